@@ -5,6 +5,7 @@ import {
   condition,
   continueAsNew,
   setHandler,
+  TemporalFailure,
   upsertMemo,
   workflowInfo,
 } from '@temporalio/workflow';
@@ -65,6 +66,8 @@ class Driver<L extends Lifecycle> {
   private fresh = false;
   private failure: { reason: string; message: string; retryAtMs: number } | null = null;
   private waiting: RunProgress['waiting'] = null;
+  /** Of the code of a step in the background. */
+  private mistake: unknown = null;
 
   /** All handlers are set before the first await, so that nothing that came with the start is missed. */
   constructor(kind: DrivenKind, spec: Reconciler<L>, input: L['input'], carried: Carried<L> | null) {
@@ -86,6 +89,7 @@ class Driver<L extends Lifecycle> {
 
   async drive(): Promise<RunResult> {
     for (;;) {
+      if (this.mistake !== null) throw this.mistake;
       if (this.failure === null && !this.isCurrent()) {
         const nothing = await this.observe();
         if (nothing !== null && !this.inbox.cancelled) {
@@ -222,7 +226,8 @@ class Driver<L extends Lifecycle> {
       if (executed.isOutdated === true || this.inbox.cancelled || this.isNewer()) return;
     }
     this.carried.failures = 0;
-    this.fresh = isKnown;
+    // What ended in the background meanwhile may have changed what is known.
+    this.fresh = isKnown && !this.inbox.stepEnded;
   }
 
   /** Null: it failed, and what is to be done about that is planned. */
@@ -242,13 +247,13 @@ class Driver<L extends Lifecycle> {
     }
   }
 
-  private call(step: L['step']): Promise<Executed<L> | void> {
+  private async call(step: L['step']): Promise<Executed<L> | void> {
     const executor = this.spec.execute[step.kind as L['step']['kind']] as Executor<L, L['step']>;
     const context: StepContext<L> = {
       ...this.situation(),
       whileWanted: (work, isUnwanted) => this.whileWanted(work, isUnwanted),
     };
-    return executor(context, step);
+    return await executor(context, step);
   }
 
   private applyResult(executed: Executed<L> | void): Executed<L> {
@@ -267,10 +272,15 @@ class Driver<L extends Lifecycle> {
       this.inbox.stepEnded = true;
       if (executed?.observation === undefined) this.fresh = false;
     };
-    this.call(step).then(
-      (executed) => ended(this.applyResult(executed)),
-      (error: unknown) => ended(this.fail(error, step)),
-    );
+    this.call(step)
+      .then(
+        (executed) => ended(this.applyResult(executed)),
+        (error: unknown) => ended(this.fail(error, step)),
+      )
+      .catch((error: unknown) => {
+        this.mistake = error;
+        ended(null);
+      });
   }
 
   /** Gives up work that may take long where the run is cancelled, or a newer spec does not want it. @throws CancelledFailure then */
@@ -402,8 +412,9 @@ class Driver<L extends Lifecycle> {
     carried.memory = spec.resetFailures?.(carried.memory) ?? carried.memory;
   }
 
-  /** @throws what waiting does not mend and no object can say: an input that was typed by hand */
+  /** @throws what no other attempt mends: an input that was typed by hand, and a mistake in workflow code, which fails the run */
   private fail(error: unknown, step: L['step'] | null): null {
+    if (!(error instanceof TemporalFailure)) throw error;
     const problem = explain(error);
     if (problem.code === 'InvalidInput' && step === null) throw invalidInput(problem.message);
     const { carried, spec } = this;
