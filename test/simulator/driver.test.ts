@@ -244,7 +244,7 @@ describe('five widgets and one slot', () => {
   );
 });
 
-describe('a run that cannot begin fails in its first task, with a sentence', () => {
+describe('a run fails with a sentence, and no task of it does', () => {
   async function failureOf(its: WorkflowBundle, args: unknown[]): Promise<string> {
     const { simulation } = open(its);
     const run = await simulation.client.workflow.start('reconcileWidget', {
@@ -271,9 +271,13 @@ describe('a run that cannot begin fails in its first task, with a sentence', () 
     expect(await failureOf(bundle, args)).toMatch(says);
   });
 
-  test('because of a mistake in its planner', async () => {
-    const defective = await loadBundle(broken(/desired\.size > 100/u, 'desired.nothing.size'));
-    const { runs } = await tell({ bundle: defective });
+  test.each<[where: string, from: RegExp, to: string]>([
+    ['its planner', /desired\.size > 100/u, 'desired.nothing.size'],
+    ['a step', /return await executor\(context, step\)/u, 'return await executor.nothing(context, step)'],
+    ['a step in the background', /const inspected = await/u, 'input.nothing.at; $&'],
+    ['its status', /const \{ phase, reason, message \} = \(0,/u, 'desired.nothing.size; $&'],
+  ])('because of a mistake in %s', async (_, from, to) => {
+    const { runs } = await tell({ bundle: await loadBundle(broken(from, to)) });
     expect(runs[0]).toMatchObject({ status: 'FAILED', taskFailures: [] });
     expect(runs[0]?.failure?.message).toMatch(/^drover has a defect: TypeError/u);
   });
