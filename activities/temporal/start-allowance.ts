@@ -38,7 +38,7 @@ export const startOptions = (limit: SharedLimit, cluster: string, more: object =
     typedSearchAttributes: new TypedSearchAttributes([
       { key: { name: searchAttributes.kind, type: 'KEYWORD' }, value: 'Allowance' },
       { key: { name: searchAttributes.object, type: 'KEYWORD' }, value: objectOf(limit) },
-      { key: { name: searchAttributes.phase, type: 'KEYWORD' }, value: 'Looking' },
+      { key: { name: searchAttributes.phase, type: 'KEYWORD' }, value: 'Observing' },
     ]),
     staticSummary:
       limit.kind === 'migrations'

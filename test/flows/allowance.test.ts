@@ -43,7 +43,7 @@ test('two consumers: fair shares, never over the limit, and it ends when unused'
     region.inProgress['a'] === 2 && region.inProgress['b'] === 2 ? true : JSON.stringify(region.inProgress),
   );
   expect(await progress()).toMatchObject({
-    phase: 'Sharing',
+    phase: 'Allocating',
     limit: 4,
     inUse: 4,
     consumers: [{ allowance: 2 }, { allowance: 2 }],
@@ -59,7 +59,7 @@ test('two consumers: fair shares, never over the limit, and it ends when unused'
     expect.arrayContaining([
       ['DroverKind', 'Allowance'],
       ['DroverObject', region.name],
-      ['DroverPhase', 'Sharing'],
+      ['DroverPhase', 'Allocating'],
     ]),
   );
   expectSmall(await eventsOf(ledger));
@@ -159,7 +159,7 @@ test('a ledger without memory counts what the world shows, whoever does it', asy
   const { region, begin, ended, progress } = await world.openRegion('wiped');
   region.inProgress['stranger'] = 3;
   const consumer = await begin('ours', { pieces: 8, parallelism: 4, pieceMs: 300 });
-  await until('the ledger to share', 30_000, async () => (await progress()).phase === 'Sharing' || 'not yet');
+  await until('the ledger to share', 30_000, async () => (await progress()).phase === 'Allocating' || 'not yet');
   expect(await progress()).toMatchObject({ elsewhere: { stranger: 3 }, consumers: [{ allowance: 1 }] });
   expect(region.inProgress['ours'] ?? 0).toBeLessThanOrEqual(1);
   region.inProgress['stranger'] = 0;
@@ -172,7 +172,7 @@ test('nothing is granted before the world is read, nor is the run lost while it 
   region.silent = true;
   const consumer = await begin('a', { pieces: 2, parallelism: 2, pieceMs: 100 });
   await until('the consumer to be heard', 30_000, async () => (await progress()).consumers.length === 1 || 'not yet');
-  expect(await progress()).toMatchObject({ phase: 'Looking', limit: null, consumers: [{ allowance: 0 }] });
+  expect(await progress()).toMatchObject({ phase: 'Observing', limit: null, consumers: [{ allowance: 0 }] });
   region.silent = false;
   expect(await consumer.result()).toBe(2);
   await ended();

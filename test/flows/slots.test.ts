@@ -151,7 +151,7 @@ test('the run that allocates the slots is terminated: those that are queued star
     30_000,
     async () => (await ledger.describe()).status.name === 'RUNNING' || 'not yet',
   );
-  expect(await progress()).toMatchObject({ phase: 'Looking' });
+  expect(await progress()).toMatchObject({ phase: 'Observing' });
   await Promise.all(runs.map((one) => one.result()));
   expect(vcenter.begun).toHaveLength(6);
   expect(vcenter.most).toBe(2);

@@ -2,8 +2,8 @@ import type { AllowanceRequest, AllowanceObservation } from '../../contracts/all
 import type { Membership } from '../../workflows/limits/membership.ts';
 import { allowanceOf, applyAnswer, noMembership, report, reportDueMs } from '../../workflows/limits/membership.ts';
 import type { Answer, Ledger } from '../../workflows/limits/ledger.ts';
-import { hear, missed, newLedger, share } from '../../workflows/limits/ledger.ts';
-import { beginLook, endLook } from '../../workflows/limits/observe.ts';
+import { allocate, applyFailedDelivery, applyRequest, newLedger } from '../../workflows/limits/ledger.ts';
+import { beginObservation, endObservation } from '../../workflows/limits/observe.ts';
 
 /**
  * Consumers, a ledger and what is between them, for tests: reports may be late, doubled and out of order, answers late; a run may be killed
@@ -105,12 +105,12 @@ export function arrive(simulation: Simulation, index: number, again = false): vo
   const said = simulation.reports[index];
   if (said === undefined) return;
   if (!again) simulation.reports.splice(index, 1);
-  simulation.ledger = hear(simulation.ledger, said, simulation.nowMs);
+  simulation.ledger = applyRequest(simulation.ledger, said, simulation.nowMs);
   pass(simulation);
 }
 
 export function pass(simulation: Simulation): void {
-  const { ledger, answers } = share(simulation.ledger, simulation.nowMs);
+  const { ledger, answers } = allocate(simulation.ledger, simulation.nowMs);
   simulation.ledger = ledger;
   simulation.answers.push(...answers);
 }
@@ -121,7 +121,7 @@ export function answered(simulation: Simulation, run: SimulatedRun): void {
   const [answer] = index < 0 ? [] : simulation.answers.splice(index, 1);
   if (answer === undefined) return;
   if (run.open) run.membership = applyAnswer(run.membership, answer.granted);
-  else simulation.ledger = missed(simulation.ledger, answer, simulation.nowMs);
+  else simulation.ledger = applyFailedDelivery(simulation.ledger, answer, simulation.nowMs);
 }
 
 export function kill(run: SimulatedRun): void {
@@ -138,7 +138,7 @@ export function restart(simulation: Simulation, run: SimulatedRun): void {
 }
 
 export function startLook(simulation: Simulation): void {
-  if (simulation.ledger.covering === null) simulation.ledger = beginLook(simulation.ledger);
+  if (simulation.ledger.covering === null) simulation.ledger = beginObservation(simulation.ledger);
 }
 
 /** The moment, somewhere in a look, that its result is of. */
@@ -160,7 +160,7 @@ export function stopLook(simulation: Simulation): void {
   if (simulation.ledger.covering === null) return;
   const { world, closed } = (simulation.found ?? takePicture(simulation))!;
   simulation.found = null;
-  simulation.ledger = endLook(simulation.ledger, world, closed, simulation.nowMs);
+  simulation.ledger = endObservation(simulation.ledger, world, closed, simulation.nowMs);
   pass(simulation);
 }
 

@@ -71,7 +71,7 @@ export const plannerMutations: readonly Mutation[] = [
     },
   },
   {
-    name: 'unasked',
+    name: 'ungranted',
     breaks: 'nothing moves before the region grants it',
     caughtBy: evicting([]),
     says: /the region grants it 0/u,
@@ -96,8 +96,8 @@ export const plannerMutations: readonly Mutation[] = [
     caughtBy: evicting([]),
     says: /before the host is disabled/u,
     rewrite: {
-      from: /if \(state\.host\.service\.status === 'enabled'\) return \{(?=\s+do: 'disable')/u,
-      to: 'if (false) return {',
+      from: /if \(state\.host\.service\.status === 'enabled'\) return (?=one\(state, \{\s+kind: 'disableService')/u,
+      to: 'if (false) return ',
     },
   },
   {
@@ -105,7 +105,7 @@ export const plannerMutations: readonly Mutation[] = [
     breaks: 'a host is seen empty twice',
     caughtBy: evicting([]),
     says: /did not see the host empty twice/u,
-    rewrite: { from: /if \(lookedAtMs - emptySinceMs < settings\.emptyRecheckMs\)/u, to: 'if (false)' },
+    rewrite: { from: /if \(observedAtMs - emptySinceMs < settings\.emptyRecheckMs\)/u, to: 'if (false)' },
   },
   {
     name: 'successWithoutLook',
@@ -113,10 +113,10 @@ export const plannerMutations: readonly Mutation[] = [
     caughtBy: evicting([]),
     says: /did not see the host empty twice/u,
     rewrite: {
-      from: /if \(host === null \|\| lookedAtMs < lastChangeMs\) return \{\s+do: 'look',/u,
-      to: `if (lookedAtMs < lastChangeMs)
-        return { do: 'end', outcome: 'Succeeded', reason: 'Succeeded', message: 'done' };
-      if (host === null) return { do: 'look',`,
+      from: /if \(host === null \|\| observedAtMs < lastChangeMs\) return /u,
+      to: `if (observedAtMs < lastChangeMs)
+        return { kind: 'done', outcome: 'reconciled', reason: 'Succeeded', message: 'done' };
+      if (host === null) return `,
     },
   },
   {
@@ -124,8 +124,8 @@ export const plannerMutations: readonly Mutation[] = [
     breaks: 'an eviction ends when nothing is in flight',
     caughtBy: evicting([]),
     rewrite: {
-      from: /return \{(?=\s+do: 'wait',\s+for: `\$\{moving\.length\} in flight and)/u,
-      to: "return { do: 'end', outcome: 'Failed', reason: 'Failed', message: 'done' }; return {",
+      from: /return (?=\S+\.wait\)\(phase, 'InFlight', `\$\{moving\.length\} in flight and)/u,
+      to: "return { kind: 'done', outcome: 'blocked', reason: 'Failed', message: 'done' }; return ",
     },
   },
   {
@@ -133,8 +133,9 @@ export const plannerMutations: readonly Mutation[] = [
     breaks: 'a wait lets time pass',
     caughtBy: 'immovable',
     rewrite: {
-      from: /const step = old && planned\.do === 'move' \?/u,
-      to: "if (planned.do === 'wait') return { do: 'look', why: 'again' }; const step = old && planned.do === 'move' ?",
+      from: /const plan = isOld && begins \?/u,
+      to: `if (planned.kind === 'wait') return one(state, { kind: 'observeHost', summary: 'again' });
+        const plan = isOld && begins ?`,
     },
   },
   {
@@ -142,8 +143,8 @@ export const plannerMutations: readonly Mutation[] = [
     breaks: 'a wait that only time ends has a deadline',
     caughtBy: 'failing',
     rewrite: {
-      from: /if \(step\.do !== 'wait' \|\| readAtMs === null\) return step;/u,
-      to: "if (step.do === 'wait') return { ...step, untilMs: null }; if (readAtMs === null) return step;",
+      from: /if \(plan\.kind !== 'wait' \|\| readDueMs === null\) return plan;/u,
+      to: "if (plan.kind === 'wait') return { ...plan, untilMs: null }; if (readDueMs === null) return plan;",
     },
   },
   {
@@ -157,8 +158,8 @@ export const plannerMutations: readonly Mutation[] = [
     breaks: 'a server that does not move is given up',
     caughtBy: 'immovable',
     rewrite: {
-      from: /function planMove\(wish, progress\) \{/u,
-      to: 'function planMove(wish, given) { const progress = { ...given, attempts: 0, stuckAttempts: 0 };',
+      from: /function planMove\(desired, progress\) \{/u,
+      to: 'function planMove(desired, given) { const progress = { ...given, attempts: 0, stuckAttempts: 0 };',
     },
   },
   {
@@ -167,9 +168,9 @@ export const plannerMutations: readonly Mutation[] = [
     caughtBy: evicting([], ['fail', 'fail', 'fail']),
     says: /moves a running server cold, and nobody has consented/u,
     rewrite: {
-      from: /function planMove\(wish, progress\) \{/u,
+      from: /function planMove\(desired, progress\) \{/u,
       to: `function planMove(given, progress) {
-        const wish = { ...given, consent: ['cold-migrate', 'force-complete'] };`,
+        const desired = { ...given, consent: ['cold-migrate', 'force-complete'] };`,
     },
   },
   {
@@ -178,9 +179,9 @@ export const plannerMutations: readonly Mutation[] = [
     caughtBy: evicting([at(6_000, 'stopEviction', 0, 20_000)], ['hang']),
     says: /is still in progress/u,
     rewrite: {
-      from: /if \(migration\.type === 'live-migration'\) return \{(?=\s+do: 'abort',\s+migration\s+\};\s+\/\/ It was)/u,
-      to: `if (migration.type === 'live-migration') return { do: 'end', outcome: 'stopped', message: null };
-        if (false) return {`,
+      from: /if \(migration\.type === 'live-migration'\) return (?=abort\(migration, instance\);\s+\/\/ It was)/u,
+      to: `if (migration.type === 'live-migration') return done('stopped');
+        if (false) return `,
     },
   },
   {
@@ -189,7 +190,7 @@ export const plannerMutations: readonly Mutation[] = [
     caughtBy: evictedGroup,
     says: /beside another one of server group/u,
     rewrite: {
-      from: /if \(one\.instance\.serverGroups\.some\(\(group\)\s*=>\s*busyGroups\.has\(group\)\)\) continue;/u,
+      from: /if \(candidate\.instance\.serverGroups\.some\(\(group\)\s*=>\s*busyGroups\.has\(group\)\)\) continue;/u,
       to: '',
     },
   },
@@ -198,7 +199,7 @@ export const plannerMutations: readonly Mutation[] = [
     breaks: 'a run continues as new when nothing is in flight',
     caughtBy: evicting([at(6_000, 'suspend', 0, 7 * hourMs)]),
     says: /continues as new with .* in flight/u,
-    rewrite: { from: /if \(old && inFlight === 0\) return \{/u, to: 'if (old) return {' },
+    rewrite: { from: /if \(isOld && inFlight === 0\) return /u, to: 'if (isOld) return ' },
   },
   {
     name: 'unreadChange',
@@ -206,8 +207,8 @@ export const plannerMutations: readonly Mutation[] = [
     caughtBy: evicting([at(4_000, 'deleteEviction')]),
     says: /has not read the Eviction, which has changed/u,
     rewrite: {
-      from: /const \{ readAtMs, old, inFlight \} = facts;/u,
-      to: 'facts = { ...facts, readAtMs: null }; const { readAtMs, old, inFlight } = facts;',
+      from: /const \{ readDueMs, isOld, inFlight \} = situation;/u,
+      to: 'situation = { ...situation, readDueMs: null }; const { readDueMs, isOld, inFlight } = situation;',
     },
   },
   {
@@ -215,7 +216,7 @@ export const plannerMutations: readonly Mutation[] = [
     breaks: 'a resize that somebody else has begun is confirmed where a user accepts that',
     caughtBy: evicting([at(500, 'migrateServer', 2, 20 * minuteMs)]),
     says: /confirmed a resize .* no user has accepted that/u,
-    rewrite: { from: /if \(wish\.accepted && migration !== null\) return \{/u, to: 'if (migration !== null) return {' },
+    rewrite: { from: /if \(desired\.accepted && migration !== null\) return /u, to: 'if (migration !== null) return ' },
   },
   {
     name: 'coldUnconfirmed',
@@ -226,8 +227,8 @@ export const plannerMutations: readonly Mutation[] = [
     },
     says: /is still in progress: finished/u,
     rewrite: {
-      from: /if \(instance\.status === 'VERIFY_RESIZE' && ownCold !== null\) return \{(?=\s+do: 'confirm')/u,
-      to: "if (instance.status === 'VERIFY_RESIZE' && ownCold !== null) return { do: 'end', outcome: 'moved', message: null }; if (false) return {",
+      from: /if \(instance\.status === 'VERIFY_RESIZE' && ownCold !== null\) return /u,
+      to: "if (instance.status === 'VERIFY_RESIZE' && ownCold !== null) return done('moved'); if (false) return ",
     },
   },
   {
@@ -241,23 +242,23 @@ export const plannerMutations: readonly Mutation[] = [
     },
   },
   {
-    name: 'raisedUnheard',
-    breaks: 'what is taken from one is granted to another when the first has heard so',
+    name: 'raisedUnacknowledged',
+    breaks: 'what is taken from one is granted to another when the first has acknowledged it',
     caughtBy: evictingTwo,
     says: /the region may have 2/u,
     rewrite: {
-      from: /const holdOf = \(\{ using, told \}\)\s*=>\s*Math\.max\(using, \.\.\.told\.map/u,
-      to: 'const holdOf = ({ told })=>Math.max(0, ...told.slice(-1).map',
+      from: /const holdOf = \(\{ using, answers \}\)\s*=>\s*Math\.max\(using, \.\.\.answers\.map/u,
+      to: 'const holdOf = ({ answers })=>Math.max(0, ...answers.slice(-1).map',
     },
   },
   {
     name: 'leakedAllowance',
     breaks: 'an allowance of a run that is closed is given to others',
     caughtBy: lostEviction,
-    says: /its share of the migrations that the region may have/u,
+    says: /an allowance of the migrations of the region/u,
     rewrite: {
-      from: /function endLook\(ledger, world, closedRunIds, nowMs\) \{/u,
-      to: 'function endLook(ledger, world, given, nowMs) { const closedRunIds = [];',
+      from: /function endObservation\(ledger, world, closedRunIds, nowMs\) \{/u,
+      to: 'function endObservation(ledger, world, given, nowMs) { const closedRunIds = [];',
     },
   },
 ];

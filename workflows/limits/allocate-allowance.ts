@@ -1,5 +1,5 @@
 import {
-  ApplicationFailure,
+  allHandlersFinished,
   condition,
   continueAsNew,
   defineQuery,
@@ -20,72 +20,77 @@ import { inputOf, objectOf, placeOf, readSharedLimit } from '../../contracts/all
 import { nova, slots, temporal } from '../lib/activities.ts';
 import { showAttributes } from '../lib/attributes.ts';
 import { readCarried } from '../lib/input.ts';
-import { explain } from '../lib/failures.ts';
+import { explain, invalidInput } from '../lib/failures.ts';
 import { deadlineTimer } from '../lib/timer.ts';
 import type { AllowancePhase, AllowanceProgress } from './describe.ts';
 import { describeProgress, progressOf } from './describe.ts';
-import { type Answer, hear, inUseOf, type Ledger, missed, newLedger, readReport, share } from './ledger.ts';
-import { beginLook, endLook } from './observe.ts';
+import {
+  allocate,
+  type Answer,
+  applyFailedDelivery,
+  applyRequest,
+  inUseOf,
+  type Ledger,
+  newLedger,
+  readRequest,
+} from './ledger.ts';
+import { beginObservation, endObservation } from './observe.ts';
 
-/** What is shared: `{"region": "RegionOne"}`, or `{"kind": "creates", "vcenter": "prod"}`. */
+/** The limit: `{"region": "RegionOne"}`, or `{"kind": "creates", "vcenter": "prod"}`. */
 export type AllocateAllowanceInput = ReturnType<typeof inputOf> & {
   /** Prefix of workflow ids; empty by default. */
   cluster?: string;
-  /** An earlier run was lost, and with it whose turn it was: nothing is granted before all that it granted shows in the world. */
+  /** An earlier run was lost, and with it what it had granted: nothing is granted before all that it granted shows in the world. */
   recovers?: boolean;
   /** What an earlier run of the same chain knew. */
   carried?: Ledger;
 };
 
 export type AllocateAllowanceResult = ReturnType<typeof inputOf> & {
-  /** How often a consumer was told a new allowance. */
+  /** How many grants were sent. */
   answersGiven: number;
 };
 
-/** How long an unused run waits for somebody to come, at most. */
+/** How long an unused run waits for a consumer, at most. */
 const lingerMs = 2_000;
-/** How long who asks for a turn waits for the first look at vCenter; then it is told later. */
-const firstLookMs = 4_000;
+/** How long a request for a slot waits for the first observation of vCenter; after that the answer is a signal. */
+const firstObservationMs = 4_000;
 /** A run this old continues as new, so that it does not live through many releases. */
 const longestRunMs = 24 * 60 * 60 * 1_000;
 
 /**
- * Shares out how many migrations a region may have at once, or how many VMs of a vCenter may be made, or destroyed (design section 5,
- * "Limits across runs"). Consumers signal what they want and use; each is told its allowance when that changes. It looks at the outside
- * world and at the consumers' runs at intervals, and ends when unused: a consumer's next report starts it again, and it grants nothing
- * until it has read what is in progress. To cancel or terminate it stops nobody's work.
+ * Allocates the migrations that a region may have at once, or the slots of a vCenter to create, or destroy, VMs. Consumers signal what they
+ * want and use; each is sent its allowance when that changes. The outside world and the consumers' runs are observed at intervals. The run
+ * ends when unused: a consumer's next request starts it again, and it grants nothing until it has read what is in progress. To cancel or
+ * terminate it stops no work.
  */
 export async function allocateAllowance(input: AllocateAllowanceInput): Promise<AllocateAllowanceResult> {
   const { cluster = '', recovers = false, carried } = Object(input) as AllocateAllowanceInput;
   const shared = refuseWrongId(readSharedLimit(input), cluster);
   let ledger = readCarried(carried) ?? { ...newLedger(Date.now()), recreated: recovers };
   let dirty = false;
-  let looking = false;
-  /** Run ids of those who are told with the answer to their question. */
+  let observing = false;
+  /** Run ids of those whose request is answered by their update. */
   const asking = new Set<string>();
   const timer = deadlineTimer(
-    `Until the next look at ${shared.kind === 'migrations' ? 'Nova' : 'vCenter'} and the consumers`,
+    `Until the next observation of ${shared.kind === 'migrations' ? 'Nova' : 'vCenter'} and the consumers`,
   );
   const show = phaseDisplay(shared);
 
   setHandler(defineSignal<[unknown]>(messages.allowanceRequested), (value) => {
-    const report = readReport(value);
-    if (report === null) return log.warn('A signal allowanceRequested that is no report was left aside');
-    ledger = hear(ledger, report, Date.now());
+    const report = readRequest(value);
+    if (report === null) return log.warn('A signal allowanceRequested was ignored: its argument is no request');
+    ledger = applyRequest(ledger, report, Date.now());
     dirty = true;
   });
   setHandler(defineUpdate<SlotAnswer, [unknown]>(messages.acquireSlot), async (value) => {
-    const report = readReport(value);
-    if (report === null)
-      throw ApplicationFailure.nonRetryable(
-        'acquireSlot needs a report, as the signal allowanceRequested has it',
-        'InvalidInput',
-      );
-    ledger = hear(ledger, report, Date.now());
+    const report = readRequest(value);
+    if (report === null) throw invalidInput('acquireSlot needs a request, as the signal allowanceRequested takes it');
+    ledger = applyRequest(ledger, report, Date.now());
     dirty = true;
     asking.add(report.runId);
     try {
-      if (ledger.world === null) await condition(() => ledger.world !== null, firstLookMs);
+      if (ledger.world === null) await condition(() => ledger.world !== null, firstObservationMs);
       await condition(() => !dirty);
     } finally {
       asking.delete(report.runId);
@@ -94,16 +99,16 @@ export async function allocateAllowance(input: AllocateAllowanceInput): Promise<
   });
   setHandler(defineQuery<AllowanceProgress>(messages.progress), () => progressOf(shared, ledger, Date.now()));
 
-  async function look(): Promise<void> {
-    looking = true;
-    ledger = beginLook(ledger);
+  async function observe(): Promise<void> {
+    observing = true;
+    ledger = beginObservation(ledger);
     const [world, closed] = await Promise.all([readWorld(shared), findClosed(ledger)]);
-    ledger = endLook(ledger, world, closed, Date.now());
-    looking = false;
+    ledger = endObservation(ledger, world, closed, Date.now());
+    observing = false;
     dirty = true;
   }
 
-  async function tell(answer: Answer): Promise<void> {
+  async function send(answer: Answer): Promise<void> {
     try {
       await getExternalWorkflowHandle(answer.consumer, answer.runId).signal(
         messages.allowanceGranted,
@@ -111,31 +116,37 @@ export async function allocateAllowance(input: AllocateAllowanceInput): Promise<
       );
     } catch (error) {
       if (isCancellation(error)) throw error;
-      ledger = missed(ledger, answer, Date.now());
+      ledger = applyFailedDelivery(ledger, answer, Date.now());
     }
   }
 
   for (;;) {
     dirty = false;
     const endsMs = unusedUntilMs(ledger);
-    // Nothing is awaited between the last look at the signals and this, so none that came can be lost.
-    if (endsMs !== null && endsMs <= Date.now()) return { ...inputOf(shared), answersGiven: ledger.answersGiven };
-    if (isLongRun() && asking.size === 0)
+    // Nothing is awaited between the last signals and this, so none that came can be lost.
+    const ends = endsMs !== null && endsMs <= Date.now();
+    if (ends && allHandlersFinished()) return { ...inputOf(shared), answersGiven: ledger.answersGiven };
+    if (ends) {
+      await condition(allHandlersFinished);
+      continue;
+    }
+    if (isLongRun() && allHandlersFinished())
       await continueAsNew<typeof allocateAllowance>({
         ...inputOf(shared),
         cluster,
-        carried: interrupted(ledger, looking),
+        carried: interrupted(ledger, observing),
       });
 
-    if (endsMs === null && !looking && ledger.nextLookMs <= Date.now()) void look().catch(ignoreCancellation);
-    const divided = share(ledger, Date.now());
+    if (endsMs === null && !observing && ledger.nextObservationMs <= Date.now())
+      void observe().catch(ignoreCancellation);
+    const divided = allocate(ledger, Date.now());
     ledger = divided.ledger;
     show(progressOf(shared, ledger, Date.now()));
     // Reports that arrive while answers are on their way are taken together in the next pass.
-    await Promise.all(divided.answers.filter(({ runId }) => !asking.has(runId)).map(tell));
+    await Promise.all(divided.answers.filter(({ runId }) => !asking.has(runId)).map(send));
 
-    if (!looking || endsMs !== null) timer.set(unusedUntilMs(ledger) ?? ledger.nextLookMs);
-    await condition(() => dirty || (timer.due() && (!looking || ledger.unusedSinceMs !== null)));
+    if (!observing || endsMs !== null) timer.set(unusedUntilMs(ledger) ?? ledger.nextObservationMs);
+    await condition(() => dirty || (timer.due() && (!observing || ledger.unusedSinceMs !== null)));
   }
 }
 
@@ -143,27 +154,23 @@ export async function allocateAllowance(input: AllocateAllowanceInput): Promise<
 function refuseWrongId(shared: SharedLimit | null, cluster: string): SharedLimit {
   const { workflowId } = workflowInfo();
   if (shared === null)
-    throw ApplicationFailure.nonRetryable(
+    throw invalidInput(
       'The input needs a region, as in {"region": "RegionOne"}, or a vCenter, as in {"kind": "creates", "vcenter": "prod"}. Nothing was started.',
-      'InvalidInput',
     );
   const right = allowanceId(shared, cluster);
   if (workflowId !== right)
-    throw ApplicationFailure.nonRetryable(
-      `This run must have the workflow id ${right}, not ${workflowId}. Nothing was started.`,
-      'InvalidInput',
-    );
+    throw invalidInput(`This run must have the workflow id ${right}, not ${workflowId}. Nothing was started.`);
   return shared;
 }
 
-/** When the run ends if nobody comes; null while somebody takes part. */
+/** When the run ends if no consumer comes; null while there is one. */
 function unusedUntilMs({ unusedSinceMs, world }: Ledger): number | null {
   return unusedSinceMs === null ? null : unusedSinceMs + Math.min(lingerMs, world?.checkMs ?? lingerMs);
 }
 
-/** A look in progress is lost to the next run, which begins with one of its own. */
-function interrupted(ledger: Ledger, looking: boolean): Ledger {
-  return looking ? { ...ledger, covering: null, nextLookMs: Date.now() } : ledger;
+/** An observation in progress is lost to the next run, which begins with one of its own. */
+function interrupted(ledger: Ledger, observing: boolean): Ledger {
+  return observing ? { ...ledger, covering: null, nextObservationMs: Date.now() } : ledger;
 }
 
 function isLongRun(): boolean {
@@ -171,7 +178,7 @@ function isLongRun(): boolean {
   return continueAsNewSuggested || Date.now() - runStartTime.getTime() > longestRunMs;
 }
 
-/** Null where it cannot be read now; the next look tries again. */
+/** Null where it cannot be read now; the next observation tries again. */
 async function readWorld(shared: SharedLimit): Promise<AllowanceObservation | null> {
   try {
     if (shared.kind !== 'migrations')
@@ -193,15 +200,15 @@ async function readWorld(shared: SharedLimit): Promise<AllowanceObservation | nu
   }
 }
 
-/** What it was told last, and how things stand. */
+/** What it was granted last, and how much is in use. */
 function answerTo(ledger: Ledger, runId: string): SlotAnswer {
   const holder = ledger.holders.find((one) => one.runId === runId);
-  const { sequence, allowance } = holder?.told.at(-1) ?? { sequence: 0, allowance: 0 };
+  const { sequence, allowance } = holder?.answers.at(-1) ?? { sequence: 0, allowance: 0 };
   return { sequence, allowance, limit: ledger.world?.limit ?? null, inUse: inUseOf(ledger) };
 }
 
 async function findClosed({ holders }: Ledger): Promise<string[]> {
-  // Who has just spoken is open; at the start of a run that is everybody.
+  // A consumer that has just reported is open; at the start of a run that is each of them.
   const doubtful = holders.filter(({ closed, lastRequestMs }) => !closed && lastRequestMs < Date.now());
   const open = doubtful.map(({ consumer, runId }) => ({ consumer, runId }));
   if (open.length === 0) return [];

@@ -1,8 +1,8 @@
 import type { AllowanceObservation } from '../../contracts/allowance.ts';
 import { describeProgress, progressOf } from './describe.ts';
 import type { Ledger } from './ledger.ts';
-import { hear, newLedger, share } from './ledger.ts';
-import { beginLook, endLook } from './observe.ts';
+import { applyRequest, newLedger, allocate } from './ledger.ts';
+import { beginObservation, endObservation } from './observe.ts';
 
 const startMs = Date.parse('2026-01-01T00:00:00Z');
 const shared = { kind: 'migrations', region: 'RegionOne' } as const;
@@ -13,8 +13,8 @@ const world = (limit: number, inProgress: Record<string, number> = {}): Allowanc
   inProgress,
 });
 const look = (ledger: Ledger, seen: AllowanceObservation, closed: string[] = []): Ledger =>
-  share(endLook(beginLook(ledger), seen, closed, startMs), startMs).ledger;
-const joined = hear(
+  allocate(endObservation(beginObservation(ledger), seen, closed, startMs), startMs).ledger;
+const joined = applyRequest(
   newLedger(startMs),
   { consumer: 'eviction/a', runId: 'r', host: 'a', want: 3, using: 2, deadline: null, acknowledged: null },
   startMs,
@@ -23,8 +23,8 @@ const text = (ledger: Ledger): string => describeProgress(progressOf(shared, led
 
 test.each([
   ['nobody', newLedger(startMs), 'Unused'],
-  ['an unread world', joined, 'Looking'],
-  ['a share', look(joined, world(8)), 'Sharing'],
+  ['an unread world', joined, 'Observing'],
+  ['a share', look(joined, world(8)), 'Allocating'],
   ['more in progress than there may be', look(joined, world(1, { a: 2 })), 'Draining'],
 ])('%s has its phase', (_why, ledger, phase) => {
   expect(progressOf(shared, ledger, startMs).phase).toBe(phase);
@@ -33,7 +33,7 @@ test.each([
 test('people read a sentence, then a table, then who else there is', () => {
   expect(text(look(joined, world(8, { a: 2, b: 1 })))).toBe(
     [
-      '**Sharing**: 4 of 8 migrations are given away or in progress in region RegionOne. Waiting for consumers to say what they want and what they use.',
+      '**Allocating**: 4 of 8 migrations are granted or in progress in region RegionOne. Waiting for consumers to say what they want and what they use.',
       '',
       '| consumer | host | want | using | allowance | since |',
       '| --- | --- | --- | --- | --- | --- |',
@@ -47,13 +47,13 @@ test('people read a sentence, then a table, then who else there is', () => {
 test('a closed consumer is marked, nobody is said, and so is a limit that is not known', () => {
   expect(text(look(joined, world(8), ['r']))).toContain('| eviction/a (closed) | a |');
   expect(text(newLedger(startMs))).toContain('The limit is not known yet');
-  expect(text(newLedger(startMs))).toContain('Nobody takes part.');
+  expect(text(newLedger(startMs))).toContain('There are no consumers.');
 });
 
 describe('slots', () => {
   const slots = { kind: 'creates', vcenter: 'lab' } as const;
   const asks = (ledger: Ledger, name: string): Ledger =>
-    hear(
+    applyRequest(
       ledger,
       {
         consumer: `virtualmachine/${name}`,
@@ -78,7 +78,7 @@ describe('slots', () => {
   test('are told by run, and by whose turn it is', () => {
     expect(describeProgress(progressOf(slots, two, startMs))).toBe(
       [
-        '**Sharing**: 2 of 2 creates are given away or in progress at vCenter lab. Waiting for consumers to say what they want and what they use.',
+        '**Allocating**: 2 of 2 creates are granted or in progress at vCenter lab. Waiting for consumers to say what they want and what they use.',
         '',
         '| run | slot | since |',
         '| --- | --- | --- |',
@@ -96,7 +96,7 @@ describe('slots', () => {
   });
   test('too many are waited for, and none is stopped', () => {
     expect(describeProgress(progressOf(slots, look(two, busy(['task-1', 'task-2', 'task-3'])), startMs))).toContain(
-      '**Draining**: 3 of 2 creates are given away or in progress at vCenter lab. Waiting for creates to end',
+      '**Draining**: 3 of 2 creates are granted or in progress at vCenter lab. Waiting for creates to end',
     );
   });
 });

@@ -5,12 +5,12 @@ import { inUseOf, isRecovering, usedElsewhere } from './ledger.ts';
 
 /** What the run is doing; the search attribute DroverPhase carries it. */
 export type AllowancePhase =
-  /** Nothing is granted until the outside world was read, or until everybody has said what they hold. */
-  | 'Looking'
-  | 'Sharing'
+  /** Nothing is granted until the outside world was read, or until every consumer has reported what it holds. */
+  | 'Observing'
+  | 'Allocating'
   /** More is in use than there may be. */
   | 'Draining'
-  /** Nobody takes part; the run is about to end. */
+  /** There is no member; the run is about to end. */
   | 'Unused';
 
 /** The answer of the query `progress`. */
@@ -18,7 +18,7 @@ export type AllowanceProgress = SharedLimit & {
   phase: AllowancePhase;
   /** What the run waits for, as a sentence. */
   waitingFor: string;
-  /** RFC 3339: when the run looks at the world by itself. */
+  /** RFC 3339: when the run observes the world by itself. */
   nextWakeUp: string;
   /** Null until it is known. */
   limit: number | null;
@@ -40,7 +40,7 @@ export function progressOf(shared: SharedLimit, ledger: Ledger, nowMs: number): 
     ...shared,
     phase,
     waitingFor: waitingFor(shared)[phase],
-    nextWakeUp: new Date(ledger.nextLookMs).toISOString(),
+    nextWakeUp: new Date(ledger.nextObservationMs).toISOString(),
     limit,
     inUse,
     consumers: ledger.holders.map(({ consumer, host, want, using, allowance, deadline, closed, sinceMs }) => ({
@@ -59,16 +59,16 @@ export function progressOf(shared: SharedLimit, ledger: Ledger, nowMs: number): 
 
 function phaseOf(ledger: Ledger, free: number, nowMs: number): AllowancePhase {
   if (ledger.unusedSinceMs !== null) return 'Unused';
-  if (ledger.world === null || isRecovering(ledger, nowMs)) return 'Looking';
-  return free < 0 ? 'Draining' : 'Sharing';
+  if (ledger.world === null || isRecovering(ledger, nowMs)) return 'Observing';
+  return free < 0 ? 'Draining' : 'Allocating';
 }
 
 const waitingFor = (shared: SharedLimit): Record<AllowancePhase, string> => ({
-  Looking:
+  Observing:
     shared.kind === 'migrations'
-      ? 'Nova’s list of migrations in progress, and every consumer’s word of what it holds'
-      : 'vCenter’s list of tasks in progress, and every run’s word of what it holds',
-  Sharing: 'consumers to say what they want and what they use',
+      ? 'Nova’s list of migrations in progress, and the report of every consumer of what it holds'
+      : 'vCenter’s list of tasks in progress, and the report of every run of what it holds',
+  Allocating: 'requests of consumers',
   Draining: `${shared.kind} to end: more are in progress than there may be; none is aborted`,
   Unused: 'consumers; the run ends when none comes',
 });
@@ -76,10 +76,10 @@ const waitingFor = (shared: SharedLimit): Record<AllowancePhase, string> => ({
 /** The same as Markdown. The frame of the Web UI is low: the sentence that matters comes first. */
 export function describeProgress(progress: AllowanceProgress): string {
   const { kind, phase, limit, inUse, consumers, elsewhere, waitingFor: what } = progress;
-  const taken =
-    limit === null ? 'The limit is not known yet' : `${inUse} of ${limit} ${kind} are given away or in progress`;
+  const inUseText =
+    limit === null ? 'The limit is not known yet' : `${inUse} of ${limit} ${kind} are granted or in progress`;
   return [
-    `**${phase}**: ${taken} ${kind === 'migrations' ? 'in' : 'at'} ${placeOf(progress)}. Waiting for ${what}.`,
+    `**${phase}**: ${inUseText} ${kind === 'migrations' ? 'in' : 'at'} ${placeOf(progress)}. Waiting for ${what}.`,
     kind === 'migrations' ? tableOfMigrations(consumers) : tableOfSlots(consumers),
     ...(Object.keys(elsewhere).length === 0
       ? []
@@ -101,7 +101,7 @@ const tableOfMigrations = (consumers: Consumers): string =>
     consumers.map((one) => [nameOf(one), one.host, one.want, one.using, one.allowance, one.since]),
   );
 
-/** Those that have their turn, then those that wait for it: who came first comes first. There may be hundreds. */
+/** Those that have a slot, then those that are queued, in the order of their requests. There may be hundreds. */
 function tableOfSlots(consumers: Consumers): string {
   const shown = consumers
     .slice(0, mostShown)
@@ -114,5 +114,5 @@ const mostShown = 50;
 
 const table = (titles: string[], rows: (string | number)[][]): string =>
   rows.length === 0
-    ? 'Nobody takes part.'
+    ? 'There are no consumers.'
     : [titles, titles.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');

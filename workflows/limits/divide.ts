@@ -2,9 +2,9 @@
 export interface Claim {
   /** How many it could use. */
   want: number;
-  /** What it was told last. */
+  /** What it was granted last. */
   allowance: number;
-  /** What it may be using before the next word from it: the most of what it uses and of every answer that it may still go by. */
+  /** What it may be using before its next report: the most of what it uses and of every answer that it may still go by. */
   hold: number;
   /** RFC 3339. */
   deadline: string | null;
@@ -14,8 +14,8 @@ export interface Claim {
 }
 
 /**
- * Max-min fair shares of `slots`: nobody gets less than another who wants as much, but for one that cannot be halved; nothing is left
- * over while somebody wants more. Where one slot more or less must be decided, the nearer deadline has it, then who came first; where
+ * Max-min fair shares of `slots`: none gets less than another that wants as much, but for one that cannot be halved; nothing is left
+ * over while one wants more. Where one slot more or less must be decided, the nearer deadline has it, then the first to join; where
  * consumers outnumber the slots, the place in the queue comes before both.
  *
  * @returns the share of each claim, in the order given
@@ -24,7 +24,7 @@ export function fairShares(slots: number, claims: readonly Claim[]): number[] {
   const shares = claims.map(() => 0);
   const open = (): number[] => [...claims.keys()].filter((index) => shares[index]! < claims[index]!.want);
   for (let left = Math.max(0, slots), wanting = open(); left > 0 && wanting.length > 0; wanting = open()) {
-    // As many whole levels as everybody who still wants can have, without passing the want of the most modest.
+    // As many whole levels as all that still want can have, without passing the least want.
     const least = Math.min(...wanting.map((index) => claims[index]!.want - shares[index]!));
     const level = Math.min(least, Math.floor(left / wanting.length));
     const lucky = level > 0 ? wanting : precedence(claims, wanting, isOutnumbered(slots, claims)).slice(0, left);
@@ -34,7 +34,7 @@ export function fairShares(slots: number, claims: readonly Claim[]): number[] {
   return shares;
 }
 
-/** Whether there are fewer slots than consumers that want one: then they take turns. */
+/** Whether there are fewer slots than consumers that want one: then they alternate. */
 export const isOutnumbered = (slots: number, claims: readonly Claim[]): boolean =>
   slots < claims.filter(({ want }) => want > 0).length;
 
@@ -56,7 +56,7 @@ export function divide(slots: number, claims: readonly Claim[]): number[] {
   return raise(claims, shares, allowances, free);
 }
 
-/** Hands out what is free, lowest first. To raise somebody to what they hold anyway takes nothing from anybody. */
+/** Hands out what is free, lowest first. To raise one to what it holds anyway takes nothing from the others. */
 function raise(claims: readonly Claim[], shares: readonly number[], before: readonly number[], free: number): number[] {
   const allowances = before.map((allowance, index) =>
     Math.max(allowance, Math.min(shares[index]!, claims[index]!.hold)),

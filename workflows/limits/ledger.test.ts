@@ -16,7 +16,7 @@ import {
   takePicture,
   work,
 } from '../../test/models/limits.ts';
-import { readReport } from './ledger.ts';
+import { readRequest } from './ledger.ts';
 
 /** What may happen next: `who` and `which` choose among what there is. */
 const event = fc.record({
@@ -186,7 +186,7 @@ test('a lost ledger grants nothing more until everybody has had the time to say 
   for (let rounds = 0; rounds < 5; rounds += 1) round(simulation, { finishing: false });
   expect(inUse(simulation)).toBe(4);
   simulation.ledger = simulate(4, []).ledger;
-  simulation.ledger = { ...simulation.ledger, beganMs: simulation.nowMs, nextLookMs: simulation.nowMs };
+  simulation.ledger = { ...simulation.ledger, beganMs: simulation.nowMs, nextObservationMs: simulation.nowMs };
   simulation.answers = [];
   for (let rounds = 0; rounds < 30; rounds += 1) {
     // Nobody uses what it holds at the moment that the new ledger looks.
@@ -253,12 +253,12 @@ test.each([
   ['that has acknowledged none', { ...good, acknowledged: null }],
   ['with a deadline', { ...good, deadline: '2027-01-01T00:00:00Z' }],
 ])('a report %s is taken', (_why, value) => {
-  expect(readReport(value)).toEqual(value);
+  expect(readRequest(value)).toEqual(value);
 });
 
 test('what a report does not need is left out of it', () => {
   const { deadline: _, ...short } = good;
-  expect(readReport({ ...short, other: 1 })).toEqual(good);
+  expect(readRequest({ ...short, other: 1 })).toEqual(good);
 });
 
 test.each([
@@ -273,5 +273,5 @@ test.each([
   ['a deadline of another kind', { ...good, deadline: 5 }],
   ['an answer without its number', { ...good, acknowledged: { allowance: 1 } }],
 ])('%s is no report', (_why, value) => {
-  expect(readReport(value)).toBeNull();
+  expect(readRequest(value)).toBeNull();
 });

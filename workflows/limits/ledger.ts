@@ -7,43 +7,43 @@ import type {
 } from '../../contracts/allowance.ts';
 import { type Claim, divide } from './divide.ts';
 
-/** One run that takes part, as the sharing run remembers it. */
+/** One member: a run that uses some of the limit, or wants to. */
 export interface Holder extends Omit<AllowanceConsumer, 'acknowledged'> {
-  /** Number of the last answer that it is known to go by. */
+  /** Number of the last answer that it is known to have applied. */
   acknowledged: number;
   /** That answer and every later one that is lower: it may go by any of them. The last one is `allowance`. */
-  told: NumberedAnswer[];
+  answers: NumberedAnswer[];
   /** Its place in the queue while consumers outnumber the slots: lower goes first. */
   place: number;
   /** Milliseconds since the epoch: since when it has had an allowance, or has had none. */
   sinceMs: number;
   /** Whether the last answer was sent, could not be delivered, or is to be sent again because the consumer is there after all. */
   delivery: 'sent' | 'failed' | 'again';
-  /** It is closed and the world was looked at since: `using` is then what the world may show of it, and it goes when that is none. */
-  settled: boolean;
-  /** Of a turn, once it is settled: tasks that were in progress then and still are. Any of them may be its own. */
+  /** It is closed and the world was observed since: `using` is then what the world may show of it, and it goes when that is none. */
+  isObserved: boolean;
+  /** Of a slot, once `isObserved`: tasks that were in progress then and still are. Any of them may be its own. */
   outlivedBy?: string[];
 }
 
-/** Everything the sharing run knows. It is carried on when the run continues as new. */
+/** Everything that the run which allocates knows. It is carried on when the run continues as new. */
 export interface Ledger {
   holders: Holder[];
   /** Null until the outside world was read: until then nothing is granted. */
   world: AllowanceObservation | null;
-  /** By host, what holders accounted for since the last look began. What the world shows beyond that is nobody's. */
+  /** By host, what holders accounted for since the last observation began. What the world shows beyond that is no holder's. */
   covered: Record<string, number>;
-  /** The same since the look in progress began; null when there is none. */
+  /** The same since the observation in progress began; null when there is none. */
   covering: Record<string, number> | null;
-  /** Of turns: tasks in progress that cannot be a holder's, as they were seen while nobody had a turn. */
+  /** Of slots: tasks in progress that cannot be a holder's, as they were observed while no run had a slot. */
   foreign?: string[];
-  /** Counts the looks: whoever joins or yields goes behind everybody of earlier rounds. */
+  /** Counts the observations: a holder that joins or yields goes behind all of earlier rounds. */
   round: number;
   beganMs: number;
   /** A consumer came that another ledger had answered: others may hold allowances that this one does not know yet. */
   recreated: boolean;
-  /** When to look at the world next. */
-  nextLookMs: number;
-  /** Since when nobody takes part; null while somebody does. */
+  /** When to observe the world next. */
+  nextObservationMs: number;
+  /** Since when there is no member; null while there is one. */
   unusedSinceMs: number | null;
   answersGiven: number;
 }
@@ -59,13 +59,13 @@ export const newLedger = (nowMs: number): Ledger => ({
   round: 0,
   beganMs: nowMs,
   recreated: false,
-  nextLookMs: nowMs,
+  nextObservationMs: nowMs,
   unusedSinceMs: nowMs,
   answersGiven: 0,
 });
 
 /** Takes in what a consumer says. A run that is closed, or a report older than one already taken in, says nothing. */
-export function hear(ledger: Ledger, report: AllowanceRequest, nowMs: number): Ledger {
+export function applyRequest(ledger: Ledger, report: AllowanceRequest, nowMs: number): Ledger {
   const known = ledger.holders.find(({ runId }) => runId === report.runId);
   if (known?.closed === true || (known !== undefined && isStale(known, report))) return ledger;
   const leaves = report.want === 0 && report.using === 0;
@@ -93,11 +93,11 @@ function join(ledger: Ledger, report: AllowanceRequest, nowMs: number): Ledger {
     joinedMs: nowMs,
     closed: false,
     acknowledged: first.sequence,
-    told: [first],
+    answers: [first],
     place: ledger.round,
     sinceMs: nowMs,
     delivery: 'sent',
-    settled: false,
+    isObserved: false,
   };
   // Another run under the same id has most likely taken the place of the one that is known: find out at once.
   const replaces = ledger.holders.some(({ consumer, closed }) => consumer === report.consumer && !closed);
@@ -105,7 +105,7 @@ function join(ledger: Ledger, report: AllowanceRequest, nowMs: number): Ledger {
     {
       ...ledger,
       recreated: ledger.recreated || first.sequence > 0,
-      nextLookMs: replaces ? nowMs : ledger.nextLookMs,
+      nextObservationMs: replaces ? nowMs : ledger.nextObservationMs,
     },
     [...ledger.holders, holder],
     nowMs,
@@ -114,16 +114,16 @@ function join(ledger: Ledger, report: AllowanceRequest, nowMs: number): Ledger {
 
 function takeIn(holder: Holder, report: AllowanceRequest, nowMs: number): Holder {
   const { want, using, deadline, host } = report;
-  const told = toldSince(holder, report.acknowledged);
-  const last = told.at(-1)!;
+  const answers = answersSince(holder, report.acknowledged);
+  const last = answers.at(-1)!;
   return {
     ...holder,
     want,
     using,
     deadline,
     host,
-    told,
-    acknowledged: told[0]!.sequence,
+    answers,
+    acknowledged: answers[0]!.sequence,
     allowance: last.allowance,
     lastRequestMs: nowMs,
     delivery: holder.delivery === 'failed' ? 'again' : holder.delivery,
@@ -131,18 +131,19 @@ function takeIn(holder: Holder, report: AllowanceRequest, nowMs: number): Holder
 }
 
 /** The answers that it may still go by, now that it says which one it has acknowledged. */
-function toldSince({ told }: Holder, acknowledged: AllowanceRequest['acknowledged']): NumberedAnswer[] {
-  const last = told.at(-1)!;
+function answersSince({ answers }: Holder, acknowledged: AllowanceRequest['acknowledged']): NumberedAnswer[] {
+  const last = answers.at(-1)!;
   if (acknowledged === undefined) return [last];
   const said = acknowledged ?? noAnswer;
   // An answer that this ledger did not give comes from the one before it, and is what the consumer goes by.
   if (said.sequence > last.sequence || (said.sequence === last.sequence && said.allowance !== last.allowance))
     return [said];
-  return [said, ...told.filter(({ sequence }) => sequence > said.sequence)];
+  return [said, ...answers.filter(({ sequence }) => sequence > said.sequence)];
 }
 
 /** The most that a holder may be using before the next word from it. */
-export const holdOf = ({ using, told }: Holder): number => Math.max(using, ...told.map(({ allowance }) => allowance));
+export const holdOf = ({ using, answers }: Holder): number =>
+  Math.max(using, ...answers.map(({ allowance }) => allowance));
 
 /** Writes the new holders down, and what they account for on their hosts. */
 export function withHolders(ledger: Ledger, holders: Holder[], nowMs: number): Ledger {
@@ -186,7 +187,7 @@ export function usedElsewhere({
   covered,
   foreign = [],
 }: Pick<Ledger, 'holders' | 'world' | 'covered' | 'foreign'>): Record<string, number> {
-  const remains = byHost(holders.filter(({ settled }) => settled));
+  const remains = byHost(holders.filter(({ isObserved }) => isObserved));
   const rest = Object.entries(world?.inProgress ?? {}).map(([host, inProgress]) => {
     const count = inProgress - foreign.length;
     return [
@@ -199,7 +200,7 @@ export function usedElsewhere({
 
 /** What the limit leaves for the holders that are open. Negative when more is in use than there may be. */
 export function openSlots(ledger: Ledger): number {
-  const remains = ledger.holders.filter(({ closed, settled }) => closed && !settled);
+  const remains = ledger.holders.filter(({ closed, isObserved }) => closed && !isObserved);
   return (ledger.world?.limit ?? 0) - sum(Object.values(usedElsewhere(ledger))) - sum(remains.map(holdOf));
 }
 
@@ -207,25 +208,25 @@ export function openSlots(ledger: Ledger): number {
 export const inUseOf = (ledger: Ledger): number =>
   (ledger.world?.limit ?? 0) - openSlots(ledger) + sum(ledger.holders.filter(({ closed }) => !closed).map(holdOf));
 
-/** Whom to tell what. */
+/** A grant, and the run that it goes to. */
 export interface Answer {
   consumer: string;
   runId: string;
   granted: AllowanceGranted;
 }
 
-/** Divides the limit anew and says who must be told. */
-export function share(ledger: Ledger, nowMs: number): { ledger: Ledger; answers: Answer[] } {
+/** Divides the limit anew. The answers are for those whose allowance has changed. */
+export function allocate(ledger: Ledger, nowMs: number): { ledger: Ledger; answers: Answer[] } {
   if (ledger.world === null || isRecovering(ledger, nowMs)) return { ledger, answers: [] };
   const { limit } = ledger.world;
   const open = ledger.holders.filter(({ closed }) => !closed);
   const allowances = divide(openSlots(ledger), open.map(claimOf));
   const answered = open.map((holder, index) => answer(holder, allowances[index]!, nowMs));
   const changed = answered.filter((holder, index) => holder !== open[index]);
-  const answers = changed.map(({ consumer, runId, allowance, told }) => ({
+  const answers = changed.map(({ consumer, runId, allowance, answers }) => ({
     consumer,
     runId,
-    granted: { allowance, limit, consumers: open.length, sequence: told.at(-1)!.sequence },
+    granted: { allowance, limit, consumers: open.length, sequence: answers.at(-1)!.sequence },
   }));
   const holders = ledger.holders.map((holder) => answered[open.indexOf(holder)] ?? holder);
   return {
@@ -243,33 +244,33 @@ export const claimOf = (holder: Holder): Claim => {
   return { want, allowance, deadline, joinedMs, place, hold: holdOf(holder) };
 };
 
-/** The same holder where it has nothing to be told. */
+/** The same holder where there is nothing to answer. */
 function answer(holder: Holder, allowance: number, nowMs: number): Holder {
   if (allowance === holder.allowance && holder.delivery !== 'again') return holder;
-  const sequence = holder.told.at(-1)!.sequence + 1;
+  const sequence = holder.answers.at(-1)!.sequence + 1;
   // An answer that a later one equals or exceeds says nothing about the most it may be using.
-  const told = [...holder.told.filter((earlier) => earlier.allowance > allowance), { sequence, allowance }];
+  const answers = [...holder.answers.filter((earlier) => earlier.allowance > allowance), { sequence, allowance }];
   const turned = allowance > 0 !== holder.allowance > 0;
-  return { ...holder, allowance, told, delivery: 'sent', sinceMs: turned ? nowMs : holder.sinceMs };
+  return { ...holder, allowance, answers, delivery: 'sent', sinceMs: turned ? nowMs : holder.sinceMs };
 }
 
 /** An answer did not arrive. Most likely its run is closed: find out at once. */
-export function missed(ledger: Ledger, { runId, granted }: Answer, nowMs: number): Ledger {
+export function applyFailedDelivery(ledger: Ledger, { runId, granted }: Answer, nowMs: number): Ledger {
   const holders = ledger.holders.map((holder) =>
-    holder.runId === runId && holder.told.at(-1)?.sequence === granted.sequence
+    holder.runId === runId && holder.answers.at(-1)?.sequence === granted.sequence
       ? { ...holder, delivery: 'failed' as const }
       : holder,
   );
-  return { ...ledger, holders, nextLookMs: nowMs };
+  return { ...ledger, holders, nextObservationMs: nowMs };
 }
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
 
 /**
- * A report as it came by signal, or null when it is none: people can send signals by hand, and one with other content must neither stop
+ * A request as it came by signal, or null when it is none: users can send signals by hand, and one with other content must neither stop
  * the run nor upset its sums.
  */
-export function readReport(value: unknown): AllowanceRequest | null {
+export function readRequest(value: unknown): AllowanceRequest | null {
   if (!isRecord(value)) return null;
   const { consumer, runId, want, using, deadline = null, host, acknowledged } = value;
   if (!isText(consumer) || !isText(runId) || !isText(host) || !isCount(want) || !isCount(using)) return null;

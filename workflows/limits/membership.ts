@@ -108,7 +108,7 @@ const isIdle = ({ want, using }: Need): boolean => want === 0 && using === 0;
 
 const holdNow = (membership: Membership, { using }: Need): number => Math.max(using, allowanceOf(membership));
 
-/** A grant as it came by signal, or null when it is none: people can send signals by hand, and one with other content must not stop the run. */
+/** A grant as it came by signal, or null when it is none: users can send signals by hand, and one with other content must not stop the run. */
 export function readGrant(value: unknown): AllowanceGranted | null {
   const { sequence, allowance, limit, consumers, kind } = Object(value) as Record<string, unknown>;
   const slot = slotKinds.find((one) => one === kind);

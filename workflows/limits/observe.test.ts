@@ -1,8 +1,8 @@
 import type { AllowanceObservation } from '../../contracts/allowance.ts';
 import type { AllowanceRequest } from '../../contracts/allowance.ts';
 import type { Ledger } from './ledger.ts';
-import { hear, holdOf, missed, newLedger, openSlots, share, usedElsewhere } from './ledger.ts';
-import { beginLook, endLook } from './observe.ts';
+import { applyRequest, holdOf, applyFailedDelivery, newLedger, openSlots, allocate, usedElsewhere } from './ledger.ts';
+import { beginObservation, endObservation } from './observe.ts';
 
 const startMs = 1_000_000;
 const world = (inProgress: Record<string, number> = {}, limit = 4): AllowanceObservation => ({
@@ -29,17 +29,17 @@ const says = (
   acknowledged,
 });
 
-const told = (ledger: Ledger, atMs = startMs) => share(ledger, atMs);
+const told = (ledger: Ledger, atMs = startMs) => allocate(ledger, atMs);
 const look = (ledger: Ledger, seen: AllowanceObservation | null, closed: string[] = [], atMs = startMs): Ledger =>
-  endLook(beginLook(ledger), seen, closed, atMs);
+  endObservation(beginObservation(ledger), seen, closed, atMs);
 const only = (ledger: Ledger) => ledger.holders[0]!;
 
 /** One consumer with all four slots, told so by answer 1. */
 const granted = (using = 4): Ledger =>
-  told(look(hear(newLedger(startMs), says('a', 4, using), startMs), world())).ledger;
+  told(look(applyRequest(newLedger(startMs), says('a', 4, using), startMs), world())).ledger;
 
 test('nothing is granted before the world was read', () => {
-  const unread = hear(newLedger(startMs), says('a', 4, 0), startMs);
+  const unread = applyRequest(newLedger(startMs), says('a', 4, 0), startMs);
   expect(told(unread).answers).toEqual([]);
   expect(told(look(unread, null)).answers).toEqual([]);
   expect(told(look(unread, world())).answers).toMatchObject([
@@ -48,53 +48,53 @@ test('nothing is granted before the world was read', () => {
 });
 
 test('a lowered allowance counts in full until its holder has heard of it', () => {
-  const lowered = told(hear(granted(0), says('b', 4, 0), startMs)).ledger;
+  const lowered = told(applyRequest(granted(0), says('b', 4, 0), startMs)).ledger;
   expect(lowered.holders).toMatchObject([{ allowance: 2 }, { allowance: 0 }]);
-  const crossed = hear(lowered, says('a', 4, 0, { sequence: 1, allowance: 4 }), startMs);
+  const crossed = applyRequest(lowered, says('a', 4, 0, { sequence: 1, allowance: 4 }), startMs);
   expect(told(crossed).answers).toEqual([]);
-  const heard = hear(crossed, says('a', 4, 0, { sequence: 2, allowance: 2 }), startMs);
+  const heard = applyRequest(crossed, says('a', 4, 0, { sequence: 2, allowance: 2 }), startMs);
   expect(told(heard).answers).toMatchObject([{ runId: 'b#1', granted: { allowance: 2 } }]);
 });
 
 test('and what it uses beyond counts until it has ended', () => {
-  const lowered = told(hear(granted(), says('b', 4, 0), startMs)).ledger;
-  const heard = hear(lowered, says('a', 4, 4, { sequence: 2, allowance: 2 }), startMs);
+  const lowered = told(applyRequest(granted(), says('b', 4, 0), startMs)).ledger;
+  const heard = applyRequest(lowered, says('a', 4, 4, { sequence: 2, allowance: 2 }), startMs);
   expect(told(heard).answers).toEqual([]);
-  const ended = hear(heard, says('a', 4, 3, { sequence: 2, allowance: 2 }), startMs);
+  const ended = applyRequest(heard, says('a', 4, 3, { sequence: 2, allowance: 2 }), startMs);
   expect(told(ended).answers).toMatchObject([{ runId: 'b#1', granted: { allowance: 1 } }]);
 });
 
 test('a report older than one already taken in says nothing', () => {
-  const heard = hear(
-    told(hear(granted(), says('b', 4, 0), startMs)).ledger,
+  const heard = applyRequest(
+    told(applyRequest(granted(), says('b', 4, 0), startMs)).ledger,
     says('a', 4, 4, { sequence: 2, allowance: 2 }),
     startMs,
   );
-  expect(hear(heard, says('a', 9, 0, { sequence: 1, allowance: 4 }), startMs)).toBe(heard);
-  expect(hear(heard, says('a', 0, 0), startMs)).toBe(heard);
+  expect(applyRequest(heard, says('a', 9, 0, { sequence: 1, allowance: 4 }), startMs)).toBe(heard);
+  expect(applyRequest(heard, says('a', 0, 0), startMs)).toBe(heard);
 });
 
 test('one that says nothing of answers has heard the last one', () => {
-  const lowered = told(hear(granted(0), says('b', 4, 0), startMs)).ledger;
+  const lowered = told(applyRequest(granted(0), says('b', 4, 0), startMs)).ledger;
   const { acknowledged: _, ...silent } = says('a', 4, 1);
-  expect(holdOf(only(hear(lowered, silent, startMs)))).toBe(2);
+  expect(holdOf(only(applyRequest(lowered, silent, startMs)))).toBe(2);
 });
 
 test('who leaves is gone, and who was never there leaves nothing', () => {
-  expect(hear(granted(), says('a', 0, 0, { sequence: 1, allowance: 4 }), startMs)).toMatchObject({
+  expect(applyRequest(granted(), says('a', 0, 0, { sequence: 1, allowance: 4 }), startMs)).toMatchObject({
     holders: [],
     unusedSinceMs: startMs,
   });
   const empty = newLedger(startMs);
-  expect(hear(empty, says('a', 0, 0), startMs)).toBe(empty);
+  expect(applyRequest(empty, says('a', 0, 0), startMs)).toBe(empty);
 });
 
 test('an answer that did not arrive is repeated when its consumer speaks', () => {
-  const first = told(look(hear(newLedger(startMs), says('a', 4, 0), startMs), world()));
-  const lost = missed(first.ledger, first.answers[0]!, startMs + 5);
-  expect(lost.nextLookMs).toBe(startMs + 5);
+  const first = told(look(applyRequest(newLedger(startMs), says('a', 4, 0), startMs), world()));
+  const lost = applyFailedDelivery(first.ledger, first.answers[0]!, startMs + 5);
+  expect(lost.nextObservationMs).toBe(startMs + 5);
   expect(told(lost).answers).toEqual([]);
-  expect(told(hear(lost, says('a', 4, 0), startMs)).answers).toMatchObject([
+  expect(told(applyRequest(lost, says('a', 4, 0), startMs)).answers).toMatchObject([
     { granted: { allowance: 4, sequence: 2 } },
   ]);
 });
@@ -112,24 +112,24 @@ test('while others may still be unheard of, a stranger’s slot stays counted', 
 });
 
 test('who leaves while the world is being looked at is not counted twice', () => {
-  const looking = beginLook(granted(2));
-  const left = hear(looking, says('a', 0, 0, { sequence: 1, allowance: 4 }), startMs);
-  expect(usedElsewhere(endLook(left, world({ a: 2 }), [], startMs))).toEqual({});
+  const looking = beginObservation(granted(2));
+  const left = applyRequest(looking, says('a', 0, 0, { sequence: 1, allowance: 4 }), startMs);
+  expect(usedElsewhere(endObservation(left, world({ a: 2 }), [], startMs))).toEqual({});
 });
 
 test('a closed holder counts in full until a look that began later, then as far as the world shows its work', () => {
   const noticed = look(granted(2), world({ a: 2 }), ['a#1']);
-  expect(only(noticed)).toMatchObject({ closed: true, settled: false });
+  expect(only(noticed)).toMatchObject({ closed: true, isObserved: false });
   expect(openSlots(noticed)).toBe(0);
-  expect(hear(noticed, says('a', 4, 0, { sequence: 1, allowance: 4 }), startMs)).toBe(noticed);
+  expect(applyRequest(noticed, says('a', 4, 0, { sequence: 1, allowance: 4 }), startMs)).toBe(noticed);
   const settled = look(noticed, world({ a: 2 }));
   expect(openSlots(settled)).toBe(2);
   expect(look(settled, world(), [], startMs + 10_000).holders).toEqual([]);
 });
 
 test('a newer run is looked for at once, and cannot hide what the old one left', () => {
-  const both = hear(granted(2), says('a', 2, 0, null, 2), startMs + 7);
-  expect(both.nextLookMs).toBe(startMs + 7);
+  const both = applyRequest(granted(2), says('a', 2, 0, null, 2), startMs + 7);
+  expect(both.nextObservationMs).toBe(startMs + 7);
   const settled = look(look(both, world({ a: 2 }), ['a#1']), world({ a: 2 }));
   expect(usedElsewhere(settled)).toEqual({ a: 2 });
   const { ledger } = told(settled);
@@ -139,7 +139,10 @@ test('a newer run is looked for at once, and cannot hide what the old one left',
 });
 
 test('who comes with an answer of an earlier ledger keeps what it holds, and nothing is granted for a while', () => {
-  const made = look(hear(newLedger(startMs), says('a', 4, 1, { sequence: 9, allowance: 3 }), startMs), world({ a: 1 }));
+  const made = look(
+    applyRequest(newLedger(startMs), says('a', 4, 1, { sequence: 9, allowance: 3 }), startMs),
+    world({ a: 1 }),
+  );
   expect(made).toMatchObject({ recreated: true, holders: [{ allowance: 3, acknowledged: 9 }] });
   expect(told(made).answers).toEqual([]);
   expect(told(made, startMs + 10_000).answers).toMatchObject([{ granted: { allowance: 4, sequence: 10 } }]);
@@ -148,7 +151,10 @@ test('who comes with an answer of an earlier ledger keeps what it holds, and not
 describe('where consumers outnumber the slots', () => {
   /** Two for one slot; `a` has it since the start. */
   const crowded = told(
-    look(hear(hear(newLedger(startMs), says('a', 1, 0), startMs), says('b', 1, 0), startMs + 1), world({}, 1)),
+    look(
+      applyRequest(applyRequest(newLedger(startMs), says('a', 1, 0), startMs), says('b', 1, 0), startMs + 1),
+      world({}, 1),
+    ),
   ).ledger;
   const answersAfter = (seen: AllowanceObservation, atMs: number) =>
     told(look(crowded, seen, [], atMs), atMs).answers.map(({ runId, granted }) => [runId, granted.allowance]);
@@ -164,7 +170,7 @@ describe('where consumers outnumber the slots', () => {
   });
   test('and only one yields for one that waits', () => {
     const three = ['a', 'b', 'c'].reduce(
-      (ledger, name, index) => hear(ledger, says(name, 1, 0), startMs + index),
+      (ledger, name, index) => applyRequest(ledger, says(name, 1, 0), startMs + index),
       newLedger(startMs),
     );
     const seen = world({ a: 1, b: 1 }, 2);
@@ -174,7 +180,7 @@ describe('where consumers outnumber the slots', () => {
     expect(yielded.holders).toMatchObject([{ allowance: 0 }, { allowance: 1 }, { allowance: 0 }]);
     const later = look(yielded, seen, [], startMs + 2_000);
     expect(told(later, startMs + 2_000).answers).toEqual([]);
-    const done = hear(later, says('a', 1, 0, { sequence: 2, allowance: 0 }), startMs + 3_000);
+    const done = applyRequest(later, says('a', 1, 0, { sequence: 2, allowance: 0 }), startMs + 3_000);
     expect(told(done, startMs + 3_000).answers).toMatchObject([{ runId: 'c#1', granted: { allowance: 1 } }]);
   });
 });
@@ -193,14 +199,14 @@ describe('turns: tasks that do not tell whose they are', () => {
     host: 'lab',
   });
   const askedBy = (...names: string[]): Ledger =>
-    names.reduce((ledger, name) => hear(ledger, asks(name), startMs), newLedger(startMs));
+    names.reduce((ledger, name) => applyRequest(ledger, asks(name), startMs), newLedger(startMs));
   const turnsOf = ({ holders }: Ledger): string[] =>
     holders.filter(({ allowance }) => allowance > 0).map(({ consumer }) => consumer);
   const first = told(look(askedBy('a', 'b', 'c'), tasks())).ledger;
 
   test('who came first has the first turn', () => {
     expect(turnsOf(first)).toEqual(['eviction/a', 'eviction/b']);
-    expect(told(hear(first, leaves('a'), startMs)).answers).toMatchObject([
+    expect(told(applyRequest(first, leaves('a'), startMs)).answers).toMatchObject([
       { runId: 'c#1', granted: { allowance: 1 } },
     ]);
   });
@@ -216,7 +222,7 @@ describe('turns: tasks that do not tell whose they are', () => {
   test('what was in progress before anybody had a turn stays somebody else’s, whoever is granted one later', () => {
     const before = told(look(askedBy('a', 'b'), tasks('task-1'))).ledger;
     expect(turnsOf(before)).toEqual(['eviction/a']);
-    expect(told(hear(before, asks('c'), startMs)).answers).toEqual([]);
+    expect(told(applyRequest(before, asks('c'), startMs)).answers).toEqual([]);
     const begun = look(before, tasks('task-1', 'task-2'), [], startMs + 1_000);
     expect(told(begun, startMs + 1_000).answers).toEqual([]);
     expect(told(look(begun, tasks('task-2'), [], startMs + 2_000), startMs + 2_000).answers).toMatchObject([

@@ -3,39 +3,40 @@ import { isOutnumbered } from './divide.ts';
 import type { Holder, Ledger } from './ledger.ts';
 import { accountedFor, claimOf, holdOf, openSlots, withHolders } from './ledger.ts';
 
-/** Where the world could not be read and nothing says how often to look. */
+/** Where the world could not be read and nothing says how often to observe it. */
 const retryMs = 15_000;
 
-/** A look takes time: what holders account for while it lasts may be in it or not, so the most of it counts. */
-export const beginLook = (ledger: Ledger): Ledger => ({ ...ledger, covering: accountedFor(ledger.holders) });
+/** An observation takes time: what holders account for while it lasts may be in it or not, so the most of it counts. */
+export const beginObservation = (ledger: Ledger): Ledger => ({ ...ledger, covering: accountedFor(ledger.holders) });
 
 /**
- * Takes in what a look found.
+ * Applies an observation.
  *
- * @param world        null: it could not be read, and what was seen last still counts
+ * @param world        null: it could not be read, and the last observation still counts
  * @param closedRunIds runs that are closed
  */
-export function endLook(
+export function endObservation(
   ledger: Ledger,
   world: AllowanceObservation | null,
   closedRunIds: readonly string[],
   nowMs: number,
 ): Ledger {
-  const seen = world === null ? ledger : see(ledger, world, nowMs);
-  const closed = seen.holders
+  const observed = world === null ? ledger : applyWorld(ledger, world, nowMs);
+  const closed = observed.holders
     .map((holder) => (closedRunIds.includes(holder.runId) ? { ...holder, closed: true } : holder))
     .filter((holder) => !(holder.closed && holdOf(holder) === 0));
-  const looked = withHolders({ ...seen, covering: null, round: seen.round + 1 }, closed, nowMs);
-  const yielding = world === null ? looked : takeTurns(looked, world, nowMs);
-  return { ...yielding, nextLookMs: nowMs + (yielding.world?.checkMs ?? retryMs) };
+  const counted = withHolders({ ...observed, covering: null, round: observed.round + 1 }, closed, nowMs);
+  const yielding = world === null ? counted : rotate(counted, world, nowMs);
+  return { ...yielding, nextObservationMs: nowMs + (yielding.world?.checkMs ?? retryMs) };
 }
 
-function see(ledger: Ledger, world: AllowanceObservation, nowMs: number): Ledger {
-  if (world.tasks !== undefined) return seeTasks(ledger, world, world.tasks);
+function applyWorld(ledger: Ledger, world: AllowanceObservation, nowMs: number): Ledger {
+  if (world.tasks !== undefined) return applyTasks(ledger, world, world.tasks);
   const inProgress = isYoung(ledger, world, nowMs)
     ? { ...world.inProgress, ...lingering(ledger, world) }
     : world.inProgress;
-  const settle = (holder: Holder): Holder => settled(holder, Math.min(holdOf(holder), inProgress[holder.host] ?? 0));
+  const settle = (holder: Holder): Holder =>
+    markObserved(holder, Math.min(holdOf(holder), inProgress[holder.host] ?? 0));
   return {
     ...ledger,
     world: { ...world, inProgress },
@@ -44,15 +45,15 @@ function see(ledger: Ledger, world: AllowanceObservation, nowMs: number): Ledger
   };
 }
 
-/** Tasks do not tell whose they are: what is in progress while nobody has a turn is foreign, and stays so; anything later may be a holder's. */
-function seeTasks(ledger: Ledger, world: AllowanceObservation, tasks: readonly string[]): Ledger {
+/** Tasks do not tell whose they are: what is in progress while no run has a slot is foreign, and stays so; anything later may be a holder's. */
+function applyTasks(ledger: Ledger, world: AllowanceObservation, tasks: readonly string[]): Ledger {
   const covered = ledger.covering ?? ledger.covered;
   const mayBeOurs = Object.values(covered).some((count) => count > 0);
   const foreign = mayBeOurs ? (ledger.foreign ?? []).filter((task) => tasks.includes(task)) : [...tasks];
   const settle = (holder: Holder): Holder => {
     // Those that begin later cannot be its own: it counts until all that were in progress have ended.
     const outlivedBy = (holder.outlivedBy ?? tasks).filter((task) => tasks.includes(task) && !foreign.includes(task));
-    return { ...settled(holder, Math.min(holdOf(holder), outlivedBy.length)), outlivedBy };
+    return { ...markObserved(holder, Math.min(holdOf(holder), outlivedBy.length)), outlivedBy };
   };
   return {
     ...ledger,
@@ -63,11 +64,11 @@ function seeTasks(ledger: Ledger, world: AllowanceObservation, tasks: readonly s
   };
 }
 
-/** It was known to be closed before the look began, so what the look shows of it is the most that can be left. */
-const settled = (holder: Holder, using: number): Holder => ({
+/** It was known to be closed before the observation began, so what that shows of it is the most that can be left. */
+const markObserved = (holder: Holder, using: number): Holder => ({
   ...holder,
-  settled: true,
-  told: [],
+  isObserved: true,
+  answers: [],
   allowance: 0,
   using,
 });
@@ -76,7 +77,7 @@ const isYoung = ({ beganMs }: Ledger, { silentMs }: AllowanceObservation, nowMs:
   nowMs < beganMs + silentMs;
 
 /**
- * While some consumers of an earlier ledger may not have been heard yet, a slot that a stranger's host gave up may be taken again by it
+ * While some consumers of an earlier ledger may not have reported yet, a slot that a stranger's host released may be taken again by it
  * at once: it stays counted.
  */
 function lingering({ world: before, holders }: Ledger, world: AllowanceObservation): Record<string, number> {
@@ -88,18 +89,18 @@ function lingering({ world: before, holders }: Ledger, world: AllowanceObservati
 }
 
 /**
- * Where consumers outnumber the slots, as many of those that have had a turn yield as wait for one and cannot expect it from somebody who
- * yielded before. Who yields finishes what it has begun.
+ * Where consumers outnumber the slots, as many of those that have had a slot yield as wait for one and cannot expect it from one that
+ * yielded before. A holder that yields finishes what it has begun.
  */
-function takeTurns(ledger: Ledger, world: AllowanceObservation, nowMs: number): Ledger {
-  // A task that has begun goes on to its end, and then its holder leaves: nobody can yield.
+function rotate(ledger: Ledger, world: AllowanceObservation, nowMs: number): Ledger {
+  // A task that has begun goes on to its end, and then its holder leaves: none can yield.
   if (world.tasks !== undefined) return ledger;
   const open = ledger.holders.filter(({ closed }) => !closed);
   if (!isOutnumbered(openSlots(ledger), open.map(claimOf))) return ledger;
   const waiting = open.filter((holder) => holder.want > 0 && holder.allowance === 0 && holdOf(holder) === 0);
   const draining = open.filter((holder) => holder.allowance === 0 && holdOf(holder) > 0);
   const served = open
-    .filter((holder) => hasHadTurn(holder, world, nowMs))
+    .filter((holder) => hasHadSlot(holder, world, nowMs))
     .toSorted((a, b) => a.place - b.place || a.sinceMs - b.sinceMs);
   const yielding = new Set<Holder>(served.slice(0, Math.max(0, waiting.length - draining.length)));
   return {
@@ -108,8 +109,8 @@ function takeTurns(ledger: Ledger, world: AllowanceObservation, nowMs: number): 
   };
 }
 
-/** It has begun something, or had the time for it: an answer that is still on its way is no turn. */
-function hasHadTurn(
+/** It has begun something, or had the time for it: an answer that is still on its way is no slot. */
+function hasHadSlot(
   { allowance, sinceMs, host }: Holder,
   { checkMs, silentMs, inProgress }: AllowanceObservation,
   nowMs: number,

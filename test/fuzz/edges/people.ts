@@ -26,7 +26,7 @@ import {
   readGuestsFailing,
 } from '../../../workflows/node-failure/read-confirmation.ts';
 import { readGrant } from '../../../workflows/limits/membership.ts';
-import { readReport } from '../../../workflows/limits/ledger.ts';
+import { readRequest } from '../../../workflows/limits/ledger.ts';
 import { readMigrateInput } from '../../../workflows/migration/migrate-instance.ts';
 import { edge, type Edge } from '../edge.ts';
 import { hostileText, near, nearJson, nearText } from '../hostile.ts';
@@ -161,7 +161,7 @@ export const peopleEdges: readonly Edge[] = [
     name: 'workflow signals: a report to the share-out',
     inputs: argument(report),
     failures: [],
-    read: (value) => readReport(value),
+    read: (value) => readRequest(value),
   },
   {
     name: 'workflow inputs: what is shared out',
