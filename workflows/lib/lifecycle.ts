@@ -107,8 +107,10 @@ export interface Reconciler<L extends Lifecycle> {
   isEcho?(observed: L['observed'], seen: string): boolean;
   /** Sets handlers of the kind's own messages. */
   listen?(run: RunHandle<L>): void;
-  /** Answers what is still asked of the run as it ends: handlers that wait would keep it open. */
-  dismiss?(message: string): void;
+  /** Answers what is still asked of the run as it ends: handlers that wait would keep it open. Pure. */
+  dismiss?(memory: L['memory'], message: string): L['memory'];
+  /** Something has come after the run said that it is done: drops what is over, so that the next observation begins anew. Pure. */
+  reopen?(memory: L['memory']): L['memory'];
   slots?: {
     /** Asks, or asks again. False: it is queued, and `RunHandle.grantSlot` tells. */
     acquire(situation: Situation<L>, limit: string): Promise<boolean>;

@@ -342,17 +342,32 @@ class Driver<L extends Lifecycle> {
     }
     this.carried.failures = 0;
     const lingers = this.carried.changed && plan.outcome !== 'gone' && this.inFlight.size === 0 && !isWoken();
-    if (lingers) await condition(isWoken, this.observation?.settings.lingerMs ?? 0);
+    const lingerMs = this.observation?.settings.lingerMs ?? 0;
+    if (lingers && lingerMs > 0) await condition(isWoken, lingerMs);
     const { reason, message } = plan;
-    return await this.end({ object, outcome: reason === 'ObserveOnly' ? 'observed' : plan.outcome, reason, message });
+    const outcome = reason === 'ObserveOnly' ? 'observed' : plan.outcome;
+    const ended = await this.end({ object, outcome, reason, message });
+    if (ended === null) this.reopen();
+    return ended;
+  }
+
+  private reopen(): void {
+    this.carried.memory = this.spec.reopen?.(this.carried.memory) ?? this.carried.memory;
+  }
+
+  private dismiss(message: string): void {
+    this.carried.memory = this.spec.dismiss?.(this.carried.memory, message) ?? this.carried.memory;
   }
 
   /** Null: something has come. No await between the last look at the inbox and the end. */
   private async end(result: RunResult): Promise<RunResult | null> {
     await this.slot.releaseUnless(undefined, this.situationOrNull());
     const isQuiet = (): boolean => allHandlersFinished() && this.inFlight.size === 0;
-    if (!isQuiet()) this.spec.dismiss?.(result.message);
-    if (!isQuiet()) await condition(() => isQuiet() || this.isWoken());
+    // What has just been asked is answered by an observation.
+    if (!isQuiet() && !this.isWoken()) {
+      this.dismiss(result.message);
+      await condition(() => isQuiet() || this.isWoken());
+    }
     if (this.isWoken()) {
       this.inbox.stepEnded = false;
       return null;
@@ -364,23 +379,32 @@ class Driver<L extends Lifecycle> {
 
   /** What is under way ends, the kind's own end is executed, and the object says that no run drives it. */
   private async endAsCancelled(): Promise<never> {
-    await condition(() => this.inFlight.size === 0);
+    if (this.inFlight.size > 0) {
+      const pending = 'what is in flight to end: the run was cancelled, and nothing more is begun';
+      this.publisher.show(wait(this.publisher.shown.phase, 'Cancelled', pending), true);
+      await condition(() => this.inFlight.size === 0);
+    }
     if (!this.isCurrent()) await this.observe();
+    let isDone = false;
     let message =
       'The run was cancelled. To go on, change the spec, or set the annotation drover.dev/retry to a new value';
     if (this.observation !== null && this.observation.desired !== null) {
       this.failure = null;
-      const plan = this.decide();
+      let plan = this.decide();
       const end = plan.kind === 'done' ? undefined : this.spec.cancel?.(this.situation());
       for (const step of end?.steps ?? []) if ((await this.executeStep(step)) === null) break;
-      message = end?.message ?? message;
-      const last = plan.kind === 'done' ? plan : done('blocked', 'Cancelled', message);
+      // Steps of the end may have done what was left to do.
+      if (end !== undefined && end.steps.length > 0) plan = this.decide();
+      isDone = plan.kind === 'done';
+      const last = plan.kind === 'done' ? plan : done('blocked', 'Cancelled', end?.message ?? message);
+      message = last.message;
       this.publisher.show(last, true);
       await this.publisher.publish(last).catch(explain);
     }
     await this.slot.releaseUnless(undefined, this.situationOrNull());
-    this.spec.dismiss?.(message);
+    this.dismiss(message);
     await condition(allHandlersFinished);
+    if (isDone) this.reopen();
     // A user who has changed it meanwhile, or wants it tried again, has told no run but this one.
     if (this.inbox.resume || this.isNewer()) return await this.continueAsNew();
     throw new CancelledFailure(message);
