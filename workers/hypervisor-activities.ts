@@ -66,7 +66,7 @@ export function composeHypervisorActivities(
           listHypervisors: (signal) => objects.listHypervisors(signal),
           nova,
           createEvent: (event, signal) => client.createEvent(event, signal),
-          tell: async (name, message) =>
+          signalGuestsFailing: async (name, message) =>
             void (await signalGuestsFailing(
               temporal,
               { subject: name, cluster, startedBy: 'whoever listens to its guests' },

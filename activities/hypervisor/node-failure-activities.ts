@@ -1,11 +1,11 @@
 import type { NodeFailureHostActivities } from '../../contracts/node-failure/activities.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import { whileBeating } from '../lib/wait.ts';
 import { type ActivityScope, currentScope } from '../lib/context.ts';
-import { type NodeFailureLookTools, observeNodeFailure } from './observe-node-failure.ts';
+import { whileBeating } from '../lib/wait.ts';
+import { type NodeFailureTools, observeNodeFailure } from './observe-node-failure.ts';
 
-/** What the composition root gives to the looks at a host that may have failed. */
-export interface NodeFailureHostDependencies extends Omit<NodeFailureLookTools, 'scope' | 'clock' | 'signalWithStart'> {
+/** What the composition root gives to the observation of a host that may have failed. */
+export interface NodeFailureHostDependencies extends Omit<NodeFailureTools, 'scope' | 'clock' | 'signalWithStart'> {
   signalWithStart: (hypervisor: string, startedBy: string | null, cause: string) => Promise<void>;
   scope?: (clock: Clock) => ActivityScope;
   clock: Clock;
@@ -22,7 +22,7 @@ export function createNodeFailureHostActivities({
     signalWithStart(hypervisor, startedBy, 'started by hand');
   return {
     observeNodeFailure: (input) => {
-      const tools: NodeFailureLookTools = { ...rest, signalWithStart: byHand, scope: scope(clock), clock };
+      const tools: NodeFailureTools = { ...rest, signalWithStart: byHand, scope: scope(clock), clock };
       return whileBeating(
         tools,
         () => undefined,

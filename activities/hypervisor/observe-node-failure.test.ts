@@ -1,11 +1,11 @@
-import type { NodeFailureSeen } from '../../contracts/node-failure/activities.ts';
+import type { ObservedNodeFailure } from '../../contracts/node-failure/activities.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import { droverFailure } from '../../runtime/failure.ts';
 import { nodeFailureConfig } from '../../runtime/config/node-failure-config.ts';
 import { nodeSchema } from '../kubernetes/hypervisor/node-schema.ts';
 import { sampleHypervisor } from '../../test/fixtures/activities/hypervisor.ts';
 import type { ActivityScope } from '../lib/context.ts';
-import { observeNodeFailure, type NodeFailureLookTools } from './observe-node-failure.ts';
+import { type NodeFailureTools, observeNodeFailure } from './observe-node-failure.ts';
 
 const config = nodeFailureConfig.parse({
   mode: 'recommend',
@@ -32,7 +32,7 @@ interface World {
   workflowId?: string;
 }
 
-function stage({
+function fixture({
   ready = 'True',
   state = 'up',
   annotations = {},
@@ -94,21 +94,21 @@ function stage({
     signalWithStart: (...args: unknown[]) => Promise.resolve(void started.push(args)),
     scope,
     clock: systemClock,
-  } as unknown as NodeFailureLookTools;
+  } as unknown as NodeFailureTools;
   return { tools, asked, started };
 }
 
-async function look(
+async function observe(
   world: World,
-): Promise<{ found: Extract<NodeFailureSeen, { next: 'run' }>['look']; asked: string[] }> {
-  const { tools, asked } = stage(world);
-  const seen = await observeNodeFailure(tools, { hypervisor: 'node-1' });
-  if (seen.next !== 'run') throw new Error(`it is ${seen.next}`);
-  return { found: seen.look, asked };
+): Promise<{ found: Extract<ObservedNodeFailure, { kind: 'observed' }>['observed']; asked: string[] }> {
+  const { tools, asked } = fixture(world);
+  const answer = await observeNodeFailure(tools, { hypervisor: 'node-1' });
+  if (answer.kind !== 'observed') throw new Error(`it is ${answer.kind}`);
+  return { found: answer.observed, asked };
 }
 
 test('a host that is well is not asked for its power', async () => {
-  const { found, asked } = await look({
+  const { found, asked } = await observe({
     annotations: { 'drover.dev/hold': 'NodeFailure: x', 'drover.dev/fenced-boot-id': 'boot-0' },
   });
   expect(found).toMatchObject({
@@ -141,40 +141,40 @@ const suspicious: [why: string, world: World, found: object][] = [
   ],
 ];
 test.each(suspicious)('the BMC is asked where %s', async (_why, world, expected) => {
-  const { found, asked } = await look(world);
+  const { found, asked } = await observe(world);
   expect(found).toMatchObject(expected);
   expect(asked).toEqual(['node-1']);
 });
 
 test('Placement that does not answer is only said', async () => {
-  expect((await look({ away: ['Placement'] })).found.fleet.apis).toContainEqual({
+  expect((await observe({ away: ['Placement'] })).found.fleet.apis).toContainEqual({
     name: 'Placement',
     reachable: false,
   });
 });
 
 test('nothing is done where it is switched off, or where there is no such Hypervisor', async () => {
-  expect(await observeNodeFailure(stage({ mode: 'off' }).tools, { hypervisor: 'node-1' })).toEqual({
-    next: 'nothing',
+  expect(await observeNodeFailure(fixture({ mode: 'off' }).tools, { hypervisor: 'node-1' })).toEqual({
+    kind: 'nothing',
     message: expect.stringContaining('nodeFailure.mode'),
   });
-  expect(await observeNodeFailure(stage({ hasHypervisor: false }).tools, { hypervisor: 'node-1' })).toEqual({
-    next: 'nothing',
+  expect(await observeNodeFailure(fixture({ hasHypervisor: false }).tools, { hypervisor: 'node-1' })).toEqual({
+    kind: 'nothing',
     message: 'There is no Hypervisor node-1',
   });
 });
 
 test('a run under another id hands over to the host’s own', async () => {
-  const { tools, started } = stage({ workflowId: 'by-hand' });
+  const { tools, started } = fixture({ workflowId: 'by-hand' });
   expect(await observeNodeFailure(tools, { hypervisor: 'node-1', startedBy: 'jane' })).toEqual({
-    next: 'handedOver',
-    workflowId: 'node-failure/node-1',
+    kind: 'handedOver',
+    message: 'Run node-failure/node-1 deals with node-1',
   });
   expect(started).toEqual([['node-1', 'jane']]);
 });
 
 test('a cancel is no answer, and nonsense is refused', async () => {
-  const { tools } = stage({ away: ['Nova'] });
+  const { tools } = fixture({ away: ['Nova'] });
   const cancelled = { ...tools, scope: { ...tools.scope, signal: AbortSignal.abort(new Error('cancelled')) } };
   await expect(observeNodeFailure(cancelled, { hypervisor: 'node-1' })).rejects.toThrow('cancelled');
   await expect(observeNodeFailure(tools, { hypervisor: '' })).rejects.toMatchObject({ type: 'InvalidInput' });

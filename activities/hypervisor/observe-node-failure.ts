@@ -1,6 +1,8 @@
+import { findCondition } from '../../contracts/conditions.ts';
+import { hypervisorConditions } from '../../contracts/hypervisor/conditions.ts';
 import { readDesired } from '../../contracts/hypervisor/read-hypervisor.ts';
 import { hypervisorAnnotations, nodeFailureId } from '../../contracts/ids.ts';
-import type { NodeFailureInput, NodeFailureSeen } from '../../contracts/node-failure/activities.ts';
+import type { NodeFailureInput, ObservedNodeFailure } from '../../contracts/node-failure/activities.ts';
 import type { PowerActivities, PowerState } from '../../contracts/node-failure/power.ts';
 import { type Clock, withTimeout } from '../../runtime/clock.ts';
 import type { HypervisorConfig } from '../../runtime/config/hypervisor-config.ts';
@@ -18,11 +20,11 @@ import { endpointOf } from '../libvirt/endpoint.ts';
 import type { NovaClient } from '../nova/types.ts';
 import type { PlacementClient } from '../placement/types.ts';
 import { hasBmc } from '../redfish/find-bmc.ts';
-import { type ReadParts, composeLook, serviceOf } from './compose-look.ts';
+import { composeObservation, serviceOf, type ReadParts } from './compose-observation.ts';
 import type { HostPorts } from './host-ports.ts';
 import { readHypervisorInput } from '../lib/input.ts';
 
-export interface NodeFailureLookTools {
+export interface NodeFailureTools {
   nova: NovaClient;
   placement: PlacementClient;
   client: HypervisorClient;
@@ -45,26 +47,26 @@ const answerWithinMs = 20_000;
 const libvirtTimeouts = { connectMs: 4_000, callMs: 4_000 };
 
 /**
- * One look at a host that may have failed, and at the fleet around it: kube-apiserver, Nova and Placement first, then the host itself. What
- * does not answer is said, and is null.
+ * Observes a host that may have failed, and the fleet around it: kube-apiserver, Nova and Placement first, then the host itself. What does
+ * not answer is said, and is null.
  *
  * @throws InvalidInput what was typed by hand is no input
  */
 export async function observeNodeFailure(
-  tools: NodeFailureLookTools,
+  tools: NodeFailureTools,
   input: NodeFailureInput,
-): Promise<NodeFailureSeen> {
+): Promise<ObservedNodeFailure> {
   const { config, scope, clock, cluster } = tools;
   const { hypervisor: name, startedBy } = readHypervisorInput(input);
   if (config.mode === 'off')
     return {
-      next: 'nothing',
+      kind: 'nothing',
       message: `Failed nodes are not handled (nodeFailure.mode in drover’s settings); ${name} is left as it is`,
     };
   const workflowId = nodeFailureId(name, cluster);
   if (scope.run !== null && scope.run.workflowId !== workflowId) {
     await tools.signalWithStart(name, startedBy ?? null);
-    return { next: 'handedOver', workflowId };
+    return { kind: 'handedOver', message: `Run ${workflowId} deals with ${name}` };
   }
   const problems: string[] = [];
   const attempt = <Value>(work: (signal: AbortSignal) => Promise<Value>): Promise<Value | null> =>
@@ -74,14 +76,14 @@ export async function observeNodeFailure(
     attempt((signal) => readNova(tools, signal)),
     attempt((signal) => tools.placement.existingTraits(['COMPUTE_NODE'], signal)),
   ]);
-  if (kubernetes?.found === false) return { next: 'nothing', message: `There is no Hypervisor ${name}` };
+  if (kubernetes?.found === false) return { kind: 'nothing', message: `There is no Hypervisor ${name}` };
   const world = kubernetes?.found === true ? kubernetes : null;
   const service = nova === null ? null : serviceOf(name, nova.services);
   const isSuspect =
     world?.node === null || world === null || toNodeSign(world.node).ready !== 'True' || service?.state !== 'up';
   const [libvirt, power] = await Promise.all([
-    attempt((signal) => askLibvirt(tools, world?.address ?? name, problems, signal)),
-    isSuspect && hasBmc(config.bmc, name) ? askPower(tools, name, problems) : null,
+    attempt((signal) => observeLibvirt(tools, world?.address ?? name, problems, signal)),
+    isSuspect && hasBmc(config.bmc, name) ? observePowerOf(tools, name, problems) : null,
   ]);
   const parts: ReadParts = {
     kubernetes: world,
@@ -92,15 +94,15 @@ export async function observeNodeFailure(
     problems,
   };
   return {
-    next: 'run',
+    kind: 'observed',
     settings: handlingSettings(config, tools.region),
-    look: composeLook(name, parts, config, clock.now()),
+    observed: composeObservation(name, parts, config, clock.now()),
   };
 }
 
 /** Null, and a sentence, where there is no answer. @throws only the signal's reason */
 async function answerOf<Value>(
-  { scope: { signal }, clock }: Pick<NodeFailureLookTools, 'scope' | 'clock'>,
+  { scope: { signal }, clock }: Pick<NodeFailureTools, 'scope' | 'clock'>,
   problems: string[],
   work: (signal: AbortSignal) => Promise<Value>,
 ): Promise<Value | null> {
@@ -113,7 +115,7 @@ async function answerOf<Value>(
   }
 }
 
-async function readKubernetes({ client, readLastFencing }: NodeFailureLookTools, name: string, signal: AbortSignal) {
+async function readKubernetes({ client, readLastFencing }: NodeFailureTools, name: string, signal: AbortSignal) {
   const [owned, nodes, lastFencing] = await Promise.all([
     client.getHypervisor(name, signal),
     client.listNodes(signal),
@@ -123,19 +125,21 @@ async function readKubernetes({ client, readLastFencing }: NodeFailureLookTools,
   const { metadata, status } = owned.object;
   const desired = readDesired(owned.object, owned.owners);
   const given = metadata.annotations ?? {};
-  const seen = {
+  const said = findCondition(status?.conditions, hypervisorConditions.nodeFailure) ?? null;
+  const hypervisor = {
     name,
     uid: metadata.uid,
     generation: metadata.generation,
     hold: readHold(given[hypervisorAnnotations.hold])?.reason ?? null,
     fencedBootId: given[hypervisorAnnotations.fencedBootId] || null,
     maintenance: desired.maintenance,
+    condition: said === null ? null : { status: said.status, reason: said.reason, message: said.message },
   };
   const node = nodes.find((one) => one.metadata.name === name) ?? null;
-  return { found: true, desired, seen, node, nodes, lastFencing, address: status?.internalIp || name } as const;
+  return { found: true, desired, hypervisor, node, nodes, lastFencing, address: status?.internalIp || name } as const;
 }
 
-async function readNova({ nova }: NodeFailureLookTools, signal: AbortSignal): Promise<NonNullable<ReadParts['nova']>> {
+async function readNova({ nova }: NodeFailureTools, signal: AbortSignal): Promise<NonNullable<ReadParts['nova']>> {
   const [services, aggregates, schedulersUp] = await Promise.all([
     nova.computeServices(signal),
     nova.aggregates(signal),
@@ -144,9 +148,9 @@ async function readNova({ nova }: NodeFailureLookTools, signal: AbortSignal): Pr
   return { services, aggregates, schedulersUp };
 }
 
-/** Null where nobody asks, or nobody can. Whatever else it answers, it answers. */
-async function askLibvirt(
-  { libvirt, ports }: NodeFailureLookTools,
+/** Null where it is not asked, or cannot be. Whatever else it answers, it answers. */
+async function observeLibvirt(
+  { libvirt, ports }: NodeFailureTools,
   address: string,
   problems: string[],
   signal: AbortSignal,
@@ -176,7 +180,11 @@ async function askLibvirt(
 }
 
 /** A BMC that does not answer has proved nothing. */
-async function askPower({ power, scope }: NodeFailureLookTools, host: string, problems: string[]): Promise<PowerState> {
+async function observePowerOf(
+  { power, scope }: NodeFailureTools,
+  host: string,
+  problems: string[],
+): Promise<PowerState> {
   try {
     return (await power.observePower({ host })).power;
   } catch (error) {

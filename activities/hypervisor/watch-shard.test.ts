@@ -1,5 +1,5 @@
 import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
-import { guestWordEveryMs } from '../../contracts/node-failure/guest-watch.ts';
+import { guestSignalEveryMs } from '../../contracts/node-failure/guest-watch.ts';
 import { droverFailure } from '../../runtime/failure.ts';
 import { hypervisorConfig } from '../../runtime/config/hypervisor-config.ts';
 import { nodeFailureConfig } from '../../runtime/config/node-failure-config.ts';
@@ -34,7 +34,7 @@ const hypervisorOf = (name: string, change: { ha?: string; annotations?: Record<
 };
 
 interface Watched {
-  told: string[];
+  signalled: string[];
   warnings: string[];
   events: NewEvent[];
   beats: { withheld: number }[];
@@ -64,7 +64,12 @@ async function watching(
     const { libvirt: daemon } = hosts.add({ name });
     for (const guest of ['vm-1', 'vm-2', 'vm-3']) daemon.guests.start({ name: guest });
   }
-  const [told, warnings, events, beats]: [string[], string[], NewEvent[], { withheld: number }[]] = [[], [], [], []];
+  const [signalled, warnings, events, beats]: [string[], string[], NewEvent[], { withheld: number }[]] = [
+    [],
+    [],
+    [],
+    [],
+  ];
   const aborter = new AbortController();
   const world = { hypervisors };
   await virtual.run(async () => {
@@ -73,7 +78,7 @@ async function watching(
         listHypervisors: () => Promise.resolve(world.hypervisors),
         nova: { server: () => Promise.resolve(null) },
         createEvent: async (event) => void events.push(event),
-        tell: async (hypervisor, message) => void told.push(`${hypervisor}: ${message}`),
+        signalGuestsFailing: async (hypervisor, message) => void signalled.push(`${hypervisor}: ${message}`),
         settings: nodeFailureConfig.parse({ guestEvents: settings }).guestEvents,
         libvirt,
         scope: {
@@ -102,7 +107,7 @@ async function watching(
         () => hosts.all.filter(({ libvirt: daemon }) => daemon.listeners > 0).length === count || 'not yet',
       );
     await body({
-      told,
+      signalled,
       warnings,
       events,
       beats,
@@ -122,25 +127,25 @@ const crash = ({ libvirt: { guests } }: FakeHost, ...names: string[]): void =>
   names.forEach((name) => guests.stop(name, 'failed'));
 
 test('guests that fail are reported at once, again while that lasts, and no more when it is over', () =>
-  watching(async ({ told, events, host, sleep, listening }) => {
+  watching(async ({ signalled, events, host, sleep, listening }) => {
     await listening(1);
     crash(host('node-1'), 'vm-1', 'vm-2');
-    await until('the word', patienceMs, () => told.length === 1 || `${told.length}`);
-    expect(told[0]).toMatch(/^node-1: 2 guests failed within 10 min: vm-1 .*, vm-2/u);
+    await until('the word', patienceMs, () => signalled.length === 1 || `${signalled.length}`);
+    expect(signalled[0]).toMatch(/^node-1: 2 guests failed within 10 min: vm-1 .*, vm-2/u);
     expect(events[0]).toMatchObject({
       regarding: { kind: 'Hypervisor', name: 'node-1', uid: 'uid-node-1' },
       type: 'Warning',
       reason: 'GuestStopped',
       message: 'vm-1 has lost its QEMU',
     });
-    await sleep(guestWordEveryMs);
-    await until('the word again', patienceMs, () => told.length === 2 || `${told.length}`);
+    await sleep(guestSignalEveryMs);
+    await until('the word again', patienceMs, () => signalled.length === 2 || `${signalled.length}`);
     await sleep(windowMs);
-    const { length } = told;
+    const { length } = signalled;
     crash(host('node-1'), 'vm-3');
     await until('another guest', patienceMs, () => events.length === 3 || 'not yet');
-    await sleep(guestWordEveryMs);
-    expect(told).toHaveLength(length);
+    await sleep(guestSignalEveryMs);
+    expect(signalled).toHaveLength(length);
   }));
 
 test('a guest that troubles the host again and again makes one event in that time', () =>
@@ -178,7 +183,7 @@ test('more hosts than may be are left out, and counted', () =>
   watching(
     async ({ work, listening }) => {
       await listening(3);
-      expect(await work).toMatchObject({ wanted: true, hosts: 3, left: 2, told: 0 });
+      expect(await work).toMatchObject({ wanted: true, hosts: 3, left: 2, signalled: 0 });
     },
     {
       hypervisors: Array.from({ length: 5 }, (_, index) => hypervisorOf(`node-${index}`)),
@@ -190,7 +195,7 @@ test('more hosts than may be are left out, and counted', () =>
 test('while kube-apiserver or Temporal is away it goes on, says so, and does it later', () => {
   let isAway = true;
   const sent: string[] = [];
-  const tell = async (hypervisor: string): Promise<void> => {
+  const signalGuestsFailing = async (hypervisor: string): Promise<void> => {
     if (isAway) throw droverFailure('TemporalUnavailable', 'Temporal is away');
     sent.push(hypervisor);
   };
@@ -213,7 +218,7 @@ test('while kube-apiserver or Temporal is away it goes on, says so, and does it 
       );
       expect(host('node-1').libvirt.sessions).toBe(1);
     },
-    { change: { tell } },
+    { change: { signalGuestsFailing } },
   );
 });
 
@@ -245,12 +250,12 @@ test.each<[failing: number, watched: number, shared: boolean]>([
 
 test('where all hosts fail at once none is reported: what they share has failed', () =>
   watching(
-    async ({ told, events, beats, host, listening }) => {
+    async ({ signalled, events, beats, host, listening }) => {
       await listening(2);
       for (const name of ['node-1', 'node-2']) crash(host(name), 'vm-1', 'vm-2');
       await until('the events of both', patienceMs, () => events.length === 4 || `${events.length}`);
       await until('a look that withheld it', patienceMs, () => (beats.at(-1)?.withheld ?? 0) > 0 || 'not yet');
-      expect(told).toEqual([]);
+      expect(signalled).toEqual([]);
     },
     { hypervisors: [hypervisorOf('node-1'), hypervisorOf('node-2')] },
   ));

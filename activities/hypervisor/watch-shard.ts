@@ -6,8 +6,8 @@ import { hypervisorConditions } from '../../contracts/hypervisor/conditions.ts';
 import { hypervisorMode } from '../../contracts/hypervisor/read-hypervisor.ts';
 import {
   type GuestWatchInput,
-  type GuestWatchTurn,
-  guestWordEveryMs,
+  type GuestWatchRound,
+  guestSignalEveryMs,
 } from '../../contracts/node-failure/guest-watch.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { HypervisorConfig } from '../../runtime/config/hypervisor-config.ts';
@@ -33,8 +33,8 @@ export interface ShardTools {
   listHypervisors(signal: AbortSignal): Promise<Hypervisor[]>;
   nova: Pick<NovaClient, 'server'>;
   createEvent(event: NewEvent, signal: AbortSignal): Promise<void>;
-  /** Tells the run of the host's failure, starting it if none is open. */
-  tell(hypervisor: string, message: string): Promise<void>;
+  /** Signals the run of the host's failure, starting it if none is open. */
+  signalGuestsFailing(hypervisor: string, message: string): Promise<void>;
   /** Null where drover does not act on failed nodes. */
   settings: NodeFailureConfig['guestEvents'];
   libvirt: HypervisorConfig['libvirt'];
@@ -47,7 +47,7 @@ export interface ShardTools {
 const listEveryMs = 60_000;
 /** For the connections to be closed, before Temporal's time-out. */
 const stopMs = 10_000;
-/** Connections that are being opened, and guests that Nova is asked about, at once: the rest waits for its turn. */
+/** Connections that are being opened, and guests that Nova is asked about, at once: the rest waits. */
 const opensAtOnce = 8;
 const questionsAtOnce = 4;
 /** Events written for one host within the window. */
@@ -57,24 +57,24 @@ interface Watched {
   uid: string;
   address: string;
   watch: GuestWatch;
-  told: { message: string; atMs: number } | null;
+  signalled: { message: string; atMs: number } | null;
 }
 
-/** Watches the guests of a shard's hypervisors for one turn. A hypervisor that comes or goes is taken in or let go within a minute. */
-export function watchShard(tools: ShardTools, { shard }: GuestWatchInput): Promise<GuestWatchTurn> {
+/** Watches the guests of a shard's hypervisors for one round. A hypervisor that comes or goes is noticed within a minute. */
+export function watchShard(tools: ShardTools, { shard }: GuestWatchInput): Promise<GuestWatchRound> {
   const { settings, libvirt, scope, clock } = tools;
   if (!Number.isInteger(shard) || shard < 0)
     throw droverFailure('InvalidInput', 'A guest watch is {"shard": number}, from 0 on');
   if (settings === null || libvirt === null || shard >= settings.shards)
-    return Promise.resolve({ wanted: false, hosts: 0, connected: 0, left: 0, told: 0, withheld: 0 });
+    return Promise.resolve({ wanted: false, hosts: 0, connected: 0, left: 0, signalled: 0, withheld: 0 });
   const watched = new Map<string, Watched>();
   const start = watchStarter(tools, settings, libvirt);
-  const turn = { left: 0, told: 0, withheld: 0 };
-  const summary = (): GuestWatchTurn => ({
+  const round = { left: 0, signalled: 0, withheld: 0 };
+  const summary = (): GuestWatchRound => ({
     wanted: true,
     hosts: watched.size,
     connected: [...watched.values()].filter(({ watch }) => watch.isConnected).length,
-    ...turn,
+    ...round,
   });
 
   const renew = async (): Promise<void> => {
@@ -87,7 +87,7 @@ export function watchShard(tools: ShardTools, { shard }: GuestWatchInput): Promi
         .slice(0, settings.mostHosts)
         .map((one) => [one.metadata.name, one]),
     );
-    turn.left = all.length - wanted.size;
+    round.left = all.length - wanted.size;
     for (const [name, { uid, address, watch }] of watched) {
       const now = wanted.get(name);
       if (now !== undefined && now.metadata.uid === uid && addressOf(now) === address) continue;
@@ -100,15 +100,15 @@ export function watchShard(tools: ShardTools, { shard }: GuestWatchInput): Promi
           uid: one.metadata.uid,
           address: addressOf(one),
           watch: start(name, one.metadata.uid, addressOf(one)),
-          told: null,
+          signalled: null,
         });
   };
 
-  const tell = async (name: string, one: Watched, message: string): Promise<void> => {
-    if (one.told?.message !== message || clock.now() - one.told.atMs >= guestWordEveryMs) {
-      await tools.tell(name, message);
-      one.told = { message, atMs: clock.now() };
-      turn.told += 1;
+  const signal = async (name: string, one: Watched, message: string): Promise<void> => {
+    if (one.signalled?.message !== message || clock.now() - one.signalled.atMs >= guestSignalEveryMs) {
+      await tools.signalGuestsFailing(name, message);
+      one.signalled = { message, atMs: clock.now() };
+      round.signalled += 1;
     }
   };
 
@@ -123,14 +123,16 @@ export function watchShard(tools: ShardTools, { shard }: GuestWatchInput): Promi
         }
         const failing = [...watched].flatMap(([name, one]) => {
           const message = one.watch.judge();
-          if (message === null) one.told = null;
+          if (message === null) one.signalled = null;
           return message === null ? [] : [{ name, one, message }];
         });
-        if (isShared(failing.length, watched.size, settings)) turn.withheld += 1;
+        if (isShared(failing.length, watched.size, settings)) round.withheld += 1;
         else
           for (const { name, one, message } of failing)
-            await unlessFails(scope, `The run of ${name} cannot be told of its guests`, () => tell(name, one, message));
-        await clock.sleep(settings.lookMs, scope.signal);
+            await unlessFails(scope, `The run of ${name} cannot be signalled that its guests fail`, () =>
+              signal(name, one, message),
+            );
+        await clock.sleep(settings.observeMs, scope.signal);
       }
       return summary();
     } finally {
@@ -149,7 +151,7 @@ export const isShared = (
   { mostFailingHosts }: { mostFailingHosts: number },
 ): boolean => failing > mostFailingHosts || (failing > 1 && failing * 2 >= watched);
 
-/** What fails is tried at the next look. */
+/** What fails is tried again soon. */
 async function unlessFails(scope: ActivityScope, what: string, work: () => Promise<void>): Promise<void> {
   try {
     await work();

@@ -1,3 +1,4 @@
+import type { Condition } from '../conditions.ts';
 import type {
   EvacuationCandidate,
   EvacuationRequest,
@@ -31,40 +32,42 @@ export interface NodeFailureInput {
   startedBy?: string;
 }
 
-/** Every interval and limit. Set in drover's configuration, renewed with each look. */
+/** Every interval and limit. Set in drover's configuration, renewed with each observation. */
 export interface HandlingSettings {
   /** Nova's region; selects the task queue. */
   region: string;
   judging: NodeFailureSettings;
   gates: GateSettings;
   fencing: FencingSettings;
-  /** How often the host is looked at while something is judged or done, and while only a person or a mended host ends the wait. */
-  lookMs: number;
-  restLookMs: number;
+  /** How often the host is observed while something is judged or done, and while only an operator or a repair ends the wait. */
+  observeMs: number;
+  restObserveMs: number;
+  /** Between two reports in the Hypervisor. */
+  publishMinMs: number;
   power: { pollMs: number; timeoutMs: number };
-  /** How long one server may take to come up elsewhere; and how often that is looked at. */
+  /** How long one server may take to come up elsewhere; and how often that is observed. */
   evacuation: { deadlineMs: number; poll: PollIntervals };
 }
 
 /** Queue `hosts`. */
 export interface NodeFailureHostActivities {
-  /** Validates input given by hand, and looks at the host and the fleet. What does not answer is null in the look, never a failure. */
-  observeNodeFailure(input: NodeFailureInput): Promise<NodeFailureSeen>;
-  /** Tells the run of the host's failure to look, starting it if none is open. */
+  /** Validates input given by hand, and observes the host and the fleet. What does not answer is null, never a failure. */
+  observeNodeFailure(input: NodeFailureInput): Promise<ObservedNodeFailure>;
+  /** Signals the run of the host's failure, starting it if none is open: it observes the host. */
   signalNodeFailure(request: { hypervisor: string; cause: string }): Promise<void>;
 }
 
-export type NodeFailureSeen =
+export type ObservedNodeFailure =
   /** Switched off, or there is no such Hypervisor. */
-  | { next: 'nothing'; message: string }
+  | { kind: 'nothing'; message: string }
   /** This run has another id than the host's: the right one was signalled with start. */
-  | { next: 'handedOver'; workflowId: string }
-  | { next: 'run'; settings: HandlingSettings; look: NodeFailureLook };
+  | { kind: 'handedOver'; message: string }
+  | { kind: 'observed'; settings: HandlingSettings; observed: NodeFailureObservation };
 
-/** One look. When it was is for the run to say, by its own clock: those of workers may differ. */
-export interface NodeFailureLook {
+/** When it was made is for the run to say, by its own clock: those of workers may differ. */
+export interface NodeFailureObservation {
   /** Null: kube-apiserver could not be read. */
-  hypervisor: SeenHypervisor | null;
+  hypervisor: HypervisorOfHost | null;
   /** `automatic` where an aggregate of the host has opted in and the Hypervisor wants it; else drover only recommends. */
   mode: 'recommend' | 'automatic';
   node: Omit<NodeSign, 'sinceMs'> | null;
@@ -79,22 +82,24 @@ export interface NodeFailureLook {
   fleet: FleetView;
 }
 
-export interface SeenHypervisor extends ObjectKey {
+export interface HypervisorOfHost extends ObjectKey {
   generation: number;
   /** Reason of `drover.dev/hold`; null: nothing holds it. */
   hold: string | null;
   /** `drover.dev/fenced-boot-id`. */
   fencedBootId: string | null;
   maintenance: string;
+  /** What it says of the failure; null: nothing. */
+  condition: Pick<Condition, 'status' | 'reason' | 'message'> | null;
 }
 
 /** Queue `kubernetes`. */
 export interface NodeFailureObjectActivities {
-  /** Takes the turn to fence by oneself, unless another host had it less than `cycleMs` ago. Only one can have it. */
+  /** Claims that drover acts on this host by itself, unless it did so on another one less than `cycleMs` ago. Only one host has the claim. */
   claimFencing(request: { host: string; cycleMs: number }): Promise<FencingClaim>;
   /** Makes that advice, in the place of an earlier one. */
   adviseEviction(request: EvictionAdvice): Promise<void>;
-  /** Takes it back; well where there is none. */
+  /** Deletes it; well where there is none. */
   withdrawAdvice(request: ObjectKey): Promise<void>;
   /** An Event on the Hypervisor. One of the same identity is written once. */
   recordHypervisorEvent(
@@ -109,7 +114,7 @@ export interface EvictionAdvice extends ObjectKey {
   reason: string;
 }
 
-export type FencingClaim = { granted: true } | { granted: false; /** Who has it. */ host: string };
+export type FencingClaim = { granted: true } | { granted: false; /** Which has it. */ host: string };
 
 /** Queue `nova:<region>`. */
 export interface NodeFailureRegionActivities {

@@ -5,7 +5,7 @@ import type { PowerProof } from './power.ts';
 export interface Incident {
   id: string;
   host: string;
-  /** Of its Node, as last seen before the silence; null where nobody ever told. */
+  /** Of its Node, as last observed before the silence; null where it is not known. */
   bootId: string | null;
   openedAtMs: number;
 }
@@ -44,7 +44,7 @@ export interface EvacuationCandidate {
   serverGroups: string[];
 }
 
-/** `left`: stays on the host, for `why`. */
+/** `evacuating`: in flight in this run. `left`: stays on the host, for `why`. */
 export const evacuationStates = ['pending', 'evacuating', 'evacuated', 'gone', 'left'] as const;
 export type EvacuationState = (typeof evacuationStates)[number];
 
@@ -66,7 +66,7 @@ export interface DiskConsent {
   atMs: number;
 }
 
-/** Servers that are never evacuated, because something else brings them back or because nobody may. */
+/** Servers that are never evacuated, because something else brings them back or because their owner said so. */
 export interface EvacuationExclusions {
   imageIds: string[];
   imageTags: string[];
@@ -113,12 +113,12 @@ export const fencingDefaults: FencingSettings = {
   },
 };
 
-/** Why a host may be taken for dead, or for alive again: whoever has that proof states it, and it goes into the audit log. */
+/** Why a host may be taken for dead, or for alive again. It goes into the audit log. */
 export interface ForcedDownProof {
   /** The failure that it is about. */
   incident: string;
   /**
-   * `power-off`: its power was read as off, so nothing runs on it whatever Nova still shows. `person`: somebody confirmed it.
+   * `power-off`: its power was read as off, so nothing runs on it whatever Nova still shows. `person`: a user confirmed it.
    * `restart`: it was started again, and nova-compute with it.
    */
   by: 'power-off' | 'restart' | 'person';

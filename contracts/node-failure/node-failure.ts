@@ -1,5 +1,5 @@
 /**
- * What is seen of a host that may have failed, and what is made of it. Times are milliseconds since the epoch, as the reader's clock has
+ * What is observed of a host that may have failed, and how it is judged. Times are milliseconds since the epoch, as the reader's clock has
  * them; `sinceMs` is since when the thing is as it is.
  */
 
@@ -21,7 +21,7 @@ export interface ComputeSign {
 
 /**
  * What libvirt says of the host, over its connection and its lifecycle events. `failing`: it answers, and guests stop, crash, or have
- * I/O errors that last. `silent`: it cannot be reached. Null where nobody asked.
+ * I/O errors that last. `silent`: it cannot be reached. Null where it was not asked.
  */
 export interface LibvirtSign {
   verdict: 'healthy' | 'failing' | 'silent';
@@ -30,7 +30,7 @@ export interface LibvirtSign {
 }
 
 /**
- * Something that sees the host without the network that Node, nova-compute and libvirt share.
+ * Something that observes the host without the network that Node, nova-compute and libvirt share.
  * `running`: guests write (their RBD images have watchers of this host). `stopped`: nothing can run (the BMC tells Off), or nothing
  * writes any more (the watchers have expired). `powered`: the BMC tells On, which a dead kernel does not change. `unknown`: no answer.
  */
@@ -51,7 +51,7 @@ export interface HostSigns {
 export interface NodeFailureSettings {
   /** How long a sign must last before it counts. Longer than Nova's `service_down_time`, for which a dead nova-compute still shows as up. */
   failAfterMs: number;
-  /** A witness who looked longer ago is not heard. */
+  /** A witness that observed longer ago does not count. */
   witnessMaxAgeMs: number;
 }
 
@@ -76,7 +76,7 @@ export const failureReasons = [
 export type FailureReason = (typeof failureReasons)[number];
 
 /**
- * `watch`: look again, change nothing. `suspect`: a person should look; drover is not sure enough to act. `failed`: the host must be
+ * `watch`: observe again, change nothing. `suspect`: an operator should look; drover is not sure enough to act. `failed`: the host must be
  * emptied, by live migration where `alive` is `yes`, else by fencing and evacuation.
  */
 export interface FailureVerdict {
@@ -102,10 +102,10 @@ export type GateName = (typeof gateNames)[number];
 
 export type GateDecision = { gate: 'go' } | { gate: 'hold'; name: GateName; message: string };
 
-/** What the safety gates look at: the fleet, and drover itself. */
+/** What the safety gates are judged by: the fleet, and drover itself. */
 export interface FleetView {
   host: string;
-  /** Rack, zone or whatever fails as one; null where nobody said, which counts as one domain of its own. */
+  /** Rack, zone or whatever fails as one; null where it is not known, which counts as one domain of its own. */
   failureDomain: string | null;
   /** The APIs that judging and acting depend on, by name, and whether each answered just now. */
   apis: { name: string; reachable: boolean }[];

@@ -32,7 +32,7 @@ export interface PowerActivities {
   /** Reads only. */
   observePower(request: { host: string }): Promise<PowerObservation>;
   /**
-   * Looks, asks for ForceOff unless the host is off, and returns when it was read Off twice, at least `recheckMs` apart. Safe to repeat
+   * Observes, asks for ForceOff unless the host is off, and returns when it was read Off twice, at least `recheckMs` apart. Safe to repeat
    * and to run twice at once. Whatever goes wrong is a failure: a BMC that does not answer proves nothing.
    */
   ensurePoweredOff(request: EnsurePoweredOff): Promise<PowerProof>;
@@ -40,11 +40,11 @@ export interface PowerActivities {
 
 export interface EnsurePoweredOff {
   host: string;
-  /** On whose word, for the audit log: a setting or a person. */
+  /** For the audit log: a setting, or a user. */
   cause: string;
   /** Time between the two reads of Off. */
   recheckMs: number;
-  /** How often to look while the host goes off. */
+  /** How often to observe while the host goes off. */
   pollMs: number;
   /** How long it may take to go off once it was asked. */
   timeoutMs: number;

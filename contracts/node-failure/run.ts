@@ -1,36 +1,28 @@
-import type { FailureReason } from './node-failure.ts';
+import type { RunProgress } from '../runs.ts';
+import type { FailureVerdict } from './node-failure.ts';
 
-/** How a run ended. */
-export interface NodeFailureResult {
-  hypervisor: string;
-  /** Null: none was opened. */
-  incident: string | null;
-  /** `Recovered`: nothing was done. `HandedOver`: the host lives, and an Eviction empties it. `Restored`: fenced, and back. `TakenOver`: a person has taken back what drover did. */
-  outcome: 'Recovered' | 'HandedOver' | 'Restored' | 'TakenOver' | 'NothingToDo' | 'OtherRun';
-  message: string;
-}
+/**
+ * Why a run ended, in its result and in the condition. `Recovered`: nothing was done. `HandedOver`: the host lives, and an Eviction empties
+ * it. `Restored`: fenced, and back. `TakenOver`: a user has taken back what drover did.
+ */
+export type FailureEnd = 'Recovered' | 'HandedOver' | 'Restored' | 'TakenOver';
 
-/** The answer to the query `progress`. */
-export interface NodeFailureProgress {
-  hypervisor: string;
+/** The answer to the query `progress`. Its phase is `Fenced`, or the reason of the verdict. */
+export interface NodeFailureProgress extends RunProgress {
+  /** Null: none has been opened. */
   incident: string | null;
   /** The boot that a confirmation has to name. */
   bootId: string | null;
   mode: 'recommend' | 'automatic' | null;
-  verdict: 'healthy' | 'watch' | 'suspect' | 'failed' | null;
-  reason: FailureReason | null;
-  message: string;
+  verdict: Pick<FailureVerdict, 'verdict' | 'reason'> | null;
   /** What holds drover back from acting by itself; null: nothing. */
   gate: string | null;
   /** Why its servers may be taken as stopped; null: nothing proves it. */
   evidence: string | null;
   forcedDown: boolean;
-  waitingFor: string | null;
-  /** RFC 3339. */
-  nextWakeUp: string | null;
-  /** What went wrong last, and is tried again. */
+  /** What failed last, and is tried again. */
   problem: string | null;
-  /** What could not be read in the last look. */
+  /** What could not be read in the last observation. */
   unread: string[];
   /** Why the last confirmation did not count. */
   refusal: string | null;

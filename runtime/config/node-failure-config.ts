@@ -6,7 +6,7 @@ import { gateDefaults, nodeFailureDefaults } from '../../contracts/node-failure/
 import { count, hour, minute, ms, second, text } from './setting-types.ts';
 
 /**
- * The section `nodeFailure` of drover's settings: off unless somebody sets it. How BMCs are reached stands here too; their password stands
+ * The section `nodeFailure` of drover's settings: off unless it is set. How BMCs are reached stands here too; their password stands
  * in a file, such as a mounted Secret, and is read when it is used.
  */
 
@@ -40,7 +40,7 @@ const bmc = z.strictObject({
 
 export type BmcConfig = z.infer<typeof bmc>;
 
-/** One connection to the libvirt of every hypervisor is kept open: nobody has that who does not ask for it. */
+/** One connection to the libvirt of every hypervisor is kept open: so it has to be asked for. */
 const guestEvents = z.strictObject({
   /** Runs among which the hypervisors are divided, and how many one of them watches at most. */
   shards: count(1, 100),
@@ -50,7 +50,7 @@ const guestEvents = z.strictObject({
   failingGuests: count(2, 1_000),
   mostFailingHosts: count(2, 1_000),
   verifyAfterMs: ms(minute, { most: hour }),
-  lookMs: ms(5 * second, { most: minute }),
+  observeMs: ms(5 * second, { most: minute }),
 });
 
 const { exclusions } = fencingDefaults;
@@ -62,8 +62,9 @@ export const nodeFailureConfig = z
     failureDomainLabel: text.default('kubernetes.metal.cloud.sap/bb'),
     failAfterMs: ms(nodeFailureDefaults.failAfterMs),
     witnessMaxAgeMs: ms(nodeFailureDefaults.witnessMaxAgeMs, { most: hour }),
-    lookMs: ms(15 * second, { most: hour }),
-    restLookMs: ms(minute, { most: hour }),
+    observeMs: ms(15 * second, { most: hour }),
+    restObserveMs: ms(minute, { most: hour }),
+    publishMinMs: ms(2 * second, { most: hour }),
     gates: z
       .strictObject({
         domainWindowMs: ms(gateDefaults.domainWindowMs),
@@ -101,12 +102,13 @@ export const nodeFailureConfig = z
 
 export type NodeFailureConfig = z.infer<typeof nodeFailureConfig>;
 
-/** How often an evacuation is looked at. */
+/** How often an evacuation is observed. */
 const poll = { minMs: 500, maxMs: 5_000 };
 
-/** The settings of one run, renewed with each look: no names of files, no addresses. */
+/** The settings of one run, renewed with each observation: no names of files, no addresses. */
 export function handlingSettings(config: NodeFailureConfig, region: string): HandlingSettings {
-  const { failAfterMs, witnessMaxAgeMs, lookMs, restLookMs, gates, power, consentMs, evacuation } = config;
+  const { failAfterMs, witnessMaxAgeMs, observeMs, restObserveMs, publishMinMs, gates, power, consentMs, evacuation } =
+    config;
   const { parallelism, maxAttempts, retryMs, deadlineMs, excludedImageIds, excludedMetadata } = evacuation;
   return {
     region,
@@ -121,8 +123,9 @@ export function handlingSettings(config: NodeFailureConfig, region: string): Han
       retryMs,
       exclusions: { imageIds: excludedImageIds, imageTags: exclusions.imageTags, metadata: excludedMetadata },
     },
-    lookMs,
-    restLookMs,
+    observeMs,
+    restObserveMs,
+    publishMinMs,
     power: { pollMs: power.pollMs, timeoutMs: power.timeoutMs },
     evacuation: { deadlineMs, poll },
   };

@@ -4,7 +4,7 @@ import { messages } from '../../contracts/messages.ts';
 import { parseId, parseInstance } from '../command/arguments.ts';
 import { asOption, describedCommand, hostArgument } from '../command/command.ts';
 import type { CommandContext } from '../command/context.ts';
-import { tellFailureRun } from './failure-run.ts';
+import { commandFailureRun } from './failure-run.ts';
 import { interruptible } from '../command/interruption.ts';
 import { withTemporal } from '../command/temporal-access.ts';
 import { whoRuns } from '../command/who.ts';
@@ -29,7 +29,7 @@ export const abandonDisksCommand = (context: CommandContext): Command =>
       interruptible(context, (abort) =>
         withTemporal(context, abort, async (temporal) => {
           const abandoned = { incident, instances, person: whoRuns(as, context.env) } satisfies AbandonDisks;
-          context.terminal.print(await tellFailureRun(temporal, host, messages.abandonDisks, abandoned));
+          context.terminal.print(await commandFailureRun(temporal, host, messages.abandonDisks, abandoned));
         }),
       ),
     );

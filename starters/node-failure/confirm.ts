@@ -7,7 +7,7 @@ import type { CommandContext } from '../command/context.ts';
 import { CommandError } from '../command/error.ts';
 import { exitCodes } from '../command/exit-codes.ts';
 import type { FailureDescription } from './failure-run.ts';
-import { describeFailureRun, noFailure, tellFailureRun } from './failure-run.ts';
+import { describeFailureRun, noFailure, commandFailureRun } from './failure-run.ts';
 import { interruptible } from '../command/interruption.ts';
 import { oneLine } from '../render/table.ts';
 import { withTemporal } from '../command/temporal-access.ts';
@@ -32,7 +32,7 @@ export const confirmCommand = (context: CommandContext): Command =>
           if (incident === undefined || bootId === undefined)
             throw whatToConfirm(host, await describeFailureRun(temporal, host));
           const confirmed = { incident, bootId, person: whoRuns(as, context.env) } satisfies ConfirmOff;
-          context.terminal.print(await tellFailureRun(temporal, host, messages.confirmOff, confirmed));
+          context.terminal.print(await commandFailureRun(temporal, host, messages.confirmOff, confirmed));
         }),
       ),
     );

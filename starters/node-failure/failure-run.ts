@@ -39,17 +39,17 @@ export async function describeFailureRun(temporal: TemporalAccess, host: string)
 }
 
 /**
- * Tells the run of a host's failure what a person has decided, and returns the sentence it answers with.
+ * Gives the run of a host's failure a command of an operator, and returns the sentence that it answers with.
  *
- * @throws CommandError: notFound when no such run is open, refused with the run's own words, unreachable when no worker answers
+ * @throws CommandError: notFound when no such run is open, refused with the run's own sentence, unreachable when no worker answers
  */
-export const tellFailureRun = (
+export const commandFailureRun = (
   temporal: TemporalAccess,
   host: string,
   update: string,
   argument: object,
 ): Promise<string> =>
-  // The run looks at the host before it answers, and a system that is away takes its time.
+  // The run observes the host before it answers, and a system that is away takes its time.
   commandRunOf(temporal, host, {
     workflowId: nodeFailureId(host, temporal.config.cluster),
     update,
@@ -62,6 +62,6 @@ export const noFailure = (host: string, cause?: unknown): CommandError =>
   new CommandError(
     `No failure of ${host} is dealt with. Nothing was changed.`,
     exitCodes.notFound,
-    `\`drover describe ${host}\` shows how it stands; docs/node-failure.md, when drover looks at a host.`,
+    `\`drover describe ${host}\` shows how it stands; docs/node-failure.md, when drover observes a host.`,
     cause,
   );

@@ -39,13 +39,11 @@ function factsOf(progress: NodeFailureProgress, nowMs: number, paint: Paint): [s
     bootId,
     mode,
     verdict,
-    reason,
     message,
     gate,
     evidence,
     forcedDown,
-    waitingFor,
-    nextWakeUp,
+    waiting,
     problem,
     unread,
     refusal,
@@ -58,8 +56,8 @@ function factsOf(progress: NodeFailureProgress, nowMs: number, paint: Paint): [s
       verdict === null
         ? null
         : paint(
-            verdict === 'healthy' ? 'good' : verdict === 'watch' ? 'warning' : 'bad',
-            `${verdict}: ${reason ?? ''}`,
+            verdict.verdict === 'healthy' ? 'good' : verdict.verdict === 'watch' ? 'warning' : 'bad',
+            `${verdict.verdict}: ${verdict.reason}`,
           ),
     ],
     ['incident', incident],
@@ -68,7 +66,12 @@ function factsOf(progress: NodeFailureProgress, nowMs: number, paint: Paint): [s
     ['held back by', gate === null ? null : oneLine(gate)],
     ['evidence', evidence === null ? null : oneLine(evidence)],
     ['forced down', forcedDown ? 'yes' : null],
-    ['waiting', waitingFor === null ? null : waitingLine(waitingFor, nextWakeUp, nowMs).replace(/^waiting /u, '')],
+    [
+      'waiting',
+      waiting === null
+        ? null
+        : waitingLine(waiting.message, new Date(waiting.untilMs).toISOString(), nowMs).replace(/^waiting /u, ''),
+    ],
     ['problem', problem === null ? null : paint('bad', oneLine(problem))],
     ['not read', unread.length === 0 ? null : paint('warning', unread.map(oneLine).join(' '))],
     ['refused', refusal === null ? null : oneLine(refusal)],
@@ -81,7 +84,7 @@ function factsOf(progress: NodeFailureProgress, nowMs: number, paint: Paint): [s
   ];
 }
 
-/** What a person may type for it, the most likely first. Pure. */
+/** What an operator may type for it, the most likely first. Pure. */
 export function failureCommands(host: string, { progress }: FailureDescription): NextCommand[] {
   if (progress === null)
     return [{ command: 'drover doctor', why: 'no worker answers for its failure: see which queue nobody polls' }];

@@ -69,7 +69,7 @@ const settings = {
     taskMs: 60_000,
   },
   hypervisor: { recheckMs: 2_000, lingerMs: 300, registrationMs: 120_000, testRetryDelayMs: 200 },
-  nodeFailure: { mode: 'recommend', failAfterMs: 1_000, lookMs: 500, restLookMs: 1_000 },
+  nodeFailure: { mode: 'recommend', failAfterMs: 1_000, observeMs: 500, restObserveMs: 1_000 },
 };
 /** Longer than any back-off that a run may be in. */
 const settleMs = 420_000;

@@ -3,7 +3,7 @@ import type { ActivityScope } from '../../activities/lib/context.ts';
 import { openRecentLooks, type RecentLooks } from '../../activities/vsphere/watch/recent-looks.ts';
 import { watchVcenter } from '../../activities/vsphere/watch/watch-vcenter.ts';
 import type { ObjectChanged } from '../../contracts/messages.ts';
-import type { VcenterWatchTurn } from '../../contracts/virtual-machine/vcenter-watch.ts';
+import type { VcenterWatchRound } from '../../contracts/virtual-machine/vcenter-watch.ts';
 import { inventory } from '../../lab/vsphere/handle.ts';
 import { droverFailure } from '../../runtime/failure.ts';
 import type { VcenterPlaces } from '../../runtime/config/vsphere-config.ts';
@@ -25,15 +25,15 @@ export function vsphereWatchContract(open: () => Promise<VsphereCounterpart>): v
     warnings: string[];
     looks: RecentLooks;
     /** The last heartbeat. */
-    details(): { version: string; trouble: string | null; looks: number; waiting: number; memory: string | null };
+    details(): { version: string; trouble: string | null; inventories: number; waiting: number; memory: string | null };
     /** As when the worker stops. */
-    leave(): Promise<VcenterWatchTurn>;
+    leave(): Promise<VcenterWatchRound>;
     /** As when the run is cancelled. */
     cancel(): Promise<unknown>;
     stopped: boolean;
     /** News that a run had seen by itself. */
     spared: number;
-    ended: Promise<VcenterWatchTurn>;
+    ended: Promise<VcenterWatchRound>;
   }
 
   function start(
@@ -67,11 +67,11 @@ export function vsphereWatchContract(open: () => Promise<VsphereCounterpart>): v
       details: () => details as ReturnType<Watch['details']>,
       leave: () => {
         leaving.abort(new Error('the worker stops'));
-        return turn;
+        return round;
       },
       cancel: () => {
         cancelling.abort(new Error('CANCELLED'));
-        return turn.then(
+        return round.then(
           () => 'it ended well',
           (error: unknown) => error,
         );
@@ -79,7 +79,7 @@ export function vsphereWatchContract(open: () => Promise<VsphereCounterpart>): v
       stopped: false,
       spared: 0,
     };
-    const turn = watchVcenter(
+    const round = watchVcenter(
       {
         vcenter: 'lab',
         wanted: true,
@@ -106,8 +106,8 @@ export function vsphereWatchContract(open: () => Promise<VsphereCounterpart>): v
       },
       { vcenter: 'lab', memory: change.memory ?? null },
     );
-    turn.catch(() => undefined);
-    return Object.assign(watch, { ended: turn });
+    round.catch(() => undefined);
+    return Object.assign(watch, { ended: round });
   }
 
   const untilTold = (watch: Watch, object: string, cause: RegExp, fromIndex = 0): Promise<Told> =>
@@ -121,7 +121,7 @@ export function vsphereWatchContract(open: () => Promise<VsphereCounterpart>): v
     const watch = start();
     await until('all to be told', 20_000, () =>
       Promise.resolve(
-        watch.details().looks > 0 && watch.details().waiting === 0 ? {} : JSON.stringify(watch.details()),
+        watch.details().inventories > 0 && watch.details().waiting === 0 ? {} : JSON.stringify(watch.details()),
       ),
     );
     return watch;
@@ -143,9 +143,9 @@ export function vsphereWatchContract(open: () => Promise<VsphereCounterpart>): v
     const watch = start();
     await untilTold(watch, `${namespace}/web`, /not watched/u);
     await untilTold(watch, `${namespace}/db`, /not watched/u);
-    const turn = await watch.leave();
-    expect(turn).toMatchObject({ wanted: true, owned: 2, looks: 1, told: 2 });
-    expect(turn.vms).toBeGreaterThan(2);
+    const round = await watch.leave();
+    expect(round).toMatchObject({ wanted: true, owned: 2, inventories: 1, signalled: 2 });
+    expect(round.vms).toBeGreaterThan(2);
     expect(watch.told.map(({ object }) => object).toSorted()).toEqual([`${namespace}/db`, `${namespace}/web`]);
     expect(watch.told.every(({ uid, object }) => uid === uidOf(object.slice(namespace.length + 1)))).toBe(true);
   });
@@ -236,12 +236,12 @@ export function vsphereWatchContract(open: () => Promise<VsphereCounterpart>): v
     await context.witness.setPower(`${vmFolder}/web`, 'on');
     await untilTold(watch, `${namespace}/web`, /powered on/u, before);
     await until('another look', 20_000, () =>
-      Promise.resolve(watch.details().looks > 1 ? {} : JSON.stringify(watch.details())),
+      Promise.resolve(watch.details().inventories > 1 ? {} : JSON.stringify(watch.details())),
     );
     await context.witness.setPower(`${vmFolder}/web`, 'off');
     await untilTold(watch, `${namespace}/web`, /powered off/u, before);
     expect(watch.told.slice(before).map(({ object }) => object)).not.toContain(`${namespace}/db`);
-    expect(await watch.leave()).toMatchObject({ told: before + 2 });
+    expect(await watch.leave()).toMatchObject({ signalled: before + 2 });
   });
 
   test('a worker that dies: the next one tells only the runs of VMs that have changed meanwhile', async () => {
@@ -253,10 +253,10 @@ export function vsphereWatchContract(open: () => Promise<VsphereCounterpart>): v
     await untilTold(second, `${namespace}/web`, /not watched/u);
     const memory = await memoryOf(second);
     expect(second.told.map(({ object }) => object)).toEqual([`${namespace}/web`]);
-    // And so is it from turn to turn.
+    // And so is it from round to round.
     const third = start({ memory });
-    await until('a look', 20_000, () => Promise.resolve(third.details().looks > 0 ? {} : 'none yet'));
-    expect(await third.leave()).toMatchObject({ told: 0, memory });
+    await until('a look', 20_000, () => Promise.resolve(third.details().inventories > 0 ? {} : 'none yet'));
+    expect(await third.leave()).toMatchObject({ signalled: 0, memory });
     await context.witness.setPower(`${vmFolder}/web`, 'off');
   });
 
@@ -303,7 +303,7 @@ export function vsphereWatchContract(open: () => Promise<VsphereCounterpart>): v
     await untilTold(watch, `${namespace}/web`, /powered on/u, before);
     await until('the trouble to be over', 20_000, () =>
       Promise.resolve(
-        watch.warnings.length > 0 && watch.details().trouble === null && watch.details().looks > 1
+        watch.warnings.length > 0 && watch.details().trouble === null && watch.details().inventories > 1
           ? {}
           : JSON.stringify(watch.details()),
       ),

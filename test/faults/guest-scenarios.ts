@@ -33,10 +33,10 @@ const settings = {
     mode: 'automatic',
     automaticAggregates: [shared],
     failAfterMs: 1_000,
-    lookMs: 500,
-    restLookMs: 1_000,
+    observeMs: 500,
+    restObserveMs: 1_000,
     gates: { cycleMs: 1 },
-    guestEvents: { lookMs: 300 },
+    guestEvents: { observeMs: 300 },
   },
 };
 

@@ -19,9 +19,9 @@ test('from libvirt to the run: guests that crash start the run of their host, wh
     await until(
       'the host to be handed over',
       patienceMs,
-      () => machine.deeds.includes('maintenance ha') || JSON.stringify(machine.deeds),
+      () => machine.actions.includes('maintenance ha') || JSON.stringify(machine.actions),
     );
-    expect(await world.failureOf('heard').result()).toMatchObject({ outcome: 'HandedOver' });
+    expect(await world.failureOf('heard').result()).toMatchObject({ reason: 'HandedOver' });
     expect(events).toEqual(['GuestStopped: vm-1 has lost its QEMU', 'GuestStopped: vm-2 has lost its QEMU']);
   } finally {
     await stop();

@@ -1,10 +1,11 @@
 import { ApplicationFailure } from '@temporalio/common';
-import type { GuestWatchProgress } from '../../contracts/node-failure/guest-watch.ts';
+import type { GuestWatchProgress, GuestWatchRound } from '../../contracts/node-failure/guest-watch.ts';
 import { messages } from '../../contracts/messages.ts';
+import { labClock } from '../../lab/clock.ts';
 import { droverFailure } from '../../runtime/failure.ts';
 import { contextOf, nodeOf } from '../fixtures/workflows/hypervisor.ts';
-import { alive, quietTurn } from './node-failure/guests.ts';
-import { comeBack, openFailureWorld, untilLookedAt, type FailureWorld, type Machine } from './node-failure/world.ts';
+import { alive, quietRound } from './node-failure/guests.ts';
+import { comeBack, openFailureWorld, untilObserved, type FailureWorld, type Machine } from './node-failure/world.ts';
 import { until } from './until.ts';
 
 /** The run of a node failure on a Temporal, with machines that say what a test tells them. */
@@ -19,7 +20,7 @@ afterAll(async () => {
   await world?.close();
 }, 60_000);
 
-const evacuations = ({ deeds }: Machine): string[] => deeds.filter((deed) => deed.startsWith('evacuate'));
+const evacuations = ({ actions }: Machine): string[] => actions.filter((action) => action.startsWith('evacuate'));
 const patienceMs = 30_000;
 
 test('a dead host is fenced, evacuated, held, and restored once it came back as another boot', async () => {
@@ -27,9 +28,9 @@ test('a dead host is fenced, evacuated, held, and restored once it came back as 
   await until(
     'all to be evacuated',
     patienceMs,
-    () => Object.values(machine.servers).every((host) => host === 'elsewhere') || JSON.stringify(machine.deeds),
+    () => Object.values(machine.servers).every((host) => host === 'elsewhere') || JSON.stringify(machine.actions),
   );
-  expect(machine.deeds).toEqual([
+  expect(machine.actions).toEqual([
     'powerOff',
     'disable',
     'forceDown by power-off',
@@ -38,31 +39,36 @@ test('a dead host is fenced, evacuated, held, and restored once it came back as 
     'evacuate c',
   ]);
   await until(
-    'it to wait for the host',
+    'it to say that it waits for the host',
     patienceMs,
-    async () => (await progress()).waitingFor?.includes('to be mended') ?? 'not yet',
+    () => /Waiting for dead to be mended/u.test(machine.condition?.message ?? '') || 'not yet',
   );
+  expect(await progress()).toMatchObject({ object: 'NodeFailure dead', phase: 'Fenced' });
   expect(machine).toMatchObject({
     hold: 'NodeFailure',
     fencedBootId: 'boot-1',
     condition: { status: 'True', reason: 'Fenced', message: expect.stringContaining('3 of 3 servers have left it') },
   });
-  await untilLookedAt(machine, 3);
+  await untilObserved(machine, 3);
   comeBack(machine, 'boot-2');
-  expect(await handle.result()).toMatchObject({ outcome: 'Restored' });
+  expect(await handle.result()).toMatchObject({ reason: 'Restored' });
   expect(machine).toMatchObject({ hold: null, fencedBootId: null, condition: { status: 'False', reason: 'Restored' } });
-  expect(machine.deeds.slice(6)).toEqual(['forceUp by restart']);
+  expect(machine.actions.slice(6)).toEqual(['forceUp by restart']);
   await replay();
 }, 120_000);
 
-test('a partition: everything is silent and the BMC says On, so nothing is done to the host, ever, whoever asks', async () => {
+test('a partition: everything is silent and the BMC says On, so nothing is done to the host, ever, whatever is asked', async () => {
   const { machine, handle, progress, confirm, replay } = await world.fail('cut-off', { power: 'On' });
-  await until('it to be a suspect', patienceMs, async () => (await progress()).reason === 'NoWitness' || 'not yet');
-  await untilLookedAt(machine, 10);
+  await until(
+    'it to be a suspect',
+    patienceMs,
+    async () => (await progress()).verdict?.reason === 'NoWitness' || 'not yet',
+  );
+  await untilObserved(machine, 10);
   await expect(confirm()).rejects.toMatchObject({ cause: { message: expect.stringContaining('PowerOn') } });
-  await untilLookedAt(machine, 10);
+  await untilObserved(machine, 10);
   expect(machine).toMatchObject({
-    deeds: [],
+    actions: [],
     hold: null,
     forcedDown: false,
     condition: { status: 'True', reason: 'NoWitness' },
@@ -70,8 +76,8 @@ test('a partition: everything is silent and the BMC says On, so nothing is done 
   expect(machine.events).toEqual([expect.stringContaining('drover confirm cut-off --incident cut-off/')]);
   // The network is mended: the same boot, as it never was off.
   comeBack(machine, 'boot-1');
-  expect(await handle.result()).toMatchObject({ outcome: 'Recovered' });
-  expect(machine.deeds).toEqual([]);
+  expect(await handle.result()).toMatchObject({ reason: 'Recovered' });
+  expect(machine.actions).toEqual([]);
   await replay();
 }, 120_000);
 
@@ -81,8 +87,8 @@ test('without a BMC a person confirms, once and for this incident only', async (
     mode: 'recommend',
   });
   await until('it to be a suspect', patienceMs, async () => (await progress()).confirm !== null || 'not yet');
-  await untilLookedAt(machine, 5);
-  expect(machine.deeds).toEqual([]);
+  await untilObserved(machine, 5);
+  expect(machine.actions).toEqual([]);
   await expect(confirm({ incident: 'by-hand/yesterday' })).rejects.toMatchObject({
     cause: { message: expect.stringContaining('WrongIncident') },
   });
@@ -92,17 +98,17 @@ test('without a BMC a person confirms, once and for this incident only', async (
   await expect(confirm({ person: ' ' })).rejects.toMatchObject({
     cause: { message: expect.stringContaining('bootId') },
   });
-  expect(machine.deeds).toEqual([]);
+  expect(machine.actions).toEqual([]);
   expect(await confirm()).toContain('jane');
   await until(
     'all to be evacuated',
     patienceMs,
-    () => evacuations(machine).length === 3 || JSON.stringify(machine.deeds),
+    () => evacuations(machine).length === 3 || JSON.stringify(machine.actions),
   );
-  expect(machine.deeds.slice(0, 2)).toEqual(['disable', 'forceDown by person']);
+  expect(machine.actions.slice(0, 2)).toEqual(['disable', 'forceDown by person']);
   expect(machine.events).toEqual(expect.arrayContaining([expect.stringContaining('ConfirmedOff: jane')]));
   comeBack(machine, 'boot-2');
-  expect(await handle.result()).toMatchObject({ outcome: 'Restored' });
+  expect(await handle.result()).toMatchObject({ reason: 'Restored' });
   await replay();
 }, 120_000);
 
@@ -122,7 +128,7 @@ test('a confirmation by a signal counts as well, as tctl knows no updates; a ref
   await until(
     'all to be evacuated',
     patienceMs,
-    () => evacuations(machine).length === 3 || JSON.stringify(machine.deeds),
+    () => evacuations(machine).length === 3 || JSON.stringify(machine.actions),
   );
   comeBack(machine, 'boot-2');
   await handle.result();
@@ -133,7 +139,7 @@ const lives: [what: string, sign: (machine: Machine) => void][] = [
   ['comes back as another boot', (machine) => comeBack(machine, 'boot-2')],
   ['has a kubelet that says that it is not ready', (machine) => void (machine.ready = 'False')],
   ['has power again', (machine) => void (machine.power = 'On')],
-  ['is let go by somebody', (machine) => void (machine.forcedDown = false)],
+  ['is released by a user', (machine) => void (machine.forcedDown = false)],
 ];
 test.each(lives.map((row, index) => [...row, index] as const))(
   'where it %s while servers are evacuated, nothing more begins',
@@ -142,16 +148,16 @@ test.each(lives.map((row, index) => [...row, index] as const))(
     await until(
       'the first to be on its way',
       patienceMs,
-      () => evacuations(machine).length === 1 || JSON.stringify(machine.deeds),
+      () => evacuations(machine).length === 1 || JSON.stringify(machine.actions),
     );
     sign(machine);
     machine.mode = 'recommend';
-    await untilLookedAt(machine, 3);
+    await untilObserved(machine, 3);
     machine.evacuationsEnd = true;
     await until('the first to have ended', patienceMs, () => machine.servers['a'] === 'elsewhere' || 'not yet');
     if (machine.ready === 'True' && machine.bootId === 'boot-2') await handle.result();
-    else if (!machine.forcedDown) expect(await handle.result()).toMatchObject({ outcome: 'TakenOver' });
-    else await untilLookedAt(machine, 6);
+    else if (!machine.forcedDown) expect(await handle.result()).toMatchObject({ reason: 'TakenOver' });
+    else await untilObserved(machine, 6);
     expect(evacuations(machine)).toEqual(['evacuate a']);
     expect(machine.servers).toEqual({ a: 'elsewhere', b: machine.host, c: machine.host });
     if (machine.bootId === 'boot-1' && machine.forcedDown) expect(machine.hold).toBe('NodeFailure');
@@ -169,15 +175,15 @@ test('a run that was terminated is taken up by the next: what was fenced stays s
     ...first.machine,
     mode: 'recommend',
     power: null,
-    deeds: [],
+    actions: [],
     evacuationsEnd: true,
   });
   await until('it to know', patienceMs, async () => (await progress()).forcedDown || 'not yet');
-  await untilLookedAt(machine, 6);
-  expect(machine.deeds).toEqual([]);
+  await untilObserved(machine, 6);
+  expect(machine.actions).toEqual([]);
   comeBack(machine, 'boot-2');
-  expect(await handle.result()).toMatchObject({ outcome: 'Restored' });
-  expect(machine).toMatchObject({ hold: null, deeds: ['forceUp by restart'] });
+  expect(await handle.result()).toMatchObject({ reason: 'Restored' });
+  expect(machine).toMatchObject({ hold: null, actions: ['forceUp by restart'] });
 }, 120_000);
 
 test('a cancel begins nothing more, lets what is in flight end, and leaves the host held', async () => {
@@ -196,25 +202,59 @@ test('a cancel begins nothing more, lets what is in flight end, and leaves the h
   await replay();
 }, 120_000);
 
+test('a cancel while the host is restored: it is released all the same, and says so', async () => {
+  const { machine, handle, replay } = await world.fail('cancelled-late');
+  await until('all to be evacuated', patienceMs, () => evacuations(machine).length === 3 || 'not yet');
+  machine.meanwhile = async (what) => {
+    if (what === 'forceUp by restart') await handle.cancel();
+  };
+  comeBack(machine, 'boot-2');
+  await expect(handle.result()).rejects.toMatchObject({ cause: { name: 'CancelledFailure' } });
+  expect(machine).toMatchObject({
+    hold: null,
+    fencedBootId: null,
+    forcedDown: false,
+    condition: { status: 'False', reason: 'Restored' },
+  });
+  await replay();
+}, 120_000);
+
+test('a host that fails again while the run says that it is over is another incident of the same run', async () => {
+  const { machine, handle, progress, replay } = await world.fail('again', { mode: 'recommend', power: 'On' });
+  await until('it to be a suspect', patienceMs, () => machine.condition?.reason === 'NoWitness' || 'not yet');
+  const { incident } = await progress();
+  machine.meanwhile = async (what) => {
+    if (what !== 'said Recovered') return;
+    Object.assign(machine, { ready: 'Unknown', compute: 'down', meanwhile: null });
+    await handle.signal(messages.objectChanged, {});
+  };
+  comeBack(machine, 'boot-1');
+  await until('the next incident', patienceMs, async () => (await progress()).incident !== incident || 'not yet');
+  await until('it to be a suspect again', patienceMs, () => machine.condition?.reason === 'NoWitness' || 'not yet');
+  comeBack(machine, 'boot-1');
+  expect(await handle.result()).toMatchObject({ outcome: 'reconciled', reason: 'Recovered' });
+  await replay();
+}, 120_000);
+
 test('a host that lives and is not Ready is handed over, to be emptied live; where drover only recommends, it says how', async () => {
   const { machine, handle } = await world.fail('alive', { ready: 'False', compute: 'up', power: 'On' });
-  expect(await handle.result()).toMatchObject({ outcome: 'HandedOver' });
-  expect(machine).toMatchObject({ deeds: ['maintenance ha'], hold: null });
+  expect(await handle.result()).toMatchObject({ reason: 'HandedOver' });
+  expect(machine).toMatchObject({ actions: ['maintenance ha'], hold: null });
 
   const told = await world.fail('alive-told', { ready: 'False', compute: 'up', power: 'On', mode: 'recommend' });
   await until('it to be recommended', patienceMs, () => told.machine.events.length > 0 || 'not yet');
-  await untilLookedAt(told.machine, 3);
+  await untilObserved(told.machine, 3);
   expect(told.machine.events).toEqual([expect.stringContaining('"maintenance":"ha"')]);
-  expect(told.machine.deeds).toEqual(['advise']);
+  expect(told.machine.actions).toEqual(['advise']);
   comeBack(told.machine, 'boot-1');
   await told.handle.result();
-  expect(told.machine.deeds).toEqual(['advise', 'withdraw advice']);
+  expect(told.machine.actions).toEqual(['advise', 'withdraw advice']);
 }, 120_000);
 
 test('guests that fail on a host that lives: it is handed over where drover may act, else what it would take is planned and said', async () => {
   const acted = await world.fail('guests', alive, '2 guests failed: vm-1, vm-2');
-  expect(await acted.handle.result()).toMatchObject({ outcome: 'HandedOver' });
-  expect(acted.machine).toMatchObject({ deeds: ['maintenance ha'], hold: null, forcedDown: false });
+  expect(await acted.handle.result()).toMatchObject({ reason: 'HandedOver' });
+  expect(acted.machine).toMatchObject({ actions: ['maintenance ha'], hold: null, forcedDown: false });
   await acted.replay();
 
   const { machine, handle, progress, confirm, replay } = await world.fail(
@@ -223,32 +263,35 @@ test('guests that fail on a host that lives: it is handed over where drover may 
     '2 guests failed: vm-1, vm-2',
   );
   await until('it to be recommended', patienceMs, () => machine.events.length > 0 || 'not yet');
-  await untilLookedAt(machine, 3);
-  // The same word once more is no news.
+  await untilObserved(machine, 3);
+  // The same signal once more changes nothing.
   await handle.signal(messages.guestsFailing, { message: '2 guests failed: vm-1, vm-2' });
-  await handle.signal(messages.guestsFailing, 'no word at all');
-  await untilLookedAt(machine, 3);
-  expect(await progress()).toMatchObject({ verdict: 'failed', reason: 'GuestsFailing', confirm: null });
+  await handle.signal(messages.guestsFailing, 'no message at all');
+  await untilObserved(machine, 3);
+  expect(await progress()).toMatchObject({
+    verdict: { verdict: 'failed', reason: 'GuestsFailing' },
+    confirm: null,
+  });
   await expect(confirm()).rejects.toMatchObject({ cause: { message: expect.stringContaining('ServiceUp') } });
-  expect(machine.deeds).toEqual(['advise']);
+  expect(machine.actions).toEqual(['advise']);
   expect(machine.events).toEqual([expect.stringMatching(/^GuestsFailing: .*vm-1, vm-2.*"maintenance":"ha"/u)]);
   machine.libvirt = 'silent';
   await until(
     'libvirt to be what is wrong',
     patienceMs,
-    async () => (await progress()).reason === 'LibvirtSilent' || 'not yet',
+    async () => (await progress()).verdict?.reason === 'LibvirtSilent' || 'not yet',
   );
   machine.libvirt = null;
-  expect(await handle.result()).toMatchObject({ outcome: 'Recovered' });
-  expect(machine.deeds).toEqual(['advise', 'withdraw advice']);
+  expect(await handle.result()).toMatchObject({ reason: 'Recovered' });
+  expect(machine.actions).toEqual(['advise', 'withdraw advice']);
   await replay();
 }, 120_000);
 
-test('whoever listens to guests takes turn after turn, waits after a failure until somebody asks, and ends where nobody wants it', async () => {
-  world.turns.push(
-    quietTurn,
+test('the guest watch executes round after round, waits after a failure until a user asks, and ends where it is not wanted', async () => {
+  world.rounds.push(
+    quietRound,
     ApplicationFailure.create({ type: 'StillBroken', message: 'it broke', nonRetryable: true }),
-    quietTurn,
+    quietRound,
   );
   const { handle, replay } = await world.listen(0);
   await until(
@@ -257,12 +300,28 @@ test('whoever listens to guests takes turn after turn, waits after a failure unt
     async () =>
       (await handle.query<GuestWatchProgress>(messages.progress)).waitingFor.includes('it broke') || 'not yet',
   );
-  expect(await handle.query<GuestWatchProgress>(messages.progress)).toMatchObject({ shard: 0, lastTurn: quietTurn });
+  expect(await handle.query<GuestWatchProgress>(messages.progress)).toMatchObject({ shard: 0, lastRound: quietRound });
   await handle.executeUpdate(messages.retryNow);
   expect(await handle.result()).toMatchObject({ outcome: 'SwitchedOff' });
   await replay();
 
-  world.turns.push(droverFailure('InvalidInput', 'A guest watch is {"shard": number}'));
+  // Asked for while the round that fails is under way.
+  const { promise, reject } = Promise.withResolvers<GuestWatchRound>();
+  let hasBegun = false;
+  world.rounds.push(() => {
+    hasBegun = true;
+    return promise;
+  }, quietRound);
+  const hurried = await world.listen(2);
+  await until('the round to begin', patienceMs, () => hasBegun || 'not yet');
+  await hurried.handle.executeUpdate(messages.retryNow);
+  const askedMs = labClock().now();
+  reject(ApplicationFailure.create({ type: 'StillBroken', message: 'it broke', nonRetryable: true }));
+  expect(await hurried.handle.result()).toMatchObject({ outcome: 'SwitchedOff' });
+  expect(labClock().now() - askedMs).toBeLessThan(5_000);
+  await hurried.replay();
+
+  world.rounds.push(droverFailure('InvalidInput', 'A guest watch is {"shard": number}'));
   const refused = await world.listen(1, { shard: 'one' });
   await expect(refused.handle.result()).rejects.toMatchObject({ cause: { type: 'InvalidInput' } });
 }, 60_000);
@@ -272,12 +331,12 @@ test('local disks stay until a person gives them up, server by server', async ()
   await until(
     'the others to be evacuated',
     patienceMs,
-    () => machine.servers['a'] === 'elsewhere' || JSON.stringify(machine.deeds),
+    () => machine.servers['a'] === 'elsewhere' || JSON.stringify(machine.actions),
   );
   await until(
     'it to wait',
     patienceMs,
-    async () => (await progress()).waitingFor?.includes('to be mended') ?? 'not yet',
+    async () => (await progress()).waiting?.message.includes('to be mended') ?? 'not yet',
   );
   const { incident, servers } = await progress();
   expect(servers?.left.map(({ name }) => name)).toEqual(['vm-b', 'vm-c']);
@@ -299,9 +358,9 @@ test('local disks stay until a person gives them up, server by server', async ()
   await until(
     'that one to follow',
     patienceMs,
-    () => machine.servers['b'] === 'elsewhere' || JSON.stringify(machine.deeds),
+    () => machine.servers['b'] === 'elsewhere' || JSON.stringify(machine.actions),
   );
-  await untilLookedAt(machine, 3);
+  await untilObserved(machine, 3);
   expect(evacuations(machine)).toEqual(['evacuate a', 'evacuate b']);
   expect((await progress()).servers).toMatchObject({
     left: [{ name: 'vm-c' }],
@@ -331,7 +390,7 @@ test('an evacuation that fails lets the others pass, and is tried again after pa
   await until(
     'it to be evacuated',
     patienceMs,
-    () => machine.servers['a'] === 'elsewhere' || JSON.stringify(machine.deeds),
+    () => machine.servers['a'] === 'elsewhere' || JSON.stringify(machine.actions),
   );
   const [first = 0, second = 0, third = 0] = machine.askedMs;
   expect(machine.askedMs).toHaveLength(3);
@@ -348,7 +407,7 @@ test('an evacuation that fails lets the others pass, and is tried again after pa
     patienceMs,
     async () => (await never.progress()).servers?.left.length === 1 || 'not yet',
   );
-  await untilLookedAt(never.machine, 3);
+  await untilObserved(never.machine, 3);
   expect(evacuations(never.machine)).toHaveLength(3);
   expect(never.machine.condition?.message).toContain('left behind: vm-a (no host has room for it)');
   never.machine.refusals = 0;
@@ -362,16 +421,16 @@ test('while Nova does not answer nothing is begun, and it goes on when it does',
   const { machine, handle, progress } = await world.fail('blind', { evacuationsEnd: false });
   await until('the first to be on its way', patienceMs, () => evacuations(machine).length === 1 || 'not yet');
   machine.novaSilent = true;
-  await untilLookedAt(machine, 2);
+  await untilObserved(machine, 2);
   machine.evacuationsEnd = true;
   await until('it to say so', patienceMs, async () => (await progress()).unread.length > 0 || 'not yet');
-  await untilLookedAt(machine, 3);
+  await untilObserved(machine, 3);
   expect(evacuations(machine)).toHaveLength(1);
   machine.novaSilent = false;
   await until(
     'the others to follow',
     patienceMs,
-    () => evacuations(machine).length === 3 || JSON.stringify(machine.deeds),
+    () => evacuations(machine).length === 3 || JSON.stringify(machine.actions),
   );
   comeBack(machine, 'boot-2');
   await handle.result();
@@ -390,7 +449,7 @@ test('the hypervisor’s run tells of a Node that is not Ready, once, and goes i
     } as const;
   };
   await world.drive('node-1', seenWith(true));
-  expect(world.told).toEqual([]);
+  expect(world.causes).toEqual([]);
   await world.drive('node-1', seenWith(false));
-  expect(world.told).toEqual([expect.stringContaining('Node node-1 is not Ready since')]);
+  expect(world.causes).toEqual([expect.stringContaining('Node node-1 is not Ready since')]);
 }, 60_000);

@@ -43,8 +43,8 @@ beforeAll(async () => {
   const nodeFailure = {
     mode: 'recommend',
     failAfterMs: 3_000,
-    lookMs: 500,
-    restLookMs: 1_000,
+    observeMs: 500,
+    restObserveMs: 1_000,
     power: { recheckMs: 300, pollMs: 100 },
     bmc,
   };

@@ -1,8 +1,8 @@
 import { ApplicationFailure } from '@temporalio/common';
 import type { GuestWatchProgress } from '../../contracts/node-failure/guest-watch.ts';
 import { messages } from '../../contracts/messages.ts';
-import { quietTurn } from '../flows/node-failure/guests.ts';
-import { comeBack, untilLookedAt } from '../flows/node-failure/world.ts';
+import { quietRound } from '../flows/node-failure/guests.ts';
+import { comeBack, untilObserved } from '../flows/node-failure/world.ts';
 import type { Failing, FailureWorld, Machine } from '../flows/node-failure/world.ts';
 import { until } from '../flows/until.ts';
 import type { RecordedRun } from './corpus.ts';
@@ -16,15 +16,15 @@ export interface FailureRecording {
 
 const patienceMs = 30_000;
 
-const untilEvacuated = ({ machine: { servers, deeds } }: Failing): Promise<unknown> =>
+const untilEvacuated = ({ machine: { servers, actions } }: Failing): Promise<unknown> =>
   until(
     'all servers to be elsewhere',
     patienceMs,
-    () => Object.values(servers).every((place) => place === 'elsewhere') || deeds.join(),
+    () => Object.values(servers).every((place) => place === 'elsewhere') || actions.join(),
   );
 
-const untilFirstOnItsWay = ({ machine: { deeds } }: Failing): Promise<unknown> =>
-  until('an evacuation', patienceMs, () => deeds.some((deed) => deed.startsWith('evacuate')) || deeds.join());
+const untilFirstOnItsWay = ({ machine: { actions } }: Failing): Promise<unknown> =>
+  until('an evacuation', patienceMs, () => actions.some((action) => action.startsWith('evacuate')) || actions.join());
 
 /** One recording for each way out of the run. */
 export const failures: readonly FailureRecording[] = [
@@ -33,7 +33,7 @@ export const failures: readonly FailureRecording[] = [
     machine: {},
     async goesOn(failing) {
       await untilEvacuated(failing);
-      await untilLookedAt(failing.machine, 3);
+      await untilObserved(failing.machine, 3);
       comeBack(failing.machine, 'boot-2');
       await failing.handle.result();
     },
@@ -42,8 +42,8 @@ export const failures: readonly FailureRecording[] = [
     name: 'node-failure-partition',
     machine: { power: 'On' },
     async goesOn({ machine, handle, progress }) {
-      await until('a suspect', patienceMs, async () => (await progress()).reason === 'NoWitness' || 'not yet');
-      await untilLookedAt(machine, 5);
+      await until('a suspect', patienceMs, async () => (await progress()).verdict?.reason === 'NoWitness' || 'not yet');
+      await untilObserved(machine, 5);
       comeBack(machine, 'boot-1');
       await handle.result();
     },
@@ -101,10 +101,10 @@ export async function recordFailure(
 
 /** The watch over guests, a turn of which fails, until there is nothing left to watch. */
 export async function recordGuestWatch(world: FailureWorld): Promise<Omit<RecordedRun, 'name'>[]> {
-  world.turns.push(
-    quietTurn,
+  world.rounds.push(
+    quietRound,
     ApplicationFailure.create({ type: 'StillBroken', message: 'it broke', nonRetryable: true }),
-    quietTurn,
+    quietRound,
   );
   const { handle } = await world.listen(0);
   await until(

@@ -4,7 +4,7 @@ import { explain } from '../lib/failures.ts';
 import { host, hostCheck, hypervisorObjects, hypervisorRegion } from '../lib/hypervisor-activities.ts';
 import type { Executed, Situation, StepContext } from '../lib/lifecycle.ts';
 import { count } from '../lib/metrics.ts';
-import { failureLook } from '../lib/node-failure-activities.ts';
+import { failureHosts } from '../lib/node-failure-activities.ts';
 import { describePlan, type Plan } from '../lib/plan.ts';
 import { defineReconciler } from '../lib/reconciler.ts';
 import { retryAfterMs } from '../lib/retry.ts';
@@ -169,7 +169,7 @@ async function signalNodeFailure(
   { input: { hypervisor } }: HypervisorContext,
   { summary, cause }: StepOf<'signalNodeFailure'>,
 ): Promise<Executed<HypervisorLifecycle>> {
-  await failureLook(summary).signalNodeFailure({ hypervisor, cause });
+  await failureHosts(summary).signalNodeFailure({ hypervisor, cause });
   const atMs = Date.now();
   return { applyResult: (memory) => ({ ...memory, signalled: { cause, atMs } }), observation: 'unchanged' };
 }

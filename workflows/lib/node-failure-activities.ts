@@ -5,19 +5,19 @@ import type {
   NodeFailureObjectActivities,
   NodeFailureRegionActivities,
 } from '../../contracts/node-failure/activities.ts';
-import { guestWatchTurnMs, type GuestWatchActivities } from '../../contracts/node-failure/guest-watch.ts';
+import { guestWatchRoundMs, type GuestWatchActivities } from '../../contracts/node-failure/guest-watch.ts';
 import { heartbeatTimeoutMs, longCall, longWait, shortCall } from '../../contracts/policies.ts';
 import type { PowerActivities } from '../../contracts/node-failure/power.ts';
 
-/** The activities of a node failure, bound to queue and policy. Each call takes the sentence that a person reads beside it. */
+/** The activities of a node failure, bound to queue and policy. Each call takes the sentence that users read beside it. */
 
-export const failureLook = (summary: string) =>
+export const failureHosts = (summary: string) =>
   proxyActivities<NodeFailureHostActivities>({ ...longCall, taskQueue: hostsQueue, summary });
 
 export const failureObjects = (summary: string) =>
   proxyActivities<NodeFailureObjectActivities>({ ...shortCall, taskQueue: kubernetesQueue, summary });
 
-/** A BMC that does not answer is asked again by the plan, which says so meanwhile. */
+/** Where a BMC does not answer, the plan asks it again, and says so meanwhile. */
 export const power = (summary: string, deadlineMs: number) =>
   proxyActivities<PowerActivities>({
     taskQueue: hostsQueue,
@@ -52,6 +52,6 @@ export const failureRegionWait = (region: string, summary: string, deadlineMs: n
     summary,
   });
 
-/** One turn; a worker that dies costs the others a heartbeat time-out. */
+/** One round; a worker that dies costs the others a heartbeat time-out. */
 export const guestWatch = (summary: string) =>
-  proxyActivities<GuestWatchActivities>({ ...longWait(guestWatchTurnMs), taskQueue: hostsQueue, summary });
+  proxyActivities<GuestWatchActivities>({ ...longWait(guestWatchRoundMs), taskQueue: hostsQueue, summary });

@@ -1,7 +1,7 @@
 import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow';
 import { kubernetesQueue, virtualMachinesQueue, vsphereQueue } from '../../contracts/ids.ts';
 import { longWait, shortCall, vcenterCall } from '../../contracts/policies.ts';
-import { type VcenterWatchActivities, vcenterWatchTurnMs } from '../../contracts/virtual-machine/vcenter-watch.ts';
+import { type VcenterWatchActivities, vcenterWatchRoundMs } from '../../contracts/virtual-machine/vcenter-watch.ts';
 import type {
   VirtualMachineLookActivities,
   VirtualMachineObjectActivities,
@@ -31,7 +31,7 @@ export const vsphereTask = (vcenter: string, deadlineMs: number, summary: string
 /** One turn; a worker that dies costs a heartbeat time-out. */
 export const vcenterWatch = (vcenter: string, summary: string) =>
   proxyActivities<VcenterWatchActivities>({
-    ...longWait(vcenterWatchTurnMs),
+    ...longWait(vcenterWatchRoundMs),
     taskQueue: vsphereQueue(vcenter),
     summary,
   });

@@ -13,20 +13,19 @@ import {
   verdictOf,
 } from '../../test/fixtures/workflows/fencing.ts';
 import {
-  beginEvacuations,
+  applyEvacuation,
   beginFencing,
-  endEvacuation,
   loseEvidence,
-  takeConfirmation,
-  takeLook,
-  takePower,
-  takeProblem,
-  takeProof,
-  takeServers,
+  applyConfirmation,
+  applyPower,
+  applyProof,
+  applyServers,
   useConfirmation,
+  withInFlight,
   type FencingState,
 } from './fencing-state.ts';
-import { planFencing, type FencingStep } from './plan-fencing.ts';
+import { planFencing, type NodeFailurePlan } from './plan.ts';
+import type { NodeFailureStep } from './types.ts';
 
 /**
  * No sequence of inputs leads to an evacuation without a proof that the power is Off or a valid confirmation. What counts is told by a
@@ -41,7 +40,7 @@ const proofEnds = ['good', 'good', 'good', 'failure', 'too close', 'of another h
 type Event =
   | { what: 'time'; ms: number }
   | {
-      what: 'look';
+      what: 'observation';
       verdict: FailureVerdict['verdict'];
       alive: FailureVerdict['alive'];
       ready: 'True' | 'False' | 'Unknown';
@@ -71,7 +70,7 @@ const anyEvent: fc.Arbitrary<Event> = fc.oneof(
   {
     weight: 4,
     arbitrary: fc.record({
-      what: fc.constant('look' as const),
+      what: fc.constant('observation' as const),
       verdict: mostly<FailureVerdict['verdict']>('failed', 'suspect', 'watch', 'healthy'),
       alive: mostly<FailureVerdict['alive']>('no', 'unknown', 'yes'),
       ready: mostly<'True' | 'False' | 'Unknown'>('Unknown', 'True', 'False'),
@@ -84,7 +83,7 @@ const anyEvent: fc.Arbitrary<Event> = fc.oneof(
   {
     weight: 2,
     arbitrary: fc.record({
-      what: fc.constant('look' as const),
+      what: fc.constant('observation' as const),
       verdict: fc.constant('watch' as const),
       alive: fc.constant('yes' as const),
       ready: fc.constant('True' as const),
@@ -147,7 +146,7 @@ class Referee {
   alive: FailureVerdict['alive'] = 'no';
   power: { power: PowerState; atMs: number } | null = null;
 
-  sees({ ready, boot, compute, libvirt, alive }: Extract<Event, { what: 'look' }>): void {
+  sees({ ready, boot, compute, libvirt, alive }: Extract<Event, { what: 'observation' }>): void {
     const rebooted = boot !== null && this.fencedBoot !== null && boot !== this.fencedBoot;
     this.boot = boot;
     this.compute = compute;
@@ -195,6 +194,7 @@ class Referee {
 
 interface World {
   state: FencingState;
+  inFlight: Set<string>;
   nowMs: number;
   fate: Extract<Event, { what: 'fate' }>;
   referee: Referee;
@@ -209,17 +209,19 @@ function proofOf(end: (typeof proofEnds)[number], nowMs: number) {
   return proofAt(firstOffMs);
 }
 
-/** Does what the plan says, as a run does; false when there is nothing to do now. */
-function doStep(world: World, step: FencingStep): boolean {
+/** Executes the plan, as a run does; false when there is nothing to do now. */
+function doSteps(world: World, plan: NodeFailurePlan): boolean {
+  if (plan.kind !== 'execute') return false;
+  return plan.steps.map((step) => doStep(world, step)).every(Boolean);
+}
+
+function doStep(world: World, step: NodeFailureStep): boolean {
   const { state, nowMs, fate, referee } = world;
   const fail = (): true => {
-    world.state = takeProblem(state, 'It failed.', world.nowMs + 1_000);
+    world.state = { ...state, problem: { message: 'It failed.', retryAtMs: world.nowMs + 1_000 } };
     return true;
   };
-  switch (step.do) {
-    case 'wait':
-    case 'end':
-      return false;
+  switch (step.kind) {
     case 'recommend':
       world.state = { ...state, recommended: step.what };
       return true;
@@ -231,7 +233,7 @@ function doStep(world: World, step: FencingStep): boolean {
       world.nowMs += powerRecheckMs;
       if (fate.proof === 'failure') return fail();
       if (fate.proof === 'good') referee.proves(world.nowMs);
-      world.state = takeProof(state, proofOf(fate.proof, world.nowMs));
+      world.state = applyProof(state, proofOf(fate.proof, world.nowMs));
       return world.state.evidence !== null || fail();
     case 'useConfirmation':
       referee.hears(step.confirmation, nowMs);
@@ -241,7 +243,7 @@ function doStep(world: World, step: FencingStep): boolean {
       world.state = { ...state, forcedDown: true };
       return true;
     case 'listServers':
-      world.state = takeServers(
+      world.state = applyServers(
         state,
         ['a', 'b', 'c', 'd', 'e', 'f'].map((id) => candidate(id, id === 'f' ? { localDiskGiB: 1 } : {})),
       );
@@ -249,14 +251,11 @@ function doStep(world: World, step: FencingStep): boolean {
     case 'checkPower':
       if (fate.held === 'failure') return fail();
       referee.reads(fate.held, nowMs);
-      world.state = takePower(state, { host: 'node-1', power: fate.held, atMs: nowMs });
+      world.state = applyPower(state, { host: 'node-1', power: fate.held, atMs: nowMs });
       return true;
     case 'evacuate':
-      judge(world, step.servers);
-      world.state = beginEvacuations(
-        state,
-        step.servers.map(({ id }) => id),
-      );
+      judge(world, step.server);
+      world.inFlight.add(step.server.id);
       return true;
     case 'loseEvidence':
       world.state = loseEvidence(state);
@@ -264,15 +263,18 @@ function doStep(world: World, step: FencingStep): boolean {
     case 'restore':
       expect(referee.boot).not.toBeNull();
       expect(referee.boot).not.toBe(referee.fencedBoot);
-      expect(state.servers?.some(({ state: its }) => its === 'evacuating') ?? false).toBe(false);
+      expect(world.inFlight.size).toBe(0);
       world.state = { ...state, restored: true };
       return true;
+    case 'withdrawAdvice':
+    case 'release':
+      throw new Error('planned for the end only');
   }
 }
 
-function judge({ referee, nowMs, evacuations }: World, servers: readonly TrackedEvacuation[]): void {
+function judge({ referee, nowMs, evacuations }: World, { id }: TrackedEvacuation): void {
   expect(referee.mayEvacuate).not.toBeNull();
-  expect(servers.map(({ id }) => id)).not.toContain('f');
+  expect(id).not.toBe('f');
   if (referee.mayEvacuate === 'proof') expect(nowMs - referee.lastOffMs).toBeLessThanOrEqual(holdCheckMs);
   evacuations.push(referee.mayEvacuate!);
 }
@@ -283,7 +285,7 @@ function happen(world: World, event: Event): void {
     case 'time':
       world.nowMs += event.ms;
       return;
-    case 'look': {
+    case 'observation': {
       referee.sees(event);
       const signs: HostSigns = {
         ...silentSigns,
@@ -291,17 +293,17 @@ function happen(world: World, event: Event): void {
         compute: event.compute === null ? null : { state: event.compute, sinceMs: nowMs },
         libvirt: event.libvirt === null ? null : { verdict: event.libvirt, sinceMs: nowMs, message: '' },
       };
-      world.state = takeLook(state, { signs, verdict: verdictOf(event.verdict, event.alive) });
+      world.state = { ...state, signs, verdict: verdictOf(event.verdict, event.alive) };
       return;
     }
     case 'gate':
-      world.state = takeLook(state, { gate: event.gate });
+      world.state = { ...state, gate: event.gate };
       return;
     case 'mode':
-      world.state = takeLook(state, { mode: event.mode });
+      world.state = { ...state, mode: event.mode };
       return;
     case 'confirm':
-      world.state = takeConfirmation(
+      world.state = applyConfirmation(
         state,
         { id: event.id, incident: event.incident, bootId: event.boot, person: event.person, atMs: nowMs - event.agoMs },
         nowMs,
@@ -309,14 +311,14 @@ function happen(world: World, event: Event): void {
       return;
     case 'power':
       referee.reads(event.power, nowMs);
-      world.state = takePower(state, { host: 'node-1', power: event.power, atMs: nowMs });
+      world.state = applyPower(state, { host: 'node-1', power: event.power, atMs: nowMs });
       return;
     case 'fate': {
       world.fate = event;
-      const flying = state.servers?.filter(({ state: its }) => its === 'evacuating') ?? [];
-      for (const { id } of flying)
-        if (event.evacuation !== null)
-          world.state = endEvacuation(world.state, id, event.evacuation, null, world.nowMs);
+      if (event.evacuation === null) return;
+      const outcome = { outcome: event.evacuation, why: null };
+      for (const id of world.inFlight) world.state = applyEvacuation(world.state, id, outcome, world.nowMs);
+      world.inFlight.clear();
     }
   }
 }
@@ -335,6 +337,7 @@ function play(events: readonly Event[]): World {
   });
   const world: World = {
     state,
+    inFlight: new Set(),
     nowMs: openedAtMs + powerRecheckMs,
     fate: { what: 'fate', proof: 'failure', held: 'Off', evacuation: null },
     referee: new Referee(),
@@ -343,7 +346,7 @@ function play(events: readonly Event[]): World {
   for (const event of events) {
     happen(world, event);
     let steps = 0;
-    while (doStep(world, planFencing(world.state, world.nowMs))) {
+    while (doSteps(world, planFencing(withInFlight(world.state, world.inFlight), world.nowMs))) {
       steps += 1;
       expect(steps).toBeLessThan(mostSteps);
     }
@@ -411,13 +414,14 @@ test('whatever stands in the state, evidence that does not count evacuates nothi
           gate: { gate: 'go' },
         });
         const state: FencingState = {
-          ...takeServers(begun, [candidate('a')]),
+          ...applyServers(begun, [candidate('a')]),
           evidence,
           usedConfirmations,
           forcedDown: true,
           power: { host: 'node-1', power, atMs: nowMs },
         };
-        if (planFencing(state, nowMs).do !== 'evacuate') return;
+        const plan = planFencing(state, nowMs);
+        if (plan.kind !== 'execute' || plan.steps[0]?.kind !== 'evacuate') return;
         evacuated += 1;
         if (evidence?.by === 'power') {
           const { host, firstOffMs, secondOffMs } = evidence.proof;

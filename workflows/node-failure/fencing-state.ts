@@ -1,3 +1,6 @@
+import { fencedHold } from '../../contracts/ids.ts';
+import type { AbandonDisks } from '../../contracts/messages.ts';
+import type { HandlingSettings, NodeFailureObservation } from '../../contracts/node-failure/activities.ts';
 import type {
   Confirmation,
   DiskConsent,
@@ -8,12 +11,15 @@ import type {
   TrackedEvacuation,
 } from '../../contracts/node-failure/fencing.ts';
 import { longestEvacuationRetryMs } from '../../contracts/node-failure/fencing.ts';
-import type { FailureVerdict, GateDecision, HostSigns } from '../../contracts/node-failure/node-failure.ts';
-import type { PowerObservation, PowerProof } from '../../contracts/node-failure/power.ts';
-import { judgeConsent, proofProblem, type ConsentDecision } from './fencing-consent.ts';
-import { whyLeft } from './pick-evacuations.ts';
+import { guestSignalMaxAgeMs } from '../../contracts/node-failure/guest-watch.ts';
+import type { FailureVerdict, GateDecision, HostSigns, Witness } from '../../contracts/node-failure/node-failure.ts';
+import type { PowerObservation, PowerProof, PowerState } from '../../contracts/node-failure/power.ts';
+import type { EvacuationOutcome } from './evacuations.ts';
+import { hasLocalDisk, whyLeft } from './evacuations.ts';
+import { judgeConsent, proofProblem, type ConsentDecision } from './evidence.ts';
+import { judgeNodeFailure, passGates } from './judge.ts';
 
-/** What is known of one incident. Plain data, so that it can be carried over when the run continues as new. Times: ms since the epoch. */
+/** What is known of one incident. Plain data, so that it is carried over when the run continues as new. Times: ms since the epoch. */
 export interface FencingState {
   incident: Incident;
   settings: FencingSettings;
@@ -30,24 +36,25 @@ export interface FencingState {
   evidence: FenceEvidence | null;
   /** The boot that the evidence ended: what comes back as the same one was never off. Stays when the evidence is lost. */
   fencedBootId: string | null;
-  /** The newest look at its power, by the BMC. */
+  /** The newest observation of its power, by the BMC. */
   power: PowerObservation | null;
   /** drover has disabled the compute service and forced it down. */
   forcedDown: boolean;
   /** Null until they have been listed. */
   servers: TrackedEvacuation[] | null;
-  /** Servers whose local disks somebody gave up. */
+  /** Servers whose local disks a user gave up. */
   consentedDisks: DiskConsent[];
-  /** What went wrong last, and when it is tried again. */
-  problem: { message: string; retryAtMs: number } | null;
+  /** What failed last, when it is tried again, and of a failed step its kind. */
+  problem: { message: string; retryAtMs: number; step?: string } | null;
   /** An Eviction empties the host live. */
   handedOver: boolean;
   restored: boolean;
 }
 
-export function beginFencing(
-  begin: Pick<FencingState, 'incident' | 'settings' | 'mode' | 'signs' | 'verdict' | 'gate'>,
-): FencingState {
+/** What an observation decides. */
+type Judged = Pick<FencingState, 'signs' | 'verdict' | 'gate' | 'mode'>;
+
+export function beginFencing(begin: Judged & Pick<FencingState, 'incident' | 'settings'>): FencingState {
   return {
     ...begin,
     recommended: null,
@@ -65,14 +72,100 @@ export function beginFencing(
   };
 }
 
-/** Takes in a new look at the host and the fleet. */
-export const takeLook = (
-  state: FencingState,
-  look: Partial<Pick<FencingState, 'signs' | 'verdict' | 'gate' | 'mode'>>,
-): FencingState => ({ ...state, ...look });
+/** An observation and the time before it was asked for, by the run's clock: what it says is at least as young as that. */
+export interface DatedObservation {
+  observed: NodeFailureObservation;
+  askedMs: number;
+  /** The last signal that too many of its guests fail; null: none has come. */
+  guests: { message: string; atMs: number } | null;
+}
 
-/** Takes in a person’s word, or says why it does not count. A refused one changes nothing. */
-export function takeConfirmation(
+/**
+ * Applies one observation: signs with the time since when the run has observed them so, the verdict, and the gates. Null where an incident
+ * cannot be opened yet, as it is not known whether an earlier run has fenced the host. Pure.
+ */
+export function applyObservation(
+  state: FencingState | null,
+  host: string,
+  dated: DatedObservation,
+  { judging, gates, fencing: settings }: HandlingSettings,
+  nowMs: number,
+): FencingState | null {
+  const { observed, askedMs } = dated;
+  const signs = dateSigns(state?.signs ?? null, host, dated);
+  const judged = {
+    signs,
+    verdict: judgeNodeFailure(signs, judging, nowMs),
+    gate: passGates(observed.fleet, gates, nowMs),
+    mode: observed.mode,
+    settings,
+  };
+  const applied = state === null ? openIncident(host, observed, judged, askedMs) : { ...state, ...judged };
+  return applied === null || observed.power === null
+    ? applied
+    : applyPower(applied, { host, power: observed.power, atMs: askedMs });
+}
+
+function openIncident(
+  host: string,
+  { hypervisor, nova, node }: NodeFailureObservation,
+  judged: Judged & Pick<FencingState, 'settings'>,
+  openedAtMs: number,
+): FencingState | null {
+  if (hypervisor === null || nova === null) return null;
+  // An earlier run has fenced it, and was ended: its evidence went with it.
+  const isFenced = hypervisor.hold === fencedHold && nova.service.forcedDown;
+  const bootId = (isFenced ? hypervisor.fencedBootId : null) ?? node?.bootId ?? null;
+  const begun = beginFencing({
+    ...judged,
+    incident: { id: `${host}/${new Date(openedAtMs).toISOString()}`, host, bootId, openedAtMs },
+  });
+  return isFenced ? { ...begun, forcedDown: true, fencedBootId: hypervisor.fencedBootId } : begun;
+}
+
+/** A sign is as old as the run has observed it without a break: by its own clock, and the later time where in doubt. */
+export function dateSigns(
+  before: HostSigns | null,
+  host: string,
+  { observed, askedMs, guests }: DatedObservation,
+): HostSigns {
+  const since = (isSame: boolean, sinceMs: number | undefined): number =>
+    isSame && sinceMs !== undefined ? sinceMs : askedMs;
+  const { node, compute, power } = observed;
+  const libvirt = withGuests(observed.libvirt, guests, askedMs);
+  return {
+    host,
+    node: node === null ? null : { ...node, sinceMs: since(before?.node?.ready === node.ready, before?.node?.sinceMs) },
+    compute:
+      compute === null
+        ? null
+        : { ...compute, sinceMs: since(before?.compute?.state === compute.state, before?.compute?.sinceMs) },
+    libvirt:
+      libvirt === null
+        ? null
+        : { ...libvirt, sinceMs: since(before?.libvirt?.verdict === libvirt.verdict, before?.libvirt?.sinceMs) },
+    witnesses: power === null ? [] : [{ kind: 'bmcPower', says: witnessOf(power), atMs: askedMs }],
+  };
+}
+
+/** A libvirt that answers is well, unless the guest watch has just signalled that guests fail. One that is silent is no more than that. */
+function withGuests(
+  libvirt: NodeFailureObservation['libvirt'],
+  guests: DatedObservation['guests'],
+  askedMs: number,
+): NodeFailureObservation['libvirt'] {
+  if (libvirt?.verdict !== 'healthy' || guests === null || askedMs - guests.atMs >= guestSignalMaxAgeMs) return libvirt;
+  return { verdict: 'failing', message: guests.message };
+}
+
+/** Whatever is between On and Off has power. */
+function witnessOf(power: PowerState): Witness['says'] {
+  if (power === 'Off') return 'stopped';
+  return power === 'Unknown' ? 'unknown' : 'powered';
+}
+
+/** A confirmation, or why it does not count. A refused one changes nothing. */
+export function applyConfirmation(
   state: FencingState,
   confirmation: Confirmation,
   nowMs: number,
@@ -89,7 +182,7 @@ export function consentNow(
   return judgeConsent(confirmation, { incident, verdict, signs, power, used: usedConfirmations }, settings, nowMs);
 }
 
-/** Uses the confirmation up. Where it does not count any more it is put away, and the evidence stays as it is. */
+/** Uses the confirmation up. Where it does not count any more it is dropped, and the evidence stays as it is. */
 export function useConfirmation(state: FencingState, nowMs: number): FencingState {
   const { confirmation } = state;
   if (confirmation === null) return state;
@@ -103,8 +196,8 @@ export function useConfirmation(state: FencingState, nowMs: number): FencingStat
   };
 }
 
-/** Takes in a proof that the host is off. One that does not count is as if it had not come. */
-export function takeProof(state: FencingState, proof: PowerProof): FencingState {
+/** A proof that the host is off. One that does not count changes nothing. */
+export function applyProof(state: FencingState, proof: PowerProof): FencingState {
   if (proofProblem(proof, state.incident, state.settings) !== null) return state;
   return {
     ...state,
@@ -115,21 +208,16 @@ export function takeProof(state: FencingState, proof: PowerProof): FencingState 
   };
 }
 
-/** Takes in a look at the power; one that is older than the last, or of another host, is as if it had not come. */
-export const takePower = (state: FencingState, power: PowerObservation): FencingState =>
+/** One that is older than the last, or of another host, changes nothing. */
+export const applyPower = (state: FencingState, power: PowerObservation): FencingState =>
   power.host === state.incident.host && power.atMs >= (state.power?.atMs ?? -Infinity)
     ? { ...state, power, problem: null }
     : state;
 
 export const loseEvidence = (state: FencingState): FencingState => ({ ...state, evidence: null });
 
-export const takeProblem = (state: FencingState, message: string, retryAtMs: number): FencingState => ({
-  ...state,
-  problem: { message, retryAtMs },
-});
-
-/** Takes in the servers of the host, once; what comes later cannot come from a host that is off. */
-export function takeServers(state: FencingState, found: readonly EvacuationCandidate[]): FencingState {
+/** The servers of the host, once; what comes later cannot come from a host that is off. */
+export function applyServers(state: FencingState, found: readonly EvacuationCandidate[]): FencingState {
   const servers = found.map((server): TrackedEvacuation => {
     const why = whyLeft(server, state.settings.exclusions, state.consentedDisks);
     return { ...server, state: why === null ? 'pending' : 'left', attempts: 0, why, retryAtMs: null };
@@ -137,8 +225,8 @@ export function takeServers(state: FencingState, found: readonly EvacuationCandi
   return { ...state, servers, problem: null };
 }
 
-/** Somebody gave up the local disks of these servers: those that were left for that alone may go. */
-export function consentToLoss(state: FencingState, consents: readonly DiskConsent[]): FencingState {
+/** A user gave up the local disks of these servers: those that were left for that alone may go. */
+export function applyDiskConsents(state: FencingState, consents: readonly DiskConsent[]): FencingState {
   const consentedDisks = [
     ...state.consentedDisks,
     ...consents.filter(({ id }) => !state.consentedDisks.some((before) => before.id === id)),
@@ -151,17 +239,49 @@ export function consentToLoss(state: FencingState, consents: readonly DiskConsen
   return { ...state, consentedDisks, servers: servers ?? null };
 }
 
-export const beginEvacuations = (state: FencingState, ids: readonly string[]): FencingState =>
-  changeServers(state, ids, (server) => ({
-    ...server,
-    state: 'evacuating',
-    attempts: server.attempts + 1,
-    why: null,
-    retryAtMs: null,
-  }));
+export type DiskConsentDecision = { accepted: DiskConsent[]; message: string } | { accepted: null; message: string };
 
-/** Those that were tried often enough are tried anew, because somebody asks. */
-export const retryLeft = (state: FencingState): FencingState => ({
+/**
+ * Whether a user may give up these local disks: for this incident, and for servers that stay on the host for their disks alone, each of
+ * them named. All of them or none. Pure; each branch is a row of the table test.
+ */
+export function judgeDiskConsent(
+  { incident, instances, person }: AbandonDisks,
+  { incident: current, servers, consentedDisks, settings }: FencingState,
+  nowMs: number,
+): DiskConsentDecision {
+  const refuse = (message: string): DiskConsentDecision => ({ accepted: null, message });
+  if (incident !== current.id) return refuse(`It is for the incident ${incident}; the one at hand is ${current.id}.`);
+  if (servers === null)
+    return refuse(`The servers of ${current.host} have not been listed: first it must be known that it is off.`);
+  const accepted: DiskConsent[] = [];
+  for (const instance of instances) {
+    const [server, ...others] = servers.filter(({ id, name }) => id === instance || name === instance);
+    if (server === undefined) return refuse(`${instance} is no server of ${current.host}.`);
+    if (others.length > 0)
+      return refuse(
+        `${instance} may be any of ${[server, ...others].map(({ id }) => id).join(', ')}: name it by its id.`,
+      );
+    if (!hasLocalDisk(server)) return refuse(`${server.name} has no disks on the host.`);
+    if (consentedDisks.some(({ id }) => id === server.id))
+      return refuse(`The disks of ${server.name} have been given up already.`);
+    const why = whyLeft(server, settings.exclusions, [{ id: server.id }]);
+    if (why !== null) return refuse(`${server.name} would stay all the same: ${why}.`);
+    accepted.push({ id: server.id, person, atMs: nowMs });
+  }
+  const names = servers.filter(({ id }) => accepted.some((consent) => consent.id === id)).map(({ name }) => name);
+  return {
+    accepted,
+    message: `Accepted: ${person} gives up the local disks of ${names.join(', ')}. They come up elsewhere with these disks made anew, while ${current.host} is known to be off.`,
+  };
+}
+
+/** With the servers whose evacuation is in flight in this run: the driver knows them, and the state does not. */
+export const withInFlight = (state: FencingState, inFlight: ReadonlySet<string>): FencingState =>
+  changeServers(state, inFlight, (server) => ({ ...server, state: 'evacuating', why: null }));
+
+/** Those that were tried often enough are tried anew, because a user asks. */
+export const resetProblems = (state: FencingState): FencingState => ({
   ...state,
   problem: null,
   servers:
@@ -172,30 +292,27 @@ export const retryLeft = (state: FencingState): FencingState => ({
     }) ?? null,
 });
 
-/** `failed` is tried again after a pause that doubles, until it has been tried often enough. */
-export const endEvacuation = (
+/** A failed one is tried again after a pause that doubles, until it has been tried often enough. */
+export const applyEvacuation = (
   state: FencingState,
   id: string,
-  outcome: 'evacuated' | 'gone' | 'failed',
-  why: string | null,
+  { outcome, why }: EvacuationOutcome,
   nowMs: number,
 ): FencingState =>
-  changeServers(state, [id], (server) => {
-    if (outcome !== 'failed') return { ...server, state: outcome, why };
-    if (server.attempts >= state.settings.maxAttempts) return { ...server, state: 'left', why };
-    return {
-      ...server,
-      state: 'pending',
-      why,
-      retryAtMs: nowMs + Math.min(longestEvacuationRetryMs, state.settings.retryMs * 2 ** (server.attempts - 1)),
-    };
+  changeServers(state, new Set([id]), (server) => {
+    const attempts = server.attempts + 1;
+    if (outcome !== 'failed') return { ...server, state: outcome, attempts, why, retryAtMs: null };
+    const { maxAttempts, retryMs } = state.settings;
+    if (attempts >= maxAttempts) return { ...server, state: 'left', attempts, why, retryAtMs: null };
+    const retryAtMs = nowMs + Math.min(longestEvacuationRetryMs, retryMs * 2 ** (attempts - 1));
+    return { ...server, state: 'pending', attempts, why, retryAtMs };
   });
 
 const changeServers = (
   state: FencingState,
-  ids: readonly string[],
+  ids: ReadonlySet<string>,
   change: (server: TrackedEvacuation) => TrackedEvacuation,
 ): FencingState => ({
   ...state,
-  servers: state.servers?.map((server) => (ids.includes(server.id) ? change(server) : server)) ?? null,
+  servers: state.servers?.map((server) => (ids.has(server.id) ? change(server) : server)) ?? null,
 });

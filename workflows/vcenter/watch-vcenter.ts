@@ -1,46 +1,42 @@
-import { ApplicationFailure, continueAsNew } from '@temporalio/workflow';
+import { continueAsNew } from '@temporalio/workflow';
 import type {
   VcenterWatchInput,
   VcenterWatchProgress,
   VcenterWatchResult,
-  VcenterWatchTurn,
+  VcenterWatchRound,
 } from '../../contracts/virtual-machine/vcenter-watch.ts';
+import { invalidInput } from '../lib/failures.ts';
 import { readCarried } from '../lib/input.ts';
+import { runRounds } from '../lib/system-workflow.ts';
 import { vcenterWatch } from '../lib/virtual-machine-activities.ts';
-import { watchInTurns } from '../lib/watch-turns.ts';
 
 /**
- * Watches the VMs of one vCenter, for good: one activity after the other, an hour each, so that the history tells of hours and never of
- * VMs. Started by workers, where the settings ask for it; it ends when they do not any more. To cancel or terminate it stops nobody's work: a
- * worker begins it anew within five minutes, and all runs are told once, slowly, as nobody knows what was missed.
+ * Watches the VMs of one vCenter: a system workflow, with an activity of an hour for each round. Started by workers, where the settings ask
+ * for it; it ends when they do not any more. To cancel or terminate it stops nothing for long: a worker starts it again within five minutes,
+ * and all runs are signalled once, slowly, as it is not known what was missed.
  *
- * @param carried what runs knew of the VMs at the end of the last turn, when it continues as new
+ * @param carried what runs knew of the VMs at the end of the last round, when it continues as new
  */
 export async function watchVcenter(
   input: VcenterWatchInput,
-  carried?: Pick<VcenterWatchTurn, 'memory'>,
+  carried?: Pick<VcenterWatchRound, 'memory'>,
 ): Promise<VcenterWatchResult> {
   const { vcenter } = Object(input) as VcenterWatchInput;
   if (typeof vcenter !== 'string' || vcenter === '')
-    throw ApplicationFailure.create({
-      type: 'InvalidInput',
-      message: 'A vCenter watch is {"vcenter": "name in drover’s settings"}',
-      nonRetryable: true,
-    });
-  const progress: VcenterWatchProgress = { vcenter, lastTurn: null, waitingFor: 'the end of its turn' };
+    throw invalidInput('A vCenter watch is {"vcenter": "name in drover’s settings"}');
+  const progress: VcenterWatchProgress = { vcenter, lastRound: null, waitingFor: '' };
   const before = readCarried(carried);
-  const memoryOf = (): string | null => (progress.lastTurn ?? before)?.memory ?? null;
-  const take = (): Promise<VcenterWatchTurn> =>
-    vcenterWatch(vcenter, `Watch the VMs of vCenter ${vcenter}`).watchVcenter({ vcenter, memory: memoryOf() });
-  const goesOn = await watchInTurns({
+  const memoryOf = (): string | null => (progress.lastRound ?? before)?.memory ?? null;
+  const isWanted = await runRounds({
     progress,
-    name: `The watch over vCenter ${vcenter}`,
-    take,
-    describe: describeTurn,
+    name: `The watch of vCenter ${vcenter}`,
+    execute: () =>
+      vcenterWatch(vcenter, `Watch the VMs of vCenter ${vcenter}`).watchVcenter({ vcenter, memory: memoryOf() }),
+    describe: describeRound,
   });
-  if (goesOn) return await continueAsNew<typeof watchVcenter>({ vcenter }, { memory: memoryOf() });
+  if (isWanted) return await continueAsNew<typeof watchVcenter>({ vcenter }, { memory: memoryOf() });
   return { outcome: 'SwitchedOff', message: 'virtualMachine.asyncSignal is off, or the vCenter has no zones' };
 }
 
-const describeTurn = ({ vms, owned, updates, told, looks }: VcenterWatchTurn): string =>
-  `In its last turn ${vms} VMs were watched, ${owned} of them of VirtualMachines; vCenter told of ${updates} changes, and runs were told ${told} times.${looks > 1 ? ` The session was lost ${looks - 1} times.` : ''}`;
+const describeRound = ({ vms, owned, updates, signalled, inventories }: VcenterWatchRound): string =>
+  `In its last round ${vms} VMs were watched, ${owned} of them of VirtualMachines; vCenter reported ${updates} changes, and runs were signalled ${signalled} times.${inventories > 1 ? ` The session was lost ${inventories - 1} times.` : ''}`;

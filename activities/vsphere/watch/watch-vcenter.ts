@@ -1,4 +1,4 @@
-import type { VcenterWatchActivities, VcenterWatchTurn } from '../../../contracts/virtual-machine/vcenter-watch.ts';
+import type { VcenterWatchActivities, VcenterWatchRound } from '../../../contracts/virtual-machine/vcenter-watch.ts';
 import { droverFailure } from '../../../runtime/failure.ts';
 import { isError } from '../../../runtime/is-error.ts';
 import { redactedStart } from '../../../runtime/redaction.ts';
@@ -24,28 +24,28 @@ const wellAfterMs = 60_000;
 /** How soon folders that were missing are looked for again. */
 const missingMs = 60_000;
 
-/** Watches the VMs in the folders of one vCenter for one turn, and tells the runs of their objects what has changed. */
+/** Watches the VMs in the folders of one vCenter for one round, and tells the runs of their objects what has changed. */
 export async function watchVcenter(
   tools: WatchTools,
   { vcenter, memory: given }: Parameters<VcenterWatchActivities['watchVcenter']>[0],
-): Promise<VcenterWatchTurn> {
+): Promise<VcenterWatchRound> {
   if (vcenter !== tools.vcenter)
     throw droverFailure('InvalidInput', `A vCenter watch is {"vcenter": "${tools.vcenter}"} on this queue`);
   const { scope, clock, places } = tools;
-  const turn = { updates: 0, told: 0, looks: 0 };
+  const round = { updates: 0, signalled: 0, inventories: 0 };
   const roots = rootsOf(places);
-  if (!tools.wanted || roots.length === 0) return { wanted: false, vms: 0, owned: 0, ...turn, memory: null };
+  if (!tools.wanted || roots.length === 0) return { wanted: false, vms: 0, owned: 0, ...round, memory: null };
   const vms = openKnownVms();
   const queue = openNewsQueue(tools.looks, (vmId) => vms.seenOf(vmId));
-  // Whoever goes on after a worker that died has what it said last, which is newer than what the turn began with.
+  // Whoever goes on after a worker that died has what it said last, which is newer than what the round began with.
   const memory = memoryIn(scope.heartbeatDetails) ?? given;
   const state = { version: '', trouble: null as string | null };
-  const remembered = (): string | null => (turn.looks === 0 ? memory : vms.sums('told'));
-  const summary = (): VcenterWatchTurn => ({
+  const remembered = (): string | null => (round.inventories === 0 ? memory : vms.sums('told'));
+  const summary = (): VcenterWatchRound => ({
     wanted: true,
     vms: vms.count(),
     owned: vms.owned().length,
-    ...turn,
+    ...round,
     memory: remembered(),
   });
   const over = new AbortController();
@@ -57,11 +57,11 @@ export async function watchVcenter(
 
   return whileBeating(
     tools,
-    () => ({ ...state, waiting: queue.size(), vms: vms.count(), ...turn, memory: remembered() }),
+    () => ({ ...state, waiting: queue.size(), vms: vms.count(), ...round, memory: remembered() }),
     async () => {
-      const telling = tellRuns({ ...tools, signal, queue, vms, onTold: () => (turn.told += 1) });
+      const telling = tellRuns({ ...tools, signal, queue, vms, onTold: () => (round.signalled += 1) });
       try {
-        await listenOn({ ...tools, roots, signal, memory, vms, queue, turn, state });
+        await listenOn({ ...tools, roots, signal, memory, vms, queue, round, state });
       } finally {
         cancelTimer();
         over.abort(new Error('the watch is over'));
@@ -87,7 +87,7 @@ interface Listening extends WatchTools {
   memory: string | null;
   vms: KnownVms;
   queue: NewsQueue;
-  turn: { updates: number; looks: number };
+  round: { updates: number; inventories: number };
   state: { version: string; trouble: string | null };
 }
 
@@ -117,7 +117,7 @@ async function listenOn(listening: Listening): Promise<void> {
 
 /** One session. Ends by itself only to look again for folders that were missing. */
 async function listen(listening: Listening, vim: Vim): Promise<void> {
-  const { vcenter, roots, signal, vms, queue, turn, state, meter, clock, scope } = listening;
+  const { vcenter, roots, signal, vms, queue, round, state, meter, clock, scope } = listening;
   const { searchIndex } = await vim.content(signal);
   if (searchIndex === undefined) throw droverFailure('AnswerMalformed', `vCenter ${vcenter} has no searchIndex`);
   const found = await Promise.all(
@@ -137,15 +137,15 @@ async function listen(listening: Listening, vim: Vim): Promise<void> {
     if (isLooking && completes) {
       isLooking = false;
       vms.endLook();
-      turn.looks += 1;
+      round.inventories += 1;
       meter.looked(vcenter);
-      const isFirst = turn.looks === 1;
+      const isFirst = round.inventories === 1;
       const news = vms.news();
       if (isFirst) await catchUp(listening, vim, nowMs);
       else for (const one of news) queue.add(one, nowMs);
     } else if (!isLooking) {
       for (const one of vms.news()) queue.add(one, nowMs);
-      turn.updates += updates.length;
+      round.updates += updates.length;
     }
     meter.heard(vcenter, isLooking ? 0 : updates.length, vms.owned().length);
     if (nowMs >= untilMs)

@@ -1,5 +1,5 @@
 import { openHostPorts } from '../../../activities/hypervisor/host-ports.ts';
-import type { GuestWatchTurn } from '../../../contracts/node-failure/guest-watch.ts';
+import type { GuestWatchRound } from '../../../contracts/node-failure/guest-watch.ts';
 import { sampleHypervisor } from '../../fixtures/activities/hypervisor.ts';
 import { systemClock } from '../../../runtime/clock.ts';
 import { hypervisorConfig } from '../../../runtime/config/hypervisor-config.ts';
@@ -11,8 +11,8 @@ import type { FailureWorld, Machine } from './world.ts';
 /** A host that lives and reports. */
 export const alive = { ready: 'True', compute: 'up', power: 'On', libvirt: 'healthy' } as const;
 
-/** A turn in which nothing came up. */
-export const quietTurn: GuestWatchTurn = { wanted: true, hosts: 3, connected: 2, left: 1, told: 0, withheld: 0 };
+/** A round in which nothing happened. */
+export const quietRound: GuestWatchRound = { wanted: true, hosts: 3, connected: 2, left: 1, signalled: 0, withheld: 0 };
 
 const patienceMs = 30_000;
 /** A guest's QEMU ended by itself. */
@@ -40,7 +40,7 @@ export async function listenToGuests(world: FailureWorld, host: string, change: 
       ]),
     nova: { server: () => Promise.resolve(null) },
     createEvent: async ({ reason, message }) => void events.push(`${reason}: ${message}`),
-    settings: nodeFailureConfig.parse({ guestEvents: { lookMs: 100 } }).guestEvents,
+    settings: nodeFailureConfig.parse({ guestEvents: { observeMs: 100 } }).guestEvents,
     libvirt: hypervisorConfig.parse({ libvirt: { connectUri: `qemu+tcp://{host}:${daemon.port}/system` } }).libvirt,
     clock: systemClock,
     random: Math.random,

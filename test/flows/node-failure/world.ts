@@ -10,7 +10,7 @@ import type {
 import type {
   GuestWatchActivities,
   GuestWatchInput,
-  GuestWatchTurn,
+  GuestWatchRound,
 } from '../../../contracts/node-failure/guest-watch.ts';
 import {
   guestWatchId,
@@ -28,6 +28,7 @@ import type {
   NodeFailureHostActivities,
   NodeFailureObjectActivities,
   NodeFailureRegionActivities,
+  HypervisorOfHost,
 } from '../../../contracts/node-failure/activities.ts';
 import type { NodeFailureProgress } from '../../../contracts/node-failure/run.ts';
 import { gateDefaults } from '../../../contracts/node-failure/node-failure.ts';
@@ -55,11 +56,11 @@ export interface Machine {
   evacuationsEnd: boolean;
   hold: string | null;
   fencedBootId: string | null;
-  condition: { status: string; reason: string; message: string } | null;
+  condition: HypervisorOfHost['condition'];
   events: string[];
   /** `verb object` of every mutation. */
-  deeds: string[];
-  looks: number;
+  actions: string[];
+  observations: number;
   /** Nova does not answer. */
   novaSilent: boolean;
   /** What libvirt answers; null: nobody asks it. */
@@ -70,6 +71,8 @@ export interface Machine {
   refusals: number;
   /** When each request to evacuate came. */
   askedMs: number[];
+  /** What happens while one of the actions is done, or while the Hypervisor says a reason (`said Restored`). */
+  meanwhile: ((what: string) => Promise<void>) | null;
 }
 
 /** Everything quick, but for what is proved by it. */
@@ -78,24 +81,29 @@ const settings: HandlingSettings = {
   judging: { failAfterMs: 400, witnessMaxAgeMs: 60_000 },
   gates: gateDefaults,
   fencing: { ...fencingDefaults, powerRecheckMs: 50, holdCheckMs: 20_000, parallelism: 1, retryMs: 600 },
-  lookMs: 150,
-  restLookMs: 200,
+  observeMs: 150,
+  restObserveMs: 200,
+  publishMinMs: 10,
   power: { pollMs: 10, timeoutMs: 1_000 },
   evacuation: { deadlineMs: 60_000, poll: { minMs: 10, maxMs: 50 } },
 };
 
 export type FailureWorld = Awaited<ReturnType<typeof openFailureWorld>>;
-/** A machine that has failed, and the run that looks at it. */
+/** A machine that has failed, and the run that handles it. */
 export type Failing = Awaited<ReturnType<FailureWorld['fail']>>;
 
 /** The machine reports again, of that boot. */
 export const comeBack = (machine: Machine, bootId: string): void =>
   void Object.assign(machine, { ready: 'True', bootId, compute: 'up', power: 'On' });
 
-/** Waits for so many more looks, so that whatever would be done has been done. */
-export async function untilLookedAt(machine: Machine, times: number): Promise<void> {
-  const before = machine.looks;
-  await until(`${times} looks`, 30_000, () => machine.looks - before >= times || `${machine.looks - before}`);
+/** Waits for so many more observations, so that whatever would be done has been done. */
+export async function untilObserved(machine: Machine, times: number): Promise<void> {
+  const before = machine.observations;
+  await until(
+    `${times} observations`,
+    30_000,
+    () => machine.observations - before >= times || `${machine.observations - before}`,
+  );
 }
 
 /** With DROVER_SIMULATED a simulation. */
@@ -107,13 +115,13 @@ const openBase = async (queues: readonly ServedActivities[]): Promise<FailureBas
 /** A Temporal, drover's workflows, and machines in the place of all other systems. */
 export async function openFailureWorld() {
   const machines = new Map<string, Machine>();
-  /** By hypervisor, what its own run sees; and what it told the run of the failure. */
+  /** By hypervisor, what its own run observes; and why it signalled the run of the failure. */
   const seen = new Map<string, ObservedHypervisor>();
-  const told: string[] = [];
-  /** What the turns of whoever listens to guests come to, in order; one that is an error fails. */
-  const turns: (GuestWatchTurn | Error)[] = [];
+  const causes: string[] = [];
+  /** What the rounds of the guest watch come to, in order; one that is an error fails. */
+  const rounds: Played[] = [];
   const real: Real = { shard: null };
-  const activities = activitiesOn((host) => machines.get(host)!, { seen, told, turns, real });
+  const activities = activitiesOn((host) => machines.get(host)!, { seen, causes, rounds, real });
   const base = await openBase([
     { taskQueue: hostsQueue, activities: activities.hosts },
     { taskQueue: kubernetesQueue, activities: activities.kubernetes },
@@ -135,13 +143,14 @@ export async function openFailureWorld() {
       fencedBootId: null,
       condition: null,
       events: [],
-      deeds: [],
-      looks: 0,
+      actions: [],
+      observations: 0,
       novaSilent: false,
       libvirt: null,
       localDisks: [],
       refusals: 0,
       askedMs: [],
+      meanwhile: null,
       ...change,
     };
     machines.set(host, machine);
@@ -150,11 +159,11 @@ export async function openFailureWorld() {
   return {
     client,
     /**
-     * A machine that has just fallen silent, and the run that looks at it.
+     * A machine that has just fallen silent, and the run that handles it.
      *
-     * @param word what whoever listens to its guests says, and starts the run with
+     * @param guests what the guest watch signals, and starts the run with
      */
-    async fail(host: string, change: Partial<Machine> = {}, word: string | null = null) {
+    async fail(host: string, change: Partial<Machine> = {}, guests: string | null = null) {
       const machine = place(host, change);
       const start = {
         workflowId: nodeFailureId(host),
@@ -162,11 +171,11 @@ export async function openFailureWorld() {
         args: [{ hypervisor: host }] as [{ hypervisor: string }],
       };
       const handle =
-        word === null
+        guests === null
           ? await client.workflow.start<typeof handleNodeFailure>(workflowTypes.handleNodeFailure, start)
           : await client.workflow.signalWithStart<typeof handleNodeFailure, [{ message: string }]>(
               workflowTypes.handleNodeFailure,
-              { ...start, signal: messages.guestsFailing, signalArgs: [{ message: word }] },
+              { ...start, signal: messages.guestsFailing, signalArgs: [{ message: guests }] },
             );
       return {
         machine,
@@ -182,15 +191,15 @@ export async function openFailureWorld() {
         replay: () => base.replay(handle),
       };
     },
-    told,
-    turns,
-    /** A machine that no run looks at yet. */
+    causes,
+    rounds,
+    /** A machine that no run handles yet. */
     place,
-    /** Has libvirts listened to in earnest, as a worker has it. */
-    async listenTo(tools: Omit<ShardTools, 'scope' | 'tell'>) {
+    /** Has libvirts watched in earnest, as a worker does. */
+    async listenTo(tools: Omit<ShardTools, 'scope' | 'signalGuestsFailing'>) {
       real.shard = {
         ...tools,
-        tell: async (hypervisor, message) =>
+        signalGuestsFailing: async (hypervisor, message) =>
           void (await signalGuestsFailing(
             client,
             { subject: hypervisor, cluster: '' },
@@ -201,11 +210,11 @@ export async function openFailureWorld() {
       await startGuestWatches(client, { shards: 1, cluster: '' }, { clock: tools.clock });
       return client.workflow.getHandle(guestWatchId(0));
     },
-    /** From now on the turns are played again. */
+    /** From now on the rounds are played again. */
     unlisten: (): void => void (real.shard = null),
     /** The run of a host's failure, whoever started it. */
     failureOf: (host: string) => client.workflow.getHandle<typeof handleNodeFailure>(nodeFailureId(host)),
-    /** The run that listens to the guests of one shard. */
+    /** The system workflow that watches the guests of one shard. */
     async listen(shard: number, input: object = { shard }) {
       const handle = await client.workflow.start<typeof watchGuests>(workflowTypes.watchGuests, {
         workflowId: guestWatchId(shard),
@@ -214,9 +223,9 @@ export async function openFailureWorld() {
       });
       return { handle, replay: () => base.replay(handle) };
     },
-    /** The result of the run that drives a hypervisor, while it looks like that. */
-    drive(hypervisor: string, look: ObservedHypervisor) {
-      seen.set(hypervisor, look);
+    /** The result of the run that drives a hypervisor, while it is like that. */
+    drive(hypervisor: string, observed: ObservedHypervisor) {
+      seen.set(hypervisor, observed);
       return client.workflow.execute<typeof reconcileHypervisor>(workflowTypes.reconcileHypervisor, {
         workflowId: hypervisorId(hypervisor),
         taskQueue: workflowQueue,
@@ -230,6 +239,9 @@ export async function openFailureWorld() {
   };
 }
 
+/** What a round of the guest watch comes to. */
+type Played = GuestWatchRound | Error | (() => Promise<GuestWatchRound>);
+
 /** What is not played. */
 interface Real {
   shard: Omit<ShardTools, 'scope'> | null;
@@ -239,10 +251,10 @@ function activitiesOn(
   find: (host: string) => Machine,
   {
     seen,
-    told,
-    turns,
+    causes,
+    rounds,
     real,
-  }: { seen: ReadonlyMap<string, ObservedHypervisor>; told: string[]; turns: (GuestWatchTurn | Error)[]; real: Real },
+  }: { seen: ReadonlyMap<string, ObservedHypervisor>; causes: string[]; rounds: Played[]; real: Real },
 ) {
   const hosts: NodeFailureHostActivities &
     GuestWatchActivities &
@@ -251,7 +263,7 @@ function activitiesOn(
     observeHypervisor: ({ hypervisor }) => Promise.resolve(seen.get(hypervisor)!),
     async observeNodeFailure({ hypervisor }) {
       const machine = find(hypervisor);
-      machine.looks += 1;
+      machine.observations += 1;
       const { host, ready, bootId, compute, forcedDown, mode, power, hold, fencedBootId, novaSilent, libvirt } =
         machine;
       const service = {
@@ -271,10 +283,18 @@ function activitiesOn(
         aggregates: [],
       };
       return {
-        next: 'run',
+        kind: 'observed',
         settings,
-        look: {
-          hypervisor: { name: host, uid: 'uid', generation: 1, hold, fencedBootId, maintenance: '' },
+        observed: {
+          hypervisor: {
+            name: host,
+            uid: 'uid',
+            generation: 1,
+            hold,
+            fencedBootId,
+            maintenance: '',
+            condition: machine.condition,
+          },
           mode,
           node: { ready, bootId, pressures: [] },
           compute: novaSilent ? null : { state: service.state },
@@ -288,17 +308,17 @@ function activitiesOn(
     },
     async watchGuests(request) {
       if (real.shard !== null) return watchShard({ ...real.shard, scope: currentScope(real.shard.clock) }, request);
-      const turn = turns.shift() ?? { wanted: false, hosts: 0, connected: 0, left: 0, told: 0, withheld: 0 };
-      if (turn instanceof Error) throw turn;
-      return turn;
+      const round = rounds.shift() ?? { wanted: false, hosts: 0, connected: 0, left: 0, signalled: 0, withheld: 0 };
+      if (round instanceof Error) throw round;
+      return typeof round === 'function' ? await round() : round;
     },
     async signalNodeFailure({ cause }) {
-      told.push(cause);
+      causes.push(cause);
     },
     observePower: ({ host }) => Promise.resolve({ host, power: find(host).power ?? 'Unknown', atMs: labClock().now() }),
     async ensurePoweredOff({ host, recheckMs }) {
       const machine = find(host);
-      machine.deeds.push('powerOff');
+      machine.actions.push('powerOff');
       machine.power = 'Off';
       // A worker's clock may be an hour wrong.
       const firstOffMs = labClock().now() + 3_600_000;
@@ -316,10 +336,10 @@ function activitiesOn(
     Pick<HypervisorObjectActivities, 'patchHypervisor' | 'publishHypervisor'> = {
     claimFencing: () => Promise.resolve({ granted: true }),
     async adviseEviction({ name }) {
-      find(name).deeds.push('advise');
+      find(name).actions.push('advise');
     },
     async withdrawAdvice({ name }) {
-      find(name).deeds.push('withdraw advice');
+      find(name).actions.push('withdraw advice');
     },
     async recordHypervisorEvent({ name, reason, message }) {
       find(name).events.push(`${reason}: ${message}`);
@@ -331,24 +351,28 @@ function activitiesOn(
         if (hold !== undefined) machine.hold = hold === null ? null : (hold.split(':')[0] ?? null);
         const bootId = annotations['drover.dev/fenced-boot-id'];
         if (bootId !== undefined) machine.fencedBootId = bootId;
-        if (spec?.maintenance !== undefined) machine.deeds.push(`maintenance ${spec.maintenance}`);
+        if (spec?.maintenance !== undefined) machine.actions.push(`maintenance ${spec.maintenance}`);
       }
     },
     async publishHypervisor({ name, status }) {
       const condition = status.conditions.find(({ type }) => type === 'NodeFailure');
       // What else a run says is its own.
-      if (condition !== undefined) find(name).condition = condition;
+      if (condition === undefined) return;
+      find(name).condition = condition;
+      await find(name).meanwhile?.(`said ${condition.reason}`);
     },
   };
   const nova: NodeFailureRegionActivities & Pick<HypervisorRegionActivities, 'ensureServiceDisabled'> = {
     async ensureServiceDisabled({ host, reason }) {
-      find(host).deeds.push('disable');
+      find(host).actions.push('disable');
       return { status: 'disabled', state: 'down', disabledReason: reason, forcedDown: false };
     },
     async ensureForcedDown({ host, forcedDown, proof }) {
       const machine = find(host);
-      machine.deeds.push(`${forcedDown ? 'forceDown' : 'forceUp'} by ${proof.by}`);
+      const action = `${forcedDown ? 'forceDown' : 'forceUp'} by ${proof.by}`;
+      machine.actions.push(action);
       machine.forcedDown = forcedDown;
+      await machine.meanwhile?.(action);
       return { status: 'disabled', state: 'down', disabledReason: null, forcedDown };
     },
     listEvacuationCandidates: ({ host }) =>
@@ -367,7 +391,7 @@ function activitiesOn(
       ),
     async startEvacuation({ instanceId, sourceHost }) {
       const machine = find(sourceHost);
-      machine.deeds.push(`evacuate ${instanceId}`);
+      machine.actions.push(`evacuate ${instanceId}`);
       machine.askedMs.push(labClock().now());
       machine.refusals -= 1;
       if (machine.refusals >= 0) return { outcome: 'refused', message: 'no host has room for it' };

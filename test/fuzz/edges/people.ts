@@ -20,11 +20,7 @@ import {
 } from '../../../starters/command/arguments.ts';
 import { parseNamespace, readReference } from '../../../starters/virtual-machine/virtual-machine-reference.ts';
 import { readCommand } from '../../../workflows/eviction/commands.ts';
-import {
-  readAbandonment,
-  readConfirmation,
-  readGuestsFailing,
-} from '../../../workflows/node-failure/read-confirmation.ts';
+import { readAbandonment, readConfirmation, readGuestsFailing } from '../../../workflows/node-failure/messages.ts';
 import { readGrant } from '../../../workflows/limits/membership.ts';
 import { readRequest } from '../../../workflows/limits/ledger.ts';
 import { readMigrateInput } from '../../../workflows/migration/migrate-instance.ts';

@@ -73,8 +73,8 @@ const settings = {
     automaticAggregates: [shared],
     // Longer than Nova takes to say that a nova-compute is down, and a look at a libvirt that is silent takes.
     failAfterMs: 25_000,
-    lookMs: 1_000,
-    restLookMs: 5_000,
+    observeMs: 1_000,
+    restObserveMs: 5_000,
     power: { recheckMs: 1_000, pollMs: 500 },
     evacuation: { retryMs: 2_000 },
     bmc,

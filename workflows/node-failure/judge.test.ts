@@ -7,7 +7,7 @@ import type {
   NodeFailureSettings,
   Witness,
 } from '../../contracts/node-failure/node-failure.ts';
-import { judgeNodeFailure } from './judge-node-failure.ts';
+import { judgeNodeFailure } from './judge.ts';
 
 const settings: NodeFailureSettings = { failAfterMs: 100, witnessMaxAgeMs: 30 };
 const nowMs = 1_000;

@@ -1,9 +1,15 @@
-import type { Confirmation, FenceEvidence, FencingSettings, Incident } from '../../contracts/node-failure/fencing.ts';
+import type {
+  Confirmation,
+  FenceEvidence,
+  FencingSettings,
+  ForcedDownProof,
+  Incident,
+} from '../../contracts/node-failure/fencing.ts';
 import type { FailureVerdict, HostSigns } from '../../contracts/node-failure/node-failure.ts';
 import type { PowerObservation, PowerProof } from '../../contracts/node-failure/power.ts';
-import { speaks } from './speaks.ts';
+import { signOfService } from './judge.ts';
 
-/** What a confirmation is judged by, when it comes and once more when it is used: look afresh each time. */
+/** What a confirmation is judged by, when it comes and once more when it is used: of a new observation each time. */
 export interface ConsentView {
   incident: Incident;
   verdict: FailureVerdict;
@@ -29,10 +35,7 @@ export type ConsentRefusal =
   | 'HostAlive'
   | 'NotFailed';
 
-/**
- * Whether a person's word that the host is off counts now. Pure; each refusal is a row of the table test. Source: design section 2,
- * rule 16.
- */
+/** Whether a user's confirmation that the host is off counts now. Pure; each refusal is a row of the table test. */
 export function judgeConsent(
   confirmation: Confirmation,
   { incident, verdict, signs, power, used }: ConsentView,
@@ -53,21 +56,24 @@ export function judgeConsent(
       `It is for the incident ${confirmation.incident}; the one at hand is ${incident.id}.`,
     );
   if (incident.bootId === null)
-    return refuse('BootIdUnknown', `${incident.host} never told a boot id, so nobody can name the boot that is meant.`);
+    return refuse(
+      'BootIdUnknown',
+      `The boot id of ${incident.host} is not known, so that no confirmation can name the boot.`,
+    );
   if (confirmation.bootId !== incident.bootId)
     return refuse(
       'WrongBootId',
       `It is for the boot ${confirmation.bootId}; ${incident.host} was silent since the boot ${incident.bootId}.`,
     );
   if (bootId !== null && bootId !== incident.bootId)
-    return refuse('WrongBootId', `${incident.host} has booted since, as ${bootId}: look again.`);
+    return refuse('WrongBootId', `${incident.host} has booted since, as ${bootId}: check it again.`);
   if (used.includes(confirmation.id))
-    return refuse('Used', 'It has been used. Look again whether the host is off, and confirm anew.');
+    return refuse('Used', 'It has been used. Check again that the host is off, and confirm anew.');
   const untilMs = confirmation.atMs + consentMs;
   if (!(nowMs >= confirmation.atMs && nowMs < untilMs))
     return refuse(
       'Expired',
-      `It was given by ${confirmation.person} more than ${consentMs / 60_000} min ago. Look again whether the host is off, and confirm anew.`,
+      `It was given by ${confirmation.person} more than ${consentMs / 60_000} min ago. Check again that the host is off, and confirm anew.`,
     );
   if (compute === null || compute.state === 'up') {
     return refuse(
@@ -77,10 +83,10 @@ export function judgeConsent(
         : `nova-compute on ${incident.host} is up: the host is not off.`,
     );
   }
-  if (power !== null && tellsPower(power) && nowMs - power.atMs <= holdCheckMs)
-    return refuse('PowerOn', `The BMC of ${incident.host} tells ${power.power}: power it off first.`);
-  const speaking = speaks(signs);
-  if (speaking !== null) return refuse('HostAlive', `The host is not off: ${speaking}.`);
+  if (power !== null && hasPower(power) && nowMs - power.atMs <= holdCheckMs)
+    return refuse('PowerOn', `The BMC of ${incident.host} says ${power.power}: power it off first.`);
+  const alive = signOfService(signs);
+  if (alive !== null) return refuse('HostAlive', `The host is not off: ${alive}.`);
   if (verdict.alive === 'yes') return refuse('HostAlive', `${verdict.message}: the host is not off.`);
   if (verdict.verdict !== 'suspect' && verdict.verdict !== 'failed')
     return refuse('NotFailed', `${verdict.message}: it has not failed yet.`);
@@ -88,7 +94,7 @@ export function judgeConsent(
 }
 
 /** Whether the BMC says that there is power. That it says nothing is no sign of it. */
-export const tellsPower = ({ power }: PowerObservation): boolean => power !== 'Off' && power !== 'Unknown';
+export const hasPower = ({ power }: PowerObservation): boolean => power !== 'Off' && power !== 'Unknown';
 
 /** Why evidence does not count for this incident, as a sentence; null where it does. */
 export function evidenceProblem(
@@ -119,3 +125,41 @@ export function proofProblem(
     ? null
     : `its two reads of Off are less than ${powerRecheckMs / 1_000} s apart`;
 }
+
+/** The evidence as a proof, for Nova and the audit log. Pure. */
+export function downProof(evidence: FenceEvidence, { id }: Incident): ForcedDownProof {
+  if (evidence.by === 'person')
+    return {
+      incident: id,
+      by: 'person',
+      witness: evidence.confirmation.person,
+      at: timeOf(evidence.confirmation.atMs),
+    };
+  const { systemPath, systemUuid, secondOffMs } = evidence.proof;
+  return {
+    incident: id,
+    by: 'power-off',
+    witness: `${systemPath}${systemUuid === null ? '' : ` (${systemUuid})`}`,
+    at: timeOf(secondOffMs),
+  };
+}
+
+/** A host that came back with another boot id was restarted, and nova-compute with it. Pure. */
+export const upProof = (bootId: string, { id }: Incident, nowMs: number): ForcedDownProof => ({
+  incident: id,
+  by: 'restart',
+  witness: bootId,
+  at: timeOf(nowMs),
+});
+
+/**
+ * A proof by the run's clock: that of the worker who read the power may be wrong, and a proof of the future would outlive what is observed
+ * later. Both reads were made after they were asked for, and as far apart as the worker says, so this is never too young. Pure.
+ */
+export const datedProof = (proof: PowerProof, askedMs: number): PowerProof => ({
+  ...proof,
+  firstOffMs: askedMs,
+  secondOffMs: askedMs + (proof.secondOffMs - proof.firstOffMs),
+});
+
+const timeOf = (ms: number): string => new Date(ms).toISOString();

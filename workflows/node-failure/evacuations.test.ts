@@ -1,7 +1,8 @@
+import type { Instance } from '../../contracts/eviction/instance.ts';
 import type { EvacuationCandidate, TrackedEvacuation } from '../../contracts/node-failure/fencing.ts';
 import { fencingDefaults } from '../../contracts/node-failure/fencing.ts';
 import { candidate } from '../../test/fixtures/workflows/fencing.ts';
-import { pickEvacuations, whyLeft } from './pick-evacuations.ts';
+import { evacuationOutcome, pickEvacuations, whyLeft } from './evacuations.ts';
 
 const { exclusions } = fencingDefaults;
 
@@ -117,4 +118,35 @@ const orders: [what: string, all: TrackedEvacuation[], parallelism: number, pick
 ];
 test.each(orders)('%s', (_what, all, parallelism, picked) => {
   expect(pickEvacuations(all, parallelism, 0).map(({ id }) => id)).toEqual(picked);
+});
+
+const instance = (change: Partial<Instance>): Instance => ({
+  id: 'a',
+  name: 'a',
+  status: 'ACTIVE',
+  taskState: null,
+  vmState: 'active',
+  host: 'node-1',
+  locked: false,
+  memoryMiB: 1,
+  vcpus: 1,
+  localDiskGiB: 0,
+  serverGroups: [],
+  fault: null,
+  ...change,
+});
+
+const outcomes: [why: string, found: Instance | null, outcome: object][] = [
+  ['it was deleted meanwhile', null, { outcome: 'gone', why: null }],
+  ['it came up elsewhere', instance({ host: 'node-2' }), { outcome: 'evacuated', why: null }],
+  ['it is still there', instance({}), { outcome: 'failed', why: 'Nova’s words' }],
+  ['nobody holds it', instance({ host: null }), { outcome: 'failed', why: 'Nova’s words' }],
+  [
+    'it is on its way',
+    instance({ host: 'node-2', taskState: 'rebuilding' }),
+    { outcome: 'failed', why: 'Nova’s words; Nova is still at it (rebuilding)' },
+  ],
+];
+test.each(outcomes)('%s', (_why, found, outcome) => {
+  expect(evacuationOutcome({ instance: found, migration: null }, 'node-1', 'Nova’s words')).toEqual(outcome);
 });

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 
 import type { FleetView, GateName } from '../../contracts/node-failure/node-failure.ts';
 import { gateDefaults } from '../../contracts/node-failure/node-failure.ts';
-import { passGates } from './safety-gates.ts';
+import { passGates } from './judge.ts';
 
 const nowMs = 10_000_000;
 const minute = 60_000;

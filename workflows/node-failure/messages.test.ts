@@ -1,4 +1,4 @@
-import { readAbandonment, readConfirmation, readGuestsFailing } from './read-confirmation.ts';
+import { readAbandonment, readConfirmation, readGuestsFailing } from './messages.ts';
 
 test('a confirmation is taken as it was typed, without spaces around it', () => {
   expect(readConfirmation({ incident: 'node-1/1', bootId: ' b ', person: 'jane' })).toEqual({
@@ -32,7 +32,7 @@ test.each<[what: string, given: unknown]>([
   ['a server without a name', { ...whole, instances: ['web-3', ' '] }],
   ['a server that is no text', { ...whole, instances: [3] }],
   ['more servers than a host has', { ...whole, instances: Array.from({ length: 1_001 }, (_, index) => `vm-${index}`) }],
-  ['nobody', { ...whole, person: ' ' }],
+  ['no person', { ...whole, person: ' ' }],
   ['no incident', { instances: ['web-3'], person: 'jane' }],
   ['something else besides', { ...whole, all: true }],
 ])('giving up disks is refused with %s', (_what, given) => {
@@ -47,7 +47,7 @@ test('giving up disks names each server once', () => {
   });
 });
 
-test('a word about guests is a sentence; anything else is none', () => {
+test('a signal about guests is a sentence; anything else is none', () => {
   expect(readGuestsFailing({ message: '2 guests failed' })).toBe('2 guests failed');
   expect(readGuestsFailing({ message: 'x'.repeat(5_000) })).toHaveLength(2_000);
   for (const odd of [undefined, null, 'x', 3, {}, { message: '' }, { message: 3 }])

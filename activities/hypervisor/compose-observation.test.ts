@@ -1,10 +1,10 @@
-import type { SeenHypervisor } from '../../contracts/node-failure/activities.ts';
+import type { HypervisorOfHost } from '../../contracts/node-failure/activities.ts';
 import { readDesired } from '../../contracts/hypervisor/read-hypervisor.ts';
 import { nodeFailureConfig, type NodeFailureConfig } from '../../runtime/config/node-failure-config.ts';
 import { nodeSchema, type Node } from '../kubernetes/hypervisor/node-schema.ts';
 import { sampleHypervisor } from '../../test/fixtures/activities/hypervisor.ts';
 import type { Aggregate, ComputeServiceRecord } from '../nova/types.ts';
-import { composeLook, type ReadParts } from './compose-look.ts';
+import { composeObservation, type ReadParts } from './compose-observation.ts';
 
 const nowMs = Date.parse('2026-01-01T01:00:00Z');
 const config: NodeFailureConfig = nodeFailureConfig.parse({ mode: 'automatic', automaticAggregates: ['ha'] });
@@ -50,13 +50,14 @@ const aggregate = (name: string, ...hosts: string[]): Aggregate => ({
   metadata: {},
   availabilityZone: null,
 });
-const seen: SeenHypervisor = {
+const observedHypervisor: HypervisorOfHost = {
   name: 'node-1',
   uid: 'hv-1',
   generation: 1,
   hold: null,
   fencedBootId: null,
   maintenance: '',
+  condition: null,
 };
 
 interface OwnParts {
@@ -70,7 +71,13 @@ const partsOf = (
 ): ReadParts => {
   const nodes = [node, nodeOf('node-2'), nodeOf('node-3'), nodeOf('node-4')];
   return {
-    kubernetes: { desired: readDesired(sampleHypervisor(hypervisor), []), seen, node, nodes, lastFencing: null },
+    kubernetes: {
+      desired: readDesired(sampleHypervisor(hypervisor), []),
+      hypervisor: observedHypervisor,
+      node,
+      nodes,
+      lastFencing: null,
+    },
     nova: {
       services: [own, serviceOf('node-2'), serviceOf('node-3'), serviceOf('node-4')],
       aggregates: [aggregate('ha', 'node-1', 'node-2'), aggregate('az', 'node-1')],
@@ -83,7 +90,7 @@ const partsOf = (
     ...change,
   };
 };
-const look = (parts: ReadParts, settings = config) => composeLook('node-1', parts, settings, nowMs);
+const look = (parts: ReadParts, settings = config) => composeObservation('node-1', parts, settings, nowMs);
 
 test('a host of an aggregate that has opted in is handled automatically', () => {
   expect(look(partsOf())).toMatchObject({

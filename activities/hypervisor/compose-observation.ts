@@ -1,6 +1,6 @@
 import type { DesiredHypervisor, ObservedNode } from '../../contracts/hypervisor/hypervisor.ts';
 import { fencedReasonPrefix, nodeMarks } from '../../contracts/ids.ts';
-import type { NodeFailureLook, SeenHypervisor } from '../../contracts/node-failure/activities.ts';
+import type { NodeFailureObservation, HypervisorOfHost } from '../../contracts/node-failure/activities.ts';
 import type { FleetView } from '../../contracts/node-failure/node-failure.ts';
 import type { PowerState } from '../../contracts/node-failure/power.ts';
 import { readNode } from '../../contracts/hypervisor/read-node.ts';
@@ -16,20 +16,25 @@ import type { Aggregate, ComputeServiceRecord } from '../nova/types.ts';
 export interface ReadParts {
   kubernetes: {
     desired: DesiredHypervisor;
-    seen: SeenHypervisor;
+    hypervisor: HypervisorOfHost;
     node: Node | null;
     nodes: readonly Node[];
     lastFencing: LastFencing | null;
   } | null;
   nova: { services: readonly ComputeServiceRecord[]; aggregates: readonly Aggregate[]; schedulersUp: number } | null;
-  libvirt: NodeFailureLook['libvirt'];
+  libvirt: NodeFailureObservation['libvirt'];
   power: PowerState | null;
   placementAnswers: boolean;
   problems: string[];
 }
 
 /** Puts together what was read. Whatever was not read counts against acting. Pure. */
-export function composeLook(name: string, parts: ReadParts, config: NodeFailureConfig, nowMs: number): NodeFailureLook {
+export function composeObservation(
+  name: string,
+  parts: ReadParts,
+  config: NodeFailureConfig,
+  nowMs: number,
+): NodeFailureObservation {
   const { kubernetes, nova, libvirt, power, problems } = parts;
   const service = nova === null ? null : serviceOf(name, nova.services);
   const optedIn =
@@ -40,7 +45,7 @@ export function composeLook(name: string, parts: ReadParts, config: NodeFailureC
         );
   const node = kubernetes?.node ?? null;
   return {
-    hypervisor: kubernetes?.seen ?? null,
+    hypervisor: kubernetes?.hypervisor ?? null,
     mode:
       config.mode === 'automatic' &&
       optedIn.length > 0 &&
@@ -69,7 +74,7 @@ export function serviceOf(name: string, services: readonly ComputeServiceRecord[
   }
 }
 
-/** Whether drover may act on that host by itself: nobody works on it, and its Hypervisor wants it. */
+/** Whether drover may act on that host by itself: no user works on it, and its Hypervisor wants it. */
 function isWanted(
   { highAvailability, lifecycleEnabled, maintenance, mode, deleting }: DesiredHypervisor,
   node: ObservedNode | null,

@@ -4,14 +4,14 @@ import type {
   EvacuationExclusions,
   TrackedEvacuation,
 } from '../../contracts/node-failure/fencing.ts';
+import type { InstanceObservation } from '../../contracts/eviction/migrate-instance.ts';
 import { priorityKey } from '../../contracts/node-failure/fencing.ts';
 
 /** Nova evacuates servers in these states only. */
 const evacuable: readonly string[] = ['active', 'stopped', 'error'];
 
 /**
- * Why a server stays on its dead host; null where it may be evacuated. Pure. A local disk is made anew, empty, so it takes a consent for
- * each server (design section 2, rule 16).
+@
  *
  * @param consentedDisks the servers whose local disks somebody gave up
  */
@@ -21,8 +21,8 @@ export function whyLeft(
   consentedDisks: readonly Pick<DiskConsent, 'id'>[],
 ): string | null {
   if (!evacuable.includes(server.vmState)) return `Nova evacuates no server in the state ${server.vmState}`;
-  const mark = exclusions.metadata.find((one) => hasMetadata(server.metadata, one));
-  if (mark !== undefined) return `its metadata has ${mark}`;
+  const excluded = exclusions.metadata.find((one) => hasMetadata(server.metadata, one));
+  if (excluded !== undefined) return `its metadata has ${excluded}`;
   if (server.imageId !== null && exclusions.imageIds.includes(server.imageId))
     return `its image ${server.imageId} is excluded`;
   const tag = exclusions.imageTags.find((one) => server.imageTags.includes(one));
@@ -35,18 +35,18 @@ export function whyLeft(
 /** What is no number is no proof that nothing lies on the host. */
 export const hasLocalDisk = ({ localDiskGiB }: EvacuationCandidate): boolean => !(localDiskGiB <= 0);
 
-function hasMetadata(metadata: Record<string, string>, mark: string): boolean {
-  const [key = '', value] = mark.split('=', 2);
+function hasMetadata(metadata: Record<string, string>, pair: string): boolean {
+  const [key = '', value] = pair.split('=', 2);
   if (!Object.hasOwn(metadata, key)) return false;
   return value === undefined || metadata[key]?.toLowerCase() === value.toLowerCase();
 }
 
 const usualPriority = 500;
 
-/** 1 to 1000; anything else is as if nobody had said anything. */
+/** 1 to 1000; anything else counts as none. */
 function priorityOf({ metadata }: EvacuationCandidate): number {
-  const told = Number(Object.hasOwn(metadata, priorityKey) ? metadata[priorityKey] : Number.NaN);
-  return Number.isInteger(told) && told >= 1 && told <= 1_000 ? told : usualPriority;
+  const given = Number(Object.hasOwn(metadata, priorityKey) ? metadata[priorityKey] : Number.NaN);
+  return Number.isInteger(given) && given >= 1 && given <= 1_000 ? given : usualPriority;
 }
 
 /** Whether it waits for its next attempt. */
@@ -84,4 +84,25 @@ export function pickEvacuations(
     picked.push(one);
   }
   return picked;
+}
+
+export interface EvacuationOutcome {
+  outcome: 'evacuated' | 'gone' | 'failed';
+  /** Null where it came up elsewhere. */
+  why: string | null;
+}
+
+/** Where the server is decides, and not what the migration record says. Pure. */
+export function evacuationOutcome(
+  { instance }: InstanceObservation,
+  sourceHost: string,
+  why: string,
+): EvacuationOutcome {
+  if (instance === null) return { outcome: 'gone', why: null };
+  if (instance.host !== null && instance.host !== sourceHost && instance.taskState === null)
+    return { outcome: 'evacuated', why: null };
+  return {
+    outcome: 'failed',
+    why: instance.taskState === null ? why : `${why}; Nova is still at it (${instance.taskState})`,
+  };
 }

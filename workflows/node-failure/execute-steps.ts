@@ -1,0 +1,287 @@
+import { adviceName, fencedHold, fencedReasonPrefix, hypervisorAnnotations } from '../../contracts/ids.ts';
+import type { HypervisorOfHost } from '../../contracts/node-failure/activities.ts';
+import { priorityKey } from '../../contracts/node-failure/fencing.ts';
+import { explain } from '../lib/failures.ts';
+import { hypervisorObjects, hypervisorRegion } from '../lib/hypervisor-activities.ts';
+import type { Executed, Executor, Reconciler, StepContext } from '../lib/lifecycle.ts';
+import { count } from '../lib/metrics.ts';
+import { failureObjects, failureRegion, failureRegionWait, onEvidence, power } from '../lib/node-failure-activities.ts';
+import { confirmCommand } from './describe.ts';
+import type { EvacuationOutcome } from './evacuations.ts';
+import { evacuationOutcome } from './evacuations.ts';
+import { datedProof, downProof, upProof } from './evidence.ts';
+import type { FencingState } from './fencing-state.ts';
+import {
+  applyEvacuation,
+  applyPower,
+  applyProof,
+  applyServers,
+  loseEvidence,
+  useConfirmation,
+} from './fencing-state.ts';
+import { changeFencing } from './memory.ts';
+import type { NodeFailureLifecycle, NodeFailureMemory, NodeFailureStep, StepOf } from './types.ts';
+
+type Context = StepContext<NodeFailureLifecycle>;
+type Result = Executed<NodeFailureLifecycle>;
+
+/** What a step is executed on: the planner makes none before all of it is known. */
+interface Target {
+  fencing: FencingState;
+  hypervisor: HypervisorOfHost;
+  /** Nova's name of the host. */
+  novaHost: string;
+  region: string;
+}
+
+function targetOf({ memory: { fencing }, observed: { hypervisor, nova }, settings: { region } }: Context): Target {
+  if (fencing === null || hypervisor === null || nova === null) throw new TypeError('a step without an observation');
+  return { fencing, hypervisor, novaHost: nova.host, region };
+}
+
+/** What has changed meanwhile, such as an evacuation that ended, stays. */
+const changed = (change: (fencing: FencingState) => FencingState, others: Partial<NodeFailureMemory> = {}): Result => ({
+  applyResult: (memory) => ({ ...changeFencing(memory, change), failures: 0, ...others }),
+});
+
+export const executeSteps: Reconciler<NodeFailureLifecycle>['execute'] = {
+  async recommend(context, { what, message }) {
+    const target = targetOf(context);
+    const { fencing, hypervisor } = target;
+    const command = confirmCommand(fencing);
+    // A dead host is never emptied live, so there is nothing to plan; and where drover acts, it plans then.
+    const isAdvised = what === 'evictLive' && fencing.mode === 'recommend';
+    const advice = {
+      fence:
+        command === null
+          ? 'Check it: console, BMC, rack.'
+          : `Once you have made sure that it is off and stays off: ${command}`,
+      evictLive: `To move its servers live${isAdvised ? ` (what that takes: kubectl describe eviction ${adviceName(hypervisor.name)})` : ''}: kubectl patch hypervisor ${hypervisor.name} --type=merge --patch '{"spec":{"maintenance":"ha"}}'`,
+      mend: 'Its servers run: nothing is to be evacuated.',
+    }[what];
+    const { name, uid } = hypervisor;
+    await record(target, 'Warning', fencing.verdict.reason, `${message}. ${advice}`, [what]);
+    if (isAdvised)
+      await failureObjects(`Plan how ${name} would be emptied, in an Eviction that changes nothing`).adviseEviction({
+        name,
+        uid,
+        incident: fencing.incident.id,
+        reason: message,
+      });
+    count('hostFailures', { reason: fencing.verdict.reason });
+    return changed((now) => ({ ...now, recommended: what }), isAdvised ? { advised: true } : {});
+  },
+
+  /** What the Hypervisor's own run makes of it: disabled, and emptied by an Eviction whose obstacles are carried along. */
+  async evictLive(context, { message }) {
+    const target = targetOf(context);
+    const refused = await claimFencing(context, target);
+    if (refused !== null) return refused;
+    if (context.memory.advised) await withdrawAdvice(target.hypervisor);
+    await patch(target, 'Have its servers moved live', {
+      annotations: { [hypervisorAnnotations.maintenanceBy]: null },
+      spec: { maintenance: 'ha' },
+    });
+    const { name } = target.hypervisor;
+    const said = `${message}. ${name} is taken into maintenance, and its servers are moved live`;
+    await record(target, 'Warning', 'EvictedLive', said, []);
+    return changed((now) => ({ ...now, handedOver: true }), { advised: false });
+  },
+
+  async powerOff(context, { cause }) {
+    const target = targetOf(context);
+    const { incident, settings } = target.fencing;
+    const { host } = incident;
+    const { observeMs, power: times } = context.settings;
+    const refused = await claimFencing(context, target);
+    if (refused !== null) return refused;
+    await hold(target, incident.bootId);
+    const askedMs = Date.now();
+    const deadlineMs = times.timeoutMs + settings.powerRecheckMs + 60_000;
+    const proof = await power(`Power ${host} off, and read Off twice`, deadlineMs).ensurePoweredOff({
+      host,
+      cause,
+      recheckMs: settings.powerRecheckMs,
+      ...times,
+    });
+    const dated = datedProof(proof, askedMs);
+    if (applyProof(target.fencing, dated).evidence === null) {
+      const problem = {
+        message: 'What its BMC said proves nothing for this incident.',
+        retryAtMs: Date.now() + observeMs,
+      };
+      return changed((now) => ({ ...now, problem }), { held: true });
+    }
+    await record(target, 'Warning', 'PoweredOff', `${host} is off: its BMC said so twice`, [String(askedMs)]);
+    return changed((now) => applyProof(now, dated), { held: true });
+  },
+
+  async useConfirmation(context, { confirmation: { id, person } }) {
+    const target = targetOf(context);
+    const nowMs = Date.now();
+    const { host } = target.fencing.incident;
+    const said = `${person} has confirmed that ${host} is off and stays off`;
+    if (useConfirmation(target.fencing, nowMs).evidence !== null)
+      await record(target, 'Warning', 'ConfirmedOff', said, [id]);
+    return changed((now) => useConfirmation(now, nowMs));
+  },
+
+  async forceDown(context) {
+    const target = targetOf(context);
+    const { fencing, novaHost: host, region } = target;
+    const { evidence, incident, fencedBootId } = fencing;
+    if (evidence === null) throw new TypeError('forced down without evidence');
+    await hold(target, fencedBootId);
+    await hypervisorRegion(region, `Disable ${host} in Nova`).ensureServiceDisabled({
+      host,
+      reason: `${fencedReasonPrefix}${incident.id}`,
+    });
+    await failureRegion(region, `Force ${host} down, as it is off`).ensureForcedDown({
+      host,
+      forcedDown: true,
+      proof: downProof(evidence, incident),
+    });
+    const said = `${host} is forced down in Nova: its servers can be started elsewhere`;
+    await record(target, 'Warning', 'Fenced', said, []);
+    return changed((now) => ({ ...now, forcedDown: true, problem: null }), { held: true });
+  },
+
+  async listServers(context) {
+    const { fencing, novaHost: host, region } = targetOf(context);
+    const excluded = fencing.settings.exclusions.metadata.map((pair) => pair.split('=', 1)[0] ?? pair);
+    const servers = await failureRegion(region, `List the servers of ${host}`).listEvacuationCandidates({
+      host,
+      metadataKeys: [priorityKey, ...excluded],
+    });
+    return changed((now) => applyServers(now, servers));
+  },
+
+  async checkPower(context) {
+    const { host } = targetOf(context).fencing.incident;
+    const askedMs = Date.now();
+    const { power: state } = await power(`Check that ${host} is still off`, 60_000).observePower({ host });
+    return changed((now) => applyPower(now, { host, power: state, atMs: askedMs }));
+  },
+
+  async evacuate(context, step) {
+    const outcome = await evacuateServer(context, step);
+    const endedMs = Date.now();
+    const { id } = step.server;
+    return {
+      applyResult: (memory) => changeFencing(memory, (now) => applyEvacuation(now, id, outcome, endedMs)),
+    };
+  },
+
+  async loseEvidence(context, { why }) {
+    await record(targetOf(context), 'Warning', 'EvidenceLost', `Nothing more is evacuated: ${why}`, [
+      String(Date.now()),
+    ]);
+    return changed(loseEvidence);
+  },
+
+  async restore(context) {
+    const target = targetOf(context);
+    const { fencing, novaHost: host, region } = target;
+    const bootId = fencing.signs.node?.bootId ?? '';
+    await failureRegion(region, `Take back that ${host} is forced down`).ensureForcedDown({
+      host,
+      forcedDown: false,
+      proof: upProof(bootId, fencing.incident, Date.now()),
+    });
+    await record(target, 'Normal', 'Restored', `${host} is back as boot ${bootId}, and no longer forced down`, []);
+    return changed((now) => ({ ...now, restored: true, problem: null }));
+  },
+
+  async withdrawAdvice(context) {
+    const { hypervisor } = context.observed;
+    if (hypervisor !== null) await withdrawAdvice(hypervisor);
+    return { applyResult: (memory) => ({ ...memory, advised: false }), observation: 'unchanged' };
+  },
+
+  async release(context) {
+    const target = targetOf(context);
+    await patch(target, `Release ${target.hypervisor.name}`, {
+      annotations: { [hypervisorAnnotations.hold]: null, [hypervisorAnnotations.fencedBootId]: null },
+    });
+    return { applyResult: (memory) => ({ ...memory, held: false, failures: 0 }), observation: 'unchanged' };
+  },
+} satisfies { [Kind in NodeFailureStep['kind']]: Executor<NodeFailureLifecycle, StepOf<Kind>> };
+
+/** Has the server started elsewhere, and waits for it. Never fails: what went wrong is the outcome's `why`. */
+async function evacuateServer(
+  context: Context,
+  { server: { id, name } }: StepOf<'evacuate'>,
+): Promise<EvacuationOutcome> {
+  const { fencing, novaHost: sourceHost, region } = targetOf(context);
+  const { deadlineMs, poll } = context.settings.evacuation;
+  try {
+    const begun = onEvidence(region, `Evacuate ${name} off ${sourceHost}`, fencing.settings.holdCheckMs);
+    const start = await begun.startEvacuation({
+      instanceId: id,
+      sourceHost,
+      targetHost: null,
+      incident: fencing.incident.id,
+    });
+    if (start.outcome === 'changed')
+      return evacuationOutcome(start.observation, sourceHost, 'Nova has not begun its evacuation');
+    if (start.outcome !== 'started')
+      return { outcome: 'failed', why: start.outcome === 'refused' ? start.message : 'no host has room for it' };
+    // Temporal's own time-out comes after the activity's, which can say how it stands.
+    const waiting = failureRegionWait(region, `Wait until ${name} has come up elsewhere`, deadlineMs + 120_000);
+    const migrationId = start.migration.id;
+    const end = await waiting.awaitEvacuation({ instanceId: id, sourceHost, migrationId, deadlineMs, poll });
+    const why =
+      end.stuck === null
+        ? `its evacuation ended as ${end.status}`
+        : `its evacuation has not ended within ${Math.round(deadlineMs / 60_000)} min`;
+    return evacuationOutcome(end.observation, sourceHost, end.message ?? why);
+  } catch (error) {
+    return { outcome: 'failed', why: explain(error).message };
+  }
+}
+
+/** What drover does by itself, it does to one host at a time. Null: it may be done to this one. */
+async function claimFencing({ settings: { gates, observeMs } }: Context, { fencing }: Target): Promise<Result | null> {
+  const { host } = fencing.incident;
+  const claim = await failureObjects(`Claim that drover acts on ${host} by itself`).claimFencing({
+    host,
+    cycleMs: gates.cycleMs,
+  });
+  if (claim.granted) return null;
+  const message = `Another host, ${claim.host}, was fenced or emptied a short time ago; one at a time.`;
+  const retryAtMs = Date.now() + observeMs;
+  return changed((now) => ({ ...now, problem: { message, retryAtMs } }));
+}
+
+/** Keeps the host out of service until it is restored, and says so to users and to the hypervisor's run. */
+function hold(target: Target, bootId: string | null): Promise<void> {
+  const { host, id } = target.fencing.incident;
+  const text = `${fencedHold}: ${host} has failed and is fenced (incident ${id}); it is held off until it is restored`;
+  return patch(target, `Hold ${host} out of service`, {
+    annotations: { [hypervisorAnnotations.hold]: text, [hypervisorAnnotations.fencedBootId]: bootId },
+  });
+}
+
+const patch = (
+  { hypervisor: { name, uid, generation } }: Target,
+  summary: string,
+  change: Parameters<ReturnType<typeof hypervisorObjects>['patchHypervisor']>[0]['patches'][number],
+): Promise<void> => hypervisorObjects(summary).patchHypervisor({ name, uid, generation, patches: [change] });
+
+/** What is left of it does no harm. */
+const withdrawAdvice = (hypervisor: HypervisorOfHost): Promise<void> =>
+  failureObjects(`Delete the advice how ${hypervisor.name} would be emptied`)
+    .withdrawAdvice(hypervisor)
+    .catch((error: unknown) => void explain(error));
+
+/** Events are for users; one that cannot be written must not hold up what it is about. */
+const record = (
+  { hypervisor: { name, uid }, fencing }: Target,
+  type: 'Normal' | 'Warning',
+  reason: string,
+  message: string,
+  identity: string[],
+): Promise<void> =>
+  failureObjects(`Record ${reason} on Hypervisor ${name}`)
+    .recordHypervisorEvent({ name, uid, type, reason, message, identity: [fencing.incident.id, ...identity] })
+    .catch((error: unknown) => void explain(error));

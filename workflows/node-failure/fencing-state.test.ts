@@ -1,0 +1,374 @@
+import type { AbandonDisks } from '../../contracts/messages.ts';
+import type { TrackedEvacuation } from '../../contracts/node-failure/fencing.ts';
+import { fencingDefaults } from '../../contracts/node-failure/fencing.ts';
+import { guestSignalMaxAgeMs } from '../../contracts/node-failure/guest-watch.ts';
+import type { NodeFailureObservation } from '../../contracts/node-failure/activities.ts';
+import {
+  candidate,
+  computeService,
+  confirmationAt,
+  fencingOf,
+  handlingSettings,
+  incident,
+  observationOf,
+  openedAtMs,
+  proofAt,
+  silentSigns,
+} from '../../test/fixtures/workflows/fencing.ts';
+import {
+  applyConfirmation,
+  applyDiskConsents,
+  applyEvacuation,
+  applyObservation,
+  applyPower,
+  applyProof,
+  applyServers,
+  dateSigns,
+  judgeDiskConsent,
+  resetProblems,
+  useConfirmation,
+  withInFlight,
+  type FencingState,
+} from './fencing-state.ts';
+
+const minute = 60_000;
+
+test('signs are as old as the run has seen them: silence counts from the first observation, and a break begins it anew', () => {
+  const first = dateSigns(null, 'node-1', { observed: observationOf(), askedMs: 1_000, guests: null });
+  expect([first.node?.sinceMs, first.compute?.sinceMs]).toEqual([1_000, 1_000]);
+  const again = dateSigns(first, 'node-1', { observed: observationOf(), askedMs: 5_000, guests: null });
+  expect([again.node?.sinceMs, again.witnesses[0]?.atMs]).toEqual([1_000, 5_000]);
+  const spoke = dateSigns(again, 'node-1', {
+    observed: observationOf({ node: { ready: 'False', bootId: 'boot-1', pressures: [] } }),
+    askedMs: 6_000,
+    guests: null,
+  });
+  expect([spoke.node?.sinceMs, spoke.compute?.sinceMs]).toEqual([6_000, 1_000]);
+  const unread = dateSigns(spoke, 'node-1', {
+    observed: observationOf({ compute: null }),
+    askedMs: 7_000,
+    guests: null,
+  });
+  expect(
+    dateSigns(unread, 'node-1', { observed: observationOf(), askedMs: 8_000, guests: null }).compute?.sinceMs,
+  ).toBe(8_000);
+});
+
+const witnesses: [power: NodeFailureObservation['power'], says: string | undefined][] = [
+  ['Off', 'stopped'],
+  ['On', 'powered'],
+  ['PoweringOff', 'powered'],
+  ['Paused', 'powered'],
+  ['Unknown', 'unknown'],
+  [null, undefined],
+];
+test.each(witnesses)('a BMC that says %s is a witness of %s', (power, says) => {
+  expect(
+    dateSigns(null, 'node-1', { observed: observationOf({ power }), askedMs: 1, guests: null }).witnesses[0]?.says,
+  ).toBe(says);
+});
+
+const signals: [
+  what: string,
+  libvirt: NodeFailureObservation['libvirt'],
+  signalledMs: number | null,
+  verdict: string | undefined,
+][] = [
+  ['no signal came that guests fail', { verdict: 'healthy', message: '' }, null, 'healthy'],
+  ['one came just now', { verdict: 'healthy', message: '' }, 99_000, 'failing'],
+  ['one came long ago', { verdict: 'healthy', message: '' }, 100_000 - guestSignalMaxAgeMs, 'healthy'],
+  ['libvirt is silent by now', { verdict: 'silent', message: '' }, 99_000, 'silent'],
+  ['libvirt is not asked', null, 99_000, undefined],
+];
+test.each(signals)('where %s, that is what libvirt says', (_what, libvirt, signalledMs, verdict) => {
+  const guests = signalledMs === null ? null : { message: 'vm-1 crashed', atMs: signalledMs };
+  expect(
+    dateSigns(null, 'node-1', { observed: observationOf({ libvirt }), askedMs: 100_000, guests }).libvirt?.verdict,
+  ).toBe(verdict);
+});
+
+test('guests that go on failing make the host a failed one that lives', () => {
+  const well = observationOf({
+    node: { ready: 'True', bootId: 'boot-1', pressures: [] },
+    compute: { state: 'up' },
+    libvirt: { verdict: 'healthy', message: '' },
+  });
+  const at = (state: ReturnType<typeof applyObservation>, askedMs: number) =>
+    applyObservation(
+      state,
+      'node-1',
+      { observed: well, askedMs, guests: { message: '2 guests failed', atMs: askedMs - 1_000 } },
+      handlingSettings,
+      askedMs,
+    );
+  const first = at(null, openedAtMs);
+  expect(first?.verdict).toMatchObject({ verdict: 'watch', reason: 'GuestsFailing', untilMs: openedAtMs + 3 * minute });
+  expect(at(first, openedAtMs + 3 * minute)?.verdict).toMatchObject({
+    verdict: 'failed',
+    reason: 'GuestsFailing',
+    alive: 'yes',
+    message: expect.stringContaining('2 guests failed'),
+  });
+});
+
+test('the first observation opens an incident that names the boot; the host is dead only when it was silent long enough', () => {
+  const opened = applyObservation(
+    null,
+    'node-1',
+    { observed: observationOf(), askedMs: openedAtMs, guests: null },
+    handlingSettings,
+    openedAtMs,
+  );
+  expect(opened).toMatchObject({
+    incident: { host: 'node-1', bootId: 'boot-1', openedAtMs },
+    verdict: { verdict: 'watch' },
+    forcedDown: false,
+    power: { power: 'Off', atMs: openedAtMs },
+  });
+  const laterMs = openedAtMs + 3 * minute;
+  expect(
+    applyObservation(
+      opened,
+      'node-1',
+      { observed: observationOf(), askedMs: laterMs, guests: null },
+      handlingSettings,
+      laterMs,
+    ),
+  ).toMatchObject({ verdict: { verdict: 'failed', alive: 'no' }, gate: { gate: 'go' } });
+  expect(
+    applyObservation(
+      opened,
+      'node-1',
+      { observed: observationOf({ power: 'On' }), askedMs: laterMs, guests: null },
+      handlingSettings,
+      laterMs,
+    ),
+  ).toMatchObject({ verdict: { verdict: 'suspect', reason: 'NoWitness' } });
+});
+
+test.each([
+  ['kube-apiserver', { hypervisor: null }],
+  ['Nova', { nova: null, compute: null }],
+])('without %s it is not known whether it was fenced before, so no incident is opened', (_what, change) => {
+  expect(
+    applyObservation(
+      null,
+      'node-1',
+      { observed: observationOf(change), askedMs: 1, guests: null },
+      handlingSettings,
+      1,
+    ),
+  ).toBeNull();
+});
+
+test('what an earlier run has fenced is taken up, without its evidence', () => {
+  const hypervisor = {
+    name: 'node-1',
+    uid: 'u',
+    generation: 1,
+    hold: 'NodeFailure',
+    fencedBootId: 'boot-0',
+    maintenance: '',
+    condition: null,
+  };
+  const observed = observationOf({
+    hypervisor,
+    nova: { host: 'node-1', service: { ...computeService, forcedDown: true } },
+  });
+  expect(applyObservation(null, 'node-1', { observed, askedMs: 1, guests: null }, handlingSettings, 1)).toMatchObject({
+    forcedDown: true,
+    fencedBootId: 'boot-0',
+    evidence: null,
+    incident: { bootId: 'boot-0' },
+  });
+  // Held, and not forced down: it begins like any other.
+  expect(
+    applyObservation(
+      null,
+      'node-1',
+      { observed: observationOf({ hypervisor }), askedMs: 1, guests: null },
+      handlingSettings,
+      1,
+    ),
+  ).toMatchObject({ forcedDown: false, fencedBootId: null });
+});
+
+test('an observation that says less of the power than before does not make it look younger', () => {
+  const before = fencingOf({ signs: silentSigns, power: { host: 'node-1', power: 'Off', atMs: openedAtMs } });
+  expect(
+    applyObservation(
+      before,
+      'node-1',
+      { observed: observationOf({ power: null }), askedMs: openedAtMs + minute, guests: null },
+      handlingSettings,
+      openedAtMs + minute,
+    )?.power,
+  ).toEqual(before.power);
+  expect(
+    applyObservation(
+      before,
+      'node-1',
+      { observed: observationOf({ power: 'On' }), askedMs: openedAtMs + minute, guests: null },
+      handlingSettings,
+      openedAtMs + minute,
+    )?.power?.power,
+  ).toBe('On');
+});
+
+const nowMs = openedAtMs + 20_000;
+const failed = { outcome: 'failed', why: 'No valid host was found' } as const;
+const fenced = (change: Partial<FencingState> = {}): FencingState => ({
+  ...applyProof(fencingOf(), proofAt(openedAtMs)),
+  ...change,
+});
+const tracked = (
+  id: string,
+  state: TrackedEvacuation['state'] = 'pending',
+  change: Partial<TrackedEvacuation> = {},
+): TrackedEvacuation => ({ ...candidate(id), state, attempts: 0, why: null, retryAtMs: null, ...change });
+const down = { forcedDown: true };
+const going = (...servers: TrackedEvacuation[]): Partial<FencingState> => ({ ...down, servers });
+
+describe('what is applied', () => {
+  test('a confirmation is used once', () => {
+    const given = applyConfirmation(fencingOf({ mode: 'recommend' }), confirmationAt(openedAtMs), openedAtMs);
+    expect(given.decision).toMatchObject({ consent: 'valid' });
+    const used = useConfirmation(given.state, openedAtMs + 1);
+    expect(used).toMatchObject({
+      evidence: { by: 'person' },
+      confirmation: null,
+      usedConfirmations: ['update-1'],
+      fencedBootId: 'boot-1',
+    });
+    expect(applyConfirmation({ ...used, evidence: null }, confirmationAt(openedAtMs), openedAtMs + 2)).toMatchObject({
+      state: { confirmation: null },
+      decision: { consent: 'refused', reason: 'Used' },
+    });
+  });
+
+  test('one that has expired before it was used is no evidence', () => {
+    const state = fencingOf({ confirmation: confirmationAt(openedAtMs) });
+    expect(useConfirmation(state, openedAtMs + fencingDefaults.consentMs)).toMatchObject({
+      evidence: null,
+      confirmation: null,
+      usedConfirmations: [],
+    });
+  });
+
+  test('a proof that does not count changes nothing', () => {
+    const state = fencingOf();
+    expect(applyProof(state, proofAt(openedAtMs - 1))).toBe(state);
+    expect(applyProof(state, proofAt(openedAtMs, { host: 'node-2' }))).toBe(state);
+  });
+
+  test('an older observation of the power changes nothing, nor one at another host', () => {
+    const state = fenced();
+    expect(applyPower(state, { host: 'node-1', power: 'On', atMs: openedAtMs })).toBe(state);
+    expect(applyPower(state, { host: 'node-2', power: 'On', atMs: nowMs })).toBe(state);
+    expect(applyPower(state, { host: 'node-1', power: 'On', atMs: nowMs }).power?.power).toBe('On');
+  });
+
+  test('local disks are left until a user gives them up', () => {
+    const listed = applyServers(fenced(down), [
+      candidate('a'),
+      candidate('b', { localDiskGiB: 5 }),
+      candidate('c', { imageTags: ['amphora'], localDiskGiB: 5 }),
+    ]);
+    expect(listed.servers?.map(({ state }) => state)).toEqual(['pending', 'left', 'left']);
+    expect(
+      applyDiskConsents(
+        listed,
+        ['b', 'c'].map((id) => ({ id, person: 'jane', atMs: nowMs })),
+      ).servers?.map(({ state }) => state),
+    ).toEqual(['pending', 'pending', 'left']);
+  });
+
+  test('the pause has an end, and a user who asks for a retry ends it', () => {
+    const settings = { ...fencingDefaults, maxAttempts: 20 };
+    const many = applyEvacuation(
+      fenced({ ...going(tracked('a', 'pending', { attempts: 11 })), settings }),
+      'a',
+      failed,
+      nowMs,
+    );
+    expect(many.servers?.[0]?.retryAtMs).toBe(nowMs + 600_000);
+    expect(resetProblems(many).servers?.[0]).toMatchObject({ state: 'pending', attempts: 12, retryAtMs: null });
+  });
+
+  test('a failed evacuation is tried again, and left after the last time', () => {
+    let state = applyServers(fenced(down), [candidate('a')]);
+    for (const [expected, pauseMs] of [
+      ['pending', 30_000],
+      ['pending', 60_000],
+      ['left', null],
+    ] as const) {
+      state = applyEvacuation(state, 'a', failed, nowMs);
+      expect(state.servers?.[0]).toMatchObject({
+        state: expected,
+        why: 'No valid host was found',
+        retryAtMs: pauseMs === null ? null : nowMs + pauseMs,
+      });
+    }
+    expect(applyDiskConsents(state, [{ id: 'a', person: 'jane', atMs: nowMs }]).servers?.[0]?.state).toBe('left');
+  });
+
+  test('what is in flight is evacuating, and nothing else; its attempt counts when it has ended', () => {
+    const state = applyServers(fenced(down), [candidate('a'), candidate('b')]);
+    const flying = withInFlight(state, new Set(['a', 'other']));
+    expect(flying.servers?.map(({ state: its }) => its)).toEqual(['evacuating', 'pending']);
+    const evacuated = { outcome: 'evacuated', why: null } as const;
+    expect(applyEvacuation(state, 'a', evacuated, nowMs).servers?.[0]).toMatchObject({
+      state: 'evacuated',
+      attempts: 1,
+    });
+  });
+});
+
+const disk = { localDiskGiB: 5 };
+const listed = applyServers(fencingOf({ forcedDown: true }), [
+  candidate('a', disk),
+  candidate('b', disk),
+  candidate('volume'),
+  candidate('amphora', { ...disk, imageTags: ['amphora'] }),
+  candidate('building', { ...disk, vmState: 'building' }),
+  candidate('c', { ...disk, name: 'twin' }),
+  candidate('d', { ...disk, name: 'twin' }),
+]);
+const given = applyDiskConsents(listed, [{ id: 'a', person: 'joe', atMs: openedAtMs }]);
+
+const disks: [
+  what: string,
+  change: Partial<AbandonDisks>,
+  state: typeof listed,
+  words: RegExp,
+  accepted: string[] | null,
+][] = [
+  ['by id', { instances: ['a'] }, listed, /^Accepted: jane gives up the local disks of vm-a\./u, ['a']],
+  ['by name', { instances: ['vm-b'] }, listed, /vm-b/u, ['b']],
+  ['several', { instances: ['a', 'vm-b'] }, listed, /vm-a, vm-b/u, ['a', 'b']],
+  ['another incident', { incident: 'node-1/0' }, listed, /the one at hand is node-1\/1/u, null],
+  ['before they are listed', {}, fencingOf(), /have not been listed/u, null],
+  ['another host’s', { instances: ['elsewhere'] }, listed, /elsewhere is no server of node-1/u, null],
+  ['a name that two have', { instances: ['twin'] }, listed, /any of c, d/u, null],
+  ['which of them, by id', { instances: ['d'] }, listed, /twin/u, ['d']],
+  ['one on volumes', { instances: ['volume'] }, listed, /has no disks on the host/u, null],
+  ['given up already', { instances: ['a'] }, given, /given up already/u, null],
+  [
+    'one whose image is excluded',
+    { instances: ['amphora'] },
+    listed,
+    /would stay all the same: its image has the tag amphora/u,
+    null,
+  ],
+  ['one that Nova does not evacuate', { instances: ['building'] }, listed, /state building/u, null],
+  ['all or none', { instances: ['a', 'volume'] }, listed, /vm-volume has no disks/u, null],
+];
+test.each(disks)('%s', (_what, change, state, words, accepted) => {
+  const decision = judgeDiskConsent(
+    { incident: incident.id, instances: ['a'], person: 'jane', ...change },
+    state,
+    openedAtMs + 1,
+  );
+  expect(decision.message).toMatch(words);
+  expect(decision.accepted).toEqual(accepted?.map((id) => ({ id, person: 'jane', atMs: openedAtMs + 1 })) ?? null);
+});

@@ -1,0 +1,278 @@
+import type { Confirmation, TrackedEvacuation } from '../../contracts/node-failure/fencing.ts';
+import type { FailureEnd } from '../../contracts/node-failure/run.ts';
+import type { Situation } from '../lib/lifecycle.ts';
+import { done, execute, wait, type Done, type Plan, type Reason, type Wait } from '../lib/plan.ts';
+import { isPaused, pickEvacuations } from './evacuations.ts';
+import { evidenceProblem, hasPower } from './evidence.ts';
+import { consentNow, withInFlight, type FencingState } from './fencing-state.ts';
+import { signOfService, technicalGates } from './judge.ts';
+import type { NodeFailureLifecycle, NodeFailureStep, StepOf } from './types.ts';
+
+export type NodeFailurePlan = Plan<NodeFailureStep>;
+
+/** The search attribute `DroverPhase`. */
+export const phaseOf = (fencing: FencingState | null): string =>
+  fencing === null ? 'Observing' : isFenced(fencing) ? 'Fenced' : fencing.verdict.reason;
+
+export const isFenced = ({ forcedDown, evidence }: FencingState): boolean => forcedDown || evidence !== null;
+
+/**
+ * What is done about a host that seems to have failed. Nothing is done on half an observation, and a step that failed is not repeated before
+ * its time; before the end drover takes back what would stay behind; and whatever is waited for, the host is observed from time to time.
+ * Pure.
+ */
+export function planNodeFailure(situation: Situation<NodeFailureLifecycle>): NodeFailurePlan {
+  const { memory, settings, inFlight, nowMs } = situation;
+  const plan = planNext(situation);
+  if (plan.kind === 'wait') {
+    const isBusy = plan.untilMs !== null || inFlight.size > 0;
+    const observeAtMs = nowMs + (isBusy ? settings.observeMs : settings.restObserveMs);
+    return { ...plan, untilMs: Math.min(plan.untilMs ?? Infinity, observeAtMs) };
+  }
+  if (plan.kind === 'execute') return plan;
+  const { advised, held, fencing } = memory;
+  const phase = phaseOf(fencing);
+  const steps: NodeFailureStep[] = [];
+  if (advised) steps.push({ kind: 'withdrawAdvice', phase, summary: 'Delete the Eviction that was only advice' });
+  if (held) steps.push({ kind: 'release', phase, summary: `Release ${situation.input.hypervisor}` });
+  return steps.length === 0 ? plan : (pausedAfter(fencing, 'release', nowMs) ?? execute(steps));
+}
+
+function planNext({ input, memory, observed, inFlight, nowMs }: Situation<NodeFailureLifecycle>): NodeFailurePlan {
+  const { hypervisor, nova, problems } = observed;
+  const fencing = memory.fencing === null ? null : withInFlight(memory.fencing, inFlight);
+  if (fencing === null || hypervisor === null || nova === null) {
+    const why = problems.join(' ') || 'Nova or kube-apiserver does not know it';
+    return wait(phaseOf(fencing), 'NotObserved', `an observation of ${input.hypervisor}: ${why}`);
+  }
+  const isTakenBack = fencing.forcedDown && !fencing.restored && !nova.service.forcedDown;
+  const plan = isTakenBack ? planTakenBack(fencing) : planFencing(fencing, nowMs);
+  const [step] = plan.kind === 'execute' ? plan.steps : [];
+  return (step && pausedAfter(fencing, step.kind, nowMs)) ?? plan;
+}
+
+/** A user has taken back that the host is forced down: nothing more is begun, and drover lets go. */
+function planTakenBack(state: FencingState): NodeFailurePlan {
+  const { host } = state.incident;
+  const what = `a user has taken back that ${host} is forced down`;
+  if (state.evidence !== null) return planLoss(state, what);
+  const inFlight = count(state, 'evacuating');
+  if (inFlight > 0) return waitFor(state, 'Evacuating', `${inFlight} evacuations in flight to end, as ${what}`);
+  return end('blocked', 'TakenOver', `A user has taken back that ${host} is forced down: drover leaves it to them`);
+}
+
+/**
+ * The ladder: recommend → power off, where an aggregate has opted in, or a user confirms → force down → evacuate → hold the host off until
+ * that has ended → restore. Servers are evacuated only while there is evidence that they do not run, so that a partition cannot lead to two
+ * running copies. Pure; each branch is a row of the table test, and of docs/node-failure.md.
+ */
+export function planFencing(state: FencingState, nowMs: number): NodeFailurePlan {
+  const { evidence, incident, usedConfirmations, settings } = state;
+  if (state.restored) return end('reconciled', 'Restored', `${incident.host} is back; ${describeServers(state)}`);
+  if (state.handedOver)
+    return end('reconciled', 'HandedOver', `${incident.host} lives and is being emptied by an Eviction`);
+  if (evidence === null) return state.forcedDown ? planAfterLoss(state, nowMs) : planFence(state, nowMs);
+  const why = evidenceProblem(evidence, incident, usedConfirmations, settings) ?? signOfLife(state);
+  return why === null ? planEvacuations(state, nowMs) : planLoss(state, why);
+}
+
+/** Nothing has been done to the host yet. */
+function planFence(state: FencingState, nowMs: number): NodeFailurePlan {
+  const { verdict, confirmation, incident } = state;
+  if (verdict.verdict === 'healthy') return end('reconciled', 'Recovered', `${verdict.message}; nothing was done`);
+  if (confirmation !== null) return planConfirmed(state, confirmation, nowMs);
+  if (verdict.verdict === 'watch')
+    return waitFor(state, 'Watched', `the verdict on ${incident.host}: ${verdict.message}`, verdict.untilMs);
+  if (verdict.verdict === 'suspect')
+    return (
+      recommendOnce(state, verdict.alive === 'yes' ? 'mend' : 'fence') ??
+      waitFor(state, 'WaitingForUser', `an operator to look: ${verdict.message}`)
+    );
+  if (verdict.alive === 'yes') return planLive(state, nowMs);
+  const recommended = recommendOnce(state, 'fence');
+  if (recommended !== null) return recommended;
+  if (state.mode === 'recommend' || verdict.alive !== 'no')
+    return waitFor(state, 'WaitingForUser', `an operator to confirm that ${incident.host} is off`);
+  return planPowerOff(state, nowMs);
+}
+
+function recommendOnce(state: FencingState, what: StepOf<'recommend'>['what']): NodeFailurePlan | null {
+  const { message } = state.verdict;
+  return state.recommended === what
+    ? null
+    : one(state, { kind: 'recommend', summary: message, what, message, publish: 'beside' });
+}
+
+function planLive(state: FencingState, nowMs: number): NodeFailurePlan {
+  const { verdict, mode } = state;
+  const recommended = recommendOnce(state, 'evictLive');
+  if (recommended !== null) return recommended;
+  if (mode === 'recommend')
+    return waitFor(state, 'WaitingForUser', `an operator to start the eviction: ${verdict.message}`);
+  const { message } = verdict;
+  return closedGate(state) ?? paused(state, nowMs) ?? one(state, { kind: 'evictLive', summary: message, message });
+}
+
+/** A user's confirmation passes the gates, but for those without which nothing would come of it. */
+function planConfirmed(state: FencingState, confirmation: Confirmation, nowMs: number): NodeFailurePlan {
+  const closed = technicalGate(state);
+  // One that does not count any more is dropped where it is used.
+  if (closed !== null && consentNow(state, confirmation, nowMs).consent !== 'refused') return closed;
+  const summary = `Use the confirmation by ${confirmation.person}`;
+  return one(state, { kind: 'useConfirmation', summary, confirmation });
+}
+
+const closedGate = (state: FencingState): Wait | null =>
+  state.gate.gate === 'hold'
+    ? waitFor(state, state.gate.name, `the gate ${state.gate.name}: ${state.gate.message}`)
+    : null;
+
+const technicalGate = (state: FencingState): Wait | null =>
+  state.gate.gate === 'hold' && technicalGates.includes(state.gate.name) ? closedGate(state) : null;
+
+const paused = (state: FencingState, nowMs: number, or = ''): Wait | null =>
+  state.problem !== null && nowMs < state.problem.retryAtMs
+    ? waitFor(state, 'Retrying', `${state.problem.message}${or}`, state.problem.retryAtMs)
+    : null;
+
+const pausedAfter = (state: FencingState | null, step: NodeFailureStep['kind'], nowMs: number): Wait | null =>
+  state?.problem?.step === step ? paused(state, nowMs) : null;
+
+function planPowerOff(state: FencingState, nowMs: number): NodeFailurePlan {
+  const { verdict, signs, incident } = state;
+  // The verdict and the signs may be of different observations; a proof would be lost at once, and the host powered off again and again.
+  const alive = signOfService(signs);
+  if (alive !== null)
+    return waitFor(state, 'NotObserved', `a new observation of the host: ${verdict.message}, but ${alive}`);
+  const summary = `Power ${incident.host} off by its BMC`;
+  const cause = `automatic fencing: ${verdict.message}`;
+  return (
+    closedGate(state) ??
+    paused(state, nowMs, ' Or an operator to confirm that it is off') ??
+    one(state, { kind: 'powerOff', summary, cause, publish: 'beside' })
+  );
+}
+
+/** The host is off, by evidence, and stays so until everything has ended. */
+function planEvacuations(state: FencingState, nowMs: number): NodeFailurePlan {
+  const { servers, settings, incident } = state;
+  const { host } = incident;
+  const closed = technicalGate(state);
+  const pause = paused(state, nowMs);
+  if (!state.forcedDown)
+    return closed ?? pause ?? one(state, { kind: 'forceDown', summary: `Disable ${host} and force it down` });
+  if (servers === null)
+    return closed ?? pause ?? one(state, { kind: 'listServers', summary: `List the servers of ${host}` });
+  const inFlight = count(state, 'evacuating');
+  const pending = count(state, 'pending');
+  if (inFlight + pending === 0) return waitForRepair(state);
+  const heldUntilMs = heldUntil(state);
+  if (!(nowMs < heldUntilMs))
+    return pause ?? one(state, { kind: 'checkPower', summary: `Check that ${host} is still off` });
+  if (state.evidence?.by === 'power' && state.power?.power !== 'Off')
+    return waitFor(state, 'PowerUnknown', `the BMC of ${host} to say its power again`, heldUntilMs);
+  const next = closed === null && pause === null ? pickEvacuations(servers, settings.parallelism, nowMs) : [];
+  if (next.length > 0) return execute(next.map((server) => evacuation(state, server)));
+  const retrying = servers.filter((server) => server.state === 'pending' && isPaused(server, nowMs));
+  const untilMs = Math.min(
+    heldUntilMs,
+    pause?.untilMs ?? Infinity,
+    ...retrying.map(({ retryAtMs }) => retryAtMs ?? Infinity),
+  );
+  if (inFlight === 0 && closed !== null) return closed;
+  const which = retrying.length === 0 ? '' : `, ${retrying.length} of them for their next attempt`;
+  const message = `${inFlight} in flight and ${pending} pending${which}`;
+  return waitFor(state, 'Evacuating', message, Number.isFinite(untilMs) ? untilMs : null);
+}
+
+const evacuation = (state: FencingState, server: TrackedEvacuation): NodeFailureStep => ({
+  kind: 'evacuate',
+  phase: phaseOf(state),
+  summary: `Evacuate ${server.name}`,
+  background: server.id,
+  server,
+});
+
+/** When the power must be read again. For a user's confirmation it is not: there may be no BMC. */
+const heldUntil = ({ evidence, power, settings }: FencingState): number =>
+  evidence?.by !== 'power' ? Infinity : power === null ? -Infinity : power.atMs + settings.holdCheckMs;
+
+const planLoss = (state: FencingState, why: string): NodeFailurePlan =>
+  one(state, { kind: 'loseEvidence', summary: `Nothing more is evacuated: ${why}`, why });
+
+const waitForRepair = (state: FencingState): Wait =>
+  waitFor(state, 'HeldOff', `${state.incident.host} to be mended and started: ${describeServers(state)}`);
+
+/** The host was taken for off and has shown life, or its power was on: what runs there must not be started elsewhere. */
+function planAfterLoss(state: FencingState, nowMs: number): NodeFailurePlan {
+  const { signs, incident, fencedBootId, confirmation, mode, verdict } = state;
+  const { host } = incident;
+  const inFlight = count(state, 'evacuating');
+  if (inFlight > 0)
+    return waitFor(state, 'Evacuating', `${inFlight} evacuations in flight to end, as ${host} has shown life`);
+  if (confirmation !== null) return planConfirmed(state, confirmation, nowMs);
+  const { node, libvirt } = signs;
+  if (node?.ready === 'True') {
+    if (node.bootId === null || fencedBootId === null || node.bootId === fencedBootId)
+      return waitFor(
+        state,
+        'NotRebooted',
+        `an operator: ${host} came back without a reboot, so servers that were evacuated may run there too. It stays forced down`,
+      );
+    if (libvirt !== null && libvirt.verdict !== 'healthy')
+      return waitFor(state, 'LibvirtNotHealthy', `libvirt on ${host}: ${libvirt.message}`);
+    const summary = `Take back that ${host} is forced down`;
+    return paused(state, nowMs) ?? one(state, { kind: 'restore', summary });
+  }
+  if (signOfLife(state) === null && count(state, 'pending') === 0 && state.servers !== null)
+    return waitForRepair(state);
+  if (mode === 'automatic' && verdict.verdict === 'failed' && verdict.alive === 'no') return planPowerOff(state, nowMs);
+  return waitFor(state, 'WaitingForUser', `${host} to come back, or an operator to confirm that it is off`);
+}
+
+/** What speaks against the host being off, as a sentence; null where nothing does. */
+export function signOfLife({ incident, signs, evidence, fencedBootId, power }: FencingState): string | null {
+  const { host } = incident;
+  const { node, witnesses } = signs;
+  const alive = signOfService(signs);
+  if (alive !== null) return alive;
+  if (node !== null && node.bootId !== null && fencedBootId !== null && node.bootId !== fencedBootId)
+    return `${host} has booted again`;
+  const sinceMs =
+    evidence === null ? -Infinity : evidence.by === 'power' ? evidence.proof.secondOffMs : evidence.usedAtMs;
+  if (power !== null && power.atMs >= sinceMs && hasPower(power)) return `the BMC of ${host} says ${power.power}`;
+  // The watchers of a host that lost its power outlive it by half a minute; what its BMC says counts more.
+  if (evidence?.by === 'power') return null;
+  return witnesses.some(({ says, atMs }) => says === 'running' && atMs >= sinceMs)
+    ? `guests of ${host} write to their disks`
+    : null;
+}
+
+const count = ({ servers }: FencingState, ...states: TrackedEvacuation['state'][]): number =>
+  servers?.filter(({ state }) => states.includes(state)).length ?? 0;
+
+/** The figures in one sentence, with those that stay behind by name. */
+export function describeServers(state: FencingState): string {
+  const { servers } = state;
+  if (servers === null) return 'its servers have not been listed';
+  const left = servers.filter(({ state: its }) => its === 'left' || its === 'pending');
+  const named = left
+    .slice(0, 5)
+    .map(({ name, why, state: its, attempts }) =>
+      why === null
+        ? name
+        : `${name} (${why}${its === 'pending' && attempts > 0 ? `; attempt ${attempts} of ${state.settings.maxAttempts}` : ''})`,
+    );
+  const more = left.length > named.length ? ` and ${left.length - named.length} more` : '';
+  return `${count(state, 'evacuated', 'gone')} of ${servers.length} servers have left it${left.length === 0 ? '' : `, left behind: ${named.join(', ')}${more}`}`;
+}
+
+type WithoutPhase<S> = S extends NodeFailureStep ? Omit<S, 'phase'> : never;
+
+const one = (state: FencingState, step: WithoutPhase<NodeFailureStep>): NodeFailurePlan =>
+  execute([{ ...step, phase: phaseOf(state) } as NodeFailureStep]);
+
+const waitFor = (state: FencingState, reason: Reason, message: string, untilMs: number | null = null): Wait =>
+  wait(phaseOf(state), reason, message, untilMs);
+
+const end = (outcome: Done['outcome'], reason: FailureEnd, message: string): Done => done(outcome, reason, message);
