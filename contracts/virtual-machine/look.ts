@@ -9,8 +9,8 @@ export function lookFor(
   objects: ObjectFacts,
 ): VirtualMachineLook {
   const { namespace, name, uid, instanceUuid, zone, config } = desired;
-  const policy = objects.resourcePolicy?.is === 'found' ? objects.resourcePolicy.value : null;
-  const ofClass = objects.class?.is === 'found' ? objects.class.value.extraConfig : {};
+  const policy = objects.resourcePolicy?.kind === 'found' ? objects.resourcePolicy.value : null;
+  const ofClass = objects.class?.kind === 'found' ? objects.class.value.extraConfig : {};
   return {
     object: { namespace, name, uid },
     vmName: name,
@@ -22,7 +22,7 @@ export function lookFor(
     folder: policy?.folder ?? null,
     resourcePool: policy?.resourcePool ?? null,
     modules: policy?.modules[desired.clusterModule ?? ''] ?? {},
-    profileId: objects.storageClass?.is === 'found' ? objects.storageClass.value.profileId : null,
+    profileId: objects.storageClass?.kind === 'found' ? objects.storageClass.value.profileId : null,
     networks: objects.networks,
     isos: objects.isos,
     extraConfigKeys: [...new Set([...Object.keys(ofClass), ...Object.keys(config.extraConfig)])].toSorted(),

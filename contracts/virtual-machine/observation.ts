@@ -27,8 +27,8 @@ export interface VirtualMachineObservation {
 
 /** What a read of an object came to; `failed` by any other answer. */
 export type Fetched<Value> =
-  | { is: 'found'; value: Value }
-  | { is: 'notFound' | 'forbidden' | 'invalid' | 'internalError' | 'failed'; message: string };
+  | { kind: 'found'; value: Value }
+  | { kind: 'notFound' | 'forbidden' | 'invalid' | 'internalError' | 'failed'; message: string };
 
 /** Null: the spec names none. */
 export interface Prerequisites {
@@ -133,7 +133,7 @@ export interface PlacedAt {
   cpuMHz: number;
 }
 
-export type Placement = { is: 'placed'; at: PlacedAt } | { is: 'notReady' | 'zoneMismatch' | 'error'; message: string };
+export type Placement = { kind: 'placed'; at: PlacedAt } | { kind: 'notReady' | 'zoneMismatch' | 'error'; message: string };
 
 /** A VM that was found, and by what: `status.uniqueID`, `spec.instanceUUID`, the object's uid as instance UUID, the ownership mark, the name in its folder. */
 export interface Candidate {

@@ -100,13 +100,13 @@ export interface CreateSpec {
 
 /** What a step of an update, or a whole lifecycle, comes to. */
 export type Outcome =
-  | { is: 'success' }
+  | { kind: 'success' }
   /** The steps in their order; then look again. */
-  | { is: 'act'; steps: VirtualMachineStep[] }
+  | { kind: 'act'; steps: VirtualMachineStep[] }
   /** The sentence goes on from "Waiting for". Null: it is told; `untilMs`: look again then. `turn`: all that is missing is its turn among these. */
-  | { is: 'wait'; state: string; for: string; untilMs: number | null; turn?: SlotKind }
+  | { kind: 'wait'; state: string; for: string; untilMs: number | null; turn?: SlotKind }
   /** requeue: tried again at that time; if not, something has to change first. */
-  | { is: 'failed'; requeue: boolean; reason: string; message: string; retryAtMs: number | null };
+  | { kind: 'failed'; requeue: boolean; reason: string; message: string; retryAtMs: number | null };
 
 /** What a run does now. */
 export type VirtualMachineDecision =

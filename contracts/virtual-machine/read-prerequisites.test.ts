@@ -44,7 +44,7 @@ const compute: [why: string, spec: object, wanted: object][] = [
 
 test.each(compute)('the size of a class %s', (_why, spec, wanted) => {
   expect(readClass(vmClass(spec), 2_500)).toMatchObject({
-    is: 'found',
+    kind: 'found',
     value: { name: 'a', uid: 'u', generation: 3, compute: wanted },
   });
 });
@@ -56,7 +56,7 @@ test.each([
   ['none of either', { hardware: { cpus: 0, memory: 0 } }],
 ])('a class that says %s is invalid', (_why, spec) => {
   expect(readClass(vmClass(spec), 1)).toMatchObject({
-    is: 'invalid',
+    kind: 'invalid',
     message: expect.stringContaining('VirtualMachineClass a') as string,
   });
 });

@@ -17,13 +17,13 @@ export function readClass({ metadata, spec = {} }: VirtualMachineClass, cpuMHz: 
   const memoryMB = hardware.memory === undefined ? null : mebibytesOf(hardware.memory);
   if (hardware.cpus === undefined || hardware.cpus < 1 || memoryMB === null || memoryMB < 1) {
     return {
-      is: 'invalid',
+      kind: 'invalid',
       message: `VirtualMachineClass ${metadata.name} does not say how many CPUs and how much memory it has`,
     };
   }
   const { requests = {}, limits = {} } = policies?.resources ?? {};
   return {
-    is: 'found',
+    kind: 'found',
     value: {
       name: metadata.name,
       uid: metadata.uid,

@@ -180,7 +180,7 @@ export function describeVirtualMachineObjects(declare: ObjectsTest): void {
       });
       expect(objects).toEqual({
         class: {
-          is: 'found',
+          kind: 'found',
           value: expect.objectContaining({
             name: 'small',
             generation: 1,
@@ -188,7 +188,7 @@ export function describeVirtualMachineObjects(declare: ObjectsTest): void {
           }),
         },
         image: {
-          is: 'found',
+          kind: 'found',
           value: expect.objectContaining({
             providerItemId: 'item-1',
             providerVersion: '3',
@@ -196,12 +196,12 @@ export function describeVirtualMachineObjects(declare: ObjectsTest): void {
           }),
         },
         resourcePolicy: {
-          is: 'found',
+          kind: 'found',
           value: { name: 'policy', deleting: false, folder: 'web', resourcePool: null, modules: { g: {} } },
         },
-        storageClass: { is: 'found', value: { profileId: 'profile-1' } },
+        storageClass: { kind: 'found', value: { profileId: 'profile-1' } },
         bootstrap: {
-          is: 'found',
+          kind: 'found',
           value: { missingKeys: [], configHash: expect.stringMatching(/^[0-9a-f]{40}$/u), customHash: null },
         },
         isos: { cd1: 'item-1' },
@@ -220,7 +220,7 @@ export function describeVirtualMachineObjects(declare: ObjectsTest): void {
         reserved: { resourcePolicyName: 'policy' },
         bootstrap: { linuxPrep: { password: { name: 'root', key: 'password' } } },
       });
-      const missing = (what: string) => ({ is: 'notFound', message: expect.stringContaining(`There is no ${what}`) });
+      const missing = (what: string) => ({ kind: 'notFound', message: expect.stringContaining(`There is no ${what}`) });
       expect(await facts()).toMatchObject({
         class: missing('VirtualMachineClass small'),
         image: missing('VirtualMachineImage vmi-1'),
@@ -244,10 +244,10 @@ export function describeVirtualMachineObjects(declare: ObjectsTest): void {
         bootstrap: { linuxPrep: { password: { name: 'root', key: 'password' } } },
       });
       expect(await facts()).toMatchObject({
-        class: { is: 'invalid' },
-        image: { is: 'found', value: { ready: { status: 'False', reason: 'Synced' } } },
-        storageClass: { is: 'invalid', message: expect.stringContaining('storagePolicyID') },
-        bootstrap: { is: 'found', value: { missingKeys: ['root/password'] } },
+        class: { kind: 'invalid' },
+        image: { kind: 'found', value: { ready: { status: 'False', reason: 'Synced' } } },
+        storageClass: { kind: 'invalid', message: expect.stringContaining('storagePolicyID') },
+        bootstrap: { kind: 'found', value: { missingKeys: ['root/password'] } },
       });
     });
 
@@ -255,7 +255,7 @@ export function describeVirtualMachineObjects(declare: ObjectsTest): void {
       await makeImage('VirtualMachineImage', 'vmi-1', 'True');
       await make({ image: { kind: 'VirtualMachineImage', name: 'vmi-1' }, groupName: 'g' });
       expect(await facts({ settings: settings({ fastDeploy: 'linked', groups: true }) })).toMatchObject({
-        imageCache: { is: 'notFound', message: expect.stringContaining('does not know that kind') },
+        imageCache: { kind: 'notFound', message: expect.stringContaining('does not know that kind') },
         group: { found: false },
       });
     });
@@ -292,7 +292,7 @@ export function describeVirtualMachineObjects(declare: ObjectsTest): void {
     const read = createReadBootstrap({ client: client(), hashSecret });
     const before = await look();
     expect(JSON.stringify(before)).not.toContain('hunter2');
-    const hash = before.objects.bootstrap?.is === 'found' ? before.objects.bootstrap.value.configHash : null;
+    const hash = before.objects.bootstrap?.kind === 'found' ? before.objects.bootstrap.value.configHash : null;
     expect((await read({ namespace, name, uid }, 'CloudInit', signal)).config?.hash).toBe(hash);
     await objects.merge(
       { apiVersion: 'v1', kind: 'Secret', metadata: { namespace, name: 'user-data' } },
@@ -601,7 +601,7 @@ export function describeVirtualMachineObjects(declare: ObjectsTest): void {
         { labels: { 'vmicache.vmoperator.vmware.com/name': 'vmi-1' } },
       );
       expect((await facts({ settings: settings({ fastDeploy: 'direct' }) })).imageCache).toEqual({
-        is: 'found',
+        kind: 'found',
         value: { hardwareReady: false, locations: [] },
       });
     });

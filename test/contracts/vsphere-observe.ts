@@ -34,7 +34,7 @@ export function vsphereObserveContract(open: () => Promise<VsphereCounterpart>):
     expect(facts.managerId).toBe(await context.witness.managerId());
     expect(facts).toMatchObject({
       placement: {
-        is: 'placed',
+        kind: 'placed',
         at: {
           zone: 'zone-a',
           datacenter: context.ids.datacenter,
@@ -61,26 +61,26 @@ export function vsphereObserveContract(open: () => Promise<VsphereCounterpart>):
         ],
       },
     });
-    expect(facts.placement.is === 'placed' && facts.placement.at.cpuMHz).toBeGreaterThan(1_000);
+    expect(facts.placement.kind === 'placed' && facts.placement.at.cpuMHz).toBeGreaterThan(1_000);
   });
 
   test('what keeps it from being placed is told with what to do', async () => {
     const placementOf = async (change: Parameters<VsphereContext['look']>[1]) =>
       (await look('unplaced', change)).placement;
     expect(await placementOf({ zone: 'zone-b' })).toEqual({
-      is: 'zoneMismatch',
+      kind: 'zoneMismatch',
       message: expect.stringContaining('vsphere.vcenters.lab.zones does not have: it has zone-a'),
     });
     expect(await placementOf({ profileId: 'another' })).toEqual({
-      is: 'error',
+      kind: 'error',
       message: expect.stringContaining('vsphere.vcenters.lab.storagePolicies'),
     });
     expect(await placementOf({ folder: 'policy' })).toEqual({
-      is: 'notReady',
+      kind: 'notReady',
       message: expect.stringContaining('folder /DC0/vm/team-a/policy of zone zone-a'),
     });
     expect(await placementOf({ object: { namespace: 'team-z', name: 'x', uid: 'u' } })).toEqual({
-      is: 'notReady',
+      kind: 'notReady',
       message: expect.stringContaining('/DC0/vm/team-z'),
     });
   });
@@ -91,8 +91,8 @@ export function vsphereObserveContract(open: () => Promise<VsphereCounterpart>):
     const { placement } = await look('child', { folder: 'children', resourcePool: 'children' });
     const folder = await gateway.findByPath('/DC0/vm/team-a/children', never);
     const resourcePool = await gateway.findByPath('/DC0/host/DC0_C0/Resources/team-a/children', never);
-    expect(placement).toMatchObject({ is: 'placed', at: { folder: folder?.value, resourcePool: resourcePool?.value } });
-    if (placement.is !== 'placed') return;
+    expect(placement).toMatchObject({ kind: 'placed', at: { folder: folder?.value, resourcePool: resourcePool?.value } });
+    if (placement.kind !== 'placed') return;
     await makeVm(activities, context.newVm('child', { at: placement.at }));
     expect(await factsOf(context, activities, 'child')).toMatchObject({
       folder: folder?.value,
@@ -105,7 +105,7 @@ export function vsphereObserveContract(open: () => Promise<VsphereCounterpart>):
   test('of the policy’s datastores the one with the most room that the hosts reach', async () => {
     const datastoreIn = async () => {
       const { placement } = await look('roomy');
-      return placement.is === 'placed' ? placement.at.datastore : placement.message;
+      return placement.kind === 'placed' ? placement.at.datastore : placement.message;
     };
     const free = async () => (await context.witness.listDatastores()).map(({ id }) => id);
     const [roomiest = ''] = await free();
@@ -148,9 +148,9 @@ export function vsphereObserveContract(open: () => Promise<VsphereCounterpart>):
     await context.witness.destroy('/DC0/vm/moved');
     await context.witness.createFolder('/DC0/vm/moved');
     const after = (await second.lookAtVirtualMachine(context.look('x', { object }))).placement;
-    expect(before.is).toBe('placed');
+    expect(before.kind).toBe('placed');
     expect(after).toMatchObject({
-      is: 'placed',
+      kind: 'placed',
       at: { folder: (await gateway.findByPath('/DC0/vm/moved', never))?.value },
     });
     expect(after).not.toEqual(before);
@@ -179,7 +179,7 @@ export function vsphereObserveContract(open: () => Promise<VsphereCounterpart>):
           inFolder: true,
         },
       ]);
-      expect(own).toEqual({ is: 'own', moId: vmId, mark: 'drover' });
+      expect(own).toEqual({ kind: 'own', moId: vmId, mark: 'drover' });
       expect(vm).toBe(vmId);
     });
 
@@ -194,7 +194,7 @@ export function vsphereObserveContract(open: () => Promise<VsphereCounterpart>):
       expect(await decide('wanderer')).toMatchObject({
         vm: vmId,
         candidates: [{ foundBy: ['mark'], inFolder: true }],
-        own: { is: 'own' },
+        own: { kind: 'own' },
       });
     });
 
@@ -203,19 +203,19 @@ export function vsphereObserveContract(open: () => Promise<VsphereCounterpart>):
       expect(await decide('stranger')).toMatchObject({
         vm: null,
         candidates: [{ foundBy: ['name'], mark: null }],
-        own: { is: 'foreign' },
+        own: { kind: 'foreign' },
       });
       const uniqueId = await create('outside', inventory.vmFolder);
       expect(await decide('outside', { uniqueId })).toMatchObject({
         vm: null,
         candidates: [{ foundBy: ['uniqueId'], inFolder: false }],
-        own: { is: 'foreign' },
+        own: { kind: 'foreign' },
       });
     });
 
     test('one without a mark in the folder is there to be adopted', async () => {
       const uniqueId = await create('orphan');
-      expect(await decide('orphan', { uniqueId })).toMatchObject({ vm: uniqueId, own: { is: 'own', mark: 'none' } });
+      expect(await decide('orphan', { uniqueId })).toMatchObject({ vm: uniqueId, own: { kind: 'own', mark: 'none' } });
     });
 
     test('of two with the mark, none is it; one that is gone is none', async () => {
@@ -227,15 +227,15 @@ export function vsphereObserveContract(open: () => Promise<VsphereCounterpart>):
       // Its own is found by its UUID; the other one stands in a list that is read now and then.
       expect(
         await until('the twin to be noticed', 30_000, async () =>
-          (await decide('twin')).own.is === 'own' ? 'not yet' : await decide('twin'),
+          (await decide('twin')).own.kind === 'own' ? 'not yet' : await decide('twin'),
         ),
-      ).toMatchObject({ vm: null, own: { is: 'ambiguous' } });
+      ).toMatchObject({ vm: null, own: { kind: 'ambiguous' } });
       await context.witness.destroyVm(`${vmFolder}/twin-copy`);
       await settle(activities, await activities.submitDestroy(subject));
       expect(await decide('twin', { uniqueId: subject.vmId })).toEqual({
         candidates: [],
         vm: null,
-        own: { is: 'none' },
+        own: { kind: 'none' },
       });
     });
   });

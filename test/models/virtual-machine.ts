@@ -86,8 +86,8 @@ export function observe(world: World): VirtualMachineObservation {
     candidates,
     vm: structuredClone(vm),
     prerequisites: prerequisitesOf({
-      class: { is: 'found', value: world.class },
-      image: { is: 'found', value: imageOf({ hardware: hardwareOf(2) }) },
+      class: { kind: 'found', value: world.class },
+      image: { kind: 'found', value: imageOf({ hardware: hardwareOf(2) }) },
     }),
     imageCache: cachedOf({ files: 2 }),
     turn: { create: world.turn, destroy: world.turn, taken: null },

@@ -139,7 +139,7 @@ function purposeOf(run: VirtualMachineRun, { task }: { task: string }): Submitte
 }
 
 const folderOf = ({ facts: { placement } }: VirtualMachineRun): string | null =>
-  placement.is === 'placed' ? placement.at.folder : null;
+  placement.kind === 'placed' ? placement.at.folder : null;
 
 const markOf = (desired: DesiredVirtualMachine): VmSubject['mark'] => ({
   namespacedName: fullName(desired),

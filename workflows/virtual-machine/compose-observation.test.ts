@@ -9,7 +9,7 @@ const { class: _, storageClass: __, resourcePolicy: ___, ...others } = prerequis
 const objects: ObjectFacts = {
   ...others,
   class: {
-    is: 'found',
+    kind: 'found',
     value: classOf({
       compute: {
         numCPUs: 2,
@@ -21,7 +21,7 @@ const objects: ObjectFacts = {
     }),
   },
   resourcePolicy: null,
-  storageClass: { is: 'found', value: { profileId: 'profile-1' } },
+  storageClass: { kind: 'found', value: { profileId: 'profile-1' } },
   networks: [{ name: 'eth0', network: 'net-a' }],
   imageCache: null,
   group: null,
@@ -30,13 +30,13 @@ const objects: ObjectFacts = {
 
 const facts: VsphereFacts = {
   ...noFacts,
-  placement: { is: 'placed', at: { ...placedAt, cpuMHz: 2_100 } },
+  placement: { kind: 'placed', at: { ...placedAt, cpuMHz: 2_100 } },
   storage: { hasDatastore: true, encrypted: true },
 };
 
 const allocationIn = (told: VsphereFacts) => {
   const { class: found } = composeObservation({}, objects, told, turn).prerequisites;
-  return found?.is === 'found' ? found.value.compute.cpuAllocation : null;
+  return found?.kind === 'found' ? found.value.compute.cpuAllocation : null;
 };
 
 test('a class asks for cores: they become MHz of the hosts where the VM goes', () => {
@@ -48,7 +48,7 @@ test('or of those where it is', () => {
 });
 
 test('no limit stays none', () => {
-  const unlimited = { ...objects, class: { is: 'found' as const, value: classOf() } };
+  const unlimited = { ...objects, class: { kind: 'found' as const, value: classOf() } };
   expect(composeObservation({}, unlimited, facts, turn).prerequisites.class).toMatchObject({
     value: { compute: { cpuAllocation: { limit: -1 } } },
   });
@@ -56,7 +56,7 @@ test('no limit stays none', () => {
 
 test('a storage class has a profile by Kubernetes, and datastores by vCenter', () => {
   expect(composeObservation({}, objects, facts, turn).prerequisites.storageClass).toEqual({
-    is: 'found',
+    kind: 'found',
     value: { profileId: 'profile-1', hasDatastore: true, encrypted: true },
   });
   expect(composeObservation({}, objects, noFacts, turn).prerequisites.storageClass).toMatchObject({
@@ -65,7 +65,7 @@ test('a storage class has a profile by Kubernetes, and datastores by vCenter', (
 });
 
 test.each(['notFound', 'forbidden'] as const)('what is %s stays so', (is) => {
-  const missing = { is, message: 'no' };
+  const missing = { kind: is, message: 'no' };
   expect(
     composeObservation({}, { ...objects, class: missing, storageClass: missing }, facts, turn).prerequisites,
   ).toMatchObject({ class: missing, storageClass: missing });
@@ -80,7 +80,7 @@ test('vCenter is asked about the VM by everything that it may be found by', () =
       {
         ...objects,
         resourcePolicy: {
-          is: 'found',
+          kind: 'found',
           value: {
             name: 'p',
             deleting: false,
@@ -123,7 +123,7 @@ test.each([
   ['not known yet', null, { web: 'm1', db: 'm3' }],
 ])('the cluster of a policy’s modules is %s', (_, cluster, modules) => {
   const resourcePolicy = {
-    is: 'found' as const,
+    kind: 'found' as const,
     value: {
       name: 'p',
       deleting: false,
@@ -149,8 +149,8 @@ test.each([
     facts.placement,
     { ...placedAt, cpuMHz: 2_100, ...group.placement },
   ],
-  ['in another zone', { is: 'placed' as const, at: { ...placedAt, zone: 'zone-b' } }, null],
-  ['in one that cannot be reached', { is: 'notReady' as const, message: 'no' }, null],
+  ['in another zone', { kind: 'placed' as const, at: { ...placedAt, zone: 'zone-b' } }, null],
+  ['in one that cannot be reached', { kind: 'notReady' as const, message: 'no' }, null],
 ])('a group has placed it %s', (_, placement, expected) => {
   expect(composeObservation({}, { ...objects, group }, { ...facts, placement }, turn).group).toEqual({
     found: true,

@@ -15,7 +15,7 @@ import type {
 export const noFacts: VsphereFacts = {
   managerId: '',
   cluster: null,
-  placement: { is: 'notReady', message: 'vCenter was not asked yet' },
+  placement: { kind: 'notReady', message: 'vCenter was not asked yet' },
   candidates: [],
   vm: null,
   seen: null,
@@ -32,7 +32,7 @@ export function composeObservation(
   turn: VirtualMachineObservation['turn'],
 ): VirtualMachineObservation {
   const { placement, vm } = facts;
-  const cpuMHz = vm?.cpuMHz ?? (placement.is === 'placed' ? placement.at.cpuMHz : 0);
+  const cpuMHz = vm?.cpuMHz ?? (placement.kind === 'placed' ? placement.at.cpuMHz : 0);
   return {
     recorded,
     prerequisites: {
@@ -61,10 +61,10 @@ export function composeObservation(
 
 /** A class tells CPU in cores, a reservation is in MHz of the hosts where the VM goes. */
 function inMegahertz(found: Fetched<ClassFacts> | null, cpuMHz: number): Fetched<ClassFacts> | null {
-  if (found?.is !== 'found') return found;
+  if (found?.kind !== 'found') return found;
   const { compute } = found.value;
   return {
-    is: 'found',
+    kind: 'found',
     value: { ...found.value, compute: { ...compute, cpuAllocation: scale(compute.cpuAllocation, cpuMHz) } },
   };
 }
@@ -76,16 +76,16 @@ const scale = ({ reservation, limit }: ResourceAllocation, cpuMHz: number): Reso
 
 /** Each cluster has modules of its own. While it is not known which one it will be, any will do. */
 function inCluster(found: ObjectFacts['resourcePolicy'], cluster: string | null): Fetched<PolicyFacts> | null {
-  if (found?.is !== 'found') return found;
+  if (found?.kind !== 'found') return found;
   const modules = Object.entries(found.value.modules).map(
     ([group, made]) => [group, (cluster === null ? Object.values(made)[0] : made[cluster]) ?? null] as const,
   );
-  return { is: 'found', value: { ...found.value, modules: Object.fromEntries(modules) } };
+  return { kind: 'found', value: { ...found.value, modules: Object.fromEntries(modules) } };
 }
 
 /** The folder and the like of a group's place are those of its zone; null: it is not placed, or not there. */
 function joinPlacement(ofGroup: GroupObjectFacts['placement'], placement: Placement): PlacedAt | null {
-  return ofGroup === null || placement.is !== 'placed' || placement.at.zone !== ofGroup.zone
+  return ofGroup === null || placement.kind !== 'placed' || placement.at.zone !== ofGroup.zone
     ? null
     : { ...placement.at, ...ofGroup };
 }
@@ -94,6 +94,6 @@ function joinStorage(
   found: ObjectFacts['storageClass'],
   storage: VsphereFacts['storage'],
 ): Fetched<StorageFacts> | null {
-  if (found?.is !== 'found') return found;
-  return { is: 'found', value: { ...found.value, ...(storage ?? { hasDatastore: false, encrypted: false }) } };
+  if (found?.kind !== 'found') return found;
+  return { kind: 'found', value: { ...found.value, ...(storage ?? { hasDatastore: false, encrypted: false }) } };
 }

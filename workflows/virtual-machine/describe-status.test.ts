@@ -230,7 +230,7 @@ const conditionRows: [why: string, given: Given, type: string, said: string][] =
     {
       desired: { className: 'large' },
       prerequisites: {
-        class: { is: 'found', value: classOf({ name: 'large', compute: { ...classOf().compute, numCPUs: 8 } }) },
+        class: { kind: 'found', value: classOf({ name: 'large', compute: { ...classOf().compute, numCPUs: 8 } }) },
       },
     },
     'VirtualMachineComputeConfigSynced',
@@ -245,13 +245,13 @@ const conditionRows: [why: string, given: Given, type: string, said: string][] =
   ['the class is the one that was applied', {}, 'VirtualMachineClassConfigurationSynced', 'True True'],
   [
     'its image has gone since: no news',
-    { prerequisites: { image: { is: 'notFound', message: '' } } },
+    { prerequisites: { image: { kind: 'notFound', message: '' } } },
     'VirtualMachineImageReady',
     'nothing',
   ],
   [
     'its class has gone since: that is',
-    { prerequisites: { class: { is: 'notFound', message: '' } } },
+    { prerequisites: { class: { kind: 'notFound', message: '' } } },
     'VirtualMachineClassReady',
     'False NotFound',
   ],
@@ -314,7 +314,7 @@ test('what could not be read is not known: only that is said', () => {
 test('what is missing is said before there is a VM, and a failure of the create', () => {
   const failing: Given = {
     vm: null,
-    prerequisites: { class: { is: 'forbidden', message: 'no' } },
+    prerequisites: { class: { kind: 'forbidden', message: 'no' } },
     memory: { failures: [failureIn('create')] },
   };
   expect([
@@ -324,7 +324,7 @@ test('what is missing is said before there is a VM, and a failure of the create'
   ]).toEqual(['False Forbidden', 'False Error', 'True True']);
   expect(
     said(
-      { vm: null, observed: { placement: { is: 'zoneMismatch', message: 'm' } } },
+      { vm: null, observed: { placement: { kind: 'zoneMismatch', message: 'm' } } },
       'VirtualMachineConditionPlacementReady',
     ),
   ).toBe('False ZoneMismatch');

@@ -28,7 +28,7 @@ export function describeStatus(context: Context, decision: VirtualMachineDecisio
     return damp(context, {}, { [types.lifecycle]: lifecycle, [types.reconcileReady]: reconcile });
 
   const found = findOwn(desired, observed.candidates);
-  const vm = found.is === 'own' && observed.vm?.moId === found.moId ? observed.vm : null;
+  const vm = found.kind === 'own' && observed.vm?.moId === found.moId ? observed.vm : null;
   const judged = judgePrerequisites(desired, observed.prerequisites).filter(
     ({ type }) => vm === null || !neededOnce.includes(type),
   );
@@ -77,8 +77,8 @@ function describePlacement(context: Context): ConditionUpdate {
   const type = types.placementReady;
   const { placement } = context.observed;
   const placed = judgePlacement(context);
-  if (placed.is === 'placed') return yes(type);
-  const reason = placement.is === 'zoneMismatch' ? 'ZoneMismatch' : placement.is === 'error' ? 'Error' : 'NotReady';
+  if (placed.kind === 'placed') return yes(type);
+  const reason = placement.kind === 'zoneMismatch' ? 'ZoneMismatch' : placement.kind === 'error' ? 'Error' : 'NotReady';
   return no(type, reason, placed.message);
 }
 

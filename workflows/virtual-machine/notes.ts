@@ -7,7 +7,7 @@ const remembered: readonly string[] = [keys.lastResizedClass, keys.firstBootDone
 
 /** What an outcome only notes; null: it does something else, or more. Pure. */
 export function notesOf(outcome: Outcome): VirtualMachinePatch[] | null {
-  const [step, ...others] = outcome.is === 'act' ? outcome.steps : [];
+  const [step, ...others] = outcome.kind === 'act' ? outcome.steps : [];
   if (step?.do !== 'patchVirtualMachine' || others.length > 0) return null;
   const isNote = ({ annotations = {}, ...rest }: VirtualMachinePatch): boolean =>
     Object.keys(rest).length === 0 && Object.keys(annotations).every((key) => remembered.includes(key));

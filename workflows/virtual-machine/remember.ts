@@ -108,7 +108,7 @@ export function forget(
         : null;
   const isOn = vm !== null && powerStateOf(vm) === 'PoweredOn';
   const lastMs = lastRestartMs(vm?.config?.extraConfig ?? {});
-  const isMade = findOwn(desired, candidates).is === 'own';
+  const isMade = findOwn(desired, candidates).kind === 'own';
   return {
     ...memory,
     failures: memory.failures.filter(({ phase }) => phase !== 'create' || !isMade),

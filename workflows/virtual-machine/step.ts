@@ -29,18 +29,18 @@ export interface VmContext extends Context {
   vm: VmFacts;
 }
 
-export const success: Outcome = { is: 'success' };
+export const success: Outcome = { kind: 'success' };
 
-export const act = (phase: Phase, ...deeds: [words: string, deed: VirtualMachineDeed][]): Outcome & { is: 'act' } => ({
-  is: 'act',
+export const act = (phase: Phase, ...deeds: [words: string, deed: VirtualMachineDeed][]): Outcome & { kind: 'act' } => ({
+  kind: 'act',
   steps: deeds.map(([words, deed]) => ({ ...deed, words, phase })),
 });
 
-export const patch = (phase: Phase, words: string, ...patches: VirtualMachinePatch[]): Outcome & { is: 'act' } =>
+export const patch = (phase: Phase, words: string, ...patches: VirtualMachinePatch[]): Outcome & { kind: 'act' } =>
   act(phase, [words, { do: 'patchVirtualMachine', patches }]);
 
 export const wait = (state: string, sentence: string, untilMs: number | null = null): Outcome => ({
-  is: 'wait',
+  kind: 'wait',
   state,
   for: sentence,
   untilMs,
@@ -48,7 +48,7 @@ export const wait = (state: string, sentence: string, untilMs: number | null = n
 
 /** Nothing else is missing. */
 export function waitTurn({ observed: { turn }, settings: { vcenter } }: Context, state: string, of: SlotKind): Outcome {
-  return { is: 'wait', state, for: describeTurn(of, vcenter, turn.taken), untilMs: null, turn: of };
+  return { kind: 'wait', state, for: describeTurn(of, vcenter, turn.taken), untilMs: null, turn: of };
 }
 
 export function describeTurn(of: SlotKind, vcenter: string, taken: Context['observed']['turn']['taken']): string {
@@ -61,11 +61,11 @@ export function describeTurn(of: SlotKind, vcenter: string, taken: Context['obse
 
 /** It would be tried now, or as soon as it may. */
 export const isAttempt = (outcome: Outcome): boolean =>
-  outcome.is === 'act' || (outcome.is === 'wait' && outcome.turn !== undefined);
+  outcome.kind === 'act' || (outcome.kind === 'wait' && outcome.turn !== undefined);
 
 /** Trying again is no use: something has to change first. */
 export const stop = (reason: string, message: string): Outcome => ({
-  is: 'failed',
+  kind: 'failed',
   requeue: false,
   reason,
   message,
@@ -73,7 +73,7 @@ export const stop = (reason: string, message: string): Outcome => ({
 });
 
 export const retry = ({ reason, message, retryAtMs, requeue }: PhaseFailure): Outcome => ({
-  is: 'failed',
+  kind: 'failed',
   requeue,
   reason,
   message,

@@ -6,11 +6,11 @@ const { signal } = new AbortController();
 const status = (reason: string, name?: string): string =>
   JSON.stringify({ kind: 'Status', message: 'its words', reason, details: name === undefined ? {} : { name } });
 const fetched = (get: () => Promise<string | null>) =>
-  fetchObject('StorageClass fast', signal, get, (found) => ({ is: 'found', value: found }));
+  fetchObject('StorageClass fast', signal, get, (found) => ({ kind: 'found', value: found }));
 
 test('what is there is read, and what is not is told', async () => {
-  expect(await fetched(async () => 'x')).toEqual({ is: 'found', value: 'x' });
-  expect(await fetched(async () => null)).toEqual({ is: 'notFound', message: 'There is no StorageClass fast' });
+  expect(await fetched(async () => 'x')).toEqual({ kind: 'found', value: 'x' });
+  expect(await fetched(async () => null)).toEqual({ kind: 'notFound', message: 'There is no StorageClass fast' });
 });
 
 test.each([
@@ -26,7 +26,7 @@ test.each([
   ['failed', refusalFailure(503, '', 'GET /x'), /503/u],
   ['failed', transportFailure(new Error('connection refused'), 'GET /x', 'https://k'), /connection refused/u],
 ] as const)('%s: %s', async (is, error, words) => {
-  expect(await fetched(() => Promise.reject(error))).toEqual({ is, message: expect.stringMatching(words) });
+  expect(await fetched(() => Promise.reject(error))).toEqual({ kind: is, message: expect.stringMatching(words) });
 });
 
 test('a defect is no fact, and neither is a read that was given up', async () => {
@@ -37,7 +37,7 @@ test('a defect is no fact, and neither is a read that was given up', async () =>
       'x',
       aborted,
       () => Promise.reject(refusalFailure(503, '', 'GET /x')),
-      () => ({ is: 'found', value: 1 }),
+      () => ({ kind: 'found', value: 1 }),
     ),
   ).rejects.toThrow('cancelled');
 });

@@ -19,7 +19,7 @@ export async function fetchObject<Found, Value>(
 ): Promise<Fetched<Value>> {
   try {
     const found = await get();
-    return found === null ? { is: 'notFound', message: `There is no ${what}` } : read(found);
+    return found === null ? { kind: 'notFound', message: `There is no ${what}` } : read(found);
   } catch (error) {
     signal.throwIfAborted();
     return unfetched(what, error);
@@ -27,16 +27,16 @@ export async function fetchObject<Found, Value>(
 }
 
 /** What a refusal says of the object. Anything but a failure of the table is a defect, and thrown. */
-function unfetched(what: string, error: unknown): Exclude<Fetched<never>, { is: 'found' }> {
+function unfetched(what: string, error: unknown): Exclude<Fetched<never>, { kind: 'found' }> {
   const code = failureCode(error);
   if (code === null || !(error instanceof ApplicationFailure)) throw error;
   const message = `${what}: ${failureDetail(error)}`;
   const { httpStatus } = (error.details?.[0] ?? {}) as Partial<KubernetesFaultDetails>;
   if (isUnknownKind(error))
-    return { is: 'notFound', message: `There is no ${what}: this cluster does not know that kind` };
-  if (code === 'ObjectNotFound') return { is: 'notFound', message };
-  if (code === 'KubernetesForbidden') return { is: 'forbidden', message };
+    return { kind: 'notFound', message: `There is no ${what}: this cluster does not know that kind` };
+  if (code === 'ObjectNotFound') return { kind: 'notFound', message };
+  if (code === 'KubernetesForbidden') return { kind: 'forbidden', message };
   if (code === 'AnswerMalformed' || code === 'InvalidObject' || code === 'ObjectRefused')
-    return { is: 'invalid', message };
-  return { is: httpStatus === 500 ? 'internalError' : 'failed', message };
+    return { kind: 'invalid', message };
+  return { kind: httpStatus === 500 ? 'internalError' : 'failed', message };
 }

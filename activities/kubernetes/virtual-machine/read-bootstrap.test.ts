@@ -43,66 +43,66 @@ const hash = expect.stringMatching(/^[0-9a-f]{40}$/u);
 const rows: [why: string, bootstrap: object | undefined, secrets: Given, facts: object | null][] = [
   ['no bootstrap', undefined, {}, null],
   ['one that is switched off: its Secrets are nobody’s business', { ...raw, disabled: true }, {}, null],
-  ['an empty one', {}, {}, { is: 'found', value: { missingKeys: [], configHash: null, customHash: null } }],
+  ['an empty one', {}, {}, { kind: 'found', value: { missingKeys: [], configHash: null, customHash: null } }],
   [
     'CloudInit',
     raw,
     { 'user-data': { data: '#cloud-config' } },
-    { is: 'found', value: { missingKeys: [], configHash: hash, customHash: null } },
+    { kind: 'found', value: { missingKeys: [], configHash: hash, customHash: null } },
   ],
   [
     'CloudInit without user data',
     { cloudInit: {} },
     {},
-    { is: 'found', value: { missingKeys: [], configHash: hash, customHash: null } },
+    { kind: 'found', value: { missingKeys: [], configHash: hash, customHash: null } },
   ],
   [
     'LinuxPrep',
     prep,
     { root: { password: 'p' } },
-    { is: 'found', value: { missingKeys: [], configHash: null, customHash: hash } },
+    { kind: 'found', value: { missingKeys: [], configHash: null, customHash: hash } },
   ],
   [
     'LinuxPrep with vApp properties',
     { ...prep, vAppConfig: { rawProperties: 'app' } },
     { root: { password: 'p' }, app: { a: 'b' } },
-    { is: 'found', value: { missingKeys: [], configHash: hash, customHash: hash } },
+    { kind: 'found', value: { missingKeys: [], configHash: hash, customHash: hash } },
   ],
   [
     'a Secret without the key',
     raw,
     { 'user-data': { other: 'x' } },
-    { is: 'found', value: { missingKeys: ['user-data/data'], configHash: null, customHash: null } },
+    { kind: 'found', value: { missingKeys: ['user-data/data'], configHash: null, customHash: null } },
   ],
   [
     'several keys that are missing',
     { linuxPrep: { password: { name: 'root' }, scriptText: { from: { name: 'root', key: 'script' } } } },
     { root: {} },
-    { is: 'found', value: { missingKeys: ['root/password', 'root/script'], configHash: null, customHash: null } },
+    { kind: 'found', value: { missingKeys: ['root/password', 'root/script'], configHash: null, customHash: null } },
   ],
   [
     'a Secret that is not there',
     raw,
     {},
-    { is: 'notFound', message: expect.stringContaining('There is no Secret user-data') },
+    { kind: 'notFound', message: expect.stringContaining('There is no Secret user-data') },
   ],
   [
     'user data that are compressed, and broken',
     raw,
     { 'user-data': { data: Buffer.from([0x1f, 0x8b, 1, 2]) } },
-    { is: 'invalid', message: expect.stringContaining('user-data/data') },
+    { kind: 'invalid', message: expect.stringContaining('user-data/data') },
   ],
   [
     'user data that are far too large',
     raw,
     { 'user-data': { data: gzipSync(Buffer.alloc(2 * 1024 ** 2)) } },
-    { is: 'invalid', message: expect.stringContaining('1024 KiB') },
+    { kind: 'invalid', message: expect.stringContaining('1024 KiB') },
   ],
   [
     'a Secret that may not be read',
     { cloudInit: { rawCloudConfig: { name: 'forbidden', key: 'data' } } },
     {},
-    { is: 'forbidden', message: expect.stringContaining('secrets/forbidden') },
+    { kind: 'forbidden', message: expect.stringContaining('secrets/forbidden') },
   ],
 ];
 test.each(rows)('%s', async (_why, bootstrap, secrets, facts) => {
@@ -117,7 +117,7 @@ test('the hash is that of what is applied: equal while nothing changes, another 
     factsOf(raw, { 'user-data': { data: '#cloud-config\nruncmd: [x]' } }),
     factsOf(raw, secrets, { hostName: 'other' }),
     factsOf(raw, secrets, {}, 'another-uid'),
-  ]).then((all) => all.map((facts) => (facts?.is === 'found' ? facts.value.configHash : null)));
+  ]).then((all) => all.map((facts) => (facts?.kind === 'found' ? facts.value.configHash : null)));
   expect(hashes[1]).toBe(hashes[0]);
   expect(new Set(hashes).size).toBe(4);
   const { config } = await setupOf(raw, secrets, 'CloudInit');

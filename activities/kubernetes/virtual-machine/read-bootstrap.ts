@@ -33,7 +33,7 @@ export async function readBootstrapFacts(
     signal,
     () => readSetup({ client, hashSecret }, object, signal),
     ({ missingKeys, config, custom }) => ({
-      is: 'found',
+      kind: 'found',
       value: { missingKeys, configHash: config?.hash ?? null, customHash: custom?.hash ?? null },
     }),
   );

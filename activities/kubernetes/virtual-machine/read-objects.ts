@@ -43,7 +43,7 @@ export async function readVirtualMachineObjects(
           `VirtualMachineSetResourcePolicy ${resourcePolicy}`,
           signal,
           () => client.getPolicy({ namespace, name: resourcePolicy }, signal),
-          (found) => ({ is: 'found', value: readPolicy(found) }),
+          (found) => ({ kind: 'found', value: readPolicy(found) }),
         ),
     storageClass === null
       ? null
@@ -93,7 +93,7 @@ async function fetchImage(
     `${kind} ${name}`,
     signal,
     () => client.getImage(kind, { namespace, name }, signal),
-    (found) => ({ is: 'found', value: readImage(found, cacheNameOf(found)) }),
+    (found) => ({ kind: 'found', value: readImage(found, cacheNameOf(found)) }),
   );
 }
 
@@ -109,15 +109,15 @@ const policyParameter = 'storagePolicyID';
 function readStorageClass(name: string, parameters: Readonly<Record<string, string>>): Fetched<{ profileId: string }> {
   const profileId = parameters[policyParameter];
   return profileId === undefined || profileId === ''
-    ? { is: 'invalid', message: `StorageClass ${name} names no storage policy: it has no parameter ${policyParameter}` }
-    : { is: 'found', value: { profileId } };
+    ? { kind: 'invalid', message: `StorageClass ${name} names no storage policy: it has no parameter ${policyParameter}` }
+    : { kind: 'found', value: { profileId } };
 }
 
 async function readIsos(tools: ReadTools, { spec }: VirtualMachine, namespace: string): Promise<ObjectFacts['isos']> {
   const drives = spec?.hardware?.cdrom ?? [];
   const rows = drives.map(async ({ name, image }): Promise<[string, string | null]> => {
     const found = await fetchImage(tools, namespace, image);
-    return [name, found?.is === 'found' && found.value.ready?.status === 'True' ? found.value.providerItemId : null];
+    return [name, found?.kind === 'found' && found.value.ready?.status === 'True' ? found.value.providerItemId : null];
   });
   return Object.fromEntries(await Promise.all(rows));
 }
@@ -130,13 +130,13 @@ async function readCache(
 ): Promise<Fetched<ImageCacheFacts> | null> {
   if (settings.fastDeploy === null) return null;
   const name =
-    imageCache.name ?? (image?.is === 'found' && image.value.providerItemId !== null ? image.value.cacheName : null);
+    imageCache.name ?? (image?.kind === 'found' && image.value.providerItemId !== null ? image.value.cacheName : null);
   if (name === null) return null;
   return fetchObject(
     `VirtualMachineImageCache ${name}`,
     signal,
     () => client.getImageCache({ namespace, name }, signal),
-    (found) => ({ is: 'found', value: readImageCache(found) }),
+    (found) => ({ kind: 'found', value: readImageCache(found) }),
   );
 }
 

@@ -154,13 +154,13 @@ test('only a VirtualMachine that cannot be read is a failure', async () => {
       'virtualmachineimages/vmi-1': forbidden,
       'storageclasses/fast': forbidden,
     }),
-  ).toMatchObject({ class: { is: 'forbidden' }, image: { is: 'forbidden' }, storageClass: { is: 'forbidden' } });
+  ).toMatchObject({ class: { kind: 'forbidden' }, image: { kind: 'forbidden' }, storageClass: { kind: 'forbidden' } });
 });
 
 test('everything that it names, in one look', async () => {
   expect(await objectsOf()).toEqual({
     class: {
-      is: 'found',
+      kind: 'found',
       value: expect.objectContaining({
         name: 'small',
         compute: expect.objectContaining({
@@ -171,7 +171,7 @@ test('everything that it names, in one look', async () => {
       }),
     },
     image: {
-      is: 'found',
+      kind: 'found',
       value: expect.objectContaining({
         kind: 'VirtualMachineImage',
         providerItemId: '0f6f-item',
@@ -179,7 +179,7 @@ test('everything that it names, in one look', async () => {
       }),
     },
     resourcePolicy: null,
-    storageClass: { is: 'found', value: { profileId: 'profile-1' } },
+    storageClass: { kind: 'found', value: { profileId: 'profile-1' } },
     bootstrap: null,
     isos: {},
     networks: [],
@@ -196,21 +196,21 @@ const facts: [why: string, answers: Record<string, unknown>, facts: object][] = 
     'nothing of it is there',
     vm({ className: 'x', imageName: 'x', storageClass: 'x', reserved: { resourcePolicyName: 'x' } }),
     {
-      class: { is: 'notFound' },
-      image: { is: 'notFound' },
-      storageClass: { is: 'notFound' },
-      resourcePolicy: { is: 'notFound' },
+      class: { kind: 'notFound' },
+      image: { kind: 'notFound' },
+      storageClass: { kind: 'notFound' },
+      resourcePolicy: { kind: 'notFound' },
     },
   ],
   [
     'a StorageClass without a policy',
     { 'storageclasses/fast': { metadata, parameters: { type: 'thin' } } },
-    { storageClass: { is: 'invalid', message: expect.stringContaining('storagePolicyID') } },
+    { storageClass: { kind: 'invalid', message: expect.stringContaining('storagePolicyID') } },
   ],
   [
     'a class without a size',
     { 'virtualmachineclasses/small': { apiVersion, kind: 'VirtualMachineClass', metadata } },
-    { class: { is: 'invalid' } },
+    { class: { kind: 'invalid' } },
   ],
   [
     'an ISO that is ready',
@@ -275,7 +275,7 @@ test('the image cache that it waits for, else that of its image', async () => {
   const name = imageCacheName('0f6f-item');
   expect(await objectsOf({ [`virtualmachineimagecaches/${name}`]: cache }, own)).toMatchObject({
     imageCache: {
-      is: 'found',
+      kind: 'found',
       value: {
         hardwareReady: true,
         locations: [
@@ -291,7 +291,7 @@ test('the image cache that it waits for, else that of its image', async () => {
       { ...waiting, 'virtualmachineimagecaches/vmi-other': refusalFailure(404, '404 page not found', 'GET /x') },
       own,
     ),
-  ).toMatchObject({ imageCache: { is: 'notFound', message: expect.stringContaining('vmi-other') } });
+  ).toMatchObject({ imageCache: { kind: 'notFound', message: expect.stringContaining('vmi-other') } });
 });
 
 test('the name of an image cache', () => {

@@ -58,7 +58,7 @@ export async function lookAtVirtualMachine(
     around.looks.note(look.uniqueId, null, startedMs);
   const placement = choosePlace(surroundings, look, settingsOf(gateway.vcenter));
   const place = own === null ? null : placeOf(own, sites);
-  const zone = place?.zone ?? (placement.is === 'placed' ? placement.at.zone : look.zone);
+  const zone = place?.zone ?? (placement.kind === 'placed' ? placement.at.zone : look.zone);
   const cluster = own?.pool?.owner ?? sites.find(({ paths }) => paths.zone === zone)?.cluster ?? null;
   const clusterModule =
     own === null ? null : await moduleOf(around.rest, own.vm.id, look.modules[cluster ?? ''], scope.signal);

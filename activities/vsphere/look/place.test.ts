@@ -40,7 +40,7 @@ const policyOf = (...datastores: SiteDatastore[]) => ({
   datastores,
 });
 const placed = (zone: string, datastore: string) => ({
-  is: 'placed',
+  kind: 'placed',
   at: expect.objectContaining({ zone, datastore, folder: `group-${zone}`, resourcePool: `pool-${zone}`, host: null }),
 });
 const place = (
@@ -90,48 +90,48 @@ test.each<[what: string, given: Parameters<typeof place>, is: unknown]>([
       [site('a', { hosts: [host('host-1', { isUsable: false }), host('host-2')] })],
       policyOf(store('one', 1, { hosts: ['host-1'] })),
     ],
-    { is: 'notReady', message: expect.stringContaining('a datastore of its storage policy') },
+    { kind: 'notReady', message: expect.stringContaining('a datastore of its storage policy') },
   ],
-  ['full', [[site('a')], policyOf(store('one', 0))], { is: 'notReady', message: 'room on /DC/datastore/one' }],
+  ['full', [[site('a')], policyOf(store('one', 0))], { kind: 'notReady', message: 'room on /DC/datastore/one' }],
   [
     'no zone in the settings',
     [[], room],
-    { is: 'error', message: expect.stringContaining('vsphere.vcenters.prod.zones') },
+    { kind: 'error', message: expect.stringContaining('vsphere.vcenters.prod.zones') },
   ],
   [
     'a label that settings do not have',
     [[site('a'), site('b')], room, 'c'],
-    { is: 'zoneMismatch', message: expect.stringContaining('it has a, b') },
+    { kind: 'zoneMismatch', message: expect.stringContaining('it has a, b') },
   ],
   [
     'a label, and no fallback to another zone',
     [[site('a', { target: { folder: null, resourcePool: 'x' } }), site('b')], room, 'a'],
-    { is: 'notReady', message: expect.stringContaining('folder /DC/vm/a of zone a: create it') },
+    { kind: 'notReady', message: expect.stringContaining('folder /DC/vm/a of zone a: create it') },
   ],
   [
     'no datacenter',
     [[site('a', { datacenter: null })], room],
-    { is: 'notReady', message: expect.stringContaining('datacenter /DC') },
+    { kind: 'notReady', message: expect.stringContaining('datacenter /DC') },
   ],
   [
     'no pool',
     [[site('a', { target: { folder: 'f', resourcePool: null } })], room],
-    { is: 'notReady', message: expect.stringContaining('resource pool') },
+    { kind: 'notReady', message: expect.stringContaining('resource pool') },
   ],
   [
     'no profile',
     [[site('a')], room, null, null],
-    { is: 'notReady', message: expect.stringContaining('storage class') },
+    { kind: 'notReady', message: expect.stringContaining('storage class') },
   ],
   [
     'a profile that settings do not have',
     [[site('a')], null],
-    { is: 'error', message: 'storage policy p: name its datastores in vsphere.vcenters.prod.storagePolicies' },
+    { kind: 'error', message: 'storage policy p: name its datastores in vsphere.vcenters.prod.storagePolicies' },
   ],
   [
     'all reasons are told',
     [[site('a', { datacenter: null }), site('b', { hosts: [] })], room],
-    { is: 'notReady', message: expect.stringMatching(/datacenter .*; or a host of zone b/u) },
+    { kind: 'notReady', message: expect.stringMatching(/datacenter .*; or a host of zone b/u) },
   ],
 ])('%s', (_, given, is) => expect(place(...given)).toEqual(is));
 

@@ -12,27 +12,27 @@ export function choosePlace(
   wanted: { zone: string | null; profileId: string | null },
   settings: string,
 ): Placement {
-  if (sites.length === 0) return { is: 'error', message: `a zone to put it in: name one in ${settings}.zones` };
+  if (sites.length === 0) return { kind: 'error', message: `a zone to put it in: name one in ${settings}.zones` };
   const candidates = wanted.zone === null ? sites : sites.filter(({ paths }) => paths.zone === wanted.zone);
   if (candidates.length === 0)
     return {
-      is: 'zoneMismatch',
+      kind: 'zoneMismatch',
       message: `zone ${wanted.zone}, which ${settings}.zones does not have: it has ${sites.map(({ paths }) => paths.zone).join(', ')}. Correct the label, or name the zone there`,
     };
   if (wanted.profileId === null)
-    return { is: 'notReady', message: 'the storage policy of its storage class, which says where its disks go' };
+    return { kind: 'notReady', message: 'the storage policy of its storage class, which says where its disks go' };
   if (policy === null)
     return {
-      is: 'error',
+      kind: 'error',
       message: `storage policy ${wanted.profileId}: name its datastores in ${settings}.storagePolicies`,
     };
   const problems: string[] = [];
   for (const site of candidates) {
     const found = placeIn(site, policy.datastores, settings);
-    if (typeof found !== 'string') return { is: 'placed', at: found };
+    if (typeof found !== 'string') return { kind: 'placed', at: found };
     problems.push(found);
   }
-  return { is: 'notReady', message: problems.join('; or ') };
+  return { kind: 'notReady', message: problems.join('; or ') };
 }
 
 /** Or what it lacks, in words. */

@@ -72,9 +72,9 @@ const rows: [why: string, candidates: Candidate[], is: string][] = [
 test.each(rows)('%s', (_why, candidates, is) => {
   const result = findOwn(desiredOf(), candidates);
   expect(
-    result.is === 'own'
+    result.kind === 'own'
       ? `${{ drover: 'own', former: 'former', none: 'adopted' }[result.mark]} ${result.moId}`
-      : result.is,
+      : result.kind,
   ).toBe(is);
-  if (result.is === 'foreign' || result.is === 'ambiguous') expect(result.message).toContain('vm-');
+  if (result.kind === 'foreign' || result.kind === 'ambiguous') expect(result.message).toContain('vm-');
 });

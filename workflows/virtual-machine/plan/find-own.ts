@@ -3,12 +3,12 @@ import type { Candidate } from '../../../contracts/virtual-machine/observation.t
 import { fullName } from '../step.ts';
 
 export type Ownership =
-  | { is: 'none' }
+  | { kind: 'none' }
   /** The mark that it has: drover's, that of the operator before it, none. Where it is not drover's, it is adopted: the mark is written first. */
-  | { is: 'own'; moId: string; mark: 'drover' | 'former' | 'none' }
+  | { kind: 'own'; moId: string; mark: 'drover' | 'former' | 'none' }
   /** Somebody else's has the name, or the UUID: it is never touched. */
-  | { is: 'foreign'; message: string }
-  | { is: 'ambiguous'; message: string };
+  | { kind: 'foreign'; message: string }
+  | { kind: 'ambiguous'; message: string };
 
 /**
  * Which VM is the object's. The mark decides: it was written in the create call. A VM without one is adopted only by an instance UUID or a
@@ -25,7 +25,7 @@ export function findOwn(
   const twins = candidates.filter(({ foundBy }) => foundBy.includes('instanceUuid') || foundBy.includes('uid'));
   if (own !== undefined) {
     const others = twins.filter(({ moId }) => moId !== own.moId);
-    return others.length > 0 ? ambiguous([own, ...others]) : { is: 'own', moId: own.moId, mark: 'drover' };
+    return others.length > 0 ? ambiguous([own, ...others]) : { kind: 'own', moId: own.moId, mark: 'drover' };
   }
 
   const adoptable = candidates
@@ -35,8 +35,8 @@ export function findOwn(
   const stranger = candidates.find((candidate) => !adoptable.includes(candidate));
   const [adopted] = adoptable;
   if (adopted !== undefined && (stranger === undefined || !twins.includes(stranger)))
-    return { is: 'own', moId: adopted.moId, mark: adopted.mark === null ? 'none' : 'former' };
-  return stranger === undefined ? { is: 'none' } : foreign(stranger);
+    return { kind: 'own', moId: adopted.moId, mark: adopted.mark === null ? 'none' : 'former' };
+  return stranger === undefined ? { kind: 'none' } : foreign(stranger);
 }
 
 const isMarked = ({ mark }: Candidate, desired: Pick<DesiredVirtualMachine, 'namespace' | 'name' | 'uid'>): boolean =>
@@ -51,7 +51,7 @@ const isAdoptable = ({ foundBy, inFolder }: Candidate): boolean =>
   inFolder && foundBy.some((how) => how === 'uniqueId' || how === 'instanceUuid' || how === 'uid');
 
 const ambiguous = (all: readonly Candidate[]): Ownership => ({
-  is: 'ambiguous',
+  kind: 'ambiguous',
   message: `${all.map(({ name, moId }) => `${name} (${moId})`).join(' and ')} could both be it. Take the instance UUID or the mark off all but one`,
 });
 
@@ -60,7 +60,7 @@ function foreign({ name, moId, mark, inFolder, foundBy }: Candidate): Ownership 
   const where = inFolder ? '' : ' and is not in the folder of the namespace';
   const clash = foundBy.includes('name') ? 'name' : 'UUID';
   return {
-    is: 'foreign',
+    kind: 'foreign',
     message: `VM ${name} (${moId}) has that ${clash}, but ${whose}${where}. drover does not touch it`,
   };
 }

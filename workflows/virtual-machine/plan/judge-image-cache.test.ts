@@ -3,7 +3,7 @@ import { judgeImageCache } from './judge-image-cache.ts';
 
 const place = { datacenterId: 'dc', datastoreId: 'ds', profileId: 'p' };
 const cache = (hardwareReady: boolean, ready?: boolean | null): Fetched<ImageCacheFacts> => ({
-  is: 'found',
+  kind: 'found',
   value: { hardwareReady, locations: ready === undefined ? [] : [{ ...place, ready, files: [], message: 'copying' }] },
 });
 
@@ -15,7 +15,7 @@ const rows: [
   is: string,
 ][] = [
   ['HasLabel No: ready, no cache is needed', null, null, null, 'ready'],
-  ['CacheExists No: not ready', 'vmi', 'dc,ds,p', { is: 'notFound', message: 'gone' }, 'notReady'],
+  ['CacheExists No: not ready', 'vmi', 'dc,ds,p', { kind: 'notFound', message: 'gone' }, 'notReady'],
   ['it was not read: not ready', 'vmi', 'dc,ds,p', null, 'notReady'],
   ['CheckOVF No: the hardware is not known', 'vmi', 'dc,ds,p', cache(false, true), 'notReady'],
   ['HasLocation No: the label goes, ready', 'vmi', null, cache(true), 'ready label'],
@@ -34,5 +34,5 @@ const rows: [
 
 test.each(rows)('VMI Cache Readiness: %s', (_why, name, location, fetched, is) => {
   const judged = judgeImageCache({ imageCache: { name, location } }, fetched);
-  expect([judged.is, ...judged.drop].join(' ')).toBe(is);
+  expect([judged.kind, ...judged.drop].join(' ')).toBe(is);
 });

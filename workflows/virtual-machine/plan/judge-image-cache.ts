@@ -2,8 +2,8 @@ import type { DesiredVirtualMachine } from '../../../contracts/virtual-machine/l
 import type { Fetched, ImageCacheFacts } from '../../../contracts/virtual-machine/observation.ts';
 
 export type CacheReadiness =
-  | { is: 'ready'; /** What the VM waits for no longer. */ drop: ('label' | 'location')[] }
-  | { is: 'notReady'; drop: ('label' | 'location')[]; message: string };
+  | { kind: 'ready'; /** What the VM waits for no longer. */ drop: ('label' | 'location')[] }
+  | { kind: 'notReady'; drop: ('label' | 'location')[]; message: string };
 
 /**
  * Whether the cached files that a VM waits for are there. Sources: seed 000 "VMI Cache Readiness Check"; vm-and-machine.md A.6, readiness gate.
@@ -12,26 +12,26 @@ export function judgeImageCache(
   { imageCache: wanted }: Pick<DesiredVirtualMachine, 'imageCache'>,
   fetched: Fetched<ImageCacheFacts> | null,
 ): CacheReadiness {
-  if (wanted.name === null) return { is: 'ready', drop: [] };
-  if (fetched?.is !== 'found')
+  if (wanted.name === null) return { kind: 'ready', drop: [] };
+  if (fetched?.kind !== 'found')
     return notReady(fetched === null ? `VirtualMachineImageCache ${wanted.name} was not read` : fetched.message);
   const { hardwareReady, locations } = fetched.value;
   if (!hardwareReady) return notReady(`VirtualMachineImageCache ${wanted.name} does not know the image’s hardware yet`);
-  if (wanted.location === null) return { is: 'ready', drop: ['label'] };
+  if (wanted.location === null) return { kind: 'ready', drop: ['label'] };
 
   const [datacenterId, datastoreId, profileId] = wanted.location.split(',');
   // As an older release wrote it: the next look begins anew.
   if (profileId === undefined)
     return {
-      is: 'notReady',
+      kind: 'notReady',
       drop: ['label', 'location'],
       message: 'The place of the cached files was not known in full',
     };
   const location = locations.find(
     (one) => one.datacenterId === datacenterId && one.datastoreId === datastoreId && one.profileId === profileId,
   );
-  if (location?.ready === true) return { is: 'ready', drop: ['label', 'location'] };
+  if (location?.ready === true) return { kind: 'ready', drop: ['label', 'location'] };
   return notReady(location?.message ?? `The files are not cached on ${datastoreId} yet`);
 }
 
-const notReady = (message: string): CacheReadiness => ({ is: 'notReady', drop: [], message });
+const notReady = (message: string): CacheReadiness => ({ kind: 'notReady', drop: [], message });

@@ -4,21 +4,21 @@ import { judgePrerequisites, obstacleOf } from './judge-prerequisites.ts';
 import { desiredOf, imageOf, prerequisitesOf } from '../../../test/fixtures/workflows/virtual-machine.ts';
 
 const image = (more: Partial<ImageFacts>): Pick<Prerequisites, 'image'> => ({
-  image: { is: 'found', value: imageOf(more) },
+  image: { kind: 'found', value: imageOf(more) },
 });
 const policy = (more: object): Pick<Prerequisites, 'resourcePolicy'> => ({
   resourcePolicy: {
-    is: 'found',
+    kind: 'found',
     value: { name: 'p', deleting: false, folder: null, resourcePool: null, modules: {}, ...more },
   },
 });
 const storage = (hasDatastore: boolean): Pick<Prerequisites, 'storageClass'> => ({
-  storageClass: { is: 'found', value: { profileId: 'p', hasDatastore, encrypted: false } },
+  storageClass: { kind: 'found', value: { profileId: 'p', hasDatastore, encrypted: false } },
 });
 const secrets = (...missingKeys: string[]): Pick<Prerequisites, 'bootstrap'> => ({
-  bootstrap: { is: 'found', value: { missingKeys, configHash: null, customHash: null } },
+  bootstrap: { kind: 'found', value: { missingKeys, configHash: null, customHash: null } },
 });
-const not = (is: 'notFound' | 'forbidden' | 'invalid' | 'internalError' | 'failed') => ({ is, message: 'its words' });
+const not = (kind: 'notFound' | 'forbidden' | 'invalid' | 'internalError' | 'failed') => ({ kind, message: 'its words' });
 
 type Row = [
   why: string,

@@ -24,8 +24,8 @@ const none = (type: string): Judged => ({ type, condition: null });
 const reasons = { ...objectReasons, failed: objectReasons.getError } as const;
 
 /** An object that could not be read, in the words of the generic map. */
-const unread = (type: string, fetched: Exclude<Fetched<unknown>, { is: 'found' }>): Judged =>
-  unmet(type, reasons[fetched.is], fetched.message);
+const unread = (type: string, fetched: Exclude<Fetched<unknown>, { kind: 'found' }>): Judged =>
+  unmet(type, reasons[fetched.kind], fetched.message);
 
 /** Every prerequisite of a VM, all of them judged at once. Source: vm-and-machine.md A.2 and A.5 1; seed 000 "VM Creation Workflow", Get create arguments. */
 export function judgePrerequisites(desired: DesiredVirtualMachine, given: Prerequisites): Judged[] {
@@ -42,7 +42,7 @@ export function judgePrerequisites(desired: DesiredVirtualMachine, given: Prereq
 /** A classless VM needs none. */
 function judgeClass({ class: fetched }: Prerequisites): Judged {
   if (fetched === null) return none(types.classReady);
-  return fetched.is === 'found' ? met(types.classReady) : unread(types.classReady, fetched);
+  return fetched.kind === 'found' ? met(types.classReady) : unread(types.classReady, fetched);
 }
 
 const imageKinds = ['VirtualMachineImage', 'ClusterVirtualMachineImage'];
@@ -54,7 +54,7 @@ function judgeImage({ image }: DesiredVirtualMachine, fetched: Fetched<ImageFact
   if (!imageKinds.includes(image.kind))
     return unmet(type, 'UnknownKind', `${image.kind} is no kind of image; ${imageKinds.join(' and ')} are`);
   if (fetched === null) return unmet(type, 'Unknown', `${image.kind} ${image.name} was not read`);
-  if (fetched.is !== 'found') return unread(type, fetched);
+  if (fetched.kind !== 'found') return unread(type, fetched);
   const { ready, providerKind, providerItemId } = fetched.value;
   if (providerKind !== null && !providerKinds.includes(providerKind))
     return unmet(
@@ -72,7 +72,7 @@ function judgeImage({ image }: DesiredVirtualMachine, fetched: Fetched<ImageFact
 function judgePolicy({ clusterModule }: DesiredVirtualMachine, { resourcePolicy }: Prerequisites): Judged {
   const type = types.resourcePolicyReady;
   if (resourcePolicy === null) return none(type);
-  if (resourcePolicy.is !== 'found') return unread(type, resourcePolicy);
+  if (resourcePolicy.kind !== 'found') return unread(type, resourcePolicy);
   const { name, deleting, modules } = resourcePolicy.value;
   if (deleting) return unmet(type, 'NotReady', `VirtualMachineSetResourcePolicy ${name} is being deleted`);
   if (clusterModule !== null && (modules[clusterModule] ?? null) === null)
@@ -83,7 +83,7 @@ function judgePolicy({ clusterModule }: DesiredVirtualMachine, { resourcePolicy 
 function judgeBootstrap({ bootstrap }: Prerequisites): Judged {
   const type = types.bootstrapReady;
   if (bootstrap === null) return none(type);
-  if (bootstrap.is !== 'found') return unread(type, bootstrap);
+  if (bootstrap.kind !== 'found') return unread(type, bootstrap);
   const { missingKeys } = bootstrap.value;
   return missingKeys.length === 0
     ? met(type)
@@ -94,7 +94,7 @@ function judgeStorage({ storageClass }: DesiredVirtualMachine, { storageClass: f
   const type = types.storageReady;
   if (storageClass === null) return unmet(type, 'StorageClassRequired', 'spec.storageClass names no storage class');
   if (fetched === null) return unmet(type, reasons.failed, `StorageClass ${storageClass} was not read`);
-  if (fetched.is !== 'found') return unread(type, fetched);
+  if (fetched.kind !== 'found') return unread(type, fetched);
   return fetched.value.hasDatastore
     ? met(type)
     : unmet(type, 'DatastoreNotFound', `No datastore that can be reached has the storage policy of ${storageClass}`);

@@ -3,7 +3,7 @@ import type { ClassFacts, Fetched } from '../../../contracts/virtual-machine/obs
 import { describeApplied, judgeResize } from './judge-resize.ts';
 import { classOf, desiredOf } from '../../../test/fixtures/workflows/virtual-machine.ts';
 
-const found = (more: Partial<ClassFacts> = {}): Fetched<ClassFacts> => ({ is: 'found', value: classOf(more) });
+const found = (more: Partial<ClassFacts> = {}): Fetched<ClassFacts> => ({ kind: 'found', value: classOf(more) });
 const large = found({ name: 'large', uid: 'class-2' });
 
 type Wanted = Partial<Parameters<typeof judgeResize>[0]>;
@@ -29,7 +29,7 @@ const rows: [
   ],
   ['nothing is known of what was applied: nothing is applied', { lastResizedClass: null }, found(), 'all', 'no -'],
   ['unless it opts in', { lastResizedClass: null, sameClassResize: true }, found(), 'all', 'yes SameClassResize'],
-  ['a class that is missing holds nothing up', {}, { is: 'notFound', message: '' }, 'all', 'no ClassNotFound'],
+  ['a class that is missing holds nothing up', {}, { kind: 'notFound', message: '' }, 'all', 'no ClassNotFound'],
   ['a classless VM has no size but its own', { className: null }, null, 'all', 'no -'],
 ];
 

@@ -27,7 +27,7 @@ export function judgeResize(
 ): Resize {
   const { className, lastResizedClass: last, sameClassResize } = desired;
   if (className === null) return { apply: null, condition: null };
-  if (fetched?.is !== 'found')
+  if (fetched?.kind !== 'found')
     return {
       apply: null,
       condition: said('Unknown', 'ClassNotFound', `Class ${className} could not be read: the VM keeps its size`),

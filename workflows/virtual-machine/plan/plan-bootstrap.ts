@@ -11,7 +11,7 @@ export function planBootstrap({ desired, observed, vm }: VmContext): Outcome {
   const { bootstrap, bootstrapHashes: done } = desired;
   const fetched = observed.prerequisites.bootstrap;
   if (bootstrap.disabled || fetched === null || vm.config === null) return success;
-  if (fetched.is !== 'found') return stop('BootstrapNotReady', fetched.message);
+  if (fetched.kind !== 'found') return stop('BootstrapNotReady', fetched.message);
   const { missingKeys, configHash, customHash } = fetched.value;
   if (missingKeys.length > 0)
     return stop('RequiredKeyNotFound', `There is no ${missingKeys.join(', ')} in the Secrets of the bootstrap`);

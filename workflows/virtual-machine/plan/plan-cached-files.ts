@@ -20,9 +20,9 @@ export function planCachedFiles(
   at: PlacedAt,
 ): { source: CachedSource } | { outcome: Outcome } {
   const { desired, observed } = context;
-  const image = observed.prerequisites.image?.is === 'found' ? observed.prerequisites.image.value : null;
+  const image = observed.prerequisites.image?.kind === 'found' ? observed.prerequisites.image.value : null;
   const storage =
-    observed.prerequisites.storageClass?.is === 'found' ? observed.prerequisites.storageClass.value : null;
+    observed.prerequisites.storageClass?.kind === 'found' ? observed.prerequisites.storageClass.value : null;
   if (image === null || image.providerItemId === null || storage === null)
     return { outcome: stop('NotSupported', 'Cached disks need an image and a storage class') };
   const { datacenter, datastore } = at;
@@ -65,7 +65,7 @@ const cachedAt = (
   imageCache: Context['observed']['imageCache'],
   { datacenterId, datastoreId, profileId }: Pick<CachedLocation, 'datacenterId' | 'datastoreId' | 'profileId'>,
 ): CachedLocation | undefined =>
-  imageCache?.is === 'found'
+  imageCache?.kind === 'found'
     ? imageCache.value.locations.find(
         (one) => one.datacenterId === datacenterId && one.datastoreId === datastoreId && one.profileId === profileId,
       )

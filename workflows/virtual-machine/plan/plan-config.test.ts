@@ -6,20 +6,20 @@ import { unlessFailed } from '../step.ts';
 const off = { powerState: 'poweredOff' as const };
 const policy = {
   resourcePolicy: {
-    is: 'found' as const,
+    kind: 'found' as const,
     value: { name: 'p', deleting: false, folder: null, resourcePool: null, modules: { web: 'module-1' } },
   },
 };
 const large = {
   class: {
-    is: 'found' as const,
+    kind: 'found' as const,
     value: classOf({ name: 'large', uid: 'class-2', compute: { ...classOf().compute, numCPUs: 8 } }),
   },
 };
 const isLarge = { className: 'large', lastResizedClass: { name: 'large', uid: 'class-2', generation: 1 } };
 const task = { id: 'task-1', descriptionId: 'VirtualMachine.createSnapshot', progress: 10 };
 const secrets = (configHash: string | null, customHash: string | null, ...missingKeys: string[]) => ({
-  bootstrap: { is: 'found' as const, value: { missingKeys, configHash, customHash } },
+  bootstrap: { kind: 'found' as const, value: { missingKeys, configHash, customHash } },
 });
 
 const rows: [why: string, given: Given, does: string][] = [
@@ -30,7 +30,7 @@ const rows: [why: string, given: Given, does: string][] = [
   ['nothing differs', {}, 'success'],
   [
     'Get VM update arguments: without its class, what is there stays',
-    { prerequisites: { class: { is: 'notFound', message: '' } } },
+    { prerequisites: { class: { kind: 'notFound', message: '' } } },
     'success',
   ],
   [
@@ -133,7 +133,7 @@ const rows: [why: string, given: Given, does: string][] = [
   ['bootstrap: a key is missing', { prerequisites: secrets('h2', null, 's/user-data') }, 'stop RequiredKeyNotFound'],
   [
     'bootstrap: a Secret is missing',
-    { prerequisites: { bootstrap: { is: 'notFound', message: '' } } },
+    { prerequisites: { bootstrap: { kind: 'notFound', message: '' } } },
     'stop BootstrapNotReady',
   ],
   [
@@ -219,7 +219,7 @@ test('all that differs goes into one ReconfigVM_Task, and nothing else does', ()
       prerequisites: large,
     }),
   );
-  expect(outcome.is === 'act' ? outcome.steps : []).toEqual([
+  expect(outcome.kind === 'act' ? outcome.steps : []).toEqual([
     expect.objectContaining({
       do: 'reconfigure',
       changeVersion: 'c1',

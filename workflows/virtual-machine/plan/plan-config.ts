@@ -37,13 +37,13 @@ export function planConfig(context: VmContext): Outcome {
   if (vm.resourcePool === null) return stop('NoResourcePool', `${vm.name} is in no resource pool; is it a template?`);
 
   const due = planDue(context, config.changeVersion, moId);
-  if (due.is === 'act' && vm.task !== null) {
+  if (due.kind === 'act' && vm.task !== null) {
     return act('config', [
       `Wait for ${vm.task.descriptionId} on ${vm.name}`,
       { do: 'awaitTask', task: vm.task.id, deadlineMs: settings.taskMs },
     ]);
   }
-  if (due.is !== 'success' || isLeftAlone(vm)) return due;
+  if (due.kind !== 'success' || isLeftAlone(vm)) return due;
   const resize = judgeResize(desired, observed.prerequisites.class, settings);
   if (resize.apply !== null && vm.powerState === 'poweredOff') {
     return patch('config', `Note that class ${resize.apply.name} was applied`, {
@@ -142,7 +142,7 @@ function neededHardware({ desired, vm }: VmContext): number | null {
 /** The module that it has to be put into; null: it is in it, or none is asked for, or it is not made yet. */
 function wantedModule({ desired, observed, vm }: VmContext): string | null {
   const policy = observed.prerequisites.resourcePolicy;
-  if (desired.clusterModule === null || policy?.is !== 'found') return null;
+  if (desired.clusterModule === null || policy?.kind !== 'found') return null;
   const module = policy.value.modules[desired.clusterModule] ?? null;
   return module === vm.clusterModule ? null : module;
 }

@@ -96,7 +96,7 @@ const rows: [why: string, given: Given, does: string][] = [
     'but what is missing is said first',
     {
       ...none,
-      prerequisites: { class: { is: 'notFound', message: '' } },
+      prerequisites: { class: { kind: 'notFound', message: '' } },
       memory: { failures: [failureIn('create', false)] },
     },
     'wait WaitingForPrerequisites',
@@ -112,5 +112,5 @@ test.each([
   ['Is async mode No: waited for before anything else', false, true],
 ])('CreateOrUpdate: %s', (_why, asyncCreate, blocking) => {
   const outcome = planCreateOrUpdate(contextOf({ ...none, settings: { asyncCreate } }));
-  expect(outcome.is === 'act' ? outcome.steps.at(-1) : null).toMatchObject({ do: 'createVirtualMachine', blocking });
+  expect(outcome.kind === 'act' ? outcome.steps.at(-1) : null).toMatchObject({ do: 'createVirtualMachine', blocking });
 });

@@ -19,7 +19,7 @@ export function planCreateOrUpdate(context: Context): Outcome {
     });
   }
   const found = findOwn(desired, observed.candidates);
-  switch (found.is) {
+  switch (found.kind) {
     case 'foreign':
       return stop('NotOwned', found.message);
     case 'ambiguous':

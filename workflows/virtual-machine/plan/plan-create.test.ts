@@ -15,7 +15,7 @@ import {
   uid,
 } from '../../../test/fixtures/workflows/virtual-machine.ts';
 
-const image = (more: Partial<ImageFacts>) => ({ image: { is: 'found' as const, value: imageOf(more) } });
+const image = (more: Partial<ImageFacts>) => ({ image: { kind: 'found' as const, value: imageOf(more) } });
 const group = (more: object = {}) => ({ group: { found: true, linked: true, placement: placedAt, ...more } });
 const fast = { settings: { fastDeploy: 'linked' as const } };
 const cached = (ready: boolean | null) => ({ imageCache: cachedOf({ ready }) });
@@ -25,12 +25,12 @@ const rows: [why: string, given: Given, does: string][] = [
   ['GetArgs: all is there', {}, make],
   [
     'GetArgs: something is missing',
-    { prerequisites: { class: { is: 'notFound', message: '' } } },
+    { prerequisites: { class: { kind: 'notFound', message: '' } } },
     'wait WaitingForPrerequisites',
   ],
   [
     'GetArgs: there is no room',
-    { observed: { placement: { is: 'notReady', message: 'no room' } } },
+    { observed: { placement: { kind: 'notReady', message: 'no room' } } },
     'wait WaitingForPrerequisites',
   ],
   ['a member of a group waits for the group', { desired: { group: 'g', zone: null } }, 'wait WaitingForGroup'],
@@ -65,7 +65,7 @@ const rows: [why: string, given: Given, does: string][] = [
     'what is missing comes before its turn',
     {
       observed: { turn: { create: false, destroy: true, taken: null } },
-      prerequisites: { storageClass: { is: 'notFound', message: '' } },
+      prerequisites: { storageClass: { kind: 'notFound', message: '' } },
     },
     'wait WaitingForPrerequisites',
   ],
@@ -162,7 +162,7 @@ const sources: [why: string, given: Given, source: object][] = [
   ],
   [
     'instance storage switches it off',
-    { ...fast, prerequisites: { class: { is: 'found', value: classOf({ instanceStorage: true }) } } },
+    { ...fast, prerequisites: { class: { kind: 'found', value: classOf({ instanceStorage: true }) } } },
     { from: 'contentLibraryItem', itemId: 'item-1' },
   ],
   [
@@ -170,14 +170,14 @@ const sources: [why: string, given: Given, source: object][] = [
     {
       ...fast,
       prerequisites: {
-        storageClass: { is: 'found', value: { profileId: 'profile-1', hasDatastore: true, encrypted: true } },
+        storageClass: { kind: 'found', value: { profileId: 'profile-1', hasDatastore: true, encrypted: true } },
       },
     },
     { from: 'cachedDisks', itemId: 'item-1', how: 'direct' },
   ],
   [
     'nor with a device that is passed through',
-    { ...fast, prerequisites: { class: { is: 'found', value: classOf({ passthrough: true }) } } },
+    { ...fast, prerequisites: { class: { kind: 'found', value: classOf({ passthrough: true }) } } },
     { from: 'cachedDisks', itemId: 'item-1', how: 'direct' },
   ],
 ];
@@ -185,7 +185,7 @@ const sources: [why: string, given: Given, source: object][] = [
 test.each(sources)('where the disks come from: %s', (_why, given, source) => {
   const outcome = planCreate(contextOf({ vm: null, ...given, observed: cached(true) }));
   expect(
-    outcome.is === 'act'
+    outcome.kind === 'act'
       ? outcome.steps.flatMap((step) => (step.do === 'createVirtualMachine' ? [step.create.source] : []))
       : [],
   ).toMatchObject([source]);
@@ -204,7 +204,7 @@ test('the call says all: mark, UUIDs, size, cards; and its zone is noted first',
       prerequisites: prerequisitesOf(),
     }),
   );
-  const [notes, create] = outcome.is === 'act' ? outcome.steps : [];
+  const [notes, create] = outcome.kind === 'act' ? outcome.steps : [];
   expect(notes).toMatchObject({
     patches: [
       {
@@ -246,7 +246,7 @@ test('the call says all: mark, UUIDs, size, cards; and its zone is noted first',
 
 test('CheckAsyncMode No: the call is waited for before anything else', () => {
   const outcome = planCreate(contextOf({ vm: null, settings: { asyncCreate: false } }));
-  expect(outcome.is === 'act' ? outcome.steps.at(-1) : null).toMatchObject({ blocking: true });
+  expect(outcome.kind === 'act' ? outcome.steps.at(-1) : null).toMatchObject({ blocking: true });
 });
 
 const other: CachedFile = { path: '[fast] cache/a.nvram', kind: 'other' };
@@ -290,7 +290,7 @@ test.each(refusals)(
 
 test('where files are copied to is noted before any is; each deed names the object’s own folder', () => {
   const outcome = planCreate(contextOf({ vm: null, settings: { fastDeploy: 'direct' }, observed: cached(true) }));
-  const [notes, copy] = outcome.is === 'act' ? outcome.steps : [];
+  const [notes, copy] = outcome.kind === 'act' ? outcome.steps : [];
   expect(notes).toMatchObject({ patches: [{ annotations: { 'drover.dev/copies': 'datacenter-1,datastore-1' } }] });
   expect(copy).toMatchObject({
     place: { datacenter: 'datacenter-1', datastore: 'datastore-1', folder: uid },

@@ -24,9 +24,9 @@ export function planCreate(context: Context): Outcome {
   const obstacle = obstacleOf(judgePrerequisites(desired, observed.prerequisites));
   if (obstacle !== null) return wait('WaitingForPrerequisites', obstacle.message, recheckAt(context));
   const placed = judgePlacement(context);
-  if (placed.is !== 'placed')
+  if (placed.kind !== 'placed')
     return wait(
-      placed.is === 'ungrouped' ? 'WaitingForGroup' : 'WaitingForPrerequisites',
+      placed.kind === 'ungrouped' ? 'WaitingForGroup' : 'WaitingForPrerequisites',
       placed.message,
       recheckAt(context),
     );
@@ -38,7 +38,7 @@ export function planCreate(context: Context): Outcome {
   const { source } = cached;
   const { name, uid, copiesAt, firstBootDone } = desired;
   const classFacts = observed.prerequisites.class;
-  const applied = classFacts?.is === 'found' ? classFacts.value : null;
+  const applied = classFacts?.kind === 'found' ? classFacts.value : null;
   if (!observed.turn.create) return waitTurn(context, 'TooManyCreates', 'creates');
   if (copiesAt && !(copiesAt.datacenter === placed.at.datacenter && copiesAt.datastore === placed.at.datastore))
     return act('create', ...removeCopies(name, placeOf(uid, copiesAt)));
@@ -70,7 +70,7 @@ export function planCreate(context: Context): Outcome {
 /** Nobody tells of everything that it may be: a Secret, a datastore. */
 const recheckAt = ({ settings, nowMs }: Context): number => nowMs + settings.recheckMs;
 
-type Place = { is: 'placed'; at: PlacedAt } | { is: 'unplaced' | 'ungrouped'; message: string };
+type Place = { kind: 'placed'; at: PlacedAt } | { kind: 'unplaced' | 'ungrouped'; message: string };
 
 /** A member of a group goes where its group was placed; anybody else where there is room. */
 export function judgePlacement({
@@ -81,13 +81,13 @@ export function judgePlacement({
   const { group, placement } = observed;
   if (settings.groups && desired.group !== null && desired.zone === null) {
     if (group === null || !group.found)
-      return { is: 'ungrouped', message: `VirtualMachineGroup ${desired.group}, which does not exist` };
-    if (!group.linked) return { is: 'ungrouped', message: `VirtualMachineGroup ${desired.group} to list it` };
+      return { kind: 'ungrouped', message: `VirtualMachineGroup ${desired.group}, which does not exist` };
+    if (!group.linked) return { kind: 'ungrouped', message: `VirtualMachineGroup ${desired.group} to list it` };
     if (group.placement === null)
-      return { is: 'ungrouped', message: `VirtualMachineGroup ${desired.group} to place it` };
-    return { is: 'placed', at: group.placement };
+      return { kind: 'ungrouped', message: `VirtualMachineGroup ${desired.group} to place it` };
+    return { kind: 'placed', at: group.placement };
   }
-  return placement.is === 'placed' ? placement : { is: 'unplaced', message: placement.message };
+  return placement.kind === 'placed' ? placement : { kind: 'unplaced', message: placement.message };
 }
 
 /** Whether fast deploy is on for this VM, and how. Source: vm-and-machine.md A.6. */
@@ -98,10 +98,10 @@ export function fastDeployOf({
 }: Pick<Context, 'desired' | 'observed' | 'settings'>): 'direct' | 'linked' | null {
   if (settings.fastDeploy === null) return null;
   const { class: classFacts, storageClass } = observed.prerequisites;
-  const found = classFacts?.is === 'found' ? classFacts.value : null;
+  const found = classFacts?.kind === 'found' ? classFacts.value : null;
   const asked = desired.fastDeploy ?? settings.fastDeploy;
   if ((asked !== 'direct' && asked !== 'linked') || found?.instanceStorage === true) return null;
-  const isEncrypted = storageClass?.is === 'found' && storageClass.value.encrypted;
+  const isEncrypted = storageClass?.kind === 'found' && storageClass.value.encrypted;
   return isEncrypted || found?.passthrough === true ? 'direct' : asked;
 }
 
@@ -121,7 +121,7 @@ export function chooseSource(
   return { problem: `An item of type ${image.type} cannot be deployed; OVF, OVA and ISO can` };
 }
 
-const found = (image: Fetched<ImageFacts> | null): ImageFacts | null => (image?.is === 'found' ? image.value : null);
+const found = (image: Fetched<ImageFacts> | null): ImageFacts | null => (image?.kind === 'found' ? image.value : null);
 
 const describeSource = (source: CreateSource): string => {
   switch (source.from) {
@@ -139,7 +139,7 @@ const describeSource = (source: CreateSource): string => {
 /** Mark and instance UUID are in the call itself: whatever becomes of the answer, the VM can be found again. */
 function createSpec({ desired, observed }: Context, source: CreateSource, at: PlacedAt): CreateSpec {
   const { class: classFacts, network, isos } = observed.prerequisites;
-  const applied = classFacts?.is === 'found' ? classFacts.value : null;
+  const applied = classFacts?.kind === 'found' ? classFacts.value : null;
   const { bootOptions, minHardwareVersion: _, bootDiskBytes, extraConfig: __, coresPerSocket, ...set } = desired.config;
   const cards = desired.networkDisabled ? [] : desired.networkCards;
   const config: ReconfigSpec = {

@@ -214,5 +214,5 @@ test('both finalizers go, and only drover’s', () => {
 
 test('every step of a deletion is told as one', () => {
   const outcome = planDelete(contextOf({ desired: { deleting: true } }));
-  expect(outcome.is === 'act' ? outcome.steps.map(({ phase }) => phase) : []).toEqual(['delete']);
+  expect(outcome.kind === 'act' ? outcome.steps.map(({ phase }) => phase) : []).toEqual(['delete']);
 });

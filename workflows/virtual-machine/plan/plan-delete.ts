@@ -24,7 +24,7 @@ export function planDelete(context: Context): Outcome {
 
   const found = findOwn(desired, observed.candidates);
   // A create that is under way would leave a VM behind.
-  if (memory.create !== null || (desired.creatingSince !== null && found.is !== 'own' && found.is !== 'ambiguous'))
+  if (memory.create !== null || (desired.creatingSince !== null && found.kind !== 'own' && found.kind !== 'ambiguous'))
     return cancelCreate(context);
   const removal =
     clearUp(context, found) ?? (desired.skipDelete ? releaseVm(context, found) : deleteVm(context, found));
@@ -34,7 +34,7 @@ export function planDelete(context: Context): Outcome {
       ? stop('Paused', 'An administrator has paused the VM in vCenter: it is not deleted')
       : retry(failure);
   }
-  return removal.is === 'success'
+  return removal.kind === 'success'
     ? patch('delete', 'Release the object: take the finalizer off', { removeFinalizers: held })
     : removal;
 }
@@ -43,8 +43,8 @@ export function planDelete(context: Context): Outcome {
 function clearUp({ desired }: Context, found: Ownership): Outcome | null {
   const { name, uid, copiesAt } = desired;
   // Histories of before do not say.
-  if (!copiesAt || found.is === 'ambiguous') return null;
-  if (found.is !== 'own') return act('delete', ...removeCopies(name, placeOf(uid, copiesAt)));
+  if (!copiesAt || found.kind === 'ambiguous') return null;
+  if (found.kind !== 'own') return act('delete', ...removeCopies(name, placeOf(uid, copiesAt)));
   return patch('delete', `Note that what was copied is of VM ${name}`, {
     annotations: { [virtualMachineAnnotations.copies]: null },
   });
@@ -62,7 +62,7 @@ function cancelCreate({ desired, memory, nowMs }: Context): Outcome {
     `Stop making VM ${desired.name}`,
     { do: 'cancelCreate', task: memory.create?.task ?? null },
   ]);
-  return { is: 'act', steps: [...cancel.steps, ...(desired.creatingSince === null ? [] : note.steps)] };
+  return { kind: 'act', steps: [...cancel.steps, ...(desired.creatingSince === null ? [] : note.steps)] };
 }
 
 const isAdminPaused = (vm: VmFacts | null): boolean => vm !== null && isPaused(vm);
@@ -71,7 +71,7 @@ const isAdminPaused = (vm: VmFacts | null): boolean => vm !== null && isPaused(v
 function releaseVm({ desired, observed }: Context, found: Ownership): Outcome {
   const { vm } = observed;
   // What others have left on a VM that was never taken over is not drover's to take off.
-  if (found.is !== 'own' || found.mark === 'none' || vm === null || !isMarked(vm)) return success;
+  if (found.kind !== 'own' || found.mark === 'none' || vm === null || !isMarked(vm)) return success;
   return act('delete', [
     `Leave VM ${desired.name} to others: take drover’s marks off`,
     { do: 'releaseMarks', moId: vm.moId },
@@ -85,9 +85,9 @@ const isMarked = ({ config }: VmFacts): boolean =>
 
 function deleteVm(context: Context, found: Ownership): Outcome {
   const { observed, settings, nowMs } = context;
-  if (found.is === 'ambiguous') return stop('Ambiguous', found.message);
+  if (found.kind === 'ambiguous') return stop('Ambiguous', found.message);
   // Somebody else's VM is not what this object made: the object goes, the VM stays.
-  if (found.is !== 'own') return success;
+  if (found.kind !== 'own') return success;
   const { vm } = observed;
   if (vm === null || vm.moId !== found.moId)
     return wait('Deleting', 'another look at its VM', nowMs + settings.recheckMs);
@@ -112,8 +112,8 @@ function destroy(context: VmContext): Outcome {
     ]);
   if (!observed.turn.destroy) return waitTurn(context, 'Deleting', 'destroys');
   const off = powerOff(context);
-  if (off.is !== 'success')
-    return off.is === 'act' ? { ...off, steps: off.steps.map((step) => ({ ...step, phase: 'delete' as const })) } : off;
+  if (off.kind !== 'success')
+    return off.kind === 'act' ? { ...off, steps: off.steps.map((step) => ({ ...step, phase: 'delete' as const })) } : off;
   const foreign = vm.config === null ? null : vm.config.disks.filter(({ own }) => !own);
   // Destroying a VM destroys every disk that is attached to it.
   if (foreign === null)
@@ -135,7 +135,7 @@ function powerOff(context: VmContext): Outcome {
   // A guest that sleeps cannot be asked.
   const isForced = isLate || vm.powerState === 'suspended';
   const outcome = planPowerOff(context, isForced ? 'Hard' : desired.powerOffMode, settings.softPowerMs);
-  if (outcome.is !== 'wait') return outcome;
+  if (outcome.kind !== 'wait') return outcome;
   return {
     ...outcome,
     state: 'Deleting',

@@ -97,12 +97,12 @@ test('what can be made at once is noted in the same call, after the finalizer', 
 });
 
 test.each([
-  ['before its turn was asked for', null, { is: 'wait', turn: 'creates' }],
+  ['before its turn was asked for', null, { kind: 'wait', turn: 'creates' }],
   [
     'while it waits for its turn',
     { inUse: 16, limit: 16 },
     {
-      is: 'act',
+      kind: 'act',
       steps: [{ do: 'patchVirtualMachine', patches: [{ addFinalizers: [virtualMachineFinalizers.current] }] }],
     },
   ],
@@ -121,6 +121,6 @@ test.each([
 test('an object whose VM is there is not called new: its upgrade is a step of its own', () => {
   const outcome = planNormal(contextOf({ desired: { finalizers: [] } }));
   expect(
-    outcome.is === 'act' && outcome.steps[0]?.do === 'patchVirtualMachine' ? outcome.steps[0].patches : [],
+    outcome.kind === 'act' && outcome.steps[0]?.do === 'patchVirtualMachine' ? outcome.steps[0].patches : [],
   ).toEqual([{ addFinalizers: [virtualMachineFinalizers.current] }]);
 });

@@ -35,10 +35,10 @@ export function planNormal(
     if (cache.drop.length > 0)
       return patch(
         'create',
-        cache.is === 'ready' ? 'The cached image is there' : 'Ask for the cached image anew',
+        cache.kind === 'ready' ? 'The cached image is there' : 'Ask for the cached image anew',
         dropped,
       );
-    if (cache.is === 'notReady') return wait('WaitingForImageCache', `the cached image: ${cache.message}`);
+    if (cache.kind === 'notReady') return wait('WaitingForImageCache', `the cached image: ${cache.message}`);
   }
   return createOrUpdate(context);
 }
@@ -56,10 +56,10 @@ function takeCharge(
   const { desired, observed } = context;
   if (filled.annotations === undefined || fastDeployOf(context) !== null) return alone;
   const next = createOrUpdate({ ...context, desired: { ...desired, managerId: observed.managerId } });
-  if (next.is === 'wait' && next.turn !== undefined && observed.turn.taken === null) return next;
-  const [notes, create, ...others] = next.is === 'act' ? next.steps : [];
+  if (next.kind === 'wait' && next.turn !== undefined && observed.turn.taken === null) return next;
+  const [notes, create, ...others] = next.kind === 'act' ? next.steps : [];
   if (notes?.do !== 'patchVirtualMachine' || create?.do !== 'createVirtualMachine' || others.length > 0) return alone;
-  return { is: 'act', steps: [{ ...notes, words, patches: [filled, ...notes.patches] }, create] };
+  return { kind: 'act', steps: [{ ...notes, words, patches: [filled, ...notes.patches] }, create] };
 }
 
 /** The finalizer, and what upstream's webhooks would have filled in. Null: all of it is there. */

@@ -28,14 +28,14 @@ export function planPower(context: VmContext): Outcome {
     );
 
   const operation = planOperation(context);
-  if (operation.is === 'act' && isPaused(vm)) return stop('Paused', 'An administrator has paused the VM in vCenter');
-  if (operation.is === 'act' && vm.task !== null) {
+  if (operation.kind === 'act' && isPaused(vm)) return stop('Paused', 'An administrator has paused the VM in vCenter');
+  if (operation.kind === 'act' && vm.task !== null) {
     return act('power', [
       `Wait for ${vm.task.descriptionId} on ${vm.name}`,
       { do: 'awaitTask', task: vm.task.id, deadlineMs: settings.taskMs },
     ]);
   }
-  if (operation.is !== 'success') return operation;
+  if (operation.kind !== 'success') return operation;
   if (desired.applyPowerStateAt !== null && settings.groups)
     return patch('power', 'The time of its group has come', {
       annotations: { [virtualMachineAnnotations.applyPowerStateTime]: null },
@@ -93,7 +93,7 @@ function obstacleToStart(context: VmContext): string | null {
   if (missing.length > 0) return `volumes ${missing.join(', ')} to be attached`;
   // A guest sets itself up once: at its first start, with what it finds then. What has failed and is there all the same is no failure.
   const failure =
-    desired.firstBootDone || planConfig(context).is === 'success' ? undefined : failureOf(context, 'config');
+    desired.firstBootDone || planConfig(context).kind === 'success' ? undefined : failureOf(context, 'config');
   return failure === undefined
     ? null
     : `its configuration, without which it is not started for the first time: ${failure.message}`;

@@ -6,9 +6,9 @@ import type { Given } from '../../../test/fixtures/workflows/virtual-machine.ts'
 import { failureIn, inShort, vmContextOf } from '../../../test/fixtures/workflows/virtual-machine.ts';
 import { act, success } from '../step.ts';
 
-const requeue: Outcome = { is: 'failed', requeue: true, reason: 'Again', message: 'again', retryAtMs: 7 };
-const noRequeue: Outcome = { is: 'failed', requeue: false, reason: 'Never', message: 'never', retryAtMs: null };
-const waits: Outcome = { is: 'wait', state: 'Updating', for: 'it', untilMs: 9 };
+const requeue: Outcome = { kind: 'failed', requeue: true, reason: 'Again', message: 'again', retryAtMs: 7 };
+const noRequeue: Outcome = { kind: 'failed', requeue: false, reason: 'Never', message: 'never', retryAtMs: null };
+const waits: Outcome = { kind: 'wait', state: 'Updating', for: 'it', untilMs: 9 };
 const works = act('config', ['work', { do: 'destroy', moId: 'vm-1' }]);
 
 /** What came of the phases that were gone through, in their order. */
@@ -90,7 +90,7 @@ test('all errors are told, newest first, and tried again at the first of their t
     { phase: 'power' as const, plan: () => waits },
   ];
   expect(planUpdate(vmContextOf(), order)).toEqual({
-    is: 'failed',
+    kind: 'failed',
     requeue: true,
     reason: 'Again',
     message: 'config: later, backup: again',

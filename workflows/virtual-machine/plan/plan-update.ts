@@ -38,9 +38,9 @@ export function planUpdate(context: VmContext, order: readonly UpdatePhase[] = u
   const unsettled: { phase: Phase; outcome: Outcome }[] = [];
   for (const { phase, plan } of order) {
     const outcome = plan(context);
-    if (outcome.is === 'act') return outcome;
-    if (outcome.is === 'success') continue;
-    const stops = outcome.is === 'failed' && !outcome.requeue;
+    if (outcome.kind === 'act') return outcome;
+    if (outcome.kind === 'success') continue;
+    const stops = outcome.kind === 'failed' && !outcome.requeue;
     if (stops && phase !== 'snapshot' && !(phase === 'config' && isPoweringOff(context)))
       return aggregate([...unsettled, { phase, outcome }]);
     unsettled.push({ phase, outcome });
@@ -48,7 +48,7 @@ export function planUpdate(context: VmContext, order: readonly UpdatePhase[] = u
   const all = aggregate(unsettled);
   const last = unsettled.at(-1);
   // Told alone; what else has failed is tried again all the same.
-  return all.is === 'failed' && last?.phase === 'snapshot' && last.outcome.is === 'failed'
+  return all.kind === 'failed' && last?.phase === 'snapshot' && last.outcome.kind === 'failed'
     ? { ...all, reason: last.outcome.reason, message: last.outcome.message }
     : all;
 }
@@ -59,9 +59,9 @@ const isPoweringOff = ({ desired, vm }: VmContext): boolean =>
 /** All errors in one, newest first, tried again when the first of them may be; otherwise what is waited for. */
 function aggregate(unsettled: readonly { phase: Phase; outcome: Outcome }[]): Outcome {
   const errors = unsettled
-    .flatMap(({ phase, outcome }) => (outcome.is === 'failed' ? [{ phase, ...outcome }] : []))
+    .flatMap(({ phase, outcome }) => (outcome.kind === 'failed' ? [{ phase, ...outcome }] : []))
     .toReversed();
-  const waits = unsettled.flatMap(({ outcome }) => (outcome.is === 'wait' ? [outcome] : []));
+  const waits = unsettled.flatMap(({ outcome }) => (outcome.kind === 'wait' ? [outcome] : []));
   const [newest] = errors;
   if (newest !== undefined) {
     const again = errors.filter(({ requeue }) => requeue);
@@ -72,7 +72,7 @@ function aggregate(unsettled: readonly { phase: Phase; outcome: Outcome }[]): Ou
     );
     const message = errors.map(({ phase, message: words }) => `${phase}: ${words}`).join(', ');
     return {
-      is: 'failed',
+      kind: 'failed',
       requeue,
       reason: newest.reason,
       message,

@@ -48,7 +48,7 @@ export function planVirtualMachine(
     failure === undefined
       ? decideWithNotes(context)
       : {
-          outcome: { is: 'wait', state: 'Failed', for: failure.message, untilMs: failure.retryAtMs } as const,
+          outcome: { kind: 'wait', state: 'Failed', for: failure.message, untilMs: failure.retryAtMs } as const,
           notes: [],
         };
   const decision = toDecision(context, outcome);
@@ -77,13 +77,13 @@ function decideWithNotes(context: Context): { outcome: Outcome; notes: VirtualMa
   const outcome = decide(context);
   const notes = context.desired.deleting ? null : notesOf(outcome);
   const then = notes === null ? outcome : decide({ ...context, desired: noted(context.desired, notes) });
-  return notes === null || then.is === 'act' ? { outcome, notes: [] } : { outcome: then, notes };
+  return notes === null || then.kind === 'act' ? { outcome, notes: [] } : { outcome: then, notes };
 }
 
 /** Whatever it is that has failed, it is not tried again before its time. */
 function decide(context: Context): Outcome {
   const outcome = context.desired.deleting ? planDelete(context) : planNormal(context);
-  const [first] = outcome.is === 'act' ? outcome.steps : [];
+  const [first] = outcome.kind === 'act' ? outcome.steps : [];
   const failure = first === undefined ? undefined : failureOf(context, first.phase);
   return failure === undefined ? outcome : retry(failure);
 }
@@ -91,7 +91,7 @@ function decide(context: Context): Outcome {
 function toDecision(context: Context, outcome: Outcome): VirtualMachineDecision {
   const { desired } = context;
   const name = fullName(desired);
-  switch (outcome.is) {
+  switch (outcome.kind) {
     case 'act':
       return { next: 'act', steps: outcome.steps, state: stateOfSteps(context, outcome.steps) };
     case 'wait':
