@@ -61,10 +61,9 @@ export class Inbox {
     this.newest = null;
   }
 
-  /** Another text whenever something more has come. */
-  fingerprint(): string {
-    const { pending, retryNow, newest, seen } = this;
-    return JSON.stringify({ pending, retryNow, newest, seen });
+  /** Another text for each newer spec; empty: none is newer than the one observed. */
+  newerSpec(observed: Spec | null): string {
+    return this.newest !== null && this.isNewer(observed) ? `${this.newest.uid} ${this.newest.generation}` : '';
   }
 
   /** Whether a spec was written that is not the one observed. */

@@ -1,6 +1,6 @@
 import type { ObservationOf, RunSettings, Unobserved } from '../../contracts/runs.ts';
 import type { Problem } from './failures.ts';
-import type { Plan, Step } from './plan.ts';
+import type { Plan, Step, Wait } from './plan.ts';
 
 /** What a kind gives to the driver, and what it is given. Types only. */
 
@@ -45,13 +45,18 @@ export interface StepContext<L extends Lifecycle> extends Situation<L> {
    * @throws a cancellation then
    */
   whileWanted<Result>(work: () => Promise<Result>, isUnwanted?: () => Promise<boolean>): Promise<Result>;
+  /** Says in the object what is executed, where that is due: for a step of which only its executor finds that it takes long. Never fails. */
+  publish(): Promise<void>;
 }
+
+/** Changes what is known as it is then: a status may have been published beside the step. */
+export type Amend<L extends Lifecycle> = (latest: Observation<L>) => Observation<L>;
 
 /** What came of a step. */
 export interface Executed<L extends Lifecycle> {
   applyResult?: (memory: L['memory']) => L['memory'];
   /** What is known now, so that it need not be observed. Left out: the next pass begins with an observation. */
-  observation?: Observation<L> | 'unchanged';
+  observation?: Observation<L> | 'unchanged' | Amend<L>;
   /** The rest of the plan does not hold any more. */
   isOutdated?: boolean;
 }
@@ -68,7 +73,9 @@ export interface RunHandle<L extends Lifecycle> {
   wake(): void;
   memory(): L['memory'];
   update(change: (memory: L['memory']) => L['memory']): void;
-  /** A limit has granted a slot. False: the run does not wait for one, and the kind gives it back. */
+  /** Null before the first observation. */
+  situation(): Situation<L> | null;
+  /** A limit has granted a slot. False: the run does not wait for one, and the kind releases it. */
   grantSlot(limit: string): boolean;
 }
 
@@ -84,8 +91,11 @@ export interface Reconciler<L extends Lifecycle> {
   status(situation: Situation<L>, plan: Plan<L['step']>): L['status'] | null;
   /** Pure. Whether the object said so when it was observed; what the run has published since then, the driver knows. */
   isSaid(observed: L['observed'], status: L['status']): boolean;
-  /** `retryHandled` is to be said as `drover.dev/retry-handled`; null: there is no retry to answer. */
-  publish(situation: Situation<L>, status: L['status'], retryHandled: string | null): Promise<void>;
+  /**
+   * `retryHandled` is to be said as `drover.dev/retry-handled`; null: there is no retry to answer. What the object says then need not be
+   * observed where it is returned.
+   */
+  publish(situation: Situation<L>, status: L['status'], retryHandled: string | null): Promise<Amend<L> | void>;
   /** Values of the search attributes beside phase and reason, which are the plan's. */
   attributes?(situation: Situation<L>): { object?: string; host?: string; phase?: string };
   /** The planner deals with the failed step, by what it finds in the memory. Null or left out: the driver waits, and tries again. */
@@ -101,7 +111,7 @@ export interface Reconciler<L extends Lifecycle> {
   details?(situation: Situation<L>, plan: Plan<L['step']>): string;
   /** More of what `progress` answers. */
   progress?(situation: Situation<L> | null): object;
-  /** Whether the run may continue as new now; slots, steps in flight and handlers are the driver's. */
+  /** Whether the run may continue as new, or release a slot for a failure; slots, steps in flight and handlers are the driver's. */
   isQuiescent?(memory: L['memory']): boolean;
   /** A change that the watch of an outside system has seen, which this observation shows already. */
   isEcho?(observed: L['observed'], seen: string): boolean;
@@ -112,11 +122,9 @@ export interface Reconciler<L extends Lifecycle> {
   /** Something has come after the run said that it is done: drops what is over, so that the next observation begins anew. Pure. */
   reopen?(memory: L['memory']): L['memory'];
   slots?: {
-    /** Asks, or asks again. False: it is queued, and `RunHandle.grantSlot` tells. */
-    acquire(situation: Situation<L>, limit: string): Promise<boolean>;
-    release(situation: Situation<L>, limit: string): Promise<void>;
-    /** After which it is asked again, in case the answer was lost. */
-    renewMs: number;
+    /** Asks, or asks again. Not null: it is queued, `RunHandle.grantSlot` tells, and after that wait it is asked again, in case the grant was lost. */
+    acquire(situation: Situation<L>, limit: string, run: RunHandle<L>): Promise<Wait | null>;
+    release(situation: Situation<L>, limit: string, run: RunHandle<L>): Promise<void>;
   };
 }
 

@@ -20,6 +20,8 @@ export interface Step {
 /** Leave to work under a limit that several runs share, such as the creates of one vCenter. */
 export interface SlotRequest {
   readonly limit: string;
+  /** One that is held is kept, and none is acquired: what needs it has begun, or is being undone. */
+  readonly onlyKept?: true;
 }
 
 /** A condition reason: CamelCase, for machines. */

@@ -1,6 +1,6 @@
 import { setCurrentDetails } from '@temporalio/workflow';
 import { showAttributes } from './attributes.ts';
-import type { Lifecycle, Reconciler, Situation } from './lifecycle.ts';
+import type { Amend, Lifecycle, Reconciler, Situation } from './lifecycle.ts';
 import { describePlan, type Plan } from './plan.ts';
 
 /** Says where a run is: in the object, by an activity; in the Web UI and in `progress`, by itself. */
@@ -9,6 +9,7 @@ export class Publisher<L extends Lifecycle> {
   private readonly spec: Reconciler<L>;
   private readonly kind: string;
   private readonly situation: () => Situation<L> | null;
+  private readonly amend: (change: Amend<L>) => void;
   private attributes = '';
   /** The status that was published since the last observation. */
   private published: string | null = null;
@@ -16,10 +17,16 @@ export class Publisher<L extends Lifecycle> {
   /** Value of `drover.dev/retry` that the object does not show as handled. */
   private unansweredRetry: string | null = null;
 
-  constructor(kind: string, spec: Reconciler<L>, situation: () => Situation<L> | null) {
+  constructor(
+    kind: string,
+    spec: Reconciler<L>,
+    situation: () => Situation<L> | null,
+    amend: (change: Amend<L>) => void,
+  ) {
     this.kind = kind;
     this.spec = spec;
     this.situation = situation;
+    this.amend = amend;
   }
 
   /** What the object says now was just read. */
@@ -57,8 +64,9 @@ export class Publisher<L extends Lifecycle> {
     if (situation === null || status === null) return;
     const retry = this.unansweredRetry;
     this.publishedMs = Date.now();
-    await this.spec.publish(situation, status, retry);
-    this.published = JSON.stringify(status);
+    const change = await this.spec.publish(situation, status, retry);
+    if (change !== undefined) this.amend(change);
+    this.published = change === undefined ? JSON.stringify(status) : null;
     if (this.unansweredRetry === retry) this.unansweredRetry = null;
   }
 

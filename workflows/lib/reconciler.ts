@@ -14,6 +14,7 @@ import { explain, invalidInput } from './failures.ts';
 import { Inbox } from './inbox.ts';
 import { readCarried, readInput } from './input.ts';
 import type {
+  Amend,
   Carried,
   DrivenKind,
   Executed,
@@ -21,6 +22,7 @@ import type {
   Lifecycle,
   Observation,
   Reconciler,
+  RunHandle,
   Situation,
   StepContext,
 } from './lifecycle.ts';
@@ -75,16 +77,19 @@ class Driver<L extends Lifecycle> {
     this.input = input;
     this.title = `${kind.kind} ${kind.input.map((field) => String(Object(input)[field])).join('/')}`;
     this.carried = { memory: spec.memory, failures: 0, changed: false, retryHandled: null, ...carried };
-    this.publisher = new Publisher(kind.kind, spec, () => this.situationOrNull());
-    this.slot = new SlotHolder(spec);
-    this.inbox.listen(this.title);
-    setHandler(progress, () => this.progress());
-    spec.listen?.({
+    const situation = (): Situation<L> | null => this.situationOrNull();
+    this.publisher = new Publisher(kind.kind, spec, situation, (change) => this.amend(change));
+    const run: RunHandle<L> = {
       wake: () => void (this.inbox.pending = true),
       memory: () => this.carried.memory,
       update: (change) => void (this.carried.memory = change(this.carried.memory)),
+      situation,
       grantSlot: (limit) => this.slot.grant(limit),
-    });
+    };
+    this.slot = new SlotHolder(spec, run);
+    this.inbox.listen(this.title);
+    setHandler(progress, () => this.progress());
+    spec.listen?.(run);
   }
 
   async drive(): Promise<RunResult> {
@@ -101,7 +106,7 @@ class Driver<L extends Lifecycle> {
       if (this.inbox.cancelled) return await this.endAsCancelled();
       const plan = this.decide();
       this.publisher.show(plan, this.carried.changed);
-      await this.slot.releaseUnless(plan.kind === 'done' ? undefined : plan.slot?.limit, this.situationOrNull());
+      this.slot.releaseUnless(plan.kind === 'done' ? undefined : plan.slot?.limit, this.situationOrNull());
       if (plan.kind === 'execute') await this.execute(plan);
       else if (plan.kind === 'wait') await this.wait(plan);
       else {
@@ -146,7 +151,10 @@ class Driver<L extends Lifecycle> {
   /** @returns how the run ends where there is nothing to reconcile */
   private async observe(): Promise<RunResult | null> {
     const { inbox, spec, title: object } = this;
-    if (inbox.retryNow) this.resetFailures();
+    if (inbox.retryNow) {
+      this.resetFailures();
+      this.slot.askAgain();
+    }
     inbox.empty();
     this.fresh = true;
     const askedMs = Date.now();
@@ -160,21 +168,26 @@ class Driver<L extends Lifecycle> {
       const reason = observed.kind === 'nothing' ? 'SwitchedOff' : 'HandedOver';
       return { object, outcome: observed.kind, reason, message: observed.message };
     }
+    // A changed spec may have put right what failed, and so may a user who asks for a retry in the object. What a step has written has not.
+    const { observation: before, carried } = this;
+    const isChanged = before !== null && before.desired?.generation !== observed.desired?.generation;
+    const isRetry = observed.retry !== null && observed.retry !== carried.retryHandled;
+    if (isChanged || isRetry) this.resetFailures();
+    if (isRetry) carried.retryHandled = observed.retry;
     this.take(observed);
     return null;
   }
 
-  /** A changed spec may have put right what failed, and so may a user who asks for a retry in the object. */
   private take(observation: Observation<L>): void {
     const { carried, spec } = this;
-    const before = this.observation;
-    const isChanged = before !== null && before.desired?.generation !== observation.desired?.generation;
-    const isRetry = observation.retry !== null && observation.retry !== carried.retryHandled;
-    if (isChanged || isRetry) this.resetFailures();
-    if (isRetry) carried.retryHandled = observation.retry;
     this.observation = observation;
     this.publisher.observed(observation.retry);
     carried.memory = spec.prune?.(carried.memory, this.situation()) ?? carried.memory;
+  }
+
+  /** What was published is known. */
+  private amend(change: Amend<L>): void {
+    if (this.observation !== null) this.observation = change(this.observation);
   }
 
   private situation(): Situation<L> {
@@ -190,7 +203,11 @@ class Driver<L extends Lifecycle> {
 
   private decide(): Plan<L['step']> {
     const { failure, publisher, spec, carried } = this;
-    if (failure !== null) return wait(publisher.shown.phase, failure.reason, failure.message, failure.retryAtMs);
+    if (failure !== null) {
+      const { reason, message, retryAtMs } = failure;
+      const held = spec.isQuiescent?.(carried.memory) === false ? this.slot.limit : null;
+      return wait(publisher.shown.phase, reason, message, retryAtMs, held === null ? undefined : { limit: held });
+    }
     const situation = this.situation();
     const plan = spec.plan(situation);
     carried.memory = spec.planned?.(situation, plan) ?? carried.memory;
@@ -203,12 +220,14 @@ class Driver<L extends Lifecycle> {
   }
 
   private async execute({ steps, slot }: Execute<L['step']>): Promise<void> {
-    if (slot !== undefined) {
-      const asked = this.slot.acquire(this.situation(), slot.limit);
-      const isGranted = await asked.catch((error: unknown) => this.fail(error, null));
-      if (isGranted === null) return;
-      if (!isGranted)
-        return await this.wait(wait('Queued', 'WaitingForSlot', `a slot of ${slot.limit}`, this.slot.askAtMs, slot));
+    if (slot !== undefined && slot.onlyKept !== true) {
+      const queued = await this.slot.acquire(this.situation(), slot.limit).catch((error: unknown) => {
+        this.fail(error, null);
+        return 'failed' as const;
+      });
+      if (queued === 'failed') return;
+      if (queued !== null) return await this.wait({ ...queued, slot });
+      if (Date.now() - this.askedMs > reliedOnMs) this.fresh = false;
     }
     // Acquiring takes time: what came meanwhile is observed first.
     if (!this.isCurrent() || this.inbox.cancelled) return;
@@ -232,19 +251,22 @@ class Driver<L extends Lifecycle> {
 
   /** Null: it failed, and what is to be done about that is planned. */
   private async executeStep(step: L['step']): Promise<Executed<L> | null> {
-    const plan: Execute<L['step']> = { kind: 'execute', steps: [step] };
-    const dueMs = step.publish === 'before' ? 0 : step.publish === 'beside' ? this.publisher.dueMs(plan) : null;
-    const publishing = dueMs !== null && Date.now() >= dueMs ? this.publisher.publish(plan) : Promise.resolve();
-    // It is awaited in any case.
-    publishing.catch(explain);
+    const publishing = step.publish === 'beside' ? this.publishBeside(step) : null;
     try {
-      if (step.publish === 'before') await publishing;
+      if (step.publish === 'before') await this.publisher.publish({ kind: 'execute', steps: [step] });
       return this.applyResult(await this.call(step));
     } catch (error) {
       return this.fail(error, step);
     } finally {
-      await publishing.catch(explain);
+      await publishing;
     }
+  }
+
+  /** One that fails is not the object's problem: the next one says the same. */
+  private async publishBeside(step: L['step']): Promise<void> {
+    const plan: Execute<L['step']> = { kind: 'execute', steps: [step] };
+    const dueMs = this.publisher.dueMs(plan);
+    if (dueMs !== null && Date.now() >= dueMs) await this.publisher.publish(plan).catch(explain);
   }
 
   private async call(step: L['step']): Promise<Executed<L> | void> {
@@ -252,6 +274,7 @@ class Driver<L extends Lifecycle> {
     const context: StepContext<L> = {
       ...this.situation(),
       whileWanted: (work, isUnwanted) => this.whileWanted(work, isUnwanted),
+      publish: () => this.publishBeside(step),
     };
     return await executor(context, step);
   }
@@ -260,7 +283,9 @@ class Driver<L extends Lifecycle> {
     const { applyResult, observation } = executed ?? {};
     this.carried.changed = true;
     if (applyResult !== undefined) this.carried.memory = applyResult(this.carried.memory);
-    if (observation !== undefined && observation !== 'unchanged') this.take(observation);
+    if (observation === undefined || observation === 'unchanged') return executed ?? {};
+    if (typeof observation !== 'function') this.take(observation);
+    else if (this.observation !== null) this.take(observation(this.observation));
     return executed ?? {};
   }
 
@@ -292,10 +317,10 @@ class Driver<L extends Lifecycle> {
     const isOver = (): boolean => running.isOver || inbox.cancelled;
     const giveUp = async (): Promise<void> => {
       let asked = '';
-      const news = (): string => (this.isPending() ? inbox.fingerprint() : '');
+      const newer = (): string => inbox.newerSpec(this.observation?.desired ?? null);
       while (!isOver()) {
-        await condition(() => isOver() || (isUnwanted !== undefined && news() !== asked));
-        asked = news();
+        await condition(() => isOver() || (isUnwanted !== undefined && newer() !== asked));
+        asked = newer();
         // Where it cannot be asked, the work goes on, as it was wanted.
         if (!isOver() && asked !== '' && (await isUnwanted?.().catch(() => false)) === true) break;
       }
@@ -327,8 +352,9 @@ class Driver<L extends Lifecycle> {
     // A step in the background may have failed meanwhile: that is another one.
     if (this.failure === failure) this.failure = null;
     this.inbox.stepEnded = false;
-    const isForSlot = plan.slot !== undefined && Date.now() - this.askedMs < reliedOnMs;
-    if (Date.now() >= untilMs && !isForSlot) this.fresh = false;
+    const isQueued = plan.slot !== undefined && plan.slot.limit === this.slot.limit && !wasGranted;
+    // A slot is asked for again by the same observation: how old it may be is judged when it is granted.
+    if (Date.now() >= untilMs && !isQueued) this.fresh = false;
   }
 
   /** Null: there is more to do. */
@@ -361,7 +387,7 @@ class Driver<L extends Lifecycle> {
 
   /** Null: something has come. No await between the last look at the inbox and the end. */
   private async end(result: RunResult): Promise<RunResult | null> {
-    await this.slot.releaseUnless(undefined, this.situationOrNull());
+    await this.slot.releaseAll(this.situationOrNull());
     const isQuiet = (): boolean => allHandlersFinished() && this.inFlight.size === 0;
     // What has just been asked is answered by an observation.
     if (!isQuiet() && !this.isWoken()) {
@@ -401,7 +427,7 @@ class Driver<L extends Lifecycle> {
       this.publisher.show(last, true);
       await this.publisher.publish(last).catch(explain);
     }
-    await this.slot.releaseUnless(undefined, this.situationOrNull());
+    await this.slot.releaseAll(this.situationOrNull());
     this.dismiss(message);
     await condition(allHandlersFinished);
     if (isDone) this.reopen();
@@ -417,7 +443,7 @@ class Driver<L extends Lifecycle> {
   private async continueAsNewWhereQuiet(): Promise<void> {
     const { spec, carried, inFlight, inbox } = this;
     if (inFlight.size > 0 || this.slot.isGranted || spec.isQuiescent?.(carried.memory) === false) return;
-    await this.slot.releaseUnless(undefined, this.situationOrNull());
+    await this.slot.releaseAll(this.situationOrNull());
     if (!allHandlersFinished()) await condition(() => allHandlersFinished() || this.isWoken());
     // A cancel is not carried over, nor is an update that waits for the next pass.
     if (!inbox.cancelled && allHandlersFinished()) await this.continueAsNew();

@@ -143,9 +143,11 @@ export const reconcileWidget = defineReconciler<WidgetLifecycle>(
       setHandler(polish, () => activities.polishWidget());
     },
     slots: {
-      acquire: (_, limit) => activities.acquireSlot(limit),
+      acquire: async (_, limit) =>
+        (await activities.acquireSlot(limit))
+          ? null
+          : wait('Queued', 'WaitingForSlot', `a slot of ${limit}`, Date.now() + 60_000),
       release: (_, limit) => activities.releaseSlot(limit),
-      renewMs: 60_000,
     },
   },
 );
