@@ -281,7 +281,8 @@ class Driver<L extends Lifecycle> {
 
   private applyResult(executed: Executed<L> | void): Executed<L> {
     const { applyResult, observation } = executed ?? {};
-    this.carried.changed = true;
+    // What changes nothing of what is observed has no echoes to stay for.
+    if (observation !== 'unchanged') this.carried.changed = true;
     if (applyResult !== undefined) this.carried.memory = applyResult(this.carried.memory);
     if (observation === undefined || observation === 'unchanged') return executed ?? {};
     if (typeof observation !== 'function') this.take(observation);
