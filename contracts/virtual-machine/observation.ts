@@ -133,7 +133,9 @@ export interface PlacedAt {
   cpuMHz: number;
 }
 
-export type Placement = { kind: 'placed'; at: PlacedAt } | { kind: 'notReady' | 'zoneMismatch' | 'error'; message: string };
+export type Placement =
+  | { kind: 'placed'; at: PlacedAt }
+  | { kind: 'notReady' | 'zoneMismatch' | 'error'; message: string };
 
 /** A VM that was found, and by what: `status.uniqueID`, `spec.instanceUUID`, the object's uid as instance UUID, the ownership mark, the name in its folder. */
 export interface Candidate {

@@ -91,7 +91,10 @@ export function vsphereObserveContract(open: () => Promise<VsphereCounterpart>):
     const { placement } = await look('child', { folder: 'children', resourcePool: 'children' });
     const folder = await gateway.findByPath('/DC0/vm/team-a/children', never);
     const resourcePool = await gateway.findByPath('/DC0/host/DC0_C0/Resources/team-a/children', never);
-    expect(placement).toMatchObject({ kind: 'placed', at: { folder: folder?.value, resourcePool: resourcePool?.value } });
+    expect(placement).toMatchObject({
+      kind: 'placed',
+      at: { folder: folder?.value, resourcePool: resourcePool?.value },
+    });
     if (placement.kind !== 'placed') return;
     await makeVm(activities, context.newVm('child', { at: placement.at }));
     expect(await factsOf(context, activities, 'child')).toMatchObject({

@@ -31,7 +31,10 @@ export interface VmContext extends Context {
 
 export const success: Outcome = { kind: 'success' };
 
-export const act = (phase: Phase, ...deeds: [words: string, deed: VirtualMachineDeed][]): Outcome & { kind: 'act' } => ({
+export const act = (
+  phase: Phase,
+  ...deeds: [words: string, deed: VirtualMachineDeed][]
+): Outcome & { kind: 'act' } => ({
   kind: 'act',
   steps: deeds.map(([words, deed]) => ({ ...deed, words, phase })),
 });

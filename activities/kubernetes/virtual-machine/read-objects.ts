@@ -109,7 +109,10 @@ const policyParameter = 'storagePolicyID';
 function readStorageClass(name: string, parameters: Readonly<Record<string, string>>): Fetched<{ profileId: string }> {
   const profileId = parameters[policyParameter];
   return profileId === undefined || profileId === ''
-    ? { kind: 'invalid', message: `StorageClass ${name} names no storage policy: it has no parameter ${policyParameter}` }
+    ? {
+        kind: 'invalid',
+        message: `StorageClass ${name} names no storage policy: it has no parameter ${policyParameter}`,
+      }
     : { kind: 'found', value: { profileId } };
 }
 

@@ -88,7 +88,7 @@ export async function tell({
   mayStop = false,
 }: StoryOptions): Promise<Story> {
   const complaints: string[] = [];
-  const asked = { accepted: 0, unserved: 0, polished: 0 };
+  const asked = { accepted: 0, unserved: 0, polished: 0, acceptedMs: 0, waitedFor: 0 };
   /** Updates that were accepted and not answered. */
   const unanswered = new Set<string>();
   let [moments, tasks, changes, retries] = [0, 0, 0, 0];
@@ -113,7 +113,14 @@ export async function tell({
       if (protocolInstanceId !== null) unanswered.add(protocolInstanceId);
       unanswered.delete(event.workflowExecutionUpdateCompletedEventAttributes?.meta?.updateId ?? '');
       if (event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest?.input?.name === messages.retryNow)
-        asked.unserved += 1;
+        Object.assign(asked, { unserved: asked.unserved + 1, acceptedMs: running.clock.nowMs });
+      // A wait ended by its own time, although it was asked to end before.
+      if (
+        event.timerFiredEventAttributes != null &&
+        asked.unserved > 0 &&
+        running.clock.nowMs > asked.acceptedMs + 1_000
+      )
+        asked.waitedFor += 1;
       if (event.activityTaskScheduledEventAttributes?.activityType?.name === 'observeWidget') asked.unserved = 0;
       moment(name, null);
     },
@@ -155,6 +162,8 @@ export async function tell({
     if (running.runs().length === runs) found.push('no run was started');
     if (unanswered.size > 0) found.push('an update was accepted, and not answered');
     if (asked.unserved > 0) found.push('retryNow was accepted, and nothing was observed after it');
+    if (asked.waitedFor > 0) found.push('retryNow was accepted, and a wait went on all the same');
+    asked.waitedFor = 0;
     events.push(written() - before);
     complaints.push(...found.map((one) => `${title}: ${one}`));
   };

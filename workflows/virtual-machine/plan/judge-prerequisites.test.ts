@@ -18,7 +18,10 @@ const storage = (hasDatastore: boolean): Pick<Prerequisites, 'storageClass'> => 
 const secrets = (...missingKeys: string[]): Pick<Prerequisites, 'bootstrap'> => ({
   bootstrap: { kind: 'found', value: { missingKeys, configHash: null, customHash: null } },
 });
-const not = (kind: 'notFound' | 'forbidden' | 'invalid' | 'internalError' | 'failed') => ({ kind, message: 'its words' });
+const not = (kind: 'notFound' | 'forbidden' | 'invalid' | 'internalError' | 'failed') => ({
+  kind,
+  message: 'its words',
+});
 
 type Row = [
   why: string,

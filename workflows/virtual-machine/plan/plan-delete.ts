@@ -113,7 +113,9 @@ function destroy(context: VmContext): Outcome {
   if (!observed.turn.destroy) return waitTurn(context, 'Deleting', 'destroys');
   const off = powerOff(context);
   if (off.kind !== 'success')
-    return off.kind === 'act' ? { ...off, steps: off.steps.map((step) => ({ ...step, phase: 'delete' as const })) } : off;
+    return off.kind === 'act'
+      ? { ...off, steps: off.steps.map((step) => ({ ...step, phase: 'delete' as const })) }
+      : off;
   const foreign = vm.config === null ? null : vm.config.disks.filter(({ own }) => !own);
   // Destroying a VM destroys every disk that is attached to it.
   if (foreign === null)
