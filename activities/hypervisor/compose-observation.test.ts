@@ -90,10 +90,10 @@ const partsOf = (
     ...change,
   };
 };
-const look = (parts: ReadParts, settings = config) => composeObservation('node-1', parts, settings, nowMs);
+const compose = (parts: ReadParts, settings = config) => composeObservation('node-1', parts, settings, nowMs);
 
 test('a host of an aggregate that has opted in is handled automatically', () => {
-  expect(look(partsOf())).toMatchObject({
+  expect(compose(partsOf())).toMatchObject({
     mode: 'automatic',
     node: { ready: 'Unknown', bootId: 'boot-node-1', pressures: [] },
     compute: { state: 'down' },
@@ -109,7 +109,7 @@ test('a host of an aggregate that has opted in is handled automatically', () => 
   });
 });
 
-const recommended: [why: string, ...Parameters<typeof look>][] = [
+const recommended: [why: string, ...Parameters<typeof compose>][] = [
   [
     'no aggregate of it has opted in',
     partsOf(),
@@ -121,29 +121,29 @@ const recommended: [why: string, ...Parameters<typeof look>][] = [
     nodeFailureConfig.parse({ mode: 'recommend', automaticAggregates: ['ha'] }),
   ],
   ['its Hypervisor does not want it', partsOf({}, { hypervisor: { spec: { highAvailability: false } } })],
-  ['its lifecycle is nobody’s', partsOf({}, { hypervisor: { spec: { lifecycleEnabled: false } } })],
+  ['its lifecycle is not driven', partsOf({}, { hypervisor: { spec: { lifecycleEnabled: false } } })],
   [
-    'somebody has it in maintenance',
+    'a user has it in maintenance',
     partsOf({}, { hypervisor: { spec: { maintenance: 'manual', maintenanceReason: 'disks' } } }),
   ],
   [
     'its Hypervisor shall only be observed',
     partsOf({}, { hypervisor: { annotations: { 'drover.dev/mode': 'observe' } } }),
   ],
-  ['somebody has cordoned it', partsOf({}, { node: nodeOf('node-1', 'Unknown', { spec: { unschedulable: true } }) })],
+  ['a user has cordoned it', partsOf({}, { node: nodeOf('node-1', 'Unknown', { spec: { unschedulable: true } }) })],
   [
     'its machine is being taken away',
     partsOf({}, { node: nodeOf('node-1', 'Unknown', { conditions: [{ type: 'Terminating', status: 'True' }] }) }),
   ],
   [
-    'somebody has disabled it',
+    'a user has disabled it',
     partsOf({}, { own: serviceOf('node-1', { state: 'down', status: 'disabled', disabledReason: 'CHG-1' }) }),
   ],
   ['kube-apiserver does not answer', partsOf({ kubernetes: null })],
   ['Nova does not answer', partsOf({ nova: null })],
 ];
 test.each(recommended)('where %s, drover only recommends', (_why, ...parts) => {
-  expect(look(...parts).mode).toBe('recommend');
+  expect(compose(...parts).mode).toBe('recommend');
 });
 
 test('a host that drover itself has disabled, as it was fenced, is handled on', () => {
@@ -153,11 +153,11 @@ test('a host that drover itself has disabled, as it was fenced, is handled on', 
     disabledReason: 'drover: maintenance ha: node failure node-1/x',
     forcedDown: true,
   });
-  expect(look(partsOf({}, { own })).mode).toBe('automatic');
+  expect(compose(partsOf({}, { own })).mode).toBe('automatic');
 });
 
 test('what does not answer is null, and is said of the APIs', () => {
-  expect(look(partsOf({ kubernetes: null }))).toMatchObject({
+  expect(compose(partsOf({ kubernetes: null }))).toMatchObject({
     hypervisor: null,
     node: null,
     fleet: {
@@ -166,17 +166,20 @@ test('what does not answer is null, and is said of the APIs', () => {
       hosts: 0,
     },
   });
-  expect(look(partsOf({ nova: null }))).toMatchObject({
+  expect(compose(partsOf({ nova: null }))).toMatchObject({
     nova: null,
     compute: null,
     fleet: { schedulerUp: false, apis: [{}, { name: 'Nova', reachable: false }, {}] },
   });
-  expect(look(partsOf({ placementAnswers: false })).fleet.apis).toContainEqual({ name: 'Placement', reachable: false });
+  expect(compose(partsOf({ placementAnswers: false })).fleet.apis).toContainEqual({
+    name: 'Placement',
+    reachable: false,
+  });
 });
 
 test('a cell that is down says nothing of the host', () => {
   expect(
-    look(partsOf({}, { own: serviceOf('node-1', { state: 'down', status: 'disabled', cellDown: true }) })),
+    compose(partsOf({}, { own: serviceOf('node-1', { state: 'down', status: 'disabled', cellDown: true }) })),
   ).toMatchObject({ compute: null, nova: null });
 });
 
@@ -197,7 +200,7 @@ test('the fleet counts those that are in service, and suspects every sign', () =
     serviceOf('node-4', { status: 'disabled', state: 'down', forcedDown: true }),
     serviceOf('node-5'),
   ];
-  const { fleet } = look({
+  const { fleet } = compose({
     ...parts,
     kubernetes: { ...parts.kubernetes!, nodes, lastFencing: { host: 'node-4', atMs: 7 } },
     nova: { ...parts.nova!, services, aggregates: [aggregate('ha', 'node-1', 'node-4')] },
@@ -206,10 +209,10 @@ test('the fleet counts those that are in service, and suspects every sign', () =
   expect(fleet.suspects.map(({ host }) => host)).toEqual(['node-1', 'node-2', 'node-3', 'node-5']);
 });
 
-test('its own last turn holds a host back from nothing', () => {
+test('its own last claim holds a host back from nothing', () => {
   const parts = partsOf();
   expect(
-    look({ ...parts, kubernetes: { ...parts.kubernetes!, lastFencing: { host: 'node-1', atMs: nowMs } } }).fleet
+    compose({ ...parts, kubernetes: { ...parts.kubernetes!, lastFencing: { host: 'node-1', atMs: nowMs } } }).fleet
       .lastFencingMs,
   ).toBeNull();
 });

@@ -98,7 +98,7 @@ async function watching(
       },
       { shard: 0 },
     );
-    // It is looked at at the end.
+    // It is read at the end.
     work.catch(() => undefined);
     const listening = (count: number): Promise<unknown> =>
       until(
@@ -130,7 +130,7 @@ test('guests that fail are reported at once, again while that lasts, and no more
   watching(async ({ signalled, events, host, sleep, listening }) => {
     await listening(1);
     crash(host('node-1'), 'vm-1', 'vm-2');
-    await until('the word', patienceMs, () => signalled.length === 1 || `${signalled.length}`);
+    await until('the signal', patienceMs, () => signalled.length === 1 || `${signalled.length}`);
     expect(signalled[0]).toMatch(/^node-1: 2 guests failed within 10 min: vm-1 .*, vm-2/u);
     expect(events[0]).toMatchObject({
       regarding: { kind: 'Hypervisor', name: 'node-1', uid: 'uid-node-1' },
@@ -139,7 +139,7 @@ test('guests that fail are reported at once, again while that lasts, and no more
       message: 'vm-1 has lost its QEMU',
     });
     await sleep(guestSignalEveryMs);
-    await until('the word again', patienceMs, () => signalled.length === 2 || `${signalled.length}`);
+    await until('the signal again', patienceMs, () => signalled.length === 2 || `${signalled.length}`);
     await sleep(windowMs);
     const { length } = signalled;
     crash(host('node-1'), 'vm-3');
@@ -209,7 +209,7 @@ test('while kube-apiserver or Temporal is away it goes on, says so, and does it 
         () => warnings.some((one) => one.includes('Temporal is away')) || 'not yet',
       );
       isAway = false;
-      await until('the word', patienceMs, () => sent.length === 1 || 'not yet');
+      await until('the signal', patienceMs, () => sent.length === 1 || 'not yet');
       world.hypervisors = undefined as never;
       await until(
         'the other complaint',
@@ -223,8 +223,8 @@ test('while kube-apiserver or Temporal is away it goes on, says so, and does it 
 });
 
 const unwanted: [what: string, change: Partial<ShardTools>, input: number][] = [
-  ['nobody asks for it', { settings: null }, 0],
-  ['nobody says how libvirt is reached', { libvirt: null }, 0],
+  ['it is not asked for', { settings: null }, 0],
+  ['it is not said how libvirt is reached', { libvirt: null }, 0],
   ['there are fewer shards by now', {}, 1],
 ];
 test.each(unwanted)('it is over where %s', async (_what, change, input) => {
@@ -254,7 +254,7 @@ test('where all hosts fail at once none is reported: what they share has failed'
       await listening(2);
       for (const name of ['node-1', 'node-2']) crash(host(name), 'vm-1', 'vm-2');
       await until('the events of both', patienceMs, () => events.length === 4 || `${events.length}`);
-      await until('a look that withheld it', patienceMs, () => (beats.at(-1)?.withheld ?? 0) > 0 || 'not yet');
+      await until('it to be withheld', patienceMs, () => (beats.at(-1)?.withheld ?? 0) > 0 || 'not yet');
       expect(signalled).toEqual([]);
     },
     { hypervisors: [hypervisorOf('node-1'), hypervisorOf('node-2')] },

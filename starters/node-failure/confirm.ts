@@ -45,7 +45,7 @@ export function whatToConfirm(host: string, failure: FailureDescription | null):
     return new CommandError(
       `No worker answers for ${failure.workflowId}. Nothing was confirmed.`,
       exitCodes.unreachable,
-      '`drover doctor` shows which queue nobody polls.',
+      '`drover doctor` shows which queue has no worker.',
     );
   const stands = oneLine(progress.message);
   if (progress.confirm === null)

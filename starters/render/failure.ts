@@ -87,7 +87,7 @@ function factsOf(progress: NodeFailureProgress, nowMs: number, paint: Paint): [s
 /** What an operator may type for it, the most likely first. Pure. */
 export function failureCommands(host: string, { progress }: FailureDescription): NextCommand[] {
   if (progress === null)
-    return [{ command: 'drover doctor', why: 'no worker answers for its failure: see which queue nobody polls' }];
+    return [{ command: 'drover doctor', why: 'no worker answers for its failure: see which queue has no worker' }];
   const { confirm, incident, servers } = progress;
   const forDisks = servers?.left.find(({ why }) => why.includes('consent of its own'));
   return [

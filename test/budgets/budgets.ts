@@ -193,13 +193,13 @@ export const budgets = {
   },
   nodeFailure: { title: '`handleNodeFailure`, three servers evacuated', events: 610, activityCalls: 74, calls: null },
   guestWatch: {
-    title: '`watchGuests`, three turns of an hour and one that failed',
+    title: '`watchGuests`, three rounds of an hour and one that failed',
     events: 45,
     activityCalls: 5,
     calls: null,
   },
   vcenterWatch: {
-    title: '`watchVcenter`, three turns of an hour and one that failed',
+    title: '`watchVcenter`, three rounds of an hour and one that failed',
     events: 45,
     activityCalls: 5,
     calls: null,

@@ -1,6 +1,6 @@
 import type { AnyActivity, Mutation } from './mutation.ts';
 
-/** Verbs and rules of hosts that fail, broken on purpose, and who notices. */
+/** Verbs and rules of hosts that fail, broken on purpose, and the scenario that catches each. */
 
 /** A host that is forced down is left so. */
 const leaveForcedDown = (activity: string, original: AnyActivity): AnyActivity | null =>
@@ -31,7 +31,10 @@ export const nodeFailureMutations: readonly Mutation[] = [
     breaks: 'a host that shows life does not count as off any more',
     caughtBy: 'fenced',
     says: /for it to be in service again.*it is held off until it is restored/u,
-    rewrite: { from: /if \(why !== null\) return \{(?=\s+do: 'loseEvidence')/u, to: 'if (false) return {' },
+    rewrite: {
+      from: /return why === null \? planEvacuations\(state, nowMs\) : planLoss\(state, why\);/u,
+      to: 'return planEvacuations(state, nowMs);',
+    },
   },
   {
     name: 'aliveUnheeded',

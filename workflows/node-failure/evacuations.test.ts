@@ -139,14 +139,14 @@ const instance = (change: Partial<Instance>): Instance => ({
 const outcomes: [why: string, found: Instance | null, outcome: object][] = [
   ['it was deleted meanwhile', null, { outcome: 'gone', why: null }],
   ['it came up elsewhere', instance({ host: 'node-2' }), { outcome: 'evacuated', why: null }],
-  ['it is still there', instance({}), { outcome: 'failed', why: 'Nova’s words' }],
-  ['nobody holds it', instance({ host: null }), { outcome: 'failed', why: 'Nova’s words' }],
+  ['it is still there', instance({}), { outcome: 'failed', why: 'Nova’s message' }],
+  ['it is on no host', instance({ host: null }), { outcome: 'failed', why: 'Nova’s message' }],
   [
     'it is on its way',
     instance({ host: 'node-2', taskState: 'rebuilding' }),
-    { outcome: 'failed', why: 'Nova’s words; Nova is still at it (rebuilding)' },
+    { outcome: 'failed', why: 'Nova’s message; Nova is still at it (rebuilding)' },
   ],
 ];
 test.each(outcomes)('%s', (_why, found, outcome) => {
-  expect(evacuationOutcome({ instance: found, migration: null }, 'node-1', 'Nova’s words')).toEqual(outcome);
+  expect(evacuationOutcome({ instance: found, migration: null }, 'node-1', 'Nova’s message')).toEqual(outcome);
 });

@@ -13,7 +13,7 @@ const evacuable: readonly string[] = ['active', 'stopped', 'error'];
 /**
 @
  *
- * @param consentedDisks the servers whose local disks somebody gave up
+ * @param consentedDisks the servers whose local disks a user gave up
  */
 export function whyLeft(
   server: EvacuationCandidate,

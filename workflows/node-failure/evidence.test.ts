@@ -35,11 +35,11 @@ type Row = [
   confirmation: Partial<Confirmation>,
   view: Partial<ConsentView>,
   refused: ConsentRefusal | null,
-  words?: RegExp,
+  message?: RegExp,
 ];
 const rows: Row[] = [
   ['names incident, boot and person', {}, {}, null],
-  ['nobody gave it', { person: ' ' }, {}, 'Anonymous'],
+  ['no person gave it', { person: ' ' }, {}, 'Anonymous'],
   [
     'another incident',
     { incident: 'node-1/0' },
@@ -66,11 +66,11 @@ const rows: Row[] = [
     /nova-compute on node-1 is up/,
   ],
   ['Nova cannot be read', {}, signs({ compute: null }), 'ServiceUp', /could not be read/],
-  ['the BMC tells On', {}, { power: power('On') }, 'PowerOn', /power it off first/],
-  ['the BMC tells PoweringOff', {}, { power: power('PoweringOff') }, 'PowerOn'],
-  ['the BMC told On a while ago', {}, { power: power('On', fencingDefaults.holdCheckMs + 1) }, null],
-  ['the BMC tells Off', {}, { power: power('Off') }, null],
-  ['the BMC tells nothing', {}, { power: power('Unknown') }, null],
+  ['the BMC says On', {}, { power: power('On') }, 'PowerOn', /power it off first/],
+  ['the BMC says PoweringOff', {}, { power: power('PoweringOff') }, 'PowerOn'],
+  ['the BMC said On a while ago', {}, { power: power('On', fencingDefaults.holdCheckMs + 1) }, null],
+  ['the BMC says Off', {}, { power: power('Off') }, null],
+  ['the BMC says nothing', {}, { power: power('Unknown') }, null],
   ['the kubelet speaks', {}, node('False', 'boot-1'), 'HostAlive', /the kubelet of node-1 reports/],
   [
     'libvirt answers',
@@ -80,16 +80,16 @@ const rows: Row[] = [
     /libvirt on node-1 answers/,
   ],
   ['something on the host lives', {}, { verdict: verdictOf('suspect', 'yes') }, 'HostAlive'],
-  ['nobody knows whether it lives, and the person does', {}, { verdict: verdictOf('suspect', 'unknown') }, null],
+  ['it is not known whether it lives, and the person knows', {}, { verdict: verdictOf('suspect', 'unknown') }, null],
   ['it is only watched', {}, { verdict: verdictOf('watch', 'unknown') }, 'NotFailed'],
 ];
-test.each(rows)('%s', (_why, confirmation, change, refused, words = /\.$/) => {
+test.each(rows)('%s', (_why, confirmation, change, refused, message = /\.$/) => {
   expect(
     judgeConsent(confirmationAt(nowMs - minute, confirmation), { ...view, ...change }, fencingDefaults, nowMs),
   ).toEqual(
     refused === null
       ? { consent: 'valid', untilMs: (confirmation.atMs ?? nowMs - minute) + 15 * minute }
-      : { consent: 'refused', reason: refused, message: expect.stringMatching(words) as string },
+      : { consent: 'refused', reason: refused, message: expect.stringMatching(message) as string },
   );
 });
 

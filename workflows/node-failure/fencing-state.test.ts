@@ -193,7 +193,7 @@ test('what an earlier run has fenced is taken up, without its evidence', () => {
   ).toMatchObject({ forcedDown: false, fencedBootId: null });
 });
 
-test('an observation that says less of the power than before does not make it look younger', () => {
+test('an observation that says less of the power than before does not make it younger', () => {
   const before = fencingOf({ signs: silentSigns, power: { host: 'node-1', power: 'Off', atMs: openedAtMs } });
   expect(
     applyObservation(
@@ -340,7 +340,7 @@ const disks: [
   what: string,
   change: Partial<AbandonDisks>,
   state: typeof listed,
-  words: RegExp,
+  message: RegExp,
   accepted: string[] | null,
 ][] = [
   ['by id', { instances: ['a'] }, listed, /^Accepted: jane gives up the local disks of vm-a\./u, ['a']],
@@ -363,12 +363,12 @@ const disks: [
   ['one that Nova does not evacuate', { instances: ['building'] }, listed, /state building/u, null],
   ['all or none', { instances: ['a', 'volume'] }, listed, /vm-volume has no disks/u, null],
 ];
-test.each(disks)('%s', (_what, change, state, words, accepted) => {
+test.each(disks)('%s', (_what, change, state, message, accepted) => {
   const decision = judgeDiskConsent(
     { incident: incident.id, instances: ['a'], person: 'jane', ...change },
     state,
     openedAtMs + 1,
   );
-  expect(decision.message).toMatch(words);
+  expect(decision.message).toMatch(message);
   expect(decision.accepted).toEqual(accepted?.map((id) => ({ id, person: 'jane', atMs: openedAtMs + 1 })) ?? null);
 });

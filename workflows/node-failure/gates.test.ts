@@ -26,7 +26,7 @@ const other = (host: string, failureDomain: string | null, minutesApart: number)
   sinceMs: self.sinceMs + minutesApart * minute,
 });
 
-type Row = [why: string, view: Partial<FleetView>, held: GateName | null, words?: RegExp];
+type Row = [why: string, view: Partial<FleetView>, held: GateName | null, message?: RegExp];
 const rows: Row[] = [
   ['one host of ten, and all is well otherwise', {}, null],
   [
@@ -40,12 +40,12 @@ const rows: Row[] = [
     'ApisUnreachable',
     /does not reach kube-apiserver, so the fault may be drover’s own/,
   ],
-  ['nobody looked whether APIs answer', { apis: [] }, 'ApisUnreachable', /not known/],
+  ['it is not known whether APIs answer', { apis: [] }, 'ApisUnreachable', /not known/],
   ['no scheduler', { schedulerUp: false }, 'SchedulerDown', /nova-scheduler/],
   ['half of all', { hosts: 4, suspects: [self, other('node-9', 'rack-9', 60)] }, 'MassFailure', /2 of 4 hosts/],
   ['just under half', { hosts: 5, suspects: [self, other('node-9', 'rack-9', 60)] }, null],
   ['the only other host of two is half of all', { hosts: 2 }, 'MassFailure', /1 of 2/],
-  ['the host counts though nobody listed it', { hosts: 2, suspects: [] }, 'MassFailure', /1 of 2/],
+  ['the host counts though it is not in the list', { hosts: 2, suspects: [] }, 'MassFailure', /1 of 2/],
   ['no hosts at all are an observer’s fault', { hosts: 0 }, 'MassFailure'],
   [
     'another of the rack at the same time',
@@ -58,13 +58,13 @@ const rows: Row[] = [
   ['another of the rack long before', { suspects: [self, other('node-2', 'rack-1', -5.01)] }, null],
   ['another of another rack', { suspects: [self, other('node-2', 'rack-2', 0)] }, null],
   [
-    'two whose rack nobody knows share one',
+    'two whose rack is not known share one',
     { failureDomain: null, suspects: [{ ...self, failureDomain: null }, other('node-2', null, 0)] },
     'DomainFailure',
     /without a known failure domain/,
   ],
   [
-    'one in the rack whose time nobody knows',
+    'one in the rack whose time is not known',
     { suspects: [self, { ...other('node-2', 'rack-1', 0), sinceMs: Number.NaN }] },
     'DomainFailure',
   ],
@@ -102,14 +102,14 @@ const rows: Row[] = [
   ],
   ['a host in no aggregate', { aggregates: [] }, null],
   [
-    'drover’s own fault is told before the fleet’s',
+    'drover’s own fault is said before the fleet’s',
     { apis: [{ name: 'Nova', reachable: false }], hosts: 1 },
     'ApisUnreachable',
   ],
 ];
-test.each(rows)('%s', (_why, view, held, words = /./) => {
+test.each(rows)('%s', (_why, view, held, message = /./) => {
   expect(passGates({ ...calm, ...view }, gateDefaults, nowMs)).toEqual(
-    held === null ? { gate: 'go' } : { gate: 'hold', name: held, message: expect.stringMatching(words) as string },
+    held === null ? { gate: 'go' } : { gate: 'hold', name: held, message: expect.stringMatching(message) as string },
   );
 });
 

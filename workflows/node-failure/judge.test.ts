@@ -48,9 +48,9 @@ type Row = [
 ];
 const rows: Row[] = [
   ['all is well', {}, 'healthy', 'Healthy', 'yes'],
-  ['nobody asked libvirt', { libvirt: null }, 'healthy', 'Healthy', 'yes'],
+  ['libvirt is not asked', { libvirt: null }, 'healthy', 'Healthy', 'yes'],
   [
-    'disk pressure is told',
+    'disk pressure is said',
     { node: { ready: 'True', sinceMs: 0, bootId: 'b', pressures: ['DiskPressure'] } },
     'watch',
     'DiskPressure',
@@ -109,8 +109,8 @@ const rows: Row[] = [
     'unknown',
     short + 100,
   ],
-  ['silent, and the BMC tells Off', { ...silent, ...saw('stopped') }, 'failed', 'Dead', 'no'],
-  ['silent, and nobody writes any more', { ...silent, ...saw('powered', 'stopped') }, 'failed', 'Dead', 'no'],
+  ['silent, and the BMC says Off', { ...silent, ...saw('stopped') }, 'failed', 'Dead', 'no'],
+  ['silent, and nothing is written any more', { ...silent, ...saw('powered', 'stopped') }, 'failed', 'Dead', 'no'],
   ['silent, and guests write: cut off', { ...silent, ...saw('powered', 'running') }, 'suspect', 'Isolated', 'yes'],
   [
     'of two witnesses the one that saw life is believed',
@@ -119,9 +119,9 @@ const rows: Row[] = [
     'Isolated',
     'yes',
   ],
-  ['power alone tells nothing', { ...silent, ...saw('powered') }, 'suspect', 'NoWitness', 'unknown'],
+  ['power alone proves nothing', { ...silent, ...saw('powered') }, 'suspect', 'NoWitness', 'unknown'],
   [
-    'a witness that does not know tells nothing',
+    'a witness that does not know proves nothing',
     { ...silent, ...saw('unknown', 'unknown') },
     'suspect',
     'NoWitness',
@@ -129,14 +129,14 @@ const rows: Row[] = [
   ],
   ['without a witness silence is not death', silent, 'suspect', 'NoWitness', 'unknown'],
   [
-    'a witness who looked too long ago is not heard',
+    'a witness that observed too long ago does not count',
     { ...silent, witnesses: [{ kind: 'bmcPower', says: 'stopped', atMs: nowMs - 31 }] },
     'suspect',
     'NoWitness',
     'unknown',
   ],
   [
-    'nor one who looked before the silence',
+    'nor one that observed before the silence',
     {
       ...silent,
       ...node('Unknown', long),
@@ -196,10 +196,10 @@ test.each(rows)('%s', (_why, signs, verdict, reason, alive, ...[untilMs = null])
 });
 
 test('messages say what and how long', () => {
-  const told = (signs: Partial<HostSigns>, atMs = nowMs): string =>
+  const messageOf = (signs: Partial<HostSigns>, atMs = nowMs): string =>
     judgeNodeFailure({ ...healthy, ...signs }, settings, atMs).message;
   expect(
-    told({
+    messageOf({
       ...silent,
       ...node('Unknown', nowMs - 300_000),
       ...compute('down', nowMs - 240_000),
@@ -208,7 +208,7 @@ test('messages say what and how long', () => {
   ).toBe(
     'The kubelet and nova-compute of node-1 have not reported for 4 min, and according to its BMC and Ceph, off their network, nothing runs there',
   );
-  expect(told({ node: null, compute: null })).toBe(
+  expect(messageOf({ node: null, compute: null })).toBe(
     'node-1 cannot be judged: its Node and its compute service could not be read',
   );
 });
@@ -246,7 +246,7 @@ const anySigns: fc.Arbitrary<HostSigns> = fc.record({
   ),
 });
 
-test('nobody is called dead without a fresh witness off the network, and against none that saw life', () => {
+test('no host is called dead without a fresh witness off the network, and against none that saw life', () => {
   fc.assert(
     fc.property(anySigns, (signs) => {
       if (judgeNodeFailure(signs, settings, nowMs).alive !== 'no') return;

@@ -176,7 +176,7 @@ function judgeSilent(
       alive: 'no',
       untilMs: null,
     };
-  const powered = says('powered') ? 'its BMC tells only that it has power' : 'nothing off their network tells more';
+  const powered = says('powered') ? 'its BMC says only that it has power' : 'no witness off their network says more';
   return {
     verdict: 'suspect',
     reason: 'NoWitness',
@@ -276,7 +276,7 @@ const aggregateLimit: Gate = ({ aggregates }, { mostFencedPerAggregate }) => {
 
 const gates: readonly Gate[] = [ownApis, scheduler, massFailure, domainFailure, oneAtATime, aggregateLimit];
 
-/** The host itself is one, whether or not whoever listed them had heard of it. */
+/** The host itself is one, whether or not it is in the list. */
 const suspectsOf = (view: FleetView): FleetView['suspects'] =>
   view.suspects.some(({ host }) => host === view.host)
     ? view.suspects

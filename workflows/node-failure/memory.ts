@@ -30,7 +30,7 @@ type Change = (fencing: FencingState) => FencingState;
 export const changeFencing = (memory: NodeFailureMemory, change: Change): NodeFailureMemory =>
   memory.fencing === null ? memory : { ...memory, fencing: change(memory.fencing) };
 
-/** Applies a new observation, and answers by it what users have told the run before it was asked for. */
+/** Applies a new observation, and answers by it what users have asked of the run before it was asked for. */
 export function prune(
   memory: NodeFailureMemory,
   { input, observed, settings, askedMs, nowMs }: Situation<NodeFailureLifecycle>,

@@ -21,8 +21,12 @@ import type { NodeFailureLifecycle } from './types.ts';
 const nowMs = openedAtMs + 20_000;
 const holdUntilMs = openedAtMs + fencingDefaults.powerRecheckMs + fencingDefaults.holdCheckMs;
 const held = (name: GateName): Partial<FencingState> => ({ gate: { gate: 'hold', name, message: 'shut' } });
-const words = (text: RegExp): string => expect.stringMatching(text) as string;
-const wait = (text: RegExp, untilMs: number | null = null): object => ({ kind: 'wait', message: words(text), untilMs });
+const message = (text: RegExp): string => expect.stringMatching(text) as string;
+const wait = (text: RegExp, untilMs: number | null = null): object => ({
+  kind: 'wait',
+  message: message(text),
+  untilMs,
+});
 const does = (step: object): object => ({ kind: 'execute', steps: [step] });
 const evacuates = (...ids: string[]): object => ({
   kind: 'execute',
@@ -61,7 +65,7 @@ const rows: Row[] = [
   [
     'a host that is well again is left alone',
     fencingOf({ verdict: verdictOf('healthy', 'yes') }),
-    { kind: 'done', reason: 'Recovered', message: words(/nothing was done/) },
+    { kind: 'done', reason: 'Recovered', message: message(/nothing was done/) },
   ],
   [
     'one that is watched is watched',
@@ -69,7 +73,7 @@ const rows: Row[] = [
     wait(/node-1 is silent/, 7),
   ],
   [
-    'of a suspect an operator is told',
+    'a suspect is recommended to an operator',
     fencingOf({ verdict: verdictOf('suspect', 'unknown'), recommended: null }),
     recommends('fence'),
   ],
@@ -83,7 +87,7 @@ const rows: Row[] = [
     fencingOf({ verdict: verdictOf('suspect', 'unknown') }),
     wait(/an operator to look/),
   ],
-  ['a failed one is told first', fencingOf({ recommended: null }), recommends('fence')],
+  ['a failed one is recommended first', fencingOf({ recommended: null }), recommends('fence')],
   ['what was recommended as a suspect is not said twice', fencingOf({ recommended: 'mend' }), recommends('fence')],
   [
     'without an opt-in an operator decides',
@@ -100,7 +104,7 @@ const rows: Row[] = [
   [
     'but again',
     fencingOf({ problem: { message: 'The BMC is away.', retryAtMs: nowMs } }),
-    does({ kind: 'powerOff', cause: words(/./) }),
+    does({ kind: 'powerOff', cause: message(/./) }),
   ],
 
   [
@@ -110,7 +114,11 @@ const rows: Row[] = [
   ],
 
   // It lives
-  ['one that fails and lives is told', fencingOf({ verdict: verdictOf('failed', 'yes') }), recommends('evictLive')],
+  [
+    'one that fails and lives is recommended',
+    fencingOf({ verdict: verdictOf('failed', 'yes') }),
+    recommends('evictLive'),
+  ],
   [
     'and moved live, never fenced',
     fencingOf({ verdict: verdictOf('failed', 'yes'), recommended: 'evictLive' }),
@@ -138,7 +146,7 @@ const rows: Row[] = [
   [
     'then the eviction has it',
     fencingOf({ handedOver: true }),
-    { kind: 'done', reason: 'HandedOver', message: words(/Eviction/) },
+    { kind: 'done', reason: 'HandedOver', message: message(/Eviction/) },
   ],
 
   // A user's confirmation
@@ -246,32 +254,32 @@ const rows: Row[] = [
   [
     'power that is on again ends it',
     fenced({ ...going(tracked('a')), ...power('On') }),
-    does({ kind: 'loseEvidence', why: words(/says On/) }),
+    does({ kind: 'loseEvidence', why: message(/says On/) }),
   ],
   [
     'also on a confirmation',
     confirmed({ ...going(tracked('a')), ...power('PoweringOn') }),
-    does({ kind: 'loseEvidence', why: words(/says PoweringOn/) }),
+    does({ kind: 'loseEvidence', why: message(/says PoweringOn/) }),
   ],
   [
     'so does the kubelet',
     fenced({ ...going(tracked('a')), ...signs(node('False')) }),
-    does({ kind: 'loseEvidence', why: words(/kubelet/) }),
+    does({ kind: 'loseEvidence', why: message(/kubelet/) }),
   ],
   [
     'so does another boot',
     fenced({ ...going(tracked('a')), ...signs(node('Unknown', 'boot-2')) }),
-    does({ kind: 'loseEvidence', why: words(/booted again/) }),
+    does({ kind: 'loseEvidence', why: message(/booted again/) }),
   ],
   [
     'so does nova-compute',
     fenced({ ...going(tracked('a')), ...signs({ compute: { state: 'up', sinceMs: nowMs } }) }),
-    does({ kind: 'loseEvidence', why: words(/nova-compute/) }),
+    does({ kind: 'loseEvidence', why: message(/nova-compute/) }),
   ],
   [
     'so does libvirt',
     fenced({ ...going(tracked('a')), ...signs({ libvirt: { verdict: 'failing', sinceMs: nowMs, message: '' } }) }),
-    does({ kind: 'loseEvidence', why: words(/libvirt/) }),
+    does({ kind: 'loseEvidence', why: message(/libvirt/) }),
   ],
   [
     'on a confirmation, guests that write too',
@@ -279,7 +287,7 @@ const rows: Row[] = [
       ...going(tracked('a')),
       ...signs({ witnesses: [{ kind: 'rbdWatchers', says: 'running', atMs: nowMs }] }),
     }),
-    does({ kind: 'loseEvidence', why: words(/write to their disks/) }),
+    does({ kind: 'loseEvidence', why: message(/write to their disks/) }),
   ],
   [
     'but watchers outlive lost power',
@@ -292,7 +300,7 @@ const rows: Row[] = [
   [
     'evidence of another host is none',
     fenced({ ...going(tracked('a')), evidence: { ...byPower, proof: proofAt(openedAtMs, { host: 'node-2' }) } }),
-    does({ kind: 'loseEvidence', why: words(/node-2/) }),
+    does({ kind: 'loseEvidence', why: message(/node-2/) }),
   ],
 
   // It has shown life
@@ -315,10 +323,10 @@ const rows: Row[] = [
     fenced({
       ...going(tracked('a', 'evacuated'), tracked('b')),
       evidence: null,
-      problem: { message: 'Nova’s words.', retryAtMs: nowMs + 1 },
+      problem: { message: 'Nova’s message.', retryAtMs: nowMs + 1 },
       ...signs({ ...node('True', 'boot-2'), libvirt: { verdict: 'healthy', sinceMs: nowMs, message: '' } }),
     }),
-    { kind: 'wait', message: 'Nova’s words.', untilMs: nowMs + 1 },
+    { kind: 'wait', message: 'Nova’s message.', untilMs: nowMs + 1 },
   ],
   [
     'not before libvirt is well',
@@ -342,7 +350,7 @@ const rows: Row[] = [
   [
     'its power came on and it is silent: off again',
     fenced({ ...going(tracked('a')), evidence: null, ...power('On') }),
-    does({ kind: 'powerOff', cause: words(/./) }),
+    does({ kind: 'powerOff', cause: message(/./) }),
   ],
   [
     'but by an operator where no aggregate has opted in',
@@ -362,7 +370,7 @@ const rows: Row[] = [
   [
     'at last',
     fenced({ ...going(tracked('a', 'evacuated')), restored: true }),
-    { kind: 'done', reason: 'Restored', message: words(/node-1 is back; 1 of 1 servers have left it/) },
+    { kind: 'done', reason: 'Restored', message: message(/node-1 is back; 1 of 1 servers have left it/) },
   ],
 ];
 test.each(rows)('%s', (_why, state, step) => {
@@ -385,7 +393,7 @@ const outside: [why: string, of: Situation<NodeFailureLifecycle>, plan: object][
   [
     'a user took it back: nothing more is begun',
     situation(listed(), { observed: { nova: forced(false) } }),
-    does({ kind: 'loseEvidence', why: words(/a user has taken back/) }),
+    does({ kind: 'loseEvidence', why: message(/a user has taken back/) }),
   ],
   [
     'and what is in flight ends',

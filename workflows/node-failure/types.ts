@@ -10,7 +10,7 @@ import type { Lifecycle } from '../lib/lifecycle.ts';
 import type { Step } from '../lib/plan.ts';
 import type { DatedObservation, FencingState } from './fencing-state.ts';
 
-/** What a user has told the run to do, and when that came. */
+/** What a user has asked of the run, and when that came. */
 export type Command = { id: string; atMs: number } & (
   | { kind: 'confirmOff'; confirmation: Confirmation }
   | { kind: 'abandonDisks'; abandonment: AbandonDisks }

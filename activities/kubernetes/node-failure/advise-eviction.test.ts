@@ -47,8 +47,8 @@ const rows: [what: string, eviction: Eviction | null, deeds: string[]][] = [
   ['there is none', null, created],
   ['it is there', there(ofIncident('node-1/2')), []],
   ['it is of an earlier failure', there(ofIncident('node-1/1')), [...deleted, ...created]],
-  ['somebody else has an Eviction of that name', there({}), []],
-  ['somebody has made it act', there({ 'drover.dev/incident': 'node-1/1' }), []],
+  ['another Eviction has that name', there({}), []],
+  ['a user has made it act', there({ 'drover.dev/incident': 'node-1/1' }), []],
 ];
 test.each(rows)('advice where %s', async (_what, eviction, expected) => {
   const { tools, deeds } = stage(eviction);
@@ -84,8 +84,8 @@ const backs: [what: string, eviction: Eviction | null, deeds: string[]][] = [
   ['there is none', null, []],
   ['it is there', there(ofIncident('node-1/2')), deleted],
   ['it is another host’s', there(ofIncident('node-1/2'), 'node-2'), []],
-  ['somebody has made it act', there({ 'drover.dev/incident': 'node-1/2', 'drover.dev/mode': 'act' }), []],
-  ['it is somebody else’s', there({ 'drover.dev/mode': 'observe' }), []],
+  ['a user has made it act', there({ 'drover.dev/incident': 'node-1/2', 'drover.dev/mode': 'act' }), []],
+  ['it is another’s', there({ 'drover.dev/mode': 'observe' }), []],
 ];
 test.each(backs)('taken back where %s', async (_what, eviction, expected) => {
   const { tools, deeds } = stage(eviction);

@@ -7,7 +7,7 @@ import { mutate } from '../../lib/mutate.ts';
 type AdviceTools = Pick<HypervisorTools, 'client' | 'stopGate' | 'audit' | 'scope'>;
 
 /**
- * Makes an Eviction that only plans (`drover.dev/mode: observe`): what emptying the host would take, before somebody decides it. One of an
+ * Makes an Eviction that only plans (`drover.dev/mode: observe`): what emptying the host would take, before a user decides it. One of an
  * earlier incident gives way; one that says the same is left. It belongs to the Hypervisor and goes when that goes.
  */
 export async function adviseEviction(
@@ -48,7 +48,7 @@ export async function adviseEviction(
   );
 }
 
-/** Not somebody else's under that name, nor one that somebody has made into more than advice. */
+/** Neither another's of that name, nor one that a user has made into more than advice. */
 const isAdvice = ({ metadata: { annotations: given = {} } }: Eviction): boolean =>
   given[annotations.incident] !== undefined && given[annotations.mode] === 'observe';
 

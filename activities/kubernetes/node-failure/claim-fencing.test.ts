@@ -13,7 +13,7 @@ const refusal = (status: number, reason: string): Error =>
   );
 
 const rows: [why: string, last: Parameters<typeof refusedBy>[0], refused: string | null][] = [
-  ['nobody has had it', null, null],
+  ['no host has had it', null, null],
   ['another has it', { host: 'node-2', atMs: nowMs - cycleMs + 1 }, 'node-2'],
   ['another had it long ago', { host: 'node-2', atMs: nowMs - cycleMs }, null],
   ['another has it by a clock that is ahead', { host: 'node-2', atMs: nowMs + 3_600_000 }, 'node-2'],
@@ -45,7 +45,7 @@ function leaseStore(beforeWrite: () => void = () => undefined) {
   };
 }
 
-test('of many hosts that ask at once, one has the turn, whether or not there was a Lease', async () => {
+test('of many hosts that ask at once, one has the claim, whether or not there was a Lease', async () => {
   for (const old of [null, { holderIdentity: 'node-9', renewTime: '2025-12-31T00:00:00.000000Z' }]) {
     const { kubernetes, set } = leaseStore();
     if (old !== null) set(old);
@@ -69,7 +69,7 @@ test('one that has it may ask again', async () => {
   ]);
 });
 
-test('a Lease that nobody holds is nobody’s, and a time that is none counts as now', async () => {
+test('a Lease without a holder is free, and a time that is none counts as now', async () => {
   const { kubernetes, set } = leaseStore();
   expect(await readLastFencing(kubernetes, 'n', nowMs, signal)).toBeNull();
   set({});

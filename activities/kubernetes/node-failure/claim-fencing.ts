@@ -12,13 +12,13 @@ const leaseSchema = z.object({
   spec: z.object({ holderIdentity: z.string().nullish(), renewTime: z.string().nullish() }).prefault({}),
 });
 
-/** Who fenced last by itself, and when, in milliseconds since the epoch. */
+/** Which host drover fenced last by itself, and when, in milliseconds since the epoch. */
 export interface LastFencing {
   host: string;
   atMs: number;
 }
 
-/** Null: nobody yet. What is no time counts as now: nothing is fenced on what is not understood. */
+/** Null: no host yet. What is no time counts as now: nothing is fenced on what is not understood. */
 export async function readLastFencing(
   kubernetes: Kubernetes,
   namespace: string,
@@ -29,8 +29,8 @@ export async function readLastFencing(
 }
 
 /**
- * Takes the turn to fence. Two hosts that ask at the same moment write one version of one Lease, so only one gets it. The time is that of
- * the worker that asks; a clock that is wrong by minutes makes the distance shorter by as much, and no two turns at once.
+ * Claims the right to fence. Two hosts that ask at the same moment write one version of one Lease, so only one gets it. The time is that of
+ * the worker that asks; a clock that is wrong by minutes makes the distance shorter by as much, and no two hosts claim it at once.
  *
  * @throws ObjectConflict when others write all the time; what the client throws
  */
@@ -49,7 +49,7 @@ export const claimFencing = (
     return { granted: true };
   });
 
-/** Who has the turn, where it is another; null: it may be taken. Pure. */
+/** Which other host has the claim; null: it may be made. Pure. */
 export const refusedBy = (
   last: LastFencing | null,
   { host, cycleMs }: { host: string; cycleMs: number },

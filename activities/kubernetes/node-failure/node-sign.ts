@@ -3,14 +3,14 @@ import type { Node } from '../hypervisor/node-schema.ts';
 
 const pressures = ['DiskPressure', 'MemoryPressure'] as const;
 
-/** What a Node says of itself, or what is said of it: where nobody says whether it is Ready, that is unknown. Pure. */
+/** What a Node says of itself, or what is said of it: where it is not said whether it is Ready, that is unknown. Pure. */
 export function toNodeSign({ status }: Node): Omit<NodeSign, 'sinceMs'> {
-  const told = (type: string): string | undefined =>
+  const statusOf = (type: string): string | undefined =>
     status?.conditions?.find((condition) => condition.type === type)?.status;
-  const ready = told('Ready');
+  const ready = statusOf('Ready');
   return {
     ready: ready === 'True' || ready === 'False' ? ready : 'Unknown',
     bootId: status?.nodeInfo?.bootID || null,
-    pressures: pressures.filter((type) => told(type) === 'True'),
+    pressures: pressures.filter((type) => statusOf(type) === 'True'),
   };
 }
