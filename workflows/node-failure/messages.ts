@@ -42,7 +42,7 @@ function onCommand(run: Run, name: string, read: Read): void {
   const ask = async (argument: unknown): Promise<string> => {
     const id = currentUpdateInfo()?.id ?? uuid4();
     const atMs = Date.now();
-    const command = { id, atMs, ...read(argument, id, atMs) } as Command;
+    const command: Command = { id, atMs, ...read(argument, id, atMs) };
     run.update((memory) => ({ ...memory, commands: [...memory.commands, command] }));
     run.wake();
     await condition(() => run.memory().answers[id] !== undefined);
