@@ -1,6 +1,6 @@
-import { createLibraryImagesClient } from '../activities/kubernetes/content-library/client.ts';
 import { createLibraryImageActivities } from '../activities/kubernetes/content-library/sync-library-images.ts';
 import type { LibraryImageActivities } from '../contracts/virtual-machine/content-library.ts';
+import { openObjects } from '../runtime/kubernetes/objects.ts';
 import { createStopGate } from '../runtime/stop.ts';
 import { virtualMachineSettings } from '../runtime/config/virtual-machine-config.ts';
 import type { VcenterSettings } from '../runtime/config/vsphere-settings.ts';
@@ -18,7 +18,7 @@ export function composeLibraryImageActivities(
   const { cluster, modes } = config;
   const mode = modes.VirtualMachine === 'act' ? 'act' : 'observe';
   return createLibraryImageActivities({
-    client: createLibraryImagesClient(kubernetes),
+    objects: openObjects(kubernetes),
     settings:
       modes.VirtualMachine === 'off'
         ? null

@@ -100,6 +100,10 @@ const objectMetaSchema = z.object({
   labels: z.record(z.string(), z.string()).optional(),
   annotations: z.record(z.string(), z.string()).optional(),
   finalizers: z.array(z.string()).optional(),
+  /** Written back as they came. */
+  ownerReferences: z
+    .array(z.looseObject({ kind: z.string(), uid: z.string(), controller: z.boolean().optional() }))
+    .optional(),
   managedFields: z
     .array(
       z.object({

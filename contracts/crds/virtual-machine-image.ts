@@ -55,6 +55,12 @@ export const clusterVirtualMachineImageSchema = customResource(
 export type VirtualMachineImage = z.output<typeof virtualMachineImageSchema>;
 export type ClusterVirtualMachineImage = z.output<typeof clusterVirtualMachineImageSchema>;
 
+export const anyImageSchema = z.discriminatedUnion('kind', [
+  virtualMachineImageSchema,
+  clusterVirtualMachineImageSchema,
+]);
+export type AnyImage = z.output<typeof anyImageSchema>;
+
 const shared = {
   group: 'vmoperator.vmware.com',
   version: 'v1alpha6',

@@ -1,6 +1,7 @@
 import { setConditions, type ConditionUpdate } from '../../../contracts/conditions.ts';
 import type { LibraryContent, LibraryItem } from '../../../contracts/virtual-machine/content-library.ts';
-import type { AnyImage } from '../virtual-machine/client.ts';
+import type { AnyImage } from '../../../contracts/crds/virtual-machine-image.ts';
+import type { MergePatch } from '../../../runtime/kubernetes/objects.ts';
 import { patchBetween } from '../lib/merge-patch.ts';
 import { imageCacheName } from '../virtual-machine/read-objects.ts';
 
@@ -10,7 +11,7 @@ export type ImageStatus = NonNullable<AnyImage['status']>;
 export interface LibraryImagePlan {
   make: { name: string; status: ImageStatus }[];
   /** As a merge patch of the status. */
-  change: { image: AnyImage; status: Record<string, unknown> }[];
+  change: { image: AnyImage; status: MergePatch<ImageStatus> }[];
   remove: AnyImage[];
   unchanged: number;
 }
@@ -39,7 +40,7 @@ export function planLibraryImages(
     const { status = {} } = image;
     const patch = patchBetween(status, statusWith(status, item, now));
     if (patch === undefined) plan.unchanged += 1;
-    else plan.change.push({ image, status: patch as Record<string, unknown> });
+    else plan.change.push({ image, status: patch as MergePatch<ImageStatus> });
   }
   return { ...plan, remove: [...there.values()] };
 }

@@ -5,35 +5,34 @@ import type {
   LibraryImages,
   LibrarySync,
 } from '../../../contracts/virtual-machine/content-library.ts';
+import {
+  anyImageSchema,
+  clusterVirtualMachineImageDefinition,
+  virtualMachineImageDefinition,
+} from '../../../contracts/crds/virtual-machine-image.ts';
+import { labels } from '../../../contracts/ids.ts';
+import type { VirtualMachineSettings } from '../../../contracts/virtual-machine/lifecycle.ts';
+import { type KubernetesObjects, type Resource, resourceOf } from '../../../runtime/kubernetes/objects.ts';
 import { retryConflicts } from '../../../runtime/kubernetes/retry-conflicts.ts';
-import type { LibraryImagesClient } from './client.ts';
 import { readLibraryInput } from '../../lib/input.ts';
 import { mutate } from '../../lib/mutate.ts';
 import { planLibraryImages, type ImageStatus } from './plan-library-images.ts';
-import { currentScope, type ActivityScope } from '../../lib/context.ts';
-import type { AnyImage } from '../virtual-machine/client.ts';
-import type { VirtualMachineObjectDependencies } from '../virtual-machine/dependencies.ts';
+import { type ActivityContext, contextOf, type ForActivities } from '../../lib/context.ts';
 
-export interface LibraryImageDependencies extends Pick<
-  VirtualMachineObjectDependencies,
-  'settings' | 'stopGate' | 'audit' | 'scope' | 'clock'
-> {
-  client: LibraryImagesClient;
+export interface LibraryImageDependencies extends ForActivities<ActivityContext> {
+  objects: KubernetesObjects;
+  /** Null: the kind VirtualMachine is switched off. */
+  settings: VirtualMachineSettings | null;
 }
 
-type Tools = Omit<LibraryImageDependencies, 'scope'> & { scope: ActivityScope };
+type Tools = Omit<LibraryImageDependencies, 'scope'> & ActivityContext;
 
 /** Activities on the images of content libraries, on queue `kubernetes`. */
-export function createLibraryImageActivities({
-  scope = currentScope,
-  ...rest
-}: LibraryImageDependencies): LibraryImageActivities {
-  const tools = (): Tools => ({ ...rest, scope: scope(rest.clock) });
-  return {
-    openLibrarySync: (input) => Promise.resolve().then(() => openLibrarySync(rest.settings, input)),
-    syncLibraryImages: ({ namespace, content }) => retryConflicts(() => syncLibraryImages(tools(), namespace, content)),
-  };
-}
+export const createLibraryImageActivities = (dependencies: LibraryImageDependencies): LibraryImageActivities => ({
+  openLibrarySync: (input) => Promise.resolve().then(() => openLibrarySync(dependencies.settings, input)),
+  syncLibraryImages: ({ namespace, content }) =>
+    retryConflicts(() => syncLibraryImages(contextOf(dependencies), namespace, content)),
+});
 
 function openLibrarySync(settings: LibraryImageDependencies['settings'], input: ContentLibraryInput): LibrarySync {
   const { library, namespace = null } = readLibraryInput(input);
@@ -47,10 +46,15 @@ async function syncLibraryImages(
   namespace: string | null,
   content: LibraryContent,
 ): Promise<LibraryImages> {
-  const { client, settings, scope, clock } = tools;
+  const { objects, settings, scope, clock } = tools;
+  const images = imagesOf(namespace);
   const { make, change, remove, unchanged } = planLibraryImages(
     content,
-    await client.list(namespace, content.id, scope.signal),
+    await objects.list(
+      images,
+      { namespace: namespace ?? undefined, labelSelector: `${labels.contentLibrary}=${content.id}` },
+      scope.signal,
+    ),
     new Date(clock.now()).toISOString(),
   );
   const told: LibraryImages = {
@@ -79,26 +83,37 @@ async function syncLibraryImages(
     );
   for (const { image, status } of change)
     await write(image.metadata.name, image.status ?? null, status, () =>
-      client.patchStatus(image, status, scope.signal),
+      objects.patchStatus(images, image.metadata, status, scope.signal),
     );
   for (const image of remove)
-    await write(image.metadata.name, image.status ?? null, null, () => client.remove(image, scope.signal));
+    await write(image.metadata.name, image.status ?? null, null, () =>
+      objects.delete(images, image.metadata, scope.signal),
+    );
   return told;
 }
+
+/** Of a namespace; null: those of all. */
+const imagesOf = (namespace: string | null): Resource<typeof anyImageSchema> =>
+  resourceOf(namespace === null ? clusterVirtualMachineImageDefinition : virtualMachineImageDefinition, anyImageSchema);
 
 type Write = <Result>(name: string, before: unknown, after: unknown, call: () => Promise<Result>) => Promise<Result>;
 
 /** False: the object of another writer has its name. */
 async function makeOne(
-  { client, scope }: Tools,
+  { objects, scope }: Tools,
   write: Write,
   wanted: { namespace: string | null; libraryId: string; name: string; status: ImageStatus },
 ): Promise<boolean> {
   const { namespace, libraryId, name, status } = wanted;
   return await write(name, null, status, async () => {
-    const image: AnyImage | null = await client.create(namespace, libraryId, name, scope.signal);
+    const metadata = {
+      name,
+      labels: { [labels.contentLibrary]: libraryId },
+      ...(namespace !== null && { namespace }),
+    };
+    const image = await objects.create(imagesOf(namespace), { metadata, spec: {} }, scope.signal);
     if (image === null) return false;
-    await client.patchStatus(image, { ...status }, scope.signal);
+    await objects.patchStatus(imagesOf(namespace), image.metadata, status, scope.signal);
     return true;
   });
 }

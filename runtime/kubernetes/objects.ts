@@ -1,0 +1,262 @@
+import { z } from 'zod';
+
+import type { ResourceDefinition } from '../../contracts/crds/definition.ts';
+import { fieldManager } from '../../contracts/ids.ts';
+import { checkAnswer, isAlreadyExists, isFailure } from './kubernetes-faults.ts';
+import type { Kubernetes, KubernetesRequest } from './kubernetes.ts';
+import { resourcePath } from './resource-path.ts';
+
+/** A kind of objects as kube-apiserver serves it: a row of the kind table is one. */
+export interface Resource<Schema extends z.ZodType = z.ZodType> {
+  /** Group and version. */
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly plural: string;
+  /** Of what is read of an object; what it does not speak of is left out, or kept, as it says. */
+  readonly schema: Schema;
+}
+
+/** Of one of drover's own definitions, which do not keep the type of their schema. */
+export const resourceOf = <Schema extends z.ZodType>(
+  { group, version, kind, plural }: Omit<ResourceDefinition, 'schema'>,
+  schema: Schema,
+): Resource<Schema> => ({ apiVersion: `${group}/${version}`, kind, plural, schema });
+
+/** As the metadata of an object have it; without a namespace where the kind has none. */
+export interface ObjectKey {
+  namespace?: string | undefined;
+  name: string;
+}
+
+/** An object as it was read. A write on another version, or on another object of that name, is refused with ObjectConflict. */
+export interface ObjectVersion extends ObjectKey {
+  uid?: string;
+  resourceVersion?: string;
+}
+
+/** RFC 7386: null takes a field away, a list is replaced. */
+export type MergePatch<Value> = Value extends readonly unknown[]
+  ? Value
+  : Value extends object
+    ? { readonly [Field in keyof Value]?: MergePatch<Value[Field]> | null }
+    : Value;
+
+type StatusOf<Schema extends z.ZodType> =
+  z.output<Schema> extends { status?: infer Status } ? NonNullable<Status> : never;
+type SpecOf<Schema extends z.ZodType> = z.output<Schema> extends { spec?: infer Spec } ? NonNullable<Spec> : never;
+
+/** What of the metadata may be written. */
+interface Metadata {
+  labels: Record<string, string>;
+  annotations: Record<string, string>;
+  finalizers: readonly string[];
+  ownerReferences: readonly object[];
+}
+
+export interface ListQuery {
+  /** Default: of all namespaces. */
+  namespace?: string | undefined;
+  labelSelector?: string;
+  fieldSelector?: string;
+}
+
+/**
+ * Objects of kube-apiserver, typed by their kind. Every answer is checked against the schema of the kind, and one that does not fit is a
+ * failure that names the field. Failures are rows of contracts/errors.ts; what is not there is null. Nothing is tried again here.
+ */
+export interface KubernetesObjects {
+  get<Schema extends z.ZodType>(
+    resource: Resource<Schema>,
+    key: ObjectKey,
+    signal: AbortSignal,
+  ): Promise<z.output<Schema> | null>;
+  /** All, of every page. */
+  list<Schema extends z.ZodType>(
+    resource: Resource<Schema>,
+    query: ListQuery,
+    signal: AbortSignal,
+  ): Promise<z.output<Schema>[]>;
+  /** Those that fit the schema: one odd object must not hold up every other. */
+  listValid<Schema extends z.ZodType>(
+    resource: Resource<Schema>,
+    query: ListQuery,
+    signal: AbortSignal,
+  ): Promise<z.output<Schema>[]>;
+  /** Null when the name is taken. */
+  create<Schema extends z.ZodType>(
+    resource: Resource<Schema>,
+    object: { metadata: ObjectKey & Partial<Metadata>; spec?: SpecOf<Schema> },
+    signal: AbortSignal,
+  ): Promise<z.output<Schema> | null>;
+  /** The object then. */
+  patch<Schema extends z.ZodType>(
+    resource: Resource<Schema>,
+    version: ObjectVersion,
+    change: { metadata?: MergePatch<Metadata>; spec?: MergePatch<SpecOf<Schema>> },
+    signal: AbortSignal,
+  ): Promise<z.output<Schema>>;
+  patchStatus<Schema extends z.ZodType>(
+    resource: Resource<Schema>,
+    version: ObjectVersion,
+    status: MergePatch<StatusOf<Schema>>,
+    signal: AbortSignal,
+  ): Promise<z.output<Schema>>;
+  /** Puts the object in the place of the version that it names. */
+  replace<Schema extends z.ZodType>(
+    resource: Resource<Schema>,
+    object: { metadata: ObjectVersion; spec?: SpecOf<Schema> },
+    signal: AbortSignal,
+  ): Promise<z.output<Schema>>;
+  /** Server-side apply, never forced. @throws ObjectConflict where another manager owns a field with another value */
+  apply<Schema extends z.ZodType>(
+    resource: Resource<Schema>,
+    object: { metadata: ObjectKey & Partial<Metadata>; spec?: SpecOf<Schema> },
+    signal: AbortSignal,
+  ): Promise<z.output<Schema>>;
+  /** The same of the status: exactly these fields are drover's afterwards. */
+  applyStatus<Schema extends z.ZodType>(
+    resource: Resource<Schema>,
+    key: ObjectKey,
+    status: Partial<StatusOf<Schema>>,
+    signal: AbortSignal,
+  ): Promise<z.output<Schema>>;
+  /** One that is gone is well. @throws ObjectConflict where it is another version, or another object of that name */
+  delete(resource: Resource, version: ObjectVersion, signal: AbortSignal): Promise<void>;
+}
+
+/** Large lists come in pages. */
+const pageLimit = 500;
+
+const listSchema = z.object({
+  metadata: z.object({ continue: z.string().optional() }).optional(),
+  items: z.array(z.unknown()),
+});
+
+export function openObjects(kubernetes: Kubernetes): KubernetesObjects {
+  const send = async <Schema extends z.ZodType>(
+    schema: Schema,
+    request: KubernetesRequest,
+    signal: AbortSignal,
+  ): Promise<z.output<Schema>> =>
+    checkAnswer(schema, await kubernetes.request(request, signal), `${request.method} ${request.path}`);
+
+  const listItems = async (
+    { apiVersion, kind, ...resource }: Resource,
+    { namespace, ...query }: ListQuery,
+    signal: AbortSignal,
+  ): Promise<unknown[]> => {
+    const path = pathOf({ apiVersion, ...resource }, { namespace });
+    const all: unknown[] = [];
+    let next: string | undefined;
+    do {
+      const page = await send(
+        listSchema,
+        { method: 'GET', path, query: { ...query, limit: pageLimit, continue: next } },
+        signal,
+      );
+      // Items of a list do not say what they are.
+      all.push(...page.items.map((item) => (typeof item === 'object' ? { ...item, apiVersion, kind } : item)));
+      next = page.metadata?.continue === '' ? undefined : page.metadata?.continue;
+    } while (next !== undefined);
+    return all;
+  };
+
+  const change = <Schema extends z.ZodType>(
+    resource: Resource<Schema>,
+    version: ObjectVersion,
+    { metadata, ...more }: { metadata?: object; spec?: unknown; status?: unknown },
+    subresource: 'status' | undefined,
+    signal: AbortSignal,
+  ): Promise<z.output<Schema>> => {
+    const { uid, resourceVersion } = version;
+    const ofVersion = { ...(uid !== undefined && { uid }), ...(resourceVersion !== undefined && { resourceVersion }) };
+    const request = {
+      method: 'PATCH',
+      patchType: 'merge',
+      query: { fieldManager },
+      path: pathOf(resource, version, subresource),
+      body: { metadata: { ...metadata, ...ofVersion }, ...more },
+    } as const;
+    return send(resource.schema, request, signal);
+  };
+
+  const write = <Schema extends z.ZodType>(
+    { apiVersion, kind, plural, schema }: Resource<Schema>,
+    request: Pick<KubernetesRequest, 'method' | 'patchType'>,
+    object: { metadata: ObjectKey },
+    subresource: 'status' | undefined,
+    signal: AbortSignal,
+  ): Promise<z.output<Schema>> => {
+    const { namespace, name } = object.metadata;
+    const place = request.method === 'POST' ? { namespace } : { namespace, name };
+    return send(
+      schema,
+      {
+        ...request,
+        query: { fieldManager },
+        path: pathOf({ apiVersion, plural }, place, subresource),
+        body: { apiVersion, kind, ...object },
+      },
+      signal,
+    );
+  };
+
+  return {
+    async get(resource, key, signal) {
+      try {
+        return await send(resource.schema, { method: 'GET', path: pathOf(resource, key) }, signal);
+      } catch (error) {
+        if (isFailure(error, 'ObjectNotFound')) return null;
+        throw error;
+      }
+    },
+    async list(resource, query, signal) {
+      const items = await listItems(resource, query, signal);
+      return items.map((item) => checkAnswer(resource.schema, item, `LIST ${resource.kind}`));
+    },
+    async listValid(resource, query, signal) {
+      const items = await listItems(resource, query, signal);
+      return items.flatMap((item) => resource.schema.safeParse(item).data ?? []);
+    },
+    async create(resource, object, signal) {
+      try {
+        return await write(resource, { method: 'POST' }, object, undefined, signal);
+      } catch (error) {
+        if (isAlreadyExists(error)) return null;
+        throw error;
+      }
+    },
+    patch: (resource, version, changes, signal) => change(resource, version, changes, undefined, signal),
+    patchStatus: (resource, version, status, signal) => change(resource, version, { status }, 'status', signal),
+    replace: (resource, object, signal) => write(resource, { method: 'PUT' }, object, undefined, signal),
+    apply: (resource, object, signal) =>
+      write(resource, { method: 'PATCH', patchType: 'apply' }, object, undefined, signal),
+    applyStatus: (resource, { namespace, name }, status, signal) => {
+      const metadata = { name, ...(namespace !== undefined && { namespace }) };
+      return write(resource, { method: 'PATCH', patchType: 'apply' }, { metadata, ...{ status } }, 'status', signal);
+    },
+    async delete(resource, { uid, resourceVersion, ...key }, signal) {
+      const preconditions = {
+        ...(uid !== undefined && { uid }),
+        ...(resourceVersion !== undefined && { resourceVersion }),
+      };
+      const body = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions };
+      try {
+        await kubernetes.request({ method: 'DELETE', path: pathOf(resource, key), body }, signal);
+      } catch (error) {
+        if (!isFailure(error, 'ObjectNotFound')) throw error;
+      }
+    },
+  };
+}
+
+const pathOf = (
+  { apiVersion, plural }: Pick<Resource, 'apiVersion' | 'plural'>,
+  { namespace, name }: Partial<ObjectKey>,
+  subresource?: 'status',
+): string =>
+  resourcePath(apiVersion, plural, {
+    ...(namespace !== undefined && { namespace }),
+    ...(name !== undefined && { name }),
+    ...(subresource !== undefined && { subresource }),
+  });
