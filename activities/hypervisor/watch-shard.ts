@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 
+import pLimit from 'p-limit';
+
 import { findCondition } from '../../contracts/conditions.ts';
 import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
 import { hypervisorConditions } from '../../contracts/hypervisor/conditions.ts';
@@ -26,7 +28,6 @@ import type { Domain, LibvirtConnection } from '../libvirt/types.ts';
 import { type GuestNotice, type GuestWatch, startGuestWatch } from '../libvirt/watch-guests.ts';
 import { sameShortName } from '../nova/resolve-host.ts';
 import type { NovaClient } from '../nova/types.ts';
-import { atMost } from './at-most.ts';
 import type { HostPorts } from './host-ports.ts';
 
 export interface ShardTools {
@@ -167,8 +168,8 @@ function watchStarter(
   libvirt: NonNullable<ShardTools['libvirt']>,
 ) {
   const { nova, clock, random, scope, ports } = tools;
-  const opening = atMost(opensAtOnce);
-  const asking = atMost(questionsAtOnce);
+  const opening = pLimit(opensAtOnce);
+  const asking = pLimit(questionsAtOnce);
   const { windowMs, ioErrors, failingGuests, verifyAfterMs } = settings;
   const open = async (address: string, signal: AbortSignal): Promise<LibvirtConnection> =>
     ports.connectLibvirt(
@@ -205,8 +206,8 @@ function watchStarter(
       );
     };
     return startGuestWatch({
-      open: (signal) => opening(() => open(address, signal), signal),
-      shouldRun: (domain, signal) => asking(() => shouldRun(name, domain, signal), signal),
+      open: (signal) => opening(() => open(address, signal)),
+      shouldRun: (domain, signal) => asking(() => shouldRun(name, domain, signal)),
       notice,
       limits: { windowMs, ioErrors, failingGuests },
       verifyAfterMs,

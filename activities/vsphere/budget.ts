@@ -1,4 +1,7 @@
+import pLimit from 'p-limit';
+
 import type { Clock } from '../../runtime/clock.ts';
+import { unlessAborted } from '../../runtime/unless-aborted.ts';
 
 /** Lets so many calls at once, and so many in a second, through to one vCenter; the others wait in their order. */
 export interface CallBudget {
@@ -10,33 +13,11 @@ export function openCallBudget(
   { calls, callsPerSecond }: { calls: number; callsPerSecond: number },
   clock: Clock,
 ): CallBudget {
-  const waiting: (() => void)[] = [];
-  let running = 0;
+  const limit = pLimit(calls);
   // A second's worth may go at once: after that, one each time its share of a second has passed.
   const shareMs = 1_000 / callsPerSecond;
   let nextMs = -Infinity;
 
-  const enter = async (signal: AbortSignal): Promise<void> => {
-    signal.throwIfAborted();
-    if (running < calls) {
-      running += 1;
-      return;
-    }
-    const turn = Promise.withResolvers<void>();
-    const leave = (): void => {
-      waiting.splice(waiting.indexOf(turn.resolve), 1);
-      turn.reject(signal.reason);
-    };
-    waiting.push(turn.resolve);
-    signal.addEventListener('abort', leave, { once: true });
-    await turn.promise.finally(() => signal.removeEventListener('abort', leave));
-  };
-  const exit = (): void => {
-    const next = waiting.shift();
-    // Who is next takes over the place.
-    if (next === undefined) running -= 1;
-    else next();
-  };
   const pace = async (signal: AbortSignal): Promise<void> => {
     const nowMs = clock.monotonicMs();
     nextMs = Math.max(nextMs, nowMs - 1_000) + shareMs;
@@ -44,13 +25,14 @@ export function openCallBudget(
   };
   return {
     run: async (call, signal) => {
-      await enter(signal);
-      try {
+      signal.throwIfAborted();
+      const called = limit(async () => {
+        // Given up before its turn: it takes no part of the second.
+        signal.throwIfAborted();
         await pace(signal);
         return await call();
-      } finally {
-        exit();
-      }
+      });
+      return await unlessAborted(called, signal);
     },
   };
 }

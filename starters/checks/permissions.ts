@@ -1,8 +1,9 @@
+import pMap from 'p-map';
+
 import { fencingLease } from '../../contracts/ids.ts';
 import type { Mode } from '../../runtime/config/config-schema.ts';
 import type { Kubernetes } from '../../runtime/kubernetes/kubernetes.ts';
 import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
-import { inBatches } from '../command/in-batches.ts';
 import type { Finding } from './finding.ts';
 import { fail, ok, warn } from './finding.ts';
 
@@ -254,10 +255,14 @@ async function findDenied(
   signal: AbortSignal,
 ): Promise<string[]> {
   const questions = needs.flatMap(({ verbs, ...need }) => verbs.map((verb) => ({ verb, need })));
-  const answers = await inBatches(questions, reviewsAtOnce, async ({ verb, need }) => {
-    const review = (await kubernetes.request(accessReview(user, verb, need), signal)) as Review;
-    return review.status?.allowed === true ? [] : [describeNeed(verb, need)];
-  });
+  const answers = await pMap(
+    questions,
+    async ({ verb, need }) => {
+      const review = (await kubernetes.request(accessReview(user, verb, need), signal)) as Review;
+      return review.status?.allowed === true ? [] : [describeNeed(verb, need)];
+    },
+    { concurrency: reviewsAtOnce },
+  );
   return answers.flat();
 }
 

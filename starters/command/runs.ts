@@ -1,11 +1,12 @@
 import type { WorkflowExecutionInfo } from '@temporalio/client';
 import { ApplicationFailure, CancelledFailure, TerminatedFailure, defineSearchAttributeKey } from '@temporalio/common';
+import pMap from 'p-map';
+
 import type { EvictionProgress, EvictionResult } from '../../contracts/eviction/eviction.ts';
 import { evictionId, workflowTypes } from '../../contracts/ids.ts';
 import { messages } from '../../contracts/messages.ts';
 import { searchAttributes } from '../../contracts/search-attributes.ts';
 import type { Answer, Ending, EvictionRun, RunStatus } from '../eviction/eviction-facts.ts';
-import { inBatches } from './in-batches.ts';
 import { formatTime } from '../render/duration.ts';
 import type { TemporalAccess } from './temporal-access.ts';
 import { answered } from './temporal-access.ts';
@@ -97,11 +98,9 @@ export async function askProgress(
 
 /** What each of the runs says of itself, by run id. */
 export async function askAll(access: TemporalAccess, runs: readonly EvictionRun[]): Promise<Map<string, Answer>> {
-  const answers = await inBatches(
-    runs,
-    queriesAtOnce,
-    async (run) => [run.runId, await askProgress(access, run)] as const,
-  );
+  const answers = await pMap(runs, async (run) => [run.runId, await askProgress(access, run)] as const, {
+    concurrency: queriesAtOnce,
+  });
   return new Map(answers);
 }
 

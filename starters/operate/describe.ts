@@ -14,7 +14,6 @@ import { hypervisorAccess } from '../hypervisor/hypervisor-access.ts';
 import type { HypervisorDescription } from '../hypervisor/hypervisor-description.ts';
 import { describeHypervisorRun } from '../hypervisor/hypervisor-description.ts';
 import { lifecycleOf } from '../command/lifecycle-condition.ts';
-import { inBatches } from '../command/in-batches.ts';
 import { interruptible } from '../command/interruption.ts';
 import type { KubernetesAccess } from '../command/kubernetes-access.ts';
 import { readEvictions, withKubernetes } from '../command/kubernetes-access.ts';
@@ -107,10 +106,9 @@ async function gather(
     migrations: eviction === null ? [] : await kubernetes.migrations(eviction.uid).catch(() => []),
     eviction,
     others: ofHost.filter((object) => object !== eviction && !object.settled),
-    earlier: await inBatches(earlier.slice(0, earlierRuns), earlierRuns, async (past) => ({
-      run: past,
-      ending: await readEndingOf(temporal, past),
-    })),
+    earlier: await Promise.all(
+      earlier.slice(0, earlierRuns).map(async (past) => ({ run: past, ending: await readEndingOf(temporal, past) })),
+    ),
     // Where drover does not drive it, there is nothing to tell beside an eviction.
     hypervisor: hypervisor === null || (isEvicted && lifecycleOf(hypervisor.object) === undefined) ? null : hypervisor,
     failure,
