@@ -4,7 +4,7 @@ import { droverFailure } from '../../runtime/failure.ts';
 import { failedBy, timed } from '../../runtime/host-check.ts';
 import type { CephConfig, LibvirtConfig } from '../../runtime/config/hypervisor-config.ts';
 import { requireText } from '../../runtime/read-text.ts';
-import { askedReach, judgeReach } from '../ceph/judge.ts';
+import { askedReach, judgeReach } from '../ceph/check-ceph.ts';
 import { readLibvirtAccess } from '../libvirt/access.ts';
 import { endpointOf } from '../libvirt/endpoint.ts';
 import { seeRbdPool } from '../libvirt/see-rbd-pool.ts';

@@ -1,14 +1,13 @@
 import type { HypervisorRegionActivities } from '../../contracts/hypervisor/activities.ts';
+import { currentScope } from '../lib/context.ts';
 import { whileBeating } from '../lib/wait.ts';
 import { addToAggregates, removeFromAggregates } from '../nova/change-aggregates.ts';
 import type { NovaDependencies } from '../nova/dependencies.ts';
 import { ensureServiceDeleted } from '../nova/ensure-service-deleted.ts';
-import { currentScope } from '../lib/context.ts';
 import { createSharedLook } from '../nova/shared-look.ts';
 import { ensureSmokeServerGone } from '../nova/smoke-server.ts';
-import { ensureProviderGone } from '../placement/ensure-provider-gone.ts';
+import { ensureProviderGone, releaseAllocations } from '../placement/ensure-provider-gone.ts';
 import { ensureTraits } from '../placement/ensure-traits.ts';
-import { releaseAllocations } from '../placement/release-allocations.ts';
 import type { PlacementClient } from '../placement/types.ts';
 import { type DriftTools, findDrift } from './find-drift.ts';
 

@@ -1,13 +1,13 @@
 import { systemClock } from '../../runtime/clock.ts';
 import {
-  settingsFor,
-  startScriptedService,
-  tokenReply,
   type Received,
   type Reply,
   type ScriptedService,
+  settingsFor,
+  startScriptedService,
+  tokenReply,
 } from '../../test/scripted-service.ts';
-import { openSession, type SessionOptions } from './client.ts';
+import { type SessionOptions, endpointIn, openSession } from './client.ts';
 import type { KeystoneSession } from './types.ts';
 
 const never = new AbortController().signal;
@@ -201,5 +201,35 @@ test.each(refusals)('a login that ends in %s', async (_, reply, code, words) => 
   await expect(session(service.url).token(never)).rejects.toMatchObject({
     type: code,
     message: expect.stringMatching(words),
+  });
+});
+
+describe('catalog', () => {
+  const catalog = (url: string) => [
+    { type: 'compute', endpoints: [{ interface: 'public', region_id: 'RegionOne', url }] },
+  ];
+  const find = (url: string) => endpointIn(catalog(url), 'compute', 'RegionOne', 'public');
+
+  test.each(['http://nova/v2.1', 'https://nova.example:8774/v2.1/%(tenant_id)s', 'http://[::1]:8774'])(
+    '%s is an endpoint',
+    (url) => expect(find(url)).toBe(url),
+  );
+
+  test.each([
+    '',
+    'nova',
+    '//nova/v2.1',
+    'file:///etc/passwd',
+    'http://',
+    'http://nova\u0000',
+    'http://nova /v2.1',
+    `http://nova/${'/'.repeat(3_000)}x`,
+  ])('%j is none', (url) => {
+    expect(() => find(url)).toThrow(
+      expect.objectContaining({
+        type: 'EndpointNotFound',
+        message: expect.stringMatching(/no usable public endpoint of type compute in region RegionOne/u),
+      }),
+    );
   });
 });

@@ -1,16 +1,15 @@
+import type { ErrorCode } from '../../contracts/errors.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import { droverFailure } from '../../runtime/failure.ts';
-import type { ObserveCall } from '../../runtime/telemetry/outside-calls.ts';
 import type { OpenStackSettings } from '../../runtime/config/openstack-settings.ts';
-import { registerSecret } from '../../runtime/redaction.ts';
-import { openSessions } from '../lib/session.ts';
-import { refusalOf } from '../openstack/faults.ts';
-import { createHttp, type Http, type HttpAnswer, type HttpOptions } from '../openstack/http.ts';
+import { droverFailure } from '../../runtime/failure.ts';
+import { redactedStart, registerSecret } from '../../runtime/redaction.ts';
+import type { ObserveCall } from '../../runtime/telemetry/outside-calls.ts';
 import type { HttpTimeouts } from '../lib/http.ts';
-import { endpointIn } from './catalog.ts';
-import { loginFault } from './faults.ts';
+import { openSessions } from '../lib/session.ts';
+import { type Refusal, type ServiceType, generalFault, refusalOf } from '../openstack/faults.ts';
+import { type Http, type HttpAnswer, type HttpOptions, createHttp } from '../openstack/http.ts';
 import type { Identity, KeystoneSession } from './types.ts';
-import { loginBody, tokenAnswer, type WireToken } from './wire.ts';
+import { type WireToken, loginBody, tokenAnswer } from './wire.ts';
 
 export interface SessionOptions {
   timeouts?: Partial<HttpTimeouts>;
@@ -130,3 +129,46 @@ const toIdentity = (token: WireToken): Identity => ({
   roles: (token.roles ?? []).map((role) => role.name),
   expiresAt: token.expires_at,
 });
+
+/**
+ * What Keystone's refusal of a login means. 401: wrong, expired or deleted credential. 403: the user is locked, or the credential is
+ * restricted. 404: the URL is not Keystone's.
+ */
+function loginFault(refusal: Refusal): ErrorCode {
+  if (refusal.status === 401 || refusal.status === 403) return 'CredentialRefused';
+  if (refusal.status === 404) return 'InvalidConfiguration';
+  return generalFault('Keystone', refusal);
+}
+
+/**
+ * The URL of a service in the token's catalog.
+ * @throws EndpointNotFound saying what the catalog has instead
+ */
+export function endpointIn(catalog: WireToken['catalog'], type: ServiceType, region: string, iface: string): string {
+  const endpoints = (catalog ?? []).filter((service) => service.type === type).flatMap((service) => service.endpoints);
+  const found = endpoints.find(
+    (endpoint) => endpoint.interface === iface && (endpoint.region_id ?? endpoint.region) === region,
+  );
+  if (found !== undefined) return httpUrl(found.url, `${iface} endpoint of type ${type} in region ${region}`);
+  const others = endpoints.map(
+    (endpoint) => `${endpoint.interface} in ${endpoint.region_id ?? endpoint.region ?? 'no region'}`,
+  );
+  const known = others.length === 0 ? 'it has none of that type' : `it has ${[...new Set(others)].join(', ')}`;
+  throw droverFailure(
+    'EndpointNotFound',
+    `Keystone’s catalog has no ${iface} endpoint of type ${type} in region ${region}; ${known}.`,
+  );
+}
+
+/** Longer than any address of a service. */
+const longestUrl = 2_048;
+
+function httpUrl(url: string, what: string): string {
+  const protocol = url.length > longestUrl ? undefined : URL.parse(url)?.protocol;
+  // A path is appended, so that what a URL only bears at its end is wrong too.
+  if ((protocol === 'http:' || protocol === 'https:') && !/[\s\p{Cc}]/u.test(url)) return url;
+  throw droverFailure(
+    'EndpointNotFound',
+    `Keystone’s catalog has no usable ${what}: \`${redactedStart(url, 200)}\` is no http or https URL.`,
+  );
+}

@@ -1,5 +1,5 @@
 import type { Http, HttpAnswer } from '../openstack/http.ts';
-import type { ServiceType } from '../openstack/services.ts';
+import type { ServiceType } from '../openstack/faults.ts';
 
 /**
  * A credential's standing with Keystone: one token for all requests, renewed before it expires. Concurrent callers share one login; a

@@ -1,20 +1,24 @@
 import type { EvacuationRequest, EvacuationWait, ForcedDownRequest } from '../../contracts/node-failure/fencing.ts';
-import { ensureProviderGone, type ProviderDeletion } from '../placement/ensure-provider-gone.ts';
-import { ensureTraits, type TraitsRequest } from '../placement/ensure-traits.ts';
-import { releaseAllocations, type AllocationsRelease } from '../placement/release-allocations.ts';
+import { currentScope } from '../lib/context.ts';
+import {
+  type AllocationsRelease,
+  type ProviderDeletion,
+  ensureProviderGone,
+  releaseAllocations,
+} from '../placement/ensure-provider-gone.ts';
+import { type TraitsRequest, ensureTraits } from '../placement/ensure-traits.ts';
 import type { PlacementClient } from '../placement/types.ts';
 import { awaitEvacuation } from './await-evacuation.ts';
-import { addToAggregates, removeFromAggregates, type MembershipRequest } from './change-aggregates.ts';
+import { type MembershipRequest, addToAggregates, removeFromAggregates } from './change-aggregates.ts';
 import type { NovaDependencies } from './dependencies.ts';
 import { ensureForcedDown } from './ensure-forced-down.ts';
 import { ensureInAggregates } from './ensure-in-aggregates.ts';
-import { ensureServiceDisabled, ensureServiceEnabled } from './ensure-service.ts';
 import { ensureServiceDeleted } from './ensure-service-deleted.ts';
+import { ensureServiceDisabled, ensureServiceEnabled } from './ensure-service.ts';
 import { findRegistration } from './find-registration.ts';
-import { runSmokeCheck, type SmokeCheckRequest } from './run-smoke-check.ts';
-import { currentScope } from '../lib/context.ts';
+import { type SmokeCheckRequest, runSmokeCheck } from './run-smoke-check.ts';
 import { createSharedLook } from './shared-look.ts';
-import { ensureSmokeServerGone, findSmokeServers, type SmokeServersGone } from './smoke-server.ts';
+import { type SmokeServersGone, ensureSmokeServerGone, findSmokeServers } from './smoke-server.ts';
 import { startEvacuation } from './start-evacuation.ts';
 
 export interface HypervisorDependencies extends NovaDependencies {

@@ -5,9 +5,8 @@ import type { ErrorCode } from '../../contracts/errors.ts';
 import { droverFailure } from '../../runtime/failure.ts';
 import { redactedStart } from '../../runtime/redaction.ts';
 import type { KeystoneSession } from '../keystone/types.ts';
-import { generalFault, refusalOf, type Refusal } from './faults.ts';
+import { type Refusal, type ServiceName, type ServiceType, generalFault, refusalOf } from './faults.ts';
 import type { HttpAnswer, HttpRequest } from './http.ts';
-import type { ServiceName, ServiceType } from './services.ts';
 
 /** One request to a service, and what its answers mean. */
 export interface Call<Wire> {

@@ -1,7 +1,6 @@
 import type { ErrorCode } from '../../contracts/errors.ts';
 import { droverFailure } from '../../runtime/failure.ts';
-import { generalFault, refusalOf, wordsOf } from './faults.ts';
-import type { ServiceName } from './services.ts';
+import { type ServiceName, generalFault, refusalOf, wordsOf } from './faults.ts';
 
 const nova = (code: number, message: string) => JSON.stringify({ itemNotFound: { code, message } });
 

@@ -3,7 +3,6 @@ import { z } from 'zod';
 
 import type { ErrorCode } from '../../contracts/errors.ts';
 import { redactedStart } from '../../runtime/redaction.ts';
-import { errorCodes, type ServiceName } from './services.ts';
 
 /** An answer that says no. */
 export interface Refusal {
@@ -74,3 +73,16 @@ export function wordsOf(error: unknown): string {
   const said = error instanceof ApplicationFailure ? refusalDetails.safeParse(error.details?.[0]).data : undefined;
   return said?.words ?? (error instanceof Error ? error.message : String(error));
 }
+
+/** The OpenStack services drover speaks to, by the names people know them by. */
+export type ServiceName = 'Keystone' | 'Nova' | 'Placement';
+
+/** What differs between the services. */
+export const errorCodes: Record<ServiceName, { unavailable: ErrorCode }> = {
+  Keystone: { unavailable: 'KeystoneUnavailable' },
+  Nova: { unavailable: 'NovaUnavailable' },
+  Placement: { unavailable: 'PlacementUnavailable' },
+};
+
+/** Service types of the catalog. */
+export type ServiceType = 'compute' | 'placement';

@@ -3,7 +3,7 @@ import {
   type ActivitiesOnFake,
   type ActivitiesOnFakeOptions,
 } from '../../test/fakes/openstack/activities.ts';
-import { leavesFirst } from './provider-tree.ts';
+import { leavesFirst } from './ensure-provider-gone.ts';
 
 const deletion = 'DELETE /resource_providers/{id}';
 const [top, numa, gpu, elsewhere] = ['p0', 'p1', 'p2', 'p9'];

@@ -4,7 +4,7 @@ import {
   type ActivitiesOnFakeOptions,
 } from '../../test/fakes/openstack/activities.ts';
 import { computeTraits } from '../../test/fakes/openstack/seed-model.ts';
-import { judgeTraits } from './judge-traits.ts';
+import { judgeTraits } from './ensure-traits.ts';
 
 const write = 'PUT /resource_providers/{id}/traits';
 

@@ -1,3 +1,5 @@
+import type { Tools } from '../nova/dependencies.ts';
+
 /**
  * What drover asks of Placement. Every method ends when its signal is aborted, never tries again by itself (except one new
  * login when the token is refused), and throws failures of contracts/errors.ts: `CredentialRefused`, `NotPermitted`, `EndpointNotFound`,
@@ -132,3 +134,6 @@ export interface ProviderSummary {
   parentUuid: string | null;
   rootUuid: string;
 }
+
+/** What a verb that changes Placement needs of one execution. */
+export type PlacementTools = Pick<Tools, 'stopGate' | 'audit' | 'scope' | 'clock'> & { placement: PlacementClient };

@@ -1,9 +1,11 @@
-import type { PowerActivities } from '../../contracts/node-failure/power.ts';
-import { currentScope } from '../lib/context.ts';
+import type { EnsurePoweredOff, PowerActivities, PowerProof } from '../../contracts/node-failure/power.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { droverFailure, failureCode } from '../../runtime/failure.ts';
+import type { Audit } from '../../runtime/telemetry/audit.ts';
+import { type ActivityScope, currentScope } from '../lib/context.ts';
+import { mutate } from '../lib/mutate.ts';
 import { whileBeating } from '../lib/wait.ts';
-import type { PowerDependencies, Tools } from './dependencies.ts';
-import { ensurePoweredOff } from './ensure-powered-off.ts';
-import type { RedfishClient } from './types.ts';
+import type { BmcSettings, ComputerSystem, ConnectBmc, RedfishClient } from './types.ts';
 
 /** Activities on the power of hosts. A connection lives as long as one of them: BMCs have room for few, and forget them. */
 export function createPowerActivities(deps: PowerDependencies): PowerActivities {
@@ -37,3 +39,87 @@ export function createPowerActivities(deps: PowerDependencies): PowerActivities 
     ensurePoweredOff: (request) => withBmc(request.host, (tools, client) => ensurePoweredOff(tools, client, request)),
   };
 }
+
+/**
+ * Makes sure that a host is off, and proves it by two reads of Off with no other answer in between. It looks first, so it may be repeated,
+ * and two may run at once. Every read that fails is a failure of the whole: who tries again begins anew.
+ *
+ * @throws BmcUnreachable, BmcCredentialRefused, SystemNotFound, PowerOffRefused, PowerStillOn, AnswerMalformed, Stopped
+ * @see Redfish schema ComputerSystem, PowerState and action Reset
+ */
+async function ensurePoweredOff(tools: Tools, client: RedfishClient, request: EnsurePoweredOff): Promise<PowerProof> {
+  const { clock, scope } = tools;
+  const found = await client.findSystem(scope.signal);
+  const asked = found.power !== 'Off';
+  if (asked) {
+    await ask(tools, client, found, request);
+    await awaitOff(tools, client, found, request);
+  }
+  const firstOffMs = clock.now();
+  // A timer may fire a millisecond early by this clock.
+  for (let leftMs = request.recheckMs; leftMs > 0; leftMs = firstOffMs + request.recheckMs - clock.now())
+    await clock.sleep(leftMs, scope.signal);
+  const secondOffMs = clock.now();
+  const again = await client.readSystem(found.path, scope.signal);
+  if (again.power !== 'Off') throw stillOn(request.host, again, 'after it had been read Off');
+  return { host: request.host, systemPath: found.path, systemUuid: found.uuid, firstOffMs, secondOffMs, asked };
+}
+
+async function ask(
+  tools: Tools,
+  client: RedfishClient,
+  system: ComputerSystem,
+  { host, cause }: EnsurePoweredOff,
+): Promise<void> {
+  const { signal } = tools.scope;
+  const mutation = {
+    action: 'ensurePoweredOff',
+    cause,
+    object: `host/${host}`,
+    before: { power: system.power, system: system.path, uuid: system.uuid },
+    after: { requested: 'ForceOff' },
+  };
+  try {
+    await mutate(tools, mutation, () => client.forceOff(system, signal));
+  } catch (error) {
+    // Some BMCs refuse what is done already, perhaps by another who asked at the same time.
+    if (failureCode(error) === 'PowerOffRefused' && (await client.readSystem(system.path, signal)).power === 'Off')
+      return;
+    throw error;
+  }
+}
+
+async function awaitOff(
+  { clock, scope }: Tools,
+  client: RedfishClient,
+  { path }: ComputerSystem,
+  { host, pollMs, timeoutMs }: EnsurePoweredOff,
+): Promise<void> {
+  const untilMs = clock.now() + timeoutMs;
+  for (;;) {
+    await clock.sleep(pollMs, scope.signal);
+    const now = await client.readSystem(path, scope.signal);
+    if (now.power === 'Off') return;
+    if (clock.now() >= untilMs) throw stillOn(host, now, `${timeoutMs / 1_000} s after it was asked to power off`);
+  }
+}
+
+const stillOn = (host: string, { power, path }: ComputerSystem, when: string) =>
+  droverFailure('PowerStillOn', `The BMC of ${host} tells PowerState ${power} of ${path} ${when}`);
+
+/** What the composition root gives to the activities. */
+interface PowerDependencies {
+  /** Reads the settings and the credential of a host's BMC, at use. @throws SystemNotFound for a host without one */
+  bmcOf: (host: string, signal: AbortSignal) => Promise<BmcSettings>;
+  /** Throws Stopped while `drover stop` is in force. Asked before each mutation. */
+  stopGate: (signal: AbortSignal) => Promise<void>;
+  audit: Audit;
+  /** The running activity. Default: Temporal's. */
+  scope?: (clock: Clock) => ActivityScope;
+  clock: Clock;
+  /** Nothing is sent before the first request. @throws InvalidConfiguration */
+  connect: ConnectBmc;
+}
+
+/** The same, for one execution. */
+type Tools = Pick<PowerDependencies, 'stopGate' | 'audit' | 'clock'> & { scope: ActivityScope };

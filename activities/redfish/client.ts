@@ -1,12 +1,11 @@
+import { type PowerState, powerStates } from '../../contracts/node-failure/power.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { droverFailure } from '../../runtime/failure.ts';
 import { registerSecret } from '../../runtime/redaction.ts';
-import { talkTo, rootPath, type Bmc } from './bmc.ts';
-import { createHttp, type Http, type HttpOptions } from './http.ts';
-import { pathOf } from './login.ts';
-import { mismatch, toSystem } from './select-system.ts';
-import type { BmcSettings, ComputerSystem, RedfishClient } from './types.ts';
-import { collection, computerSystem, serviceRoot } from './wire.ts';
+import { type Bmc, pathOf, rootPath, talkTo } from './bmc.ts';
+import { type Http, type HttpOptions, createHttp } from './http.ts';
+import type { BmcSettings, ComputerSystem, RedfishClient, SystemSelector } from './types.ts';
+import { type WireSystem, collection, computerSystem, serviceRoot } from './wire.ts';
 
 /** More machines than this are not behind one BMC. */
 const mostSystems = 256;
@@ -109,4 +108,29 @@ async function listSystems(bmc: Bmc, signal: AbortSignal): Promise<string[]> {
     page = next;
   }
   return [...paths];
+}
+
+function toSystem(path: string, found: WireSystem): ComputerSystem {
+  const reset = found.Actions?.['#ComputerSystem.Reset'];
+  return {
+    path,
+    uuid: found.UUID ?? null,
+    serial: found.SerialNumber?.trim() ?? null,
+    power: powerState(found.PowerState),
+    reset:
+      reset === undefined ? null : { target: reset.target, types: reset['ResetType@Redfish.AllowableValues'] ?? null },
+  };
+}
+
+/** Whatever is not one of the schema's states says nothing. */
+const powerState = (told: string | null | undefined): PowerState =>
+  powerStates.find((state) => state === told) ?? 'Unknown';
+
+/** Why the machine is not the one that is meant; null where it is. Pure. */
+function mismatch({ uuid, serial }: SystemSelector, system: ComputerSystem): string | null {
+  if (uuid !== undefined && uuid.toLowerCase() !== system.uuid?.toLowerCase())
+    return `its UUID is ${system.uuid ?? 'not told'}, not ${uuid}`;
+  if (serial !== undefined && serial !== system.serial)
+    return `its serial number is ${system.serial ?? 'not told'}, not ${serial}`;
+  return null;
 }

@@ -1,7 +1,6 @@
 import { droverFailure } from '../../runtime/failure.ts';
 import type { ObserveCall } from '../../runtime/telemetry/outside-calls.ts';
 import { type HttpTimeouts, openHttp } from '../lib/http.ts';
-import { verbOf } from './verb.ts';
 
 /** BMCs are small: an answer of some seconds is usual. Below the 15 s that a short activity has. */
 const defaultTimeouts: HttpTimeouts = { connectMs: 4_000, headersMs: 10_000, bodyMs: 10_000 };
@@ -82,4 +81,16 @@ export function createHttp(origin: string, ca: string | null, options: HttpOptio
     },
     close: () => client.close(),
   };
+}
+
+/** What can stand in a path and is no id of anything. */
+const words = new Set(['redfish', 'v1', 'Systems', 'Actions', 'ComputerSystem.Reset', 'SessionService', 'Sessions']);
+
+/** What a request does, without ids: `POST /redfish/v1/Systems/{id}/Actions/ComputerSystem.Reset`. Pure. */
+export function verbOf(method: string, path: string): string {
+  const segments = path.split('/').filter((segment) => segment !== '');
+  return `${method} /${segments
+    .slice(0, 6)
+    .map((segment) => (words.has(segment) ? segment : '{id}'))
+    .join('/')}`;
 }

@@ -1,13 +1,18 @@
-import type { Http, HttpAnswer, HttpOptions, HttpRequest } from '../../../activities/redfish/http.ts';
+import { type HttpTimeouts, transportFailure } from '../../../activities/lib/http.ts';
+import {
+  type Http,
+  type HttpAnswer,
+  type HttpOptions,
+  type HttpRequest,
+  verbOf,
+} from '../../../activities/redfish/http.ts';
 import type { BmcSettings } from '../../../activities/redfish/types.ts';
-import { verbOf } from '../../../activities/redfish/verb.ts';
-import { transportFailure, type HttpTimeouts } from '../../../activities/lib/http.ts';
-import type { Machines, MachineState } from '../../../lab/redfish/machines.ts';
+import type { MachineState, Machines } from '../../../lab/redfish/machines.ts';
 import { droverFailure } from '../../../runtime/failure.ts';
 import { observed } from '../../../runtime/telemetry/outside-calls.ts';
 import type { VirtualClock } from '../../simulator/clock.ts';
 import type { Network } from '../../simulator/network.ts';
-import { createService, type Service } from '../service.ts';
+import { type Service, createService } from '../service.ts';
 import { within } from '../within.ts';
 
 /** A BMC with the machines behind it, as sushy-tools' emulator is one. */

@@ -1,6 +1,5 @@
-import { errorCodes } from '../../../activities/openstack/services.ts';
-import type { Http, HttpAnswer, HttpRequest } from '../../../activities/openstack/http.ts';
-import { verbOf } from '../../../activities/openstack/verb.ts';
+import { type Http, type HttpAnswer, type HttpRequest, verbOf } from '../../../activities/openstack/http.ts';
+import { errorCodes } from '../../../activities/openstack/faults.ts';
 import { droverFailure } from '../../../runtime/failure.ts';
 import type { Network } from '../../simulator/network.ts';
 import { within } from '../within.ts';

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { openCeph } from '../../../activities/ceph/client.ts';
-import { judgeHealth, judgePools } from '../../../activities/ceph/judge.ts';
+import { judgeHealth, judgePools } from '../../../activities/ceph/check-ceph.ts';
 import type { CephClient } from '../../../activities/ceph/types.ts';
 import type { ErrorCode } from '../../../contracts/errors.ts';
 import { systemClock } from '../../../runtime/clock.ts';

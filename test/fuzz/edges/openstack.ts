@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
-import { endpointIn } from '../../../activities/keystone/catalog.ts';
-import { openSession } from '../../../activities/keystone/client.ts';
+
+import { endpointIn, openSession } from '../../../activities/keystone/client.ts';
 import type { KeystoneSession } from '../../../activities/keystone/types.ts';
 import { createNovaClient } from '../../../activities/nova/client.ts';
 import type { NovaClient } from '../../../activities/nova/types.ts';
@@ -10,7 +10,7 @@ import type { PlacementClient } from '../../../activities/placement/types.ts';
 import type { ErrorCode } from '../../../contracts/errors.ts';
 import { systemClock } from '../../../runtime/clock.ts';
 import { settingsFor } from '../../scripted-service.ts';
-import { edge, type Edge } from '../edge.ts';
+import { type Edge, edge } from '../edge.ts';
 import { hostileText, nearJson, nearText } from '../hostile.ts';
 
 const never = new AbortController().signal;

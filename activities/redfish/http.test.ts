@@ -1,4 +1,4 @@
-import { verbOf } from './verb.ts';
+import { verbOf } from './http.ts';
 
 test.each([
   ['GET', '/redfish/v1/', 'GET /redfish/v1'],
