@@ -1,15 +1,15 @@
 import type { HostCheck } from '../../contracts/hypervisor/host-check.ts';
-import { withTimeout, type Clock } from '../../runtime/clock.ts';
-import { droverFailure } from '../../runtime/failure.ts';
-import { failedBy, timed } from '../../runtime/host-check.ts';
+import type { RbdPoolSeen } from '../../contracts/rbd-pool.ts';
+import { type Clock, withTimeout } from '../../runtime/clock.ts';
 import type { CephConfig, LibvirtConfig } from '../../runtime/config/hypervisor-config.ts';
+import { droverFailure, failureCode } from '../../runtime/failure.ts';
+import { failedBy, timed } from '../../runtime/host-check.ts';
 import { requireText } from '../../runtime/read-text.ts';
 import { askedReach, judgeReach } from '../ceph/check-ceph.ts';
 import { readLibvirtAccess } from '../libvirt/access.ts';
 import { endpointOf } from '../libvirt/endpoint.ts';
-import { seeRbdPool } from '../libvirt/see-rbd-pool.ts';
 import type { LibvirtConnection, RbdPool } from '../libvirt/types.ts';
-import { ownUuid } from '../libvirt/xml.ts';
+import { checkPrefix, ownUuid } from '../libvirt/xml.ts';
 import type { HostPorts } from './host-ports.ts';
 
 export interface ReachTools extends Pick<HostPorts, 'connectLibvirt' | 'readText'> {
@@ -91,4 +91,39 @@ function readKey(file: string, written: string): Buffer {
       `hypervisor.ceph.rbd.keyFile: ${file} is no key as \`ceph auth print-key\` prints it`,
     );
   return Buffer.from(text, 'base64');
+}
+
+/**
+ * Has libvirt list the images of a pool, which shows that the hypervisor reaches Ceph. The pool in libvirt is drover's own and is removed
+ * again; a worker that dies leaves it to the next look. One look at a time per host and pool: of two, the later may find it removed.
+ *
+ * @throws only the signal's reason when it is aborted
+ */
+export async function seeRbdPool(
+  libvirt: LibvirtConnection,
+  { cephPool, monitors, auth }: Pick<RbdPool, 'cephPool' | 'monitors' | 'auth'>,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<RbdPoolSeen> {
+  const startedMs = clock.monotonicMs();
+  const name = `${checkPrefix}${cephPool}`;
+  const seen = { pool: cephPool, durationMs: 0 };
+  const durationMs = (): number => Math.round(clock.monotonicMs() - startedMs);
+  try {
+    const pool = await libvirt.defineRbdPool({ name, uuid: ownUuid(name), cephPool, monitors, auth }, signal);
+    try {
+      await libvirt.startPool(pool, signal);
+      await libvirt.refreshPool(pool, signal);
+      const { length: images } = await libvirt.poolVolumes(pool, signal);
+      return { ...seen, durationMs: durationMs(), outcome: 'listed', images };
+    } finally {
+      // Also when the signal was aborted: nothing is left behind.
+      await libvirt.removePool(pool, new AbortController().signal);
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    const code = failureCode(error);
+    if (code === null) throw error;
+    return { ...seen, durationMs: durationMs(), outcome: 'failed', code, message: (error as Error).message };
+  }
 }

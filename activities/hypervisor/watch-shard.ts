@@ -26,7 +26,7 @@ import { readLibvirtAccess } from '../libvirt/access.ts';
 import { endpointOf } from '../libvirt/endpoint.ts';
 import type { Domain, LibvirtConnection } from '../libvirt/types.ts';
 import { type GuestNotice, type GuestWatch, startGuestWatch } from '../libvirt/watch-guests.ts';
-import { sameShortName } from '../nova/resolve-host.ts';
+import { sameShortName } from '../nova/find-host.ts';
 import type { NovaClient } from '../nova/types.ts';
 import type { HostPorts } from './host-ports.ts';
 

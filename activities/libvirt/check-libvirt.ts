@@ -4,11 +4,11 @@ import type { Clock } from '../../runtime/clock.ts';
 import { failureCode } from '../../runtime/failure.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { ReadText } from '../../runtime/read-text.ts';
-import { readLibvirtAccess, type LibvirtSettings } from './access.ts';
+import { isOlder } from '../preflight/versions.ts';
+import { type LibvirtSettings, readLibvirtAccess } from './access.ts';
 import { endpointOf } from './endpoint.ts';
-import { judgeVersion } from './judge-version.ts';
-import { startTinyDomain } from './start-tiny-domain.ts';
-import type { ConnectLibvirt, LibvirtConnection, LibvirtVersions } from './types.ts';
+import type { ConnectLibvirt, DomainState, LibvirtConnection, LibvirtVersions } from './types.ts';
+import { isOwn, newCheckName, tinyDomainXml } from './xml.ts';
 
 /** What was found, with the version for `status.libVirtVersion`; null where the daemon was not reached. */
 export interface LibvirtFindings {
@@ -125,4 +125,67 @@ async function finding<Value>(
     if (code === null) throw error;
     return { check: check('failed', (error as Error).message, code), value: null };
   }
+}
+
+interface VersionVerdict {
+  isEnough: boolean;
+  expectation: string;
+  seen: string;
+}
+
+/**
+ * Whether a daemon is new enough. Pure. A version that cannot be read is not.
+ *
+ * @param version as the daemon says it, `major.minor.release`
+ * @param minimum likewise; parts that are missing count as 0
+ */
+export function judgeVersion(version: string, minimum: string): VersionVerdict {
+  return {
+    isEnough: isOlder(version, minimum) === false,
+    expectation: `libvirt ${minimum} or newer`,
+    seen: `libvirt ${version}`,
+  };
+}
+
+interface TinyDomain {
+  /** `kvm` where the host has it, else `qemu`. */
+  type: string;
+  /** What it was before it was destroyed. */
+  state: DomainState;
+}
+
+/**
+ * Starts a VM of its own name, looks at it and destroys it. QEMU's driver destroys it with the connection. Others cannot: there, what an
+ * earlier check left behind is destroyed first, and only what drover made.
+ */
+async function startTinyDomain(
+  libvirt: LibvirtConnection,
+  { kernelPath, random }: { kernelPath: string | null; random: Random },
+  signal: AbortSignal,
+): Promise<TinyDomain> {
+  const autodestroy = libvirt.uri.startsWith('qemu:');
+  if (!autodestroy) await removeLeftovers(libvirt, signal);
+  const { domainTypes } = await libvirt.capabilities(signal);
+  const type = domainType(libvirt.uri, domainTypes);
+  const domain = await libvirt.createDomain(
+    tinyDomainXml(newCheckName(random), type, kernelPath),
+    { autodestroy },
+    signal,
+  );
+  try {
+    return { type, state: await libvirt.domainState(domain, signal) };
+  } finally {
+    // Also when the signal was aborted: nothing is left behind.
+    await libvirt.removeDomain(domain, new AbortController().signal);
+  }
+}
+
+async function removeLeftovers(libvirt: LibvirtConnection, signal: AbortSignal): Promise<void> {
+  for (const domain of await libvirt.domains(signal)) if (isOwn(domain)) await libvirt.removeDomain(domain, signal);
+}
+
+/** Cloud Hypervisor is always KVM; libvirt's test driver only knows its own. Pure. */
+export function domainType(uri: string, offered: readonly string[]): string {
+  if (uri.startsWith('test:')) return 'test';
+  return uri.startsWith('ch:') || offered.includes('kvm') ? 'kvm' : 'qemu';
 }

@@ -1,12 +1,11 @@
 import type { Clock } from '../../runtime/clock.ts';
-import { observedAs, type ObserveCall } from '../../runtime/telemetry/outside-calls.ts';
 import { registerSecret } from '../../runtime/redaction.ts';
+import { type ObserveCall, observedAs } from '../../runtime/telemetry/outside-calls.ts';
 import { authenticate } from './authenticate.ts';
 import { dial } from './dial.ts';
 import type { LibvirtEndpoint } from './endpoint.ts';
 import { createOperations } from './operations.ts';
-import { createRequest } from './request.ts';
-import { createRpc, type Rpc } from './rpc.ts';
+import { type Rpc, createRequest, createRpc } from './rpc.ts';
 import type { LibvirtAccess, LibvirtCertificate, LibvirtConnection, LibvirtTimeouts } from './types.ts';
 import type { ProcedureArgs, ProcedureName } from './wire/procedures.ts';
 

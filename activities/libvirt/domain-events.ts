@@ -1,11 +1,17 @@
 import { droverFailure } from '../../runtime/failure.ts';
 import { isError } from '../../runtime/is-error.ts';
-import { decodeEvent } from './decode-event.ts';
-import { createEventStream } from './event-stream.ts';
-import type { Request } from './request.ts';
-import type { Rpc } from './rpc.ts';
-import type { LibvirtConnection } from './types.ts';
+import type { Request, Rpc } from './rpc.ts';
+import {
+  type Domain,
+  type DomainEvent,
+  type LibvirtConnection,
+  ioErrorActions,
+  stopDetails,
+  suspendDetails,
+  watchdogActions,
+} from './types.ts';
 import { eventMessages } from './wire/procedures.ts';
+import { decode } from './wire/xdr.ts';
 
 /** Each kind is asked for once per connection, and told to all who read. */
 export function createDomainEvents(rpc: Rpc, request: Request): LibvirtConnection['domainEvents'] {
@@ -45,3 +51,120 @@ export function createDomainEvents(rpc: Rpc, request: Request): LibvirtConnectio
     }
   };
 }
+
+/** A reader so far behind has stopped reading. */
+const mostWaiting = 10_000;
+
+interface EventStream {
+  push(event: DomainEvent): void;
+  /** Ends the stream, after what waits: with the failure, or well. */
+  end(failure: Error | null): void;
+  events: AsyncIterable<DomainEvent>;
+}
+
+/**
+ * Events on their way from a connection to whoever reads them, in order.
+ *
+ * @param done called once, when nobody wants more
+ */
+function createEventStream(done: () => void): EventStream {
+  const waiting: DomainEvent[] = [];
+  let ending: { failure: Error | null } | null = null;
+  let wake: (() => void) | null = null;
+  const stir = (): void => {
+    wake?.();
+    wake = null;
+  };
+  const end = (failure: Error | null): void => {
+    if (ending !== null) return;
+    ending = { failure };
+    done();
+    stir();
+  };
+
+  async function* read(): AsyncGenerator<DomainEvent, void, undefined> {
+    try {
+      for (;;) {
+        const event = waiting.shift();
+        if (event !== undefined) yield event;
+        else if (ending !== null) {
+          if (ending.failure !== null) throw ending.failure;
+          return;
+        } else {
+          const { promise, resolve } = Promise.withResolvers<void>();
+          wake = resolve;
+          await promise;
+        }
+      }
+    } finally {
+      end(null);
+    }
+  }
+
+  return {
+    push: (event) => {
+      if (ending !== null) return;
+      waiting.push(event);
+      if (waiting.length > mostWaiting)
+        end(droverFailure('LibvirtUnavailable', `More than ${mostWaiting} events of domains wait to be read`));
+      else stir();
+    },
+    end,
+    events: read(),
+  };
+}
+
+/** What virDomainEventType numbers. */
+const lifecycle = [
+  'defined',
+  'undefined',
+  'started',
+  'suspended',
+  'resumed',
+  'stopped',
+  'shutting-down',
+  'suspended-by-guest',
+  'crashed',
+] as const;
+
+/**
+ * What the daemon said by itself; null for messages that drover did not ask for. Numbers of newer daemons are `unknown`.
+ *
+ * @throws MalformedMessage
+ */
+export function decodeEvent(procedure: number, payload: Buffer): DomainEvent | null {
+  switch (procedure) {
+    case eventMessages.lifecycle.number: {
+      const { domain, event, detail } = decode(eventMessages.lifecycle.message, payload);
+      return lifecycleEvent(plain(domain), event, detail);
+    }
+    case eventMessages.reboot.number:
+      return { domain: plain(decode(eventMessages.reboot.message, payload).domain), type: 'rebooted' };
+    case eventMessages.watchdog.number: {
+      const { domain, action } = decode(eventMessages.watchdog.message, payload);
+      return { domain: plain(domain), type: 'watchdog', action: watchdogActions[action] ?? 'unknown' };
+    }
+    case eventMessages.ioError.number: {
+      const { domain, action, device, sourcePath, reason } = decode(eventMessages.ioError.message, payload);
+      return {
+        domain: plain(domain),
+        type: 'io-error',
+        action: ioErrorActions[action] ?? 'unknown',
+        device,
+        sourcePath,
+        reason,
+      };
+    }
+    default:
+      return null;
+  }
+}
+
+function lifecycleEvent(domain: Domain, event: number, detail: number): DomainEvent {
+  const type = lifecycle[event] ?? 'unknown';
+  if (type === 'stopped') return { domain, type, detail: stopDetails[detail] ?? 'unknown' };
+  if (type === 'suspended') return { domain, type, detail: suspendDetails[detail] ?? 'unknown' };
+  return { domain, type };
+}
+
+const plain = ({ uuid, name }: Domain): Domain => ({ uuid, name });

@@ -1,9 +1,8 @@
 import { createDomainEvents } from './domain-events.ts';
 import { unless, virErrors } from './faults.ts';
-import type { Request } from './request.ts';
-import type { Rpc } from './rpc.ts';
+import type { Request, Rpc } from './rpc.ts';
 import { createStorage } from './storage.ts';
-import { domainStates, type Domain, type DomainState, type LibvirtConnection, type LibvirtTimeouts } from './types.ts';
+import { type Domain, type DomainState, type LibvirtConnection, type LibvirtTimeouts, domainStates } from './types.ts';
 import { readCapabilities } from './xml.ts';
 
 /** VIR_DOMAIN_START_AUTODESTROY. */

@@ -1,19 +1,21 @@
 import type { Duplex } from 'node:stream';
 
-import { repeat, type Clock } from '../../runtime/clock.ts';
+import { type Clock, repeat } from '../../runtime/clock.ts';
 import { droverFailure } from '../../runtime/failure.ts';
 import { isError } from '../../runtime/is-error.ts';
+import { type CallOutcome, type ObserveCall, observedAs } from '../../runtime/telemetry/outside-calls.ts';
 import type { LibvirtEndpoint } from './endpoint.ts';
-import { transportFault, wordsOf, type LibvirtRefusal } from './faults.ts';
-import { createFrameReader, decodeMessage, encodeCall, encodePing, encodePong, type Message } from './wire/message.ts';
+import { type LibvirtRefusal, faultOf, transportFault, wordsOf } from './faults.ts';
+import type { LibvirtTimeouts } from './types.ts';
+import { type Message, createFrameReader, decodeMessage, encodeCall, encodePing, encodePong } from './wire/message.ts';
 import {
-  procedures,
-  remoteError,
   type ProcedureArgs,
   type ProcedureName,
   type ProcedureResult,
+  procedures,
+  remoteError,
 } from './wire/procedures.ts';
-import { decode, MalformedMessage, type Codec } from './wire/xdr.ts';
+import { type Codec, MalformedMessage, decode } from './wire/xdr.ts';
 
 /** Intervals without a sign of life after which the daemon counts as gone, as libvirt's own clients count. */
 const silentIntervals = 5;
@@ -181,4 +183,47 @@ export function createRpc(socket: Duplex, { host, port }: Pick<LibvirtEndpoint, 
 function refusalOf(payload: Buffer): LibvirtRefusal {
   const error = decode(remoteError, payload);
   return { code: error.code, words: wordsOf(error) };
+}
+
+/** Makes a call, and tells of it; what the daemon refuses is thrown, as every other failure. */
+export type Request = <Name extends ProcedureName>(
+  name: Name,
+  args: ProcedureArgs<Name>,
+  signal: AbortSignal,
+  timeoutMs?: number,
+) => Promise<ProcedureResult<Name>>;
+
+export function createRequest(
+  rpc: Rpc,
+  { host, port }: LibvirtEndpoint,
+  { callMs }: Pick<LibvirtTimeouts, 'callMs'>,
+  observe: ObserveCall | undefined,
+): Request {
+  return async (name, args, signal, timeoutMs = callMs) => {
+    const answer = await observedAs(
+      observe,
+      { system: 'libvirt', verb: name },
+      signal,
+      () => rpc.call(name, args, { timeoutMs, signal }),
+      told,
+    );
+    if ('result' in answer) return answer.result;
+    const { code, words } = answer.refusal;
+    throw droverFailure(faultOf(code), `libvirt at ${host}:${port} answered ${name}: ${words}`, {
+      details: { libvirtCode: code, procedure: name, words },
+    });
+  };
+}
+
+const told = (answer: Answer<unknown>): { outcome: CallOutcome; status: null; requestId: '' } => ({
+  outcome: 'result' in answer ? 'ok' : outcomeOf(answer.refusal),
+  status: null,
+  requestId: '',
+});
+
+function outcomeOf({ code }: LibvirtRefusal): CallOutcome {
+  const fault = faultOf(code);
+  if (fault === 'DomainNotFound' || fault === 'StoragePoolNotFound') return 'not_found';
+  if (fault === 'LibvirtCredentialRefused') return 'unauthorized';
+  return fault === 'HypervisorFailed' || fault === 'LibvirtUnavailable' ? 'server_error' : 'refused';
 }

@@ -1,5 +1,5 @@
 import { unless, virErrors } from './faults.ts';
-import type { Request } from './request.ts';
+import type { Request } from './rpc.ts';
 import type { LibvirtConnection, LibvirtTimeouts, StoragePool } from './types.ts';
 import { cephSecretXml, rbdPoolXml } from './xml.ts';
 

@@ -1,5 +1,5 @@
 import { isOwn, newCheckName, ownUuid, rbdPoolXml, readCapabilities, tinyDomainXml, cephSecretXml } from './xml.ts';
-import { domainType } from './start-tiny-domain.ts';
+import { domainType } from './check-libvirt.ts';
 
 test('what drover makes is known by its name and its UUID', () => {
   const name = newCheckName(Math.random);

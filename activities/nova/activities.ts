@@ -1,12 +1,14 @@
+import type { AllowanceObservation } from '../../contracts/allowance.ts';
 import type {
   AllowanceActivities,
   EvictionHostActivities,
   InstanceActivities,
 } from '../../contracts/eviction/activities.ts';
+import type { Migration } from '../../contracts/eviction/instance.ts';
+import { currentScope } from '../lib/context.ts';
+import { whileBeating } from '../lib/wait.ts';
 import { preflightEviction } from '../preflight/preflight-eviction.ts';
-import { awaitInstanceIdle } from './await-instance-idle.ts';
 import { awaitMigration } from './await-migration.ts';
-import { awaitTargetRoom } from './await-target-room.ts';
 import type {
   AllowanceDependencies,
   HostDependencies,
@@ -16,15 +18,12 @@ import type {
 } from './dependencies.ts';
 import { abortMigration, confirmMigration, forceCompleteMigration } from './end-migration.ts';
 import { ensureServiceDisabled, ensureServiceEnabled } from './ensure-service.ts';
-import { countBySource } from './observe-allowance.ts';
 import { findHost } from './find-host.ts';
 import { observeHost } from './observe-host.ts';
-import { observeInstance } from './observe-instance.ts';
-import { createRegionView } from './region-view.ts';
-import { currentScope } from '../lib/context.ts';
+import { awaitInstanceIdle, observeInstance } from './observe-instance.ts';
+import { awaitTargetRoom, createRegionView } from './region-view.ts';
 import { createSharedLook } from './shared-look.ts';
 import { startMigration } from './start-migration.ts';
-import { whileBeating } from '../lib/wait.ts';
 
 /** The dependencies of one execution. */
 const toolsOf = <Dependencies extends NovaDependencies>(deps: Dependencies): Tools<Dependencies> => ({
@@ -97,3 +96,15 @@ export const createAllowanceActivities = ({
     return world;
   },
 });
+
+/** What drover starts, and what counts against the region's limit whoever started it. */
+const counted: readonly string[] = ['live-migration', 'migration'];
+
+/** Migrations in progress by source host. One that waits for its confirmation uses the network no more. */
+export function countBySource(migrations: readonly Migration[]): AllowanceObservation['inProgress'] {
+  const inProgress: AllowanceObservation['inProgress'] = {};
+  for (const { type, status, sourceHost } of migrations) {
+    if (counted.includes(type) && status !== 'finished') inProgress[sourceHost] = (inProgress[sourceHost] ?? 0) + 1;
+  }
+  return inProgress;
+}

@@ -1,9 +1,10 @@
 import type { PollIntervals, StuckLimits } from '../../contracts/eviction/eviction.ts';
 import type { MigrationEnd, MigrationSubject } from '../../contracts/eviction/migrate-instance.ts';
+import type { EvacuationWait } from '../../contracts/node-failure/fencing.ts';
 import { concludeMigration } from './conclude-migration.ts';
 import type { InstanceDependencies, Tools } from './dependencies.ts';
-import { followMigration, type FollowTools } from './follow-migration.ts';
-import { judgeMigration } from './judge-migration.ts';
+import { type FollowTools, followMigration } from './follow-migration.ts';
+import { hasEnded, judgeMigration } from './judge-migration.ts';
 import type { RegionView } from './region-view.ts';
 import { createProgressReporter } from './report-progress.ts';
 
@@ -55,3 +56,23 @@ const describeStuck = (stuck: NonNullable<MigrationEnd['stuck']>): string =>
     NoProgress: 'Stuck: what remains to be copied does not get less',
     TooLong: 'Stuck: it takes longer than its size allows',
   })[stuck];
+
+/**
+ * Waits until an evacuation is over: `done`, `failed` or `error`. On the record, never on the server, which is ACTIVE on its old host
+ * meanwhile (lab-openstack.md 4.1).
+ *
+ * @throws MigrationNotFound Nova has no such record, and has the server
+ */
+export async function awaitEvacuation(
+  tools: FollowTools,
+  { instanceId, sourceHost, migrationId, deadlineMs, poll }: EvacuationWait,
+): Promise<MigrationEnd> {
+  const followed = await followMigration(tools, {
+    instanceId,
+    migrationId,
+    poll,
+    isOver: hasEnded,
+    judge: (watch, _migration, nowMs) => (nowMs - watch.sinceMs >= deadlineMs ? 'TooLong' : null),
+  });
+  return concludeMigration(tools, sourceHost, followed);
+}

@@ -1,14 +1,12 @@
 import type { ErrorCode } from '../../contracts/errors.ts';
 import { droverFailure } from '../../runtime/failure.ts';
 import type { KeystoneSession } from '../keystone/types.ts';
-import { openEndpoint, type Call, type Endpoint } from '../openstack/endpoint.ts';
+import { type Call, type Endpoint, openEndpoint } from '../openstack/endpoint.ts';
 import type { Refusal } from '../openstack/faults.ts';
 import { allPages } from '../openstack/pages.ts';
 import { abortFaults, confirmFaults, forceCompleteFaults, serverActionFaults, serviceFaults } from './faults.ts';
-import { hostCalls, hypervisorsMicroversion } from './host-calls.ts';
-import { newServerCalls } from './new-server-calls.ts';
+import { hostCalls, hypervisorsMicroversion, newServerCalls } from './host-calls.ts';
 import type { Accepted, Aggregate, ComputeServiceRecord, Hypervisor, NovaClient, ServiceChange } from './types.ts';
-import { readActionFailure } from './wire-actions.ts';
 import { toComputeService, toHypervisor } from './wire-map.ts';
 import {
   readMigrationsChangedSince,
@@ -17,7 +15,13 @@ import {
   readMigrationsOf,
   readServerMigration,
 } from './wire-migrations.ts';
-import { readServer, readServerGroups, readServers, richServerMicroversion } from './wire-servers.ts';
+import {
+  readActionFailure,
+  readServer,
+  readServerGroups,
+  readServers,
+  richServerMicroversion,
+} from './wire-servers.ts';
 import * as wire from './wire.ts';
 
 /**

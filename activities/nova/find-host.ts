@@ -1,5 +1,6 @@
+import { isIP } from 'node:net';
+
 import { droverFailure } from '../../runtime/failure.ts';
-import { resolveHost, type HostNames } from './resolve-host.ts';
 import type { ComputeServiceRecord, Hypervisor, NovaClient } from './types.ts';
 
 /** One compute host by all its names. */
@@ -56,3 +57,45 @@ export function findService(services: readonly ComputeServiceRecord[], host: str
   if (service.cellDown) throw droverFailure('HostAttributeMissing', `The cell of host ${host} is down`);
   return service;
 }
+
+/** The two names that Nova has for one host. */
+export interface HostNames {
+  /** The compute service's `host`, as in `OS-EXT-SRV-ATTR:host`. */
+  serviceHost: string;
+  hypervisorHostname: string;
+}
+
+/**
+ * Finds the one host that `name` means: a host of exactly that name, else the only one with the same short name where either side has no
+ * domain. Two names with different domains are two hosts, and a part of a name is never a match (hypervisor.md C.1, H1 and H12).
+ * Everything after this compares the service's `host` exactly.
+ *
+ * @throws HostNotFound
+ * @throws HostAmbiguous the message names the hosts
+ */
+export function resolveHost<T extends HostNames>(name: string, hosts: readonly T[]): T {
+  const exact = hosts.filter((host) => namesOf(host).includes(name));
+  const matches =
+    exact.length > 0 ? exact : hosts.filter((host) => namesOf(host).some((known) => sameShortName(name, known)));
+  const [match, ...others] = matches;
+  if (match === undefined) throw droverFailure('HostNotFound', `No compute host is called ${name}`);
+  if (others.length > 0) throw droverFailure('HostAmbiguous', `${name} can mean ${matches.map(describe).join(', ')}`);
+  return match;
+}
+
+const namesOf = ({ serviceHost, hypervisorHostname }: HostNames): string[] => [serviceHost, hypervisorHostname];
+
+const describe = ({ serviceHost, hypervisorHostname }: HostNames): string =>
+  serviceHost === hypervisorHostname ? serviceHost : `${serviceHost} (${hypervisorHostname})`;
+
+/** Whether both may name one host: the same first label, case apart as in DNS, and at most one of them with a domain. */
+export function sameShortName(a: string, b: string): boolean {
+  if (isIP(a) !== 0 || isIP(b) !== 0) return false;
+  if (a.includes('.') && b.includes('.')) return a.toLowerCase() === b.toLowerCase();
+  return shortName(a) === shortName(b);
+}
+
+const shortName = (name: string): string => firstLabel(name).toLowerCase();
+
+/** What every name of a host contains, however long it is written; an address has no shorter form. */
+export const firstLabel = (name: string): string => (isIP(name) !== 0 ? name : (name.split('.', 1)[0] ?? ''));

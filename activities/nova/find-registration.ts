@@ -1,8 +1,7 @@
 import type { ComputeService } from '../../contracts/eviction/instance.ts';
 import { failureCode } from '../../runtime/failure.ts';
-import { findService, namesOfAll } from './find-host.ts';
+import { findService, firstLabel, namesOfAll, resolveHost } from './find-host.ts';
 import { serviceState } from './observe-host.ts';
-import { firstLabel, resolveHost } from './resolve-host.ts';
 import type { ComputeServiceRecord, Hypervisor, NovaClient } from './types.ts';
 
 /** What Nova has under a host's name. */

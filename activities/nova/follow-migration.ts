@@ -3,18 +3,17 @@ import { z } from 'zod';
 import type { PollIntervals } from '../../contracts/eviction/eviction.ts';
 import type { Migration } from '../../contracts/eviction/instance.ts';
 import { droverFailure } from '../../runtime/failure.ts';
+import { waitFor } from '../lib/wait.ts';
 import type { Tools } from './dependencies.ts';
 import {
+  type MigrationWatch,
+  type Stuck,
   beginWatch,
   estimateTimeLeftMs,
   hasEnded,
   watchMigration,
-  type MigrationWatch,
-  type Stuck,
 } from './judge-migration.ts';
-import { alignedDelayMs, pollDelayMs } from './poll-delay.ts';
 import type { SharedLook } from './shared-look.ts';
-import { waitFor } from '../lib/wait.ts';
 
 export type FollowTools = Tools & { sharedLook: SharedLook };
 
@@ -116,4 +115,41 @@ async function read(
     throw droverFailure('MigrationNotFound', `Nova has no migration ${migrationId} of server ${instanceId}`);
   }
   return migration;
+}
+
+/** Share of the time left that passes before the next look: an estimate wrong by a third still shows the end in time. */
+const leftShare = 1 / 4;
+
+/** Share of the time gone, so that a first, crude estimate is not trusted for long. */
+const goneShare = 1 / 2;
+
+/** Share of the time gone, where nothing tells how long it will take. */
+const unknownShare = 1 / 20;
+
+/**
+ * How long to wait before the next look at a migration: each look costs Nova CPU that the migrations need. Often at the start, where it
+ * fails if it fails; then seldom; often again near the expected end.
+ *
+ * @param runningMs   how long the copy has been running; null before that
+ * @param timeLeftMs  estimated time until its end, 0 or less when overdue; null when unknown
+ */
+export function pollDelayMs(
+  runningMs: number | null,
+  timeLeftMs: number | null,
+  { minMs, maxMs }: PollIntervals,
+): number {
+  if (runningMs === null) return minMs;
+  const wished =
+    timeLeftMs === null ? runningMs * unknownShare : Math.min(timeLeftMs * leftShare, runningMs * goneShare);
+  return Math.max(minMs, Math.min(wished, maxMs));
+}
+
+/**
+ * Moves a wake-up to the common grid of all waits, so that waits that are due together share one request.
+ *
+ * @returns milliseconds from `nowMs`, more than 0 and at most half a grid step away from `delayMs`
+ */
+export function alignedDelayMs(nowMs: number, delayMs: number, gridMs: number): number {
+  const at = Math.ceil((nowMs + delayMs - gridMs / 2) / gridMs) * gridMs;
+  return at > nowMs ? at - nowMs : delayMs;
 }

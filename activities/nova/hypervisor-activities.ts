@@ -8,13 +8,16 @@ import {
 } from '../placement/ensure-provider-gone.ts';
 import { type TraitsRequest, ensureTraits } from '../placement/ensure-traits.ts';
 import type { PlacementClient } from '../placement/types.ts';
-import { awaitEvacuation } from './await-evacuation.ts';
-import { type MembershipRequest, addToAggregates, removeFromAggregates } from './change-aggregates.ts';
+import { awaitEvacuation } from './await-migration.ts';
 import type { NovaDependencies } from './dependencies.ts';
-import { ensureForcedDown } from './ensure-forced-down.ts';
-import { ensureInAggregates } from './ensure-in-aggregates.ts';
+import {
+  type MembershipRequest,
+  addToAggregates,
+  ensureInAggregates,
+  removeFromAggregates,
+} from './ensure-in-aggregates.ts';
 import { ensureServiceDeleted } from './ensure-service-deleted.ts';
-import { ensureServiceDisabled, ensureServiceEnabled } from './ensure-service.ts';
+import { ensureForcedDown, ensureServiceDisabled, ensureServiceEnabled } from './ensure-service.ts';
 import { findRegistration } from './find-registration.ts';
 import { type SmokeCheckRequest, runSmokeCheck } from './run-smoke-check.ts';
 import { createSharedLook } from './shared-look.ts';

@@ -1,13 +1,14 @@
 import type { NodeFailureRegionActivities } from '../../contracts/node-failure/activities.ts';
-import type { PlacementClient } from '../placement/types.ts';
-import { awaitEvacuation } from './await-evacuation.ts';
-import type { NovaDependencies } from './dependencies.ts';
-import { ensureForcedDown } from './ensure-forced-down.ts';
-import { listEvacuationCandidates } from './list-evacuation-candidates.ts';
+import type { EvacuationCandidate } from '../../contracts/node-failure/fencing.ts';
 import { currentScope } from '../lib/context.ts';
+import { whileBeating } from '../lib/wait.ts';
+import type { PlacementClient } from '../placement/types.ts';
+import { awaitEvacuation } from './await-migration.ts';
+import type { NovaDependencies, Tools } from './dependencies.ts';
+import { ensureForcedDown } from './ensure-service.ts';
 import { createSharedLook } from './shared-look.ts';
 import { startEvacuation } from './start-evacuation.ts';
-import { whileBeating } from '../lib/wait.ts';
+import type { InstanceDetail, ServerGroup } from './types.ts';
 
 export interface NodeFailureRegionDependencies extends NovaDependencies {
   placement: PlacementClient;
@@ -34,5 +35,44 @@ export function createNodeFailureRegionActivities(deps: NodeFailureRegionDepende
     // It heartbeats by itself, with what the next attempt has to know.
     startEvacuation: (request) => startEvacuation(tools(), request),
     awaitEvacuation: (request) => awaitEvacuation(tools(), request),
+  };
+}
+
+/**
+ * The servers of a dead host, with what decides about each. Their owners' metadata stays out of the history but for the keys that are
+ * asked for. Nova does not tell the tags of images, so none are known here.
+ *
+ * @param localDisks whether the disks that are no volumes lie on the hosts; else they are on storage that outlives the host
+ * @throws HostNotFound, HostAttributeMissing, and what the Nova client throws
+ */
+async function listEvacuationCandidates(
+  { nova, scope }: Pick<Tools, 'nova' | 'scope'>,
+  localDisks: boolean,
+  { host, metadataKeys }: { host: string; metadataKeys: readonly string[] },
+): Promise<EvacuationCandidate[]> {
+  const [servers, groups] = await Promise.all([nova.servers({ host }, scope.signal), nova.serverGroups(scope.signal)]);
+  return servers
+    .filter(({ taskState }) => taskState !== 'deleting')
+    .map((server) => toCandidate(server, groups, localDisks, metadataKeys));
+}
+
+/** Pure. */
+export function toCandidate(
+  server: InstanceDetail,
+  groups: readonly ServerGroup[],
+  localDisks: boolean,
+  metadataKeys: readonly string[],
+): EvacuationCandidate {
+  const { id, name, vmState, memoryMiB, localDiskGiB, metadata, imageId } = server;
+  return {
+    id,
+    name,
+    vmState,
+    memoryMiB,
+    localDiskGiB: localDisks ? localDiskGiB : 0,
+    metadata: Object.fromEntries(Object.entries(metadata).filter(([key]) => metadataKeys.includes(key))),
+    imageId,
+    imageTags: [],
+    serverGroups: groups.filter(({ members }) => members.includes(id)).map((group) => group.id),
   };
 }

@@ -1,10 +1,10 @@
+import type { ErrorCode } from '../../contracts/errors.ts';
 import { failureCode } from '../../runtime/failure.ts';
 import { settlingDelayMs, waitFor, whileBeating } from '../lib/wait.ts';
 import { wordsOf } from '../openstack/faults.ts';
 import type { Tools } from './dependencies.ts';
-import { type SmokeExpectation, type SmokeFinding, type SmokeView, judgeSmoke } from './judge-smoke.ts';
-import { smokeServerName } from './smoke-mark.ts';
-import { type SmokeServerRequest, ensureSmokeServer, ensureSmokeServerGone } from './smoke-server.ts';
+import { type SmokeServerRequest, ensureSmokeServer, ensureSmokeServerGone, smokeServerName } from './smoke-server.ts';
+import type { InstanceDetail } from './types.ts';
 
 export interface SmokeCheckRequest extends SmokeServerRequest {
   /** What the console must show: `hostname`, its own name, which an image with a login prompt shows; or a text; null: nothing. */
@@ -115,4 +115,65 @@ async function readConsole({ nova, scope }: Tools, id: string): Promise<string |
     if (failureCode(error) === 'ConsoleUnavailable' || failureCode(error) === 'InstanceNotFound') return null;
     throw error;
   }
+}
+
+/** One question of the test, and what came of it. */
+interface SmokeFinding {
+  name: string;
+  /** What should be, as a person says it. */
+  expectation: string;
+  seen: string;
+  /** The row of the error table that it fails with; null: as expected. */
+  code: ErrorCode | null;
+}
+
+export interface SmokeView {
+  /** Null: it is gone. */
+  server: Pick<InstanceDetail, 'status' | 'host' | 'taskState' | 'fault'> | null;
+  /** Null: not asked for, or there is none yet. */
+  console: string | null;
+}
+
+interface SmokeExpectation {
+  name: string;
+  host: string;
+  /** What its console must show; null: nothing is asked of it. */
+  console: string | null;
+}
+
+/** How much of a console a finding quotes. */
+const longestQuote = 200;
+
+/**
+ * What a look at a test server shows. Pure. `over`: looking again cannot make it better.
+ */
+export function judgeSmoke(
+  { server, console }: SmokeView,
+  expected: SmokeExpectation,
+): { findings: SmokeFinding[]; over: boolean } {
+  const runs = { name: 'server', expectation: `server ${expected.name} ACTIVE on ${expected.host}` };
+  if (server === null)
+    return { over: true, findings: [{ ...runs, seen: 'it was deleted by somebody else', code: 'SmokeServerFailed' }] };
+  const seen = `${server.status}${server.taskState === null ? '' : ` (${server.taskState})`} on ${server.host ?? 'no host'}${server.fault === null ? '' : `: ${server.fault}`}`;
+  const isElsewhere = server.host !== null && server.host !== expected.host;
+  if (server.status !== 'ACTIVE' || isElsewhere)
+    return {
+      over: server.status === 'ERROR' || server.taskState === 'deleting' || isElsewhere,
+      findings: [{ ...runs, seen, code: 'SmokeServerFailed' }],
+    };
+  const active: SmokeFinding = { ...runs, seen, code: null };
+  if (expected.console === null) return { over: true, findings: [active] };
+  const shows = { name: 'console', expectation: `“${expected.console}” on its console` };
+  if (console?.includes(expected.console))
+    return { over: true, findings: [active, { ...shows, seen: 'it is there', code: null }] };
+  const quote =
+    console === null
+      ? 'no console'
+      : console.trim() === ''
+        ? 'an empty console'
+        : `“…${console.trim().slice(-longestQuote)}”`;
+  return {
+    over: false,
+    findings: [active, { ...shows, seen: quote, code: console === null ? 'ConsoleUnavailable' : 'SmokeServerFailed' }],
+  };
 }

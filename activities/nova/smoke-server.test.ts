@@ -1,7 +1,7 @@
 import { createInstance } from '../../lab/openstack/seed.ts';
 import { droverFailure } from '../../runtime/failure.ts';
 import { openActivitiesOnFake, type ActivitiesOnFake } from '../../test/fakes/openstack/activities.ts';
-import { smokeMetadata, smokeServerName } from './smoke-mark.ts';
+import { smokeMetadata, smokeServerName } from './smoke-server.ts';
 
 const host = 'node-1';
 const owner = { host, hypervisor: host, uid: 'u-1' };

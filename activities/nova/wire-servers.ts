@@ -1,8 +1,8 @@
 import { droverFailure } from '../../runtime/failure.ts';
 import type { Endpoint } from '../openstack/endpoint.ts';
 import { allByOffset, allPages } from '../openstack/pages.ts';
-import type { InstanceDetail, ServerGroup } from './types.ts';
-import { toInstance, toServerGroup } from './wire-map.ts';
+import type { InstanceActionName, InstanceDetail, ServerGroup } from './types.ts';
+import { failureOf, toInstance, toServerGroup } from './wire-map.ts';
 import * as wire from './wire.ts';
 
 /** Since this one, a server says which zone it was pinned to (2.96) and which properties its image had (2.98). */
@@ -109,4 +109,34 @@ function groupsByMember(groups: ServerGroup[]): Map<string, string[]> {
   for (const group of groups)
     for (const member of group.members) byMember.set(member, [...(byMember.get(member) ?? []), group.id]);
   return byMember;
+}
+
+/** Details of events are told since 2.84. Null when the action, or the server, is unknown or did not fail. */
+export async function readActionFailure(
+  nova: Endpoint,
+  instanceId: string,
+  action: { requestId: string } | { action: InstanceActionName },
+  signal: AbortSignal,
+): Promise<string | null> {
+  const actions = `/servers/${encodeURIComponent(instanceId)}/os-instance-actions`;
+  const requestId =
+    'requestId' in action ? action.requestId : await newestRequest(nova, actions, action.action, signal);
+  if (requestId === null) return null;
+  const path = `${actions}/${encodeURIComponent(requestId)}`;
+  const answer = await nova.find({ method: 'GET', path, microversion: '2.94', answer: wire.instanceAction }, signal);
+  return answer === null ? null : failureOf(answer.value.instanceAction);
+}
+
+/** Actions come newest first. */
+async function newestRequest(
+  nova: Endpoint,
+  path: string,
+  name: InstanceActionName,
+  signal: AbortSignal,
+): Promise<string | null> {
+  const answer = await nova.find(
+    { method: 'GET', path, microversion: '2.94', answer: wire.instanceActionList },
+    signal,
+  );
+  return answer?.value.instanceActions.find(({ action }) => action === name)?.request_id ?? null;
 }

@@ -1,15 +1,15 @@
 import type { z } from 'zod';
+
 import { droverFailure } from '../../runtime/failure.ts';
-import { refusalFailure } from './faults.ts';
-import { connectOvsdb, type OvsdbConnection, type OvsdbOptions } from './ovsdb.ts';
+import { type OvsdbConnection, type OvsdbOptions, connectOvsdb, refusalFailure } from './ovsdb.ts';
 import {
-  database,
   type OvsBridge,
   type OvsClient,
-  type OvsdbRemote,
   type OvsInterface,
   type OvsPort,
   type OvsView,
+  type OvsdbRemote,
+  database,
 } from './types.ts';
 import { databaseNames, failedOperation, selected, selects } from './wire.ts';
 

@@ -1,13 +1,14 @@
-import { connect as connectTcp, type Socket } from 'node:net';
+import type { ApplicationFailure } from '@temporalio/common';
+import { type Socket, connect as connectTcp, isIPv6 } from 'node:net';
 import { connect as connectTls } from 'node:tls';
+
+import type { ErrorCode } from '../../contracts/errors.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import { type ConnectionFault, connectionFault } from '../../runtime/connection-faults.ts';
 import { droverFailure } from '../../runtime/failure.ts';
 import { isError } from '../../runtime/is-error.ts';
-import { observedAs, type CallOutcome, type ObserveCall } from '../../runtime/telemetry/outside-calls.ts';
-import { registerSecret } from '../../runtime/redaction.ts';
-import { refusalFailure, socketFailure, type OvsdbRefusal } from './faults.ts';
-import { splitObjects } from './json-stream.ts';
-import { nameOf } from './remote.ts';
+import { redactedStart, registerSecret } from '../../runtime/redaction.ts';
+import { type CallOutcome, type ObserveCall, observedAs } from '../../runtime/telemetry/outside-calls.ts';
 import type { OvsdbCredential, OvsdbRemote, OvsdbTimeouts } from './types.ts';
 import { message, refusal } from './wire.ts';
 
@@ -187,4 +188,131 @@ function openSocket({ protocol, host, port }: OvsdbRemote, credential: OvsdbCred
       `The certificates for ssl:${host}:${port} cannot be read: ${isError(error) ? error.message : String(error)}`,
     );
   }
+}
+
+const shape = /^(tcp|ssl):(\[[^[\]\s]{1,64}\]|[^:[\]\s]{1,253}):(\d{1,5})$/u;
+
+/** @param template `ssl:{host}:6640` */
+export const addressOf = (template: string, host: string): string =>
+  template.replaceAll('{host}', () => (isIPv6(host) ? `[${host}]` : host));
+
+/** @throws InvalidConfiguration where that is no address of an OVSDB server */
+export function remoteOf(address: string): OvsdbRemote {
+  const [, protocol, name = '', port] = shape.exec(address) ?? [];
+  if (protocol === undefined || Number(port) < 1 || Number(port) > 65_535) {
+    throw droverFailure(
+      'InvalidConfiguration',
+      `“${address.slice(0, 300)}” is no address of an OVSDB server: tcp:HOST:PORT or ssl:HOST:PORT is one`,
+    );
+  }
+  return { protocol: protocol as OvsdbRemote['protocol'], host: name.replaceAll(/[[\]]/gu, ''), port: Number(port) };
+}
+
+export const nameOf = ({ protocol, host, port }: OvsdbRemote): string =>
+  `${protocol}:${isIPv6(host) ? `[${host}]` : host}:${port}`;
+
+const codes: Record<ConnectionFault['kind'], ErrorCode> = {
+  connection: 'OvsUnavailable',
+  untrusted: 'CertificateNotTrusted',
+  certificate: 'CertificateNotTrusted',
+  refused: 'CertificateNotTrusted',
+};
+
+/** What an error of the socket means. */
+export function socketFailure(error: unknown, server: string): ApplicationFailure {
+  const fault = connectionFault(error);
+  if (fault === null)
+    return droverFailure(
+      'OvsUnavailable',
+      `${server}: the connection failed: ${isError(error) ? error.message : String(error)}`,
+      { cause: error },
+    );
+  return droverFailure(codes[fault.kind], `${server}: ${fault.words}`, { cause: error });
+}
+
+export interface OvsdbRefusal {
+  error: string;
+  details?: string | undefined;
+}
+
+/** Of what somebody else wrote. */
+const longestWords = 600;
+
+/** An answer that says no. */
+export const refusalFailure = ({ error, details }: OvsdbRefusal, what: string, server: string): ApplicationFailure =>
+  droverFailure(
+    'RequestRefused',
+    `${server} refused ${what}: ${redactedStart(details === undefined ? error : `${error}: ${details}`, longestWords)}`,
+  );
+
+/** Takes the next bytes that came; gives the objects that are complete now. */
+type TakeBytes = (bytes: Uint8Array) => unknown[];
+
+const quote = 0x22;
+const backslash = 0x5c;
+const opening = new Set([0x7b, 0x5b]);
+const closing = new Set([0x7d, 0x5d]);
+const blank = new Set([0x20, 0x09, 0x0a, 0x0d]);
+
+/**
+ * Cuts a stream of JSON objects, which nothing separates, at the closing brace of each (RFC 7047, section 4: JSON-RPC over a stream).
+ *
+ * @param mostBytes of one object
+ * @throws AnswerMalformed for anything else than objects, and for one that is too large; then there is no going on
+ */
+export function splitObjects(mostBytes: number): TakeBytes {
+  let parts: Uint8Array[] = [];
+  let length = 0;
+  let depth = 0;
+  let inText = false;
+  let escaped = false;
+
+  const keep = (bytes: Uint8Array): void => {
+    length += bytes.length;
+    if (length > mostBytes)
+      throw droverFailure('AnswerMalformed', `A message of an OVSDB server has more than ${mostBytes} bytes`);
+    parts.push(bytes);
+  };
+  const complete = (): unknown => {
+    const text = Buffer.concat(parts).toString('utf8');
+    parts = [];
+    length = 0;
+    try {
+      return JSON.parse(text);
+    } catch {
+      throw droverFailure('AnswerMalformed', 'A message of an OVSDB server is no JSON');
+    }
+  };
+
+  return (bytes) => {
+    const objects: unknown[] = [];
+    let from = 0;
+    // By index: an iterator would be slow over megabytes.
+    for (let at = 0; at < bytes.length; at += 1) {
+      const byte = bytes[at] as number;
+      if (inText) {
+        if (escaped) escaped = false;
+        else if (byte === backslash) escaped = true;
+        else if (byte === quote) inText = false;
+      } else if (depth === 0) {
+        if (blank.has(byte)) continue;
+        if (byte !== 0x7b)
+          throw droverFailure(
+            'AnswerMalformed',
+            'What an OVSDB server sent is no JSON object; is the port that of another service, or does it speak TLS?',
+          );
+        from = at;
+        depth = 1;
+      } else if (byte === quote) inText = true;
+      else if (opening.has(byte)) depth += 1;
+      else if (closing.has(byte)) {
+        depth -= 1;
+        if (depth > 0) continue;
+        keep(bytes.subarray(from, at + 1));
+        objects.push(complete());
+      }
+    }
+    if (depth > 0) keep(bytes.subarray(from));
+    return objects;
+  };
 }

@@ -1,4 +1,4 @@
-import type { Tools } from '../nova/dependencies.ts';
+import type { ActivityContext } from '../lib/context.ts';
 
 /**
  * What drover asks of Placement. Every method ends when its signal is aborted, never tries again by itself (except one new
@@ -136,4 +136,4 @@ export interface ProviderSummary {
 }
 
 /** What a verb that changes Placement needs of one execution. */
-export type PlacementTools = Pick<Tools, 'stopGate' | 'audit' | 'scope' | 'clock'> & { placement: PlacementClient };
+export type PlacementTools = ActivityContext & { placement: PlacementClient };

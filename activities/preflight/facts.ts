@@ -1,7 +1,7 @@
 import { findCondition } from '../../contracts/conditions.ts';
 import type { Eviction } from '../../contracts/crds/eviction.ts';
 import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
-import { sameShortName } from '../nova/resolve-host.ts';
+import { sameShortName } from '../nova/find-host.ts';
 
 /** What the node agent reports of a host in its Hypervisor, as far as an eviction cares. Null: not known. */
 export interface HypervisorFacts {

@@ -183,7 +183,7 @@ export function openObjects(kubernetes: Kubernetes): KubernetesObjects {
   const write = <Schema extends z.ZodType>(
     { apiVersion, kind, plural, schema }: Resource<Schema>,
     request: Pick<KubernetesRequest, 'method' | 'patchType'>,
-    object: { metadata: ObjectKey },
+    object: { metadata: ObjectKey; status?: unknown },
     subresource: 'status' | undefined,
     signal: AbortSignal,
   ): Promise<z.output<Schema>> => {
@@ -233,7 +233,7 @@ export function openObjects(kubernetes: Kubernetes): KubernetesObjects {
       write(resource, { method: 'PATCH', patchType: 'apply' }, object, undefined, signal),
     applyStatus: (resource, { namespace, name }, status, signal) => {
       const metadata = { name, ...(namespace !== undefined && { namespace }) };
-      return write(resource, { method: 'PATCH', patchType: 'apply' }, { metadata, ...{ status } }, 'status', signal);
+      return write(resource, { method: 'PATCH', patchType: 'apply' }, { metadata, status }, 'status', signal);
     },
     async delete(resource, { uid, resourceVersion, ...key }, signal) {
       const preconditions = {

@@ -1,11 +1,10 @@
-import { smokeServerName } from '../../activities/nova/smoke-mark.ts';
+import { smokeServerName } from '../../activities/nova/smoke-server.ts';
 import { findCondition } from '../../contracts/conditions.ts';
 import { hypervisorConditions } from '../../contracts/hypervisor/conditions.ts';
 import { workflowTypes } from '../../contracts/ids.ts';
-import type { DroverObject, MigrationFact, Snapshot } from './snapshot.ts';
-import type { Check } from './objects.ts';
-import { concerns, eventsOf, nameOf, objectsOf } from './objects.ts';
+import { type Check, concerns, eventsOf, nameOf, objectsOf } from './objects.ts';
 import { hasEnded, serviceChanges } from './servers.ts';
+import type { DroverObject, MigrationFact, Snapshot } from './snapshot.ts';
 
 /**
  * 16: what drover does to an outside system happens once for its object, and what it makes is its object's: seen in

@@ -1,4 +1,4 @@
-import { seeRbdPool } from '../../../activities/libvirt/see-rbd-pool.ts';
+import { seeRbdPool } from '../../../activities/hypervisor/reach-rbd-pools.ts';
 import type { LibvirtConnection, RbdPool } from '../../../activities/libvirt/types.ts';
 import { ownUuid } from '../../../activities/libvirt/xml.ts';
 import { bodyOf, never } from './subject.ts';

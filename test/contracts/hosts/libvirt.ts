@@ -1,19 +1,18 @@
 import type { LibvirtSettings } from '../../../activities/libvirt/access.ts';
-import { checkLibvirt } from '../../../activities/libvirt/check-libvirt.ts';
-import { domainType } from '../../../activities/libvirt/start-tiny-domain.ts';
+import { checkLibvirt, domainType } from '../../../activities/libvirt/check-libvirt.ts';
 import type { Domain, DomainEvent, LibvirtConnection } from '../../../activities/libvirt/types.ts';
 import { startGuestWatch } from '../../../activities/libvirt/watch-guests.ts';
 import { newCheckName, ownUuid, tinyDomainXml } from '../../../activities/libvirt/xml.ts';
 import type { ErrorCode } from '../../../contracts/errors.ts';
 import { until } from '../../flows/until.ts';
 import {
+  type LibvirtSubject,
   connect,
   namesOn,
   openHost,
   settingsOf,
   testTimeoutMs,
   withPassword,
-  type LibvirtSubject,
 } from './libvirt-subject.ts';
 import { bodyOf, never } from './subject.ts';
 

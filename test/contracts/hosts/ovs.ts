@@ -1,5 +1,5 @@
 import { checkOvs } from '../../../activities/ovs/check-ovs.ts';
-import { remoteOf } from '../../../activities/ovs/remote.ts';
+import { remoteOf } from '../../../activities/ovs/ovsdb.ts';
 import type { OpenOvs, OvsdbCredential, OvsSettings } from '../../../activities/ovs/types.ts';
 import type { HostCheck } from '../../../contracts/hypervisor/host-check.ts';
 import type { BridgeRow } from '../../../lab/parts/ovs-bridges.ts';

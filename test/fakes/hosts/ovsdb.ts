@@ -1,13 +1,18 @@
-import { nameOf } from '../../../activities/ovs/remote.ts';
-import { refusalFailure, socketFailure, type OvsdbRefusal } from '../../../activities/ovs/faults.ts';
-import type { OvsdbConnection, OvsdbOptions } from '../../../activities/ovs/ovsdb.ts';
-import { database, type OvsdbRemote } from '../../../activities/ovs/types.ts';
+import {
+  type OvsdbConnection,
+  type OvsdbOptions,
+  type OvsdbRefusal,
+  nameOf,
+  refusalFailure,
+  socketFailure,
+} from '../../../activities/ovs/ovsdb.ts';
+import { type OvsdbRemote, database } from '../../../activities/ovs/types.ts';
 import type { BridgeRow } from '../../../lab/parts/ovs-bridges.ts';
 import { droverFailure } from '../../../runtime/failure.ts';
 import { observedAs } from '../../../runtime/telemetry/outside-calls.ts';
 import type { VirtualClock } from '../../simulator/clock.ts';
 import type { Network } from '../../simulator/network.ts';
-import { createService, type Service } from '../service.ts';
+import { type Service, createService } from '../service.ts';
 import { within } from '../within.ts';
 
 /** The OVSDB server of a host, with the database that ovs-vswitchd keeps there. */

@@ -1,9 +1,7 @@
-import { transportFault } from '../../../activities/libvirt/faults.ts';
 import type { LibvirtEndpoint } from '../../../activities/libvirt/endpoint.ts';
+import { transportFault } from '../../../activities/libvirt/faults.ts';
 import type { LibvirtAccess } from '../../../activities/libvirt/types.ts';
-import { socketFailure } from '../../../activities/ovs/faults.ts';
-import type { OvsdbOptions } from '../../../activities/ovs/ovsdb.ts';
-import { nameOf } from '../../../activities/ovs/remote.ts';
+import { type OvsdbOptions, nameOf, socketFailure } from '../../../activities/ovs/ovsdb.ts';
 import type { OvsdbRemote } from '../../../activities/ovs/types.ts';
 import { droverFailure } from '../../../runtime/failure.ts';
 import type { LibvirtDaemon } from './libvirt-daemon.ts';

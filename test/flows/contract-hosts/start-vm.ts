@@ -1,6 +1,6 @@
 import { connectLibvirt } from '../../../activities/libvirt/client.ts';
 import { endpointOf } from '../../../activities/libvirt/endpoint.ts';
-import { domainType } from '../../../activities/libvirt/start-tiny-domain.ts';
+import { domainType } from '../../../activities/libvirt/check-libvirt.ts';
 import { newCheckName, tinyDomainXml } from '../../../activities/libvirt/xml.ts';
 import { systemClock } from '../../../runtime/clock.ts';
 

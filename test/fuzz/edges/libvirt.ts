@@ -1,16 +1,15 @@
-import { Duplex } from 'node:stream';
 import * as fc from 'fast-check';
+import { Duplex } from 'node:stream';
 
-import { authenticate, type Ask } from '../../../activities/libvirt/authenticate.ts';
+import { type Ask, authenticate } from '../../../activities/libvirt/authenticate.ts';
 import { endpointOf } from '../../../activities/libvirt/endpoint.ts';
 import { createOperations } from '../../../activities/libvirt/operations.ts';
-import { createRequest } from '../../../activities/libvirt/request.ts';
-import { createRpc } from '../../../activities/libvirt/rpc.ts';
-import { procedures, type ProcedureName } from '../../../activities/libvirt/wire/procedures.ts';
+import { createRequest, createRpc } from '../../../activities/libvirt/rpc.ts';
+import { type ProcedureName, procedures } from '../../../activities/libvirt/wire/procedures.ts';
 import type { ErrorCode } from '../../../contracts/errors.ts';
 import { systemClock } from '../../../runtime/clock.ts';
 import { lifecycleEvent, refusal, reply } from '../../scripted-libvirtd.ts';
-import { edge, type Edge } from '../edge.ts';
+import { type Edge, edge } from '../edge.ts';
 import { hostileText, nearText } from '../hostile.ts';
 
 const never = new AbortController().signal;

@@ -1,9 +1,8 @@
 import { createOvsClient } from '../../../activities/ovs/client.ts';
-import { splitObjects } from '../../../activities/ovs/json-stream.ts';
-import { judgeBridges, judgeServer } from '../../../activities/ovs/judge.ts';
-import { addressOf, remoteOf } from '../../../activities/ovs/remote.ts';
+import { judgeBridges, judgeServer } from '../../../activities/ovs/check-ovs.ts';
+import { addressOf, remoteOf, splitObjects } from '../../../activities/ovs/ovsdb.ts';
 import type { OvsClient } from '../../../activities/ovs/types.ts';
-import { edge, type Edge } from '../edge.ts';
+import { type Edge, edge } from '../edge.ts';
 import { near, nearJson, nearText } from '../hostile.ts';
 
 const never = new AbortController().signal;

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../../contracts/errors.ts';
-import { judgeSmoke, type SmokeView } from './judge-smoke.ts';
-import { isOwnedBy, isSmokeServer, smokeMetadata, smokeServerName } from './smoke-mark.ts';
+import { judgeSmoke, type SmokeView } from './run-smoke-check.ts';
+import { isOwnedBy, isSmokeServer, smokeMetadata, smokeServerName } from './smoke-server.ts';
 
 const expected = { name: 'drover-smoke-node-1', host: 'node-1', console: 'drover-smoke-node-1 login:' };
 const active = { status: 'ACTIVE', host: 'node-1', taskState: null, fault: null };

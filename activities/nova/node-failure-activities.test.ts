@@ -1,5 +1,5 @@
 import type { InstanceDetail } from './types.ts';
-import { toCandidate } from './list-evacuation-candidates.ts';
+import { toCandidate } from './node-failure-activities.ts';
 
 const server = {
   id: 'a',

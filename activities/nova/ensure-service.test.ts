@@ -1,11 +1,13 @@
+import type { ForcedDownProof } from '../../contracts/node-failure/fencing.ts';
 import { changeService } from '../../lab/openstack/hosts.ts';
 import { act, createInstance } from '../../lab/openstack/seed.ts';
 import { droverFailure } from '../../runtime/failure.ts';
 import {
-  openActivitiesOnFake,
   type ActivitiesOnFake,
   type ActivitiesOnFakeOptions,
+  openActivitiesOnFake,
 } from '../../test/fakes/openstack/activities.ts';
+import { judgeProof } from './ensure-service.ts';
 
 const host = 'node-1';
 const reason = 'drover: eviction';
@@ -329,4 +331,33 @@ test('a service that has registered since under the same name is left alone', as
   await changeService(fake.admin, host, down);
   await run(() => activities.ensureServiceDeleted({ host, serviceId }));
   expect(changes('nova')).toEqual([]);
+});
+
+describe('ensure forced down', () => {
+  const proof: ForcedDownProof = { incident: 'i-1', by: 'power-off', witness: 'bmc-1', at: '2026-01-01T00:00:00Z' };
+
+  type Row = [
+    what: string,
+    forcedDown: boolean,
+    change: Partial<ForcedDownProof>,
+    state: 'up' | 'down',
+    code: 'HostNotFenced' | 'HostUp' | null,
+  ];
+  const rows: Row[] = [
+    ['power is off: down, whatever Nova still shows', true, {}, 'up', null],
+    ['a person’s word: down', true, { by: 'person' }, 'down', null],
+    ['a person’s word against what Nova hears: not down', true, { by: 'person' }, 'up', 'HostUp'],
+    ['a restart is no reason to force down', true, { by: 'restart' }, 'down', 'HostNotFenced'],
+    ['a restart: up', false, { by: 'restart' }, 'down', null],
+    ['a person’s word: up', false, { by: 'person' }, 'down', null],
+    ['power that is off is no reason to force up', false, {}, 'down', 'HostNotFenced'],
+    ['no incident', true, { incident: ' ' }, 'down', 'HostNotFenced'],
+    ['no witness', true, { witness: '' }, 'down', 'HostNotFenced'],
+    ['no time', true, { at: 'yesterday' }, 'down', 'HostNotFenced'],
+  ];
+  test.each(rows)('%s', (_, forcedDown, change, state, code) => {
+    const judge = () => judgeProof({ host: 'node-1', state }, { forcedDown, proof: { ...proof, ...change } });
+    if (code === null) expect(judge).not.toThrow();
+    else expect(judge).toThrow(expect.objectContaining({ type: code, nonRetryable: true }));
+  });
 });

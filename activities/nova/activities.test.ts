@@ -1,4 +1,4 @@
-import { countBySource } from './observe-allowance.ts';
+import { countBySource } from './activities.ts';
 import { migrationRecord } from '../../test/fixtures/activities/nova.ts';
 
 test('counts what copies, by source host', () => {

@@ -1,7 +1,6 @@
 import type { Migration } from '../../contracts/eviction/instance.ts';
-import type { MoveKind, StartDecision } from './decide-start.ts';
-import { decideStart } from './decide-start.ts';
 import { instanceDetail, migrationRecord } from '../../test/fixtures/activities/nova.ts';
+import { type MoveKind, type StartDecision, decideStart } from './start-migration.ts';
 import type { InstanceDetail } from './types.ts';
 
 const source = 'source';

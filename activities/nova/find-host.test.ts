@@ -1,5 +1,4 @@
-import type { HostNames } from './resolve-host.ts';
-import { resolveHost } from './resolve-host.ts';
+import { type HostNames, resolveHost } from './find-host.ts';
 
 const host = (serviceHost: string, hypervisorHostname = serviceHost): HostNames => ({
   serviceHost,

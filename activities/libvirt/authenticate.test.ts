@@ -1,4 +1,4 @@
-import { startScram } from './scram.ts';
+import { startScram } from './authenticate.ts';
 
 /** The exchange of RFC 7677, section 3. */
 const credential = { user: 'user', password: 'pencil' };

@@ -1,4 +1,4 @@
-import { decodeEvent } from './decode-event.ts';
+import { decodeEvent } from './domain-events.ts';
 import { eventMessages } from './wire/procedures.ts';
 import { encode, MalformedMessage } from './wire/xdr.ts';
 
