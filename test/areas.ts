@@ -67,6 +67,7 @@ export const areas = {
     'lab/openstack/**',
     'lab/parts/openstack.ts',
     'test/fakes/openstack/**',
+    'test/flows/contract-openstack/**',
     ...contracts(['openstack', 'keystone', 'nova', 'placement']),
     ...noUnitTests,
   ],

@@ -118,6 +118,7 @@ export const flowTiers: Readonly<Record<string, FlowTier>> = {
   // The suites of outside systems.
   'contract-kubernetes': changed('kubernetes'),
   'contract-openstack': changed('openstack'),
+  'contract-openstack-activities': changed('openstack'),
   'openstack-lab': changed('openstack'),
   'contract-vsphere': changed('vsphere'),
   vsphere: changed('vsphere'),

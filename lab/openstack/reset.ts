@@ -40,8 +40,9 @@ async function clearGuests(fleet: Fleet): Promise<void> {
 }
 
 async function makeObedient(fleet: Fleet): Promise<void> {
-  for (const [host, { running }] of Object.entries(await fleet.hosts())) {
-    await fleet.change(host, { destroySeconds: 0, buildDelaySeconds: 0 });
+  for (const [host, { running, destroySeconds, buildDelaySeconds }] of Object.entries(await fleet.hosts())) {
+    if (destroySeconds !== 0 || buildDelaySeconds !== 0)
+      await fleet.change(host, { destroySeconds: 0, buildDelaySeconds: 0 });
     if (!running) await fleet.start(host);
   }
 }

@@ -192,6 +192,7 @@ export async function deleteInstances(
   ids: readonly string[],
   deadlineMs = BUILD_DEADLINE_MS,
 ): Promise<void> {
+  if (ids.length === 0) return;
   const deadline = labClock().monotonicMs() + deadlineMs;
   await eachInParallel(ids, (id) => requestDeletion(session, id));
   for (let round = 1; ; round += 1) {
