@@ -1,7 +1,7 @@
-/**
- * The messages of every run. Signals are facts, updates are imperatives, queries are nouns. The names are wire names. `tctl` knows no
- * updates, so each update is accepted as a signal of the same name too.
- */
+import type { QueryDefinition, SignalDefinition, UpdateDefinition } from '@temporalio/common';
+import type { AllowanceGranted, AllowanceRequest, SlotAnswer } from './allowance.ts';
+import type { GuestsFailing } from './node-failure/guest-watch.ts';
+import type { RunProgress } from './runs.ts';
 
 /** Signal of the bridge: an object changed; read it fresh. The watch over a vCenter sends it too, when a VM did. */
 export interface ObjectChanged {
@@ -67,21 +67,40 @@ export interface AbandonDisks {
   person: string;
 }
 
+// As `defineSignal` and its like make them, for clients too, which must not load `@temporalio/workflow`.
+const signal = <Argument>(name: string) => ({ type: 'signal', name }) as SignalDefinition<[Argument]>;
+const update = <Argument, Answer = string>(name: string) =>
+  ({ type: 'update', name }) as UpdateDefinition<Answer, [Argument]>;
+const query = <Answer>(name: string) => ({ type: 'query', name }) as QueryDefinition<Answer>;
+
+/**
+ * The messages of every run. Signals are facts, updates are imperatives, queries are nouns. The names are wire names. Senders are held to
+ * these types; handlers take anything, as people type messages too.
+ */
 export const messages = {
-  objectChanged: 'objectChanged',
-  allowanceRequested: 'allowanceRequested',
-  allowanceGranted: 'allowanceGranted',
-  acquireSlot: 'acquireSlot',
-  pause: 'pause',
-  resume: 'resume',
-  skipInstance: 'skipInstance',
-  retryInstance: 'retryInstance',
-  setParallelism: 'setParallelism',
-  acceptObstacle: 'acceptObstacle',
-  cancelEviction: 'cancelEviction',
-  retryNow: 'retryNow',
-  confirmOff: 'confirmOff',
-  abandonDisks: 'abandonDisks',
-  guestsFailing: 'guestsFailing',
-  progress: 'progress',
+  objectChanged: signal<ObjectChanged>('objectChanged'),
+  allowanceRequested: signal<AllowanceRequest>('allowanceRequested'),
+  allowanceGranted: signal<AllowanceGranted>('allowanceGranted'),
+  guestsFailing: signal<GuestsFailing>('guestsFailing'),
+  acquireSlot: update<AllowanceRequest, SlotAnswer>('acquireSlot'),
+  pause: update<Pause>('pause'),
+  resume: update<Resume>('resume'),
+  skipInstance: update<SkipInstance>('skipInstance'),
+  retryInstance: update<RetryInstance>('retryInstance'),
+  setParallelism: update<SetParallelism>('setParallelism'),
+  acceptObstacle: update<AcceptObstacle>('acceptObstacle'),
+  cancelEviction: update<CancelEviction>('cancelEviction'),
+  retryNow: update<By>('retryNow'),
+  confirmOff: update<ConfirmOff>('confirmOff'),
+  abandonDisks: update<AbandonDisks>('abandonDisks'),
+  progress: query<RunProgress>('progress'),
 } as const;
+
+/** What a user tells a run to do. It answers with a sentence. */
+export type Command<Argument> = UpdateDefinition<string, [Argument]>;
+
+/** `tctl` knows no updates, so that each command of a user is accepted as a signal of the same name too. */
+export const asSignal = <Argument>({ name }: Command<Argument>) => signal<Argument>(name);
+
+/** The query `progress` of a run that answers more than {@link RunProgress}, or something else. */
+export const progressQuery = <Progress>() => query<Progress>(messages.progress.name);

@@ -108,7 +108,7 @@ const cancelOf = ({ workflowExecutionCancelRequestedEventAttributes: cancel }: H
 /** The generation in a signal of the bridge about the object; null where the event is none. */
 async function generationTold(client: Client, event: HistoryEvent, uid: string): Promise<number | null> {
   const signal = event.workflowExecutionSignaledEventAttributes;
-  if (signal?.signalName !== messages.objectChanged) return null;
+  if (signal?.signalName !== messages.objectChanged.name) return null;
   const told = await decode(client, signal.input?.payloads ?? []);
   return told?.uid === uid && typeof told.generation === 'number' ? told.generation : null;
 }

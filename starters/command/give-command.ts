@@ -1,4 +1,5 @@
 import { evictionId } from '../../contracts/ids.ts';
+import type { Command } from '../../contracts/messages.ts';
 import type { CommandContext } from './context.ts';
 import { CommandError } from './error.ts';
 import { exitCodes } from './exit-codes.ts';
@@ -11,52 +12,55 @@ import { answered, withTemporal } from './temporal-access.ts';
 const updateTimeoutMs = 15_000;
 
 /** Gives the run that empties `host` a command and prints what it answers: all that most commands do. */
-export const giveCommand = (context: CommandContext, host: string, update: string, argument: object): Promise<void> =>
+export const giveCommand = <Argument>(
+  context: CommandContext,
+  host: string,
+  command: Command<Argument>,
+  argument: Argument,
+): Promise<void> =>
   interruptible(context, (abort) =>
     withTemporal(context, abort, async (access) => {
-      context.terminal.print(await commandRun(access, host, update, argument));
+      context.terminal.print(await commandRun(access, host, command, argument));
     }),
   );
 
 /**
  * Gives the run that empties `host` a command and returns the sentence it answers with.
  *
- * @param update one of `messages` in contracts/messages.ts
  * @throws CommandError: notFound when no eviction of the host runs, refused with the run's own words, unreachable when no worker answers
  */
-export const commandRun = (
+export const commandRun = <Argument>(
   access: TemporalAccess,
   host: string,
-  update: string,
-  argument: object,
+  command: Command<Argument>,
+  argument: Argument,
   timeoutMs = updateTimeoutMs,
 ): Promise<string> =>
   commandRunOf(access, host, {
     workflowId: evictionId(host, access.config.cluster),
-    update,
+    command,
     argument,
     timeoutMs,
     absent: notRunning,
   });
 
-export interface RunCommand {
+export interface RunCommand<Argument> {
   workflowId: string;
-  /** One of `messages` in contracts/messages.ts. */
-  update: string;
-  argument: object;
+  command: Command<Argument>;
+  argument: Argument;
   timeoutMs: number;
   /** What is said where no such run is open. */
   absent: (host: string, cause: unknown) => CommandError;
 }
 
 /** As {@link commandRun}, of any run about the host. */
-export async function commandRunOf(
+export async function commandRunOf<Argument>(
   access: TemporalAccess,
   host: string,
-  { workflowId, update, argument, timeoutMs, absent }: RunCommand,
+  { workflowId, command, argument, timeoutMs, absent }: RunCommand<Argument>,
 ): Promise<string> {
   try {
-    return await updateRun(access, workflowId, update, argument, timeoutMs);
+    return await updateRun(access, workflowId, command, argument, timeoutMs);
   } catch (error) {
     access.abort.throwIfAborted();
     const explained = explainError(error);
@@ -74,16 +78,16 @@ export async function commandRunOf(
 }
 
 /** Gives any run a command and returns the sentence it answers with. */
-export const updateRun = (
+export const updateRun = <Argument>(
   access: TemporalAccess,
   workflowId: string,
-  update: string,
-  argument: object,
+  command: Command<Argument>,
+  argument: Argument,
   timeoutMs = updateTimeoutMs,
 ): Promise<string> =>
   answered(
     access,
-    () => access.client.workflow.getHandle(workflowId).executeUpdate<string, [object]>(update, { args: [argument] }),
+    () => access.client.workflow.getHandle(workflowId).executeUpdate(command, { args: [argument] }),
     timeoutMs,
   );
 

@@ -4,7 +4,7 @@ import pMap from 'p-map';
 
 import type { EvictionProgress, EvictionResult } from '../../contracts/eviction/eviction.ts';
 import { evictionId, workflowTypes } from '../../contracts/ids.ts';
-import { messages } from '../../contracts/messages.ts';
+import { progressQuery } from '../../contracts/messages.ts';
 import { searchAttributes } from '../../contracts/search-attributes.ts';
 import type { Answer, Ending, EvictionRun, RunStatus } from '../eviction/eviction-facts.ts';
 import { formatTime } from '../render/duration.ts';
@@ -87,7 +87,7 @@ export async function askProgress(
   try {
     return await answered(
       access,
-      () => access.client.workflow.getHandle(workflowId, runId).query<EvictionProgress>(messages.progress),
+      () => access.client.workflow.getHandle(workflowId, runId).query(progressQuery<EvictionProgress>()),
       progressTimeoutMs,
     );
   } catch {

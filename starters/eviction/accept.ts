@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
 import type { Consent } from '../../contracts/eviction/eviction.ts';
-import type { AcceptObstacle } from '../../contracts/messages.ts';
 import { messages } from '../../contracts/messages.ts';
 import { collectConsents, collectObstacles } from '../command/arguments.ts';
 import { asOption, describedCommand, hostArgument } from '../command/command.ts';
@@ -75,9 +74,7 @@ async function acceptInRun(
 ): Promise<void> {
   const { terminal, clock } = temporal.context;
   for (const obstacle of accept)
-    terminal.print(
-      await commandRun(temporal, host, messages.acceptObstacle, { obstacle, by } satisfies AcceptObstacle),
-    );
+    terminal.print(await commandRun(temporal, host, messages.acceptObstacle, { obstacle, by }));
   if (consent.length === 0) return;
   const eviction = await lastEviction(kubernetes, host);
   const consented = consentAnnotations(eviction, { accept: [], consent, by }, formatTime(clock.now()));

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { evictionId } from '../../contracts/ids.ts';
 import type { CancelEviction } from '../../contracts/messages.ts';
-import { messages } from '../../contracts/messages.ts';
+import { asSignal, messages } from '../../contracts/messages.ts';
 import { asOption, describedCommand, hostArgument } from '../command/command.ts';
 import type { CommandContext } from '../command/context.ts';
 import { exitCodes } from '../command/exit-codes.ts';
@@ -50,7 +50,7 @@ export async function cancelEviction(access: TemporalAccess, host: string, cance
     async (error: unknown) => {
       if (explainError(error).exitCode !== exitCodes.unreachable) throw error;
       // No worker answers now; a signal is kept for the one that comes.
-      await answered(access, () => handle.signal(messages.cancelEviction, cancel));
+      await answered(access, () => handle.signal(asSignal(messages.cancelEviction), cancel));
       return 'No worker answers now. The eviction stops as soon as one does.';
     },
   );

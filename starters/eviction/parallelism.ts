@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import type { SetParallelism } from '../../contracts/messages.ts';
 import { messages } from '../../contracts/messages.ts';
 import { parseParallelism } from '../command/arguments.ts';
 import { asOption, describedCommand, hostArgument } from '../command/command.ts';
@@ -23,5 +22,5 @@ export const parallelismCommand = (context: CommandContext): Command =>
       giveCommand(context, host, messages.setParallelism, {
         parallelism,
         by: whoRuns(as, context.env),
-      } satisfies SetParallelism),
+      }),
     );

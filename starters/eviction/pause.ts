@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import type { Pause } from '../../contracts/messages.ts';
 import { messages } from '../../contracts/messages.ts';
 import { parseReason } from '../command/arguments.ts';
 import { asOption, describedCommand, hostArgument } from '../command/command.ts';
@@ -24,5 +23,5 @@ export const pauseCommand = (context: CommandContext): Command =>
       giveCommand(context, host, messages.pause, {
         by: whoRuns(as, context.env),
         ...(reason !== undefined && { reason }),
-      } satisfies Pause),
+      }),
     );

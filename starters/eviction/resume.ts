@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import type { Resume } from '../../contracts/messages.ts';
 import { messages } from '../../contracts/messages.ts';
 import { asOption, describedCommand, hostArgument } from '../command/command.ts';
 import type { CommandContext } from '../command/context.ts';
@@ -11,5 +10,5 @@ export const resumeCommand = (context: CommandContext): Command =>
     .addArgument(hostArgument())
     .addOption(asOption())
     .action((host: string, { as }: { as?: string }) =>
-      giveCommand(context, host, messages.resume, { by: whoRuns(as, context.env) } satisfies Resume),
+      giveCommand(context, host, messages.resume, { by: whoRuns(as, context.env) }),
     );

@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import type { SkipInstance } from '../../contracts/messages.ts';
 import { messages } from '../../contracts/messages.ts';
 import { parseInstance, parseReason } from '../command/arguments.ts';
 import { asOption, describedCommand, hostArgument } from '../command/command.ts';
@@ -25,5 +24,5 @@ export const skipCommand = (context: CommandContext): Command =>
         instance,
         by: whoRuns(as, context.env),
         ...(reason !== undefined && { reason }),
-      } satisfies SkipInstance),
+      }),
     );

@@ -2,7 +2,7 @@ import { findCondition } from '../../contracts/conditions.ts';
 import { hypervisorConditions } from '../../contracts/hypervisor/conditions.ts';
 import type { HypervisorProgress } from '../../contracts/hypervisor/hypervisor.ts';
 import { hypervisorId, workflowTypes } from '../../contracts/ids.ts';
-import { messages } from '../../contracts/messages.ts';
+import { progressQuery } from '../../contracts/messages.ts';
 import type { HypervisorObject } from './hypervisor-objects.ts';
 import type { TemporalAccess } from '../command/temporal-access.ts';
 import { answered } from '../command/temporal-access.ts';
@@ -48,7 +48,7 @@ async function openRun(temporal: TemporalAccess, workflowId: string): Promise<Hy
       return null;
     const progress = await answered(
       temporal,
-      () => handle.query<HypervisorProgress>(messages.progress),
+      () => handle.query(progressQuery<HypervisorProgress>()),
       progressTimeoutMs,
     ).catch(() => null);
     return { workflowId, runId, progress };

@@ -1,5 +1,5 @@
 import { nodeFailureId } from '../../contracts/ids.ts';
-import { messages } from '../../contracts/messages.ts';
+import { type Command, progressQuery } from '../../contracts/messages.ts';
 import type { NodeFailureProgress } from '../../contracts/node-failure/run.ts';
 import { CommandError } from '../command/error.ts';
 import { exitCodes } from '../command/exit-codes.ts';
@@ -27,7 +27,7 @@ export async function describeFailureRun(temporal: TemporalAccess, host: string)
     if (status.name !== 'RUNNING' && status.name !== 'PAUSED') return null;
     const progress = await answered(
       temporal,
-      () => handle.query<NodeFailureProgress>(messages.progress),
+      () => handle.query(progressQuery<NodeFailureProgress>()),
       progressTimeoutMs,
     ).catch(() => null);
     return { workflowId, runId, progress };
@@ -43,16 +43,16 @@ export async function describeFailureRun(temporal: TemporalAccess, host: string)
  *
  * @throws CommandError: notFound when no such run is open, refused with the run's own sentence, unreachable when no worker answers
  */
-export const commandFailureRun = (
+export const commandFailureRun = <Argument>(
   temporal: TemporalAccess,
   host: string,
-  update: string,
-  argument: object,
+  command: Command<Argument>,
+  argument: Argument,
 ): Promise<string> =>
   // The run observes the host before it answers, and a system that is away takes its time.
   commandRunOf(temporal, host, {
     workflowId: nodeFailureId(host, temporal.config.cluster),
-    update,
+    command,
     argument,
     timeoutMs: 90_000,
     absent: noFailure,

@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
 import { annotations, hypervisorId } from '../../contracts/ids.ts';
-import type { RetryInstance } from '../../contracts/messages.ts';
 import { messages } from '../../contracts/messages.ts';
 import { parseInstance } from '../command/arguments.ts';
 import { asOption, describedCommand, hostArgument } from '../command/command.ts';
@@ -53,7 +52,7 @@ export const retryCommand = (context: CommandContext): Command =>
         const machine = machineOf(host, instance, namespace);
         if (machine !== null) return await retryVirtualMachine(context, machine, by);
         if (instance !== undefined) {
-          return await giveCommand(context, host, messages.retryInstance, { instance, by } satisfies RetryInstance);
+          return await giveCommand(context, host, messages.retryInstance, { instance, by });
         }
         await withHypervisors(context, (surroundings) => retryHost(surroundings, host, by));
       },

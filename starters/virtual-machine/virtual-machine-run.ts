@@ -1,5 +1,5 @@
 import { virtualMachineId, workflowTypes } from '../../contracts/ids.ts';
-import { messages } from '../../contracts/messages.ts';
+import { progressQuery } from '../../contracts/messages.ts';
 import type { VirtualMachineResult } from '../../contracts/virtual-machine/lifecycle.ts';
 import type { VirtualMachineProgress } from '../../contracts/virtual-machine/progress.ts';
 import { createDataConverters } from '../../runtime/temporal/data-converter.ts';
@@ -78,7 +78,7 @@ async function askProgress(
   try {
     return await answered(
       temporal,
-      () => temporal.client.workflow.getHandle(workflowId, runId).query<VirtualMachineProgress>(messages.progress),
+      () => temporal.client.workflow.getHandle(workflowId, runId).query(progressQuery<VirtualMachineProgress>()),
       progressTimeoutMs,
     );
   } catch {

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { findCondition } from '../../contracts/conditions.ts';
 import type { Eviction } from '../../contracts/crds/eviction.ts';
 import { annotations, evictionId } from '../../contracts/ids.ts';
-import { messages } from '../../contracts/messages.ts';
+import { asSignal, messages } from '../../contracts/messages.ts';
 import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
 import type { World } from '../flows/world.ts';
 import { patiently } from './patiently.ts';
@@ -59,7 +59,7 @@ export async function act(world: World, { what, lot }: Deed, hosts: readonly str
           ? run.cancel()
           : what === 'terminate'
             ? run.terminate('chaos')
-            : run.signal(messages.pause, by)
+            : run.signal(asSignal(messages.pause), by)
       ).then(
         () => '',
         (error: unknown) => `: ${(error as Error).message}`,
@@ -75,7 +75,7 @@ async function resumeLater(world: World, host: string): Promise<void> {
   await delay(3_000);
   await patiently(async () => {
     const run = world.client.workflow.getHandle(evictionId(host));
-    if ((await run.describe()).status.name === 'RUNNING') await run.signal(messages.resume, { by: 'chaos' });
+    if ((await run.describe()).status.name === 'RUNNING') await run.signal(asSignal(messages.resume), { by: 'chaos' });
   }).catch(() => undefined);
 }
 

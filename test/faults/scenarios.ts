@@ -1,6 +1,6 @@
 import { findCondition } from '../../contracts/conditions.ts';
 import { annotations } from '../../contracts/ids.ts';
-import { messages } from '../../contracts/messages.ts';
+import { asSignal, messages } from '../../contracts/messages.ts';
 import { quickSettings } from '../flows/world-base.ts';
 import { until } from '../flows/until.ts';
 import { guestScenarios } from './guest-scenarios.ts';
@@ -186,7 +186,7 @@ const evictionScenarios: readonly Scenario[] = [
       // A person tries again when a run was lost together with what it had been told.
       await until('a pause, or the end', patienceMs, async () => {
         if (isOver(context, 'A')) return true;
-        await context.run('A').signal(messages.pause, { by: 'fault matrix' });
+        await context.run('A').signal(asSignal(messages.pause), { by: 'fault matrix' });
         return true;
       });
       await until(
@@ -198,7 +198,7 @@ const evictionScenarios: readonly Scenario[] = [
         await until(
           'a resume',
           patienceMs,
-          async () => (await context.run('A').signal(messages.resume, { by: 'fault matrix' }), true),
+          async () => (await context.run('A').signal(asSignal(messages.resume), { by: 'fault matrix' }), true),
         );
     },
     ends: { A: 'Succeeded' },

@@ -1,6 +1,6 @@
 import { ApplicationFailure } from '@temporalio/common';
 import type { GuestWatchProgress, GuestWatchRound } from '../../contracts/node-failure/guest-watch.ts';
-import { messages } from '../../contracts/messages.ts';
+import { asSignal, messages, progressQuery, unseenChange } from '../../contracts/messages.ts';
 import { labClock } from '../../lab/clock.ts';
 import { droverFailure } from '../../runtime/failure.ts';
 import { contextOf, nodeOf } from '../fixtures/workflows/hypervisor.ts';
@@ -118,13 +118,13 @@ test('a confirmation by a signal counts as well, as tctl knows no updates; a ref
     const now = await progress();
     return now.confirm === null ? 'not yet' : now;
   });
-  await handle.signal(messages.confirmOff, { incident: 'another', bootId, person: 'jane' });
+  await handle.signal(asSignal(messages.confirmOff), { incident: 'another', bootId, person: 'jane' });
   await until(
     'the refusal',
     patienceMs,
     async () => (await progress()).refusal?.includes('WrongIncident') ?? 'not yet',
   );
-  await handle.signal(messages.confirmOff, { incident, bootId, person: 'jane' });
+  await handle.signal(asSignal(messages.confirmOff), { incident, bootId, person: 'jane' });
   await until(
     'all to be evacuated',
     patienceMs,
@@ -226,7 +226,7 @@ test('a host that fails again while the run says that it is over is another inci
   machine.meanwhile = async (what) => {
     if (what !== 'said Recovered') return;
     Object.assign(machine, { ready: 'Unknown', compute: 'down', meanwhile: null });
-    await handle.signal(messages.objectChanged, {});
+    await handle.signal(messages.objectChanged, unseenChange('node'));
   };
   comeBack(machine, 'boot-1');
   await until('the next incident', patienceMs, async () => (await progress()).incident !== incident || 'not yet');
@@ -266,7 +266,7 @@ test('guests that fail on a host that lives: it is handed over where drover may 
   await untilObserved(machine, 3);
   // The same signal once more changes nothing.
   await handle.signal(messages.guestsFailing, { message: '2 guests failed: vm-1, vm-2' });
-  await handle.signal(messages.guestsFailing, 'no message at all');
+  await handle.signal(messages.guestsFailing.name, 'no message at all');
   await untilObserved(machine, 3);
   expect(await progress()).toMatchObject({
     verdict: { verdict: 'failed', reason: 'GuestsFailing' },
@@ -297,11 +297,10 @@ test('the guest watch executes round after round, waits after a failure until a 
   await until(
     'it to wait',
     patienceMs,
-    async () =>
-      (await handle.query<GuestWatchProgress>(messages.progress)).waitingFor.includes('it broke') || 'not yet',
+    async () => (await handle.query(progressQuery<GuestWatchProgress>())).waitingFor.includes('it broke') || 'not yet',
   );
-  expect(await handle.query<GuestWatchProgress>(messages.progress)).toMatchObject({ shard: 0, lastRound: quietRound });
-  await handle.executeUpdate(messages.retryNow);
+  expect(await handle.query(progressQuery<GuestWatchProgress>())).toMatchObject({ shard: 0, lastRound: quietRound });
+  await handle.executeUpdate(messages.retryNow, { args: [{}] });
   expect(await handle.result()).toMatchObject({ outcome: 'SwitchedOff' });
   await replay();
 
@@ -314,7 +313,7 @@ test('the guest watch executes round after round, waits after a failure until a 
   }, quietRound);
   const hurried = await world.listen(2);
   await until('the round to begin', patienceMs, () => hasBegun || 'not yet');
-  await hurried.handle.executeUpdate(messages.retryNow);
+  await hurried.handle.executeUpdate(messages.retryNow, { args: [{}] });
   const askedMs = labClock().now();
   reject(ApplicationFailure.create({ type: 'StillBroken', message: 'it broke', nonRetryable: true }));
   expect(await hurried.handle.result()).toMatchObject({ outcome: 'SwitchedOff' });
@@ -411,7 +410,7 @@ test('an evacuation that fails lets the others pass, and is tried again after pa
   expect(evacuations(never.machine)).toHaveLength(3);
   expect(never.machine.condition?.message).toContain('left behind: vm-a (no host has room for it)');
   never.machine.refusals = 0;
-  await never.handle.executeUpdate(messages.retryNow);
+  await never.handle.executeUpdate(messages.retryNow, { args: [{}] });
   await until('it to be tried once more', patienceMs, () => never.machine.servers['a'] === 'elsewhere' || 'not yet');
   comeBack(never.machine, 'boot-2');
   await never.handle.result();

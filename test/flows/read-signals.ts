@@ -16,7 +16,7 @@ export async function readSignals(client: Client, host: string, workflowId = evi
   for await (const { runId } of client.workflow.list({ query: `WorkflowId = '${workflowId}'` })) {
     const { events } = await client.workflow.getHandle(workflowId, runId).fetchHistory();
     for (const { workflowExecutionSignaledEventAttributes: signal, eventTime } of events ?? []) {
-      if (signal?.signalName !== messages.objectChanged) continue;
+      if (signal?.signalName !== messages.objectChanged.name) continue;
       const [payload] = signal.input?.payloads ?? [];
       const told = client.options.loadedDataConverter.payloadConverter.fromPayload<ObjectChanged>(payload!);
       all.push({ ...told, runId, atMs: Number(eventTime?.seconds) * 1_000 + (eventTime?.nanos ?? 0) / 1e6 });

@@ -9,7 +9,7 @@ import type { Migration } from '../../contracts/crds/migration.ts';
 import { findCondition } from '../../contracts/conditions.ts';
 import type { EvictionProgress } from '../../contracts/eviction/eviction.ts';
 import { evictionId, migrationId } from '../../contracts/ids.ts';
-import { messages } from '../../contracts/messages.ts';
+import { progressQuery } from '../../contracts/messages.ts';
 import { checkoutDirectory } from '../../lab/context.ts';
 import type { Drover } from '../../lab/drover.ts';
 import { startDrover } from '../../lab/drover.ts';
@@ -328,7 +328,7 @@ function composeWorld(base: WorldBase) {
       ),
 
     // Temporal
-    progress: (host: string): Promise<EvictionProgress> => runOf(host).query<EvictionProgress>(messages.progress),
+    progress: (host: string): Promise<EvictionProgress> => runOf(host).query(progressQuery<EvictionProgress>()),
     describeRun: (host: string, runId?: string) => runOf(host, runId).describe(),
     /** Waits until the last run under the host's id is closed, and returns how: COMPLETED, FAILED, CANCELLED, TERMINATED. */
     untilClosed: (host: string, deadlineMs = 120_000): Promise<{ status: string; runId: string }> =>
@@ -341,7 +341,7 @@ function composeWorld(base: WorldBase) {
     /** Waits until as many servers of the host are on their way, by the run's own account. */
     untilMoving: (host: string, count = 1, deadlineMs = 120_000): Promise<EvictionProgress> =>
       until(`${count} servers of ${host} to be moving`, deadlineMs, async () => {
-        const progress = await runOf(host).query<EvictionProgress>(messages.progress);
+        const progress = await runOf(host).query(progressQuery<EvictionProgress>());
         return progress.counts.moving >= count ? progress : `${progress.phase}: ${JSON.stringify(progress.counts)}`;
       }),
     /** Whether a run moves this server now. */

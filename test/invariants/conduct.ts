@@ -141,14 +141,14 @@ interface Told {
 
 function obey(seen: Conduct, name: string, told: Told | null): void {
   const { instance = '', parallelism = 0, allowance } = told ?? {};
-  if (name === messages.objectChanged) seen.change = seen.isOpen && seen.change === 'none' ? 'told' : seen.change;
-  else if (name === messages.pause) seen.isPaused = true;
-  else if (name === messages.resume) seen.isPaused = false;
-  else if (name === messages.cancelEviction) seen.isStopped = true;
-  else if (name === messages.retryInstance) seen.skipped.delete(instance);
-  else if (name === messages.setParallelism && parallelism >= 1 && parallelism <= 64) seen.asked = parallelism;
-  else if (name === messages.allowanceGranted && allowance !== undefined) seen.allowance = allowance;
-  else if (name === messages.skipInstance) {
+  if (name === messages.objectChanged.name) seen.change = seen.isOpen && seen.change === 'none' ? 'told' : seen.change;
+  else if (name === messages.pause.name) seen.isPaused = true;
+  else if (name === messages.resume.name) seen.isPaused = false;
+  else if (name === messages.cancelEviction.name) seen.isStopped = true;
+  else if (name === messages.retryInstance.name) seen.skipped.delete(instance);
+  else if (name === messages.setParallelism.name && parallelism >= 1 && parallelism <= 64) seen.asked = parallelism;
+  else if (name === messages.allowanceGranted.name && allowance !== undefined) seen.allowance = allowance;
+  else if (name === messages.skipInstance.name) {
     // Of one that is on its way, has left, or is not known, it is refused.
     const isHere = seen.heard.includes(instance) && !seen.inFlight.has(instance) && !seen.left.has(instance);
     if (isHere) seen.skipped.add(instance);

@@ -1,6 +1,6 @@
 import { ApplicationFailure } from '@temporalio/common';
 import type { GuestWatchProgress } from '../../contracts/node-failure/guest-watch.ts';
-import { messages } from '../../contracts/messages.ts';
+import { messages, progressQuery } from '../../contracts/messages.ts';
 import { quietRound } from '../flows/node-failure/guests.ts';
 import { comeBack, untilObserved } from '../flows/node-failure/world.ts';
 import type { Failing, FailureWorld, Machine } from '../flows/node-failure/world.ts';
@@ -110,10 +110,9 @@ export async function recordGuestWatch(world: FailureWorld): Promise<Omit<Record
   await until(
     'it to wait',
     patienceMs,
-    async () =>
-      (await handle.query<GuestWatchProgress>(messages.progress)).waitingFor.includes('it broke') || 'not yet',
+    async () => (await handle.query(progressQuery<GuestWatchProgress>())).waitingFor.includes('it broke') || 'not yet',
   );
-  await handle.executeUpdate(messages.retryNow);
+  await handle.executeUpdate(messages.retryNow, { args: [{}] });
   await handle.result();
   return [{ workflowId: handle.workflowId, history: await handle.fetchHistory() }];
 }

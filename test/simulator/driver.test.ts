@@ -186,7 +186,7 @@ async function inWait(does: 'retryNow' | 'cancel', its: WorkflowBundle): Promise
   if (does === 'cancel') await handle.cancel();
   else {
     world.cure(widget);
-    await simulation.run(handle.executeUpdate(messages.retryNow));
+    await simulation.run(handle.executeUpdate(messages.retryNow, { args: [{}] }));
   }
   await simulation.run(handle.result().catch(() => undefined));
   found.push(...world.judge(widget, does === 'cancel' ? /was cancelled/u : null));

@@ -61,7 +61,7 @@ test('a change that is told while an Eviction is opened is read while it is serv
     onActivity({ activity, args: [, servingUid] }) {
       if (activity !== 'openEviction') return 'works';
       if (servingUid !== null) rereads += 1;
-      else void simulation.client.workflow.getHandle(evictionId(host)).signal(messages.objectChanged, {});
+      else void simulation.client.workflow.getHandle(evictionId(host)).signal(messages.objectChanged.name, {});
       return 'works';
     },
   });

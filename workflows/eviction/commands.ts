@@ -1,12 +1,15 @@
-import { condition, defineSignal, defineUpdate, setHandler } from '@temporalio/workflow';
-import type {
-  AcceptObstacle,
-  CancelEviction,
-  Pause,
-  Resume,
-  RetryInstance,
-  SetParallelism,
-  SkipInstance,
+import { condition, setHandler } from '@temporalio/workflow';
+import {
+  asSignal,
+  type Command,
+  messages,
+  type AcceptObstacle,
+  type CancelEviction,
+  type Pause,
+  type Resume,
+  type RetryInstance,
+  type SetParallelism,
+  type SkipInstance,
 } from '../../contracts/messages.ts';
 import { invalidInput } from '../lib/failures.ts';
 import { addEvent, type EvictionInbox, type EvictionRun, wake } from './run.ts';
@@ -193,9 +196,10 @@ export function handleCommands(inbox: EvictionInbox): void {
       wake(run);
       return answer;
     };
-    setHandler(defineUpdate<string, [unknown]>(name), handle);
+    const command = messages[name] as Command<unknown>;
+    setHandler(command, handle);
     // A signal is not answered: what is refused leaves the run as it was.
-    setHandler(defineSignal<[unknown]>(name), (given) => handle(given).then(ignore, ignore));
+    setHandler(asSignal(command), (given) => handle(given).then(ignore, ignore));
   }
 }
 

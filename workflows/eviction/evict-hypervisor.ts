@@ -5,8 +5,6 @@ import {
   CancelledFailure,
   condition,
   continueAsNew,
-  defineQuery,
-  defineSignal,
   setCurrentDetails,
   setHandler,
   workflowInfo,
@@ -14,11 +12,10 @@ import {
 import type { EvictionOpened } from '../../contracts/eviction/activities.ts';
 import { isErrorCode } from '../../contracts/errors.ts';
 import type { EvictionInput, EvictionProgress, EvictionResult } from '../../contracts/eviction/eviction.ts';
-import { messages } from '../../contracts/messages.ts';
+import { messages, progressQuery } from '../../contracts/messages.ts';
 import { kubernetesWait, temporal } from '../lib/activities.ts';
 import { explain } from '../lib/failures.ts';
 import { readCarried, readInput } from '../lib/input.ts';
-import { objectChanged } from '../lib/messages.ts';
 import { readGrant } from '../limits/membership.ts';
 import { applyGrant } from './allowance.ts';
 import { handleCommands } from './commands.ts';
@@ -110,17 +107,17 @@ export async function evictHypervisor(input: EvictionInput, carried?: EvictionSt
 
 /** Set before the first await, so that nothing that was sent with the start is missed. */
 function handleMessages(inbox: EvictionInbox, hypervisor: string): void {
-  setHandler(defineQuery<EvictionProgress>(messages.progress), () =>
+  setHandler(progressQuery<EvictionProgress>(), () =>
     inbox.run === null
       ? progressBeforeOpening(hypervisor, workflowInfo().startTime)
       : describeProgress(inbox.run.state, inbox.run.waiting, Date.now()),
   );
-  setHandler(objectChanged, () => {
+  setHandler(messages.objectChanged, () => {
     inbox.changed = true;
     if (inbox.run !== null) inbox.run.readDueMs ??= 0;
     wake({ inbox });
   });
-  setHandler(defineSignal<[unknown]>(messages.allowanceGranted), (value) => {
+  setHandler(messages.allowanceGranted, (value) => {
     const granted = readGrant(value);
     if (inbox.run === null || granted === null) return;
     applyGrant(inbox.run, granted);

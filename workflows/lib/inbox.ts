@@ -1,5 +1,5 @@
 import { CancellationScope, setHandler } from '@temporalio/workflow';
-import { objectChanged, retryNow, retryNowSignal } from './messages.ts';
+import { asSignal, messages } from '../../contracts/messages.ts';
 
 /** An object's spec, as a signal names it. */
 interface Spec {
@@ -30,14 +30,14 @@ export class Inbox {
    * @param title kind and name of the object, for the answer to a user
    */
   listen(title: string): void {
-    setHandler(objectChanged, (change) => this.take(change));
+    setHandler(messages.objectChanged, (change) => this.take(change));
     const retry = (): string => {
       this.retryNow = true;
       this.resume ||= this.cancelled;
       return `${title} is observed again now`;
     };
-    setHandler(retryNow, retry);
-    setHandler(retryNowSignal, () => void retry());
+    setHandler(messages.retryNow, retry);
+    setHandler(asSignal(messages.retryNow), () => void retry());
     void CancellationScope.current().cancelRequested.catch(() => (this.cancelled = true));
   }
 

@@ -9,6 +9,7 @@ import {
   upsertMemo,
   workflowInfo,
 } from '@temporalio/workflow';
+import { messages } from '../../contracts/messages.ts';
 import { digestMemo, type RunProgress, type RunResult } from '../../contracts/runs.ts';
 import { explain, invalidInput } from './failures.ts';
 import { Inbox } from './inbox.ts';
@@ -26,7 +27,6 @@ import type {
   Situation,
   StepContext,
 } from './lifecycle.ts';
-import { progress } from './messages.ts';
 import { describeIntent, done, wait, type Done, type Execute, type Plan, type Wait } from './plan.ts';
 import { Publisher } from './publisher.ts';
 import { retryAfterMs } from './retry.ts';
@@ -88,7 +88,7 @@ class Driver<L extends Lifecycle> {
     };
     this.slot = new SlotHolder(spec, run);
     this.inbox.listen(this.title);
-    setHandler(progress, () => this.progress());
+    setHandler(messages.progress, () => this.progress());
     spec.listen?.(run);
   }
 

@@ -1,13 +1,5 @@
-import {
-  condition,
-  defineQuery,
-  defineSignal,
-  defineUpdate,
-  setCurrentDetails,
-  setHandler,
-  workflowInfo,
-} from '@temporalio/workflow';
-import { messages } from '../../contracts/messages.ts';
+import { condition, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow';
+import { asSignal, messages, progressQuery } from '../../contracts/messages.ts';
 import { explain, invalidInput } from './failures.ts';
 import { retryAfterMs } from './retry.ts';
 
@@ -36,13 +28,13 @@ export async function runRounds<Round extends { wanted: boolean }>({
 }: SystemWorkflow<Round>): Promise<boolean> {
   const inRound = 'the end of its round';
   let isAsked = false;
-  setHandler(defineQuery<typeof progress>(messages.progress), () => progress);
+  setHandler(progressQuery<typeof progress>(), () => progress);
   const retry = (): string => {
     isAsked = true;
     return `${name} begins its next round at once, if it waits or its round fails`;
   };
-  setHandler(defineUpdate<string>(messages.retryNow), retry);
-  setHandler(defineSignal(messages.retryNow), () => void retry());
+  setHandler(messages.retryNow, retry);
+  setHandler(asSignal(messages.retryNow), () => void retry());
   let failures = 0;
   for (;;) {
     isAsked = false;

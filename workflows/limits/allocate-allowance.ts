@@ -2,9 +2,6 @@ import {
   allHandlersFinished,
   condition,
   continueAsNew,
-  defineQuery,
-  defineSignal,
-  defineUpdate,
   getExternalWorkflowHandle,
   isCancellation,
   log,
@@ -14,7 +11,7 @@ import {
 } from '@temporalio/workflow';
 import type { AllowanceObservation, SharedLimit, SlotAnswer } from '../../contracts/allowance.ts';
 import { allowanceId } from '../../contracts/ids.ts';
-import { messages } from '../../contracts/messages.ts';
+import { messages, progressQuery } from '../../contracts/messages.ts';
 import { searchAttributes } from '../../contracts/search-attributes.ts';
 import { inputOf, objectOf, placeOf, readSharedLimit } from '../../contracts/allowance.ts';
 import { nova, slots, temporal } from '../lib/activities.ts';
@@ -77,13 +74,13 @@ export async function allocateAllowance(input: AllocateAllowanceInput): Promise<
   );
   const show = phaseDisplay(shared);
 
-  setHandler(defineSignal<[unknown]>(messages.allowanceRequested), (value) => {
+  setHandler(messages.allowanceRequested, (value) => {
     const report = readRequest(value);
     if (report === null) return log.warn('A signal allowanceRequested was ignored: its argument is no request');
     ledger = applyRequest(ledger, report, Date.now());
     dirty = true;
   });
-  setHandler(defineUpdate<SlotAnswer, [unknown]>(messages.acquireSlot), async (value) => {
+  setHandler(messages.acquireSlot, async (value) => {
     const report = readRequest(value);
     if (report === null) throw invalidInput('acquireSlot needs a request, as the signal allowanceRequested takes it');
     ledger = applyRequest(ledger, report, Date.now());
@@ -97,7 +94,7 @@ export async function allocateAllowance(input: AllocateAllowanceInput): Promise<
     }
     return answerTo(ledger, report.runId);
   });
-  setHandler(defineQuery<AllowanceProgress>(messages.progress), () => progressOf(shared, ledger, Date.now()));
+  setHandler(progressQuery<AllowanceProgress>(), () => progressOf(shared, ledger, Date.now()));
 
   async function observe(): Promise<void> {
     observing = true;

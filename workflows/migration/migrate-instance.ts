@@ -2,7 +2,6 @@ import {
   allHandlersFinished,
   CancellationScope,
   condition,
-  defineQuery,
   isCancellation,
   setCurrentDetails,
   setHandler,
@@ -14,11 +13,10 @@ import type {
   MigrationStart,
   MigrationSubject,
 } from '../../contracts/eviction/migrate-instance.ts';
-import { messages } from '../../contracts/messages.ts';
+import { messages, asSignal, progressQuery } from '../../contracts/messages.ts';
 import { kubernetesWait, nova, novaWait } from '../lib/activities.ts';
 import { explain, invalidInput } from '../lib/failures.ts';
 import { count, outcomeOf } from '../lib/metrics.ts';
-import { retryNow, retryNowSignal } from '../lib/messages.ts';
 import { retryAfterMs } from '../lib/retry.ts';
 import {
   type MigrationPlan,
@@ -105,9 +103,9 @@ export async function migrateInstance(given: MigrateInstanceInput): Promise<Migr
     retries += 1;
     return `${name} is observed again now, if the run waits to try again`;
   };
-  setHandler(defineQuery<MigrateInstanceProgress>(messages.progress), () => shown);
-  setHandler(retryNow, retry);
-  setHandler(retryNowSignal, () => void retry());
+  setHandler(progressQuery<MigrateInstanceProgress>(), () => shown);
+  setHandler(messages.retryNow, retry);
+  setHandler(asSignal(messages.retryNow), () => void retry());
 
   try {
     const plan = (now: Progress): MigrationPlan => planMove(desiredOf(input), now);

@@ -1,13 +1,11 @@
+import { ApplicationFailure, condition, currentUpdateInfo, setHandler, uuid4 } from '@temporalio/workflow';
 import {
-  ApplicationFailure,
-  condition,
-  currentUpdateInfo,
-  defineSignal,
-  defineUpdate,
-  setHandler,
-  uuid4,
-} from '@temporalio/workflow';
-import { messages, type AbandonDisks, type ConfirmOff } from '../../contracts/messages.ts';
+  asSignal,
+  messages,
+  type AbandonDisks,
+  type Command as UserCommand,
+  type ConfirmOff,
+} from '../../contracts/messages.ts';
 import { explain } from '../lib/failures.ts';
 import type { RunHandle } from '../lib/lifecycle.ts';
 import type { Command, NodeFailureLifecycle } from './types.ts';
@@ -16,7 +14,7 @@ type Run = RunHandle<NodeFailureLifecycle>;
 
 /** Sets the handlers of the run's own messages. */
 export function listen(run: Run): void {
-  setHandler(defineSignal<[unknown]>(messages.guestsFailing), (argument) => {
+  setHandler(messages.guestsFailing, (argument: unknown) => {
     const message = readGuestsFailing(argument);
     if (message === null) return;
     // The same message again only keeps what is known from growing old.
@@ -38,7 +36,7 @@ type CommandInput = Command extends infer One ? (One extends Command ? Omit<One,
  * Accepts a user's command as an update, which is answered when the host was observed once more, and as a signal, which cannot be answered:
  * why it is refused is in `progress`.
  */
-function onCommand(run: Run, name: string, read: Read): void {
+function onCommand<Argument>(run: Run, definition: UserCommand<Argument>, read: Read): void {
   const ask = async (argument: unknown): Promise<string> => {
     const id = currentUpdateInfo()?.id ?? uuid4();
     const atMs = Date.now();
@@ -51,8 +49,8 @@ function onCommand(run: Run, name: string, read: Read): void {
     if (!isAccepted) throw ApplicationFailure.create({ type: 'InvalidInput', message, nonRetryable: true });
     return message;
   };
-  setHandler(defineUpdate<string, [unknown]>(name), ask);
-  setHandler(defineSignal<[unknown]>(name), (argument) =>
+  setHandler(definition, ask);
+  setHandler(asSignal(definition), (argument) =>
     ask(argument).then(
       () => undefined,
       (error: unknown) => run.update((memory) => ({ ...memory, refusal: explain(error).message })),

@@ -4,17 +4,13 @@ import {
   CancelledFailure,
   condition,
   continueAsNew,
-  defineQuery,
-  defineSignal,
-  defineUpdate,
   setCurrentDetails,
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
 import { mayPass } from '../../contracts/errors.ts';
 import { retryHandledAnnotation } from '../../contracts/eviction/annotations.ts';
-import type { ObjectChanged } from '../../contracts/messages.ts';
-import { messages } from '../../contracts/messages.ts';
+import { progressQuery, asSignal, messages } from '../../contracts/messages.ts';
 import { virtualMachineConditions } from '../../contracts/virtual-machine/conditions.ts';
 import type { VirtualMachineRead, VsphereFacts } from '../../contracts/virtual-machine/activities.ts';
 import type { VirtualMachineInput, VirtualMachineResult } from '../../contracts/virtual-machine/lifecycle.ts';
@@ -86,20 +82,18 @@ async function drive(run: VirtualMachineRun, inbox: Inbox, input: VirtualMachine
 }
 
 function takeMessages(run: VirtualMachineRun, inbox: Inbox): void {
-  setHandler(defineQuery<VirtualMachineProgress>(messages.progress), () => describeProgress(run));
-  setHandler(defineSignal<[Partial<ObjectChanged> | null | undefined]>(messages.objectChanged), (change) =>
-    hearChange(inbox, change),
-  );
+  setHandler(progressQuery<VirtualMachineProgress>(), () => describeProgress(run));
+  setHandler(messages.objectChanged, (change) => hearChange(inbox, change));
   const retryNow = (): string => {
     inbox.retryNow = true;
     return `Looks at ${run.namespace}/${run.name} again`;
   };
-  setHandler(defineSignal<[unknown]>(messages.allowanceGranted), (value) => {
+  setHandler(messages.allowanceGranted, (value) => {
     const granted = readGrant(value);
     if (granted !== null) hearGrant(run, granted);
   });
-  setHandler(defineUpdate<string>(messages.retryNow), retryNow);
-  setHandler(defineSignal(messages.retryNow), () => void retryNow());
+  setHandler(messages.retryNow, retryNow);
+  setHandler(asSignal(messages.retryNow), () => void retryNow());
   void CancellationScope.current().cancelRequested.catch(() => (inbox.cancelled = true));
 }
 

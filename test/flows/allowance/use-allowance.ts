@@ -1,10 +1,9 @@
-import { condition, defineSignal, proxyActivities, setHandler, workflowInfo } from '@temporalio/workflow';
+import { condition, proxyActivities, setHandler, workflowInfo } from '@temporalio/workflow';
 import { novaQueue } from '../../../contracts/ids.ts';
 import { messages } from '../../../contracts/messages.ts';
 import { temporal } from '../../../workflows/lib/activities.ts';
 import { deadlineTimer } from '../../../workflows/lib/timer.ts';
 import { allowanceOf, applyAnswer, noMembership, report, reportDueMs } from '../../../workflows/limits/membership.ts';
-import type { AllowanceGranted } from '../../../contracts/allowance.ts';
 
 /** The consumer's work, on queue `nova:<region>`. */
 export interface WorkActivities {
@@ -42,7 +41,7 @@ export async function useAllowance({
   const timer = deadlineTimer('Until the next report');
   let membership = noMembership;
   let [todo, using, telling, changed] = [pieces, 0, false, false];
-  setHandler(defineSignal<[AllowanceGranted]>(messages.allowanceGranted), (granted) => {
+  setHandler(messages.allowanceGranted, (granted) => {
     membership = applyAnswer(membership, granted);
     changed = true;
   });

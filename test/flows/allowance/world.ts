@@ -3,7 +3,7 @@ import type { Client, WorkflowHandle } from '@temporalio/client';
 import type { AllowanceActivities } from '../../../contracts/eviction/activities.ts';
 import type { AllowanceObservation } from '../../../contracts/allowance.ts';
 import { migrationAllowanceId, novaQueue, workflowQueue, workflowTypes } from '../../../contracts/ids.ts';
-import { messages } from '../../../contracts/messages.ts';
+import { progressQuery, messages } from '../../../contracts/messages.ts';
 import { labClock } from '../../../lab/clock.ts';
 import type { AllowanceProgress } from '../../../workflows/limits/describe.ts';
 import type { OwnWorkersOptions } from '../own-workers.ts';
@@ -111,7 +111,7 @@ function regionTools(client: Client, { name }: Region) {
         signal: messages.allowanceRequested,
         signalArgs: [wanted],
       }),
-    progress: (): Promise<AllowanceProgress> => ledger.query<AllowanceProgress>(messages.progress),
+    progress: (): Promise<AllowanceProgress> => ledger.query(progressQuery<AllowanceProgress>()),
     /** Every run of the ledger, the oldest first, as visibility knows them. */
     runs,
     /** Waits until the ledger has ended by itself; returns its runs. */

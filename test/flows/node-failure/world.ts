@@ -22,7 +22,7 @@ import {
   workflowQueue,
   workflowTypes,
 } from '../../../contracts/ids.ts';
-import { messages } from '../../../contracts/messages.ts';
+import { progressQuery, messages } from '../../../contracts/messages.ts';
 import type {
   HandlingSettings,
   NodeFailureHostActivities,
@@ -180,9 +180,9 @@ export async function openFailureWorld() {
       return {
         machine,
         handle,
-        progress: () => handle.query<NodeFailureProgress>(messages.progress),
+        progress: () => handle.query(progressQuery<NodeFailureProgress>()),
         confirm: async (change: object = {}): Promise<string> => {
-          const { incident, bootId } = await handle.query<NodeFailureProgress>(messages.progress);
+          const { incident, bootId } = await handle.query(progressQuery<NodeFailureProgress>());
           return handle.executeUpdate<string, [object]>(messages.confirmOff, {
             args: [{ incident, bootId, person: 'jane', ...change }],
           });

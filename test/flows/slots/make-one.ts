@@ -1,14 +1,6 @@
-import {
-  CancellationScope,
-  continueAsNew,
-  defineQuery,
-  defineSignal,
-  proxyActivities,
-  setHandler,
-} from '@temporalio/workflow';
-import type { AllowanceGranted } from '../../../contracts/allowance.ts';
+import { CancellationScope, continueAsNew, proxyActivities, setHandler } from '@temporalio/workflow';
 import { vsphereQueue } from '../../../contracts/ids.ts';
-import { messages } from '../../../contracts/messages.ts';
+import { progressQuery, messages } from '../../../contracts/messages.ts';
 import type { VirtualMachineRun } from '../../../workflows/virtual-machine/run.ts';
 import { beginRun, emptyInbox } from '../../../workflows/virtual-machine/run.ts';
 import { describeTurn } from '../../../workflows/virtual-machine/step.ts';
@@ -39,8 +31,8 @@ export async function makeOne(input: MakeOneInput): Promise<void> {
   const run = beginRun('team', name, null);
   run.seen = { settings: { vcenter, cluster: '', slotRenewMs, recheckMs } } as VirtualMachineRun['seen'];
   const inbox = emptyInbox();
-  setHandler(defineSignal<[AllowanceGranted]>(messages.allowanceGranted), (granted) => hearGrant(run, granted));
-  setHandler(defineQuery<string | null>(messages.progress), () => run.waiting?.for ?? null);
+  setHandler(messages.allowanceGranted, (granted) => hearGrant(run, granted));
+  setHandler(progressQuery<string | null>(), () => run.waiting?.for ?? null);
   void CancellationScope.current().cancelRequested.catch(() => (inbox.cancelled = true));
   const { make } = proxyActivities<MakeActivities>({
     taskQueue: vsphereQueue(vcenter),

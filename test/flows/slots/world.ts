@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import type { WorkflowHandle } from '@temporalio/client';
 import type { SlotActivities } from '../../../contracts/eviction/activities.ts';
 import { createAllowanceId, virtualMachineId, vsphereQueue, workflowQueue } from '../../../contracts/ids.ts';
-import { messages } from '../../../contracts/messages.ts';
+import { progressQuery } from '../../../contracts/messages.ts';
 import { labClock } from '../../../lab/clock.ts';
 import type { AllowanceProgress } from '../../../workflows/limits/describe.ts';
 import { openOwnWorkers } from '../own-workers.ts';
@@ -60,8 +60,8 @@ export async function openSlotsWorld() {
             args: [{ vcenter: name, name: vm, taskMs: 300, slotRenewMs: 600_000, ...input }],
           }),
         waitingFor: (vm: string): Promise<string | null> =>
-          client.workflow.getHandle(idOf(vm)).query<string | null>(messages.progress),
-        progress: (): Promise<AllowanceProgress> => ledger.query<AllowanceProgress>(messages.progress),
+          client.workflow.getHandle(idOf(vm)).query(progressQuery<string | null>()),
+        progress: (): Promise<AllowanceProgress> => ledger.query(progressQuery<AllowanceProgress>()),
         /** Waits until the run that allocates the slots has ended; gives how. */
         ended: () =>
           until('the slots to be unused', 60_000, async () => {

@@ -1,5 +1,5 @@
 import { annotations, evictionId } from '../../../contracts/ids.ts';
-import { messages } from '../../../contracts/messages.ts';
+import { asSignal, messages, type Command } from '../../../contracts/messages.ts';
 import { listServers } from '../../../lab/openstack/seed.ts';
 import type { Action, Actions, Cast } from './cast.ts';
 import { cancel, choose, create, isEven, kvmPath, patch, remove, run, sessionOf, terminate } from './cast.ts';
@@ -19,9 +19,15 @@ const edit =
   (cast, event) =>
     patch(cast, kvmPath('evictions', hostOf(cast, event)), body(event));
 const tell =
-  (signal: string, argument: (event: ScheduledEvent, cast: Cast) => object | Promise<object> = () => ({})): Action =>
+  <Argument extends object>(
+    command: Command<Argument>,
+    argument: (event: ScheduledEvent, cast: Cast) => Omit<Argument, 'by'> | Promise<Omit<Argument, 'by'>>,
+  ): Action =>
   async (cast, event) =>
-    await run(cast, idOf(cast, event)).signal(signal, { by, ...(await argument(event, cast)) });
+    await run(cast, idOf(cast, event)).signal(asSignal(command), {
+      by,
+      ...(await argument(event, cast)),
+    } as unknown as Argument);
 
 /** A server of the host, as Nova has it. */
 async function serverOf(event: ScheduledEvent, cast: Cast): Promise<{ instance: string }> {
@@ -70,8 +76,8 @@ export const evictionActions: Actions<OfEvictions> = {
   retryEviction: edit(({ atMs }) => ({ metadata: { annotations: { [annotations.retry]: String(atMs) } } })),
   cancelEviction: cancel(idOf),
   terminateEviction: terminate(idOf),
-  pauseEviction: tell(messages.pause),
-  resumeEviction: tell(messages.resume),
+  pauseEviction: tell(messages.pause, () => ({})),
+  resumeEviction: tell(messages.resume, () => ({})),
   skipServer: tell(messages.skipInstance, serverOf),
   retryServer: tell(messages.retryInstance, serverOf),
   setParallelism: tell(messages.setParallelism, ({ forMs }) => ({ parallelism: 1 + (forMs % 4) })),
@@ -79,7 +85,7 @@ export const evictionActions: Actions<OfEvictions> = {
     obstacle: `InstanceLocked/${(await serverOf(event, cast)).instance}`,
   })),
   stopEviction: tell(messages.cancelEviction, (event) => ({ abort: isEven(event), reEnable: event.forMs % 3 === 0 })),
-  retryNow: tell(messages.retryNow),
+  retryNow: tell(messages.retryNow, () => ({})),
 };
 
 const withoutNull = ({ annotations: given = {} }: { annotations?: object }): object => ({

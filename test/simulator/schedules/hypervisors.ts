@@ -1,5 +1,5 @@
 import { annotations, hypervisorId, nodeFailureId, nodeMarks } from '../../../contracts/ids.ts';
-import { messages } from '../../../contracts/messages.ts';
+import { asSignal, progressQuery, messages } from '../../../contracts/messages.ts';
 import type { NodeFailureProgress } from '../../../contracts/node-failure/run.ts';
 import { labClock } from '../../../lab/clock.ts';
 import { reportAgentFacts } from '../../../lab/hypervisors.ts';
@@ -195,7 +195,7 @@ export const hypervisorActions: Actions<OfHypervisors> = {
     const host = machineOf(cast, event);
     if (cast.deployment.hosts.host(host).power === 'On') throw new NothingToDo();
     const handling = run(cast, nodeFailureId(host));
-    const { incident, bootId } = await handling.query<NodeFailureProgress>(messages.progress);
-    await handling.signal(messages.confirmOff, { incident, bootId, person: by });
+    const { incident, bootId } = await handling.query(progressQuery<NodeFailureProgress>());
+    await handling.signal(asSignal(messages.confirmOff), { incident, bootId, person: by });
   },
 };

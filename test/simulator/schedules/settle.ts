@@ -1,6 +1,6 @@
 import { type Kind, kindTable } from '../../../contracts/kinds/table.ts';
 import { annotations, evictionId, maintenanceReasonPrefix, nodeMarks } from '../../../contracts/ids.ts';
-import { messages } from '../../../contracts/messages.ts';
+import { asSignal, messages } from '../../../contracts/messages.ts';
 import { findCondition } from '../../../contracts/conditions.ts';
 import type { Condition } from '../../../contracts/conditions.ts';
 import { virtualMachineConditions } from '../../../contracts/virtual-machine/conditions.ts';
@@ -39,7 +39,7 @@ export async function makeWhole(cast: Cast): Promise<void> {
   await cast.deployment.simulation.clock.sleep(settlingMs);
   for (const host of [...cast.hosts, ...cast.machines])
     await run(cast, evictionId(host))
-      .signal(messages.resume, { by: 'schedule' })
+      .signal(asSignal(messages.resume), { by: 'schedule' })
       .catch(() => undefined);
   for (const { metadata } of cast.deployment.kubernetes.objects(plurals.Eviction))
     await patch(cast, kvmPath('evictions', metadata.name), {

@@ -112,7 +112,7 @@ export async function tell({
       const { protocolInstanceId = null } = event.workflowExecutionUpdateAcceptedEventAttributes ?? {};
       if (protocolInstanceId !== null) unanswered.add(protocolInstanceId);
       unanswered.delete(event.workflowExecutionUpdateCompletedEventAttributes?.meta?.updateId ?? '');
-      if (event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest?.input?.name === messages.retryNow)
+      if (event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest?.input?.name === messages.retryNow.name)
         Object.assign(asked, { unserved: asked.unserved + 1, acceptedMs: running.clock.nowMs });
       // A wait ended by its own time, although it was asked to end before.
       if (
@@ -136,7 +136,8 @@ export async function tell({
   const change = (): void => its.change(widget, 1 + ((changes += 1) % 90));
   const act: Acts = {
     changeSpec: () => later(() => void (changes < mostChanges && change())),
-    retryNow: () => ifOpen(async () => (await handle.executeUpdate(messages.retryNow), (asked.accepted += 1))),
+    retryNow: () =>
+      ifOpen(async () => (await handle.executeUpdate(messages.retryNow, { args: [{}] }), (asked.accepted += 1))),
     askRetry: () => later(() => its.askRetry(widget, String((retries += 1)))),
     polish: () => ifOpen(async () => (await handle.executeUpdate('polish'), (asked.polished += 1))),
     cancel: () => ifOpen(() => handle.cancel()),
