@@ -11,19 +11,18 @@ const base: Facts = {
   subject: 'node-1',
   names: [],
   deleting: false,
-  held: true,
   retry: null,
   retryPending: false,
-  settled: false,
+  reconciled: false,
   reportedGeneration: null,
   reason: null,
   changedMs: 0,
   outstanding: null,
   watched: { generation: 2, annotations: '[]', labels: '[]', finalizers: '', fields: {} },
 };
-const route = { final: ['CANCELLED', 'TERMINATED'], partial: false } as const;
+const traits = { observesMore: false, stopIsFinal: true };
 /** Such as those that concern the run of a hypervisor. */
-const partial = { final: [], partial: true } as const;
+const observesMore = { observesMore: true, stopIsFinal: false };
 const change = (causes: Cause[], facts: Partial<Facts> = {}, gone = false, subjectExists = true): Change => ({
   facts: { ...base, ...facts },
   causes,
@@ -46,12 +45,12 @@ const rows: [why: string, change: Change, lastRun: LastRun | null, delivery: Del
   ['a retry', change(['retry'], { retryPending: true }), null, 'signalWithStart'],
   ['several, one of them new', change(['annotations', 'spec']), null, 'signalWithStart'],
 
-  ['settled, seen at a resync', change(['resync'], { settled: true }), null, 'nothing'],
-  ['settled, seen at the start', change(['relist'], { settled: true }), null, 'nothing'],
-  ['settled, an annotation changed', change(['annotations'], { settled: true }), null, 'signalOpen'],
+  ['reconciled, seen at a resync', change(['resync'], { reconciled: true }), null, 'nothing'],
+  ['reconciled, seen at the start', change(['relist'], { reconciled: true }), null, 'nothing'],
+  ['reconciled, an annotation changed', change(['annotations'], { reconciled: true }), null, 'signalOpen'],
   [
     'a deletion that does not wait for drover',
-    change(['deleted'], { deleting: true, held: false, settled: true }),
+    change(['deleted'], { deleting: true, reconciled: true }),
     null,
     'signalOpen',
   ],
@@ -105,53 +104,58 @@ const rows: [why: string, change: Change, lastRun: LastRun | null, delivery: Del
 ];
 
 test.each(rows)('%s', (_why, given, lastRun, delivery) => {
-  expect(decideDelivery(given, route, lastRun)).toBe(delivery);
+  expect(decideDelivery(given, traits, lastRun)).toBe(delivery);
 });
 
-test('a kind whose terminated runs are healed', () => {
-  expect(decideDelivery(change(['resync']), { final: ['CANCELLED'], partial: false }, ended('TERMINATED', 2))).toBe(
+test('a kind whose ended runs are healed', () => {
+  expect(decideDelivery(change(['resync']), { observesMore: false, stopIsFinal: false }, ended('TERMINATED', 2))).toBe(
     'signalWithStart',
   );
 });
 
-const partialRows: [why: string, change: Change, lastRun: LastRun | null, delivery: Delivery][] = [
+const dependentRows: [why: string, change: Change, lastRun: LastRun | null, delivery: Delivery][] = [
   [
-    'settled, and something changed: the run looks at the rest as well',
-    change(['status'], { settled: true }),
+    'reconciled, and something changed: the run looks at the rest as well',
+    change(['status'], { reconciled: true }),
     null,
     'signalWithStart',
   ],
   [
-    'settled, seen at the start: what it missed is written nowhere',
-    change(['relist'], { settled: true }),
+    'reconciled, seen at the start: what it missed is written nowhere',
+    change(['relist'], { reconciled: true }),
     null,
     'signalWithStart',
   ],
   [
-    'settled, seen at the start and at a resync',
-    change(['relist', 'resync'], { settled: true }),
+    'reconciled, seen at the start and at a resync',
+    change(['relist', 'resync'], { reconciled: true }),
     null,
     'signalWithStart',
   ],
-  ['settled, seen at a resync', change(['resync'], { settled: true }), null, 'nothing'],
-  ['settled, and nobody is left to be driven', change(['labels'], { settled: true }, false, false), null, 'signalOpen'],
-  ['gone, and its subject is still there', change(['deleted'], { settled: true }, true), null, 'signalWithStart'],
+  ['reconciled, seen at a resync', change(['resync'], { reconciled: true }), null, 'nothing'],
+  [
+    'reconciled, and nobody is left to be driven',
+    change(['labels'], { reconciled: true }, false, false),
+    null,
+    'signalOpen',
+  ],
+  ['gone, and its subject is still there', change(['deleted'], { reconciled: true }, true), null, 'signalWithStart'],
   ['gone, and nothing is left of the subject', change(['deleted'], {}, true, false), null, 'signalOpen'],
-  ['not settled, whatever changed', change(['annotations']), null, 'signalWithStart'],
-  ['not settled, seen at the start', change(['relist']), null, 'signalWithStart'],
-  ['not settled, seen at a resync, before the look', change(['resync']), null, 'lookUp'],
-  ['not settled, and its run is open', change(['resync']), open, 'nothing'],
-  ['not settled, and its run has completed', change(['resync']), ended('COMPLETED'), 'signalWithStart'],
+  ['not reconciled, whatever changed', change(['annotations']), null, 'signalWithStart'],
+  ['not reconciled, seen at the start', change(['relist']), null, 'signalWithStart'],
+  ['not reconciled, seen at a resync, before the look', change(['resync']), null, 'lookUp'],
+  ['not reconciled, and its run is open', change(['resync']), open, 'nothing'],
+  ['not reconciled, and its run has completed', change(['resync']), ended('COMPLETED'), 'signalWithStart'],
   [
-    'not settled, and somebody terminated its run',
+    'not reconciled, and somebody terminated its run',
     change(['resync'], { reportedGeneration: 2 }),
     ended('TERMINATED', 2),
     'signalWithStart',
   ],
 ];
 
-test.each(partialRows)('an object that is a part of what a run looks at: %s', (_why, given, lastRun, delivery) => {
-  expect(decideDelivery(given, partial, lastRun)).toBe(delivery);
+test.each(dependentRows)('an object that is a part of what a run looks at: %s', (_why, given, lastRun, delivery) => {
+  expect(decideDelivery(given, observesMore, lastRun)).toBe(delivery);
 });
 
 test.each([

@@ -1,5 +1,4 @@
 import type { Cause, Facts } from './facts.ts';
-import type { Route } from './route.ts';
 
 /** Something that may concern a run. */
 export interface Change {
@@ -7,7 +6,7 @@ export interface Change {
   causes: readonly Cause[];
   /** The object is no more. */
   gone: boolean;
-  /** There is something under the subject's name that a run can drive; only asked of routes that are `partial`. */
+  /** There is something under the subject's name that a run can drive; only asked where a run observes more than the object. */
   subjectExists: boolean;
 }
 
@@ -22,16 +21,26 @@ export type LastRun =
       toldGeneration: number | null;
     };
 
+/** Of a kind of runs. */
+export interface RunTraits {
+  /** More than the object: see `Route.observesMore`. */
+  observesMore: boolean;
+  /** One that a user has ended is not started again for the same generation. */
+  stopIsFinal: boolean;
+}
+
 export type Delivery =
   /** Signal, and start a run if none is open. */
   | 'signalWithStart'
   /** Signal the open run, if there is one. */
   | 'signalOpen'
-  /** Say in the object that a person stopped it. */
+  /** Say in the object that a user stopped it. */
   | 'reportStopped'
   | 'nothing'
   /** It depends on how the last run ended. */
   | 'lookUp';
+
+const isStop = ({ status }: LastRun): boolean => status === 'CANCELLED' || status === 'TERMINATED';
 
 /** Two changes of one object as one. */
 export function coalesceChanges(earlier: Change, later: Change): Change {
@@ -47,31 +56,31 @@ export function coalesceChanges(earlier: Change, later: Change): Change {
 }
 
 /**
- * Decides whom a change concerns: nobody, an open run, or a run that is started if need be. Pure; each line is a row of the table test.
- * Sources: design section 1 ("a settled object costs nothing"), section 2 rule 15 ("a person's stop is final").
+ * Decides whom a change concerns: no run, an open run, or a run that is started if need be. Pure; each line is a row of the table test.
+ * A reconciled object costs nothing, and a user's stop is final.
  *
  * @param lastRun null: not looked up yet; only then is the answer `lookUp` possible
  */
 export function decideDelivery(
   { facts, causes, gone, subjectExists }: Change,
-  { final, partial }: Pick<Route, 'final' | 'partial'>,
+  { observesMore, stopIsFinal }: RunTraits,
   lastRun: LastRun | null,
 ): Delivery {
   const has = (...some: Cause[]): boolean => causes.some((cause) => some.includes(cause));
   const isResync = causes.every((cause) => cause === 'resync');
   if (facts.subject === null) return 'nothing';
   // An open run may want to know all the same; to start one for nothing would be in vain.
-  const unlessInVain = partial && subjectExists ? 'signalWithStart' : 'signalOpen';
+  const unlessInVain = observesMore && subjectExists ? 'signalWithStart' : 'signalOpen';
   if (gone) return unlessInVain;
-  if (facts.settled)
-    return isResync || (!partial && causes.every((cause) => cause === 'relist' || cause === 'resync'))
+  if (facts.reconciled)
+    return isResync || (!observesMore && causes.every((cause) => cause === 'relist' || cause === 'resync'))
       ? 'nothing'
       : unlessInVain;
-  if (has('spec', 'deleted', 'retry') || (partial && !isResync)) return 'signalWithStart';
+  if (has('spec', 'deleted', 'retry') || (observesMore && !isResync)) return 'signalWithStart';
   if (lastRun === null) return 'lookUp';
   if (lastRun.status === 'OPEN') return isResync ? 'nothing' : 'signalWithStart';
-  if (lastRun.status === 'NONE' || !final.some((end) => end === lastRun.status)) return 'signalWithStart';
-  // The finalizer must be released, and a retry is a person's word too.
+  if (lastRun.status === 'NONE' || !stopIsFinal || !isStop(lastRun)) return 'signalWithStart';
+  // The finalizer must be released, and a retry is a user's word too.
   if (facts.deleting || facts.retryPending) return 'signalWithStart';
   const servedGeneration = Math.max(facts.reportedGeneration ?? 0, lastRun.toldGeneration ?? 0);
   return servedGeneration >= facts.generation ? 'reportStopped' : 'signalWithStart';

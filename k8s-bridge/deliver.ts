@@ -1,6 +1,5 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import type { ActiveMode } from '../contracts/kinds/kind.ts';
-import { kindTable } from '../contracts/kinds/table.ts';
 import { messages, type ObjectChanged } from '../contracts/messages.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Kubernetes } from '../runtime/kubernetes/kubernetes.ts';
@@ -10,7 +9,7 @@ import { type CallLimits, limited } from '../runtime/temporal/temporal.ts';
 import { type Change, type Delivery, decideDelivery } from './decide-delivery.ts';
 import { describePersonsStop, findLastRun, type FoundRun } from './find-last-run.ts';
 import { reportStopped } from './report-stopped.ts';
-import type { Route } from './route.ts';
+import type { Route } from './routes.ts';
 
 export interface DeliverDeps {
   temporal: Client;
@@ -41,23 +40,24 @@ export async function deliverChange(
   const { facts, causes } = change;
   const { subject, fullName, uid, generation, resourceVersion } = facts;
   if (subject === null) {
-    log.warn({ kind: route.kind, object: fullName, uid }, 'the object does not say whom it concerns');
+    log.warn({ kind: route.resource.kind, object: fullName, uid }, 'the object does not say whom it concerns');
     return 'nothing';
   }
-  const row = kindTable[route.drives];
+  const { row } = route;
+  const traits = { observesMore: route.observesMore, stopIsFinal: row.stopped !== undefined };
   const workflowId = row.workflowId(subject, cluster);
   const limits: CallLimits = { timeoutMs, abort, clock };
   const signal: ObjectChanged = { uid, generation, resourceVersion, cause: causes.join(', ') };
 
   let found: FoundRun | null = null;
-  let delivery = decideDelivery(change, route, null);
+  let delivery = decideDelivery(change, traits, null);
   if (delivery === 'lookUp') {
     found = await findLastRun(temporal, workflowId, uid, limits);
-    delivery = decideDelivery(change, route, found.lastRun);
+    delivery = decideDelivery(change, traits, found.lastRun);
   }
   switch (delivery) {
     case 'signalWithStart': {
-      const object = route.kind === route.drives ? fullName : subject;
+      const object = route.watch === null ? fullName : subject;
       const runId = await signalWithStart(temporal, row, { subject, object, cluster, signal }, limits);
       log.info({ workflowId, runId, object: fullName, ...signal }, 'signalled');
       break;

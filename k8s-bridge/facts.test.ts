@@ -1,7 +1,9 @@
-import { eviction as route } from './eviction-route.ts';
+import type { WatchedFields } from '../contracts/kinds/kind.ts';
 import { findCauses, readFacts } from './facts.ts';
 import type { KubeObject } from './kube-object.ts';
-import type { Route } from './route.ts';
+import { isReconciled, type Route, routesFor } from './routes.ts';
+
+const [route] = routesFor({ copiedLabels: [], imageCacheNamespace: null, groups: false }) as [Route];
 
 const base = {
   apiVersion: 'kvm.cloud.sap/v1',
@@ -41,11 +43,10 @@ test('what is read of an Eviction', () => {
     uid: 'u1',
     generation: 1,
     subject: 'node-1',
-    held: true,
     deleting: false,
     retry: 'x',
     retryPending: true,
-    settled: false,
+    reconciled: false,
     reportedGeneration: 1,
   });
 });
@@ -63,8 +64,8 @@ test.each([
     },
   ],
   ['conditions that are none', { status: { conditions: [null, 'odd', 7] } }],
-])('odd objects are read without throwing, and are not settled: %s', (_why, odd) => {
-  expect(facts({ ...base, ...odd })).toMatchObject({ settled: false, reportedGeneration: null });
+])('odd objects are read without throwing, and are not reconciled: %s', (_why, odd) => {
+  expect(facts({ ...base, ...odd })).toMatchObject({ reconciled: false, reportedGeneration: null });
 });
 
 const succeeded = { conditions: [condition('Evicting', 'False', 'Succeeded', 1)] };
@@ -116,14 +117,19 @@ test.each(rows)('changes: %s', (_why, before, after, causes) => {
 });
 
 test('labels and fields matter where a route watches them, but for fields that drover has written', () => {
-  const agentOf = ({ status }: KubeObject) => (status ?? {}) as { agent?: string; own?: boolean };
+  const agentOf = ({ status }: { status?: unknown }) => (status ?? {}) as { agent?: string; own?: boolean };
   const watching: Route = {
     ...route,
-    watchesLabel: (key) => key.startsWith('zone/'),
-    fields: (object) =>
-      agentOf(object).agent === undefined
-        ? {}
-        : { 'status.agent': { value: agentOf(object).agent!, own: agentOf(object).own ?? false } },
+    row: {
+      ...route.row,
+      predicate: {
+        label: (key) => key.startsWith('zone/'),
+        fields: (object): WatchedFields =>
+          agentOf(object).agent === undefined
+            ? {}
+            : { 'status.agent': { value: agentOf(object).agent!, own: agentOf(object).own ?? false } },
+      },
+    },
   };
   const causes = (before: object, after: object, metadata = {}) =>
     findCauses(readFacts(watching, eviction({}, before), 'act'), readFacts(watching, eviction(metadata, after), 'act'));
@@ -157,13 +163,13 @@ test.each([
     'act',
     ['Evicting'],
   ],
-] as const)('stopped: %s says so, and is settled then', (_why, object, mode, types) => {
-  const updates = route.stopped(object, mode, 'somebody stopped it');
+] as const)('stopped: %s says so, and is reconciled then', (_why, object, mode, types) => {
+  const updates = route.row.stopped!(object, mode, 'a user stopped it');
   expect(updates.map(({ type }) => type)).toEqual(types);
   const before = (object['status'] as { conditions?: { type: string }[] } | undefined)?.conditions ?? [];
   const conditions = [
     ...before.filter(({ type }) => !updates.some((update) => update.type === type)),
     ...updates.map((update) => ({ ...update, lastTransitionTime: '2026-01-02T00:00:00Z' })),
   ];
-  expect(route.isSettled({ ...object, status: { conditions } }, mode)).toBe(true);
+  expect(isReconciled(route, { ...object, status: { conditions } }, mode)).toBe(true);
 });

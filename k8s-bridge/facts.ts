@@ -1,8 +1,9 @@
-import type { ActiveMode } from '../contracts/kinds/kind.ts';
 import { findCondition } from '../contracts/conditions.ts';
+import type { ActiveMode, Outstanding, Predicate, WatchedFields } from '../contracts/kinds/kind.ts';
+import { conditionsOf, fullNameOf, type KubeObject } from '../contracts/kinds/object.ts';
+import { retryHandledAnnotation } from '../contracts/eviction/annotations.ts';
 import { annotations } from '../contracts/ids.ts';
-import type { KubeObject } from './kube-object.ts';
-import { conditionsOf, fullNameOf, type Outstanding, type Route, type WatchedFields } from './route.ts';
+import { isReconciled, nameOf, type Route, subjectOf } from './routes.ts';
 import type { Identity } from './store.ts';
 
 /** What the bridge keeps of an object: enough to tell which changes matter, and to decide without reading it again. */
@@ -15,16 +16,14 @@ export interface Facts extends Identity {
   /** What the run is found by; null where the object does not say. */
   subject: string | null;
   deleting: boolean;
-  /** The objects of other kinds that it names. */
+  /** The objects of other kinds that it names, as `nameOf` has them. */
   names: readonly string[];
-  /** Whether drover's finalizer is on it. */
-  held: boolean;
   /** Value of `drover.dev/retry`. */
   retry: string | null;
-  /** Somebody asked for a retry that no run has taken up. */
+  /** A user asked for a retry that no run has taken up. */
   retryPending: boolean;
   /** As far as the object itself tells. */
-  settled: boolean;
+  reconciled: boolean;
   /** The newest generation that drover has reported on in a condition. */
   reportedGeneration: number | null;
   /** Of the condition that drover reports in. */
@@ -33,25 +32,28 @@ export interface Facts extends Identity {
   changedMs: number;
   /** What is left to do, where the kind tells that in figures; null where it, or this object, does not. */
   outstanding: Outstanding | null;
-  /** What is watched besides; each text is equal when nothing changed. */
-  watched: {
-    /** Null: the kind's generation does not matter. */
-    generation: number | null;
-    annotations: string;
-    labels: string;
-    finalizers: string;
-    fields: WatchedFields;
-  };
+  watched: Watched;
 }
 
-/** Reads what a route looks at. Pure; never throws. */
+/** What of an object matters; each text is equal when nothing changed. */
+export interface Watched {
+  /** Null: the generation does not matter. */
+  generation: number | null;
+  annotations: string;
+  labels: string;
+  finalizers: string;
+  fields: WatchedFields;
+}
+
+/** Reads what a route watches. Pure; never throws. */
 export function readFacts(route: Route, object: KubeObject, mode: ActiveMode): Facts {
+  const { row, watch } = route;
   const { metadata } = object;
   const given = metadata.annotations ?? {};
-  const retry = route.retryHandled === null ? null : (given[annotations.retry] ?? null);
-  const finalizers = route.finalizer === null ? [] : (metadata.finalizers ?? []);
-  const type = route.condition(object, mode);
-  const condition = type === null ? undefined : findCondition(conditionsOf(object), type);
+  // Of the kind's own objects alone: on others, a retry is no word to drover.
+  const retry = watch === null ? (given[annotations.retry] ?? null) : null;
+  const type = watch === null ? row.condition?.(object, mode) : undefined;
+  const condition = type === undefined ? undefined : findCondition(conditionsOf(object), type);
   return {
     name: metadata.name,
     namespace: metadata.namespace ?? null,
@@ -59,27 +61,35 @@ export function readFacts(route: Route, object: KubeObject, mode: ActiveMode): F
     uid: metadata.uid,
     resourceVersion: metadata.resourceVersion,
     generation: metadata.generation,
-    subject: route.subject(object),
-    names: route.names?.(object) ?? [],
+    subject: subjectOf(route, object),
+    names: route.indexes.flatMap((watch) => watch.index(object).map((name) => nameOf(watch.resource, name))),
     deleting: metadata.deletionTimestamp !== undefined,
-    held: finalizers.some((finalizer) => finalizer === route.finalizer),
     retry,
-    retryPending: retry !== null && retry !== given[route.retryHandled ?? ''],
-    settled: route.isSettled(object, mode),
+    retryPending: retry !== null && retry !== given[retryHandledAnnotation],
+    reconciled: isReconciled(route, object, mode),
     reportedGeneration: condition?.observedGeneration ?? null,
     reason: typeof condition?.reason === 'string' ? condition.reason : null,
     changedMs: Math.max(0, ...[metadata.creationTimestamp, condition?.lastTransitionTime].map((time) => timeMs(time))),
-    outstanding: route.outstanding(object),
-    watched: {
-      generation: route.watchesSpec ? metadata.generation : null,
-      annotations: select(given, (key) => key !== annotations.retry && route.watchesAnnotation(key)),
-      labels: select(metadata.labels ?? {}, (key) => route.watchesLabel(key)),
-      finalizers: finalizers
-        .filter((finalizer) => finalizer !== route.finalizer)
-        .sort()
-        .join(),
-      fields: route.fields(object),
-    },
+    outstanding: watch === null ? (row.outstanding?.(object) ?? null) : null,
+    watched: readWatched(watch?.predicate ?? row.predicate, object, row.finalizer),
+  };
+}
+
+/** @param ownFinalizer drover's: it never matters */
+function readWatched(predicate: Predicate, object: KubeObject, ownFinalizer: string | undefined): Watched {
+  const { generation, labels = {}, annotations: given = {}, finalizers = [] } = object.metadata;
+  return {
+    generation: predicate.generation === true ? generation : null,
+    annotations: select(given, (key) => key !== annotations.retry && predicate.annotation?.(key) === true),
+    labels: select(labels, (key) => predicate.label?.(key) === true),
+    finalizers:
+      predicate.finalizers === true
+        ? finalizers
+            .filter((finalizer) => finalizer !== ownFinalizer)
+            .sort()
+            .join()
+        : '',
+    fields: predicate.fields?.(object) ?? {},
   };
 }
 
@@ -124,7 +134,7 @@ export function findCauses(before: Facts | null, after: Facts): Cause[] {
   return [...causes];
 }
 
-/** Of fields that somebody else than drover has changed. Nothing tells who took one away: then it counts whose it was. */
+/** Of fields that another writer than drover has changed. Nothing tells who took one away: then it counts whose it was. */
 function fieldCauses(before: WatchedFields, after: WatchedFields): Cause[] {
   const paths = Object.keys({ ...before, ...after }) as (keyof WatchedFields)[];
   const changed = paths.filter(

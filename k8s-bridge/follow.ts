@@ -1,15 +1,15 @@
-import type { ActiveMode } from '../contracts/kinds/kind.ts';
+import type { ActiveMode, Mode } from '../contracts/kinds/kind.ts';
+import { apiVersionOf, fullNameOf } from '../contracts/kinds/object.ts';
 import type { Kind } from '../contracts/kinds/table.ts';
-import type { Mode } from '../runtime/config/config-schema.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Kubernetes } from '../runtime/kubernetes/kubernetes.ts';
 import { resourcePath } from '../runtime/kubernetes/resource-path.ts';
 import type { Logger } from '../runtime/telemetry/logging.ts';
 import type { Change } from './decide-delivery.ts';
 import type { RoutedChange } from './deliver.ts';
-import { type Facts, findCauses, readFacts } from './facts.ts';
+import { type Cause, type Facts, findCauses, readFacts } from './facts.ts';
 import { type Reflector, type ReflectorSettings, type ReflectorState, startReflector } from './reflector.ts';
-import { fullNameOf, nameOf, type Reference, type Route, type WatchedKind } from './route.ts';
+import { isIndexed, isMapped, nameOf, type Route } from './routes.ts';
 import type { Delta, Identity } from './store.ts';
 import type { Priority } from './work-queue.ts';
 
@@ -17,14 +17,17 @@ import type { Priority } from './work-queue.ts';
 interface Seen extends Identity {
   name: string;
   views: ReadonlyMap<Route, Facts>;
-  /** What of it matters to those that name it; null: nobody does. */
-  matter: string | null;
+}
+
+/** A route that is switched on. */
+interface Active {
+  route: Route;
+  mode: ActiveMode;
 }
 
 export interface FollowOptions {
   kubernetes: Kubernetes;
   routes: readonly Route[];
-  references: readonly Reference[];
   modes: Readonly<Record<Kind, Mode>>;
   settings: ReflectorSettings;
   onChange: (routed: RoutedChange, priority: Priority) => void;
@@ -35,19 +38,19 @@ export interface FollowOptions {
   abort: AbortSignal;
 }
 
-/** A kind that is watched, as the route that speaks for it sees its objects. */
+/** A kind that is watched, as the first of its routes sees its objects; none where they matter only to those that name them. */
 export interface FollowedKind {
-  kind: WatchedKind;
+  kind: string;
   state: ReflectorState;
   objects: Facts[];
 }
 
 export interface Follower {
   kinds(): FollowedKind[];
-  states(): Partial<Record<WatchedKind, ReflectorState>>;
+  states(): Record<string, ReflectorState>;
   /** The change with what is known of its object by now. */
   renew(routed: RoutedChange): Change;
-  /** Takes up every object that is not settled, such as after a start: changes may have been missed. */
+  /** Takes up every object that is not reconciled, such as after a start: changes may have been missed. */
   compare(cause: 'relist' | 'resync'): void;
   /** What must go on until `abort` ends it. */
   loops: readonly { what: string; done: Promise<void> }[];
@@ -57,7 +60,6 @@ export interface Follower {
 export function followKinds({
   kubernetes,
   routes,
-  references,
   modes,
   settings,
   onChange,
@@ -66,145 +68,128 @@ export function followKinds({
   log,
   abort,
 }: FollowOptions): Follower {
-  const active = routes.flatMap((route) => {
-    const mode = modes[route.drives];
+  const active = routes.flatMap((route): Active[] => {
+    const mode = modes[route.row.kind];
     return mode === 'off' ? [] : [{ route, mode }];
   });
-  const reflectors = new Map<WatchedKind, Reflector<Seen>>();
+  const reflectors = new Map<string, Reflector<Seen>>();
+  const viewsOf = (route: Route): Facts[] =>
+    [...(reflectors.get(route.resource.kind)?.objects() ?? [])].flatMap(({ views }) => views.get(route) ?? []);
+  const named = (kind: string, name: string): Seen | undefined => reflectors.get(kind)?.named(name);
+  const change = (
+    { route, mode }: Active,
+    causes: readonly Cause[],
+    facts: Facts,
+    seenMs: number | null,
+    { gone = false, subjectExists = true } = {},
+  ): RoutedChange => ({ route, mode, change: { facts, causes, gone, subjectExists }, seenMs });
 
-  const named = (kind: WatchedKind, name: string): Seen | undefined => reflectors.get(kind)?.named(name);
+  /** The object of the subject's name answers for one that is mapped to it. */
+  const isReconciled = (route: Route, { reconciled, subject }: Facts): boolean =>
+    reconciled || (isMapped(route) && subject !== null && named(route.row.kind, subject) !== undefined);
 
-  const isSettled = ({ standIn }: Route, { settled, subject }: Facts): boolean =>
-    settled || (standIn !== null && subject !== null && named(standIn, subject) !== undefined);
-
-  /** Whether there is an object of the subject's name that a run of the route can drive. */
-  const exists = ({ drives }: Route, subject: string | null): boolean =>
+  /** Whether there is an object of the subject's name that a run of the kind can drive, or is to make. */
+  const exists = ({ row }: Route, subject: string | null): boolean =>
     subject !== null &&
     active.some(({ route }) => {
-      const facts = route.drives === drives ? named(route.kind, subject)?.views.get(route) : undefined;
-      return facts !== undefined && (route.standIn === null || !facts.settled);
+      const facts = route.row === row ? named(route.resource.kind, subject)?.views.get(route) : undefined;
+      return facts !== undefined && (route.watch === null || (isMapped(route) && !facts.reconciled));
     });
 
-  const take = ({ route, mode }: { route: Route; mode: ActiveMode }, delta: Delta<Seen>, relisted: boolean): void => {
+  const take = (one: Active, delta: Delta<Seen>, relisted: boolean): void => {
+    const { route } = one;
     const facts = delta.after.views.get(route);
     const before = delta.type === 'changed' ? (delta.before.views.get(route) ?? null) : null;
     if (facts === undefined) return;
     const gone = delta.type === 'gone';
-    const causes = gone
-      ? (['deleted'] as const)
-      : delta.type === 'added' && relisted
-        ? (['relist'] as const)
-        : findCauses(before, facts);
+    const isFound = delta.type === 'added' && relisted;
+    const causes = gone ? (['deleted'] as const) : isFound ? (['relist'] as const) : findCauses(before, facts);
     if (causes.length === 0) return;
+    const seenMs = relisted ? null : clock.monotonicMs();
+    if (route.watch !== null && isIndexed(route.watch)) {
+      takeOfNamed(one, facts.fullName, seenMs);
+      return;
+    }
     const subjectExists = exists(route, facts.subject);
-    // A Node that never was a hypervisor, an Eviction of a host that nobody drives.
-    if (route.standIn !== null && !subjectExists && facts.settled && (before?.settled ?? true)) return;
-    onChange(
-      { route, mode, change: { facts, causes, gone, subjectExists }, seenMs: relisted ? null : clock.monotonicMs() },
-      'fresh',
-    );
+    // A Node that never was a hypervisor, an Eviction of a host that no Hypervisor stands for.
+    if (isMapped(route) && !subjectExists && facts.reconciled && (before?.reconciled ?? true)) return;
+    onChange(change(one, causes, facts, seenMs, { gone, subjectExists }), 'fresh');
   };
 
-  /** What an object is to those that name it has changed: they are told as if they had themselves. */
-  const tellThose = ({ kind, drives, concerns }: Reference, delta: Delta<Seen>, relisted: boolean): void => {
-    if (delta.type === 'changed' && delta.before.matter === delta.after.matter) return;
-    const called = nameOf(kind, delta.after.name);
-    for (const { route, mode } of active.filter(({ route: { drives: driven } }) => driven === drives)) {
-      for (const { views } of reflectors.get(route.kind)?.objects() ?? []) {
-        const facts = views.get(route);
-        if (facts === undefined || !facts.names.includes(called) || (facts.settled && concerns === 'unsettled'))
-          continue;
-        onChange(
-          {
-            route,
-            mode,
-            change: { facts, causes: ['prerequisite'], gone: false, subjectExists: true },
-            seenMs: relisted ? null : clock.monotonicMs(),
-          },
-          'fresh',
-        );
-      }
+  /** What an object is to those that name it has changed: each is taken up as if it had itself. */
+  const takeOfNamed = (
+    { route: { row, watch, resource }, mode }: Active,
+    name: string,
+    seenMs: number | null,
+  ): void => {
+    const called = nameOf(resource, name);
+    const onlyUnreconciled = watch !== null && isIndexed(watch) && watch.concerns === 'unreconciled';
+    const own = active.find(({ route }) => route.row === row && route.watch === null);
+    if (own === undefined) return;
+    for (const facts of viewsOf(own.route)) {
+      if (!facts.names.includes(called) || (facts.reconciled && onlyUnreconciled)) continue;
+      onChange(change({ route: own.route, mode }, ['prerequisite'], facts, seenMs), 'fresh');
     }
   };
 
   const isDue = (route: Route, facts: Facts, cause: 'relist' | 'resync'): boolean =>
-    !isSettled(route, facts) || (cause === 'relist' && route.partial && route.standIn === null);
+    !isReconciled(route, facts) || (cause === 'relist' && route.observesMore && route.watch === null);
 
-  const compareRoute = ({ route, mode }: { route: Route; mode: ActiveMode }, cause: 'relist' | 'resync'): void => {
-    // Until it is listed, every object would look as if it had nobody to answer for it.
-    if (route.standIn !== null && reflectors.get(route.standIn)?.state().synced !== true) return;
-    for (const { views } of reflectors.get(route.kind)?.objects() ?? []) {
-      const facts = views.get(route);
-      if (facts === undefined || !isDue(route, facts, cause)) continue;
-      onChange(
-        { route, mode, change: { facts, causes: [cause], gone: false, subjectExists: true }, seenMs: null },
-        'resync',
-      );
-    }
+  const compareRoute = (one: Active, cause: 'relist' | 'resync'): void => {
+    const { route } = one;
+    if (route.watch !== null && isIndexed(route.watch)) return;
+    // Until it is listed, every object would look as if none answered for it.
+    if (isMapped(route) && reflectors.get(route.row.kind)?.state().synced !== true) return;
+    for (const facts of viewsOf(route))
+      if (isDue(route, facts, cause)) onChange(change(one, [cause], facts, null), 'resync');
   };
 
-  const follow = (kind: WatchedKind, own: typeof active, reference?: Reference): Reflector<Seen> => {
-    const { apiVersion, plural, namespace }: Pick<Reference, 'apiVersion' | 'plural' | 'namespace'> =
-      reference ?? own[0]!.route;
-    return startReflector<Seen>({
+  const byKind = Map.groupBy(active, ({ route }) => route.resource.kind);
+  for (const [kind, ofKind] of byKind) {
+    const { resource, watch } = ofKind[0]!.route;
+    const { namespace } = watch ?? {};
+    const reflector = startReflector<Seen>({
       kubernetes,
-      path: resourcePath(apiVersion, plural, namespace === undefined ? {} : { namespace }),
+      path: resourcePath(apiVersionOf(resource), resource.plural, namespace === undefined ? {} : { namespace }),
       settings,
       keep: (object) => {
         const { uid, resourceVersion } = object.metadata;
-        const views = new Map(own.map(({ route, mode }) => [route, readFacts(route, object, mode)]));
-        return { uid, resourceVersion, name: fullNameOf(object), views, matter: reference?.matter(object) ?? null };
+        const views = new Map(ofKind.map(({ route, mode }) => [route, readFacts(route, object, mode)]));
+        return { uid, resourceVersion, name: fullNameOf(object), views };
       },
-      onDelta: (delta, relisted) => {
-        own.forEach((one) => take(one, delta, relisted));
-        if (reference !== undefined) tellThose(reference, delta, relisted);
-      },
+      onDelta: (delta, relisted) => ofKind.forEach((one) => take(one, delta, relisted)),
       onSynced: () =>
         active
-          .filter(({ route }) => route.kind === kind || route.standIn === kind)
+          .filter(({ route }) => route.resource.kind === kind || (isMapped(route) && route.row.kind === kind))
           .forEach((one) => compareRoute(one, 'relist')),
       clock,
       random,
       log,
       abort,
     });
-  };
-
-  const byKind = Map.groupBy(active, ({ route }) => route.kind);
-  const watchedReferences = references.filter(({ drives }) => modes[drives] !== 'off');
-  const namedOnly = watchedReferences.filter(({ kind }) => !byKind.has(kind));
-  for (const [kind, own] of byKind)
-    reflectors.set(
-      kind,
-      follow(
-        kind,
-        own,
-        watchedReferences.find((reference) => reference.kind === kind),
-      ),
-    );
-  for (const reference of namedOnly) reflectors.set(reference.kind, follow(reference.kind, [], reference));
-  for (const { kind, drives } of routes) {
-    if (modes[drives] === 'off') log.info({ kind, run: drives }, 'is switched off and not routed');
+    reflectors.set(kind, reflector);
+  }
+  for (const { row, resource } of routes) {
+    if (modes[row.kind] === 'off') log.info({ kind: resource.kind, run: row.kind }, 'is switched off and not routed');
   }
 
   return {
-    kinds: () => [
-      ...namedOnly.map(({ kind }) => ({ kind, state: reflectors.get(kind)!.state(), objects: [] })),
-      ...[...byKind].map(([kind, [first]]) => {
-        const reflector = reflectors.get(kind)!;
-        const { route } = first!;
-        const objects = [...reflector.objects()]
-          .flatMap(({ views }) => views.get(route) ?? [])
-          .map((facts) => ({ ...facts, settled: isSettled(route, facts) }));
-        return { kind, state: reflector.state(), objects };
+    kinds: () =>
+      [...byKind].map(([kind, ofKind]) => {
+        const speaking = ofKind.find(({ route: { watch } }) => watch === null || !isIndexed(watch))?.route;
+        const objects = speaking === undefined ? [] : viewsOf(speaking);
+        return {
+          kind,
+          state: reflectors.get(kind)!.state(),
+          objects: objects.map((facts) => ({ ...facts, reconciled: isReconciled(speaking!, facts) })),
+        };
       }),
-    ],
     states: () => Object.fromEntries([...reflectors].map(([kind, reflector]) => [kind, reflector.state()])),
-    renew: ({ route, change }) => {
-      const facts = reflectors.get(route.kind)?.get(change.facts.uid)?.views.get(route) ?? change.facts;
+    renew: ({ route, change: { facts: known, ...rest } }) => {
+      const facts = reflectors.get(route.resource.kind)?.get(known.uid)?.views.get(route) ?? known;
       return {
-        ...change,
-        facts: { ...facts, settled: isSettled(route, facts) },
+        ...rest,
+        facts: { ...facts, reconciled: isReconciled(route, facts) },
         subjectExists: exists(route, facts.subject),
       };
     },

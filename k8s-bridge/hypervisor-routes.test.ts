@@ -1,11 +1,12 @@
 import type { ActiveMode } from '../contracts/kinds/kind.ts';
 import { findCauses, readFacts } from './facts.ts';
 import type { KubeObject } from './kube-object.ts';
-import { hypervisorRoutes } from './hypervisor-routes.ts';
-import type { Route } from './route.ts';
+import { type Route, routesFor } from './routes.ts';
 
-const routeOf = (kind: Route['kind']): Route =>
-  hypervisorRoutes({ copiedLabels: ['example.com/rack'] }).find((route) => route.kind === kind)!;
+const routes = routesFor({ copiedLabels: ['example.com/rack'], imageCacheNamespace: null, groups: false });
+/** For the runs of Hypervisors. */
+const routeOf = (kind: string): Route =>
+  routes.find(({ row, resource }) => row.kind === 'Hypervisor' && resource.kind === kind)!;
 const time = '2026-01-01T00:00:00Z';
 const later = '2026-01-02T00:00:00Z';
 const condition = (type: string, status: string, reason = 'Because', more: object = {}) => ({
@@ -28,7 +29,7 @@ const metadata = { name: 'node-1', uid: 'u1', resourceVersion: '5', generation: 
 const notes = (given: Record<string, string>) => ({ annotations: given });
 
 type Row = [why: string, before: KubeObject, after: KubeObject, causes: string[]];
-const causesOf = (kind: Route['kind'], before: KubeObject | null, after: KubeObject): string[] =>
+const causesOf = (kind: string, before: KubeObject | null, after: KubeObject): string[] =>
   findCauses(before && readFacts(routeOf(kind), before, 'act'), readFacts(routeOf(kind), after, 'act'));
 
 describe('a Hypervisor', () => {
@@ -170,8 +171,11 @@ describe('a Hypervisor', () => {
     ['where drover only observes and has not yet', lifecycle('True'), 'observe', false],
     ['new', hypervisor(), 'act', false],
     ['odd', hypervisor({}, { status: { conditions: 'odd' } }), 'act', false],
-  ] as const)('settled: %s', (_why, object, mode, isSettled) => {
-    expect(readFacts(routeOf('Hypervisor'), object, mode)).toMatchObject({ settled: isSettled, subject: 'node-1' });
+  ] as const)('reconciled: %s', (_why, object, mode, isReconciled) => {
+    expect(readFacts(routeOf('Hypervisor'), object, mode)).toMatchObject({
+      reconciled: isReconciled,
+      subject: 'node-1',
+    });
   });
 });
 
@@ -275,15 +279,15 @@ describe('a Node', () => {
   });
 
   const hypervisor = { labels: { 'nova.openstack.cloud.sap/virt-driver': 'libvirt' } };
-  const settledRows: [why: string, object: KubeObject, mode: ActiveMode, isSettled: boolean][] = [
+  const reconciledRows: [why: string, object: KubeObject, mode: ActiveMode, isReconciled: boolean][] = [
     ['one that is a hypervisor', node(hypervisor), 'act', false],
     ['one that is none', node(), 'act', true],
     ['one that goes', node({ ...hypervisor, deletionTimestamp: time }), 'act', true],
     ['where drover only observes, it makes no Hypervisor', node(hypervisor), 'observe', true],
   ];
-  test.each(settledRows)('settled by itself: %s', (_why, object, mode, isSettled) => {
+  test.each(reconciledRows)('reconciled by itself: %s', (_why, object, mode, isReconciled) => {
     expect(readFacts(routeOf('Node'), object, mode)).toMatchObject({
-      settled: isSettled,
+      reconciled: isReconciled,
       subject: 'node-1',
       retry: null,
     });
@@ -320,7 +324,7 @@ describe('an Eviction, for its host', () => {
 
   test('a new one is told, and comparisons leave it to its Hypervisor', () => {
     expect(causesOf('Eviction', null, eviction())).toEqual(['spec']);
-    expect(readFacts(routeOf('Eviction'), eviction(), 'act')).toMatchObject({ settled: true, subject: 'node-1' });
+    expect(readFacts(routeOf('Eviction'), eviction(), 'act')).toMatchObject({ reconciled: true, subject: 'node-1' });
     expect(readFacts(routeOf('Eviction'), eviction({}, { spec: {} }), 'act').subject).toBeNull();
   });
 });

@@ -104,6 +104,5 @@ export const runSettings = ({
   systemNamespace,
   leaseName,
   resyncMs,
-  copiedLabels,
-  virtualMachines: { imageCacheNamespace: fastDeploy === null ? null : systemNamespace, groups },
+  watch: { copiedLabels, imageCacheNamespace: fastDeploy === null ? null : systemNamespace, groups },
 });

@@ -2,7 +2,6 @@ import type { Metrics, Sample } from '../runtime/telemetry/metrics.ts';
 import type { Facts } from './facts.ts';
 import type { FollowedKind } from './follow.ts';
 import type { ReflectorState } from './reflector.ts';
-import { createUnsettledClock } from './unsettled.ts';
 import type { WorkQueueStats } from './work-queue.ts';
 
 /** What the bridge shows of itself when Prometheus asks. */
@@ -16,12 +15,12 @@ export interface ReportedBridge {
 
 /** Fills the bridge's gauges before each page: from the copies it holds anyway, so that nothing is asked of anybody. */
 export function reportMetrics(metrics: Metrics, bridge: ReportedBridge): void {
-  const unsettled = createUnsettledClock();
+  const unreconciled = createUnreconciledClock();
   const counted = new Map<string, Pick<ReflectorState, 'lists' | 'watches'>>();
   metrics.beforePage(() => {
     const nowMs = bridge.now();
     const all = bridge.kinds().map(({ kind, ...rest }) => ({ ...rest, kind: { kind } }));
-    const since = unsettled.look(
+    const since = unreconciled.take(
       all.flatMap(({ objects }) => objects),
       nowMs,
     );
@@ -93,3 +92,29 @@ const sampleOf = (
   value: number | undefined,
 ): Sample<'evictionInstances' | 'evictionMemory'>[] =>
   value === undefined ? [] : [{ labels: { object: name, host: subject ?? '' }, value }];
+
+/** Since when objects have not been reconciled. */
+export interface UnreconciledClock {
+  /** Takes in what there is now. Returns for each object that is not reconciled since when, in milliseconds since the epoch. */
+  take(objects: Iterable<Pick<Facts, 'uid' | 'reconciled' | 'changedMs'>>, nowMs: number): Map<string, number>;
+}
+
+/**
+ * An object that is found unreconciled at first has been so since it last changed as far as it says itself; later ones since they were
+ * found so.
+ */
+export function createUnreconciledClock(): UnreconciledClock {
+  /** By uid; null: reconciled. */
+  let known = new Map<string, number | null>();
+  return {
+    take(objects, nowMs) {
+      const now = new Map<string, number | null>();
+      for (const { uid, reconciled, changedMs } of objects) {
+        const before = known.get(uid);
+        now.set(uid, reconciled ? null : (before ?? (before === undefined ? Math.min(changedMs, nowMs) : nowMs)));
+      }
+      known = now;
+      return new Map([...now].filter((entry): entry is [string, number] => entry[1] !== null));
+    },
+  };
+}

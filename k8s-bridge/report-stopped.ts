@@ -1,5 +1,6 @@
 import type { ActiveMode } from '../contracts/kinds/kind.ts';
 import { setConditions } from '../contracts/conditions.ts';
+import { apiVersionOf, conditionsOf } from '../contracts/kinds/object.ts';
 import { fieldManager } from '../contracts/ids.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { checkAnswer, isFailure } from '../runtime/kubernetes/kubernetes-faults.ts';
@@ -7,7 +8,7 @@ import type { Kubernetes } from '../runtime/kubernetes/kubernetes.ts';
 import { resourcePath } from '../runtime/kubernetes/resource-path.ts';
 import { type Facts, readFacts } from './facts.ts';
 import { kubeObjectSchema } from './kube-object.ts';
-import { conditionsOf, type Route } from './route.ts';
+import type { Route } from './routes.ts';
 
 /**
  * Says in the object that a person stopped its run, as nobody else is left to say it (design section 2, rule 15). Reads it fresh, and
@@ -25,24 +26,24 @@ export async function reportStopped(
   abort: AbortSignal,
 ): Promise<boolean> {
   const place = { name: decided.name, ...(decided.namespace !== null && { namespace: decided.namespace }) };
-  const object = await readOrNull(kubernetes, resourcePath(route.apiVersion, route.plural, place), abort);
+  const object = await readOrNull(kubernetes, resourcePath(apiVersionOf(route.row), route.row.plural, place), abort);
   if (object === null) return false;
   const fresh = readFacts(route, object, mode);
   if (
     fresh.uid !== decided.uid ||
     fresh.generation !== decided.generation ||
-    fresh.settled ||
+    fresh.reconciled ||
     fresh.deleting ||
     fresh.retryPending
   )
     return false;
   const conditions = setConditions(
     conditionsOf(object),
-    route.stopped(object, mode, message),
+    route.row.stopped?.(object, mode, message) ?? [],
     new Date(clock.now()).toISOString(),
   );
   const body = { metadata: { uid: fresh.uid, resourceVersion: fresh.resourceVersion }, status: { conditions } };
-  const path = resourcePath(route.apiVersion, route.plural, { ...place, subresource: 'status' });
+  const path = resourcePath(apiVersionOf(route.row), route.row.plural, { ...place, subresource: 'status' });
   await kubernetes.request({ method: 'PATCH', patchType: 'merge', path, query: { fieldManager }, body }, abort);
   return true;
 }

@@ -1,7 +1,7 @@
+import type { Mode, WatchSettings } from '../contracts/kinds/kind.ts';
 import type { Kind } from '../contracts/kinds/table.ts';
 import type { Client } from '@temporalio/client';
 import { type Clock, repeat } from '../runtime/clock.ts';
-import type { Mode } from '../runtime/config/config-schema.ts';
 import type { Health } from '../runtime/telemetry/health.ts';
 import type { Kubernetes } from '../runtime/kubernetes/kubernetes.ts';
 import type { Logger } from '../runtime/telemetry/logging.ts';
@@ -15,9 +15,7 @@ import { followKinds } from './follow.ts';
 import { type LeaseSettings, startLease } from './lease.ts';
 import type { ReflectorSettings, ReflectorState } from './reflector.ts';
 import { reportMetrics } from './report-metrics.ts';
-import type { WatchedKind } from './route.ts';
 import { routesFor } from './routes.ts';
-import { virtualMachineReferences, type VirtualMachineRouteSettings } from './virtual-machine-routes.ts';
 import { createWorkQueue, type WorkQueueOptions, type WorkQueueStats } from './work-queue.ts';
 
 export interface RunSettings {
@@ -29,10 +27,8 @@ export interface RunSettings {
   leaseName: string;
   /** How often unsettled objects are compared with open runs. */
   resyncMs: number;
-  /** Node labels that come into the Hypervisor besides the known ones; default: none. */
-  copiedLabels?: readonly string[];
-  /** What VirtualMachines may wait for besides classes and images; default: nothing. */
-  virtualMachines?: VirtualMachineRouteSettings;
+  /** Default: what is always watched. */
+  watch?: WatchSettings;
 }
 
 /** What seldom needs another value, except in tests. */
@@ -82,7 +78,7 @@ export interface BridgeStats {
   queue: WorkQueueStats;
   /** How many changes went where. */
   deliveries: Record<Delivery, number>;
-  reflectors: Partial<Record<WatchedKind, ReflectorState>>;
+  reflectors: Readonly<Record<string, ReflectorState>>;
   /** How often unsettled objects were compared with open runs. */
   resyncs: number;
   /** Whether this bridge delivers. */
@@ -142,12 +138,12 @@ export function runBridge({
       };
       const deliver = (): Promise<Delivery> => deliverChange(deps, { ...routed, change }, abort);
       const delivery = await inTrace(
-        `deliver ${route.kind}`,
+        `deliver ${route.resource.kind}`,
         { 'drover.object': change.facts.fullName, 'drover.causes': [...change.causes] },
         deliver,
       );
       deliveries[delivery] += 1;
-      const { kind } = route;
+      const { kind } = route.resource;
       metrics.count('bridgeDeliveries', { kind, delivery });
       if (seenMs !== null && (delivery === 'signalWithStart' || delivery === 'signalOpen'))
         metrics.observe('bridgeSignalSeconds', { kind }, (clock.monotonicMs() - seenMs) / 1_000);
@@ -158,11 +154,12 @@ export function runBridge({
       seenMs: earlier.seenMs ?? later.seenMs,
     }),
     onFailure: ({ route, change: { facts } }, error, retryInMs) => {
-      metrics.count('bridgeDeliveries', { kind: route.kind, delivery: 'failed' });
-      lastFailure = `${route.kind} ${facts.fullName}: ${wordsOf(error)}`;
+      const { kind } = route.resource;
+      metrics.count('bridgeDeliveries', { kind, delivery: 'failed' });
+      lastFailure = `${kind} ${facts.fullName}: ${wordsOf(error)}`;
       log.warn(
         {
-          kind: route.kind,
+          kind,
           object: facts.fullName,
           uid: facts.uid,
           retryInMs: Math.round(retryInMs),
@@ -231,15 +228,14 @@ export function runBridge({
     abort: stopping.signal,
   });
 
-  const { virtualMachines = { imageCacheNamespace: null, groups: false } } = settings;
+  const { watch = { copiedLabels: [], imageCacheNamespace: null, groups: false } } = settings;
   const follower = followKinds({
     kubernetes,
-    routes: routesFor({ copiedLabels: settings.copiedLabels ?? [], ...virtualMachines }),
-    references: virtualMachineReferences(virtualMachines),
+    routes: routesFor(watch),
     modes: settings.modes,
     settings: timings.reflector,
     // One object may concern two runs.
-    onChange: (routed, priority) => queue.add(`${routed.route.drives} ${routed.change.facts.uid}`, routed, priority),
+    onChange: (routed, priority) => queue.add(`${routed.route.row.kind} ${routed.change.facts.uid}`, routed, priority),
     clock,
     random,
     log,

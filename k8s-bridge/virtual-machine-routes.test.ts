@@ -1,10 +1,11 @@
 import { kindTable } from '../contracts/kinds/table.ts';
 import { findCauses, readFacts } from './facts.ts';
 import type { KubeObject } from './kube-object.ts';
-import { nameOf } from './route.ts';
-import { virtualMachineReferences, virtualMachineRoute } from './virtual-machine-routes.ts';
+import { type Route, routesFor } from './routes.ts';
 
-const route = virtualMachineRoute({ imageCacheNamespace: 'drover-system', groups: true });
+const routesOf = (imageCacheNamespace: string | null, groups: boolean): readonly Route[] =>
+  routesFor({ copiedLabels: [], imageCacheNamespace, groups }).filter(({ row }) => row.kind === 'VirtualMachine');
+const [route, ...references] = routesOf('drover-system', true) as [Route, ...Route[]];
 const time = '2026-01-01T00:00:00Z';
 const metadata = {
   name: 'web',
@@ -101,18 +102,19 @@ test('what it names', () => {
     },
   };
   expect(facts(vm({ labels: { [`vmicache.${group}/name`]: 'vmi-cache' } }, { spec })).names).toEqual([
-    nameOf('VirtualMachineClass', 'team/small'),
-    nameOf('ClusterVirtualMachineImage', 'cvmi-1'),
-    nameOf('VirtualMachineImage', 'team/iso'),
-    nameOf('VirtualMachineImage', 'team/vmi-0'),
-    nameOf('VirtualMachineGroup', 'team/g'),
-    nameOf('VirtualMachineImageCache', 'drover-system/vmi-cache'),
+    'VirtualMachineClass team/small',
+    'VirtualMachineImage team/iso',
+    'ClusterVirtualMachineImage cvmi-1',
+    'VirtualMachineImageCache drover-system/vmi-cache',
+    'VirtualMachineGroup team/g',
   ]);
+  // Where both are there, the reference counts, as the run reads it.
+  expect(facts(vm({}, { spec: { imageName: 'vmi-0' } })).names).toEqual(['VirtualMachineImage team/vmi-0']);
   for (const odd of [null, [], { className: 1, image: 'x', hardware: { cdrom: {} } }, { image: null, hardware: null }])
     expect(facts(vm({}, { spec: odd })).names).toEqual([]);
 });
 
-test('settled by what it says of its generation, and never where it is no VirtualMachine', () => {
+test('reconciled by what it says of its generation, and never where it is no VirtualMachine', () => {
   const lifecycle = (status: string, observedGeneration = 1) =>
     vm(
       {},
@@ -124,18 +126,20 @@ test('settled by what it says of its generation, and never where it is no Virtua
         },
       },
     );
-  expect(facts(lifecycle('True')).settled).toBe(true);
-  expect(facts(lifecycle('False')).settled).toBe(true);
-  expect(facts(lifecycle('Unknown')).settled).toBe(false);
-  expect(facts(lifecycle('True', 0)).settled).toBe(false);
-  expect(facts({ ...lifecycle('True'), spec: { powerState: 'Broken' } }).settled).toBe(false);
+  expect(facts(lifecycle('True')).reconciled).toBe(true);
+  expect(facts(lifecycle('False')).reconciled).toBe(true);
+  expect(facts(lifecycle('Unknown')).reconciled).toBe(false);
+  expect(facts(lifecycle('True', 0)).reconciled).toBe(false);
+  expect(facts({ ...lifecycle('True'), spec: { powerState: 'Broken' } }).reconciled).toBe(false);
 });
 
 describe('what of the kinds that it names matters', () => {
-  const matterOf = (kind: string, object: object): string =>
-    virtualMachineReferences({ imageCacheNamespace: 'n', groups: true })
-      .find((one) => one.kind === kind)!
-      .matter({ metadata, ...object });
+  const watchedOf = (kind: string, object: object) =>
+    readFacts(
+      references.find(({ resource }) => resource.kind === kind)!,
+      { metadata, ...object },
+      'act',
+    ).watched;
   const ready = (status: string, message = '') => ({
     status: { conditions: [{ type: 'Ready', status, reason: 'R', message, lastTransitionTime: time }] },
   });
@@ -168,14 +172,15 @@ describe('what of the kinds that it names matters', () => {
       [{}, { status: { members: [{ name: 'web' }] } }],
     ],
   ])('%s', (kind, same, other) => {
-    expect(matterOf(kind, same[0])).toBe(matterOf(kind, same[1]));
-    expect(matterOf(kind, other[0])).not.toBe(matterOf(kind, other[1]));
+    expect(watchedOf(kind, same[0])).toEqual(watchedOf(kind, same[1]));
+    expect(watchedOf(kind, other[0])).not.toEqual(watchedOf(kind, other[1]));
   });
 
   test('caches and groups are watched where VMs may wait for them', () => {
     const kindsOf = (imageCacheNamespace: string | null, groups: boolean) =>
-      virtualMachineReferences({ imageCacheNamespace, groups }).map(({ kind }) => kind);
+      routesOf(imageCacheNamespace, groups).map(({ resource }) => resource.kind);
     expect(kindsOf(null, false)).toEqual([
+      'VirtualMachine',
       'VirtualMachineClass',
       'VirtualMachineImage',
       'ClusterVirtualMachineImage',

@@ -10,7 +10,7 @@ import {
 import type { DriftFindings, DriftInput } from '../contracts/hypervisor/drift.ts';
 import { driftScheduleId, workflowQueue, workflowTypes } from '../contracts/ids.ts';
 import type { Clock } from '../runtime/clock.ts';
-import type { Mode } from '../runtime/config/config-schema.ts';
+import type { Mode } from '../contracts/kinds/kind.ts';
 import { limited } from '../runtime/temporal/temporal.ts';
 
 export interface DriftSchedule {

@@ -17,10 +17,10 @@ import { createPowerActivities } from '../activities/redfish/activities.ts';
 import { findBmc } from '../activities/redfish/find-bmc.ts';
 import type { GuestWatchActivities } from '../contracts/node-failure/guest-watch.ts';
 import { workflowTypes } from '../contracts/ids.ts';
-import { unseenChange } from '../contracts/messages.ts';
+import { messages, unseenChange } from '../contracts/messages.ts';
 import { hypervisorSettings } from '../runtime/config/hypervisor-config.ts';
 import { createStopGate } from '../runtime/stop.ts';
-import { signalGuestsFailing, signalWithStart } from '../runtime/temporal/signal-runs.ts';
+import { signalWithStart } from '../runtime/temporal/signal-runs.ts';
 import type { Systems } from './systems.ts';
 
 /** The activities of the hypervisor lifecycle, by task queue. */
@@ -67,10 +67,16 @@ export function composeHypervisorActivities(
           nova,
           createEvent: (event, signal) => client.createEvent(event, signal),
           signalGuestsFailing: async (name, message) =>
-            void (await signalGuestsFailing(
+            void (await signalWithStart(
               temporal,
-              { subject: name, cluster, startedBy: 'whoever listens to its guests' },
-              { message },
+              nodeFailureRun,
+              {
+                subject: name,
+                cluster,
+                startedBy: 'the guest watch',
+                message: messages.guestsFailing,
+                signal: { message },
+              },
               { clock },
             )),
           settings: nodeFailure.mode === 'off' ? null : nodeFailure.guestEvents,

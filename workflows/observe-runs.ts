@@ -1,22 +1,7 @@
 import { ApplicationFailure, ContinueAsNew, isCancellation, TemporalFailure, workflowInfo } from '@temporalio/workflow';
 import type { WorkflowInterceptors } from '@temporalio/workflow';
-import { workflowTypes } from '../contracts/ids.ts';
+import { kindOf } from '../contracts/kinds/table.ts';
 import { count, observe } from './lib/metrics.ts';
-
-/** As in the search attribute `DroverKind`. */
-const kindOf: Readonly<Record<string, string>> = {
-  [workflowTypes.evictHypervisor]: 'Eviction',
-  [workflowTypes.reconcileHypervisor]: 'Hypervisor',
-  [workflowTypes.reconcileVirtualMachine]: 'VirtualMachine',
-  [workflowTypes.syncContentLibrary]: 'ContentLibrary',
-  [workflowTypes.reconcileSetResourcePolicy]: 'VirtualMachineSetResourcePolicy',
-  [workflowTypes.handleNodeFailure]: 'NodeFailure',
-  [workflowTypes.watchGuests]: 'GuestWatch',
-  [workflowTypes.watchVcenter]: 'VcenterWatch',
-  [workflowTypes.migrateInstance]: 'Migration',
-  [workflowTypes.allocateAllowance]: 'Allowance',
-  [workflowTypes.findDrift]: 'Drift',
-};
 
 /** Counts and measures every run when it ends, whatever its type, and fails it where its code does: the module that the bundle calls for interceptors of workflows. */
 export const interceptors = (): WorkflowInterceptors => ({
@@ -54,7 +39,7 @@ const asFailure = (error: unknown): unknown =>
 /** @param result null: it continues as new */
 function ended(result: string | null): void {
   const { workflowType, startTime, historyLength } = workflowInfo();
-  const kind = kindOf[workflowType] ?? workflowType;
+  const kind = kindOf(workflowType);
   observe('runHistoryEvents', { kind }, historyLength);
   if (result === null) return;
   count('runs', { kind, result });

@@ -10,7 +10,7 @@ export interface CustomResourceDefinition {
   spec: {
     group: string;
     names: { kind: string; listKind: string; plural: string; singular: string; shortNames?: readonly string[] };
-    scope: ResourceDefinition['scope'];
+    scope: 'Cluster' | 'Namespaced';
     versions: {
       name: string;
       served: true;
@@ -24,7 +24,7 @@ export interface CustomResourceDefinition {
 
 /** One served and stored version, with the status subresource. */
 export function toCustomResourceDefinition(definition: ResourceDefinition): CustomResourceDefinition {
-  const { group, version, kind, plural, shortNames, scope, printColumns } = definition;
+  const { group, version, kind, plural, namespaced, shortNames, printColumns } = definition;
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
@@ -32,7 +32,7 @@ export function toCustomResourceDefinition(definition: ResourceDefinition): Cust
     spec: {
       group,
       names: { kind, listKind: `${kind}List`, plural, singular: kind.toLowerCase(), ...(shortNames && { shortNames }) },
-      scope,
+      scope: namespaced ? 'Namespaced' : 'Cluster',
       versions: [
         {
           name: version,

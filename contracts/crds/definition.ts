@@ -1,18 +1,16 @@
 import type { z } from 'zod';
+import type { Resource } from '../kinds/object.ts';
 
-/** Everything a CustomResourceDefinition says, but for what follows from the schema. */
-export interface ResourceDefinition {
-  group: string;
-  version: string;
-  kind: string;
-  plural: string;
+/** What a CustomResourceDefinition says besides which kind it is, and what follows from the schema. */
+export interface CrdBody {
   shortNames?: readonly string[];
-  scope: 'Cluster' | 'Namespaced';
   description: string;
   /** Of the whole object, made by `customResource`. */
   schema: z.ZodType;
   printColumns: readonly PrintColumn[];
 }
+
+export type ResourceDefinition = Resource & CrdBody;
 
 /** One column of `kubectl get`. */
 export interface PrintColumn {

@@ -1,27 +1,46 @@
-import type { ResourceDefinition } from './definition.ts';
-import { evictionDefinition } from './eviction.ts';
-import { hypervisorDefinition } from './hypervisor.ts';
-import { migrationDefinition } from './migration.ts';
-import { virtualMachineClassDefinition } from './virtual-machine-class.ts';
-import { clusterVirtualMachineImageDefinition, virtualMachineImageDefinition } from './virtual-machine-image.ts';
-import { virtualMachineSetResourcePolicyDefinition } from './virtual-machine-set-resource-policy.ts';
-import { virtualMachineDefinition } from './virtual-machine.ts';
+import type { z } from 'zod';
+import type { Resource } from '../kinds/object.ts';
+import { clusterVirtualMachineImage, migration, virtualMachineClass, virtualMachineImage } from '../kinds/resources.ts';
+import { type Kind, kinds, kindTable } from '../kinds/table.ts';
+import type { CrdBody, ResourceDefinition } from './definition.ts';
+import { evictionCrd } from './eviction.ts';
+import { hypervisorCrd } from './hypervisor.ts';
+import { migrationCrd } from './migration.ts';
+import { virtualMachineClassCrd } from './virtual-machine-class.ts';
+import { clusterVirtualMachineImageCrd, virtualMachineImageCrd } from './virtual-machine-image.ts';
+import { virtualMachineSetResourcePolicyCrd } from './virtual-machine-set-resource-policy.ts';
+import { virtualMachineCrd } from './virtual-machine.ts';
 
-/** What the lifecycles of hypervisors need. */
-export const hypervisorDefinitions: readonly ResourceDefinition[] = [
-  evictionDefinition,
-  hypervisorDefinition,
-  migrationDefinition,
+/** Of the kinds that drover drives. Schemas stand apart from the rows of the kind table, which workflows import. */
+export const crdsOfKinds: Readonly<Record<Kind, CrdBody>> = {
+  Eviction: evictionCrd,
+  Hypervisor: hypervisorCrd,
+  VirtualMachine: virtualMachineCrd,
+  VirtualMachineSetResourcePolicy: virtualMachineSetResourcePolicyCrd,
+};
+
+const others: readonly (readonly [Resource, CrdBody])[] = [
+  [migration, migrationCrd],
+  [virtualMachineClass, virtualMachineClassCrd],
+  [virtualMachineImage, virtualMachineImageCrd],
+  [clusterVirtualMachineImage, clusterVirtualMachineImageCrd],
 ];
 
-/** What the lifecycle of virtual machines needs, where vm-operator's own are not installed. */
-const virtualMachineDefinitions: readonly ResourceDefinition[] = [
-  virtualMachineDefinition,
-  virtualMachineClassDefinition,
-  virtualMachineImageDefinition,
-  clusterVirtualMachineImageDefinition,
-  virtualMachineSetResourcePolicyDefinition,
-];
+/** Of an object as kube-apiserver serves it. */
+export const schemaOf = (kind: Kind): z.ZodType => crdsOfKinds[kind].schema;
 
-/** Every custom resource that drover defines. A new group is more rows here. */
-export const definitions: readonly ResourceDefinition[] = [...hypervisorDefinitions, ...virtualMachineDefinitions];
+/** Every custom resource that drover defines. */
+export const definitions: readonly ResourceDefinition[] = [
+  ...kinds.map((kind) => [kindTable[kind], crdsOfKinds[kind]] as const),
+  ...others,
+].map(([{ group, version, kind, plural, namespaced }, body]) => ({
+  group,
+  version,
+  kind,
+  plural,
+  namespaced,
+  ...body,
+}));
+
+/** What the lifecycles of hypervisors need; the others are vm-operator's, where its own are not installed. */
+export const hypervisorDefinitions = definitions.filter(({ group }) => group === kindTable.Hypervisor.group);

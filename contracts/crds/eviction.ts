@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ResourceDefinition } from './definition.ts';
+import type { CrdBody } from './definition.ts';
 import { conditions, customResource, int64, withRules } from './schema.ts';
 
 const specSchema = z
@@ -36,13 +36,8 @@ export const evictionSchema = customResource('kvm.cloud.sap/v1', 'Eviction', {
 export type Eviction = z.output<typeof evictionSchema>;
 export type EvictionStatus = NonNullable<Eviction['status']>;
 
-export const evictionDefinition: ResourceDefinition = {
-  group: 'kvm.cloud.sap',
-  version: 'v1',
-  kind: 'Eviction',
-  plural: 'evictions',
+export const evictionCrd: CrdBody = {
   shortNames: ['evi'],
-  scope: 'Cluster',
   description: 'Asks for a hypervisor to be emptied of its instances.',
   schema: evictionSchema,
   printColumns: [

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ResourceDefinition } from './definition.ts';
+import type { CrdBody } from './definition.ts';
 import { conditions, customResource, int64, quantity, time, withRules } from './schema.ts';
 
 const uuidPattern = /^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$/;
@@ -166,13 +166,8 @@ export type HypervisorStatus = NonNullable<Hypervisor['status']>;
 const condition = (type: string, field: 'status' | 'reason' | 'message'): string =>
   `.status.conditions[?(@.type=="${type}")].${field}`;
 
-export const hypervisorDefinition: ResourceDefinition = {
-  group: 'kvm.cloud.sap',
-  version: 'v1',
-  kind: 'Hypervisor',
-  plural: 'hypervisors',
+export const hypervisorCrd: CrdBody = {
   shortNames: ['hv'],
-  scope: 'Cluster',
   description: 'A compute host and its lifecycle.',
   schema: hypervisorSchema,
   printColumns: [

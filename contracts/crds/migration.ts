@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ResourceDefinition } from './definition.ts';
+import type { CrdBody } from './definition.ts';
 import { customResource, int64, time } from './schema.ts';
 
 const text = (description: string) => z.string().optional().describe(description);
@@ -58,12 +58,7 @@ export const migrationSchema = customResource('kvm.cloud.sap/v1alpha1', 'Migrati
 export type Migration = z.output<typeof migrationSchema>;
 export type MigrationStatus = NonNullable<Migration['status']>;
 
-export const migrationDefinition: ResourceDefinition = {
-  group: 'kvm.cloud.sap',
-  version: 'v1alpha1',
-  kind: 'Migration',
-  plural: 'migrations',
-  scope: 'Namespaced',
+export const migrationCrd: CrdBody = {
   description: 'Shows how an instance moves from one hypervisor to another.',
   schema: migrationSchema,
   printColumns: [

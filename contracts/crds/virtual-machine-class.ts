@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ResourceDefinition } from './definition.ts';
+import type { CrdBody } from './definition.ts';
 import { anyObject, customResource, int32, int64, listMap, quantity } from './schema.ts';
 
 const amounts = z.object({ cpu: quantity().optional(), memory: quantity().optional() });
@@ -52,13 +52,8 @@ export const virtualMachineClassSchema = customResource('vmoperator.vmware.com/v
 /** A size of VMs. Source: vm-and-machine.md annex 1. */
 export type VirtualMachineClass = z.output<typeof virtualMachineClassSchema>;
 
-export const virtualMachineClassDefinition: ResourceDefinition = {
-  group: 'vmoperator.vmware.com',
-  version: 'v1alpha6',
-  kind: 'VirtualMachineClass',
-  plural: 'virtualmachineclasses',
+export const virtualMachineClassCrd: CrdBody = {
   shortNames: ['vmclass'],
-  scope: 'Namespaced',
   description: 'A size of virtual machines, with its devices and reservations.',
   schema: virtualMachineClassSchema,
   printColumns: [

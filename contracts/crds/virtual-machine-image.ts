@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ResourceDefinition } from './definition.ts';
+import type { CrdBody } from './definition.ts';
 import { conditions, customResource, int32, listMap, quantity, reference } from './schema.ts';
 
 const spec = z.object({
@@ -62,8 +62,6 @@ export const anyImageSchema = z.discriminatedUnion('kind', [
 export type AnyImage = z.output<typeof anyImageSchema>;
 
 const shared = {
-  group: 'vmoperator.vmware.com',
-  version: 'v1alpha6',
   printColumns: [
     { name: 'Display Name', type: 'string', jsonPath: '.status.name' },
     { name: 'Type', type: 'string', jsonPath: '.status.type' },
@@ -74,22 +72,16 @@ const shared = {
   ],
 } as const;
 
-export const virtualMachineImageDefinition: ResourceDefinition = {
+export const virtualMachineImageCrd: CrdBody = {
   ...shared,
-  kind: 'VirtualMachineImage',
-  plural: 'virtualmachineimages',
   shortNames: ['vmi', 'vmimage'],
-  scope: 'Namespaced',
   description: 'What virtual machines of a namespace can be made from.',
   schema: virtualMachineImageSchema,
 };
 
-export const clusterVirtualMachineImageDefinition: ResourceDefinition = {
+export const clusterVirtualMachineImageCrd: CrdBody = {
   ...shared,
-  kind: 'ClusterVirtualMachineImage',
-  plural: 'clustervirtualmachineimages',
   shortNames: ['cvmi', 'cvmimage'],
-  scope: 'Cluster',
   description: 'What virtual machines of every namespace can be made from.',
   schema: clusterVirtualMachineImageSchema,
 };

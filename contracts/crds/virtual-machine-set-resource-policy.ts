@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ResourceDefinition } from './definition.ts';
+import type { CrdBody } from './definition.ts';
 import { customResource, quantity } from './schema.ts';
 
 const amounts = z.object({ cpu: quantity().optional(), memory: quantity().optional() });
@@ -32,12 +32,7 @@ export const virtualMachineSetResourcePolicySchema = customResource(
 /** A folder, a resource pool and modules of anti-affinity that VMs share. Source: vm-and-machine.md A.11 and annex 1. */
 export type VirtualMachineSetResourcePolicy = z.output<typeof virtualMachineSetResourcePolicySchema>;
 
-export const virtualMachineSetResourcePolicyDefinition: ResourceDefinition = {
-  group: 'vmoperator.vmware.com',
-  version: 'v1alpha6',
-  kind: 'VirtualMachineSetResourcePolicy',
-  plural: 'virtualmachinesetresourcepolicies',
-  scope: 'Namespaced',
+export const virtualMachineSetResourcePolicyCrd: CrdBody = {
   description: 'A folder, a resource pool and modules of anti-affinity that virtual machines share.',
   schema: virtualMachineSetResourcePolicySchema,
   printColumns: [{ name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' }],

@@ -1,11 +1,10 @@
 import type { ResourceDefinition } from './definition.ts';
 import { toCustomResourceDefinition } from './custom-resource-definition.ts';
 import type { StructuralSchema } from './structural-schema.ts';
-import { virtualMachineClassDefinition } from './virtual-machine-class.ts';
-import { clusterVirtualMachineImageDefinition, virtualMachineImageDefinition } from './virtual-machine-image.ts';
-import { virtualMachineSetResourcePolicyDefinition } from './virtual-machine-set-resource-policy.ts';
-import { virtualMachineDefinition, virtualMachineSchema } from './virtual-machine.ts';
+import { definitions } from './definitions.ts';
+import { virtualMachineSchema } from './virtual-machine.ts';
 
+const definitionOf = (kind: string) => definitions.find((definition) => definition.kind === kind)!;
 const part = (definition: ResourceDefinition, name: 'spec' | 'status'): StructuralSchema =>
   toCustomResourceDefinition(definition).spec.versions[0]?.schema.openAPIV3Schema.properties?.[name] ?? {};
 const fieldsOf = (definition: ResourceDefinition, name: 'spec' | 'status'): string =>
@@ -15,25 +14,25 @@ const fieldsOf = (definition: ResourceDefinition, name: 'spec' | 'status'): stri
 const fields: [kind: string, definition: ResourceDefinition, spec: string, status: string][] = [
   [
     'VirtualMachine',
-    virtualMachineDefinition,
+    definitionOf('VirtualMachine'),
     'advanced affinity biosUUID bootOptions bootstrap class className cpuAdvanced crypto currentSnapshotName groupName guestID hardware image imageName instanceUUID memoryAdvanced minHardwareVersion network nextRestartTime policies powerOffMode powerState promoteDisksMode readinessProbe reserved resources restartMode storageClass suspendMode volumeAttributesClassName volumes',
     'biosUUID changeBlockTracking class conditions crypto currentSnapshot extraConfig guest hardware hardwareVersion instanceUUID lastRestartTime network nodeName policies powerState provider rootSnapshots storage uniqueID volumes zone',
   ],
   [
     'VirtualMachineClass',
-    virtualMachineClassDefinition,
+    definitionOf('VirtualMachineClass'),
     'configSpec controllerName description hardware policies reservedProfileID reservedSlots',
     '',
   ],
   [
     'VirtualMachineImage',
-    virtualMachineImageDefinition,
+    definitionOf('VirtualMachineImage'),
     'providerRef',
     'capabilities conditions disks firmware hardwareVersion name osInfo ovfProperties productInfo providerContentVersion providerItemID type vmwareSystemProperties',
   ],
   [
     'VirtualMachineSetResourcePolicy',
-    virtualMachineSetResourcePolicyDefinition,
+    definitionOf('VirtualMachineSetResourcePolicy'),
     'clusterModuleGroups folder resourcePool',
     'clustermodules resourcePools',
   ],
@@ -45,12 +44,14 @@ test.each(fields)('%s has every field of upstream', (kind, definition, spec, sta
 });
 
 test('a ClusterVirtualMachineImage is a VirtualMachineImage of the whole cluster', () => {
-  expect(clusterVirtualMachineImageDefinition.scope).toBe('Cluster');
-  expect(part(clusterVirtualMachineImageDefinition, 'status')).toEqual(part(virtualMachineImageDefinition, 'status'));
+  expect(definitionOf('ClusterVirtualMachineImage').namespaced).toBe(false);
+  expect(part(definitionOf('ClusterVirtualMachineImage'), 'status')).toEqual(
+    part(definitionOf('VirtualMachineImage'), 'status'),
+  );
 });
 
 test('the configuration of a class is kept as it is', () => {
-  expect(part(virtualMachineClassDefinition, 'spec').properties?.['configSpec']).toMatchObject({
+  expect(part(definitionOf('VirtualMachineClass'), 'spec').properties?.['configSpec']).toMatchObject({
     type: 'object',
     'x-kubernetes-preserve-unknown-fields': true,
   });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ResourceDefinition } from './definition.ts';
+import type { CrdBody } from './definition.ts';
 import { customResource, int32, intOrString, listMap, reference, uuid, withRules } from './schema.ts';
 import { bootstrap } from './virtual-machine-bootstrap.ts';
 import {
@@ -141,13 +141,8 @@ export type VirtualMachine = z.output<typeof virtualMachineSchema>;
 export type VirtualMachineSpec = NonNullable<VirtualMachine['spec']>;
 export type VirtualMachineStatus = NonNullable<VirtualMachine['status']>;
 
-export const virtualMachineDefinition: ResourceDefinition = {
-  group: 'vmoperator.vmware.com',
-  version: 'v1alpha6',
-  kind: 'VirtualMachine',
-  plural: 'virtualmachines',
+export const virtualMachineCrd: CrdBody = {
   shortNames: ['vm'],
-  scope: 'Namespaced',
   description: 'A virtual machine on vSphere.',
   schema: virtualMachineSchema,
   printColumns: [

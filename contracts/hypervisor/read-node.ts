@@ -31,7 +31,8 @@ export interface NodeObject {
     creationTimestamp?: string | undefined;
     deletionTimestamp?: string | undefined;
   };
-  [part: string]: unknown;
+  spec?: unknown;
+  status?: unknown;
 }
 
 /** As kube-apiserver means it; whatever stands there may be something else. */

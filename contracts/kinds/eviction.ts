@@ -1,10 +1,16 @@
-import { type Condition, findCondition } from '../conditions.ts';
-import { type Eviction, evictionDefinition, evictionSchema } from '../crds/eviction.ts';
-import { onlyObserves, readEvictionAnnotations, retryHandledAnnotation } from '../eviction/annotations.ts';
-import { evictionConditions } from '../eviction/conditions.ts';
-import type { EvictionInput } from '../eviction/eviction.ts';
+import { type Condition, type ConditionUpdate, findCondition } from '../conditions.ts';
+import type { Eviction } from '../crds/eviction.ts';
+import {
+  bootIdAnnotation,
+  onlyObserves,
+  readEvictionAnnotations,
+  retryHandledAnnotation,
+  runIdAnnotation,
+} from '../eviction/annotations.ts';
+import { evictingReasons, evictionConditions } from '../eviction/conditions.ts';
 import { annotations, evictionFinalizer, evictionId, workflowTypes } from '../ids.ts';
-import { type ActiveMode, apiVersionOf, defineKind } from './kind.ts';
+import { type ActiveMode, defineKind, type Outstanding } from './kind.ts';
+import { conditionsOf, type KubeObject, textOf } from './object.ts';
 
 /**
  * An Eviction is reconciled when
@@ -43,15 +49,53 @@ function isRefusalOver({ reason }: Condition, given: Readonly<Record<string, str
   return false;
 }
 
+const kvm = 'kvm.cloud.sap';
+const bytesPerMiB = 1_048_576;
+const ownAnnotations: readonly string[] = [retryHandledAnnotation, bootIdAnnotation, runIdAnnotation];
+
+const condition = ({ metadata }: KubeObject, mode: ActiveMode): string =>
+  onlyObserves(metadata, mode) ? evictionConditions.observed : evictionConditions.evicting;
+
+/** The host that an Eviction speaks of; null where it names none. */
+export const hostOf = ({ spec }: KubeObject): string | null =>
+  textOf((spec as { hypervisor?: unknown } | undefined)?.hypervisor) || null;
+
+function outstanding({ status }: KubeObject): Outstanding | null {
+  const { outstandingInstances: instances, outstandingRamMb: memoryMiB } = (status ?? {}) as {
+    outstandingInstances?: unknown;
+    outstandingRamMb?: unknown;
+  };
+  return Array.isArray(instances)
+    ? { instances: instances.length, memoryBytes: (typeof memoryMiB === 'number' ? memoryMiB : 0) * bytesPerMiB }
+    : null;
+}
+
+function stopped(object: KubeObject, mode: ActiveMode, message: string): ConditionUpdate[] {
+  const type = condition(object, mode);
+  const { generation: observedGeneration } = object.metadata;
+  const stop = { status: 'False', reason: evictingReasons.stopped, message, observedGeneration } as const;
+  const current = findCondition(conditionsOf(object), type);
+  // It had ended, and the run only waited for the node: how it ended stays.
+  const isOver = current?.status === 'False' && current.observedGeneration === observedGeneration;
+  const awaitsNode = findCondition(conditionsOf(object), evictionConditions.reEnabled)?.status === 'Unknown';
+  return [
+    ...(isOver ? [] : [{ type, ...stop }]),
+    ...(awaitsNode ? [{ type: evictionConditions.reEnabled, ...stop }] : []),
+  ];
+}
+
 /** The subject is the host: several Evictions may speak of one, and one run empties it. */
 export const evictionKind = defineKind({
+  group: kvm,
+  version: 'v1',
   kind: 'Eviction',
-  apiVersion: apiVersionOf(evictionDefinition),
-  plural: evictionDefinition.plural,
-  schema: evictionSchema,
+  plural: 'evictions',
+  namespaced: false,
+  mode: { default: 'act' },
   workflowType: workflowTypes.evictHypervisor,
   workflowId: evictionId,
-  input: (host): EvictionInput => ({ hypervisor: host }),
+  input: ['hypervisor'],
+  subject: hostOf,
   host: (host) => host,
   describe: (host, eviction) => ({
     summary: `Evict ${host}`,
@@ -60,5 +104,66 @@ export const evictionKind = defineKind({
       `Watch it with \`drover watch ${host}\` or \`kubectl get evictions ${eviction}\`. Stop it with \`drover cancel ${host}\`, or by cancelling this run.`,
     ],
   }),
+  finalizer: evictionFinalizer,
+  predicate: {
+    generation: true,
+    annotation: (key) => key.startsWith('drover.dev/') && !ownAnnotations.includes(key),
+    finalizers: true,
+  },
   isReconciled,
+  action: 'Evict',
+  condition,
+  outstanding,
+  stopped,
+  dependsOn: () => [],
+  access: [
+    {
+      group: kvm,
+      resources: ['evictions'],
+      verbs: ['get', 'list', 'create', 'patch', 'delete'],
+      why:
+        'create: an eviction started by hand leaves an Eviction that documents it. patch: its finalizer, and annotations that record what a ' +
+        'run has taken up. delete: the Eviction that it made for the maintenance of a Hypervisor, or as advice about a host that fails, when ' +
+        'that is over; all others belong to the people and programs that make them, and the activity refuses them.',
+    },
+    {
+      group: kvm,
+      resources: ['evictions/status'],
+      verbs: ['patch'],
+      why: 'Conditions and lists: the object always says what is being waited for and why.',
+    },
+    {
+      group: kvm,
+      resources: ['evictions/finalizers'],
+      verbs: ['update'],
+      when: 'optional',
+      why: 'Where the OwnerReferencesPermissionEnforcement admission plugin is on, an owner reference that blocks deletion needs this.',
+    },
+    {
+      group: kvm,
+      resources: ['hypervisors'],
+      verbs: ['get', 'list'],
+      why: 'Preflight compares the versions that the node agents report, and resolves names.',
+    },
+    {
+      group: kvm,
+      resources: ['migrations'],
+      verbs: ['get', 'list', 'create', 'patch'],
+      namespace: 'migrations',
+      why: 'One object per instance that moves, in the namespace that the node agents use. Never delete: the agents own them as well.',
+    },
+    {
+      group: kvm,
+      resources: ['migrations/status'],
+      verbs: ['patch'],
+      namespace: 'migrations',
+      why: 'How far each move has come.',
+    },
+    {
+      group: '',
+      resources: ['nodes'],
+      verbs: ['get', 'list'],
+      why: 'After a rolling update the host is enabled only when its Node came back: boot id, Ready.',
+    },
+  ],
 });

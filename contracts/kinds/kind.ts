@@ -1,53 +1,134 @@
-import type { z } from 'zod';
-import type { ResourceDefinition } from '../crds/definition.ts';
+import type { ConditionUpdate } from '../conditions.ts';
+import type { Access } from './access.ts';
+import type { KubeObject, Resource } from './object.ts';
+import { namespaceAndName } from './object.ts';
 
-/** What drover may do with a kind whose mode is not `off`. */
-export type ActiveMode = 'observe' | 'act';
+/** Types of the table of kinds. A row is all that anybody but its own planner and activities must know of a kind. Rows hold no schemas: workflows import them. */
+
+/** What drover may do with a kind. `observe`: plans are published and change nothing. */
+export const modes = ['off', 'observe', 'act'] as const;
+export type Mode = (typeof modes)[number];
+export type ActiveMode = Exclude<Mode, 'off'>;
 
 /** A kind of run that is signalled about a subject, and started where none is open. */
 export interface RunRow {
-  /** In the search attribute `DroverKind`. */
+  /** In the search attribute `DroverKind`, in metrics, and as `drover stop --kind` names it. */
   readonly kind: string;
   readonly workflowType: string;
   /** The id is the lock: one run per subject. `cluster` is empty where one cluster has the Temporal namespace to itself. */
   workflowId(subject: string, cluster?: string): string;
-  /** What a run is started with. */
-  input(subject: string): unknown;
-  /** The compute host concerned; null: none. */
-  host(subject: string): string | null;
+  /** The fields of its input, plain JSON that people type too. They hold the subject: `namespace` and `name`, or the one field whole. */
+  readonly input: readonly string[];
+  /** The compute host concerned. Left out: none. */
+  host?(subject: string): string;
   /** For the people who find the run in the Web UI, as Markdown. `object` is the name of the object that was changed. */
   describe(subject: string, object: string): { readonly summary: string; readonly details: readonly string[] };
+  /** What it may do in Kubernetes, besides what each run may: RBAC. */
+  readonly access: readonly Access[];
 }
 
-/** A kind of Kubernetes objects that drover drives: all that the bridge, the starters and the worker have to know of it. */
-export interface KindRow<Schema extends z.ZodType = z.ZodType> extends RunRow {
-  /** API group and version. */
-  readonly apiVersion: string;
-  readonly plural: string;
-  readonly schema: Schema;
+/** What a run about the subject is started with. */
+export function inputOf({ input }: Pick<RunRow, 'input'>, subject: string): Record<string, string> {
+  const parts = input.length === 1 ? [subject] : namespaceAndName(subject);
+  return Object.fromEntries(input.map((field, index) => [field, parts[index] ?? '']));
+}
+
+/** A field that matters, by its path from the object's root, which begins with the cause that its change is: `spec.…` or `status.…`. */
+export type WatchedFields = Record<`${'spec' | 'status'}.${string}`, WatchedField>;
+
+export interface WatchedField {
+  value: string | boolean | number | null;
+  /** drover has written that value, so that its coming is no news. */
+  own?: boolean;
+}
+
+/** Which changes of an object matter: those of what it names here. Never what drover itself has written, unless it was another run. */
+export interface Predicate {
+  /** A new generation, which is a written spec where the kind has a status. */
+  readonly generation?: true;
+  label?(key: string): boolean;
+  annotation?(key: string): boolean;
+  /** Whoever holds it, but for drover's own. */
+  readonly finalizers?: true;
+  fields?(object: KubeObject): WatchedFields;
+}
+
+/** Settings that say what is watched. */
+export interface WatchSettings {
+  /** Labels of a Node that come into its Hypervisor besides the known ones. */
+  copiedLabels: readonly string[];
+  /** Where VirtualMachineImageCaches are; null: fast deploy is off. */
+  imageCacheNamespace: string | null;
+  /** Whether VirtualMachineGroups are there. */
+  groups: boolean;
+}
+
+/** With everything that may be watched. */
+export const watchEverything = (systemNamespace: string): WatchSettings => ({
+  copiedLabels: [],
+  imageCacheNamespace: systemNamespace,
+  groups: true,
+});
+
+/** Other objects that a kind depends on: which of their changes matter, and whose runs they concern. As controller-runtime has it. */
+export type Watch = {
+  readonly resource: Resource;
+  /** The only one where they are looked for. Left out: all of them. */
+  readonly namespace?: string;
+  readonly predicate: Predicate;
+} & (
+  | {
+      /** The subject that an object concerns; null where it does not say. */
+      mapFunction(object: KubeObject): string | null;
+      /** Whether a run has something to do for it though no object of the kind is there. Left out: never. */
+      creates?(object: KubeObject, mode: ActiveMode): boolean;
+    }
+  | {
+      /** Full names of those that an object of the kind names. A change of one concerns all that name it. */
+      index(object: KubeObject): readonly string[];
+      /** Only those that are not reconciled are told, as it is needed once. Left out: all are. */
+      readonly concerns?: 'unreconciled';
+    }
+);
+
+/** How much of an object's work is left. */
+export interface Outstanding {
+  instances: number;
+  memoryBytes: number;
+}
+
+/** A kind of Kubernetes objects that drover drives. */
+export interface KindRow<Driven extends KubeObject = never> extends RunRow, Resource {
+  readonly mode: {
+    /** Where the settings name none. */
+    readonly default: Mode;
+    /** The kind that must be on beside it, and why, as the settings are refused. */
+    readonly needs?: { readonly kind: string; readonly why: string };
+  };
+  /** What the run is found by; null where the object does not say. Left out: its full name. */
+  subject?(object: KubeObject): string | null;
+  /** drover's own, where others than drover's matter. */
+  readonly finalizer?: string;
+  /** Of the kind's own objects. Deletion and `drover.dev/retry` always matter. */
+  readonly predicate: Predicate;
   /**
-   * Whether nothing is left to do for an object, so that no run need be started for it. Pure; the bridge asks at every resync, the
-   * activity that opens a run asks again.
+   * Pure. Whether nothing is left to do for an object, as far as it says itself, so that no run need be started for it. The bridge asks
+   * at every resync.
    */
-  isReconciled(object: z.output<Schema>, mode: ActiveMode): boolean;
+  isReconciled(object: Driven, mode: ActiveMode): boolean;
+  /** Type of the condition that says how far drover has come. Left out: the kind has none. */
+  condition?(object: KubeObject, mode: ActiveMode): string;
+  /** Of its Events. Left out: `Reconcile`. */
+  readonly action?: string;
+  /** For metrics; null where the object does not say. */
+  outstanding?(object: KubeObject): Outstanding | null;
+  /**
+   * A user's end of a run is final: resync starts none for the same generation. This is what the object shall say then, with which it is
+   * reconciled. Left out: a run that was ended is missed, and started again.
+   */
+  stopped?(object: KubeObject, mode: ActiveMode, message: string): ConditionUpdate[];
+  dependsOn(settings: WatchSettings): readonly Watch[];
 }
 
-/** As objects of the kind name it. */
-export const apiVersionOf = ({ group, version }: ResourceDefinition): string => `${group}/${version}`;
-
-/** Infers the type of the objects from the schema, and keeps the kind's name as a literal type. */
-export const defineKind = <const Name extends string, Schema extends z.ZodType>(
-  row: KindRow<Schema> & { readonly kind: Name },
-): typeof row => row;
-
-/** Of `namespace/name`, as runs of namespaced objects are found by; names have no slash. */
-export function namespaceAndName(fullName: string): [namespace: string, name: string] {
-  const slash = fullName.indexOf('/');
-  return [fullName.slice(0, Math.max(0, slash)), fullName.slice(slash + 1)];
-}
-
-/** Input of the runs of namespaced objects. */
-export function namespacedInput(fullName: string): { namespace: string; name: string } {
-  const [namespace, name] = namespaceAndName(fullName);
-  return { namespace, name };
-}
+/** Infers the type of the objects, and keeps the kind's name as a literal type. */
+export const defineKind = <const Row extends KindRow>(row: Row): Row => row;

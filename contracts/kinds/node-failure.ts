@@ -1,5 +1,5 @@
-import { nodeFailureId, workflowTypes } from '../ids.ts';
-import type { NodeFailureInput } from '../node-failure/activities.ts';
+import { fencingLease, nodeFailureId, workflowTypes } from '../ids.ts';
+import { leaseAccess } from './access.ts';
 import type { RunRow } from './kind.ts';
 
 /** It has no object of its own: what it finds is a condition of the Hypervisor. */
@@ -7,7 +7,7 @@ export const nodeFailureRun: RunRow = {
   kind: 'NodeFailure',
   workflowType: workflowTypes.handleNodeFailure,
   workflowId: nodeFailureId,
-  input: (hypervisor): NodeFailureInput => ({ hypervisor }),
+  input: ['hypervisor'],
   host: (hypervisor) => hypervisor,
   describe: (hypervisor) => ({
     summary: `Judge whether ${hypervisor} has failed`,
@@ -16,4 +16,5 @@ export const nodeFailureRun: RunRow = {
       `What was found, and what to type, is in the condition \`NodeFailure\`: \`kubectl describe hypervisor ${hypervisor}\`.`,
     ],
   }),
+  access: leaseAccess(fencingLease, 'Who may fence a failed host, so that one is fenced at a time.'),
 };

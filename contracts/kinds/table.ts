@@ -1,7 +1,10 @@
+import { workflowTypes } from '../ids.ts';
 import { evictionKind } from './eviction.ts';
 import { hypervisorKind } from './hypervisor.ts';
-import { virtualMachineKind } from './virtual-machine.ts';
+import type { RunRow } from './kind.ts';
+import { nodeFailureRun } from './node-failure.ts';
 import { resourcePolicyKind } from './virtual-machine-set-resource-policy.ts';
+import { virtualMachineKind } from './virtual-machine.ts';
 
 /** The kinds that drover drives: one row each, by the name that settings, search attributes, metrics and `drover stop --kind` use. */
 export const kindTable = {
@@ -14,3 +17,23 @@ export const kindTable = {
 export type Kind = keyof typeof kindTable;
 
 export const kinds = Object.keys(kindTable) as Kind[];
+
+/** What runs of other types are about, by their type: they have no object that they are started for. */
+const otherRuns: Readonly<Record<string, string>> = {
+  [workflowTypes.syncContentLibrary]: 'ContentLibrary',
+  [workflowTypes.watchGuests]: 'GuestWatch',
+  [workflowTypes.watchVcenter]: 'VcenterWatch',
+  [workflowTypes.migrateInstance]: 'Migration',
+  [workflowTypes.allocateAllowance]: 'Allowance',
+  [workflowTypes.findDrift]: 'Drift',
+};
+
+const kindByType = new Map<string, string>([
+  ...[...Object.values(kindTable), nodeFailureRun].map(
+    ({ workflowType, kind }: RunRow) => [workflowType, kind] as const,
+  ),
+  ...Object.entries(otherRuns),
+]);
+
+/** Of a run, as in the search attribute `DroverKind` and in metrics. */
+export const kindOf = (workflowType: string): string => kindByType.get(workflowType) ?? workflowType;

@@ -1,17 +1,14 @@
-import {
-  type VirtualMachineSetResourcePolicy,
-  virtualMachineSetResourcePolicyDefinition,
-  virtualMachineSetResourcePolicySchema,
-} from '../crds/virtual-machine-set-resource-policy.ts';
-import { resourcePolicyId, workflowTypes } from '../ids.ts';
+import type { VirtualMachineSetResourcePolicy } from '../crds/virtual-machine-set-resource-policy.ts';
+import { annotations, resourcePolicyId, workflowTypes } from '../ids.ts';
 import {
   policyRetry,
   readRecordedPolicy,
   readResourcePolicy,
   resourcePolicyMode,
 } from '../resource-policy/read-resource-policy.ts';
-import type { ResourcePolicyInput } from '../resource-policy/resource-policy.ts';
-import { type ActiveMode, apiVersionOf, defineKind, namespaceAndName, namespacedInput } from './kind.ts';
+import { resourcePolicyFinalizer } from '../virtual-machine/marks.ts';
+import { type ActiveMode, defineKind } from './kind.ts';
+import { namespaceAndName } from './object.ts';
 
 /**
  * A VirtualMachineSetResourcePolicy is reconciled when no user asks for a retry, and `drover.dev/policy-made` has this generation: as made,
@@ -26,16 +23,21 @@ function isReconciled(policy: VirtualMachineSetResourcePolicy, mode: ActiveMode)
   return deleting && !isObserved ? !isHeld : made === generation;
 }
 
-/** The subject is `namespace/name`. */
+const vmoperator = 'vmoperator.vmware.com';
+
 export const resourcePolicyKind = defineKind({
+  group: vmoperator,
+  version: 'v1alpha6',
   kind: 'VirtualMachineSetResourcePolicy',
-  apiVersion: apiVersionOf(virtualMachineSetResourcePolicyDefinition),
-  plural: virtualMachineSetResourcePolicyDefinition.plural,
-  schema: virtualMachineSetResourcePolicySchema,
+  plural: 'virtualmachinesetresourcepolicies',
+  namespaced: true,
+  mode: {
+    default: 'off',
+    needs: { kind: 'VirtualMachine', why: 'they are made for VirtualMachines, in their vCenter' },
+  },
   workflowType: workflowTypes.reconcileSetResourcePolicy,
   workflowId: (subject, cluster) => resourcePolicyId(...namespaceAndName(subject), cluster),
-  input: (subject): ResourcePolicyInput => namespacedInput(subject),
-  host: () => null,
+  input: ['namespace', 'name'],
   describe(subject) {
     const [namespace, name] = namespaceAndName(subject);
     return {
@@ -46,5 +48,31 @@ export const resourcePolicyKind = defineKind({
       ],
     };
   },
+  finalizer: resourcePolicyFinalizer,
+  predicate: { generation: true, annotation: (key) => key === annotations.mode, finalizers: true },
   isReconciled,
+  dependsOn: () => [],
+  access: [
+    {
+      group: vmoperator,
+      resources: ['virtualmachinesetresourcepolicies'],
+      verbs: ['get', 'list', 'patch'],
+      role: 'virtual-machines',
+      why: 'patch: its finalizer, and what there is. list: what is shared with another one stays.',
+    },
+    {
+      group: vmoperator,
+      resources: ['virtualmachinesetresourcepolicies/status'],
+      verbs: ['patch'],
+      role: 'virtual-machines',
+      why: 'Which resource pools and modules there are.',
+    },
+    {
+      group: vmoperator,
+      resources: ['virtualmachines'],
+      verbs: ['list'],
+      role: 'virtual-machines',
+      why: 'Which of them use a policy that is being deleted.',
+    },
+  ],
 });

@@ -1,11 +1,24 @@
 import { findCondition } from '../conditions.ts';
-import { type VirtualMachine, virtualMachineDefinition, virtualMachineSchema } from '../crds/virtual-machine.ts';
+import type { VirtualMachine } from '../crds/virtual-machine.ts';
 import { retryHandledAnnotation } from '../eviction/annotations.ts';
 import { annotations, virtualMachineId, workflowTypes } from '../ids.ts';
 import { virtualMachineConditions } from '../virtual-machine/conditions.ts';
-import type { VirtualMachineInput } from '../virtual-machine/lifecycle.ts';
-import { virtualMachineFinalizers } from '../virtual-machine/marks.ts';
-import { type ActiveMode, apiVersionOf, defineKind, namespaceAndName, namespacedInput } from './kind.ts';
+import {
+  virtualMachineAnnotations as marks,
+  virtualMachineFinalizers,
+  virtualMachineLabels,
+} from '../virtual-machine/marks.ts';
+import type { Access } from './access.ts';
+import { type ActiveMode, defineKind, type Watch, type WatchedFields, type WatchSettings } from './kind.ts';
+import { conditionsOf, isOwn, type KubeObject, namespaceAndName } from './object.ts';
+import {
+  clusterVirtualMachineImage,
+  virtualMachineClass,
+  virtualMachineGroup,
+  virtualMachineImage,
+  virtualMachineImageCache,
+} from './resources.ts';
+import { resourcePolicyKind } from './virtual-machine-set-resource-policy.ts';
 
 /**
  * A VirtualMachine is reconciled, as a Hypervisor is, by `Lifecycle` for this generation; a deleted one when drover holds no finalizer on it.
@@ -39,16 +52,146 @@ function isSaid(status: VirtualMachine['status'], type: string, generation: numb
   );
 }
 
-/** The subject is `namespace/name`. */
+const vmoperator = 'vmoperator.vmware.com';
+
+/** What drover itself notes, under its own prefix. */
+const ownAnnotations: readonly string[] = [marks.creating, marks.copies, retryHandledAnnotation];
+const readAnnotations: readonly string[] = [
+  marks.paused,
+  marks.skipDelete,
+  marks.applyPowerStateTime,
+  marks.fastDeploy,
+  marks.sameClassResize,
+  marks.forceBackup,
+  marks.clusterModuleGroup,
+  marks.snapshotRevertInProgress,
+];
+const prefixes = [marks.powerOnCheckPrefix, marks.deleteCheckPrefix, marks.conditionPrefix];
+
+/** Volumes are attached by another controller, which says so in the status; a VM is not powered on without them. */
+function volumeFields(object: KubeObject): WatchedFields {
+  const { volumes } = (object.status ?? {}) as { volumes?: unknown };
+  if (!Array.isArray(volumes)) return {};
+  const rows = (volumes as ({ name?: unknown; type?: unknown; attached?: unknown } | null)[]).flatMap((volume) => {
+    const { name, type = 'Managed', attached } = volume ?? {};
+    if (typeof name !== 'string') return [];
+    const own = isOwn(object, ['f:status', 'f:volumes', `k:${JSON.stringify({ name, type })}`, 'f:attached']);
+    return [[`status.volumes.${name}`, { value: attached === true, own }] as const];
+  });
+  return Object.fromEntries(rows);
+}
+
+/** An object may hold anything. */
+interface AnySpec {
+  className?: unknown;
+  imageName?: unknown;
+  image?: { kind?: unknown; name?: unknown } | null;
+  groupName?: unknown;
+  reserved?: { resourcePolicyName?: unknown } | null;
+  hardware?: { cdrom?: unknown } | null;
+}
+
+const specOf = ({ spec }: KubeObject): AnySpec => spec ?? {};
+const statusOf = ({ status }: KubeObject): Record<string, unknown> => (status ?? {}) as Record<string, unknown>;
+const inNamespaceOf = ({ metadata: { namespace = '' } }: KubeObject, name: unknown): string[] =>
+  typeof name === 'string' ? [`${namespace}/${name}`] : [];
+
+/** Names of the images of a kind: its own, and those of its CD-ROM drives. */
+function imagesOf(object: KubeObject, kind: string): unknown[] {
+  const { image, imageName, hardware } = specOf(object);
+  const drives: ({ image?: AnySpec['image'] } | null)[] = Array.isArray(hardware?.cdrom) ? hardware.cdrom : [];
+  const own = image ?? { kind: 'VirtualMachineImage', name: imageName };
+  return [own, ...drives.map((drive) => drive?.image)].flatMap((named) => (named?.kind === kind ? [named.name] : []));
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+/** As text: equal while nothing of it changes. */
+const field = (value: unknown) => ({ value: JSON.stringify(value ?? null) });
+const conditionsIn = (object: KubeObject): unknown[] =>
+  conditionsOf(object).map(({ type, status, reason }) => [type, status, reason]);
+
+const image = {
+  // Needed while its VM is made.
+  concerns: 'unreconciled',
+  predicate: {
+    fields: (object: KubeObject) => ({
+      'status.conditions': field(conditionsIn(object)),
+      'status.providerItemID': field(statusOf(object)['providerItemID']),
+      'status.type': field(statusOf(object)['type']),
+    }),
+  },
+} as const;
+
+/** What VirtualMachines name, and wait for. StorageClasses and the vCenter are looked at by the runs that wait; so are Secrets, as to watch them would be to read all of them. */
+function dependsOn({ imageCacheNamespace, groups }: WatchSettings): readonly Watch[] {
+  const always: Watch[] = [
+    {
+      resource: virtualMachineClass,
+      predicate: { generation: true },
+      index: (vm) => inNamespaceOf(vm, specOf(vm).className),
+    },
+    {
+      ...image,
+      resource: virtualMachineImage,
+      index: (vm) => imagesOf(vm, 'VirtualMachineImage').flatMap((name) => inNamespaceOf(vm, name)),
+    },
+    {
+      ...image,
+      resource: clusterVirtualMachineImage,
+      index: (vm) => imagesOf(vm, 'ClusterVirtualMachineImage').filter(isText),
+    },
+    {
+      resource: resourcePolicyKind,
+      concerns: 'unreconciled',
+      predicate: {
+        generation: true,
+        fields: (policy) => ({
+          'status.clustermodules': field(statusOf(policy)['clustermodules']),
+          'status.resourcePools': field(statusOf(policy)['resourcePools']),
+        }),
+      },
+      index: (vm) => inNamespaceOf(vm, specOf(vm).reserved?.resourcePolicyName),
+    },
+  ];
+  const caches = (namespace: string): Watch => ({
+    resource: virtualMachineImageCache,
+    namespace,
+    concerns: 'unreconciled',
+    predicate: {
+      fields: (cache) => ({
+        'status.conditions': field(conditionsIn(cache)),
+        'status.locations': field(statusOf(cache)['locations']),
+      }),
+    },
+    // The one that it waits for.
+    index: ({ metadata: { labels } }) =>
+      [labels?.[virtualMachineLabels.imageCache]].filter(isText).map((name) => `${namespace}/${name}`),
+  });
+  const group: Watch = {
+    resource: virtualMachineGroup,
+    predicate: { generation: true, fields: (one) => ({ 'status.members': field(statusOf(one)['members']) }) },
+    index: (vm) => inNamespaceOf(vm, specOf(vm).groupName),
+  };
+  return [
+    ...always,
+    ...(imageCacheNamespace === null ? [] : [caches(imageCacheNamespace)]),
+    ...(groups ? [group] : []),
+  ];
+}
+
+const access = (rows: readonly Omit<Access, 'role'>[]): Access[] =>
+  rows.map((row) => ({ role: 'virtual-machines', ...row }));
+
 export const virtualMachineKind = defineKind({
+  group: vmoperator,
+  version: 'v1alpha6',
   kind: 'VirtualMachine',
-  apiVersion: apiVersionOf(virtualMachineDefinition),
-  plural: virtualMachineDefinition.plural,
-  schema: virtualMachineSchema,
+  plural: 'virtualmachines',
+  namespaced: true,
+  mode: { default: 'off' },
   workflowType: workflowTypes.reconcileVirtualMachine,
   workflowId: (subject, cluster) => virtualMachineId(...namespaceAndName(subject), cluster),
-  input: (subject): VirtualMachineInput => namespacedInput(subject),
-  host: () => null,
+  input: ['namespace', 'name'],
   describe(subject) {
     const [namespace, name] = namespaceAndName(subject);
     return {
@@ -59,5 +202,74 @@ export const virtualMachineKind = defineKind({
       ],
     };
   },
+  predicate: {
+    generation: true,
+    label: (key) => (virtualMachineLabels.clusterRoles as readonly string[]).includes(key),
+    annotation: (key) =>
+      readAnnotations.includes(key) ||
+      prefixes.some((prefix) => key.startsWith(prefix)) ||
+      (key.startsWith('drover.dev/') && !ownAnnotations.includes(key)),
+    fields: volumeFields,
+  },
   isReconciled,
+  condition: ({ metadata }, mode) =>
+    mode === 'observe' || !['act', undefined].includes(metadata.annotations?.[annotations.mode])
+      ? virtualMachineConditions.observed
+      : virtualMachineConditions.lifecycle,
+  dependsOn,
+  access: access([
+    {
+      group: vmoperator,
+      resources: ['virtualmachines'],
+      verbs: ['get', 'list', 'patch'],
+      why:
+        "patch: finalizer, labels and annotations that record what was done, and what upstream's webhooks would fill in. Never create or " +
+        "delete: VirtualMachines are users'. list: whose VMs are gone, when no run has watched the vCenter for a while.",
+    },
+    {
+      group: vmoperator,
+      resources: ['virtualmachines/status'],
+      verbs: ['patch'],
+      why: 'The object always says what is being waited for and why.',
+    },
+    {
+      group: vmoperator,
+      resources: [
+        'virtualmachineclasses',
+        'virtualmachineimages',
+        'clustervirtualmachineimages',
+        'virtualmachinesetresourcepolicies',
+      ],
+      verbs: ['get'],
+      why: 'What a VirtualMachine names; each by its name.',
+    },
+    {
+      group: vmoperator,
+      resources: ['virtualmachinegroups'],
+      verbs: ['get'],
+      when: 'groups',
+      why: 'What a VirtualMachine names; each by its name.',
+    },
+    {
+      group: 'storage.k8s.io',
+      resources: ['storageclasses'],
+      verbs: ['get'],
+      why: 'What a VirtualMachine names; each by its name.',
+    },
+    {
+      group: '',
+      resources: ['persistentvolumeclaims'],
+      verbs: ['get'],
+      when: 'backup',
+      why: 'For backups: which disk is whose; each by its name.',
+    },
+    {
+      group: vmoperator,
+      resources: ['virtualmachineimagecaches'],
+      verbs: ['get', 'create', 'patch'],
+      namespace: 'system',
+      when: 'fastDeploy',
+      why: "Fast deploy: which image's files shall be cached, and where. Never delete: other VMs may need them.",
+    },
+  ]),
 });

@@ -1,4 +1,5 @@
-import type { Kind } from '../../contracts/kinds/table.ts';
+import { type KindRow, modes } from '../../contracts/kinds/kind.ts';
+import { type Kind, kinds, kindTable } from '../../contracts/kinds/table.ts';
 import { z } from 'zod';
 
 import type { EvictionSettings } from '../../contracts/eviction/eviction.ts';
@@ -67,10 +68,17 @@ const eviction = z
     error: 'expected less than emptyDeadlineMs',
   });
 
-export const modes = ['off', 'observe', 'act'] as const;
-export type Mode = (typeof modes)[number];
-
 const mode = z.enum(modes);
+/** By kind; each has the default of its row. */
+const modesOfKinds = Object.fromEntries(
+  kinds.map((kind) => [kind, mode.default(kindTable[kind].mode.default)]),
+) as Record<Kind, z.ZodDefault<typeof mode>>;
+
+/** What a kind needs beside it, where it is on. */
+const neededModes = kinds.flatMap((kind) => {
+  const { needs }: KindRow['mode'] = kindTable[kind].mode;
+  return needs === undefined ? [] : [{ kind, needs: needs.kind as Kind, why: needs.why }];
+});
 
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error'] as const;
 export type LogLevel = (typeof logLevels)[number];
@@ -81,13 +89,17 @@ export const configSchema = z
       .union([z.literal(''), dnsName.max(63)], 'expected a name of lower-case letters, digits and -, or nothing')
       .default(''),
     modes: z
-      .strictObject({
-        Eviction: mode.default('act'),
-        Hypervisor: mode.default('off'),
-        VirtualMachine: mode.default('off'),
-        VirtualMachineSetResourcePolicy: mode.default('off'),
-      } satisfies Record<Kind, unknown>)
-      .prefault({}),
+      .strictObject(modesOfKinds)
+      .prefault({})
+      .superRefine((given, context) => {
+        for (const { kind, needs, why } of neededModes)
+          if (given[kind] !== 'off' && given[needs] === 'off')
+            context.addIssue({
+              code: 'custom',
+              path: [kind],
+              message: `expected off while modes.${needs} is off: ${why}`,
+            });
+      }),
     openstack: z.strictObject({ cloud: optionalText, localDisks: z.boolean().default(false) }).prefault({}),
     kubernetes: z
       .strictObject({
@@ -139,14 +151,6 @@ export const configSchema = z
     path: ['eviction', 'allowanceRenewMs'],
     error: 'expected less than limits.silentMs, or every eviction counts as silent',
   })
-  .refine(
-    ({ modes: { VirtualMachine, VirtualMachineSetResourcePolicy } }) =>
-      VirtualMachineSetResourcePolicy === 'off' || VirtualMachine !== 'off',
-    {
-      path: ['modes', 'VirtualMachineSetResourcePolicy'],
-      error: 'expected off while modes.VirtualMachine is off: they are made for VirtualMachines, in their vCenter',
-    },
-  )
   .refine(({ modes: { Hypervisor }, nodeFailure }) => nodeFailure.mode === 'off' || Hypervisor === 'act', {
     path: ['nodeFailure', 'mode'],
     error:

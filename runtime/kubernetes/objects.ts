@@ -1,12 +1,12 @@
 import { z } from 'zod';
 
-import type { ResourceDefinition } from '../../contracts/crds/definition.ts';
+import { apiVersionOf, type Resource as NamedResource } from '../../contracts/kinds/object.ts';
 import { fieldManager } from '../../contracts/ids.ts';
 import { checkAnswer, isAlreadyExists, isFailure } from './kubernetes-faults.ts';
 import type { Kubernetes, KubernetesRequest } from './kubernetes.ts';
 import { resourcePath } from './resource-path.ts';
 
-/** A kind of objects as kube-apiserver serves it: a row of the kind table is one. */
+/** A kind of objects as kube-apiserver serves it. */
 export interface Resource<Schema extends z.ZodType = z.ZodType> {
   /** Group and version. */
   readonly apiVersion: string;
@@ -16,11 +16,13 @@ export interface Resource<Schema extends z.ZodType = z.ZodType> {
   readonly schema: Schema;
 }
 
-/** Of one of drover's own definitions, which do not keep the type of their schema. */
-export const resourceOf = <Schema extends z.ZodType>(
-  { group, version, kind, plural }: Omit<ResourceDefinition, 'schema'>,
-  schema: Schema,
-): Resource<Schema> => ({ apiVersion: `${group}/${version}`, kind, plural, schema });
+/** Of a resource of the kind table (contracts/kinds), whose rows hold no schema. */
+export const resourceOf = <Schema extends z.ZodType>(resource: NamedResource, schema: Schema): Resource<Schema> => ({
+  apiVersion: apiVersionOf(resource),
+  kind: resource.kind,
+  plural: resource.plural,
+  schema,
+});
 
 /** As the metadata of an object have it; without a namespace where the kind has none. */
 export interface ObjectKey {

@@ -1,9 +1,8 @@
 import type { Client } from '@temporalio/client';
+import type { SignalDefinition } from '@temporalio/common';
 import { workflowQueue } from '../../contracts/ids.ts';
-import type { RunRow } from '../../contracts/kinds/kind.ts';
-import { nodeFailureRun } from '../../contracts/kinds/node-failure.ts';
+import { inputOf, type RunRow } from '../../contracts/kinds/kind.ts';
 import { messages, type ObjectChanged } from '../../contracts/messages.ts';
-import type { GuestsFailing } from '../../contracts/node-failure/guest-watch.ts';
 import { attributeKeys } from './search-attribute-keys.ts';
 import { limited, type OwnLimits } from './temporal.ts';
 
@@ -20,34 +19,25 @@ export interface RunTarget {
 }
 
 /**
- * Tells the run of a subject that an object which concerns it changed, and starts it if none is open.
+ * Signals the run of a subject, and starts it if none is open: one call of the server, so that a run which just ends cannot miss it. Runs
+ * have no time-outs: they may take days.
  *
  * @returns the run id that got the signal
  */
-export const signalWithStart = (
+export async function signalWithStart<Argument = ObjectChanged>(
   client: Client,
   row: RunRow,
-  { signal, ...target }: RunTarget & { signal: ObjectChanged },
-  limits: OwnLimits,
-): Promise<string> => signalByName(client, row, target, { name: 'objectChanged', signal }, limits);
-
-/** Tells the run of a host's failure, starting it if none is open, that too many of its guests fail. @returns the run id that got the signal */
-export const signalGuestsFailing = (
-  client: Client,
-  target: RunTarget,
-  signal: GuestsFailing,
-  limits: OwnLimits,
-): Promise<string> => signalByName(client, nodeFailureRun, target, { name: 'guestsFailing', signal }, limits);
-
-/** One call of the server, so that a run which just ends cannot miss it. Runs have no time-outs: they may take days. */
-async function signalByName(
-  client: Client,
-  row: RunRow,
-  { subject, object = subject, cluster, startedBy }: RunTarget,
-  message: { name: 'objectChanged'; signal: ObjectChanged } | { name: 'guestsFailing'; signal: GuestsFailing },
+  {
+    subject,
+    object = subject,
+    cluster,
+    startedBy,
+    message = messages.objectChanged as SignalDefinition<[Argument]>,
+    signal,
+  }: RunTarget & { message?: SignalDefinition<[Argument]>; signal: Argument },
   { timeoutMs = 5_000, ...limits }: OwnLimits,
 ): Promise<string> {
-  const host = row.host(subject);
+  const host = row.host?.(subject);
   const { summary, details } = row.describe(subject, object);
   const handle = await limited(client, { timeoutMs, ...limits }, () =>
     client.workflow.signalWithStart(row.workflowType, {
@@ -55,13 +45,13 @@ async function signalByName(
       taskQueue: workflowQueue,
       workflowIdReusePolicy: 'ALLOW_DUPLICATE',
       workflowIdConflictPolicy: 'USE_EXISTING',
-      args: [row.input(subject)],
-      signal: messages[message.name],
-      signalArgs: [message.signal],
+      args: [inputOf(row, subject)],
+      signal: message,
+      signalArgs: [signal],
       typedSearchAttributes: [
         { key: attributeKeys.kind, value: row.kind },
         { key: attributeKeys.object, value: object },
-        ...(host === null ? [] : [{ key: attributeKeys.host, value: host }]),
+        ...(host === undefined ? [] : [{ key: attributeKeys.host, value: host }]),
       ],
       memo: { startedBy: startedBy ?? 'k8s-bridge' },
       staticSummary: summary,

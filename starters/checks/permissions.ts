@@ -1,7 +1,7 @@
 import pMap from 'p-map';
 
 import { fencingLease } from '../../contracts/ids.ts';
-import type { Mode } from '../../runtime/config/config-schema.ts';
+import type { Mode } from '../../contracts/kinds/kind.ts';
 import type { Kubernetes } from '../../runtime/kubernetes/kubernetes.ts';
 import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
 import type { Finding } from './finding.ts';

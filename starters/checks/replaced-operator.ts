@@ -1,4 +1,4 @@
-import type { Mode } from '../../runtime/config/config-schema.ts';
+import type { Mode } from '../../contracts/kinds/kind.ts';
 import { isFailure } from '../../runtime/kubernetes/kubernetes-faults.ts';
 import type { Kubernetes } from '../../runtime/kubernetes/kubernetes.ts';
 import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';

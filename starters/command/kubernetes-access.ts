@@ -1,7 +1,9 @@
-import { evictionDefinition, evictionSchema } from '../../contracts/crds/eviction.ts';
-import type { ResourceDefinition } from '../../contracts/crds/definition.ts';
-import { hypervisorDefinition } from '../../contracts/crds/hypervisor.ts';
-import { migrationDefinition, migrationSchema } from '../../contracts/crds/migration.ts';
+import { evictionSchema } from '../../contracts/crds/eviction.ts';
+import { evictionKind } from '../../contracts/kinds/eviction.ts';
+import { hypervisorKind } from '../../contracts/kinds/hypervisor.ts';
+import { apiVersionOf, type Resource } from '../../contracts/kinds/object.ts';
+import { migration } from '../../contracts/kinds/resources.ts';
+import { migrationSchema } from '../../contracts/crds/migration.ts';
 import { fieldManager, labels } from '../../contracts/ids.ts';
 import type { Config } from '../../runtime/config/config-schema.ts';
 import type { Kubernetes } from '../../runtime/kubernetes/kubernetes.ts';
@@ -26,7 +28,7 @@ export interface KubernetesAccess {
   /** The Migration objects of the Eviction. */
   migrations(evictionUid: string): Promise<MigrationObject[]>;
   /** Every object of a kind, as kube-apiserver serves it: of all namespaces, or of one. */
-  listAll(definition: ResourceDefinition, namespace?: string): Promise<unknown[]>;
+  listAll(resource: Resource, namespace?: string): Promise<unknown[]>;
   /** kube-apiserver itself. */
   open(): Promise<Kubernetes>;
 }
@@ -55,37 +57,31 @@ export async function withKubernetes<Result>(
 function accessBy(open: () => Promise<Kubernetes>, config: Config, abort: AbortSignal): KubernetesAccess {
   const mode = config.modes.Eviction === 'observe' ? 'observe' : 'act';
   const describe = (answer: unknown): EvictionObject => describeEviction(evictionSchema.parse(answer), mode);
-  const list = async (
-    definition: ResourceDefinition,
-    query: Record<string, string> = {},
-    namespace?: string,
-  ): Promise<unknown[]> => await listAll(await open(), definition, query, namespace, abort);
+  const list = async (resource: Resource, query: Record<string, string> = {}, namespace?: string): Promise<unknown[]> =>
+    await listAll(await open(), resource, query, namespace, abort);
 
   return {
     open,
-    listAll: (definition, namespace) => list(definition, {}, namespace),
+    listAll: (resource, namespace) => list(resource, {}, namespace),
     async evictions() {
-      const parsed = (await list(evictionDefinition)).map((item) => evictionSchema.safeParse(item));
+      const parsed = (await list(evictionKind)).map((item) => evictionSchema.safeParse(item));
       return parsed.flatMap(({ data }) => (data === undefined ? [] : [describeEviction(data, mode)]));
     },
     async hypervisors() {
-      return (await list(hypervisorDefinition)).map((item) => (item as { metadata: { name: string } }).metadata.name);
+      return (await list(hypervisorKind)).map((item) => (item as { metadata: { name: string } }).metadata.name);
     },
     async createEviction(manifest) {
       const kubernetes = await open();
-      const body = { apiVersion: apiVersion(evictionDefinition), kind: evictionDefinition.kind, ...manifest };
+      const body = { apiVersion: apiVersionOf(evictionKind), kind: evictionKind.kind, ...manifest };
       return describe(
-        await kubernetes.request(
-          { method: 'POST', path: pathOf(evictionDefinition), query: { fieldManager }, body },
-          abort,
-        ),
+        await kubernetes.request({ method: 'POST', path: pathOf(evictionKind), query: { fieldManager }, body }, abort),
       );
     },
     async annotate(name, annotations) {
       const kubernetes = await open();
       const request = {
         method: 'PATCH',
-        path: pathOf(evictionDefinition, { name }),
+        path: pathOf(evictionKind, { name }),
         query: { fieldManager },
         patchType: 'merge',
         body: { metadata: { annotations } },
@@ -94,7 +90,7 @@ function accessBy(open: () => Promise<Kubernetes>, config: Config, abort: AbortS
     },
     async migrations(evictionUid) {
       const items = await list(
-        migrationDefinition,
+        migration,
         { labelSelector: `${labels.evictionUid}=${evictionUid}` },
         config.kubernetes.migrationNamespace,
       );
@@ -105,19 +101,17 @@ function accessBy(open: () => Promise<Kubernetes>, config: Config, abort: AbortS
   };
 }
 
-const apiVersion = ({ group, version }: ResourceDefinition): string => `${group}/${version}`;
-
-const pathOf = (definition: ResourceDefinition, place: { name?: string; namespace?: string } = {}): string =>
-  resourcePath(apiVersion(definition), definition.plural, place);
+const pathOf = (resource: Resource, place: { name?: string; namespace?: string } = {}): string =>
+  resourcePath(apiVersionOf(resource), resource.plural, place);
 
 async function listAll(
   kubernetes: Kubernetes,
-  definition: ResourceDefinition,
+  resource: Resource,
   query: Record<string, string>,
   namespace: string | undefined,
   abort: AbortSignal,
 ): Promise<unknown[]> {
-  const path = pathOf(definition, namespace === undefined ? {} : { namespace });
+  const path = pathOf(resource, namespace === undefined ? {} : { namespace });
   const items: unknown[] = [];
   let next: string | undefined;
   do {

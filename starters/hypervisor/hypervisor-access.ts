@@ -1,4 +1,4 @@
-import { hypervisorDefinition } from '../../contracts/crds/hypervisor.ts';
+import { hypervisorKind } from '../../contracts/kinds/hypervisor.ts';
 import type { MaintenanceMode } from '../../contracts/hypervisor/hypervisor.ts';
 import { fieldManager, nodeMarks } from '../../contracts/ids.ts';
 import { isFailure } from '../../runtime/kubernetes/kubernetes-faults.ts';
@@ -36,7 +36,7 @@ export interface HypervisorAccess {
 }
 
 const path = (name?: string): string =>
-  `/apis/${hypervisorDefinition.group}/${hypervisorDefinition.version}/${hypervisorDefinition.plural}${name === undefined ? '' : `/${encodeURIComponent(name)}`}`;
+  `/apis/${hypervisorKind.group}/${hypervisorKind.version}/${hypervisorKind.plural}${name === undefined ? '' : `/${encodeURIComponent(name)}`}`;
 const nodePath = (name: string): string => `/api/v1/nodes/${encodeURIComponent(name)}`;
 
 export function hypervisorAccess(
@@ -59,7 +59,7 @@ export function hypervisorAccess(
 
   return {
     async list() {
-      const items = (await kubernetes.listAll(hypervisorDefinition)).map((item) => ({
+      const items = (await kubernetes.listAll(hypervisorKind)).map((item) => ({
         item,
         parsed: parseHypervisor(item),
       }));

@@ -1,4 +1,4 @@
-import { virtualMachineDefinition } from '../../contracts/crds/virtual-machine.ts';
+import { virtualMachineKind } from '../../contracts/kinds/virtual-machine.ts';
 import { fieldManager } from '../../contracts/ids.ts';
 import { isFailure } from '../../runtime/kubernetes/kubernetes-faults.ts';
 import { CommandError } from '../command/error.ts';
@@ -20,7 +20,7 @@ export interface VirtualMachineAccess {
   ): Promise<VirtualMachineObject>;
 }
 
-const { group, version, plural } = virtualMachineDefinition;
+const { group, version, plural } = virtualMachineKind;
 const path = (namespace: string, name: string): string =>
   `/apis/${group}/${version}/namespaces/${encodeURIComponent(namespace)}/${plural}/${encodeURIComponent(name)}`;
 
@@ -30,7 +30,7 @@ export function virtualMachineAccess(
 ): VirtualMachineAccess {
   return {
     async list(namespace) {
-      const items = (await kubernetes.listAll(virtualMachineDefinition, namespace ?? undefined)).map((item) => ({
+      const items = (await kubernetes.listAll(virtualMachineKind, namespace ?? undefined)).map((item) => ({
         item,
         parsed: parseVirtualMachine(item),
       }));

@@ -1,22 +1,23 @@
-import { jest } from '@jest/globals';
 import { z } from 'zod';
 import { toCustomResourceDefinition } from '../../contracts/crds/custom-resource-definition.ts';
-import type { ResourceDefinition } from '../../contracts/crds/definition.ts';
+import type { CrdBody } from '../../contracts/crds/definition.ts';
+import { crdsOfKinds } from '../../contracts/crds/definitions.ts';
 import { customResource } from '../../contracts/crds/schema.ts';
-import { apiVersionOf, defineKind, type KindRow, namespacedInput } from '../../contracts/kinds/kind.ts';
-import { kindTable } from '../../contracts/kinds/table.ts';
-import type { Route } from '../../k8s-bridge/route.ts';
+import type { KindRow } from '../../contracts/kinds/kind.ts';
+import { apiVersionOf } from '../../contracts/kinds/object.ts';
+import { kinds, kindTable } from '../../contracts/kinds/table.ts';
 import type { Kubernetes } from '../../runtime/kubernetes/kubernetes.ts';
 import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
 import { createLogger } from '../../runtime/telemetry/logging.ts';
 import { createFakeKubernetes, type FakeKubernetes } from '../fakes/kubernetes/fake-kubernetes.ts';
+import { createSimulatedBridge } from './bridge.ts';
 import { createSimulation } from './simulation.ts';
 import { loadBundle } from './temporal/sdk.ts';
 import type { WidgetActivities, WidgetName, WidgetWaits } from './toy/reconcile.ts';
 import { bundleWidgets } from './toy/story.ts';
 import { settings } from './toy/world.ts';
 
-/** A kind is added: its schema, its row, its route, its run and its activities; and goes from kubectl through bridge and driver to its status. */
+/** A kind is added: its schema, its row, its run and its activities; and goes from kubectl through bridge and driver to its status. */
 
 const finalizer = 'drover.dev/widget';
 const schema = customResource('toys.drover.dev/v1', 'Widget', {
@@ -26,42 +27,35 @@ const schema = customResource('toys.drover.dev/v1', 'Widget', {
     .optional(),
 });
 type Widget = z.output<typeof schema>;
-const definition: ResourceDefinition = {
+const crd: CrdBody = { description: 'A toy.', schema, printColumns: [] };
+const row: KindRow<Widget> = {
   group: 'toys.drover.dev',
   version: 'v1',
   kind: 'Widget',
   plural: 'widgets',
-  scope: 'Namespaced',
-  description: 'A toy.',
-  schema,
-  printColumns: [],
-};
-const row = defineKind({
-  kind: 'Widget',
-  apiVersion: apiVersionOf(definition),
-  plural: definition.plural,
-  schema,
+  namespaced: true,
+  mode: { default: 'off' },
   workflowType: 'reconcileWidget',
   workflowId: (subject) => `widget/${subject}`,
-  input: namespacedInput,
-  host: () => null,
+  input: ['namespace', 'name'],
   describe: (subject) => ({ summary: `Make widget ${subject}`, details: [] }),
+  finalizer,
+  predicate: { generation: true, finalizers: true },
   isReconciled: ({ metadata, status }) =>
     metadata.deletionTimestamp === undefined
       ? status?.state === 'Reconciled' && status.observedGeneration === metadata.generation
       : !(metadata.finalizers ?? []).includes(finalizer),
-}) as KindRow<typeof schema>;
-
+  dependsOn: () => [],
+  access: [],
+};
+const apiVersion = apiVersionOf(row);
 Object.assign(kindTable, { Widget: row });
-const { ownRoute } = await import('../../k8s-bridge/route.ts');
-jest.unstable_mockModule('../../k8s-bridge/routes.ts', () => ({
-  routesFor: (): Route[] => [{ ...ownRoute('Widget' as never), finalizer }],
-}));
-const { createSimulatedBridge } = await import('./bridge.ts');
+kinds.push('Widget' as never);
+Object.assign(crdsOfKinds, { Widget: crd });
 
 const never = new AbortController().signal;
 const path = ({ namespace, name }: WidgetName, subresource?: string): string =>
-  resourcePath(row.apiVersion, row.plural, { namespace, name, ...(subresource !== undefined && { subresource }) });
+  resourcePath(apiVersion, row.plural, { namespace, name, ...(subresource !== undefined && { subresource }) });
 
 /** The activities of the kind, over kube-apiserver; the widgets themselves are made of nothing. */
 function createActivities(client: Kubernetes, object: (name: WidgetName) => Widget | null, nowMs: () => number) {
@@ -132,7 +126,7 @@ test('a kind that is added goes from its object through bridge and driver to its
         never,
       ),
     );
-  await post('apiextensions.k8s.io/v1', 'customresourcedefinitions', toCustomResourceDefinition(definition));
+  await post('apiextensions.k8s.io/v1', 'customresourcedefinitions', toCustomResourceDefinition({ ...row, ...crd }));
   await post('v1', 'namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'team' } });
   const bridge = createSimulatedBridge({
     clock,
@@ -148,8 +142,8 @@ test('a kind that is added goes from its object through bridge and driver to its
     return `${status?.state} ${status?.observedGeneration} of ${metadata.generation}`;
   };
 
-  const widget = { apiVersion: row.apiVersion, kind: 'Widget', metadata: name, spec: { size: 1 } };
-  await post(row.apiVersion, row.plural, widget, 'team');
+  const widget = { apiVersion, kind: 'Widget', metadata: name, spec: { size: 1 } };
+  await post(apiVersion, row.plural, widget, 'team');
   await run(() => clock.sleep(60_000));
   expect([state(), widgets.get('wheel')?.size]).toEqual(['Reconciled 1 of 1', 1]);
 

@@ -6,6 +6,7 @@ import type { Executed, Situation, StepContext } from '../lib/lifecycle.ts';
 import { count } from '../lib/metrics.ts';
 import { failureHosts } from '../lib/node-failure-activities.ts';
 import { describePlan, type Plan } from '../lib/plan.ts';
+import { hypervisorKind } from '../../contracts/kinds/hypervisor.ts';
 import { defineReconciler } from '../lib/reconciler.ts';
 import { retryAfterMs } from '../lib/retry.ts';
 import { applyFailure, emptyMemory, isRetryable, prune, recordChecks, resetFailures } from './memory.ts';
@@ -34,125 +35,122 @@ const nodeOf = ({ observed }: HypervisorContext, node: string) => ({ node, uid: 
  * Drives a hypervisor to where its Hypervisor and its Node want it. Started by the bridge, by `drover`, or by hand with plain JSON; the id
  * `hypervisor/<name>` is the lock.
  */
-export const reconcileHypervisor = defineReconciler<HypervisorLifecycle>(
-  { kind: 'Hypervisor', input: ['hypervisor'] },
-  {
-    memory: emptyMemory,
+export const reconcileHypervisor = defineReconciler<HypervisorLifecycle>(hypervisorKind, {
+  memory: emptyMemory,
 
-    /** Where OpenStack does not answer, Kubernetes alone, so that the Hypervisor can say so. */
-    async observe(input, { failures }) {
-      const { hypervisor } = input;
-      try {
-        return await host(`Observe ${hypervisor}`).observeHypervisor(input, 'all');
-      } catch (error) {
-        const problem = explain(error);
-        if (problem.code === 'InvalidInput') throw error;
-        const retryAtMs = Date.now() + retryAfterMs(failures + 1);
-        const known = await host(`Observe ${hypervisor}, without OpenStack`).observeHypervisor(input, 'kubernetes');
-        if (known.kind !== 'observed') return known;
-        const { reason, message } = problem;
-        const failure = { reason, message, retryable: isRetryable(problem), retryAtMs };
-        return { ...known, observed: { ...known.observed, failure } };
-      }
-    },
-
-    plan: planHypervisor,
-    status: statusOf,
-    isSaid,
-
-    execute: {
-      createHypervisor: async (_, step) => await objects(step).createHypervisor(step.hypervisor),
-      async patchHypervisor(context, step) {
-        const generation = context.desired?.generation ?? 0;
-        await objects(step).patchHypervisor({ ...keyOf(context), generation, patches: step.patches });
-      },
-      createEviction: async (_, step) => await objects(step).createEviction(step.eviction),
-      async setEvictionDeadline(_, step) {
-        const { name, uid, deadline } = step;
-        await objects(step).setEvictionDeadline({ name, uid, deadline });
-      },
-      async deleteEviction(_, step) {
-        const { name, uid } = step;
-        await objects(step).deleteEviction({ name, uid });
-      },
-      taintNode: async (context, step) => await objects(step).taintNode(nodeOf(context, step.node)),
-      async ensureDrainGuard(context, step) {
-        await objects(step).ensureDrainGuard({ ...nodeOf(context, step.node), guard: step.guard });
-      },
-      async disableService(context, step) {
-        await region(context, step).ensureServiceDisabled({ host: step.host, reason: step.reason });
-      },
-      async enableService(context, step) {
-        await region(context, step).ensureServiceEnabled({ host: step.host, carrying: step.carrying });
-      },
-      async changeAggregates(context, step) {
-        await region(context, step).changeAggregates({ host: step.host, changes: step.changes });
-      },
-      async deleteTestServers(context, step) {
-        // Nova's name of the host; by the Hypervisor's where Nova has none.
-        const name = context.observed.nova?.host ?? context.input.hypervisor;
-        const request = { host: name, ids: step.ids, deadlineMs: testServerGoneMs };
-        await region(context, step).ensureSmokeServerGone(request);
-      },
-      async deleteService(context, step) {
-        await region(context, step).ensureServiceDeleted({ host: step.host, serviceId: step.serviceId });
-      },
-      async updateTraits(context, step) {
-        const { providerId, add, remove } = step;
-        await region(context, step).updateTraits({ providerId, add, remove });
-      },
-      async releaseAllocations(context, step) {
-        const { providerId, consentBy } = step;
-        await region(context, step).releaseAllocations({ providerId, consentBy });
-      },
-      async deleteProvider(context, step) {
-        const { providerId, consentBy } = step;
-        await region(context, step).ensureProviderGone({ providerId, consentBy });
-      },
-      runChecks,
-      signalNodeFailure,
-    },
-
-    async publish(situation, status) {
-      await hypervisorObjects(`Write the status of Hypervisor ${situation.input.hypervisor}`).publishHypervisor({
-        ...keyOf(situation),
-        status,
-      });
-    },
-
-    attributes(situation) {
-      const { hypervisor } = situation.input;
-      const state = decide(situation)?.state;
-      return { object: hypervisor, host: hypervisor, ...(state !== undefined && { phase: state }) };
-    },
-
-    applyFailure,
-    resetFailures,
-    prune: (memory, { observed }) => prune(memory, observed),
-
-    /** An operator is woken: once for each deadline. */
-    planned(situation, plan) {
-      const { memory } = situation;
-      const atMs = lateDeadline(situation, plan);
-      if (atMs === null || atMs === memory.halfOverAtMs) return memory;
-      count('drainsHalfOver', {});
-      return { ...memory, halfOverAtMs: atMs };
-    },
-
-    details: describe,
-
-    progress(situation): Pick<HypervisorProgress, 'tests'> {
-      const tests = situation?.memory.tests ?? [];
-      return {
-        tests: tests.map(({ check, attempts, results }) => ({
-          check,
-          attempts,
-          passed: results.length > 0 && results.every(({ outcome }) => outcome === 'passed'),
-        })),
-      };
-    },
+  /** Where OpenStack does not answer, Kubernetes alone, so that the Hypervisor can say so. */
+  async observe(input, { failures }) {
+    const { hypervisor } = input;
+    try {
+      return await host(`Observe ${hypervisor}`).observeHypervisor(input, 'all');
+    } catch (error) {
+      const problem = explain(error);
+      if (problem.code === 'InvalidInput') throw error;
+      const retryAtMs = Date.now() + retryAfterMs(failures + 1);
+      const known = await host(`Observe ${hypervisor}, without OpenStack`).observeHypervisor(input, 'kubernetes');
+      if (known.kind !== 'observed') return known;
+      const { reason, message } = problem;
+      const failure = { reason, message, retryable: isRetryable(problem), retryAtMs };
+      return { ...known, observed: { ...known.observed, failure } };
+    }
   },
-);
+
+  plan: planHypervisor,
+  status: statusOf,
+  isSaid,
+
+  execute: {
+    createHypervisor: async (_, step) => await objects(step).createHypervisor(step.hypervisor),
+    async patchHypervisor(context, step) {
+      const generation = context.desired?.generation ?? 0;
+      await objects(step).patchHypervisor({ ...keyOf(context), generation, patches: step.patches });
+    },
+    createEviction: async (_, step) => await objects(step).createEviction(step.eviction),
+    async setEvictionDeadline(_, step) {
+      const { name, uid, deadline } = step;
+      await objects(step).setEvictionDeadline({ name, uid, deadline });
+    },
+    async deleteEviction(_, step) {
+      const { name, uid } = step;
+      await objects(step).deleteEviction({ name, uid });
+    },
+    taintNode: async (context, step) => await objects(step).taintNode(nodeOf(context, step.node)),
+    async ensureDrainGuard(context, step) {
+      await objects(step).ensureDrainGuard({ ...nodeOf(context, step.node), guard: step.guard });
+    },
+    async disableService(context, step) {
+      await region(context, step).ensureServiceDisabled({ host: step.host, reason: step.reason });
+    },
+    async enableService(context, step) {
+      await region(context, step).ensureServiceEnabled({ host: step.host, carrying: step.carrying });
+    },
+    async changeAggregates(context, step) {
+      await region(context, step).changeAggregates({ host: step.host, changes: step.changes });
+    },
+    async deleteTestServers(context, step) {
+      // Nova's name of the host; by the Hypervisor's where Nova has none.
+      const name = context.observed.nova?.host ?? context.input.hypervisor;
+      const request = { host: name, ids: step.ids, deadlineMs: testServerGoneMs };
+      await region(context, step).ensureSmokeServerGone(request);
+    },
+    async deleteService(context, step) {
+      await region(context, step).ensureServiceDeleted({ host: step.host, serviceId: step.serviceId });
+    },
+    async updateTraits(context, step) {
+      const { providerId, add, remove } = step;
+      await region(context, step).updateTraits({ providerId, add, remove });
+    },
+    async releaseAllocations(context, step) {
+      const { providerId, consentBy } = step;
+      await region(context, step).releaseAllocations({ providerId, consentBy });
+    },
+    async deleteProvider(context, step) {
+      const { providerId, consentBy } = step;
+      await region(context, step).ensureProviderGone({ providerId, consentBy });
+    },
+    runChecks,
+    signalNodeFailure,
+  },
+
+  async publish(situation, status) {
+    await hypervisorObjects(`Write the status of Hypervisor ${situation.input.hypervisor}`).publishHypervisor({
+      ...keyOf(situation),
+      status,
+    });
+  },
+
+  attributes(situation) {
+    const { hypervisor } = situation.input;
+    const state = decide(situation)?.state;
+    return { object: hypervisor, host: hypervisor, ...(state !== undefined && { phase: state }) };
+  },
+
+  applyFailure,
+  resetFailures,
+  prune: (memory, { observed }) => prune(memory, observed),
+
+  /** An operator is woken: once for each deadline. */
+  planned(situation, plan) {
+    const { memory } = situation;
+    const atMs = lateDeadline(situation, plan);
+    if (atMs === null || atMs === memory.halfOverAtMs) return memory;
+    count('drainsHalfOver', {});
+    return { ...memory, halfOverAtMs: atMs };
+  },
+
+  details: describe,
+
+  progress(situation): Pick<HypervisorProgress, 'tests'> {
+    const tests = situation?.memory.tests ?? [];
+    return {
+      tests: tests.map(({ check, attempts, results }) => ({
+        check,
+        attempts,
+        passed: results.length > 0 && results.every(({ outcome }) => outcome === 'passed'),
+      })),
+    };
+  },
+});
 
 async function runChecks(
   context: HypervisorContext,

@@ -8,6 +8,7 @@ import type {
 import { explain } from '../lib/failures.ts';
 import type { Executed } from '../lib/lifecycle.ts';
 import { describePlan } from '../lib/plan.ts';
+import { resourcePolicyKind } from '../../contracts/kinds/virtual-machine-set-resource-policy.ts';
 import { defineReconciler } from '../lib/reconciler.ts';
 import {
   isPolicySaid,
@@ -33,55 +34,52 @@ const policyOf = ({ input, desired }: PolicySituation) => ({ ...input, uid: desi
  * modules; and removes it with the object, once no VirtualMachine names it. Started by the bridge, or by hand with plain JSON; the id
  * `resource-policy/<namespace>/<name>` is the lock.
  */
-export const reconcileSetResourcePolicy = defineReconciler<PolicyLifecycle>(
-  { kind: 'VirtualMachineSetResourcePolicy', input: ['namespace', 'name'] },
-  {
-    memory: { modules: [] },
-    async observe(input) {
-      const { namespace, name } = input;
-      const policy = `policy ${namespace}/${name}`;
-      const observation = await inKubernetes(`Observe ${policy}`).observeResourcePolicy(input);
-      if (observation.kind !== 'observed' || !needsVcenter(observation)) return observation;
-      const { settings, desired, observed } = observation;
-      const { folder = null, resourcePool = null } = desired ?? {};
-      const there = await inVcenter(settings.vcenter, `Observe what vCenter has of ${policy}`).observePolicyInVcenter({
-        namespace,
-        folder,
-        resourcePool,
-      });
-      return { ...observation, observed: { ...observed, inVcenter: there } };
-    },
-    plan: planPolicy,
-    execute: {
-      addFinalizer: patchFinalizer,
-      removeFinalizer: patchFinalizer,
-      makeFolder: change,
-      makePool: change,
-      makeModule,
-      removeModule: change,
-      removeFolder: change,
-      removePool: change,
-    },
-    prune: prunePolicy,
-    status: policyStatus,
-    isSaid: isPolicySaid,
-    publish: (situation, status, retryHandled) =>
-      inKubernetes('Publish the status of the policy').publishResourcePolicy({
-        ...policyOf(situation),
-        status,
-        retryHandled,
-      }),
-    attributes: ({ input: { namespace, name } }) => ({ object: `${namespace}/${name}` }),
-    details: (situation, plan) =>
-      [
-        describePlan(plan).message,
-        '',
-        ...knownModules(situation).map(
-          ({ cluster, group, module }) => `- cluster module of ${group} in ${cluster}: \`${module}\``,
-        ),
-      ].join('\n'),
+export const reconcileSetResourcePolicy = defineReconciler<PolicyLifecycle>(resourcePolicyKind, {
+  memory: { modules: [] },
+  async observe(input) {
+    const { namespace, name } = input;
+    const policy = `policy ${namespace}/${name}`;
+    const observation = await inKubernetes(`Observe ${policy}`).observeResourcePolicy(input);
+    if (observation.kind !== 'observed' || !needsVcenter(observation)) return observation;
+    const { settings, desired, observed } = observation;
+    const { folder = null, resourcePool = null } = desired ?? {};
+    const there = await inVcenter(settings.vcenter, `Observe what vCenter has of ${policy}`).observePolicyInVcenter({
+      namespace,
+      folder,
+      resourcePool,
+    });
+    return { ...observation, observed: { ...observed, inVcenter: there } };
   },
-);
+  plan: planPolicy,
+  execute: {
+    addFinalizer: patchFinalizer,
+    removeFinalizer: patchFinalizer,
+    makeFolder: change,
+    makePool: change,
+    makeModule,
+    removeModule: change,
+    removeFolder: change,
+    removePool: change,
+  },
+  prune: prunePolicy,
+  status: policyStatus,
+  isSaid: isPolicySaid,
+  publish: (situation, status, retryHandled) =>
+    inKubernetes('Publish the status of the policy').publishResourcePolicy({
+      ...policyOf(situation),
+      status,
+      retryHandled,
+    }),
+  attributes: ({ input: { namespace, name } }) => ({ object: `${namespace}/${name}` }),
+  details: (situation, plan) =>
+    [
+      describePlan(plan).message,
+      '',
+      ...knownModules(situation).map(
+        ({ cluster, group, module }) => `- cluster module of ${group} in ${cluster}: \`${module}\``,
+      ),
+    ].join('\n'),
+});
 
 /** For an object that is gone meanwhile, nothing is made. */
 async function patchFinalizer(situation: PolicySituation, { kind, summary }: PolicyStep) {

@@ -1,3 +1,4 @@
+import { clusterVirtualMachineImage, virtualMachineImage } from '../../../contracts/kinds/resources.ts';
 import type {
   ContentLibraryInput,
   LibraryContent,
@@ -5,11 +6,7 @@ import type {
   LibraryImages,
   LibrarySync,
 } from '../../../contracts/virtual-machine/content-library.ts';
-import {
-  anyImageSchema,
-  clusterVirtualMachineImageDefinition,
-  virtualMachineImageDefinition,
-} from '../../../contracts/crds/virtual-machine-image.ts';
+import { anyImageSchema } from '../../../contracts/crds/virtual-machine-image.ts';
 import { labels } from '../../../contracts/ids.ts';
 import type { VirtualMachineSettings } from '../../../contracts/virtual-machine/lifecycle.ts';
 import { type KubernetesObjects, type Resource, resourceOf } from '../../../runtime/kubernetes/objects.ts';
@@ -94,7 +91,7 @@ async function syncLibraryImages(
 
 /** Of a namespace; null: those of all. */
 const imagesOf = (namespace: string | null): Resource<typeof anyImageSchema> =>
-  resourceOf(namespace === null ? clusterVirtualMachineImageDefinition : virtualMachineImageDefinition, anyImageSchema);
+  resourceOf(namespace === null ? clusterVirtualMachineImage : virtualMachineImage, anyImageSchema);
 
 type Write = <Result>(name: string, before: unknown, after: unknown, call: () => Promise<Result>) => Promise<Result>;
 

@@ -1,7 +1,7 @@
 import type { EvictionSettings } from '../../../contracts/eviction/eviction.ts';
 import type { Audit } from '../../../runtime/telemetry/audit.ts';
 import type { Clock } from '../../../runtime/clock.ts';
-import type { Mode } from '../../../runtime/config/config-schema.ts';
+import type { Mode } from '../../../contracts/kinds/kind.ts';
 import type { Stop } from '../../../runtime/stop.ts';
 import type { KubernetesClient } from './client.ts';
 import type { ActivityScope } from '../../lib/context.ts';

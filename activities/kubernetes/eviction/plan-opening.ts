@@ -8,7 +8,7 @@ import type { DesiredEviction, EvictionInput } from '../../../contracts/eviction
 import { onlyObserves, readEvictionAnnotations, runIdAnnotation } from '../../../contracts/eviction/annotations.ts';
 import { evictingReasons, evictionConditions } from '../../../contracts/eviction/conditions.ts';
 import { evictionFinalizer } from '../../../contracts/ids.ts';
-import type { Mode } from '../../../runtime/config/config-schema.ts';
+import type { Mode } from '../../../contracts/kinds/kind.ts';
 
 export interface OpeningFacts {
   input: EvictionInput;

@@ -1,21 +1,16 @@
+import type { KindRow } from '../../../contracts/kinds/kind.ts';
+import { apiVersionOf } from '../../../contracts/kinds/object.ts';
+import { type Kind, kindTable } from '../../../contracts/kinds/table.ts';
 import { isAlreadyExists } from '../../../runtime/kubernetes/kubernetes-faults.ts';
 import { resourcePath } from '../../../runtime/kubernetes/resource-path.ts';
 import type { Kubernetes } from '../../../runtime/kubernetes/kubernetes.ts';
-
-/** What each kind is, and what drover does to it, in one word. */
-const kinds = {
-  Eviction: { apiVersion: 'kvm.cloud.sap/v1', action: 'Evict' },
-  Hypervisor: { apiVersion: 'kvm.cloud.sap/v1', action: 'Reconcile' },
-  VirtualMachine: { apiVersion: 'vmoperator.vmware.com/v1alpha6', action: 'Reconcile' },
-  VirtualMachineSetResourcePolicy: { apiVersion: 'vmoperator.vmware.com/v1alpha6', action: 'Reconcile' },
-} as const;
 
 /** An event about an object of drover's. */
 export interface NewEvent {
   /** Deterministic: a repeat finds it there. */
   name: string;
   /** Without a namespace where the kind has none. */
-  regarding: { kind: keyof typeof kinds; namespace?: string; name: string; uid: string };
+  regarding: { kind: Kind; namespace?: string; name: string; uid: string };
   type: 'Normal' | 'Warning';
   reason: string;
   message: string;
@@ -33,12 +28,13 @@ export async function createEvent(
   signal: AbortSignal,
 ): Promise<void> {
   const { kind, namespace = clusterNamespace } = regarding;
-  const { apiVersion, action } = kinds[kind];
+  const row: KindRow = kindTable[kind];
+  const { action = 'Reconcile' } = row;
   const body = {
     apiVersion: 'events.k8s.io/v1',
     kind: 'Event',
     metadata: { name, namespace },
-    regarding: { apiVersion, ...regarding },
+    regarding: { apiVersion: apiVersionOf(row), ...regarding },
     reportingController: 'drover',
     reportingInstance: 'drover',
     action,

@@ -34,7 +34,8 @@ import type { NodeFailureProgress } from '../../../contracts/node-failure/run.ts
 import { gateDefaults } from '../../../contracts/node-failure/node-failure.ts';
 import type { PowerActivities, PowerState } from '../../../contracts/node-failure/power.ts';
 import { labClock } from '../../../lab/clock.ts';
-import { signalGuestsFailing } from '../../../runtime/temporal/signal-runs.ts';
+import { nodeFailureRun } from '../../../contracts/kinds/node-failure.ts';
+import { signalWithStart } from '../../../runtime/temporal/signal-runs.ts';
 import { startGuestWatches } from '../../../runtime/temporal/standing-runs.ts';
 import type { handleNodeFailure, reconcileHypervisor, watchGuests } from '../../../workflows/index.ts';
 import { until } from '../until.ts';
@@ -200,10 +201,10 @@ export async function openFailureWorld() {
       real.shard = {
         ...tools,
         signalGuestsFailing: async (hypervisor, message) =>
-          void (await signalGuestsFailing(
+          void (await signalWithStart(
             client,
-            { subject: hypervisor, cluster: '' },
-            { message },
+            nodeFailureRun,
+            { subject: hypervisor, cluster: '', message: messages.guestsFailing, signal: { message } },
             { clock: tools.clock },
           )),
       };

@@ -11,7 +11,7 @@ import { readFacts } from '../../../k8s-bridge/facts.ts';
 import { kubeObjectSchema, readKubeList } from '../../../k8s-bridge/kube-object.ts';
 import { seeLease } from '../../../k8s-bridge/lease.ts';
 import { createLineDecoder } from '../../../k8s-bridge/line-decoder.ts';
-import { conditionsOf } from '../../../k8s-bridge/route.ts';
+import { conditionsOf } from '../../../contracts/kinds/object.ts';
 import { routesFor } from '../../../k8s-bridge/routes.ts';
 import { readWatchEvents } from '../../../k8s-bridge/watch-events.ts';
 import { refusalFailure } from '../../../runtime/kubernetes/kubernetes-faults.ts';
@@ -355,7 +355,7 @@ export const kubernetesEdges: readonly Edge[] = [
       return [
         facts,
         readFacts(route, object, 'observe'),
-        route.stopped(object, 'act', 'stopped'),
+        route.row.stopped?.(object, 'act', 'stopped'),
         findCondition(conditionsOf(object), 'Evicting'),
       ];
     },

@@ -11,8 +11,7 @@ import { testClock } from '../../fixtures/activities/nova.ts';
 import { virtualMachineSchema } from '../../../contracts/crds/virtual-machine.ts';
 import { readFacts } from '../../../k8s-bridge/facts.ts';
 import { kubeObjectSchema } from '../../../k8s-bridge/kube-object.ts';
-import { resourcePolicyRoute } from '../../../k8s-bridge/routes.ts';
-import { virtualMachineReferences, virtualMachineRoute } from '../../../k8s-bridge/virtual-machine-routes.ts';
+import { routesFor } from '../../../k8s-bridge/routes.ts';
 import type { Kubernetes } from '../../../runtime/kubernetes/kubernetes.ts';
 import { virtualMachineConfig, virtualMachineSettings } from '../../../runtime/config/virtual-machine-config.ts';
 import { edge, type Edge } from '../edge.ts';
@@ -188,8 +187,9 @@ const withClaim = {
   status: { volumes: [{ name: 'a', attached: true, diskUUID: 'u' }] },
 };
 
-const route = virtualMachineRoute({ imageCacheNamespace: 'drover-system', groups: true });
-const references = virtualMachineReferences({ imageCacheNamespace: 'drover-system', groups: true });
+const routes = routesFor({ copiedLabels: [], imageCacheNamespace: 'drover-system', groups: true }).filter(
+  ({ row }) => row.namespaced,
+);
 
 export const virtualMachineEdges: readonly Edge[] = [
   {
@@ -282,13 +282,7 @@ export const virtualMachineEdges: readonly Edge[] = [
     read: (given) => {
       const { data: object } = kubeObjectSchema.safeParse(given);
       if (object === undefined) return null;
-      return [
-        readFacts(route, object, 'act'),
-        readFacts(route, object, 'observe'),
-        readFacts(resourcePolicyRoute, object, 'act'),
-        readFacts(resourcePolicyRoute, object, 'observe'),
-        references.map((reference) => reference.matter(object)),
-      ];
+      return routes.flatMap((route) => [readFacts(route, object, 'act'), readFacts(route, object, 'observe')]);
     },
   },
   {

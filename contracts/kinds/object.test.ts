@@ -1,5 +1,4 @@
-import type { KubeObject } from './kube-object.ts';
-import { isOwn } from './owned-fields.ts';
+import { isOwn, type KubeObject } from './object.ts';
 
 const object = (managedFields: unknown): KubeObject => ({
   metadata: { name: 'a', uid: 'u', resourceVersion: '1', generation: 1, managedFields },

@@ -1,0 +1,57 @@
+/** What drover may do in Kubernetes, as rows of the kind table say it: from it RBAC is written, and `drover doctor` asks for it. */
+
+export type Verb = 'get' | 'list' | 'watch' | 'create' | 'patch' | 'update' | 'delete';
+
+/** A feature that needs roles of its own, to be applied where it is wanted: `drover-worker-<role>`. */
+export type OptionalRole = 'virtual-machines' | 'drain-guard' | 'content-libraries' | 'bootstrap';
+
+export interface Access {
+  /** API group; empty: the core. */
+  readonly group: string;
+  /** Plurals, with their subresource: `evictions/status`. */
+  readonly resources: readonly string[];
+  readonly verbs: readonly Verb[];
+  /** For who reads the role. */
+  readonly why: string;
+  /**
+   * Where: the namespace of drover's own objects, that of Gardener's drains, or that of the Migrations, whose name is a setting and no
+   * part of a role. Left out: everywhere.
+   */
+  readonly namespace?: 'system' | 'kube-system' | 'migrations';
+  /** The only objects. */
+  readonly names?: readonly string[];
+  /** Left out: that of the kind. */
+  readonly role?: OptionalRole;
+  /** Needed where the settings say so: `drover doctor` asks for it there. Left out: wherever the kind is on. `optional`: it never asks. */
+  readonly when?: 'drainGuard' | 'fastDeploy' | 'groups' | 'backup' | 'optional';
+}
+
+const coordination = { group: 'coordination.k8s.io', resources: ['leases'], namespace: 'system' } as const;
+
+/** A Lease of this name. Kubernetes cannot restrict `create` to a name. */
+export const leaseAccess = (name: string, why: string): Access[] => [
+  { ...coordination, verbs: ['create'], why },
+  { ...coordination, verbs: ['get', 'update'], names: [name], why },
+];
+
+/** What every run does, whatever its kind. */
+export const workerAccess: readonly Access[] = [
+  {
+    group: 'events.k8s.io',
+    resources: ['events'],
+    verbs: ['create'],
+    why: '`kubectl describe` shows what happened and when.',
+  },
+  {
+    group: '',
+    resources: ['configmaps'],
+    verbs: ['get'],
+    namespace: 'system',
+    names: ['drover-stop'],
+    why: '`drover stop` is checked before each mutation. Read only: a user stops and lifts, never the worker.',
+  },
+];
+
+/** What the bridge does besides watching. @param leaseName of the settings */
+export const bridgeAccess = (leaseName: string): readonly Access[] =>
+  leaseAccess(leaseName, 'Of several bridges one delivers.');

@@ -1,0 +1,42 @@
+import type { Resource } from './object.ts';
+
+/** The kinds of objects that drover reads or keeps and does not drive. */
+
+const kvm = { group: 'kvm.cloud.sap', namespaced: false } as const;
+const vmoperator = { group: 'vmoperator.vmware.com', version: 'v1alpha6', namespaced: true } as const;
+
+export const node = { group: '', version: 'v1', kind: 'Node', plural: 'nodes', namespaced: false } as const;
+export const secret = { group: '', version: 'v1', kind: 'Secret', plural: 'secrets', namespaced: true } as const;
+export const migration = {
+  ...kvm,
+  version: 'v1alpha1',
+  kind: 'Migration',
+  plural: 'migrations',
+  namespaced: true,
+} as const;
+export const virtualMachineClass = {
+  ...vmoperator,
+  kind: 'VirtualMachineClass',
+  plural: 'virtualmachineclasses',
+} as const;
+export const virtualMachineImage = {
+  ...vmoperator,
+  kind: 'VirtualMachineImage',
+  plural: 'virtualmachineimages',
+} as const;
+export const clusterVirtualMachineImage = {
+  ...vmoperator,
+  kind: 'ClusterVirtualMachineImage',
+  plural: 'clustervirtualmachineimages',
+  namespaced: false,
+} as const;
+export const virtualMachineImageCache = {
+  ...vmoperator,
+  kind: 'VirtualMachineImageCache',
+  plural: 'virtualmachineimagecaches',
+} as const;
+export const virtualMachineGroup = {
+  ...vmoperator,
+  kind: 'VirtualMachineGroup',
+  plural: 'virtualmachinegroups',
+} as const satisfies Resource;
