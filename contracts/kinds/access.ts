@@ -52,6 +52,28 @@ export const workerAccess: readonly Access[] = [
   },
 ];
 
+const vmoperator = 'vmoperator.vmware.com';
+
+/** What the run syncContentLibrary does, which has no object of its own. */
+export const contentLibraryAccess: readonly Access[] = [
+  {
+    group: vmoperator,
+    resources: ['virtualmachineimages', 'clustervirtualmachineimages'],
+    verbs: ['list', 'create', 'delete'],
+    role: 'content-libraries',
+    when: 'optional',
+    why: "Of others, those that have no label of drover's are left alone.",
+  },
+  {
+    group: vmoperator,
+    resources: ['virtualmachineimages/status', 'clustervirtualmachineimages/status'],
+    verbs: ['patch'],
+    role: 'content-libraries',
+    when: 'optional',
+    why: 'What the item of the library is.',
+  },
+];
+
 /** What the bridge does besides watching. @param leaseName of the settings */
 export const bridgeAccess = (leaseName: string): readonly Access[] =>
   leaseAccess(leaseName, 'Of several bridges one delivers.');

@@ -1,5 +1,5 @@
 import type { ConditionUpdate } from '../conditions.ts';
-import type { Access } from './access.ts';
+import type { Access, OptionalRole } from './access.ts';
 import type { KubeObject, Resource } from './object.ts';
 import { namespaceAndName } from './object.ts';
 
@@ -128,6 +128,8 @@ export interface KindRow<Driven extends KubeObject = never> extends RunRow, Reso
    */
   stopped?(object: KubeObject, mode: ActiveMode, message: string): ConditionUpdate[];
   dependsOn(settings: WatchSettings): readonly Watch[];
+  /** Of its access, and of the bridge's. Left out: that of every worker and bridge. */
+  readonly role?: OptionalRole;
 }
 
 /** Infers the type of the objects, and keeps the kind's name as a literal type. */

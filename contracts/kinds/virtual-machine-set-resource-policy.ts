@@ -52,26 +52,24 @@ export const resourcePolicyKind = defineKind({
   predicate: { generation: true, annotation: (key) => key === annotations.mode, finalizers: true },
   isReconciled,
   dependsOn: () => [],
+  role: 'virtual-machines',
   access: [
     {
       group: vmoperator,
       resources: ['virtualmachinesetresourcepolicies'],
       verbs: ['get', 'list', 'patch'],
-      role: 'virtual-machines',
       why: 'patch: its finalizer, and what there is. list: what is shared with another one stays.',
     },
     {
       group: vmoperator,
       resources: ['virtualmachinesetresourcepolicies/status'],
       verbs: ['patch'],
-      role: 'virtual-machines',
       why: 'Which resource pools and modules there are.',
     },
     {
       group: vmoperator,
       resources: ['virtualmachines'],
       verbs: ['list'],
-      role: 'virtual-machines',
       why: 'Which of them use a policy that is being deleted.',
     },
   ],

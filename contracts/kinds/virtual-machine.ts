@@ -8,11 +8,11 @@ import {
   virtualMachineFinalizers,
   virtualMachineLabels,
 } from '../virtual-machine/marks.ts';
-import type { Access } from './access.ts';
 import { type ActiveMode, defineKind, type Watch, type WatchedFields, type WatchSettings } from './kind.ts';
 import { conditionsOf, isOwn, type KubeObject, namespaceAndName } from './object.ts';
 import {
   clusterVirtualMachineImage,
+  secret,
   virtualMachineClass,
   virtualMachineGroup,
   virtualMachineImage,
@@ -179,9 +179,6 @@ function dependsOn({ imageCacheNamespace, groups }: WatchSettings): readonly Wat
   ];
 }
 
-const access = (rows: readonly Omit<Access, 'role'>[]): Access[] =>
-  rows.map((row) => ({ role: 'virtual-machines', ...row }));
-
 export const virtualMachineKind = defineKind({
   group: vmoperator,
   version: 'v1alpha6',
@@ -217,7 +214,8 @@ export const virtualMachineKind = defineKind({
       ? virtualMachineConditions.observed
       : virtualMachineConditions.lifecycle,
   dependsOn,
-  access: access([
+  role: 'virtual-machines',
+  access: [
     {
       group: vmoperator,
       resources: ['virtualmachines'],
@@ -271,5 +269,13 @@ export const virtualMachineKind = defineKind({
       when: 'fastDeploy',
       why: "Fast deploy: which image's files shall be cached, and where. Never delete: other VMs may need them.",
     },
-  ]),
+    {
+      group: secret.group,
+      resources: [secret.plural],
+      verbs: ['get'],
+      role: 'bootstrap',
+      when: 'optional',
+      why: 'By name, in the namespace of the VirtualMachine: RBAC cannot say which those are. Never list or watch.',
+    },
+  ],
 });

@@ -4,8 +4,7 @@ import { examine, ok } from './finding.ts';
 import { checkClock } from './kubernetes.ts';
 import type { HeldLease } from './replaced-operator.ts';
 import { judgeReplacedOperator } from './replaced-operator.ts';
-import type { HypervisorNeeds, VirtualMachineNeeds } from './permissions.ts';
-import { needsOf } from './permissions.ts';
+import { type Features, needsOf } from './permissions.ts';
 import { compareSearchAttributes } from './temporal.ts';
 
 const now = Date.parse('2026-01-31T12:00:00Z');
@@ -66,12 +65,24 @@ test('Ctrl-C is no finding', async () => {
 });
 
 /** `who verb resource`, each. */
-const noVms: VirtualMachineNeeds = { mode: 'off', fastDeploy: false, groups: false, backup: false, policies: false };
-const allowed = (hypervisors: HypervisorNeeds, vms: VirtualMachineNeeds = noVms): string[] =>
-  Object.entries(needsOf({ migrationNamespace: 'm', systemNamespace: 's', leaseName: 'l' }, hypervisors, vms)).flatMap(
-    ([who, needs]) => needs.flatMap(({ verbs, resource }) => verbs.map((verb) => `${who} ${verb} ${resource}`)),
+const off: Features = {
+  modes: { Eviction: 'act', Hypervisor: 'off', VirtualMachine: 'off', VirtualMachineSetResourcePolicy: 'off' },
+  guardsDrain: false,
+  fastDeploy: false,
+  groups: false,
+  backup: false,
+};
+const allowed = ({ modes, ...features }: { modes?: Partial<Features['modes']> } & Partial<Omit<Features, 'modes'>>) =>
+  Object.entries(
+    needsOf(
+      { migrationNamespace: 'm', systemNamespace: 's', leaseName: 'l' },
+      { ...off, ...features, modes: { ...off.modes, ...modes } },
+    ),
+  ).flatMap(([who, needs]) =>
+    needs.flatMap(({ verbs, resource }) => verbs.map((verb) => `${who} ${verb} ${resource}`)),
   );
 const watching = ['bridge watch hypervisors', 'bridge watch nodes'];
+const driving = ['worker patch hypervisors', 'worker create leases'];
 const commanding = ['person get hypervisors', 'person patch hypervisors', 'person get nodes'];
 const guarding = [
   'worker patch nodes',
@@ -80,20 +91,25 @@ const guarding = [
   'worker create deployments',
 ];
 
-test.each<[why: string, hypervisors: HypervisorNeeds, more: string[], not: string[]]>([
-  ['switched off', { mode: 'off', guardsDrain: true }, [], [...watching, ...commanding, ...guarding]],
-  ['observed', { mode: 'observe', guardsDrain: false }, [...watching, ...commanding], guarding],
-  ['driven', { mode: 'act', guardsDrain: false }, [...watching, ...commanding], guarding],
+test.each<[why: string, features: Parameters<typeof allowed>[0], more: string[], not: string[]]>([
+  ['switched off', { guardsDrain: true }, [], [...watching, ...commanding, ...guarding, ...driving]],
+  [
+    'observed',
+    { modes: { Hypervisor: 'observe' }, guardsDrain: false },
+    [...watching, ...commanding, ...driving],
+    guarding,
+  ],
+  ['driven', { modes: { Hypervisor: 'act' }, guardsDrain: false }, [...watching, ...commanding, ...driving], guarding],
   [
     'driven, and Gardener’s drain held back',
-    { mode: 'act', guardsDrain: true },
-    [...watching, ...commanding, ...guarding],
+    { modes: { Hypervisor: 'act' }, guardsDrain: true },
+    [...watching, ...commanding, ...guarding, ...driving],
     [],
   ],
-])('permissions where hypervisors are %s', (_why, hypervisors, more, not) => {
-  const all = allowed(hypervisors);
+])('permissions where hypervisors are %s', (_why, features, more, not) => {
+  const all = allowed(features);
   expect(all).toEqual(
-    expect.arrayContaining(['worker patch hypervisors', 'bridge watch evictions', 'person list hypervisors', ...more]),
+    expect.arrayContaining(['worker list hypervisors', 'bridge watch evictions', 'person list hypervisors', ...more]),
   );
   expect(all.filter((need) => not.includes(need))).toEqual([]);
 });
@@ -110,39 +126,34 @@ const policies = [
   'worker list virtualmachinesetresourcepolicies',
   'worker patch virtualmachinesetresourcepolicies/status',
 ];
-test.each<[why: string, vms: VirtualMachineNeeds, more: string[], not: string[]]>([
+test.each<[why: string, features: Parameters<typeof allowed>[0], more: string[], not: string[]]>([
   [
     'switched off',
-    { mode: 'off', fastDeploy: true, groups: true, backup: true, policies: false },
+    { fastDeploy: true, groups: true, backup: true },
     [],
     [...drivesVms, ...caches, ...groups, ...claims],
   ],
-  [
-    'driven',
-    { mode: 'act', fastDeploy: false, groups: false, backup: false, policies: false },
-    drivesVms,
-    [...caches, ...groups, ...claims, ...policies],
-  ],
+  ['driven', { modes: { VirtualMachine: 'act' } }, drivesVms, [...caches, ...groups, ...claims, ...policies]],
   [
     'driven, with all that they may wait for',
-    { mode: 'observe', fastDeploy: true, groups: true, backup: false, policies: false },
+    { modes: { VirtualMachine: 'observe' }, fastDeploy: true, groups: true },
     [...drivesVms, ...caches, ...groups],
     claims,
   ],
   [
     'driven with what policies name',
-    { mode: 'act', fastDeploy: false, groups: false, backup: false, policies: true },
+    { modes: { VirtualMachine: 'act', VirtualMachineSetResourcePolicy: 'act' } },
     [...drivesVms, ...policies],
     [...caches, ...groups, ...claims],
   ],
   [
     'driven and stored',
-    { mode: 'act', fastDeploy: false, groups: false, backup: true, policies: false },
+    { modes: { VirtualMachine: 'act' }, backup: true },
     [...drivesVms, ...claims],
     [...caches, ...groups],
   ],
-])('permissions where virtual machines are %s', (_why, vms, more, not) => {
-  const all = allowed({ mode: 'off', guardsDrain: false }, vms);
+])('permissions where virtual machines are %s', (_why, features, more, not) => {
+  const all = allowed(features);
   expect(all).toEqual(expect.arrayContaining(more));
   expect(all.filter((need) => not.includes(need))).toEqual([]);
 });

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { parseAllDocuments } from 'yaml';
 import type { Need } from './permissions.ts';
+import { type Kind, kinds } from '../../contracts/kinds/table.ts';
 import { needsOf } from './permissions.ts';
 
 /** The roles of deploy/rbac as far as they can be read without a cluster: what `drover doctor` asks for, they grant. */
@@ -12,18 +13,20 @@ interface Role {
 }
 
 const folder = new URL('../../deploy/rbac/', import.meta.url);
-const roles = readdirSync(folder).flatMap((file) =>
-  parseAllDocuments(readFileSync(new URL(file, folder), 'utf8')).flatMap((document): Role[] => {
-    const object = document.toJS() as Role | { kind: string } | null;
-    return object?.kind === 'ClusterRole' || object?.kind === 'Role' ? [object as Role] : [];
+interface Document {
+  kind: string;
+  roleRef?: { name: string };
+}
+const documents = readdirSync(folder).flatMap((file) =>
+  parseAllDocuments(readFileSync(new URL(file, folder), 'utf8')).flatMap((document) => {
+    const object = document.toJS() as Document | null;
+    return object === null ? [] : [object];
   }),
 );
+const roles = documents.filter(({ kind }) => kind === 'ClusterRole' || kind === 'Role') as unknown as Role[];
 const names = { migrationNamespace: 'monsoon3', systemNamespace: 'drover-system', leaseName: 'drover-bridge' };
-const needs = needsOf(
-  names,
-  { mode: 'act', guardsDrain: true },
-  { mode: 'act', fastDeploy: true, groups: true, backup: true, policies: true },
-);
+const modes = Object.fromEntries(kinds.map((kind) => [kind, 'act'])) as Record<Kind, 'act'>;
+const needs = needsOf(names, { modes, guardsDrain: true, fastDeploy: true, groups: true, backup: true });
 
 /** Verbs of the need that none of the roles grants. */
 const refused = (granted: readonly Role[], { group, resource, verbs, namespace, name }: Need): string[] =>
@@ -44,7 +47,7 @@ test.each([
   [
     'drover-worker, with its further roles',
     needs.worker,
-    ['drover-worker', 'drover-drain-guard', 'drover-worker-virtual-machines'],
+    ['drover-worker', 'drover-worker-drain-guard', 'drover-worker-virtual-machines'],
   ],
   ['drover-bridge, with its further role', needs.bridge, ['drover-bridge', 'drover-bridge-virtual-machines']],
   ['drover-operate', needs.person, ['drover-operate']],
@@ -73,13 +76,19 @@ test.each([
   ).toEqual(['create', 'delete']);
 });
 
-test('Secrets are read by name, by the worker alone where somebody lets it, and never written', () => {
+test('Secrets are read by name, where the operator of the cluster lets them, and never written', () => {
   const ofSecrets = roles.flatMap(({ metadata, rules }) =>
     rules
       .filter(({ resources }) => resources.includes('secrets') || resources.includes('*'))
       .map(({ verbs }) => [metadata.name, verbs]),
   );
-  expect(ofSecrets).toEqual([['drover-worker-bootstrap', ['get']]]);
+  expect(ofSecrets).toEqual([
+    ['drover-worker-bootstrap', ['get']],
+    ['drover-bridge-bootstrap', ['get']],
+  ]);
+  const bound = documents.filter(({ kind }) => kind.endsWith('Binding')).map(({ roleRef }) => roleRef?.name);
+  expect(bound).not.toContain('drover-worker-bootstrap');
+  expect(bound).not.toContain('drover-bridge-bootstrap');
 });
 
 test('nobody makes or deletes VirtualMachines', () => {

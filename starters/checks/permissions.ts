@@ -1,13 +1,13 @@
 import pMap from 'p-map';
-
-import { fencingLease } from '../../contracts/ids.ts';
 import type { Mode } from '../../contracts/kinds/kind.ts';
+import { type Component, grantsOf } from '../../contracts/kinds/rbac.ts';
+import type { Kind } from '../../contracts/kinds/table.ts';
 import type { Kubernetes } from '../../runtime/kubernetes/kubernetes.ts';
 import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
 import type { Finding } from './finding.ts';
 import { fail, ok, warn } from './finding.ts';
 
-/** One thing that somebody must be allowed to do, as in an RBAC rule. */
+/** One thing that a user or a component must be allowed to do, as in an RBAC rule. */
 export interface Need {
   group: string;
   /** With its subresource: `evictions/status`. */
@@ -19,104 +19,6 @@ export interface Need {
 }
 
 const kvm = 'kvm.cloud.sap';
-const vmoperator = 'vmoperator.vmware.com';
-
-/** What the roles of deploy/rbac grant, as far as a run or a watch cannot do without it. */
-const workerNeeds = (migrationNamespace: string, systemNamespace: string): Need[] => [
-  { group: kvm, resource: 'evictions', verbs: ['get', 'list', 'create', 'patch', 'delete'] },
-  { group: kvm, resource: 'evictions/status', verbs: ['patch'] },
-  { group: kvm, resource: 'hypervisors', verbs: ['get', 'list', 'create', 'patch'] },
-  { group: kvm, resource: 'hypervisors/status', verbs: ['patch'] },
-  { group: kvm, resource: 'migrations', verbs: ['get', 'list', 'create', 'patch'], namespace: migrationNamespace },
-  { group: kvm, resource: 'migrations/status', verbs: ['patch'], namespace: migrationNamespace },
-  { group: '', resource: 'nodes', verbs: ['get', 'list'] },
-  { group: 'events.k8s.io', resource: 'events', verbs: ['create'], namespace: 'default' },
-  { group: '', resource: 'configmaps', verbs: ['get'], namespace: systemNamespace, name: 'drover-stop' },
-  { group: 'coordination.k8s.io', resource: 'leases', verbs: ['create'], namespace: systemNamespace },
-  {
-    group: 'coordination.k8s.io',
-    resource: 'leases',
-    verbs: ['get', 'update'],
-    namespace: systemNamespace,
-    name: fencingLease,
-  },
-];
-
-/** Where drover holds Gardener's drain back: deploy/rbac/drain-guard.yaml. */
-const drainGuardNeeds: readonly Need[] = [
-  { group: '', resource: 'nodes', verbs: ['patch'] },
-  { group: '', resource: 'pods', verbs: ['list'] },
-  { group: 'policy', resource: 'poddisruptionbudgets', verbs: ['get', 'create', 'update'], namespace: 'kube-system' },
-  { group: 'apps', resource: 'deployments', verbs: ['get', 'create', 'update'], namespace: 'kube-system' },
-];
-
-/** Where drover makes what policies name. */
-const policyNeeds: readonly Need[] = [
-  { group: vmoperator, resource: 'virtualmachinesetresourcepolicies', verbs: ['list', 'patch'] },
-  { group: vmoperator, resource: 'virtualmachinesetresourcepolicies/status', verbs: ['patch'] },
-];
-
-/** Where drover drives virtual machines: deploy/rbac/virtual-machines.yaml. */
-const virtualMachineWorkerNeeds = (
-  { fastDeploy, groups, backup, policies }: VirtualMachineNeeds,
-  systemNamespace: string,
-): Need[] => [
-  { group: vmoperator, resource: 'virtualmachines', verbs: ['get', 'list', 'patch'] },
-  { group: vmoperator, resource: 'virtualmachines/status', verbs: ['patch'] },
-  ...virtualMachineKinds(groups).map((resource) => ({ group: vmoperator, resource, verbs: ['get'] })),
-  { group: 'storage.k8s.io', resource: 'storageclasses', verbs: ['get'] },
-  ...(policies ? policyNeeds : []),
-  ...(backup ? [{ group: '', resource: 'persistentvolumeclaims', verbs: ['get'] }] : []),
-  ...(fastDeploy
-    ? [
-        {
-          group: vmoperator,
-          resource: 'virtualmachineimagecaches',
-          verbs: ['get', 'create', 'patch'],
-          namespace: systemNamespace,
-        },
-      ]
-    : []),
-];
-
-const virtualMachineBridgeNeeds = ({ fastDeploy, groups }: VirtualMachineNeeds, systemNamespace: string): Need[] => {
-  const verbs = ['list', 'watch'];
-  const caches = fastDeploy
-    ? [{ group: vmoperator, resource: 'virtualmachineimagecaches', verbs, namespace: systemNamespace }]
-    : [];
-  return [
-    ...['virtualmachines', ...virtualMachineKinds(groups)].map((resource) => ({ group: vmoperator, resource, verbs })),
-    ...caches,
-  ];
-};
-
-/** What virtual machines name, and the bridge watches. */
-const virtualMachineKinds = (groups: boolean): string[] => [
-  'virtualmachineclasses',
-  'virtualmachineimages',
-  'clustervirtualmachineimages',
-  'virtualmachinesetresourcepolicies',
-  ...(groups ? ['virtualmachinegroups'] : []),
-];
-
-const bridgeNeeds = (systemNamespace: string, leaseName: string): Need[] => [
-  { group: kvm, resource: 'evictions', verbs: ['get', 'list', 'watch'] },
-  { group: kvm, resource: 'evictions/status', verbs: ['patch'] },
-  { group: 'coordination.k8s.io', resource: 'leases', verbs: ['create'], namespace: systemNamespace },
-  {
-    group: 'coordination.k8s.io',
-    resource: 'leases',
-    verbs: ['get', 'update'],
-    namespace: systemNamespace,
-    name: leaseName,
-  },
-];
-
-/** A bridge that watches hypervisors, too. */
-const hypervisorBridgeNeeds: readonly Need[] = [
-  { group: kvm, resource: 'hypervisors', verbs: ['get', 'list', 'watch'] },
-  { group: '', resource: 'nodes', verbs: ['get', 'list', 'watch'] },
-];
 
 /** What `drover maintain`, `activate`, `decommission`, `onboard` and `retry` need besides. Labels of Nodes are left to who looks after them. */
 const hypervisorPersonNeeds: readonly Need[] = [
@@ -145,39 +47,42 @@ interface Names {
 }
 
 /** As the settings have it. */
-export interface HypervisorNeeds {
-  mode: Mode;
+export interface Features {
+  modes: Readonly<Record<Kind, Mode>>;
   guardsDrain: boolean;
-}
-
-export interface VirtualMachineNeeds {
-  mode: Mode;
   fastDeploy: boolean;
   groups: boolean;
   backup: boolean;
-  policies: boolean;
 }
 
-/** Who has to be allowed what. Lifecycles of hypervisors and of virtual machines need more, where they are switched on. */
-export function needsOf(
-  { migrationNamespace, systemNamespace, leaseName }: Names,
-  { mode, guardsDrain }: HypervisorNeeds,
-  vms: VirtualMachineNeeds,
-): Record<'worker' | 'bridge' | 'person', Need[]> {
-  const isOn = mode !== 'off';
-  const drivesVms = vms.mode !== 'off';
+/** Who has to be allowed what, by the settings. What the roles of deploy/rbac grant, they grant for these needs. */
+export function needsOf(names: Names, features: Features): Record<'worker' | 'bridge' | 'person', Need[]> {
+  const { migrationNamespace, systemNamespace, leaseName } = names;
+  const { modes, guardsDrain, fastDeploy, groups, backup } = features;
+  const isWanted = { drainGuard: guardsDrain, fastDeploy, groups, backup, optional: false };
+  const namespaces = { system: systemNamespace, 'kube-system': 'kube-system', migrations: migrationNamespace };
+  const watch = { copiedLabels: [], imageCacheNamespace: fastDeploy ? systemNamespace : null, groups };
+  const needed = (component: Component): Need[] =>
+    grantsOf(component, { leaseName, watch })
+      .filter(({ of, when }) => (of === null || modes[of] !== 'off') && (when === undefined || isWanted[when]))
+      .flatMap(({ group, resources, verbs, namespace, names: only }) =>
+        resources.flatMap((resource) =>
+          (only ?? [undefined]).map((name) => ({
+            group,
+            resource,
+            verbs,
+            ...(namespace !== undefined && { namespace: namespaces[namespace] }),
+            ...(name !== undefined && { name }),
+          })),
+        ),
+      );
   return {
-    worker: [
-      ...workerNeeds(migrationNamespace, systemNamespace),
-      ...(isOn && guardsDrain ? drainGuardNeeds : []),
-      ...(drivesVms ? virtualMachineWorkerNeeds(vms, systemNamespace) : []),
+    worker: needed('worker'),
+    bridge: needed('bridge'),
+    person: [
+      ...personNeeds(migrationNamespace, systemNamespace),
+      ...(modes.Hypervisor === 'off' ? [] : hypervisorPersonNeeds),
     ],
-    bridge: [
-      ...bridgeNeeds(systemNamespace, leaseName),
-      ...(isOn ? hypervisorBridgeNeeds : []),
-      ...(drivesVms ? virtualMachineBridgeNeeds(vms, systemNamespace) : []),
-    ],
-    person: [...personNeeds(migrationNamespace, systemNamespace), ...(isOn ? hypervisorPersonNeeds : [])],
   };
 }
 
@@ -194,12 +99,11 @@ export async function checkPermissions(
   kubernetes: Kubernetes,
   username: string,
   names: Names,
-  hypervisors: HypervisorNeeds,
-  vms: VirtualMachineNeeds,
+  features: Features,
   signal: AbortSignal,
 ): Promise<Finding[]> {
   const { systemNamespace } = names;
-  const needs = needsOf(names, hypervisors, vms);
+  const needs = needsOf(names, features);
   const components = [
     { user: serviceAccount(systemNamespace, 'drover-worker'), needs: needs.worker },
     { user: serviceAccount(systemNamespace, 'drover-bridge'), needs: needs.bridge },
