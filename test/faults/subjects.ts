@@ -1,16 +1,12 @@
-import { kindTable } from '../../contracts/kinds/table.ts';
+import type { KindRow } from '../../contracts/kinds/kind.ts';
+import { apiVersionOf, namespaceAndName } from '../../contracts/kinds/object.ts';
+import { type Kind, kindTable } from '../../contracts/kinds/table.ts';
 import type { Client } from '@temporalio/client';
 import type { Condition } from '../../contracts/conditions.ts';
 import { findCondition } from '../../contracts/conditions.ts';
 import { evictionConditions } from '../../contracts/eviction/conditions.ts';
 import { hypervisorConditions } from '../../contracts/hypervisor/conditions.ts';
-import {
-  evictionId,
-  hypervisorId,
-  policyAnnotations,
-  resourcePolicyId,
-  virtualMachineId,
-} from '../../contracts/ids.ts';
+import { policyAnnotations } from '../../contracts/ids.ts';
 import type { ObjectChanged } from '../../contracts/messages.ts';
 import { virtualMachineConditions } from '../../contracts/virtual-machine/conditions.ts';
 import { labClock } from '../../lab/clock.ts';
@@ -55,106 +51,72 @@ export interface Subject {
   origin?(host: string): string;
 }
 
-const ofHosts = {
-  parts: ['temporal', 'kubernetes', 'openstack'],
-  nameIn: (fixture: string, letter: string): string => `${fixture}-${letter}`,
-} as const;
-
 const byCondition =
   (type: string) =>
   ({ status }: AnyObject): Pick<Condition, 'reason' | 'message'> =>
     findCondition(status?.conditions, type) ?? { reason: 'nothing', message: '' };
-
-const kvm =
-  (kind: 'evictions' | 'hypervisors') =>
-  (host: string): string =>
-    resourcePath('kvm.cloud.sap/v1', kind, { name: host });
 
 const wasCancelled = ({ status }: AnyObject, type: string): boolean => {
   const lifecycle = findCondition(status?.conditions, type);
   return lifecycle?.status === 'False' && lifecycle.message.startsWith('The run was cancelled');
 };
 
-/** `namespace/name`. */
-export function partsOf(vm: string): [namespace: string, name: string] {
-  const [namespace = '', name = ''] = vm.split('/');
-  return [namespace, name];
+/** What the row of the kind says. */
+function ofKind(kind: Kind) {
+  const row: KindRow = kindTable[kind];
+  const parts = row.namespaced
+    ? (['temporal', 'kubernetes', 'vsphere'] as const)
+    : (['temporal', 'kubernetes', 'openstack'] as const);
+  return {
+    parts,
+    nameIn: (fixture, letter) => `${row.namespaced ? `${fixture}/` : ''}${fixture}-${letter}`,
+    workflowId: (subject) => row.workflowId(subject),
+    path(subject) {
+      const [namespace, name] = namespaceAndName(subject);
+      return resourcePath(apiVersionOf(row), row.plural, { name, ...(row.namespaced && { namespace }) });
+    },
+    isSettled: (object) => row.isReconciled(object as never, 'act'),
+    tell: (client, subject, signal) =>
+      signalWithStart(client, row, { subject, cluster: '', signal }, { clock: labClock() }),
+  } as const satisfies Partial<Subject>;
 }
 
 export const subjects = {
   Eviction: {
-    ...ofHosts,
+    ...ofKind('Eviction'),
     bridge: false,
     endOf: byCondition(evictionConditions.evicting),
-    workflowId: evictionId,
-    path: kvm('evictions'),
-    isSettled: (object) => kindTable.Eviction.isReconciled(object as never, 'act'),
     isStopped: ({ status }) => findCondition(status?.conditions, evictionConditions.evicting)?.reason === 'Stopped',
-    tell: (client, host, signal) =>
-      signalWithStart(client, kindTable.Eviction, { subject: host, cluster: '', signal }, { clock: labClock() }),
     change: { reason: 'fault matrix, changed' },
   },
   Hypervisor: {
-    ...ofHosts,
+    ...ofKind('Hypervisor'),
     bridge: true,
     endOf: byCondition(hypervisorConditions.lifecycle),
-    workflowId: hypervisorId,
-    path: kvm('hypervisors'),
-    isSettled: (object) => kindTable.Hypervisor.isReconciled(object as never, 'act'),
     isStopped: (object) => wasCancelled(object, hypervisorConditions.lifecycle),
-    tell: (client, hypervisor, signal) =>
-      signalWithStart(
-        client,
-        kindTable.Hypervisor,
-        { subject: hypervisor, cluster: '', signal },
-        { clock: labClock() },
-      ),
     change: { highAvailability: true },
     origin: (host) => resourcePath('v1', 'nodes', { name: host }),
   },
   VirtualMachine: {
-    parts: ['temporal', 'kubernetes', 'vsphere'],
+    ...ofKind('VirtualMachine'),
     bridge: false,
-    nameIn: (fixture, letter) => `${fixture}/${fixture}-${letter}`,
     endOf: byCondition(virtualMachineConditions.lifecycle),
-    workflowId: (vm) => virtualMachineId(...partsOf(vm)),
-    path(vm) {
-      const [namespace, name] = partsOf(vm);
-      return resourcePath('vmoperator.vmware.com/v1alpha6', 'virtualmachines', { namespace, name });
-    },
-    isSettled: (object) => kindTable.VirtualMachine.isReconciled(object as never, 'act'),
     isStopped: (object) => wasCancelled(object, virtualMachineConditions.lifecycle),
-    tell: (client, vm, signal) =>
-      signalWithStart(client, kindTable.VirtualMachine, { subject: vm, cluster: '', signal }, { clock: labClock() }),
     change: { advanced: { extraConfig: [{ key: 'matrix', value: 'changed' }] } },
   },
   VirtualMachineSetResourcePolicy: {
-    parts: ['temporal', 'kubernetes', 'vsphere'],
+    ...ofKind('VirtualMachineSetResourcePolicy'),
     // Which shows that a cancelled one is not started again.
     bridge: true,
-    nameIn: (fixture, letter) => `${fixture}/${fixture}-${letter}`,
     endOf: ({ metadata: { annotations = {} } }) => ({
       reason: /^\d+$/u.test(annotations[policyAnnotations.made] ?? '') ? 'Made' : 'nothing',
       message: annotations[policyAnnotations.waitsFor] ?? '',
     }),
-    workflowId: (policy) => resourcePolicyId(...partsOf(policy)),
-    path(policy) {
-      const [namespace, name] = partsOf(policy);
-      return resourcePath('vmoperator.vmware.com/v1alpha6', 'virtualmachinesetresourcepolicies', { namespace, name });
-    },
-    isSettled: (object) => kindTable.VirtualMachineSetResourcePolicy.isReconciled(object as never, 'act'),
     isStopped: ({ metadata: { annotations = {}, generation } }) =>
       annotations[policyAnnotations.made] === `cancelled ${generation}`,
-    tell: (client, policy, signal) =>
-      signalWithStart(
-        client,
-        kindTable.VirtualMachineSetResourcePolicy,
-        { subject: policy, cluster: '', signal },
-        { clock: labClock() },
-      ),
     change: { clusterModuleGroups: ['web', 'db'] },
   },
-} as const satisfies Record<string, Subject>;
+} as const satisfies Record<Kind, Subject>;
 
 export type SubjectKind = keyof typeof subjects;
 

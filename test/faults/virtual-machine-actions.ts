@@ -1,4 +1,5 @@
 import { imageCacheName } from '../../activities/kubernetes/virtual-machine/read-objects.ts';
+import { namespaceAndName } from '../../contracts/kinds/object.ts';
 import { extraConfigKeys, virtualMachineAnnotations } from '../../contracts/virtual-machine/marks.ts';
 import { fillImageCache, installImageCaches, makeCachedFiles, makeCachedImage } from '../../lab/vsphere/image-cache.ts';
 import { vmManifest } from '../../lab/vsphere/scene.ts';
@@ -6,7 +7,7 @@ import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
 import { unlessAbsent } from '../flows/clear-leftovers.ts';
 import { vcenterOf } from './environment.ts';
 import type { HostAlias, ContextBase } from './context-base.ts';
-import { isInVcenter, partsOf } from './subjects.ts';
+import { isInVcenter } from './subjects.ts';
 import {
   attachDisk,
   listBranches,
@@ -26,7 +27,7 @@ export function virtualMachineActions({ fixture, kind, subject, roles, aliases, 
   const { api } = environment;
   const vcenter = () => vcenterOf(environment);
   const patience = (): AbortSignal => AbortSignal.timeout(20_000);
-  const partsOfVm = (alias: HostAlias) => partsOf(hostOf(alias));
+  const partsOfVm = (alias: HostAlias) => namespaceAndName(hostOf(alias));
   if (isInVcenter(kind)) for (const alias of aliases) roles.set(subject.workflowId(hostOf(alias)), alias);
 
   return {
@@ -74,7 +75,7 @@ export function virtualMachineActions({ fixture, kind, subject, roles, aliases, 
     async cacheImage(): Promise<void> {
       await installImageCaches(api);
       for (const host of hosts)
-        await makeCachedImage(api, { namespace: partsOf(host)[0], ...cachedImage }, cachedDisks);
+        await makeCachedImage(api, { namespace: namespaceAndName(host)[0], ...cachedImage }, cachedDisks);
       await fillImageCache(
         api,
         { name: imageCacheName(cachedImage.providerItemID), providerID: cachedImage.providerItemID },
@@ -111,8 +112,8 @@ export function virtualMachineActions({ fixture, kind, subject, roles, aliases, 
           ),
         );
         await unlessAbsent(() => api.request({ method: 'DELETE', path }, patience()));
-        await removeVms(vcenter(), partsOf(vm)[0]);
-        await removeBranches(vcenter(), partsOf(vm)[0]);
+        await removeVms(vcenter(), namespaceAndName(vm)[0]);
+        await removeBranches(vcenter(), namespaceAndName(vm)[0]);
       }
       if (isInVcenter(kind)) await removeFileFolders(vcenter().witness);
     },

@@ -7,12 +7,12 @@ import type { DescribedVm } from '../../lab/vsphere/witness.ts';
 import type { ScenarioContext } from '../faults/context.ts';
 import { vcenterOf } from '../faults/environment.ts';
 import type { Scenario } from '../faults/scenario.ts';
-import { partsOf } from '../faults/subjects.ts';
+import { namespaceAndName } from '../../contracts/kinds/object.ts';
 import { common, haveVm } from '../faults/virtual-machine-scenarios.ts';
 
 /** Virtual machines in ways that only the simulator goes through with every fault. */
 
-const namespaceOf = ({ hostOf }: ScenarioContext): string => partsOf(hostOf('A'))[0];
+const namespaceOf = ({ hostOf }: ScenarioContext): string => namespaceAndName(hostOf('A'))[0];
 
 /** The VM as another client sees it; null: there is none. */
 const describe = (context: ScenarioContext): Promise<DescribedVm | null> =>
