@@ -1,5 +1,6 @@
 import { findCondition } from '../contracts/conditions.ts';
-import type { ActiveMode, Outstanding, Predicate, WatchedFields } from '../contracts/kinds/kind.ts';
+import { readWatched, type Watched } from '../contracts/kinds/digest.ts';
+import type { ActiveMode, Outstanding, WatchedFields } from '../contracts/kinds/kind.ts';
 import { conditionsOf, fullNameOf, type KubeObject } from '../contracts/kinds/object.ts';
 import { retryHandledAnnotation } from '../contracts/eviction/annotations.ts';
 import { annotations } from '../contracts/ids.ts';
@@ -35,16 +36,6 @@ export interface Facts extends Identity {
   watched: Watched;
 }
 
-/** What of an object matters; each text is equal when nothing changed. */
-export interface Watched {
-  /** Null: the generation does not matter. */
-  generation: number | null;
-  annotations: string;
-  labels: string;
-  finalizers: string;
-  fields: WatchedFields;
-}
-
 /** Reads what a route watches. Pure; never throws. */
 export function readFacts(route: Route, object: KubeObject, mode: ActiveMode): Facts {
   const { row, watch } = route;
@@ -75,33 +66,8 @@ export function readFacts(route: Route, object: KubeObject, mode: ActiveMode): F
   };
 }
 
-/** @param ownFinalizer drover's: it never matters */
-function readWatched(predicate: Predicate, object: KubeObject, ownFinalizer: string | undefined): Watched {
-  const { generation, labels = {}, annotations: given = {}, finalizers = [] } = object.metadata;
-  return {
-    generation: predicate.generation === true ? generation : null,
-    annotations: select(given, (key) => key !== annotations.retry && predicate.annotation?.(key) === true),
-    labels: select(labels, (key) => predicate.label?.(key) === true),
-    finalizers:
-      predicate.finalizers === true
-        ? finalizers
-            .filter((finalizer) => finalizer !== ownFinalizer)
-            .sort()
-            .join()
-        : '',
-    fields: predicate.fields?.(object) ?? {},
-  };
-}
-
 /** 0 for what is no time: an object may hold anything. */
 const timeMs = (time: unknown): number => (typeof time === 'string' ? Date.parse(time) || 0 : 0);
-
-const select = (pairs: Readonly<Record<string, string>>, wanted: (key: string) => boolean): string =>
-  JSON.stringify(
-    Object.entries(pairs)
-      .filter(([key]) => wanted(key))
-      .sort(([a], [b]) => (a < b ? -1 : 1)),
-  );
 
 /** Why a run is told, for people. `prerequisite`: something that the object names has changed. */
 export type Cause =

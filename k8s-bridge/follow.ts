@@ -1,15 +1,17 @@
 import type { ActiveMode, Mode } from '../contracts/kinds/kind.ts';
+import { type DigestedObject, digestOf } from '../contracts/kinds/digest.ts';
 import { apiVersionOf, fullNameOf } from '../contracts/kinds/object.ts';
 import type { Kind } from '../contracts/kinds/table.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Kubernetes } from '../runtime/kubernetes/kubernetes.ts';
 import { resourcePath } from '../runtime/kubernetes/resource-path.ts';
 import type { Logger } from '../runtime/telemetry/logging.ts';
+import { unlessAborted } from '../runtime/unless-aborted.ts';
 import type { Change } from './decide-delivery.ts';
 import type { RoutedChange } from './deliver.ts';
 import { type Cause, type Facts, findCauses, readFacts } from './facts.ts';
 import { type Reflector, type ReflectorSettings, type ReflectorState, startReflector } from './reflector.ts';
-import { isIndexed, isMapped, nameOf, type Route } from './routes.ts';
+import { type DrivenKind, isIndexed, isMapped, nameOf, type Route } from './routes.ts';
 import type { Delta, Identity } from './store.ts';
 import type { Priority } from './work-queue.ts';
 
@@ -38,6 +40,15 @@ export interface FollowOptions {
   abort: AbortSignal;
 }
 
+/** A reconciled object whose run observes more than it, and the digest of all that as the bridge sees it. */
+export interface ObservedObject {
+  subject: string;
+  digest: string;
+  facts: Facts;
+  route: Route;
+  mode: ActiveMode;
+}
+
 /** A kind that is watched, as the first of its routes sees its objects; none where they matter only to those that name them. */
 export interface FollowedKind {
   kind: string;
@@ -50,8 +61,15 @@ export interface Follower {
   states(): Record<string, ReflectorState>;
   /** The change with what is known of its object by now. */
   renew(routed: RoutedChange): Change;
-  /** Takes up every object that is not reconciled, such as after a start: changes may have been missed. */
+  /** Takes up every object that is not reconciled, such as after a start: changes may have been missed. Of others, see {@link observed}. */
   compare(cause: 'relist' | 'resync'): void;
+  /** The kinds that are driven and whose runs observe more than their own objects. */
+  observing: readonly DrivenKind[];
+  /** Resolves when the kind and all that it depends on have been listed. */
+  listed(row: DrivenKind, abort: AbortSignal): Promise<void>;
+  observed(row: DrivenKind): ObservedObject[];
+  /** As after a start: changes may have been missed. */
+  takeUp(object: ObservedObject): void;
   /** What must go on until `abort` ends it. */
   loops: readonly { what: string; done: Promise<void> }[];
 }
@@ -132,16 +150,58 @@ export function followKinds({
     }
   };
 
-  const isDue = (route: Route, facts: Facts, cause: 'relist' | 'resync'): boolean =>
-    !isReconciled(route, facts) || (cause === 'relist' && route.observesMore && route.watch === null);
-
   const compareRoute = (one: Active, cause: 'relist' | 'resync'): void => {
     const { route } = one;
     if (route.watch !== null && isIndexed(route.watch)) return;
     // Until it is listed, every object would look as if none answered for it.
     if (isMapped(route) && reflectors.get(route.row.kind)?.state().synced !== true) return;
     for (const facts of viewsOf(route))
-      if (isDue(route, facts, cause)) onChange(change(one, [cause], facts, null), 'resync');
+      if (!isReconciled(route, facts)) onChange(change(one, [cause], facts, null), 'resync');
+  };
+
+  /** Called when one more kind has been listed. */
+  const listing: (() => void)[] = [];
+  const isListed = (row: DrivenKind): boolean =>
+    active.every(({ route }) => route.row !== row || reflectors.get(route.resource.kind)?.state().synced === true);
+  const listed = async (row: DrivenKind, aborted: AbortSignal): Promise<void> => {
+    while (!isListed(row)) await unlessAborted(new Promise<void>((resolve) => void listing.push(resolve)), aborted);
+  };
+
+  /** Of an object that is watched for the runs of a kind. */
+  const digested = ({ resource }: Route, { fullName, uid, deleting, watched }: Facts): DigestedObject => ({
+    kind: resource.kind,
+    fullName,
+    uid,
+    deleting,
+    watched,
+  });
+
+  const observed = (row: DrivenKind): ObservedObject[] => {
+    const ofRow = active.filter(({ route }) => route.row === row);
+    const own = ofRow.find(({ route }) => route.watch === null);
+    if (own === undefined) return [];
+    const mapped = ofRow.filter(({ route }) => isMapped(route));
+    const bySubject = mapped.map(
+      ({ route }) => [route, Map.groupBy(viewsOf(route), ({ subject }) => subject)] as const,
+    );
+    const indexed = ofRow.filter(({ route: { watch } }) => watch !== null && isIndexed(watch));
+    return viewsOf(own.route).flatMap((facts) => {
+      const { subject, names } = facts;
+      if (subject === null || !facts.reconciled) return [];
+      const others = [
+        ...bySubject.flatMap(([route, views]) => (views.get(subject) ?? []).map((view) => digested(route, view))),
+        ...indexed.flatMap(({ route }) =>
+          [...new Set(names)].flatMap((called) => {
+            const kind = `${route.resource.kind} `;
+            const view = called.startsWith(kind)
+              ? named(route.resource.kind, called.slice(kind.length))?.views.get(route)
+              : undefined;
+            return view === undefined ? [] : [digested(route, view)];
+          }),
+        ),
+      ];
+      return [{ ...own, subject, facts, digest: digestOf([digested(own.route, facts), ...others]) }];
+    });
   };
 
   const byKind = Map.groupBy(active, ({ route }) => route.resource.kind);
@@ -158,10 +218,12 @@ export function followKinds({
         return { uid, resourceVersion, name: fullNameOf(object), views };
       },
       onDelta: (delta, relisted) => ofKind.forEach((one) => take(one, delta, relisted)),
-      onSynced: () =>
+      onSynced: () => {
+        listing.splice(0).forEach((wake) => wake());
         active
           .filter(({ route }) => route.resource.kind === kind || (isMapped(route) && route.row.kind === kind))
-          .forEach((one) => compareRoute(one, 'relist')),
+          .forEach((one) => compareRoute(one, 'relist'));
+      },
       clock,
       random,
       log,
@@ -193,6 +255,10 @@ export function followKinds({
         subjectExists: exists(route, facts.subject),
       };
     },
+    observing: [...new Set(active.flatMap(({ route }) => (route.observesMore ? [route.row] : [])))],
+    listed,
+    observed,
+    takeUp: ({ facts, ...one }) => onChange(change(one, ['relist'], facts, null), 'resync'),
     compare: (cause) => active.forEach((one) => compareRoute(one, cause)),
     loops: [...reflectors].map(([kind, { done }]) => ({ what: `the reflector of ${kind}`, done })),
   };

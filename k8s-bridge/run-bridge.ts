@@ -15,7 +15,8 @@ import { followKinds } from './follow.ts';
 import { type LeaseSettings, startLease } from './lease.ts';
 import type { ReflectorSettings, ReflectorState } from './reflector.ts';
 import { reportMetrics } from './report-metrics.ts';
-import { routesFor } from './routes.ts';
+import { catchUp } from './catch-up.ts';
+import { type DrivenKind, routesFor } from './routes.ts';
 import { createWorkQueue, type WorkQueueOptions, type WorkQueueStats } from './work-queue.ts';
 
 export interface RunSettings {
@@ -38,6 +39,8 @@ export interface BridgeTimings {
   queue: Pick<WorkQueueOptions<never>, 'workers' | 'backOff' | 'minIntervalMs'>;
   /** For each call of Temporal. */
   deliveryTimeoutMs: number;
+  /** For the list of all runs of a kind, which is read once after a start. */
+  listTimeoutMs: number;
   /** How long a stop waits for what is queued. */
   drainMs: number;
 }
@@ -57,6 +60,7 @@ export const defaultBridgeTimings: BridgeTimings = {
   // The distance: a run takes five signals a second for long, and ten thousand in all (practice.md section 2).
   queue: { workers: 8, backOff: { initialMs: 100, factor: 2, maxMs: 5_000, jitter: 0.5 }, minIntervalMs: 200 },
   deliveryTimeoutMs: 5_000,
+  listTimeoutMs: 60_000,
   drainMs: 10_000,
 };
 
@@ -79,7 +83,9 @@ export interface BridgeStats {
   /** How many changes went where. */
   deliveries: Record<Delivery, number>;
   reflectors: Readonly<Record<string, ReflectorState>>;
-  /** How often unsettled objects were compared with open runs. */
+  /** How many objects have been found at a start for which nothing had changed since their last run. */
+  unchanged: number;
+  /** How often objects that are not reconciled were compared with open runs. */
   resyncs: number;
   /** Whether this bridge delivers. */
   leading: boolean;
@@ -211,6 +217,24 @@ export function runBridge({
       log.error({ error }, `${what} has ended; this is a defect`);
     });
 
+  let unchanged = 0;
+  /** While this bridge holds the Lease. */
+  let leading = new AbortController();
+  const catchUpWith = async (row: DrivenKind, abort: AbortSignal): Promise<void> => {
+    const {
+      listTimeoutMs,
+      queue: { backOff },
+    } = timings;
+    const { cluster } = settings;
+    const deps = { temporal, kubernetes, follower, cluster, listTimeoutMs, backOff, clock, random, log };
+    try {
+      const same = await catchUp(deps, row, abort);
+      unchanged += same;
+    } catch (error) {
+      if (!abort.aborted) throw error;
+    }
+  };
+
   const lease = startLease({
     kubernetes,
     namespace: settings.systemNamespace,
@@ -220,8 +244,13 @@ export function runBridge({
     onAcquired: () => {
       queue.resume();
       follower.compare('relist');
+      leading = new AbortController();
+      follower.observing.forEach((row) => void catchUpWith(row, AbortSignal.any([leading.signal, stopping.signal])));
     },
-    onLost: () => queue.pause(),
+    onLost: () => {
+      queue.pause();
+      leading.abort();
+    },
     clock,
     random,
     log,
@@ -272,6 +301,7 @@ export function runBridge({
       deliveries: { ...deliveries },
       reflectors: follower.states(),
       resyncs,
+      unchanged,
       leading: lease.held(),
     }),
     stop: () => (stopped ??= shutDown()),

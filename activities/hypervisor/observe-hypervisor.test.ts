@@ -12,6 +12,7 @@ const settings: HypervisorSettings = hypervisorSettings(hypervisorConfig.parse(u
 });
 const world: ObservedInKubernetes = {
   desired: null,
+  digest: null,
   recorded: {
     conditions: [],
     hypervisorId: null,

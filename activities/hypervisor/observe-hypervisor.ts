@@ -38,7 +38,7 @@ export async function observeHypervisor(
     await tools.signalWithStart(hypervisor, startedBy ?? null);
     return { kind: 'handedOver', message: `Run ${workflowId} drives ${hypervisor}` };
   }
-  const { desired, ...known } = await tools.observeKubernetes(hypervisor, scope.signal);
+  const { desired, digest, ...known } = await tools.observeKubernetes(hypervisor, scope.signal);
   const region =
     extent === 'all' && desired !== null
       ? await observeRegion(tools, questionOf(hypervisor, desired, known, settings))
@@ -49,7 +49,7 @@ export async function observeHypervisor(
     settings: observesOnly ? { ...settings, mode: 'observe' } : settings,
     desired,
     observed: { ...known, ...region, failure: null },
-    digest: null,
+    digest,
     retry: desired?.retry ?? null,
   };
 }

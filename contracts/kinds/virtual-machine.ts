@@ -110,6 +110,27 @@ const field = (value: unknown) => ({ value: JSON.stringify(value ?? null) });
 const conditionsIn = (object: KubeObject): unknown[] =>
   conditionsOf(object).map(({ type, status, reason }) => [type, status, reason]);
 
+/** An object may hold anything, and what reads it may know less of it: only what a run reads counts. */
+const rowsOf = (list: unknown): Record<string, unknown>[] =>
+  Array.isArray(list)
+    ? list.filter((row): row is Record<string, unknown> => typeof row === 'object' && row !== null)
+    : [];
+const locationsIn = (cache: KubeObject): unknown[] =>
+  rowsOf(statusOf(cache)['locations']).map(({ datacenterID, datastoreID, profileID, conditions, files }) => [
+    [datacenterID, datastoreID, profileID],
+    rowsOf(conditions).map(({ type, status, reason }) => [type, status, reason]),
+    rowsOf(files).map(({ id, type, diskType }) => [id, type, diskType]),
+  ]);
+const membersIn = (group: KubeObject): unknown[] =>
+  rowsOf(statusOf(group)['members']).map(({ kind = 'VirtualMachine', name, placement }) => {
+    const { zoneID, pool, node, datastores } = (placement ?? {}) as Record<string, unknown>;
+    return [kind, name, zoneID, pool, node, rowsOf(datastores).map(({ id }) => id)];
+  });
+const modulesIn = (policy: KubeObject): unknown[] =>
+  rowsOf(statusOf(policy)['clustermodules']).map((row) => [row['groupName'], row['moduleUUID'], row['clusterMoID']]);
+const poolsIn = (policy: KubeObject): unknown[] =>
+  rowsOf(statusOf(policy)['resourcePools']).map((row) => [row['clusterMoID'], row['childResourcePoolMoID']]);
+
 const image = {
   // Needed while its VM is made.
   concerns: 'unreconciled',
@@ -146,8 +167,8 @@ function dependsOn({ imageCacheNamespace, groups }: WatchSettings): readonly Wat
       predicate: {
         generation: true,
         fields: (policy) => ({
-          'status.clustermodules': field(statusOf(policy)['clustermodules']),
-          'status.resourcePools': field(statusOf(policy)['resourcePools']),
+          'status.clustermodules': field(modulesIn(policy)),
+          'status.resourcePools': field(poolsIn(policy)),
         }),
       },
       index: (vm) => inNamespaceOf(vm, specOf(vm).reserved?.resourcePolicyName),
@@ -160,7 +181,7 @@ function dependsOn({ imageCacheNamespace, groups }: WatchSettings): readonly Wat
     predicate: {
       fields: (cache) => ({
         'status.conditions': field(conditionsIn(cache)),
-        'status.locations': field(statusOf(cache)['locations']),
+        'status.locations': field(locationsIn(cache)),
       }),
     },
     // The one that it waits for.
@@ -169,7 +190,7 @@ function dependsOn({ imageCacheNamespace, groups }: WatchSettings): readonly Wat
   });
   const group: Watch = {
     resource: virtualMachineGroup,
-    predicate: { generation: true, fields: (one) => ({ 'status.members': field(statusOf(one)['members']) }) },
+    predicate: { generation: true, fields: (one) => ({ 'status.members': field(membersIn(one)) }) },
     index: (vm) => inNamespaceOf(vm, specOf(vm).groupName),
   };
   return [

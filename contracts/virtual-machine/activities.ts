@@ -78,6 +78,8 @@ export type VirtualMachineRead =
   | {
       next: 'run';
       settings: VirtualMachineSettings;
+      /** Of what was read: see `Observation.digest`. */
+      digest: string | null;
       desired: DesiredVirtualMachine | null;
       recorded: VirtualMachineStatus;
       objects: ObjectFacts;

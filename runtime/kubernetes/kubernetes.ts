@@ -26,6 +26,8 @@ export interface KubernetesRequest {
   query?: Record<string, string | number | boolean | undefined>;
   /** Sent as JSON. */
   body?: unknown;
+  /** Of what is read: nothing but the metadata, such as that of a Secret. */
+  metadataOnly?: true;
   /** Needed with PATCH. */
   patchType?: keyof typeof patchTypes;
 }
@@ -51,6 +53,9 @@ export interface KubernetesOptions extends KubeConfigOptions {
   requestTimeoutMs?: number;
   observe?: ObserveCall;
 }
+
+/** `PartialObjectMetadata` of `meta.k8s.io/v1`. */
+const metadataMediaType = 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io';
 
 /** Reads the kubeconfig; the first connection is made by the first request. @throws InvalidConfiguration */
 export function connectKubernetes({
@@ -79,7 +84,7 @@ export function connectKubernetes({
       return await send(url, {
         method: request.method,
         headers: {
-          accept: 'application/json',
+          accept: request.metadataOnly === true ? metadataMediaType : 'application/json',
           'user-agent': 'drover',
           ...headers,
           ...more,

@@ -399,9 +399,13 @@ class Driver<L extends Lifecycle> {
       this.inbox.stepEnded = false;
       return null;
     }
-    const digest = this.observation?.digest ?? null;
-    if (digest !== null && result.outcome !== 'gone') upsertMemo({ [digestMemo]: digest });
+    if (result.outcome !== 'gone') this.leaveDigest();
     return result;
+  }
+
+  private leaveDigest(): void {
+    const digest = this.observation?.digest ?? null;
+    if (digest !== null) upsertMemo({ [digestMemo]: digest });
   }
 
   /** What is under way ends, the kind's own end is executed, and the object says that no run drives it. */
@@ -434,6 +438,8 @@ class Driver<L extends Lifecycle> {
     if (isDone) this.reopen();
     // A user who has changed it meanwhile, or wants it tried again, has told no run but this one.
     if (this.inbox.resume || this.isNewer()) return await this.continueAsNew();
+    // The user's end is final, also for a bridge that starts.
+    this.leaveDigest();
     throw new CancelledFailure(message);
   }
 

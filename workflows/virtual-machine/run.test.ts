@@ -8,7 +8,14 @@ import { desiredOf, settings } from '../../test/fixtures/workflows/virtual-machi
 const runThatSaw = (seen: string | null) => ({
   ...beginRun('team', 'web', null),
   facts: { ...noFacts, seen },
-  seen: { next: 'run' as const, desired: desiredOf({ generation: 3 }), recorded: {}, objects: {} as never, settings },
+  seen: {
+    next: 'run' as const,
+    digest: null,
+    desired: desiredOf({ generation: 3 }),
+    recorded: {},
+    objects: {} as never,
+    settings,
+  },
 });
 const { uid } = desiredOf();
 const hearing = (...changes: (Partial<ObjectChanged> | null | undefined)[]): Inbox => {

@@ -17,6 +17,8 @@ export const nodeSchema = z.object({
     name: z.string(),
     uid: z.string(),
     resourceVersion: z.string(),
+    /** kube-apiserver counts none. */
+    generation: z.int().default(0),
     creationTimestamp: time(),
     deletionTimestamp: time().optional(),
     labels: z.record(z.string(), z.string()).optional(),

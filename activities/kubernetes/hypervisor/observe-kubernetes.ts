@@ -4,6 +4,8 @@ import type {
   RecordedStatus,
 } from '../../../contracts/hypervisor/hypervisor.ts';
 import { hypervisorAnnotations } from '../../../contracts/ids.ts';
+import { digestOfRead } from '../../../contracts/kinds/digest.ts';
+import { hypervisorKind } from '../../../contracts/kinds/hypervisor.ts';
 import { readDesired, readEviction, readRecorded } from '../../../contracts/hypervisor/read-hypervisor.ts';
 import { agentsAmong } from './agent-pods.ts';
 import { readDrainGuard } from './drain-guard.ts';
@@ -20,6 +22,8 @@ export type ObservedInKubernetes = Pick<
 > & {
   /** Null: there is no such Hypervisor. */
   desired: DesiredHypervisor | null;
+  /** Of what was read: see `Observation.digest`. */
+  digest: string | null;
 };
 
 export interface KubernetesTools {
@@ -50,7 +54,16 @@ export async function observeKubernetes(tools: KubernetesTools, name: string): P
     observed?.offboardingTaint === true ? findAgents(tools, name) : null,
     node === null ? null : findGuard(tools, node),
   ]);
+  const read = [
+    ...(node === null ? [] : [{ kind: 'Node', object: node }]),
+    ...evictions.map(({ object }) => ({ kind: object.kind, object })),
+  ];
   return {
+    digest: digestOfRead(hypervisorKind, found?.object ?? null, read, {
+      copiedLabels,
+      imageCacheNamespace: null,
+      groups: false,
+    }),
     desired: found === null ? null : readDesired(found.object, found.owners),
     recorded: found === null ? nothingRecorded : readRecorded(found.object),
     node: observed,

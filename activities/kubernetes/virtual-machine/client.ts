@@ -76,8 +76,11 @@ export interface VirtualMachineClient {
   getPolicy(key: NamespacedName, signal: AbortSignal): Promise<VirtualMachineSetResourcePolicy | null>;
   /** Its parameters. */
   getStorageClass(name: string, signal: AbortSignal): Promise<Record<string, string> | null>;
-  /** Its data, decoded. */
-  getSecret(key: NamespacedName, signal: AbortSignal): Promise<Record<string, Buffer> | null>;
+  /** Its data, decoded, and the version that has them. */
+  getSecret(
+    key: NamespacedName,
+    signal: AbortSignal,
+  ): Promise<{ resourceVersion: string; data: Record<string, Buffer> } | null>;
   /** Access modes of a PersistentVolumeClaim. */
   getClaim(key: NamespacedName, signal: AbortSignal): Promise<string[] | null>;
   getGroup(key: NamespacedName, signal: AbortSignal): Promise<Group | null>;
@@ -155,11 +158,9 @@ export function createVirtualMachineClient(kubernetes: Kubernetes): VirtualMachi
 
     async getSecret({ namespace, name }, signal) {
       const found = await readOrNull(secretSchema, resourcePath('v1', 'secrets', { namespace, name }), signal);
-      return found === null
-        ? null
-        : Object.fromEntries(
-            Object.entries(found.data ?? {}).map(([key, value]) => [key, Buffer.from(value, 'base64')]),
-          );
+      if (found === null) return null;
+      const data = Object.entries(found.data ?? {}).map(([key, value]) => [key, Buffer.from(value, 'base64')] as const);
+      return { resourceVersion: found.metadata.resourceVersion, data: Object.fromEntries(data) };
     },
 
     async getClaim({ namespace, name }, signal) {

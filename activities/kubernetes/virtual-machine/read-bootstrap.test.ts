@@ -19,7 +19,10 @@ const clientWith = (vm: ReturnType<typeof sampleVirtualMachine>, secrets: Given)
       const found = secrets[name];
       return found === undefined
         ? null
-        : Object.fromEntries(Object.entries(found).map(([one, value]) => [one, Buffer.from(value)]));
+        : {
+            resourceVersion: '7',
+            data: Object.fromEntries(Object.entries(found).map(([one, value]) => [one, Buffer.from(value)])),
+          };
     },
   }) as unknown as VirtualMachineClient;
 

@@ -68,9 +68,9 @@ async function readSetup(
 ): Promise<GuestSetup> {
   const { uid, namespace = '' } = object.metadata;
   const read = async (name: string): Promise<[string, SecretData]> => {
-    const data = await client.getSecret({ namespace, name }, signal);
-    if (data === null) throw droverFailure('ObjectNotFound', `There is no Secret ${name}`);
-    return [name, data];
+    const found = await client.getSecret({ namespace, name }, signal);
+    if (found === null) throw droverFailure('ObjectNotFound', `There is no Secret ${name}`);
+    return [name, found.data];
   };
   // What it is made of says which Secrets it needs: it is made once without them, to hear it.
   const named = new Set<string>();

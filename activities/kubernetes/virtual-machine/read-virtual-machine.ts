@@ -1,4 +1,14 @@
 import { virtualMachineId } from '../../../contracts/ids.ts';
+import { digestOfRead, type ReadObject, type SecretVersion } from '../../../contracts/kinds/digest.ts';
+import type { KubeObject } from '../../../contracts/kinds/object.ts';
+import {
+  virtualMachineClass,
+  virtualMachineGroup,
+  virtualMachineImageCache,
+} from '../../../contracts/kinds/resources.ts';
+import { resourcePolicyKind } from '../../../contracts/kinds/virtual-machine-set-resource-policy.ts';
+import { virtualMachineKind } from '../../../contracts/kinds/virtual-machine.ts';
+import type { VirtualMachineClient } from './client.ts';
 import { readVirtualMachine as readDesired } from '../../../contracts/virtual-machine/read-virtual-machine.ts';
 import type { ObjectFacts, VirtualMachineRead } from '../../../contracts/virtual-machine/activities.ts';
 import type { VirtualMachineInput } from '../../../contracts/virtual-machine/lifecycle.ts';
@@ -29,10 +39,53 @@ export async function readVirtualMachine(
   }
   const own = mode === 'observe' ? { ...settings, mode } : settings;
   const object = await client.getVirtualMachine({ namespace, name }, scope.signal);
-  if (object === null) return { next: 'run', settings: own, desired: null, recorded: {}, objects: nothing };
+  if (object === null)
+    return { next: 'run', settings: own, digest: null, desired: null, recorded: {}, objects: nothing };
   const desired = readDesired(object);
-  const objects = await readVirtualMachineObjects({ ...tools, settings: own, signal: scope.signal }, object, desired);
-  return { next: 'run', settings: own, desired, recorded: object.status ?? {}, objects };
+  const { client: recording, read, secrets } = recordReads(client);
+  const objects = await readVirtualMachineObjects(
+    { ...tools, client: recording, settings: own, signal: scope.signal },
+    object,
+    desired,
+  );
+  const watch = {
+    copiedLabels: [],
+    imageCacheNamespace: settings.fastDeploy === null ? null : tools.imageCacheNamespace,
+    groups: settings.groups,
+  };
+  const digest = digestOfRead(virtualMachineKind, object, read, watch, secrets);
+  return { next: 'run', settings: own, digest, desired, recorded: object.status ?? {}, objects };
+}
+
+/** The same client, and what is read by it from now on. */
+function recordReads(client: VirtualMachineClient) {
+  const read: ReadObject[] = [];
+  const secrets: SecretVersion[] = [];
+  const note =
+    <Args extends unknown[], Found extends KubeObject>(
+      kind: string,
+      get: (...args: Args) => Promise<Found | null>,
+    ): ((...args: Args) => Promise<Found | null>) =>
+    async (...args) => {
+      const object = await get(...args);
+      if (object !== null) read.push({ kind, object });
+      return object;
+    };
+  const recording: VirtualMachineClient = {
+    ...client,
+    getClass: note(virtualMachineClass.kind, (...args) => client.getClass(...args)),
+    getPolicy: note(resourcePolicyKind.kind, (...args) => client.getPolicy(...args)),
+    getGroup: note(virtualMachineGroup.kind, (...args) => client.getGroup(...args)),
+    getImageCache: note(virtualMachineImageCache.kind, (...args) => client.getImageCache(...args)),
+    getImage: (kind, ...args) => note(kind, () => client.getImage(kind, ...args))(),
+    async getSecret(key, signal) {
+      const found = await client.getSecret(key, signal);
+      if (found !== null)
+        secrets.push({ fullName: `${key.namespace}/${key.name}`, resourceVersion: found.resourceVersion });
+      return found;
+    },
+  };
+  return { client: recording, read, secrets };
 }
 
 const nothing: ObjectFacts = {

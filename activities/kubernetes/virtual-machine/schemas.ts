@@ -4,7 +4,14 @@ import { conditions } from '../../../contracts/crds/schema.ts';
 
 /** What is read of kinds that others define. Source: vm-and-machine.md annex 1. */
 
-const metadata = z.object({ name: z.string(), uid: z.string(), resourceVersion: z.string() });
+const metadata = z.object({
+  name: z.string(),
+  namespace: z.string().optional(),
+  uid: z.string(),
+  resourceVersion: z.string(),
+  generation: z.int().default(0),
+  deletionTimestamp: z.string().optional(),
+});
 
 export const storageClassSchema = z.object({ metadata, parameters: z.record(z.string(), z.string()).optional() });
 

@@ -1,0 +1,141 @@
+import type { Client } from '@temporalio/client';
+import { readDigest, type SecretVersion } from '../contracts/kinds/digest.ts';
+import { apiVersionOf, namespaceAndName } from '../contracts/kinds/object.ts';
+import { secret } from '../contracts/kinds/resources.ts';
+import { digestMemo } from '../contracts/runs.ts';
+import type { Clock } from '../runtime/clock.ts';
+import { isFailure } from '../runtime/kubernetes/kubernetes-faults.ts';
+import type { Kubernetes } from '../runtime/kubernetes/kubernetes.ts';
+import { resourcePath } from '../runtime/kubernetes/resource-path.ts';
+import type { Logger } from '../runtime/telemetry/logging.ts';
+import { limited, wordsOf } from '../runtime/temporal/temporal.ts';
+import { type BackOffLimits, backOffMs } from './back-off.ts';
+import type { Follower, ObservedObject } from './follow.ts';
+import type { DrivenKind } from './routes.ts';
+
+export interface CatchUpDeps {
+  temporal: Client;
+  kubernetes: Kubernetes;
+  follower: Pick<Follower, 'listed' | 'observed' | 'takeUp'>;
+  /** Prefix of workflow ids; empty by default. */
+  cluster: string;
+  /** For the list of all runs of a kind. */
+  listTimeoutMs: number;
+  backOff: BackOffLimits;
+  clock: Clock;
+  random: () => number;
+  log: Logger;
+}
+
+/** What the last run under an id has left. `open`: it goes on, and may have missed something. */
+export type LeftDigest = { open: true } | { open: false; digest: string | null };
+
+const secretsAtOnce = 8;
+const pageSize = 1_000;
+
+/**
+ * A kind whose runs observe more than its own objects says nowhere in Kubernetes what they have observed of the rest. So a bridge that
+ * begins compares: what is reconciled and has the digest that its last run left has not changed, and no run is started for it. Where that
+ * run is not known any more, one is. It waits for kube-apiserver and Temporal as long as it takes, or until `abort`.
+ *
+ * @returns of how many objects nothing has changed
+ */
+export async function catchUp(deps: CatchUpDeps, row: DrivenKind, abort: AbortSignal): Promise<number> {
+  const { follower, cluster, clock, random, backOff, log } = deps;
+  await follower.listed(row, abort);
+  for (let failures = 0; ; failures += 1) {
+    try {
+      const ids = new Set(follower.observed(row).map(({ subject }) => row.workflowId(subject, cluster)));
+      const left = ids.size === 0 ? new Map<string, LeftDigest>() : await readLeftDigests(deps, row, ids, abort);
+      return await takeUpChanged(deps, row, left, abort);
+    } catch (error) {
+      abort.throwIfAborted();
+      const retryInMs = backOffMs(backOff, failures, random());
+      log.warn({ kind: row.kind, retryInMs: Math.round(retryInMs), error: wordsOf(error) }, 'not compared yet');
+      await clock.sleep(retryInMs, abort);
+    }
+  }
+}
+
+async function takeUpChanged(
+  deps: CatchUpDeps,
+  row: DrivenKind,
+  left: ReadonlyMap<string, LeftDigest>,
+  abort: AbortSignal,
+): Promise<number> {
+  const objects = deps.follower.observed(row);
+  const unchanged = objects.flatMap((object) => {
+    const secrets = unchangedBut(object, left.get(row.workflowId(object.subject, deps.cluster)));
+    return secrets === null ? [] : [{ object, secrets }];
+  });
+  const changed = new Set(objects);
+  const judge = async ({ object, secrets }: (typeof unchanged)[number]): Promise<void> => {
+    if (await areSame(deps.kubernetes, secrets, abort)) changed.delete(object);
+  };
+  for (let first = 0; first < unchanged.length; first += secretsAtOnce)
+    await Promise.all(unchanged.slice(first, first + secretsAtOnce).map(judge));
+  for (const object of changed) deps.follower.takeUp(object);
+  deps.log.info({ kind: row.kind, changed: changed.size, unchanged: objects.length - changed.size }, 'compared');
+  return objects.length - changed.size;
+}
+
+/** Null: something has changed, or is not known. Else the Secrets that are still to be compared. Pure. */
+export function unchangedBut({ digest }: Pick<ObservedObject, 'digest'>, left?: LeftDigest): SecretVersion[] | null {
+  if (left === undefined || left.open || left.digest === null) return null;
+  const { watched, secrets } = readDigest(left.digest);
+  return watched === digest ? secrets : null;
+}
+
+/** By their metadata alone. Those that the bridge may not read count as the same, as for a bridge that goes on. */
+async function areSame(
+  kubernetes: Kubernetes,
+  secrets: readonly SecretVersion[],
+  abort: AbortSignal,
+): Promise<boolean> {
+  const same = await Promise.all(
+    secrets.map(async ({ fullName, resourceVersion }) => {
+      const [namespace, name] = namespaceAndName(fullName);
+      try {
+        const found = (await kubernetes.request(
+          {
+            method: 'GET',
+            path: resourcePath(apiVersionOf(secret), secret.plural, { namespace, name }),
+            metadataOnly: true,
+          },
+          abort,
+        )) as { metadata?: { resourceVersion?: unknown } } | null;
+        return found?.metadata?.resourceVersion === resourceVersion;
+      } catch (error) {
+        if (isFailure(error, 'KubernetesForbidden')) return true;
+        if (isFailure(error, 'ObjectNotFound')) return false;
+        throw error;
+      }
+    }),
+  );
+  return same.every(Boolean);
+}
+
+/** Pages through the runs of a kind, the newest first, until the last one under each of these ids is known. */
+export async function readLeftDigests(
+  { temporal, listTimeoutMs, clock }: Pick<CatchUpDeps, 'temporal' | 'listTimeoutMs' | 'clock'>,
+  { workflowType }: Pick<DrivenKind, 'workflowType'>,
+  ids: ReadonlySet<string>,
+  abort: AbortSignal,
+): Promise<Map<string, LeftDigest>> {
+  // The links of a chain before its last are no ends.
+  const query = `WorkflowType = '${workflowType}' AND ExecutionStatus != 'ContinuedAsNew'`;
+  return await limited(temporal, { timeoutMs: listTimeoutMs, clock, abort }, async () => {
+    const newest = new Map<string, { startedMs: number; left: LeftDigest }>();
+    for await (const { workflowId, startTime, status, memo } of temporal.workflow.list({ query, pageSize })) {
+      const startedMs = startTime.getTime();
+      if (!ids.has(workflowId) || (newest.get(workflowId)?.startedMs ?? 0) > startedMs) continue;
+      const open = status.name === 'RUNNING' || status.name === 'PAUSED';
+      // Only a run that came to its end has left one.
+      const { [digestMemo]: digest } = memo ?? {};
+      const left = open ? { open } : { open, digest: typeof digest === 'string' ? digest : null };
+      newest.set(workflowId, { startedMs, left });
+      if (newest.size === ids.size) break;
+    }
+    return new Map([...newest].map(([workflowId, { left }]) => [workflowId, left]));
+  });
+}

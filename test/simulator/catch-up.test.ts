@@ -1,0 +1,291 @@
+import type { Client } from '@temporalio/client';
+import { createHypervisorClient } from '../../activities/kubernetes/hypervisor/client.ts';
+import { observeKubernetes } from '../../activities/kubernetes/hypervisor/observe-kubernetes.ts';
+import { createVirtualMachineClient } from '../../activities/kubernetes/virtual-machine/client.ts';
+import { readVirtualMachine } from '../../activities/kubernetes/virtual-machine/read-virtual-machine.ts';
+import { fieldManager, hypervisorId, nodeMarks, virtualMachineId } from '../../contracts/ids.ts';
+import { digestMemo } from '../../contracts/runs.ts';
+import { virtualMachineConfig, virtualMachineSettings } from '../../runtime/config/virtual-machine-config.ts';
+import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
+import { createLogger } from '../../runtime/telemetry/logging.ts';
+import { drive } from '../fakes/drive.ts';
+import { createFakeKubernetes } from '../fakes/kubernetes/fake-kubernetes.ts';
+import { randomOf } from '../faults/random.ts';
+import { testScope } from '../fixtures/activities/nova.ts';
+import { createSimulatedBridge } from './bridge.ts';
+import { createVirtualClock } from './clock.ts';
+import { createNetwork } from './network.ts';
+
+/**
+ * A bridge is killed beside many reconciled objects. The digests that their last runs left are made by the activities that observe, of what
+ * they read; the bridge makes its own, of what it watches.
+ */
+
+const vms = 2_000;
+const hosts = 2_000;
+const kvm = 'kvm.cloud.sap/v1';
+const vmoperator = 'vmoperator.vmware.com/v1alpha6';
+const never = new AbortController().signal;
+const namespace = 'team';
+const nameOfVm = (index: number): string => `vm-${index}`;
+const nameOfHost = (index: number): string => `node-${index}`;
+/** Which VMs are of the class that changes later, and which have the Secret. */
+const isLarge = (index: number): boolean => index % 400 === 7;
+const hasSecret = (index: number): boolean => index % 500 === 3;
+
+const random = randomOf(1);
+const clock = createVirtualClock(Date.UTC(2026, 0, 1), random);
+const network = createNetwork({ clock, random });
+const kubernetes = createFakeKubernetes({ clock, network, random });
+const { admin } = kubernetes;
+
+interface LeftRun {
+  workflowId: string;
+  startTime: Date;
+  status: { name: string };
+  memo?: Record<string, unknown>;
+}
+let left: LeftRun[] = [];
+let signalled: string[] = [];
+let refusals = 0;
+const run = <Result>(_limit: unknown, calls: () => Promise<Result>): Promise<Result> => calls();
+const temporal = {
+  withDeadline: run,
+  withAbortSignal: run,
+  workflow: {
+    async signalWithStart(_type: string, { workflowId }: { workflowId: string }) {
+      signalled.push(workflowId);
+      return { signaledRunId: 'run-1' };
+    },
+    async *list({ query }: { query: string }) {
+      if (refusals > 0) {
+        refusals -= 1;
+        throw new Error('visibility is away');
+      }
+      const prefix = query.includes('reconcileVirtualMachine') ? 'virtualmachine/' : 'hypervisor/';
+      yield* left.filter(({ workflowId }) => workflowId.startsWith(prefix));
+    },
+  },
+} as unknown as Client;
+
+const bridge = createSimulatedBridge({
+  clock,
+  random,
+  kubernetes: kubernetes.client,
+  temporal,
+  settings: () => ({
+    modes: { Eviction: 'off', Hypervisor: 'act', VirtualMachine: 'act', VirtualMachineSetResourcePolicy: 'off' },
+  }),
+  log: createLogger({ level: 'error', component: 'test' }),
+});
+const pass = (ms: number): Promise<void> => drive(clock, clock.sleep(ms));
+
+const post = (apiVersion: string, plural: string, body: object, inNamespace?: string): Promise<unknown> =>
+  admin.request(
+    {
+      method: 'POST',
+      path: resourcePath(apiVersion, plural, inNamespace === undefined ? {} : { namespace: inNamespace }),
+      body,
+    },
+    never,
+  );
+const patch = (path: string, body: object, query = {}): Promise<unknown> =>
+  admin.request({ method: 'PATCH', patchType: 'merge', path, body, query }, never);
+/** As drover says it. */
+const reconciled = (path: string): Promise<unknown> =>
+  patch(
+    path,
+    {
+      status: {
+        conditions: [
+          {
+            type: 'Lifecycle',
+            status: 'True',
+            reason: 'Reconciled',
+            message: '',
+            observedGeneration: 1,
+            lastTransitionTime: '2026-01-01T00:00:00Z',
+          },
+        ],
+      },
+    },
+    { fieldManager },
+  );
+const vmPath = (index: number, subresource?: string): string =>
+  resourcePath(vmoperator, 'virtualmachines', {
+    namespace,
+    name: nameOfVm(index),
+    ...(subresource !== undefined && { subresource }),
+  });
+const classPath = (name: string): string => resourcePath(vmoperator, 'virtualmachineclasses', { namespace, name });
+const hypervisorPath = (index: number, subresource?: string): string =>
+  resourcePath(kvm, 'hypervisors', { name: nameOfHost(index), ...(subresource !== undefined && { subresource }) });
+const secretPath = resourcePath('v1', 'secrets', { namespace, name: 'boot' });
+const all = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
+
+const vmTools = {
+  client: createVirtualMachineClient(admin),
+  settings: virtualMachineSettings(virtualMachineConfig.parse({}), { vcenters: ['vc'], cluster: '', mode: 'act' }),
+  imageCacheNamespace: 'drover-system',
+  signalWithStart: () => Promise.reject(new Error('asked')),
+  hashSecret: () => Promise.resolve('h'),
+  stopGate: () => Promise.resolve(),
+  audit: { record: () => Promise.resolve() },
+  clock,
+  scope: testScope({ run: null }),
+};
+const hypervisorTools = {
+  client: createHypervisorClient(admin),
+  scope: { signal: never },
+  copiedLabels: [],
+  agentNamespaces: [],
+  guardsDrain: false,
+};
+
+/** The runs that have observed everything as it is now. */
+async function observeAll(): Promise<LeftRun[]> {
+  const ended = { startTime: new Date(clock.now()), status: { name: 'COMPLETED' } };
+  const ofVms = await Promise.all(
+    all(vms).map(async (index) => {
+      const read = await readVirtualMachine(vmTools, { namespace, name: nameOfVm(index) });
+      const digest = read.next === 'run' ? read.digest : null;
+      return { ...ended, workflowId: virtualMachineId(namespace, nameOfVm(index)), memo: { [digestMemo]: digest } };
+    }),
+  );
+  const ofHosts = await Promise.all(
+    all(hosts).map(async (index) => {
+      const { digest } = await observeKubernetes(hypervisorTools, nameOfHost(index));
+      return { ...ended, workflowId: hypervisorId(nameOfHost(index)), memo: { [digestMemo]: digest } };
+    }),
+  );
+  return [...ofVms, ...ofHosts];
+}
+
+/** kill -9 and a new process; what was signalled until it has compared everything. */
+async function restart(): Promise<string[]> {
+  bridge.kill();
+  signalled = [];
+  bridge.start();
+  await pass(120_000);
+  return signalled.toSorted();
+}
+const vmIds = (concerned: (index: number) => boolean): string[] =>
+  all(vms)
+    .filter(concerned)
+    .map((index) => virtualMachineId(namespace, nameOfVm(index)))
+    .toSorted();
+
+beforeAll(async () => {
+  await post('v1', 'namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
+  await post(
+    'v1',
+    'secrets',
+    { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'boot' }, data: { a: 'Yg==' } },
+    namespace,
+  );
+  for (const name of ['small', 'large']) {
+    const spec = { hardware: { cpus: 1, memory: '1Gi' } };
+    await post(
+      vmoperator,
+      'virtualmachineclasses',
+      { apiVersion: vmoperator, kind: 'VirtualMachineClass', metadata: { name }, spec },
+      namespace,
+    );
+  }
+  const image = { apiVersion: vmoperator, kind: 'VirtualMachineImage', metadata: { name: 'vmi' }, spec: {} };
+  await post(vmoperator, 'virtualmachineimages', image, namespace);
+  for (const index of all(vms)) {
+    const spec = {
+      className: isLarge(index) ? 'large' : 'small',
+      image: { kind: 'VirtualMachineImage', name: 'vmi' },
+      ...(hasSecret(index) && { bootstrap: { cloudInit: { rawCloudConfig: { name: 'boot', key: 'a' } } } }),
+    };
+    const metadata = { name: nameOfVm(index) };
+    await post(
+      vmoperator,
+      'virtualmachines',
+      { apiVersion: vmoperator, kind: 'VirtualMachine', metadata, spec },
+      namespace,
+    );
+    await reconciled(vmPath(index, 'status'));
+  }
+  for (const index of all(hosts)) {
+    const labels = { [nodeMarks.virtDriver]: 'libvirt' };
+    const metadata = { name: nameOfHost(index) };
+    await post('v1', 'nodes', { apiVersion: 'v1', kind: 'Node', metadata: { ...metadata, labels } });
+    await post(kvm, 'hypervisors', { apiVersion: kvm, kind: 'Hypervisor', metadata, spec: {} });
+    await reconciled(hypervisorPath(index, 'status'));
+  }
+  left = await observeAll();
+  bridge.start();
+  await pass(120_000);
+}, 300_000);
+
+test('beside 2,000 reconciled VMs and 2,000 hypervisors no run is started for what has not changed', async () => {
+  expect(signalled).toEqual([]);
+  expect(bridge.stats()).toMatchObject({ unchanged: vms + hosts, queue: { delivered: 0 } });
+  expect(await restart()).toEqual([]);
+  // drover's own status changes nothing, nor does a heartbeat of the kubelet.
+  bridge.kill();
+  await reconciled(vmPath(0, 'status'));
+  await patch(hypervisorPath(0, 'status'), { status: { traits: ['A'] } }, { fieldManager });
+  await patch(resourcePath('v1', 'nodes', { name: nameOfHost(0), subresource: 'status' }), {
+    status: { capacity: { cpu: '4' } },
+  });
+  expect(await restart()).toEqual([]);
+  // Visibility may be away for a while.
+  refusals = 5;
+  expect(await restart()).toEqual([]);
+  expect(bridge.stats()).toMatchObject({ unchanged: vms + hosts });
+}, 300_000);
+
+test.each<[what: string, change: () => Promise<unknown>, concerned: () => string[]]>([
+  ['a class', () => patch(classPath('large'), { spec: { hardware: { cpus: 2 } } }), () => vmIds(isLarge)],
+  [
+    'an image',
+    () =>
+      patch(resourcePath(vmoperator, 'virtualmachineimages', { namespace, name: 'vmi', subresource: 'status' }), {
+        status: { providerItemID: 'item-2' },
+      }),
+    () => vmIds(() => true),
+  ],
+  ['a Secret', () => patch(secretPath, { data: { a: 'Yw==' } }), () => vmIds(hasSecret)],
+  [
+    'a Node',
+    () => patch(resourcePath('v1', 'nodes', { name: nameOfHost(5) }), { spec: { unschedulable: true } }),
+    () => [hypervisorId(nameOfHost(5))],
+  ],
+  [
+    'an Eviction',
+    () =>
+      post(kvm, 'evictions', {
+        apiVersion: kvm,
+        kind: 'Eviction',
+        metadata: { name: 'e' },
+        spec: { hypervisor: nameOfHost(9), reason: 'test' },
+      }),
+    () => [hypervisorId(nameOfHost(9))],
+  ],
+])(
+  '%s that changed while no bridge was there: exactly the runs that it concerns',
+  async (_what, change, concerned) => {
+    bridge.kill();
+    await change();
+    expect(await restart()).toEqual(concerned());
+    left = await observeAll();
+    expect(await restart()).toEqual([]);
+  },
+  300_000,
+);
+
+test('a run that is not known any more, has left no digest, or is open', async () => {
+  const ids = [11, 12, 13].map((index) => virtualMachineId(namespace, nameOfVm(index)));
+  const [forgotten, failed, open] = ids;
+  const startTime = new Date(clock.now() + 1);
+  left = [
+    { workflowId: failed!, startTime, status: { name: 'FAILED' } },
+    { workflowId: open!, startTime, status: { name: 'RUNNING' } },
+    ...left.filter(({ workflowId }) => workflowId !== forgotten),
+  ];
+  expect(await restart()).toEqual(ids.toSorted());
+}, 300_000);
