@@ -4,7 +4,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import { failureCode } from '../../runtime/failure.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { ReadText } from '../../runtime/read-text.ts';
-import { isOlder } from '../preflight/versions.ts';
+import { isOlder } from '../preflight/judge-hosts.ts';
 import { type LibvirtSettings, readLibvirtAccess } from './access.ts';
 import { endpointOf } from './endpoint.ts';
 import type { ConnectLibvirt, DomainState, LibvirtConnection, LibvirtVersions } from './types.ts';

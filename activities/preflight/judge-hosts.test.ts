@@ -1,9 +1,19 @@
-import type { ComputeServiceRecord, Hypervisor } from '../nova/types.ts';
+import type { Eviction } from '../../contracts/crds/eviction.ts';
+import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
 import { computeService, hypervisor } from '../../test/fixtures/activities/nova.ts';
-import type { HypervisorFacts } from './facts.ts';
-import { judgeSource } from './judge-source.ts';
-import type { Exclusion, HostCandidate } from './judge-targets.ts';
-import { chooseTargets, judgeTarget } from './judge-targets.ts';
+import type { ComputeServiceRecord, Hypervisor as NovaHypervisor } from '../nova/types.ts';
+import {
+  chooseTargets,
+  type Exclusion,
+  factsOf,
+  type HostCandidate,
+  type HypervisorFacts,
+  hypervisorFacts,
+  isOlder,
+  judgeSource,
+  judgeTarget,
+  openEvictions,
+} from './judge-hosts.ts';
 
 const facts = (change: Partial<HypervisorFacts> = {}): HypervisorFacts => ({
   name: 'node-1',
@@ -37,7 +47,7 @@ test.each<[why: string, service: Partial<ComputeServiceRecord>, given: Hyperviso
 
 interface Change {
   service?: Partial<ComputeServiceRecord>;
-  node?: Partial<Hypervisor>;
+  node?: Partial<NovaHypervisor>;
   given?: HypervisorFacts | null;
   isEvicting?: boolean;
 }
@@ -116,4 +126,112 @@ test('the obstacle says what keeps each host out', () => {
   expect(chooseTargets(source, others).obstacle?.message).toBe(
     'No other host may take the servers of node-1: node-2 is disabled, node-3 is in maintenance',
   );
+});
+
+test.each([
+  ['9.2.0', '10.0.0', true],
+  ['10.0.0', '9.2.0', false],
+  ['10.0.0', '10.0.0', false],
+  ['10.0', '10.0.1', true],
+  ['10.0.0', '10', false],
+  ['unknown', '10.0.0', null],
+  ['10.0.0', '', null],
+  ['10.0.0-rc1', '10.0.0', null],
+])('%s is older than %s: %s', (version, than, older) => {
+  expect(isOlder(version, than)).toBe(older);
+});
+
+const metadata = {
+  name: 'node-1',
+  uid: 'uid',
+  resourceVersion: '1',
+  generation: 1,
+  creationTimestamp: '2026-01-01T00:00:00Z',
+};
+const hypervisorObject = (status: Hypervisor['status'], spec?: Hypervisor['spec']): Hypervisor => ({
+  apiVersion: 'kvm.cloud.sap/v1',
+  kind: 'Hypervisor',
+  metadata,
+  ...(spec === undefined ? {} : { spec }),
+  ...(status === undefined ? {} : { status }),
+});
+const none: HypervisorFacts = {
+  name: 'node-1',
+  hypervisorId: null,
+  libVirtVersion: null,
+  hypervisorVersion: null,
+  osUpdateInProgress: false,
+  maintenance: '',
+};
+
+test.each<[why: string, given: Hypervisor, facts: HypervisorFacts]>([
+  ['no status at all', hypervisorObject(undefined), none],
+  [
+    'what the agent writes before it has asked libvirt',
+    hypervisorObject({ numInstances: 0, libVirtVersion: 'unknown', hypervisorVersion: 'unknown' }),
+    none,
+  ],
+  [
+    'everything',
+    hypervisorObject(
+      {
+        numInstances: 3,
+        libVirtVersion: '10.0.0',
+        hypervisorVersion: '9.2.0',
+        hypervisorId: 'h',
+        updateStatus: { inProgress: true, retry: 3 },
+      },
+      { maintenance: 'auto' } as Hypervisor['spec'],
+    ),
+    {
+      name: 'node-1',
+      hypervisorId: 'h',
+      libVirtVersion: '10.0.0',
+      hypervisorVersion: '9.2.0',
+      osUpdateInProgress: true,
+      maintenance: 'auto',
+    },
+  ],
+])('the facts of a Hypervisor: %s', (_why, given, facts) => {
+  expect(hypervisorFacts(given)).toEqual(facts);
+});
+
+const named = (name: string, hypervisorId: string | null = null): HypervisorFacts => ({ ...none, name, hypervisorId });
+const host = { id: 'h1', serviceHost: 'node-1', hypervisorHostname: 'node-1.a.example' };
+
+test.each<[why: string, all: HypervisorFacts[], found: string | null]>([
+  ['by Nova’s id, whatever its name', [named('other', 'h1'), named('node-1')], 'other'],
+  ['by its name', [named('node-2'), named('node-1')], 'node-1'],
+  ['by its full name', [named('node-1.a.example')], 'node-1.a.example'],
+  ['by its short name', [named('node-1.b.example')], 'node-1.b.example'],
+  ['not by a guess', [named('node-1.b.example'), named('node-1.c.example')], null],
+  ['not by a part', [named('node-10')], null],
+  ['not at all', [], null],
+])('the Hypervisor of a host is found %s', (_why, all, found) => {
+  expect(factsOf(host, all)?.name ?? null).toBe(found);
+});
+
+test('an Eviction is open until it has ended or is being deleted', () => {
+  const eviction = (name: string, status: 'True' | 'False' | null, deletionTimestamp?: string): Eviction => ({
+    apiVersion: 'kvm.cloud.sap/v1',
+    kind: 'Eviction',
+    metadata: { ...metadata, name, uid: name, ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }) },
+    spec: { hypervisor: name, reason: 'test' },
+    ...(status === null
+      ? {}
+      : {
+          status: {
+            conditions: [
+              { type: 'Evicting', status, reason: 'x', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' },
+            ],
+          },
+        }),
+  });
+  const all = [
+    eviction('new', null),
+    eviction('running', 'True'),
+    eviction('ended', 'False'),
+    eviction('cancelled', 'True', '2026-01-01T01:00:00Z'),
+  ];
+  expect(openEvictions(all).map(({ hypervisor: name }) => name)).toEqual(['new', 'running']);
 });

@@ -7,15 +7,18 @@ import { type ComputeHost, joinHost } from '../nova/find-host.ts';
 import { hasEnded } from '../nova/judge-migration.ts';
 import { observeHost } from '../nova/observe-host.ts';
 import type { ComputeServiceRecord, Hypervisor, InstanceDetail } from '../nova/types.ts';
-import { askPlacement, mapAtOnce } from './candidates.ts';
-import { judgeInstance } from './compatibility.ts';
-import { type OpenEviction, factsOf, hypervisorFacts, openEvictions } from './facts.ts';
-import { judgePlacement } from './judge-placement.ts';
-import { judgeSource } from './judge-source.ts';
-import { type HostCandidate, chooseTargets } from './judge-targets.ts';
-import { instanceObstacle } from './obstacle.ts';
-import { requirementsOf } from './requirements.ts';
-import { type GroupPlacement, isStrict, placeOf } from './scheduler-rules.ts';
+import { askPlacement, judgePlacement, mapAtOnce } from './judge-placement.ts';
+import { instanceObstacle, judgeInstance } from './obstacles.ts';
+import {
+  chooseTargets,
+  factsOf,
+  type HostCandidate,
+  hypervisorFacts,
+  judgeSource,
+  type OpenEviction,
+  openEvictions,
+} from './judge-hosts.ts';
+import { type GroupPlacement, isStrict, placeOf, requirementsOf } from './scheduler-rules.ts';
 
 export interface PreflightRequest {
   hypervisor: string;

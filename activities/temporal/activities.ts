@@ -1,16 +1,16 @@
 import { cancellationSignal } from '@temporalio/activity';
-import type { Client } from '@temporalio/client';
-import { WorkflowNotFoundError } from '@temporalio/client';
-import type { TemporalActivities } from '../../contracts/eviction/activities.ts';
+import { type Client, isGrpcServiceError, ServiceError, WorkflowNotFoundError } from '@temporalio/client';
+import type { ApplicationFailure } from '@temporalio/common';
 import type { AllowanceRequest } from '../../contracts/allowance.ts';
+import type { ErrorCode } from '../../contracts/errors.ts';
+import type { TemporalActivities } from '../../contracts/eviction/activities.ts';
 import { migrationAllowanceId } from '../../contracts/ids.ts';
 import { messages } from '../../contracts/messages.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import { droverFailure } from '../../runtime/failure.ts';
 import type { Random } from '../../runtime/random.ts';
 import { limited } from '../../runtime/temporal/temporal.ts';
-import { temporalFailure } from './faults.ts';
-import { signalWithStartAllowance } from './start-allowance.ts';
-import { acquireSlot } from './acquire-slot.ts';
+import { acquireSlot, signalWithStartAllowance } from './allowance.ts';
 
 /** What the activities on Temporal itself need. */
 export interface TemporalActivitiesDeps {
@@ -114,4 +114,23 @@ async function unlessGone<Result, Otherwise>(
     if (error instanceof WorkflowNotFoundError) return otherwise;
     throw error;
   }
+}
+
+/** gRPC statuses with which Temporal says no for good; whatever else goes wrong may pass. */
+const refusals = { invalidArgument: 3, permissionDenied: 7, unimplemented: 12, unauthenticated: 16 } as const;
+
+/** The row of the error table for a call of Temporal that failed. */
+export function temporalFailure(what: string, error: unknown): ApplicationFailure {
+  const cause = error instanceof ServiceError && error.cause !== undefined ? error.cause : error;
+  const words = isGrpcServiceError(cause)
+    ? cause.details || cause.message
+    : cause instanceof Error
+      ? cause.message
+      : String(cause);
+  return droverFailure(codeOf(cause), `Temporal could not ${what}: ${words}`, { cause });
+}
+
+function codeOf(cause: unknown): ErrorCode {
+  const refused = isGrpcServiceError(cause) && Object.values<number>(refusals).includes(cause.code);
+  return refused ? 'RequestRefused' : 'TemporalUnavailable';
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
-import { mapAtOnce } from '../../activities/preflight/candidates.ts';
+import { mapAtOnce } from '../../activities/preflight/judge-placement.ts';
 import { maxHeartbeatThrottleIntervalMs, stickyScheduleToStartTimeoutMs } from '../../contracts/policies.ts';
 import { type Lab, startLab } from '../../lab/lab.ts';
 import { systemClock } from '../../runtime/clock.ts';

@@ -1,10 +1,35 @@
 import type { EvictionObjectActivities } from '../../../contracts/eviction/activities.ts';
-import { awaitNodeReturned } from './await-node-returned.ts';
-import { awaitStopLifted } from './await-stop-lifted.ts';
-import type { EvictionObjectDependencies, Tools } from './dependencies.ts';
+import type { EvictionSettings } from '../../../contracts/eviction/eviction.ts';
+import type { Clock } from '../../../runtime/clock.ts';
+import type { Mode } from '../../../contracts/kinds/kind.ts';
+import type { Stop } from '../../../runtime/stop.ts';
+import type { Audit } from '../../../runtime/telemetry/audit.ts';
+import { type ActivityScope, currentScope } from '../../lib/context.ts';
+import { waitFor } from '../../lib/wait.ts';
+import type { KubernetesClient } from './client.ts';
 import { openEviction } from './open-eviction.ts';
 import { publishEviction } from './publish-eviction.ts';
-import { currentScope } from '../../lib/context.ts';
+
+/** What the composition root gives to the activities on Evictions. */
+export interface EvictionObjectDependencies {
+  client: KubernetesClient;
+  settings: EvictionSettings;
+  /** Of the kind Eviction. */
+  mode: Mode;
+  /** Where Migration objects are. */
+  migrationNamespace: string;
+  /** Signals the run of the host, starting it if need be, with `{ hypervisor }` alone. */
+  signalWithStartEviction: (hypervisor: string, startedBy: string | null) => Promise<void>;
+  /** The stop that holds for evictions here; undefined: none does. */
+  findStop: (signal: AbortSignal) => Promise<Stop | undefined>;
+  audit: Audit;
+  /** The running activity. Default: Temporal's. */
+  scope?: (clock: Clock) => ActivityScope;
+  clock: Clock;
+}
+
+/** The same, for one execution. */
+export type Tools = Omit<EvictionObjectDependencies, 'scope'> & { scope: ActivityScope };
 
 /** The activities on queue `kubernetes`. */
 export function createEvictionObjectActivities({
@@ -18,4 +43,46 @@ export function createEvictionObjectActivities({
     awaitStopLifted: () => awaitStopLifted(tools()),
     awaitNodeReturned: (node, bootId, deadlineMs) => awaitNodeReturned(tools(), node, bootId, deadlineMs),
   };
+}
+
+/** A reboot takes minutes. */
+const nodePollMs = 5_000;
+
+/**
+ * Waits until a Node is Ready with another boot id. The deadline counts from when the activity was asked for, so that a worker that dies
+ * does not lengthen it; a worker's clock that is ahead of Temporal's must not end it at once.
+ *
+ * @param bootId     null: any will do
+ * @param deadlineMs how long to wait
+ * @returns false when the Node was not back by then
+ */
+export async function awaitNodeReturned(
+  { client, scope, clock }: Tools,
+  node: string,
+  bootId: string | null,
+  deadlineMs: number,
+): Promise<boolean> {
+  const untilMs = clock.now() + deadlineMs - scope.waitedMs;
+  return await waitFor<boolean>({
+    scope,
+    clock,
+    look: async () => {
+      const found = await client.getNode(node, scope.signal);
+      if (found !== null && found.ready && found.bootId !== bootId) return { done: true };
+      const leftMs = untilMs - clock.now();
+      return leftMs <= 0 ? { done: false } : { againMs: Math.min(nodePollMs, leftMs) };
+    },
+  });
+}
+
+/** A user lifts it, and need not see that within a second. */
+const stopPollMs = 2_000;
+
+/** Waits until no `drover stop` holds for evictions here. */
+export async function awaitStopLifted({ scope, clock, findStop }: Tools): Promise<void> {
+  await waitFor({
+    scope,
+    clock,
+    look: async () => ((await findStop(scope.signal)) === undefined ? { done: null } : { againMs: stopPollMs }),
+  });
 }

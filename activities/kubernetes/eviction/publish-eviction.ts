@@ -1,18 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
-
-import type { EvictionPublished, EvictionReport } from '../../../contracts/eviction/activities.ts';
-import { setConditions } from '../../../contracts/conditions.ts';
-import type { ConditionUpdate } from '../../../contracts/conditions.ts';
+import { type ConditionUpdate, setConditions } from '../../../contracts/conditions.ts';
 import type { Eviction, EvictionStatus } from '../../../contracts/crds/eviction.ts';
+import type { EvictionPublished, EvictionReport } from '../../../contracts/eviction/activities.ts';
 import { onlyObserves } from '../../../contracts/eviction/annotations.ts';
 import { evictionConditions } from '../../../contracts/eviction/conditions.ts';
+import { evictionFinalizer } from '../../../contracts/ids.ts';
 import { isFailure } from '../../../runtime/kubernetes/kubernetes-faults.ts';
-import { conditionMessageLimit, cut } from '../lib/cut-text.ts';
-import type { Tools } from './dependencies.ts';
-import { releaseEviction } from './release-eviction.ts';
-import { readMigration } from './migration-status.ts';
 import { retryConflicts } from '../../../runtime/kubernetes/retry-conflicts.ts';
+import { conditionMessageLimit, cut } from '../lib/cut-text.ts';
 import { writeEvent } from '../lib/write-event.ts';
+import type { Tools } from './activities.ts';
+import { readMigration } from './report-migration.ts';
 
 /**
  * Writes what differs: the status on the version that was read, then events, then the finalizer goes. Safe to repeat, and safe when two
@@ -117,4 +115,22 @@ async function readMigrations(
 ): Promise<EvictionPublished['migrations']> {
   const migrations = await client.listMigrations(migrationNamespace, uid, scope.signal);
   return Object.fromEntries(migrations.map(({ metadata, status }) => [metadata.name, readMigration(status)]));
+}
+
+/** Takes drover's finalizer off the Eviction that was read. Well where it is off, or the Eviction gone. @throws ObjectConflict */
+export async function releaseEviction(
+  { client, scope }: Pick<Tools, 'client' | 'scope'>,
+  metadata: Eviction['metadata'],
+): Promise<void> {
+  const { finalizers = [] } = metadata;
+  if (!finalizers.includes(evictionFinalizer)) return;
+  try {
+    await client.patchEvictionMetadata(
+      metadata,
+      { finalizers: finalizers.filter((finalizer) => finalizer !== evictionFinalizer) },
+      scope.signal,
+    );
+  } catch (error) {
+    if (!isFailure(error, 'ObjectNotFound')) throw error;
+  }
 }

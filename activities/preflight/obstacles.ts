@@ -1,6 +1,31 @@
-import type { Obstacle } from '../../contracts/eviction/eviction.ts';
+import type { Obstacle, ObstacleCode } from '../../contracts/eviction/eviction.ts';
 import type { InstanceDetail } from '../nova/types.ts';
-import { instanceObstacle } from './obstacle.ts';
+
+/** Something about the host as a whole. People accept it by its code. */
+export const hostObstacle = (code: ObstacleCode, message: string): Obstacle => ({
+  id: code,
+  code,
+  instanceId: null,
+  message,
+});
+
+/** Something about one server. People accept it by `code/server id`. */
+export const instanceObstacle = (
+  code: ObstacleCode,
+  instance: { id: string; name: string },
+  message: string,
+): Obstacle => ({
+  id: `${code}/${instance.id}`,
+  code,
+  instanceId: instance.id,
+  message: `${instance.name || instance.id}: ${message}`,
+});
+
+/** `a, b and 3 more`. */
+export function listed(names: readonly string[], most = 5): string {
+  const shown = names.slice(0, most).join(', ');
+  return names.length > most ? `${shown} and ${names.length - most} more` : shown;
+}
 
 export interface CompatibilityOptions {
   /** Whether the disks of servers lie on the hosts themselves, so that moving a server copies them. */

@@ -1,5 +1,5 @@
 import { ServiceError } from '@temporalio/client';
-import { temporalFailure } from './faults.ts';
+import { temporalFailure } from './activities.ts';
 
 /** As grpc-js makes them. */
 const grpc = (code: number, details: string): Error =>

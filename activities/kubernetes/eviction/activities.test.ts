@@ -2,8 +2,7 @@ import { drive } from '../../../test/fakes/drive.ts';
 import { randomOf } from '../../../test/faults/random.ts';
 import { createVirtualClock } from '../../../test/simulator/clock.ts';
 import { testScope } from '../../../test/fixtures/activities/nova.ts';
-import { awaitNodeReturned } from './await-node-returned.ts';
-import type { Tools } from './dependencies.ts';
+import { awaitNodeReturned, type Tools } from './activities.ts';
 
 test.each([
   ['a worker whose clock is an hour ahead waits as long', { scheduledMs: -3_600_000, waitedMs: 0 }, 60_000],

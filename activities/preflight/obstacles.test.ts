@@ -1,6 +1,6 @@
 import { instanceDetail } from '../../test/fixtures/activities/nova.ts';
 import type { InstanceDetail } from '../nova/types.ts';
-import { judgeInstance } from './compatibility.ts';
+import { judgeInstance } from './obstacles.ts';
 
 type Row = [why: string, change: Partial<InstanceDetail>, codes: string[]];
 const rows: Row[] = [

@@ -1,6 +1,6 @@
 import { bootIdAnnotation, retryHandledAnnotation, runIdAnnotation } from '../../../contracts/eviction/annotations.ts';
 import { annotations, evictionFinalizer } from '../../../contracts/ids.ts';
-import { beginConditions, beginMetadata } from './begin-serving.ts';
+import { beginConditions, beginMetadata } from './open-eviction.ts';
 import { sampleCondition, sampleEviction } from '../../../test/fixtures/activities/eviction.ts';
 import type { Sample } from '../../../test/fixtures/activities/eviction.ts';
 

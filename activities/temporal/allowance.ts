@@ -1,0 +1,150 @@
+import {
+  type Client,
+  isGrpcServiceError,
+  ServiceError,
+  WithStartWorkflowOperation,
+  WorkflowNotFoundError,
+  type WorkflowStartOptions,
+} from '@temporalio/client';
+import { TypedSearchAttributes } from '@temporalio/common';
+import {
+  type AllowanceRequest,
+  inputOf,
+  objectOf,
+  placeOf,
+  type SharedLimit,
+  type SlotAnswer,
+} from '../../contracts/allowance.ts';
+import { allowanceId, workflowQueue, workflowTypes } from '../../contracts/ids.ts';
+import { messages } from '../../contracts/messages.ts';
+import { searchAttributes } from '../../contracts/search-attributes.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Random } from '../../runtime/random.ts';
+
+/** Whose wish concerns which limit. */
+export interface AllowanceMessage {
+  limit: SharedLimit;
+  /** Prefix of workflow ids; empty by default. */
+  cluster: string;
+  request: AllowanceRequest;
+}
+
+/** Tells the run that shares out the limit, starting it if none is open. One call of the server, so that a run which just ends cannot miss it. */
+export async function signalWithStartAllowance(
+  client: Client,
+  { limit, cluster, request }: AllowanceMessage,
+): Promise<void> {
+  await client.workflow.signalWithStart(workflowTypes.allocateAllowance, {
+    ...startOptions(limit, cluster),
+    signal: messages.allowanceRequested,
+    signalArgs: [request],
+  });
+}
+
+/** @param more what the input says besides */
+export const startOptions = (limit: SharedLimit, cluster: string, more: object = {}) =>
+  ({
+    workflowId: allowanceId(limit, cluster),
+    taskQueue: workflowQueue,
+    workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+    workflowIdConflictPolicy: 'USE_EXISTING',
+    args: [{ ...inputOf(limit), cluster, ...more }],
+    // Given with the start they cost no event.
+    typedSearchAttributes: new TypedSearchAttributes([
+      { key: { name: searchAttributes.kind, type: 'KEYWORD' }, value: 'Allowance' },
+      { key: { name: searchAttributes.object, type: 'KEYWORD' }, value: objectOf(limit) },
+      { key: { name: searchAttributes.phase, type: 'KEYWORD' }, value: 'Observing' },
+    ]),
+    staticSummary:
+      limit.kind === 'migrations'
+        ? `Share out the migrations of ${limit.region}`
+        : `Share out the ${limit.kind} of vCenter ${limit.vcenter}`,
+    staticDetails: (limit.kind === 'migrations'
+      ? detailsOfMigrations(limit.region)
+      : detailsOfSlots(limit.kind, placeOf(limit))
+    ).join('\n\n'),
+  }) as const satisfies WorkflowStartOptions;
+
+const detailsOfMigrations = (region: string): string[] => [
+  `Decides how many of the migrations that region **${region}** may have at once each eviction may run. It looks at Nova at intervals and ends when nobody needs it.`,
+  'To terminate it is safe: the next report of an eviction starts it again, and it grants nothing before it has read what Nova has in progress.',
+];
+
+const detailsOfSlots = (what: string, place: string): string[] => [
+  `Decides whose turn it is among the ${what} that **${place}** may have at once: who came first goes first. It looks at vCenter at intervals and ends when nobody needs it.`,
+  'To terminate it is safe: the next virtual machine that asks starts it again, and nobody has a turn before all that had one is seen. Those that wait ask again by themselves.',
+];
+
+/**
+ * Of gRPC: RESOURCE_EXHAUSTED, as a run answers so many questions at once (ten, by default); ABORTED and UNAVAILABLE, as a server that is
+ * asked by very many drops those that it has taken.
+ */
+const notTaken = [8, 10, 14];
+
+/** Until it is asked once more where too many ask at once: often enough that whoever waits can say for what, and no load of its own. */
+const pauseMs = 1_000;
+
+/** To be told later: nothing is known yet. */
+const later: SlotAnswer = { sequence: 0, allowance: 0, limit: null, inUse: 0 };
+
+export interface SlotTools {
+  client: Client;
+  clock: Clock;
+  random: Random;
+}
+
+/**
+ * Asks the run that shares out the turns, starting it if none is open, and gives back its answer: one call of the server, so that a run which
+ * just ends cannot miss it. Where too many ask at once it is told, which keeps the place in the queue, and asked once more; then it answers
+ * by signal.
+ */
+export async function acquireSlot(
+  { client, clock, random }: SlotTools,
+  request: AllowanceMessage,
+  abort: AbortSignal,
+): Promise<SlotAnswer> {
+  const answer = await ask(client, request);
+  if (answer !== null) return answer;
+  await signalWithStartAllowance(client, request);
+  await clock.sleep(pauseMs * (1 + random()), abort);
+  return (await ask(client, request)) ?? later;
+}
+
+/** Null: it was not taken. */
+async function ask(client: Client, { limit, cluster, request }: AllowanceMessage): Promise<SlotAnswer | null> {
+  const recovers = await wasLost(client, allowanceId(limit, cluster));
+  const startWorkflowOperation = new WithStartWorkflowOperation(
+    workflowTypes.allocateAllowance,
+    startOptions(limit, cluster, recovers ? { recovers } : {}),
+  );
+  try {
+    return await client.workflow.executeUpdateWithStart<() => Promise<unknown>, SlotAnswer, [unknown]>(
+      messages.acquireSlot,
+      { args: [request], startWorkflowOperation },
+    );
+  } catch (error) {
+    if (isNotTaken(error)) return null;
+    throw error;
+  }
+}
+
+/** Whoever terminates it takes along whose turn it was. */
+async function wasLost(client: Client, workflowId: string): Promise<boolean> {
+  try {
+    const { status } = await client.workflow.getHandle(workflowId).describe();
+    return (
+      status.name !== 'RUNNING' &&
+      status.name !== 'PAUSED' &&
+      status.name !== 'COMPLETED' &&
+      status.name !== 'CONTINUED_AS_NEW'
+    );
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return false;
+    throw error;
+  }
+}
+
+function isNotTaken(error: unknown): boolean {
+  const cause = error instanceof ServiceError ? error.cause : error;
+  return isGrpcServiceError(cause) && notTaken.includes(cause.code);
+}
