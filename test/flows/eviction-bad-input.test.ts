@@ -225,6 +225,8 @@ const nonsense: [signal: string, input: string][] = [
 const astray: [type: string, id: string, inputs: string[], words: string][] = [
   ['migrateInstance', 'migration/by-hand', [], 'start that one'],
   ['migrateInstance', 'migration/by-hand', ['{"instance": "vm-1"}'], 'start that one'],
+  ['evictHypervisor', 'eviction/by-hand', [], 'hypervisor is missing'],
+  ['evictHypervisor', 'eviction/by-hand', ['{"hypervisor": 7}'], 'hypervisor is missing'],
   ['allocateAllowance', 'limits/by-hand', [], 'needs a region'],
   ['allocateAllowance', 'limits/by-hand', ['"RegionOne"'], 'needs a region'],
   [

@@ -58,6 +58,7 @@ async function outcomeOf(host: string, servers: readonly Server[]): Promise<obje
     run: status,
     result: {
       ...result,
+      object: neutral(result.object),
       eviction: neutral(result.eviction),
       hypervisor: neutral(result.hypervisor),
       message: neutral(result.message),

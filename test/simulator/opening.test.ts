@@ -1,4 +1,5 @@
-import { evictionId, workflowQueue, workflowTypes } from '../../contracts/ids.ts';
+import type { WorkflowHandle } from '@temporalio/client';
+import { evictionId, kubernetesQueue, workflowQueue, workflowTypes } from '../../contracts/ids.ts';
 import { messages } from '../../contracts/messages.ts';
 import { withClock } from '../../lab/clock.ts';
 import { applyHypervisors } from '../../lab/hypervisors.ts';
@@ -6,6 +7,8 @@ import { applyObject } from '../../lab/kubernetes-objects.ts';
 import { hosts, quickSettings } from '../flows/world-base.ts';
 import { loadWorkflows } from './bundle.ts';
 import { deploy } from './deployment.ts';
+import type { RunRecord } from './simulation.ts';
+import { createSimulation } from './simulation.ts';
 
 const host = 'node-1';
 
@@ -82,4 +85,87 @@ test('a change that is told while an Eviction is opened is read while it is serv
   };
   await simulation.run(withClock(simulation.clock, evict), 600_000);
   deployment.close();
+});
+
+describe('a run of evictions alone, with an activity that opens Evictions as the test says', () => {
+  const minuteMs = 60_000;
+  type Opening = () => Promise<object>;
+  const alone = async (openEviction: Opening) => {
+    const simulation = createSimulation({
+      bundle: await loadWorkflows(),
+      seed: 1,
+      serve: () => [{ taskQueue: kubernetesQueue, activities: { openEviction } }],
+    });
+    const begin = (args: unknown[] = [{ hypervisor: host }]) =>
+      simulation.client.workflow.start(workflowTypes.evictHypervisor, {
+        workflowId: evictionId(host),
+        taskQueue: workflowQueue,
+        args,
+      });
+    return { simulation, begin };
+  };
+
+  const messagesThatCut: [what: string, send: (run: WorkflowHandle) => Promise<unknown>][] = [
+    ['a cancel', (run) => run.cancel()],
+    ['retryNow, which is answered', (run) => run.executeUpdate(messages.retryNow)],
+    ['retryNow by signal', (run) => run.signal(messages.retryNow)],
+    ['a change', (run) => run.signal(messages.objectChanged, {})],
+    ['a command, which waits for the Eviction', (run) => run.signal(messages.pause, {})],
+  ];
+  test.each(messagesThatCut)('%s cuts the wait after a reading that failed', async (what, send) => {
+    let lastMs = 0;
+    const { simulation, begin } = await alone(() => {
+      lastMs = simulation.clock.now();
+      return Promise.reject(new Error('kube-apiserver is away'));
+    });
+    const { clock } = simulation;
+    const run = await begin();
+    const talk = async (): Promise<void> => {
+      // By then the run waits ten minutes after each reading; Temporal's own retries come within 15 s.
+      await clock.sleep(120 * minuteMs);
+      while (clock.now() - lastMs < minuteMs) await clock.sleep(1_000);
+      const sentMs = clock.now();
+      await send(run);
+      await clock.sleep(2_000);
+      const [{ status }] = simulation.runs() as [RunRecord];
+      if (what === 'a cancel') expect(status).toBe('CANCELED');
+      else expect(lastMs).toBeGreaterThanOrEqual(sentMs);
+    };
+    await simulation.run(talk(), 24 * 60 * minuteMs);
+    simulation.close();
+  });
+
+  test('an update that comes while nothing is open is answered before the run ends', async () => {
+    const opening = Promise.withResolvers<object>();
+    const { simulation, begin } = await alone(() => opening.promise);
+    const run = await begin();
+    const talk = async (): Promise<void> => {
+      const answer = run.executeUpdate(messages.pause, { args: [{}] }).catch((error: unknown) => error);
+      await simulation.clock.sleep(1_000);
+      opening.resolve({ kind: 'nothing' });
+      expect(await answer).toMatchObject({
+        cause: { type: 'InvalidInput', message: expect.stringContaining('no open') },
+      });
+      expect(await run.result()).toMatchObject({ outcome: 'nothing', hypervisor: host });
+    };
+    await simulation.run(talk(), 10 * minuteMs);
+    simulation.close();
+  });
+
+  test.each([[[]], [[null]], [['node-1']], [[{ hypervisor: 7 }]]])(
+    'by hand with the input %j it fails in its first task, with a sentence',
+    async (args: unknown[]) => {
+      const { simulation, begin } = await alone(() => Promise.resolve({ kind: 'nothing' }));
+      const run = await begin(args);
+      const failure = await simulation.run(
+        run.result().catch((error: unknown) => error),
+        minuteMs,
+      );
+      expect(failure).toMatchObject({
+        cause: { type: 'InvalidInput', message: expect.stringContaining('hypervisor is missing') },
+      });
+      expect(simulation.runs()).toMatchObject([{ status: 'FAILED', activities: [], taskFailures: [] }]);
+      simulation.close();
+    },
+  );
 });

@@ -58,7 +58,7 @@ const slackMs = 60_000;
  * @param carried what an earlier run of the same eviction knew, when it continues as new
  */
 export async function evictHypervisor(input: EvictionInput, carried?: EvictionState): Promise<EvictionResult> {
-  const { hypervisor } = readInput({ kind: 'Eviction', input: ['hypervisor'] }, input);
+  const { hypervisor } = readInput({ kind: 'Hypervisor', input: ['hypervisor'] }, input);
   const inbox: EvictionInbox = { run: null, changed: false, cancelled: false, ending: false, wakeUps: 0 };
   handleMessages(inbox, hypervisor);
   return await CancellationScope.nonCancellable(async () => {
