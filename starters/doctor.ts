@@ -27,7 +27,7 @@ import type { CommandContext } from './command/context.ts';
 import { exitCodes } from './command/exit-codes.ts';
 import { interruptible } from './command/interruption.ts';
 import { withKubernetes } from './command/kubernetes-access.ts';
-import { renderFindings } from './render/findings.ts';
+import { renderFindings } from './render/table.ts';
 import { printJson } from './command/terminal.ts';
 
 const systems = ['temporal', 'kubernetes', 'openstack'] as const;

@@ -46,12 +46,12 @@ const commands: Record<string, CommandEntry> = {
   watch: {
     group: evictions,
     summary: 'follow one until it ends',
-    load: async () => (await import('./eviction/watch.ts')).watchCommand,
+    load: async () => (await import('./eviction/follow.ts')).watchCommand,
   },
   cancel: {
     group: evictions,
     summary: 'stop one in good order',
-    load: async () => (await import('./eviction/cancel.ts')).cancelCommand,
+    load: async () => (await import('./eviction/steer.ts')).cancelCommand,
   },
   retry: {
     group: evictions,
@@ -61,27 +61,27 @@ const commands: Record<string, CommandEntry> = {
   accept: {
     group: evictions,
     summary: 'accept obstacles, or consent to more',
-    load: async () => (await import('./eviction/accept.ts')).acceptCommand,
+    load: async () => (await import('./eviction/steer.ts')).acceptCommand,
   },
   pause: {
     group: running,
     summary: 'start no further moves',
-    load: async () => (await import('./eviction/pause.ts')).pauseCommand,
+    load: async () => (await import('./eviction/steer.ts')).pauseCommand,
   },
   resume: {
     group: running,
     summary: 'go on after a pause',
-    load: async () => (await import('./eviction/resume.ts')).resumeCommand,
+    load: async () => (await import('./eviction/steer.ts')).resumeCommand,
   },
   skip: {
     group: running,
     summary: 'leave one instance where it is',
-    load: async () => (await import('./eviction/skip.ts')).skipCommand,
+    load: async () => (await import('./eviction/steer.ts')).skipCommand,
   },
   parallelism: {
     group: running,
     summary: 'set how many move at once',
-    load: async () => (await import('./eviction/parallelism.ts')).parallelismCommand,
+    load: async () => (await import('./eviction/steer.ts')).parallelismCommand,
   },
   hosts: {
     group: hypervisors,

@@ -88,7 +88,7 @@ function judgeFacts(source: HypervisorFacts, target: HypervisorFacts | null): Ex
   return null;
 }
 
-export interface Targets {
+interface Targets {
   targets: HostCandidate[];
   /** Why there is none; null where there is one. */
   obstacle: Obstacle | null;

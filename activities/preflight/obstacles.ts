@@ -27,7 +27,7 @@ export function listed(names: readonly string[], most = 5): string {
   return names.length > most ? `${shown} and ${names.length - most} more` : shown;
 }
 
-export interface CompatibilityOptions {
+interface CompatibilityOptions {
   /** Whether the disks of servers lie on the hosts themselves, so that moving a server copies them. */
   localDisks: boolean;
 }

@@ -19,7 +19,7 @@ export interface PackBin {
   members: Readonly<Record<string, number>>;
 }
 
-export interface Packing {
+interface Packing {
   /** Bin id by item id. */
   placed: Map<string, string>;
   /** Item ids, in the order given. */

@@ -20,7 +20,7 @@ import {
 } from './judge-hosts.ts';
 import { type GroupPlacement, isStrict, placeOf, requirementsOf } from './scheduler-rules.ts';
 
-export interface PreflightRequest {
+interface PreflightRequest {
   hypervisor: string;
   evictionUid: string;
 }

@@ -13,7 +13,7 @@ import { limited } from '../../runtime/temporal/temporal.ts';
 import { acquireSlot, signalWithStartAllowance } from './allowance.ts';
 
 /** What the activities on Temporal itself need. */
-export interface TemporalActivitiesDeps {
+interface TemporalActivitiesDeps {
   client: Client;
   /** Prefix of workflow ids; empty by default. */
   cluster: string;

@@ -22,7 +22,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
 
 /** Whose wish concerns which limit. */
-export interface AllowanceMessage {
+interface AllowanceMessage {
   limit: SharedLimit;
   /** Prefix of workflow ids; empty by default. */
   cluster: string;
@@ -42,7 +42,7 @@ export async function signalWithStartAllowance(
 }
 
 /** @param more what the input says besides */
-export const startOptions = (limit: SharedLimit, cluster: string, more: object = {}) =>
+const startOptions = (limit: SharedLimit, cluster: string, more: object = {}) =>
   ({
     workflowId: allowanceId(limit, cluster),
     taskQueue: workflowQueue,
@@ -87,7 +87,7 @@ const pauseMs = 1_000;
 /** To be told later: nothing is known yet. */
 const later: SlotAnswer = { sequence: 0, allowance: 0, limit: null, inUse: 0 };
 
-export interface SlotTools {
+interface SlotTools {
   client: Client;
   clock: Clock;
   random: Random;

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../../contracts/errors.ts';
 import { errors } from '../../contracts/errors.ts';
-import type { Ending } from '../eviction/eviction-facts.ts';
+import type { Ending } from '../eviction/eviction-objects.ts';
 
 /** Every exit code of `drover`; docs/commands.md has the same table. Scripts rely on them: never renumbered. */
 export const exitCodes = {

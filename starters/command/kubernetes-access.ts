@@ -9,8 +9,12 @@ import type { Config } from '../../runtime/config/config-schema.ts';
 import type { Kubernetes } from '../../runtime/kubernetes/kubernetes.ts';
 import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
 import type { CommandContext } from './context.ts';
-import type { EvictionObject, MigrationObject } from '../eviction/eviction-facts.ts';
-import { describeEviction, describeMigration } from '../eviction/eviction-objects.ts';
+import {
+  describeEviction,
+  describeMigration,
+  type EvictionObject,
+  type MigrationObject,
+} from '../eviction/eviction-objects.ts';
 import { explainError } from './explain-error.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { Situation } from './next-commands.ts';
 import { nextCommands } from './next-commands.ts';
-import { sampleInstance, sampleProgress } from '../render/sample-progress.ts';
+import { sampleInstance, sampleProgress } from '../../test/fixtures/starters/progress.ts';
 
 const situation = (facts: Partial<Situation>): Situation => ({
   host: 'node-1',

@@ -1,5 +1,5 @@
 import type { EvictionProgress, InstanceProgress } from '../../contracts/eviction/eviction.ts';
-import type { Ending } from '../eviction/eviction-facts.ts';
+import type { Ending } from '../eviction/eviction-objects.ts';
 
 /** A command that a person can type as it stands, and what it does. */
 export interface NextCommand {

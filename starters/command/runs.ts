@@ -6,7 +6,7 @@ import type { EvictionProgress, EvictionResult } from '../../contracts/eviction/
 import { evictionId, workflowTypes } from '../../contracts/ids.ts';
 import { progressQuery } from '../../contracts/messages.ts';
 import { searchAttributes } from '../../contracts/search-attributes.ts';
-import type { Answer, Ending, EvictionRun, RunStatus } from '../eviction/eviction-facts.ts';
+import type { Answer, Ending, EvictionRun, RunStatus } from '../eviction/eviction-objects.ts';
 import { formatTime } from '../render/duration.ts';
 import type { TemporalAccess } from './temporal-access.ts';
 import { answered } from './temporal-access.ts';

@@ -13,15 +13,11 @@ import {
 import { asOption, describedCommand, hostArgument } from '../command/command.ts';
 import type { CommandContext } from '../command/context.ts';
 import { exitCodeOfEnding } from '../command/exit-codes.ts';
-import { follow } from './follow.ts';
-import { followSource } from './follow-source.ts';
-import { quietView } from './follow-views.ts';
+import { chooseView, follow, followSource, quietView, watchIntervalMs } from './follow.ts';
 import { interruptible } from '../command/interruption.ts';
 import { withKubernetes } from '../command/kubernetes-access.ts';
-import { startEviction } from './start-eviction.ts';
-import { tellBeginning } from './tell-beginning.ts';
+import { startEviction, tellBeginning } from './start-eviction.ts';
 import { withTemporal } from '../command/temporal-access.ts';
-import { chooseView, watchIntervalMs } from './watch.ts';
 import { whoRuns } from '../command/who.ts';
 
 interface EvictOptions {

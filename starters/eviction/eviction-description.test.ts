@@ -1,5 +1,5 @@
 import { chooseEviction, refusingObstacles, withStory } from './eviction-description.ts';
-import type { Ending, EvictionObject } from './eviction-facts.ts';
+import type { Ending, EvictionObject } from './eviction-objects.ts';
 import { sampleEviction } from '../../test/fixtures/starters/eviction.ts';
 
 const object = (name: string, facts: Partial<EvictionObject> = {}): EvictionObject =>

@@ -2,7 +2,7 @@ import { findCondition } from '../../contracts/conditions.ts';
 import type { EvictionProgress } from '../../contracts/eviction/eviction.ts';
 import { isObstacleId } from '../../contracts/eviction/annotations.ts';
 import { evictingReasons, evictionConditions } from '../../contracts/eviction/conditions.ts';
-import type { Answer, Ending, EvictionObject, EvictionRun, MigrationObject } from './eviction-facts.ts';
+import type { Answer, Ending, EvictionObject, EvictionRun, MigrationObject } from './eviction-objects.ts';
 import type { FailureDescription } from '../node-failure/failure-run.ts';
 import type { HypervisorDescription } from '../hypervisor/hypervisor-description.ts';
 import type { Situation } from '../command/next-commands.ts';

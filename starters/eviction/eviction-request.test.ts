@@ -1,6 +1,6 @@
 import { readEvictionAnnotations } from '../../contracts/eviction/annotations.ts';
 import { CommandError } from '../command/error.ts';
-import type { EvictionObject } from './eviction-facts.ts';
+import type { EvictionObject } from './eviction-objects.ts';
 import type { EvictionPlan, EvictionRequest } from './eviction-request.ts';
 import { evictionInput, evictionManifest, planEviction } from './eviction-request.ts';
 import { exitCodes } from '../command/exit-codes.ts';

@@ -3,7 +3,7 @@ import type { AskedByAnnotations } from '../../contracts/eviction/annotations.ts
 import { consentBy, readEvictionAnnotations } from '../../contracts/eviction/annotations.ts';
 import { annotations } from '../../contracts/ids.ts';
 import { CommandError, tableError } from '../command/error.ts';
-import type { EvictionObject } from './eviction-facts.ts';
+import type { EvictionObject } from './eviction-objects.ts';
 import { exitCodes } from '../command/exit-codes.ts';
 import type { EvictionManifest } from '../command/kubernetes-access.ts';
 import { unknownHost } from '../hypervisor/hypervisor-objects.ts';

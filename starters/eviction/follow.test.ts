@@ -1,11 +1,9 @@
 import type { EvictionProgress } from '../../contracts/eviction/eviction.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import { tableError } from '../command/error.ts';
-import type { Ending } from './eviction-facts.ts';
-import type { Look } from './follow.ts';
-import { follow } from './follow.ts';
-import { jsonView, liveView, plainView } from './follow-views.ts';
-import { ago, sampleInstance, sampleProgress } from '../render/sample-progress.ts';
+import type { Ending } from './eviction-objects.ts';
+import { follow, jsonView, liveView, type Look, plainView } from './follow.ts';
+import { ago, sampleInstance, sampleProgress } from '../../test/fixtures/starters/progress.ts';
 import type { Paper } from '../../test/fixtures/starters/context.ts';
 import { paper } from '../../test/fixtures/starters/context.ts';
 

@@ -1,8 +1,23 @@
+import type { Command } from 'commander';
 import type { EvictionProgress } from '../../contracts/eviction/eviction.ts';
+import { evictionId } from '../../contracts/ids.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import type { Answer, Ending } from './eviction-facts.ts';
-import { exitCodes } from '../command/exit-codes.ts';
+import { describedCommand, hostArgument, jsonOption } from '../command/command.ts';
+import type { CommandContext } from '../command/context.ts';
+import { exitCodeOfEnding, exitCodes } from '../command/exit-codes.ts';
 import { explainError } from '../command/explain-error.ts';
+import { notRunning } from '../command/give-command.ts';
+import { interruptible } from '../command/interruption.ts';
+import { type KubernetesAccess, withKubernetes } from '../command/kubernetes-access.ts';
+import { askProgress, readEnding } from '../command/runs.ts';
+import { answered, type TemporalAccess, withTemporal } from '../command/temporal-access.ts';
+import type { Terminal } from '../command/terminal.ts';
+import { formatTime } from '../render/duration.ts';
+import { renderEnding } from '../render/progress.ts';
+import { oneLine } from '../render/table.ts';
+import { describeChanges, renderFrame } from '../render/watch.ts';
+import { chooseEviction, withStory } from './eviction-description.ts';
+import type { Answer, Ending, EvictionObject } from './eviction-objects.ts';
 
 /** What one look at an eviction found. */
 export type Look =
@@ -19,7 +34,7 @@ export interface FollowSource {
 }
 
 /** Where news goes. */
-export interface FollowView {
+interface FollowView {
   show(progress: EvictionProgress): void;
   /** Something about the watching itself: nobody answers, nothing has begun. Told once for as long as it is so. */
   remark(message: string): void;
@@ -71,4 +86,205 @@ async function withPercents(source: FollowSource, progress: EvictionProgress): P
     return percent === undefined ? instance : { ...instance, percent: Math.max(percent, instance.percent ?? 0) };
   });
   return { ...progress, instances };
+}
+
+/** The run that is followed: once chosen, it is followed to its end and not into the next eviction of the host. */
+interface Followed {
+  runId: string;
+  status: 'running' | 'ended' | 'continued';
+}
+
+/**
+ * Looks at the eviction of one host: its run in Temporal, and for finer progress its Migration objects.
+ * `look` throws notFound when there is neither a run nor an Eviction that could begin one.
+ */
+export function followSource(access: TemporalAccess, kubernetes: KubernetesAccess, host: string): FollowSource {
+  const workflowId = evictionId(host, access.config.cluster);
+  let runId: string | undefined;
+  let uid: string | null = null;
+  let last: string | null = null;
+
+  const evictionOf = async ({ result }: Ending): Promise<EvictionObject | null> =>
+    chooseEviction(
+      (await kubernetes.evictions().catch(() => [])).filter((object) => object.host === host),
+      result?.eviction ?? last,
+    );
+  const waitingEviction = async (): Promise<EvictionObject | undefined> =>
+    (await kubernetes.evictions().catch(() => [])).find((object) => object.host === host && !object.settled);
+
+  async function look(): Promise<Look> {
+    const followed = await describe(access, workflowId, runId);
+    if (followed?.status === 'continued') {
+      runId = undefined;
+      return await look();
+    }
+    if (followed?.status === 'running') {
+      runId = followed.runId;
+      const progress = await askProgress(access, { workflowId, runId });
+      last = progress?.eviction ?? last;
+      return { state: 'running', progress };
+    }
+    // Before anything was followed, an Eviction that has no run yet is the one that is meant.
+    const waiting = runId === undefined ? await waitingEviction() : undefined;
+    if (waiting !== undefined)
+      return {
+        state: 'waiting',
+        message: `Eviction ${waiting.name} has no run yet. The bridge starts one; \`drover retry ${host}\` does too.`,
+      };
+    if (followed === null) throw notRunning(host);
+    const ending = await readEnding(access, { workflowId, runId: followed.runId });
+    return {
+      state: 'ended',
+      ending: withStory(ending, await evictionOf(ending)),
+      progress: await finalProgress(access, workflowId, followed.runId),
+    };
+  }
+
+  return {
+    look,
+    async percents({ eviction }) {
+      if (eviction === null) return new Map();
+      uid ??= (await kubernetes.evictions()).find(({ name }) => name === eviction)?.uid ?? null;
+      const migrations = uid === null ? [] : await kubernetes.migrations(uid);
+      return new Map(migrations.flatMap(({ id, percent }) => (percent === null ? [] : [[id, percent]])));
+    },
+  };
+}
+
+async function describe(
+  access: TemporalAccess,
+  workflowId: string,
+  runId: string | undefined,
+): Promise<Followed | null> {
+  try {
+    const { runId: found, status } = await answered(access, () =>
+      access.client.workflow.getHandle(workflowId, runId).describe(),
+    );
+    if (status.name === 'CONTINUED_AS_NEW') return { runId: found, status: 'continued' };
+    return { runId: found, status: status.name === 'RUNNING' || status.name === 'PAUSED' ? 'running' : 'ended' };
+  } catch (error) {
+    if (explainError(error).exitCode === exitCodes.notFound) return null;
+    throw error;
+  }
+}
+
+/** What the run showed last; null when no worker is there to tell, or the run shows nothing after its end. */
+export async function finalProgress(access: TemporalAccess, workflowId: string, runId: string) {
+  const progress = await askProgress(access, { workflowId, runId });
+  return progress === null || progress.phase === 'Opening' ? null : progress;
+}
+
+const cursorUp = (lines: number): string => (lines === 0 ? '' : `\u001b[${String(lines)}A`);
+const clearDown = '\u001b[J';
+
+/** A table redrawn in place. */
+export function liveView(terminal: Terminal, clock: Clock): FollowView {
+  let drawn = 0;
+  const redraw = (lines: string[]): void => {
+    terminal.draw(`${cursorUp(drawn)}\r${clearDown}${lines.map((line) => `${line}\n`).join('')}`);
+    drawn = lines.length;
+  };
+  const frame = (progress: EvictionProgress): string[] =>
+    renderFrame(progress, clock.now(), {
+      widthColumns: terminal.widthColumns(),
+      heightRows: terminal.heightRows(),
+      paint: terminal.paint,
+    });
+  let last: EvictionProgress | null = null;
+  return {
+    show(progress) {
+      last = progress;
+      redraw(frame(progress));
+    },
+    remark(message) {
+      redraw([...(last === null ? [] : frame(last)), terminal.paint('warning', oneLine(message))]);
+    },
+    end(ending, progress) {
+      const final = progress ?? last;
+      redraw([...(final === null ? [] : frame(final)), ...renderEnding(ending, terminal.paint)]);
+    },
+  };
+}
+
+/** One line per thing that happens, with its time. */
+export function plainView(terminal: Terminal, clock: Clock): FollowView {
+  let last: EvictionProgress | null = null;
+  const line = (text: string): void => terminal.print(`${formatTime(clock.now())} ${text}`);
+  const changes = (progress: Answer): void => {
+    if (progress === null) return;
+    for (const change of describeChanges(last, progress)) line(change);
+    last = progress;
+  };
+  return {
+    show: changes,
+    remark: line,
+    end(ending, progress) {
+      changes(progress);
+      for (const text of renderEnding(ending, terminal.paint)) line(text);
+    },
+  };
+}
+
+/** JSON lines: `{time, progress}` whenever something changed, `{time, remark}`, and at last `{time, ending}`. */
+export function jsonView(terminal: Terminal, clock: Clock): FollowView {
+  let last = '';
+  const line = (news: object): void =>
+    terminal.print(JSON.stringify({ time: new Date(clock.now()).toISOString(), ...news }));
+  const show = (progress: EvictionProgress): void => {
+    const text = JSON.stringify(progress);
+    if (text !== last) line({ progress });
+    last = text;
+  };
+  return {
+    show,
+    remark: (remark) => line({ remark }),
+    end(ending: Ending, progress: Answer) {
+      if (progress !== null) show(progress);
+      line({ ending });
+    },
+  };
+}
+
+/** Nothing but the end. */
+export const quietView = (terminal: Terminal): FollowView => ({
+  show: () => undefined,
+  remark: (message) => terminal.remark(message),
+  end: (ending) => renderEnding(ending, terminal.paint).forEach((line) => terminal.print(line)),
+});
+
+export const watchIntervalMs = 1_000;
+
+export const watchCommand = (context: CommandContext): Command =>
+  describedCommand(
+    'watch',
+    'Follows the eviction of a host until it ends: a live table on a terminal, else a line per change. Ctrl-C ends the watching, not the eviction.',
+    [
+      ['drover watch node-1', 'a table that is redrawn in place'],
+      ['drover watch node-1 | tee node-1.log', 'a line for each thing that happens'],
+      ['drover watch node-1 --json', 'JSON lines, for programs'],
+      ['drover watch node-1 && ssh node-1 reboot', 'go on only when the host is empty'],
+    ],
+  )
+    .addArgument(hostArgument())
+    .addOption(jsonOption().default(false))
+    .action((host: string, { json }: { json: boolean }) =>
+      interruptible(context, (abort) =>
+        withTemporal(context, abort, (temporal) =>
+          withKubernetes(temporal, async (kubernetes) => {
+            const source = followSource(temporal, kubernetes, host);
+            const { clock } = context;
+            const ending = await follow(source, chooseView(context, json), {
+              intervalMs: watchIntervalMs,
+              clock,
+              abort,
+            });
+            context.exitCode = exitCodeOfEnding(ending.outcome);
+          }),
+        ),
+      ),
+    );
+
+export function chooseView({ terminal, clock }: CommandContext, json: boolean): FollowView {
+  if (json) return jsonView(terminal, clock);
+  return terminal.isInteractive ? liveView(terminal, clock) : plainView(terminal, clock);
 }

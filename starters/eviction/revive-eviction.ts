@@ -2,7 +2,7 @@ import { readEvictionAnnotations } from '../../contracts/eviction/annotations.ts
 import { annotations } from '../../contracts/ids.ts';
 import { CommandError } from '../command/error.ts';
 import { chooseEviction } from './eviction-description.ts';
-import type { EvictionObject } from './eviction-facts.ts';
+import type { EvictionObject } from './eviction-objects.ts';
 import { exitCodes } from '../command/exit-codes.ts';
 import type { KubernetesAccess } from '../command/kubernetes-access.ts';
 import { formatTime } from '../render/duration.ts';

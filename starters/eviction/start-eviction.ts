@@ -1,17 +1,23 @@
-import { kindTable } from '../../contracts/kinds/table.ts';
+import type { EvictionPhase } from '../../contracts/eviction/eviction.ts';
 import { evictionId, workflowQueue, workflowTypes } from '../../contracts/ids.ts';
+import { kindTable } from '../../contracts/kinds/table.ts';
 import { signalWithStart } from '../../runtime/temporal/signal-runs.ts';
 import { CommandError } from '../command/error.ts';
-import type { EvictionObject } from './eviction-facts.ts';
-import type { EvictionRequest } from './eviction-request.ts';
-import { evictionInput, evictionManifest, planEviction } from './eviction-request.ts';
-import { exitCodes } from '../command/exit-codes.ts';
+import { exitCodeOfEnding, exitCodes } from '../command/exit-codes.ts';
 import { explainError } from '../command/explain-error.ts';
 import type { KubernetesAccess } from '../command/kubernetes-access.ts';
-import { formatTime } from '../render/duration.ts';
-import type { TemporalAccess } from '../command/temporal-access.ts';
-import { answered } from '../command/temporal-access.ts';
+import { nextCommands } from '../command/next-commands.ts';
+import { answered, type TemporalAccess } from '../command/temporal-access.ts';
 import type { Terminal } from '../command/terminal.ts';
+import { webUiLink } from '../command/web-ui.ts';
+import { formatTime } from '../render/duration.ts';
+import { renderEnding } from '../render/progress.ts';
+import { renderNextCommands } from '../render/table.ts';
+import { describeChanges } from '../render/watch.ts';
+import { openObstacles } from './eviction-description.ts';
+import type { EvictionObject } from './eviction-objects.ts';
+import { evictionInput, evictionManifest, type EvictionRequest, planEviction } from './eviction-request.ts';
+import type { FollowSource, Look } from './follow.ts';
 
 /** Makes the Eviction and starts its run. */
 export async function startEviction(
@@ -101,4 +107,73 @@ async function startWithoutKubernetes(temporal: TemporalAccess, request: Evictio
       error,
     );
   }
+}
+
+/** A preflight that refuses does so within seconds: worth waiting for, so that the person learns of it here. */
+const beginningMs = 20_000;
+/** A run whose outcome is decided ends within moments, and a script wants its exit code. */
+const endingMs = 30_000;
+
+/** For how long it is waited for more; a phase that is not named says enough. */
+const patienceMs: Readonly<Partial<Record<EvictionPhase, number>>> = {
+  Opening: beginningMs,
+  Preflight: beginningMs,
+  Succeeded: endingMs,
+  Failed: endingMs,
+  Stopped: endingMs,
+  Observed: endingMs,
+};
+
+/** Tells how an eviction begins, and what to type next. */
+export async function tellBeginning(source: FollowSource, temporal: TemporalAccess, host: string): Promise<void> {
+  const { context } = temporal;
+  const { terminal } = context;
+  const look = await lookAtBeginning(source, temporal);
+  const progress = look?.state === 'running' || look?.state === 'ended' ? look.progress : null;
+  if (look?.state === 'running' && progress !== null)
+    for (const line of describeChanges(null, progress)) terminal.print(line);
+  if (look?.state === 'ended') {
+    for (const line of renderEnding(look.ending, terminal.paint)) terminal.print(line);
+    context.exitCode = exitCodeOfEnding(look.ending.outcome);
+  }
+  const link = webUiLink(temporal.namespace, evictionId(host, temporal.config.cluster), null, context.env);
+  if (link !== null) terminal.remark(`Web UI: ${link}`);
+  const situation = {
+    host,
+    running: look?.state !== 'ended',
+    progress,
+    outcome: look?.state === 'ended' ? look.ending.outcome : null,
+    eviction: null,
+    obstacles: progress === null ? [] : openObstacles(progress),
+    stopped: false,
+    leftDisabled: null,
+  };
+  for (const line of renderNextCommands(
+    [...nextCommands(situation), { command: `drover describe ${host}`, why: 'everything about it' }],
+    terminal.paint,
+  ))
+    terminal.remark(line);
+}
+
+async function lookAtBeginning(
+  source: FollowSource,
+  { context: { clock }, abort }: TemporalAccess,
+): Promise<Look | null> {
+  const sinceMs = clock.now();
+  for (;;) {
+    const look = await source.look().catch((error: unknown) => {
+      abort.throwIfAborted();
+      if (explainError(error).exitCode !== exitCodes.unreachable) throw error;
+      return null;
+    });
+    if (clock.now() - sinceMs >= patienceWith(look)) return look;
+    await clock.sleep(250, abort);
+  }
+}
+
+/** Milliseconds since the beginning; 0: it says enough. */
+function patienceWith(look: Look | null): number {
+  if (look === null || look.state === 'waiting') return beginningMs;
+  if (look.state !== 'running') return 0;
+  return look.progress === null ? beginningMs : (patienceMs[look.progress.phase] ?? 0);
 }

@@ -2,9 +2,9 @@ import { systemClock } from '../../runtime/clock.ts';
 import type { Arrival, Target } from './await-state.ts';
 import { awaitArrival, judgeArrival } from './await-state.ts';
 import { tableError } from '../command/error.ts';
-import type { EvictionObject } from '../eviction/eviction-facts.ts';
+import type { EvictionObject } from '../eviction/eviction-objects.ts';
 import type { HypervisorObject } from './hypervisor-objects.ts';
-import { ago } from '../render/sample-progress.ts';
+import { ago } from '../../test/fixtures/starters/progress.ts';
 import { sampleEviction } from '../../test/fixtures/starters/eviction.ts';
 import { lifecycle, sampleHypervisor } from '../../test/fixtures/starters/hypervisor.ts';
 

@@ -3,7 +3,7 @@ import { evictionConditions } from '../../contracts/eviction/conditions.ts';
 import type { LifecycleState } from '../../contracts/hypervisor/conditions.ts';
 import { hypervisorConditions } from '../../contracts/hypervisor/conditions.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import type { EvictionObject } from '../eviction/eviction-facts.ts';
+import type { EvictionObject } from '../eviction/eviction-objects.ts';
 import { exitCodes } from '../command/exit-codes.ts';
 import { explainError } from '../command/explain-error.ts';
 import type { HypervisorObject } from './hypervisor-objects.ts';

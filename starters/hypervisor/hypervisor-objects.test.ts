@@ -1,6 +1,6 @@
 import type { HypervisorObject } from './hypervisor-objects.ts';
 import { maintenanceBy, parseHypervisor, parseNode } from './hypervisor-objects.ts';
-import { now } from '../render/sample-progress.ts';
+import { now } from '../../test/fixtures/starters/progress.ts';
 
 const object = (spec: object, metadata: object = {}, status: object = {}): object => ({
   apiVersion: 'kvm.cloud.sap/v1',

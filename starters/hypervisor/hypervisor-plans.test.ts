@@ -6,7 +6,7 @@ import { planActivate, planMaintain } from './plan-maintenance.ts';
 import { planDecommission } from './plan-decommission.ts';
 import type { OnboardPlan } from './plan-onboard.ts';
 import { planOnboard } from './plan-onboard.ts';
-import { now } from '../render/sample-progress.ts';
+import { now } from '../../test/fixtures/starters/progress.ts';
 import { lifecycle, sampleHypervisor, terminating } from '../../test/fixtures/starters/hypervisor.ts';
 
 type Facts = Partial<HypervisorObject>;

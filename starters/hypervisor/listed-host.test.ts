@@ -1,10 +1,10 @@
-import type { Answer, EvictionRun } from '../eviction/eviction-facts.ts';
+import type { Answer, EvictionRun } from '../eviction/eviction-objects.ts';
 import type { HypervisorObject } from './hypervisor-objects.ts';
 import type { HostFilter } from './listed-host.ts';
 import { listHosts, needsSomebody } from './listed-host.ts';
-import { renderHosts } from '../render/hosts.ts';
+import { renderHosts } from '../render/hypervisor.ts';
 import { coloured, plain } from '../render/paint.ts';
-import { ago, now, sampleProgress } from '../render/sample-progress.ts';
+import { ago, now, sampleProgress } from '../../test/fixtures/starters/progress.ts';
 import { lifecycle, sampleHypervisor, terminating } from '../../test/fixtures/starters/hypervisor.ts';
 
 const late = {

@@ -4,7 +4,7 @@ import type { EvictionProgress } from '../../contracts/eviction/eviction.ts';
 import type { LifecycleState } from '../../contracts/hypervisor/conditions.ts';
 import { anOperator, hypervisorConditions } from '../../contracts/hypervisor/conditions.ts';
 import type { MaintenanceMode } from '../../contracts/hypervisor/hypervisor.ts';
-import type { Answer, EvictionRun } from '../eviction/eviction-facts.ts';
+import type { Answer, EvictionRun } from '../eviction/eviction-objects.ts';
 import type { HypervisorObject } from './hypervisor-objects.ts';
 import { nodeTerminates } from './hypervisor-objects.ts';
 import type { Stands } from '../command/lifecycle-condition.ts';

@@ -13,7 +13,7 @@ import type { HypervisorPlan } from './plan-maintenance.ts';
 import type { KubernetesAccess } from '../command/kubernetes-access.ts';
 import { describeLifecycle, isCurrent } from '../command/lifecycle-condition.ts';
 import type { NextCommand } from '../command/next-commands.ts';
-import { renderNextCommands } from '../render/next-commands.ts';
+import { renderNextCommands } from '../render/table.ts';
 import type { TemporalAccess } from '../command/temporal-access.ts';
 import type { Terminal } from '../command/terminal.ts';
 

@@ -1,8 +1,8 @@
 import type { Retry } from './decide-retry.ts';
 import { decideRetry } from './decide-retry.ts';
-import type { EvictionObject } from '../eviction/eviction-facts.ts';
+import type { EvictionObject } from '../eviction/eviction-objects.ts';
 import type { HypervisorObject } from '../hypervisor/hypervisor-objects.ts';
-import { ago } from '../render/sample-progress.ts';
+import { ago } from '../../test/fixtures/starters/progress.ts';
 import { sampleEviction } from '../../test/fixtures/starters/eviction.ts';
 import { lifecycle, sampleHypervisor } from '../../test/fixtures/starters/hypervisor.ts';
 

@@ -1,7 +1,7 @@
 import { findCondition } from '../../contracts/conditions.ts';
 import type { Condition } from '../../contracts/conditions.ts';
 import { evictingReasons, evictionConditions } from '../../contracts/eviction/conditions.ts';
-import type { EvictionObject } from '../eviction/eviction-facts.ts';
+import type { EvictionObject } from '../eviction/eviction-objects.ts';
 import type { HypervisorObject } from '../hypervisor/hypervisor-objects.ts';
 import { isCurrent, lifecycleOf } from '../command/lifecycle-condition.ts';
 

@@ -12,7 +12,7 @@ import { decideRetry } from './decide-retry.ts';
 import { chooseEviction } from '../eviction/eviction-description.ts';
 import { exitCodes } from '../command/exit-codes.ts';
 import { explainError } from '../command/explain-error.ts';
-import { followSource } from '../eviction/follow-source.ts';
+import { followSource } from '../eviction/follow.ts';
 import { commandRun, giveCommand, updateRun } from '../command/give-command.ts';
 import type { HypervisorObject } from '../hypervisor/hypervisor-objects.ts';
 import { readEvictions } from '../command/kubernetes-access.ts';
@@ -21,7 +21,7 @@ import { retryVirtualMachine } from '../virtual-machine/retry-virtual-machine.ts
 import { reviveEviction } from '../eviction/revive-eviction.ts';
 import { retryConflicts } from '../../runtime/kubernetes/retry-conflicts.ts';
 import { arrivalSource, showFirstWord, signalRun } from '../hypervisor/send-hypervisor.ts';
-import { tellBeginning } from '../eviction/tell-beginning.ts';
+import { tellBeginning } from '../eviction/start-eviction.ts';
 import type { TemporalAccess } from '../command/temporal-access.ts';
 import { isRunning } from '../command/temporal-access.ts';
 import { machineOf, namespaceOption } from '../virtual-machine/virtual-machine-reference.ts';

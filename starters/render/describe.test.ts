@@ -1,5 +1,5 @@
 import type { EvictionDescription } from '../eviction/eviction-description.ts';
-import type { EvictionRun } from '../eviction/eviction-facts.ts';
+import type { EvictionRun } from '../eviction/eviction-objects.ts';
 import type { Condition } from '../../contracts/conditions.ts';
 import type { HypervisorProgress } from '../../contracts/hypervisor/hypervisor.ts';
 import type { HypervisorDescription } from '../hypervisor/hypervisor-description.ts';
@@ -9,7 +9,7 @@ import { sampleFailure } from '../../test/fixtures/starters/failure.ts';
 import { sampleEviction } from '../../test/fixtures/starters/eviction.ts';
 import { renderDescription } from './describe.ts';
 import { plain } from './paint.ts';
-import { ago, now, sampleProgress } from './sample-progress.ts';
+import { ago, now, sampleProgress } from '../../test/fixtures/starters/progress.ts';
 
 const run: EvictionRun = {
   workflowId: 'eviction/node-1',

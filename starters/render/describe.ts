@@ -3,23 +3,28 @@ import type { EvictionProgress } from '../../contracts/eviction/eviction.ts';
 import { annotations } from '../../contracts/ids.ts';
 import type { EvictionDescription } from '../eviction/eviction-description.ts';
 import { situationOf } from '../eviction/eviction-description.ts';
-import type { MigrationObject } from '../eviction/eviction-facts.ts';
+import type { MigrationObject } from '../eviction/eviction-objects.ts';
 import type { NextCommand } from '../command/next-commands.ts';
 import { liftStop, nextCommands } from '../command/next-commands.ts';
 import { hypervisorCommands } from '../hypervisor/hypervisor-commands.ts';
 import { needsSomebody } from '../hypervisor/listed-host.ts';
-import { renderConditions } from './conditions.ts';
+import { oneLine, renderConditions, renderNextCommands, renderTable } from './table.ts';
 import { formatAge, formatDuration, formatRelative, formatTime } from './duration.ts';
-import { renderEnding } from './ending.ts';
+import {
+  deadlineMarginMs,
+  formatMargin,
+  formatMemory,
+  phaseStyle,
+  phaseWord,
+  renderEnding,
+  renderInstances,
+  renderProgressBar,
+  summarizeCounts,
+  worstFirst,
+} from './progress.ts';
 import { failureCommands, renderFailure } from './failure.ts';
 import { renderHypervisorHead } from './hypervisor.ts';
-import { renderInstances, worstFirst } from './instances.ts';
-import { formatMemory } from './memory.ts';
-import { renderNextCommands } from './next-commands.ts';
 import type { Paint } from './paint.ts';
-import { renderProgressBar } from './progress-bar.ts';
-import { deadlineMarginMs, formatMargin, phaseStyle, phaseWord, summarizeCounts } from './progress.ts';
-import { oneLine, renderTable } from './table.ts';
 import { waitingLine } from './watch.ts';
 
 /** Everything about one host and its eviction, the sentence that matters first, what to type next last. */

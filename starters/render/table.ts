@@ -1,4 +1,9 @@
 import { stripVTControlCharacters } from 'node:util';
+import type { Condition } from '../../contracts/conditions.ts';
+import type { Finding } from '../checks/finding.ts';
+import type { NextCommand } from '../command/next-commands.ts';
+import { formatAge } from './duration.ts';
+import type { Paint } from './paint.ts';
 
 export interface Column {
   title: string;
@@ -49,4 +54,35 @@ export const oneLine = (text: string): string =>
 function pad(text: string, width: number, align: 'left' | 'right'): string {
   const gap = ' '.repeat(Math.max(0, width - visibleLength(text)));
   return align === 'left' ? text + gap : gap + text;
+}
+
+/** The conditions of an object, one per line. */
+export function renderConditions(conditions: readonly Condition[], nowMs: number, widthColumns: number): string[] {
+  const titles = ['TYPE', 'STATUS', 'REASON', 'SINCE', 'MESSAGE'].map((title) => ({ title }));
+  const rows = conditions.map(({ type, status, reason, message, lastTransitionTime }) => [
+    type,
+    status,
+    reason,
+    formatAge(lastTransitionTime, nowMs),
+    oneLine(message),
+  ]);
+  return rows.length === 0 ? ['none yet'] : renderTable(titles, rows, Math.max(widthColumns, 120));
+}
+
+/** Commands to type, one per line, indented, with what each does. */
+export const renderNextCommands = (commands: readonly NextCommand[], paint: Paint): string[] =>
+  renderTable(
+    [{ title: '' }, { title: '' }],
+    commands.map(({ command, why }) => [`  ${paint('strong', command)}`, paint('quiet', why)]),
+  ).slice(1);
+
+const styles = { ok: 'good', warn: 'warning', fail: 'bad' } as const;
+
+/** One line per check, and under what is not ok what to do about it. */
+export function renderFindings(findings: readonly Finding[], paint: Paint): string[] {
+  const width = Math.min(40, Math.max(...findings.map(({ check }) => check.length)));
+  return findings.flatMap(({ check, status, message, advice }) => [
+    `${paint(styles[status], status.padEnd(4))}  ${check.padEnd(width)}  ${oneLine(message)}`,
+    ...(advice === null ? [] : [`${' '.repeat(6 + width + 2)}→ ${oneLine(advice)}`]),
+  ]);
 }

@@ -8,7 +8,7 @@ import {
 import type { RunStep } from '../command/run-steps.ts';
 import type { VirtualMachineDescription } from '../virtual-machine/virtual-machine-description.ts';
 import { plain } from './paint.ts';
-import { ago, now } from './sample-progress.ts';
+import { ago, now } from '../../test/fixtures/starters/progress.ts';
 import { renderVirtualMachine } from './virtual-machine.ts';
 
 const render = (facts: Partial<VirtualMachineDescription> = {}) =>

@@ -1,6 +1,6 @@
 import type { EvictionProgress, InstanceProgress } from '../../contracts/eviction/eviction.ts';
 import { plain } from './paint.ts';
-import { ago, now, sampleInstance, sampleProgress } from './sample-progress.ts';
+import { ago, now, sampleInstance, sampleProgress } from '../../test/fixtures/starters/progress.ts';
 import { describeChanges, renderFrame } from './watch.ts';
 
 const screen = { widthColumns: 120, heightRows: 24, paint: plain };

@@ -1,12 +1,21 @@
 import type { EvictionProgress, InstanceProgress } from '../../contracts/eviction/eviction.ts';
 import { formatAge, formatDuration, formatRelative } from './duration.ts';
-import { instanceName, isDone, renderInstances, worstFirst } from './instances.ts';
-import { formatMemory } from './memory.ts';
+import {
+  deadlineMarginMs,
+  formatMargin,
+  formatMemory,
+  instanceName,
+  isDone,
+  phaseStyle,
+  phaseWord,
+  renderInstances,
+  summarizeCounts,
+  worstFirst,
+} from './progress.ts';
 import type { Paint } from './paint.ts';
-import { deadlineMarginMs, formatMargin, phaseStyle, phaseWord, summarizeCounts } from './progress.ts';
 import { clip, oneLine } from './table.ts';
 
-export interface Screen {
+interface Screen {
   widthColumns: number;
   heightRows: number;
   paint: Paint;

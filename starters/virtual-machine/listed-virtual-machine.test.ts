@@ -1,8 +1,8 @@
 import type { VirtualMachineFilter } from './listed-virtual-machine.ts';
 import { listVirtualMachines, needsSomebody } from './listed-virtual-machine.ts';
 import { coloured, plain } from '../render/paint.ts';
-import { now } from '../render/sample-progress.ts';
-import { renderVirtualMachines } from '../render/virtual-machines.ts';
+import { now } from '../../test/fixtures/starters/progress.ts';
+import { renderVirtualMachines } from '../render/virtual-machine.ts';
 import { machineLifecycle, sampleMachine } from '../../test/fixtures/starters/virtual-machine.ts';
 import type { VirtualMachineObject } from './virtual-machine-facts.ts';
 

@@ -11,7 +11,7 @@ import { interruptible } from '../command/interruption.ts';
 import { withKubernetes } from '../command/kubernetes-access.ts';
 import { describeLifecycle } from '../command/lifecycle-condition.ts';
 import { whyNothingHappens } from '../command/lifecycle-mode.ts';
-import { renderNextCommands } from '../render/next-commands.ts';
+import { renderNextCommands } from '../render/table.ts';
 import type { TemporalAccess } from '../command/temporal-access.ts';
 import { withTemporal } from '../command/temporal-access.ts';
 import type { Terminal } from '../command/terminal.ts';

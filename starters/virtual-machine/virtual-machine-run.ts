@@ -3,7 +3,7 @@ import { progressQuery } from '../../contracts/messages.ts';
 import type { VirtualMachineResult } from '../../contracts/virtual-machine/lifecycle.ts';
 import type { VirtualMachineProgress } from '../../contracts/virtual-machine/progress.ts';
 import { createDataConverters } from '../../runtime/temporal/data-converter.ts';
-import type { RunStatus } from '../eviction/eviction-facts.ts';
+import type { RunStatus } from '../eviction/eviction-objects.ts';
 import { exitCodes } from '../command/exit-codes.ts';
 import { explainError } from '../command/explain-error.ts';
 import type { HistoryEvent, RunStep } from '../command/run-steps.ts';

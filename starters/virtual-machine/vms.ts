@@ -8,7 +8,7 @@ import { interruptible } from '../command/interruption.ts';
 import { withKubernetes } from '../command/kubernetes-access.ts';
 import type { ListedVirtualMachine } from './listed-virtual-machine.ts';
 import { listVirtualMachines } from './listed-virtual-machine.ts';
-import { renderVirtualMachines } from '../render/virtual-machines.ts';
+import { renderVirtualMachines } from '../render/virtual-machine.ts';
 import type { Terminal } from '../command/terminal.ts';
 import { printJson } from '../command/terminal.ts';
 import { virtualMachineAccess } from './virtual-machine-access.ts';

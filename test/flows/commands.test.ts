@@ -1,5 +1,5 @@
 import type { EvictionDescription } from '../../starters/eviction/eviction-description.ts';
-import type { ListedEviction } from '../../starters/eviction/listed-eviction.ts';
+import type { ListedEviction } from '../../starters/eviction/ls.ts';
 import { exitCodes } from '../../starters/command/exit-codes.ts';
 import type { CommandEnd } from '../../lab/kubectl.ts';
 import { until } from './until.ts';

@@ -1,6 +1,6 @@
 import type { WorkflowHandle } from '@temporalio/client';
 import { evictionId, kubernetesQueue, workflowQueue, workflowTypes } from '../../contracts/ids.ts';
-import { messages } from '../../contracts/messages.ts';
+import { asSignal, messages, unseenChange } from '../../contracts/messages.ts';
 import { withClock } from '../../lab/clock.ts';
 import { applyHypervisors } from '../../lab/hypervisors.ts';
 import { applyObject } from '../../lab/kubernetes-objects.ts';
@@ -107,10 +107,10 @@ describe('a run of evictions alone, with an activity that opens Evictions as the
 
   const messagesThatCut: [what: string, send: (run: WorkflowHandle) => Promise<unknown>][] = [
     ['a cancel', (run) => run.cancel()],
-    ['retryNow, which is answered', (run) => run.executeUpdate(messages.retryNow)],
-    ['retryNow by signal', (run) => run.signal(messages.retryNow)],
-    ['a change', (run) => run.signal(messages.objectChanged, {})],
-    ['a command, which waits for the Eviction', (run) => run.signal(messages.pause, {})],
+    ['retryNow, which is answered', (run) => run.executeUpdate(messages.retryNow, { args: [{}] })],
+    ['retryNow by signal', (run) => run.signal(asSignal(messages.retryNow), {})],
+    ['a change', (run) => run.signal(messages.objectChanged, unseenChange('spec'))],
+    ['a command, which waits for the Eviction', (run) => run.signal(asSignal(messages.pause), {})],
   ];
   test.each(messagesThatCut)('%s cuts the wait after a reading that failed', async (what, send) => {
     let lastMs = 0;

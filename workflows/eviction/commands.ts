@@ -16,7 +16,7 @@ import { addEvent, type EvictionInbox, type EvictionRun, wake } from './run.ts';
 import { enterState, inState, type TrackedInstance } from './state.ts';
 
 /** What each command takes. */
-export interface CommandArguments {
+interface CommandArguments {
   pause: Pause;
   resume: Resume;
   skipInstance: SkipInstance;

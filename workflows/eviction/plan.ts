@@ -25,7 +25,7 @@ export type EvictionStep = EvictionStepBase &
   );
 
 /** `done`: the reason `Stopped` or `Observed` is an outcome of its own, see {@link endPhaseOf}. */
-export type EvictionPlan = Execute<EvictionStep> | Wait | Done;
+type EvictionPlan = Execute<EvictionStep> | Wait | Done;
 
 export const endPhaseOf = ({ outcome, reason }: Done): 'Succeeded' | 'Failed' | 'Stopped' | 'Observed' =>
   outcome === 'reconciled' ? 'Succeeded' : reason === 'Stopped' || reason === 'Observed' ? reason : 'Failed';

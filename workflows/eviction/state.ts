@@ -54,7 +54,7 @@ export interface EvictionProblem {
   kind: 'step' | 'read' | 'report';
 }
 
-export interface Stop {
+interface Stop {
   abort: boolean;
   reEnable: boolean;
   /** Who or what stopped it, as a sentence names it. */

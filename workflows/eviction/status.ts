@@ -178,7 +178,7 @@ export function describeProgress(
   };
 }
 
-export const countStates = (state: EvictionState): EvictionProgress['counts'] => ({
+const countStates = (state: EvictionState): EvictionProgress['counts'] => ({
   total: tracked(state).length,
   done: inState(state, 'moved', 'gone').length,
   moving: inState(state, 'moving').length,

@@ -34,7 +34,7 @@ import {
 import { beginObservation, endObservation } from './observe.ts';
 
 /** The limit: `{"region": "RegionOne"}`, or `{"kind": "creates", "vcenter": "prod"}`. */
-export type AllocateAllowanceInput = ReturnType<typeof inputOf> & {
+type AllocateAllowanceInput = ReturnType<typeof inputOf> & {
   /** Prefix of workflow ids; empty by default. */
   cluster?: string;
   /** An earlier run was lost, and with it what it had granted: nothing is granted before all that it granted shows in the world. */
@@ -43,7 +43,7 @@ export type AllocateAllowanceInput = ReturnType<typeof inputOf> & {
   carried?: Ledger;
 };
 
-export type AllocateAllowanceResult = ReturnType<typeof inputOf> & {
+type AllocateAllowanceResult = ReturnType<typeof inputOf> & {
   /** How many grants were sent. */
   answersGiven: number;
 };

@@ -24,16 +24,16 @@ const text = (ledger: Ledger): string => describeProgress(progressOf(shared, led
 test.each([
   ['nobody', newLedger(startMs), 'Unused'],
   ['an unread world', joined, 'Observing'],
-  ['a share', look(joined, world(8)), 'Allocating'],
+  ['an allowance', look(joined, world(8)), 'Allocating'],
   ['more in progress than there may be', look(joined, world(1, { a: 2 })), 'Draining'],
 ])('%s has its phase', (_why, ledger, phase) => {
   expect(progressOf(shared, ledger, startMs).phase).toBe(phase);
 });
 
-test('people read a sentence, then a table, then who else there is', () => {
+test('users read a sentence, then a table, then what is in progress elsewhere', () => {
   expect(text(look(joined, world(8, { a: 2, b: 1 })))).toBe(
     [
-      '**Allocating**: 4 of 8 migrations are granted or in progress in region RegionOne. Waiting for consumers to say what they want and what they use.',
+      '**Allocating**: 4 of 8 migrations are granted or in progress in region RegionOne. Waiting for requests of consumers.',
       '',
       '| consumer | host | want | using | allowance | since |',
       '| --- | --- | --- | --- | --- | --- |',
@@ -44,7 +44,7 @@ test('people read a sentence, then a table, then who else there is', () => {
   );
 });
 
-test('a closed consumer is marked, nobody is said, and so is a limit that is not known', () => {
+test('a closed consumer is marked, that there are none is said, and so is a limit that is not known', () => {
   expect(text(look(joined, world(8), ['r']))).toContain('| eviction/a (closed) | a |');
   expect(text(newLedger(startMs))).toContain('The limit is not known yet');
   expect(text(newLedger(startMs))).toContain('There are no consumers.');
@@ -75,10 +75,10 @@ describe('slots', () => {
   });
   const two = look(asks(asks(newLedger(startMs), 'team/a'), 'team/b'), busy(['task-1']));
 
-  test('are told by run, and by whose turn it is', () => {
+  test('are listed by run, with who has one', () => {
     expect(describeProgress(progressOf(slots, two, startMs))).toBe(
       [
-        '**Allocating**: 2 of 2 creates are granted or in progress at vCenter lab. Waiting for consumers to say what they want and what they use.',
+        '**Allocating**: 2 of 2 creates are granted or in progress at vCenter lab. Waiting for requests of consumers.',
         '',
         '| run | slot | since |',
         '| --- | --- | --- |',

@@ -49,7 +49,7 @@ import {
 const stopWaitMs = 24 * 60 * 60_000;
 
 /** What the query `progress` of this run answers. */
-export interface MigrateInstanceProgress {
+interface MigrateInstanceProgress {
   instanceId: string;
   name: string;
   sourceHost: string;

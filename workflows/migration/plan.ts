@@ -50,7 +50,7 @@ export type MigrationStep = Step &
     | { readonly kind: 'confirm'; readonly migrationId: number }
   );
 
-export interface MigrationDone {
+interface MigrationDone {
   readonly kind: 'done';
   readonly outcome: MigrateInstanceResult['outcome'];
   readonly message: string | null;

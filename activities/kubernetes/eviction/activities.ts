@@ -79,7 +79,7 @@ export async function awaitNodeReturned(
 const stopPollMs = 2_000;
 
 /** Waits until no `drover stop` holds for evictions here. */
-export async function awaitStopLifted({ scope, clock, findStop }: Tools): Promise<void> {
+async function awaitStopLifted({ scope, clock, findStop }: Tools): Promise<void> {
   await waitFor({
     scope,
     clock,

@@ -15,7 +15,7 @@ import type { NewEvent } from '../lib/create-event.ts';
 import { createObjectRequests } from '../lib/object-requests.ts';
 
 /** What a Node says of itself that decisions need. */
-export interface NodeObservation {
+interface NodeObservation {
   bootId: string;
   /** Condition `Ready` is True. */
   ready: boolean;
@@ -39,7 +39,7 @@ export interface MigrationKey {
 }
 
 /** What is drover's of a Migration's metadata. */
-export type MigrationLabels = Record<(typeof labels)['evictionUid'], string> & Record<string, string>;
+type MigrationLabels = Record<(typeof labels)['evictionUid'], string> & Record<string, string>;
 
 /**
  * kube-apiserver, as far as evictions need it. Every answer is checked against its schema. Failures are rows of contracts/errors.ts; what

@@ -116,7 +116,7 @@ type Mode = DesiredEviction['mode'];
  *
  * @param bootId of the host's Node now; null where there is none
  */
-export async function beginServing(
+async function beginServing(
   { client, scope, clock }: Tools,
   eviction: Eviction,
   mode: Mode,

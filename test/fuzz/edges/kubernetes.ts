@@ -22,11 +22,10 @@ import { hypervisorCommands } from '../../../starters/hypervisor/hypervisor-comm
 import { readTakenAway } from '../../../starters/hypervisor/hypervisor-description.ts';
 import { parseHypervisor, parseNode } from '../../../starters/hypervisor/hypervisor-objects.ts';
 import { listHosts } from '../../../starters/hypervisor/listed-host.ts';
-import { renderHosts } from '../../../starters/render/hosts.ts';
+import { renderHosts } from '../../../starters/render/hypervisor.ts';
 import { listVirtualMachines } from '../../../starters/virtual-machine/listed-virtual-machine.ts';
 import { plain } from '../../../starters/render/paint.ts';
-import { renderVirtualMachine } from '../../../starters/render/virtual-machine.ts';
-import { renderVirtualMachines } from '../../../starters/render/virtual-machines.ts';
+import { renderVirtualMachine, renderVirtualMachines } from '../../../starters/render/virtual-machine.ts';
 import { parseVirtualMachine } from '../../../starters/virtual-machine/virtual-machine-objects.ts';
 import { edge, type Edge } from '../edge.ts';
 import { hostileText, near, nearJson } from '../hostile.ts';

@@ -55,7 +55,7 @@ const changed = [...signal('objectChanged'), ...workflowTask];
 const continuedAsNew: Event[] = [{ workflowExecutionContinuedAsNewEventAttributes: {} }];
 
 const begun = [...open(), ...look(0, 's1', 's2', 's3'), ...signal('allowanceGranted', { allowance: 2 })];
-const done = [...move('s1'), ...moved('s1'), ...look(10), ...look(12), ...ends('Succeeded')];
+const done = [...move('s1'), ...moved('s1'), ...look(10), ...look(12), ...ends('reconciled')];
 
 test('what users and limits allow is not complained of', () => {
   expect(conductOf('evictHypervisor', [...begun, ...done])).toEqual([]);
@@ -105,8 +105,8 @@ const rows: [what: RegExp, events: Event[]][] = [
   [/s1, and has not read the Eviction, which has changed/, [...begun, ...changed, ...move('s1')]],
   [/continues as new with s1 in flight/, [...begun, ...move('s1'), ...continuedAsNew]],
   [/ends with s1 in flight/, [...begun, ...move('s1'), ...ends('Failed')]],
-  [/did not see the host empty twice/, [...begun, ...move('s1'), ...moved('s1'), ...look(10), ...ends('Succeeded')]],
-  [/did not see the host empty twice/, [...begun, ...look(10), ...look(10), ...ends('Succeeded')]],
+  [/did not see the host empty twice/, [...begun, ...move('s1'), ...moved('s1'), ...look(10), ...ends('reconciled')]],
+  [/did not see the host empty twice/, [...begun, ...look(10), ...look(10), ...ends('reconciled')]],
 ];
 test.each(rows)('%s', (what, events) => {
   expect(conductOf('evictHypervisor', events)).toEqual([expect.stringMatching(what)]);

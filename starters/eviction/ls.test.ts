@@ -1,8 +1,7 @@
-import type { Answer, EvictionObject, EvictionRun } from './eviction-facts.ts';
-import { listEvictions } from './listed-eviction.ts';
-import { renderList } from '../render/list.ts';
+import type { Answer, EvictionObject, EvictionRun } from './eviction-objects.ts';
+import { listEvictions, renderList } from './ls.ts';
 import { plain } from '../render/paint.ts';
-import { ago, now, sampleProgress } from '../render/sample-progress.ts';
+import { ago, now, sampleProgress } from '../../test/fixtures/starters/progress.ts';
 import { sampleEviction } from '../../test/fixtures/starters/eviction.ts';
 
 const run = (host: string, facts: Partial<EvictionRun> = {}): EvictionRun => ({

@@ -1,0 +1,206 @@
+import type { Command } from 'commander';
+import type { Consent } from '../../contracts/eviction/eviction.ts';
+import { evictionId } from '../../contracts/ids.ts';
+import { asSignal, type CancelEviction, messages } from '../../contracts/messages.ts';
+import {
+  collectConsents,
+  collectObstacles,
+  parseInstance,
+  parseParallelism,
+  parseReason,
+} from '../command/arguments.ts';
+import { asOption, describedCommand, hostArgument } from '../command/command.ts';
+import type { CommandContext } from '../command/context.ts';
+import { usageError } from '../command/error.ts';
+import { exitCodes } from '../command/exit-codes.ts';
+import { explainError } from '../command/explain-error.ts';
+import { commandRun, giveCommand } from '../command/give-command.ts';
+import { interruptible } from '../command/interruption.ts';
+import { type KubernetesAccess, withKubernetes } from '../command/kubernetes-access.ts';
+import { answered, isRunning, type TemporalAccess, withTemporal } from '../command/temporal-access.ts';
+import { whoRuns } from '../command/who.ts';
+import { formatTime } from '../render/duration.ts';
+import { followSource } from './follow.ts';
+import { consentAnnotations, lastEviction, type Revival, reviveEviction } from './revive-eviction.ts';
+import { signalChange, tellBeginning } from './start-eviction.ts';
+
+export const pauseCommand = (context: CommandContext): Command =>
+  describedCommand(
+    'pause',
+    'Starts no further moves of a running eviction. What is moving ends; the host stays disabled.',
+    [
+      ['drover pause node-1', 'hold it'],
+      ['drover pause node-1 --reason "network work until noon"', 'and say why, for those who find it paused'],
+      ['drover resume node-1', 'go on'],
+    ],
+  )
+    .addArgument(hostArgument())
+    .option('--reason <text>', 'why, for people', parseReason)
+    .addOption(asOption())
+    .action((host: string, { reason, as }: { reason?: string; as?: string }) =>
+      giveCommand(context, host, messages.pause, {
+        by: whoRuns(as, context.env),
+        ...(reason !== undefined && { reason }),
+      }),
+    );
+
+export const resumeCommand = (context: CommandContext): Command =>
+  describedCommand('resume', 'Lets a paused eviction go on.', [['drover resume node-1', 'go on']])
+    .addArgument(hostArgument())
+    .addOption(asOption())
+    .action((host: string, { as }: { as?: string }) =>
+      giveCommand(context, host, messages.resume, { by: whoRuns(as, context.env) }),
+    );
+
+export const skipCommand = (context: CommandContext): Command =>
+  describedCommand(
+    'skip',
+    'Leaves one instance where it is. The host then does not count as empty; `drover retry` takes it up again.',
+    [
+      ['drover skip node-1 web-3', 'go on without it'],
+      ['drover skip node-1 web-3 --reason "its owner moves it"', 'and say why'],
+    ],
+  )
+    .addArgument(hostArgument())
+    .argument('<instance>', 'name or id of the server', parseInstance)
+    .option('--reason <text>', 'why, for people', parseReason)
+    .addOption(asOption())
+    .action((host: string, instance: string, { reason, as }: { reason?: string; as?: string }) =>
+      giveCommand(context, host, messages.skipInstance, {
+        instance,
+        by: whoRuns(as, context.env),
+        ...(reason !== undefined && { reason }),
+      }),
+    );
+
+export const parallelismCommand = (context: CommandContext): Command =>
+  describedCommand(
+    'parallelism',
+    'Sets how many instances of the host may move at once. What moves already is never aborted for it.',
+    [
+      ['drover parallelism node-1 4', 'four at once, as far as the region allows'],
+      ['drover parallelism node-1 1', 'one after the other'],
+    ],
+  )
+    .addArgument(hostArgument())
+    .argument('<number>', '1 to 64', parseParallelism)
+    .addOption(asOption())
+    .action((host: string, parallelism: number, { as }: { as?: string }) =>
+      giveCommand(context, host, messages.setParallelism, {
+        parallelism,
+        by: whoRuns(as, context.env),
+      }),
+    );
+
+export const cancelCommand = (context: CommandContext): Command =>
+  describedCommand(
+    'cancel',
+    'Stops an eviction in good order: nothing more starts, what is moving finishes, and the Eviction says how far it came. Nothing starts it again but `drover retry`.',
+    [
+      ['drover cancel node-1', 'let what is moving finish; the host stays disabled'],
+      ['drover cancel node-1 --abort', 'abort the live migrations in flight: their instances stay'],
+      ['drover cancel node-1 --re-enable', 'and give the host back to the scheduler'],
+    ],
+  )
+    .addArgument(hostArgument())
+    .option('--abort', 'abort live migrations in flight; cold migrations run to their end')
+    .option('--re-enable', 'enable the host again, if it was drover that disabled it')
+    .addOption(asOption())
+    .action(
+      (host: string, { abort = false, reEnable = false, as }: { abort?: boolean; reEnable?: boolean; as?: string }) =>
+        interruptible(context, (interrupted) =>
+          withTemporal(context, interrupted, async (access) => {
+            const { terminal, env } = context;
+            terminal.print(await cancelEviction(access, host, { abort, reEnable, by: whoRuns(as, env) }));
+            terminal.remark(`Follow it to its end: drover watch ${host}`);
+          }),
+        ),
+    );
+
+/** The answer is only for the person: the cancel itself needs no worker. */
+const answerMs = 5_000;
+
+/**
+ * Says how to stop and then cancels the run, so that it closes as cancelled. Both reach it whenever a worker comes.
+ * @returns what the run answered, or what will be
+ */
+async function cancelEviction(access: TemporalAccess, host: string, cancel: CancelEviction): Promise<string> {
+  const handle = access.client.workflow.getHandle(evictionId(host, access.config.cluster));
+  const answer = await commandRun(access, host, messages.cancelEviction, cancel, answerMs).catch(
+    async (error: unknown) => {
+      if (explainError(error).exitCode !== exitCodes.unreachable) throw error;
+      // No worker answers now; a signal is kept for the one that comes.
+      await answered(access, () => handle.signal(asSignal(messages.cancelEviction), cancel));
+      return 'No worker answers now. The eviction stops as soon as one does.';
+    },
+  );
+  await answered(access, () => handle.cancel()).catch((error: unknown) => {
+    // It was quick, and has stopped already.
+    if (explainError(error).exitCode !== exitCodes.notFound) throw error;
+  });
+  return answer;
+}
+
+export const acceptCommand = (context: CommandContext): Command =>
+  describedCommand(
+    'accept',
+    'Accepts what stands in the way, with your name. An eviction that was refused for it is started again.',
+    [
+      ['drover accept node-1 LocalDisk/5f0a-…', 'one obstacle of one instance; `drover describe node-1` lists them'],
+      ['drover accept node-1 NoTargets CapacityShort', 'obstacles of the host'],
+      ['drover accept node-1 --consent cold-migrate', 'let drover stop instances that cannot move live'],
+    ],
+  )
+    .addArgument(hostArgument())
+    .argument('[obstacles...]', 'ids of obstacles', collectObstacles)
+    .option('--consent <what>', 'cold-migrate, force-complete', collectConsents)
+    .addOption(asOption())
+    .action(
+      (host: string, obstacles: string[] | undefined, { consent = [], as }: { consent?: Consent[]; as?: string }) => {
+        const accept = obstacles ?? [];
+        if (accept.length + consent.length === 0)
+          throw usageError(
+            'Say what you accept.',
+            `\`drover describe ${host}\` lists the obstacles; --consent takes cold-migrate and force-complete.`,
+          );
+        return interruptible(context, (abort) =>
+          withTemporal(context, abort, (temporal) =>
+            withKubernetes(temporal, (kubernetes) =>
+              acceptAll(temporal, kubernetes, host, { accept, consent, by: whoRuns(as, context.env) }),
+            ),
+          ),
+        );
+      },
+    );
+
+async function acceptAll(
+  temporal: TemporalAccess,
+  kubernetes: KubernetesAccess,
+  host: string,
+  revival: Revival,
+): Promise<void> {
+  if (await isRunning(temporal, host)) return await acceptInRun(temporal, kubernetes, host, revival);
+  const { name } = await reviveEviction(temporal, kubernetes, host, revival);
+  temporal.context.terminal.print(
+    `Accepted ${[...revival.accept, ...revival.consent].join(', ')}, by ${revival.by}. Eviction ${name} of ${host} is tried again.`,
+  );
+  await tellBeginning(followSource(temporal, kubernetes, host), temporal, host);
+}
+
+/** Obstacles are the run's to know, consent is the Eviction's to record. */
+async function acceptInRun(
+  temporal: TemporalAccess,
+  kubernetes: KubernetesAccess,
+  host: string,
+  { accept, consent, by }: Revival,
+): Promise<void> {
+  const { terminal, clock } = temporal.context;
+  for (const obstacle of accept)
+    terminal.print(await commandRun(temporal, host, messages.acceptObstacle, { obstacle, by }));
+  if (consent.length === 0) return;
+  const eviction = await lastEviction(kubernetes, host);
+  const consented = consentAnnotations(eviction, { accept: [], consent, by }, formatTime(clock.now()));
+  const changed = await kubernetes.annotate(eviction.name, consented);
+  await signalChange(temporal, changed, 'annotations', by);
+  terminal.print(`Eviction ${eviction.name} records the consent of ${by}: ${consent.join(', ')}.`);
+}
