@@ -7,7 +7,7 @@ import { sameShortName } from '../nova/find-host.ts';
 import type { ComputeServiceRecord, Hypervisor as NovaHypervisor } from '../nova/types.ts';
 import { hostObstacle, listed } from './obstacles.ts';
 
-/** What is wrong with the host that shall be emptied. Source: seed 001 "OS validation"; design section 5, step 1. */
+/** What is wrong with the host that shall be emptied. */
 export function judgeSource(host: string, service: ComputeService, facts: HypervisorFacts | null): Obstacle[] {
   const obstacles: Obstacle[] = [];
   if (service.state === 'down' || service.forcedDown) {
@@ -62,7 +62,7 @@ export type Exclusion =
  * Whether servers of `source` may go to `target`. The node agent's facts are asked of targets only where the source has them: in a cloud
  * without node agents Nova's own hypervisor version decides alone, and that the agent is missing is one obstacle of the source.
  *
- * Source: seed 001 "OS validation", "Capacity"; design section 5, step 1. Nova itself refuses another hypervisor type and an older version.
+ * Nova itself refuses another hypervisor type and an older version.
  */
 export function judgeTarget(source: HostCandidate, target: HostCandidate): Exclusion | null {
   const { service, hypervisor, facts } = target;
@@ -174,7 +174,7 @@ export interface OpenEviction {
   createdAt: string;
 }
 
-/** Those that have not ended and that nobody has deleted. */
+/** Those that have not ended and that are not deleted. */
 export const openEvictions = (evictions: readonly Eviction[]): OpenEviction[] =>
   evictions
     .filter(

@@ -28,7 +28,6 @@ export interface PlacementQuestion {
 
 /**
  * Whether there is a place for each server, and for all of them at once. Pure.
- * Source: seed 001 "Capacity", "Scheduler rules"; design section 5, step 1.
  */
 export function judgePlacement(question: PlacementQuestion): Obstacle[] {
   const obstacles: Obstacle[] = [];

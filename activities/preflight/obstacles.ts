@@ -1,7 +1,7 @@
 import type { Obstacle, ObstacleCode } from '../../contracts/eviction/eviction.ts';
 import type { InstanceDetail } from '../nova/types.ts';
 
-/** Something about the host as a whole. People accept it by its code. */
+/** Something about the host as a whole. Users accept it by its code. */
 export const hostObstacle = (code: ObstacleCode, message: string): Obstacle => ({
   id: code,
   code,
@@ -9,7 +9,7 @@ export const hostObstacle = (code: ObstacleCode, message: string): Obstacle => (
   message,
 });
 
-/** Something about one server. People accept it by `code/server id`. */
+/** Something about one server. Users accept it by `code/server id`. */
 export const instanceObstacle = (
   code: ObstacleCode,
   instance: { id: string; name: string },
@@ -40,7 +40,7 @@ const passing: readonly string[] = ['building', 'soft-delete', 'deleted'];
 
 /**
  * What about a server itself keeps Nova from moving it. What it runs on decides whether it has to move live: devices stay behind only
- * then. Source: seed 001 "Compatibility"; design section 5, step 1; the checks of Nova's own API and conductor.
+ * then. As the checks of Nova's own API and conductor.
  */
 export function judgeInstance(instance: InstanceDetail, { localDisks }: CompatibilityOptions): Obstacle[] {
   // Who is on the way out needs no way to move.
@@ -51,7 +51,7 @@ export function judgeInstance(instance: InstanceDetail, { localDisks }: Compatib
   if (instance.vmState === 'resized')
     add(
       'UnconfirmedResize',
-      'it has been resized here and nobody has confirmed it; Nova does not move it until somebody does',
+      'its resize on this host is not confirmed, and Nova does not move it: confirm or revert the resize',
     );
   else if (!movable.includes(instance.vmState) && !passing.includes(instance.vmState)) {
     add(
@@ -59,7 +59,7 @@ export function judgeInstance(instance: InstanceDetail, { localDisks }: Compatib
       `Nova does not move a server that is ${instance.vmState}${instance.fault === null ? '' : ` (${instance.fault})`}`,
     );
   }
-  if (instance.locked) add('InstanceLocked', 'somebody has locked it');
+  if (instance.locked) add('InstanceLocked', 'it is locked: unlock it');
   if (localDisks && instance.localDiskGiB > 0)
     add('LocalDisk', `${instance.localDiskGiB} GiB of its disks lie on the host and are copied over the network`);
   if (instance.vmState === 'active' || instance.vmState === 'paused')

@@ -28,7 +28,7 @@ interface Packing {
 
 /**
  * Whether a whole set fits at once: first-fit-decreasing over several orders, the best of which counts. What it places does fit together;
- * what it leaves over might still fit in an order it has not tried, so a person may accept that. Deterministic.
+ * what it leaves over might still fit in an order it has not tried, so a user may accept that. Deterministic.
  */
 export function pack(items: readonly PackItem[], bins: readonly PackBin[]): Packing {
   let best: Packing | null = null;

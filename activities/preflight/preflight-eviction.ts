@@ -25,11 +25,11 @@ interface PreflightRequest {
   evictionUid: string;
 }
 
-/** Servers that are looked up one by one are looked up a few at a time. */
+/** Servers that are read one by one are read a few at a time. */
 const atOnce = 4;
 
 /**
- * Looks at the host, its servers and every possible target, and names each obstacle. Changes nothing. What is large (inventories,
+ * Observes the host, its servers and every possible target, and names each obstacle. Changes nothing. What is large (inventories,
  * servers of other hosts) stays in here.
  *
  * @throws HostNotFound, HostAmbiguous, HostAttributeMissing, and what the clients throw
@@ -121,7 +121,7 @@ function evictingHosts(
 const isBefore = (a: OpenEviction, b: OpenEviction): boolean =>
   a.createdAt === b.createdAt ? a.uid < b.uid : a.createdAt < b.createdAt;
 
-/** An Eviction of a host that is not there, or not to be told from another, concerns nobody's room. */
+/** An Eviction of a host that is not there, or not to be told from another, concerns no other host's room. */
 function findOther(
   name: string,
   services: readonly ComputeServiceRecord[],
@@ -178,6 +178,6 @@ const describeUnconfirmed = async ({ nova, scope }: Tools<HostDependencies>, ids
     instanceObstacle(
       'UnconfirmedResize',
       (await nova.server(id, scope.signal)) ?? { id, name: id },
-      'it has left by a resize that nobody has confirmed, and the host keeps its disks until somebody does',
+      'its resize off this host is not confirmed, and the host keeps its disks: confirm or revert the resize',
     ),
   );

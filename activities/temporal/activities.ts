@@ -90,7 +90,7 @@ export function createTemporalActivities({
   };
 }
 
-/** Who leaves needs no run that shares: none is started for it. */
+/** A consumer that leaves needs no run that allocates: none is started for it. */
 const leaves = ({ want, using }: AllowanceRequest): boolean => want === 0 && using === 0;
 
 /** By id alone, so that a run whose id another run has taken since counts as closed whatever it was closed as. */
@@ -103,7 +103,7 @@ async function isOpen(client: Client, { consumer, runId }: Consumer): Promise<bo
   );
 }
 
-/** A run that is closed or forgotten cannot be told anything, and need not be. */
+/** A run that is closed or forgotten cannot be signalled, and need not be. */
 async function unlessGone<Result, Otherwise>(
   request: Promise<Result>,
   otherwise: Otherwise,

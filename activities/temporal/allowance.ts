@@ -21,7 +21,7 @@ import { searchAttributes } from '../../contracts/search-attributes.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
 
-/** Whose wish concerns which limit. */
+/** A request, and the limit that it is for. */
 interface AllowanceMessage {
   limit: SharedLimit;
   /** Prefix of workflow ids; empty by default. */
@@ -29,7 +29,7 @@ interface AllowanceMessage {
   request: AllowanceRequest;
 }
 
-/** Tells the run that shares out the limit, starting it if none is open. One call of the server, so that a run which just ends cannot miss it. */
+/** Signals the run that allocates the limit, and starts it where none is open. One call of the server, so that a run which just ends cannot miss it. */
 export async function signalWithStartAllowance(
   client: Client,
   { limit, cluster, request }: AllowanceMessage,
@@ -57,8 +57,8 @@ const startOptions = (limit: SharedLimit, cluster: string, more: object = {}) =>
     ]),
     staticSummary:
       limit.kind === 'migrations'
-        ? `Share out the migrations of ${limit.region}`
-        : `Share out the ${limit.kind} of vCenter ${limit.vcenter}`,
+        ? `Allocate the migrations of ${limit.region}`
+        : `Allocate the ${limit.kind} of vCenter ${limit.vcenter}`,
     staticDetails: (limit.kind === 'migrations'
       ? detailsOfMigrations(limit.region)
       : detailsOfSlots(limit.kind, placeOf(limit))
@@ -66,25 +66,25 @@ const startOptions = (limit: SharedLimit, cluster: string, more: object = {}) =>
   }) as const satisfies WorkflowStartOptions;
 
 const detailsOfMigrations = (region: string): string[] => [
-  `Decides how many of the migrations that region **${region}** may have at once each eviction may run. It looks at Nova at intervals and ends when nobody needs it.`,
+  `Decides how many of the migrations that region **${region}** may have at once each eviction may run. It observes Nova at intervals and ends when it is not used.`,
   'To terminate it is safe: the next report of an eviction starts it again, and it grants nothing before it has read what Nova has in progress.',
 ];
 
 const detailsOfSlots = (what: string, place: string): string[] => [
-  `Decides whose turn it is among the ${what} that **${place}** may have at once: who came first goes first. It looks at vCenter at intervals and ends when nobody needs it.`,
-  'To terminate it is safe: the next virtual machine that asks starts it again, and nobody has a turn before all that had one is seen. Those that wait ask again by themselves.',
+  `Grants the slots of the ${what} that **${place}** may have at once, in the order of the requests. It observes vCenter at intervals and ends when it is not used.`,
+  'To terminate it is safe: the next request of a virtual machine starts it again, and it grants nothing before what it granted earlier is observed. Runs that are queued request again by themselves.',
 ];
 
 /**
- * Of gRPC: RESOURCE_EXHAUSTED, as a run answers so many questions at once (ten, by default); ABORTED and UNAVAILABLE, as a server that is
- * asked by very many drops those that it has taken.
+ * Of gRPC: RESOURCE_EXHAUSTED, as a run answers so many updates at once (ten, by default); ABORTED and UNAVAILABLE, as a server that is
+ * asked by very many drops those that it has accepted.
  */
-const notTaken = [8, 10, 14];
+const notAccepted = [8, 10, 14];
 
-/** Until it is asked once more where too many ask at once: often enough that whoever waits can say for what, and no load of its own. */
+/** Until it is asked once more where too many ask at once: often enough that a run that waits can say for what, and no load of its own. */
 const pauseMs = 1_000;
 
-/** To be told later: nothing is known yet. */
+/** The answer comes by signal: nothing is known yet. */
 const later: SlotAnswer = { sequence: 0, allowance: 0, limit: null, inUse: 0 };
 
 interface SlotTools {
@@ -94,9 +94,9 @@ interface SlotTools {
 }
 
 /**
- * Asks the run that shares out the turns, starting it if none is open, and gives back its answer: one call of the server, so that a run which
- * just ends cannot miss it. Where too many ask at once it is told, which keeps the place in the queue, and asked once more; then it answers
- * by signal.
+ * Requests a slot of the run that allocates them, which is started where none is open, and returns its answer: one call of the server, so that a run which
+ * just ends cannot miss it. Where too many ask at once the request is signalled, which keeps the place in the queue, and asked once more; after that
+ * the answer comes by signal.
  */
 export async function acquireSlot(
   { client, clock, random }: SlotTools,
@@ -110,7 +110,7 @@ export async function acquireSlot(
   return (await ask(client, request)) ?? later;
 }
 
-/** Null: it was not taken. */
+/** Null: the update was not accepted. */
 async function ask(client: Client, { limit, cluster, request }: AllowanceMessage): Promise<SlotAnswer | null> {
   const recovers = await wasLost(client, allowanceId(limit, cluster));
   const startWorkflowOperation = new WithStartWorkflowOperation(
@@ -123,12 +123,12 @@ async function ask(client: Client, { limit, cluster, request }: AllowanceMessage
       { args: [request], startWorkflowOperation },
     );
   } catch (error) {
-    if (isNotTaken(error)) return null;
+    if (isNotAccepted(error)) return null;
     throw error;
   }
 }
 
-/** Whoever terminates it takes along whose turn it was. */
+/** A run that is terminated, or fails, loses what it had granted. */
 async function wasLost(client: Client, workflowId: string): Promise<boolean> {
   try {
     const { status } = await client.workflow.getHandle(workflowId).describe();
@@ -144,7 +144,7 @@ async function wasLost(client: Client, workflowId: string): Promise<boolean> {
   }
 }
 
-function isNotTaken(error: unknown): boolean {
+function isNotAccepted(error: unknown): boolean {
   const cause = error instanceof ServiceError ? error.cause : error;
-  return isGrpcServiceError(cause) && notTaken.includes(cause.code);
+  return isGrpcServiceError(cause) && notAccepted.includes(cause.code);
 }

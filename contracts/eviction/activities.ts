@@ -55,7 +55,7 @@ export interface EvictionReport {
   outstandingInstances: string[];
   outstandingRamMb: number;
   events: { type: 'Normal' | 'Warning'; reason: string; message: string }[];
-  /** The run has ended: let the object go if somebody deleted it. */
+  /** The run has ended: release the object if it is deleted. */
   releaseFinalizer: boolean;
 }
 
@@ -71,7 +71,7 @@ export interface EvictionHostActivities {
   /** Reads the host, its servers and every possible target, and names each obstacle. Changes nothing. */
   preflightEviction(request: { hypervisor: string; evictionUid: string }): Promise<Preflight>;
   observeHost(request: { hypervisor: string }): Promise<HostObservation>;
-  /** Disables the compute service with drover's reason; a disable that somebody else made is left with theirs. */
+  /** Disables the compute service with drover's reason; a disable of another client is left with its reason. */
   ensureServiceDisabled(request: { host: string; reason: string }): Promise<HostObservation['service']>;
   /** Enables the compute service, only if it still carries drover's reason. Returns whether it is enabled now. */
   ensureServiceEnabled(request: { host: string }): Promise<boolean>;

@@ -71,7 +71,7 @@ export function readEvictionAnnotations(given: Readonly<Record<string, string>> 
     mode: read(annotations.mode, oneOf(['observe', 'act'] as const)) ?? 'act',
     startedBy: given[annotations.startedBy] ?? null,
   };
-  // Consent without a name and a time is no consent (design section 2, rule 16).
+  // Consent without a name and a time is no consent.
   if (asked.acceptedObstacles.length + asked.consent.length > 0 && !isConsentBy(given[annotations.consentBy] ?? '')) {
     problems.push(`${annotations.consentBy}: must say who consents, and when, as in \`jane 2026-01-31T12:00:00Z\``);
     asked.acceptedObstacles = [];

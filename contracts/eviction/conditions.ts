@@ -1,9 +1,9 @@
 /**
- * Condition types and reasons of an Eviction. Those of the operator that drover replaces keep its words (hypervisor.md A.2); the others
+ * Condition types and reasons of an Eviction. Those of the operator that drover replaces keep the names of that operator; the others
  * are drover's own.
  */
 export const evictionConditions = {
-  /** True while it runs; False once it is over; Unknown while it waits for its turn. */
+  /** True while it runs; False once it is over; Unknown while another Eviction of the host is served. */
   evicting: 'Evicting',
   preflight: 'PreflightChecksSucceeded',
   /** Always False, as the replaced operator writes it. */
@@ -13,7 +13,7 @@ export const evictionConditions = {
   reEnabled: 'HypervisorReEnabled',
   /**
    * What drover would do, where it only observes. A type of its own: beside a replaced operator the other types are that operator's, and
-   * an `Evicting` that turns False would tell its readers that the host is empty (hypervisor.md C.1, H10).
+   * an `Evicting` that turns False would tell its readers that the host is empty.
    */
   observed: 'Observed',
 } as const;
@@ -25,7 +25,7 @@ export const evictingReasons = {
   stopping: 'Stopping',
   succeeded: 'Succeeded',
   failed: 'Failed',
-  /** A person stopped it. */
+  /** A user stopped it. */
   stopped: 'Stopped',
   /** Obstacles refused it; nothing was changed. */
   preflightFailed: 'PreflightFailed',

@@ -1,11 +1,11 @@
 import type { RunResult } from '../runs.ts';
 import type { HostObservation } from './instance.ts';
 
-/** Why a host is emptied: decides whether obstacles refuse the eviction and whether the host is enabled again (design section 5). */
+/** Why a host is emptied: decides whether obstacles refuse the eviction and whether the host is enabled again. */
 export const evictionCauses = ['admin', 'decommission', 'rolling-update', 'termination', 'node-failure'] as const;
 export type EvictionCause = (typeof evictionCauses)[number];
 
-/** What a person may consent to (design section 2, rule 16). */
+/** What a user may consent to. */
 export const consents = ['cold-migrate', 'force-complete'] as const;
 export type Consent = (typeof consents)[number];
 
@@ -16,7 +16,7 @@ export type Consent = (typeof consents)[number];
 export interface EvictionInput {
   /** Name of the Hypervisor, or of Nova's compute host. */
   hypervisor: string;
-  /** Free text for people; needed unless an Eviction for the host exists. */
+  /** Free text for users; needed unless an Eviction for the host exists. */
   reason?: string;
   cause?: EvictionCause;
   /** RFC 3339 time by which the host must be empty. */
@@ -49,13 +49,13 @@ export interface EvictionSettings {
   retryDelayMs: number;
   stuck: StuckLimits;
   poll: PollIntervals;
-  /** How long to wait for a server that is being built, deleted, rebooted or resized by somebody else. */
+  /** How long to wait for a server that is being built, deleted, rebooted or resized by another client. */
   instanceBusyMs: number;
-  /** How long until a server that another run moves is looked at again. */
+  /** How long until a server that another run moves is observed again. */
   busyElsewhereMs: number;
   /** How long to wait while every possible target has as many migrations as it may have. */
   targetBusyMs: number;
-  /** Time between the two looks that both must find the host empty. */
+  /** Time between the two observations that both must find the host empty. */
   emptyRecheckMs: number;
   /** How long the host may take to become empty once nothing moves any more. */
   emptyDeadlineMs: number;
@@ -63,7 +63,7 @@ export interface EvictionSettings {
   publishMinMs: number;
   /** … and at least this often when something changed. */
   publishMaxMs: number;
-  /** How often the run tells the migration allowance that it is alive. */
+  /** How often the run reports to the migration allowance. */
   allowanceRenewMs: number;
   /** How long a cancelled eviction lets migrations in flight finish before it aborts them. */
   cancelGraceMs: number;
@@ -108,7 +108,7 @@ export interface DesiredEviction {
   consent: Consent[];
   mode: 'observe' | 'act';
   startedBy: string | null;
-  /** Somebody deleted it: the run stops and releases the finalizer. */
+  /** It is deleted: the run stops and releases the finalizer. */
   deleting: boolean;
 }
 
@@ -134,7 +134,7 @@ export const obstacleCodes = [
 ] as const;
 export type ObstacleCode = (typeof obstacleCodes)[number];
 
-/** Something that stands in the way of emptying the host. Its id is what people accept: the code, or `code/instance id`. */
+/** Something that stands in the way of emptying the host. Its id is what users accept: the code, or `code/instance id`. */
 export interface Obstacle {
   id: string;
   code: ObstacleCode;
@@ -153,7 +153,7 @@ export interface Preflight {
 export const instanceStates = ['pending', 'moving', 'moved', 'gone', 'blocked', 'skipped', 'busy'] as const;
 export type InstanceState = (typeof instanceStates)[number];
 
-/** One row of the table that people watch. */
+/** One row of the table that users watch. */
 export interface InstanceProgress {
   id: string;
   name: string;
@@ -200,7 +200,7 @@ export interface EvictionProgress {
   since: string;
   /** What the run waits for, as a sentence; null when it is acting. */
   waitingFor: string | null;
-  /** RFC 3339: when the run looks again by itself. */
+  /** RFC 3339: when the run plans again by itself. */
   nextWakeUp: string | null;
   deadline: string | null;
   /** Estimated time until the last instance has moved; null when nothing has moved yet. */

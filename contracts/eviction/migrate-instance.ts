@@ -10,7 +10,7 @@ export interface MigrateInstanceInput {
   /** The Eviction it belongs to, for the Migration object. */
   eviction: { name: string; uid: string };
   consent: Consent[];
-  /** Whether a person accepted the obstacles of this very instance. */
+  /** Whether a user accepted the obstacles of this very instance. */
   accepted: boolean;
   settings: EvictionSettings;
 }
@@ -24,7 +24,7 @@ export interface MigrateInstanceResult {
   message: string | null;
 }
 
-/** What one look at a server found. */
+/** What one observation of a server found. */
 export interface InstanceObservation {
   /** Null when Nova knows the server no more. */
   instance: Instance | null;

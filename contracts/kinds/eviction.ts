@@ -15,7 +15,7 @@ import { conditionsOf, type KubeObject, textOf } from './object.ts';
 /**
  * An Eviction is reconciled when
  * - it is not being deleted, or drover holds no finalizer on it;
- * - nobody asks for a retry: `drover.dev/retry` is absent or equals `drover.dev/retry-handled`, which a run writes when it takes a retry up
+ * - no retry is asked for: `drover.dev/retry` is absent or equals `drover.dev/retry-handled`, which a run writes when it takes a retry up
  *   (equality, not order: a manifest that carries the annotation for ever asks once);
  * - `Evicting` is False for this generation, and `HypervisorReEnabled` is not Unknown. A condition without observedGeneration is the
  *   replaced operator's, for which False is final. A refusal of annotations holds only as long as they are bad: they have no generation;

@@ -21,7 +21,7 @@ export const describeEviction = (eviction: Eviction, mode: 'observe' | 'act'): E
 
 const binaryUnits = ['KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'];
 
-/** The node agent's texts: `512 B`, `1.5 GiB` (hypervisor.md A.3). Null for anything else. */
+/** The node agent's texts: `512 B`, `1.5 GiB`. Null for anything else. */
 function parseBytes(text: string | undefined): number | null {
   const [, figure, unit = ''] = /^(\d+(?:\.\d+)?) (B|[KMGTPE]iB)$/.exec(text ?? '') ?? [];
   return figure === undefined ? null : Number(figure) * 1024 ** (binaryUnits.indexOf(unit) + 1);

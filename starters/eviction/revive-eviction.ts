@@ -59,7 +59,7 @@ export async function lastEviction(kubernetes: KubernetesAccess, host: string): 
 }
 
 /**
- * What was accepted and consented to before stays, and who did so last is recorded (design section 2, rule 16).
+ * What was accepted and consented to before stays, and who did so last is recorded.
  *
  * @param now RFC 3339
  */

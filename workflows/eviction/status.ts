@@ -19,7 +19,7 @@ import {
   unacceptedObstacles,
 } from './state.ts';
 
-/** The worst are named, the rest counted: a condition is for people. Every instance is in its Migration and in `drover describe`. */
+/** The worst are named, the rest counted: a condition is for users. Every instance is in its Migration and in `drover describe`. */
 const namedAtMost = 20;
 
 /**
@@ -136,7 +136,7 @@ function nameSome<One>(all: readonly One[], describe: (one: One) => string): str
   return all.length > namedAtMost ? `${named}; and ${all.length - namedAtMost} more` : named;
 }
 
-/** Rows that need a person first, then those in motion, then the rest: the Web UI's frame is low. */
+/** Rows that need a user first, then those in motion, then the rest: the Web UI's frame is low. */
 const rowOrder: InstanceState[] = ['blocked', 'moving', 'busy', 'pending', 'skipped', 'moved', 'gone'];
 
 const iso = (ms: number): string => new Date(ms).toISOString();

@@ -64,7 +64,7 @@ export const newLedger = (nowMs: number): Ledger => ({
   answersGiven: 0,
 });
 
-/** Takes in what a consumer says. A run that is closed, or a report older than one already taken in, says nothing. */
+/** Applies a request. One of a run that is closed, or older than one already applied, is ignored. */
 export function applyRequest(ledger: Ledger, report: AllowanceRequest, nowMs: number): Ledger {
   const known = ledger.holders.find(({ runId }) => runId === report.runId);
   if (known?.closed === true || (known !== undefined && isStale(known, report))) return ledger;
@@ -75,7 +75,7 @@ export function applyRequest(ledger: Ledger, report: AllowanceRequest, nowMs: nu
     ? withHolders(ledger, others, nowMs)
     : withHolders(
         ledger,
-        ledger.holders.map((holder) => (holder === known ? takeIn(holder, report, nowMs) : holder)),
+        ledger.holders.map((holder) => (holder === known ? applyMember(holder, report, nowMs) : holder)),
         nowMs,
       );
 }
@@ -112,7 +112,7 @@ function join(ledger: Ledger, report: AllowanceRequest, nowMs: number): Ledger {
   );
 }
 
-function takeIn(holder: Holder, report: AllowanceRequest, nowMs: number): Holder {
+function applyMember(holder: Holder, report: AllowanceRequest, nowMs: number): Holder {
   const { want, using, deadline, host } = report;
   const answers = answersSince(holder, report.acknowledged);
   const last = answers.at(-1)!;

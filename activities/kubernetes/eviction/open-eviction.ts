@@ -36,7 +36,7 @@ export async function openEviction(tools: Tools, given: unknown, serving: string
     );
     const facts = { input, serving, evictions, mode, isRightRun, runId };
     const opening = planOpening(facts);
-    if (opening.do !== 'create') return await carryOut(tools, opening, serving, input.startedBy ?? null);
+    if (opening.kind !== 'create') return await carryOut(tools, opening, serving, input.startedBy ?? null);
     const made = await createEviction(tools, input, runId);
     return await carryOut(
       tools,
@@ -53,14 +53,14 @@ async function carryOut(
   serving: string | null,
   startedBy: string | null,
 ): Promise<EvictionOpened> {
-  switch (opening.do) {
+  switch (opening.kind) {
     case 'nothing':
       for (const { metadata } of opening.held) await releaseEviction(tools, metadata);
       return { kind: 'nothing' };
     case 'refuse':
       throw droverFailure(opening.code, opening.detail);
     case 'create':
-      throw droverFailure('ObjectConflict', 'The Eviction that was just made is settled already');
+      throw droverFailure('ObjectConflict', 'The Eviction that was just made is reconciled already. Try again');
     case 'handOver': {
       const { metadata, spec } = opening.eviction;
       await tools.signalWithStartEviction(spec.hypervisor, startedBy);
@@ -80,7 +80,7 @@ async function carryOut(
 
 async function serve(
   tools: Tools,
-  { eviction, desired, waiting }: Extract<Opening, { do: 'serve' }>,
+  { eviction, desired, waiting }: Extract<Opening, { kind: 'serve' }>,
   serving: string | null,
 ): Promise<EvictionOpened> {
   // Where drover only observes, what the others say is not its to write.
@@ -111,7 +111,7 @@ async function writeCondition(
 type Mode = DesiredEviction['mode'];
 
 /**
- * Marks the Eviction as served by this run. The status comes first: an Eviction whose retry counts as taken up must not look settled if
+ * Marks the Eviction as served by this run. The status comes first: an Eviction whose retry counts as taken up must not look reconciled if
  * this worker dies in between.
  *
  * @param bootId of the host's Node now; null where there is none
@@ -123,13 +123,13 @@ async function beginServing(
   bootId: string | null,
 ): Promise<Eviction> {
   const conditions = beginConditions(eviction, mode, new Date(clock.now()));
-  const told =
+  const patched =
     conditions === null ? eviction : await client.patchEvictionStatus(eviction.metadata, { conditions }, scope.signal);
   const change = beginMetadata(eviction, mode, scope.run?.runId ?? null, bootId);
-  return change === null ? told : await client.patchEvictionMetadata(told.metadata, change, scope.signal);
+  return change === null ? patched : await client.patchEvictionMetadata(patched.metadata, change, scope.signal);
 }
 
-/** Conditions of an earlier run, that say nothing of the one that begins. Where drover only observes, all but its own are somebody else's. */
+/** Conditions of an earlier run, that say nothing of the one that begins. Where drover only observes, all but its own are another operator's. */
 const ofEarlierRun: Record<Mode, readonly string[]> = {
   act: [
     evictionConditions.preflight,
@@ -155,7 +155,7 @@ export function beginConditions({ metadata, spec, status }: Eviction, asked: Mod
     observedGeneration: metadata.generation,
   };
   const before = status?.conditions ?? [];
-  // A run that takes over from one that was lost leaves its words until it has better ones.
+  // A run that takes over from one that was lost leaves its messages until it has newer ones.
   if (findCondition(before, running.type)?.status === running.status) return null;
   const kept = before.filter(({ type }) => !ofEarlierRun[mode].includes(type));
   return [...setConditions(kept, [running], now.toISOString())];

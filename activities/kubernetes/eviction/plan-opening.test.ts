@@ -24,10 +24,10 @@ const plan = (evictions: Sample[], facts: Partial<OpeningFacts> = {}) =>
 /** What is done, and to which Eviction. */
 const gist = (opening: ReturnType<typeof planOpening>): string => {
   if ('eviction' in opening)
-    return `${opening.do} ${opening.eviction.metadata.name}${'code' in opening ? ` ${opening.code}` : ''}`;
-  if (opening.do === 'nothing')
+    return `${opening.kind} ${opening.eviction.metadata.name}${'code' in opening ? ` ${opening.code}` : ''}`;
+  if (opening.kind === 'nothing')
     return ['nothing', ...opening.held.map(({ metadata }) => `releases ${metadata.name}`)].join(', ');
-  return opening.do === 'refuse' ? `refuse ${opening.code}` : opening.do;
+  return opening.kind === 'refuse' ? `refuse ${opening.code}` : opening.kind;
 };
 
 const rows: [why: string, evictions: Sample[], facts: Partial<OpeningFacts>, gist: string][] = [
@@ -182,7 +182,7 @@ test('the others of the host wait, but for those that end anyway', () => {
     { name: 'c', conditions: [succeeded] },
     { name: 'd', deleting: true, finalizers: [evictionFinalizer] },
   ]);
-  expect(opening).toMatchObject({ do: 'serve', waiting: [{ metadata: { name: 'b' } }] });
+  expect(opening).toMatchObject({ kind: 'serve', waiting: [{ metadata: { name: 'b' } }] });
   expect(waitingCondition(sampleEviction({ name: 'b', generation: 2 }), sampleEviction({ name: 'a' }))).toEqual({
     type: 'Evicting',
     status: 'Unknown',
@@ -228,7 +228,7 @@ const rejections: [
 test.each(rejections)('a rejection %s', (_why, given, facts, condition) => {
   const opening = plan([{ generation: 2, annotations: given }], facts);
   expect(opening).toMatchObject({
-    do: 'reject',
+    kind: 'reject',
     condition: condition === null ? null : { ...condition, observedGeneration: 2 },
   });
 });
@@ -236,7 +236,7 @@ test.each(rejections)('a rejection %s', (_why, given, facts, condition) => {
 test('a rejection of one that was begun in earnest is not an observation', () => {
   const given = { [annotations.mode]: 'observe', [annotations.cause]: 'node-failure' };
   expect(plan([{ annotations: given, finalizers: [evictionFinalizer] }])).toMatchObject({
-    do: 'reject',
+    kind: 'reject',
     condition: { type: 'Evicting', status: 'False', reason: 'CauseNotSupported' },
   });
 });

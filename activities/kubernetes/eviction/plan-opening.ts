@@ -22,44 +22,44 @@ export interface OpeningFacts {
   runId: string;
 }
 
-/** What to do with a run that begins, or looks at its Eviction again. */
+/** What to do with a run that begins, or reads its Eviction again. */
 export type Opening =
-  /** `held`: settled, and let go by nobody, as the run that said so was terminated before it could. */
-  | { do: 'nothing'; held: Eviction[] }
+  /** `held`: reconciled, and not released, as the run that said so was terminated before it could. */
+  | { kind: 'nothing'; held: Eviction[] }
   /** Nothing is written: there is no object to write to, or it is not about the object. */
-  | { do: 'refuse'; code: ErrorCode; detail: string }
-  | { do: 'create' }
-  | { do: 'handOver'; eviction: Eviction }
+  | { kind: 'refuse'; code: ErrorCode; detail: string }
+  | { kind: 'create' }
+  | { kind: 'handOver'; eviction: Eviction }
   /** The Eviction says why, then the run fails. */
-  | { do: 'reject'; eviction: Eviction; code: ErrorCode; detail: string; condition: ConditionUpdate | null }
+  | { kind: 'reject'; eviction: Eviction; code: ErrorCode; detail: string; condition: ConditionUpdate | null }
   | {
-      do: 'serve';
+      kind: 'serve';
       eviction: Eviction;
       desired: DesiredEviction;
       /** Unsettled ones of the same host, that wait for this one. */ waiting: Eviction[];
     };
 
 /**
- * Decides what a run of `evictHypervisor` is about. Pure; each branch is a row of the table test. Sources: design section 5 ("The runs"),
- * section 2 rules 14 and 15.
+ * Decides what a run of `evictHypervisor` is about. Pure; each branch is a row of the table test. A kind that is off acts on nothing, and a
+ * stop by a user is final until a retry or a changed spec.
  */
 export function planOpening(facts: OpeningFacts): Opening {
   if (facts.serving !== null) {
     const eviction = facts.evictions.find(({ metadata }) => metadata.uid === facts.serving);
-    return eviction === undefined ? { do: 'nothing', held: [] } : serve(facts, eviction);
+    return eviction === undefined ? { kind: 'nothing', held: [] } : serve(facts, eviction);
   }
-  const [first] = unsettled(facts);
+  const [first] = unreconciled(facts);
   if (first === undefined) return planWithout(facts);
   const differences = isBare(facts.input) ? [] : findDifferences(facts.input, first);
   if (differences.length > 0) {
     const detail = `Eviction ${first.metadata.name} already asks for ${facts.input.hypervisor} to be emptied, with another ${differences.join(', ')}. Change its annotations, or delete it and start again`;
-    return { do: 'refuse', code: 'InvalidInput', detail };
+    return { kind: 'refuse', code: 'InvalidInput', detail };
   }
-  return facts.isRightRun ? serve(facts, first) : { do: 'handOver', eviction: first };
+  return facts.isRightRun ? serve(facts, first) : { kind: 'handOver', eviction: first };
 }
 
-/** Whoever runs stays first; then the oldest. */
-function unsettled({ evictions, mode }: OpeningFacts): Eviction[] {
+/** The one that is served stays first; then the oldest. */
+function unreconciled({ evictions, mode }: OpeningFacts): Eviction[] {
   const isRunning = (eviction: Eviction): boolean =>
     findCondition(eviction.status?.conditions, evictionConditions.evicting)?.status === 'True';
   return evictions
@@ -78,26 +78,26 @@ function planWithout({ input, mode, isRightRun, runId, evictions }: OpeningFacts
       mode === 'act' && metadata.deletionTimestamp === undefined && metadata.finalizers?.includes(evictionFinalizer),
   );
   // The bridge starts the right run with the name alone, and may do so for an Eviction that is gone or done by now.
-  if (isBare(input) && isRightRun) return { do: 'nothing', held };
+  if (isBare(input) && isRightRun) return { kind: 'nothing', held };
   // What this very run was started for is done.
   if (evictions.some(({ metadata }) => metadata.annotations?.[runIdAnnotation] === runId))
-    return { do: 'nothing', held };
+    return { kind: 'nothing', held };
   if (input.reason === undefined) {
     return {
-      do: 'refuse',
+      kind: 'refuse',
       code: 'InvalidInput',
       detail: `reason: must not be empty; no Eviction of ${input.hypervisor} says why it is to be emptied`,
     };
   }
   if (mode === 'off')
     return {
-      do: 'refuse',
+      kind: 'refuse',
       code: 'ModeOff',
       detail: `Evictions are switched off; ${input.hypervisor} is left as it is`,
     };
   if (input.cause === 'node-failure')
-    return { do: 'refuse', code: 'CauseNotSupported', detail: `${input.hypervisor} is said to have failed` };
-  return { do: 'create' };
+    return { kind: 'refuse', code: 'CauseNotSupported', detail: `${input.hypervisor} is said to have failed` };
+  return { kind: 'create' };
 }
 
 /** What the input says otherwise than the Eviction that it would have to share the host with. */
@@ -121,7 +121,7 @@ function serve(facts: OpeningFacts, eviction: Eviction): Opening {
     // A bad edit in the middle of an eviction is that run's to report: it goes on with what the Eviction asked for before.
     const isReported = facts.serving === null || refusal.code === 'ModeOff';
     return {
-      do: 'reject',
+      kind: 'reject',
       eviction,
       ...refusal,
       condition: isReported ? refusalCondition(eviction, facts.mode, refusal) : null,
@@ -137,10 +137,10 @@ function serve(facts: OpeningFacts, eviction: Eviction): Opening {
     mode,
     deleting,
   };
-  const waiting = unsettled(facts).filter(
+  const waiting = unreconciled(facts).filter(
     (other) => other.metadata.uid !== metadata.uid && other.metadata.deletionTimestamp === undefined,
   );
-  return { do: 'serve', eviction, desired, waiting };
+  return { kind: 'serve', eviction, desired, waiting };
 }
 
 interface Refusal {
@@ -160,7 +160,7 @@ function findRefusal(
   return null;
 }
 
-/** A refusal is final for the object as it is, but for the mode: when drover is switched on, it is looked at again. */
+/** A refusal is final for the object as it is, but for the mode: when drover is switched on, it is read again. */
 function refusalCondition({ metadata }: Eviction, mode: Mode, { code, detail }: Refusal): ConditionUpdate {
   return {
     type: onlyObserves(metadata, mode) ? evictionConditions.observed : evictionConditions.evicting,

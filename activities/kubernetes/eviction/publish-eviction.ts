@@ -65,7 +65,7 @@ async function writeStatus(tools: Tools, report: EvictionReport): Promise<Evicti
 /**
  * The fields of the status that the report speaks of. Pure.
  *
- * @param observes where drover only observes, everything but its own condition is left to whoever acts
+ * @param observes where drover only observes, everything but its own condition is left to the operator that acts
  */
 export function wantedStatus(
   current: EvictionStatus,
@@ -103,7 +103,7 @@ function observation(updates: readonly ConditionUpdate[]): ConditionUpdate[] {
   ];
 }
 
-/** The object has been told how the run ended: from now on it may be deleted without asking drover. */
+/** The object says how the run ended: from now on it may be deleted without asking drover. */
 async function releaseFinalizer(tools: Tools, report: EvictionReport): Promise<void> {
   const eviction = await getSame(tools, report);
   if (eviction !== null) await releaseEviction(tools, eviction.metadata);

@@ -9,7 +9,7 @@ import type { KubernetesClient, MigrationKey } from './client.ts';
 /** Figures that grow by themselves are written no more often than this. */
 const minIntervalMs = 2_000;
 
-/** Fields that change with every look; they alone are no news. */
+/** Fields that change with every observation; they alone are no reason to write. */
 const figures: readonly (keyof MigrationStatus)[] = [
   'timeElapsed',
   'dataTotal',
@@ -34,10 +34,10 @@ interface Shown {
 
 /**
  * Keeps the Migration object of a server current, by server-side apply under drover's field manager. Fields that the node agent owns are
- * left out, so that its figures, which are finer, stay; a conflict is never forced (hypervisor.md A.3).
+ * left out, so that its figures, which are finer, stay; a conflict is never forced.
  *
  * It throws what passes: kube-apiserver is away, or others write at the same time. What does not pass (no permission, no such namespace)
- * goes to `warn`: the object is for people, and must not end the move that it shows.
+ * goes to `warn`: the object is for users, and must not end the move that it shows.
  */
 export function createMigrationReporter(
   client: KubernetesClient,
@@ -66,7 +66,7 @@ export function createMigrationReporter(
   };
 }
 
-/** News at once, figures at most every {@link minIntervalMs}, nothing new never. Pure. */
+/** Other changes at once, figures at most every {@link minIntervalMs}, nothing new never. Pure. */
 export function isNews(last: Pick<Shown, 'status' | 'atMs'>, next: MigrationStatus, nowMs: number): boolean {
   const fields = new Set([...Object.keys(last.status), ...Object.keys(next)] as (keyof MigrationStatus)[]);
   const changed = [...fields].filter((field) => last.status[field] !== next[field]);
@@ -91,7 +91,7 @@ async function write(
     return foreignFields(await client.applyMigrationStatus(key, without(status, foreign), signal));
   } catch (error) {
     if (!isFailure(error, 'ObjectConflict')) throw error;
-    // The node agent has taken a field over since: look whose is what, and leave it that one too.
+    // The node agent has taken a field over since: read who owns what, and leave it that one too.
     const current = await client.getMigration(key, signal);
     if (current === null) throw error;
     return foreignFields(await client.applyMigrationStatus(key, without(status, foreignFields(current)), signal));
@@ -118,7 +118,7 @@ export function foreignFields({ metadata }: Migration): ReadonlySet<string> {
 }
 
 /**
- * The status of a Migration object, in the formats of the node agent (hypervisor.md A.3): its readers must not see who writes.
+ * The status of a Migration object, in the formats of the node agent: its readers must not see who writes.
  */
 export function migrationStatus(
   { subject, migration, startedAt, message }: MigrationReport,
@@ -194,7 +194,7 @@ function copied(
 /** What a Migration object shows, by whomever it was written. */
 export function readMigration(status: MigrationStatus | undefined): { target: string | null; percent: number | null } {
   const { origin, destination, type, dataTotal, dataRemaining } = status ?? {};
-  // The node agent of the source writes itself as destination until the instance has arrived (hypervisor.md A.3, trap 2).
+  // The node agent of the source writes itself as destination until the instance has arrived.
   const target = destination === undefined || destination === '' || destination === origin ? null : destination;
   if (type === 'completed' || type === 'success') return { target, percent: 100 };
   const total = parseBytes(dataTotal);
