@@ -51,7 +51,7 @@ test.each<[why: string, args: string[], words: RegExp]>([
   ['onboarding a path', ['onboard', '../node'], /host name/],
   ['a state that is none', ['hosts', '--state', 'tired'], /Initial, Onboarding, Testing/],
   ['hosts as something else', ['hosts', '--output', 'xml'], /Allowed choices are json/],
-  ['a state of no virtual machine', ['vms', '--state', 'Active'], /Settled, Paused/],
+  ['a state of no virtual machine', ['vms', '--state', 'Active'], /Reconciled, Paused/],
   ['one namespace and all', ['vms', '-n', 'team', '--all-namespaces'], /cannot be used with/],
   ['a namespace that is none', ['vms', '-n', 'Team'], /lower-case letters/],
   ['a virtual machine that is none', ['describe', 'vm', 'a/b/c'], /names no virtual machine.*drover vms/su],

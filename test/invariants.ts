@@ -9,7 +9,7 @@ const restMs = 60_000;
 const pauseMs = 1_000;
 
 /**
- * What a run writes last: that a generation is reported; after the status that says Settled, that a VM is being made no more; and after the
+ * What a run writes last: that a generation is reported; after the status that says Reconciled, that a VM is being made no more; and after the
  * result of an Eviction, that drover holds it no more.
  */
 const isWrittenLast = (violation: string): boolean =>

@@ -71,7 +71,7 @@ export function composeQueues(
             queue(novaQueue(ofCloud.region), concurrency.nova, ofCloud.nova),
             queue(hostsQueue, concurrency.hosts, ofCloud.hosts),
           ]),
-      queue(virtualMachinesQueue, concurrency.vsphere, ofVms.looks),
+      queue(virtualMachinesQueue, concurrency.vsphere, ofVms.observers),
       ...ofVms.vcenters.map(({ name, activities }) => queue(vsphereQueue(name), concurrency.vsphere, activities)),
     ],
     close: async () => void (await Promise.all(ofVms.vcenters.map((vcenter) => vcenter.close()))),

@@ -10,7 +10,9 @@ import {
   createReadBootstrap,
   createVirtualMachineObjectActivities,
 } from '../activities/kubernetes/virtual-machine/activities.ts';
-import { createVirtualMachineLookActivities } from '../activities/virtual-machine/observe.ts';
+import { releaseSlot } from '../activities/temporal/allowance.ts';
+import { goAlong } from '../activities/virtual-machine/along.ts';
+import { createVirtualMachineObserverActivities } from '../activities/virtual-machine/observe.ts';
 import { createVirtualMachineVsphereActivities } from '../activities/vsphere/activities.ts';
 import { openGateway } from '../activities/vsphere/gateway.ts';
 import { createSlotActivities } from '../activities/vsphere/observe-slots.ts';
@@ -23,7 +25,7 @@ import type { ContentLibraryActivities } from '../contracts/virtual-machine/cont
 import type { ResourcePolicyVsphereActivities } from '../contracts/resource-policy/resource-policy.ts';
 import type { VcenterWatchActivities } from '../contracts/virtual-machine/vcenter-watch.ts';
 import type {
-  VirtualMachineLookActivities,
+  VirtualMachineObserverActivities,
   VirtualMachineObjectActivities,
   VirtualMachineVsphereActivities,
 } from '../contracts/virtual-machine/activities.ts';
@@ -56,7 +58,11 @@ export interface ServedVcenter {
 export function composeVirtualMachineActivities(
   systems: SharedSystems,
   vcenters: readonly VcenterSettings[],
-): { kubernetes: VirtualMachineObjectActivities; looks: VirtualMachineLookActivities; vcenters: ServedVcenter[] } {
+): {
+  kubernetes: VirtualMachineObjectActivities;
+  observers: VirtualMachineObserverActivities;
+  vcenters: ServedVcenter[];
+} {
   const { config, temporal, kubernetes, audit, clock, ports } = systems;
   const { cluster, modes } = config;
   const { systemNamespace } = config.kubernetes;
@@ -68,7 +74,6 @@ export function composeVirtualMachineActivities(
   );
   const client = createVirtualMachineClient(kubernetes);
   const mode = modes.VirtualMachine === 'act' ? 'act' : 'observe';
-  const served = vcenters.map((vcenter) => serve(systems, vcenter, stopGate, client));
   const objects = createVirtualMachineObjectActivities({
     client,
     settings:
@@ -90,12 +95,13 @@ export function composeVirtualMachineActivities(
     audit,
     clock,
   });
+  const served = vcenters.map((vcenter) => serve(systems, vcenter, stopGate, { client, objects }));
   return {
     kubernetes: objects,
-    looks: createVirtualMachineLookActivities({
+    observers: createVirtualMachineObserverActivities({
       readVirtualMachine: (input) => objects.readVirtualMachine(input),
-      lookAtVirtualMachine: (name, look) =>
-        served.find((vcenter) => vcenter.name === name)?.activities.lookAtVirtualMachine(look) ??
+      observeVirtualMachineInVcenter: (name, request) =>
+        served.find((vcenter) => vcenter.name === name)?.activities.observeVirtualMachineInVcenter(request) ??
         Promise.reject(notServed(name)),
       clock,
     }),
@@ -110,7 +116,7 @@ function serve(
   { config, temporal, kubernetes, audit, clock, random, ports, watchMeter, leaving }: SharedSystems,
   vcenter: VcenterSettings,
   stopGate: StopGate,
-  client: VirtualMachineClient,
+  { client, objects }: { client: VirtualMachineClient; objects: VirtualMachineObjectActivities },
 ): ServedVcenter {
   const vim = ports.openVcenter(vcenter);
   const rest = ports.openRest(vcenter);
@@ -123,17 +129,20 @@ function serve(
   return {
     name,
     activities: {
-      ...createVirtualMachineVsphereActivities({
-        gateway,
-        rest,
-        places,
-        readBootstrap: createReadBootstrap({ client, hashSecret: ports.hashSecret }),
-        readBackup: createReadBackup(client),
-        looks,
-        stopGate,
-        audit,
-        clock,
-      }),
+      ...goAlong(
+        createVirtualMachineVsphereActivities({
+          gateway,
+          rest,
+          places,
+          readBootstrap: createReadBootstrap({ client, hashSecret: ports.hashSecret }),
+          readBackup: createReadBackup(client),
+          looks,
+          stopGate,
+          audit,
+          clock,
+        }),
+        { objects, releaseSlot: (slot) => releaseSlot(temporal, { ...slot, cluster }), clock },
+      ),
       ...createSlotActivities({ gateway, limits: { creates, destroys }, checkMs, silentMs, clock }),
       ...createContentLibraryActivities({ rest, clock }),
       ...createResourcePolicyVsphereActivities({

@@ -1,7 +1,7 @@
 /** The workflow types. Their names are wire names: never renamed. */
 export { evictHypervisor } from './eviction/evict-hypervisor.ts';
 export { reconcileHypervisor } from './hypervisor/reconcile-hypervisor.ts';
-export { reconcileVirtualMachine } from './virtual-machine/reconcile-virtual-machine.ts';
+export { reconcileVirtualMachine } from './virtual-machine/reconcile.ts';
 export { syncContentLibrary } from './virtual-machine/sync-content-library.ts';
 export { reconcileSetResourcePolicy } from './resource-policy/reconcile.ts';
 export { findDrift } from './hypervisor/find-drift.ts';

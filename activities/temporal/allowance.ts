@@ -110,6 +110,15 @@ export async function acquireSlot(
   return (await ask(client, request)) ?? later;
 }
 
+/** Where no run allocates them any more there is nothing to release. */
+export async function releaseSlot(client: Client, { limit, cluster, request }: AllowanceMessage): Promise<void> {
+  try {
+    await client.workflow.getHandle(allowanceId(limit, cluster)).signal(messages.allowanceRequested, request);
+  } catch (error) {
+    if (!(error instanceof WorkflowNotFoundError)) throw error;
+  }
+}
+
 /** Null: the update was not accepted. */
 async function ask(client: Client, { limit, cluster, request }: AllowanceMessage): Promise<SlotAnswer | null> {
   const recovers = await wasLost(client, allowanceId(limit, cluster));

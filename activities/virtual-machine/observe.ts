@@ -1,41 +1,42 @@
 import type {
-  VirtualMachineLook,
-  VirtualMachineLookActivities,
+  ObservationRequest,
+  VirtualMachineObserverActivities,
   VirtualMachineRead,
   VsphereFacts,
 } from '../../contracts/virtual-machine/activities.ts';
 import type { VirtualMachineInput } from '../../contracts/virtual-machine/lifecycle.ts';
-import { lookFor } from '../../contracts/virtual-machine/look.ts';
+import { observationRequestOf } from '../../contracts/virtual-machine/activities.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { currentScope } from '../lib/context.ts';
 import { whileBeating } from '../lib/wait.ts';
 
-/** What a look is made of: two activities of their own, called within one. */
-export interface Looks {
+/** What an observation is made of: two activities of their own, called within one. */
+export interface Observers {
   readVirtualMachine: (input: VirtualMachineInput) => Promise<VirtualMachineRead>;
-  lookAtVirtualMachine: (vcenter: string, look: VirtualMachineLook) => Promise<VsphereFacts>;
+  observeVirtualMachineInVcenter: (vcenter: string, request: ObservationRequest) => Promise<VsphereFacts>;
   clock: Clock;
 }
 
-/** Looks at a VirtualMachine and its VM, on queue `virtual-machines`. One that is gone, or that its owner has paused, is not looked at in vCenter. */
-export const createVirtualMachineLookActivities = ({
+/** Observes a VirtualMachine and its VM, on queue `virtual-machines`. One that is gone, or that its owner has paused, is not observed in vCenter. */
+export const createVirtualMachineObserverActivities = ({
   readVirtualMachine,
-  lookAtVirtualMachine,
+  observeVirtualMachineInVcenter,
   clock,
-}: Looks): VirtualMachineLookActivities => ({
+}: Observers): VirtualMachineObserverActivities => ({
   observeVirtualMachine: (input) =>
     whileBeating(
       { scope: currentScope(clock), clock },
       () => undefined,
       async () => {
         const read = await readVirtualMachine(input);
-        if (read.next !== 'run') return read;
-        const { desired, recorded, objects, settings } = read;
-        const isLookedAt = desired !== null && !desired.paused;
-        return {
-          ...read,
-          facts: isLookedAt ? await lookAtVirtualMachine(settings.vcenter, lookFor(desired, recorded, objects)) : null,
-        };
+        if (read.kind !== 'observed') return read;
+        const { desired, observed, settings } = read;
+        const request =
+          desired === null || desired.paused
+            ? null
+            : observationRequestOf(desired, observed.recorded, observed.objects);
+        const vcenter = request && (await observeVirtualMachineInVcenter(settings.vcenter, request));
+        return { ...read, observed: { ...observed, vcenter } };
       },
     ),
 });

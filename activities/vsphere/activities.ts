@@ -5,13 +5,13 @@ import { awaitTask } from './await-task.ts';
 import type { Tools, VsphereDependencies } from './dependencies.ts';
 import { openInventory } from './look/inventory.ts';
 import { openIsos } from './look/isos.ts';
-import { lookAtVirtualMachine } from './look/look.ts';
+import { observeVirtualMachineInVcenter } from './look/look.ts';
 import { seeThrough } from './see-through.ts';
 import { cancelVsphereTask, stopCreate } from './stop-create.ts';
 import { submitBackup } from './submit-backup.ts';
 import { submitBootstrap } from './submit-bootstrap.ts';
 import { submitDestroy, submitDetachDisks } from './submit-destroy.ts';
-import { submitFileDeed } from './submit-file-deed.ts';
+import { submitFileOperation } from './submit-file-operation.ts';
 import { submitHardwareUpgrade } from './submit-hardware-upgrade.ts';
 import { submitAdoption, submitRelease } from './submit-marks.ts';
 import { submitNewVm } from './submit-new-vm.ts';
@@ -42,9 +42,9 @@ function createCalls({
   const tools = (): Tools => ({ gateway, looks, stopGate, audit, scope: scope(clock), clock });
   const around = { inventory: openInventory(gateway, clock), isos: openIsos(rest, clock), rest, looks };
   return {
-    lookAtVirtualMachine: (request) => lookAtVirtualMachine(tools(), around, places, request),
+    observeVirtualMachineInVcenter: (request) => observeVirtualMachineInVcenter(tools(), around, places, request),
     submitNewVm: (request) => submitNewVm(tools(), rest, request),
-    submitFileDeed: (request) => submitFileDeed(tools(), request),
+    submitFileOperation: (request) => submitFileOperation(tools(), request),
     stopCreate: (request) => stopCreate(tools(), request),
     submitAdoption: (request) => submitAdoption(tools(), request),
     submitReconfigure: (request) => submitReconfigure(tools(), request),

@@ -7,7 +7,7 @@ import { finalFailure, settlingDelayMs, waitFor } from '../lib/wait.ts';
 import type { Tools } from './dependencies.ts';
 import { isCustomizationPending } from './facts/config.ts';
 import { findVm } from './find-vm.ts';
-import { isFileDone } from './submit-file-deed.ts';
+import { isFileDone } from './submit-file-operation.ts';
 
 /** For passing a cancel on: the run waits for it. */
 const cancelWithinMs = 5_000;
@@ -88,8 +88,8 @@ async function lookBehind(tools: Tools, purpose: TaskPurpose, failure: Error): P
       return seen !== null && isCustomizationPending(seen) ? { vmId: purpose.vmId } : null;
     }
     case 'files':
-      return (await isFileDone(tools, purpose.place, purpose.deed)) ||
-        (purpose.deed.file === 'removeFolder' && failureCode(failure) === 'VsphereObjectNotFound')
+      return (await isFileDone(tools, purpose.place, purpose.operation)) ||
+        (purpose.operation.kind === 'removeFolder' && failureCode(failure) === 'VsphereObjectNotFound')
         ? { vmId: null }
         : null;
     case 'change':

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { extraConfigKeys } from '../../contracts/virtual-machine/marks.ts';
+import { extraConfigKeys } from '../../contracts/virtual-machine/metadata.ts';
 import type { Vim } from './client.ts';
 import { checked, type ReadObject } from './properties.ts';
 import type { SeenMark, VirtualMachine } from './types.ts';

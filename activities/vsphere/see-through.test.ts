@@ -1,6 +1,6 @@
 import type {
   SubmittedTask,
-  VirtualMachineLook,
+  ObservationRequest,
   VirtualMachineVsphereActivities,
   VsphereFacts,
 } from '../../contracts/virtual-machine/activities.ts';
@@ -8,7 +8,7 @@ import { testClock, testScope } from '../../test/fixtures/activities/nova.ts';
 import { seeThrough } from './see-through.ts';
 import type { TaskState } from './types.ts';
 
-const look = { vmName: 'web' } as VirtualMachineLook;
+const look = { vmName: 'web' } as ObservationRequest;
 const facts = { managerId: 'vc' } as VsphereFacts;
 const task: SubmittedTask = { taskId: 'task-1', purpose: { kind: 'change', vmId: 'vm-1' } };
 const running: TaskState = { state: 'running', progressPercent: null, isCancelable: true, entity: null };
@@ -37,8 +37,8 @@ async function submit({
   const counts = { looks: 0, reads: 0, beats: 0 };
   const calls = {
     submitDestroy: async () => submitted,
-    submitFileDeed: async () => submitted,
-    lookAtVirtualMachine: async () => {
+    submitFileOperation: async () => submitted,
+    observeVirtualMachineInVcenter: async () => {
       counts.looks += 1;
       return lookFails ? Promise.reject(new Error('away')) : facts;
     },
@@ -54,10 +54,10 @@ async function submit({
   });
   const asked = { ...subject, ...(asksToLook && { look }) };
   const result = await (ofFiles
-    ? through.submitFileDeed({
+    ? through.submitFileOperation({
         ...asked,
         place: { datacenter: 'd', datastore: 's', folder: 'u' },
-        deed: { file: 'removeFolder' },
+        operation: { kind: 'removeFolder' },
       })
     : through.submitDestroy(asked));
   return { result, ...counts, waitedMs: clock.now() - startMs };

@@ -9,11 +9,13 @@ import { settlingDelayMs, whileBeating } from '../lib/wait.ts';
 import type { VcenterGateway } from './types.ts';
 
 /** Most tasks are over by then. */
-const glanceMs = 2_000;
+const shortMs = 2_000;
+/** So are most clones: to await one in an activity of its own costs each VM six events. */
+const createMs = 6_000;
 
 type Asked<Name extends keyof VirtualMachineVsphereActivities> = Parameters<VirtualMachineVsphereActivities[Name]>[0];
 
-interface Glance {
+interface Staying {
   gateway: Pick<VcenterGateway, 'readTask'>;
   execution: () => Execution;
 }
@@ -23,35 +25,39 @@ interface Glance {
  * that a run need ask neither. A task that takes longer, or fails, is left to who waits for it; a look that fails, to the next one. Meanwhile
  * they heartbeat, so that a worker that dies is replaced soon.
  */
-export function seeThrough(calls: VirtualMachineVsphereActivities, glance: Glance): VirtualMachineVsphereActivities {
+export function seeThrough(calls: VirtualMachineVsphereActivities, staying: Staying): VirtualMachineVsphereActivities {
   const look = async ({ look: request }: Looking): Promise<SeenAfter | null> => {
     if (request === undefined) return null;
-    return await calls.lookAtVirtualMachine(request).then(
+    return await calls.observeVirtualMachineInVcenter(request).then(
       (facts) => ({ facts }),
       () => null,
     );
   };
   const seen =
-    <Request extends Looking, Result extends object | null>(call: (request: Request) => Promise<Result>) =>
+    <Request extends Looking, Result extends object | null>(
+      call: (request: Request) => Promise<Result>,
+      stayMs: number = shortMs,
+    ) =>
     (request: Request): Promise<Result | SeenAfter> =>
-      whileBeating(glance.execution(), nothing, async () => {
+      whileBeating(staying.execution(), nothing, async () => {
         const result = await call(request);
-        if (request.look === undefined || (isTask(result) && !(await endsSoon(glance, result)))) return result;
+        if (request.look === undefined || (isTask(result) && !(await endsWithin(stayMs, staying, result))))
+          return result;
         return (await look(request)) ?? result;
       });
   return {
     ...calls,
-    lookAtVirtualMachine: (request) =>
-      whileBeating(glance.execution(), nothing, () => calls.lookAtVirtualMachine(request)),
+    observeVirtualMachineInVcenter: (request) =>
+      whileBeating(staying.execution(), nothing, () => calls.observeVirtualMachineInVcenter(request)),
     attachClusterModule: (request) =>
-      whileBeating(glance.execution(), nothing, () => calls.attachClusterModule(request)),
-    cancelVsphereTask: (request) => whileBeating(glance.execution(), nothing, () => calls.cancelVsphereTask(request)),
-    submitNewVm: seen((request: Asked<'submitNewVm'>) => calls.submitNewVm(request)),
+      whileBeating(staying.execution(), nothing, () => calls.attachClusterModule(request)),
+    cancelVsphereTask: (request) => whileBeating(staying.execution(), nothing, () => calls.cancelVsphereTask(request)),
+    submitNewVm: seen((request: Asked<'submitNewVm'>) => calls.submitNewVm(request), createMs),
     // There is nothing to look at yet.
-    submitFileDeed: (request) =>
-      whileBeating(glance.execution(), nothing, async () => {
-        const task = await calls.submitFileDeed(request);
-        return task !== null && (await endsSoon(glance, task)) ? null : task;
+    submitFileOperation: (request) =>
+      whileBeating(staying.execution(), nothing, async () => {
+        const task = await calls.submitFileOperation(request);
+        return task !== null && (await endsWithin(shortMs, staying, task)) ? null : task;
       }),
     submitAdoption: seen((request: Asked<'submitAdoption'>) => calls.submitAdoption(request)),
     submitReconfigure: seen((request: Asked<'submitReconfigure'>) => calls.submitReconfigure(request)),
@@ -70,8 +76,12 @@ const nothing = (): undefined => undefined;
 
 const isTask = (result: object | null): result is SubmittedTask => result !== null && 'taskId' in result;
 
-/** Whether it ends well within the glance. What fails is told by who waits for it: that looks behind it, too. */
-async function endsSoon({ gateway, execution }: Glance, { taskId }: SubmittedTask): Promise<boolean> {
+/** Whether it ends well by then. What fails is told by who waits for it: that looks behind it, too. */
+async function endsWithin(
+  stayMs: number,
+  { gateway, execution }: Staying,
+  { taskId }: SubmittedTask,
+): Promise<boolean> {
   const {
     clock,
     scope: { signal },
@@ -81,7 +91,7 @@ async function endsSoon({ gateway, execution }: Glance, { taskId }: SubmittedTas
     for (;;) {
       const { state } = await gateway.readTask(taskId, signal);
       const waitedMs = clock.now() - startMs;
-      if (state === 'success' || state === 'error' || waitedMs >= glanceMs) return state === 'success';
+      if (state === 'success' || state === 'error' || waitedMs >= stayMs) return state === 'success';
       await clock.sleep(settlingDelayMs(waitedMs), signal);
     }
   } catch {

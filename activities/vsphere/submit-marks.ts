@@ -1,5 +1,5 @@
 import type { OwnershipMark, Submission, VmSubject } from '../../contracts/virtual-machine/activities.ts';
-import { extraConfigKeys, managedBy as ownManager } from '../../contracts/virtual-machine/marks.ts';
+import { extraConfigKeys, managedBy as ownManager } from '../../contracts/virtual-machine/metadata.ts';
 import type { Tools } from './dependencies.ts';
 import { isMark } from './facts/config.ts';
 import { configOf, isFormerMark, isSameMark, readOwned, readOwnedThere } from './find-vm.ts';

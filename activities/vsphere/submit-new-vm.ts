@@ -1,5 +1,5 @@
 import type { SubmittedTask } from '../../contracts/virtual-machine/activities.ts';
-import type { CreateSource } from '../../contracts/virtual-machine/plan.ts';
+import type { CreateSource } from '../../contracts/virtual-machine/mutations.ts';
 import { droverFailure } from '../../runtime/failure.ts';
 import { readDatastoreName, topFolderPath } from './datastore-name.ts';
 import { mutateVmByTask, type Tools } from './dependencies.ts';
@@ -8,7 +8,7 @@ import { folderRef, hostRef, poolRef, vmRef } from './references.ts';
 import type { VcenterRest } from './rest/client.ts';
 import { cachedDisksSpec } from './specs/cached-disks.ts';
 import { cloneSpec, emptyVmSpec, type NewVm } from './specs/new-vm.ts';
-import { makeFolder } from './submit-file-deed.ts';
+import { makeFolder } from './submit-file-operation.ts';
 import { submitDeploy } from './submit-deploy.ts';
 
 /**
@@ -23,7 +23,7 @@ export async function submitNewVm(
   const { create, mark } = request;
   const { name, instanceUuid, at, source } = create;
   const identity = { instanceUuid, folder: at.folder, name, mark };
-  if (source.from === 'contentLibraryItem')
+  if (source.kind === 'contentLibraryItem')
     return submitDeploy(tools, rest, { ...request, itemId: source.itemId }, identity);
   const found = await findVm(tools, identity);
   if (found !== null) return { vmId: found.id };
@@ -42,7 +42,7 @@ export async function submitNewVm(
 async function starterOf(
   tools: Tools,
   { create, mark }: NewVm,
-  source: Exclude<CreateSource, { from: 'contentLibraryItem' }>,
+  source: Exclude<CreateSource, { kind: 'contentLibraryItem' }>,
 ): Promise<() => Promise<string>> {
   const {
     gateway,
@@ -51,7 +51,7 @@ async function starterOf(
   const { name, at } = create;
   const folder = folderRef(at.folder);
   const where = { pool: poolRef(at.resourcePool), ...(at.host !== null && { host: hostRef(at.host) }) };
-  switch (source.from) {
+  switch (source.kind) {
     case 'template': {
       const template = await gateway.read(source.moId, signal);
       if (template === null)

@@ -1,7 +1,7 @@
 import type { Submission, TaskPurpose, VmSubject } from '../../contracts/virtual-machine/activities.ts';
-import { readRestartIntent } from '../../contracts/virtual-machine/marks.ts';
+import { readRestartIntent } from '../../contracts/virtual-machine/metadata.ts';
 import type { VmFacts } from '../../contracts/virtual-machine/observation.ts';
-import type { PowerOperation } from '../../contracts/virtual-machine/plan.ts';
+import type { PowerOperation } from '../../contracts/virtual-machine/mutations.ts';
 import { readBootMark } from './boot-mark.ts';
 import { mutateVm, mutateVmByTask, type Tools } from './dependencies.ts';
 import { readOwnedThere } from './find-vm.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { CreateSpec } from '../../contracts/virtual-machine/plan.ts';
+import type { CreateSpec } from '../../contracts/virtual-machine/mutations.ts';
 import { settlingDelayMs } from '../../activities/lib/wait.ts';
 import { configOf } from '../../activities/vsphere/find-vm.ts';
 import { folderRef, vmRef } from '../../activities/vsphere/references.ts';
@@ -94,7 +94,7 @@ function createOf(name: string, { template, folder, resourcePool, datastore, dat
     name,
     instanceUuid: uuid,
     uuid,
-    source: { from: 'template', moId: template },
+    source: { kind: 'template', moId: template },
     at: { zone: vmScene.zone, datacenter, folder, resourcePool, datastore, host: null, cpuMHz: 2_000 },
     bootDiskBytes: null,
     config: { numCPUs: 1, memoryMB: 1_024 },

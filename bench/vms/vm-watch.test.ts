@@ -10,7 +10,7 @@ const vm = ({ generation = 1, observed = 1, status = 'True', powerState = 'Power
     metadata: { name: 'web', generation },
     status: {
       powerState,
-      conditions: [{ type: 'Lifecycle', status, reason: 'Settled', message: 'words', observedGeneration: observed }],
+      conditions: [{ type: 'Lifecycle', status, reason: 'Reconciled', message: 'words', observedGeneration: observed }],
     },
   }) as unknown as VirtualMachine;
 
@@ -29,7 +29,7 @@ const said = (name: string, more: Partial<Said> = {}): Said => ({
   name,
   isOnAndSettled: true,
   powerState: 'PoweredOn',
-  words: 'Settled: words',
+  words: 'Reconciled: words',
   ...more,
 });
 

@@ -232,16 +232,16 @@ const virtualMachineRows: [
 ][] = [
   ['a new one', {}, false],
   ['one on its way', { conditions: [condition('Lifecycle', 'Unknown', 'Creating', 2)] }, false],
-  ['one as its spec wants it', { conditions: [condition('Lifecycle', 'True', 'Settled', 2)] }, true],
+  ['one as its spec wants it', { conditions: [condition('Lifecycle', 'True', 'Reconciled', 2)] }, true],
   ['one that somebody has to look at', { conditions: [condition('Lifecycle', 'False', 'NotOwned', 2)] }, true],
-  ['one whose spec changed since', { conditions: [condition('Lifecycle', 'True', 'Settled', 1)] }, false],
+  ['one whose spec changed since', { conditions: [condition('Lifecycle', 'True', 'Reconciled', 1)] }, false],
   ['one that the operator before drove', { conditions: [condition('VirtualMachineCreated', 'True', 'True')] }, false],
   [
     'one to try again',
     { conditions: [condition('Lifecycle', 'False', 'Failed', 2)], annotations: retry('b', 'a') },
     false,
   ],
-  ['one to observe', { mode: 'observe', conditions: [condition('Lifecycle', 'True', 'Settled', 2)] }, false],
+  ['one to observe', { mode: 'observe', conditions: [condition('Lifecycle', 'True', 'Reconciled', 2)] }, false],
   ['one that was observed', { mode: 'observe', conditions: [condition('Observed', 'True', 'Observed', 2)] }, true],
   [
     'one that was observed by its annotation',
@@ -252,7 +252,7 @@ const virtualMachineRows: [
     'a deleted one that drover holds',
     {
       finalizers: ['vmoperator.vmware.com/virtualmachine'],
-      conditions: [condition('Lifecycle', 'True', 'Settled', 2)],
+      conditions: [condition('Lifecycle', 'True', 'Reconciled', 2)],
     },
     false,
   ],

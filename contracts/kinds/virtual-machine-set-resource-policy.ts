@@ -6,7 +6,7 @@ import {
   readResourcePolicy,
   resourcePolicyMode,
 } from '../resource-policy/read-resource-policy.ts';
-import { resourcePolicyFinalizer } from '../virtual-machine/marks.ts';
+import { resourcePolicyFinalizer } from '../virtual-machine/metadata.ts';
 import { type ActiveMode, defineKind } from './kind.ts';
 import { namespaceAndName } from './object.ts';
 

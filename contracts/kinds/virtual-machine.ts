@@ -7,7 +7,7 @@ import {
   virtualMachineAnnotations as marks,
   virtualMachineFinalizers,
   virtualMachineLabels,
-} from '../virtual-machine/marks.ts';
+} from '../virtual-machine/metadata.ts';
 import { type ActiveMode, defineKind, type Watch, type WatchedFields, type WatchSettings } from './kind.ts';
 import { conditionsOf, isOwn, type KubeObject, namespaceAndName } from './object.ts';
 import {

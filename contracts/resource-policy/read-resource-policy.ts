@@ -3,7 +3,7 @@ import { retryHandledAnnotation } from '../eviction/annotations.ts';
 import { annotations, policyAnnotations } from '../ids.ts';
 import { mebibytesOf, quantityOf } from '../quantity.ts';
 import type { DesiredPolicy, RecordedPolicy } from './resource-policy.ts';
-import { resourcePolicyFinalizer } from '../virtual-machine/marks.ts';
+import { resourcePolicyFinalizer } from '../virtual-machine/metadata.ts';
 
 type Amount = string | number;
 

@@ -1,4 +1,6 @@
-import type { FileDeed, FilePlace } from './cached-files.ts';
+import type { AllowanceRequest, SlotLimit } from '../allowance.ts';
+import type { ObservationOf, Unobserved } from '../runs.ts';
+import type { FileOperation, FilePlace } from './cached-files.ts';
 import type { VirtualMachineStatus } from '../crds/virtual-machine.ts';
 import type { ReconfigSpec } from './config.ts';
 import type { BootstrapKind, DesiredVirtualMachine, VirtualMachineInput, VirtualMachineSettings } from './lifecycle.ts';
@@ -23,9 +25,9 @@ import type {
   ObjectName,
   PowerOperation,
   VirtualMachinePatch,
-  VirtualMachinePlan,
+  PublishedVirtualMachine,
   WantedImageCache,
-} from './plan.ts';
+} from './mutations.ts';
 
 /**
  * What the run of a virtual machine may ask for, by task queue. An activity's name is a wire name. All are safe to repeat and to run twice
@@ -33,7 +35,7 @@ import type {
  */
 
 /** Queue `virtual-machines`: what asks Kubernetes and vCenter. */
-export interface VirtualMachineLookActivities {
+export interface VirtualMachineObserverActivities {
   /** Everything that decisions are made on, in one call. @throws where either of the two does not answer */
   observeVirtualMachine(input: VirtualMachineInput): Promise<VirtualMachineSeen>;
 }
@@ -48,9 +50,9 @@ export interface VirtualMachineObjectActivities {
   ): Promise<PatchedVirtualMachine | null>;
   /** Puts the location into the VirtualMachineImageCache, which is made if there is none. @throws ImageCacheNotInstalled */
   ensureImageCache(request: WantedImageCache): Promise<void>;
-  /** Writes the status where it differs, the Event, and then the notes. Null: there is nobody to tell. */
+  /** Writes the status where it differs, the Event, and then the notes. Null: there is no such object any more. */
   publishVirtualMachine(
-    report: ObjectName & { generation: number } & Pick<VirtualMachinePlan, 'status' | 'event' | 'notes'>,
+    report: ObjectName & { generation: number } & PublishedVirtualMachine,
   ): Promise<WrittenVirtualMachine | null>;
 }
 
@@ -65,25 +67,14 @@ export interface PatchedVirtualMachine extends WrittenVirtualMachine {
   isCurrent: boolean;
 }
 
-/** What Kubernetes tells, and vCenter. Null: it was not asked, as there is no such object, or its owner has paused it. */
-export type VirtualMachineSeen =
-  | Exclude<VirtualMachineRead, { next: 'run' }>
-  | (Extract<VirtualMachineRead, { next: 'run' }> & { facts: VsphereFacts | null });
+type ObservedBy<Observed> = ObservationOf<DesiredVirtualMachine, Observed, VirtualMachineSettings>;
 
-export type VirtualMachineRead =
-  /** The kind is switched off. */
-  | { next: 'nothing'; message: string }
-  /** This run has another id than the VM's: the right one was signalled with start. */
-  | { next: 'handedOver'; workflowId: string }
-  | {
-      next: 'run';
-      settings: VirtualMachineSettings;
-      /** Of what was read: see `Observation.digest`. */
-      digest: string | null;
-      desired: DesiredVirtualMachine | null;
-      recorded: VirtualMachineStatus;
-      objects: ObjectFacts;
-    };
+export type VirtualMachineRead = Unobserved | ObservedBy<{ recorded: VirtualMachineStatus; objects: ObjectFacts }>;
+
+/** `vcenter`: null where it was not asked, as there is no such object, or its owner has paused it. */
+export type VirtualMachineSeen =
+  | Unobserved
+  | ObservedBy<{ recorded: VirtualMachineStatus; objects: ObjectFacts; vcenter: VsphereFacts | null }>;
 
 /** What Kubernetes tells of what a VirtualMachine names. Null: it names none. */
 export interface ObjectFacts {
@@ -116,12 +107,18 @@ export interface GroupObjectFacts extends Omit<GroupFacts, 'placement'> {
 /** Queue `vsphere:<vcenter>`. Everything but reads is asked of the stop gate first, and stands in the audit log. */
 export interface VirtualMachineVsphereActivities {
   /** Everything that decisions need of vCenter. A part that cannot be told is told as such; only what concerns all of it fails. */
-  lookAtVirtualMachine(request: VirtualMachineLook): Promise<VsphereFacts>;
+  observeVirtualMachineInVcenter(request: ObservationRequest): Promise<VsphereFacts>;
 
-  /** Finds by mark before it submits. @throws VirtualMachineNotOwned, VirtualMachineNameTaken, VirtualMachineAmbiguous */
-  submitNewVm(request: OwnerOfVm & { create: CreateSpec }): Promise<{ vmId: string } | SubmittedTask | SeenAfter>;
+  /**
+   * Writes the notes into the object, and finds by mark before it submits.
+   *
+   * @throws VirtualMachineNotOwned, VirtualMachineNameTaken, VirtualMachineAmbiguous
+   */
+  submitNewVm(request: OwnerOfVm & { create: CreateSpec } & Along): Promise<SubmittedNewVm & WrittenAlong>;
   /** Looks whether it is done before it submits; null: it is. */
-  submitFileDeed(request: OwnerOfVm & { place: FilePlace; deed: FileDeed }): Promise<SubmittedTask | null>;
+  submitFileOperation(
+    request: OwnerOfVm & { place: FilePlace; operation: FileOperation },
+  ): Promise<SubmittedTask | null>;
   /** Of a create that nobody wants any more: cancels, and waits for its end. What it has made all the same, the next look finds. */
   stopCreate(request: OwnerOfVm & { task: string | null; folder: string | null; name: string }): Promise<void>;
   /** Writes the ownership mark into a VM that has none, or that of the operator before. @throws VirtualMachineNotOwned, VirtualMachineConflict */
@@ -156,11 +153,13 @@ export interface VirtualMachineVsphereActivities {
    *
    * @throws what the task failed with, unless its purpose is reached; VsphereTaskOverdue
    */
-  awaitTask(task: SubmittedTask & Looking): Promise<{ vmId: string | null } & Partial<SeenAfter>>;
+  awaitTask(
+    task: SubmittedTask & Looking & Along,
+  ): Promise<{ vmId: string | null } & Partial<SeenAfter> & WrittenAlong>;
 }
 
 /** Whose VM is looked for, and what else is asked about. */
-export interface VirtualMachineLook {
+export interface ObservationRequest {
   object: ObjectName;
   vmName: string;
   /** `status.uniqueID`. */
@@ -209,7 +208,7 @@ export interface OwnershipMark {
 
 /** With a look, who asks stays with the task while that is short, and sees at once what came of it. */
 export interface Looking {
-  look?: VirtualMachineLook;
+  look?: ObservationRequest;
 }
 
 /** It is done, and this is what vCenter tells then. */
@@ -221,6 +220,25 @@ export interface OwnerOfVm extends Looking {
   mark: OwnershipMark;
   /** On whose word, for the audit log. */
   cause: string;
+}
+
+/** What always goes before, beside or after a call, in the same activity. */
+export interface Along {
+  /** Before: written into the object, as patchVirtualMachine does. Where they do not hold then, nothing else is done. */
+  notes?: ObjectName & { generation: number; patches: VirtualMachinePatch[] };
+  /** Beside: said in the object, as publishVirtualMachine does. */
+  report?: ObjectName & { generation: number } & PublishedVirtualMachine;
+  /** After a create has ended: tells the run that allocates the slots. */
+  slot?: { limit: SlotLimit; request: AllowanceRequest };
+}
+
+/** What came of that. */
+export interface WrittenAlong {
+  /** The object after its notes were written. Left out: there are none, or they do not hold. */
+  written?: WrittenVirtualMachine;
+  /** The object after the report was written; null: there is no such object any more. Left out: it was not said. */
+  said?: WrittenVirtualMachine | null;
+  isSlotReleased?: true;
 }
 
 /** One VM, and the proof that it is meant. */
@@ -240,7 +258,7 @@ export type TaskPurpose =
     }
   | { kind: 'power'; vmId: string; powerState: VmFacts['powerState'] }
   | { kind: 'destroy'; vmId: string }
-  | { kind: 'files'; place: FilePlace; deed: FileDeed }
+  | { kind: 'files'; place: FilePlace; operation: FileOperation }
   /** isSecret: vCenter may repeat a secret that it was given, so of a failure only the kind is told. */
   | { kind: 'change'; vmId: string; isSecret?: true }
   /** A customization that waits for the next start. Always secret. */
@@ -253,5 +271,35 @@ export interface SubmittedTask {
   purpose: TaskPurpose;
 }
 
+/** What came of a create: `outdated`: the notes do not hold, and nothing was submitted. */
+export type SubmittedNewVm = { vmId: string } | SubmittedTask | SeenAfter | { isOutdated: true };
+
 /** What a mutation came to: null: all is as it should be already. */
 export type Submission = SubmittedTask | SeenAfter | null;
+
+/** What vCenter is asked about the VM of an object. Pure. */
+export function observationRequestOf(
+  desired: DesiredVirtualMachine,
+  recorded: VirtualMachineStatus,
+  objects: ObjectFacts,
+): ObservationRequest {
+  const { namespace, name, uid, instanceUuid, zone, config } = desired;
+  const policy = objects.resourcePolicy?.kind === 'found' ? objects.resourcePolicy.value : null;
+  const ofClass = objects.class?.kind === 'found' ? objects.class.value.extraConfig : {};
+  return {
+    object: { namespace, name, uid },
+    vmName: name,
+    uniqueId: recorded.uniqueID ?? null,
+    mayBeMade: recorded.uniqueID !== undefined || desired.creatingSince !== null,
+    instanceUuid,
+    // Where its group was placed counts where the VM itself says nothing.
+    zone: zone ?? objects.group?.placement?.zone ?? null,
+    folder: policy?.folder ?? null,
+    resourcePool: policy?.resourcePool ?? null,
+    modules: policy?.modules[desired.clusterModule ?? ''] ?? {},
+    profileId: objects.storageClass?.kind === 'found' ? objects.storageClass.value.profileId : null,
+    networks: objects.networks,
+    isos: objects.isos,
+    extraConfigKeys: [...new Set([...Object.keys(ofClass), ...Object.keys(config.extraConfig)])].toSorted(),
+  };
+}

@@ -1,4 +1,4 @@
-import type { ObjectName } from './plan.ts';
+import type { ObjectName } from './mutations.ts';
 
 /**
  * What is stored with a VM, for whoever restores it. Secrets are not: whoever may see the VM in vCenter reads its ExtraConfig

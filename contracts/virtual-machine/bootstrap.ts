@@ -1,5 +1,5 @@
 import type { BootstrapKind } from './lifecycle.ts';
-import type { ObjectName } from './plan.ts';
+import type { ObjectName } from './mutations.ts';
 
 /**
  * What the guest of a VM is set up with, as object and Secrets are now: read in the process that writes the VM, and by no activity of its

@@ -36,16 +36,16 @@ export interface FilePlace {
 }
 
 /**
- * One deed on files. `to` is a name in the folder. A disk is copied under another name, and has its own when all of it is there: nobody
+ * One operation on files. `to` is a name in the folder. A disk is copied under another name, and has its own when all of it is there: nobody
  * takes half a copy for a disk.
  */
-export type FileDeed =
-  | { file: 'copyDisk'; from: string; to: string }
-  | { file: 'keepDisk'; to: string }
+export type FileOperation =
+  | { kind: 'copyDisk'; from: string; to: string }
+  | { kind: 'keepDisk'; to: string }
   /** What is there is overwritten. */
-  | { file: 'copyOther'; from: string; to: string }
+  | { kind: 'copyOther'; from: string; to: string }
   /** With all that is in it. */
-  | { file: 'removeFolder' };
+  | { kind: 'removeFolder' };
 
 /** What the files are called in the folder of the VM. */
 export const diskName = (index: number): string => `disk-${index}.vmdk`;

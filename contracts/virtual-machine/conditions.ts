@@ -44,7 +44,7 @@ export const objectReasons = {
 
 /** The states of a VirtualMachine, reasons of `Lifecycle`. */
 export const virtualMachineStates = [
-  'Settled',
+  'Reconciled',
   'Paused',
   'WaitingForPrerequisites',
   'WaitingForImageCache',
@@ -63,6 +63,7 @@ export const virtualMachineStates = [
   'NotOwned',
   'Ambiguous',
   'Failed',
+  'Cancelled',
   'Observed',
 ] as const;
 export type VirtualMachineState = (typeof virtualMachineStates)[number];

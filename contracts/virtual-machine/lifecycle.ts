@@ -27,7 +27,7 @@ export interface VirtualMachineSettings {
   fastDeploy: 'direct' | 'linked' | null;
   /** Whether a create is waited for beside everything else, or before anything else. */
   asyncCreate: boolean;
-  /** Whether changes in vCenter are told (`watchVcenter`); if not, they are looked for. */
+  /** Whether events tell of changes in vCenter (`watchVcenter`); if not, it is observed at intervals. */
   asyncSignal: boolean;
   /** Whether a class that has changed is applied: not at all, its size, or all that it says. */
   resize: 'off' | 'size' | 'all';
@@ -42,11 +42,15 @@ export interface VirtualMachineSettings {
   deletePowerOffMs: number;
   /** How long VMware Tools may take to come up before they are called missing. */
   toolsMs: number;
-  /** How long an address is looked for, where changes are not told. */
+  /** How long an address is waited for, where no event tells of it. */
   addressMs: number;
-  /** How long until something that nobody tells of is looked at again. */
+  /** How long until something that no event tells of is observed again. */
+  pollMs: number;
+  /** The longest wait: whatever is missed is noticed after that. */
   recheckMs: number;
-  /** After how long who waits for its turn asks again, so that a run of the turns which was lost is made anew. */
+  /** Between two statuses, other than the last one. */
+  publishMinMs: number;
+  /** After how long a run that waits for a slot asks again, so that an allocator which was lost is made anew. */
   slotRenewMs: number;
   /** How long one task of vCenter may take. */
   taskMs: number;
@@ -185,13 +189,4 @@ export interface DesiredVirtualMachine {
   forceBackup: boolean;
   probe: 'tcp' | 'heartbeat' | 'guestInfo' | null;
   probeThreshold: 'yellow' | 'green';
-}
-
-/** How a run ended. */
-export interface VirtualMachineResult {
-  virtualMachine: string;
-  /** `Rests`: it is not where it should be, and somebody has to do something about it; the message says what. */
-  outcome: 'Settled' | 'Rests' | 'Gone' | 'NothingToDo' | 'HandedOver';
-  state: string | null;
-  message: string;
 }

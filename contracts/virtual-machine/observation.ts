@@ -1,3 +1,4 @@
+import type { RunProgress } from '../runs.ts';
 import type { CachedFile, ImageHardware } from './cached-files.ts';
 import type { VirtualMachineStatus } from '../crds/virtual-machine.ts';
 import type { AppliedClass } from './lifecycle.ts';
@@ -18,8 +19,6 @@ export interface VirtualMachineObservation {
   candidates: Candidate[];
   /** Properties of the one that is; null: there is none, or it is not clear which. */
   vm: VmFacts | null;
-  /** Whether its turn has come, of the creates and destroys that vCenter may have at once; and how many had theirs when it asked, null: not known. */
-  turn: { create: boolean; destroy: boolean; taken: { inUse: number; limit: number } | null };
   snapshots: SnapshotFacts;
   /** Of a TCP probe, or of any where changes in vCenter are not told; null: not looked for. */
   probe: { passed: boolean; message: string } | null;
@@ -216,13 +215,13 @@ export interface CreateInFlight {
   sinceMs: number;
 }
 
-/** The steps of an update, as failures are told by them. */
-export const phases = ['schemaUpgrade', 'status', 'backup', 'config', 'power', 'snapshot'] as const;
-export type Phase = (typeof phases)[number] | 'create' | 'delete' | 'observe';
+/** The parts of an update, in the order of the seed, and those of a whole lifecycle, as failures are counted by them. */
+export const stages = ['schemaUpgrade', 'status', 'backup', 'config', 'power', 'snapshot'] as const;
+export type Stage = (typeof stages)[number] | 'create' | 'delete' | 'observe';
 
-/** What a step last failed with, until it is tried again. */
-export interface PhaseFailure {
-  phase: Phase;
+/** What a stage last failed with, until it is tried again. */
+export interface StageFailure {
+  stage: Stage;
   /** A condition reason. */
   reason: string;
   message: string;
@@ -233,14 +232,24 @@ export interface PhaseFailure {
   attempts: number;
 }
 
-/** What the run remembers from one look to the next. All of it may be lost: then it is asked again, never done twice. */
+/** What the run remembers from one plan to the next. All of it may be lost: then it is asked again, never done twice. */
 export interface VirtualMachineMemory {
   create: CreateInFlight | null;
-  failures: PhaseFailure[];
+  failures: StageFailure[];
   /** The guest was asked, and when; failed: it refused. */
   soft: { operation: 'shutdown' | 'standby'; sinceMs: number; failed: boolean } | null;
   /** The nextRestartTime, in milliseconds, for which a restart was asked; failed: the guest refused. */
   restart: { forMs: number; failed: boolean } | null;
   /** When deletion began to power off. */
   deletingSinceMs: number | null;
+}
+
+/** The answer to the query `progress` of a run that drives a virtual machine. */
+export interface VirtualMachineProgress extends RunProgress {
+  /** `vm-61`; null: there is none, or it is not known. */
+  vmId: string | null;
+  powerState: string | null;
+  host: string | null;
+  /** What failed, and when it is tried again: Unix ms, null where something has to change first. */
+  failed: (Pick<StageFailure, 'stage' | 'message' | 'attempts'> & { retryAtMs: number | null })[];
 }

@@ -10,7 +10,7 @@ import type {
   WantedSettings,
   WantedSize,
 } from './lifecycle.ts';
-import { virtualMachineAnnotations as own, virtualMachineLabels } from './marks.ts';
+import { virtualMachineAnnotations as own, virtualMachineLabels } from './metadata.ts';
 
 /** What a VirtualMachine asks for. A spec without a field is read with the CRD's default, or with what upstream's webhooks fill in. */
 export function readVirtualMachine({ metadata, spec = {} }: VirtualMachine): DesiredVirtualMachine {

@@ -19,7 +19,7 @@ const witnessed = (change: Partial<WitnessedVm> = {}): WitnessedVm => ({
 const condition = (type: string, status: string, observedGeneration: number) => ({
   type,
   status,
-  reason: status === 'True' ? 'Settled' : 'Updating',
+  reason: status === 'True' ? 'Reconciled' : 'Updating',
   message: 'words',
   observedGeneration,
   lastTransitionTime: '2026-01-01T00:00:00Z',
@@ -82,7 +82,7 @@ test.each<[string, ExpectedVm | null, SeenVm, RegExp | null]>([
     seen({ object: object({ lifecycle: 'Unknown' }) }),
     /the object says Updating: words/u,
   ],
-  ['it said so of an earlier spec', there, seen({ object: object({ observed: 2 }) }), /the object says Settled/u],
+  ['it said so of an earlier spec', there, seen({ object: object({ observed: 2 }) }), /the object says Reconciled/u],
   ['the object is gone', there, seen({ object: null }), /the object is not there/u],
   [
     'nothing says what waits',

@@ -1,7 +1,7 @@
 import { findCondition } from '../../contracts/conditions.ts';
 import type { VirtualMachine } from '../../contracts/crds/virtual-machine.ts';
 import { virtualMachineConditions } from '../../contracts/virtual-machine/conditions.ts';
-import { extraConfigKeys } from '../../contracts/virtual-machine/marks.ts';
+import { extraConfigKeys } from '../../contracts/virtual-machine/metadata.ts';
 import type { WitnessedVm } from '../vsphere/scene.ts';
 import type { ExpectedVm, VmStage } from './vm-stages.ts';
 

@@ -40,9 +40,18 @@ export function virtualMachineSettings(
   config: VirtualMachineConfig,
   { vcenters, cluster, mode }: Pick<VirtualMachineSettings, 'cluster' | 'mode'> & { vcenters: readonly string[] },
 ): VirtualMachineSettings {
-  // What is shared among runs is nobody's own.
-  const { vcenter, creates: _, destroys: __, ...own } = config;
-  return { ...own, vcenter: chooseVcenter(vcenter, vcenters), cluster, mode, buildVersion: readVersion() };
+  // What is shared among runs is no run's own.
+  const { vcenter, creates: _, destroys: __, recheckMs: pollMs, ...own } = config;
+  return {
+    ...own,
+    pollMs,
+    recheckMs: hour,
+    publishMinMs: 2 * second,
+    vcenter: chooseVcenter(vcenter, vcenters),
+    cluster,
+    mode,
+    buildVersion: readVersion(),
+  };
 }
 
 function chooseVcenter(chosen: string | null, vcenters: readonly string[]): string {

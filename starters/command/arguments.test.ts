@@ -74,7 +74,7 @@ test.each<[why: string, parse: (text: string) => unknown, text: string, words: R
   ['a deadline in the next century', deadline, '2126-01-01T00:00:00Z', /more than a year/],
   ['an unknown consent', consents, 'fence', /cold-migrate, force-complete/],
   ['a state that is none', (text) => collectStates(text, undefined), 'tired', /Initial, Onboarding/],
-  ['a state of hosts', (text) => collectVirtualMachineStates(text, undefined), 'Active', /Settled, Paused/],
+  ['a state of hosts', (text) => collectVirtualMachineStates(text, undefined), 'Active', /Reconciled, Paused/],
   ['an empty state', (text) => collectStates(text, undefined), ',', /empty/],
   ['a mode that is none', parseMaintainMode, '', /manual, auto, ha/],
   ['the mode that is a command', parseMaintainMode, 'termination', /drover decommission/],

@@ -20,7 +20,7 @@ const render = (facts: Partial<VirtualMachineDescription> = {}) =>
   );
 const step = (facts: Partial<RunStep>): RunStep => ({
   words: 'Look at VM web',
-  activity: 'lookAtVirtualMachine',
+  activity: 'observeVirtualMachineInVcenter',
   at: ago(20),
   endedAt: ago(19),
   end: 'done',
@@ -43,11 +43,10 @@ test('one that cannot be made', () => {
     ],
   });
   const progress = sampleMachineProgress({
-    waitingFor: 'another try: no room',
-    nextWakeUp: ago(-20),
-    failures: [
-      { phase: 'create', message: 'no room', attempts: 3, retryAt: ago(-20) },
-      { phase: 'config', message: 'bad', attempts: 1, retryAt: null },
+    waiting: { reason: 'NoRoom', message: 'another try: no room', untilMs: now + 20_000 },
+    failed: [
+      { stage: 'create', message: 'no room', attempts: 3, retryAtMs: now + 20_000 },
+      { stage: 'config', message: 'bad', attempts: 1, retryAtMs: null },
     ],
   });
   const steps = [
@@ -114,7 +113,7 @@ test.each<[why: string, facts: Partial<VirtualMachineDescription>, headline: str
   [
     'as its spec wants it',
     {},
-    'Settled for 2m',
+    'Reconciled for 2m',
     [
       '  VM           vm-61 on esx-4, in zone-a',
       '  power        PoweredOn',
@@ -134,7 +133,11 @@ test.each<[why: string, facts: Partial<VirtualMachineDescription>, headline: str
     'PoweringOff for 2m',
     ['  power        PoweredOn, wanted PoweredOff'],
   ],
-  ['its spec has changed', { object: sampleMachine({ generation: 4 }) }, 'was Settled, and its spec has changed since'],
+  [
+    'its spec has changed',
+    { object: sampleMachine({ generation: 4 }) },
+    'was Reconciled, and its spec has changed since',
+  ],
   [
     'nothing was said',
     { object: sampleMachine({ conditions: [] }) },
@@ -174,7 +177,7 @@ test.each<[why: string, facts: Partial<VirtualMachineDescription>, headline: str
   [
     'no worker',
     { run: sampleMachineRun({ progress: null }) },
-    'Settled for 2m',
+    'Reconciled for 2m',
     ['  run          virtualmachine/team/web r-1, and no worker answers for it'],
   ],
   [
@@ -184,12 +187,12 @@ test.each<[why: string, facts: Partial<VirtualMachineDescription>, headline: str
         status: 'Completed',
         endedAt: ago(60),
         progress: null,
-        ending: { outcome: 'Settled', message: 'as wanted' },
+        ending: { outcome: 'Reconciled', message: 'as wanted' },
         steps: [step({})],
       }),
     },
-    'Settled for 2m',
-    ['  run          virtualmachine/team/web r-1, Settled 1m ago: as wanted', 'Last steps of the last run'],
+    'Reconciled for 2m',
+    ['  run          virtualmachine/team/web r-1, Reconciled 1m ago: as wanted', 'Last steps of the last run'],
   ],
   [
     'it is gone',

@@ -1,3 +1,4 @@
+import type { VirtualMachineProgress } from '../../contracts/virtual-machine/observation.ts';
 import { lifecycleOf, observationOf, standing } from '../command/lifecycle-condition.ts';
 import type { RunStep } from '../command/run-steps.ts';
 import { type ListedVirtualMachine, needsSomebody } from '../virtual-machine/listed-virtual-machine.ts';
@@ -24,7 +25,7 @@ export function renderVirtualMachine(
   return [
     `${paint('strong', `${namespace}/${name}`)}: ${renderStanding(description, nowMs, paint)}`,
     ...renderFacts(description, nowMs, paint),
-    ...section('Failures', run?.progress ? renderFailures(run.progress.failures, nowMs, widthColumns) : []),
+    ...section('Failures', run?.progress ? renderFailures(run.progress.failed, nowMs, widthColumns) : []),
     ...section(
       run?.status === 'Running' ? 'Steps of the run' : 'Last steps of the last run',
       run === null ? [] : renderSteps(run.steps, nowMs, paint, widthColumns),
@@ -74,9 +75,9 @@ function renderFacts({ object, run, stops }: VirtualMachineDescription, nowMs: n
     ],
     [
       'waiting',
-      progress === null || progress.waitingFor === null
+      progress === null || progress.waiting === null
         ? null
-        : waitingLine(progress.waitingFor, progress.nextWakeUp, nowMs).replace(/^waiting /u, ''),
+        : waitingLine(progress.waiting.message, toTime(progress.waiting.untilMs), nowMs).replace(/^waiting /u, ''),
     ],
     ...(object === null ? [] : factsOf(object, paint)),
     ['drover stop', stops.length === 0 ? null : paint('bad', stops.map(oneLine).join('; '))],
@@ -139,19 +140,18 @@ function renderRun({ workflowId, runId, status, endedAt, progress, ending }: Vir
   return `${id}, ${ending?.outcome ?? status} ${formatAge(endedAt, nowMs)} ago${words}`;
 }
 
-const renderFailures = (
-  failures: readonly { phase: string; attempts: number; retryAt: string | null; message: string }[],
-  nowMs: number,
-  widthColumns: number,
-): string[] =>
-  failures.length === 0
+/** RFC 3339. */
+const toTime = (ms: number): string => new Date(ms).toISOString();
+
+const renderFailures = (failed: VirtualMachineProgress['failed'], nowMs: number, widthColumns: number): string[] =>
+  failed.length === 0
     ? []
     : renderTable(
         [{ title: 'STEP' }, { title: 'ATTEMPTS', align: 'right' }, { title: 'AGAIN' }, { title: 'MESSAGE' }],
-        failures.map(({ phase, attempts, retryAt, message }) => [
-          phase,
+        failed.map(({ stage, attempts, retryAtMs, message }) => [
+          stage,
           String(attempts),
-          retryAt === null ? 'when something changes' : formatRelative(retryAt, nowMs),
+          retryAtMs === null ? 'when something changes' : formatRelative(toTime(retryAtMs), nowMs),
           oneLine(message),
         ]),
         Math.max(widthColumns, 120),

@@ -49,7 +49,7 @@ const fleet = [
     name: 'web-2',
     generation: 4,
     wantedPowerState: 'PoweredOff',
-    conditions: [machineLifecycle('Settled')],
+    conditions: [machineLifecycle('Reconciled')],
   }),
   sampleMachine({
     namespace: 'other',
@@ -82,7 +82,7 @@ test('the table', () => {
     'other/ci     PoweringOff                moving      2m  PoweredOn → PoweredOff  vm-61  esx-4  192.0.2.10  small  vmi-1  Waiting for the guest to shut down',
     'team/old     Deleting                   moving      2m  PoweredOff              vm-61  esx-4  192.0.2.10  small  vmi-1  Destroy VM old',
     'team/seen    -                          unknown      -  PoweredOn               vm-61  esx-4  192.0.2.10  small  vmi-1  team/web: Would now: Power web on',
-    'team/web-2   Settled                    unknown     2m  PoweredOn → PoweredOff  vm-61  esx-4  192.0.2.10  small  vmi-1  its spec has changed since',
+    'team/web-2   Reconciled                 unknown     2m  PoweredOn → PoweredOff  vm-61  esx-4  192.0.2.10  small  vmi-1  its spec has changed since',
     'team/web-10  -                          unknown      -  - → PoweredOn           -      -      -           -      -      no run has said anything yet',
   ]);
 });
@@ -108,9 +108,9 @@ test('what needs somebody stands out in colours, too', () => {
 
 test.each<[why: string, filter: Partial<VirtualMachineFilter>, names: string[]]>([
   ['all', {}, ['db', 'ci', 'old', 'seen', 'web-2', 'web-10']],
-  ['in some states', { states: ['Settled', 'PoweringOff'] }, ['ci', 'web-2']],
+  ['in some states', { states: ['Reconciled', 'PoweringOff'] }, ['ci', 'web-2']],
   ['that need somebody', { attention: true }, ['db']],
-  ['both', { attention: true, states: ['Settled'] }, []],
+  ['both', { attention: true, states: ['Reconciled'] }, []],
 ])('the filter: %s', (_why, filter, names) => {
   expect(list(filter).map(({ name }) => name)).toEqual(names);
 });

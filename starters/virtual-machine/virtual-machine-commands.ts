@@ -1,6 +1,6 @@
 import { findCondition } from '../../contracts/conditions.ts';
 import { virtualMachineConditions as types } from '../../contracts/virtual-machine/conditions.ts';
-import { virtualMachineAnnotations } from '../../contracts/virtual-machine/marks.ts';
+import { virtualMachineAnnotations } from '../../contracts/virtual-machine/metadata.ts';
 import { isCurrent, lifecycleOf, observationOf } from '../command/lifecycle-condition.ts';
 import type { NextCommand } from '../command/next-commands.ts';
 import { examples, liftStop, noWorker } from '../command/next-commands.ts';
@@ -48,7 +48,7 @@ function byState(machine: VirtualMachineObject, isOpen: boolean): NextCommand[] 
           { command: 'drover doctor', why: 'see whether the bridge and the workers are there' },
         ];
   switch (lifecycle.reason) {
-    case 'Settled':
+    case 'Reconciled':
       return [];
     case 'Paused':
       return machine.paused

@@ -1,7 +1,7 @@
 import type { VirtualMachine } from '../../contracts/crds/virtual-machine.ts';
 import { virtualMachineSchema } from '../../contracts/crds/virtual-machine.ts';
 import { readVirtualMachine } from '../../contracts/virtual-machine/read-virtual-machine.ts';
-import { virtualMachineLabels } from '../../contracts/virtual-machine/marks.ts';
+import { virtualMachineLabels } from '../../contracts/virtual-machine/metadata.ts';
 import type { VirtualMachineObject } from './virtual-machine-facts.ts';
 
 /** A VirtualMachine as people are shown it, of what kube-apiserver serves; null for what does not fit the schema. */

@@ -1,7 +1,7 @@
 import { virtualMachineId, workflowTypes } from '../../contracts/ids.ts';
 import { progressQuery } from '../../contracts/messages.ts';
-import type { VirtualMachineResult } from '../../contracts/virtual-machine/lifecycle.ts';
-import type { VirtualMachineProgress } from '../../contracts/virtual-machine/progress.ts';
+import type { RunResult } from '../../contracts/runs.ts';
+import type { VirtualMachineProgress } from '../../contracts/virtual-machine/observation.ts';
 import { createDataConverters } from '../../runtime/temporal/data-converter.ts';
 import type { RunStatus } from '../eviction/eviction-objects.ts';
 import { exitCodes } from '../command/exit-codes.ts';
@@ -96,10 +96,7 @@ async function readEnding(
   try {
     const { outcome, message } = await answered(
       temporal,
-      () =>
-        temporal.client.workflow
-          .getHandle(workflowId, runId, { followRuns: false })
-          .result() as Promise<VirtualMachineResult>,
+      () => temporal.client.workflow.getHandle(workflowId, runId, { followRuns: false }).result() as Promise<RunResult>,
     );
     return { outcome, message };
   } catch (error) {

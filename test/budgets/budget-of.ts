@@ -39,7 +39,7 @@ const ofVirtualMachines: Lifecycle = {
   deeds: [
     [/^stopCreate$/u, 'vmUnwanted'],
     [/^(submitDestroy|submitRelease)$/u, 'vmDelete'],
-    [/^submitFileDeed$/u, 'vmCopied'],
+    [/^submitFileOperation$/u, 'vmCopied'],
     [/^submitNewVm, told again$/u, 'vmAwaited'],
     [/^submitNewVm$/u, 'vmCreate'],
     [/^submitAdoption$/u, 'vmAdopted'],

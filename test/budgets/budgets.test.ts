@@ -101,7 +101,11 @@ test.each<[what: string, run: History, budget: string | null]>([
     'vmUnwanted',
   ],
   ['a VM is only looked at', history(vm, ['observeVirtualMachine']), 'vmGlance'],
-  ['a VM is made of cached files', history(vm, ['observeVirtualMachine', 'submitFileDeed', 'submitNewVm']), 'vmCopied'],
+  [
+    'a VM is made of cached files',
+    history(vm, ['observeVirtualMachine', 'submitFileOperation', 'submitNewVm']),
+    'vmCopied',
+  ],
   ['a VM acquires a slot', history('allocateAllowance', ['observeSlots']), 'slots'],
   ['migrations are allocated', history('allocateAllowance', ['observeAllowance']), 'allowance'],
   [

@@ -52,7 +52,7 @@ export async function removeHypervisors(world: World): Promise<void> {
 }
 
 /** Does what a person would, or Gardener; returns what was done. */
-export async function takeTurn(world: World, { hypervisor, what }: Turn): Promise<string> {
+export async function acquireSlot(world: World, { hypervisor, what }: Turn): Promise<string> {
   const host = hypervisors[hypervisor] ?? '';
   switch (what) {
     case 'onboard':

@@ -14,7 +14,7 @@ import { openWorld } from '../flows/world.ts';
 import { readWorld } from '../read-world.ts';
 import type { Snapshot } from '../invariants/snapshot.ts';
 import { violations } from '../invariants/violations.ts';
-import { prepareHypervisors, removeHypervisors, settleHypervisors, takeTurn } from './hypervisors.ts';
+import { prepareHypervisors, removeHypervisors, settleHypervisors, acquireSlot } from './hypervisors.ts';
 import { act, list, reasonOf, returnToService } from './people.ts';
 import type { ChaosPlan } from './plan.ts';
 import { planChaos } from './plan.ts';
@@ -220,7 +220,7 @@ async function keepTurning(
     }
   };
   const each = [...Map.groupBy(turns, ({ hypervisor }) => hypervisor).values()].map((mine) =>
-    keepTurningOne(mine, (turn) => takeTurn(world, turn)),
+    keepTurningOne(mine, (turn) => acquireSlot(world, turn)),
   );
   const eachVm = [...Map.groupBy(vmTurns, ({ vm }) => vm).values()].map((mine) =>
     keepTurningOne(mine, (turn) => takeVmTurn(world, vcenter, turn)),

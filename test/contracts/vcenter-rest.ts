@@ -26,11 +26,11 @@ export function vcenterRestContract(open: () => Promise<VsphereCounterpart>): vo
 
   const deploy = 'POST /com/vmware/vcenter/ovf/library-item deploy';
   const fromItem = (name: string, change: Partial<NewVm['create']> = {}): NewVm =>
-    context.newVm(name, { source: { from: 'contentLibraryItem', itemId: library.ovf }, ...change });
+    context.newVm(name, { source: { kind: 'contentLibraryItem', itemId: library.ovf }, ...change });
 
   describe('a VM of a content library', () => {
     test('carries its identity and its owner, has what is wanted, and keeps the disk of the item', async () => {
-      const { network } = await activities.lookAtVirtualMachine(
+      const { network } = await activities.observeVirtualMachineInVcenter(
         context.look('first', { networks: [{ name: 'eth0', network: 'backend' }] }),
       );
       const backing = network?.interfaces[0]?.backing ?? '';
@@ -78,7 +78,7 @@ export function vcenterRestContract(open: () => Promise<VsphereCounterpart>): vo
     });
 
     test('may come from one file', async () => {
-      await makeVm(activities, fromItem('packed', { source: { from: 'contentLibraryItem', itemId: library.ova } }));
+      await makeVm(activities, fromItem('packed', { source: { kind: 'contentLibraryItem', itemId: library.ova } }));
       expect(await describeVms(context, 'packed')).toMatchObject([
         { config: { instanceUuid: uidOf('packed'), hardware: { numCPU: 3 } } },
       ]);
@@ -159,7 +159,7 @@ export function vcenterRestContract(open: () => Promise<VsphereCounterpart>): vo
       expect(
         await failureOf(
           activities.submitNewVm(
-            fromItem('gone', { source: { from: 'contentLibraryItem', itemId: uidOf('no item') } }),
+            fromItem('gone', { source: { kind: 'contentLibraryItem', itemId: uidOf('no item') } }),
           ),
         ),
       ).toMatchObject({ type: 'VsphereObjectNotFound' });
@@ -169,7 +169,7 @@ export function vcenterRestContract(open: () => Promise<VsphereCounterpart>): vo
       // By the answer or by the task, whichever is seen first.
       expect(
         await failureOf(
-          makeVm(activities, fromItem('broken', { source: { from: 'contentLibraryItem', itemId: library.broken } })),
+          makeVm(activities, fromItem('broken', { source: { kind: 'contentLibraryItem', itemId: library.broken } })),
         ),
       ).toMatchObject({ type: 'VsphereFailed' });
       expect(await describeVms(context, 'broken')).toEqual([]);
@@ -179,7 +179,7 @@ export function vcenterRestContract(open: () => Promise<VsphereCounterpart>): vo
   describe('an ISO of a content library', () => {
     test('is told by its path, once in a while; what has none is told so', async () => {
       const isos = async (asked: Record<string, string | null>) =>
-        (await activities.lookAtVirtualMachine(context.look('reader', { isos: asked }))).isos;
+        (await activities.observeVirtualMachineInVcenter(context.look('reader', { isos: asked }))).isos;
       const path = expect.stringMatching(/^\[LocalDS_0\] contentlib-[^/]+\/[^/]+\/install\.iso$/u);
       expect(
         await isos({
@@ -196,12 +196,14 @@ export function vcenterRestContract(open: () => Promise<VsphereCounterpart>): vo
     });
 
     test('is in the drive of a VM that is made of it', async () => {
-      const { isos } = await activities.lookAtVirtualMachine(context.look('installed', { isos: { cd: library.iso } }));
+      const { isos } = await activities.observeVirtualMachineInVcenter(
+        context.look('installed', { isos: { cd: library.iso } }),
+      );
       const iso = isos['cd'] ?? '';
       await makeVm(
         activities,
         context.newVm('installed', {
-          source: { from: 'nothing' },
+          source: { kind: 'nothing' },
           bootDiskBytes: 1024 ** 3,
           config: {
             numCPUs: 1,
@@ -241,7 +243,7 @@ export function vcenterRestContract(open: () => Promise<VsphereCounterpart>): vo
       expect(await membersOf(other)).toEqual([]);
       expect(await context.requests(add)).toHaveLength(1);
       expect(context.audit.filter(({ action }) => action === 'attachClusterModule')).toHaveLength(1);
-      expect((await activities.lookAtVirtualMachine(context.look('apart', { modules }))).cluster).toBe(
+      expect((await activities.observeVirtualMachineInVcenter(context.look('apart', { modules }))).cluster).toBe(
         await clusterId(),
       );
       expect(await factsOf(context, activities, 'apart', { modules })).toMatchObject({ clusterModule: module });

@@ -12,8 +12,8 @@ import type { ConditionUpdate } from '../../contracts/conditions.ts';
 import type { VirtualMachine } from '../../contracts/crds/virtual-machine.ts';
 import type { ObjectFacts, VirtualMachineRead } from '../../contracts/virtual-machine/activities.ts';
 import type { VirtualMachineSettings } from '../../contracts/virtual-machine/lifecycle.ts';
-import { virtualMachineFinalizers } from '../../contracts/virtual-machine/marks.ts';
-import type { VirtualMachineStatusPatch } from '../../contracts/virtual-machine/plan.ts';
+import { virtualMachineFinalizers } from '../../contracts/virtual-machine/metadata.ts';
+import type { VirtualMachineStatusPatch } from '../../contracts/virtual-machine/mutations.ts';
 import type { AuditEntry } from '../../runtime/telemetry/audit.ts';
 import { droverFailure } from '../../runtime/failure.ts';
 import type { Kubernetes } from '../../runtime/kubernetes/kubernetes.ts';
@@ -80,15 +80,15 @@ export function describeVirtualMachineObjects(declare: ObjectsTest): void {
       ...more,
     });
 
-  const look = async (
+  const observe = async (
     more: Partial<VirtualMachineObjectDependencies> = {},
-  ): Promise<VirtualMachineRead & { next: 'run' }> => {
+  ): Promise<Extract<VirtualMachineRead, { kind: 'observed' }>> => {
     const read = await activities(more).readVirtualMachine({ namespace, name });
-    if (read.next !== 'run') throw new Error(`it is not driven: ${JSON.stringify(read)}`);
+    if (read.kind !== 'observed') throw new Error(`it is not driven: ${JSON.stringify(read)}`);
     return read;
   };
   const facts = async (more: Partial<VirtualMachineObjectDependencies> = {}): Promise<ObjectFacts> =>
-    (await look(more)).objects;
+    (await observe(more)).observed.objects;
 
   const create = (object: object) => objects.create(object);
   const make = async (spec: object = {}, metadata: object = {}): Promise<VirtualMachine['metadata']> => {
@@ -143,7 +143,10 @@ export function describeVirtualMachineObjects(declare: ObjectsTest): void {
 
   describe('a look', () => {
     test('at nothing', async () => {
-      expect(await look()).toMatchObject({ desired: null, recorded: {}, objects: { class: null, networks: [] } });
+      expect(await observe()).toMatchObject({
+        desired: null,
+        observed: { recorded: {}, objects: { class: null, networks: [] } },
+      });
     });
 
     test('at a VirtualMachine and all that it names', async () => {
@@ -168,7 +171,10 @@ export function describeVirtualMachineObjects(declare: ObjectsTest): void {
         bootstrap: { cloudInit: { rawCloudConfig: { name: 'user-data', key: 'data' } } },
         hardware: { cdrom: [{ name: 'cd1', image: { kind: 'ClusterVirtualMachineImage', name: 'iso-1' } }] },
       });
-      const { desired, objects } = await look();
+      const {
+        desired,
+        observed: { objects },
+      } = await observe();
       expect(desired).toMatchObject({
         namespace,
         name,
@@ -290,9 +296,10 @@ export function describeVirtualMachineObjects(declare: ObjectsTest): void {
     await create(secret('user-data', { data: '#cloud-config\npassword: hunter2\n' }));
     const { uid } = await make({ bootstrap: { cloudInit: { rawCloudConfig: { name: 'user-data', key: 'data' } } } });
     const read = createReadBootstrap({ client: client(), hashSecret });
-    const before = await look();
+    const before = await observe();
     expect(JSON.stringify(before)).not.toContain('hunter2');
-    const hash = before.objects.bootstrap?.kind === 'found' ? before.objects.bootstrap.value.configHash : null;
+    const hash =
+      before.observed.objects.bootstrap?.kind === 'found' ? before.observed.objects.bootstrap.value.configHash : null;
     expect((await read({ namespace, name, uid }, 'CloudInit', signal)).config?.hash).toBe(hash);
     await objects.merge(
       { apiVersion: 'v1', kind: 'Secret', metadata: { namespace, name: 'user-data' } },
@@ -459,7 +466,7 @@ export function describeVirtualMachineObjects(declare: ObjectsTest): void {
 
       const later = patch({
         fields: { uniqueID: null, network: { hostName: 'web' } },
-        conditions: [saying('Lifecycle', 'True', 'Settled')],
+        conditions: [saying('Lifecycle', 'True', 'Reconciled')],
         removed: ['VirtualMachineCreated'],
       });
       scheduledMs += 1;
@@ -468,7 +475,7 @@ export function describeVirtualMachineObjects(declare: ObjectsTest): void {
       expect(after).toMatchObject({ powerState: 'PoweredOn', network: { hostName: 'web' } });
       expect(after?.uniqueID).toBeUndefined();
       expect(after?.network?.primaryIP4).toBeUndefined();
-      expect(after?.conditions?.map(({ type, reason }) => `${type} ${reason}`)).toEqual(['Lifecycle Settled']);
+      expect(after?.conditions?.map(({ type, reason }) => `${type} ${reason}`)).toEqual(['Lifecycle Reconciled']);
       expect((await events()).toSorted()).toEqual([
         `Normal CreateSuccess VirtualMachine ${namespace}`,
         `Warning UpdateFailure VirtualMachine ${namespace}`,
@@ -494,7 +501,7 @@ export function describeVirtualMachineObjects(declare: ObjectsTest): void {
       );
       const said = patch({
         fields: { powerState: 'PoweredOff' },
-        conditions: [saying('Lifecycle', 'True', 'Settled')],
+        conditions: [saying('Lifecycle', 'True', 'Reconciled')],
       });
       await publish({ uid, status: said, event: null }, { client: racing });
       const { status } = await readVm();

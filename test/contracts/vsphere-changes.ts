@@ -108,7 +108,7 @@ export function vsphereChangesContract(open: () => Promise<VsphereCounterpart>):
         },
       ]);
       expect(added.cdroms.map(({ iso }) => iso)).toEqual(['[LocalDS_0] a.iso', '[LocalDS_0] b.iso']);
-      const { network } = await activities.lookAtVirtualMachine(
+      const { network } = await activities.observeVirtualMachineInVcenter(
         context.look('devices', { networks: [{ name: 'eth0', network: 'backend' }] }),
       );
       const backing = network?.interfaces[0]?.backing ?? '';

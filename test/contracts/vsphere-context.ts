@@ -13,12 +13,12 @@ import type {
   OwnerOfVm,
   Submission,
   SubmittedTask,
-  VirtualMachineLook,
+  ObservationRequest,
   VirtualMachineVsphereActivities,
   VmSubject,
 } from '../../contracts/virtual-machine/activities.ts';
 import type { VmFacts } from '../../contracts/virtual-machine/observation.ts';
-import type { CreateSpec, PowerOperation } from '../../contracts/virtual-machine/plan.ts';
+import type { CreateSpec, PowerOperation } from '../../contracts/virtual-machine/mutations.ts';
 import type { RecordedRequest, VcenterControl } from '../../lab/vsphere/control.ts';
 import { inventory } from '../../lab/vsphere/handle.ts';
 import type { DescribedVm, VcenterWitness } from '../../lab/vsphere/witness.ts';
@@ -64,7 +64,7 @@ export interface VsphereContext extends Pick<VsphereCounterpart, 'clock' | 'witn
   /** A VM that is to be made by cloning, with the mark of an object of that name. */
   newVm(name: string, change?: Partial<CreateSpec>): NewVm;
   /** What a run asks about the VM of that object. */
-  look(name: string, change?: Partial<VirtualMachineLook>): VirtualMachineLook;
+  look(name: string, change?: Partial<ObservationRequest>): ObservationRequest;
   requests(method: string): Promise<RecordedRequest[]>;
   close(): Promise<void>;
 }
@@ -154,7 +154,7 @@ export async function openVsphereContext(counterpart: VsphereCounterpart): Promi
         name,
         instanceUuid: uidOf(name),
         uuid: uidOf(name),
-        source: { from: 'template', moId: ids.template },
+        source: { kind: 'template', moId: ids.template },
         at: {
           zone: 'zone-a',
           datacenter: ids.datacenter,
@@ -246,7 +246,7 @@ export function openSuite(
     context,
     gateway,
     activities,
-    find: async (name) => (await activities.lookAtVirtualMachine(context.look(name))).vm?.moId ?? null,
+    find: async (name) => (await activities.observeVirtualMachineInVcenter(context.look(name))).vm?.moId ?? null,
     power: async (subject, operation) => settle(activities, await activities.submitPower({ ...subject, operation })),
     test: (name, body) => test(name, () => run(body)),
     each: (rows) => (name, body) => rows.forEach((row) => test(format(name, row[0]), () => run(() => body(...row)))),
@@ -294,9 +294,9 @@ export async function factsOf(
   context: VsphereContext,
   activities: VirtualMachineVsphereActivities,
   name: string,
-  change: Partial<VirtualMachineLook> = {},
+  change: Partial<ObservationRequest> = {},
 ): Promise<VmFacts> {
-  const { vm, candidates } = await activities.lookAtVirtualMachine(context.look(name, change));
+  const { vm, candidates } = await activities.observeVirtualMachineInVcenter(context.look(name, change));
   if (vm === null) throw new Error(`no VM of ${name} among ${JSON.stringify(candidates)}`);
   return vm;
 }
@@ -306,7 +306,7 @@ export async function configOf(
   context: VsphereContext,
   activities: VirtualMachineVsphereActivities,
   name: string,
-  change: Partial<VirtualMachineLook> = {},
+  change: Partial<ObservationRequest> = {},
 ): Promise<NonNullable<VmFacts['config']>> {
   const { config } = await factsOf(context, activities, name, change);
   if (config === null) throw new Error(`no configuration of ${name}`);

@@ -54,7 +54,7 @@ export function vsphereCreatesContract(open: () => Promise<VsphereCounterpart>):
   });
 
   test('a clone has the cards and drives that are wanted, and none of its template’s', async () => {
-    const { network } = await activities.lookAtVirtualMachine(
+    const { network } = await activities.observeVirtualMachineInVcenter(
       context.look('dressed', {
         networks: [
           { name: 'eth0', network: 'VM Network' },
@@ -117,7 +117,7 @@ export function vsphereCreatesContract(open: () => Promise<VsphereCounterpart>):
 
   test('one that is made of nothing has a disk, a card and its ISO', async () => {
     const vm = context.newVm('bare', {
-      source: { from: 'nothing' },
+      source: { kind: 'nothing' },
       bootDiskBytes: 2 * 1024 ** 3,
       config: {
         numCPUs: 1,
@@ -160,7 +160,7 @@ export function vsphereCreatesContract(open: () => Promise<VsphereCounterpart>):
     ).toMatchObject({ type: 'InvalidObject', message: expect.stringContaining('spec.configSpec.npivDesiredNodeWwns') });
     expect(
       await failureOf(
-        activities.submitNewVm(context.newVm('orphan', { source: { from: 'template', moId: 'vm-999999' } })),
+        activities.submitNewVm(context.newVm('orphan', { source: { kind: 'template', moId: 'vm-999999' } })),
       ),
     ).toMatchObject({ type: 'VsphereObjectNotFound' });
     expect((await context.control.requests()).filter(({ method }) => method.endsWith('_Task'))).toEqual([]);

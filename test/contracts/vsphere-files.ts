@@ -1,5 +1,5 @@
-import type { FileDeed, FilePlace } from '../../contracts/virtual-machine/cached-files.ts';
-import type { CreateSource } from '../../contracts/virtual-machine/plan.ts';
+import type { FileOperation, FilePlace } from '../../contracts/virtual-machine/cached-files.ts';
+import type { CreateSource } from '../../contracts/virtual-machine/mutations.ts';
 import { inventory } from '../../lab/vsphere/handle.ts';
 import { makeCachedFiles } from '../../lab/vsphere/image-cache.ts';
 import { until } from '../flows/until.ts';
@@ -24,22 +24,25 @@ export function vsphereFilesContract(open: () => Promise<VsphereCounterpart>): v
   const cached = ['cached-0', 'cached-1'].map((name) => `[${datastore}] cache/${name}.vmdk`);
   const nvram = `[${datastore}] cache/image.nvram`;
   const hardware = { guestId: 'otherGuest64', firmware: 'efi', version: null, disks: [] };
-  const sourceOf = (how: 'direct' | 'linked'): CreateSource => ({
-    from: 'cachedDisks',
+  const sourceOf = (mode: 'direct' | 'linked'): CreateSource => ({
+    kind: 'cachedDisks',
     itemId: 'item',
-    how,
+    mode,
     disks: cached,
     nvram,
     hardware,
   });
-  const newVm = (name: string, how: 'direct' | 'linked'): NewVm => context.newVm(name, { source: sourceOf(how) });
+  const newVm = (name: string, mode: 'direct' | 'linked'): NewVm => context.newVm(name, { source: sourceOf(mode) });
   const placeOf = (name: string): FilePlace => ({
     datacenter: context.ids.datacenter,
     datastore: context.ids.datastore,
     folder: uidOf(name),
   });
-  const execute = async (name: string, deed: FileDeed): Promise<void> =>
-    settle(activities, await activities.submitFileDeed({ ...context.newVm(name), place: placeOf(name), deed }));
+  const execute = async (name: string, operation: FileOperation): Promise<void> =>
+    settle(
+      activities,
+      await activities.submitFileOperation({ ...context.newVm(name), place: placeOf(name), operation }),
+    );
   /** Extents of disks left out: only some servers list them. */
   const filesOf = async (folder: string): Promise<string[]> =>
     (await context.witness.listFiles({ datastore, path: folder }))
@@ -47,10 +50,10 @@ export function vsphereFilesContract(open: () => Promise<VsphereCounterpart>): v
       .toSorted();
   const copyAll = async (name: string): Promise<void> => {
     for (const [index, from] of cached.entries()) {
-      await execute(name, { file: 'copyDisk', from, to: `disk-${index}.vmdk` });
-      await execute(name, { file: 'keepDisk', to: `disk-${index}.vmdk` });
+      await execute(name, { kind: 'copyDisk', from, to: `disk-${index}.vmdk` });
+      await execute(name, { kind: 'keepDisk', to: `disk-${index}.vmdk` });
     }
-    await execute(name, { file: 'copyOther', from: nvram, to: `${name}.nvram` });
+    await execute(name, { kind: 'copyOther', from: nvram, to: `${name}.nvram` });
   };
 
   test('a VM of copies has disks of its own; destroyed, none is left; those in the cache stay', async () => {
@@ -74,7 +77,7 @@ export function vsphereFilesContract(open: () => Promise<VsphereCounterpart>): v
   });
 
   test('a VM of linked disks: destroyed, what they are linked to stays', async () => {
-    await execute('linked', { file: 'copyOther', from: nvram, to: 'linked.nvram' });
+    await execute('linked', { kind: 'copyOther', from: nvram, to: 'linked.nvram' });
     const subject = await makeVm(activities, newVm('linked', 'linked'));
     const [vm] = await describeVms(context, 'linked');
     const disks = vm?.config.hardware.device.filter(({ capacityInKB }) => capacityInKB !== undefined);
@@ -85,40 +88,40 @@ export function vsphereFilesContract(open: () => Promise<VsphereCounterpart>): v
   });
 
   test('each is done once: a disk has its name when all of it is there, and is not copied again', async () => {
-    const copy: FileDeed = { file: 'copyDisk', from: cached[0] ?? '', to: 'disk-0.vmdk' };
+    const copy: FileOperation = { kind: 'copyDisk', from: cached[0] ?? '', to: 'disk-0.vmdk' };
     await execute('once', copy);
     expect(await filesOf(uidOf('once'))).toEqual(['disk-0.part.vmdk']);
     // Over what an attempt before has left.
     await execute('once', copy);
-    await execute('once', { file: 'keepDisk', to: 'disk-0.vmdk' });
+    await execute('once', { kind: 'keepDisk', to: 'disk-0.vmdk' });
     await context.control.forgetRequests();
     await execute('once', copy);
-    await execute('once', { file: 'keepDisk', to: 'disk-0.vmdk' });
+    await execute('once', { kind: 'keepDisk', to: 'disk-0.vmdk' });
     expect((await context.control.requests()).filter(({ method }) => method.endsWith('_Task'))).toEqual([]);
     expect(await filesOf(uidOf('once'))).toEqual(['disk-0.vmdk']);
   });
 
   test('a folder goes with all that is in it; one that is not there is well', async () => {
-    await execute('removed', { file: 'copyDisk', from: cached[0] ?? '', to: 'disk-0.vmdk' });
-    await execute('removed', { file: 'removeFolder' });
+    await execute('removed', { kind: 'copyDisk', from: cached[0] ?? '', to: 'disk-0.vmdk' });
+    await execute('removed', { kind: 'removeFolder' });
     expect(await filesOf('')).not.toContain(uidOf('removed'));
-    await execute('removed', { file: 'removeFolder' });
-    await execute('never-made', { file: 'removeFolder' });
+    await execute('removed', { kind: 'removeFolder' });
+    await execute('never-made', { kind: 'removeFolder' });
   });
 
-  each<readonly [what: string, deed: FileDeed]>([
-    ['a disk that is not there', { file: 'copyDisk', from: `[${datastore}] cache/lost.vmdk`, to: 'disk-0.vmdk' }],
-    ['a file that is not there', { file: 'copyOther', from: `[${datastore}] cache/lost.nvram`, to: 'web.nvram' }],
-    ['a copy that was not made', { file: 'keepDisk', to: 'disk-7.vmdk' }],
-  ])('%s is said so', async (_what, deed) => {
-    expect(await failureOf(execute('lost', deed))).toMatchObject({
+  each<readonly [what: string, operation: FileOperation]>([
+    ['a disk that is not there', { kind: 'copyDisk', from: `[${datastore}] cache/lost.vmdk`, to: 'disk-0.vmdk' }],
+    ['a file that is not there', { kind: 'copyOther', from: `[${datastore}] cache/lost.nvram`, to: 'web.nvram' }],
+    ['a copy that was not made', { kind: 'keepDisk', to: 'disk-7.vmdk' }],
+  ])('%s is said so', async (_what, operation) => {
+    expect(await failureOf(execute('lost', operation))).toMatchObject({
       type: 'VsphereObjectNotFound',
       message: expect.stringContaining('FileNotFound'),
     });
   });
 
   test('a lost answer to a copy: it is made once more over what is there', async () => {
-    const copy: FileDeed = { file: 'copyDisk', from: cached[0] ?? '', to: 'disk-0.vmdk' };
+    const copy: FileOperation = { kind: 'copyDisk', from: cached[0] ?? '', to: 'disk-0.vmdk' };
     await context.control.strike({ method: 'CopyVirtualDisk_Task', after: true, does: 'cut' });
     expect(await failureOf(execute('lost-copy', copy))).toMatchObject({
       type: 'VsphereUnavailable',
@@ -131,12 +134,12 @@ export function vsphereFilesContract(open: () => Promise<VsphereCounterpart>): v
       async () => (await context.witness.readTasks()).every(({ endMs }) => endMs !== null) || 'not yet',
     );
     await execute('lost-copy', copy);
-    await execute('lost-copy', { file: 'keepDisk', to: 'disk-0.vmdk' });
+    await execute('lost-copy', { kind: 'keepDisk', to: 'disk-0.vmdk' });
     expect(await filesOf(uidOf('lost-copy'))).toEqual(['disk-0.vmdk']);
   });
 
   test('no VM is made of disks that are not there', async () => {
-    await execute('diskless', { file: 'copyOther', from: nvram, to: 'diskless.nvram' });
+    await execute('diskless', { kind: 'copyOther', from: nvram, to: 'diskless.nvram' });
     expect(await failureOf(makeVm(activities, newVm('diskless', 'direct')))).toMatchObject({ nonRetryable: true });
     expect(await context.witness.find('vm', inventory.vmFolder)).toEqual(
       expect.not.arrayContaining([expect.stringContaining('diskless')]),

@@ -19,7 +19,7 @@ export function vsphereObserveContract(open: () => Promise<VsphereCounterpart>):
   const { context, gateway, activities, test } = openSuite(open);
 
   const look = (name: string, change?: Parameters<VsphereContext['look']>[1]) =>
-    activities.lookAtVirtualMachine(context.look(name, change));
+    activities.observeVirtualMachineInVcenter(context.look(name, change));
   const create = (name: string, folder = vmFolder): Promise<string> => context.witness.createVm(`${folder}/${name}`);
 
   test('before there is a VM: where it goes, its networks, and that there is none', async () => {
@@ -147,10 +147,10 @@ export function vsphereObserveContract(open: () => Promise<VsphereCounterpart>):
     const object = { namespace: 'moved', name: 'x', uid: 'u' };
     await context.witness.createFolder('/DC0/vm/moved');
     await context.witness.createPool('/DC0/host/DC0_C0/Resources/moved');
-    const before = (await second.lookAtVirtualMachine(context.look('x', { object }))).placement;
+    const before = (await second.observeVirtualMachineInVcenter(context.look('x', { object }))).placement;
     await context.witness.destroy('/DC0/vm/moved');
     await context.witness.createFolder('/DC0/vm/moved');
-    const after = (await second.lookAtVirtualMachine(context.look('x', { object }))).placement;
+    const after = (await second.observeVirtualMachineInVcenter(context.look('x', { object }))).placement;
     expect(before.kind).toBe('placed');
     expect(after).toMatchObject({
       kind: 'placed',

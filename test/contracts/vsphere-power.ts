@@ -1,5 +1,5 @@
 import type { SubmittedTask } from '../../contracts/virtual-machine/activities.ts';
-import type { PowerOperation } from '../../contracts/virtual-machine/plan.ts';
+import type { PowerOperation } from '../../contracts/virtual-machine/mutations.ts';
 import { until } from '../flows/until.ts';
 import {
   configOf,

@@ -67,7 +67,7 @@ export function vsphereTasksContract(open: () => Promise<VsphereCounterpart>): v
     const { moId } = await until(
       'the clone to appear',
       10_000,
-      async () => (await activities.lookAtVirtualMachine(context.look('cancelled'))).vm ?? 'not yet',
+      async () => (await activities.observeVirtualMachineInVcenter(context.look('cancelled'))).vm ?? 'not yet',
     );
     await settle(activities, await activities.submitDestroy({ vmId: moId, mark: vm.mark, cause: 'compensation' }));
     expect(await describeVms(context, 'cancelled')).toEqual([]);

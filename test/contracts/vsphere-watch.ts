@@ -172,7 +172,9 @@ export function vsphereWatchContract(open: () => Promise<VsphereCounterpart>): v
     const before = watch.told.length;
     await change();
     const { seen } = await untilTold(watch, `${namespace}/web`, cause, before);
-    const { seen: looked } = await context.activities(context.gateway()).lookAtVirtualMachine(context.look('web'));
+    const { seen: looked } = await context
+      .activities(context.gateway())
+      .observeVirtualMachineInVcenter(context.look('web'));
     // The look of a run calls the same state the same.
     expect(seen).toBe(looked);
     expect(watch.told.slice(before).map(({ object }) => object)).not.toContain(`${namespace}/db`);
@@ -211,7 +213,7 @@ export function vsphereWatchContract(open: () => Promise<VsphereCounterpart>): v
     const watch = await startKnowing();
     const before = watch.told.length;
     const own = context.activities(context.gateway(), never, Infinity, watch.looks);
-    const look = () => own.lookAtVirtualMachine(context.look('db'));
+    const look = () => own.observeVirtualMachineInVcenter(context.look('db'));
     const { vm } = await look();
     await own.submitPower({
       vmId: vm?.moId ?? '',

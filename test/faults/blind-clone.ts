@@ -26,7 +26,7 @@ export function openBlindClone({ vsphere }: Pick<Config, 'vsphere'>): Mutation {
 async function blindClone(gateway: VcenterGateway, { create, mark }: NewVm): Promise<SubmittedTask> {
   const signal = AbortSignal.timeout(limitMs);
   const { source, at, instanceUuid } = create;
-  if (source.from !== 'template') throw new Error('it only clones');
+  if (source.kind !== 'template') throw new Error('it only clones');
   const template = await gateway.read(source.moId, signal);
   if (template === null) throw new Error('there is no template');
   for (let number = 1; ; number += 1) {

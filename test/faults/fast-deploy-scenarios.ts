@@ -25,8 +25,8 @@ export const fastDeployScenarios: readonly Scenario[] = [
     settings: fast('direct'),
     // The rest is as in `made`.
     targets: (step) =>
-      step.includes('/submitFileDeed.') || step.includes('/submitNewVm.') || step === 'A/patchVirtualMachine.1',
-    ends: { A: 'Settled' },
+      step.includes('/submitFileOperation.') || step.includes('/submitNewVm.') || step === 'A/patchVirtualMachine.1',
+    ends: { A: 'Reconciled' },
   },
   {
     ...ofCachedFiles,
@@ -34,7 +34,7 @@ export const fastDeployScenarios: readonly Scenario[] = [
     title: 'a VM is made of disks that are linked to cached ones, and powered on',
     settings: fast('linked'),
     targets: (step) => step.includes('/submitNewVm.'),
-    ends: { A: 'Settled' },
+    ends: { A: 'Reconciled' },
   },
   {
     ...ofCachedFiles,
@@ -44,7 +44,7 @@ export const fastDeployScenarios: readonly Scenario[] = [
     targets: (step) =>
       step.includes('/awaitTask.') ||
       step.includes('/stopCreate.') ||
-      step.includes('/submitFileDeed.') ||
+      step.includes('/submitFileOperation.') ||
       step.includes('/patchVirtualMachine.'),
     async prepare(context) {
       await context.cacheImage();

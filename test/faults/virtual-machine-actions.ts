@@ -1,6 +1,6 @@
 import { imageCacheName } from '../../activities/kubernetes/virtual-machine/read-objects.ts';
 import { namespaceAndName } from '../../contracts/kinds/object.ts';
-import { extraConfigKeys, virtualMachineAnnotations } from '../../contracts/virtual-machine/marks.ts';
+import { extraConfigKeys, virtualMachineAnnotations } from '../../contracts/virtual-machine/metadata.ts';
 import { fillImageCache, installImageCaches, makeCachedFiles, makeCachedImage } from '../../lab/vsphere/image-cache.ts';
 import { vmManifest } from '../../lab/vsphere/scene.ts';
 import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';

@@ -70,7 +70,7 @@ export const virtualMachineScenarios: readonly Scenario[] = [
     targets: () => true,
     prepare: async () => undefined,
     start: (context) => context.createVm('A'),
-    ends: { A: 'Settled' },
+    ends: { A: 'Reconciled' },
   },
   {
     ...common,
@@ -83,7 +83,7 @@ export const virtualMachineScenarios: readonly Scenario[] = [
       await untilRests(context);
       await context.change('A', { powerState: 'PoweredOn' });
     },
-    ends: { A: 'Settled' },
+    ends: { A: 'Reconciled' },
   },
   {
     ...common,
@@ -93,7 +93,7 @@ export const virtualMachineScenarios: readonly Scenario[] = [
     targets: (step) => step.includes('/submitPower.'),
     prepare: (context) => haveVm(context, { powerOffMode: 'TrySoft' }),
     start: (context) => context.change('A', { powerState: 'PoweredOff' }),
-    ends: { A: 'Settled' },
+    ends: { A: 'Reconciled' },
   },
   {
     ...common,
@@ -116,7 +116,7 @@ export const virtualMachineScenarios: readonly Scenario[] = [
     async start(context) {
       await context.createVm('A', { instanceUUID: await context.makeForeignVm('A') });
     },
-    ends: { A: 'Settled' },
+    ends: { A: 'Reconciled' },
   },
   {
     ...common,
@@ -136,7 +136,7 @@ export const virtualMachineScenarios: readonly Scenario[] = [
       });
       await context.change('A', { className: vmScene.classes.small });
     },
-    ends: { A: 'Settled' },
+    ends: { A: 'Reconciled' },
   },
   {
     ...common,
@@ -146,7 +146,7 @@ export const virtualMachineScenarios: readonly Scenario[] = [
     targets: () => false,
     prepare: (context) => haveVm(context),
     start: (context) => context.tell('A', 'resync'),
-    ends: { A: 'Settled' },
+    ends: { A: 'Reconciled' },
   },
   {
     ...common,
@@ -157,7 +157,7 @@ export const virtualMachineScenarios: readonly Scenario[] = [
     targets: (step) =>
       step.includes('/awaitTask.') || step.includes('/stopCreate.') || step.includes('/readVirtualMachine.'),
     // Longer than a submission stays with its task.
-    prepare: (context) => context.slowTasks({ CloneVm: 4_000 }),
+    prepare: (context) => context.slowTasks({ CloneVm: 8_000 }),
     start: (context) => context.createVm('A'),
     meanwhile: removeWhileAwaited,
     ends: { A: gone },

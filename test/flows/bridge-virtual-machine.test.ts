@@ -82,7 +82,7 @@ const condition = (type: string, status: string, reason: string, more: object = 
 });
 /** What the run would say of one that is where it should be. */
 const settle = (name: string, observedGeneration = 1): Promise<Created> =>
-  patchStatus(name, { conditions: [condition('Lifecycle', 'True', 'Settled', { observedGeneration })] });
+  patchStatus(name, { conditions: [condition('Lifecycle', 'True', 'Reconciled', { observedGeneration })] });
 
 const told = (name: string): Promise<Signalled[]> => world.signals(name, virtualMachineId(namespace, name));
 const signalled = (name: string, count: number): Promise<Signalled[]> =>

@@ -158,10 +158,16 @@ describe('kube-apiserver alone', () => {
   test('kubectl get shows how far a VirtualMachine has come', async () => {
     await objects.create(vm('shown'));
     const conditions = [
-      { type: 'Lifecycle', status: 'True', reason: 'Settled', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' },
+      {
+        type: 'Lifecycle',
+        status: 'True',
+        reason: 'Reconciled',
+        message: '',
+        lastTransitionTime: '2026-01-01T00:00:00Z',
+      },
     ];
     await objects.mergeStatus(vm('shown'), { conditions });
-    expect(await world.kubectl(['get', 'vm', 'shown', '-n', namespace])).toContain('Settled');
+    expect(await world.kubectl(['get', 'vm', 'shown', '-n', namespace])).toContain('Reconciled');
   });
 
   test('a Hypervisor leaves termination by no other way than high availability', async () => {

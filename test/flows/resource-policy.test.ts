@@ -1,6 +1,6 @@
 import type { VirtualMachineSetResourcePolicy } from '../../contracts/crds/virtual-machine-set-resource-policy.ts';
 import { annotations, policyAnnotations } from '../../contracts/ids.ts';
-import { virtualMachineAnnotations } from '../../contracts/virtual-machine/marks.ts';
+import { virtualMachineAnnotations } from '../../contracts/virtual-machine/metadata.ts';
 import { checkInvariants } from '../invariants.ts';
 import { until } from './until.ts';
 import type { VmWorld } from './virtual-machine-world.ts';
@@ -88,7 +88,7 @@ test(
       { reserved: { resourcePolicyName: 'apart' } },
       { [virtualMachineAnnotations.clusterModuleGroup]: 'web' },
     );
-    await world.untilSaid('member', /^True Settled/u);
+    await world.untilSaid('member', /^True Reconciled/u);
     expect(await there('vm', 'member')).toEqual([expect.stringMatching(/\/apart\/member$/u)]);
     const webModule = status?.clustermodules?.find(({ groupName }) => groupName === 'web')?.moduleUUID ?? '';
     expect(await world.vcenter.listModuleMembers(webModule)).toContain(

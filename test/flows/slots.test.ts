@@ -1,5 +1,5 @@
 import type { WorkflowHandle } from '@temporalio/client';
-import { recheckMs } from './slots/make-one.ts';
+import { pollMs } from './slots/make-one.ts';
 import type { SlotsWorld } from './slots/world.ts';
 import { openSlotsWorld } from './slots/world.ts';
 import { until } from './until.ts';
@@ -119,7 +119,7 @@ test('one that is cancelled, or terminated, while it waits leaves the queue', as
   await until('three to wait', 30_000, async () => (await progress()).consumers.length === 4 || 'not yet');
   await run('cancelled').cancel();
   await run('terminated').terminate('test');
-  await cancelled.result();
+  await expect(cancelled.result()).rejects.toThrow();
   await Promise.all([first.result(), last.result()]);
   expect(vcenter.begun).toEqual(['first', 'last']);
   await ended();
@@ -169,7 +169,7 @@ test('while vCenter does not answer no run has a slot, and then all have', async
   vcenter.silent = false;
   await one.result();
   // From the answer on, for which it has to wait longer than that.
-  expect(new Set(await timersOf(one))).toEqual(new Set([recheckMs]));
+  expect(new Set(await timersOf(one))).toEqual(new Set([pollMs]));
   await ended();
 }, 90_000);
 

@@ -30,7 +30,7 @@ const first = `#cloud-config\n# canary-${randomUUID()}`;
 const second = `#cloud-config\n# canary-${randomUUID()}`;
 const third = `#cloud-config\n# canary-${randomUUID()}`;
 const cloudInit = (key: string): object => ({ bootstrap: { cloudInit: { rawCloudConfig: { name: secret, key } } } });
-const settled = /^True Settled/u;
+const settled = /^True Reconciled/u;
 
 const write = (data: Record<string, string>): Promise<unknown> =>
   world.kubectl('patch', 'secret', secret, '-n', namespace, '--type=merge', '-p', JSON.stringify({ stringData: data }));

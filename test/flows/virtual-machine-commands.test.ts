@@ -1,6 +1,6 @@
 import { retryHandledAnnotation } from '../../contracts/eviction/annotations.ts';
 import { annotations } from '../../contracts/ids.ts';
-import { virtualMachineAnnotations } from '../../contracts/virtual-machine/marks.ts';
+import { virtualMachineAnnotations } from '../../contracts/virtual-machine/metadata.ts';
 import type { CommandEnd } from '../../lab/kubectl.ts';
 import { applyObject, mergeObject, objectPath } from '../../lab/kubernetes-objects.ts';
 import { vmManifest, vmScene } from '../../lab/vsphere/scene.ts';
@@ -89,19 +89,22 @@ test(
         status: 'Running',
         endedAt: null,
         ending: null,
-        progress: { state: 'WaitingForPrerequisites', nextWakeUp: expect.stringMatching(/Z$/u) },
+        progress: { phase: 'WaitingForPrerequisites', waiting: { untilMs: expect.any(Number) } },
         webUi: expect.stringMatching(page),
       },
     });
     const steps = open.run?.steps.map(({ activity, end, attempts }) => `${activity} ${end ?? 'open'} ${attempts}`);
-    // The retry was taken up, and in which vCenter it is.
-    const patched = 'patchVirtualMachine done 1';
-    expect(steps).toEqual(['observeVirtualMachine done 1', patched, patched, 'publishVirtualMachine done 1']);
-    expect(open.run?.steps[0]?.words).toBe('Look at team-a/web: the object, what it names, and its VM');
+    // In which vCenter it is, and, with the status, that the retry was taken up.
+    expect(steps).toEqual([
+      'observeVirtualMachine done 1',
+      'patchVirtualMachine done 1',
+      'publishVirtualMachine done 1',
+    ]);
+    expect(open.run?.steps[0]?.words).toBe('Observe team-a/web: the object, what it names, and its VM');
     const waiting = await json<ListedVirtualMachine[]>('vms', '--state', 'waitingforprerequisites', '-n', namespace);
     expect(waiting).toMatchObject([{ stands: 'moving', message: expect.stringMatching(/^Waiting for /u) }]);
     expect((await drover(exitCodes.ok, 'describe', 'vm', '-n', namespace, 'web')).stdout).toMatch(
-      /^Steps of the run$.*Look at team-a\/web: .*^ {2}kubectl get virtualmachineclasses -n team-a /msu,
+      /^Steps of the run$.*Observe team-a\/web: .*^ {2}kubectl get virtualmachineclasses -n team-a /msu,
     );
     // Who sees a namespace alone may still be asked of another one.
     expect((await drover(exitCodes.ok, 'vms', '-n', 'default')).stdout).toBe(
@@ -110,13 +113,15 @@ test(
 
     // The run that is open looks at once, and what fails is told with its next try.
     await world.control.fail({ method: 'FindAllByUuid', fault: 'NoPermission', count: 100 });
-    expect((await drover(exitCodes.ok, 'retry', 'vm', 'team-a/web')).stdout).toBe('Looks at team-a/web again.\n');
+    expect((await drover(exitCodes.ok, 'retry', 'vm', 'team-a/web')).stdout).toBe(
+      'VirtualMachine team-a/web is observed again now.\n',
+    );
     const failing = await until('the failure to be told', 60_000, async () => {
       const found = await described();
-      return (found.run?.progress?.failures.length ?? 0) > 0 ? found : (found.run?.progress?.message ?? 'no answer');
+      return (found.run?.progress?.failed.length ?? 0) > 0 ? found : (found.run?.progress?.message ?? 'no answer');
     });
     const refusal = expect.stringMatching(/NoPermission/u) as string;
-    expect(failing.run?.progress?.failures).toEqual([expect.objectContaining({ phase: 'observe', message: refusal })]);
+    expect(failing.run?.progress?.failed).toEqual([expect.objectContaining({ stage: 'observe', message: refusal })]);
     expect(failing.run?.steps).toEqual(
       expect.arrayContaining([
         expect.objectContaining({ activity: 'observeVirtualMachine', end: 'failed', message: refusal }),
@@ -132,12 +137,12 @@ test(
     });
     expect(paused.run).toMatchObject({
       status: 'Completed',
-      ending: { outcome: 'Rests', message: expect.stringMatching(/pauses it/u) },
+      ending: { outcome: 'blocked', message: expect.stringMatching(/pauses it/u) },
       progress: null,
     });
     expect(await json<ListedVirtualMachine[]>('vms', '--attention')).toEqual([]);
     const { stdout } = await drover(exitCodes.ok, 'describe', 'vm', 'team-a/web');
-    expect(stdout).toMatch(/^team-a\/web: Paused for .*^ {2}paused +by its annotation$.*, Rests \d+s ago: /msu);
+    expect(stdout).toMatch(/^team-a\/web: Paused for .*^ {2}paused +by its annotation$.*, blocked \d+s ago: /msu);
     expect(stdout).toMatch(/^Last steps of the last run$.*^ {2}kubectl annotate vm -n team-a web \S+\/paused- /msu);
   },
   limitMs,

@@ -15,7 +15,7 @@ import { limitMs } from './world-base.ts';
 let world: VmWorld;
 let locations: CachedLocation[];
 
-const settled = /^True Settled/u;
+const settled = /^True Reconciled/u;
 const item = 'item-fast';
 const cache = { name: imageCacheName(item), providerID: item };
 const image = { image: { kind: 'VirtualMachineImage', name: 'fast' } };

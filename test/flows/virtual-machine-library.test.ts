@@ -2,7 +2,7 @@ import { imageCacheName } from '../../activities/kubernetes/virtual-machine/read
 import { findCondition } from '../../contracts/conditions.ts';
 import type { VirtualMachineImage } from '../../contracts/crds/virtual-machine-image.ts';
 import { labels, workflowQueue, workflowTypes } from '../../contracts/ids.ts';
-import { virtualMachineAnnotations } from '../../contracts/virtual-machine/marks.ts';
+import { virtualMachineAnnotations } from '../../contracts/virtual-machine/metadata.ts';
 import { inventory } from '../../lab/vsphere/handle.ts';
 import type { Library } from '../../lab/vsphere/library.ts';
 import { makeImage } from '../../lab/vsphere/scene.ts';
@@ -26,7 +26,7 @@ beforeAll(async () => {
 afterAll(() => world?.close(), limitMs);
 afterEach(() => checkInvariants(world.observed), limitMs);
 
-const settled = /^True Settled/u;
+const settled = /^True Reconciled/u;
 const deploysOf = async (name: string): Promise<number> =>
   (await world.control.requests()).filter(
     ({ method, body }) =>

@@ -26,7 +26,7 @@ beforeAll(async () => {
 afterEach(() => checkInvariants(world.observed), limitMs);
 afterAll(() => world?.close(), limitMs);
 
-const settled = /^True Settled/u;
+const settled = /^True Reconciled/u;
 const web = `${inventory.vmFolder}/${namespace}/web`;
 const idOf = (name: string): string => virtualMachineId(namespace, name);
 

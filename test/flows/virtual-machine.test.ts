@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import { findCondition } from '../../contracts/conditions.ts';
-import { virtualMachineFinalizers } from '../../contracts/virtual-machine/marks.ts';
+import { virtualMachineFinalizers } from '../../contracts/virtual-machine/metadata.ts';
 import { inventory } from '../../lab/vsphere/handle.ts';
 import type { RecordedRequest } from '../../lab/vsphere/control.ts';
 import type { WitnessedVm } from '../../lab/vsphere/scene.ts';
@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => world?.close(), limitMs);
 afterEach(() => checkInvariants(world.observed), limitMs);
 
-const settled = /^True Settled/u;
+const settled = /^True Reconciled/u;
 const userData = `#cloud-config\n# canary-${randomUUID()}`;
 
 const clonesOf = async (name: string): Promise<RecordedRequest[]> =>
@@ -144,7 +144,7 @@ test(
 test(
   'deleted while it is being made: nothing is left',
   () =>
-    world.whileSlow({ CloneVm: 5_000 }, async () => {
+    world.whileSlow({ CloneVm: 9_000 }, async () => {
       await world.create('unwanted');
       await untilCloning('unwanted');
       await world.remove('unwanted');

@@ -1,6 +1,6 @@
 import { findCondition } from '../../contracts/conditions.ts';
 import { virtualMachineConditions } from '../../contracts/virtual-machine/conditions.ts';
-import { virtualMachineAnnotations, virtualMachineFinalizers } from '../../contracts/virtual-machine/marks.ts';
+import { virtualMachineAnnotations, virtualMachineFinalizers } from '../../contracts/virtual-machine/metadata.ts';
 import type { Check } from './objects.ts';
 import { nameOf, objectsOf } from './objects.ts';
 import type { MarkedVm } from './snapshot.ts';

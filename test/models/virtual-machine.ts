@@ -1,12 +1,12 @@
 import type { DesiredVirtualMachine, VirtualMachineSettings } from '../../contracts/virtual-machine/lifecycle.ts';
-import type { FileDeed } from '../../contracts/virtual-machine/cached-files.ts';
+import type { FileOperation } from '../../contracts/virtual-machine/cached-files.ts';
 import { diskName } from '../../contracts/virtual-machine/cached-files.ts';
 import type { ReconfigSpec, VmConfig } from '../../contracts/virtual-machine/config.ts';
 import {
   extraConfigKeys,
   virtualMachineAnnotations,
   virtualMachineLabels,
-} from '../../contracts/virtual-machine/marks.ts';
+} from '../../contracts/virtual-machine/metadata.ts';
 import type {
   Candidate,
   ClassFacts,
@@ -14,15 +14,11 @@ import type {
   VirtualMachineObservation,
   VmFacts,
 } from '../../contracts/virtual-machine/observation.ts';
-import type {
-  CreateSpec,
-  VirtualMachinePatch,
-  VirtualMachinePlan,
-  VirtualMachineStep,
-} from '../../contracts/virtual-machine/plan.ts';
-import { planVirtualMachine } from '../../workflows/virtual-machine/plan/plan.ts';
-import { noMemory, remember } from '../../workflows/virtual-machine/remember.ts';
-import type { StepEnd } from '../../workflows/virtual-machine/remember.ts';
+import type { CreateSpec, VirtualMachinePatch } from '../../contracts/virtual-machine/mutations.ts';
+import type { VirtualMachinePlan, VirtualMachineStep } from '../../workflows/virtual-machine/plan/context.ts';
+import { planWithNotes } from '../../workflows/virtual-machine/plan/plan.ts';
+import { applyFailure, applyResult, noMemory, pruneBy } from '../../workflows/virtual-machine/memory.ts';
+import { done, wait } from '../../workflows/lib/plan.ts';
 import {
   cachedOf,
   classOf,
@@ -34,7 +30,7 @@ import {
   prerequisitesOf,
   vmOf,
 } from '../fixtures/workflows/virtual-machine.ts';
-import { fullName } from '../../workflows/virtual-machine/step.ts';
+import { fullName } from '../../workflows/virtual-machine/plan/context.ts';
 import { ownershipMark } from '../../workflows/virtual-machine/plan/want-config.ts';
 
 /** A model of one namespace of a vCenter and the object in it, for tests: every step has the effect that its activity would have, and refuses what vCenter refuses. */
@@ -54,7 +50,7 @@ export interface World {
   /** Names in the folder of a VM that is being made from cached files. */
   files: Set<string>;
   guest: 'obeys' | 'refuses' | 'sleeps';
-  turn: boolean;
+  hasSlot: boolean;
   class: ClassFacts;
 }
 
@@ -90,7 +86,6 @@ export function observe(world: World): VirtualMachineObservation {
       image: { kind: 'found', value: imageOf({ hardware: hardwareOf(2) }) },
     }),
     imageCache: cachedOf({ files: 2 }),
-    turn: { create: world.turn, destroy: world.turn, taken: null },
   });
 }
 
@@ -108,37 +103,42 @@ function candidateOf(
   return foundBy.length === 0 ? [] : [{ moId, name, foundBy, instanceUuid, mark: its, inFolder: true }];
 }
 
-/** One look, one decision, and the steps it leads to, each with its fate. Returns the plan. */
+/** One observation, one plan, and the steps it leads to, each with its fate. Returns the plan. */
 export function pass(world: World, fate: () => Fate): VirtualMachinePlan {
-  const plan = planVirtualMachine(world.desired, observe(world), world.memory, world.nowMs, world.settings);
-  world.memory = plan.memory;
+  const { desired, settings, nowMs } = world;
+  const observed = observe(world);
+  world.memory = desired === null ? noMemory : pruneBy(world.memory, desired, observed);
+  if (desired === null) return done('gone', 'NotFound', 'There is no such VirtualMachine');
+  const context = { desired, observed, memory: world.memory, settings, nowMs };
+  const { plan, notes } = planWithNotes(context, true);
   world.nowMs += 1_000;
-  for (const note of plan.notes) patchObject(world, note);
-  if (plan.decision.next !== 'act') return plan;
-  for (const step of plan.decision.steps) {
+  for (const note of notes) patchObject(world, note);
+  if (plan.kind !== 'execute') return plan;
+  if (plan.slot !== undefined && plan.slot.onlyKept !== true && !world.hasSlot)
+    return wait('Queued', 'Queued', 'a slot', world.nowMs + settings.slotRenewMs);
+  for (const step of plan.steps) {
     if (world.desired === null) break;
-    const end = carryOut(world, step, fate());
-    world.memory = remember(
-      world.memory,
-      step,
-      end,
-      world.desired ?? { nextRestartTime: null, deleting: true },
-      world.nowMs,
-    );
-    if (!end.ok) break;
+    const end = execute(world, step, fate());
+    world.memory =
+      end.kind === 'done'
+        ? applyResult(world.memory, step, world.nowMs, end.task ?? null)
+        : applyFailure(world.memory, step, end, world.nowMs);
+    if (end.kind === 'failed') break;
   }
   return plan;
 }
 
-function carryOut(world: World, step: VirtualMachineStep, fate: Fate): StepEnd {
-  const lost: StepEnd = { ok: false, reason: 'VcenterUnavailable', message: 'no answer', requeue: true };
+type StepEnd = { kind: 'done'; task?: string } | { kind: 'failed'; reason: string; message: string; requeue: boolean };
+
+function execute(world: World, step: VirtualMachineStep, fate: Fate): StepEnd {
+  const lost: StepEnd = { kind: 'failed', reason: 'VcenterUnavailable', message: 'no answer', requeue: true };
   if (fate === 'before') return lost;
   const end = take(world, step);
   return fate === 'after' ? lost : end;
 }
 
-const refused = (message: string): StepEnd => ({ ok: false, reason: 'Refused', message, requeue: true });
-const ok: StepEnd = { ok: true };
+const refused = (message: string): StepEnd => ({ kind: 'failed', reason: 'Refused', message, requeue: true });
+const ok: StepEnd = { kind: 'done' };
 
 function take(world: World, step: VirtualMachineStep): StepEnd {
   const { desired } = world;
@@ -146,18 +146,19 @@ function take(world: World, step: VirtualMachineStep): StepEnd {
   const vm = 'moId' in step ? world.vms.find(({ facts }) => facts.moId === step.moId) : undefined;
   // A VM that is gone is as good as done with.
   if ('moId' in step && vm === undefined)
-    return step.do === 'destroy' || step.do === 'detachDisks' ? ok : refused('ManagedObjectNotFound');
-  if (vm?.foreign === true) throw new Error(`${step.words}: touches a VM of somebody else`);
-  if (vm !== undefined && step.do !== 'adopt' && mark(vm.facts.config.extraConfig)?.uid !== desired.uid)
-    throw new Error(`${step.words}: touches a VM without its mark`);
-  switch (step.do) {
+    return step.kind === 'destroy' || step.kind === 'detachDisks' ? ok : refused('ManagedObjectNotFound');
+  if (vm?.foreign === true) throw new Error(`${step.summary}: touches a VM of somebody else`);
+  if (vm !== undefined && step.kind !== 'adopt' && mark(vm.facts.config.extraConfig)?.uid !== desired.uid)
+    throw new Error(`${step.summary}: touches a VM without its mark`);
+  switch (step.kind) {
     case 'patchVirtualMachine':
       for (const patch of step.patches) patchObject(world, patch);
       return ok;
     case 'createVirtualMachine':
+      for (const note of step.notes) patchObject(world, note);
       return create(world, step.create, step.blocking);
     case 'file':
-      return file(world, step);
+      return file(world, step.operation);
     case 'awaitTask':
       return settle(world, step.task) ? ok : refused('the task has failed');
     case 'cancelCreate':
@@ -200,19 +201,19 @@ function take(world: World, step: VirtualMachineStep): StepEnd {
 
 const partOf = (name: string): string => `${name}.part`;
 
-function file(world: World, deed: FileDeed): StepEnd {
+function file(world: World, operation: FileOperation): StepEnd {
   const { files } = world;
-  switch (deed.file) {
+  switch (operation.kind) {
     case 'copyDisk':
-      if (!files.has(deed.to)) files.add(partOf(deed.to));
+      if (!files.has(operation.to)) files.add(partOf(operation.to));
       return ok;
     case 'keepDisk':
-      if (files.has(deed.to)) return ok;
-      if (!files.delete(partOf(deed.to))) return refused('FileNotFound');
-      files.add(deed.to);
+      if (files.has(operation.to)) return ok;
+      if (!files.delete(partOf(operation.to))) return refused('FileNotFound');
+      files.add(operation.to);
       return ok;
     case 'copyOther':
-      files.add(deed.to);
+      files.add(operation.to);
       return ok;
     case 'removeFolder':
       if (world.creating.length > 0) throw new Error('removes the files of a VM that is being made');
@@ -227,10 +228,10 @@ function create(world: World, spec: CreateSpec, blocking: boolean): StepEnd {
   if (desired === null) return refused('there is no such object');
   if (ownOf(world, desired).length > 0) return ok;
   const underWay = world.creating.find(({ vm }) => vm.facts.name === spec.name);
-  if (underWay !== undefined) return { ok: true, task: underWay.task };
+  if (underWay !== undefined) return { kind: 'done', task: underWay.task };
   if (world.vms.some(({ facts }) => facts.name === spec.name))
     return { ...refused('DuplicateName'), requeue: false } as StepEnd;
-  if (spec.source.from === 'cachedDisks' && spec.source.how === 'direct') {
+  if (spec.source.kind === 'cachedDisks' && spec.source.mode === 'direct') {
     for (const index of spec.source.disks.keys())
       if (!world.files.has(diskName(index))) throw new Error(`makes a VM without the whole of ${diskName(index)}`);
   }
@@ -252,7 +253,7 @@ function create(world: World, spec: CreateSpec, blocking: boolean): StepEnd {
   };
   const task = `task-${world.made}`;
   world.creating.push({ task, vm: { facts, foreign: false } });
-  if (!blocking) return { ok: true, task };
+  if (!blocking) return { kind: 'done', task };
   settle(world, task);
   return ok;
 }
@@ -362,6 +363,6 @@ export const worldOf = (desired: DesiredVirtualMachine, settings: VirtualMachine
   lost: [],
   files: new Set(),
   guest: 'obeys',
-  turn: true,
+  hasSlot: true,
   class: classOf(),
 });

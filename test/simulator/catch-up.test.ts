@@ -148,7 +148,7 @@ async function observeAll(): Promise<LeftRun[]> {
   const ofVms = await Promise.all(
     all(vms).map(async (index) => {
       const read = await readVirtualMachine(vmTools, { namespace, name: nameOfVm(index) });
-      const digest = read.next === 'run' ? read.digest : null;
+      const digest = read.kind === 'observed' ? read.digest : null;
       return { ...ended, workflowId: virtualMachineId(namespace, nameOfVm(index)), memo: { [digestMemo]: digest } };
     }),
   );

@@ -74,7 +74,7 @@ export const machineScenarios: readonly Scenario[] = [
       }),
     start: (context) =>
       context.createVm('A', { bootstrap: { cloudInit: { rawCloudConfig: { name: secret, key: 'key' } } } }),
-    ends: { A: 'Settled' },
+    ends: { A: 'Reconciled' },
     judge: unlessStopped(judgeUserData),
   },
   {
@@ -84,7 +84,7 @@ export const machineScenarios: readonly Scenario[] = [
     targets: () => true,
     prepare: cacheLibrary,
     start: (context) => context.createVm('A', { image: { kind: 'VirtualMachineImage', name: 'tiny' } }),
-    ends: { A: 'Settled' },
+    ends: { A: 'Reconciled' },
     judge: unlessStopped((context) => judgePower(context, 'poweredOn')),
   },
   {
@@ -94,7 +94,7 @@ export const machineScenarios: readonly Scenario[] = [
     targets: () => true,
     prepare: (context) => haveVm(context),
     start: (context) => context.change('A', { powerState: 'Suspended', suspendMode: 'Hard' }),
-    ends: { A: 'Settled' },
+    ends: { A: 'Reconciled' },
     judge: unlessStopped((context) => judgePower(context, 'suspended')),
   },
   {
@@ -105,7 +105,7 @@ export const machineScenarios: readonly Scenario[] = [
     prepare: (context) => haveVm(context),
     start: (context) =>
       context.change('A', { restartMode: 'Hard', nextRestartTime: new Date(labClock().now()).toISOString() }),
-    ends: { A: 'Settled' },
+    ends: { A: 'Reconciled' },
     judge: unlessStopped(judgeRestarts),
   },
 ];

@@ -75,7 +75,7 @@ export const mutations: readonly Mutation[] = [
   // Virtual machines.
   {
     name: 'powerSkipped',
-    breaks: 'a VM that is Settled is in the power state that its spec names',
+    breaks: 'a VM that is Reconciled is in the power state that its spec names',
     caughtBy: 'made',
     mutate: skipped('submitPower', null),
   },
@@ -87,7 +87,7 @@ export const mutations: readonly Mutation[] = [
   },
   {
     name: 'reconfigureSkipped',
-    breaks: 'a VM that is Settled has the class that its spec names',
+    breaks: 'a VM that is Reconciled has the class that its spec names',
     caughtBy: 'changed',
     mutate: skipped('submitReconfigure', null),
   },

@@ -45,8 +45,8 @@ export interface StepContext<L extends Lifecycle> extends Situation<L> {
    * @throws a cancellation then
    */
   whileWanted<Result>(work: () => Promise<Result>, isUnwanted?: () => Promise<boolean>): Promise<Result>;
-  /** Says in the object what is executed, where that is due: for a step of which only its executor finds that it takes long. Never fails. */
-  publish(): Promise<void>;
+  /** What the object is to say of this step, where that is due: for an executor whose activity says it. Null: nothing. */
+  unsaid(): L['status'] | null;
 }
 
 /** Changes what is known as it is then: a status may have been published beside the step. */
@@ -59,6 +59,8 @@ export interface Executed<L extends Lifecycle> {
   observation?: Observation<L> | 'unchanged' | Amend<L>;
   /** The rest of the plan does not hold any more. */
   isOutdated?: boolean;
+  /** An activity of the step has released the slot that the run held. */
+  isSlotReleased?: boolean;
 }
 
 /** Executes a step by activities, or children. @throws what Temporal's retries did not mend */

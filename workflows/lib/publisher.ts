@@ -57,6 +57,14 @@ export class Publisher<L extends Lifecycle> {
     return this.publishedMs + situation.settings.publishMinMs;
   }
 
+  /** What is due to be said of a plan, to one who says it; null: nothing. */
+  take(plan: Plan<L['step']>): L['status'] | null {
+    const situation = this.situation();
+    const dueMs = this.dueMs(plan);
+    if (situation === null || dueMs === null || Date.now() < dueMs) return null;
+    return this.statusOf(situation, plan);
+  }
+
   /** At once, where there is something to publish. @throws what the activity fails with */
   async publish(plan: Plan<L['step']>): Promise<void> {
     const situation = this.situation();

@@ -274,7 +274,7 @@ class Driver<L extends Lifecycle> {
     const context: StepContext<L> = {
       ...this.situation(),
       whileWanted: (work, isUnwanted) => this.whileWanted(work, isUnwanted),
-      publish: () => this.publishBeside(step),
+      unsaid: () => this.publisher.take({ kind: 'execute', steps: [step] }),
     };
     return await executor(context, step);
   }
@@ -284,6 +284,7 @@ class Driver<L extends Lifecycle> {
     // What changes nothing of what is observed has no echoes to stay for.
     if (observation !== 'unchanged') this.carried.changed = true;
     if (applyResult !== undefined) this.carried.memory = applyResult(this.carried.memory);
+    if (executed?.isSlotReleased === true) this.slot.forget();
     if (observation === undefined || observation === 'unchanged') return executed ?? {};
     if (typeof observation !== 'function') this.take(observation);
     else if (this.observation !== null) this.take(observation(this.observation));

@@ -50,6 +50,11 @@ export class SlotHolder<L extends Lifecycle> {
     return slot.isGranted ? null : slot.queued;
   }
 
+  /** It was released elsewhere. */
+  forget(): void {
+    this.slot = null;
+  }
+
   /** It arrives beside what comes next. A failure of it is no problem of this run: the limit notices a closed holder by itself. */
   releaseUnless(limit: string | undefined, situation: Situation<L> | null): void {
     const { slot, slots, run } = this;

@@ -3,7 +3,7 @@ import { kubernetesQueue, virtualMachinesQueue, vsphereQueue } from '../../contr
 import { longWait, shortCall, vcenterCall } from '../../contracts/policies.ts';
 import { type VcenterWatchActivities, vcenterWatchRoundMs } from '../../contracts/virtual-machine/vcenter-watch.ts';
 import type {
-  VirtualMachineLookActivities,
+  VirtualMachineObserverActivities,
   VirtualMachineObjectActivities,
   VirtualMachineVsphereActivities,
 } from '../../contracts/virtual-machine/activities.ts';
@@ -13,8 +13,8 @@ import type {
 export const virtualMachineObjects = (summary: string) =>
   proxyActivities<VirtualMachineObjectActivities>({ ...shortCall, taskQueue: kubernetesQueue, summary });
 
-export const virtualMachineLook = (summary: string) =>
-  proxyActivities<VirtualMachineLookActivities>({ ...vcenterCall, taskQueue: virtualMachinesQueue, summary });
+export const virtualMachineObserver = (summary: string) =>
+  proxyActivities<VirtualMachineObserverActivities>({ ...vcenterCall, taskQueue: virtualMachinesQueue, summary });
 
 export const vsphere = (vcenter: string, summary: string) =>
   proxyActivities<VirtualMachineVsphereActivities>({ ...vcenterCall, taskQueue: vsphereQueue(vcenter), summary });

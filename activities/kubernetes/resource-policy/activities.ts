@@ -18,7 +18,7 @@ import type {
   ResourcePolicyObjectActivities,
 } from '../../../contracts/resource-policy/resource-policy.ts';
 import type { Unobserved } from '../../../contracts/runs.ts';
-import { resourcePolicyFinalizer } from '../../../contracts/virtual-machine/marks.ts';
+import { resourcePolicyFinalizer } from '../../../contracts/virtual-machine/metadata.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import { isFailure } from '../../../runtime/kubernetes/kubernetes-faults.ts';
 import { retryConflicts } from '../../../runtime/kubernetes/retry-conflicts.ts';

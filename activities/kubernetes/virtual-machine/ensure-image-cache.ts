@@ -1,4 +1,4 @@
-import type { WantedImageCache } from '../../../contracts/virtual-machine/plan.ts';
+import type { WantedImageCache } from '../../../contracts/virtual-machine/mutations.ts';
 import { droverFailure } from '../../../runtime/failure.ts';
 import { isUnknownKind } from '../../../runtime/kubernetes/kubernetes-faults.ts';
 import { retryConflicts } from '../../../runtime/kubernetes/retry-conflicts.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { virtualMachineAnnotations } from '../../../contracts/virtual-machine/marks.ts';
+import { virtualMachineAnnotations } from '../../../contracts/virtual-machine/metadata.ts';
 import type { Kubernetes } from '../../../runtime/kubernetes/kubernetes.ts';
 import { resourcePath } from '../../../runtime/kubernetes/resource-path.ts';
 import { createObjectRequests } from '../lib/object-requests.ts';

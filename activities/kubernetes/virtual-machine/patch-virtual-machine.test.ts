@@ -1,4 +1,4 @@
-import type { VirtualMachinePatch } from '../../../contracts/virtual-machine/plan.ts';
+import type { VirtualMachinePatch } from '../../../contracts/virtual-machine/mutations.ts';
 import { isCurrent, patchesLeft } from './patch-virtual-machine.ts';
 import type { VirtualMachineSample } from '../../../test/fixtures/activities/virtual-machine.ts';
 import { sampleVirtualMachine } from '../../../test/fixtures/activities/virtual-machine.ts';

@@ -4,7 +4,7 @@ import type {
   PatchedVirtualMachine,
   VirtualMachineObjectActivities,
 } from '../../../contracts/virtual-machine/activities.ts';
-import type { VirtualMachinePatch } from '../../../contracts/virtual-machine/plan.ts';
+import type { VirtualMachinePatch } from '../../../contracts/virtual-machine/mutations.ts';
 import { isFailure } from '../../../runtime/kubernetes/kubernetes-faults.ts';
 import { retryConflicts } from '../../../runtime/kubernetes/retry-conflicts.ts';
 import { combinePatches, patchHolds } from '../lib/merge-patch.ts';

@@ -1,4 +1,4 @@
-import type { VirtualMachineStatusPatch } from '../../../contracts/virtual-machine/plan.ts';
+import type { VirtualMachineStatusPatch } from '../../../contracts/virtual-machine/mutations.ts';
 import { statusChange } from './publish-virtual-machine.ts';
 
 const before = '2026-01-01T00:00:00.000Z';

@@ -6,7 +6,7 @@ import type {
   VirtualMachineObjectActivities,
   WrittenVirtualMachine,
 } from '../../../contracts/virtual-machine/activities.ts';
-import type { VirtualMachineStatusPatch } from '../../../contracts/virtual-machine/plan.ts';
+import type { VirtualMachineStatusPatch } from '../../../contracts/virtual-machine/mutations.ts';
 import { isFailure } from '../../../runtime/kubernetes/kubernetes-faults.ts';
 import { retryConflicts } from '../../../runtime/kubernetes/retry-conflicts.ts';
 import { conditionMessageLimit, cut } from '../lib/cut-text.ts';

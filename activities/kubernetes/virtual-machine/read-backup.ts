@@ -1,7 +1,7 @@
 import { stringify } from 'yaml';
 
 import type { DiskClaim, StoredObject } from '../../../contracts/virtual-machine/backup.ts';
-import type { ObjectName } from '../../../contracts/virtual-machine/plan.ts';
+import type { ObjectName } from '../../../contracts/virtual-machine/mutations.ts';
 import { droverFailure } from '../../../runtime/failure.ts';
 import type { VirtualMachineClient } from './client.ts';
 import type { WholeVirtualMachine } from './schemas.ts';

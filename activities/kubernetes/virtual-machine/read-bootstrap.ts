@@ -3,7 +3,7 @@ import { readVirtualMachine } from '../../../contracts/virtual-machine/read-virt
 import type { GuestCustomization, GuestSetup } from '../../../contracts/virtual-machine/bootstrap.ts';
 import type { BootstrapKind } from '../../../contracts/virtual-machine/lifecycle.ts';
 import type { BootstrapFacts, Fetched } from '../../../contracts/virtual-machine/observation.ts';
-import type { ObjectName } from '../../../contracts/virtual-machine/plan.ts';
+import type { ObjectName } from '../../../contracts/virtual-machine/mutations.ts';
 import { droverFailure } from '../../../runtime/failure.ts';
 import type { SecretData } from './bootstrap-secrets.ts';
 import { openSecrets, valueOf } from './bootstrap-secrets.ts';

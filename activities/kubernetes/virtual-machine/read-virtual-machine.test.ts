@@ -92,8 +92,8 @@ function activities(
 const key = { namespace: 'team', name: 'web' };
 const objectsOf = async (answers: Record<string, unknown> = {}, own = settings()) => {
   const read = await activities(answers, { own }).readVirtualMachine(key);
-  if (read.next !== 'run') throw new Error('it was not read');
-  return read.objects;
+  if (read.kind !== 'observed') throw new Error('it was not read');
+  return read.observed.objects;
 };
 const vm = (spec: object, more: object = {}) => ({
   'virtualmachines/web': sampleVirtualMachine({ spec, metadata: more }),
@@ -101,7 +101,7 @@ const vm = (spec: object, more: object = {}) => ({
 
 test('a kind that is off is left alone, and says which setting that is', async () => {
   expect(await activities({}, { own: null }).readVirtualMachine(key)).toEqual({
-    next: 'nothing',
+    kind: 'nothing',
     message: expect.stringContaining('modes.VirtualMachine'),
   });
 });
@@ -110,7 +110,7 @@ test('a run under another id hands over to the VM’s own', async () => {
   const started: unknown[] = [];
   expect(
     await activities({}, { workflowId: 'by-hand', started }).readVirtualMachine({ ...key, startedBy: 'somebody' }),
-  ).toEqual({ next: 'handedOver', workflowId: 'virtualmachine/team/web' });
+  ).toEqual({ kind: 'handedOver', message: 'Run virtualmachine/team/web drives team/web' });
   expect(started).toEqual([[key, 'somebody']]);
 });
 
@@ -131,10 +131,9 @@ test('who starts it by hand may ask for less than the settings, not for more', a
 
 test('a VirtualMachine that is not there', async () => {
   expect(await activities({ 'virtualmachines/web': undefined }).readVirtualMachine(key)).toMatchObject({
-    next: 'run',
+    kind: 'observed',
     desired: null,
-    recorded: {},
-    objects: { class: null, bootstrap: null },
+    observed: { recorded: {}, objects: { class: null, bootstrap: null } },
   });
 });
 

@@ -29,19 +29,26 @@ export async function readVirtualMachine(
   const { namespace, name, startedBy, mode } = readVirtualMachineInput(input);
   if (settings === null)
     return {
-      next: 'nothing',
+      kind: 'nothing',
       message: `VirtualMachines are switched off in drover’s settings (modes.VirtualMachine); ${namespace}/${name} is left as it is`,
     };
   const workflowId = virtualMachineId(namespace, name, settings.cluster);
   if (scope.run !== null && scope.run.workflowId !== workflowId) {
     await tools.signalWithStart({ namespace, name }, startedBy ?? null);
-    return { next: 'handedOver', workflowId };
+    return { kind: 'handedOver', message: `Run ${workflowId} drives ${namespace}/${name}` };
   }
-  const own = mode === 'observe' ? { ...settings, mode } : settings;
   const object = await client.getVirtualMachine({ namespace, name }, scope.signal);
-  if (object === null)
-    return { next: 'run', settings: own, digest: null, desired: null, recorded: {}, objects: nothing };
-  const desired = readDesired(object);
+  const desired = object === null ? null : readDesired(object);
+  const own = mode === 'observe' || desired?.mode === 'observe' ? { ...settings, mode: 'observe' as const } : settings;
+  if (object === null || desired === null)
+    return {
+      kind: 'observed',
+      settings: own,
+      digest: null,
+      desired: null,
+      retry: null,
+      observed: { recorded: {}, objects: nothing },
+    };
   const { client: recording, read, secrets } = recordReads(client);
   const objects = await readVirtualMachineObjects(
     { ...tools, client: recording, settings: own, signal: scope.signal },
@@ -53,8 +60,14 @@ export async function readVirtualMachine(
     imageCacheNamespace: settings.fastDeploy === null ? null : tools.imageCacheNamespace,
     groups: settings.groups,
   };
-  const digest = digestOfRead(virtualMachineKind, object, read, watch, secrets);
-  return { next: 'run', settings: own, digest, desired, recorded: object.status ?? {}, objects };
+  return {
+    kind: 'observed',
+    settings: own,
+    digest: digestOfRead(virtualMachineKind, object, read, watch, secrets),
+    desired,
+    retry: desired.retry,
+    observed: { recorded: object.status ?? {}, objects },
+  };
 }
 
 /** The same client, and what is read by it from now on. */

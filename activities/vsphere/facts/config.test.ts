@@ -1,4 +1,4 @@
-import { extraConfigKeys } from '../../../contracts/virtual-machine/marks.ts';
+import { extraConfigKeys } from '../../../contracts/virtual-machine/metadata.ts';
 import { vmOf } from '../../../test/fixtures/activities/vsphere.ts';
 import { isCustomizationPending, toConfig, toldExtraConfig } from './config.ts';
 

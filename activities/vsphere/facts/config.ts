@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import type { BootOptions, ResourceAllocation, VmConfig } from '../../../contracts/virtual-machine/config.ts';
-import { backupKeys, extraConfigKeys } from '../../../contracts/virtual-machine/marks.ts';
+import { backupKeys, extraConfigKeys } from '../../../contracts/virtual-machine/metadata.ts';
 import type { VirtualMachine } from '../types.ts';
 import { isA, vim } from '../wire/kinds.ts';
 import type { ResourceAllocationInfo, VirtualMachineBootOptions } from '../wire/vim/types.ts';

@@ -1,5 +1,5 @@
 import type { Candidate } from '../../../contracts/virtual-machine/observation.ts';
-import type { ObjectName } from '../../../contracts/virtual-machine/plan.ts';
+import type { ObjectName } from '../../../contracts/virtual-machine/mutations.ts';
 import type { ListedVm } from '../read-vm.ts';
 
 /** By which of the ways which VMs were found. */

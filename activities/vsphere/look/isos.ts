@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import type { VirtualMachineLook } from '../../../contracts/virtual-machine/activities.ts';
+import type { ObservationRequest } from '../../../contracts/virtual-machine/activities.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import { failureCode } from '../../../runtime/failure.ts';
 import type { Tools } from '../dependencies.ts';
@@ -52,7 +52,7 @@ export function openIsos(rest: VcenterRest, clock: Pick<Clock, 'monotonicMs'>): 
 export const isoPaths = async (
   tools: Pick<Tools, 'gateway' | 'scope'>,
   isos: Isos,
-  asked: VirtualMachineLook['isos'],
+  asked: ObservationRequest['isos'],
 ): Promise<Record<string, string | null>> =>
   Object.fromEntries(
     await Promise.all(

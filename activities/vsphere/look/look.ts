@@ -1,4 +1,4 @@
-import type { VirtualMachineLook, VsphereFacts } from '../../../contracts/virtual-machine/activities.ts';
+import type { ObservationRequest, VsphereFacts } from '../../../contracts/virtual-machine/activities.ts';
 import type { Candidate, NetworkFacts, VmFacts } from '../../../contracts/virtual-machine/observation.ts';
 import type { VcenterPlaces } from '../../../runtime/config/vsphere-config.ts';
 import { failureCode } from '../../../runtime/failure.ts';
@@ -24,11 +24,11 @@ interface Around {
 }
 
 /** Everything that decisions about a VM need of vCenter: what is around it, the VMs that could be it, and all of the one that is. */
-export async function lookAtVirtualMachine(
+export async function observeVirtualMachineInVcenter(
   tools: Pick<Tools, 'gateway' | 'scope' | 'clock'>,
   around: Around,
   places: VcenterPlaces,
-  look: VirtualMachineLook,
+  look: ObservationRequest,
 ): Promise<VsphereFacts> {
   const { gateway, scope, clock } = tools;
   const { signal } = scope;
@@ -94,7 +94,7 @@ async function findCandidates(
   tools: Pick<Tools, 'gateway' | 'scope'>,
   inventory: Inventory,
   finds: Omit<Finds, 'listed' | 'byName'>,
-  { object, vmName, mayBeMade }: VirtualMachineLook,
+  { object, vmName, mayBeMade }: ObservationRequest,
 ): Promise<{ found: FoundVm[]; candidates: Candidate[] }> {
   const {
     gateway,
@@ -123,7 +123,7 @@ const factsOf = async (
   tools: Pick<Tools, 'gateway' | 'scope'>,
   { vm }: FoundVm,
   place: VmPlace,
-  look: VirtualMachineLook,
+  look: ObservationRequest,
 ): Promise<VmFacts> =>
   toFacts(vm, place, await readBootMark(tools, vm), {
     interfaces: look.networks.map(({ name }) => name),
@@ -173,7 +173,7 @@ export function placeOf(
 
 /** Pure. */
 export function networksOf(
-  asked: VirtualMachineLook['networks'],
+  asked: ObservationRequest['networks'],
   site: Pick<Site, 'paths' | 'networks'> | undefined,
   settings: string,
 ): NetworkFacts | null {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import type { VirtualMachineLook } from '../../../contracts/virtual-machine/activities.ts';
+import type { ObservationRequest } from '../../../contracts/virtual-machine/activities.ts';
 import type { VcenterPlaces } from '../../../runtime/config/vsphere-config.ts';
 import type { Tools } from '../dependencies.ts';
 import { networkPaths, networkText } from '../facts/network-backing.ts';
@@ -51,7 +51,7 @@ export interface Surroundings {
   policy: { encrypted: boolean; paths: string[]; datastores: SiteDatastore[] } | null;
 }
 
-type Asked = Pick<VirtualMachineLook, 'object' | 'folder' | 'resourcePool' | 'networks' | 'profileId'>;
+type Asked = Pick<ObservationRequest, 'object' | 'folder' | 'resourcePool' | 'networks' | 'profileId'>;
 
 /** One call, shared with other looks that ask for the same, and one more for each path that is not known. */
 export async function readSites(

@@ -1,4 +1,4 @@
-import type { VirtualMachineLook } from '../../../contracts/virtual-machine/activities.ts';
+import type { ObservationRequest } from '../../../contracts/virtual-machine/activities.ts';
 import type { VcenterPlaces } from '../../../runtime/config/vsphere-config.ts';
 
 /** Where in the inventory a zone has what an object needs. */
@@ -17,7 +17,7 @@ export interface SitePaths {
 /** Zones in the order of their names. Pure. */
 export function sitePathsOf(
   { zones, networks }: Pick<VcenterPlaces, 'zones' | 'networks'>,
-  look: Pick<VirtualMachineLook, 'object' | 'folder' | 'resourcePool' | 'networks'>,
+  look: Pick<ObservationRequest, 'object' | 'folder' | 'resourcePool' | 'networks'>,
 ): SitePaths[] {
   const wanted = new Set(look.networks.flatMap(({ network }) => network ?? []));
   return Object.entries(zones)

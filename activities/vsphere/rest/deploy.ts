@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import type { OwnershipMark } from '../../../contracts/virtual-machine/activities.ts';
-import type { CreateSpec } from '../../../contracts/virtual-machine/plan.ts';
+import type { CreateSpec } from '../../../contracts/virtual-machine/mutations.ts';
 import { droverFailure } from '../../../runtime/failure.ts';
 import { redactedStart } from '../../../runtime/redaction.ts';
 import { newConfig } from '../specs/new-vm.ts';

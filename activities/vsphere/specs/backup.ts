@@ -1,5 +1,5 @@
 import type { StoredObject } from '../../../contracts/virtual-machine/backup.ts';
-import { backupKeys, extraConfigKeys } from '../../../contracts/virtual-machine/marks.ts';
+import { backupKeys, extraConfigKeys } from '../../../contracts/virtual-machine/metadata.ts';
 import { pack } from '../../../runtime/pack.ts';
 import { diskUuid, virtualDisksOf } from '../facts/devices.ts';
 import type { Devices } from '../read-vm.ts';

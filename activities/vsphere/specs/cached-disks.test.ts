@@ -1,11 +1,11 @@
 import type { ImageDisk, ImageHardware } from '../../../contracts/virtual-machine/cached-files.ts';
-import type { CreateSource } from '../../../contracts/virtual-machine/plan.ts';
+import type { CreateSource } from '../../../contracts/virtual-machine/mutations.ts';
 import { createOf, mark, uid } from '../../../test/fixtures/activities/vsphere.ts';
 import { encodeRequest } from '../wire/encode.ts';
 import type { VirtualMachineConfigSpec } from '../wire/vim/types.ts';
 import { cachedDisksSpec } from './cached-disks.ts';
 
-type Cached = Extract<CreateSource, { from: 'cachedDisks' }>;
+type Cached = Extract<CreateSource, { kind: 'cachedDisks' }>;
 
 const disk = (more: Partial<ImageDisk> = {}): ImageDisk => ({
   controller: 'SCSI',
@@ -27,9 +27,9 @@ const specOf = (
 ): VirtualMachineConfigSpec =>
   cachedDisksSpec(createOf({ config }), mark, {
     source: {
-      from: 'cachedDisks',
+      kind: 'cachedDisks',
       itemId: 'i',
-      how: 'direct',
+      mode: 'direct',
       nvram: null,
       hardware: hardware([disk()]),
       disks,
@@ -62,7 +62,7 @@ test('direct: the VM has the copies, which are there; vCenter makes no file', ()
 
 test('linked: vCenter makes children of the cached disks, which it is told to keep', () => {
   const spec = specOf({
-    how: 'linked',
+    mode: 'linked',
     disks: ['[fast] cache/a.vmdk', '[fast] cache/b.vmdk'],
     hardware: hardware([disk(), disk()]),
   });
@@ -136,7 +136,7 @@ test('all of it can be written', () => {
     encodeRequest(
       'CreateVM_Task',
       { type: 'Folder', value: 'group-1' },
-      { config: specOf({ how: 'linked' }), pool: { type: 'ResourcePool', value: 'r' } },
+      { config: specOf({ mode: 'linked' }), pool: { type: 'ResourcePool', value: 'r' } },
       null,
     ),
   ).toContain('<fileName>[fast] cache/a.vmdk</fileName>');

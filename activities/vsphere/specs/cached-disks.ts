@@ -1,15 +1,15 @@
 import type { ImageDisk } from '../../../contracts/virtual-machine/cached-files.ts';
 import { diskName, nvramName } from '../../../contracts/virtual-machine/cached-files.ts';
 import type { OwnershipMark } from '../../../contracts/virtual-machine/activities.ts';
-import { extraConfigKeys } from '../../../contracts/virtual-machine/marks.ts';
-import type { CreateSource, CreateSpec } from '../../../contracts/virtual-machine/plan.ts';
+import { extraConfigKeys } from '../../../contracts/virtual-machine/metadata.ts';
+import type { CreateSource, CreateSpec } from '../../../contracts/virtual-machine/mutations.ts';
 import { droverFailure } from '../../../runtime/failure.ts';
 import type { VirtualDeviceConfigSpec, VirtualMachineConfigSpec } from '../wire/vim/types.ts';
 import { newConfig } from './new-vm.ts';
 
 /** A VM of disks that are there. Source: vm-and-machine.md A.6. Pure. */
 
-type CachedSource = Extract<CreateSource, { from: 'cachedDisks' }>;
+type CachedSource = Extract<CreateSource, { kind: 'cachedDisks' }>;
 
 /** Keys of new devices, below zero until vCenter gives them their own; those of cards and drives begin at -101. */
 const firstControllerKey = -1;
@@ -33,7 +33,7 @@ export function cachedDisksSpec(
   mark: OwnershipMark,
   { source, home }: { source: CachedSource; home: string },
 ): VirtualMachineConfigSpec {
-  const { hardware, nvram, how, disks } = source;
+  const { hardware, nvram, mode, disks } = source;
   const config = newConfig(create, mark, []);
   const told =
     hardware.disks.length > 0
@@ -41,7 +41,7 @@ export function cachedDisksSpec(
       : disks.map((): ImageDisk => ({ controller: 'SCSI', busNumber: 0, unitNumber: null, capacityBytes: null }));
   const options = [
     // vCenter must not destroy with the VM what others are linked to.
-    ...(how === 'linked' ? [{ key: extraConfigKeys.keepDisks, value: disks.map(baseName).join(',') }] : []),
+    ...(mode === 'linked' ? [{ key: extraConfigKeys.keepDisks, value: disks.map(baseName).join(',') }] : []),
     ...(nvram === null ? [] : [{ key: 'nvram', value: nvramName(create.name) }]),
   ];
   return {
@@ -54,19 +54,19 @@ export function cachedDisksSpec(
     extraConfig: [...(config.extraConfig ?? []), ...options],
     deviceChange: [
       ...(config.deviceChange ?? []),
-      ...diskChanges(told, (index) => backingOf(how, `${home}/${diskName(index)}`, disks[index] ?? ''), how),
+      ...diskChanges(told, (index) => backingOf(mode, `${home}/${diskName(index)}`, disks[index] ?? ''), mode),
     ],
   };
 }
 
 const baseName = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
 
-const backingOf = (how: CachedSource['how'], own: string, cached: string) => ({
+const backingOf = (mode: CachedSource['mode'], own: string, cached: string) => ({
   $type: 'VirtualDiskFlatVer2BackingInfo' as const,
   fileName: own,
   diskMode: 'persistent',
   thinProvisioned: true,
-  ...(how === 'linked' && {
+  ...(mode === 'linked' && {
     parent: {
       $type: 'VirtualDiskFlatVer2BackingInfo' as const,
       fileName: cached,
@@ -79,7 +79,7 @@ const backingOf = (how: CachedSource['how'], own: string, cached: string) => ({
 function diskChanges(
   disks: readonly ImageDisk[],
   backing: (index: number) => ReturnType<typeof backingOf>,
-  how: CachedSource['how'],
+  mode: CachedSource['mode'],
 ): VirtualDeviceConfigSpec[] {
   const added = new Map<string, number>();
   const changes: VirtualDeviceConfigSpec[] = [];
@@ -113,7 +113,7 @@ function diskChanges(
       backing: backing(index),
       capacityInKB,
     };
-    changes.push({ operation: 'add', ...(how === 'linked' && { fileOperation: 'create' }), device });
+    changes.push({ operation: 'add', ...(mode === 'linked' && { fileOperation: 'create' }), device });
   });
   return changes;
 }

@@ -1,7 +1,7 @@
 import type { OwnerOfVm, OwnershipMark } from '../../../contracts/virtual-machine/activities.ts';
 import type { DeviceChange } from '../../../contracts/virtual-machine/config.ts';
-import { extraConfigKeys } from '../../../contracts/virtual-machine/marks.ts';
-import type { CreateSpec } from '../../../contracts/virtual-machine/plan.ts';
+import { extraConfigKeys } from '../../../contracts/virtual-machine/metadata.ts';
+import type { CreateSpec } from '../../../contracts/virtual-machine/mutations.ts';
 import type { Devices } from '../read-vm.ts';
 import { datastoreRef, hostRef, poolRef } from '../references.ts';
 import { isA } from '../wire/kinds.ts';

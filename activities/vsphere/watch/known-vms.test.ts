@@ -1,4 +1,4 @@
-import { extraConfigKeys } from '../../../contracts/virtual-machine/marks.ts';
+import { extraConfigKeys } from '../../../contracts/virtual-machine/metadata.ts';
 import { openKnownVms, ownerOf, type KnownVms, type VmNews } from './known-vms.ts';
 import type { VmUpdate } from './updates.ts';
 

@@ -1,4 +1,4 @@
-import { extraConfigKeys } from '../../../contracts/virtual-machine/marks.ts';
+import { extraConfigKeys } from '../../../contracts/virtual-machine/metadata.ts';
 import type { InventoryLife } from '../../../lab/vsphere/journal.ts';
 import type { Model } from './model.ts';
 

@@ -5,7 +5,7 @@ import type {
   VirtualMachineConfigSpec,
   VirtualDeviceConfigSpec,
 } from '../../../activities/vsphere/wire/vim/types.ts';
-import { extraConfigKeys } from '../../../contracts/virtual-machine/marks.ts';
+import { extraConfigKeys } from '../../../contracts/virtual-machine/metadata.ts';
 import { filePath, type DatastoreState, type Files } from './datastores.ts';
 import { invalidArgument, VsphereFault } from './fault.ts';
 import { changeDevices, fileOf, firstDevices, removeDisk, type DeviceWork } from './hardware.ts';

@@ -1,11 +1,8 @@
-import { CancellationScope, continueAsNew, proxyActivities, setHandler } from '@temporalio/workflow';
+import { continueAsNew, proxyActivities } from '@temporalio/workflow';
 import { vsphereQueue } from '../../../contracts/ids.ts';
-import { progressQuery, messages } from '../../../contracts/messages.ts';
-import type { VirtualMachineRun } from '../../../workflows/virtual-machine/run.ts';
-import { beginRun, emptyInbox } from '../../../workflows/virtual-machine/run.ts';
-import { describeTurn } from '../../../workflows/virtual-machine/step.ts';
-import { askTurn, giveBack, hearGrant, waitForTurn } from '../../../workflows/virtual-machine/take-turn.ts';
-import { holds } from '../../../workflows/virtual-machine/turn.ts';
+import { done, execute, type Step } from '../../../workflows/lib/plan.ts';
+import { defineReconciler } from '../../../workflows/lib/reconciler.ts';
+import { slotHooks, type SlotLifecycle } from '../../../workflows/virtual-machine/slots.ts';
 
 /** The consumer's work, on queue `vsphere:<vcenter>`. */
 export interface MakeActivities {
@@ -23,28 +20,64 @@ export interface MakeOneInput {
 }
 
 /** Shorter than a question takes while vCenter does not answer: the run is to wait between two of them all the same. */
-export const recheckMs = 1_000;
+export const pollMs = 1_000;
 
-/** Makes one VM in a slot, as the run of a virtual machine does, with nothing around it. */
+interface MakeOne extends SlotLifecycle {
+  input: MakeOneInput;
+  desired: { uid: string; generation: number };
+  observed: null;
+  settings: SlotLifecycle['settings'];
+  memory: SlotLifecycle['memory'] & { isMade: boolean };
+  step: Step;
+  status: object;
+}
+
+const make = defineReconciler<MakeOne>(
+  { kind: 'MakeOne', input: ['vcenter', 'name'] },
+  {
+    ...slotHooks<MakeOne>(),
+    memory: { slot: null, isMade: false },
+    observe: async ({ vcenter, slotRenewMs }) => ({
+      kind: 'observed',
+      desired: { uid: 'u', generation: 1 },
+      observed: null,
+      settings: {
+        mode: 'act',
+        recheckMs: 3_600_000,
+        lingerMs: 0,
+        publishMinMs: 0,
+        vcenter,
+        cluster: '',
+        slotRenewMs,
+        pollMs,
+      },
+      digest: null,
+      retry: null,
+    }),
+    plan: ({ memory: { isMade } }) =>
+      isMade
+        ? done('reconciled', 'Made', 'It is made')
+        : execute([{ kind: 'make', summary: 'Make it', phase: 'Making' }], { limit: 'creates' }),
+    execute: {
+      async make({ input: { vcenter, name, taskMs } }) {
+        const activities = proxyActivities<MakeActivities>({
+          taskQueue: vsphereQueue(vcenter),
+          startToCloseTimeout: 120_000,
+          retry: { maximumAttempts: 1 },
+        });
+        await activities.make({ name, taskMs });
+        return { applyResult: (memory) => ({ ...memory, isMade: true }), observation: 'unchanged' };
+      },
+    },
+    status: () => null,
+    isSaid: () => true,
+    publish: async () => undefined,
+  },
+);
+
+/** Makes one VM with a slot, as the run of a virtual machine does, with nothing around it. */
 export async function makeOne(input: MakeOneInput): Promise<void> {
-  const { vcenter, name, taskMs, slotRenewMs, times = 1 } = input;
-  const run = beginRun('team', name, null);
-  run.seen = { settings: { vcenter, cluster: '', slotRenewMs, recheckMs } } as VirtualMachineRun['seen'];
-  const inbox = emptyInbox();
-  setHandler(messages.allowanceGranted, (granted) => hearGrant(run, granted));
-  setHandler(progressQuery<string | null>(), () => run.waiting?.for ?? null);
-  void CancellationScope.current().cancelRequested.catch(() => (inbox.cancelled = true));
-  const { make } = proxyActivities<MakeActivities>({
-    taskQueue: vsphereQueue(vcenter),
-    startToCloseTimeout: 120_000,
-    retry: { maximumAttempts: 1 },
-  });
-  await CancellationScope.nonCancellable(async () => {
-    await askTurn(run, 'creates');
-    while (!holds(run.turn, 'creates') && !inbox.cancelled)
-      await waitForTurn(run, inbox, 'creates', describeTurn('creates', vcenter, run.turn?.taken ?? null));
-    if (!inbox.cancelled) await make({ name, taskMs });
-    await giveBack(run);
-  });
+  const { times = 1 } = input;
+  await make(input);
   if (times > 1) await continueAsNew<typeof makeOne>({ ...input, times: times - 1 });
 }

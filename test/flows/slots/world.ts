@@ -1,8 +1,9 @@
+import type { RunProgress } from '../../../contracts/runs.ts';
 import { fileURLToPath } from 'node:url';
 import type { WorkflowHandle } from '@temporalio/client';
 import type { SlotActivities } from '../../../contracts/eviction/activities.ts';
 import { createAllowanceId, virtualMachineId, vsphereQueue, workflowQueue } from '../../../contracts/ids.ts';
-import { progressQuery } from '../../../contracts/messages.ts';
+import { messages, progressQuery } from '../../../contracts/messages.ts';
 import { labClock } from '../../../lab/clock.ts';
 import type { AllowanceProgress } from '../../../workflows/limits/describe.ts';
 import { openOwnWorkers } from '../own-workers.ts';
@@ -59,8 +60,8 @@ export async function openSlotsWorld() {
             taskQueue: workflowQueue,
             args: [{ vcenter: name, name: vm, taskMs: 300, slotRenewMs: 600_000, ...input }],
           }),
-        waitingFor: (vm: string): Promise<string | null> =>
-          client.workflow.getHandle(idOf(vm)).query(progressQuery<string | null>()),
+        waitingFor: async (vm: string): Promise<string | null> =>
+          (await client.workflow.getHandle(idOf(vm)).query(messages.progress)).waiting?.message ?? null,
         progress: (): Promise<AllowanceProgress> => ledger.query(progressQuery<AllowanceProgress>()),
         /** Waits until the run that allocates the slots has ended; gives how. */
         ended: () =>

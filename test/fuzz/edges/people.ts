@@ -78,7 +78,7 @@ const parsers: readonly [what: string, parse: (text: string) => unknown, samples
   [
     'states of virtual machines',
     (text) => collectVirtualMachineStates(text, undefined),
-    ['failed', 'Settled,NotOwned'],
+    ['failed', 'Reconciled,NotOwned'],
   ],
   ['a namespace', parseNamespace, ['team', 'kube-system']],
   ['a virtual machine', (text) => readReference(text, 'team'), ['team/web', 'web-1.example']],

@@ -192,7 +192,7 @@ export const virtualMachine = (
         {
           type: 'Lifecycle',
           status: 'True',
-          reason: 'Settled',
+          reason: 'Reconciled',
           message: '',
           lastTransitionTime: created,
           observedGeneration: more.observedGeneration ?? 2,

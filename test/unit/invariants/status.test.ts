@@ -38,7 +38,7 @@ breaks([
   [
     'a VirtualMachine whose change was passed over',
     objects(virtualMachine({ observedGeneration: 1 })),
-    /^invariant 17: VirtualMachine team\/web is Settled of generation 1, and has 2$/,
+    /^invariant 17: VirtualMachine team\/web is Reconciled of generation 1, and has 2$/,
   ],
   [
     'a policy whose change was passed over',

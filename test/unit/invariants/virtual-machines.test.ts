@@ -12,7 +12,7 @@ breaks([
   [
     'a settled VirtualMachine without a VM',
     { vms: [] },
-    /^invariant 13: VirtualMachine team\/web is Settled, and no VM has its mark$/,
+    /^invariant 13: VirtualMachine team\/web is Reconciled, and no VM has its mark$/,
   ],
   [
     'a settled VirtualMachine whose VM is off',

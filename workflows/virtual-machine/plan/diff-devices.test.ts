@@ -1,6 +1,6 @@
 import type { WantedCdrom, WantedNetworkCard } from '../../../contracts/virtual-machine/lifecycle.ts';
 import type { Cdrom, NetworkCard } from '../../../contracts/virtual-machine/config.ts';
-import { diffBootDisk, diffCdroms, diffNetworkCards } from './diff-devices.ts';
+import { diffBootDisk, diffCdroms, diffNetworkCards } from './diff-config.ts';
 import { configOf } from '../../../test/fixtures/workflows/virtual-machine.ts';
 
 const network = {

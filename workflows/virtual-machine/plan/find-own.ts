@@ -1,6 +1,6 @@
 import type { DesiredVirtualMachine } from '../../../contracts/virtual-machine/lifecycle.ts';
 import type { Candidate } from '../../../contracts/virtual-machine/observation.ts';
-import { fullName } from '../step.ts';
+import { fullName } from './context.ts';
 
 export type Ownership =
   | { kind: 'none' }

@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
 import type { DesiredVirtualMachine, VirtualMachinePowerState } from '../../../contracts/virtual-machine/lifecycle.ts';
 import { powerModes, virtualMachinePowerStates } from '../../../contracts/virtual-machine/lifecycle.ts';
-import type { VirtualMachinePlan } from '../../../contracts/virtual-machine/plan.ts';
-import { powerStateOf } from './plan-power.ts';
-import { forgive, noMemory } from '../remember.ts';
+import type { VirtualMachinePlan } from './context.ts';
+import { powerStateOf } from './power.ts';
+import { resetFailures, noMemory } from '../memory.ts';
 import {
   beginMs,
   classOf,
@@ -26,7 +26,7 @@ type Happening =
         | 'forget'
         | 'endCreates'
         | 'stranger'
-        | 'turn'
+        | 'slot'
         | 'pause'
         | 'grow'
         | 'attach'
@@ -46,7 +46,7 @@ const happenings: fc.Arbitrary<Happening> = fc.oneof(
     { happens: 'forget' },
     { happens: 'endCreates' },
     { happens: 'stranger' },
-    { happens: 'turn' },
+    { happens: 'slot' },
     { happens: 'pause' },
     { happens: 'grow' },
     { happens: 'attach' },
@@ -126,8 +126,8 @@ function happen(world: World, it: Happening): void {
     case 'stranger':
       stranger(world);
       break;
-    case 'turn':
-      world.turn = !world.turn;
+    case 'slot':
+      world.hasSlot = !world.hasSlot;
       break;
     case 'pause':
       if (desired !== null) desired.paused = !desired.paused;
@@ -155,7 +155,7 @@ function happen(world: World, it: Happening): void {
       world.vms = world.vms.filter((vm) => !own.includes(vm));
       break;
     case 'retry':
-      world.memory = forgive(world.memory);
+      world.memory = resetFailures(world.memory);
       break;
     case 'want':
       if (desired !== null) desired.powerState = it.powerState;
@@ -191,17 +191,17 @@ const mostPasses = 400;
 /** Nothing happens any more, and everything works: goes on until nothing is left to do. */
 function goOn(world: World): VirtualMachinePlan {
   world.guest = 'obeys';
-  world.turn = true;
-  world.memory = forgive(world.memory);
+  world.hasSlot = true;
+  world.memory = resetFailures(world.memory);
   if (world.desired !== null) world.desired.paused = false;
   for (let passes = 0; passes < mostPasses; passes += 1) {
     const theirs = theirsIn(world);
     const plan = pass(world, () => 'works');
     check(world, theirs);
-    if (plan.decision.next === 'done') return plan;
-    if (plan.decision.next === 'wait') {
-      if (plan.decision.untilMs === null) throw new Error(`waits for ever for ${plan.decision.for}`);
-      world.nowMs = Math.max(world.nowMs, plan.decision.untilMs);
+    if (plan.kind === 'done') return plan;
+    if (plan.kind === 'wait') {
+      if (plan.untilMs === null) throw new Error(`waits for ever for ${plan.message}`);
+      world.nowMs = Math.max(world.nowMs, plan.untilMs);
     }
   }
   throw new Error('it does not come to an end');
@@ -218,12 +218,12 @@ test('whatever happens: never two VMs, never a stranger’s, no disk lost; and i
         check(world, theirs);
       }
       const hasStranger = world.vms.some(({ foreign }) => foreign);
-      const { decision } = goOn(world);
+      const plan = goOn(world);
       const { desired } = world;
       if (desired === null) return;
       const [own] = ownOf(world, desired);
       if (hasStranger && own === undefined) {
-        expect(decision).toMatchObject({ end: 'rests', state: 'NotOwned' });
+        expect(plan).toMatchObject({ outcome: 'blocked', reason: 'NotOwned' });
         return;
       }
       if (
@@ -231,10 +231,10 @@ test('whatever happens: never two VMs, never a stranger’s, no disk lost; and i
         desired.powerOffMode === 'Soft' &&
         own?.facts.powerState === 'suspended'
       ) {
-        expect(decision).toMatchObject({ end: 'rests', message: expect.stringContaining('Resume it') as string });
+        expect(plan).toMatchObject({ outcome: 'blocked', message: expect.stringContaining('Resume it') as string });
         return;
       }
-      expect(decision).toMatchObject({ next: 'done', end: 'settled' });
+      expect(plan).toMatchObject({ kind: 'done', outcome: 'reconciled' });
       // What is off cannot be suspended: it stays off.
       const state = own === undefined ? null : powerStateOf(own.facts);
       expect(desired.powerState === 'Suspended' && state === 'PoweredOff' ? 'Suspended' : state).toBe(
@@ -244,8 +244,8 @@ test('whatever happens: never two VMs, never a stranger’s, no disk lost; and i
         desired.uid,
         desired.instanceUuid,
       ]);
-      // Settled is settled: another look has nothing to do.
-      expect(pass(world, () => 'works').decision.next).toBe('done');
+      // Reconciled is reconciled: another observation has nothing to do.
+      expect(pass(world, () => 'works').kind).toBe('done');
     }),
     runs,
   );

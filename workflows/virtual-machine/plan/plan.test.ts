@@ -1,71 +1,84 @@
-import { virtualMachineFinalizers } from '../../../contracts/virtual-machine/marks.ts';
-import type { VirtualMachinePlan } from '../../../contracts/virtual-machine/plan.ts';
-import { planVirtualMachine } from './plan.ts';
-import type { Given } from '../../../test/fixtures/workflows/virtual-machine.ts';
-import { beginMs, contextOf, failureIn, guestOf, minute } from '../../../test/fixtures/workflows/virtual-machine.ts';
+import { virtualMachineFinalizers } from '../../../contracts/virtual-machine/metadata.ts';
+import type { PublishedVirtualMachine } from '../../../contracts/virtual-machine/mutations.ts';
+import {
+  beginMs,
+  cachedOf,
+  contextOf,
+  desiredOf,
+  failureIn,
+  guestOf,
+  minute,
+  settings,
+  type Given,
+} from '../../../test/fixtures/workflows/virtual-machine.ts';
+import { done } from '../../lib/plan.ts';
+import { noMemory, pruneBy } from '../memory.ts';
+import { isSaid, publishedBy, statusOf } from '../status.ts';
+import {
+  execute,
+  patch,
+  success,
+  wait,
+  type Context,
+  type Outcome,
+  type VirtualMachinePlan,
+  type VirtualMachineSituation,
+} from './context.ts';
+import { noted, notesOf, planVirtualMachine, planWithNotes } from './plan.ts';
+import { describeApplied } from './want-config.ts';
 
-function planOf(given: Given): VirtualMachinePlan {
-  const { desired, observed, memory, nowMs, settings } = contextOf(given);
-  return planVirtualMachine(desired, observed, memory, nowMs, settings);
-}
+/** As after an observation. */
+const contextIn = (given: Given): Context => {
+  const context = contextOf(given);
+  return { ...context, memory: pruneBy(context.memory, context.desired, context.observed) };
+};
+const planOf = (given: Given, isAfterStep = false): VirtualMachinePlan =>
+  planWithNotes(contextIn(given), isAfterStep).plan;
+const saidOf = (given: Given): PublishedVirtualMachine => publishedBy(contextIn(given), planOf(given));
 
-const short = ({ decision }: VirtualMachinePlan): string =>
-  decision.next === 'act'
-    ? `${decision.steps.map((step) => step.do).join(', ')} ${decision.state}`
-    : decision.next === 'wait'
-      ? `wait ${decision.state}`
-      : `${decision.end} ${decision.state}`;
+const short = (plan: VirtualMachinePlan): string =>
+  plan.kind === 'execute'
+    ? `${plan.steps.map(({ kind }) => kind).join(', ')} ${plan.steps[0]?.phase}`
+    : plan.kind === 'wait'
+      ? `wait ${plan.phase}`
+      : `${plan.outcome} ${plan.reason}`;
 const off = { powerState: 'poweredOff' as const };
 const deleting = { deleting: true };
 const noAddress = { guest: guestOf({ primaryIp4: null }) };
 const told = { asyncSignal: false };
 
-const rows: [why: string, given: Given, comesTo: string, published: boolean][] = [
-  ['CheckDeletion No: ReconcileNormal', { vm: off }, 'power PoweringOn', true],
-  ['CheckDeletion Yes: ReconcileDelete', { desired: deleting, vm: off }, 'destroy Deleting', true],
-  ['NormalErr No: the object is patched', {}, 'settled Settled', true],
-  ['NormalErr Yes: it is stored, and the object is patched all the same', { config: null }, 'rests Failed', true],
+const rows: [why: string, given: Given, comesTo: string][] = [
+  ['CheckDeletion No: ReconcileNormal', { vm: off }, 'power PoweringOn'],
+  ['CheckDeletion Yes: ReconcileDelete', { desired: deleting, vm: off }, 'destroy Deleting'],
+  ['NormalErr No: the object is patched', {}, 'reconciled Reconciled'],
+  ['NormalErr Yes: it is stored, and the object is patched all the same', { config: null }, 'blocked Failed'],
   [
     'NormalErr Yes, to be tried again',
     { memory: { failures: [failureIn('config')] }, config: { extraConfig: {} } },
     'wait Failed',
-    true,
   ],
-  ['DeleteErr No: the object is patched', { desired: deleting, vm: null }, 'patchVirtualMachine Deleting', true],
-  [
-    'DeleteErr No: released, there is nobody to say it',
-    { desired: { ...deleting, finalizers: [] } },
-    'gone Deleting',
-    false,
-  ],
+  ['DeleteErr No: the object is patched', { desired: deleting, vm: null }, 'patchVirtualMachine Deleting'],
+  ['DeleteErr No: released, there is nobody to say it', { desired: { ...deleting, finalizers: [] } }, 'gone Deleted'],
   [
     'DeleteErr Yes: it is stored, and the object is patched all the same',
     { desired: deleting, vm: { connectionState: 'disconnected' } },
-    'rests Failed',
-    true,
+    'blocked Failed',
   ],
   [
     'a finalizer that could not be added is tried again at its time',
     { desired: { finalizers: [] }, memory: { failures: [failureIn('create')] }, vm: null },
     'wait Failed',
-    true,
   ],
   [
     'a create that failed holds up nothing once the VM is there',
     { desired: { managerId: null }, memory: { failures: [failureIn('create', false)] } },
     'patchVirtualMachine Updating',
-    true,
   ],
-  [
-    'PatchErr Yes: told, and tried again at its time',
-    { memory: { failures: [failureIn('status')] } },
-    'wait Failed',
-    true,
-  ],
-  ['vCenter or Kubernetes could not be read', { memory: { failures: [failureIn('observe')] } }, 'wait Failed', true],
-  ['paused', { desired: { paused: true } }, 'rests Paused', true],
-  ['deletion is paused', { desired: { ...deleting, paused: true } }, 'rests Paused', true],
-  ['deletion is held by a gate', { desired: { ...deleting, deleteChecks: ['a'] } }, 'rests DeletionBlocked', true],
+  ['PatchErr Yes: told, and tried again at its time', { memory: { failures: [failureIn('status')] } }, 'wait Failed'],
+  ['vCenter or Kubernetes could not be read', { memory: { failures: [failureIn('observe')] } }, 'wait Failed'],
+  ['paused', { desired: { paused: true } }, 'blocked Paused'],
+  ['deletion is paused', { desired: { ...deleting, paused: true } }, 'blocked Paused'],
+  ['deletion is held by a gate', { desired: { ...deleting, deleteChecks: ['a'] } }, 'blocked DeletionBlocked'],
   [
     'a foreign VM has its name',
     {
@@ -74,65 +87,157 @@ const rows: [why: string, given: Given, comesTo: string, published: boolean][] =
         candidates: [{ moId: 'vm-9', name: 'web', foundBy: ['name'], instanceUuid: 'x', mark: null, inFolder: true }],
       },
     },
-    'rests NotOwned',
-    true,
+    'blocked NotOwned',
   ],
-  [
-    'it waits its turn, and nothing is polled',
-    { vm: null, observed: { turn: { create: false, destroy: false, taken: null } } },
-    'wait TooManyCreates',
-    true,
-  ],
-  [
-    'requeue: an address is waited for where nobody tells',
-    { vm: noAddress, settings: told },
-    'wait WaitingForAddress',
-    true,
-  ],
-  ['requeue: not where it is told', { vm: noAddress }, 'settled Settled', true],
+  ['requeue: an address is waited for where nobody tells', { vm: noAddress, settings: told }, 'wait WaitingForAddress'],
+  ['requeue: not where it is told', { vm: noAddress }, 'reconciled Reconciled'],
   [
     'requeue: not without a network',
     { vm: noAddress, settings: told, desired: { networkDisabled: true } },
-    'settled Settled',
-    true,
+    'reconciled Reconciled',
   ],
-  ['requeue: not for ever', { vm: noAddress, settings: told, nowMs: beginMs + 60 * minute }, 'settled Settled', true],
-  ['only observed', { vm: off, settings: { mode: 'observe' } }, 'settled Observed', true],
-  ['only observed, as it asks itself', { vm: off, desired: { mode: 'observe' } }, 'settled Observed', true],
+  ['requeue: not for ever', { vm: noAddress, settings: told, nowMs: beginMs + 60 * minute }, 'reconciled Reconciled'],
 ];
 
-test.each(rows)('Reconcile: %s', (_why, given, comesTo, published) => {
-  const plan = planOf(given);
-  expect(short(plan)).toBe(comesTo);
-  expect(plan.status !== null).toBe(published);
+test.each(rows)('Reconcile: %s', (_why, given, comesTo) => {
+  expect(short(planOf(given))).toBe(comesTo);
 });
 
-test('Reconcile: GetVMErr Yes: there is no such object, and nothing is done', () => {
-  const { observed, memory, settings } = contextOf();
-  expect(planVirtualMachine(null, observed, memory, beginMs, settings)).toMatchObject({
-    decision: { next: 'done', end: 'gone' },
-    status: null,
-  });
+const gone: VirtualMachineSituation = {
+  input: { namespace: 'team', name: 'web' },
+  desired: null,
+  observed: { recorded: {}, objects: {} as never, vcenter: null, problem: null, isAfterStep: false },
+  settings,
+  memory: { ...noMemory, slot: null },
+  inFlight: new Set(),
+  askedMs: beginMs,
+  nowMs: beginMs,
+};
+
+test('Reconcile: GetVMErr Yes: there is no such object, and nothing is done or said', () => {
+  const plan = planVirtualMachine(gone);
+  expect(plan).toMatchObject({ kind: 'done', outcome: 'gone' });
+  expect(statusOf(gone, plan)).toBeNull();
+});
+
+test('DeleteErr No: of an object that is released nothing is said', () => {
+  const released = { ...gone, desired: desiredOf({ deleting: true, finalizers: [] }) };
+  expect(statusOf(released, done('gone', 'Deleted', ''))).toBeNull();
 });
 
 test('in mode observe one condition says what would be done, and no other', () => {
-  expect(planOf({ vm: off, settings: { mode: 'observe' } }).status).toEqual({
-    fields: {},
-    removed: [],
-    conditions: [
-      expect.objectContaining({
-        type: 'Observed',
-        status: 'True',
-        reason: 'PoweringOn',
-        message: 'team/web: Would now: Power on web',
-      }),
-    ],
+  expect(saidOf({ vm: off, settings: { mode: 'observe' } })).toEqual({
+    status: {
+      fields: {},
+      removed: [],
+      conditions: [
+        expect.objectContaining({
+          type: 'Observed',
+          status: 'True',
+          reason: 'PoweringOn',
+          message: 'team/web: Would now: Power on web',
+        }),
+      ],
+    },
+    event: null,
+    notes: [],
   });
 });
 
-test('what is waited for has an end wherever nobody tells of it', () => {
-  const { decision } = planOf({ vm: noAddress, settings: told });
-  expect(decision).toMatchObject({ untilMs: beginMs + 2 * minute + 10_000 });
+test('what is waited for has an end wherever no event tells of it', () => {
+  expect(planOf({ vm: noAddress, settings: told })).toMatchObject({ untilMs: beginMs + 2 * minute + 10_000 });
+});
+
+test('a power state that another has changed is said before it is put right; one that a step has changed is not', () => {
+  const drifted = { vm: off, observed: { recorded: { powerState: 'PoweredOn' as const } } };
+  const publishOf = (plan: VirtualMachinePlan) =>
+    plan.kind === 'execute' ? plan.steps.map(({ publish }) => publish) : [];
+  expect(publishOf(planOf(drifted))).toEqual(['before']);
+  expect(publishOf(planOf(drifted, true))).toEqual([undefined]);
+  expect(publishOf(planOf({ vm: off }))).toEqual([undefined]);
+  expect(publishOf(planOf({ vm: off, observed: { recorded: { powerState: 'PoweredOff' } } }))).toEqual([undefined]);
+});
+
+test('that an object is released, or its create is stopped, is said before', () => {
+  const publishOf = (given: Given) => {
+    const plan = planOf({ ...given, desired: deleting, vm: null });
+    return plan.kind === 'execute' ? plan.steps[0]?.publish : null;
+  };
+  expect([publishOf({}), publishOf({ memory: { create: { task: 'task-1', sinceMs: 0 } } })]).toEqual([
+    'before',
+    'before',
+  ]);
+});
+
+test('a retry that was taken up is noted along with the status', () => {
+  const noted = saidOf({ desired: { retry: 'now' } }).notes;
+  expect(noted).toEqual([{ annotations: { 'drover.dev/retry-handled': 'now' } }]);
+  expect(isSaid({ recorded: {} }, { status: null, event: null, notes: noted })).toBe(false);
+  expect(saidOf({ desired: { retry: 'now' }, settings: { mode: 'observe' } }).notes).toEqual([]);
+});
+
+const deletes = (more: Given = {}): Given => ({ ...more, desired: { ...deleting, powerOffMode: 'Hard' } });
+const making = { create: { task: 'task-1', sinceMs: 0 } };
+const perhaps = { create: { task: null, sinceMs: 0 } };
+const fast = { settings: { fastDeploy: 'direct' as const } };
+const slots: [why: string, given: Given, slot: object | undefined][] = [
+  ['Concurrent creates allowed: it is about to be made', { vm: null }, { limit: 'creates' }],
+  ['so is a new one', { vm: null, desired: { finalizers: [], managerId: null } }, { limit: 'creates' }],
+  ['VMICacheReady No: it needs none yet', { ...fast, vm: null }, undefined],
+  ['its files are copied first', { ...fast, vm: null, observed: { imageCache: cachedOf() } }, { limit: 'creates' }],
+  [
+    'what is missing comes before its slot',
+    { vm: null, prerequisites: { storageClass: { kind: 'notFound', message: '' } } },
+    undefined,
+  ],
+  ['it is being made', { vm: null, memory: making }, { limit: 'creates', onlyKept: true }],
+  [
+    'it is being made, and vCenter does not answer',
+    { vm: null, memory: { ...making, failures: [failureIn('observe')] } },
+    { limit: 'creates', onlyKept: true },
+  ],
+  [
+    'it is not wanted any more: its making is stopped, and no slot is acquired for that',
+    { vm: null, desired: deleting, memory: making },
+    { limit: 'creates', onlyKept: true },
+  ],
+  [
+    'and so where its task is not known',
+    { vm: null, desired: deleting, memory: perhaps },
+    { limit: 'creates', onlyKept: true },
+  ],
+  [
+    'it could not be made, and is tried again later',
+    { vm: null, memory: { ...perhaps, failures: [failureIn('create')] } },
+    undefined,
+  ],
+  ['it is there', { config: { extraConfig: {} } }, undefined],
+  ['powering on is no create', { vm: off }, undefined],
+  ['powering off is no destroy', { desired: { powerState: 'PoweredOff', powerOffMode: 'Hard' } }, undefined],
+  ['no more are destroyed at once than may be: it is powered off for that', deletes(), { limit: 'destroys' }],
+  [
+    'its guest is shutting down',
+    { desired: deleting, memory: { soft: { operation: 'shutdown', sinceMs: beginMs + 2 * minute, failed: false } } },
+    { limit: 'destroys' },
+  ],
+  [
+    'its disks are detached',
+    deletes({ vm: off, config: { disks: [{ key: 1, name: 'data', capacityBytes: 1, own: false, boot: false }] } }),
+    { limit: 'destroys' },
+  ],
+  ['it is destroyed', deletes({ vm: off }), { limit: 'destroys' }],
+  [
+    'it could not be, and asks for none before its time',
+    deletes({ vm: off, memory: { failures: [failureIn('delete')] } }),
+    undefined,
+  ],
+  ['it is gone', deletes({ vm: null }), undefined],
+  ['it is blocked', deletes({ vm: { connectionState: 'disconnected' } }), undefined],
+];
+
+test.each(slots)('the slot of a plan: %s', (_why, given, slot) => {
+  const plan = planOf(given);
+  expect(plan.kind === 'done' ? undefined : plan.slot).toEqual(slot);
 });
 
 const created = {
@@ -170,7 +275,7 @@ const events: [why: string, given: Given, event: string | null][] = [
   ],
   [
     'what is only waited for is no failure',
-    { vm: null, observed: { turn: { create: false, destroy: true, taken: null }, ...recorded() } },
+    { vm: null, prerequisites: { class: { kind: 'notFound', message: '' } }, observed: recorded() },
     null,
   ],
   ['it could not be updated', { config: null, observed: recorded(created) }, 'UpdateFailure'],
@@ -184,11 +289,54 @@ const events: [why: string, given: Given, event: string | null][] = [
 ];
 
 test.each(events)('Events: %s', (_why, given, reason) => {
-  expect(planOf(given).event?.reason ?? null).toBe(reason);
+  expect(saidOf(given).event?.reason ?? null).toBe(reason);
 });
 
 test('the finalizers are known by both of their names', () => {
   expect(
-    planOf({ desired: { ...deleting, finalizers: [virtualMachineFinalizers.deprecated] }, vm: null }).decision,
-  ).toMatchObject({ next: 'act' });
+    planOf({ desired: { ...deleting, finalizers: [virtualMachineFinalizers.deprecated] }, vm: null }),
+  ).toMatchObject({ kind: 'execute' });
+});
+
+const booted = {
+  annotations: { 'virtualmachine.vmoperator.vmware.com/first-boot-done': 'true', 'drover.dev/creating': null },
+};
+const applied = {
+  annotations: {
+    'vmoperator.vmware.com/last-resized-vm-class': describeApplied({ name: 'large', uid: 'u', generation: 3 }),
+  },
+};
+const step = (...patches: Parameters<typeof patch>[2][]): Outcome => patch('power', 'Note it', ...patches);
+
+test.each<[what: string, outcome: Outcome, notes: object | null]>([
+  ['the first start', step(booted), [booted]],
+  ['the class that was applied', step(applied), [applied]],
+  ['both', step(booted, applied), [booted, applied]],
+  [
+    'beside a deed it is a step',
+    execute(
+      'power',
+      ['Power on', { kind: 'power', moId: 'vm-1', operation: 'powerOn' }],
+      ['Note it', { kind: 'patchVirtualMachine', patches: [booted] }],
+    ),
+    null,
+  ],
+  ['what others go by is none', step({ annotations: { 'vmoperator.vmware.com/manager-id': 'vc' } }), null],
+  ['the spec is none', step({ ...booted, spec: {} }), null],
+  ['a finalizer is none', step({ removeFinalizers: ['f'] }), null],
+  ['nothing', success, null],
+  ['a wait', wait('Updating', 'it'), null],
+])('%s', (_, outcome, notes) => {
+  expect(notesOf(outcome)).toEqual(notes);
+});
+
+test('what is noted counts from then on', () => {
+  const before = desiredOf({ firstBootDone: false, creatingSince: '2026-01-01T00:00:00Z', lastResizedClass: null });
+  expect(noted(before, [booted, applied])).toEqual({
+    ...before,
+    firstBootDone: true,
+    creatingSince: null,
+    lastResizedClass: { name: 'large', uid: 'u', generation: 3 },
+  });
+  expect(noted(before, [])).toEqual(before);
 });

@@ -1,127 +1,110 @@
-import type { DesiredVirtualMachine, VirtualMachineSettings } from '../../../contracts/virtual-machine/lifecycle.ts';
-import type {
-  VirtualMachineMemory,
-  VirtualMachineObservation,
-} from '../../../contracts/virtual-machine/observation.ts';
-import type {
-  Outcome,
-  VirtualMachineDecision,
-  VirtualMachinePatch,
-  VirtualMachinePlan,
-  VirtualMachineStep,
-} from '../../../contracts/virtual-machine/plan.ts';
-import { describeObserved, describeStatus } from '../describe-status.ts';
-import { judgeEvent } from '../judge-event.ts';
-import { planDelete } from './plan-delete.ts';
-import { noted, notesOf } from '../notes.ts';
-import { nextLook } from '../next-look.ts';
-import { planNormal } from './plan-normal.ts';
-import { forget, noMemory } from '../remember.ts';
-import type { Context } from '../step.ts';
-import { failureOf, fullName, retry } from '../step.ts';
+import { retryHandledAnnotation } from '../../../contracts/eviction/annotations.ts';
+import type { SlotKind } from '../../../contracts/allowance.ts';
+import type { AppliedClass, DesiredVirtualMachine } from '../../../contracts/virtual-machine/lifecycle.ts';
+import { virtualMachineAnnotations as keys } from '../../../contracts/virtual-machine/metadata.ts';
+import type { VirtualMachinePatch } from '../../../contracts/virtual-machine/mutations.ts';
+import { done, execute, wait, type SlotRequest } from '../../lib/plan.ts';
+import {
+  contextIn,
+  failureOf,
+  fullName,
+  isBeingMade,
+  releases,
+  retry,
+  type Context,
+  type Outcome,
+  type StagedAction,
+  type VirtualMachinePlan,
+  type VirtualMachineSituation,
+  type VirtualMachineStep,
+} from './context.ts';
+import { planDelete } from './delete.ts';
+import { planNormal } from './normal.ts';
+import { powerStateOf } from './power.ts';
 
-/**
- * Decides what happens to a VirtualMachine next, and what it then says. Pure. Whatever comes of the decision, the status is published.
- * Sources: seed 000 "Reconcile"; vm-and-machine.md A.4; design section 8.
- *
- * @param desired null: there is no such object
- */
-export function planVirtualMachine(
-  desired: DesiredVirtualMachine | null,
-  observed: VirtualMachineObservation,
-  before: VirtualMachineMemory,
-  nowMs: number,
-  settings: VirtualMachineSettings,
-): VirtualMachinePlan {
-  if (desired === null)
-    return {
-      decision: { next: 'done', end: 'gone', state: 'Settled', message: 'There is no such VirtualMachine' },
-      memory: noMemory,
-      status: null,
-      event: null,
-      notes: [],
-    };
-  const memory = forget(before, desired, observed);
-  const context: Context = { desired, observed, memory, settings, nowMs };
-  const failure = memory.failures.find(({ phase }) => phase === 'observe');
-  const { outcome, notes } =
-    failure === undefined
-      ? decideWithNotes(context)
-      : {
-          outcome: { kind: 'wait', state: 'Failed', for: failure.message, untilMs: failure.retryAtMs } as const,
-          notes: [],
-        };
-  const decision = toDecision(context, outcome);
-  if (settings.mode === 'observe' || desired.mode === 'observe') {
-    return {
-      decision: { next: 'done', end: 'settled', state: 'Observed', message: 'Only observed' },
-      memory,
-      status: describeObserved(context, decision),
-      event: null,
-      notes: [],
-    };
-  }
-  // Once it is released there is nobody to say it; what could not be read is not known.
-  const isGone = decision.next === 'done' && decision.end === 'gone';
-  return {
-    decision,
-    memory,
-    status: isGone ? null : describeStatus(context, decision),
-    event: judgeEvent(context, decision),
-    notes,
-  };
+/** Decides what happens to a VirtualMachine next. Pure. */
+export function planVirtualMachine(situation: VirtualMachineSituation): VirtualMachinePlan {
+  const { desired } = situation;
+  if (desired === null) return done('gone', 'NotFound', 'There is no such VirtualMachine');
+  return planWithNotes(contextIn(situation, desired), situation.observed.isAfterStep).plan;
 }
 
-/** What is only noted goes along with what is said, where nothing else is to be done. */
-function decideWithNotes(context: Context): { outcome: Outcome; notes: VirtualMachinePatch[] } {
+/** The plan, and what drover writes down in the object for itself, along with the status. Lost, it is written again. Pure. */
+export function planWithNotes(
+  context: Context,
+  isAfterStep: boolean,
+): { plan: VirtualMachinePlan; notes: VirtualMachinePatch[] } {
+  const failure = context.memory.failures.find(({ stage }) => stage === 'observe');
+  if (failure !== undefined) {
+    const slot = isBeingMade(context.memory) ? kept('creates') : undefined;
+    return { plan: wait('Failed', failure.reason, failure.message, failure.retryAtMs, slot), notes: [] };
+  }
   const outcome = decide(context);
   const notes = context.desired.deleting ? null : notesOf(outcome);
   const then = notes === null ? outcome : decide({ ...context, desired: noted(context.desired, notes) });
-  return notes === null || then.kind === 'act' ? { outcome, notes: [] } : { outcome: then, notes };
+  // What is only noted goes along with what is said, where nothing else is to be executed.
+  const isAlong = notes !== null && then.kind !== 'execute';
+  return { plan: toPlan(context, isAlong ? then : outcome, isAfterStep), notes: isAlong ? notes : [] };
 }
+
+/** A retry that this run has taken up. Nothing is written where drover only observes. Pure. */
+export const retryNotes = ({ desired, settings }: Pick<Context, 'desired' | 'settings'>): VirtualMachinePatch[] =>
+  desired.retry === null || settings.mode === 'observe'
+    ? []
+    : [{ annotations: { [retryHandledAnnotation]: desired.retry } }];
 
 /** Whatever it is that has failed, it is not tried again before its time. */
 function decide(context: Context): Outcome {
   const outcome = context.desired.deleting ? planDelete(context) : planNormal(context);
-  const [first] = outcome.kind === 'act' ? outcome.steps : [];
-  const failure = first === undefined ? undefined : failureOf(context, first.phase);
+  const [first] = outcome.kind === 'execute' ? outcome.steps : [];
+  const failure = first === undefined ? undefined : failureOf(context, first.stage);
   return failure === undefined ? outcome : retry(failure);
 }
 
-function toDecision(context: Context, outcome: Outcome): VirtualMachineDecision {
+const blockedReasons = ['Paused', 'NotOwned', 'Ambiguous', 'DeletionBlocked'];
+
+function toPlan(context: Context, outcome: Outcome, isAfterStep: boolean): VirtualMachinePlan {
   const { desired } = context;
-  const name = fullName(desired);
+  const slot = slotOf(context, outcome);
   switch (outcome.kind) {
-    case 'act':
-      return { next: 'act', steps: outcome.steps, state: stateOfSteps(context, outcome.steps) };
+    case 'execute':
+      return execute(
+        outcome.steps.map((step) => toStep(context, outcome.steps, step, isAfterStep)),
+        slot,
+      );
     case 'wait':
-      return {
-        next: 'wait',
-        for: outcome.for,
-        untilMs: outcome.untilMs,
-        state: outcome.state,
-        ...(outcome.turn !== undefined && { turn: outcome.turn }),
-      };
+      return wait(outcome.phase, outcome.phase, outcome.message, outcome.untilMs, slot);
     case 'failed': {
       const { reason, message, retryAtMs } = outcome;
-      const state =
-        reason === 'Paused' || reason === 'NotOwned' || reason === 'Ambiguous' || reason === 'DeletionBlocked'
-          ? reason
-          : 'Failed';
-      if (outcome.requeue) return { next: 'wait', for: `another try: ${message}`, untilMs: retryAtMs, state };
-      return { next: 'done', end: 'rests', state, message };
+      const phase = blockedReasons.includes(reason) ? reason : 'Failed';
+      return outcome.requeue
+        ? wait(phase, reason, `another try: ${message}`, retryAtMs, slot)
+        : done('blocked', phase, message);
     }
     case 'success': {
-      if (desired.deleting) return { next: 'done', end: 'gone', state: 'Deleting', message: `${name} is deleted` };
-      const later = nextLook(context);
-      return later === null
-        ? { next: 'done', end: 'settled', state: 'Settled', message: `${name} is as its spec wants it` }
-        : { next: 'wait', for: later.for, untilMs: later.untilMs, state: later.state };
+      if (desired.deleting) return done('gone', 'Deleted', `${fullName(desired)} is deleted`);
+      return (
+        waitForAddress(context) ?? done('reconciled', 'Reconciled', `${fullName(desired)} is as its spec wants it`)
+      );
     }
   }
 }
 
-const statesOfPower = {
+function toStep(
+  context: Context,
+  steps: readonly StagedAction[],
+  step: StagedAction,
+  isAfterStep: boolean,
+): VirtualMachineStep {
+  const isFirst = step.kind === 'cancelCreate' || releases(step) || (isDrift(context, step) && !isAfterStep);
+  return { ...step, phase: phaseOf(context, steps), ...(isFirst && { publish: 'before' as const }) };
+}
+
+/** Another one has changed the power state. That is said before it is put right, or no user would see it. */
+const isDrift = ({ observed: { vm, recorded } }: Context, { kind }: StagedAction): boolean =>
+  kind === 'power' && vm !== null && recorded.powerState !== undefined && recorded.powerState !== powerStateOf(vm);
+
+const phasesOfPower = {
   powerOn: 'PoweringOn',
   powerOff: 'PoweringOff',
   shutdownGuest: 'PoweringOff',
@@ -131,13 +114,71 @@ const statesOfPower = {
   rebootGuest: 'Restarting',
 } as const;
 
-function stateOfSteps({ desired, observed }: Context, steps: readonly VirtualMachineStep[]): string {
-  const [first] = steps;
+function phaseOf({ desired, observed }: Context, [first]: readonly StagedAction[]): string {
   if (desired.deleting) return 'Deleting';
-  if (first === undefined) return 'Updating';
-  return first.do === 'power'
-    ? statesOfPower[first.operation]
-    : first.phase === 'create' && observed.vm === null
-      ? 'Creating'
-      : 'Updating';
+  if (first?.kind === 'power') return phasesOfPower[first.operation];
+  return first?.stage === 'create' && observed.vm === null ? 'Creating' : 'Updating';
+}
+
+const kept = (limit: SlotKind): SlotRequest => ({ limit, onlyKept: true });
+
+/** Which slot a plan needs, or makes use of still; undefined: none, also while something that failed waits to be tried again. Pure. */
+export function slotOf({ desired, memory }: Context, outcome: Outcome): SlotRequest | undefined {
+  const kinds = outcome.kind === 'execute' ? outcome.steps.map(({ kind }) => kind) : [];
+  const needs = (limit: SlotKind): SlotRequest => ({ limit });
+  if (!desired.deleting && kinds.includes('createVirtualMachine')) return needs('creates');
+  if (isBeingMade(memory) || (memory.create !== null && kinds.length > 0)) return kept('creates');
+  if (!desired.deleting) return undefined;
+  if (kinds.some((kind) => kind === 'power' || kind === 'detachDisks' || kind === 'destroy')) return needs('destroys');
+  // Its guest is shutting down.
+  return outcome.kind === 'wait' && outcome.phase === 'Deleting' ? needs('destroys') : undefined;
+}
+
+/**
+ * Where no event tells of changes in vCenter, an address that is still to come is waited for although all is done. Everything else that
+ * upstream requeues for is a wait of its own, with its deadline, or has an event.
+ */
+function waitForAddress({ desired, observed, settings, nowMs }: Context): VirtualMachinePlan | null {
+  const { vm } = observed;
+  if (vm === null || settings.asyncSignal || desired.networkDisabled || desired.networkCards.length === 0) return null;
+  if (vm.powerState !== 'poweredOn' || vm.guest.primaryIp4 !== null || vm.guest.primaryIp6 !== null) return null;
+  const endMs = (vm.upSinceMs ?? nowMs) + settings.addressMs;
+  const phase = 'WaitingForAddress';
+  return nowMs < endMs ? wait(phase, phase, 'an address of the guest', Math.min(nowMs + settings.pollMs, endMs)) : null;
+}
+
+/** Annotations by which drover remembers what it has done. Nothing that comes next waits for them. */
+const remembered: readonly string[] = [keys.lastResizedClass, keys.firstBootDone, keys.creating, keys.copies];
+
+/** What an outcome only notes; null: it does something else, or more. Pure. */
+export function notesOf(outcome: Outcome): VirtualMachinePatch[] | null {
+  const [step, ...others] = outcome.kind === 'execute' ? outcome.steps : [];
+  if (step?.kind !== 'patchVirtualMachine' || others.length > 0) return null;
+  const isNote = ({ annotations = {}, ...rest }: VirtualMachinePatch): boolean =>
+    Object.keys(rest).length === 0 && Object.keys(annotations).every((key) => remembered.includes(key));
+  return step.patches.every(isNote) ? step.patches : null;
+}
+
+/** The object as it is once that is written. Pure. */
+export const noted = (desired: DesiredVirtualMachine, notes: readonly VirtualMachinePatch[]): DesiredVirtualMachine =>
+  notes.reduce((before, { annotations = {} }) => {
+    const {
+      [keys.lastResizedClass]: applied,
+      [keys.firstBootDone]: booted,
+      [keys.creating]: creating,
+      [keys.copies]: copies,
+    } = annotations;
+    return {
+      ...before,
+      ...(typeof applied === 'string' && { lastResizedClass: readApplied(applied) }),
+      ...(booted !== undefined && { firstBootDone: booted === 'true' }),
+      ...(creating !== undefined && { creatingSince: creating }),
+      // Notes only take it away.
+      ...(copies === null && { copiesAt: null }),
+    };
+  }, desired);
+
+function readApplied(text: string): AppliedClass {
+  const applied = JSON.parse(text) as { Name: string; UID: string; Generation: number };
+  return { name: applied.Name, uid: applied.UID, generation: applied.Generation };
 }

@@ -1,8 +1,15 @@
-import type { DesiredVirtualMachine, WantedSize } from '../../../contracts/virtual-machine/lifecycle.ts';
+import type {
+  DesiredVirtualMachine,
+  WantedSize,
+  AppliedClass,
+  VirtualMachineSettings,
+} from '../../../contracts/virtual-machine/lifecycle.ts';
 import type { ComputeConfig, ResourceAllocation } from '../../../contracts/virtual-machine/config.ts';
-import { extraConfigKeys } from '../../../contracts/virtual-machine/marks.ts';
-import type { ClassFacts } from '../../../contracts/virtual-machine/observation.ts';
-import { fullName } from '../step.ts';
+import { extraConfigKeys } from '../../../contracts/virtual-machine/metadata.ts';
+import type { ClassFacts, Fetched } from '../../../contracts/virtual-machine/observation.ts';
+import { fullName } from './context.ts';
+import type { ConditionUpdate } from '../../../contracts/conditions.ts';
+import { trueReason, virtualMachineConditions } from '../../../contracts/virtual-machine/conditions.ts';
 
 /**
  * The size a VM shall have: that of its class where it is applied, and on top what the spec itself asks for. What neither says is left out.
@@ -72,3 +79,75 @@ export function wantExtraConfig(
     ...ownershipMark(desired),
   };
 }
+
+export interface Resize {
+  /** What is to be applied; null: nothing. */
+  apply: ClassFacts | null;
+  /** Null: nothing is known of it. */
+  condition: ConditionUpdate | null;
+}
+
+type Wanted = Pick<DesiredVirtualMachine, 'className' | 'lastResizedClass' | 'sameClassResize'>;
+
+/**
+ * Whether the VM takes another size from its class: the class is another one, or has changed and the object opts in. A class that is
+ * missing holds nothing up: the VM keeps its size. Source: vm-and-machine.md A.7, resize rules.
+ */
+export function judgeResize(
+  desired: Wanted,
+  fetched: Fetched<ClassFacts> | null,
+  { resize }: Pick<VirtualMachineSettings, 'resize'>,
+): Resize {
+  const { className, lastResizedClass: last, sameClassResize } = desired;
+  if (className === null) return { apply: null, condition: null };
+  if (fetched?.kind !== 'found')
+    return {
+      apply: null,
+      condition: said('Unknown', 'ClassNotFound', `Class ${className} could not be read: the VM keeps its size`),
+    };
+  const found = fetched.value;
+  const isOn = resize !== 'off';
+  if (last === null)
+    return {
+      apply: isOn && sameClassResize ? found : null,
+      condition:
+        isOn && sameClassResize ? said('False', 'SameClassResize', `Class ${className} is to be applied`) : null,
+    };
+  if (last.name !== className)
+    return {
+      apply: isOn ? found : null,
+      condition: said(
+        'False',
+        'ClassNameChanged',
+        `The VM has the size of ${last.name}, and shall have that of ${className}`,
+      ),
+    };
+  if (isSame(last, found)) return { apply: null, condition: said('True', trueReason, '') };
+  if (!sameClassResize)
+    return {
+      apply: null,
+      condition: said(
+        'False',
+        'ClassUpdated',
+        `Class ${className} has changed since it was applied, and the VM does not follow it`,
+      ),
+    };
+  return {
+    apply: isOn ? found : null,
+    condition: said('False', 'SameClassResize', `Class ${className} has changed since it was applied`),
+  };
+}
+
+const isSame = (last: AppliedClass, found: AppliedClass): boolean =>
+  last.uid === found.uid && last.generation === found.generation;
+
+const said = (status: ConditionUpdate['status'], reason: string, message: string): ConditionUpdate => ({
+  type: virtualMachineConditions.classSynced,
+  status,
+  reason,
+  message,
+});
+
+/** The annotation that records what was applied, as upstream writes it. */
+export const describeApplied = ({ name, uid, generation }: AppliedClass): string =>
+  JSON.stringify({ Name: name, UID: uid, Generation: generation });

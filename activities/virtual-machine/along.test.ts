@@ -1,0 +1,132 @@
+import type {
+  Along,
+  ObservationRequest,
+  PatchedVirtualMachine,
+  SubmittedTask,
+  VirtualMachineVsphereActivities,
+  VsphereFacts,
+} from '../../contracts/virtual-machine/activities.ts';
+import { testClock, testScope } from '../../test/fixtures/activities/nova.ts';
+import { desiredOf } from '../../test/fixtures/workflows/virtual-machine.ts';
+import { goAlong } from './along.ts';
+
+const object = { namespace: 'team', name: 'web', uid: 'u', generation: 1 };
+const notes = { ...object, patches: [{ annotations: { a: 'b' } }] };
+const report = { ...object, status: null, event: null, notes: [] };
+const slot = { limit: { kind: 'creates', vcenter: 'vc' }, request: {} } as NonNullable<Along['slot']>;
+const request = {
+  mark: { namespacedName: 'team/web', uid: 'u' },
+  cause: 'the test',
+  create: {} as never,
+  look: { mayBeMade: false, instanceUuid: null, zone: null, uniqueId: null } as ObservationRequest,
+};
+const facts = { managerId: 'vc' } as VsphereFacts;
+const task: SubmittedTask = { taskId: 'task-1', purpose: { kind: 'change', vmId: 'vm-1' } };
+const patched: PatchedVirtualMachine = {
+  isCurrent: true,
+  desired: desiredOf({ instanceUuid: 'given', zone: 'zone-b' }),
+  recorded: {},
+};
+const written = { desired: desiredOf(), recorded: {} };
+
+interface Row {
+  patch?: PatchedVirtualMachine | null;
+  submitted?: { facts: VsphereFacts } | SubmittedTask | Error;
+  takesMs?: number;
+  fails?: 'release' | 'report';
+}
+
+/** What a create with all of it comes to, and the calls in their order. */
+async function create({ patch = patched, submitted = { facts }, takesMs = 0, fails }: Row, with_: Along) {
+  const clock = {
+    ...testClock(),
+    // Over at once where the create takes longer, and only by an abort where it does not.
+    sleep: (ms: number, signal?: AbortSignal): Promise<void> =>
+      takesMs > ms
+        ? Promise.resolve()
+        : new Promise((_, reject) => signal?.addEventListener('abort', () => reject(new Error('aborted')))),
+  };
+  const calls: string[] = [];
+  const failing = (what: Row['fails']): Promise<void> =>
+    fails === what ? Promise.reject(new Error('away')) : Promise.resolve();
+  const along = goAlong(
+    {
+      async submitNewVm({ look }: typeof request) {
+        calls.push(`submit ${look.mayBeMade ? 'after' : 'before'} ${look.zone ?? '-'} ${look.instanceUuid ?? '-'}`);
+        if (takesMs > 0) await new Promise(setImmediate);
+        if (submitted instanceof Error) throw submitted;
+        return submitted;
+      },
+      async awaitTask() {
+        calls.push('await');
+        if (submitted instanceof Error) throw submitted;
+        return { vmId: 'vm-1', facts };
+      },
+    } as unknown as VirtualMachineVsphereActivities,
+    {
+      objects: {
+        patchVirtualMachine: async () => (calls.push('patch'), patch),
+        publishVirtualMachine: async () => (calls.push('publish'), await failing('report'), written),
+      },
+      releaseSlot: async () => (calls.push('release'), await failing('release')),
+      clock,
+      scope: () => testScope(),
+    },
+  );
+  return {
+    calls,
+    create: () => along.submitNewVm({ ...request, ...with_ }),
+    wait: () => along.awaitTask({ ...task, ...with_ }),
+  };
+}
+
+const all = { notes, report, slot };
+const rows: [why: string, row: Row, with_: Along, result: unknown, calls: string[]][] = [
+  ['alone', {}, {}, { facts }, ['submit before - -']],
+  [
+    'what is noted goes first, and is where it looks afterwards; what is short is not said; its slot goes',
+    {},
+    all,
+    { facts, written: patched, isSlotReleased: true },
+    ['patch', 'submit after zone-b given', 'release'],
+  ],
+  ['notes that do not hold end it', { patch: { ...patched, isCurrent: false } }, all, { isOutdated: true }, ['patch']],
+  ['as do those of an object that is gone', { patch: null }, all, { isOutdated: true }, ['patch']],
+  [
+    'what takes long is said meanwhile',
+    { takesMs: 3_000 },
+    all,
+    { facts, written: patched, said: written, isSlotReleased: true },
+    ['patch', 'submit after zone-b given', 'publish', 'release'],
+  ],
+  ['a task that goes on keeps its slot', { submitted: task }, { slot }, task, ['submit before - -']],
+  [
+    'what is not said, or not released, fails nothing',
+    { takesMs: 3_000, fails: 'report' },
+    { report },
+    { facts },
+    ['submit before - -', 'publish'],
+  ],
+  ['nor does a slot that is not released', { fails: 'release' }, { slot }, { facts }, ['submit before - -', 'release']],
+];
+
+test.each(rows)('a create: %s', async (_why, row, with_, result, calls) => {
+  const made = await create(row, with_);
+  expect(await made.create()).toEqual(result);
+  expect(made.calls).toEqual(calls);
+});
+
+test('a create that fails releases nothing: its run decides', async () => {
+  const made = await create({ submitted: new Error('no room') }, { slot });
+  await expect(made.create()).rejects.toThrow('no room');
+  expect(made.calls).toEqual(['submit before - -']);
+});
+
+test('a task that is awaited is said, and its slot goes once it has ended well', async () => {
+  const made = await create({}, { report, slot });
+  expect(await made.wait()).toEqual({ vmId: 'vm-1', facts, said: written, isSlotReleased: true });
+  expect(made.calls).toEqual(['publish', 'await', 'release']);
+  const failed = await create({ submitted: new Error('no room') }, { report, slot });
+  await expect(failed.wait()).rejects.toThrow('no room');
+  expect(failed.calls).toEqual(['publish', 'await']);
+});

@@ -1,0 +1,158 @@
+import { findCondition, type ConditionUpdate } from '../../contracts/conditions.ts';
+import { trueReason, virtualMachineConditions as types } from '../../contracts/virtual-machine/conditions.ts';
+import type { GuestFacts } from '../../contracts/virtual-machine/observation.ts';
+import { judgeBackup } from './plan/update.ts';
+import { diffConfig } from './plan/config.ts';
+import { needsTools, powerStateOf } from './plan/power.ts';
+import { judgeResize } from './plan/want-config.ts';
+import { failureOf, type Context, type VmContext } from './plan/context.ts';
+
+/** Conditions of a VM that exists. Null: there is nothing to say, and what was said is taken away. Source: vm-and-machine.md A.2. */
+export function describeVm(context: VmContext): Record<string, ConditionUpdate | null> {
+  const { desired, observed, settings, vm } = context;
+  const { whenOff } = diffConfig(context);
+  return {
+    [types.created]: yes(types.created),
+    [types.powerStateSynced]: judgePowerState(context),
+    [types.locationValid]: judgeLocation(context),
+    [types.tools]: judgeTools(context),
+    [types.guestCustomization]: judgeCustomization(vm.guest),
+    [types.ready]: judgeProbe(context),
+    [types.classSynced]: judgeResize(desired, observed.prerequisites.class, settings).condition,
+    [types.groupLinked]: judgeGroup(context),
+    [types.backupUpToDate]: judgeBackup(context),
+    [types.computeConfigSynced]: judgeSynced(context, types.computeConfigSynced, whenOff.compute),
+    [types.networkConfigSynced]: judgeSynced(context, types.networkConfigSynced, whenOff.network),
+    [types.cdromVerified]:
+      whenOff.cdrom.length === 0
+        ? yes(types.cdromVerified)
+        : no(types.cdromVerified, 'HardwareCDROMMismatch', `Has to be powered off to ${whenOff.cdrom.join(', ')}`),
+    [types.extraConfigSynced]: judgeSynced(context, types.extraConfigSynced, []),
+  };
+}
+
+export const yes = (type: string, reason: string = trueReason, message = ''): ConditionUpdate => ({
+  type,
+  status: 'True',
+  reason,
+  message,
+});
+export const no = (type: string, reason: string, message: string): ConditionUpdate => ({
+  type,
+  status: 'False',
+  reason,
+  message,
+});
+const unknown = (type: string, reason: string, message: string): ConditionUpdate => ({
+  type,
+  status: 'Unknown',
+  reason,
+  message,
+});
+
+function judgePowerState({ desired, vm }: VmContext): ConditionUpdate {
+  const observed = powerStateOf(vm);
+  const type = types.powerStateSynced;
+  return desired.powerState === observed
+    ? yes(type, 'Synced', observed)
+    : no(type, 'NotSynced', `spec.powerState=${desired.powerState} != status.powerState=${observed}`);
+}
+
+/** In the pool and the folder of its namespace, or one level below. */
+function judgeLocation({ vm: { location } }: VmContext): ConditionUpdate | null {
+  if (location === null) return null;
+  const type = types.locationValid;
+  if (location.resourcePool && location.folder) return yes(type);
+  const reason = location.folder
+    ? 'ResourcePoolMismatch'
+    : location.resourcePool
+      ? 'FolderMismatch'
+      : 'ResourcePoolAndFolderMismatch';
+  return no(type, reason, 'Somebody has moved the VM out of its namespace in vCenter');
+}
+
+function judgeTools({ desired, settings, vm, nowMs }: VmContext): ConditionUpdate | null {
+  const type = types.tools;
+  if (vm.powerState !== 'poweredOn') return null;
+  if (vm.guest.toolsRunning) return yes(type);
+  const isLate = nowMs >= (vm.upSinceMs ?? nowMs) + settings.toolsMs;
+  const message = !needsTools(desired)
+    ? 'VMware Tools do not run'
+    : isLate
+      ? `VMware Tools have not come up within ${settings.toolsMs / 60_000} min`
+      : 'VMware Tools are waited for';
+  return vm.guest.known ? no(type, 'VirtualMachineToolsNotRunning', message) : unknown(type, 'NoGuestInfo', message);
+}
+
+const customizations: Record<string, [status: ConditionUpdate['status'], reason: string]> = {
+  TOOLSDEPLOYPKG_IDLE: ['True', trueReason],
+  TOOLSDEPLOYPKG_SUCCEEDED: ['True', trueReason],
+  TOOLSDEPLOYPKG_PENDING: ['False', 'GuestCustomizationPending'],
+  TOOLSDEPLOYPKG_RUNNING: ['False', 'GuestCustomizationRunning'],
+  TOOLSDEPLOYPKG_FAILED: ['False', 'GuestCustomizationFailed'],
+};
+
+function judgeCustomization({ customization, customizationMessage }: GuestFacts): ConditionUpdate | null {
+  if (customization === null) return null;
+  const [status, reason] = customizations[customization] ?? ['Unknown', 'GuestCustomizationUnknown'];
+  return { type: types.guestCustomization, status, reason, message: customizationMessage ?? '' };
+}
+
+/** By the status where changes in vCenter are told, but for a port, which somebody has to knock at. */
+export const probedBy = ({
+  desired,
+  settings,
+}: Pick<Context, 'desired' | 'settings'>): 'nobody' | 'status' | 'prober' => {
+  if (desired.probe === null) return 'nobody';
+  return settings.asyncSignal && desired.probe !== 'tcp' ? 'status' : 'prober';
+};
+
+function judgeProbe(context: VmContext): ConditionUpdate | null {
+  const { desired, observed, vm } = context;
+  const type = types.ready;
+  const by = probedBy(context);
+  if (by === 'nobody') return null;
+  if (vm.powerState !== 'poweredOn') return no(type, 'NotReady', 'virtual machine is not powered on');
+  if (by === 'status' && desired.probe === 'heartbeat')
+    return judgeHeartbeat(vm.guest.heartbeat, desired.probeThreshold);
+  if (observed.probe === null) return unknown(type, 'Unknown', 'It was not probed yet');
+  return observed.probe.passed ? yes(type) : no(type, 'NotReady', observed.probe.message);
+}
+
+function judgeHeartbeat(heartbeat: GuestFacts['heartbeat'], threshold: 'yellow' | 'green'): ConditionUpdate {
+  const type = types.ready;
+  if (heartbeat === 'green' || (heartbeat === 'yellow' && threshold === 'yellow')) return yes(type);
+  return heartbeat === 'yellow'
+    ? no(type, 'NotReady', 'heartbeat status "yellow" is below threshold')
+    : unknown(type, 'Unknown', `The heartbeat is ${heartbeat ?? 'not known'}`);
+}
+
+function judgeGroup({ desired, observed, settings }: VmContext): ConditionUpdate | null {
+  const type = types.groupLinked;
+  if (desired.group === null || !settings.groups) return null;
+  if (observed.group === null || !observed.group.found)
+    return no(type, 'NotFound', `There is no VirtualMachineGroup ${desired.group}`);
+  return observed.group.linked
+    ? yes(type)
+    : no(type, 'NotMember', `VirtualMachineGroup ${desired.group} does not list it`);
+}
+
+function judgeSynced(context: VmContext, type: string, whenOff: readonly string[]): ConditionUpdate {
+  const failure = failureOf(context, 'config');
+  if (whenOff.length > 0) return no(type, 'PowerOffRequired', `Has to be powered off to change ${whenOff.join(', ')}`);
+  if (failure !== undefined && type === types.extraConfigSynced) return no(type, 'ExtraConfigError', failure.message);
+  if (failure !== undefined && type === types.networkConfigSynced)
+    return no(type, 'NetworkConfigError', failure.message);
+  return yes(type);
+}
+
+/** Before there is a VM. */
+export function describeCreation(context: Context, problem: string | null): ConditionUpdate | null {
+  const failure = failureOf(context, 'create');
+  const message = failure?.message ?? problem;
+  if (message === null)
+    return findCondition(context.observed.recorded.conditions, types.created) === undefined
+      ? null
+      : no(types.created, 'Error', 'There is no VM');
+  return no(types.created, 'Error', message);
+}

@@ -1,0 +1,278 @@
+import { isCancellation } from '@temporalio/workflow';
+import type { VirtualMachineStatus } from '../../contracts/crds/virtual-machine.ts';
+import {
+  observationRequestOf,
+  type Along,
+  type Looking,
+  type ObservationRequest,
+  type SeenAfter,
+  type SubmittedTask,
+  type VirtualMachineVsphereActivities,
+  type VmSubject,
+  type WrittenAlong,
+  type WrittenVirtualMachine,
+} from '../../contracts/virtual-machine/activities.ts';
+import type { DesiredVirtualMachine } from '../../contracts/virtual-machine/lifecycle.ts';
+import type { PublishedVirtualMachine } from '../../contracts/virtual-machine/mutations.ts';
+import { explain } from '../lib/failures.ts';
+import type { Amend, Executed, Executor, Reconciler, StepContext } from '../lib/lifecycle.ts';
+import { virtualMachineObjects, vsphere, vsphereTask } from '../lib/virtual-machine-activities.ts';
+import { applyResult } from './memory.ts';
+import { fullName, type VirtualMachineLifecycle, type VirtualMachineStep } from './plan/context.ts';
+import { releaseOf } from './slots.ts';
+import { unsaid } from './unsaid.ts';
+
+type Context = StepContext<VirtualMachineLifecycle>;
+type Result = Executed<VirtualMachineLifecycle>;
+type Execute = Reconciler<VirtualMachineLifecycle>['execute'];
+type StepOf<Kind extends VirtualMachineStep['kind']> = Extract<VirtualMachineStep, { kind: Kind }>;
+
+/** What a call of vCenter came to: a task to be awaited, or all of it and what vCenter shows then. Null: it is done, and no more is known. */
+type Submitted = SubmittedTask | SeenAfter | { vmId: string } | null | void;
+
+/** A step that submits a mutation to vCenter, awaits its task where that takes long, and knows what vCenter shows then. */
+const mutation =
+  <Kind extends VirtualMachineStep['kind']>(
+    submit: (calls: VirtualMachineVsphereActivities, about: About, step: StepOf<Kind>) => Promise<Submitted>,
+  ): Executor<VirtualMachineLifecycle, StepOf<Kind>> =>
+  async (context, step) => {
+    const about = aboutOf(context);
+    return await afterSubmit(context, step, await submit(vsphere(context.settings.vcenter, step.summary), about, step));
+  };
+
+/** How each step is executed: one activity, and a second where a task of vCenter has to be awaited. */
+export const executors: Execute = {
+  async patchVirtualMachine(context, step) {
+    const { object, desired } = aboutOf(context);
+    const { generation } = desired;
+    const { patches } = step;
+    const written = await virtualMachineObjects(step.summary).patchVirtualMachine({ ...object, generation, patches });
+    if (written?.isCurrent !== true) return { ...ended(step), isOutdated: true };
+    return { ...ended(step), observation: asWritten(written) };
+  },
+  async ensureImageCache(context, step) {
+    const { name, providerId, providerVersion, location } = step;
+    await virtualMachineObjects(step.summary).ensureImageCache({ name, providerId, providerVersion, location });
+    return ended(step);
+  },
+  async createVirtualMachine(context, step) {
+    const { settings, memory } = context;
+    const { owner, object, desired } = aboutOf(context);
+    const { create, blocking, notes } = step;
+    const report = reportOf(context);
+    const submitted = await vsphere(settings.vcenter, step.summary).submitNewVm({
+      ...owner,
+      create,
+      ...(notes.length > 0 && { notes: { ...object, generation: desired.generation, patches: notes } }),
+      ...(report && { report }),
+      ...slotIn(memory.slot, settings),
+    });
+    if ('isOutdated' in submitted) return { isOutdated: true };
+    const noted: Amend<VirtualMachineLifecycle> = submitted.written ? asWritten(submitted.written) : (latest) => latest;
+    if (!('taskId' in submitted)) return shown(step, submitted, noted);
+    // While it is made there is nothing to observe.
+    if (!blocking)
+      return { ...ended(step, submitted.taskId), observation: (latest) => asSaid(submitted.said)(noted(latest)) };
+    return await awaited(context, step, submitted, settings.taskMs, noted);
+  },
+  async file(context, step) {
+    const { settings } = context;
+    const { owner } = aboutOf(context);
+    const { place, operation } = step;
+    const task = await vsphere(settings.vcenter, step.summary).submitFileOperation({ ...owner, place, operation });
+    // There is no VM yet to observe.
+    const isAwaited = task === null || (await awaitTask(context, step, task, settings.taskMs)) !== null;
+    return isAwaited ? { ...ended(step), observation: 'unchanged' } : { isOutdated: true };
+  },
+  awaitTask: (context, step) =>
+    afterSubmit(context, step, { taskId: step.task, purpose: purposeOf(context, step.task) }, step.deadlineMs),
+  cancelCreate: mutation<'cancelCreate'>((calls, { owner, folder, desired: { name } }, { task }) =>
+    calls.stopCreate({ ...owner, task, folder, name }),
+  ),
+  adopt: mutation<'adopt'>((calls, { subject }, { moId, changeVersion }) =>
+    calls.submitAdoption({ ...subject(moId), changeVersion }),
+  ),
+  reconfigure: mutation<'reconfigure'>((calls, { subject }, { moId, changeVersion, spec }) =>
+    calls.submitReconfigure({ ...subject(moId), changeVersion, spec }),
+  ),
+  upgradeHardware: mutation<'upgradeHardware'>((calls, { subject }, { moId, version }) =>
+    calls.submitHardwareUpgrade({ ...subject(moId), version }),
+  ),
+  bootstrap: mutation<'bootstrap'>((calls, { subject, object, desired }, { moId, part, hash }) =>
+    calls.submitBootstrap({ ...subject(moId), object, kind: desired.bootstrap.kind, part, hash }),
+  ),
+  attachClusterModule: mutation<'attachClusterModule'>((calls, { subject }, { moId, module }) =>
+    calls.attachClusterModule({ ...subject(moId), module }),
+  ),
+  power: mutation<'power'>((calls, { subject }, { moId, operation }) =>
+    calls.submitPower({ ...subject(moId), operation }),
+  ),
+  writeBackup: mutation<'writeBackup'>((calls, { subject, object }, { moId, version }) =>
+    calls.submitBackup({ ...subject(moId), object, version }),
+  ),
+  detachDisks: mutation<'detachDisks'>((calls, { subject }, { moId, keys }) =>
+    calls.submitDetachDisks({ ...subject(moId), keys }),
+  ),
+  destroy: mutation<'destroy'>((calls, { subject }, { moId }) => calls.submitDestroy(subject(moId))),
+  releaseMarks: mutation<'releaseMarks'>((calls, { subject }, { moId }) => calls.submitRelease(subject(moId))),
+  cancelTask: mutation<'cancelTask'>((calls, { subject, vmId }, { task }) =>
+    calls.cancelVsphereTask({ ...subject(vmId), task }),
+  ),
+};
+
+const ended = (step: VirtualMachineStep, task: string | null = null) => {
+  const nowMs = Date.now();
+  return {
+    applyResult: (memory: VirtualMachineLifecycle['memory']) => applyResult(memory, step, nowMs, task),
+  } satisfies Result;
+};
+
+const afterSubmit = async (
+  context: Context,
+  step: VirtualMachineStep,
+  submitted: Submitted,
+  deadlineMs: number = context.settings.taskMs,
+): Promise<Result> =>
+  submitted && 'taskId' in submitted
+    ? await awaited(context, step, submitted, deadlineMs)
+    : shown(step, submitted && 'facts' in submitted ? submitted : {});
+
+async function awaited(
+  context: Context,
+  step: VirtualMachineStep,
+  task: SubmittedTask,
+  deadlineMs: number,
+  noted?: Amend<VirtualMachineLifecycle>,
+): Promise<Result> {
+  const end = await awaitTask(context, step, { ...task, look: aboutOf(context).look }, deadlineMs);
+  return end === null ? { isOutdated: true } : shown(step, end, noted);
+}
+
+type End = Partial<SeenAfter> & WrittenAlong;
+
+/** What a call has shown is known, and so need not be observed. */
+function shown(step: VirtualMachineStep, end: End, noted?: Amend<VirtualMachineLifecycle>): Result {
+  const { facts, said, isSlotReleased = false } = end;
+  const apply = ended(step).applyResult;
+  const amend: Amend<VirtualMachineLifecycle> = (before) => {
+    const latest = asSaid(said)(noted === undefined ? before : noted(before));
+    return { ...latest, observed: { ...latest.observed, vcenter: facts ?? null, isAfterStep: true } };
+  };
+  return {
+    applyResult: (memory) => (isSlotReleased ? { ...apply(memory), slot: null } : apply(memory)),
+    isSlotReleased,
+    ...(facts !== undefined && said !== null && { observation: amend }),
+  };
+}
+
+/**
+ * Awaits a task of vCenter, in an activity that says meanwhile what is executed. It is given up where the run is cancelled, or a VM that is
+ * being made is not wanted any more: a create may take an hour. All other tasks end by themselves, and soon. Null: it was given up, and
+ * what became of the task, the next observation shows.
+ */
+async function awaitTask(
+  context: Context,
+  step: VirtualMachineStep,
+  task: SubmittedTask & Looking,
+  deadlineMs: number = context.settings.taskMs,
+): Promise<End | null> {
+  const { settings, memory } = context;
+  const isCreate = step.stage === 'create';
+  const report = reportOf(context);
+  const isLast = isCreate && step.kind !== 'file';
+  const request = { ...task, ...(report && { report }), ...(isLast && slotIn(memory.slot, settings)) };
+  try {
+    const work = () => vsphereTask(settings.vcenter, deadlineMs, step.summary).awaitTask(request);
+    return await context.whileWanted(work, isCreate ? () => isUnwanted(context) : undefined);
+  } catch (error) {
+    if (isCancellation(error)) return null;
+    throw error;
+  }
+}
+
+/** What the activity says of the step, where that is due. */
+function reportOf(context: Context): Along['report'] | null {
+  const { object, desired } = aboutOf(context);
+  const said = context.unsaid();
+  return said && { ...object, generation: desired.generation, ...dampened(context.observed.recorded, said) };
+}
+
+/** Only what the object does not say yet. */
+export const dampened = (
+  recorded: VirtualMachineStatus,
+  { status, ...said }: PublishedVirtualMachine,
+): PublishedVirtualMachine => ({ ...said, status: status && unsaid(recorded, status) });
+
+const slotIn = (...about: Parameters<typeof releaseOf>): Pick<Along, 'slot'> => {
+  const slot = releaseOf(...about);
+  return slot === undefined ? {} : { slot };
+};
+
+async function isUnwanted({ input: { namespace, name } }: Context): Promise<boolean> {
+  try {
+    const read = await virtualMachineObjects(`Observe whether ${namespace}/${name} is still wanted`).readVirtualMachine(
+      { namespace, name },
+    );
+    return read.kind === 'observed' && (read.desired === null || read.desired.deleting);
+  } catch (error) {
+    void explain(error);
+    return false;
+  }
+}
+
+/** What a step has written is known from now on. */
+const asWritten =
+  ({ desired, recorded }: WrittenVirtualMachine): Amend<VirtualMachineLifecycle> =>
+  (latest) => ({ ...latest, desired, retry: desired.retry, observed: { ...latest.observed, recorded } });
+
+/** So is what the object says. Its spec is what was decided on, until it is observed. */
+export const asSaid =
+  (said: WrittenVirtualMachine | null | undefined): Amend<VirtualMachineLifecycle> =>
+  (latest) => {
+    if (!said) return latest;
+    const { desired, recorded } = said;
+    return desired.generation === latest.desired?.generation
+      ? asWritten(said)(latest)
+      : { ...latest, observed: { ...latest.observed, recorded } };
+  };
+
+interface About {
+  desired: DesiredVirtualMachine;
+  object: Pick<DesiredVirtualMachine, 'namespace' | 'name' | 'uid'>;
+  owner: Omit<VmSubject, 'vmId'>;
+  subject: (vmId: string) => VmSubject;
+  /** What else is named stays as it was read: nothing of it has been told to have changed. */
+  look: ObservationRequest;
+  /** Where its VM goes; null: not known. */
+  folder: string | null;
+  /** Empty: there is none. */
+  vmId: string;
+}
+
+/** What is said of the VM with every call. */
+function aboutOf({ desired, observed: { recorded, objects, vcenter } }: Context): About {
+  if (desired === null) throw new Error('executed without an object');
+  const { namespace, name, uid, generation, deleting } = desired;
+  const look = observationRequestOf(desired, recorded, objects);
+  const mark = { namespacedName: fullName(desired), uid };
+  // On whose word: that of the spec.
+  const cause = deleting ? 'the object is deleted' : `generation ${generation} of the object`;
+  const owner = { mark, cause, look };
+  return {
+    desired,
+    object: { namespace, name, uid },
+    owner,
+    subject: (vmId) => ({ ...owner, vmId }),
+    look,
+    folder: vcenter?.placement.kind === 'placed' ? vcenter.placement.at.folder : null,
+    vmId: vcenter?.vm?.moId ?? '',
+  };
+}
+
+/** A task that is awaited anew: that of the create, or one that another began on the VM. What that one was given is not known: it may be bootstrap data. */
+function purposeOf(context: Context, task: string): SubmittedTask['purpose'] {
+  const { desired, owner, folder, vmId } = aboutOf(context);
+  if (task !== context.memory.create?.task) return { kind: 'change', vmId, isSecret: true };
+  const { name, instanceUuid, uid } = desired;
+  return { kind: 'create', mark: owner.mark, folder, name, instanceUuid: instanceUuid ?? uid };
+}

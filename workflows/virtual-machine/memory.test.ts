@@ -1,0 +1,219 @@
+import type { Stage, StageFailure, VirtualMachineMemory } from '../../contracts/virtual-machine/observation.ts';
+import { beginMs, contextOf, failureIn, memoryOf, type Given } from '../../test/fixtures/workflows/virtual-machine.ts';
+import { applyFailure, applyResult, failedBy, noMemory, prune, pruneBy, resetFailures } from './memory.ts';
+import type { StagedAction, VirtualMachineAction } from './plan/context.ts';
+
+const nowMs = beginMs;
+const forMs = beginMs - 1;
+const of = (action: VirtualMachineAction, stage: Stage = 'power'): StagedAction => ({ ...action, summary: 's', stage });
+const power = (
+  operation: 'powerOn' | 'powerOff' | 'shutdownGuest' | 'standbyGuest' | 'rebootGuest' | 'reset',
+  stage?: Stage,
+): StagedAction =>
+  of(
+    {
+      kind: 'power',
+      moId: 'vm-1',
+      operation,
+      ...((operation === 'reset' || operation === 'rebootGuest') && { restartForMs: forMs }),
+    },
+    stage,
+  );
+const create = (blocking: boolean): StagedAction =>
+  of({ kind: 'createVirtualMachine', blocking, create: {} as never, notes: [] }, 'create');
+type End = { task?: string } | Pick<StageFailure, 'reason' | 'message' | 'requeue'>;
+const ok: End = {};
+const failed = { reason: 'Why', message: 'm', requeue: true };
+const hopeless = { ...failed, requeue: false };
+const apply = (memory: VirtualMachineMemory, step: StagedAction, end: End, atMs: number = nowMs) =>
+  'reason' in end ? applyFailure(memory, step, end, atMs) : applyResult(memory, step, atMs, end.task);
+const failure = (more: Partial<ReturnType<typeof failureIn>>) => ({
+  ...failureIn('power'),
+  reason: 'Why',
+  message: 'm',
+  ...more,
+});
+const running = { task: 'task-1', sinceMs: nowMs };
+
+const rows: [
+  why: string,
+  before: Partial<VirtualMachineMemory>,
+  step: StagedAction,
+  end: End,
+  after: Partial<VirtualMachineMemory>,
+][] = [
+  ['a step that worked leaves nothing', {}, power('powerOn'), ok, {}],
+  [
+    'one that failed is tried again in 10 s',
+    {},
+    power('powerOn'),
+    failed,
+    { failures: [failure({ retryAtMs: nowMs + 10_000 })] },
+  ],
+  [
+    'and then in 20 s',
+    { failures: [failure({})] },
+    power('powerOn'),
+    failed,
+    { failures: [failure({ attempts: 2, retryAtMs: nowMs + 20_000 })] },
+  ],
+  [
+    'until it works',
+    { failures: [failure({}), failureIn('config')] },
+    power('powerOn'),
+    ok,
+    { failures: [failureIn('config')] },
+  ],
+  [
+    'the guest was asked',
+    {},
+    power('shutdownGuest'),
+    ok,
+    { soft: { operation: 'shutdown', sinceMs: nowMs, failed: false } },
+  ],
+  [
+    'the guest refuses: no failure',
+    {},
+    power('standbyGuest'),
+    failed,
+    { soft: { operation: 'standby', sinceMs: nowMs, failed: true } },
+  ],
+  [
+    'once it is forced, nothing was asked',
+    { soft: { operation: 'shutdown', sinceMs: 1, failed: false } },
+    power('powerOff'),
+    ok,
+    {},
+  ],
+  ['a restart was asked for', {}, power('rebootGuest'), ok, { restart: { forMs, failed: false } }],
+  ['the guest refuses to restart', {}, power('rebootGuest'), failed, { restart: { forMs, failed: true } }],
+  ['a reset was made', { restart: { forMs, failed: true } }, power('reset'), ok, { restart: { forMs, failed: false } }],
+  [
+    'a reset that failed is a failure',
+    { restart: { forMs, failed: true } },
+    power('reset'),
+    failed,
+    { restart: { forMs, failed: true }, failures: [failure({ retryAtMs: nowMs + 10_000 })] },
+  ],
+  ['a create is under way', {}, create(false), { task: 'task-1' }, { create: running }],
+  ['a create that was waited for is not', {}, create(true), ok, {}],
+  [
+    'without an answer it may be under way',
+    {},
+    create(false),
+    failed,
+    { create: { task: null, sinceMs: nowMs }, failures: [failure({ stage: 'create', retryAtMs: nowMs + 10_000 })] },
+  ],
+  [
+    'one that was refused is not',
+    {},
+    create(false),
+    hopeless,
+    { failures: [failure({ stage: 'create', requeue: false, retryAtMs: nowMs + 10_000 })] },
+  ],
+  ['it has ended', { create: running }, of({ kind: 'awaitTask', task: 'task-1', deadlineMs: 1 }, 'create'), ok, {}],
+  [
+    'it has failed',
+    { create: running },
+    of({ kind: 'awaitTask', task: 'task-1', deadlineMs: 1 }, 'create'),
+    failed,
+    { failures: [failure({ stage: 'create', retryAtMs: nowMs + 10_000 })] },
+  ],
+  [
+    'another task has ended',
+    { create: running },
+    of({ kind: 'awaitTask', task: 'task-2', deadlineMs: 1 }, 'config'),
+    ok,
+    { create: running },
+  ],
+  ['it was cancelled', { create: running }, of({ kind: 'cancelCreate', task: 'task-1' }, 'delete'), ok, {}],
+  [
+    'it could not be cancelled',
+    { create: running },
+    of({ kind: 'cancelCreate', task: 'task-1' }, 'delete'),
+    failed,
+    { create: running, failures: [failure({ stage: 'delete', retryAtMs: nowMs + 10_000 })] },
+  ],
+];
+
+test.each(rows)('%s', (_why, before, step, end, after) => {
+  expect(apply(memoryOf(before), step, end)).toEqual(memoryOf(after));
+});
+
+test('the clock of a deletion begins with its first power operation, and goes on', () => {
+  const first = apply(noMemory, power('shutdownGuest', 'delete'), ok);
+  expect(first.deletingSinceMs).toBe(nowMs);
+  expect(apply(first, power('shutdownGuest', 'delete'), ok, nowMs + 1).deletingSinceMs).toBe(nowMs);
+});
+
+test('a failure without a row of the error table, such as a time-out, is tried again; one that only a user can mend is not', () => {
+  const said = { reason: 'Why', message: 'm' };
+  expect(failedBy({ code: null, ...said })).toEqual({ ...said, requeue: true });
+  expect(failedBy({ code: 'InvalidObject', ...said })).toEqual({ ...said, requeue: false });
+});
+
+const asked = (operation: 'shutdown' | 'standby') => ({ soft: { operation, sinceMs: 1, failed: false } });
+const stale: [why: string, memory: Partial<VirtualMachineMemory>, given: Given, kept: boolean][] = [
+  [
+    'a guest that was asked to shut down, and shall',
+    asked('shutdown'),
+    { desired: { powerState: 'PoweredOff' } },
+    true,
+  ],
+  ['or is deleted', asked('shutdown'), { desired: { deleting: true } }, true],
+  ['or shall stand by', asked('standby'), { desired: { powerState: 'Suspended' } }, true],
+  ['but not one that shall run after all', asked('shutdown'), {}, false],
+  [
+    'nor one that is off',
+    asked('shutdown'),
+    { desired: { powerState: 'PoweredOff' }, vm: { powerState: 'poweredOff' } },
+    false,
+  ],
+  ['nor one that is gone', asked('shutdown'), { desired: { powerState: 'PoweredOff' }, vm: null }, false],
+  ['a restart that is not on record', { restart: { forMs: 5, failed: false } }, {}, true],
+  [
+    'a restart that is',
+    { restart: { forMs: 5, failed: false } },
+    { config: { extraConfig: { 'vmservice.lastRestartTime': '5000000' } } },
+    false,
+  ],
+  ['a create whose VM is not there', { create: running }, { vm: null }, true],
+  ['a create whose VM is', { create: running }, {}, false],
+  ['a failed create whose VM is not there', { failures: [failureIn('create')] }, { vm: null }, true],
+  ['a failed create whose VM is', { failures: [failureIn('create')] }, {}, false],
+  ['since when it is deleted', { deletingSinceMs: 5 }, { desired: { deleting: true } }, true],
+  ['but not of one that is not', { deletingSinceMs: 5 }, {}, false],
+];
+
+test.each(stale)('what still counts: %s', (_why, memory, given, kept) => {
+  const { desired, observed } = contextOf(given);
+  expect(pruneBy(memoryOf(memory), desired, observed)).toEqual(kept ? memoryOf(memory) : noMemory);
+});
+
+test('where vCenter was not observed nothing is known to have ended', () => {
+  const known = memoryOf({ ...asked('shutdown'), create: running });
+  expect(prune(known, observation(null))).toEqual(known);
+});
+
+test('a user who changes something has the failures reset, and nothing else', () => {
+  expect(resetFailures(memoryOf({ failures: [failureIn('power')], create: running }))).toEqual(
+    memoryOf({ create: running }),
+  );
+});
+
+const observation = (problem: Pick<StageFailure, 'reason' | 'message' | 'requeue'> | null) => ({
+  desired: contextOf().desired,
+  observed: { recorded: {}, objects: {} as never, vcenter: null, problem, isAfterStep: false },
+  nowMs,
+});
+
+test('a vCenter that does not answer is asked ever more seldom, and an answer takes that away', () => {
+  const problem = { reason: 'VsphereUnavailable', message: 'no answer', requeue: true };
+  const once = prune(memoryOf({ failures: [failureIn('config')] }), observation(problem));
+  const twice = prune(once, observation(problem));
+  expect([once, twice].map(({ failures }) => failures.find(({ stage }) => stage === 'observe'))).toEqual([
+    { stage: 'observe', ...problem, attempts: 1, retryAtMs: nowMs + 10_000 },
+    { stage: 'observe', ...problem, attempts: 2, retryAtMs: nowMs + 20_000 },
+  ]);
+  expect(prune(twice, observation(null))).toEqual(memoryOf({ failures: [failureIn('config')] }));
+});

@@ -1,0 +1,145 @@
+import { mayPass } from '../../contracts/errors.ts';
+import type { VsphereFacts } from '../../contracts/virtual-machine/activities.ts';
+import type { DesiredVirtualMachine } from '../../contracts/virtual-machine/lifecycle.ts';
+import type { StageFailure, VirtualMachineMemory } from '../../contracts/virtual-machine/observation.ts';
+import type { Problem } from '../lib/failures.ts';
+import { retryAfterMs } from '../lib/retry.ts';
+import { type StagedAction, type VirtualMachineSituation } from './plan/context.ts';
+import { findOwn } from './plan/find-own.ts';
+import { powerStateOf } from './plan/power.ts';
+import { lastRestartMs } from './plan/restart.ts';
+
+/** What a run knows of itself from one plan to the next. Pure functions. */
+
+export const noMemory: VirtualMachineMemory = {
+  create: null,
+  failures: [],
+  soft: null,
+  restart: null,
+  deletingSinceMs: null,
+};
+
+type Failed = Pick<StageFailure, 'reason' | 'message' | 'requeue'>;
+
+export const failedBy = ({ code, reason, message }: Problem): Failed => ({
+  reason,
+  message,
+  requeue: code === null || mayPass(code),
+});
+
+/** @param task of a create that was submitted and is not awaited */
+export function applyResult<M extends VirtualMachineMemory>(
+  memory: M,
+  step: StagedAction,
+  nowMs: number,
+  task: string | null = null,
+): M {
+  const known = { ...memory, failures: memory.failures.filter(({ stage }) => stage !== step.stage) };
+  if (step.kind === 'power') return afterPower(known, step, true, nowMs);
+  if (step.kind === 'createVirtualMachine')
+    return { ...known, create: task === null ? null : { task, sinceMs: nowMs } };
+  return step.kind === 'cancelCreate' ? { ...known, create: null } : afterTask(known, step);
+}
+
+/** A guest that refuses is no failure: the mode says what comes then. */
+export function applyFailure<M extends VirtualMachineMemory>(
+  memory: M,
+  step: StagedAction,
+  failed: Failed,
+  nowMs: number,
+): M {
+  if (step.kind === 'power' && guestOperations.includes(step.operation)) {
+    const others = memory.failures.filter(({ stage }) => stage !== step.stage);
+    return afterPower({ ...memory, failures: others }, step, false, nowMs);
+  }
+  const known = { ...memory, failures: withFailure(memory.failures, step.stage, failed, nowMs) };
+  if (step.kind === 'power') return afterPower(known, step, false, nowMs);
+  // Without an answer it may have been submitted.
+  if (step.kind === 'createVirtualMachine')
+    return { ...known, create: failed.requeue ? { task: null, sinceMs: nowMs } : null };
+  return afterTask(known, step);
+}
+
+/** A task that has ended, well or not, is under way no more; whether there is a VM, the next observation shows. */
+const afterTask = <M extends VirtualMachineMemory>(memory: M, step: StagedAction): M =>
+  step.kind === 'awaitTask' && step.task === memory.create?.task ? { ...memory, create: null } : memory;
+
+function withFailure(
+  failures: readonly StageFailure[],
+  stage: StageFailure['stage'],
+  failed: Failed,
+  nowMs: number,
+): StageFailure[] {
+  const attempts = (failures.find((failure) => failure.stage === stage)?.attempts ?? 0) + 1;
+  const others = failures.filter((failure) => failure.stage !== stage);
+  return [...others, { stage, ...failed, attempts, retryAtMs: nowMs + retryAfterMs(attempts) }];
+}
+
+type PowerAction = Extract<StagedAction, { kind: 'power' }>;
+
+const guestOperations: readonly string[] = ['shutdownGuest', 'standbyGuest', 'rebootGuest'];
+
+function afterPower<M extends VirtualMachineMemory>(
+  memory: M,
+  { operation, stage, restartForMs: forMs }: PowerAction,
+  ok: boolean,
+  nowMs: number,
+): M {
+  const known = { ...memory, deletingSinceMs: stage === 'delete' ? (memory.deletingSinceMs ?? nowMs) : null };
+  if (operation === 'shutdownGuest' || operation === 'standbyGuest')
+    return {
+      ...known,
+      soft: { operation: operation === 'shutdownGuest' ? 'shutdown' : 'standby', sinceMs: nowMs, failed: !ok },
+    };
+  if (operation !== 'rebootGuest' && operation !== 'reset') return ok ? { ...known, soft: null } : known;
+  // A reset that failed is tried again as one; a failed flag would only say that the guest refused.
+  if (forMs === undefined || (operation === 'reset' && !ok)) return known;
+  return { ...known, restart: { forMs, failed: !ok } };
+}
+
+/** What still counts of it after an observation. */
+export function prune<M extends VirtualMachineMemory>(
+  before: M,
+  { desired, observed, nowMs }: Pick<VirtualMachineSituation, 'desired' | 'observed' | 'nowMs'>,
+): M {
+  const memory = { ...before, failures: afterObservation(before.failures, observed.problem, nowMs) };
+  if (desired === null) return { ...memory, ...noMemory };
+  return observed.vcenter === null ? memory : pruneBy(memory, desired, observed.vcenter);
+}
+
+/**
+ * No question to a guest that nothing waits for counts any more, no restart that is on record, no create, nor its failure, whose VM is
+ * there. Otherwise what was asked long ago would be taken for the answer to what is asked today.
+ */
+export function pruneBy<M extends VirtualMachineMemory>(
+  memory: M,
+  desired: DesiredVirtualMachine,
+  { candidates, vm }: Pick<VsphereFacts, 'candidates' | 'vm'>,
+): M {
+  const wants =
+    desired.deleting || desired.powerState === 'PoweredOff'
+      ? 'shutdown'
+      : desired.powerState === 'Suspended'
+        ? 'standby'
+        : null;
+  const isOn = vm !== null && powerStateOf(vm) === 'PoweredOn';
+  const lastMs = lastRestartMs(vm?.config?.extraConfig ?? {});
+  const isMade = findOwn(desired, candidates).kind === 'own';
+  return {
+    ...memory,
+    failures: memory.failures.filter(({ stage }) => stage !== 'create' || !isMade),
+    soft: memory.soft !== null && isOn && memory.soft.operation === wants ? memory.soft : null,
+    restart: memory.restart !== null && memory.restart.forMs > lastMs ? memory.restart : null,
+    create: isMade ? null : memory.create,
+    deletingSinceMs: desired.deleting ? memory.deletingSinceMs : null,
+  };
+}
+
+/** @param problem null: vCenter has answered */
+const afterObservation = (failures: readonly StageFailure[], problem: Failed | null, nowMs: number): StageFailure[] =>
+  problem === null
+    ? failures.filter(({ stage }) => stage !== 'observe')
+    : withFailure(failures, 'observe', problem, nowMs);
+
+/** A user who changed something may have put right what failed. */
+export const resetFailures = <M extends VirtualMachineMemory>(memory: M): M => ({ ...memory, failures: [] });

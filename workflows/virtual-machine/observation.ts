@@ -1,0 +1,98 @@
+import type { GroupObjectFacts, ObjectFacts, VsphereFacts } from '../../contracts/virtual-machine/activities.ts';
+import type { ResourceAllocation } from '../../contracts/virtual-machine/config.ts';
+import type { VirtualMachineStatus } from '../../contracts/crds/virtual-machine.ts';
+import type {
+  ClassFacts,
+  Fetched,
+  PlacedAt,
+  Placement,
+  PolicyFacts,
+  StorageFacts,
+  VirtualMachineObservation,
+} from '../../contracts/virtual-machine/observation.ts';
+
+/** What of vCenter is known where it was not observed. */
+const unobserved: VsphereFacts = {
+  managerId: '',
+  cluster: null,
+  placement: { kind: 'notReady', message: 'vCenter was not asked yet' },
+  candidates: [],
+  vm: null,
+  seen: null,
+  storage: null,
+  network: null,
+  isos: {},
+};
+
+/** What decisions are made on: what was observed in Kubernetes, and in vCenter. Pure. */
+export function composeObservation(
+  recorded: VirtualMachineStatus,
+  objects: ObjectFacts,
+  vcenter: VsphereFacts | null,
+): VirtualMachineObservation {
+  const facts = vcenter ?? unobserved;
+  const { placement, vm } = facts;
+  const cpuMHz = vm?.cpuMHz ?? (placement.kind === 'placed' ? placement.at.cpuMHz : 0);
+  return {
+    recorded,
+    prerequisites: {
+      class: inMegahertz(objects.class, cpuMHz),
+      image: objects.image,
+      resourcePolicy: inCluster(objects.resourcePolicy, facts.cluster),
+      storageClass: joinStorage(objects.storageClass, facts.storage),
+      bootstrap: objects.bootstrap,
+      network: facts.network,
+      isos: facts.isos,
+    },
+    imageCache: objects.imageCache,
+    group:
+      objects.group === null
+        ? null
+        : { ...objects.group, placement: joinPlacement(objects.group.placement, placement) },
+    placement,
+    managerId: facts.managerId,
+    candidates: facts.candidates,
+    vm,
+    snapshots: objects.snapshots,
+    probe: null,
+  };
+}
+
+/** A class tells CPU in cores, a reservation is in MHz of the hosts where the VM goes. */
+function inMegahertz(found: Fetched<ClassFacts> | null, cpuMHz: number): Fetched<ClassFacts> | null {
+  if (found?.kind !== 'found') return found;
+  const { compute } = found.value;
+  return {
+    kind: 'found',
+    value: { ...found.value, compute: { ...compute, cpuAllocation: scale(compute.cpuAllocation, cpuMHz) } },
+  };
+}
+
+const scale = ({ reservation, limit }: ResourceAllocation, cpuMHz: number): ResourceAllocation => ({
+  reservation: Math.ceil((reservation * cpuMHz) / 1_000),
+  limit: limit < 0 ? limit : Math.ceil((limit * cpuMHz) / 1_000),
+});
+
+/** Each cluster has modules of its own. While it is not known which one it will be, any will do. */
+function inCluster(found: ObjectFacts['resourcePolicy'], cluster: string | null): Fetched<PolicyFacts> | null {
+  if (found?.kind !== 'found') return found;
+  const modules = Object.entries(found.value.modules).map(
+    ([group, made]) => [group, (cluster === null ? Object.values(made)[0] : made[cluster]) ?? null] as const,
+  );
+  return { kind: 'found', value: { ...found.value, modules: Object.fromEntries(modules) } };
+}
+
+/** The folder and the like of a group's place are those of its zone; null: it is not placed, or not there. */
+function joinPlacement(ofGroup: GroupObjectFacts['placement'], placement: Placement): PlacedAt | null {
+  return ofGroup === null || placement.kind !== 'placed' || placement.at.zone !== ofGroup.zone
+    ? null
+    : { ...placement.at, ...ofGroup };
+}
+
+function joinStorage(
+  found: ObjectFacts['storageClass'],
+  storage: VsphereFacts['storage'],
+): Fetched<StorageFacts> | null {
+  if (found?.kind !== 'found') return found;
+  return { kind: 'found', value: { ...found.value, ...(storage ?? { hasDatastore: false, encrypted: false }) } };
+}

@@ -1,0 +1,248 @@
+import { planConfig } from './config.ts';
+import {
+  classOf,
+  failureIn,
+  inShort,
+  vmContextOf,
+  type Given,
+} from '../../../test/fixtures/workflows/virtual-machine.ts';
+import { unlessFailed } from './context.ts';
+
+const off = { powerState: 'poweredOff' as const };
+const policy = {
+  resourcePolicy: {
+    kind: 'found' as const,
+    value: { name: 'p', deleting: false, folder: null, resourcePool: null, modules: { web: 'module-1' } },
+  },
+};
+const large = {
+  class: {
+    kind: 'found' as const,
+    value: classOf({ name: 'large', uid: 'class-2', compute: { ...classOf().compute, numCPUs: 8 } }),
+  },
+};
+const isLarge = { className: 'large', lastResizedClass: { name: 'large', uid: 'class-2', generation: 1 } };
+const task = { id: 'task-1', descriptionId: 'VirtualMachine.createSnapshot', progress: 10 };
+const secrets = (configHash: string | null, customHash: string | null, ...missingKeys: string[]) => ({
+  bootstrap: { kind: 'found' as const, value: { missingKeys, configHash, customHash } },
+});
+
+const rows: [why: string, given: Given, does: string][] = [
+  ['Verify config info: it is not told', { config: null }, 'stop InvalidConfig'],
+  ['Verify connection state: not connected', { vm: { connectionState: 'disconnected' } }, 'stop NotConnected'],
+  ['Verify connection state: not known is not refused', { vm: { connectionState: null } }, 'success'],
+  ['Verify resource pool: it is in none', { vm: { resourcePool: null } }, 'stop NoResourcePool'],
+  ['nothing differs', {}, 'success'],
+  [
+    'Get VM update arguments: without its class, what is there stays',
+    { prerequisites: { class: { kind: 'notFound', message: '' } } },
+    'success',
+  ],
+  [
+    'Needs resize Yes: another class, while it is off',
+    { desired: { className: 'large', powerState: 'PoweredOff' }, prerequisites: large, vm: off },
+    'reconfigure',
+  ],
+  [
+    'ResizeVM: what was applied is noted',
+    {
+      desired: { className: 'large', powerState: 'PoweredOff' },
+      prerequisites: large,
+      vm: off,
+      config: { numCPUs: 8 },
+    },
+    'patchVirtualMachine',
+  ],
+  ['Needs resize Yes, but it is on', { desired: { className: 'large' }, prerequisites: large }, 'success'],
+  [
+    'Needs resize No: resizing is off',
+    {
+      desired: { className: 'large', powerState: 'PoweredOff' },
+      prerequisites: large,
+      vm: off,
+      settings: { resize: 'off' },
+    },
+    'success',
+  ],
+  [
+    'Needs resize No: it has that size',
+    { desired: { ...isLarge, powerState: 'PoweredOff' }, prerequisites: large, vm: off, config: { numCPUs: 8 } },
+    'success',
+  ],
+  [
+    'UpdateConfig: what differs',
+    {
+      desired: {
+        size: {
+          cpus: null,
+          memoryMiB: null,
+          cpuRequestCores: 1,
+          cpuLimitCores: null,
+          memoryRequestMiB: null,
+          memoryLimitMiB: null,
+        },
+      },
+    },
+    'reconfigure',
+  ],
+  ['a mark that somebody took away comes back', { config: { extraConfig: {} } }, 'reconfigure'],
+  ['so does a suspended one', { vm: { powerState: 'suspended' }, config: { extraConfig: {} } }, 'reconfigure'],
+  ['and nothing else', { vm: { powerState: 'suspended' }, desired: { networkCards: [] } }, 'success'],
+  [
+    'nor one that an administrator has paused',
+    {
+      vm: off,
+      config: {
+        extraConfig: {
+          'vmservice.virtualmachine.pause': 'true',
+          'vmservice.namespacedName': 'team/web',
+          'drover.uid': '11111111-1111-4111-8111-111111111111',
+        },
+        numCPUs: 1,
+      },
+      desired: { lastResizedClass: null, sameClassResize: true },
+    },
+    'success',
+  ],
+  ['a task that is running is waited for first', { vm: { task }, config: { extraConfig: {} } }, 'awaitTask'],
+  ['unless there is nothing to do', { vm: { task } }, 'success'],
+  [
+    'older hardware is upgraded while it is off',
+    {
+      vm: off,
+      desired: { powerState: 'PoweredOff', config: { ...vmContextOf().desired.config, minHardwareVersion: 22 } },
+    },
+    'upgradeHardware',
+  ],
+  [
+    'and not while it is on',
+    { desired: { config: { ...vmContextOf().desired.config, minHardwareVersion: 22 } } },
+    'success',
+  ],
+  [
+    'it is put into its cluster module',
+    { desired: { clusterModule: 'web' }, prerequisites: policy },
+    'attachClusterModule, patchVirtualMachine',
+  ],
+  ['once', { desired: { clusterModule: 'web' }, prerequisites: policy, vm: { clusterModule: 'module-1' } }, 'success'],
+  [
+    'bootstrap: data that have changed are written',
+    { prerequisites: secrets('h2', null), desired: { bootstrapHashes: { config: 'h1', custom: null } } },
+    'bootstrap, patchVirtualMachine',
+  ],
+  [
+    'bootstrap: once',
+    { prerequisites: secrets('h1', null), desired: { bootstrapHashes: { config: 'h1', custom: null } } },
+    'success',
+  ],
+  ['bootstrap: a key is missing', { prerequisites: secrets('h2', null, 's/user-data') }, 'stop RequiredKeyNotFound'],
+  [
+    'bootstrap: a Secret is missing',
+    { prerequisites: { bootstrap: { kind: 'notFound', message: '' } } },
+    'stop BootstrapNotReady',
+  ],
+  [
+    'bootstrap: switched off',
+    {
+      prerequisites: secrets('h2', 'c2'),
+      desired: { bootstrap: { kind: 'LinuxPrep', disabled: true, atNextPowerOn: null, instanceId: null } },
+    },
+    'success',
+  ],
+  [
+    'bootstrap: a customization while it is off',
+    { vm: off, prerequisites: secrets(null, 'c1') },
+    'bootstrap, patchVirtualMachine',
+  ],
+  ['bootstrap: it waits while it is on', { prerequisites: secrets(null, 'c1') }, 'success'],
+  [
+    'bootstrap: once per change',
+    { vm: off, prerequisites: secrets(null, 'c1'), desired: { bootstrapHashes: { config: null, custom: 'c1' } } },
+    'success',
+  ],
+  [
+    'bootstrap: once more at the next power-on',
+    {
+      vm: off,
+      prerequisites: secrets(null, 'c1'),
+      desired: {
+        bootstrapHashes: { config: null, custom: 'c1' },
+        bootstrap: { kind: 'Sysprep', disabled: false, atNextPowerOn: true, instanceId: null },
+      },
+    },
+    'bootstrap, patchVirtualMachine',
+  ],
+  [
+    'bootstrap: or not',
+    {
+      vm: off,
+      prerequisites: secrets(null, 'c2'),
+      desired: {
+        bootstrapHashes: { config: null, custom: 'c1' },
+        bootstrap: { kind: 'Sysprep', disabled: false, atNextPowerOn: false, instanceId: null },
+      },
+    },
+    'success',
+  ],
+  [
+    'bootstrap: one that waits for the next start is not replaced',
+    {
+      vm: off,
+      prerequisites: secrets(null, 'c2'),
+      config: {
+        extraConfig: {
+          'vmservice.namespacedName': 'team/web',
+          'drover.uid': '11111111-1111-4111-8111-111111111111',
+          'tools.deployPkg.fileName': 'imcf',
+        },
+      },
+    },
+    'success',
+  ],
+  [
+    'what failed is not tried again before its time',
+    { config: { extraConfig: {} }, memory: { failures: [failureIn('config')] } },
+    'requeue VcenterRefused',
+  ],
+  [
+    'and is tried then',
+    { config: { extraConfig: {} }, memory: { failures: [failureIn('config')] }, nowMs: failureIn('config').retryAtMs },
+    'reconfigure',
+  ],
+];
+
+test.each(rows)('Config: %s', (_why, given, does) => {
+  expect(inShort(unlessFailed('config', planConfig)(vmContextOf(given)))).toBe(does);
+});
+
+test('all that differs goes into one ReconfigVM_Task, and nothing else does', () => {
+  const outcome = planConfig(
+    vmContextOf({
+      vm: off,
+      config: { numCPUs: 1, firmware: 'bios', extraConfig: {}, networkCards: [] },
+      desired: { className: 'large', config: { ...vmContextOf().desired.config, firmware: 'efi' } },
+      prerequisites: large,
+    }),
+  );
+  expect(outcome.kind === 'execute' ? outcome.steps : []).toEqual([
+    expect.objectContaining({
+      kind: 'reconfigure',
+      changeVersion: 'c1',
+      spec: {
+        numCPUs: 8,
+        firmware: 'efi',
+        deviceChange: [
+          {
+            operation: 'add',
+            device: 'networkCard',
+            card: { key: null, type: 'VMXNet3', backing: 'network-1', macAddress: null },
+          },
+        ],
+        extraConfig: [
+          { key: 'drover.uid', value: '11111111-1111-4111-8111-111111111111' },
+          { key: 'vmservice.namespacedName', value: 'team/web' },
+        ],
+      },
+    }),
+  ]);
+});

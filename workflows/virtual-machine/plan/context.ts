@@ -1,0 +1,188 @@
+import type { Plan, Step } from '../../lib/plan.ts';
+import type { Lifecycle, Situation } from '../../lib/lifecycle.ts';
+import type { VirtualMachineStatus } from '../../../contracts/crds/virtual-machine.ts';
+import type { ObjectFacts, VsphereFacts } from '../../../contracts/virtual-machine/activities.ts';
+import type { FileOperation, FilePlace } from '../../../contracts/virtual-machine/cached-files.ts';
+import type { ReconfigSpec } from '../../../contracts/virtual-machine/config.ts';
+import type {
+  DesiredVirtualMachine,
+  VirtualMachineInput,
+  VirtualMachineSettings,
+} from '../../../contracts/virtual-machine/lifecycle.ts';
+import type {
+  CreateSpec,
+  PowerOperation,
+  PublishedVirtualMachine,
+  VirtualMachinePatch,
+  WantedImageCache,
+} from '../../../contracts/virtual-machine/mutations.ts';
+import type {
+  Stage,
+  StageFailure,
+  VirtualMachineMemory,
+  VirtualMachineObservation,
+  VmFacts,
+} from '../../../contracts/virtual-machine/observation.ts';
+import { composeObservation } from '../observation.ts';
+import type { SlotClaim } from '../slots.ts';
+
+/** What the run of a virtual machine is made of, and what every decision about one is made on. */
+
+/** What a run may do with a VM: each is safe to repeat, and to execute twice at once. */
+export type VirtualMachineAction =
+  /** Kubernetes. In that order; the spec only while it is of the generation that was read. */
+  | { kind: 'patchVirtualMachine'; patches: VirtualMachinePatch[] }
+  /** Puts the location into the VirtualMachineImageCache of the image, which is made if there is none. */
+  | ({ kind: 'ensureImageCache' } & WantedImageCache)
+  /** vCenter. Writes its notes into the object first, and finds by mark before it submits; `blocking`: waits to the end. */
+  | { kind: 'createVirtualMachine'; create: CreateSpec; blocking: boolean; notes: VirtualMachinePatch[] }
+  /** With the files of a VM that is being made from cached ones. */
+  | { kind: 'file'; place: FilePlace; operation: FileOperation }
+  /** A task that is under way, to its end; failure of the task is a failure of the stage. */
+  | { kind: 'awaitTask'; task: string; deadlineMs: number }
+  /** Of a create that is not wanted any more: cancels, waits for the end, then finds by mark. */
+  | { kind: 'cancelCreate'; task: string | null }
+  /** Writes the ownership mark into a VM without one, or with that of the operator before. Only then anything else is done to it. */
+  | { kind: 'adopt'; moId: string; changeVersion: string }
+  | { kind: 'reconfigure'; moId: string; changeVersion: string; spec: ReconfigSpec }
+  | { kind: 'upgradeHardware'; moId: string; version: number }
+  /** The activity reads the Secrets; only the hash is known here. */
+  | { kind: 'bootstrap'; moId: string; part: 'config' | 'custom'; hash: string }
+  | { kind: 'attachClusterModule'; moId: string; module: string }
+  /** `restartForMs`: of a restart, the nextRestartTime that it is for. */
+  | { kind: 'power'; moId: string; operation: PowerOperation; restartForMs?: number }
+  | { kind: 'writeBackup'; moId: string; version: string }
+  | { kind: 'detachDisks'; moId: string; keys: number[] }
+  | { kind: 'destroy'; moId: string }
+  /** Takes drover's marks off a VM that stays. */
+  | { kind: 'releaseMarks'; moId: string }
+  | { kind: 'cancelTask'; task: string };
+
+/** An action as a planner says it: `stage` is the part of the lifecycle whose failures it counts among. */
+export type StagedAction = VirtualMachineAction & { summary: string; stage: Stage };
+
+export type VirtualMachineStep = StagedAction & Step;
+
+/** What is known of a VirtualMachine and its VM. */
+export interface ObservedVirtualMachine {
+  recorded: VirtualMachineStatus;
+  objects: ObjectFacts;
+  /** Null: it was not observed, as there is no such object, its owner has paused it, or there is a problem. */
+  vcenter: VsphereFacts | null;
+  /** Why vCenter could not be observed. */
+  problem: Pick<StageFailure, 'reason' | 'message' | 'requeue'> | null;
+  /** A step of this run told it, and no observation: a change since the status was written is the run's own. */
+  isAfterStep: boolean;
+}
+
+export interface VirtualMachineLifecycle extends Lifecycle {
+  input: VirtualMachineInput;
+  desired: DesiredVirtualMachine;
+  observed: ObservedVirtualMachine;
+  settings: VirtualMachineSettings;
+  memory: VirtualMachineMemory & { slot: SlotClaim | null };
+  step: VirtualMachineStep;
+  status: PublishedVirtualMachine;
+}
+
+export type VirtualMachineSituation = Situation<VirtualMachineLifecycle>;
+export type VirtualMachinePlan = Plan<VirtualMachineStep>;
+
+/** What a stage, or a whole lifecycle, comes to. */
+export type Outcome =
+  | { kind: 'success' }
+  /** In their order; then it is planned again. */
+  | { kind: 'execute'; steps: StagedAction[] }
+  /** `Waiting for ${message}` is a sentence. Null: an event ends it. */
+  | { kind: 'wait'; phase: string; message: string; untilMs: number | null }
+  /** requeue: tried again at that time; if not, something has to change first. */
+  | { kind: 'failed'; requeue: boolean; reason: string; message: string; retryAtMs: number | null };
+
+export interface Context {
+  desired: DesiredVirtualMachine;
+  observed: VirtualMachineObservation;
+  memory: VirtualMachineMemory;
+  settings: VirtualMachineSettings;
+  /** Milliseconds since the epoch. */
+  nowMs: number;
+}
+
+/** Of a VM that exists. */
+export interface VmContext extends Context {
+  vm: VmFacts;
+}
+
+export const contextIn = (
+  { observed: { recorded, objects, vcenter }, memory, settings, nowMs }: VirtualMachineSituation,
+  desired: DesiredVirtualMachine,
+): Context => ({ desired, observed: composeObservation(recorded, objects, vcenter), memory, settings, nowMs });
+
+export const success: Outcome = { kind: 'success' };
+
+export const execute = (
+  stage: Stage,
+  ...actions: (readonly [summary: string, action: VirtualMachineAction])[]
+): Outcome & { kind: 'execute' } => ({
+  kind: 'execute',
+  steps: actions.map(([summary, action]) => ({ ...action, summary, stage })),
+});
+
+export const patch = (
+  stage: Stage,
+  summary: string,
+  ...patches: VirtualMachinePatch[]
+): Outcome & { kind: 'execute' } => execute(stage, [summary, { kind: 'patchVirtualMachine', patches }]);
+
+export const wait = (phase: string, message: string, untilMs: number | null = null): Outcome => ({
+  kind: 'wait',
+  phase,
+  message,
+  untilMs,
+});
+
+/** Trying again is no use: something has to change first. */
+export const stop = (reason: string, message: string): Outcome => ({
+  kind: 'failed',
+  requeue: false,
+  reason,
+  message,
+  retryAtMs: null,
+});
+
+export const retry = ({ reason, message, retryAtMs, requeue }: StageFailure): Outcome => ({
+  kind: 'failed',
+  requeue,
+  reason,
+  message,
+  retryAtMs: requeue ? retryAtMs : null,
+});
+
+/** What the stage last failed with, while it is not tried again. */
+export const failureOf = (
+  { memory, nowMs }: Pick<Context, 'memory' | 'nowMs'>,
+  stage: Stage,
+): StageFailure | undefined =>
+  memory.failures.find((failure) => failure.stage === stage && (!failure.requeue || failure.retryAtMs > nowMs));
+
+/** A stage that has failed is not tried again before its time; everything else is decided. */
+export function unlessFailed<Given extends Context>(
+  stage: Stage,
+  decide: (context: Given) => Outcome,
+): (context: Given) => Outcome {
+  return (context) => {
+    const failure = failureOf(context, stage);
+    const outcome = decide(context);
+    return failure !== undefined && outcome.kind === 'execute' ? retry(failure) : outcome;
+  };
+}
+
+export const fullName = ({ namespace, name }: Pick<DesiredVirtualMachine, 'namespace' | 'name'>): string =>
+  `${namespace}/${name}`;
+
+/** A create is under way. */
+export const isBeingMade = ({ create }: Pick<VirtualMachineMemory, 'create'>): boolean =>
+  create !== null && create.task !== null;
+
+/** Whether it releases the object. */
+export const releases = (step: VirtualMachineAction): boolean =>
+  step.kind === 'patchVirtualMachine' && step.patches.some(({ removeFinalizers = [] }) => removeFinalizers.length > 0);

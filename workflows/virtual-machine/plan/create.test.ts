@@ -1,0 +1,273 @@
+import type { CachedFile } from '../../../contracts/virtual-machine/cached-files.ts';
+import type { ImageFacts } from '../../../contracts/virtual-machine/observation.ts';
+import { judgeFiles } from './cached-files.ts';
+import { planCreate } from './create.ts';
+import {
+  cachedOf,
+  classOf,
+  contextOf,
+  hardwareOf,
+  imageOf,
+  inShort,
+  placedAt,
+  prerequisitesOf,
+  uid,
+  type Given,
+} from '../../../test/fixtures/workflows/virtual-machine.ts';
+
+const image = (more: Partial<ImageFacts>) => ({ image: { kind: 'found' as const, value: imageOf(more) } });
+const group = (more: object = {}) => ({ group: { found: true, linked: true, placement: placedAt, ...more } });
+const fast = { settings: { fastDeploy: 'linked' as const } };
+const cached = (ready: boolean | null) => ({ imageCache: cachedOf({ ready }) });
+const make = 'createVirtualMachine';
+
+const rows: [why: string, given: Given, does: string][] = [
+  ['GetArgs: all is there', {}, make],
+  [
+    'GetArgs: something is missing',
+    { prerequisites: { class: { kind: 'notFound', message: '' } } },
+    'wait WaitingForPrerequisites',
+  ],
+  [
+    'GetArgs: there is no room',
+    { observed: { placement: { kind: 'notReady', message: 'no room' } } },
+    'wait WaitingForPrerequisites',
+  ],
+  ['a member of a group waits for the group', { desired: { group: 'g', zone: null } }, 'wait WaitingForGroup'],
+  [
+    'and for being listed',
+    { desired: { group: 'g', zone: null }, observed: group({ linked: false }) },
+    'wait WaitingForGroup',
+  ],
+  [
+    'and for its place',
+    { desired: { group: 'g', zone: null }, observed: group({ placement: null }) },
+    'wait WaitingForGroup',
+  ],
+  ['and goes there', { desired: { group: 'g', zone: null }, observed: group() }, make],
+  ['one whose zone is known does not wait', { desired: { group: 'g' } }, make],
+  [
+    'nor does any where groups are switched off',
+    { desired: { group: 'g', zone: null }, settings: { groups: false } },
+    make,
+  ],
+  ['Fast Deploy Yes, VMICacheReady No: it asks for the files', { ...fast }, 'ensureImageCache, patchVirtualMachine'],
+  [
+    'Fast Deploy Yes, VMICacheReady No: they are on their way',
+    { ...fast, observed: cached(null) },
+    'ensureImageCache, patchVirtualMachine',
+  ],
+  ['Fast Deploy Yes, they cannot be cached', { ...fast, observed: cached(false) }, 'stop ImageCacheFailed'],
+  ['Fast Deploy Yes, VMICacheReady Yes, CheckMode linked', { ...fast, observed: cached(true) }, make],
+  [
+    'CheckMode direct: each disk is copied, and kept when it is whole',
+    { settings: { fastDeploy: 'direct' }, observed: cached(true) },
+    'patchVirtualMachine, copyDisk, keepDisk, createVirtualMachine',
+  ],
+  [
+    'and the NVRAM',
+    {
+      ...fast,
+      observed: {
+        imageCache: cachedOf({
+          more: [
+            { path: '[fast] cache/web.NVRAM', kind: 'other' },
+            { path: '[fast] cache/web.mf', kind: 'other' },
+          ],
+        }),
+      },
+    },
+    'patchVirtualMachine, copyOther, createVirtualMachine',
+  ],
+  [
+    'what was copied elsewhere goes first',
+    {
+      ...fast,
+      desired: { copiesAt: { datacenter: 'datacenter-1', datastore: 'datastore-9' } },
+      observed: cached(true),
+    },
+    'removeFolder, patchVirtualMachine',
+  ],
+  [
+    'what was copied there before is gone on with',
+    {
+      ...fast,
+      desired: { copiesAt: { datacenter: 'datacenter-1', datastore: 'datastore-1' } },
+      observed: cached(true),
+    },
+    make,
+  ],
+  ['an item of another type', { prerequisites: image({ type: 'VMTX' }) }, 'stop NotSupported'],
+];
+
+test.each(rows)('Create: %s', (_why, given, does) => {
+  expect(inShort(planCreate(contextOf({ vm: null, ...given })))).toBe(does);
+});
+
+const sources: [why: string, given: Given, source: object][] = [
+  ['Fast Deploy No: from the content library', {}, { kind: 'contentLibraryItem', itemId: 'item-1' }],
+  [
+    'an inventory template',
+    { prerequisites: image({ providerItemId: 'vm-7', type: 'VM', providerKind: 'VirtualMachine' }) },
+    { kind: 'template', moId: 'vm-7' },
+  ],
+  ['an ISO', { prerequisites: image({ type: 'ISO' }) }, { kind: 'nothing' }],
+  ['an ISO is never cached', { ...fast, prerequisites: image({ type: 'ISO' }) }, { kind: 'nothing' }],
+  ['CheckMode linked', { ...fast }, { kind: 'cachedDisks', itemId: 'item-1', mode: 'linked' }],
+  [
+    'CheckMode direct',
+    { settings: { fastDeploy: 'direct' } },
+    { kind: 'cachedDisks', itemId: 'item-1', mode: 'direct' },
+  ],
+  [
+    'the VM’s own mode comes first',
+    { ...fast, desired: { fastDeploy: 'direct' } },
+    { kind: 'cachedDisks', itemId: 'item-1', mode: 'direct' },
+  ],
+  [
+    'and any other word switches it off',
+    { ...fast, desired: { fastDeploy: 'off' } },
+    { kind: 'contentLibraryItem', itemId: 'item-1' },
+  ],
+  [
+    'it is off where the feature is, whatever the VM says',
+    { desired: { fastDeploy: 'direct' } },
+    { kind: 'contentLibraryItem', itemId: 'item-1' },
+  ],
+  [
+    'instance storage switches it off',
+    { ...fast, prerequisites: { class: { kind: 'found', value: classOf({ instanceStorage: true }) } } },
+    { kind: 'contentLibraryItem', itemId: 'item-1' },
+  ],
+  [
+    'encrypted storage cannot be linked',
+    {
+      ...fast,
+      prerequisites: {
+        storageClass: { kind: 'found', value: { profileId: 'profile-1', hasDatastore: true, encrypted: true } },
+      },
+    },
+    { kind: 'cachedDisks', itemId: 'item-1', mode: 'direct' },
+  ],
+  [
+    'nor with a device that is passed through',
+    { ...fast, prerequisites: { class: { kind: 'found', value: classOf({ passthrough: true }) } } },
+    { kind: 'cachedDisks', itemId: 'item-1', mode: 'direct' },
+  ],
+];
+
+test.each(sources)('where the disks come from: %s', (_why, given, source) => {
+  const outcome = planCreate(contextOf({ vm: null, ...given, observed: cached(true) }));
+  expect(
+    outcome.kind === 'execute'
+      ? outcome.steps.flatMap((step) => (step.kind === 'createVirtualMachine' ? [step.create.source] : []))
+      : [],
+  ).toMatchObject([source]);
+});
+
+test('the call says all: mark, UUIDs, size, cards; and its zone is noted first', () => {
+  const outcome = planCreate(
+    contextOf({
+      vm: null,
+      desired: {
+        zone: null,
+        instanceUuid: null,
+        biosUuid: null,
+        config: { ...contextOf().desired.config, extraConfig: { 'a.b': '1' } },
+      },
+      prerequisites: prerequisitesOf(),
+    }),
+  );
+  const [create] = outcome.kind === 'execute' ? outcome.steps : [];
+  expect(create).toMatchObject({
+    notes: [
+      {
+        labels: { 'topology.kubernetes.io/zone': 'zone-a' },
+        annotations: {
+          'vmoperator.vmware.com/last-resized-vm-class': '{"Name":"small","UID":"class-1","Generation":1}',
+        },
+      },
+    ],
+  });
+  expect(create).toMatchObject({
+    kind: 'createVirtualMachine',
+    blocking: false,
+    create: {
+      name: 'web',
+      instanceUuid: uid,
+      uuid: uid,
+      at: placedAt,
+      config: {
+        numCPUs: 2,
+        memoryMB: 4_096,
+        extraConfig: [
+          { key: 'a.b', value: '1' },
+          { key: 'vmservice.extraconfig.managedKeys', value: 'a.b' },
+          { key: 'vmservice.namespacedName', value: 'team/web' },
+          { key: 'drover.uid', value: uid },
+        ],
+        deviceChange: [
+          {
+            operation: 'add',
+            device: 'networkCard',
+            card: { key: null, type: 'VMXNet3', macAddress: null, backing: 'network-1' },
+          },
+        ],
+      },
+    },
+  });
+});
+
+test('CheckAsyncMode No: the call is waited for before anything else', () => {
+  const outcome = planCreate(contextOf({ vm: null, settings: { asyncCreate: false } }));
+  expect(outcome.kind === 'execute' ? outcome.steps.at(-1) : null).toMatchObject({ blocking: true });
+});
+
+const other: CachedFile = { path: '[fast] cache/a.nvram', kind: 'other' };
+const refusals: [
+  why: string,
+  given: { mode?: 'direct' | 'linked'; disks?: number; files?: CachedFile[]; sized?: boolean },
+  problem: RegExp | null,
+][] = [
+  ['one disk, one file', {}, null],
+  ['nothing is cached', { files: [other] }, /No disk of image vmi-1 is cached/u],
+  ['a first-class disk', { files: [{ path: 'f-1', kind: 'managedDisk' }] }, /first-class disk/u],
+  ['more disks than files', { disks: 2 }, /has 2 disks in its status, and 1 are cached/u],
+  ['linked, of unknown size', { mode: 'linked', sized: false }, /status\.disks\[\]\.limit/u],
+  ['direct, of unknown size', { mode: 'direct', sized: false }, null],
+  ['linked, and the image tells of no disks', { mode: 'linked', disks: 0 }, /status\.disks/u],
+  ['direct, and the image tells of no disks', { disks: 0 }, null],
+];
+
+test.each(refusals)(
+  'what can be made of cached files: %s',
+  (
+    _why,
+    { mode = 'direct', disks = 1, files = [{ path: '[fast] cache/a.vmdk', kind: 'disk' }], sized = true },
+    problem,
+  ) => {
+    const hardware = hardwareOf(disks);
+    const judged = judgeFiles(
+      { kind: 'cachedDisks', itemId: 'item-1', mode },
+      imageOf({
+        hardware: {
+          ...hardware,
+          disks: hardware.disks.map((disk) => ({ ...disk, capacityBytes: sized ? disk.capacityBytes : null })),
+        },
+      }),
+      files,
+    );
+    if (problem === null) expect(judged).toMatchObject({ mode, disks: ['[fast] cache/a.vmdk'] });
+    else expect(judged).toEqual({ problem: expect.stringMatching(problem) as string });
+  },
+);
+
+test('where files are copied to is noted before any is; each operation names the object’s own folder', () => {
+  const outcome = planCreate(contextOf({ vm: null, settings: { fastDeploy: 'direct' }, observed: cached(true) }));
+  const [notes, copy] = outcome.kind === 'execute' ? outcome.steps : [];
+  expect(notes).toMatchObject({ patches: [{ annotations: { 'drover.dev/copies': 'datacenter-1,datastore-1' } }] });
+  expect(copy).toMatchObject({
+    place: { datacenter: 'datacenter-1', datastore: 'datastore-1', folder: uid },
+    operation: { kind: 'copyDisk', from: '[fast] cache/disk-0.vmdk', to: 'disk-0.vmdk' },
+  });
+});

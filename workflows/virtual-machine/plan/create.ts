@@ -1,0 +1,191 @@
+import type { ReconfigSpec } from '../../../contracts/virtual-machine/config.ts';
+import {
+  defaultVmAnnotation,
+  managedBy,
+  virtualMachineAnnotations,
+  virtualMachineLabels,
+} from '../../../contracts/virtual-machine/metadata.ts';
+import type { Fetched, ImageFacts, PlacedAt } from '../../../contracts/virtual-machine/observation.ts';
+import type { CreateSource, CreateSpec } from '../../../contracts/virtual-machine/mutations.ts';
+import { placeOf, planCachedFiles, planCopies, removeCopies, type ChosenCache } from './cached-files.ts';
+import { judgePrerequisites, obstacleOf } from './prerequisites.ts';
+import { describeApplied, wantCompute, wantExtraConfig } from './want-config.ts';
+import { execute, stop, wait, type Context, type Outcome, type VirtualMachineAction } from './context.ts';
+
+/**
+ * Makes the VM, once everything that it needs is there. Sources: seed 000 "VM Creation Workflow"; vm-and-machine.md
+ * A.5, A.6.
+ */
+export function planCreate(context: Context): Outcome {
+  const { desired, observed, settings } = context;
+  const obstacle = obstacleOf(judgePrerequisites(desired, observed.prerequisites));
+  if (obstacle !== null) return wait('WaitingForPrerequisites', obstacle.message, recheckAt(context));
+  const placed = judgePlacement(context);
+  if (placed.kind !== 'placed')
+    return wait(
+      placed.kind === 'ungrouped' ? 'WaitingForGroup' : 'WaitingForPrerequisites',
+      placed.message,
+      recheckAt(context),
+    );
+  const chosen = chooseSource(context);
+  if ('problem' in chosen) return stop('NotSupported', chosen.problem);
+  const cached = chosen.kind === 'cachedDisks' ? planCachedFiles(context, chosen, placed.at) : { source: chosen };
+  if ('outcome' in cached) return cached.outcome;
+
+  const { source } = cached;
+  const { name, uid, copiesAt, firstBootDone } = desired;
+  const classFacts = observed.prerequisites.class;
+  const applied = classFacts?.kind === 'found' ? classFacts.value : null;
+  if (copiesAt && !(copiesAt.datacenter === placed.at.datacenter && copiesAt.datastore === placed.at.datastore))
+    return execute('create', ...removeCopies(name, placeOf(uid, copiesAt)));
+  const copies = source.kind === 'cachedDisks' ? planCopies(source, name, placeOf(uid, placed.at)) : [];
+  const notes = {
+    // Where cached disks are not there after all, it may go elsewhere: then the zone is noted when it is made.
+    labels: source.kind === 'cachedDisks' ? {} : { [virtualMachineLabels.zone]: placed.at.zone },
+    annotations: {
+      [virtualMachineAnnotations.creating]: new Date(context.nowMs).toISOString(),
+      // One that was there before, and is gone, was another: this one's first start is to come.
+      ...(firstBootDone && { [virtualMachineAnnotations.firstBootDone]: null }),
+      ...(applied !== null && { [virtualMachineAnnotations.lastResizedClass]: describeApplied(applied) }),
+      ...(source.kind === 'cachedDisks' && {
+        [virtualMachineAnnotations.copies]: `${placed.at.datacenter},${placed.at.datastore}`,
+      }),
+    },
+  };
+  const isNotedFirst = copies.length > 0;
+  const create: VirtualMachineAction = {
+    kind: 'createVirtualMachine',
+    create: createSpec(context, source, placed.at),
+    blocking: !settings.asyncCreate,
+    notes: isNotedFirst ? [] : [notes],
+  };
+  const note: VirtualMachineAction = { kind: 'patchVirtualMachine', patches: [notes] };
+  return execute(
+    'create',
+    ...(isNotedFirst ? [[`Note that ${name} is being made, where, and with which class`, note] as const] : []),
+    ...copies,
+    [`Make VM ${name} from ${describeSource(source)}`, create],
+  );
+}
+
+/** No event tells of everything that it may be: a Secret, a datastore. */
+const recheckAt = ({ settings, nowMs }: Context): number => nowMs + settings.pollMs;
+
+type Place = { kind: 'placed'; at: PlacedAt } | { kind: 'unplaced' | 'ungrouped'; message: string };
+
+/** A member of a group goes where its group was placed; any other where there is room. */
+export function judgePlacement({
+  desired,
+  observed,
+  settings,
+}: Pick<Context, 'desired' | 'observed' | 'settings'>): Place {
+  const { group, placement } = observed;
+  if (settings.groups && desired.group !== null && desired.zone === null) {
+    if (group === null || !group.found)
+      return { kind: 'ungrouped', message: `VirtualMachineGroup ${desired.group}, which does not exist` };
+    if (!group.linked) return { kind: 'ungrouped', message: `VirtualMachineGroup ${desired.group} to list it` };
+    if (group.placement === null)
+      return { kind: 'ungrouped', message: `VirtualMachineGroup ${desired.group} to place it` };
+    return { kind: 'placed', at: group.placement };
+  }
+  return placement.kind === 'placed' ? placement : { kind: 'unplaced', message: placement.message };
+}
+
+/** Whether fast deploy is on for this VM, and how. Source: vm-and-machine.md A.6. */
+export function fastDeployOf({
+  desired,
+  observed,
+  settings,
+}: Pick<Context, 'desired' | 'observed' | 'settings'>): 'direct' | 'linked' | null {
+  if (settings.fastDeploy === null) return null;
+  const { class: classFacts, storageClass } = observed.prerequisites;
+  const found = classFacts?.kind === 'found' ? classFacts.value : null;
+  const asked = desired.fastDeploy ?? settings.fastDeploy;
+  if ((asked !== 'direct' && asked !== 'linked') || found?.instanceStorage === true) return null;
+  const isEncrypted = storageClass?.kind === 'found' && storageClass.value.encrypted;
+  return isEncrypted || found?.passthrough === true ? 'direct' : asked;
+}
+
+/** Where the disks come from. */
+export function chooseSource(
+  context: Pick<Context, 'desired' | 'observed' | 'settings'>,
+): Exclude<CreateSource, { kind: 'cachedDisks' }> | ChosenCache | { problem: string } {
+  const image = found(context.observed.prerequisites.image);
+  const itemId = image?.providerItemId ?? null;
+  if (image === null || itemId === null) return { problem: 'There is no image to make it from' };
+  const mode = fastDeployOf(context);
+  const isTemplate = itemId.startsWith('vm-');
+  if (mode !== null && image.type !== 'ISO') return { kind: 'cachedDisks', itemId, mode };
+  if (isTemplate) return { kind: 'template', moId: itemId };
+  if (image.type === 'ISO') return { kind: 'nothing' };
+  if (image.type === 'OVF' || image.type === null) return { kind: 'contentLibraryItem', itemId };
+  return { problem: `An item of type ${image.type} cannot be deployed; OVF, OVA and ISO can` };
+}
+
+const found = (image: Fetched<ImageFacts> | null): ImageFacts | null => (image?.kind === 'found' ? image.value : null);
+
+const describeSource = (source: CreateSource): string => {
+  switch (source.kind) {
+    case 'contentLibraryItem':
+      return `item ${source.itemId}`;
+    case 'template':
+      return `template ${source.moId}`;
+    case 'cachedDisks':
+      return `cached disks of ${source.itemId} (${source.mode})`;
+    case 'nothing':
+      return 'its ISO';
+  }
+};
+
+/** Mark and instance UUID are in the call itself: whatever becomes of the answer, the VM can be found again. */
+function createSpec({ desired, observed }: Context, source: CreateSource, at: PlacedAt): CreateSpec {
+  const { class: classFacts, network, isos } = observed.prerequisites;
+  const applied = classFacts?.kind === 'found' ? classFacts.value : null;
+  const { bootOptions, minHardwareVersion: _, bootDiskBytes, extraConfig: __, coresPerSocket, ...set } = desired.config;
+  const cards = desired.networkDisabled ? [] : desired.networkCards;
+  const config: ReconfigSpec = {
+    ...wantCompute(desired.size, applied, at.cpuMHz),
+    ...Object.fromEntries(Object.entries(set).filter(([, value]) => value !== null)),
+    ...bootOptions,
+    ...(coresPerSocket !== null && { numCoresPerSocket: coresPerSocket }),
+    annotation: defaultVmAnnotation,
+    managedBy,
+    extraConfig: Object.entries(wantExtraConfig(desired, applied, {})).flatMap(([key, value]) =>
+      value === '' ? [] : [{ key, value }],
+    ),
+    deviceChange: [
+      ...cards.map(({ name, type, macAddress }) => ({
+        operation: 'add' as const,
+        device: 'networkCard' as const,
+        card: {
+          key: null,
+          type,
+          macAddress,
+          backing: network?.interfaces.find((one) => one.name === name)?.backing ?? '',
+        },
+      })),
+      ...desired.cdroms.flatMap(({ name, connected, allowGuestControl }) => {
+        const iso = isos[name] ?? null;
+        return iso === null
+          ? []
+          : [
+              {
+                operation: 'add' as const,
+                device: 'cdrom' as const,
+                cdrom: { key: null, iso, connected, allowGuestControl },
+              },
+            ];
+      }),
+    ],
+  };
+  return {
+    name: desired.name,
+    instanceUuid: desired.instanceUuid ?? desired.uid,
+    uuid: desired.biosUuid ?? desired.uid,
+    source,
+    at,
+    bootDiskBytes,
+    config,
+    classConfigSpec: applied?.configSpec ?? {},
+  };
+}

@@ -1,0 +1,100 @@
+import { virtualMachineFinalizers } from '../../../contracts/virtual-machine/metadata.ts';
+import { planNormal } from './normal.ts';
+import { cachedOf, contextOf, inShort, uid, type Given } from '../../../test/fixtures/workflows/virtual-machine.ts';
+import { wait } from './context.ts';
+
+const fast = { fastDeploy: 'linked' as const };
+const waiting = { imageCache: { name: 'vmi', location: 'datacenter-1,datastore-1,profile-1' } };
+const cache = (ready: boolean) => ({ imageCache: cachedOf({ ready }) });
+
+const rows: [why: string, given: Given, does: string][] = [
+  ['CheckPause Yes: nothing is looked at', { desired: { paused: true, finalizers: [] } }, 'stop Paused'],
+  ['CheckFinalizer No: it is added', { desired: { finalizers: [] } }, 'patchVirtualMachine'],
+  [
+    'the deprecated one is not enough',
+    { desired: { finalizers: [virtualMachineFinalizers.deprecated] } },
+    'patchVirtualMachine',
+  ],
+  ['and is taken off', { desired: { finalizers: Object.values(virtualMachineFinalizers) } }, 'patchVirtualMachine'],
+  ['`now` becomes a time', { desired: { nextRestartTime: 'now' } }, 'patchVirtualMachine'],
+  ['CheckFastDeploy No: the provider is called', {}, 'wait Provider'],
+  ['CheckFastDeploy No: a label of before holds nothing up', { desired: waiting }, 'wait Provider'],
+  ['CheckFastDeploy No for this VM', { desired: { ...waiting, fastDeploy: 'off' }, settings: fast }, 'wait Provider'],
+  ['CheckVMICache Yes: no label, the provider is called', { settings: fast }, 'wait Provider'],
+  [
+    'CheckVMICache No: it waits for the cache',
+    { desired: waiting, settings: fast, observed: cache(false) },
+    'wait WaitingForImageCache',
+  ],
+  [
+    'CheckVMICache Yes: the label goes first',
+    { desired: waiting, settings: fast, observed: cache(true) },
+    'patchVirtualMachine',
+  ],
+];
+
+test.each(rows)('ReconcileNormal: %s', (_why, given, does) => {
+  expect(inShort(planNormal(contextOf(given), () => wait('Provider', 'nothing')))).toBe(does);
+});
+
+test.each([
+  ['CheckAsync Yes', true],
+  ['CheckAsync No', false],
+])('ReconcileNormal: %s: the provider’s answer is what comes of it', (_why, asyncCreate) => {
+  expect(inShort(planNormal(contextOf({ vm: null, settings: { asyncCreate } })))).toBe('createVirtualMachine');
+});
+
+test('with the finalizer comes what webhooks would have filled in, and that it is new', () => {
+  const outcome = planNormal(
+    contextOf({
+      vm: null,
+      desired: {
+        finalizers: [],
+        instanceUuid: null,
+        biosUuid: null,
+        managerId: null,
+        bootstrap: { kind: 'CloudInit', disabled: false, atNextPowerOn: null, instanceId: null },
+      },
+    }),
+  );
+  expect(outcome).toMatchObject({
+    steps: [
+      {
+        kind: 'createVirtualMachine',
+        notes: [
+          {
+            addFinalizers: [virtualMachineFinalizers.current],
+            spec: { instanceUUID: uid, biosUUID: uid, bootstrap: { cloudInit: { instanceID: uid } } },
+            annotations: {
+              'vmoperator.vmware.com/manager-id': 'vc-uuid',
+              'vmoperator.vmware.com/upgraded-to-schema-version': 'v1alpha6',
+            },
+          },
+          {},
+        ],
+      },
+    ],
+  });
+});
+
+test('what can be made at once is noted in the same call, after the finalizer', () => {
+  const outcome = planNormal(contextOf({ vm: null, desired: { finalizers: [], managerId: null } }));
+  expect(inShort(outcome)).toBe('createVirtualMachine');
+  expect(outcome).toMatchObject({
+    steps: [
+      {
+        notes: [
+          { addFinalizers: [virtualMachineFinalizers.current] },
+          { annotations: { 'drover.dev/creating': expect.any(String) } },
+        ],
+      },
+    ],
+  });
+});
+
+test('an object whose VM is there is not called new: its upgrade is a step of its own', () => {
+  const outcome = planNormal(contextOf({ desired: { finalizers: [] } }));
+  expect(
+    outcome.kind === 'execute' && outcome.steps[0]?.kind === 'patchVirtualMachine' ? outcome.steps[0].patches : [],
+  ).toEqual([{ addFinalizers: [virtualMachineFinalizers.current] }]);
+});

@@ -1,0 +1,157 @@
+import {
+  virtualMachineAnnotations,
+  virtualMachineFinalizers,
+  virtualMachineLabels,
+} from '../../../contracts/virtual-machine/metadata.ts';
+import type { VirtualMachinePatch } from '../../../contracts/virtual-machine/mutations.ts';
+import type { Outcome } from './context.ts';
+import { judgeImageCache } from './cached-files.ts';
+import { fastDeployOf, planCreate } from './create.ts';
+import { upgradeMarks, planUpdate } from './update.ts';
+import { patch, stop, wait, execute, failureOf, retry, type Context, type VmContext } from './context.ts';
+import { findOwn } from './find-own.ts';
+import { isConnected } from './config.ts';
+
+/** An object that is not being deleted. Sources: seed 000 "ReconcileNormal"; vm-and-machine.md A.4 N1–N9. */
+export function planNormal(
+  context: Context,
+  createOrUpdate: (context: Context) => Outcome = planCreateOrUpdate,
+): Outcome {
+  const { desired, observed } = context;
+  if (desired.paused)
+    return stop(
+      'Paused',
+      `The annotation ${virtualMachineAnnotations.paused} pauses it: nothing is looked at, and nothing is changed`,
+    );
+  const missing = fillIn(context);
+  if (missing !== null) return takeCharge(context, missing, createOrUpdate);
+
+  // The switch of the whole feature, and whether it is on for this VM.
+  if (fastDeployOf(context) !== null) {
+    const cache = judgeImageCache(desired, observed.imageCache);
+    const dropped: VirtualMachinePatch = {
+      ...(cache.drop.includes('label') && { labels: { [virtualMachineLabels.imageCache]: null } }),
+      ...(cache.drop.includes('location') && { annotations: { [virtualMachineAnnotations.imageCacheLocation]: null } }),
+    };
+    if (cache.drop.length > 0)
+      return patch(
+        'create',
+        cache.kind === 'ready' ? 'The cached image is there' : 'Ask for the cached image anew',
+        dropped,
+      );
+    if (cache.kind === 'notReady') return wait('WaitingForImageCache', `the cached image: ${cache.message}`);
+  }
+  return createOrUpdate(context);
+}
+
+/**
+ * Where its VM can be made next, that is noted along with the rest: in one call, and the finalizer comes first. One that waits for a slot
+ * before is not held: nothing of it is in vCenter.
+ */
+function takeCharge(
+  context: Context,
+  { summary, patch: filled }: { summary: string; patch: VirtualMachinePatch },
+  createOrUpdate: (context: Context) => Outcome,
+): Outcome {
+  const alone = patch('create', summary, filled);
+  const { desired, observed } = context;
+  if (filled.annotations === undefined || fastDeployOf(context) !== null) return alone;
+  const next = createOrUpdate({ ...context, desired: { ...desired, managerId: observed.managerId } });
+  const [create] = next.kind === 'execute' ? next.steps : [];
+  if (create?.kind !== 'createVirtualMachine') return alone;
+  return { kind: 'execute', steps: [{ ...create, notes: [filled, ...create.notes] }] };
+}
+
+/** The finalizer, and what upstream's webhooks would have filled in. Null: all of it is there. */
+function fillIn({
+  desired,
+  observed,
+  settings,
+  nowMs,
+}: Context): { summary: string; patch: VirtualMachinePatch } | null {
+  const { current, deprecated } = virtualMachineFinalizers;
+  const addsFinalizer = !desired.finalizers.includes(current);
+  const dropsDeprecated = desired.finalizers.includes(deprecated);
+  const spec = {
+    // The object's uid is a UUID of its own: the same however often it is given out, and how upstream looks for VMs of its first releases.
+    ...(addsFinalizer && desired.instanceUuid === null && { instanceUUID: desired.uid }),
+    ...(addsFinalizer && desired.biosUuid === null && { biosUUID: desired.uid }),
+    ...(addsFinalizer &&
+      desired.bootstrap.kind === 'CloudInit' &&
+      desired.bootstrap.instanceId === null && {
+        bootstrap: { cloudInit: { instanceID: desired.biosUuid ?? desired.uid } },
+      }),
+    ...(desired.nextRestartTime?.toLowerCase() === 'now' && { nextRestartTime: new Date(nowMs).toISOString() }),
+  };
+  const finalizers = {
+    ...(addsFinalizer && { addFinalizers: [current] }),
+    ...(dropsDeprecated && { removeFinalizers: [deprecated] }),
+  };
+  // One that is new needs no upgrade.
+  const annotations =
+    addsFinalizer && observed.candidates.length === 0
+      ? { ...upgradeMarks(settings), [virtualMachineAnnotations.managerId]: observed.managerId }
+      : null;
+  const whole: VirtualMachinePatch = {
+    ...finalizers,
+    ...(annotations !== null && { annotations }),
+    ...(Object.keys(spec).length > 0 && { spec }),
+  };
+  if (Object.keys(whole).length === 0) return null;
+  return {
+    summary: addsFinalizer ? 'Take charge of it: add the finalizer' : 'Fill in what the spec leaves open',
+    patch: whole,
+  };
+}
+
+/**
+ * Makes the VM if there is none, and brings it up to date if there is one. Sources: seed 000 "CreateOrUpdate Decision Logic";
+ * vm-and-machine.md A.4 N4–N8. The workflow id is the lock; what another run has begun is seen as a create in flight.
+ */
+export function planCreateOrUpdate(context: Context): Outcome {
+  const { desired, observed, memory, settings } = context;
+  if (desired.managerId !== observed.managerId) {
+    return patch('create', 'Note which vCenter it is in', {
+      annotations: { [virtualMachineAnnotations.managerId]: observed.managerId },
+    });
+  }
+  const found = findOwn(desired, observed.candidates);
+  switch (found.kind) {
+    case 'foreign':
+      return stop('NotOwned', found.message);
+    case 'ambiguous':
+      return stop('Ambiguous', found.message);
+    case 'own':
+      if (observed.vm === null || observed.vm.moId !== found.moId)
+        return wait('Updating', 'another observation of its VM', context.nowMs + settings.pollMs);
+      return found.mark === 'drover'
+        ? planUpdate({ ...context, vm: observed.vm })
+        : planAdoption({ ...context, vm: observed.vm });
+    case 'none': {
+      const task = memory.create?.task ?? null;
+      if (task !== null)
+        return execute('create', [
+          `Wait until VM ${desired.name} is made`,
+          { kind: 'awaitTask', task, deadlineMs: settings.taskMs },
+        ]);
+      const failure = failureOf(context, 'create');
+      const outcome = planCreate(context);
+      return failure !== undefined && outcome.kind === 'execute' ? retry(failure) : outcome;
+    }
+  }
+}
+
+/** Takes a VM over: without the mark nothing is done to it. */
+export function planAdoption(context: VmContext): Outcome {
+  const { desired, vm } = context;
+  if (vm.config === null || !isConnected(context))
+    return stop('NotConnected', `${vm.name} cannot be taken over while it is ${vm.connectionState}`);
+  const stage = desired.deleting ? 'delete' : 'config';
+  const failure = failureOf(context, stage);
+  return failure === undefined
+    ? execute(stage, [
+        `Take VM ${vm.name} over: write the ownership mark`,
+        { kind: 'adopt', moId: vm.moId, changeVersion: vm.config.changeVersion },
+      ])
+    : retry(failure);
+}

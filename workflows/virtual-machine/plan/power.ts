@@ -1,0 +1,166 @@
+import type { PowerMode, VirtualMachinePowerState } from '../../../contracts/virtual-machine/lifecycle.ts';
+import { virtualMachineAnnotations } from '../../../contracts/virtual-machine/metadata.ts';
+import type { VmFacts } from '../../../contracts/virtual-machine/observation.ts';
+import type { Outcome } from './context.ts';
+import { isConnected, isPaused, planConfig } from './config.ts';
+import { planRestart } from './restart.ts';
+import { execute, failureOf, patch, stop, success, wait, type Context, type VmContext } from './context.ts';
+
+const stateOf = { poweredOn: 'PoweredOn', poweredOff: 'PoweredOff', suspended: 'Suspended' } as const;
+export const powerStateOf = ({ powerState }: Pick<VmFacts, 'powerState'>): VirtualMachinePowerState =>
+  stateOf[powerState];
+
+/** Brings the VM to the power state that is wanted. Sources: seed 000 "Power State Reconciliation"; vm-and-machine.md A.8; design section 8. */
+export function planPower(context: VmContext): Outcome {
+  const { desired, settings, vm, nowMs } = context;
+  if (!isConnected(context)) return stop('NotConnected', `${vm.name} is ${vm.connectionState}`);
+  if (vm.resourcePool === null) return stop('NoResourcePool', `${vm.name} is in no resource pool`);
+
+  // Suspending is never delayed.
+  const delayedUntilMs =
+    settings.groups && desired.powerState !== 'Suspended' ? timeOf(desired.applyPowerStateAt) : null;
+  if (delayedUntilMs !== null && nowMs < delayedUntilMs)
+    return wait(
+      'WaitingForGroup',
+      `its turn in group ${desired.group ?? ''}, at ${desired.applyPowerStateAt ?? ''}`,
+      delayedUntilMs,
+    );
+
+  const operation = planOperation(context);
+  if (operation.kind === 'execute' && isPaused(vm))
+    return stop('Paused', 'An administrator has paused the VM in vCenter');
+  if (operation.kind === 'execute' && vm.task !== null) {
+    return execute('power', [
+      `Wait for ${vm.task.descriptionId} on ${vm.name}`,
+      { kind: 'awaitTask', task: vm.task.id, deadlineMs: settings.taskMs },
+    ]);
+  }
+  if (operation.kind !== 'success') return operation;
+  if (desired.applyPowerStateAt !== null && settings.groups)
+    return patch('power', 'The time of its group has come', {
+      annotations: { [virtualMachineAnnotations.applyPowerStateTime]: null },
+    });
+  return waitForTools(context);
+}
+
+const timeOf = (text: string | null): number | null => {
+  const ms = Date.parse(text ?? '');
+  return Number.isNaN(ms) ? null : ms;
+};
+
+function planOperation(context: VmContext): Outcome {
+  const { desired, vm } = context;
+  const observed = powerStateOf(vm);
+  // Afterwards, so that whoever is lost in between has not noted what was not so.
+  if (desired.powerState === 'PoweredOn' && observed === 'PoweredOn')
+    return desired.firstBootDone ? planRestart(context) : noteFirstStart;
+  if (desired.powerState === 'PoweredOn') return planPowerOn(context);
+  if (desired.powerState === observed) return success;
+  if (desired.powerState === 'PoweredOff')
+    return planPowerOff(context, desired.powerOffMode, context.settings.softPowerMs);
+  // What is off cannot be suspended.
+  return observed === 'PoweredOn'
+    ? soften(context, desired.suspendMode, 'standby', context.settings.softPowerMs)
+    : success;
+}
+
+const noteFirstStart = patch('power', 'Note its first start', {
+  annotations: {
+    [virtualMachineAnnotations.firstBootDone]: 'true',
+    [virtualMachineAnnotations.creating]: null,
+    [virtualMachineAnnotations.copies]: null,
+  },
+});
+
+function planPowerOn(context: VmContext): Outcome {
+  const { vm } = context;
+  const obstacle = obstacleToStart(context);
+  if (obstacle !== null) return wait('PoweringOn', obstacle);
+  const { moId, name } = vm;
+  return execute('power', [`Power on ${name}`, { kind: 'power', moId, operation: 'powerOn' }]);
+}
+
+/** What has to be there before it starts, in words; null: nothing is missing. */
+function obstacleToStart(context: VmContext): string | null {
+  const { desired, observed } = context;
+  if (desired.powerOnChecks.length > 0)
+    return `${desired.powerOnChecks.join(', ')} to allow it to be powered on (${virtualMachineAnnotations.powerOnCheckPrefix}…)`;
+  // Volumes are attached by another controller.
+  const attached = new Set(
+    observed.recorded.volumes?.filter((volume) => volume.attached === true).map(({ name }) => name),
+  );
+  const missing = desired.volumes.filter((name) => !attached.has(name));
+  if (missing.length > 0) return `volumes ${missing.join(', ')} to be attached`;
+  // A guest sets itself up once: at its first start, with what it finds then. What has failed and is there all the same is no failure.
+  const failure =
+    desired.firstBootDone || planConfig(context).kind === 'success' ? undefined : failureOf(context, 'config');
+  return failure === undefined
+    ? null
+    : `its configuration, without which it is not started for the first time: ${failure.message}`;
+}
+
+/**
+ * @param softMs how long the guest may take
+ */
+export function planPowerOff(
+  context: Pick<Context, 'memory' | 'nowMs'> & Pick<VmContext, 'vm'>,
+  mode: PowerMode,
+  softMs: number,
+): Outcome {
+  // A guest that sleeps cannot shut down.
+  if (context.vm.powerState === 'suspended')
+    return mode === 'Soft'
+      ? stop(
+          'PowerOffRefused',
+          `${context.vm.name} is suspended, and powerOffMode Soft does not power off what cannot be asked. Resume it, or choose another mode`,
+        )
+      : hard(context.vm, 'shutdown');
+  return soften(context, mode, 'shutdown', softMs);
+}
+
+/** Asks the guest, gives it its time without holding anything up, and then forces it, as far as the mode allows. */
+function soften(
+  { memory, nowMs, vm }: Pick<Context, 'memory' | 'nowMs'> & Pick<VmContext, 'vm'>,
+  mode: PowerMode,
+  operation: 'shutdown' | 'standby',
+  softMs: number,
+): Outcome {
+  if (mode === 'Hard') return hard(vm, operation);
+  const asked = memory.soft?.operation === operation ? memory.soft : null;
+  const phase = operation === 'shutdown' ? 'PoweringOff' : 'Suspending';
+  if (asked !== null && !asked.failed && nowMs < asked.sinceMs + softMs)
+    return wait(phase, 'the guest to do as it was asked', asked.sinceMs + softMs);
+  if (asked !== null && mode === 'TrySoft') return hard(vm, operation);
+  // Where nobody may force it, it is asked again each time it has had its time.
+  if (asked?.failed === true && nowMs < asked.sinceMs + softMs)
+    return wait(phase, `the guest, which cannot be asked now; mode ${mode} does not force it`, asked.sinceMs + softMs);
+  return execute('power', [
+    `Ask the guest of ${vm.name} to ${operation === 'shutdown' ? 'shut down' : 'stand by'}`,
+    { kind: 'power', moId: vm.moId, operation: operation === 'shutdown' ? 'shutdownGuest' : 'standbyGuest' },
+  ]);
+}
+
+const hard = ({ moId, name }: Pick<VmFacts, 'moId' | 'name'>, operation: 'shutdown' | 'standby'): Outcome =>
+  operation === 'shutdown'
+    ? execute('power', [`Power off ${name}`, { kind: 'power', moId, operation: 'powerOff' }])
+    : execute('power', [`Suspend ${name}`, { kind: 'power', moId, operation: 'suspend' }]);
+
+/** Bounded, shown in VirtualMachineTools, and never in the way of anything else. */
+function waitForTools({ desired, settings, vm, nowMs }: VmContext): Outcome {
+  if (
+    !needsTools(desired) ||
+    vm.powerState !== 'poweredOn' ||
+    desired.powerState !== 'PoweredOn' ||
+    vm.guest.toolsRunning
+  )
+    return success;
+  const untilMs = (vm.upSinceMs ?? nowMs) + settings.toolsMs;
+  return nowMs < untilMs ? wait('WaitingForTools', 'VMware Tools to come up', untilMs) : success;
+}
+
+/** Whoever probes or sets up the guest needs it to run. */
+export const needsTools = ({ waitForTools: asked, bootstrap, probe }: Context['desired']): boolean =>
+  asked ||
+  probe === 'heartbeat' ||
+  probe === 'guestInfo' ||
+  (!bootstrap.disabled && (bootstrap.kind === 'LinuxPrep' || bootstrap.kind === 'Sysprep'));

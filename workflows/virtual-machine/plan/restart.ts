@@ -1,0 +1,66 @@
+import { extraConfigKeys, readRestartIntent } from '../../../contracts/virtual-machine/metadata.ts';
+import type { Outcome } from './context.ts';
+import { execute, success, wait, type VmContext } from './context.ts';
+
+/**
+ * Restarts by `spec.nextRestartTime`: once, never lost, never twice.
+ *
+ * Before the restart an intent is written into the VM: the time it is for, and the VM's boot mark as it is then. Afterwards the time itself is
+ * written as the last restart. Between the two, a boot mark that has changed proves that the restart was made, even when the run has
+ * lost its memory; no clocks are compared. Where vCenter shows nothing of a restart (a guest that restarts itself leaves the boot mark as it
+ * is), the run's own memory says that the guest was asked. Sources: seed 000 "Power State"; vm-and-machine.md A.8.
+ */
+export function planRestart({ desired, memory, vm, nowMs }: VmContext): Outcome {
+  const forMs = requestedMs(desired.nextRestartTime);
+  if (forMs === null || vm.config === null || forMs <= lastRestartMs(vm.config.extraConfig)) return success;
+  if (forMs > nowMs) return wait('Updating', `the restart at ${new Date(forMs).toISOString()}`, forMs);
+  const { moId, name } = vm;
+  const intent = readRestartIntent(vm.config.extraConfig);
+  const asked = memory.restart?.forMs === forMs ? memory.restart : null;
+  const isMade = (asked !== null && !asked.failed) || (intent?.forMs === forMs && intent.bootMark !== vm.bootMark);
+  if (isMade) {
+    const extraConfig = [
+      { key: extraConfigKeys.lastRestartTime, value: `${forMs}000000` },
+      { key: extraConfigKeys.restartIntent, value: '' },
+    ];
+    return execute('power', [
+      `Note that ${name} was restarted`,
+      { kind: 'reconfigure', moId, changeVersion: vm.config.changeVersion, spec: { extraConfig } },
+    ]);
+  }
+  // Without the intent nobody could tell later whether it was made.
+  if (asked === null && intent?.forMs !== forMs) return wait('Restarting', 'the restart to be noted in the VM');
+  const isHard = desired.restartMode === 'Hard' || (desired.restartMode === 'TrySoft' && asked?.failed === true);
+  return execute('power', [
+    isHard ? `Reset ${name}` : `Ask the guest of ${name} to restart`,
+    { kind: 'power', moId, operation: isHard ? 'reset' : 'rebootGuest', restartForMs: forMs },
+  ]);
+}
+
+/** What is written before a restart: part of the one reconfigure that goes before power. */
+export function planRestartIntent({ desired, memory, vm, nowMs }: VmContext): { key: string; value: string }[] {
+  const forMs = requestedMs(desired.nextRestartTime);
+  if (
+    forMs === null ||
+    forMs > nowMs ||
+    vm.config === null ||
+    vm.powerState !== 'poweredOn' ||
+    desired.powerState !== 'PoweredOn'
+  )
+    return [];
+  if (forMs <= lastRestartMs(vm.config.extraConfig) || memory.restart?.forMs === forMs) return [];
+  if (readRestartIntent(vm.config.extraConfig)?.forMs === forMs) return [];
+  return [{ key: extraConfigKeys.restartIntent, value: `${forMs} ${vm.bootMark}` }];
+}
+
+/** Null: no restart is asked for, or its time is not known yet (`now` is replaced by one first). */
+export function requestedMs(nextRestartTime: string | null): number | null {
+  const ms = nextRestartTime === null ? NaN : Date.parse(nextRestartTime);
+  return Number.isNaN(ms) ? null : ms;
+}
+
+/** Written in nanoseconds since the epoch. */
+export function lastRestartMs(extraConfig: Readonly<Record<string, string>>): number {
+  const text = extraConfig[extraConfigKeys.lastRestartTime] ?? '';
+  return /^\d+$/u.test(text) ? Math.ceil(Number(text) / 1e6) : 0;
+}

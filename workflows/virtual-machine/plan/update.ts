@@ -1,0 +1,183 @@
+import type { Stage } from '../../../contracts/virtual-machine/observation.ts';
+import type { Outcome } from './context.ts';
+import { planConfig } from './config.ts';
+import { planPower } from './power.ts';
+import { failureOf, retry, success, unlessFailed, patch, execute, stop, wait, type VmContext } from './context.ts';
+import type { VirtualMachineSettings } from '../../../contracts/virtual-machine/lifecycle.ts';
+import {
+  virtualMachineAnnotations,
+  virtualMachineLabels,
+  extraConfigKeys,
+} from '../../../contracts/virtual-machine/metadata.ts';
+import type { ConditionUpdate } from '../../../contracts/conditions.ts';
+import { trueReason, virtualMachineConditions } from '../../../contracts/virtual-machine/conditions.ts';
+
+interface UpdateStage {
+  stage: Stage;
+  plan: (context: VmContext) => Outcome;
+}
+
+/** The seed's order; all reads happen before, so schema upgrade has what it needs (design section 8). */
+export const updateStages: readonly UpdateStage[] = [
+  { stage: 'schemaUpgrade', plan: unlessFailed('schemaUpgrade', planSchemaUpgrade) },
+  // What is seen is published with every decision; here it only counts whether that failed.
+  { stage: 'status', plan: (context) => failed(context, 'status') },
+  { stage: 'backup', plan: unlessFailed('backup', planBackup) },
+  { stage: 'config', plan: unlessFailed('config', planConfig) },
+  { stage: 'power', plan: unlessFailed('power', planPower) },
+  { stage: 'snapshot', plan: unlessFailed('snapshot', planSnapshot) },
+];
+
+function failed(context: VmContext, stage: Stage): Outcome {
+  const failure = failureOf(context, stage);
+  return failure === undefined ? success : retry(failure);
+}
+
+/**
+ * Goes through the steps of an update. What cannot be retried stops it, but for a configuration while the VM is powered off: that it can
+ * always be. What can be retried, and what is waited for, holds up nothing that comes after; an error of the last step counts before the
+ * others. Source: seed 000 "VM Update Workflow".
+ */
+export function planUpdate(context: VmContext, order: readonly UpdateStage[] = updateStages): Outcome {
+  const unfinished: { stage: Stage; outcome: Outcome }[] = [];
+  for (const { stage, plan } of order) {
+    const outcome = plan(context);
+    if (outcome.kind === 'execute') return outcome;
+    if (outcome.kind === 'success') continue;
+    const stops = outcome.kind === 'failed' && !outcome.requeue;
+    if (stops && stage !== 'snapshot' && !(stage === 'config' && isPoweringOff(context)))
+      return aggregate([...unfinished, { stage, outcome }]);
+    unfinished.push({ stage, outcome });
+  }
+  const all = aggregate(unfinished);
+  const last = unfinished.at(-1);
+  // Told alone; what else has failed is tried again all the same.
+  return all.kind === 'failed' && last?.stage === 'snapshot' && last.outcome.kind === 'failed'
+    ? { ...all, reason: last.outcome.reason, message: last.outcome.message }
+    : all;
+}
+
+const isPoweringOff = ({ desired, vm }: VmContext): boolean =>
+  desired.powerState === 'PoweredOff' && vm.powerState === 'poweredOn';
+
+/** All errors in one, newest first, tried again when the first of them may be; otherwise what is waited for. */
+function aggregate(unfinished: readonly { stage: Stage; outcome: Outcome }[]): Outcome {
+  const errors = unfinished
+    .flatMap(({ stage, outcome }) => (outcome.kind === 'failed' ? [{ stage, ...outcome }] : []))
+    .toReversed();
+  const waits = unfinished.flatMap(({ outcome }) => (outcome.kind === 'wait' ? [outcome] : []));
+  const [newest] = errors;
+  if (newest !== undefined) {
+    const again = errors.filter(({ requeue }) => requeue);
+    // What can be retried counts more than what cannot, as long as there is some of it.
+    const requeue = again.length > 0;
+    const times = [...again.map(({ retryAtMs }) => retryAtMs), ...waits.map(({ untilMs }) => untilMs)].filter(
+      (ms) => ms !== null,
+    );
+    const message = errors.map((error) => `${error.stage}: ${error.message}`).join(', ');
+    return {
+      kind: 'failed',
+      requeue,
+      reason: newest.reason,
+      message,
+      retryAtMs: requeue && times.length > 0 ? Math.min(...times) : null,
+    };
+  }
+  const [first] = waits;
+  if (first === undefined) return success;
+  const times = waits.map(({ untilMs }) => untilMs).filter((ms) => ms !== null);
+  return {
+    ...first,
+    message: waits.map((one) => one.message).join(', and for '),
+    untilMs: times.length > 0 ? Math.min(...times) : null,
+  };
+}
+
+export const schemaVersion = 'v1alpha6';
+/** Upstream's bit mask; 1: the base. Its others are features that drover does not have. */
+export const featureVersion = '1';
+
+/**
+ * Puts into the spec what an older release left to vCenter, once per release: then the spec alone says what the VM is. Sources: seed 000
+ * "VM Update Workflow", Reconcile schema upgrade; vm-and-machine.md A.1 and 0.
+ */
+export function planSchemaUpgrade({ desired, settings, vm }: VmContext): Outcome {
+  const { build, schema, feature } = desired.upgradedTo;
+  const spec = {
+    ...(desired.instanceUuid === null && { instanceUUID: vm.instanceUuid }),
+    ...(desired.biosUuid === null && { biosUUID: vm.biosUuid }),
+    ...(desired.bootstrap.kind === 'CloudInit' &&
+      desired.bootstrap.instanceId === null && {
+        bootstrap: { cloudInit: { instanceID: desired.biosUuid ?? vm.biosUuid } },
+      }),
+  };
+  const labels: Record<string, string> =
+    desired.zone === null && vm.zone !== null ? { [virtualMachineLabels.zone]: vm.zone } : {};
+  const isMarked = build === settings.buildVersion && schema === schemaVersion && feature === featureVersion;
+  if (isMarked && Object.keys({ ...spec, ...labels }).length === 0) return success;
+  return patch('schemaUpgrade', `Bring ${desired.name} to ${schemaVersion}`, {
+    labels,
+    annotations: upgradeMarks(settings),
+    spec,
+  });
+}
+
+export const upgradeMarks = ({
+  buildVersion,
+}: Pick<VirtualMachineSettings, 'buildVersion'>): Record<string, string> => ({
+  [virtualMachineAnnotations.upgradedToBuildVersion]: buildVersion,
+  [virtualMachineAnnotations.upgradedToSchemaVersion]: schemaVersion,
+  [virtualMachineAnnotations.upgradedToFeatureVersion]: featureVersion,
+});
+
+/** Stores the object with its VM, once per generation. Sources: seed 000 "VM Update Workflow", Reconcile backup state; vm-and-machine.md A.7. */
+export function planBackup(context: VmContext): Outcome {
+  const { desired, vm } = context;
+  if (!isBackedUp(context) || vm.config === null || isStored(context)) return success;
+  const version = String(desired.generation);
+  return execute('backup', [
+    `Store ${desired.name}, generation ${version}, with its VM`,
+    { kind: 'writeBackup', moId: vm.moId, version },
+  ]);
+}
+
+/** A node of a Kubernetes cluster is made anew, not restored. */
+const isBackedUp = ({ desired, settings }: VmContext): boolean =>
+  settings.backup && (!desired.clusterNode || desired.forceBackup);
+
+const isStored = ({ desired, vm }: VmContext): boolean =>
+  vm.config?.extraConfig[extraConfigKeys.backupVersion] === String(desired.generation);
+
+/** Null: it is not backed up. */
+export function judgeBackup(context: VmContext): ConditionUpdate | null {
+  if (!isBackedUp(context)) return null;
+  const type = virtualMachineConditions.backupUpToDate;
+  const failure = failureOf(context, 'backup');
+  if (failure !== undefined)
+    return { type, status: 'False', reason: 'VirtualMachineBackupFailed', message: failure.message };
+  return isStored(context) ? { type, status: 'True', reason: trueReason, message: '' } : null;
+}
+
+/**
+ * Snapshots have runs of their own; here it is seen that none is half done. A revert that is left behind is not worked around: the VM may be
+ * in either state. Source: seed 000 "VM Update Workflow", Reconcile snapshot.
+ */
+export function planSnapshot({ desired, observed, settings, nowMs }: VmContext): Outcome {
+  const { inProgress, problem } = observed.snapshots;
+  if (problem !== null)
+    return retry({
+      stage: 'snapshot',
+      reason: 'VirtualMachineSnapshotFailed',
+      message: problem,
+      requeue: true,
+      retryAtMs: nowMs + settings.pollMs,
+      attempts: 1,
+    });
+  if (inProgress !== null) return wait('Updating', `snapshot ${inProgress}`);
+  if (desired.revertInProgress)
+    return stop(
+      'VirtualMachineSnapshotRevertInProgress',
+      `A revert was begun and not ended. Look at the VM, then take the annotation ${virtualMachineAnnotations.snapshotRevertInProgress} away`,
+    );
+  return success;
+}

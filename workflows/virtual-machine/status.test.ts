@@ -1,0 +1,371 @@
+import { findCondition } from '../../contracts/conditions.ts';
+import { done, execute, wait } from '../lib/plan.ts';
+import type { VirtualMachinePlan } from './plan/context.ts';
+import { describeStatus, isSaid, judgeEvent, publishedBy } from './status.ts';
+import { unsaid } from './unsaid.ts';
+import type { VirtualMachineStatusPatch } from '../../contracts/virtual-machine/mutations.ts';
+import {
+  beginMs,
+  classOf,
+  contextOf,
+  failureIn,
+  guestOf,
+  type Given,
+} from '../../test/fixtures/workflows/virtual-machine.ts';
+
+const reconciled: VirtualMachinePlan = done('reconciled', 'Reconciled', 'as its spec wants it');
+const describe_ = (given: Given, plan: VirtualMachinePlan = reconciled): VirtualMachineStatusPatch => {
+  const context = contextOf(given);
+  return (
+    unsaid(context.observed.recorded, describeStatus(context, plan)) ?? { fields: {}, conditions: [], removed: [] }
+  );
+};
+const said = (given: Given, type: string, plan?: VirtualMachinePlan): string => {
+  const { conditions, removed } = describe_(given, plan);
+  const condition = conditions.find((one) => one.type === type);
+  return condition === undefined
+    ? removed.includes(type)
+      ? 'taken away'
+      : 'nothing'
+    : `${condition.status} ${condition.reason}`;
+};
+
+const classRows: [why: string, given: Given, shown: unknown][] = [
+  [
+    'Is classless Yes: status.class is cleared',
+    { desired: { className: null }, observed: { recorded: { class: { apiVersion: 'v', kind: 'k', name: 'old' } } } },
+    null,
+  ],
+  [
+    'Resize enabled Yes: the class that was applied, not that of the spec',
+    { desired: { className: 'large' } },
+    'small',
+  ],
+  ['Resize enabled Yes: no backfill where nothing is known', { desired: { lastResizedClass: null } }, undefined],
+  [
+    'Resize enabled No: backfill from the spec',
+    { settings: { resize: 'off' }, desired: { className: 'large' } },
+    'large',
+  ],
+  [
+    'Resize enabled No: what is there stays',
+    {
+      settings: { resize: 'off' },
+      desired: { className: 'large' },
+      observed: { recorded: { class: { apiVersion: 'v', kind: 'k', name: 'old' } } },
+    },
+    undefined,
+  ],
+];
+
+test.each(classRows)('Status: %s', (_why, given, shown) => {
+  const { fields } = describe_(given);
+  expect('class' in fields ? (fields.class?.name ?? null) : undefined).toBe(shown);
+});
+
+const fieldRows: [why: string, given: Given, fields: object][] = [
+  ['SetPowerState', { vm: { powerState: 'suspended' } }, { powerState: 'Suspended' }],
+  ['SetIDs', {}, { uniqueID: 'vm-1', instanceUUID: contextOf().desired.uid, biosUUID: contextOf().desired.uid }],
+  [
+    'SetHWVersion',
+    { config: { hardwareVersion: 22, changeTrackingEnabled: true } },
+    { hardwareVersion: 22, changeBlockTracking: true },
+  ],
+  [
+    'UpdateNetworkStatus',
+    { vm: { shown: { network: { interfaces: [{ name: 'eth0' }] } } } },
+    { network: { primaryIP4: '192.0.2.10', hostName: 'web', interfaces: [{ name: 'eth0' }] } },
+  ],
+  [
+    'an address of a guest that no longer runs is not shown',
+    { vm: { powerState: 'poweredOff' }, observed: { recorded: { network: { primaryIP4: '192.0.2.10' } } } },
+    { network: null },
+  ],
+  ['UpdateStorageStatus', { vm: { shown: { storage: { total: '10Gi' } } } }, { storage: { total: '10Gi' } }],
+  [
+    'UpdateStorageStatus: volumes of claims stay as they are shown',
+    {
+      vm: { shown: { volumes: [{ name: 'disk-1', type: 'Classic' }] } },
+      observed: {
+        recorded: {
+          volumes: [
+            { name: 'disk-0', type: 'Classic' },
+            { name: 'data', type: 'Managed', attached: true },
+          ],
+        },
+      },
+    },
+    {
+      volumes: [
+        { name: 'disk-1', type: 'Classic' },
+        { name: 'data', type: 'Managed', attached: true },
+      ],
+    },
+  ],
+  ['SetNodeName', {}, { nodeName: 'esx-1' }],
+  ['zone', {}, { zone: 'zone-a' }],
+  ['guest', {}, { guest: { guestID: 'otherGuest64', guestFullName: 'Other' } }],
+  [
+    'the last restart',
+    { config: { extraConfig: { 'vmservice.lastRestartTime': `${beginMs}000000` } } },
+    { lastRestartTime: '2026-01-01T00:00:00.000Z' },
+  ],
+];
+
+test.each(fieldRows)('Status: %s', (_why, given, fields) => {
+  expect(describe_(given).fields).toMatchObject(fields);
+});
+
+test('Status: when it was made in vCenter is said once', () => {
+  expect(
+    describe_({
+      observed: { recorded: { provider: { creationTimestamp: '2025-01-01T00:00:00Z' } } },
+      vm: { shown: { provider: { creationTimestamp: '2026-01-01T00:00:00Z' } } },
+    }).fields,
+  ).not.toHaveProperty('provider');
+});
+
+const heartbeat = (given: Partial<ReturnType<typeof guestOf>>): Given => ({
+  desired: { probe: 'heartbeat' },
+  vm: { guest: guestOf(given) },
+});
+const noTools: Given = { vm: { guest: guestOf({ toolsRunning: false }) } };
+const conditionRows: [why: string, given: Given, type: string, said: string][] = [
+  ['SetCreatedCond: true', {}, 'VirtualMachineCreated', 'True True'],
+  ['there is no VM yet', { vm: null }, 'VirtualMachineCreated', 'nothing'],
+  ['the power state is the one that is wanted', {}, 'VirtualMachinePowerStateSynced', 'True Synced'],
+  [
+    'the power state is another',
+    { desired: { powerState: 'PoweredOff' } },
+    'VirtualMachinePowerStateSynced',
+    'False NotSynced',
+  ],
+  ['UpdateGroupCond: not in a group', {}, 'GroupLinked', 'nothing'],
+  [
+    'UpdateGroupCond: linked',
+    { desired: { group: 'g' }, observed: { group: { found: true, linked: true, placement: null } } },
+    'GroupLinked',
+    'True True',
+  ],
+  ['UpdateGroupCond: there is no such group', { desired: { group: 'g' } }, 'GroupLinked', 'False NotFound'],
+  [
+    'UpdateGroupCond: it is not a member',
+    { desired: { group: 'g' }, observed: { group: { found: true, linked: false, placement: null } } },
+    'GroupLinked',
+    'False NotMember',
+  ],
+  [
+    'UpdateGroupCond: groups are switched off',
+    { desired: { group: 'g' }, settings: { groups: false } },
+    'GroupLinked',
+    'nothing',
+  ],
+  ['CheckAsync Yes: the probe is told here', heartbeat({}), 'Ready', 'True True'],
+  ['CheckAsync Yes: a heartbeat below its threshold', heartbeat({ heartbeat: 'yellow' }), 'Ready', 'False NotReady'],
+  [
+    'CheckAsync Yes: a lower threshold',
+    { desired: { probe: 'heartbeat', probeThreshold: 'yellow' }, vm: { guest: guestOf({ heartbeat: 'yellow' }) } },
+    'Ready',
+    'True True',
+  ],
+  ['CheckAsync Yes: no heartbeat', heartbeat({ heartbeat: 'gray' }), 'Ready', 'Unknown Unknown'],
+  ['CheckAsync No: by the prober', { ...heartbeat({}), settings: { asyncSignal: false } }, 'Ready', 'Unknown Unknown'],
+  [
+    'CheckAsync No: as the prober found',
+    {
+      ...heartbeat({ heartbeat: 'red' }),
+      settings: { asyncSignal: false },
+      observed: { probe: { passed: true, message: '' } },
+    },
+    'Ready',
+    'True True',
+  ],
+  [
+    'a port is the prober’s in any case',
+    { desired: { probe: 'tcp' }, observed: { probe: { passed: false, message: 'refused' } } },
+    'Ready',
+    'False NotReady',
+  ],
+  [
+    'what is off is not ready',
+    { desired: { probe: 'tcp' }, vm: { powerState: 'poweredOff' } },
+    'Ready',
+    'False NotReady',
+  ],
+  ['no probe', {}, 'Ready', 'nothing'],
+  ['it is where it belongs', {}, 'VirtualMachineLocationValid', 'True True'],
+  [
+    'it is in another pool',
+    { vm: { location: { resourcePool: false, folder: true } } },
+    'VirtualMachineLocationValid',
+    'False ResourcePoolMismatch',
+  ],
+  [
+    'it is in another folder',
+    { vm: { location: { resourcePool: true, folder: false } } },
+    'VirtualMachineLocationValid',
+    'False FolderMismatch',
+  ],
+  [
+    'it is elsewhere altogether',
+    { vm: { location: { resourcePool: false, folder: false } } },
+    'VirtualMachineLocationValid',
+    'False ResourcePoolAndFolderMismatch',
+  ],
+  ['Tools run', {}, 'VirtualMachineTools', 'True True'],
+  ['Tools do not run', noTools, 'VirtualMachineTools', 'False VirtualMachineToolsNotRunning'],
+  [
+    'nothing is known of Tools',
+    { vm: { guest: guestOf({ toolsRunning: false, known: false }) } },
+    'VirtualMachineTools',
+    'Unknown NoGuestInfo',
+  ],
+  [
+    'customized',
+    { vm: { guest: guestOf({ customization: 'TOOLSDEPLOYPKG_SUCCEEDED' }) } },
+    'GuestCustomization',
+    'True True',
+  ],
+  [
+    'customization has failed',
+    { vm: { guest: guestOf({ customization: 'TOOLSDEPLOYPKG_FAILED' }) } },
+    'GuestCustomization',
+    'False GuestCustomizationFailed',
+  ],
+  [
+    'customization says something new',
+    { vm: { guest: guestOf({ customization: 'X' }) } },
+    'GuestCustomization',
+    'Unknown GuestCustomizationUnknown',
+  ],
+  [
+    'a size has to wait',
+    {
+      desired: { className: 'large' },
+      prerequisites: {
+        class: { kind: 'found', value: classOf({ name: 'large', compute: { ...classOf().compute, numCPUs: 8 } }) },
+      },
+    },
+    'VirtualMachineComputeConfigSynced',
+    'False PowerOffRequired',
+  ],
+  [
+    'a card has to wait',
+    { desired: { networkCards: [] } },
+    'VirtualMachineNetworkConfigSynced',
+    'False PowerOffRequired',
+  ],
+  ['the class is the one that was applied', {}, 'VirtualMachineClassConfigurationSynced', 'True True'],
+  [
+    'its image has gone since: no news',
+    { prerequisites: { image: { kind: 'notFound', message: '' } } },
+    'VirtualMachineImageReady',
+    'nothing',
+  ],
+  [
+    'its class has gone since: that is',
+    { prerequisites: { class: { kind: 'notFound', message: '' } } },
+    'VirtualMachineClassReady',
+    'False NotFound',
+  ],
+  ['paused by an annotation', { desired: { paused: true } }, 'VirtualMachineCreated', 'nothing'],
+  [
+    'a condition that others give',
+    { desired: { givenConditions: [{ type: 'Theirs', status: 'False', reason: 'Why', message: '' }] } },
+    'Theirs',
+    'False Why',
+  ],
+];
+
+test.each(conditionRows)('Status: %s', (_why, given, type, words) => {
+  expect(said(given, type)).toBe(words);
+});
+
+const plans: [why: string, plan: VirtualMachinePlan, said: string][] = [
+  ['reconciled', reconciled, 'True Reconciled'],
+  ['blocked', done('blocked', 'NotOwned', 'm'), 'False NotOwned'],
+  ['cancelled', done('blocked', 'Cancelled', 'm'), 'False Cancelled'],
+  ['waiting', wait('TooManyCreates', 'TooManyCreates', 'a slot'), 'Unknown TooManyCreates'],
+  [
+    'executing',
+    execute([{ kind: 'destroy', moId: 'x', summary: 's', stage: 'create', phase: 'Creating' }]),
+    'Unknown Creating',
+  ],
+];
+
+test.each(plans)('Lifecycle: %s, with the generation that it speaks of', (_why, plan, words) => {
+  expect(said({}, 'Lifecycle', plan)).toBe(words);
+  expect(
+    describe_({ desired: { generation: 7 } }, plan).conditions.find(({ type }) => type === 'Lifecycle')
+      ?.observedGeneration,
+  ).toBe(7);
+});
+
+test('a cancel is no problem of the create, and no Event', () => {
+  const plan = done('blocked', 'Cancelled', 'The run was cancelled');
+  expect(said({ vm: null }, 'VirtualMachineCreated', plan)).toBe('nothing');
+  expect(said({ vm: null }, 'VirtualMachineCreated', done('blocked', 'NotOwned', 'm'))).toBe('False Error');
+  expect(judgeEvent(contextOf({ vm: null }), plan)).toBeNull();
+});
+
+test('paused says no more than that', () => {
+  const { conditions, fields } = describe_({ desired: { paused: true } }, done('blocked', 'Paused', 'paused'));
+  expect(conditions.map(({ type, status, reason }) => `${type} ${status} ${reason}`)).toEqual([
+    'Lifecycle False Paused',
+    'VirtualMachineReconcileReady False VirtualMachineReconcilePaused',
+  ]);
+  expect(fields).toEqual({});
+});
+
+test('what could not be read is not known: only that is said', () => {
+  const { conditions, fields, removed } = describe_(
+    { vm: null, memory: { failures: [failureIn('observe')] } },
+    wait('Failed', 'VsphereUnavailable', 'vCenter', 1),
+  );
+  expect([conditions.map(({ type }) => type), fields, removed]).toEqual([
+    ['Lifecycle', 'VirtualMachineReconcileReady'],
+    {},
+    [],
+  ]);
+});
+
+test('what is missing is said before there is a VM, and a failure of the create', () => {
+  const failing: Given = {
+    vm: null,
+    prerequisites: { class: { kind: 'forbidden', message: 'no' } },
+    memory: { failures: [failureIn('create')] },
+  };
+  expect([
+    said(failing, 'VirtualMachineClassReady'),
+    said(failing, 'VirtualMachineCreated'),
+    said(failing, 'VirtualMachineConditionPlacementReady'),
+  ]).toEqual(['False Forbidden', 'False Error', 'True True']);
+  expect(
+    said(
+      { vm: null, observed: { placement: { kind: 'zoneMismatch', message: 'm' } } },
+      'VirtualMachineConditionPlacementReady',
+    ),
+  ).toBe('False ZoneMismatch');
+});
+
+test('a foreign VM’s properties are never shown as its own', () => {
+  expect(
+    describe_({
+      observed: {
+        candidates: [{ moId: 'vm-1', name: 'web', foundBy: ['name'], instanceUuid: 'x', mark: null, inFolder: true }],
+      },
+    }).fields,
+  ).toEqual({});
+});
+
+test('what it says already is not said again', () => {
+  const context = contextOf();
+  const said = publishedBy(context, reconciled);
+  const conditions =
+    said.status?.conditions.map((update) => ({ ...update, lastTransitionTime: '2026-01-01T00:00:00Z' })) ?? [];
+  const recorded = { ...said.status?.fields, conditions } as never;
+  expect(isSaid({ recorded: {} }, said)).toBe(false);
+  const again = publishedBy({ ...context, observed: { ...context.observed, recorded } }, reconciled);
+  expect(isSaid({ recorded }, again)).toBe(true);
+  expect(findCondition(conditions, 'Lifecycle')?.status).toBe('True');
+});

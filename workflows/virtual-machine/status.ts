@@ -1,0 +1,262 @@
+import { findCondition, type ConditionUpdate } from '../../contracts/conditions.ts';
+import type { VirtualMachineStatus } from '../../contracts/crds/virtual-machine.ts';
+import { virtualMachineConditions as types } from '../../contracts/virtual-machine/conditions.ts';
+import type { PublishedVirtualMachine, VirtualMachineStatusPatch } from '../../contracts/virtual-machine/mutations.ts';
+import { describeIntent, describePlan } from '../lib/plan.ts';
+import { describeCreation, describeVm, no, yes } from './conditions.ts';
+import {
+  contextIn,
+  fullName,
+  releases,
+  type Context,
+  type ObservedVirtualMachine,
+  type VirtualMachinePlan,
+  type VirtualMachineSituation,
+  type VmContext,
+} from './plan/context.ts';
+import { judgePlacement } from './plan/create.ts';
+import { findOwn } from './plan/find-own.ts';
+import { planWithNotes, retryNotes } from './plan/plan.ts';
+import { powerStateOf } from './plan/power.ts';
+import { judgePrerequisites } from './plan/prerequisites.ts';
+import { lastRestartMs } from './plan/restart.ts';
+import { unsaid } from './unsaid.ts';
+
+/** What a VirtualMachine says of a plan; null: nothing, as it is released, and no object is left to say it. Pure. */
+export const statusOf = (
+  situation: VirtualMachineSituation,
+  plan: VirtualMachinePlan,
+): PublishedVirtualMachine | null =>
+  situation.desired === null || (plan.kind === 'done' && plan.outcome === 'gone')
+    ? null
+    : publishedBy(contextIn(situation, situation.desired), plan);
+
+/** Pure. */
+export function publishedBy(context: Context, plan: VirtualMachinePlan): PublishedVirtualMachine {
+  const { plan: own, notes } = planWithNotes(context, false);
+  if (context.settings.mode === 'observe') return { status: describeObserved(context, own), event: null, notes: [] };
+  return {
+    status: describeStatus(context, plan),
+    event: judgeEvent(context, plan),
+    notes: plan.kind === 'execute' ? [] : [...notes, ...retryNotes(context)],
+  };
+}
+
+/** Whether the object says all of it. Pure. */
+export const isSaid = (
+  { recorded }: Pick<ObservedVirtualMachine, 'recorded'>,
+  { status, event, notes }: PublishedVirtualMachine,
+): boolean => event === null && notes.length === 0 && (status === null || unsaid(recorded, status) === null);
+
+/**
+ * Everything that a VirtualMachine says, from what was observed and what happens next. Nothing is said to be so that was not observed to be
+ * so.
+ */
+export function describeStatus(context: Context, plan: VirtualMachinePlan): VirtualMachineStatusPatch {
+  const { desired, memory, observed } = context;
+  const lifecycle = { ...describeLifecycle(plan), observedGeneration: desired.generation };
+  const reconcile =
+    lifecycle.reason === 'Paused'
+      ? no(types.reconcileReady, 'VirtualMachineReconcilePaused', plan.kind === 'done' ? plan.message : '')
+      : yes(types.reconcileReady);
+  // Paused by its owner, or not to be read: nothing is known, so nothing else is said.
+  const isUnobserved = memory.failures.some(({ stage }) => stage === 'observe');
+  if (desired.paused || isUnobserved)
+    return toPatch(context, {}, { [types.lifecycle]: lifecycle, [types.reconcileReady]: reconcile });
+  const found = findOwn(desired, observed.candidates);
+  const vm = found.kind === 'own' && observed.vm?.moId === found.moId ? observed.vm : null;
+  const judged = judgePrerequisites(desired, observed.prerequisites).filter(
+    ({ type }) => vm === null || !neededOnce.includes(type),
+  );
+  const prerequisites = Object.fromEntries(judged.map(({ type, condition }) => [type, condition]));
+  const given = Object.fromEntries(desired.givenConditions.map((condition) => [condition.type, condition]));
+  const ofVm =
+    vm === null
+      ? {
+          [types.created]: describeCreation(context, isBlocked(plan) ? plan.message : null),
+          [types.placementReady]: describePlacement(context),
+        }
+      : describeVm({ ...context, vm });
+  return toPatch(context, vm === null ? {} : describeFields({ ...context, vm }), {
+    ...prerequisites,
+    ...ofVm,
+    ...given,
+    [types.reconcileReady]: reconcile,
+    [types.lifecycle]: lifecycle,
+  });
+}
+
+/** What a VM that exists was made from may be gone: that is no news of it. */
+const neededOnce: readonly string[] = [types.imageReady, types.storageReady];
+
+function toPatch(
+  { observed }: Context,
+  fields: VirtualMachineStatusPatch['fields'],
+  said: Record<string, ConditionUpdate | null>,
+): VirtualMachineStatusPatch {
+  const conditions = Object.values(said).filter((update) => update !== null);
+  const removed = Object.entries(said).flatMap(([type, update]) => (update === null ? [type] : []));
+  return { fields, conditions: keepImageTime(conditions, observed.recorded), removed };
+}
+
+/** The words of upstream have a time in them: the first one stays. */
+function keepImageTime(conditions: ConditionUpdate[], recorded: Context['observed']['recorded']): ConditionUpdate[] {
+  const before = findCondition(recorded.conditions, types.imageReady);
+  return conditions.map((update) =>
+    update.type === types.imageReady && update.status === 'True' && before?.status === 'True'
+      ? { ...update, message: before.message }
+      : update,
+  );
+}
+
+function describePlacement(context: Context): ConditionUpdate {
+  const type = types.placementReady;
+  const { placement } = context.observed;
+  const placed = judgePlacement(context);
+  if (placed.kind === 'placed') return yes(type);
+  const reason = placement.kind === 'zoneMismatch' ? 'ZoneMismatch' : placement.kind === 'error' ? 'Error' : 'NotReady';
+  return no(type, reason, placed.message);
+}
+
+/** It is not where it should be, and something else than a cancel keeps it there. */
+const isBlocked = (plan: VirtualMachinePlan): plan is VirtualMachinePlan & { kind: 'done' } =>
+  plan.kind === 'done' && plan.outcome === 'blocked' && plan.reason !== 'Cancelled';
+
+/** Where it is and what comes next: True where it should be, False where something keeps it elsewhere, Unknown on its way. */
+function describeLifecycle(plan: VirtualMachinePlan): ConditionUpdate {
+  const { lifecycle: type } = types;
+  const { phase, reason, message } = describePlan(plan);
+  if (plan.kind !== 'done') return { type, status: 'Unknown', reason: phase, message };
+  return { type, status: plan.outcome === 'blocked' ? 'False' : 'True', reason, message };
+}
+
+/** In mode `observe`: the one condition that is written. */
+function describeObserved({ desired }: Context, plan: VirtualMachinePlan): VirtualMachineStatusPatch {
+  const { phase, reason } = describePlan(plan);
+  const would =
+    plan.kind === 'execute'
+      ? `Would now: ${describeIntent(plan)}`
+      : plan.kind === 'wait'
+        ? `Would wait for ${plan.message}`
+        : plan.message;
+  const condition = {
+    type: types.observed,
+    status: 'True' as const,
+    reason: plan.kind === 'done' ? reason : phase,
+    message: `${fullName(desired)}: ${would}`,
+    observedGeneration: desired.generation,
+  };
+  return { fields: {}, conditions: [condition], removed: [] };
+}
+
+type Fields = VirtualMachineStatusPatch['fields'];
+
+/** What the status shows of a VM that exists; null takes a field away. Sources: seed 000 "Status Reconciliation Details"; vm-and-machine.md A.12. */
+export function describeFields(context: VmContext): Fields {
+  const { observed, vm, desired } = context;
+  const { guest, config, shown } = vm;
+  const created = observed.recorded.provider?.creationTimestamp;
+  return {
+    ...shown,
+    ...describeVolumes(context),
+    ...describeClass(context),
+    powerState: powerStateOf(vm),
+    uniqueID: vm.moId,
+    biosUUID: vm.biosUuid,
+    instanceUUID: vm.instanceUuid,
+    ...(config !== null && {
+      currentSnapshot: shown.currentSnapshot ?? null,
+      rootSnapshots: shown.rootSnapshots ?? null,
+      hardwareVersion: config.hardwareVersion,
+      changeBlockTracking: config.changeTrackingEnabled,
+      lastRestartTime: restartedAt(config.extraConfig),
+    }),
+    ...(vm.zone !== null && { zone: vm.zone }),
+    nodeName: vm.hostName,
+    guest:
+      guest.guestId === null && guest.guestFullName === null
+        ? null
+        : {
+            ...(guest.guestId !== null && { guestID: guest.guestId }),
+            ...(guest.guestFullName !== null && { guestFullName: guest.guestFullName }),
+          },
+    network: desired.networkDisabled ? null : describeNetwork(context),
+    // It is made once.
+    ...(created !== undefined && { provider: { creationTimestamp: created } }),
+  };
+}
+
+/** The disks of its own; those of PersistentVolumeClaims are shown by whoever attaches them, and stay. */
+function describeVolumes({ observed, vm: { shown } }: VmContext): Pick<Fields, 'volumes'> {
+  if (shown.volumes === undefined) return {};
+  const managed = observed.recorded.volumes?.filter(({ type }) => type !== 'Classic') ?? [];
+  return { volumes: [...shown.volumes, ...managed] };
+}
+
+const classless: Pick<Fields, 'class'> = { class: null };
+
+/** Where classes are applied by resizing, the class shown is the one that was applied; otherwise the one that the spec names. */
+function describeClass({ desired, observed, settings }: VmContext): Pick<Fields, 'class'> {
+  if (desired.className === null) return classless;
+  const named = (name: string): NonNullable<VirtualMachineStatus['class']> => ({
+    apiVersion: 'vmoperator.vmware.com/v1alpha6',
+    kind: 'VirtualMachineClass',
+    name,
+  });
+  if (settings.resize !== 'off')
+    return desired.lastResizedClass === null ? {} : { class: named(desired.lastResizedClass.name) };
+  return observed.recorded.class === undefined ? { class: named(desired.className) } : {};
+}
+
+function describeNetwork({ vm: { guest, shown, powerState } }: VmContext): VirtualMachineStatus['network'] | null {
+  // What a guest said that no longer runs is not so any more.
+  const isRunning = powerState === 'poweredOn';
+  const network = {
+    ...shown.network,
+    ...(isRunning && guest.primaryIp4 !== null && { primaryIP4: guest.primaryIp4 }),
+    ...(isRunning && guest.primaryIp6 !== null && { primaryIP6: guest.primaryIp6 }),
+    ...(isRunning && guest.hostName !== null && { hostName: guest.hostName }),
+  };
+  return Object.keys(network).length === 0 ? null : network;
+}
+
+function restartedAt(extraConfig: Readonly<Record<string, string>>): string | null {
+  const ms = lastRestartMs(extraConfig);
+  return ms === 0 ? null : new Date(ms).toISOString();
+}
+
+/** What is worth an Event, in upstream's words: once, when it comes to be so. */
+export function judgeEvent(
+  { desired, observed, memory }: Context,
+  plan: VirtualMachinePlan,
+): PublishedVirtualMachine['event'] {
+  const before = findCondition(observed.recorded.conditions, types.lifecycle);
+  const operation = desired.deleting ? 'Delete' : observed.vm === null ? 'Create' : 'Update';
+  const failure = failed(operation, plan, before?.message, memory.failures.length > 0);
+  if (desired.deleting) return plan.kind === 'execute' && plan.steps.some(releases) ? good('Delete') : failure;
+  const wasCreated = findCondition(observed.recorded.conditions, types.created)?.status === 'True';
+  if (observed.vm !== null && !wasCreated && memory.failures.length === 0) return good('Create');
+  const isReconciled = plan.kind === 'done' && plan.outcome === 'reconciled';
+  const wasReconciled =
+    before?.status === 'True' && (before.observedGeneration ?? desired.generation) === desired.generation;
+  return isReconciled && before !== undefined && !wasReconciled ? good('Update') : failure;
+}
+
+const good = (operation: string): PublishedVirtualMachine['event'] => ({
+  type: 'Normal',
+  reason: `${operation}Success`,
+  message: `${operation} success`,
+});
+
+/** What is only waited for is no failure. */
+function failed(
+  operation: string,
+  plan: VirtualMachinePlan,
+  before: string | undefined,
+  hasFailed: boolean,
+): PublishedVirtualMachine['event'] {
+  const isFailure = plan.kind === 'wait' ? hasFailed : isBlocked(plan) && plan.reason !== 'Paused';
+  if (!isFailure || plan.kind === 'execute') return null;
+  const { message } = plan;
+  return before?.endsWith(message) === true ? null : { type: 'Warning', reason: `${operation}Failure`, message };
+}
