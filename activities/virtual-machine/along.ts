@@ -60,7 +60,7 @@ export function goAlong(
       }),
     awaitTask: async ({ report, slot, ...task }) => {
       const saying = said(report);
-      const ended = await calls.awaitTask(task).finally(() => saying);
+      const ended = await calls.awaitTask(task).finally(() => void saying);
       return { ...ended, ...(await saying), ...(await released(slot)) };
     },
   };

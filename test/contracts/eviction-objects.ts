@@ -4,11 +4,11 @@ import { findCondition } from '../../contracts/conditions.ts';
 import type { Eviction } from '../../contracts/crds/eviction.ts';
 import type { EvictionInput } from '../../contracts/eviction/eviction.ts';
 import { labClock } from '../../lab/clock.ts';
+import { createEvictionObjectActivities } from '../../activities/kubernetes/eviction/activities.ts';
 import {
-  createEvictionObjectActivities,
+  createKubernetesClient,
   type EvictionObjectDependencies,
-} from '../../activities/kubernetes/eviction/activities.ts';
-import { createKubernetesClient } from '../../activities/kubernetes/eviction/client.ts';
+} from '../../activities/kubernetes/eviction/client.ts';
 import type { AuditEntry } from '../../runtime/telemetry/audit.ts';
 import { configSchema, evictionSettings } from '../../runtime/config/config-schema.ts';
 import type { Kubernetes } from '../../runtime/kubernetes/kubernetes.ts';

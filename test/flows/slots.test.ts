@@ -119,7 +119,7 @@ test('one that is cancelled, or terminated, while it waits leaves the queue', as
   await until('three to wait', 30_000, async () => (await progress()).consumers.length === 4 || 'not yet');
   await run('cancelled').cancel();
   await run('terminated').terminate('test');
-  await expect(cancelled.result()).rejects.toThrow();
+  await expect(cancelled.result()).rejects.toThrow('Workflow execution cancelled');
   await Promise.all([first.result(), last.result()]);
   expect(vcenter.begun).toEqual(['first', 'last']);
   await ended();

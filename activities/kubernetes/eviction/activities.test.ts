@@ -2,7 +2,8 @@ import { drive } from '../../../test/fakes/drive.ts';
 import { randomOf } from '../../../test/faults/random.ts';
 import { createVirtualClock } from '../../../test/simulator/clock.ts';
 import { testScope } from '../../../test/fixtures/activities/nova.ts';
-import { awaitNodeReturned, type Tools } from './activities.ts';
+import { awaitNodeReturned } from './activities.ts';
+import type { Tools } from './client.ts';
 
 test.each([
   ['a worker whose clock is an hour ahead waits as long', { scheduledMs: -3_600_000, waitedMs: 0 }, 60_000],

@@ -1,35 +1,9 @@
 import type { EvictionObjectActivities } from '../../../contracts/eviction/activities.ts';
-import type { EvictionSettings } from '../../../contracts/eviction/eviction.ts';
-import type { Clock } from '../../../runtime/clock.ts';
-import type { Mode } from '../../../contracts/kinds/kind.ts';
-import type { Stop } from '../../../runtime/stop.ts';
-import type { Audit } from '../../../runtime/telemetry/audit.ts';
-import { type ActivityScope, currentScope } from '../../lib/context.ts';
+import { currentScope } from '../../lib/context.ts';
 import { waitFor } from '../../lib/wait.ts';
-import type { KubernetesClient } from './client.ts';
+import type { EvictionObjectDependencies, Tools } from './client.ts';
 import { openEviction } from './open-eviction.ts';
 import { publishEviction } from './publish-eviction.ts';
-
-/** What the composition root gives to the activities on Evictions. */
-export interface EvictionObjectDependencies {
-  client: KubernetesClient;
-  settings: EvictionSettings;
-  /** Of the kind Eviction. */
-  mode: Mode;
-  /** Where Migration objects are. */
-  migrationNamespace: string;
-  /** Signals the run of the host, starting it if need be, with `{ hypervisor }` alone. */
-  signalWithStartEviction: (hypervisor: string, startedBy: string | null) => Promise<void>;
-  /** The stop that holds for evictions here; undefined: none does. */
-  findStop: (signal: AbortSignal) => Promise<Stop | undefined>;
-  audit: Audit;
-  /** The running activity. Default: Temporal's. */
-  scope?: (clock: Clock) => ActivityScope;
-  clock: Clock;
-}
-
-/** The same, for one execution. */
-export type Tools = Omit<EvictionObjectDependencies, 'scope'> & { scope: ActivityScope };
 
 /** The activities on queue `kubernetes`. */
 export function createEvictionObjectActivities({

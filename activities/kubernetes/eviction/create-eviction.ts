@@ -6,7 +6,7 @@ import { consentBy, runIdAnnotation } from '../../../contracts/eviction/annotati
 import { annotations, copiedLabels } from '../../../contracts/ids.ts';
 import { audited } from '../../lib/mutate.ts';
 import { droverFailure } from '../../../runtime/failure.ts';
-import type { Tools } from './activities.ts';
+import type { Tools } from './client.ts';
 
 /**
  * Makes the Eviction that a run was started for by hand. It carries the run's id from the first moment, so that a repeat finds it.

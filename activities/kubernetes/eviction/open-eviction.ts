@@ -14,7 +14,7 @@ import { droverFailure } from '../../../runtime/failure.ts';
 import { retryConflicts } from '../../../runtime/kubernetes/retry-conflicts.ts';
 import { readEvictionInput } from '../../lib/input.ts';
 import { createEviction } from './create-eviction.ts';
-import type { Tools } from './activities.ts';
+import type { Tools } from './client.ts';
 import { type Opening, planOpening, waitingCondition } from './plan-opening.ts';
 import { releaseEviction } from './publish-eviction.ts';
 

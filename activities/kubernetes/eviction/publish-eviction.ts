@@ -9,7 +9,7 @@ import { isFailure } from '../../../runtime/kubernetes/kubernetes-faults.ts';
 import { retryConflicts } from '../../../runtime/kubernetes/retry-conflicts.ts';
 import { conditionMessageLimit, cut } from '../lib/cut-text.ts';
 import { writeEvent } from '../lib/write-event.ts';
-import type { Tools } from './activities.ts';
+import type { Tools } from './client.ts';
 import { readMigration } from './report-migration.ts';
 
 /**

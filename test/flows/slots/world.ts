@@ -1,4 +1,3 @@
-import type { RunProgress } from '../../../contracts/runs.ts';
 import { fileURLToPath } from 'node:url';
 import type { WorkflowHandle } from '@temporalio/client';
 import type { SlotActivities } from '../../../contracts/eviction/activities.ts';

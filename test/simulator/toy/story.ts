@@ -116,7 +116,7 @@ export async function tell({
         Object.assign(asked, { unserved: asked.unserved + 1, acceptedMs: running.clock.nowMs });
       // A wait ended by its own time, although it was asked to end before.
       if (
-        event.timerFiredEventAttributes != null &&
+        (event.timerFiredEventAttributes ?? null) !== null &&
         asked.unserved > 0 &&
         running.clock.nowMs > asked.acceptedMs + 1_000
       )
