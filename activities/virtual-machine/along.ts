@@ -60,8 +60,12 @@ export function goAlong(
       }),
     awaitTask: async ({ report, slot, ...task }) => {
       const saying = said(report);
-      const ended = await calls.awaitTask(task).finally(() => void saying);
-      return { ...ended, ...(await saying), ...(await released(slot)) };
+      try {
+        const ended = await calls.awaitTask(task);
+        return { ...ended, ...(await saying), ...(await released(slot)) };
+      } finally {
+        await saying;
+      }
     },
   };
 }

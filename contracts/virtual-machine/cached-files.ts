@@ -1,4 +1,4 @@
-/** Fast deploy: what is told of an image's cached files, and done with them. Source: vm-and-machine.md A.6. */
+/** Fast deploy: what is told of an image's cached files, and done with them. */
 
 /** A file of an image, as its VirtualMachineImageCache says where it is. */
 export interface CachedFile {

@@ -1,4 +1,4 @@
-/** Condition types of a VirtualMachine: upstream's (vm-and-machine.md A.2), and `Lifecycle` and `Observed`, which are drover's own. */
+/** Condition types of a VirtualMachine: upstream's, and `Lifecycle` and `Observed`, which are drover's own. */
 export const virtualMachineConditions = {
   classReady: 'VirtualMachineClassReady',
   imageReady: 'VirtualMachineImageReady',

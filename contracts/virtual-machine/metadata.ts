@@ -1,4 +1,4 @@
-/** What a VirtualMachine and its VM in vSphere are marked with. Names are upstream's but for `drover.…` (vm-and-machine.md A.1). */
+/** What a VirtualMachine and its VM in vSphere are marked with. Names are upstream's but for `drover.…`. */
 
 export const virtualMachineFinalizers = {
   current: 'vmoperator.vmware.com/virtualmachine',

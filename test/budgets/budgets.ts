@@ -145,8 +145,8 @@ export const budgets = {
   },
   vmCreate: {
     title: '`reconcileVirtualMachine`, a VM made and powered on',
-    events: 70,
-    activityCalls: 10,
+    events: 58,
+    activityCalls: 8,
     calls: { vsphere: 75, kubernetes: 26 },
   },
   vmCopied: {
@@ -177,7 +177,7 @@ export const budgets = {
     title: '`reconcileVirtualMachine`, deleted while it was made',
     events: 160,
     activityCalls: 22,
-    calls: { vsphere: 90, kubernetes: 46 },
+    calls: { vsphere: 90, kubernetes: 56 },
   },
   policyMade: {
     title: '`reconcileSetResourcePolicy`, folder, pool and module made',

@@ -54,6 +54,6 @@ test('what the runs of a VM cost is in their budgets', async () => {
     }).toEqual({ workflowId, budget, excesses: [] });
   // One that is made where another has just gone may be told of that besides.
   expect(costs.map(({ budget }) => budget)).toEqual(
-    expect.arrayContaining(['turns', 'vmCreate', 'vmDelete', 'vmGlance', 'vmLargeUpdate', 'vmUpdate']),
+    expect.arrayContaining(['slots', 'vmCreate', 'vmDelete', 'vmGlance', 'vmLargeUpdate', 'vmUpdate']),
   );
 }, 600_000);

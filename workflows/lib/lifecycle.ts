@@ -59,6 +59,8 @@ export interface Executed<L extends Lifecycle> {
   observation?: Observation<L> | 'unchanged' | Amend<L>;
   /** The rest of the plan does not hold any more. */
   isOutdated?: boolean;
+  /** An activity of the step has said what `unsaid` gave. */
+  isSaid?: boolean;
   /** An activity of the step has released the slot that the run held. */
   isSlotReleased?: boolean;
 }

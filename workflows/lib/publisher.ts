@@ -65,6 +65,11 @@ export class Publisher<L extends Lifecycle> {
     return this.statusOf(situation, plan);
   }
 
+  /** It was said now, elsewhere. */
+  said(): void {
+    this.publishedMs = Date.now();
+  }
+
   /** At once, where there is something to publish. @throws what the activity fails with */
   async publish(plan: Plan<L['step']>): Promise<void> {
     const situation = this.situation();

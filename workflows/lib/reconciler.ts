@@ -285,6 +285,7 @@ class Driver<L extends Lifecycle> {
     if (observation !== 'unchanged') this.carried.changed = true;
     if (applyResult !== undefined) this.carried.memory = applyResult(this.carried.memory);
     if (executed?.isSlotReleased === true) this.slot.forget();
+    if (executed?.isSaid === true) this.publisher.said();
     if (observation === undefined || observation === 'unchanged') return executed ?? {};
     if (typeof observation !== 'function') this.take(observation);
     else if (this.observation !== null) this.take(observation(this.observation));

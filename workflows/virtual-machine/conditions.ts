@@ -7,7 +7,7 @@ import { needsTools, powerStateOf } from './plan/power.ts';
 import { judgeResize } from './plan/want-config.ts';
 import { failureOf, type Context, type VmContext } from './plan/context.ts';
 
-/** Conditions of a VM that exists. Null: there is nothing to say, and what was said is taken away. Source: vm-and-machine.md A.2. */
+/** Conditions of a VM that exists. Null: there is nothing to say, and what was said is taken away. */
 export function describeVm(context: VmContext): Record<string, ConditionUpdate | null> {
   const { desired, observed, settings, vm } = context;
   const { whenOff } = diffConfig(context);

@@ -80,9 +80,9 @@ export const executors: Execute = {
     const { owner } = aboutOf(context);
     const { place, operation } = step;
     const task = await vsphere(settings.vcenter, step.summary).submitFileOperation({ ...owner, place, operation });
+    const end = task === null ? {} : await awaitTask(context, step, task);
     // There is no VM yet to observe.
-    const isAwaited = task === null || (await awaitTask(context, step, task, settings.taskMs)) !== null;
-    return isAwaited ? { ...ended(step), observation: 'unchanged' } : { isOutdated: true };
+    return end === null ? { isOutdated: true } : { ...shown(step, end), observation: asSaid(end.said) };
   },
   awaitTask: (context, step) =>
     afterSubmit(context, step, { taskId: step.task, purpose: purposeOf(context, step.task) }, step.deadlineMs),
@@ -161,6 +161,7 @@ function shown(step: VirtualMachineStep, end: End, noted?: Amend<VirtualMachineL
   return {
     applyResult: (memory) => (isSlotReleased ? { ...apply(memory), slot: null } : apply(memory)),
     isSlotReleased,
+    isSaid: said !== undefined,
     ...(facts !== undefined && said !== null && { observation: amend }),
   };
 }

@@ -151,7 +151,7 @@ function describeObserved({ desired }: Context, plan: VirtualMachinePlan): Virtu
 
 type Fields = VirtualMachineStatusPatch['fields'];
 
-/** What the status shows of a VM that exists; null takes a field away. Sources: seed 000 "Status Reconciliation Details"; vm-and-machine.md A.12. */
+/** What the status shows of a VM that exists; null takes a field away. */
 export function describeFields(context: VmContext): Fields {
   const { observed, vm, desired } = context;
   const { guest, config, shown } = vm;

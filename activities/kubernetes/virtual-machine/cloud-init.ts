@@ -63,7 +63,7 @@ export function readCloudInit(
   };
 }
 
-/** Keys of a Secret that older releases looked for. Source: vm-and-machine.md A.7, bootstrap. */
+/** Keys of a Secret that older releases looked for. */
 const formerKeys = ['user-data', 'value'] as const;
 const legacyKeys = 'ssh-public-keys';
 

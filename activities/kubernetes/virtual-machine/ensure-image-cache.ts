@@ -8,7 +8,7 @@ import type { ImageCache } from './schemas.ts';
 
 /**
  * Puts the location into the VirtualMachineImageCache, which is made if there is none. One of that name is of the same item: the name is made
- * of it. Its version follows that of the image. Source: vm-and-machine.md A.6.
+ * of it. Its version follows that of the image.
  *
  * @throws ImageCacheNotInstalled; ObjectConflict when others write all the time; Stopped
  */

@@ -99,7 +99,7 @@ async function fetchImage(
 
 const cacheNameOf = ({ status }: AnyImage): string => imageCacheName(status?.providerItemID ?? '');
 
-/** Name of the VirtualMachineImageCache of an item. Source: vm-and-machine.md A.6. */
+/** Name of the VirtualMachineImageCache of an item. */
 export const imageCacheName = (itemId: string): string =>
   `vmi-${createHash('sha1').update(itemId.replaceAll('-', '')).digest('hex').slice(0, 17)}`;
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import { conditions } from '../../../contracts/crds/schema.ts';
 
-/** What is read of kinds that others define. Source: vm-and-machine.md annex 1. */
+/** What is read of kinds that others define. */
 
 const metadata = z.object({
   name: z.string(),

@@ -12,7 +12,7 @@ import type { Outcome, VirtualMachineAction } from './context.ts';
 import { execute, stop, type Context } from './context.ts';
 import type { DesiredVirtualMachine } from '../../../contracts/virtual-machine/lifecycle.ts';
 
-/** Fast deploy: a VM of the files that are cached of its image. Sources: seed 000 "VM Creation Workflow with Fast Deploy"; vm-and-machine.md A.6. */
+/** Fast deploy: a VM of the files that are cached of its image. */
 
 type CachedSource = Extract<CreateSource, { kind: 'cachedDisks' }>;
 /** Before it is known what is cached. */
@@ -148,7 +148,7 @@ export type CacheReadiness =
   | { kind: 'notReady'; drop: ('label' | 'location')[]; message: string };
 
 /**
- * Whether the cached files that a VM waits for are there. Sources: seed 000 "VMI Cache Readiness Check"; vm-and-machine.md A.6, readiness gate.
+ * Whether the cached files that a VM waits for are there.
  */
 export function judgeImageCache(
   { imageCache: wanted }: Pick<DesiredVirtualMachine, 'imageCache'>,

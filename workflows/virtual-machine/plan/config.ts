@@ -29,8 +29,7 @@ export interface ConfigDifference {
 }
 
 /**
- * Makes the configuration what the spec asks for, in one ReconfigVM_Task of only what differs. Sources: seed 000 "Config Reconciliation
- * Process"; vm-and-machine.md A.7.
+ * Makes the configuration what the spec asks for, in one ReconfigVM_Task of only what differs.
  */
 export function planConfig(context: VmContext): Outcome {
   const { desired, observed, settings, vm } = context;
@@ -153,7 +152,7 @@ function wantedModule({ desired, observed, vm }: VmContext): string | null {
 
 /**
  * Sets up the guest: what goes into the VM's configuration whenever it has changed, a customization while the VM is off. Each is applied once
- * per change, or once more at the next power-on where the spec asks for that. Source: vm-and-machine.md A.7, bootstrap.
+ * per change, or once more at the next power-on where the spec asks for that.
  */
 export function planBootstrap({ desired, observed, vm }: VmContext): Outcome {
   const { bootstrap, bootstrapHashes: done } = desired;

@@ -13,8 +13,7 @@ import { describeApplied, wantCompute, wantExtraConfig } from './want-config.ts'
 import { execute, stop, wait, type Context, type Outcome, type VirtualMachineAction } from './context.ts';
 
 /**
- * Makes the VM, once everything that it needs is there. Sources: seed 000 "VM Creation Workflow"; vm-and-machine.md
- * A.5, A.6.
+ * Makes the VM, once everything that it needs is there.
  */
 export function planCreate(context: Context): Outcome {
   const { desired, observed, settings } = context;
@@ -91,7 +90,7 @@ export function judgePlacement({
   return placement.kind === 'placed' ? placement : { kind: 'unplaced', message: placement.message };
 }
 
-/** Whether fast deploy is on for this VM, and how. Source: vm-and-machine.md A.6. */
+/** Whether fast deploy is on for this VM, and how. */
 export function fastDeployOf({
   desired,
   observed,

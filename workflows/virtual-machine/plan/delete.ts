@@ -94,7 +94,7 @@ function deleteVm(context: Context, found: Ownership): Outcome {
   return found.mark === 'former' ? planAdoption({ ...context, vm }) : destroy({ ...context, vm });
 }
 
-/** Sources: seed 000 "ReconcileDelete"; vm-and-machine.md A.4 D5–D10. */
+/** Powered off, without what is not its own, and then destroyed. */
 function destroy(context: VmContext): Outcome {
   const { settings, vm } = context;
   const { moId, name } = vm;

@@ -17,7 +17,7 @@ export interface Difference {
   whenOff: string[];
 }
 
-/** Size changes only while the VM is off; shares of it can change at any time. Source: vm-and-machine.md A.7. */
+/** Size changes only while the VM is off; shares of it can change at any time. */
 export function diffCompute(wanted: Partial<ComputeConfig>, config: ComputeConfig, isOff: boolean): Difference {
   const fixed = (['numCPUs', 'memoryMB'] as const).filter(
     (key) => wanted[key] !== undefined && wanted[key] !== config[key],
@@ -109,7 +109,7 @@ export interface DeviceDifference {
 
 /**
  * Cards in the order of the spec: the first is the first, whatever its key. A card that is connected elsewhere is moved; one of another type
- * or address is replaced, one that is not asked for goes. Adding and removing need the VM to be off. Source: vm-and-machine.md A.5 3, A.7.
+ * or address is replaced, one that is not asked for goes. Adding and removing need the VM to be off.
  */
 export function diffNetworkCards(
   wanted: readonly WantedNetworkCard[],

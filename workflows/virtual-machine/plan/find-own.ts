@@ -13,7 +13,6 @@ export type Ownership =
 /**
  * Which VM is the object's. The mark decides: it was written in the create call. A VM without one is adopted only by an instance UUID or a
  * `status.uniqueID` that a privileged user or an earlier operator has set, and only in the folder of the namespace.
- * Sources: seed 000 "CreateOrUpdate", Find VM; vm-and-machine.md A.4 N5; design section 2, rule 2.
  */
 export function findOwn(
   desired: Pick<DesiredVirtualMachine, 'namespace' | 'name' | 'uid'>,

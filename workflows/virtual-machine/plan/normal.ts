@@ -12,7 +12,7 @@ import { patch, stop, wait, execute, failureOf, retry, type Context, type VmCont
 import { findOwn } from './find-own.ts';
 import { isConnected } from './config.ts';
 
-/** An object that is not being deleted. Sources: seed 000 "ReconcileNormal"; vm-and-machine.md A.4 N1–N9. */
+/** An object that is not being deleted. */
 export function planNormal(
   context: Context,
   createOrUpdate: (context: Context) => Outcome = planCreateOrUpdate,
@@ -105,8 +105,8 @@ function fillIn({
 }
 
 /**
- * Makes the VM if there is none, and brings it up to date if there is one. Sources: seed 000 "CreateOrUpdate Decision Logic";
- * vm-and-machine.md A.4 N4–N8. The workflow id is the lock; what another run has begun is seen as a create in flight.
+ * Makes the VM if there is none, and brings it up to date if there is one. The workflow id is the lock; what another run has begun shows as
+ * a create in flight.
  */
 export function planCreateOrUpdate(context: Context): Outcome {
   const { desired, observed, memory, settings } = context;

@@ -10,7 +10,7 @@ const stateOf = { poweredOn: 'PoweredOn', poweredOff: 'PoweredOff', suspended: '
 export const powerStateOf = ({ powerState }: Pick<VmFacts, 'powerState'>): VirtualMachinePowerState =>
   stateOf[powerState];
 
-/** Brings the VM to the power state that is wanted. Sources: seed 000 "Power State Reconciliation"; vm-and-machine.md A.8; design section 8. */
+/** Brings the VM to the power state that is wanted. */
 export function planPower(context: VmContext): Outcome {
   const { desired, settings, vm, nowMs } = context;
   if (!isConnected(context)) return stop('NotConnected', `${vm.name} is ${vm.connectionState}`);

@@ -27,7 +27,7 @@ const reasons = { ...objectReasons, failed: objectReasons.getError } as const;
 const unread = (type: string, fetched: Exclude<Fetched<unknown>, { kind: 'found' }>): Judged =>
   unmet(type, reasons[fetched.kind], fetched.message);
 
-/** Every prerequisite of a VM, all of them judged at once. Source: vm-and-machine.md A.2 and A.5 1; seed 000 "VM Creation Workflow", Get create arguments. */
+/** Every prerequisite of a VM, all of them judged at once. */
 export function judgePrerequisites(desired: DesiredVirtualMachine, given: Prerequisites): Judged[] {
   return [
     judgeClass(given),

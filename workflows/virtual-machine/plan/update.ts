@@ -17,7 +17,7 @@ interface UpdateStage {
   plan: (context: VmContext) => Outcome;
 }
 
-/** The seed's order; all reads happen before, so schema upgrade has what it needs (design section 8). */
+/** The order of upstream's chart; all is observed before, so schema upgrade has what it needs. */
 export const updateStages: readonly UpdateStage[] = [
   { stage: 'schemaUpgrade', plan: unlessFailed('schemaUpgrade', planSchemaUpgrade) },
   // What is seen is published with every decision; here it only counts whether that failed.
@@ -36,7 +36,7 @@ function failed(context: VmContext, stage: Stage): Outcome {
 /**
  * Goes through the steps of an update. What cannot be retried stops it, but for a configuration while the VM is powered off: that it can
  * always be. What can be retried, and what is waited for, holds up nothing that comes after; an error of the last step counts before the
- * others. Source: seed 000 "VM Update Workflow".
+ * others.
  */
 export function planUpdate(context: VmContext, order: readonly UpdateStage[] = updateStages): Outcome {
   const unfinished: { stage: Stage; outcome: Outcome }[] = [];
@@ -98,8 +98,7 @@ export const schemaVersion = 'v1alpha6';
 export const featureVersion = '1';
 
 /**
- * Puts into the spec what an older release left to vCenter, once per release: then the spec alone says what the VM is. Sources: seed 000
- * "VM Update Workflow", Reconcile schema upgrade; vm-and-machine.md A.1 and 0.
+ * Puts into the spec what an older release left to vCenter, once per release: then the spec alone says what the VM is.
  */
 export function planSchemaUpgrade({ desired, settings, vm }: VmContext): Outcome {
   const { build, schema, feature } = desired.upgradedTo;
@@ -130,7 +129,7 @@ export const upgradeMarks = ({
   [virtualMachineAnnotations.upgradedToFeatureVersion]: featureVersion,
 });
 
-/** Stores the object with its VM, once per generation. Sources: seed 000 "VM Update Workflow", Reconcile backup state; vm-and-machine.md A.7. */
+/** Stores the object with its VM, once per generation. */
 export function planBackup(context: VmContext): Outcome {
   const { desired, vm } = context;
   if (!isBackedUp(context) || vm.config === null || isStored(context)) return success;
@@ -160,7 +159,7 @@ export function judgeBackup(context: VmContext): ConditionUpdate | null {
 
 /**
  * Snapshots have runs of their own; here it is seen that none is half done. A revert that is left behind is not worked around: the VM may be
- * in either state. Source: seed 000 "VM Update Workflow", Reconcile snapshot.
+ * in either state.
  */
 export function planSnapshot({ desired, observed, settings, nowMs }: VmContext): Outcome {
   const { inProgress, problem } = observed.snapshots;

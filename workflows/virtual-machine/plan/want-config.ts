@@ -91,7 +91,7 @@ type Wanted = Pick<DesiredVirtualMachine, 'className' | 'lastResizedClass' | 'sa
 
 /**
  * Whether the VM takes another size from its class: the class is another one, or has changed and the object opts in. A class that is
- * missing holds nothing up: the VM keeps its size. Source: vm-and-machine.md A.7, resize rules.
+ * missing holds nothing up: the VM keeps its size.
  */
 export function judgeResize(
   desired: Wanted,
