@@ -1,24 +1,24 @@
-import { nodeFailureRun } from '../contracts/kinds/node-failure.ts';
-import { kindTable } from '../contracts/kinds/table.ts';
 import { createHypervisorHostActivities } from '../activities/hypervisor/activities.ts';
 import { createNodeFailureHostActivities } from '../activities/hypervisor/node-failure-activities.ts';
 import { createHypervisorRegionActivities } from '../activities/hypervisor/region-activities.ts';
 import { watchShard } from '../activities/hypervisor/watch-shard.ts';
-import { readLastFencing } from '../activities/kubernetes/node-failure/claim-fencing.ts';
 import { createHypervisorObjectActivities } from '../activities/kubernetes/hypervisor/activities.ts';
-import { createKubernetesClient } from '../activities/kubernetes/eviction/client.ts';
-import { createHypervisorClient } from '../activities/kubernetes/hypervisor/client.ts';
-import { currentScope } from '../activities/lib/context.ts';
 import { createNodeFailureObjectActivities } from '../activities/kubernetes/node-failure/activities.ts';
+import { readLastFencing } from '../activities/kubernetes/node-failure/claim-fencing.ts';
+import { currentScope } from '../activities/lib/context.ts';
 import { createNodeFailureRegionActivities } from '../activities/nova/node-failure-activities.ts';
 import type { NovaClient } from '../activities/nova/types.ts';
 import type { PlacementClient } from '../activities/placement/types.ts';
 import { createPowerActivities } from '../activities/redfish/activities.ts';
 import { findBmc } from '../activities/redfish/find-bmc.ts';
-import type { GuestWatchActivities } from '../contracts/node-failure/guest-watch.ts';
 import { workflowTypes } from '../contracts/ids.ts';
+import { nodeFailureRun } from '../contracts/kinds/node-failure.ts';
+import { kindTable } from '../contracts/kinds/table.ts';
 import { messages, unseenChange } from '../contracts/messages.ts';
+import type { GuestWatchActivities } from '../contracts/node-failure/guest-watch.ts';
 import { hypervisorSettings } from '../runtime/config/hypervisor-config.ts';
+import { openObjects } from '../runtime/kubernetes/objects.ts';
+import { resources } from '../runtime/kubernetes/resources.ts';
 import { createStopGate } from '../runtime/stop.ts';
 import { signalWithStart } from '../runtime/temporal/signal-runs.ts';
 import type { Systems } from './systems.ts';
@@ -32,8 +32,8 @@ export function composeHypervisorActivities(
   const { cluster, modes, hypervisor, nodeFailure } = config;
   const { systemNamespace } = config.kubernetes;
   const { region } = openstack;
-  const client = createHypervisorClient(kubernetes);
-  const objects = createKubernetesClient(kubernetes);
+  const client = openObjects(kubernetes);
+  const listHypervisors = (signal: AbortSignal) => client.listValid(resources.Hypervisor, {}, signal);
   const stopGate = createStopGate(kubernetes, systemNamespace, { kind: 'Hypervisor', cluster, region }, clock);
   const power = createPowerActivities({
     bmcOf: (host, signal) => findBmc(nodeFailure.bmc, host, ports.readText, signal),
@@ -63,9 +63,9 @@ export function composeHypervisorActivities(
     watchGuests: (request) =>
       watchShard(
         {
-          listHypervisors: (signal) => objects.listHypervisors(signal),
+          listHypervisors,
           nova,
-          createEvent: (event, signal) => client.createEvent(event, signal),
+          events: client,
           signalGuestsFailing: async (name, message) =>
             void (await signalWithStart(
               temporal,
@@ -124,7 +124,7 @@ export function composeHypervisorActivities(
         audit,
         clock,
         mode: modes.Hypervisor,
-        listHypervisors: (signal) => objects.listHypervisors(signal),
+        listHypervisors,
         signal: async ({ hypervisor: name, why }) => {
           const signal = unseenChange(`drift: ${why}`);
           await signalWithStart(

@@ -1,11 +1,12 @@
 import type { HypervisorHostActivities } from '../../contracts/hypervisor/activities.ts';
 import type { HypervisorSettings } from '../../contracts/hypervisor/hypervisor.ts';
 import type { HypervisorConfig } from '../../runtime/config/hypervisor-config.ts';
+import type { KubernetesObjects } from '../../runtime/kubernetes/objects.ts';
+import { resources } from '../../runtime/kubernetes/resources.ts';
 import type { Random } from '../../runtime/random.ts';
-import type { HypervisorClient } from '../kubernetes/hypervisor/client.ts';
 import { observeKubernetes } from '../kubernetes/hypervisor/observe-kubernetes.ts';
-import type { NovaDependencies } from '../nova/dependencies.ts';
 import { currentScope } from '../lib/context.ts';
+import type { NovaDependencies } from '../nova/dependencies.ts';
 import type { PlacementClient } from '../placement/types.ts';
 import type { HostPorts } from './host-ports.ts';
 import { observeHypervisor } from './observe-hypervisor.ts';
@@ -14,7 +15,7 @@ import { runChecks } from './run-checks.ts';
 /** What the composition root gives to what asks several systems about one host. */
 export interface HypervisorHostDependencies extends NovaDependencies {
   placement: PlacementClient;
-  client: HypervisorClient;
+  client: KubernetesObjects;
   config: HypervisorConfig;
   settings: HypervisorSettings;
   /** The kind Hypervisor is switched off. */
@@ -55,6 +56,6 @@ export function createHypervisorHostActivities(deps: HypervisorHostDependencies)
 }
 
 /** The address of the Node's internal network, or its name where none is known. */
-async function addressOf(client: HypervisorClient, name: string, signal: AbortSignal): Promise<string> {
-  return (await client.getHypervisor(name, signal))?.object.status?.internalIp || name;
+async function addressOf(client: KubernetesObjects, name: string, signal: AbortSignal): Promise<string> {
+  return (await client.get(resources.Hypervisor, { name }, signal))?.status?.internalIp || name;
 }

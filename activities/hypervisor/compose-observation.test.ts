@@ -1,10 +1,10 @@
-import type { HypervisorOfHost } from '../../contracts/node-failure/activities.ts';
 import { readDesired } from '../../contracts/hypervisor/read-hypervisor.ts';
-import { nodeFailureConfig, type NodeFailureConfig } from '../../runtime/config/node-failure-config.ts';
-import { nodeSchema, type Node } from '../kubernetes/hypervisor/node-schema.ts';
+import type { HypervisorOfHost } from '../../contracts/node-failure/activities.ts';
+import { type NodeFailureConfig, nodeFailureConfig } from '../../runtime/config/node-failure-config.ts';
 import { sampleHypervisor } from '../../test/fixtures/activities/hypervisor.ts';
+import { type Node, nodeSchema } from '../kubernetes/hypervisor/node-schema.ts';
 import type { Aggregate, ComputeServiceRecord } from '../nova/types.ts';
-import { composeObservation, type ReadParts } from './compose-observation.ts';
+import { type ReadParts, composeObservation } from './compose-observation.ts';
 
 const nowMs = Date.parse('2026-01-01T01:00:00Z');
 const config: NodeFailureConfig = nodeFailureConfig.parse({ mode: 'automatic', automaticAggregates: ['ha'] });

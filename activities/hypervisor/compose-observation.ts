@@ -1,12 +1,12 @@
 import type { DesiredHypervisor, ObservedNode } from '../../contracts/hypervisor/hypervisor.ts';
+import { readNode } from '../../contracts/hypervisor/read-node.ts';
 import { fencedReasonPrefix, nodeMarks } from '../../contracts/ids.ts';
-import type { NodeFailureObservation, HypervisorOfHost } from '../../contracts/node-failure/activities.ts';
+import type { HypervisorOfHost, NodeFailureObservation } from '../../contracts/node-failure/activities.ts';
 import type { FleetView } from '../../contracts/node-failure/node-failure.ts';
 import type { PowerState } from '../../contracts/node-failure/power.ts';
-import { readNode } from '../../contracts/hypervisor/read-node.ts';
 import type { NodeFailureConfig } from '../../runtime/config/node-failure-config.ts';
-import type { LastFencing } from '../kubernetes/node-failure/claim-fencing.ts';
 import type { Node } from '../kubernetes/hypervisor/node-schema.ts';
+import type { LastFencing } from '../kubernetes/node-failure/claim-fencing.ts';
 import { toNodeSign } from '../kubernetes/node-failure/node-sign.ts';
 import { matchRegistration } from '../nova/find-registration.ts';
 import { serviceState } from '../nova/observe-host.ts';

@@ -1,8 +1,8 @@
 import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
 import type { Drift } from '../../contracts/hypervisor/drift.ts';
+import { condition, hypervisorOf, serviceOf } from '../../test/fixtures/activities/drift.ts';
 import type { Aggregate, ComputeServiceRecord } from '../nova/types.ts';
 import { findDrift } from './find-drift.ts';
-import { condition, hypervisorOf, serviceOf } from '../../test/fixtures/activities/drift.ts';
 
 interface World {
   hypervisors: Hypervisor[];

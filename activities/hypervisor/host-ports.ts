@@ -1,6 +1,6 @@
 import type { Clock } from '../../runtime/clock.ts';
+import { type ReadText, readTextFile } from '../../runtime/read-text.ts';
 import type { ObserveCall } from '../../runtime/telemetry/outside-calls.ts';
-import { readTextFile, type ReadText } from '../../runtime/read-text.ts';
 import { openCeph } from '../ceph/client.ts';
 import type { OpenCeph } from '../ceph/types.ts';
 import { connectLibvirt } from '../libvirt/client.ts';

@@ -1,7 +1,6 @@
 import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
-import type { HostNow } from './judge-drift.ts';
-import { judgeDrift } from './judge-drift.ts';
 import { condition, hypervisorOf, serviceOf } from '../../test/fixtures/activities/drift.ts';
+import { type HostNow, judgeDrift } from './judge-drift.ts';
 
 const now = (more: Partial<HostNow> = {}): HostNow => ({
   service: serviceOf('node-1'),

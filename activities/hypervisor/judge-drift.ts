@@ -1,9 +1,9 @@
-import { kindTable } from '../../contracts/kinds/table.ts';
 import { findCondition } from '../../contracts/conditions.ts';
 import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
 import { hypervisorConditions } from '../../contracts/hypervisor/conditions.ts';
-import { cancelledFailure, fencedHold, hypervisorAnnotations } from '../../contracts/ids.ts';
 import { hypervisorMode } from '../../contracts/hypervisor/read-hypervisor.ts';
+import { cancelledFailure, fencedHold, hypervisorAnnotations } from '../../contracts/ids.ts';
+import { kindTable } from '../../contracts/kinds/table.ts';
 import { readHold } from '../kubernetes/hypervisor/observe-kubernetes.ts';
 import type { ComputeServiceRecord } from '../nova/types.ts';
 

@@ -1,9 +1,8 @@
 import type { HypervisorSettings } from '../../contracts/hypervisor/hypervisor.ts';
 import { hypervisorConfig, hypervisorSettings } from '../../runtime/config/hypervisor-config.ts';
-import type { ActivityScope } from '../lib/context.ts';
 import type { ObservedInKubernetes } from '../kubernetes/hypervisor/observe-kubernetes.ts';
-import type { ObserveTools } from './observe-hypervisor.ts';
-import { observeHypervisor } from './observe-hypervisor.ts';
+import type { ActivityScope } from '../lib/context.ts';
+import { type ObserveTools, observeHypervisor } from './observe-hypervisor.ts';
 
 const settings: HypervisorSettings = hypervisorSettings(hypervisorConfig.parse(undefined), {
   region: 'RegionOne',

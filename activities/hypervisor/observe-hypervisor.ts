@@ -2,9 +2,8 @@ import type { ObservationScope, ObservedHypervisor } from '../../contracts/hyper
 import type { DesiredHypervisor, HypervisorInput, HypervisorSettings } from '../../contracts/hypervisor/hypervisor.ts';
 import { hypervisorId, nodeMarks } from '../../contracts/ids.ts';
 import type { ObservedInKubernetes } from '../kubernetes/hypervisor/observe-kubernetes.ts';
-import type { RegionQuestion, RegionTools } from './observe-region.ts';
-import { nothingOfRegion, observeRegion } from './observe-region.ts';
 import { readHypervisorInput } from '../lib/input.ts';
+import { type RegionQuestion, type RegionTools, nothingOfRegion, observeRegion } from './observe-region.ts';
 
 export interface ObserveTools extends RegionTools {
   settings: HypervisorSettings;

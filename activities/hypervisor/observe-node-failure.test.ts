@@ -1,9 +1,9 @@
 import type { ObservedNodeFailure } from '../../contracts/node-failure/activities.ts';
 import { systemClock } from '../../runtime/clock.ts';
-import { droverFailure } from '../../runtime/failure.ts';
 import { nodeFailureConfig } from '../../runtime/config/node-failure-config.ts';
-import { nodeSchema } from '../kubernetes/hypervisor/node-schema.ts';
+import { droverFailure } from '../../runtime/failure.ts';
 import { sampleHypervisor } from '../../test/fixtures/activities/hypervisor.ts';
+import { nodeSchema } from '../kubernetes/hypervisor/node-schema.ts';
 import type { ActivityScope } from '../lib/context.ts';
 import { type NodeFailureTools, observeNodeFailure } from './observe-node-failure.ts';
 
@@ -76,9 +76,8 @@ function fixture({
     },
     placement: { existingTraits: () => answer('Placement', []) },
     client: {
-      getHypervisor: () =>
-        answer('kube-apiserver', hasHypervisor ? { object: sampleHypervisor({ annotations }), owners: [] } : null),
-      listNodes: () => answer('kube-apiserver', [nodeOf(ready)]),
+      get: () => answer('kube-apiserver', hasHypervisor ? sampleHypervisor({ annotations }) : null),
+      listValid: () => answer('kube-apiserver', [nodeOf(ready)]),
     },
     config: { ...config, mode },
     libvirt: null,

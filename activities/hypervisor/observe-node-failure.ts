@@ -9,25 +9,27 @@ import type { HypervisorConfig } from '../../runtime/config/hypervisor-config.ts
 import { type NodeFailureConfig, handlingSettings } from '../../runtime/config/node-failure-config.ts';
 import { failureCode } from '../../runtime/failure.ts';
 import { isError } from '../../runtime/is-error.ts';
+import type { KubernetesObjects } from '../../runtime/kubernetes/objects.ts';
+import { resources } from '../../runtime/kubernetes/resources.ts';
 import { redactedStart } from '../../runtime/redaction.ts';
-import type { HypervisorClient } from '../kubernetes/hypervisor/client.ts';
+import { nodes as nodeResource } from '../kubernetes/hypervisor/node-schema.ts';
 import { readHold } from '../kubernetes/hypervisor/observe-kubernetes.ts';
 import type { LastFencing } from '../kubernetes/node-failure/claim-fencing.ts';
 import { toNodeSign } from '../kubernetes/node-failure/node-sign.ts';
 import type { ActivityScope } from '../lib/context.ts';
+import { readHypervisorInput } from '../lib/input.ts';
 import { readLibvirtAccess } from '../libvirt/access.ts';
 import { endpointOf } from '../libvirt/endpoint.ts';
 import type { NovaClient } from '../nova/types.ts';
 import type { PlacementClient } from '../placement/types.ts';
 import { hasBmc } from '../redfish/find-bmc.ts';
-import { composeObservation, serviceOf, type ReadParts } from './compose-observation.ts';
+import { type ReadParts, composeObservation, serviceOf } from './compose-observation.ts';
 import type { HostPorts } from './host-ports.ts';
-import { readHypervisorInput } from '../lib/input.ts';
 
 export interface NodeFailureTools {
   nova: NovaClient;
   placement: PlacementClient;
-  client: HypervisorClient;
+  client: KubernetesObjects;
   config: NodeFailureConfig;
   libvirt: HypervisorConfig['libvirt'];
   /** Prefix of workflow ids; empty by default. */
@@ -116,14 +118,14 @@ async function answerOf<Value>(
 }
 
 async function readKubernetes({ client, readLastFencing }: NodeFailureTools, name: string, signal: AbortSignal) {
-  const [owned, nodes, lastFencing] = await Promise.all([
-    client.getHypervisor(name, signal),
-    client.listNodes(signal),
+  const [found, nodes, lastFencing] = await Promise.all([
+    client.get(resources.Hypervisor, { name }, signal),
+    client.listValid(nodeResource, {}, signal),
     readLastFencing(signal),
   ]);
-  if (owned === null || owned.object.metadata.deletionTimestamp !== undefined) return { found: false } as const;
-  const { metadata, status } = owned.object;
-  const desired = readDesired(owned.object, owned.owners);
+  if (found === null || found.metadata.deletionTimestamp !== undefined) return { found: false } as const;
+  const { metadata, status } = found;
+  const desired = readDesired(found, metadata.ownerReferences ?? []);
   const given = metadata.annotations ?? {};
   const said = findCondition(status?.conditions, hypervisorConditions.nodeFailure) ?? null;
   const hypervisor = {

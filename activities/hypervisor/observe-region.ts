@@ -1,7 +1,7 @@
 import type {
-  ObservedAggregate,
   HypervisorObservation,
   NovaHost,
+  ObservedAggregate,
   ObservedProvider,
 } from '../../contracts/hypervisor/hypervisor.ts';
 import { failureCode } from '../../runtime/failure.ts';

@@ -1,8 +1,8 @@
 import type { HypervisorRegionActivities } from '../../contracts/hypervisor/activities.ts';
 import { currentScope } from '../lib/context.ts';
 import { whileBeating } from '../lib/wait.ts';
-import { addToAggregates, removeFromAggregates } from '../nova/ensure-in-aggregates.ts';
 import type { NovaDependencies } from '../nova/dependencies.ts';
+import { addToAggregates, removeFromAggregates } from '../nova/ensure-in-aggregates.ts';
 import { ensureServiceDeleted } from '../nova/ensure-service-deleted.ts';
 import { createSharedLook } from '../nova/shared-look.ts';
 import { ensureSmokeServerGone } from '../nova/smoke-server.ts';

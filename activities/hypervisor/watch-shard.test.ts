@@ -1,14 +1,22 @@
 import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
 import { guestSignalEveryMs } from '../../contracts/node-failure/guest-watch.ts';
-import { droverFailure } from '../../runtime/failure.ts';
 import { hypervisorConfig } from '../../runtime/config/hypervisor-config.ts';
 import { nodeFailureConfig } from '../../runtime/config/node-failure-config.ts';
+import { droverFailure } from '../../runtime/failure.ts';
 import { openVirtual } from '../../test/contracts/hosts/subject.ts';
-import { createFakeHosts, type FakeHost } from '../../test/fakes/hosts/hosts.ts';
-import { until } from '../../test/flows/until.ts';
-import type { NewEvent } from '../kubernetes/lib/create-event.ts';
+import { type FakeHost, createFakeHosts } from '../../test/fakes/hosts/hosts.ts';
 import { sampleHypervisor } from '../../test/fixtures/activities/hypervisor.ts';
-import { isShared, shardOf, watchShard, type ShardTools } from './watch-shard.ts';
+import { until } from '../../test/flows/until.ts';
+import type { EventClient } from '../kubernetes/lib/write-event.ts';
+import { type ShardTools, isShared, shardOf, watchShard } from './watch-shard.ts';
+
+interface WrittenEvent {
+  metadata: { name: string };
+  regarding: { name: string };
+  type: string;
+  reason: string;
+  note: string;
+}
 
 const patienceMs = 600_000;
 const windowMs = 600_000;
@@ -36,7 +44,7 @@ const hypervisorOf = (name: string, change: { ha?: string; annotations?: Record<
 interface Watched {
   signalled: string[];
   warnings: string[];
-  events: NewEvent[];
+  events: WrittenEvent[];
   beats: { withheld: number }[];
   /** What is in Kubernetes. */
   world: { hypervisors: Hypervisor[] };
@@ -64,7 +72,7 @@ async function watching(
     const { libvirt: daemon } = hosts.add({ name });
     for (const guest of ['vm-1', 'vm-2', 'vm-3']) daemon.guests.start({ name: guest });
   }
-  const [signalled, warnings, events, beats]: [string[], string[], NewEvent[], { withheld: number }[]] = [
+  const [signalled, warnings, events, beats]: [string[], string[], WrittenEvent[], { withheld: number }[]] = [
     [],
     [],
     [],
@@ -77,7 +85,9 @@ async function watching(
       {
         listHypervisors: () => Promise.resolve(world.hypervisors),
         nova: { server: () => Promise.resolve(null) },
-        createEvent: async (event) => void events.push(event),
+        events: {
+          create: async (_: unknown, event: unknown) => events.push(event as WrittenEvent),
+        } as unknown as EventClient,
         signalGuestsFailing: async (hypervisor, message) => void signalled.push(`${hypervisor}: ${message}`),
         settings: nodeFailureConfig.parse({ guestEvents: settings }).guestEvents,
         libvirt,
@@ -136,7 +146,7 @@ test('guests that fail are reported at once, again while that lasts, and no more
       regarding: { kind: 'Hypervisor', name: 'node-1', uid: 'uid-node-1' },
       type: 'Warning',
       reason: 'GuestStopped',
-      message: 'vm-1 has lost its QEMU',
+      note: 'vm-1 has lost its QEMU',
     });
     await sleep(guestSignalEveryMs);
     await until('the signal again', patienceMs, () => signalled.length === 2 || `${signalled.length}`);
@@ -157,7 +167,7 @@ test('a guest that troubles the host again and again makes one event in that tim
     }
     crash(host('node-1'), 'vm-2');
     await until('both', patienceMs, () => events.length >= 2 || 'not yet');
-    expect(events.map(({ message }) => message)).toEqual(['vm-1 has lost its QEMU', 'vm-2 has lost its QEMU']);
+    expect(events.map(({ note }) => note)).toEqual(['vm-1 has lost its QEMU', 'vm-2 has lost its QEMU']);
   }));
 
 test('only hosts whose failures drover handles are watched; one that comes or goes is taken in or let go', () =>

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-
 import pLimit from 'p-limit';
 
 import { findCondition } from '../../contracts/conditions.ts';
@@ -18,9 +17,8 @@ import { droverFailure } from '../../runtime/failure.ts';
 import { isError } from '../../runtime/is-error.ts';
 import type { Random } from '../../runtime/random.ts';
 import { redactedStart } from '../../runtime/redaction.ts';
-import type { NewEvent } from '../kubernetes/lib/create-event.ts';
+import { type EventClient, writeEvent } from '../kubernetes/lib/write-event.ts';
 import type { ActivityScope } from '../lib/context.ts';
-import { writeEvent } from '../kubernetes/lib/write-event.ts';
 import { whileBeating } from '../lib/wait.ts';
 import { readLibvirtAccess } from '../libvirt/access.ts';
 import { endpointOf } from '../libvirt/endpoint.ts';
@@ -33,7 +31,7 @@ import type { HostPorts } from './host-ports.ts';
 export interface ShardTools {
   listHypervisors(signal: AbortSignal): Promise<Hypervisor[]>;
   nova: Pick<NovaClient, 'server'>;
-  createEvent(event: NewEvent, signal: AbortSignal): Promise<void>;
+  events: EventClient;
   /** Signals the run of the host's failure, starting it if none is open. */
   signalGuestsFailing(hypervisor: string, message: string): Promise<void>;
   /** Null where drover does not act on failed nodes. */
@@ -198,7 +196,7 @@ function watchStarter(
       if (noticed.has(key) || noticed.size >= mostNotices) return;
       noticed.set(key, nowMs);
       void writeEvent(
-        { client: tools, scope, clock },
+        { client: tools.events, scope, clock },
         { regarding: { kind: 'Hypervisor', name, uid }, type: 'Warning', reason: noticeReasons[verdict], message },
         [uid, key, String(nowMs)],
       ).catch((error: unknown) =>

@@ -38,6 +38,7 @@ const answers: [what: string, answer: unknown, written: Partial<AuditEntry> | nu
   ['the object', { metadata: { name: 'a' } }, {}],
   ['that it is made', true, {}],
   ['that nothing was changed', false, null],
+  ['that the name is taken', null, null],
 ];
 test.each(answers)('an answer that says %s', async (_what, answer, written) => {
   const { context, done, act } = openContext();

@@ -27,7 +27,7 @@ type Answered = Partial<Pick<AuditEntry, 'object' | 'after' | 'requestId'>> | nu
  * The only way to change something outside: asks whether drover is stopped, acts, and writes the audit line, whether the change was made,
  * failed, or its answer was lost. A conflict of versions has changed nothing and leaves no line.
  *
- * @param act returns false where nothing was changed; a `requestId` of its answer is written down
+ * @param act returns false or null where nothing was changed; a `requestId` of its answer is written down
  * @param read what its answer says besides
  * @throws Stopped; what `act` throws
  */
@@ -64,7 +64,7 @@ export async function audited<Result>(
 }
 
 function readAnswer(result: unknown): Answered {
-  if (result === false) return null;
+  if (result === false || result === null) return null;
   const { requestId } = Object(result) as { requestId?: unknown };
   return typeof requestId === 'string' ? { requestId } : {};
 }

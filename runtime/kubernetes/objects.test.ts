@@ -1,15 +1,20 @@
 import { z } from 'zod';
 
-import { evictionSchema } from '../../contracts/crds/eviction.ts';
-import { evictionKind } from '../../contracts/kinds/eviction.ts';
+import { resources } from './resources.ts';
 import { sampleEviction } from '../../test/fixtures/activities/eviction.ts';
 import { refusalFailure } from './kubernetes-faults.ts';
 import type { Kubernetes, KubernetesRequest } from './kubernetes.ts';
-import { openObjects, resourceOf, type KubernetesObjects } from './objects.ts';
+import { openObjects, type KubernetesObjects } from './objects.ts';
 
 const { signal } = new AbortController();
-const evictions = resourceOf(evictionKind, evictionSchema);
-const images = { apiVersion: 'v1', kind: 'Image', plural: 'images', schema: z.object({ kind: z.literal('Image') }) };
+const evictions = resources.Eviction;
+const images = {
+  group: '',
+  version: 'v1',
+  kind: 'Image',
+  plural: 'images',
+  schema: z.object({ kind: z.literal('Image') }),
+};
 const eviction = sampleEviction({ name: 'node-1', hypervisor: 'node-1' });
 const { uid, resourceVersion } = eviction.metadata;
 const spec = { hypervisor: 'node-1', reason: 'firmware' };

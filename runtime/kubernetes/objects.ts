@@ -1,28 +1,21 @@
 import { z } from 'zod';
 
-import { apiVersionOf, type Resource as NamedResource } from '../../contracts/kinds/object.ts';
+import { apiVersionOf } from '../../contracts/kinds/object.ts';
 import { fieldManager } from '../../contracts/ids.ts';
 import { checkAnswer, isAlreadyExists, isFailure } from './kubernetes-faults.ts';
 import type { Kubernetes, KubernetesRequest } from './kubernetes.ts';
 import { resourcePath } from './resource-path.ts';
 
-/** A kind of objects as kube-apiserver serves it. */
+/** A kind of objects as kube-apiserver serves it, with a schema (resources.ts). */
 export interface Resource<Schema extends z.ZodType = z.ZodType> {
-  /** Group and version. */
-  readonly apiVersion: string;
+  /** Empty for the core group. */
+  readonly group: string;
+  readonly version: string;
   readonly kind: string;
   readonly plural: string;
   /** Of what is read of an object; what it does not speak of is left out, or kept, as it says. */
   readonly schema: Schema;
 }
-
-/** Of a resource of the kind table (contracts/kinds), whose rows hold no schema. */
-export const resourceOf = <Schema extends z.ZodType>(resource: NamedResource, schema: Schema): Resource<Schema> => ({
-  apiVersion: apiVersionOf(resource),
-  kind: resource.kind,
-  plural: resource.plural,
-  schema,
-});
 
 /** As the metadata of an object have it; without a namespace where the kind has none. */
 export interface ObjectKey {
@@ -53,6 +46,17 @@ interface Metadata {
   annotations: Record<string, string>;
   finalizers: readonly string[];
   ownerReferences: readonly object[];
+}
+
+export interface NewObject<Schema extends z.ZodType> {
+  metadata: ObjectKey & Partial<Metadata>;
+  spec?: SpecOf<Schema>;
+  [field: string]: unknown;
+}
+
+export interface ObjectChange<Schema extends z.ZodType> {
+  metadata?: MergePatch<Metadata>;
+  spec?: MergePatch<SpecOf<Schema>>;
 }
 
 export interface ListQuery {
@@ -87,14 +91,14 @@ export interface KubernetesObjects {
   /** Null when the name is taken. */
   create<Schema extends z.ZodType>(
     resource: Resource<Schema>,
-    object: { metadata: ObjectKey & Partial<Metadata>; spec?: SpecOf<Schema> },
+    object: NewObject<Schema>,
     signal: AbortSignal,
   ): Promise<z.output<Schema> | null>;
   /** The object then. */
   patch<Schema extends z.ZodType>(
     resource: Resource<Schema>,
     version: ObjectVersion,
-    change: { metadata?: MergePatch<Metadata>; spec?: MergePatch<SpecOf<Schema>> },
+    change: ObjectChange<Schema>,
     signal: AbortSignal,
   ): Promise<z.output<Schema>>;
   patchStatus<Schema extends z.ZodType>(
@@ -112,7 +116,7 @@ export interface KubernetesObjects {
   /** Server-side apply, never forced. @throws ObjectConflict where another manager owns a field with another value */
   apply<Schema extends z.ZodType>(
     resource: Resource<Schema>,
-    object: { metadata: ObjectKey & Partial<Metadata>; spec?: SpecOf<Schema> },
+    object: NewObject<Schema>,
     signal: AbortSignal,
   ): Promise<z.output<Schema>>;
   /** The same of the status: exactly these fields are drover's afterwards. */
@@ -143,11 +147,13 @@ export function openObjects(kubernetes: Kubernetes): KubernetesObjects {
     checkAnswer(schema, await kubernetes.request(request, signal), `${request.method} ${request.path}`);
 
   const listItems = async (
-    { apiVersion, kind, ...resource }: Resource,
+    resource: Resource,
     { namespace, ...query }: ListQuery,
     signal: AbortSignal,
   ): Promise<unknown[]> => {
-    const path = pathOf({ apiVersion, ...resource }, { namespace });
+    const { kind } = resource;
+    const apiVersion = apiVersionOf(resource);
+    const path = pathOf(resource, { namespace });
     const all: unknown[] = [];
     let next: string | undefined;
     do {
@@ -183,7 +189,7 @@ export function openObjects(kubernetes: Kubernetes): KubernetesObjects {
   };
 
   const write = <Schema extends z.ZodType>(
-    { apiVersion, kind, plural, schema }: Resource<Schema>,
+    resource: Resource<Schema>,
     request: Pick<KubernetesRequest, 'method' | 'patchType'>,
     object: { metadata: ObjectKey; status?: unknown },
     subresource: 'status' | undefined,
@@ -192,12 +198,12 @@ export function openObjects(kubernetes: Kubernetes): KubernetesObjects {
     const { namespace, name } = object.metadata;
     const place = request.method === 'POST' ? { namespace } : { namespace, name };
     return send(
-      schema,
+      resource.schema,
       {
         ...request,
         query: { fieldManager },
-        path: pathOf({ apiVersion, plural }, place, subresource),
-        body: { apiVersion, kind, ...object },
+        path: pathOf(resource, place, subresource),
+        body: { apiVersion: apiVersionOf(resource), kind: resource.kind, ...object },
       },
       signal,
     );
@@ -252,12 +258,8 @@ export function openObjects(kubernetes: Kubernetes): KubernetesObjects {
   };
 }
 
-const pathOf = (
-  { apiVersion, plural }: Pick<Resource, 'apiVersion' | 'plural'>,
-  { namespace, name }: Partial<ObjectKey>,
-  subresource?: 'status',
-): string =>
-  resourcePath(apiVersion, plural, {
+const pathOf = (resource: Resource, { namespace, name }: Partial<ObjectKey>, subresource?: 'status'): string =>
+  resourcePath(apiVersionOf(resource), resource.plural, {
     ...(namespace !== undefined && { namespace }),
     ...(name !== undefined && { name }),
     ...(subresource !== undefined && { subresource }),

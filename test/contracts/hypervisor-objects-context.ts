@@ -1,15 +1,14 @@
+import { createHypervisorObjectActivities } from '../../activities/kubernetes/hypervisor/activities.ts';
+import type { HypervisorObjectDependencies } from '../../activities/kubernetes/hypervisor/dependencies.ts';
+import { observeKubernetes } from '../../activities/kubernetes/hypervisor/observe-kubernetes.ts';
 import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
 import type { ObjectMeta } from '../../contracts/crds/schema.ts';
 import type { NewHypervisor } from '../../contracts/hypervisor/hypervisor.ts';
 import { labClock } from '../../lab/clock.ts';
-import { createHypervisorObjectActivities } from '../../activities/kubernetes/hypervisor/activities.ts';
-import { createHypervisorClient } from '../../activities/kubernetes/hypervisor/client.ts';
-import type { HypervisorObjectDependencies } from '../../activities/kubernetes/hypervisor/dependencies.ts';
-import { observeKubernetes } from '../../activities/kubernetes/hypervisor/observe-kubernetes.ts';
+import { openObjects } from '../../runtime/kubernetes/objects.ts';
 import type { AuditEntry } from '../../runtime/telemetry/audit.ts';
 import { newHypervisor } from '../../workflows/hypervisor/node.ts';
-import type { ObjectsCounterpart, ObjectsTest, Reference } from './object-activities.ts';
-import { objectAccess } from './object-activities.ts';
+import { type ObjectsCounterpart, type ObjectsTest, type Reference, objectAccess } from './object-activities.ts';
 
 export const kvm = 'kvm.cloud.sap/v1';
 export const hypervisorRef = (name: string): Reference => ({ apiVersion: kvm, kind: 'Hypervisor', metadata: { name } });
@@ -35,7 +34,7 @@ function openScene({ worker, admin, number }: ObjectsCounterpart) {
   const audited: AuditEntry[] = [];
   const warnings: string[] = [];
   const { signal } = new AbortController();
-  const client = () => createHypervisorClient(worker);
+  const client = () => openObjects(worker);
 
   const activities = (more: Partial<HypervisorObjectDependencies> = {}) =>
     createHypervisorObjectActivities({

@@ -3,12 +3,11 @@ import type { Eviction } from '../../contracts/crds/eviction.ts';
 import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
 import type { HypervisorStatusPatch, NewEviction } from '../../contracts/hypervisor/hypervisor.ts';
 import { droverFailure } from '../../runtime/failure.ts';
+import { resources } from '../../runtime/kubernetes/resources.ts';
 import { newHypervisor } from '../../workflows/hypervisor/node.ts';
 import { until } from '../flows/until.ts';
-import type { HypervisorScene, Made } from './hypervisor-objects-context.ts';
-import { hypervisorRef, kvm, onScene } from './hypervisor-objects-context.ts';
-import type { ObjectsTest, Reference } from './object-activities.ts';
-import { interrupted } from './object-activities.ts';
+import { type HypervisorScene, type Made, hypervisorRef, kvm, onScene } from './hypervisor-objects-context.ts';
+import { type ObjectsTest, type Reference, interrupted } from './object-activities.ts';
 
 const evictionRef = (name: string): Reference => ({ apiVersion: kvm, kind: 'Eviction', metadata: { name } });
 
@@ -90,7 +89,7 @@ export function describeHypervisorObjects(declare: ObjectsTest): void {
     test('keeps what somebody else writes at the same moment', async (scene) => {
       const { name, audited, client, activities, readHypervisor, writeAs, makeBoth } = scene;
       const { uid, generation } = await makeBoth();
-      const racing = interrupted(client(), 'patchHypervisor', () =>
+      const racing = interrupted(client(), 'patch', () =>
         writeAs('other', { metadata: { annotations: { theirs: 'x' } } }),
       );
       await activities({ client: racing }).patchHypervisor({
@@ -110,7 +109,7 @@ export function describeHypervisorObjects(declare: ObjectsTest): void {
       const { uid, generation } = await makeBoth();
       const patches = [{ spec: { maintenance: 'auto' as const } }];
       await activities().patchHypervisor({ name, uid: 'another', generation, patches });
-      const racing = interrupted(client(), 'patchHypervisor', () =>
+      const racing = interrupted(client(), 'patch', () =>
         writeAs('jane', { spec: { maintenance: 'manual', maintenanceReason: 'disks' } }),
       );
       await activities({ client: racing }).patchHypervisor({ name, uid, generation, patches });
@@ -230,7 +229,7 @@ export function describeHypervisorObjects(declare: ObjectsTest): void {
       await activities().createEviction(wanted(name, ownerUid));
       const { uid } = (await objects.read<Made>(evictionRef(name))).metadata;
       await activities().deleteEviction({ name, uid: 'another' });
-      await expect(client().deleteEviction({ name, uid: 'another' }, signal)).rejects.toMatchObject({
+      await expect(client().delete(resources.Eviction, { name, uid: 'another' }, signal)).rejects.toMatchObject({
         type: 'ObjectConflict',
       });
       expect((await look()).evictions).toHaveLength(1);
@@ -373,7 +372,7 @@ export function describeHypervisorObjects(declare: ObjectsTest): void {
     test('keeps what the node agent writes at the same moment', async (scene) => {
       const { name, client, activities, readHypervisor, makeBoth } = scene;
       const { uid } = await makeBoth();
-      const racing = interrupted(client(), 'patchHypervisorStatus', () =>
+      const racing = interrupted(client(), 'patchStatus', () =>
         writeAsAgent(scene, { numInstances: 1, conditions: [agentCondition] }),
       );
       await activities({ client: racing }).publishHypervisor({
@@ -400,8 +399,16 @@ export function describeHypervisorObjects(declare: ObjectsTest): void {
   test('a look at nothing', async ({ look }) => {
     expect(await look()).toEqual({
       desired: null,
-      hypervisor: null,
-      recorded: { conditions: [], hypervisorId: null, serviceId: null, evicted: false, libVirtVersion: null },
+      recorded: {
+        conditions: [],
+        hypervisorId: null,
+        serviceId: null,
+        evicted: false,
+        libVirtVersion: null,
+        traits: null,
+        aggregates: null,
+        internalIp: null,
+      },
       node: null,
       evictions: [],
       agentPods: null,
@@ -417,7 +424,6 @@ export function describeHypervisorObjects(declare: ObjectsTest): void {
     await writeAs('other', { metadata: { annotations: { 'drover.dev/hold': 'Fenced: powered off' } } });
     expect(await look()).toMatchObject({
       desired: { name, lifecycleEnabled: false },
-      hypervisor: { kind: 'Hypervisor' },
       node: {
         name,
         uid,

@@ -46,7 +46,7 @@ export function describeNodeObjects(declare: ObjectsTest): void {
       const theirs = { key: 'example.com/theirs', value: 'x', effect: 'NoSchedule' };
       const uid = await makeNode({}, { taints: [theirs] });
       const late = { key: 'example.com/late', effect: 'NoExecute' };
-      const racing = interrupted(client(), 'setTaints', async () =>
+      const racing = interrupted(client(), 'patch', async () =>
         objects.merge(nodeRef(name), {
           spec: { taints: [...((await objects.read<Tainted>(nodeRef(name))).spec.taints ?? []), late] },
         }),
@@ -140,7 +140,7 @@ export function describeNodeObjects(declare: ObjectsTest): void {
       const { name, objects, client, activities, look, makeNode } = scene;
       const uid = await makeNode();
       await activities().ensureDrainGuard({ node: name, uid, guard: { minAvailable: 1, ready: true } });
-      const racing = interrupted(client(), 'putDeployment', () =>
+      const racing = interrupted(client(), 'create', () =>
         objects.merge(guardRef(name, 'apps/v1', 'Deployment'), { spec: { replicas: 2 } }),
       );
       await activities({ client: racing }).ensureDrainGuard({

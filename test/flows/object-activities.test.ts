@@ -2,23 +2,24 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { createEvent } from '../../activities/kubernetes/lib/create-event.ts';
-import { createHypervisorClient } from '../../activities/kubernetes/hypervisor/client.ts';
+import { writeEvent } from '../../activities/kubernetes/lib/write-event.ts';
 import { createVirtualMachineClient } from '../../activities/kubernetes/virtual-machine/client.ts';
 import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
 import type { VirtualMachine } from '../../contracts/crds/virtual-machine.ts';
 import { objectPath } from '../../lab/kubernetes-objects.ts';
 import { writeServiceAccountKubeconfig } from '../../lab/parts/kubernetes-access.ts';
+import { systemClock } from '../../runtime/clock.ts';
 import { connectKubernetes } from '../../runtime/kubernetes/kubernetes.ts';
+import { openObjects } from '../../runtime/kubernetes/objects.ts';
+import { resources } from '../../runtime/kubernetes/resources.ts';
 import { describeEvictionObjects } from '../contracts/eviction-objects.ts';
 import { describeHypervisorObjects } from '../contracts/hypervisor-objects.ts';
 import { describeMigrationObjects } from '../contracts/migration-objects.ts';
 import { describeNodeObjects } from '../contracts/node-objects.ts';
-import type { ObjectAccess, ObjectsTest, Reference } from '../contracts/object-activities.ts';
-import { objectAccess } from '../contracts/object-activities.ts';
+import { type ObjectAccess, type ObjectsTest, type Reference, objectAccess } from '../contracts/object-activities.ts';
 import { describeVirtualMachineObjects, vmNamespace as namespace } from '../contracts/virtual-machine-objects.ts';
-import { migrationNamespace, openKubernetesWorld } from './kubernetes-world.ts';
-import type { KubernetesWorld } from './kubernetes-world.ts';
+import { testScope } from '../fixtures/activities/nova.ts';
+import { type KubernetesWorld, migrationNamespace, openKubernetesWorld } from './kubernetes-world.ts';
 
 /** The activities on objects on a real kube-apiserver, with the permissions of deploy/rbac and the rules of deploy/admission. */
 let world: KubernetesWorld;
@@ -139,18 +140,10 @@ describe('kube-apiserver alone', () => {
       spec,
     });
     const regarding = { kind, name: 'told', uid: metadata.uid };
-    const at = '2026-01-01T00:00:00.000000Z';
-    await createEvent(
-      world.worker,
-      {
-        name: `told.${kind.toLowerCase()}`,
-        regarding,
-        type: 'Normal',
-        reason: 'Disabled',
-        message: 'Disabled told',
-        at,
-      },
-      signal,
+    await writeEvent(
+      { client: openObjects(world.worker), scope: testScope(), clock: systemClock },
+      { regarding, type: 'Normal', reason: 'Disabled', message: 'Disabled told' },
+      [metadata.uid],
     );
     expect(await world.kubectl(['describe', kind.toLowerCase(), 'told'])).toContain('Disabled told');
   });
@@ -171,15 +164,15 @@ describe('kube-apiserver alone', () => {
   });
 
   test('a Hypervisor leaves termination by no other way than high availability', async () => {
-    const client = createHypervisorClient(world.worker);
+    const client = openObjects(world.worker);
     await objects.create({
       apiVersion: 'kvm.cloud.sap/v1',
       kind: 'Hypervisor',
       metadata: { name: 'ends' },
       spec: { maintenance: 'termination' },
     });
-    const found = await client.getHypervisor('ends', signal);
-    const change = client.patchHypervisor(found!.object.metadata, { spec: { maintenance: '' } }, signal);
+    const found = await client.get(resources.Hypervisor, { name: 'ends' }, signal);
+    const change = client.patch(resources.Hypervisor, found!.metadata, { spec: { maintenance: '' } }, signal);
     await expect(change).rejects.toMatchObject({
       type: 'ObjectRefused',
       message: expect.stringContaining('can only change maintenance to'),

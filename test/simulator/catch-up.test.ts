@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import { createHypervisorClient } from '../../activities/kubernetes/hypervisor/client.ts';
+import { openObjects } from '../../runtime/kubernetes/objects.ts';
 import { observeKubernetes } from '../../activities/kubernetes/hypervisor/observe-kubernetes.ts';
 import { createVirtualMachineClient } from '../../activities/kubernetes/virtual-machine/client.ts';
 import { readVirtualMachine } from '../../activities/kubernetes/virtual-machine/read-virtual-machine.ts';
@@ -135,7 +135,7 @@ const vmTools = {
   scope: testScope({ run: null }),
 };
 const hypervisorTools = {
-  client: createHypervisorClient(admin),
+  client: openObjects(admin),
   scope: { signal: never },
   copiedLabels: [],
   agentNamespaces: [],

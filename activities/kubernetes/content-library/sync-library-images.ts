@@ -9,7 +9,8 @@ import type {
 import { anyImageSchema } from '../../../contracts/crds/virtual-machine-image.ts';
 import { labels } from '../../../contracts/ids.ts';
 import type { VirtualMachineSettings } from '../../../contracts/virtual-machine/lifecycle.ts';
-import { type KubernetesObjects, type Resource, resourceOf } from '../../../runtime/kubernetes/objects.ts';
+import type { KubernetesObjects, Resource } from '../../../runtime/kubernetes/objects.ts';
+import { typed } from '../../../runtime/kubernetes/resources.ts';
 import { retryConflicts } from '../../../runtime/kubernetes/retry-conflicts.ts';
 import { readLibraryInput } from '../../lib/input.ts';
 import { mutate } from '../../lib/mutate.ts';
@@ -91,7 +92,7 @@ async function syncLibraryImages(
 
 /** Of a namespace; null: those of all. */
 const imagesOf = (namespace: string | null): Resource<typeof anyImageSchema> =>
-  resourceOf(namespace === null ? clusterVirtualMachineImage : virtualMachineImage, anyImageSchema);
+  typed(namespace === null ? clusterVirtualMachineImage : virtualMachineImage, anyImageSchema);
 
 type Write = <Result>(name: string, before: unknown, after: unknown, call: () => Promise<Result>) => Promise<Result>;
 

@@ -16,8 +16,8 @@ import { fieldManager, labels } from '../../../contracts/ids.ts';
 import { isAlreadyExists } from '../../../runtime/kubernetes/kubernetes-faults.ts';
 import { resourcePath } from '../../../runtime/kubernetes/resource-path.ts';
 import type { Kubernetes, KubernetesRequest } from '../../../runtime/kubernetes/kubernetes.ts';
-import { createEvent } from '../lib/create-event.ts';
-import type { NewEvent } from '../lib/create-event.ts';
+import { openObjects } from '../../../runtime/kubernetes/objects.ts';
+import type { EventClient } from '../lib/write-event.ts';
 import { createObjectRequests } from '../lib/object-requests.ts';
 
 /** What a Node says of itself that decisions need. */
@@ -51,7 +51,7 @@ type MigrationLabels = Record<(typeof labels)['evictionUid'], string> & Record<s
  * kube-apiserver, as far as evictions need it. Every answer is checked against its schema. Failures are rows of contracts/errors.ts; what
  * is not there is null. Nothing is tried again here.
  */
-export interface KubernetesClient {
+export interface KubernetesClient extends EventClient {
   listEvictions(signal: AbortSignal): Promise<Eviction[]>;
   getEviction(name: string, signal: AbortSignal): Promise<Eviction | null>;
   /** Null when the name is taken. */
@@ -65,7 +65,6 @@ export interface KubernetesClient {
   listHypervisors(signal: AbortSignal): Promise<Hypervisor[]>;
   getHypervisor(name: string, signal: AbortSignal): Promise<Hypervisor | null>;
   getNode(name: string, signal: AbortSignal): Promise<NodeObservation | null>;
-  createEvent(event: NewEvent, signal: AbortSignal): Promise<void>;
   listMigrations(namespace: string, evictionUid: string, signal: AbortSignal): Promise<Migration[]>;
   getMigration(key: MigrationKey, signal: AbortSignal): Promise<Migration | null>;
   /** Server-side apply, never forced. @throws ObjectConflict where another manager owns a field with another value */
@@ -147,7 +146,7 @@ export function createKubernetesClient(kubernetes: Kubernetes): KubernetesClient
       return { bootId: node.status?.nodeInfo?.bootID ?? '', ready };
     },
 
-    createEvent: (event, signal) => createEvent(kubernetes, event, signal),
+    create: openObjects(kubernetes).create,
 
     listMigrations: (namespace, evictionUid, signal) =>
       list(

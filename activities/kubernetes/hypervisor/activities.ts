@@ -1,19 +1,18 @@
 import type { HypervisorObjectActivities } from '../../../contracts/hypervisor/activities.ts';
+import { contextOf } from '../../lib/context.ts';
 import { createHypervisor } from './create-hypervisor.ts';
-import { ensureDrainGuard } from './ensure-drain-guard.ts';
 import type { HypervisorObjectDependencies, HypervisorTools } from './dependencies.ts';
+import { ensureDrainGuard } from './drain-guard.ts';
 import { createHypervisorEviction, deleteHypervisorEviction, setEvictionDeadline } from './eviction.ts';
 import { patchHypervisor } from './patch-hypervisor.ts';
 import { publishHypervisor } from './publish-hypervisor.ts';
-import { currentScope } from '../../lib/context.ts';
 import { taintNode, untaintNode } from './taint-node.ts';
 
 /** The activities on Hypervisors, their Nodes and their Evictions, on queue `kubernetes`. */
-export function createHypervisorObjectActivities({
-  scope = currentScope,
-  ...rest
-}: HypervisorObjectDependencies): HypervisorObjectActivities {
-  const tools = (): HypervisorTools => ({ ...rest, scope: scope(rest.clock) });
+export function createHypervisorObjectActivities(
+  dependencies: HypervisorObjectDependencies,
+): HypervisorObjectActivities {
+  const tools = (): HypervisorTools => contextOf(dependencies);
   return {
     createHypervisor: (hypervisor) => createHypervisor(tools(), hypervisor),
     patchHypervisor: (request) => patchHypervisor(tools(), request),

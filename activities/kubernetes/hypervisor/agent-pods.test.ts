@@ -1,5 +1,4 @@
-import type { Pod } from './agent-pods.ts';
-import { agentsAmong } from './agent-pods.ts';
+import { type Pod, agentsAmong } from './agent-pods.ts';
 
 const taint = 'kvm.cloud.sap/offboarding';
 const pod = (tolerations?: Pod['spec']['tolerations'], phase = 'Running'): Pod => ({

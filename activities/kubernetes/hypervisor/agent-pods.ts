@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
-import type { Taint } from './node-schema.ts';
 import { offboardingTaint } from '../../../contracts/hypervisor/read-node.ts';
+import type { Taint } from './node-schema.ts';
 
 const tolerationSchema = z.object({
   key: z.string().optional(),
@@ -11,11 +11,13 @@ const tolerationSchema = z.object({
   tolerationSeconds: z.int().optional(),
 });
 
-export const podSchema = z.object({
+const podSchema = z.object({
   metadata: z.object({ namespace: z.string(), name: z.string() }),
   spec: z.object({ tolerations: z.array(tolerationSchema).optional() }),
   status: z.object({ phase: z.string().optional() }).optional(),
 });
+
+export const podResource = { group: '', version: 'v1', kind: 'Pod', plural: 'pods', schema: podSchema };
 
 export type Pod = z.output<typeof podSchema>;
 type Toleration = z.output<typeof tolerationSchema>;

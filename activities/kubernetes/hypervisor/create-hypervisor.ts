@@ -1,6 +1,7 @@
 import type { NewHypervisor } from '../../../contracts/hypervisor/hypervisor.ts';
-import type { HypervisorTools } from './dependencies.ts';
+import { resources } from '../../../runtime/kubernetes/resources.ts';
 import { mutate } from '../../lib/mutate.ts';
+import type { HypervisorTools } from './dependencies.ts';
 
 /** Makes the Hypervisor of a Node. One of that name is left as it is. */
 export async function createHypervisor(tools: HypervisorTools, hypervisor: NewHypervisor): Promise<void> {
@@ -12,5 +13,6 @@ export async function createHypervisor(tools: HypervisorTools, hypervisor: NewHy
     before: null,
     after,
   };
-  await mutate(tools, entry, () => tools.client.createHypervisor(hypervisor, tools.scope.signal));
+  const { spec, ...metadata } = hypervisor;
+  await mutate(tools, entry, () => tools.client.create(resources.Hypervisor, { metadata, spec }, tools.scope.signal));
 }

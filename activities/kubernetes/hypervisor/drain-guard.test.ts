@@ -1,6 +1,7 @@
 import type { DrainGuard } from '../../../contracts/hypervisor/hypervisor.ts';
-import type { Budget, Deployment } from './drain-guard.ts';
 import {
+  type Budget,
+  type Deployment,
   budgetFor,
   budgetSchema,
   deploymentFor,

@@ -1,8 +1,16 @@
 import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 
+import type { NodeKey } from '../../../contracts/hypervisor/activities.ts';
 import type { DrainGuard } from '../../../contracts/hypervisor/hypervisor.ts';
 import { nodeMarks } from '../../../contracts/ids.ts';
+import { droverFailure } from '../../../runtime/failure.ts';
+import type { KubernetesObjects, NewObject, Resource } from '../../../runtime/kubernetes/objects.ts';
+import { retryConflicts } from '../../../runtime/kubernetes/retry-conflicts.ts';
+import { mutate } from '../../lib/mutate.ts';
+import type { HypervisorTools } from './dependencies.ts';
+import { nodes } from './node-schema.ts';
 
 /** Where the PodDisruptionBudget and the Deployment are. */
 export const guardNamespace = 'kube-system';
@@ -42,6 +50,21 @@ export const deploymentSchema = z.object({
   }),
 });
 
+const budgets = {
+  group: 'policy',
+  version: 'v1',
+  kind: 'PodDisruptionBudget',
+  plural: 'poddisruptionbudgets',
+  schema: budgetSchema,
+};
+const deployments = {
+  group: 'apps',
+  version: 'v1',
+  kind: 'Deployment',
+  plural: 'deployments',
+  schema: deploymentSchema,
+};
+
 export type Budget = z.output<typeof budgetSchema>;
 export type Deployment = z.output<typeof deploymentSchema>;
 
@@ -77,8 +100,6 @@ export function readDrainGuard(
 
 /** Blocks the drain while its pod is there, ready or not. */
 export const budgetFor = (node: GuardedNode, { minAvailable }: DrainGuard) => ({
-  apiVersion: 'policy/v1',
-  kind: 'PodDisruptionBudget',
   metadata: metadataFor(node),
   // A pod that is not ready may not go either: that is the default, and said because all depends on it.
   spec: { minAvailable, unhealthyPodEvictionPolicy: 'IfHealthyBudget', selector: { matchLabels: selectorFor(node) } },
@@ -91,8 +112,6 @@ export const budgetFor = (node: GuardedNode, { minAvailable }: DrainGuard) => ({
  * @param image has `/bin/sleep`, `/bin/true` and `/bin/false`
  */
 export const deploymentFor = (node: GuardedNode, { minAvailable, ready }: DrainGuard, image: string) => ({
-  apiVersion: 'apps/v1',
-  kind: 'Deployment',
   metadata: metadataFor(node),
   spec: {
     replicas: minAvailable,
@@ -154,3 +173,68 @@ const metadataFor = ({ name, uid }: GuardedNode) => ({
 const selectorFor = ({ name }: Pick<GuardedNode, 'name'>): Record<string, string> => ({
   [nodeMarks.drainGuard]: guardLabel(name),
 });
+
+/** Both, as they are; null where there is none. */
+export async function findDrainGuard(
+  client: KubernetesObjects,
+  node: string,
+  signal: AbortSignal,
+): Promise<[Budget | null, Deployment | null]> {
+  const key = { namespace: guardNamespace, name: guardName(node) };
+  return await Promise.all([client.get(budgets, key, signal), client.get(deployments, key, signal)]);
+}
+
+/**
+ * Makes the PodDisruptionBudget and the Deployment what they should be, in that order, so that the pod is never without its budget. What the
+ * operator before drover made is replaced. Nothing is made for a Node that is gone.
+ *
+ * @throws InvalidObject where another party has an object of that name
+ */
+export const ensureDrainGuard = (
+  tools: HypervisorTools,
+  { node: name, uid, guard }: NodeKey & { guard: DrainGuard },
+): Promise<void> =>
+  retryConflicts(async () => {
+    const { client, scope, guardImage } = tools;
+    const found = await client.get(nodes, { name }, scope.signal);
+    if (found?.metadata.uid !== uid) return;
+    const node = { name, uid };
+    const [budget, deployment] = await findDrainGuard(client, name, scope.signal);
+    const before = readDrainGuard(budget, deployment, node);
+    if (isDeepStrictEqual(before, guard)) return;
+    refuseForeign('PodDisruptionBudget', budget, name);
+    refuseForeign('Deployment', deployment, name);
+    const cause =
+      guard.minAvailable === 1 ? `the host on Node ${name} is in Nova` : `the host on Node ${name} is out of Nova`;
+    const entry = { action: 'ensureDrainGuard', cause, before, after: guard };
+    const object = `${guardNamespace}/${guardName(name)}`;
+    await mutate(tools, { ...entry, object: `poddisruptionbudget/${object}` }, () =>
+      put(client, budgets, budget, budgetFor(node, guard), scope.signal),
+    );
+    await mutate(tools, { ...entry, object: `deployment/${object}` }, () =>
+      put(client, deployments, deployment, deploymentFor(node, guard, guardImage), scope.signal),
+    );
+  });
+
+function refuseForeign(kind: string, object: Budget | Deployment | null, node: string): void {
+  if (object === null || isGuard(object, node)) return;
+  throw droverFailure(
+    'InvalidObject',
+    `${kind} ${guardNamespace}/${guardName(node)} has the name of what holds the drain of Node ${node} back, and is something else. Rename or delete it`,
+  );
+}
+
+/** Makes it, or puts it in the place of the one that was read. @throws ObjectConflict when another writer did either meanwhile */
+async function put<Schema extends z.ZodType>(
+  client: KubernetesObjects,
+  resource: Resource<Schema>,
+  before: Budget | Deployment | null,
+  object: NewObject<Schema>,
+  signal: AbortSignal,
+): Promise<void> {
+  if (before !== null) {
+    const metadata = { ...object.metadata, resourceVersion: before.metadata.resourceVersion };
+    await client.replace(resource, { ...object, metadata }, signal);
+  } else if ((await client.create(resource, object, signal)) === null)
+    throw droverFailure('ObjectConflict', `${resource.kind} ${object.metadata.name} was made at the same moment`);
+}

@@ -3,13 +3,13 @@ import { createHash } from 'node:crypto';
 import type { Eviction } from '../../../contracts/crds/eviction.ts';
 import type { ObjectKey } from '../../../contracts/hypervisor/activities.ts';
 import type { NewEviction } from '../../../contracts/hypervisor/hypervisor.ts';
-import { annotations } from '../../../contracts/ids.ts';
 import { readEviction } from '../../../contracts/hypervisor/read-hypervisor.ts';
+import { annotations } from '../../../contracts/ids.ts';
 import { droverFailure } from '../../../runtime/failure.ts';
-import type { Owned } from './client.ts';
-import type { HypervisorTools } from './dependencies.ts';
-import { mutate } from '../../lib/mutate.ts';
+import { resources } from '../../../runtime/kubernetes/resources.ts';
 import { retryConflicts } from '../../../runtime/kubernetes/retry-conflicts.ts';
+import { mutate } from '../../lib/mutate.ts';
+import type { HypervisorTools } from './dependencies.ts';
 
 /**
  * Makes the Eviction of a Hypervisor, which becomes its controller: it goes when the Hypervisor goes. A repeat finds it by its name. Where
@@ -19,19 +19,15 @@ import { retryConflicts } from '../../../runtime/kubernetes/retry-conflicts.ts';
  */
 export async function createHypervisorEviction(tools: HypervisorTools, wanted: NewEviction): Promise<void> {
   const { client, scope } = tools;
-  const owner = await client.getHypervisor(wanted.hypervisor, scope.signal);
+  const owner = await client.get(resources.Hypervisor, { name: wanted.hypervisor }, scope.signal);
   // Kubernetes would delete what belongs to an object that is gone.
-  if (
-    owner === null ||
-    owner.object.metadata.uid !== wanted.ownerUid ||
-    owner.object.metadata.deletionTimestamp !== undefined
-  )
+  if (owner === null || owner.metadata.uid !== wanted.ownerUid || owner.metadata.deletionTimestamp !== undefined)
     return;
   for (const name of [
     wanted.name,
     `${wanted.name.slice(0, 240)}-${createHash('sha256').update(wanted.ownerUid).digest('hex').slice(0, 8)}`,
   ]) {
-    const eviction = evictionBody(wanted, name, owner.object.apiVersion);
+    const eviction = evictionBody(wanted, name, owner.apiVersion);
     const entry = {
       action: 'createEviction',
       cause: wanted.reason,
@@ -39,9 +35,11 @@ export async function createHypervisorEviction(tools: HypervisorTools, wanted: N
       before: null,
       after: eviction,
     };
-    if (await mutate(tools, entry, () => client.createEviction(eviction, scope.signal))) return;
-    const taken = await client.getEviction(name, scope.signal);
-    if (taken?.object.spec.hypervisor === wanted.hypervisor) return;
+    const { spec, ...metadata } = eviction;
+    const made = await mutate(tools, entry, () => client.create(resources.Eviction, { metadata, spec }, scope.signal));
+    if (made !== null) return;
+    const taken = await client.get(resources.Eviction, { name }, scope.signal);
+    if (taken?.spec.hypervisor === wanted.hypervisor) return;
   }
   throw droverFailure('ObjectConflict', `No name for an Eviction of ${wanted.hypervisor} is free`);
 }
@@ -71,7 +69,7 @@ export const setEvictionDeadline = (
   retryConflicts(async () => {
     const found = await getSame(tools, key);
     if (found === null) return;
-    const { metadata } = found.object;
+    const { metadata } = found;
     const before = metadata.annotations?.[annotations.deadline] ?? null;
     if (before !== null && Date.parse(before) <= Date.parse(deadline)) return;
     const entry = {
@@ -82,7 +80,12 @@ export const setEvictionDeadline = (
       after: { deadline },
     };
     await mutate(tools, entry, () =>
-      tools.client.annotateEviction(metadata, { [annotations.deadline]: deadline }, tools.scope.signal),
+      tools.client.patch(
+        resources.Eviction,
+        metadata,
+        { metadata: { annotations: { [annotations.deadline]: deadline } } },
+        tools.scope.signal,
+      ),
     );
   });
 
@@ -95,21 +98,21 @@ export const deleteHypervisorEviction = (tools: HypervisorTools, key: ObjectKey)
   retryConflicts(async () => {
     const found = await getSame(tools, key);
     if (found === null) return;
-    const { ownerUid, state } = readEviction(found.object, found.owners);
+    const { ownerUid, state } = readEviction(found, found.metadata.ownerReferences ?? []);
     if (ownerUid === null)
       throw droverFailure('InvalidInput', `Eviction ${key.name} is not drover’s to delete: no Hypervisor controls it`);
     const entry = {
       action: 'deleteEviction',
       cause: 'the lifecycle of its Hypervisor',
       object: `eviction/${key.name}`,
-      before: { ...found.object.spec, state },
+      before: { ...found.spec, state },
       after: null,
     };
-    await mutate(tools, entry, () => tools.client.deleteEviction(key, tools.scope.signal));
+    await mutate(tools, entry, () => tools.client.delete(resources.Eviction, key, tools.scope.signal));
   });
 
 /** Null: it is gone, or going, or another one of that name. */
-async function getSame({ client, scope }: HypervisorTools, { name, uid }: ObjectKey): Promise<Owned<Eviction> | null> {
-  const found = await client.getEviction(name, scope.signal);
-  return found?.object.metadata.uid === uid && found.object.metadata.deletionTimestamp === undefined ? found : null;
+async function getSame({ client, scope }: HypervisorTools, { name, uid }: ObjectKey): Promise<Eviction | null> {
+  const found = await client.get(resources.Eviction, { name }, scope.signal);
+  return found?.metadata.uid === uid && found.metadata.deletionTimestamp === undefined ? found : null;
 }

@@ -36,3 +36,5 @@ export const nodeSchema = z.object({
 
 export type Node = z.output<typeof nodeSchema>;
 export type Taint = z.output<typeof taintSchema>;
+
+export const nodes = { group: '', version: 'v1', kind: 'Node', plural: 'nodes', schema: nodeSchema };

@@ -1,6 +1,6 @@
 import type { Kubernetes } from '../../../runtime/kubernetes/kubernetes.ts';
-import { createHypervisorClient } from './client.ts';
-import { readHold, observeKubernetes } from './observe-kubernetes.ts';
+import { openObjects } from '../../../runtime/kubernetes/objects.ts';
+import { observeKubernetes, readHold } from './observe-kubernetes.ts';
 
 const rows: [text: string | undefined, hold: ReturnType<typeof readHold>][] = [
   [undefined, null],
@@ -49,7 +49,7 @@ const look = (answers: Record<string, unknown>) => {
   } as unknown as Kubernetes;
   return observeKubernetes(
     {
-      client: createHypervisorClient(kubernetes),
+      client: openObjects(kubernetes),
       scope: { signal },
       copiedLabels: [],
       agentNamespaces: [],

@@ -1,19 +1,23 @@
+import { z } from 'zod';
+
+import type { Eviction } from '../../../contracts/crds/eviction.ts';
 import type {
   DesiredHypervisor,
   HypervisorObservation,
   RecordedStatus,
 } from '../../../contracts/hypervisor/hypervisor.ts';
+import { readDesired, readEviction, readRecorded } from '../../../contracts/hypervisor/read-hypervisor.ts';
+import { readNode } from '../../../contracts/hypervisor/read-node.ts';
 import { hypervisorAnnotations } from '../../../contracts/ids.ts';
 import { digestOfRead } from '../../../contracts/kinds/digest.ts';
 import { hypervisorKind } from '../../../contracts/kinds/hypervisor.ts';
-import { readDesired, readEviction, readRecorded } from '../../../contracts/hypervisor/read-hypervisor.ts';
-import { agentsAmong } from './agent-pods.ts';
-import { readDrainGuard } from './drain-guard.ts';
-import { findDrainGuard } from './drain-guard-calls.ts';
-import type { HypervisorClient } from './client.ts';
-import type { Node } from './node-schema.ts';
-import { readNode } from '../../../contracts/hypervisor/read-node.ts';
+import { checkAnswer } from '../../../runtime/kubernetes/kubernetes-faults.ts';
+import type { KubernetesObjects } from '../../../runtime/kubernetes/objects.ts';
+import { resources } from '../../../runtime/kubernetes/resources.ts';
 import type { ActivityScope } from '../../lib/context.ts';
+import { agentsAmong, podResource } from './agent-pods.ts';
+import { findDrainGuard, readDrainGuard } from './drain-guard.ts';
+import { type Node, nodes } from './node-schema.ts';
 
 /** What Kubernetes knows of a hypervisor. */
 export type ObservedInKubernetes = Pick<
@@ -27,7 +31,7 @@ export type ObservedInKubernetes = Pick<
 };
 
 export interface KubernetesTools {
-  client: HypervisorClient;
+  client: KubernetesObjects;
   scope: Pick<ActivityScope, 'signal'>;
   /** Node labels that are copied besides the known ones. */
   copiedLabels: readonly string[];
@@ -45,9 +49,9 @@ export interface KubernetesTools {
 export async function observeKubernetes(tools: KubernetesTools, name: string): Promise<ObservedInKubernetes> {
   const { client, scope, copiedLabels } = tools;
   const [found, node, evictions] = await Promise.all([
-    client.getHypervisor(name, scope.signal),
-    client.getNode(name, scope.signal),
-    client.listEvictionsOf(name, scope.signal),
+    client.get(resources.Hypervisor, { name }, scope.signal),
+    client.get(nodes, { name }, scope.signal),
+    listEvictionsOf(client, name, scope.signal),
   ]);
   const observed = node === null ? null : readNode(node, copiedLabels);
   const [agentPods, drainGuard] = await Promise.all([
@@ -56,22 +60,35 @@ export async function observeKubernetes(tools: KubernetesTools, name: string): P
   ]);
   const read = [
     ...(node === null ? [] : [{ kind: 'Node', object: node }]),
-    ...evictions.map(({ object }) => ({ kind: object.kind, object })),
+    ...evictions.map((object) => ({ kind: object.kind, object })),
   ];
   return {
-    digest: digestOfRead(hypervisorKind, found?.object ?? null, read, {
+    digest: digestOfRead(hypervisorKind, found, read, {
       copiedLabels,
       imageCacheNamespace: null,
       groups: false,
     }),
-    desired: found === null ? null : readDesired(found.object, found.owners),
-    recorded: found === null ? nothingRecorded : readRecorded(found.object),
+    desired: found === null ? null : readDesired(found, found.metadata.ownerReferences ?? []),
+    recorded: found === null ? nothingRecorded : readRecorded(found),
     node: observed,
-    evictions: evictions.map(({ object, owners }) => readEviction(object, owners)),
+    evictions: evictions.map((eviction) => readEviction(eviction, eviction.metadata.ownerReferences ?? [])),
     agentPods,
     drainGuard,
-    hold: readHold(found?.object.metadata.annotations?.[hypervisorAnnotations.hold]),
+    hold: readHold(found?.metadata.annotations?.[hypervisorAnnotations.hold]),
   };
+}
+
+const anyEviction = {
+  ...resources.Eviction,
+  schema: z.looseObject({ spec: z.looseObject({ hypervisor: z.string() }) }),
+};
+
+/** Those whose spec.hypervisor is the host: one of another host that does not fit its schema is none of this host's business. */
+async function listEvictionsOf(client: KubernetesObjects, host: string, signal: AbortSignal): Promise<Eviction[]> {
+  const all = await client.listValid(anyEviction, {}, signal);
+  return all
+    .filter(({ spec }) => spec.hypervisor === host)
+    .map((eviction) => checkAnswer(resources.Eviction.schema, eviction, 'LIST Eviction'));
 }
 
 const nothingRecorded: RecordedStatus = {
@@ -87,7 +104,15 @@ const nothingRecorded: RecordedStatus = {
 
 async function findAgents({ client, scope, agentNamespaces }: KubernetesTools, node: string): Promise<string[]> {
   const namespaces = agentNamespaces.length === 0 ? [null] : agentNamespaces;
-  const pods = await Promise.all(namespaces.map((namespace) => client.listPods(node, namespace, scope.signal)));
+  const pods = await Promise.all(
+    namespaces.map((namespace) =>
+      client.list(
+        podResource,
+        { namespace: namespace ?? undefined, fieldSelector: `spec.nodeName=${node}` },
+        scope.signal,
+      ),
+    ),
+  );
   return agentsAmong(pods.flat());
 }
 

@@ -1,9 +1,8 @@
 import type { HypervisorPatch } from '../../../contracts/hypervisor/hypervisor.ts';
-import type { Owner } from './client.ts';
-import { patchesLeft } from './patch-hypervisor.ts';
 import { sampleHypervisor } from '../../../test/fixtures/activities/hypervisor.ts';
+import { patchesLeft } from './patch-hypervisor.ts';
 
-const owner: Owner = { kind: 'Node', uid: 'n' };
+const owner = { kind: 'Node', uid: 'n' };
 const toHa: HypervisorPatch = { labels: { a: null }, spec: { maintenance: 'ha' } };
 const toNone: HypervisorPatch = { spec: { maintenance: '' } };
 const annotate: HypervisorPatch = { annotations: { 'drover.dev/retry-handled': 'now' } };
@@ -14,7 +13,7 @@ const rows: [
   object: Parameters<typeof sampleHypervisor>[0],
   patches: HypervisorPatch[],
   left: HypervisorPatch[],
-  owners?: Owner[],
+  owners?: { kind: string; uid: string }[],
 ][] = [
   ['nothing is written yet', { generation: 3, spec: { maintenance: 'auto' } }, [toNone], [toNone]],
   ['it says so already', { generation: 4, spec: { maintenance: '' } }, [toNone], []],
@@ -63,5 +62,7 @@ const rows: [
 ];
 
 test.each(rows)('%s', (_why, sample, patches, left, owners = []) => {
-  expect(patchesLeft({ object: sampleHypervisor(sample), owners }, 3, patches)).toEqual(left);
+  const hypervisor = sampleHypervisor(sample);
+  const metadata = { ...hypervisor.metadata, ownerReferences: owners };
+  expect(patchesLeft({ ...hypervisor, metadata }, 3, patches)).toEqual(left);
 });

@@ -1,12 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 
-import type { Hypervisor } from '../../../contracts/crds/hypervisor.ts';
+import type { Hypervisor, hypervisorSchema } from '../../../contracts/crds/hypervisor.ts';
 import type { ObjectKey } from '../../../contracts/hypervisor/activities.ts';
 import type { HypervisorPatch, HypervisorSpec } from '../../../contracts/hypervisor/hypervisor.ts';
-import type { HypervisorChange, Owned } from './client.ts';
-import type { HypervisorTools } from './dependencies.ts';
-import { mutate } from '../../lib/mutate.ts';
+import type { ObjectChange } from '../../../runtime/kubernetes/objects.ts';
+import { resources } from '../../../runtime/kubernetes/resources.ts';
 import { retryConflicts } from '../../../runtime/kubernetes/retry-conflicts.ts';
+import { mutate } from '../../lib/mutate.ts';
+import type { HypervisorTools } from './dependencies.ts';
 
 /**
  * Writes one patch after the other, each on the version that was read. A repeat goes on after the last patch that holds. Nothing is written
@@ -21,8 +22,8 @@ export const patchHypervisor = (
 ): Promise<void> =>
   retryConflicts(async () => {
     const { client, scope } = tools;
-    let current = await client.getHypervisor(request.name, scope.signal);
-    if (current === null || current.object.metadata.uid !== request.uid) return;
+    let current = await client.get(resources.Hypervisor, { name: request.name }, scope.signal);
+    if (current === null || current.metadata.uid !== request.uid) return;
     for (const patch of patchesLeft(current, request.generation, request.patches)) {
       const before = current;
       const entry = {
@@ -33,14 +34,14 @@ export const patchHypervisor = (
         after: patch,
       };
       await mutate(tools, entry, async () => {
-        current = await client.patchHypervisor(before.object.metadata, changeOf(before, patch), scope.signal);
+        current = await client.patch(resources.Hypervisor, before.metadata, changeOf(before, patch), scope.signal);
       });
     }
   });
 
 /** Which of the patches are still to be written: none where all hold, and none where the spec is not the one that they were made for. Pure. */
 export function patchesLeft(
-  current: Owned<Hypervisor>,
+  current: Hypervisor,
   generation: number,
   patches: readonly HypervisorPatch[],
 ): readonly HypervisorPatch[] {
@@ -49,30 +50,27 @@ export function patchesLeft(
   if (left.every(({ spec }) => spec === undefined)) return left;
   // Each patch of the spec that an earlier attempt has written makes the generation one higher.
   const written = patches.slice(0, taken).filter(({ spec }) => spec !== undefined).length;
-  return current.object.metadata.generation <= generation + written ? left : [];
+  return current.metadata.generation <= generation + written ? left : [];
 }
 
 function holds(
-  { object, owners }: Owned<Hypervisor>,
+  { metadata, spec: there }: Hypervisor,
   { labels = {}, annotations = {}, spec = {}, dropNodeOwner }: HypervisorPatch,
 ): boolean {
-  const { metadata } = object;
   return (
     Object.entries(labels).every(([key, value]) => (metadata.labels?.[key] ?? null) === value) &&
     Object.entries(annotations).every(([key, value]) => (metadata.annotations?.[key] ?? null) === value) &&
-    Object.entries(spec).every(([field, value]) =>
-      isDeepStrictEqual(object.spec?.[field as keyof HypervisorSpec], value),
-    ) &&
-    !(dropNodeOwner === true && owners.some(isNode))
+    Object.entries(spec).every(([field, value]) => isDeepStrictEqual(there?.[field as keyof HypervisorSpec], value)) &&
+    !(dropNodeOwner === true && metadata.ownerReferences?.some(isNode) === true)
   );
 }
 
 const isNode = ({ kind }: { kind: string }): boolean => kind === 'Node';
 
 function changeOf(
-  { owners }: Owned<Hypervisor>,
+  { metadata: { ownerReferences: owners = [] } }: Hypervisor,
   { labels, annotations, spec, dropNodeOwner }: HypervisorPatch,
-): HypervisorChange {
+): ObjectChange<typeof hypervisorSchema> {
   const others = owners.filter((owner) => !isNode(owner));
   return {
     metadata: {
@@ -86,7 +84,7 @@ function changeOf(
 
 /** What the patch changes, as it was. */
 function excerpt(
-  { object: { metadata, spec: current }, owners }: Owned<Hypervisor>,
+  { metadata, spec: current }: Hypervisor,
   { labels = {}, annotations = {}, spec = {}, dropNodeOwner }: HypervisorPatch,
 ): object {
   const was = (there: Readonly<Record<string, unknown>> | undefined, changed: object) =>
@@ -95,6 +93,6 @@ function excerpt(
     labels: was(metadata.labels, labels),
     annotations: was(metadata.annotations, annotations),
     spec: was(current, spec),
-    ...(dropNodeOwner && { nodeOwners: owners.filter(isNode).map(({ uid }) => uid) }),
+    ...(dropNodeOwner && { nodeOwners: (metadata.ownerReferences ?? []).filter(isNode).map(({ uid }) => uid) }),
   };
 }

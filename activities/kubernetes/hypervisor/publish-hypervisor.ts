@@ -1,17 +1,17 @@
 import { isDeepStrictEqual } from 'node:util';
 
-import { findCondition, setConditions } from '../../../contracts/conditions.ts';
-import type { Condition } from '../../../contracts/conditions.ts';
+import { type Condition, findCondition, setConditions } from '../../../contracts/conditions.ts';
 import type { HypervisorStatus } from '../../../contracts/crds/hypervisor.ts';
 import type { ObjectKey } from '../../../contracts/hypervisor/activities.ts';
 import { hypervisorConditions } from '../../../contracts/hypervisor/conditions.ts';
 import type { HypervisorStatusPatch } from '../../../contracts/hypervisor/hypervisor.ts';
 import { isFailure } from '../../../runtime/kubernetes/kubernetes-faults.ts';
+import { resources } from '../../../runtime/kubernetes/resources.ts';
+import { retryConflicts } from '../../../runtime/kubernetes/retry-conflicts.ts';
 import { conditionMessageLimit, cut } from '../lib/cut-text.ts';
+import { writeEvent } from '../lib/write-event.ts';
 import type { HypervisorTools } from './dependencies.ts';
 import { patchHypervisor } from './patch-hypervisor.ts';
-import { retryConflicts } from '../../../runtime/kubernetes/retry-conflicts.ts';
-import { writeEvent } from '../lib/write-event.ts';
 
 export type HypervisorReport = ObjectKey & { status: HypervisorStatusPatch };
 
@@ -42,13 +42,13 @@ async function writeStatus(
   { client, scope, clock }: HypervisorTools,
   { name, uid, status }: HypervisorReport,
 ): Promise<{ state: Condition; resourceVersion: string } | null> {
-  const found = await client.getHypervisor(name, scope.signal);
-  if (found?.object.metadata.uid !== uid) return null;
-  const { metadata, status: current } = found.object;
+  const found = await client.get(resources.Hypervisor, { name }, scope.signal);
+  if (found?.metadata.uid !== uid) return null;
+  const { metadata, status: current } = found;
   const change = statusChange(current, status, new Date(clock.now()));
   if (change === null) return null;
   try {
-    await client.patchHypervisorStatus(metadata, change, scope.signal);
+    await client.patchStatus(resources.Hypervisor, metadata, change, scope.signal);
   } catch (error) {
     if (isFailure(error, 'ObjectNotFound')) return null;
     throw error;

@@ -1,9 +1,9 @@
 import type { NodeKey } from '../../../contracts/hypervisor/activities.ts';
-import type { HypervisorTools } from './dependencies.ts';
-import { mutate } from '../../lib/mutate.ts';
-import type { Taint } from './node-schema.ts';
 import { isOffboardingTaint, offboardingTaint } from '../../../contracts/hypervisor/read-node.ts';
 import { retryConflicts } from '../../../runtime/kubernetes/retry-conflicts.ts';
+import { mutate } from '../../lib/mutate.ts';
+import type { HypervisorTools } from './dependencies.ts';
+import { type Taint, nodes } from './node-schema.ts';
 
 /** Drives the agents off a Node that goes for good. */
 export const taintNode = (tools: HypervisorTools, key: NodeKey): Promise<void> =>
@@ -22,7 +22,7 @@ const changeTaints = (
 ): Promise<void> =>
   retryConflicts(async () => {
     const { client, scope } = tools;
-    const node = await client.getNode(name, scope.signal);
+    const node = await client.get(nodes, { name }, scope.signal);
     if (node?.metadata.uid !== uid) return;
     const before = node.spec?.taints ?? [];
     if (before.some(isOffboardingTaint) === (action === 'taintNode')) return;
@@ -31,6 +31,6 @@ const changeTaints = (
     await mutate(
       tools,
       { action, cause, object: `node/${name}`, before: { taints: before }, after: { taints: after } },
-      () => client.setTaints(node.metadata, after, scope.signal),
+      () => client.patch(nodes, node.metadata, { spec: { taints: after.length === 0 ? null : after } }, scope.signal),
     );
   });

@@ -2,8 +2,7 @@ import { ApplicationFailure } from '@temporalio/common';
 
 import type { Fetched } from '../../../contracts/virtual-machine/observation.ts';
 import { failureCode, failureDetail } from '../../../runtime/failure.ts';
-import type { KubernetesFaultDetails } from '../../../runtime/kubernetes/kubernetes-faults.ts';
-import { isUnknownKind } from '../../../runtime/kubernetes/kubernetes-faults.ts';
+import { type KubernetesFaultDetails, isUnknownKind } from '../../../runtime/kubernetes/kubernetes-faults.ts';
 
 /**
  * A read whose failure is a fact about what is read, and no failure of whoever reads it.

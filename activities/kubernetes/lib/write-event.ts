@@ -1,38 +1,61 @@
 import { createHash } from 'node:crypto';
+import { z } from 'zod';
 
-import type { Clock } from '../../../runtime/clock.ts';
+import type { KindRow } from '../../../contracts/kinds/kind.ts';
+import { apiVersionOf } from '../../../contracts/kinds/object.ts';
+import { type Kind, kindTable } from '../../../contracts/kinds/table.ts';
 import { isFailure } from '../../../runtime/kubernetes/kubernetes-faults.ts';
-import type { NewEvent } from './create-event.ts';
+import type { KubernetesObjects } from '../../../runtime/kubernetes/objects.ts';
+import type { Execution } from '../../lib/context.ts';
 import { cutBytes } from './cut-text.ts';
-import type { ActivityScope } from '../../lib/context.ts';
+
+/** An event about an object of drover's. */
+export interface NewEvent {
+  /** Without a namespace where the kind has none. */
+  regarding: { kind: Kind; namespace?: string; name: string; uid: string };
+  type: 'Normal' | 'Warning';
+  reason: string;
+  message: string;
+}
+
+/** What events are made with. */
+export type EventClient = Pick<KubernetesObjects, 'create'>;
+
+const events = { group: 'events.k8s.io', version: 'v1', kind: 'Event', plural: 'events', schema: z.unknown() };
+
+/** Events about objects without a namespace belong here. */
+const clusterNamespace = 'default';
 
 /** Limit of kube-apiserver, in bytes. */
 const noteLimit = 1_024;
 
-interface EventTools {
-  client: { createEvent(event: NewEvent, signal: AbortSignal): Promise<void> };
-  scope: ActivityScope;
-  clock: Clock;
-}
-
 /**
  * Events are a courtesy: one that is refused must not end what it is about.
  *
- * @param identity what tells it from others of the same object: a repeat finds it by its name
+ * @param identity what tells it from others of the same object: a repeat finds it by its name, and leaves it as it is
  */
 export async function writeEvent(
-  { client, scope, clock }: EventTools,
-  event: Pick<NewEvent, 'regarding' | 'type' | 'reason' | 'message'>,
+  { client, scope, clock }: Execution & { client: EventClient },
+  { regarding, type, reason, message }: NewEvent,
   identity: readonly string[],
 ): Promise<void> {
-  const { kind, name } = event.regarding;
+  const { kind, namespace = clusterNamespace, name } = regarding;
+  const row: KindRow = kindTable[kind];
   const digest = createHash('sha256').update(JSON.stringify(identity)).digest('hex').slice(0, 16);
-  const at = new Date(clock.now()).toISOString().replace('Z', '000Z');
+  const event = {
+    metadata: { name: `${name.slice(0, 200)}.${digest}`, namespace },
+    regarding: { apiVersion: apiVersionOf(row), ...regarding },
+    reportingController: 'drover',
+    reportingInstance: 'drover',
+    action: row.action ?? 'Reconcile',
+    // RFC 3339 with microseconds.
+    eventTime: new Date(clock.now()).toISOString().replace('Z', '000Z'),
+    type,
+    reason,
+    note: cutBytes(message, noteLimit),
+  };
   try {
-    await client.createEvent(
-      { ...event, name: `${name.slice(0, 200)}.${digest}`, message: cutBytes(event.message, noteLimit), at },
-      scope.signal,
-    );
+    await client.create(events, event, scope.signal);
   } catch (error) {
     if (
       !isFailure(error, 'KubernetesForbidden') &&
@@ -40,6 +63,6 @@ export async function writeEvent(
       !isFailure(error, 'ObjectNotFound')
     )
       throw error;
-    scope.warn(`The event ${event.reason} on ${kind} ${name} was not written: ${error.message}`);
+    scope.warn(`The event ${reason} on ${kind} ${name} was not written: ${error.message}`);
   }
 }

@@ -1,8 +1,8 @@
 import type { Eviction } from '../../../contracts/crds/eviction.ts';
 import { adviceName } from '../../../contracts/ids.ts';
-import { adviseEviction, withdrawAdvice } from './advise-eviction.ts';
 import { sampleEviction } from '../../../test/fixtures/activities/eviction.ts';
 import { sampleHypervisor } from '../../../test/fixtures/activities/hypervisor.ts';
+import { adviseEviction, withdrawAdvice } from './advise-eviction.ts';
 
 const advice = { name: 'node-1', uid: 'hv-1', incident: 'node-1/2', reason: '2 guests failed' };
 const there = (annotations: Record<string, string>, hypervisor = 'node-1'): Eviction =>
@@ -17,21 +17,17 @@ function stage(eviction: Eviction | null, hypervisorUid: string | null = 'hv-1')
   const written: unknown[] = [];
   const tools = {
     client: {
-      getHypervisor: () => {
+      get: async ({ kind }: { kind: string }) => {
+        if (kind === 'Eviction') return eviction;
         const object = sampleHypervisor();
-        return Promise.resolve(
-          hypervisorUid === null
-            ? null
-            : { object: { ...object, metadata: { ...object.metadata, uid: hypervisorUid } }, owners: [] },
-        );
+        return hypervisorUid === null ? null : { ...object, metadata: { ...object.metadata, uid: hypervisorUid } };
       },
-      getEviction: () => Promise.resolve(eviction === null ? null : { object: eviction, owners: [] }),
-      createEviction: async (made: { name: string }) => {
-        written.push(made);
-        deeds.push(`create ${made.name}`);
+      create: async (_: unknown, { metadata, spec }: { metadata: { name: string }; spec: unknown }) => {
+        written.push({ ...metadata, spec });
+        deeds.push(`create ${metadata.name}`);
         return true;
       },
-      deleteEviction: async ({ uid }: { uid: string }) => void deeds.push(`delete ${uid}`),
+      delete: async (_: unknown, { uid }: { uid: string }) => void deeds.push(`delete ${uid}`),
     },
     stopGate: () => Promise.resolve(),
     audit: { record: async ({ action }: { action: string }) => void deeds.push(`audit ${action}`) },

@@ -1,8 +1,9 @@
+import type { Eviction } from '../../../contracts/crds/eviction.ts';
 import { adviceName, annotations } from '../../../contracts/ids.ts';
 import type { EvictionAdvice } from '../../../contracts/node-failure/activities.ts';
-import type { Eviction } from '../../../contracts/crds/eviction.ts';
-import type { HypervisorTools } from '../hypervisor/dependencies.ts';
+import { resources } from '../../../runtime/kubernetes/resources.ts';
 import { mutate } from '../../lib/mutate.ts';
+import type { HypervisorTools } from '../hypervisor/dependencies.ts';
 
 type AdviceTools = Pick<HypervisorTools, 'client' | 'stopGate' | 'audit' | 'scope'>;
 
@@ -15,14 +16,13 @@ export async function adviseEviction(
   { name: host, uid, incident, reason }: EvictionAdvice,
 ): Promise<void> {
   const { client, scope } = tools;
-  const owner = await client.getHypervisor(host, scope.signal);
-  if (owner === null || owner.object.metadata.uid !== uid || owner.object.metadata.deletionTimestamp !== undefined)
-    return;
+  const owner = await client.get(resources.Hypervisor, { name: host }, scope.signal);
+  if (owner === null || owner.metadata.uid !== uid || owner.metadata.deletionTimestamp !== undefined) return;
   const name = adviceName(host);
-  const before = await client.getEviction(name, scope.signal);
+  const before = await client.get(resources.Eviction, { name }, scope.signal);
   if (before !== null) {
-    if (!isAdvice(before.object) || before.object.metadata.annotations?.[annotations.incident] === incident) return;
-    await withdraw(tools, before.object.metadata, 'advice of an earlier failure');
+    if (!isAdvice(before) || before.metadata.annotations?.[annotations.incident] === incident) return;
+    await withdraw(tools, before.metadata, 'advice of an earlier failure');
   }
   const eviction = {
     name,
@@ -32,9 +32,10 @@ export async function adviseEviction(
       [annotations.mode]: 'observe',
       [annotations.incident]: incident,
     },
-    ownerReferences: [{ apiVersion: owner.object.apiVersion, kind: 'Hypervisor', name: host, uid, controller: false }],
+    ownerReferences: [{ apiVersion: owner.apiVersion, kind: 'Hypervisor', name: host, uid, controller: false }],
     spec: { hypervisor: host, reason },
   };
+  const { spec, ...metadata } = eviction;
   await mutate(
     tools,
     {
@@ -44,7 +45,7 @@ export async function adviseEviction(
       before: null,
       after: eviction,
     },
-    () => client.createEviction(eviction, scope.signal),
+    () => client.create(resources.Eviction, { metadata, spec }, scope.signal),
   );
 }
 
@@ -54,12 +55,12 @@ const isAdvice = ({ metadata: { annotations: given = {} } }: Eviction): boolean 
 
 const withdraw = (tools: AdviceTools, { name, uid }: { name: string; uid: string }, cause: string): Promise<void> =>
   mutate(tools, { action: 'deleteEviction', cause, object: `eviction/${name}`, before: { uid }, after: null }, () =>
-    tools.client.deleteEviction({ name, uid }, tools.scope.signal),
+    tools.client.delete(resources.Eviction, { name, uid }, tools.scope.signal),
   );
 
 /** Takes advice back that has become of no use. One that is not advice any more stays. */
 export async function withdrawAdvice(tools: AdviceTools, { name: host }: Pick<EvictionAdvice, 'name'>): Promise<void> {
-  const found = await tools.client.getEviction(adviceName(host), tools.scope.signal);
-  if (found === null || found.object.spec.hypervisor !== host || !isAdvice(found.object)) return;
-  await withdraw(tools, found.object.metadata, 'the failure is over');
+  const found = await tools.client.get(resources.Eviction, { name: adviceName(host) }, tools.scope.signal);
+  if (found === null || found.spec.hypervisor !== host || !isAdvice(found)) return;
+  await withdraw(tools, found.metadata, 'the failure is over');
 }

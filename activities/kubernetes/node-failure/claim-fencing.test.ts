@@ -1,5 +1,5 @@
-import type { Kubernetes, KubernetesRequest } from '../../../runtime/kubernetes/kubernetes.ts';
 import { refusalFailure } from '../../../runtime/kubernetes/kubernetes-faults.ts';
+import type { Kubernetes, KubernetesRequest } from '../../../runtime/kubernetes/kubernetes.ts';
 import { claimFencing, readLastFencing, refusedBy } from './claim-fencing.ts';
 
 const nowMs = Date.parse('2026-01-01T00:00:00Z');

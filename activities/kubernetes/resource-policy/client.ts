@@ -8,8 +8,8 @@ import { fieldManager } from '../../../contracts/ids.ts';
 import { checkAnswer } from '../../../runtime/kubernetes/kubernetes-faults.ts';
 import { resourcePath } from '../../../runtime/kubernetes/resource-path.ts';
 import type { Kubernetes } from '../../../runtime/kubernetes/kubernetes.ts';
-import { createEvent } from '../lib/create-event.ts';
-import type { NewEvent } from '../lib/create-event.ts';
+import { openObjects } from '../../../runtime/kubernetes/objects.ts';
+import type { EventClient } from '../lib/write-event.ts';
 import { createObjectRequests } from '../lib/object-requests.ts';
 import type { NamespacedName, NamespacedVersion } from '../virtual-machine/client.ts';
 
@@ -20,7 +20,7 @@ export interface PolicyMetadataChange {
 }
 
 /** kube-apiserver, as far as resource policies need it. Failures as VirtualMachineClient has them. */
-export interface ResourcePolicyClient {
+export interface ResourcePolicyClient extends EventClient {
   get(key: NamespacedName, signal: AbortSignal): Promise<VirtualMachineSetResourcePolicy | null>;
   /** All of a namespace. */
   list(namespace: string, signal: AbortSignal): Promise<VirtualMachineSetResourcePolicy[]>;
@@ -37,7 +37,6 @@ export interface ResourcePolicyClient {
     status: NonNullable<VirtualMachineSetResourcePolicy['status']>,
     signal: AbortSignal,
   ): Promise<VirtualMachineSetResourcePolicy>;
-  createEvent(event: NewEvent, signal: AbortSignal): Promise<void>;
 }
 
 const group = 'vmoperator.vmware.com/v1alpha6';
@@ -93,6 +92,6 @@ export function createResourcePolicyClient(kubernetes: Kubernetes): ResourcePoli
         signal,
       ),
 
-    createEvent: (event, signal) => createEvent(kubernetes, event, signal),
+    create: openObjects(kubernetes).create,
   };
 }

@@ -15,8 +15,8 @@ import { fieldManager } from '../../../contracts/ids.ts';
 import { isAlreadyExists } from '../../../runtime/kubernetes/kubernetes-faults.ts';
 import { resourcePath } from '../../../runtime/kubernetes/resource-path.ts';
 import type { Kubernetes } from '../../../runtime/kubernetes/kubernetes.ts';
-import { createEvent } from '../lib/create-event.ts';
-import type { NewEvent } from '../lib/create-event.ts';
+import { openObjects } from '../../../runtime/kubernetes/objects.ts';
+import type { EventClient } from '../lib/write-event.ts';
 import { createObjectRequests } from '../lib/object-requests.ts';
 import type { Group, ImageCache, WholeVirtualMachine } from './schemas.ts';
 import {
@@ -56,7 +56,7 @@ export type ImageKind = AnyImage['kind'];
  * kube-apiserver, as far as the lifecycle of a virtual machine needs it. Every answer is checked against its schema, and an object that does
  * not fit is a failure that names the field. Failures are rows of contracts/errors.ts; what is not there is null. Nothing is tried again here.
  */
-export interface VirtualMachineClient {
+export interface VirtualMachineClient extends EventClient {
   getVirtualMachine(key: NamespacedName, signal: AbortSignal): Promise<VirtualMachine | null>;
   /** With what drover knows nothing of. */
   getWholeVirtualMachine(key: NamespacedName, signal: AbortSignal): Promise<WholeVirtualMachine | null>;
@@ -89,7 +89,6 @@ export interface VirtualMachineClient {
   createImageCache(key: NamespacedName, spec: ImageCache['spec'], signal: AbortSignal): Promise<boolean>;
   /** All of its locations: what is left out is taken away. */
   patchImageCache(version: NamespacedVersion, spec: ImageCache['spec'], signal: AbortSignal): Promise<void>;
-  createEvent(event: NewEvent, signal: AbortSignal): Promise<void>;
 }
 
 const group = 'vmoperator.vmware.com/v1alpha6';
@@ -202,6 +201,6 @@ export function createVirtualMachineClient(kubernetes: Kubernetes): VirtualMachi
       );
     },
 
-    createEvent: (event, signal) => createEvent(kubernetes, event, signal),
+    create: openObjects(kubernetes).create,
   };
 }

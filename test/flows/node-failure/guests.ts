@@ -1,9 +1,10 @@
 import { openHostPorts } from '../../../activities/hypervisor/host-ports.ts';
+import type { EventClient } from '../../../activities/kubernetes/lib/write-event.ts';
 import type { GuestWatchRound } from '../../../contracts/node-failure/guest-watch.ts';
-import { sampleHypervisor } from '../../fixtures/activities/hypervisor.ts';
 import { systemClock } from '../../../runtime/clock.ts';
 import { hypervisorConfig } from '../../../runtime/config/hypervisor-config.ts';
 import { nodeFailureConfig } from '../../../runtime/config/node-failure-config.ts';
+import { sampleHypervisor } from '../../fixtures/activities/hypervisor.ts';
 import { lifecycleEvent, startScriptedLibvirtd } from '../../scripted-libvirtd.ts';
 import { until } from '../until.ts';
 import type { FailureWorld, Machine } from './world.ts';
@@ -39,7 +40,10 @@ export async function listenToGuests(world: FailureWorld, host: string, change: 
         } as typeof object,
       ]),
     nova: { server: () => Promise.resolve(null) },
-    createEvent: async ({ reason, message }) => void events.push(`${reason}: ${message}`),
+    events: {
+      create: async (_: unknown, { reason, note }: { reason: string; note: string }) =>
+        events.push(`${reason}: ${note}`),
+    } as unknown as EventClient,
     settings: nodeFailureConfig.parse({ guestEvents: { observeMs: 100 } }).guestEvents,
     libvirt: hypervisorConfig.parse({ libvirt: { connectUri: `qemu+tcp://{host}:${daemon.port}/system` } }).libvirt,
     clock: systemClock,

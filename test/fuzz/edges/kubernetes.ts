@@ -1,7 +1,7 @@
 import { kindTable } from '../../../contracts/kinds/table.ts';
 import * as fc from 'fast-check';
 import { createKubernetesClient, type KubernetesClient } from '../../../activities/kubernetes/eviction/client.ts';
-import { createHypervisorClient } from '../../../activities/kubernetes/hypervisor/client.ts';
+import { openObjects } from '../../../runtime/kubernetes/objects.ts';
 import { observeKubernetes } from '../../../activities/kubernetes/hypervisor/observe-kubernetes.ts';
 import { findCondition } from '../../../contracts/conditions.ts';
 import type { Eviction } from '../../../contracts/crds/eviction.ts';
@@ -283,7 +283,7 @@ export const kubernetesEdges: readonly Edge[] = [
     read: (answers) =>
       observeKubernetes(
         {
-          client: createHypervisorClient(answeringEach({ ...lookAnswers, ...(answers as object) })),
+          client: openObjects(answeringEach({ ...lookAnswers, ...(answers as object) })),
           scope: { signal: never },
           copiedLabels: ['a'],
           agentNamespaces: [],
