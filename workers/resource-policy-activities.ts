@@ -1,12 +1,12 @@
-import { kindTable } from '../contracts/kinds/table.ts';
 import { createResourcePolicyActivities } from '../activities/kubernetes/resource-policy/activities.ts';
-import { createResourcePolicyClient } from '../activities/kubernetes/resource-policy/client.ts';
+import { kindTable } from '../contracts/kinds/table.ts';
 import { unseenChange } from '../contracts/messages.ts';
 import type { PolicySettings, ResourcePolicyObjectActivities } from '../contracts/resource-policy/resource-policy.ts';
-import { createStopGate, type StopGate } from '../runtime/stop.ts';
-import { signalWithStart } from '../runtime/temporal/signal-runs.ts';
 import { virtualMachineSettings } from '../runtime/config/virtual-machine-config.ts';
 import type { VcenterSettings } from '../runtime/config/vsphere-settings.ts';
+import { openObjects } from '../runtime/kubernetes/objects.ts';
+import { type StopGate, createStopGate } from '../runtime/stop.ts';
+import { signalWithStart } from '../runtime/temporal/signal-runs.ts';
 import type { SharedSystems } from './systems.ts';
 
 /** Between two statuses of one policy. */
@@ -44,7 +44,7 @@ export function composeResourcePolicyActivities(
     return { vcenter, mode, recheckMs, lingerMs, publishMinMs };
   };
   return createResourcePolicyActivities({
-    client: createResourcePolicyClient(kubernetes),
+    client: openObjects(kubernetes),
     settings: settingsOf(),
     cluster,
     signalWithStart: async ({ namespace, name }) =>

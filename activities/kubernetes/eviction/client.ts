@@ -146,7 +146,7 @@ export function createKubernetesClient(kubernetes: Kubernetes): KubernetesClient
       return { bootId: node.status?.nodeInfo?.bootID ?? '', ready };
     },
 
-    create: openObjects(kubernetes).create,
+    ...openObjects(kubernetes),
 
     listMigrations: (namespace, evictionUid, signal) =>
       list(

@@ -1,3 +1,5 @@
+import { z } from 'zod';
+
 import type { VirtualMachineSetResourcePolicy } from '../../../contracts/crds/virtual-machine-set-resource-policy.ts';
 import { retryHandledAnnotation } from '../../../contracts/eviction/annotations.ts';
 import { policyAnnotations, resourcePolicyId } from '../../../contracts/ids.ts';
@@ -19,37 +21,42 @@ import type {
 } from '../../../contracts/resource-policy/resource-policy.ts';
 import type { Unobserved } from '../../../contracts/runs.ts';
 import { resourcePolicyFinalizer } from '../../../contracts/virtual-machine/metadata.ts';
-import type { Clock } from '../../../runtime/clock.ts';
 import { isFailure } from '../../../runtime/kubernetes/kubernetes-faults.ts';
+import type { KubernetesObjects } from '../../../runtime/kubernetes/objects.ts';
+import { resources } from '../../../runtime/kubernetes/resources.ts';
 import { retryConflicts } from '../../../runtime/kubernetes/retry-conflicts.ts';
-import { mutate } from '../../lib/mutate.ts';
-import type { ResourcePolicyClient } from './client.ts';
+import { type ActivityContext, type ForActivities, contextOf } from '../../lib/context.ts';
 import { readResourcePolicyInput } from '../../lib/input.ts';
-import { type ActivityContext, type ActivityScope, currentScope } from '../../lib/context.ts';
+import { mutate } from '../../lib/mutate.ts';
 import { writeEvent } from '../lib/write-event.ts';
 
 /** What the composition root gives to the activities on VirtualMachineSetResourcePolicies. */
-export interface ResourcePolicyDependencies extends Pick<ActivityContext, 'stopGate' | 'audit'> {
-  client: ResourcePolicyClient;
+export interface ResourcePolicyDependencies extends ForActivities<ActivityContext> {
+  client: KubernetesObjects;
   /** Null: the kind is switched off. */
   settings: PolicySettings | null;
   /** Prefix of workflow ids; empty by default. */
   cluster: string;
   /** Signals the policy's own run, starting it if need be. */
   signalWithStart: (input: ResourcePolicyInput) => Promise<void>;
-  /** The running activity. Default: Temporal's. */
-  scope?: (clock: Clock) => ActivityScope;
-  clock: Clock;
 }
 
-type Tools = Omit<ResourcePolicyDependencies, 'scope'> & { scope: ActivityScope };
+type Tools = Omit<ResourcePolicyDependencies, 'scope'> & ActivityContext;
+
+/** A VirtualMachine may hold anything: one that drover cannot read names a policy all the same. */
+const userSchema = z.object({
+  metadata: z.object({ name: z.string() }),
+  spec: z
+    .object({ reserved: z.object({ resourcePolicyName: z.string().catch('') }).catch({ resourcePolicyName: '' }) })
+    .catch({ reserved: { resourcePolicyName: '' } }),
+});
+const users = { ...resources.VirtualMachine, schema: userSchema };
 
 /** Activities on VirtualMachineSetResourcePolicies, queue `kubernetes`. */
-export function createResourcePolicyActivities({
-  scope = currentScope,
-  ...rest
-}: ResourcePolicyDependencies): ResourcePolicyObjectActivities {
-  const tools = (): Tools => ({ ...rest, scope: scope(rest.clock) });
+export function createResourcePolicyActivities(
+  dependencies: ResourcePolicyDependencies,
+): ResourcePolicyObjectActivities {
+  const tools = (): Tools => contextOf(dependencies);
   return {
     observeResourcePolicy: (input) => observePolicy(tools(), input),
     patchPolicyFinalizer: (request) => retryConflicts(() => patchFinalizer(tools(), request)),
@@ -79,7 +86,7 @@ async function observePolicy(tools: Tools, input: ResourcePolicyInput): Promise<
     await tools.signalWithStart({ namespace, name });
     return { kind: 'handedOver', message: `Run ${workflowId} drives ${namespace}/${name}` };
   }
-  const object = await client.get({ namespace, name }, scope.signal);
+  const object = await client.get(resources.VirtualMachineSetResourcePolicy, { namespace, name }, scope.signal);
   // What is reconciled says so itself, in its annotations: no digest is needed to know it.
   const common = { kind: 'observed', digest: null } as const;
   const unknown: ObservedPolicy = { recorded: nothing, usedBy: [], inVcenter: null };
@@ -92,11 +99,13 @@ async function observePolicy(tools: Tools, input: ResourcePolicyInput): Promise<
     retry: policyRetry(object),
   };
   if (!desired.deleting) return { ...found, desired, observed };
-  const [policies, users] = await Promise.all([
-    client.list(namespace, scope.signal),
-    client.listUsers(namespace, scope.signal),
+  const [policies, machines] = await Promise.all([
+    client.list(resources.VirtualMachineSetResourcePolicy, { namespace }, scope.signal),
+    client.list(users, { namespace }, scope.signal),
   ]);
-  const usedBy = users.filter(({ policy }) => policy === name).map((user) => user.name);
+  const usedBy = machines
+    .filter(({ spec }) => spec.reserved.resourcePolicyName === name)
+    .map(({ metadata }) => metadata.name);
   const others = policies.filter(({ metadata }) => metadata.uid !== desired.uid);
   return { ...found, desired: ownOnly(desired, others), observed: { ...observed, usedBy } };
 }
@@ -122,9 +131,9 @@ async function patchFinalizer(
   { namespace, name, uid, present }: Requests['patchPolicyFinalizer'],
 ): Promise<boolean> {
   const { client, scope } = tools;
-  const found = await client.get({ namespace, name }, scope.signal);
+  const found = await client.get(resources.VirtualMachineSetResourcePolicy, { namespace, name }, scope.signal);
   if (found?.metadata.uid !== uid || (present && found.metadata.deletionTimestamp !== undefined)) return false;
-  const { finalizers = [], resourceVersion } = found.metadata;
+  const { finalizers = [] } = found.metadata;
   const others = finalizers.filter((one) => one !== resourcePolicyFinalizer);
   const changed = present ? [...others, resourcePolicyFinalizer] : others;
   if (changed.length === finalizers.length) return true;
@@ -137,7 +146,12 @@ async function patchFinalizer(
   };
   try {
     await mutate(tools, entry, () =>
-      client.patch({ namespace, name, uid, resourceVersion }, { finalizers: changed }, scope.signal),
+      client.patch(
+        resources.VirtualMachineSetResourcePolicy,
+        found.metadata,
+        { metadata: { finalizers: changed } },
+        scope.signal,
+      ),
     );
     return true;
   } catch (error) {
@@ -152,13 +166,18 @@ async function publish(
   { namespace, name, uid, status, retryHandled }: Requests['publishResourcePolicy'],
 ): Promise<void> {
   const { client, scope } = tools;
-  const found = await client.get({ namespace, name }, scope.signal);
+  const found = await client.get(resources.VirtualMachineSetResourcePolicy, { namespace, name }, scope.signal);
   if (found?.metadata.uid !== uid) return;
   try {
-    const { resourceVersion } = await writeStatus(tools, found, status);
+    const written = await writeStatus(tools, found, status);
     const annotations = annotationsOf(found, status, retryHandled);
     if (Object.keys(annotations).length > 0)
-      await client.patch({ namespace, name, uid, resourceVersion }, { annotations }, scope.signal);
+      await client.patch(
+        resources.VirtualMachineSetResourcePolicy,
+        written,
+        { metadata: { annotations } },
+        scope.signal,
+      );
   } catch (error) {
     if (!isFailure(error, 'ObjectNotFound')) throw error;
   }
@@ -183,7 +202,6 @@ async function writeStatus(
   found: VirtualMachineSetResourcePolicy,
   { modules, pools }: PolicyStatus,
 ): Promise<VirtualMachineSetResourcePolicy['metadata']> {
-  const { namespace = '', name, uid, resourceVersion } = found.metadata;
   const status = {
     ...(modules !== undefined && {
       clustermodules: modules.map(({ cluster, group, module }) => ({
@@ -200,7 +218,8 @@ async function writeStatus(
     ([field, value]) => JSON.stringify(found.status?.[field as keyof typeof status] ?? []) === JSON.stringify(value),
   );
   if (isSaid) return found.metadata;
-  return (await client.patchStatus({ namespace, name, uid, resourceVersion }, status, scope.signal)).metadata;
+  return (await client.patchStatus(resources.VirtualMachineSetResourcePolicy, found.metadata, status, scope.signal))
+    .metadata;
 }
 
 /** Those that differ; null takes one away. */

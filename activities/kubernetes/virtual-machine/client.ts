@@ -201,6 +201,6 @@ export function createVirtualMachineClient(kubernetes: Kubernetes): VirtualMachi
       );
     },
 
-    create: openObjects(kubernetes).create,
+    ...openObjects(kubernetes),
   };
 }

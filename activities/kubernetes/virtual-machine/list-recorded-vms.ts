@@ -2,8 +2,8 @@ import { z } from 'zod';
 
 import { virtualMachineAnnotations } from '../../../contracts/virtual-machine/metadata.ts';
 import type { Kubernetes } from '../../../runtime/kubernetes/kubernetes.ts';
-import { resourcePath } from '../../../runtime/kubernetes/resource-path.ts';
-import { createObjectRequests } from '../lib/object-requests.ts';
+import { openObjects } from '../../../runtime/kubernetes/objects.ts';
+import { resources } from '../../../runtime/kubernetes/resources.ts';
 
 /** What a VirtualMachine says of the VM that it has. */
 export interface RecordedVm {
@@ -29,23 +29,12 @@ const recorded = z.object({
 
 /** Every VirtualMachine that says which VM is its own. */
 export async function listRecordedVms(kubernetes: Kubernetes, signal: AbortSignal): Promise<RecordedVm[]> {
-  const { list } = createObjectRequests(kubernetes);
-  const items = await list(resourcePath('vmoperator.vmware.com/v1alpha6', 'virtualmachines'), {}, signal);
-  return items.flatMap((item) => {
-    const parsed = recorded.safeParse(item);
-    if (!parsed.success) return [];
-    const {
-      metadata: { namespace, name, uid, annotations },
-      status,
-    } = parsed.data;
-    return [
-      {
-        namespace,
-        name,
-        uid,
-        vmId: status.uniqueID,
-        managerId: annotations?.[virtualMachineAnnotations.managerId] ?? null,
-      },
-    ];
-  });
+  const found = await openObjects(kubernetes).listValid({ ...resources.VirtualMachine, schema: recorded }, {}, signal);
+  return found.map(({ metadata: { namespace, name, uid, annotations }, status }) => ({
+    namespace,
+    name,
+    uid,
+    vmId: status.uniqueID,
+    managerId: annotations?.[virtualMachineAnnotations.managerId] ?? null,
+  }));
 }

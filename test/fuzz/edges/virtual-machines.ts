@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { hashSecret } from '../../../activities/kubernetes/virtual-machine/hash-secret.ts';
 import { createReadBackup, createReadBootstrap } from '../../../activities/kubernetes/virtual-machine/activities.ts';
 import { createResourcePolicyActivities } from '../../../activities/kubernetes/resource-policy/activities.ts';
-import { createResourcePolicyClient } from '../../../activities/kubernetes/resource-policy/client.ts';
+import { openObjects } from '../../../runtime/kubernetes/objects.ts';
 import { readResourcePolicyInput } from '../../../activities/lib/input.ts';
 import { createVirtualMachineClient } from '../../../activities/kubernetes/virtual-machine/client.ts';
 import { readVirtualMachine } from '../../../activities/kubernetes/virtual-machine/read-virtual-machine.ts';
@@ -252,7 +252,7 @@ export const virtualMachineEdges: readonly Edge[] = [
     read: (given) =>
       createResourcePolicyActivities({
         ...nobody,
-        client: createResourcePolicyClient(answering({ ...policies, ...(given as object) })),
+        client: openObjects(answering({ ...policies, ...(given as object) })),
         settings: { vcenter: 'vc', mode: 'act', recheckMs: 1, lingerMs: 1, publishMinMs: 1 },
         cluster: '',
         scope: () => scope,
