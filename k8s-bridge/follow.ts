@@ -30,7 +30,8 @@ interface Active {
 export interface FollowOptions {
   kubernetes: Kubernetes;
   routes: readonly Route[];
-  modes: Readonly<Record<Kind, Mode>>;
+  /** A kind that is left out is off. */
+  modes: Readonly<Partial<Record<Kind, Mode>>>;
   settings: ReflectorSettings;
   onChange: (routed: RoutedChange, priority: Priority) => void;
   clock: Clock;
@@ -87,7 +88,7 @@ export function followKinds({
   abort,
 }: FollowOptions): Follower {
   const active = routes.flatMap((route): Active[] => {
-    const mode = modes[route.row.kind];
+    const { [route.row.kind]: mode = 'off' } = modes;
     return mode === 'off' ? [] : [{ route, mode }];
   });
   const reflectors = new Map<string, Reflector<Seen>>();
@@ -232,7 +233,8 @@ export function followKinds({
     reflectors.set(kind, reflector);
   }
   for (const { row, resource } of routes) {
-    if (modes[row.kind] === 'off') log.info({ kind: resource.kind, run: row.kind }, 'is switched off and not routed');
+    if ((modes[row.kind] ?? 'off') === 'off')
+      log.info({ kind: resource.kind, run: row.kind }, 'is switched off and not routed');
   }
 
   return {

@@ -22,7 +22,8 @@ import { createWorkQueue, type WorkQueueOptions, type WorkQueueStats } from './w
 export interface RunSettings {
   /** Prefix of workflow ids; empty by default. */
   cluster: string;
-  modes: Readonly<Record<Kind, Mode>>;
+  /** A kind that is left out is off. */
+  modes: Readonly<Partial<Record<Kind, Mode>>>;
   /** Namespace of the Lease. */
   systemNamespace: string;
   leaseName: string;

@@ -164,7 +164,7 @@ describe('what of the kinds that it names matters', () => {
     [
       'VirtualMachineImageCache',
       [{ status: { ovf: 1 } }, { status: { ovf: 2 } }],
-      [{ status: {} }, { status: { locations: [{ datacenterID: 'd' }] } }],
+      [{ status: {} }, { status: { locations: [{ datacenterID: 'd', datastoreID: 's', profileID: 'p' }] } }],
     ],
     [
       'VirtualMachineGroup',

@@ -4,7 +4,7 @@ import { workflowTypes } from '../contracts/ids.ts';
 import type { StopGate } from '../runtime/stop.ts';
 
 /** The kinds whose runs share verbs. */
-type Sharing = Exclude<Kind, 'VirtualMachine' | 'VirtualMachineSetResourcePolicy'>;
+type Sharing = Extract<Kind, 'Eviction' | 'Hypervisor'>;
 
 /** The kind that a run serves; what it changes is held by the stop of that kind. */
 export function kindOfRun(workflowType: string): Sharing {

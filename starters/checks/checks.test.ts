@@ -1,3 +1,4 @@
+import { type Kind, kinds } from '../../contracts/kinds/table.ts';
 import { exitCodes } from '../command/exit-codes.ts';
 import { tableError } from '../command/error.ts';
 import { examine, ok } from './finding.ts';
@@ -66,7 +67,7 @@ test('Ctrl-C is no finding', async () => {
 
 /** `who verb resource`, each. */
 const off: Features = {
-  modes: { Eviction: 'act', Hypervisor: 'off', VirtualMachine: 'off', VirtualMachineSetResourcePolicy: 'off' },
+  modes: { ...(Object.fromEntries(kinds.map((kind) => [kind, 'off'])) as Record<Kind, 'off'>), Eviction: 'act' },
   guardsDrain: false,
   fastDeploy: false,
   groups: false,

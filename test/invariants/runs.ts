@@ -1,15 +1,7 @@
-import {
-  allowanceId,
-  evictionId,
-  guestWatchId,
-  hypervisorId,
-  migrationId,
-  nodeFailureId,
-  resourcePolicyId,
-  vcenterWatchId,
-  virtualMachineId,
-  workflowTypes,
-} from '../../contracts/ids.ts';
+import type { RunRow } from '../../contracts/kinds/kind.ts';
+import { nodeFailureRun } from '../../contracts/kinds/node-failure.ts';
+import { kindTable } from '../../contracts/kinds/table.ts';
+import { allowanceId, guestWatchId, migrationId, vcenterWatchId, workflowTypes } from '../../contracts/ids.ts';
 import { readSharedLimit } from '../../contracts/allowance.ts';
 import { largestBudget } from '../budgets/budget-of.ts';
 import type { Check } from './objects.ts';
@@ -24,11 +16,12 @@ const text = (value: unknown): string => (typeof value === 'string' ? value : ''
  * that two could change twice.
  */
 const locks: Readonly<Record<string, (input: Input) => string | null>> = {
-  [workflowTypes.evictHypervisor]: ({ hypervisor }) => evictionId(text(hypervisor)),
-  [workflowTypes.reconcileHypervisor]: ({ hypervisor }) => hypervisorId(text(hypervisor)),
-  [workflowTypes.handleNodeFailure]: ({ hypervisor }) => nodeFailureId(text(hypervisor)),
-  [workflowTypes.reconcileVirtualMachine]: ({ namespace, name }) => virtualMachineId(text(namespace), text(name)),
-  [workflowTypes.reconcileSetResourcePolicy]: ({ namespace, name }) => resourcePolicyId(text(namespace), text(name)),
+  ...Object.fromEntries(
+    [...Object.values(kindTable), nodeFailureRun].map((row: RunRow) => [
+      row.workflowType,
+      (input: Input) => row.workflowId(row.input.map((field) => text(input[field])).join('/')),
+    ]),
+  ),
   [workflowTypes.migrateInstance]: ({ instance }) => migrationId(text((instance as { id?: string } | undefined)?.id)),
   [workflowTypes.watchGuests]: ({ shard }) => guestWatchId(Number(shard)),
   [workflowTypes.watchVcenter]: ({ vcenter }) => vcenterWatchId(text(vcenter)),

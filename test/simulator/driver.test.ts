@@ -301,7 +301,7 @@ test.each<[title: string, from: RegExp, to: string, does: (moment: Moment) => vo
   ['the end does not look at the inbox', /if \(this\.isWoken\(\)\) \{/u, 'if (false) {', changes],
   [
     'there is an await between the last look at the inbox and the end',
-    /if \(digest !== null\)/u,
+    /if \(result\.outcome !== (.)gone\1\) this\.leaveDigest/u,
     'await new Promise((awake) => setTimeout(awake, 50)); $&',
     changes,
   ],

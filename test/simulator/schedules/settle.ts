@@ -24,13 +24,6 @@ const settlingMs = 60_000;
 /** What is never over: it only waits. */
 const systemRuns = /^(limits|vcenter|guest-watch|hypervisor-drift)\//u;
 
-const plurals: Readonly<Record<Kind, string>> = {
-  Eviction: 'evictions',
-  Hypervisor: 'hypervisors',
-  VirtualMachine: 'virtualmachines',
-  VirtualMachineSetResourcePolicy: 'virtualmachinesetresourcepolicies',
-};
-
 /** Systems, machines and clocks are as they should be; whoever paused an eviction resumes it, and corrects what is wrong in it. */
 export async function makeWhole(cast: Cast): Promise<void> {
   await endDisruptions(cast);
@@ -41,11 +34,12 @@ export async function makeWhole(cast: Cast): Promise<void> {
     await run(cast, evictionId(host))
       .signal(asSignal(messages.resume), { by: 'schedule' })
       .catch(() => undefined);
-  for (const { metadata } of cast.deployment.kubernetes.objects(plurals.Eviction))
+  for (const { metadata } of cast.deployment.kubernetes.objects(kindTable.Eviction.plural))
     await patch(cast, kvmPath('evictions', metadata.name), {
       metadata: { annotations: { [annotations.parallelism]: null } },
     });
-  for (const object of cast.deployment.kubernetes.objects(plurals.VirtualMachine)) await settlePolicyOf(cast, object);
+  for (const object of cast.deployment.kubernetes.objects(kindTable.VirtualMachine.plural))
+    await settlePolicyOf(cast, object);
 }
 
 /** The policy that a virtual machine names is there; one that is being deleted waits for the virtual machine to go. */
@@ -53,10 +47,10 @@ async function settlePolicyOf(cast: Cast, { metadata, spec }: StoredObject): Pro
   const { reserved } = (spec ?? {}) as { reserved?: { resourcePolicyName?: string } };
   const name = reserved?.resourcePolicyName;
   if (name === undefined || metadata.deletionTimestamp !== undefined) return;
-  const policy = cast.deployment.kubernetes.object(plurals.VirtualMachineSetResourcePolicy, { ...cast, name });
+  const policy = cast.deployment.kubernetes.object(kindTable.VirtualMachineSetResourcePolicy.plural, { ...cast, name });
   if (policy === null) await createPolicy(cast, name);
   else if (policy.metadata.deletionTimestamp !== undefined)
-    await remove(cast, vmPath(cast, plurals.VirtualMachine, metadata.name));
+    await remove(cast, vmPath(cast, kindTable.VirtualMachine.plural, metadata.name));
 }
 
 /** Every run that is not a system's ends, every object is reconciled or says why it is not. Returns what does not. */
@@ -65,7 +59,7 @@ export async function untilFinished(cast: Cast): Promise<string[]> {
   return await untilNothingIsLeft(cast, async () => {
     for (const host of cast.machines) await seeToCompute(cast, host);
     const open = simulation.openRuns().filter((id) => !systemRuns.test(id));
-    const unsettled = Object.entries(plurals).flatMap(([kind, plural]) =>
+    const unsettled = Object.entries(kindTable).flatMap(([kind, { plural }]) =>
       kubernetes.objects(plural).flatMap((object) => {
         const isSettled = kindTable[kind as Kind].isReconciled(object as never, 'act');
         return isSettled ? [] : [`${kind} ${object.metadata.name} does not come to its end: ${describe(object)}`];
@@ -111,7 +105,9 @@ export async function untilInService(cast: Cast): Promise<string[]> {
   }
   return await untilNothingIsLeft(cast, async () => [
     ...(await Promise.all(nodesOf(cast).map((host) => judgeHost(cast, host)))).flat(),
-    ...(await Promise.all(kubernetes.objects(plurals.VirtualMachine).map((object) => judgeVm(cast, object)))).flat(),
+    ...(
+      await Promise.all(kubernetes.objects(kindTable.VirtualMachine.plural).map((object) => judgeVm(cast, object)))
+    ).flat(),
   ]);
 }
 
@@ -136,7 +132,8 @@ async function judgeVm(cast: Cast, object: StoredObject): Promise<string[]> {
   const said = findCondition(conditions, virtualMachineConditions.lifecycle);
   const isSettled = kindTable.VirtualMachine.isReconciled(object as never, 'act');
   // Also a deletion that somebody has cancelled goes on only when it is asked for again.
-  if (isSettled && said?.status === 'False') await retry(cast, vmPath(cast, plurals.VirtualMachine, name), said);
+  if (isSettled && said?.status === 'False')
+    await retry(cast, vmPath(cast, kindTable.VirtualMachine.plural, name), said);
   if (deletionTimestamp !== undefined) return [`VirtualMachine ${name} is being deleted: ${describe(object)}`];
   return isSettled && said?.status === 'True'
     ? []
