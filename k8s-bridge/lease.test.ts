@@ -1,7 +1,9 @@
-import { systemClock } from '../runtime/clock.ts';
 import { droverFailure } from '../runtime/failure.ts';
 import type { Kubernetes, KubernetesRequest } from '../runtime/kubernetes/kubernetes.ts';
 import { createLogger } from '../runtime/telemetry/logging.ts';
+import { drive } from '../test/fakes/drive.ts';
+import { randomOf } from '../test/faults/random.ts';
+import { createVirtualClock } from '../test/simulator/clock.ts';
 import { decideLease, type Lease, seeLease, type SeenLease, startLease } from './lease.ts';
 
 const lease = (holder: string | null, sinceMs: number): SeenLease => ({
@@ -92,12 +94,16 @@ function serverOfOneLease() {
 }
 
 const log = createLogger({ level: 'error', component: 'test' });
+const random = randomOf(1);
+const clock = createVirtualClock(0, random);
 const until = async (fact: () => boolean): Promise<void> => {
-  for (const end = performance.now() + 10_000; !fact();) {
-    if (performance.now() > end) throw new Error(`never: ${String(fact)}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
+  for (const endMs = clock.nowMs + 10_000; !fact();) {
+    if (clock.nowMs > endMs) throw new Error(`never: ${String(fact)}`);
+    await clock.sleep(5);
   }
 };
+/** Participants live in virtual time. */
+const inTime = (body: () => Promise<void>) => (): Promise<void> => drive(clock, body());
 
 interface Participant extends Lease {
   events: string[];
@@ -114,8 +120,8 @@ function participant(kubernetes: Kubernetes, identity: string, events: string[] 
     settings: { durationMs, renewDeadlineMs: 200, retryMs: 30 },
     onAcquired: () => events.push(`${identity} acquired`),
     onLost: () => events.push(`${identity} lost`),
-    clock: systemClock,
-    random: Math.random,
+    clock,
+    random,
     log,
     abort: stopping.signal,
   });
@@ -126,78 +132,93 @@ function participant(kubernetes: Kubernetes, identity: string, events: string[] 
   return { ...started, events, stop };
 }
 
-test('one holds, the other waits and takes over at once when it is released', async () => {
-  const server = serverOfOneLease();
-  const events: string[] = [];
-  // Good for longer than anybody waits here: only its release makes way.
-  const durationMs = 600_000;
-  const a = participant(server.client().kubernetes, 'a', events, durationMs);
-  await until(() => a.held());
-  const b = participant(server.client().kubernetes, 'b', events, durationMs);
-  await until(() => b.holder() === 'a');
-  await a.stop();
-  await until(() => b.held());
-  expect(events).toEqual(['a acquired', 'b acquired']);
-  await b.stop();
-  expect(server.specs.at(-1)).toMatchObject({ holderIdentity: '', leaseDurationSeconds: 1 });
-});
+test(
+  'one holds, the other waits and takes over at once when it is released',
+  inTime(async () => {
+    const server = serverOfOneLease();
+    const events: string[] = [];
+    // Good for longer than anybody waits here: only its release makes way.
+    const durationMs = 600_000;
+    const a = participant(server.client().kubernetes, 'a', events, durationMs);
+    await until(() => a.held());
+    const b = participant(server.client().kubernetes, 'b', events, durationMs);
+    await until(() => b.holder() === 'a');
+    await a.stop();
+    await until(() => b.held());
+    expect(events).toEqual(['a acquired', 'b acquired']);
+    await b.stop();
+    expect(server.specs.at(-1)).toMatchObject({ holderIdentity: '', leaseDurationSeconds: 1 });
+  }),
+);
 
-test('it is released also when a renewal was under way and its answer never came', async () => {
-  const server = serverOfOneLease();
-  const { kubernetes } = server.client();
-  let answers = true;
-  const request: Kubernetes['request'] = async (given, signal) => {
-    const answer = await kubernetes.request(given, signal);
-    if (
-      answers ||
-      given.method !== 'PUT' ||
-      (given.body as { spec: { holderIdentity: string } }).spec.holderIdentity === ''
-    )
-      return answer;
-    return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('aborted'))));
-  };
-  const a = participant({ request } as unknown as Kubernetes, 'a');
-  await until(() => a.held());
-  answers = false;
-  const renewals = server.specs.length;
-  await until(() => server.specs.length > renewals);
-  await a.stop();
-  expect(server.specs.at(-1)).toMatchObject({ holderIdentity: '', leaseDurationSeconds: 1 });
-});
+test(
+  'it is released also when a renewal was under way and its answer never came',
+  inTime(async () => {
+    const server = serverOfOneLease();
+    const { kubernetes } = server.client();
+    let answers = true;
+    const request: Kubernetes['request'] = async (given, signal) => {
+      const answer = await kubernetes.request(given, signal);
+      if (
+        answers ||
+        given.method !== 'PUT' ||
+        (given.body as { spec: { holderIdentity: string } }).spec.holderIdentity === ''
+      )
+        return answer;
+      return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('aborted'))));
+    };
+    const a = participant({ request } as unknown as Kubernetes, 'a');
+    await until(() => a.held());
+    answers = false;
+    const renewals = server.specs.length;
+    await until(() => server.specs.length > renewals);
+    await a.stop();
+    expect(server.specs.at(-1)).toMatchObject({ holderIdentity: '', leaseDurationSeconds: 1 });
+  }),
+);
 
-test('a holder that is cut off stops before the other starts, and comes back as the one who waits', async () => {
-  const server = serverOfOneLease();
-  const events: string[] = [];
-  const { kubernetes, cut } = server.client();
-  const a = participant(kubernetes, 'a', events);
-  await until(() => a.held());
-  const b = participant(server.client().kubernetes, 'b', events);
-  await until(() => b.holder() === 'a');
-  cut.off = true;
-  await until(() => b.held());
-  cut.off = false;
-  await until(() => a.holder() === 'b' && a.error() === null);
-  expect(events).toEqual(['a acquired', 'a lost', 'b acquired']);
-  await Promise.all([a.stop(), b.stop()]);
-});
+test(
+  'a holder that is cut off stops before the other starts, and comes back as the one who waits',
+  inTime(async () => {
+    const server = serverOfOneLease();
+    const events: string[] = [];
+    const { kubernetes, cut } = server.client();
+    const a = participant(kubernetes, 'a', events);
+    await until(() => a.held());
+    const b = participant(server.client().kubernetes, 'b', events);
+    await until(() => b.holder() === 'a');
+    cut.off = true;
+    await until(() => b.held());
+    cut.off = false;
+    await until(() => a.holder() === 'b' && a.error() === null);
+    expect(events).toEqual(['a acquired', 'a lost', 'b acquired']);
+    await Promise.all([a.stop(), b.stop()]);
+  }),
+);
 
-test('a holder whose Lease somebody else took stops at its next renewal', async () => {
-  const server = serverOfOneLease();
-  const a = participant(server.client().kubernetes, 'a');
-  await until(() => a.held());
-  server.take('thief');
-  await until(() => !a.held());
-  expect(a.holder()).toBe('thief');
-  expect(a.events).toEqual(['a acquired', 'a lost']);
-  await a.stop();
-});
+test(
+  'a holder whose Lease somebody else took stops at its next renewal',
+  inTime(async () => {
+    const server = serverOfOneLease();
+    const a = participant(server.client().kubernetes, 'a');
+    await until(() => a.held());
+    server.take('thief');
+    await until(() => !a.held());
+    expect(a.holder()).toBe('thief');
+    expect(a.events).toEqual(['a acquired', 'a lost']);
+    await a.stop();
+  }),
+);
 
-test('without an answer nobody holds it, and the reason is told', async () => {
-  const { kubernetes, cut } = serverOfOneLease().client();
-  cut.off = true;
-  const a = participant(kubernetes, 'a');
-  await until(() => a.error() !== null);
-  expect(a.held()).toBe(false);
-  expect(a.error()).toContain('cut off');
-  await a.stop();
-});
+test(
+  'without an answer nobody holds it, and the reason is told',
+  inTime(async () => {
+    const { kubernetes, cut } = serverOfOneLease().client();
+    cut.off = true;
+    const a = participant(kubernetes, 'a');
+    await until(() => a.error() !== null);
+    expect(a.held()).toBe(false);
+    expect(a.error()).toContain('cut off');
+    await a.stop();
+  }),
+);

@@ -47,8 +47,8 @@ describe('reportStep', () => {
       { silentMs: 1, tickMs: 20 },
     );
     expect(lines[0]).toBe('building (usually 1 min; log in /log)');
-    expect(lines[1]).toMatch(/^building: \d\.\d s so far, usually 1 min$/);
-    expect(lines.at(-1)).toMatch(/^building: done after \d\.\d s$/);
+    expect(lines[1]).toMatch(/^building: \d+\.\d s so far, usually 1 min$/);
+    expect(lines.at(-1)).toMatch(/^building: done after \d+\.\d s$/);
   });
 
   test('a failing one says so and passes the failure on', async () => {
@@ -68,8 +68,6 @@ describe('reportStep', () => {
 });
 
 async function poll(condition: () => boolean): Promise<void> {
-  for (const deadline = performance.now() + 5000; !condition();) {
-    if (performance.now() > deadline) throw new Error('not within 5 s');
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
+  // The test's own time-out ends it.
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
 }

@@ -1,6 +1,6 @@
-import { systemClock } from '../../runtime/clock.ts';
 import { hypervisorConfig } from '../../runtime/config/hypervisor-config.ts';
 import { never, openVirtual } from '../../test/contracts/hosts/subject.ts';
+import { stoppedClock } from '../../test/fixtures/stopped-clock.ts';
 import { createFakeHosts } from '../../test/fakes/hosts/hosts.ts';
 import { type LibvirtReply, type ReceivedCall, startScriptedLibvirtd } from '../../test/scripted-libvirtd.ts';
 import { connectLibvirt } from '../libvirt/client.ts';
@@ -126,6 +126,8 @@ describe('see rbd pool', () => {
   const never = new AbortController().signal;
   const pool = { name: 'drover-check-vms', uuid: ownUuid('drover-check-vms') };
   const wanted = { cephPool: 'vms', monitors: [{ host: '127.0.0.1', port: 6_789 }], auth: null };
+  const clock = stoppedClock();
+  const storageMs = 500;
   const info = (state: number) => ({ state, capacity: 0n, allocation: 0n, available: 0n });
 
   /** What is seen of a pool, and the calls that it took; libvirt keeps the pool's state as it does. */
@@ -133,6 +135,7 @@ describe('see rbd pool', () => {
     let state = 0;
     const libvirtd = await startScriptedLibvirtd((call) => {
       const scripted = script(call);
+      if (scripted === 'silent') clock.elapse(storageMs);
       if (scripted !== undefined) return scripted;
       if (call.name === 'storagePoolCreate') state = 2;
       if (call.name === 'storagePoolDestroy') state = 0;
@@ -151,11 +154,11 @@ describe('see rbd pool', () => {
     const libvirt = await connectLibvirt(
       { transport: 'tcp', host: '127.0.0.1', port: libvirtd.port, uri: 'qemu:///system' },
       { certificate: null, credential: null },
-      { clock: systemClock, timeouts: { storageMs: 500 } },
+      { clock, timeouts: { storageMs } },
       never,
     );
     try {
-      const seen = await seeRbdPool(libvirt, wanted, systemClock, never);
+      const seen = await seeRbdPool(libvirt, wanted, clock, never);
       return {
         seen,
         calls: libvirtd.received.map(({ name }) => name).filter((name) => name.startsWith('storagePool')),

@@ -1,4 +1,4 @@
-import { systemClock } from '../../runtime/clock.ts';
+import { stoppedClock } from '../../test/fixtures/stopped-clock.ts';
 import {
   type LibvirtReply,
   type ReceivedCall,
@@ -35,7 +35,9 @@ afterEach(async () => {
   open = undefined;
 });
 
-const tools = { ...openHostPorts({ clock: systemClock }), clock: systemClock, random: Math.random };
+const clock = stoppedClock();
+const tools = { ...openHostPorts({ clock }), clock, random: Math.random };
+const callMs = 500;
 
 /** What a daemon is asked, and what the check makes of its answers. */
 async function check(
@@ -45,6 +47,7 @@ async function check(
 ) {
   const libvirtd = await startScriptedLibvirtd((call) => {
     const scripted = script(call);
+    if (scripted === 'silent') clock.elapse(callMs);
     if (scripted !== undefined) return scripted;
     if (call.name === 'connectGetUri') return { result: { uri } };
     if (call.name === 'domainUndefineFlags') return { error: 42 };
@@ -62,7 +65,7 @@ async function check(
       sasl: null,
       minimumVersion: '9.0.0',
       kernelPath: null,
-      timeouts: { callMs: 500, startMs: 500 },
+      timeouts: { callMs, startMs: callMs },
       ...settings,
     },
     never,

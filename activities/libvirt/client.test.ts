@@ -1,5 +1,6 @@
 import { systemClock } from '../../runtime/clock.ts';
 import { failureCode } from '../../runtime/failure.ts';
+import { stoppedClock } from '../../test/fixtures/stopped-clock.ts';
 import {
   frame,
   lifecycleEvent,
@@ -14,7 +15,14 @@ import { connectLibvirt, type LibvirtOptions } from './client.ts';
 import type { LibvirtConnection, LibvirtTimeouts } from './types.ts';
 
 const never = new AbortController().signal;
-const quick: LibvirtTimeouts = { connectMs: 2_000, callMs: 150, startMs: 150, storageMs: 150, keepAliveMs: 60_000 };
+/** Longer than any answer that comes takes. */
+const patient: LibvirtTimeouts = {
+  connectMs: 60_000,
+  callMs: 60_000,
+  startMs: 60_000,
+  storageMs: 60_000,
+  keepAliveMs: 600_000,
+};
 const domain = { name: 'vm-1', uuid: '8a3b1c5e-0000-4000-8000-000000000001' };
 
 const open: { close(): Promise<void> }[] = [];
@@ -37,40 +45,49 @@ async function connect(
   const connection = await connectLibvirt(
     endpoint,
     { certificate: null, credential: null },
-    { clock: systemClock, timeouts: quick, ...options },
+    { clock: systemClock, timeouts: patient, ...options },
     signal,
   );
   open.push(connection);
   return connection;
 }
 
+/** @param timeOut lets the call run into its time-out */
+type Answer = (call: ReceivedCall, timeOut: () => void) => LibvirtReply;
+
 /** The code of the failure, for a script that answers one call in its own way. */
 async function failureOf(
   name: string,
-  answer: (call: ReceivedCall) => LibvirtReply,
+  answer: Answer,
   ask: (libvirt: LibvirtConnection) => Promise<unknown>,
 ): Promise<unknown> {
-  const libvirt = await connect(await daemon((call) => (call.name === name ? answer(call) : undefined)));
+  const clock = stoppedClock();
+  const timeOut = (): void => clock.elapse(patient.callMs);
+  const script = (call: ReceivedCall) => (call.name === name ? answer(call, timeOut) : undefined);
+  const libvirt = await connect(await daemon(script), { clock });
   return ask(libvirt).then(
     () => 'it did not fail',
     (error: unknown) => failureCode(error) ?? error,
   );
 }
 
-const ofCapabilities = (answer: (call: ReceivedCall) => LibvirtReply) =>
+const ofCapabilities = (answer: Answer) =>
   failureOf('connectGetCapabilities', answer, (libvirt) => libvirt.capabilities(never));
 const xml = { xml: '<capabilities/>' };
 
 describe('an answer that does not come as it should', () => {
-  test.each<[string, (call: ReceivedCall) => LibvirtReply, string]>([
+  test.each<[string, Answer, string]>([
     ['the connection is cut', () => 'cut', 'LibvirtUnavailable'],
-    ['nothing comes', () => 'silent', 'LibvirtUnavailable'],
+    ['nothing comes', (_, timeOut) => (timeOut(), 'silent'), 'LibvirtUnavailable'],
     ['no protocol at all', () => ({ raw: Buffer.from('HTTP/1.1 400 Bad Request\r\n\r\n') }), 'AnswerMalformed'],
     ['a length beyond all bounds', () => ({ raw: Buffer.from('ffffffff', 'hex') }), 'AnswerMalformed'],
     ['a length below a header', () => ({ raw: Buffer.from('00000004', 'hex') }), 'AnswerMalformed'],
     [
       'half of it',
-      (call) => ({ raw: reply('connectGetCapabilities', call.serial, xml).subarray(0, 40) }),
+      (call, timeOut) => {
+        setTimeout(timeOut, 50);
+        return { raw: reply('connectGetCapabilities', call.serial, xml).subarray(0, 40) };
+      },
       'LibvirtUnavailable',
     ],
     [
@@ -133,11 +150,14 @@ describe('an answer that does not come as it should', () => {
   });
 
   test('after a time-out the connection still serves, and the late answer harms nobody', async () => {
+    const clock = stoppedClock();
+    const startMs = 150;
     let first: ReceivedCall | null = null;
     const libvirtd = await daemon((call) => {
       if (call.name !== 'connectGetCapabilities') return undefined;
       if (first === null) {
         first = call;
+        clock.elapse(startMs);
         return 'silent';
       }
       return {
@@ -147,7 +167,7 @@ describe('an answer that does not come as it should', () => {
         ]),
       };
     });
-    const libvirt = await connect(libvirtd);
+    const libvirt = await connect(libvirtd, { clock, timeouts: { startMs } });
     await expect(libvirt.capabilities(never)).rejects.toThrow('no answer to connectGetCapabilities within 0.15 s');
     expect((await libvirt.capabilities(never)).architecture).toBe('timely');
   });
@@ -201,7 +221,7 @@ describe('opening', () => {
     const failure = connectLibvirt(
       endpoint,
       { certificate: null, credential: null },
-      { clock: systemClock, timeouts: { ...quick, connectMs: 300 } },
+      { clock: systemClock, timeouts: { ...patient, connectMs: 300 } },
       never,
     );
     await expect(failure).rejects.toMatchObject({ type: 'LibvirtUnavailable' });

@@ -61,10 +61,13 @@ export function openActivities(
 
 export type OpenedActivities = ReturnType<typeof openActivities>;
 
+/** A migration is not asked for more often. */
+export const shortestPollMs = 100;
+
 /** Judged within seconds instead of minutes. */
 export const limits = {
   stuck: { msPerGiB: 1_000, floorMs: 20_000, noProgressMs: 2_000, startMs: 20_000 },
-  poll: { minMs: 100, maxMs: 1_000 },
+  poll: { minMs: shortestPollMs, maxMs: 1_000 },
   gibibytes: 0.5,
 };
 

@@ -3,7 +3,16 @@ import type { MigrateMode } from '../../lab/openstack/host-profile.ts';
 import { changeService } from '../../lab/openstack/hosts.ts';
 import { listMigrations, waitForMigration } from '../../lab/openstack/migrations.ts';
 import { createInstances, deleteInstances } from '../../lab/openstack/seed.ts';
-import { boot, hostOf, limits, moveLive, openActivities, started, subject } from './nova-activity-context.ts';
+import {
+  boot,
+  hostOf,
+  limits,
+  moveLive,
+  openActivities,
+  shortestPollMs,
+  started,
+  subject,
+} from './nova-activity-context.ts';
 import type { ContractTest } from './openstack.ts';
 
 /** Live migrations, from the request to their end. */
@@ -27,8 +36,10 @@ export function describeLiveActivities(test: ContractTest): void {
       .filter(
         ({ method, path, userAgent }) => method === 'GET' && path.includes('migrations') && userAgent === 'drover',
       );
-    // A start reads about twenty times; then come four seconds of polls.
-    expect(polls.length).toBeLessThan(60);
+    // A start reads about twenty times; then come polls, each after the shortest wait at least.
+    const tookMs = labClock().now() - sinceMs;
+
+    expect(polls.length).toBeLessThanOrEqual(25 + tookMs / shortestPollMs);
     expect(activities.reports.at(-1)).toMatchObject({
       migration: { status: 'completed', targetHost: target },
       message: null,

@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/client';
 
+import type { ObjectChanged } from '../../contracts/messages.ts';
 import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
 import { createLogger } from '../../runtime/telemetry/logging.ts';
 import { drive } from '../fakes/drive.ts';
@@ -12,6 +13,7 @@ import type { VirtualClock } from './clock.ts';
 import { createVirtualClock } from './clock.ts';
 import { createNetwork } from './network.ts';
 import { currentProcess } from './process.ts';
+import { mostSignalsWithin } from '../flows/read-signals.ts';
 
 const log = createLogger({ level: 'error', component: 'test' });
 const signal = new AbortController().signal;
@@ -19,6 +21,7 @@ const signal = new AbortController().signal;
 interface Signal {
   workflowId: string;
   cause: string;
+  generation: number;
   process: string;
   atMs: number;
 }
@@ -29,9 +32,9 @@ function recordingClient(clock: VirtualClock): { client: Client; signals: Signal
   const workflow = {
     async signalWithStart(
       _type: string,
-      { workflowId, signalArgs }: { workflowId: string; signalArgs: [{ cause: string }] },
+      { workflowId, signalArgs: [{ cause, generation }] }: { workflowId: string; signalArgs: [ObjectChanged] },
     ) {
-      signals.push({ workflowId, cause: signalArgs[0].cause, process: currentProcess().name, atMs: clock.now() });
+      signals.push({ workflowId, cause, generation, process: currentProcess().name, atMs: clock.now() });
       return { signaledRunId: 'run-1' };
     },
     getHandle: () => ({
@@ -92,6 +95,24 @@ test('what happens to an object is told to its run within a second', async () =>
   await pass(1_000);
   expect(signals).toMatchObject([{ workflowId: 'eviction/node-1', cause: 'spec', process: 'bridge' }]);
   expect(signals[0]!.atMs - madeMs).toBeLessThan(1_000);
+});
+
+test('one object is edited 100 times a second: at most 5 signals a second, some in each, and the last state is told', async () => {
+  const { newBridge, evict, pass, signals, kubernetes } = simulate(1);
+  newBridge().start();
+  await pass(5_000);
+  await evict('node-1');
+  const path = resourcePath('kvm.cloud.sap/v1', 'evictions', { name: 'node-1' });
+  for (let edit = 1; edit <= 300; edit += 1) {
+    const body = { spec: { reason: `edit ${edit}` } };
+    await kubernetes.admin.request({ method: 'PATCH', path, patchType: 'merge', body }, signal);
+    await pass(10);
+  }
+  await pass(2_000);
+  expect(kubernetes.object('evictions', { name: 'node-1' })?.metadata.generation).toBe(301);
+  expect(signals.at(-1)?.generation).toBe(301);
+  expect(mostSignalsWithin(signals, 1_000)).toBeLessThanOrEqual(5);
+  expect(signals.length).toBeGreaterThanOrEqual(9);
 });
 
 test('a bridge that was killed does nothing more, and the next one takes up what it missed once the Lease has run out', async () => {
