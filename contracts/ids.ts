@@ -17,7 +17,7 @@ export const virtualMachinesQueue = 'virtual-machines';
 /** One task queue per vCenter, by its name in drover's settings. */
 export const vsphereQueue = (vcenter: string): string => `vsphere:${vcenter}`;
 
-/** One task queue per Nova region, so that a slow region cannot hold up another (design section 2, rule 13). */
+/** One task queue per Nova region, so that a slow region cannot hold up another. */
 export const novaQueue = (region: string): string => `nova:${region}`;
 
 /**
@@ -101,7 +101,7 @@ export const workflowTypes = {
   findDrift: 'findDrift',
 } as const;
 
-/** The field manager of drover's server-side applies. It must not start with `kubectl`, or the operators' taint check trips (hypervisor.md A.4). */
+/** The field manager of drover's server-side applies. It must not start with `kubectl`, or the operators' taint check trips. */
 export const fieldManager = 'drover';
 
 /** Keeps an Eviction until its run has ended and said so. */
@@ -118,7 +118,7 @@ export const annotations = {
   parallelism: 'drover.dev/parallelism',
   /** Comma list of obstacle ids that a person has accepted. */
   acceptObstacles: 'drover.dev/accept-obstacles',
-  /** Comma list of `cold-migrate`, `force-complete`: what a person has consented to (design section 2, rule 16). */
+  /** Comma list of `cold-migrate`, `force-complete`: what a person has consented to (docs/rules.md#consent). */
   consent: 'drover.dev/consent',
   /** Who gave the consent or accepted the obstacles, and when: `name 2026-01-31T12:00:00Z`. */
   consentBy: 'drover.dev/consent-by',
@@ -160,7 +160,7 @@ export const policyAnnotations = {
   waitsFor: 'drover.dev/policy-waits-for',
 } as const;
 
-/** What Gardener, the nodes and the replaced operator call things (hypervisor.md A.4; vm-and-machine.md B.1). */
+/** What Gardener, the nodes and the replaced operator call things (docs/compatibility.md#names-on-nodes). */
 export const nodeMarks = {
   /** Makes a Node a hypervisor. */
   virtDriver: 'nova.openstack.cloud.sap/virt-driver',
@@ -178,7 +178,7 @@ export const nodeMarks = {
   criticalComponent: 'node.gardener.cloud/critical-component',
 } as const;
 
-/** Labels that go from the Node to its Hypervisor, and on to its Evictions (hypervisor.md A.4). */
+/** Labels that go from the Node to its Hypervisor, and on to its Evictions (docs/compatibility.md#names-on-nodes). */
 export const copiedLabels = [
   'kubernetes.io/hostname',
   'kubernetes.metal.cloud.sap/bb',

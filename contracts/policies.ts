@@ -1,5 +1,5 @@
 /**
- * Activity policies, one per kind of work (design section 2, rules 3, 4 and 7). Durations are in milliseconds. They are plain data, so
+ * Activity policies, one per kind of work (docs/rules.md#policies). Durations are in milliseconds. They are plain data, so
  * that workflows and documents can use them alike.
  */
 

@@ -6,7 +6,7 @@ export interface BackOffLimits {
   jitter: number;
 }
 
-/** client-go's back-off of list and watch: 0.8 s doubling to 30 s, each with up to as much again (practice.md section 3). */
+/** client-go's back-off of list and watch: 0.8 s doubling to 30 s, each with up to as much again. */
 export const reflectorBackOff: BackOffLimits = { initialMs: 800, factor: 2, maxMs: 30_000, jitter: 1 };
 
 /** Without a failure for this long, the next one counts as the first again. */

@@ -65,7 +65,7 @@ const leaseSchema = z.object({
 });
 
 /**
- * Whose clock says what does not matter: only how long the Lease has looked the same from here (design section 2, rule 12). Pure.
+ * Whose clock says what does not matter: only how long the Lease has looked the same from here (docs/rules.md#clocks-and-locks). Pure.
  *
  * @param lease null: there is none
  */

@@ -65,8 +65,8 @@ const shortestWatchMs = 1_000;
 
 /**
  * Keeps a copy of a collection: pages of a list, then a watch from there; the same again whenever the server says that the watch is too old
- * (410), and from where it was when only the connection broke. It never ends by itself. What client-go's reflector guarantees, and
- * where the client library's informer does not, is in practice.md section 3.
+ * (410), and from where it was when only the connection broke. It never ends by itself. So does client-go's reflector; the
+ * informer of the client library stops at an error, asks for no bookmarks, and has no pages.
  */
 export function startReflector<Kept extends Named>(options: ReflectorOptions<Kept>): Reflector<Kept> {
   const { kubernetes, path, settings, clock, random, abort, log } = options;

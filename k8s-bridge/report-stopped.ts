@@ -11,7 +11,7 @@ import { kubeObjectSchema } from './kube-object.ts';
 import type { Route } from './routes.ts';
 
 /**
- * Says in the object that a person stopped its run, as nobody else is left to say it (design section 2, rule 15). Reads it fresh, and
+ * Says in the object that a person stopped its run, as nobody else is left to say it (docs/rules.md#a-users-stop). Reads it fresh, and
  * writes only if it is still the object that was decided about; a change at the same moment is refused by its resourceVersion.
  *
  * @returns whether it was written

@@ -58,7 +58,7 @@ export const defaultBridgeTimings: BridgeTimings = {
   // Shorter than client-go's 15 s: two bridges at once are harmless, and after a kill -9 nothing is told until the Lease has run out.
   lease: { durationMs: 8_000, renewDeadlineMs: 6_000, retryMs: 1_500 },
   // Low, so that a Temporal that comes back is told soon; what it costs while it is away is bounded by the workers.
-  // The distance: a run takes five signals a second for long, and ten thousand in all (practice.md section 2).
+  // The distance: a run takes five signals a second for long, and ten thousand in all.
   queue: { workers: 8, backOff: { initialMs: 100, factor: 2, maxMs: 5_000, jitter: 0.5 }, minIntervalMs: 200 },
   deliveryTimeoutMs: 5_000,
   listTimeoutMs: 60_000,
@@ -103,8 +103,8 @@ export interface RunningBridge {
 }
 
 /**
- * Runs the bridge: it watches every routed kind, and while it holds the Lease it delivers what changed to the runs that it concerns
- * (design section 4). It goes on whether or not kube-apiserver and Temporal are there.
+ * Runs the bridge: it watches every routed kind, and while it holds the Lease it delivers what changed to the runs that it concerns.
+ * It goes on whether or not kube-apiserver and Temporal are there.
  */
 export function runBridge({
   kubernetes,

@@ -1,7 +1,7 @@
 import { isError } from './is-error.ts';
 
 /**
- * Keeps secrets out of logs, errors, history and status (design section 2, rule 9). Two nets: names that only secrets have, and the
+ * Keeps secrets out of logs, errors, history and status (docs/rules.md#secrets). Two nets: names that only secrets have, and the
  * very values that this process has read.
  */
 

@@ -9,7 +9,7 @@ import type { Kubernetes } from './kubernetes/kubernetes.ts';
 
 /**
  * `drover stop`: a person stops everything, a kind, a cluster or a region. It is kept in a ConfigMap, so that it outlives every process,
- * and is looked at before each mutation (design section 2, rule 15).
+ * and is looked at before each mutation (docs/rules.md#a-users-stop).
  */
 export const stopConfigMap = 'drover-stop';
 

@@ -60,7 +60,7 @@ test('Nova completes a migration and leaves the server where it was: both are to
   expect(tools.reports.at(-1)?.message).toBe(end.message);
 });
 
-test('the server’s status lies early, so the record decides; then the server is waited for (trap 1)', async () => {
+test('the server’s status lies early, so the record decides; then the server is waited for', async () => {
   const records = ['running', 'running', 'completed'];
   const servers = [server({ taskState: 'migrating', host: 'node-1' }), server({ taskState: 'migrating' }), server()];
   let polls = 0;

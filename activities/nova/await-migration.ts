@@ -59,7 +59,7 @@ const describeStuck = (stuck: NonNullable<MigrationEnd['stuck']>): string =>
 
 /**
  * Waits until an evacuation is over: `done`, `failed` or `error`. On the record, never on the server, which is ACTIVE on its old host
- * meanwhile (lab-openstack.md 4.1).
+ * meanwhile (docs/compatibility.md#how-nova-answers).
  *
  * @throws MigrationNotFound Nova has no such record, and has the server
  */

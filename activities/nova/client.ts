@@ -26,7 +26,7 @@ import * as wire from './wire.ts';
 
 /**
  * What drover needs at least: Nova of 2023.1 has 2.95. It also keeps evacuated servers running, which 2.95 does not
- * (lab-openstack.md 4.2).
+ * (docs/compatibility.md#how-nova-answers).
  */
 const baseMicroversion = '2.94';
 

@@ -22,7 +22,7 @@ export interface MembershipChange {
 
 /**
  * Brings a host into exactly the named aggregates. It is added before it is removed, so that no moment leaves it without the filter that
- * keeps guests off it, and nothing is removed unless all was added (hypervisor.md B.4). A host that is to change its availability zone is
+ * keeps guests off it, and nothing is removed unless all was added. A host that is to change its availability zone is
  * refused by Nova, which has a host in one zone only. Safe to repeat and to run twice at once.
  *
  * @param request.host the compute service's `host`

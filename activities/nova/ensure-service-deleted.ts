@@ -11,7 +11,7 @@ import type { ComputeServiceRecord } from './types.ts';
  * twice at once. Allocations of servers that were evacuated go with it.
  *
  * nova-compute must not be started again on a machine that still has guests: it would refuse, as a new service that finds servers
- * (lab-openstack.md 4.8).
+ * (docs/compatibility.md#how-nova-answers).
  *
  * @param request.host the compute service's `host`
  * @param request.serviceId as it was registered

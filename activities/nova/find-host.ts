@@ -67,7 +67,7 @@ export interface HostNames {
 
 /**
  * Finds the one host that `name` means: a host of exactly that name, else the only one with the same short name where either side has no
- * domain. Two names with different domains are two hosts, and a part of a name is never a match (hypervisor.md C.1, H1 and H12).
+ * domain. Two names with different domains are two hosts, and a part of a name is never a match (docs/compatibility.md#hazards, H1 and H12).
  * Everything after this compares the service's `host` exactly.
  *
  * @throws HostNotFound

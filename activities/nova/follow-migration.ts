@@ -51,7 +51,7 @@ const firstCountersMs = 1_000;
 const leisureMs = 500;
 
 /**
- * Waits on the migration's record, never on the server's status, which lies early (lab-openstack.md 4.1).
+ * Waits on the migration's record, never on the server's status, which lies early (docs/compatibility.md#how-nova-answers).
  *
  * @throws MigrationNotFound Nova has no such record
  * @throws what the looks threw for a minute on end

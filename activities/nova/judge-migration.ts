@@ -49,7 +49,7 @@ const sum = (memory: number | null, disk: number | null): number | null =>
 /**
  * Whether a migration in progress is stuck. The clock starts at `running`, because Nova queues migrations for as long as it likes; what
  * comes before has its own deadline. Progress is a new low of the bytes that remain: a guest that writes faster than the network copies
- * makes Nova's counters go up and down for ever (design section 5, step 4).
+ * makes Nova's counters go up and down for ever (docs/charts/eviction.md#one-server).
  *
  * @param gibibytes memory plus disk that is copied
  */

@@ -11,7 +11,7 @@ export interface DetailedObservation {
   instances: InstanceDetail[];
 }
 
-/** @throws HostAttributeMissing Nova does not tell everything about the host, so that "empty" would be a guess (hypervisor.md C.1, H1) */
+/** @throws HostAttributeMissing Nova does not tell everything about the host, so that "empty" would be a guess */
 export async function observeHost(
   nova: NovaClient,
   placement: PlacementClient,

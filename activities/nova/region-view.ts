@@ -118,7 +118,7 @@ export const eligibleTargets = (services: readonly ComputeServiceRecord[], sourc
 /**
  * Whether another migration may start. The scheduler chooses the target, so this is a plan, not a lock: there is room while at least one
  * target has fewer than `perTarget` migrations coming in, and all targets together have fewer than `perTarget` times their number. If the
- * scheduler then puts one more on a full target, that drains; nothing is aborted for it (design section 5, "Limits across runs").
+ * scheduler then puts one more on a full target, that drains; nothing is aborted for it (docs/rules.md#allowances).
  *
  * Without any target the answer is `noTargets`, and the caller asks Nova all the same: it refuses in words that help a person.
  *

@@ -29,15 +29,8 @@ const rows: Row[] = [
   ['busy with something else', 'live', server({ taskState: 'rebooting' }), [], null, 'giveBack'],
   ['being deleted', 'live', server({ taskState: 'deleting' }), [], null, 'giveBack'],
   ['on its way: whoever asked', 'live', server({ taskState: 'migrating' }), [live('running')], null, 'adopt'],
-  [
-    'on its target, but the record still runs (trap 1)',
-    'live',
-    server({ host: 'target' }),
-    [live('running')],
-    null,
-    'adopt',
-  ],
-  ['asked for, and no record yet (trap 5)', 'live', server({ taskState: 'migrating' }), [], null, 'awaitRecord'],
+  ['on its target, but the record still runs', 'live', server({ host: 'target' }), [live('running')], null, 'adopt'],
+  ['asked for, and no record yet', 'live', server({ taskState: 'migrating' }), [], null, 'awaitRecord'],
   [
     'on its way from somewhere else',
     'live',

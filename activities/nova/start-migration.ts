@@ -168,7 +168,7 @@ const firstTask: Record<MoveKind, readonly string[]> = { live: ['migrating'], co
 /**
  * Decides what becomes of a start. Pure; each branch is a row of the table test. Nova refuses a second request for a server, so the one
  * in progress is what an earlier request of drover's own has led to, or does as well: a live migration off the source serves its purpose
- * whoever asked for it. A cold one has to be confirmed later, which only its owner may do (design section 2, rule 16).
+ * whoever asked for it. A cold one has to be confirmed later, which only its owner may do (docs/rules.md#consent).
  *
  * @param known   ids of the records that were there before an earlier attempt made its request; null where none was made
  */

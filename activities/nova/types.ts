@@ -56,7 +56,7 @@ export interface NovaClient extends HostCalls, NewServerCalls {
    * All servers of all projects on a compute host (`OS-EXT-SRV-ATTR:host`), those being deleted included. Not the soft-deleted ones, which
    * Nova lists for nobody; their allocations in Placement show them. An empty list is only given where the host's service answers for it.
    * @throws HostNotFound Nova has no compute service on such a host
-   * @throws HostAttributeMissing a server does not say where it is: the credential is no admin's, or a cell is down (hypervisor.md C.1, H1)
+   * @throws HostAttributeMissing a server does not say where it is: the credential is no admin's, or a cell is down
    */
   servers(filter: { host: string }, signal: AbortSignal): Promise<InstanceDetail[]>;
   /**
@@ -123,7 +123,7 @@ export interface NovaClient extends HostCalls, NewServerCalls {
 
   /**
    * Nova's words for why an action failed: the failed event of the instance action, else the server's fault; null when Nova left none
-   * (a migration that broke in the middle leaves none: lab-openstack.md 3).
+   * (a migration that broke in the middle leaves none).
    * @param action the request id of the mutating call; or, where it is lost, the newest action of that name
    */
   lastActionFailure(
@@ -139,7 +139,7 @@ export interface HostCalls {
   schedulersUp(signal: AbortSignal): Promise<number>;
   /**
    * The hypervisors whose hostname contains `part`, with the ids of their servers; none where Nova has none. Cheap in a large region, but a
-   * part of a name is no match: whoever asks has to compare (hypervisor.md C.1, H12).
+   * part of a name is no match: whoever asks has to compare (docs/compatibility.md#hazards, H12).
    */
   hypervisorsNamed(part: string, signal: AbortSignal): Promise<HypervisorWithServers[]>;
   /**

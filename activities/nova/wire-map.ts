@@ -54,7 +54,7 @@ export const toHypervisor = (wire: WireHypervisor): Hypervisor => ({
 
 /**
  * @param groups ids of the server groups it belongs to, where the answer itself does not name them
- * @throws HostAttributeMissing where Nova does not say on which host the server is (hypervisor.md C.1, H1)
+ * @throws HostAttributeMissing where Nova does not say on which host the server is (docs/compatibility.md#how-nova-answers)
  */
 export function toInstance(wire: WireServer, groups: string[] = []): InstanceDetail {
   const host = wire['OS-EXT-SRV-ATTR:host'];

@@ -57,7 +57,7 @@ const listServers = (
 
 /**
  * "No servers" is also what Nova says of a host it does not know, and of one whose cell is down. Only a service that answers for itself
- * makes it true (hypervisor.md C.1, H1).
+ * makes it true (docs/compatibility.md#how-nova-answers).
  */
 async function assertHostTold(nova: Endpoint, host: string, signal: AbortSignal): Promise<void> {
   const query: [string, string][] = [

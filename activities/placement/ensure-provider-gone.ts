@@ -14,7 +14,7 @@ export interface ProviderDeletion {
 
 /**
  * Deletes the resource provider of a host that Nova does not have any more, with those below it. One with allocations only by a person's
- * consent: they may be a server's that runs somewhere (design section 2, rule 16). Safe to repeat and to run twice at once.
+ * consent: they may be a server's that runs somewhere (docs/rules.md#consent). Safe to repeat and to run twice at once.
  *
  * @throws ProviderInUse there are allocations; some consumers are named; what `releaseAllocations` throws; Stopped
  * @see Placement API, "Delete resource provider"
@@ -66,7 +66,7 @@ export interface AllocationsRelease {
 }
 
 /**
- * Takes away what consumers still have of a resource provider and of those below it, because a person said so (design section 2, rule 16):
+ * Takes away what consumers still have of a resource provider and of those below it, because a person said so (docs/rules.md#consent):
  * it may be a server's that runs somewhere, so each consumer is named in the audit log, and what it has of other providers stays. Safe to
  * repeat and to run twice at once.
  *

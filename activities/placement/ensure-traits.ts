@@ -85,7 +85,7 @@ interface TraitsChange {
 
 /**
  * What becomes of a provider's traits. Pure. What drover has not put there stays: the hardware's, `COMPUTE_STATUS_DISABLED`, those of
- * other people (hypervisor.md B.3).
+ * other people (docs/compatibility.md#traits).
  *
  * @param owned what drover has put there before, or was about to
  */

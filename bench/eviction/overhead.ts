@@ -21,7 +21,7 @@ export interface Load {
   seconds: number;
 }
 
-/** The loads of the issue: each lane carries six, three at the widest. */
+/** Each lane carries six, three at the widest. */
 export const loads: readonly Load[] = [
   { window: 1, servers: 6, seconds: 10 },
   { window: 2, servers: 12, seconds: 10 },

@@ -32,7 +32,7 @@ export const evictionSchema = customResource('kvm.cloud.sap/v1', 'Eviction', {
   status: statusSchema.optional(),
 });
 
-/** Asks for a hypervisor to be emptied. Source: hypervisor.md A.2. */
+/** Asks for a hypervisor to be emptied. See docs/compatibility.md#eviction-object. */
 export type Eviction = z.output<typeof evictionSchema>;
 export type EvictionStatus = NonNullable<Eviction['status']>;
 

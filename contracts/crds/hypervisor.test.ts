@@ -12,7 +12,7 @@ const fieldsOf = ({ properties = {} }: StructuralSchema): string[] =>
     ([name, { type, default: value }]) => `${name}: ${type}${value === undefined ? '' : ` = ${JSON.stringify(value)}`}`,
   );
 
-// Clients read and write these by name (hypervisor.md A.1, B.13): a field more is harmless, one less or another breaks them.
+// Clients read and write these by name: a field more is harmless, one less or another breaks them.
 test('the spec has every field of upstream, with its default', () => {
   expect(fieldsOf(part('spec'))).toEqual([
     'version: string',

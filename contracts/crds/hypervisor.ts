@@ -159,7 +159,7 @@ export const hypervisorSchema = customResource('kvm.cloud.sap/v1', 'Hypervisor',
   status: statusSchema.optional(),
 });
 
-/** A compute host and its lifecycle. Source: hypervisor.md A.1. */
+/** A compute host and its lifecycle. See docs/compatibility.md#hypervisor-object. */
 export type Hypervisor = z.output<typeof hypervisorSchema>;
 export type HypervisorStatus = NonNullable<Hypervisor['status']>;
 

@@ -48,13 +48,13 @@ const statusSchema = z
   .describe('How far it has come.');
 
 // `status` is not required although the node agent's own CRD says so: kube-apiserver drops it on create, and would refuse every object
-// (kubernetes/kubernetes#129451; hypervisor.md A.3, trap 1).
+// (kubernetes/kubernetes#129451; docs/compatibility.md#migration-object).
 export const migrationSchema = customResource('kvm.cloud.sap/v1alpha1', 'Migration', {
   spec: z.object({}).describe('Empty.'),
   status: statusSchema.optional(),
 });
 
-/** Shows how an instance moves from host to host; its name is the server's id. Source: hypervisor.md A.3. */
+/** Shows how an instance moves from host to host; its name is the server's id. See docs/compatibility.md#migration-object. */
 export type Migration = z.output<typeof migrationSchema>;
 export type MigrationStatus = NonNullable<Migration['status']>;
 

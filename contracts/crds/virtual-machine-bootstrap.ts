@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { anything, int32, int64, listMap, withRules } from './schema.ts';
 
-/** How the guest is set up at its first boot (`spec.bootstrap`). Source: vm-and-machine.md annex 1. Secrets are named here, never held. */
+/** How the guest is set up at its first boot (`spec.bootstrap`). Secrets are named here, never held. */
 
 /** A key of a Secret in the namespace of the VirtualMachine. */
 const secretKey = z.object({ key: z.string(), name: z.string() });

@@ -49,7 +49,7 @@ export const virtualMachineClassSchema = customResource('vmoperator.vmware.com/v
   status: status.optional(),
 });
 
-/** A size of VMs. Source: vm-and-machine.md annex 1. */
+/** A size of VMs. */
 export type VirtualMachineClass = z.output<typeof virtualMachineClassSchema>;
 
 export const virtualMachineClassCrd: CrdBody = {

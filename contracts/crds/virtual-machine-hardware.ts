@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { int32, listMap, quantity, wholeQuantity, withRules } from './schema.ts';
 import { keyValue } from './virtual-machine-network.ts';
 
-/** What the VM is made of, beyond its class. Source: vm-and-machine.md annex 1. */
+/** What the VM is made of, beyond its class. */
 
 const cdrom = z.object({
   allowGuestControl: z.boolean().default(true).optional(),

@@ -51,7 +51,7 @@ export const clusterVirtualMachineImageSchema = customResource(
   { spec: spec.optional(), status: status.optional() },
 );
 
-/** What a VM can be made from: an item of a content library, or a template. Source: vm-and-machine.md annex 1. */
+/** What a VM can be made from: an item of a content library, or a template. */
 export type VirtualMachineImage = z.output<typeof virtualMachineImageSchema>;
 export type ClusterVirtualMachineImage = z.output<typeof clusterVirtualMachineImageSchema>;
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { int32, int64, listMap, withRules } from './schema.ts';
 
-/** What the VM is connected to (`spec.network`). Source: vm-and-machine.md annex 1. */
+/** What the VM is connected to (`spec.network`). */
 
 /** A row of a list that is keyed by `key`. */
 export const keyValue = z.object({ key: z.string(), value: z.string().optional() });

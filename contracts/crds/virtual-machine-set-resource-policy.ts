@@ -29,7 +29,7 @@ export const virtualMachineSetResourcePolicySchema = customResource(
   { spec: spec.optional(), status: status.optional() },
 );
 
-/** A folder, a resource pool and modules of anti-affinity that VMs share. Source: vm-and-machine.md A.11 and annex 1. */
+/** A folder, a resource pool and modules of anti-affinity that VMs share. See docs/compatibility.md#resource-policies. */
 export type VirtualMachineSetResourcePolicy = z.output<typeof virtualMachineSetResourcePolicySchema>;
 
 export const virtualMachineSetResourcePolicyCrd: CrdBody = {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { conditions, int32, int64, listMap, quantity, reference, time } from './schema.ts';
 import { keyValue } from './virtual-machine-network.ts';
 
-/** What is known of a VM (`status`). Source: vm-and-machine.md annex 1. */
+/** What is known of a VM (`status`). */
 
 const snapshotReference = z.object({
   name: z.string(),

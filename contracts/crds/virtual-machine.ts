@@ -136,7 +136,7 @@ export const virtualMachineSchema = customResource('vmoperator.vmware.com/v1alph
   status: virtualMachineStatus.optional(),
 });
 
-/** A virtual machine on vSphere. Source: vm-and-machine.md A and annex 1. */
+/** A virtual machine on vSphere. See docs/compatibility.md#virtualmachine-object. */
 export type VirtualMachine = z.output<typeof virtualMachineSchema>;
 export type VirtualMachineSpec = NonNullable<VirtualMachine['spec']>;
 export type VirtualMachineStatus = NonNullable<VirtualMachine['status']>;

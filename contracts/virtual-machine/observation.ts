@@ -215,7 +215,7 @@ export interface CreateInFlight {
   sinceMs: number;
 }
 
-/** The parts of an update, in the order of the seed, and those of a whole lifecycle, as failures are counted by them. */
+/** The parts of an update, in the order of docs/charts/virtual-machine.md#update, and those of a whole lifecycle, as failures are counted by them. */
 export const stages = ['schemaUpgrade', 'status', 'backup', 'config', 'power', 'snapshot'] as const;
 export type Stage = (typeof stages)[number] | 'create' | 'delete' | 'observe';
 

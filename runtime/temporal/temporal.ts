@@ -84,7 +84,7 @@ function loadConnectConfig(env: NodeJS.ProcessEnv): ReturnType<typeof loadClient
 export function openClient(settings: TemporalSettings): Client {
   const connection = Connection.lazy({
     ...(settings.connection as ConnectionOptions),
-    // No retries below those of whoever calls (design section 2, rule 3); they would also hide what went wrong.
+    // No retries below those of whoever calls (docs/rules.md#retries); they would also hide what went wrong.
     interceptors: [],
     channelArgs: { 'grpc.initial_reconnect_backoff_ms': 200, 'grpc.max_reconnect_backoff_ms': maxReconnectMs },
   });

@@ -6,7 +6,7 @@ import { formatDuration } from '../render/duration.ts';
 import type { Finding } from './finding.ts';
 import { fail, ok, warn } from './finding.ts';
 
-/** The leader election of openstack-hypervisor-operator (hypervisor.md A.4). */
+/** The leader election of openstack-hypervisor-operator (docs/compatibility.md#names-on-nodes). */
 const replacedLease = '4c28796a.cloud.sap';
 
 const check = 'replaced operator';

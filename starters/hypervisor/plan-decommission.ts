@@ -81,7 +81,7 @@ function onItsWay(
   };
 }
 
-/** What was consented to before stays, and who did so last is recorded (design section 2, rule 16). */
+/** What was consented to before stays, and who did so last is recorded (docs/rules.md#consent). */
 function consentChange(
   { annotations }: HypervisorObject,
   { consent, by }: DecommissionRequest,

@@ -11,7 +11,7 @@ export interface Budget {
 }
 
 /**
- * The budgets of each lifecycle: design section 9, and for what it does not name the worst that was seen, with room for a quarter more.
+ * The budgets of each lifecycle: docs/rules.md#history-budgets, and else the worst that was seen, with room for a quarter more.
  * Recorded histories are held to them (`budgets.test.ts`) with their calls; an eviction of 24 servers is, with all
  * columns, in `eviction-history.test.ts`. docs/limits.md shows this table.
  */

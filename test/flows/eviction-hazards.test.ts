@@ -20,7 +20,7 @@ import type { World } from './world.ts';
 import { limitMs } from './world-base.ts';
 import { openWorld } from './world.ts';
 
-/** Hazards of the replaced operator (hypervisor.md C.1), each with the scene in which it failed. */
+/** Hazards of the replaced operator (docs/compatibility.md#hazards), each with the scene in which it failed. */
 
 let world: World;
 const pool = openHostPool(() => world, ['node-1', 'node-2', 'node-3', 'node-4']);

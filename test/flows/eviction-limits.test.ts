@@ -10,7 +10,7 @@ import type { World } from './world.ts';
 import { limitMs, quickSettings } from './world-base.ts';
 import { openWorld } from './world.ts';
 
-/** Limits across runs (design section 5), by what Nova's own journal shows. One after another: the region is everybody's. */
+/** Limits across runs (docs/rules.md#allowances), by what Nova's own journal shows. One after another: the region is everybody's. */
 
 let world: World;
 const limit = 3;

@@ -5,7 +5,7 @@ import type { World } from './world.ts';
 import { limitMs, quickSettings } from './world-base.ts';
 import { openWorld } from './world.ts';
 
-/** Modes `off`, `observe` and `act` (design section 2, rule 14), and `drover stop` (rule 15). */
+/** Modes `off`, `observe` and `act` (docs/rules.md#modes), and `drover stop` (docs/rules.md#a-users-stop). */
 
 let world: World;
 

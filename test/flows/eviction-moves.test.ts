@@ -23,7 +23,7 @@ import type { World } from './world.ts';
 import { limitMs } from './world-base.ts';
 import { openWorld } from './world.ts';
 
-/** How single servers leave a host: each state and each surprise of design section 5, step 4. */
+/** How single servers leave a host: each state and each surprise (docs/charts/eviction.md#one-server). */
 
 let world: World;
 const pool = openHostPool(() => world, ['node-1', 'node-2', 'node-3', 'node-4']);

@@ -10,7 +10,7 @@ import type { World } from './world.ts';
 import { limitMs, quickSettings } from './world-base.ts';
 import { openWorld } from './world.ts';
 
-/** Seed 001 "Eviction Reasons", design section 5, step 7: who is enabled again, when, and what each cause makes of obstacles. */
+/** Causes (docs/charts/eviction.md#causes): who is enabled again, when, and what each makes of obstacles. */
 
 let world: World;
 const pool = openHostPool(() => world, ['node-1', 'node-2', 'node-3', 'node-4']);

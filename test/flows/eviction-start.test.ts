@@ -8,7 +8,7 @@ import type { World } from './world.ts';
 import { limitMs, quickSettings } from './world-base.ts';
 import { openWorld } from './world.ts';
 
-/** Design section 5 and README: one eviction, started three ways with the same result, and steered by Temporal’s own tools. */
+/** README: one eviction, started three ways with the same result, and steered by Temporal’s own tools. */
 
 const reason = 'new firmware';
 let world: World;

@@ -110,7 +110,7 @@ const rows: Row[] = [
   ['a live migration in progress is waited for, whoever started it', migrating, live, {}, {}, wait(live)],
   ['a cold one too', { status: 'RESIZE', taskState: 'resize_migrating' }, cold, {}, {}, wait(cold)],
   ['one that arrives is waited for', { host: 'node-2', ...migrating }, live, {}, {}, wait(live)],
-  ['the server’s host lies early: the record decides (trap 1)', { host: 'node-2' }, live, {}, {}, wait(live)],
+  ['the server’s host lies early: the record decides', { host: 'node-2' }, live, {}, {}, wait(live)],
   [
     'the first stuck migration is aborted',
     migrating,

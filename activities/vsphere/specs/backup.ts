@@ -5,7 +5,7 @@ import { diskUuid, virtualDisksOf } from '../facts/devices.ts';
 import type { Devices } from '../read-vm.ts';
 import { isA } from '../wire/kinds.ts';
 
-/** What stands in the VM's ExtraConfig for whoever restores it. An empty value takes a key away. Pure. Source: vm-and-machine.md A.7, backup. */
+/** What stands in the VM's ExtraConfig for whoever restores it. An empty value takes a key away. Pure. See docs/compatibility.md#backup. */
 export function backupOptions({ generation, yaml, claims }: StoredObject, devices: Devices): Record<string, string> {
   const disks = virtualDisksOf(devices).flatMap((disk) => {
     const claim = claims.find((one) => one.diskUuid === diskUuid(disk));

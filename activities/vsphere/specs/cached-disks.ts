@@ -7,7 +7,7 @@ import { droverFailure } from '../../../runtime/failure.ts';
 import type { VirtualDeviceConfigSpec, VirtualMachineConfigSpec } from '../wire/vim/types.ts';
 import { newConfig } from './new-vm.ts';
 
-/** A VM of disks that are there. Source: vm-and-machine.md A.6. Pure. */
+/** A VM of disks that are there. See docs/compatibility.md#image-cache. Pure. */
 
 type CachedSource = Extract<CreateSource, { kind: 'cachedDisks' }>;
 

@@ -20,7 +20,7 @@ const upTo = (stage: Stage): Stage[] => stages.slice(0, stages.findIndex((one) =
 const all = [...stages];
 const poweringOff: Given = { desired: { powerState: 'PoweredOff' } };
 
-test('the order is the seed’s', () => {
+test('the order is the chart’s', () => {
   expect(updateStages.map(({ stage }) => stage)).toEqual([
     'schemaUpgrade',
     'status',

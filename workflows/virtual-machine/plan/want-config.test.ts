@@ -33,7 +33,7 @@ const rows: [
   ['a classless VM has no size but its own', { className: null }, null, 'all', 'no -'],
 ];
 
-test.each(rows)('A.7 resize: %s', (_why, wanted, fetched, resize, is) => {
+test.each(rows)('resize: %s', (_why, wanted, fetched, resize, is) => {
   const judged = judgeResize({ ...desiredOf(), ...wanted }, fetched, { resize });
   expect(`${judged.apply === null ? 'no' : 'yes'} ${judged.condition?.reason ?? '-'}`).toBe(is);
 });
