@@ -201,7 +201,7 @@ export function followKinds({
           }),
         ),
       ];
-      return [{ ...own, subject, facts, digest: digestOf([digested(own.route, facts), ...others]) }];
+      return [{ ...own, subject, facts, digest: digestOf(digested(own.route, facts), others) }];
     });
   };
 

@@ -60,11 +60,17 @@ export interface SecretVersion {
 }
 
 /**
- * The digest of an object and of all that it depends on, in any order. Fields that drover has written do not count, so that its own status
- * changes nothing. What is not there is left out.
+ * The digest of an object and of all that it depends on, in any order; what is not there is left out. Nothing counts that drover has
+ * written: no fields of the status, nor the object's own generation, which the run may have moved itself. It needs not to count, as an
+ * object is reconciled for its generation, or told anyway.
  */
-export function digestOf(objects: readonly DigestedObject[], secrets: readonly SecretVersion[] = []): string {
-  const rows = objects.map(({ kind, fullName, uid, deleting, watched: { fields, ...watched } }) => {
+export function digestOf(
+  own: DigestedObject,
+  others: readonly DigestedObject[],
+  secrets: readonly SecretVersion[] = [],
+): string {
+  const itself = { ...own, watched: { ...own.watched, generation: null } };
+  const rows = [itself, ...others].map(({ kind, fullName, uid, deleting, watched: { fields, ...watched } }) => {
     const foreign = Object.entries(fields).flatMap(([path, { value, own }]) => (own === true ? [] : [[path, value]]));
     return JSON.stringify([kind, fullName, uid, deleting, Object.values(watched), foreign.toSorted(byText)]);
   });
@@ -125,5 +131,5 @@ export function digestOfRead(
         kind === watch.resource.kind && concerns(watch, object) ? [digested(kind, object, watch.predicate)] : [],
       ),
     );
-  return digestOf([digested(row.kind, own, row.predicate, row.finalizer), ...watched], secrets);
+  return digestOf(digested(row.kind, own, row.predicate, row.finalizer), watched, secrets);
 }

@@ -45,7 +45,7 @@ export const vcenterSettings = (
 });
 
 const vmoperator = 'vmoperator.vmware.com/v1alpha6';
-const vmClass = (namespace: string, name: string, cpus: number, memory: string): object => ({
+export const vmClass = (namespace: string, name: string, cpus: number, memory: string): object => ({
   apiVersion: vmoperator,
   kind: 'VirtualMachineClass',
   metadata: { namespace, name },

@@ -6,6 +6,7 @@ import { findService } from '../../lab/openstack/hosts.ts';
 import { checkInvariants } from '../invariants.ts';
 import type { HypervisorScene } from './hypervisor-scene.ts';
 import { lifecycleSettings, openHypervisorScene } from './hypervisor-scene.ts';
+import { until } from './until.ts';
 import type { World } from './world.ts';
 import { limitMs } from './world-base.ts';
 import { openWorld } from './world.ts';
@@ -65,6 +66,32 @@ test(
     expect((await scene.untilState(host, 'Active')).status).toMatchObject({ evicted: false });
     expect(await findService(world.session, host)).toMatchObject({ status: 'enabled' });
     expect(await world.kubectl(['get', 'evictions', '-o', 'name'])).not.toContain(host);
+  },
+  limitMs,
+);
+
+test(
+  'a bridge that is killed and started again observes a host whose Node has changed meanwhile, and none that has not',
+  async () => {
+    await scene.untilRunClosed(host);
+    const runs = async (): Promise<number> =>
+      (await world.client.workflow.count(`WorkflowId = '${hypervisorId(host)}'`)).count;
+    const before = await runs();
+    const restarted = async (change: () => Promise<unknown>): Promise<void> => {
+      await world.drover.kill('bridge');
+      await change();
+      await world.drover.restart('bridge');
+    };
+    const traits = (value: string): Promise<string> =>
+      world.kubectl(['annotate', 'node', host, `${nodeMarks.customTraits}=${value}`, '--overwrite']);
+    await restarted(() => world.kubectl(['annotate', 'node', host, 'example.com/note=of-no-concern', '--overwrite']));
+    await restarted(() => traits('CUSTOM_DROVER_OTHER'));
+    await until('the trait of the Node', 60_000, async () => {
+      const { status } = await scene.untilState(host, 'Active');
+      return (status?.traits ?? []).includes('CUSTOM_DROVER_OTHER') ? {} : (status?.traits ?? []).join();
+    });
+    await scene.untilRunClosed(host);
+    expect((await runs()) - before).toBe(1);
   },
   limitMs,
 );

@@ -1,11 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import { findCondition } from '../../contracts/conditions.ts';
+import { virtualMachineId, workflowTypes } from '../../contracts/ids.ts';
+import { apiVersionOf } from '../../contracts/kinds/object.ts';
+import { virtualMachineClass } from '../../contracts/kinds/resources.ts';
 import { virtualMachineFinalizers } from '../../contracts/virtual-machine/metadata.ts';
 import { inventory } from '../../lab/vsphere/handle.ts';
 import type { RecordedRequest } from '../../lab/vsphere/control.ts';
 import type { WitnessedVm } from '../../lab/vsphere/scene.ts';
-import { vmScene } from '../../lab/vsphere/scene.ts';
+import { vmClass, vmScene } from '../../lab/vsphere/scene.ts';
+import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
 import { checkInvariants } from '../invariants.ts';
 import { until } from './until.ts';
 import type { VmWorld } from './virtual-machine-world.ts';
@@ -156,6 +160,47 @@ test(
       ).toEqual(expect.arrayContaining(['CancelTask', 'Destroy_Task']));
       expect(await world.witness('unwanted')).toBeNull();
     }),
+  limitMs,
+);
+
+test(
+  'a bridge that is killed and started again starts runs for what has changed meanwhile, and for nothing else',
+  async () => {
+    const names = ['kept-1', 'kept-2', 'kept-3', 'moved'];
+    const className = 'its-own';
+    await world.make(vmClass(namespace, className, 1, '1Gi'));
+    for (const name of names) await world.create(name, name === 'moved' ? { className } : {});
+    for (const name of names) await world.untilSaid(name, settled);
+    const runsOf = async (name: string): Promise<number> =>
+      (await world.client.workflow.count(`WorkflowId = '${virtualMachineId(namespace, name)}'`)).count;
+    await until('the runs to have ended', 30_000, async () => {
+      const { count } = await world.client.workflow.count(
+        `WorkflowType = '${workflowTypes.reconcileVirtualMachine}' AND ExecutionStatus = 'Running'`,
+      );
+      return count === 0 ? {} : `${count} are open`;
+    });
+    const before = await Promise.all(names.map(runsOf));
+    await world.drover.kill('bridge');
+    await world.change('kept-1', { metadata: { labels: { note: 'of-no-concern' } } });
+    const path = resourcePath(apiVersionOf(virtualMachineClass), virtualMachineClass.plural, {
+      namespace,
+      name: className,
+    });
+    const body = { spec: { hardware: { cpus: 2 } } };
+    await world.api.request({ method: 'PATCH', patchType: 'merge', path, body }, AbortSignal.timeout(10_000));
+    await world.drover.restart('bridge');
+    const moved = names.length - 1;
+    await until('the run of the changed class', 60_000, async () =>
+      (await runsOf('moved')) > (before[moved] ?? 0) ? {} : 'not yet',
+    );
+    // What is reconciled is compared at once, so that whatever was started for the others is there when one more VM is made.
+    await world.create('later');
+    await world.untilSaid('later', settled);
+    const started = (await Promise.all(names.map(runsOf))).map((count, index) => count - (before[index] ?? 0));
+    expect(started).toEqual([0, 0, 0, 1]);
+    for (const name of [...names, 'later']) await world.remove(name);
+    for (const name of [...names, 'later']) await world.untilSaid(name, /^gone$/u);
+  },
   limitMs,
 );
 
