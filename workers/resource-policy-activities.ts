@@ -40,8 +40,9 @@ export function composeResourcePolicyActivities(
   const settingsOf = (): PolicySettings | null => {
     if (mode === 'off') return null;
     const names = vcenters.map(({ name }) => name);
-    const { vcenter, recheckMs, lingerMs } = virtualMachineSettings(virtualMachine, { vcenters: names, cluster, mode });
-    return { vcenter, mode, recheckMs, lingerMs, publishMinMs };
+    const { vcenter, lingerMs } = virtualMachineSettings(virtualMachine, { vcenters: names, cluster, mode });
+    // No signal says that the last VirtualMachine which names a policy is gone.
+    return { vcenter, mode, recheckMs: virtualMachine.recheckMs, lingerMs, publishMinMs };
   };
   return createResourcePolicyActivities({
     client: openObjects(kubernetes),

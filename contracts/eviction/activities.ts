@@ -52,7 +52,8 @@ export interface EvictionReport {
   uid: string;
   conditions: ConditionUpdate[];
   hypervisorServiceId: string | null;
-  outstandingInstances: string[];
+  /** Null: the servers are not listed yet, and the Eviction goes on saying what it says. */
+  outstandingInstances: string[] | null;
   outstandingRamMb: number;
   events: { type: 'Normal' | 'Warning'; reason: string; message: string }[];
   /** The run has ended: release the object if it is deleted. */

@@ -121,11 +121,11 @@ export function replaceRecording(entries: readonly Entry[], recording: string, a
   return keepOnce([...others, ...added]);
 }
 
-/** Of entries with the same commands one, with the names of all; rather one whose calls were counted. Pure. */
+/** Of entries with the same commands the newest, with the names of all; rather one whose calls were counted. Pure. */
 export function keepOnce(entries: readonly Entry[]): Entry[] {
   const groups = Map.groupBy(entries, ({ history }) => sameCommands(history)).values();
   return Array.from(groups, (group) => ({
-    ...(group.find(({ calls }) => calls !== undefined) ?? group[0])!,
+    ...(group.findLast(({ calls }) => calls !== undefined) ?? group.at(-1))!,
     names: group.flatMap(({ names }) => names).toSorted(byName),
   }));
 }

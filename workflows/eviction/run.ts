@@ -180,7 +180,7 @@ export async function publishNow(run: EvictionRun, options: { releaseFinalizer: 
       uid,
       conditions: describeConditions(state, run.waiting?.message ?? null),
       hypervisorServiceId: state.host?.serviceId ?? null,
-      outstandingInstances: outstanding(state).map(({ instance }) => instance.id),
+      outstandingInstances: state.host === null ? null : outstanding(state).map(({ instance }) => instance.id),
       outstandingRamMb: outstandingRamMiB(state),
       events,
       releaseFinalizer: options.releaseFinalizer,

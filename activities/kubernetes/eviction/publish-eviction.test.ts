@@ -41,6 +41,12 @@ test('a host that was not found keeps the id that is there', () => {
   ).not.toHaveProperty('hypervisorServiceId');
 });
 
+test('before the servers are listed, the list that is there stays', () => {
+  const said = wantedStatus({ outstandingInstances: ['a'] }, { ...report, outstandingInstances: null }, false, now);
+  expect(said).not.toHaveProperty('outstandingInstances');
+  expect(said).not.toHaveProperty('outstandingRamMb');
+});
+
 test('a message is cut to what kube-apiserver takes', () => {
   const [first] = report.conditions;
   const long = { ...report, conditions: [{ ...first!, message: 'x'.repeat(40_000) }] };

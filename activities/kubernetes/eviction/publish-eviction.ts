@@ -81,8 +81,10 @@ export function wantedStatus(
   if (observes) return { conditions };
   return {
     conditions,
-    outstandingInstances: report.outstandingInstances,
-    outstandingRamMb: report.outstandingRamMb,
+    ...(report.outstandingInstances !== null && {
+      outstandingInstances: report.outstandingInstances,
+      outstandingRamMb: report.outstandingRamMb,
+    }),
     ...(report.hypervisorServiceId !== null && { hypervisorServiceId: report.hypervisorServiceId }),
   };
 }
