@@ -193,7 +193,7 @@ export function describeHypervisorActivities(test: ContractTest): void {
       status: 'done',
       stuck: null,
       message: null,
-      observation: { instance: { status: 'ACTIVE', host: expect.stringMatching(/^node-[1-6]$/u) } },
+      observation: { instance: { status: 'ACTIVE', host: expect.stringMatching(/^node-[1-68]$/u) } },
     });
     const { id: named } = started(await drover.startEvacuation({ ...request(stopped.id), targetHost: 'node-2' }));
     expect(await ended(drover, stopped.id, named)).toMatchObject({
