@@ -115,13 +115,14 @@ export const budgets = {
   },
   vmGlance: {
     title: '`reconcileVirtualMachine`, nothing to do',
-    events: 12,
+    // One is the digest in the run's memo, by which a restarted bridge starts none.
+    events: 13,
     activityCalls: 1,
     calls: { vsphere: 14, kubernetes: 10 },
   },
   vmUpdate: {
     title: '`reconcileVirtualMachine`, another class, or powered on or off',
-    events: 30,
+    events: 31,
     activityCalls: 3,
     calls: { vsphere: 24, kubernetes: 16 },
   },
