@@ -9,7 +9,8 @@ import type { VirtualMachine } from '../../contracts/crds/virtual-machine.ts';
 import { objectPath } from '../../lab/kubernetes-objects.ts';
 import { writeServiceAccountKubeconfig } from '../../lab/parts/kubernetes-access.ts';
 import { systemClock } from '../../runtime/clock.ts';
-import { connectKubernetes } from '../../runtime/kubernetes/kubernetes.ts';
+import { connectKubernetes, type Kubernetes } from '../../runtime/kubernetes/kubernetes.ts';
+import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
 import { openObjects } from '../../runtime/kubernetes/objects.ts';
 import { resources } from '../../runtime/kubernetes/resources.ts';
 import { describeEvictionObjects } from '../contracts/eviction-objects.ts';
@@ -117,7 +118,7 @@ describe('kube-apiserver alone', () => {
 
   const asAccount = async <Result>(
     account: { namespace: string; name: string },
-    use: (client: ReturnType<typeof createVirtualMachineClient>) => Promise<Result>,
+    use: (client: ReturnType<typeof createVirtualMachineClient>, kubernetes: Kubernetes) => Promise<Result>,
   ): Promise<Result> => {
     const kubeconfig = await writeServiceAccountKubeconfig(world.handle, {
       ...account,
@@ -125,7 +126,7 @@ describe('kube-apiserver alone', () => {
     });
     const kubernetes = connectKubernetes({ kubeconfig });
     try {
-      return await use(createVirtualMachineClient(kubernetes));
+      return await use(createVirtualMachineClient(kubernetes), kubernetes);
     } finally {
       await kubernetes.close();
     }
@@ -200,11 +201,14 @@ describe('kube-apiserver alone', () => {
     const key = { namespace, name: 'root' };
     await objects.create({ apiVersion: 'v1', kind: 'Secret', metadata: key, stringData: { password: 'hunter2' } });
     await objects.create(vm('seen'));
-    await asAccount({ namespace: 'drover-system', name: 'drover-bridge' }, async (client) => {
-      expect(await client.getVirtualMachine({ namespace, name: 'seen' }, signal)).toMatchObject({
-        metadata: { name: 'seen' },
-      });
-      expect(await client.getClass({ namespace, name: 'small' }, signal)).toBeNull();
+    await asAccount({ namespace: 'drover-system', name: 'drover-bridge' }, async (client, kubernetes) => {
+      for (const plural of ['virtualmachines', 'virtualmachineclasses'])
+        expect(
+          await kubernetes.request(
+            { method: 'GET', path: resourcePath(vmVersion, plural), query: { limit: 1 } },
+            signal,
+          ),
+        ).toHaveProperty('items');
       await expect(client.getSecret(key, signal)).rejects.toMatchObject({
         type: 'KubernetesForbidden',
         message: expect.stringContaining('secrets'),
