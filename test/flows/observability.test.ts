@@ -97,7 +97,7 @@ describeWithPrometheus('Prometheus', () => {
 
       shown = await until('the worker to show the run', 30_000, async () => {
         const seen = { worker: await read('worker'), bridge: await read('bridge') };
-        return seen.worker.includes('result="Succeeded"') ? seen : 'no run yet';
+        return seen.worker.includes('result="reconciled"') ? seen : 'no run yet';
       });
       const { worker, bridge } = shown;
       const described = (page: string): string[] =>
@@ -111,7 +111,7 @@ describeWithPrometheus('Prometheus', () => {
         ]);
         expect([name, found]).toEqual([name, from.map((process) => [process, true])]);
       }
-      expect(worker).toMatch(/^drover_runs_total\{[^}]*kind="Eviction"[^}]*result="Succeeded"[^}]*\} 1$/mu);
+      expect(worker).toMatch(/^drover_runs_total\{[^}]*kind="Eviction"[^}]*result="reconciled"[^}]*\} 1$/mu);
       expect(worker).toMatch(/^drover_runs_total\{[^}]*kind="Migration"[^}]*result="moved"[^}]*\} 3$/mu);
       expect(worker).toMatch(/^drover_migrations_total\{[^}]*outcome="completed"[^}]*\} 3$/mu);
       expect(worker).toMatch(
