@@ -91,7 +91,7 @@ test(
     const start = ['workflow', 'start', '--taskqueue', 'drover', '--workflow_type', 'evictHypervisor', '--workflow_id'];
     const twofold = { hypervisor: 'node-1', reason: 'x', parallelism: 0, cause: 'mood' };
     const wrong: [id: string, input: string[], words: string][] = [
-      ['nothing', [], 'the input: '],
+      ['nothing', [], 'hypervisor is missing'],
       ['two', ['--input', JSON.stringify(twofold)], '; parallelism: must be'],
     ];
     for (const [id, input, words] of wrong) {

@@ -216,7 +216,7 @@ describe('kube-apiserver alone', () => {
       await expect(client.getStorageClass('fast', signal)).rejects.toMatchObject({ type: 'KubernetesForbidden' });
     });
     expect(await createVirtualMachineClient(world.worker).getSecret(key, signal)).toMatchObject({
-      password: Buffer.from('hunter2'),
+      data: { password: Buffer.from('hunter2') },
     });
   });
 

@@ -140,6 +140,8 @@ interface Told {
 }
 
 function obey(seen: Conduct, name: string, told: Told | null): void {
+  // Such as a number, which is refused.
+  if (typeof told !== 'object') return;
   const { instance = '', parallelism = 0, allowance } = told ?? {};
   if (name === messages.objectChanged.name) seen.change = seen.isOpen && seen.change === 'none' ? 'told' : seen.change;
   else if (name === messages.pause.name) seen.isPaused = true;
