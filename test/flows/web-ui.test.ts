@@ -120,7 +120,7 @@ describeWithBrowser('Web UI', () => {
       await page.goto(`${runUrl}/history`, { waitUntil: 'domcontentloaded' });
       await untilText(page, [
         'openEviction • Find the Eviction and validate it',
-        `preflightEviction • Preflight: what stands in the way of emptying ${host}`,
+        `preflightEviction • Preflight: find what prevents that ${host} is emptied`,
         `ensureServiceDisabled • Disable the compute service of ${host}`,
         `Move ${staysBehind} off ${host}`,
       ]);
