@@ -48,22 +48,52 @@ export function judgeByName(
 
 type Reading = Pick<Tools, 'gateway' | 'scope'>;
 
-/** The VM of an object: by its instance UUID, and where that finds none, by its name. Never another one. @throws also VirtualMachineAmbiguous */
-export async function findVm(
+/**
+ * The VM of an object: by its instance UUID, and where that finds none, by its name. Never another one.
+ *
+ * vCenter lists a VM before the create has written its mark, so a VM without a mark is judged only when no create is under way.
+ *
+ * @throws also VirtualMachineAmbiguous, and VsphereBusy where a create may still write the mark
+ */
+export async function findVm(reading: Reading, identity: VmIdentity): Promise<VirtualMachine | null> {
+  const { gateway, scope } = reading;
+  const found = await readFound(reading, identity);
+  const unmarked = found.kind === 'vm' && found.vm.mark === null ? found.vm : null;
+  if (unmarked === null) return judge(found, identity);
+  const creates = await gateway.runningCreates(scope.signal);
+  if (creates.length > 0)
+    throw droverFailure(
+      'VsphereBusy',
+      `${unmarked.name} (${unmarked.id}) at vCenter ${gateway.vcenter} has no mark, and ${creates.join(', ')} may be creating it`,
+    );
+  // The create may have ended since the VM was read.
+  return judge(await readFound(reading, identity), identity);
+}
+
+type Found = NameInFolder & { folder: string | null };
+
+async function readFound(
   { gateway, scope: { signal } }: Reading,
-  identity: VmIdentity,
-): Promise<VirtualMachine | null> {
-  const { instanceUuid, folder, name } = identity;
-  const [found, ...others] = await gateway.findByInstanceUuid(instanceUuid, signal);
+  { instanceUuid, folder, name }: VmIdentity,
+): Promise<Found> {
+  const [id, ...others] = await gateway.findByInstanceUuid(instanceUuid, signal);
   if (others.length > 0)
     throw droverFailure(
       'VirtualMachineAmbiguous',
-      `${1 + others.length} VMs of vCenter ${gateway.vcenter} have the instance UUID ${instanceUuid}: ${[found, ...others].join(', ')}`,
+      `${1 + others.length} VMs of vCenter ${gateway.vcenter} have the instance UUID ${instanceUuid}: ${[id, ...others].join(', ')}`,
     );
-  const byUuid = judgeByUuid(found === undefined ? null : await gateway.read(found, signal), identity);
-  if (byUuid !== null || folder === null) return byUuid;
-  return judgeByName(await gateway.findInFolder(folder, name, signal), { ...identity, folder });
+  const vm = id === undefined ? null : await gateway.read(id, signal);
+  if (vm !== null) return { kind: 'vm', vm, folder: null };
+  return folder === null
+    ? { kind: 'nothing', folder }
+    : { ...(await gateway.findInFolder(folder, name, signal)), folder };
 }
+
+/** @param found its folder is null where the instance UUID found it */
+const judge = ({ folder, ...found }: Found, identity: VmIdentity): VirtualMachine | null =>
+  folder === null
+    ? judgeByUuid(found.kind === 'vm' ? found.vm : null, identity)
+    : judgeByName(found, { ...identity, folder });
 
 const notOwned = ({ name, id, mark: seen }: VirtualMachine, mark: OwnershipMark) =>
   droverFailure(

@@ -16,6 +16,7 @@ function attempt(looks: readonly { task: string | null; there: NameInFolder }[])
     findActivated: () => Promise.resolve(looks[(look += 1)]?.task ?? null),
     findByInstanceUuid: () => Promise.resolve([]),
     findInFolder: () => Promise.resolve(looks[look]?.there ?? { kind: 'nothing' }),
+    runningCreates: () => Promise.resolve([looks[look + 1]?.task ?? []].flat()),
   };
   const tools = { gateway, scope: { signal: new AbortController().signal } } as unknown as Tools;
   const request = { create: {}, mark, cause: 'spec', itemId: 'item-1' } as unknown as Parameters<

@@ -33,7 +33,7 @@ export async function submitDeploy(
   // It has its name before it has its mark: another attempt may have begun to deploy it since its task was looked for.
   const findMade = (): ReturnType<typeof look> =>
     look().catch((failure: unknown) => {
-      if (failureCode(failure) === 'VirtualMachineNameTaken') return look();
+      if (['VirtualMachineNameTaken', 'VsphereBusy'].includes(failureCode(failure) ?? '')) return look();
       throw failure;
     });
   const made = await findMade();
