@@ -1,5 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import { systemClock } from '../../runtime/clock.ts';
+import { type Clock, systemClock, withTimeout } from '../../runtime/clock.ts';
 import { failureCode } from '../../runtime/failure.ts';
 import { openVcenter } from '../../activities/vsphere/client.ts';
 import { configOf } from '../../activities/vsphere/find-vm.ts';
@@ -19,34 +18,35 @@ export function openBlindClone({ vsphere }: Pick<Config, 'vsphere'>): Mutation {
   const [settings] = loadVcenters(vsphere, process.env);
   if (settings === undefined) throw new Error('there is no vCenter');
   const gateway = openGateway(openVcenter(settings, { clock: systemClock }), settings.budget, systemClock);
-  return (activity, args) => (activity === 'submitNewVm' ? () => blindClone(gateway, args[0] as NewVm) : undefined);
+  return (activity, args) =>
+    activity === 'submitNewVm' ? () => blindClone(gateway, systemClock, args[0] as NewVm) : undefined;
 }
 
 /** Clones without looking whether an earlier attempt has done so; where the name is taken, it takes another one. */
-async function blindClone(gateway: VcenterGateway, { create, mark }: NewVm): Promise<SubmittedTask> {
-  const signal = AbortSignal.timeout(limitMs);
-  const { source, at, instanceUuid } = create;
-  if (source.kind !== 'template') throw new Error('it only clones');
-  const template = await gateway.read(source.moId, signal);
-  if (template === null) throw new Error('there is no template');
-  for (let number = 1; ; number += 1) {
-    const name = number === 1 ? create.name : `${create.name}-${number}`;
-    const taskId = await gateway.submit(
-      'CloneVM_Task',
-      vmRef(source.moId),
-      { folder: folderRef(at.folder), name, spec: cloneSpec(create, mark, configOf(template).devices) },
-      signal,
-    );
-    const end = await endOf(gateway, taskId, signal);
-    if (end.state === 'error' && failureCode(end.failure) === 'VirtualMachineNameTaken') continue;
-    return { taskId, purpose: { kind: 'create', mark, folder: at.folder, name, instanceUuid } };
-  }
-}
+export const blindClone = (gateway: VcenterGateway, clock: Clock, { create, mark }: NewVm): Promise<SubmittedTask> =>
+  withTimeout(clock, limitMs, async (signal) => {
+    const { source, at, instanceUuid } = create;
+    if (source.kind !== 'template') throw new Error('it only clones');
+    const template = await gateway.read(source.moId, signal);
+    if (template === null) throw new Error('there is no template');
+    for (let number = 1; ; number += 1) {
+      const name = number === 1 ? create.name : `${create.name}-${number}`;
+      const taskId = await gateway.submit(
+        'CloneVM_Task',
+        vmRef(source.moId),
+        { folder: folderRef(at.folder), name, spec: cloneSpec(create, mark, configOf(template).devices) },
+        signal,
+      );
+      const end = await endOf(gateway, taskId, clock, signal);
+      if (end.state === 'error' && failureCode(end.failure) === 'VirtualMachineNameTaken') continue;
+      return { taskId, purpose: { kind: 'create', mark, folder: at.folder, name, instanceUuid } };
+    }
+  });
 
-async function endOf(gateway: VcenterGateway, taskId: string, signal: AbortSignal): Promise<TaskState> {
+async function endOf(gateway: VcenterGateway, taskId: string, clock: Clock, signal: AbortSignal): Promise<TaskState> {
   for (;;) {
     const seen = await gateway.readTask(taskId, signal);
     if (seen.state === 'success' || seen.state === 'error') return seen;
-    await delay(pauseMs, undefined, { signal });
+    await clock.sleep(pauseMs, signal);
   }
 }

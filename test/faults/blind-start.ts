@@ -1,10 +1,8 @@
-import { setTimeout as delay } from 'node:timers/promises';
-
 import { openSession } from '../../activities/keystone/client.ts';
 import { createNovaClient } from '../../activities/nova/client.ts';
 import type { NovaClient } from '../../activities/nova/types.ts';
 import type { MigrationStart, MigrationSubject } from '../../contracts/eviction/migrate-instance.ts';
-import { systemClock } from '../../runtime/clock.ts';
+import { type Clock, systemClock, withTimeout } from '../../runtime/clock.ts';
 import { loadOpenStackSettings } from '../../runtime/config/openstack-settings.ts';
 import { failureCode } from '../../runtime/failure.ts';
 import type { Mutation } from './gate.ts';
@@ -13,31 +11,28 @@ const limitMs = 12_000;
 const pauseMs = 100;
 
 export function openBlindStart(): Mutation {
-  const nova = createNovaClient(
-    openSession(loadOpenStackSettings(process.env, { cloud: process.env['OS_CLOUD'] ?? 'lab' }), {
-      clock: systemClock,
-    }),
-  );
+  const settings = loadOpenStackSettings(process.env, { cloud: process.env['OS_CLOUD'] ?? 'lab' });
+  const nova = createNovaClient(openSession(settings, { clock: systemClock }));
   return (activity, args) =>
-    activity === 'startLiveMigration' ? () => blindStart(nova, args[0] as MigrationSubject) : undefined;
+    activity === 'startLiveMigration' ? () => blindStart(nova, systemClock, args[0] as MigrationSubject) : undefined;
 }
 
 /** Asks Nova to move the server without looking whether an earlier attempt has done so, as soon as Nova takes it. */
-async function blindStart(nova: NovaClient, { instanceId }: MigrationSubject): Promise<MigrationStart> {
-  const signal = AbortSignal.timeout(limitMs);
-  const known = (await nova.migrationsOf(instanceId, signal)).map(({ id }) => id);
-  for (let asked = false; !asked;) {
-    try {
-      await nova.liveMigrate(instanceId, { host: null }, signal);
-      asked = true;
-    } catch (error) {
-      if (failureCode(error) !== 'InstanceBusy') throw error;
-      await delay(pauseMs, undefined, { signal });
+export const blindStart = (nova: NovaClient, clock: Clock, { instanceId }: MigrationSubject): Promise<MigrationStart> =>
+  withTimeout(clock, limitMs, async (signal) => {
+    const known = (await nova.migrationsOf(instanceId, signal)).map(({ id }) => id);
+    for (let asked = false; !asked;) {
+      try {
+        await nova.liveMigrate(instanceId, { host: null }, signal);
+        asked = true;
+      } catch (error) {
+        if (failureCode(error) !== 'InstanceBusy') throw error;
+        await clock.sleep(pauseMs, signal);
+      }
     }
-  }
-  for (;;) {
-    const migration = (await nova.migrationsOf(instanceId, signal)).find(({ id }) => !known.includes(id));
-    if (migration !== undefined) return { outcome: 'started', migration };
-    await delay(pauseMs, undefined, { signal });
-  }
-}
+    for (;;) {
+      const migration = (await nova.migrationsOf(instanceId, signal)).find(({ id }) => !known.includes(id));
+      if (migration !== undefined) return { outcome: 'started', migration };
+      await clock.sleep(pauseMs, signal);
+    }
+  });

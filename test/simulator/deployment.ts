@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import { createNovaClient } from '../../activities/nova/client.ts';
+import { openGateway } from '../../activities/vsphere/gateway.ts';
 import type { WatchMeter } from '../../activities/vsphere/watch/tools.ts';
 import type { AuditEntry } from '../../runtime/telemetry/audit.ts';
 import type { Config } from '../../runtime/config/config-schema.ts';
@@ -16,7 +18,7 @@ import { createFakeOpenStack, type FakeOpenStack } from '../fakes/openstack/fake
 import { createFakeVcenter, type FakeVcenter } from '../fakes/vsphere/vcenter.ts';
 import type { SimulatedBridge } from './bridge.ts';
 import { createSimulatedBridge } from './bridge.ts';
-import type { AnyActivity, Mutate } from './mutations.ts';
+import type { AnyActivity, Mutate, MutationTools } from './mutation.ts';
 import type { Simulation, SimulationOptions } from './simulation.ts';
 import { createSimulation } from './simulation.ts';
 
@@ -120,7 +122,16 @@ export function deploy({
       const session = openstack?.openSession(cloud) ?? null;
       const { queues } = composeQueues(shared, session === null ? null : { openstack: session }, vcenters);
       startStandingRuns(shared, session?.region ?? null, vcenters);
-      return queues.map((queue) => ({ ...queue, activities: mutated(queue.activities, mutate) }));
+      const tools: MutationTools = {
+        clock,
+        activities: Object.assign({}, ...queues.map(({ activities }) => activities)) as Record<string, AnyActivity>,
+        openNova: () => createNovaClient(present(session, 'OpenStack')),
+        openVcenter: () => {
+          const { openVim, settings: its } = present(vcenter, 'vCenter');
+          return openGateway(openVim(), its.budget, clock);
+        },
+      };
+      return queues.map((queue) => ({ ...queue, activities: mutated(queue.activities, mutate, tools) }));
     },
   });
   const { kubernetes, openstack, vcenter, hosts } = fakesOf(simulation);
@@ -161,11 +172,11 @@ export function deploy({
   };
 }
 
-const mutated = (activities: object, mutate: Mutate): object =>
+const mutated = (activities: object, mutate: Mutate, tools: MutationTools): object =>
   Object.fromEntries(
     Object.entries(activities as Record<string, AnyActivity>).map(([name, activity]) => [
       name,
-      mutate(name, activity) ?? activity,
+      mutate(name, activity, tools) ?? activity,
     ]),
   );
 

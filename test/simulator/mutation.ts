@@ -1,10 +1,24 @@
+import type { NovaClient } from '../../activities/nova/types.ts';
+import type { VcenterGateway } from '../../activities/vsphere/types.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import type { Schedule } from './schedules/schedule.ts';
 
 /** An activity, whatever it takes and gives. */
 export type AnyActivity = (...args: never[]) => Promise<unknown>;
 
+/** What an activity has that stands in the place of drover's own. */
+export interface MutationTools {
+  clock: Clock;
+  /** Drover's own of every queue, as they are when they are whole. */
+  activities: Readonly<Record<string, AnyActivity>>;
+  /** @throws where the simulation has no OpenStack */
+  openNova: () => NovaClient;
+  /** @throws where the simulation has no vCenter */
+  openVcenter: () => VcenterGateway;
+}
+
 /** What stands in the place of an activity; null: its own code. */
-export type Mutate = (activity: string, original: AnyActivity) => AnyActivity | null;
+export type Mutate = (activity: string, original: AnyActivity, tools: MutationTools) => AnyActivity | null;
 
 /** A verb or a rule of drover that is broken on purpose: the cell or the schedule that is named has to notice. */
 export interface Mutation {
@@ -20,3 +34,29 @@ export interface Mutation {
   /** Breaks workflow code, as it stands in the bundle: what matches stands there once. */
   rewrite?: { from: RegExp; to: string };
 }
+
+/** The activity of that name is called with another request. */
+export const asked =
+  (name: string, change: (request: object) => object): Mutate =>
+  (activity, original) =>
+    activity === name
+      ? (...args: never[]) => original(change(args[0] as unknown as object) as never, ...args.slice(1))
+      : null;
+
+/** The activity of that name does nothing, and gives this answer. */
+export const skipped =
+  (name: string, answer?: unknown): Mutate =>
+  (activity) =>
+    activity === name ? () => Promise.resolve(answer) : null;
+
+/** As {@link skipped}, and it takes its time, so that a run that asks for it again and again has little to do. */
+export const idle =
+  (name: string, answer?: unknown): Mutate =>
+  (activity, _, { clock }) =>
+    activity === name ? () => clock.sleep(3_000).then(() => answer) : null;
+
+/** The activity of that name does its work, and gives another answer. */
+export const answered =
+  (name: string, change: (answer: object) => object): Mutate =>
+  (activity, original) =>
+    activity === name ? async (...args: never[]) => change((await original(...args)) as object) : null;

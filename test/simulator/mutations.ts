@@ -1,28 +1,7 @@
 import { nodeFailureMutations } from './node-failure-mutations.ts';
 import { plannerMutations } from './planner-mutations.ts';
-import type { AnyActivity, Mutate, Mutation } from './mutation.ts';
-
-export type { AnyActivity, Mutate, Mutation };
-
-/** The activity of that name is called with another request. */
-const asked =
-  (name: string, change: (request: object) => object): Mutate =>
-  (activity, original) =>
-    activity === name
-      ? (...args: never[]) => original(change(args[0] as unknown as object) as never, ...args.slice(1))
-      : null;
-
-/** The activity of that name does nothing, and gives this answer. */
-const skipped =
-  (name: string, answer?: unknown): Mutate =>
-  (activity) =>
-    activity === name ? () => Promise.resolve(answer) : null;
-
-/** The activity of that name does its work, and gives another answer. */
-const answered =
-  (name: string, change: (answer: object) => object): Mutate =>
-  (activity, original) =>
-    activity === name ? async (...args: never[]) => change((await original(...args)) as object) : null;
+import { answered, asked, type Mutate, type Mutation, skipped } from './mutation.ts';
+import { scheduleMutations } from './schedule-mutations.ts';
 
 /** What a policy names is not made, or not removed. */
 const policyChangeSkipped =
@@ -111,6 +90,7 @@ export const mutations: readonly Mutation[] = [
     mutate: skipped('publishResourcePolicy'),
   },
   ...plannerMutations,
+  ...scheduleMutations,
   // Hosts that fail.
   ...nodeFailureMutations,
 ];

@@ -5,7 +5,7 @@ import { loadWorkflows } from './bundle.ts';
 import type { SimulatedCell } from './cell.ts';
 import { parseCell } from './cell.ts';
 import { simulate } from './matrix.ts';
-import type { Mutation } from './mutations.ts';
+import type { Mutation } from './mutation.ts';
 import { mutations } from './mutations.ts';
 import { runSchedule } from './schedules/run-schedule.ts';
 import type { WorkflowBundle } from './simulation.ts';

@@ -13,7 +13,7 @@ import { inProgress } from '../../invariants/servers.ts';
 import type { Snapshot } from '../../invariants/snapshot.ts';
 import { violations } from '../../invariants/violations.ts';
 import { deploy } from '../deployment.ts';
-import type { Mutate } from '../mutations.ts';
+import type { Mutate } from '../mutation.ts';
 import { randomOf } from '../../faults/random.ts';
 import type { WorkflowBundle } from '../simulation.ts';
 import { snapshotOf } from '../snapshot.ts';
@@ -80,6 +80,9 @@ const settings = {
     bmc,
   },
 };
+
+/** How often the invariants are looked at where nothing happens. */
+const judgedEachMs = 4 * 60_000;
 
 /** So many of the workflow tasks come to a worker that has to replay the run first. */
 const evictedShare = 0.2;
@@ -192,11 +195,17 @@ async function play(cast: Cast, schedule: Schedule, happened: EventKind[]): Prom
     const found = await look(cast, sinceMs, false);
     if (found.length > 0) return found.map((sentence) => `after ${event.kind} at ${event.atMs} ms: ${sentence}`);
   }
-  await clock.sleep(Math.max(0, startMs + eventfulMs + 120_000 - clock.now()));
+  for (let leftMs = eventfulMs; leftMs > 0; leftMs = startMs + eventfulMs + 120_000 - clock.now()) {
+    const found = await look(cast, sinceMs, false);
+    if (found.length > 0) return found;
+    await clock.sleep(Math.min(leftMs, judgedEachMs));
+  }
   await makeWhole(cast);
-  const unfinished = [...(await untilFinished(cast)), ...(await look(cast, sinceMs, true))];
+  const judge = (): Promise<string[]> => look(cast, sinceMs, false);
+  const unfinished = [...(await untilFinished(cast, judge)), ...(await look(cast, sinceMs, true))];
   if (unfinished.length > 0) return unfinished;
-  return [...(await untilInService(cast)), ...(await untilFinished(cast)), ...(await look(cast, sinceMs, true))];
+  const unserved = [...(await untilInService(cast, judge)), ...(await untilFinished(cast, judge))];
+  return [...unserved, ...(await look(cast, sinceMs, true))];
 }
 
 /** What does not hold of the invariants. */
