@@ -133,10 +133,14 @@ export function serviceChanges({ novaCalls, services }: Pick<Snapshot, 'novaCall
   return changes.toSorted((a, b) => a.atMs - b.atMs);
 }
 
-/** 4: no server is started on a host that drover had disabled. */
+/** 4: no server is started on a host that drover had disabled, and that stayed disabled until Nova had chosen it. */
 export const noneToDisabledHosts: Check = (world) => {
   const first = new Map<number, MigrationFact>();
-  for (const event of world.migrationEvents) if (!first.has(event.id)) first.set(event.id, event);
+  const chosen = new Map<number, MigrationFact>();
+  for (const event of world.migrationEvents) {
+    if (!first.has(event.id)) first.set(event.id, event);
+    if (event.targetHost !== null && !chosen.has(event.id)) chosen.set(event.id, event);
+  }
   const changes = serviceChanges(world);
   const found: string[] = [];
   for (const { id, instanceId, targetHost, status } of new Map(
@@ -148,6 +152,9 @@ export const noneToDisabledHosts: Check = (world) => {
     const last = ofHost.findLast(({ atMs }) => atMs < beganMs);
     if (last === undefined || last.enabled || !last.byDrover) continue;
     if (hasLostTo(last, ofHost, world.services)) continue;
+    // The scheduler chooses at some time between Nova's answer and the first record with a target.
+    const chosenMs = chosen.get(id)?.atMs ?? beganMs;
+    if (ofHost.some(({ enabled, atMs }) => enabled && atMs >= beganMs && atMs <= chosenMs)) continue;
     const disabled = `which drover had disabled ${beganMs - last.atMs} ms before`;
     found.push(`migration ${id} of server ${instanceId} (${status}) went to ${targetHost}, ${disabled}`);
   }

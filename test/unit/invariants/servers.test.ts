@@ -133,6 +133,33 @@ describe('a server that goes to a host which drover disabled from 0 to 0.2 s aft
     expect(found.filter((sentence) => sentence.startsWith('invariant 4'))).toHaveLength(isViolated ? 1 : 0);
   });
 });
+
+test.each<[when: string, enabledMs: number, chosenMs: number, isViolated: boolean]>([
+  ['before Nova chooses it', 5_600, 6_500, false],
+  ['after Nova has chosen it', 6_600, 6_500, true],
+])(
+  'a disabled host is enabled %s for a migration that was accepted without a target',
+  (_, enabledMs, chosenMs, isViolated) => {
+    const toNode1 = { id: 3, instanceId: 's3', sourceHost: 'node-3' };
+    const world = {
+      ...good,
+      ...without('Eviction'),
+      migrationEvents: [
+        ...good.migrationEvents,
+        move({ ...toNode1, atMs: t0 + 5_500, status: 'accepted', targetHost: null }),
+        move({ ...toNode1, atMs: t0 + chosenMs, status: 'queued', targetHost: 'node-1' }),
+        move({ ...toNode1, atMs: t0 + 9_000, targetHost: 'node-1' }),
+      ],
+      novaCalls: [
+        ...good.novaCalls,
+        serviceCall({ timeMs: t0 + enabledMs, durationMs: 100, action: 'enabled', userAgent: 'lab' }),
+      ],
+    };
+    const found = violations(world).filter((sentence) => sentence.startsWith('invariant 4'));
+    expect(found).toHaveLength(isViolated ? 1 : 0);
+  },
+);
+
 test('what Nova was asked of its services, and has done', () => {
   const services = [{ id: '1', host: 'node-1', status: 'enabled', disabledReason: null }] as const;
   const novaCalls = [
