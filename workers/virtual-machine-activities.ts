@@ -18,7 +18,7 @@ import { openGateway } from '../activities/vsphere/gateway.ts';
 import { createSlotActivities } from '../activities/vsphere/observe-slots.ts';
 import { createContentLibraryActivities } from '../activities/vsphere/read-content-library.ts';
 import { createResourcePolicyVsphereActivities } from '../activities/vsphere/resource-policy/activities.ts';
-import { openRecentLooks } from '../activities/vsphere/watch/recent-looks.ts';
+import { openRecentLooks } from '../activities/vsphere/watch/recent-observations.ts';
 import { watchVcenter } from '../activities/vsphere/watch/watch-vcenter.ts';
 import type { SlotActivities } from '../contracts/eviction/activities.ts';
 import type { ContentLibraryActivities } from '../contracts/virtual-machine/content-library.ts';

@@ -1,23 +1,23 @@
 import type { VirtualMachineVsphereActivities } from '../../contracts/virtual-machine/activities.ts';
 import { currentScope } from '../lib/context.ts';
-import { attachClusterModule } from './attach-cluster-module.ts';
-import { awaitTask } from './await-task.ts';
+import { attachClusterModule } from './mutations/attach-cluster-module.ts';
+import { awaitTask } from './tasks/await-task.ts';
 import type { Tools, VsphereDependencies } from './dependencies.ts';
-import { openInventory } from './look/inventory.ts';
-import { openIsos } from './look/isos.ts';
-import { observeVirtualMachineInVcenter } from './look/look.ts';
-import { seeThrough } from './see-through.ts';
-import { cancelVsphereTask, stopCreate } from './stop-create.ts';
-import { submitBackup } from './submit-backup.ts';
-import { submitBootstrap } from './submit-bootstrap.ts';
-import { submitDestroy, submitDetachDisks } from './submit-destroy.ts';
-import { submitFileOperation } from './submit-file-operation.ts';
-import { submitHardwareUpgrade } from './submit-hardware-upgrade.ts';
-import { submitAdoption, submitRelease } from './submit-marks.ts';
-import { submitNewVm } from './submit-new-vm.ts';
-import { submitPower } from './submit-power.ts';
-import { submitReconfigure } from './submit-reconfigure.ts';
-import { openRecentLooks } from './watch/recent-looks.ts';
+import { openInventory } from './observation/inventory.ts';
+import { openIsos } from './observation/isos.ts';
+import { observeVirtualMachineInVcenter } from './observation/observe.ts';
+import { seeThrough } from './tasks/observe-after.ts';
+import { cancelVsphereTask, stopCreate } from './tasks/cancel-task.ts';
+import { submitBackup } from './mutations/submit-backup.ts';
+import { submitBootstrap } from './mutations/submit-bootstrap.ts';
+import { submitDestroy, submitDetachDisks } from './mutations/submit-destroy.ts';
+import { submitFileOperation } from './mutations/submit-file-operation.ts';
+import { submitHardwareUpgrade } from './mutations/submit-hardware-upgrade.ts';
+import { submitAdoption, submitRelease } from './mutations/submit-ownership.ts';
+import { submitNewVm } from './mutations/submit-new-vm.ts';
+import { submitPower } from './mutations/submit-power.ts';
+import { submitReconfigure } from './mutations/submit-reconfigure.ts';
+import { openRecentLooks } from './watch/recent-observations.ts';
 
 /** Activities on the VMs of one vCenter, queue `vsphere:<vcenter>`. */
 export function createVirtualMachineVsphereActivities(

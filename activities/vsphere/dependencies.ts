@@ -6,7 +6,7 @@ import type { ActivityContext, ForActivities } from '../lib/context.ts';
 import { mutate, type Mutation } from '../lib/mutate.ts';
 import type { VcenterRest } from './rest/client.ts';
 import type { VcenterGateway } from './types.ts';
-import type { RecentLooks } from './watch/recent-looks.ts';
+import type { RecentLooks } from './watch/recent-observations.ts';
 
 /** What the composition root gives to the activities of one vCenter. */
 export interface VsphereDependencies extends ForActivities<ActivityContext> {

@@ -3,13 +3,13 @@ import { z } from 'zod';
 import type { Clock } from '../../runtime/clock.ts';
 import { droverFailure, failureCode } from '../../runtime/failure.ts';
 import type { Vim } from './client.ts';
-import { configPaths } from './facts/config.ts';
+import { configPaths } from './observation/config.ts';
 import { readProperties, retrieve } from './properties.ts';
-import { toVm, vmPaths } from './read-vm.ts';
+import { toVm, vmPaths } from './observation/read-vm.ts';
 import { folderRef, taskRef, vmRef } from './references.ts';
-import { openTaskReader } from './task-reader.ts';
-import { openTaskRoom } from './task-room.ts';
-import { destroysVms, endedTasks, makesVms, readTasks, runningTasks } from './tasks.ts';
+import { openTaskReader } from './tasks/task-reader.ts';
+import { openTaskRoom } from './tasks/task-room.ts';
+import { destroysVms, endedTasks, makesVms, readTasks, runningTasks } from './tasks/read-tasks.ts';
 import type { ManagerName, VcenterGateway, VirtualMachine } from './types.ts';
 import type { ManagedObjectReference } from './wire/values.ts';
 

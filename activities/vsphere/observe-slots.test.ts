@@ -1,6 +1,6 @@
 import { systemClock } from '../../runtime/clock.ts';
 import { createSlotActivities } from './observe-slots.ts';
-import { destroysVms, makesVms } from './tasks.ts';
+import { destroysVms, makesVms } from './tasks/read-tasks.ts';
 
 const { signal } = new AbortController();
 const activities = createSlotActivities({

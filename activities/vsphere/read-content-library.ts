@@ -6,7 +6,7 @@ import type {
 import type { Clock } from '../../runtime/clock.ts';
 import { currentScope, type ActivityScope } from '../lib/context.ts';
 import type { VcenterRest } from './rest/client.ts';
-import { findLibrary, listItems, readItem } from './rest/library.ts';
+import { findLibrary, listItems, readItem } from './rest/content-library.ts';
 
 /** As many as the client has connections: those that wait would run out of time. */
 const atOnce = 4;

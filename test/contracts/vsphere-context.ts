@@ -6,7 +6,7 @@ import type { Vim } from '../../activities/vsphere/client.ts';
 import { openGateway } from '../../activities/vsphere/gateway.ts';
 import type { VcenterRest } from '../../activities/vsphere/rest/client.ts';
 import type { VcenterGateway } from '../../activities/vsphere/types.ts';
-import { openRecentLooks, type RecentLooks } from '../../activities/vsphere/watch/recent-looks.ts';
+import { openRecentLooks, type RecentLooks } from '../../activities/vsphere/watch/recent-observations.ts';
 import type { ReadBackup } from '../../contracts/virtual-machine/backup.ts';
 import type { ReadBootstrap } from '../../contracts/virtual-machine/bootstrap.ts';
 import type {

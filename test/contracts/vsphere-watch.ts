@@ -1,6 +1,6 @@
 import type { RecordedVm } from '../../activities/kubernetes/virtual-machine/list-recorded-vms.ts';
 import type { ActivityScope } from '../../activities/lib/context.ts';
-import { openRecentLooks, type RecentLooks } from '../../activities/vsphere/watch/recent-looks.ts';
+import { openRecentLooks, type RecentLooks } from '../../activities/vsphere/watch/recent-observations.ts';
 import { watchVcenter } from '../../activities/vsphere/watch/watch-vcenter.ts';
 import type { ObjectChanged } from '../../contracts/messages.ts';
 import type { VcenterWatchRound } from '../../contracts/virtual-machine/vcenter-watch.ts';

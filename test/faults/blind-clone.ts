@@ -1,7 +1,7 @@
 import { type Clock, systemClock, withTimeout } from '../../runtime/clock.ts';
 import { failureCode } from '../../runtime/failure.ts';
 import { openVcenter } from '../../activities/vsphere/client.ts';
-import { configOf } from '../../activities/vsphere/find-vm.ts';
+import { configOf } from '../../activities/vsphere/mutations/find-vm.ts';
 import { openGateway } from '../../activities/vsphere/gateway.ts';
 import { folderRef, vmRef } from '../../activities/vsphere/references.ts';
 import { cloneSpec, type NewVm } from '../../activities/vsphere/specs/new-vm.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { slowest } from '../look/place.ts';
+import { slowest } from '../observation/place.ts';
 import { traversal } from '../properties.ts';
 import type { VcenterGateway } from '../types.ts';
 import type { ManagedObjectReference } from '../wire/values.ts';

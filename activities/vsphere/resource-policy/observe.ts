@@ -7,7 +7,7 @@ import type {
   ResourcePolicyVsphereActivities,
 } from '../../../contracts/resource-policy/resource-policy.ts';
 import type { VcenterPlaces } from '../../../runtime/config/vsphere-config.ts';
-import { sitePathsOf, type SitePaths } from '../look/site-paths.ts';
+import { sitePathsOf, type SitePaths } from '../observation/site-paths.ts';
 import type { ReadObject } from '../properties.ts';
 import { listModules } from '../rest/cluster-modules.ts';
 import type { ManagedObjectReference } from '../wire/values.ts';

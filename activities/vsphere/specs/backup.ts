@@ -1,8 +1,8 @@
 import type { StoredObject } from '../../../contracts/virtual-machine/backup.ts';
 import { backupKeys, extraConfigKeys } from '../../../contracts/virtual-machine/metadata.ts';
 import { pack } from '../../../runtime/pack.ts';
-import { diskUuid, virtualDisksOf } from '../facts/devices.ts';
-import type { Devices } from '../read-vm.ts';
+import { diskUuid, virtualDisksOf } from '../observation/devices.ts';
+import type { Devices } from '../observation/read-vm.ts';
 import { isA } from '../wire/kinds.ts';
 
 /** What stands in the VM's ExtraConfig for whoever restores it. An empty value takes a key away. Pure. See docs/compatibility.md#backup. */

@@ -1,5 +1,5 @@
 import type { ReconfigSpec, ResourceAllocation } from '../../../contracts/virtual-machine/config.ts';
-import type { Devices } from '../read-vm.ts';
+import type { Devices } from '../observation/read-vm.ts';
 import type {
   OptionValue,
   ResourceAllocationInfo,

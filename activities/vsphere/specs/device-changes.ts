@@ -1,8 +1,8 @@
 import type { Cdrom, DeviceChange, NetworkCard } from '../../../contracts/virtual-machine/config.ts';
 import { droverFailure } from '../../../runtime/failure.ts';
-import { cardTypes } from '../facts/devices.ts';
-import { backingOf } from '../facts/network-backing.ts';
-import type { Devices } from '../read-vm.ts';
+import { cardTypes } from '../observation/devices.ts';
+import { backingOf } from '../observation/network-backing.ts';
+import type { Devices } from '../observation/read-vm.ts';
 import { isA, isKnown } from '../wire/kinds.ts';
 import type {
   AnyVirtualDevice,

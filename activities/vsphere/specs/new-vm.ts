@@ -2,7 +2,7 @@ import type { OwnerOfVm, OwnershipMark } from '../../../contracts/virtual-machin
 import type { DeviceChange } from '../../../contracts/virtual-machine/config.ts';
 import { extraConfigKeys } from '../../../contracts/virtual-machine/metadata.ts';
 import type { CreateSpec } from '../../../contracts/virtual-machine/mutations.ts';
-import type { Devices } from '../read-vm.ts';
+import type { Devices } from '../observation/read-vm.ts';
 import { datastoreRef, hostRef, poolRef } from '../references.ts';
 import { isA } from '../wire/kinds.ts';
 import type { VirtualDeviceConfigSpec, VirtualMachineCloneSpec, VirtualMachineConfigSpec } from '../wire/vim/types.ts';

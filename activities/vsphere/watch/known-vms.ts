@@ -1,4 +1,4 @@
-import { listedMark } from '../read-vm.ts';
+import { listedMark } from '../observation/read-vm.ts';
 import type { SeenMark } from '../types.ts';
 import { judgeChange } from './judge-change.ts';
 import { openSums } from './sums.ts';

@@ -6,7 +6,7 @@ import type { RecordedVm } from '../../kubernetes/virtual-machine/list-recorded-
 import type { ActivityScope } from '../../lib/context.ts';
 import type { Vim } from '../client.ts';
 import type { Owner } from './known-vms.ts';
-import type { RecentLooks } from './recent-looks.ts';
+import type { RecentLooks } from './recent-observations.ts';
 
 /** Told of how a watch gets on, for metrics. */
 export interface WatchMeter {

@@ -1,5 +1,5 @@
 import type { VcenterPlaces } from '../../../runtime/config/vsphere-config.ts';
-import { markPaths } from '../read-vm.ts';
+import { markPaths } from '../observation/read-vm.ts';
 import type { ManagedObjectReference } from '../wire/values.ts';
 import type { PropertyFilterSpec } from '../wire/vim/types.ts';
 import { watchedPaths } from './watched.ts';

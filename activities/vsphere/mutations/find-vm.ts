@@ -1,0 +1,142 @@
+import type { OwnershipMark, VmSubject } from '../../../contracts/virtual-machine/activities.ts';
+import { droverFailure } from '../../../runtime/failure.ts';
+import type { Tools } from '../dependencies.ts';
+import type { NameInFolder, SeenConfig, SeenMark, VirtualMachine } from '../types.ts';
+
+/** How the VM of an object is found, whatever has become of the call that made it. */
+export interface VmIdentity {
+  /** Unique in the vCenter, unless somebody copied it. */
+  instanceUuid: string;
+  /** The name in its folder is the lock: vCenter makes no second one. Null: the folder is not known any more. */
+  folder: string | null;
+  name: string;
+  mark: OwnershipMark;
+}
+
+export const isSameMark = (a: OwnershipMark, b: SeenMark | null): boolean =>
+  b !== null && a.namespacedName === b.namespacedName && a.uid === b.uid;
+
+/** That of the operator before, which wrote no uid. */
+export const isFormerMark = (a: OwnershipMark, b: SeenMark | null): boolean =>
+  b !== null && a.namespacedName === b.namespacedName && b.uid === null;
+
+const told = (mark: SeenMark | null): string =>
+  mark === null ? 'no mark' : `the mark of ${mark.namespacedName} (${mark.uid ?? 'without a uid'})`;
+
+/** The one with the instance UUID, if it is the object's. Pure. @throws VirtualMachineNotOwned */
+export function judgeByUuid(found: VirtualMachine | null, { instanceUuid, mark }: VmIdentity): VirtualMachine | null {
+  if (found === null || isSameMark(mark, found.mark)) return found;
+  throw droverFailure(
+    'VirtualMachineNotOwned',
+    `${found.name} (${found.id}) has the instance UUID ${instanceUuid}, and ${told(found.mark)}`,
+  );
+}
+
+/** The one with the name in its folder, if it is the object's. vCenter may have given it another instance UUID. Pure. @throws VirtualMachineNameTaken */
+export function judgeByName(
+  found: NameInFolder,
+  { name, folder, mark }: VmIdentity & { folder: string },
+): VirtualMachine | null {
+  if (found.kind === 'nothing') return null;
+  if (found.kind === 'other') throw droverFailure('VirtualMachineNameTaken', `${name} in ${folder} is a ${found.type}`);
+  if (isSameMark(mark, found.vm.mark)) return found.vm;
+  throw droverFailure(
+    'VirtualMachineNameTaken',
+    `${name} in ${folder} is ${found.vm.id}, which has ${told(found.vm.mark)}`,
+  );
+}
+
+type Reading = Pick<Tools, 'gateway' | 'scope'>;
+
+/**
+ * The VM of an object: by its instance UUID, and where that finds none, by its name. Never another one.
+ *
+ * vCenter lists a VM before the create has written its mark, so a VM without a mark is judged only when no create is under way.
+ *
+ * @throws also VirtualMachineAmbiguous, and VsphereBusy where a create may still write the mark
+ */
+export async function findVm(reading: Reading, identity: VmIdentity): Promise<VirtualMachine | null> {
+  const { gateway, scope } = reading;
+  const found = await readFound(reading, identity);
+  const unmarked = found.kind === 'vm' && found.vm.mark === null ? found.vm : null;
+  if (unmarked === null) return judge(found, identity);
+  const creates = await gateway.runningCreates(scope.signal);
+  if (creates.length > 0)
+    throw droverFailure(
+      'VsphereBusy',
+      `${unmarked.name} (${unmarked.id}) at vCenter ${gateway.vcenter} has no mark, and ${creates.join(', ')} may be creating it`,
+    );
+  // The create may have ended since the VM was read.
+  return judge(await readFound(reading, identity), identity);
+}
+
+type Found = NameInFolder & { folder: string | null };
+
+async function readFound(
+  { gateway, scope: { signal } }: Reading,
+  { instanceUuid, folder, name }: VmIdentity,
+): Promise<Found> {
+  const [id, ...others] = await gateway.findByInstanceUuid(instanceUuid, signal);
+  if (others.length > 0)
+    throw droverFailure(
+      'VirtualMachineAmbiguous',
+      `${1 + others.length} VMs of vCenter ${gateway.vcenter} have the instance UUID ${instanceUuid}: ${[id, ...others].join(', ')}`,
+    );
+  const vm = id === undefined ? null : await gateway.read(id, signal);
+  if (vm !== null) return { kind: 'vm', vm, folder: null };
+  return folder === null
+    ? { kind: 'nothing', folder }
+    : { ...(await gateway.findInFolder(folder, name, signal)), folder };
+}
+
+/** @param found its folder is null where the instance UUID found it */
+const judge = ({ folder, ...found }: Found, identity: VmIdentity): VirtualMachine | null =>
+  folder === null
+    ? judgeByUuid(found.kind === 'vm' ? found.vm : null, identity)
+    : judgeByName(found, { ...identity, folder });
+
+const notOwned = ({ name, id, mark: seen }: VirtualMachine, mark: OwnershipMark) =>
+  droverFailure(
+    'VirtualMachineNotOwned',
+    `${name} (${id}) has ${told(seen)}, not that of ${mark.namespacedName} (${mark.uid})`,
+  );
+
+/**
+ * Reads a VM and makes sure that it is the one that is meant; null where it is gone.
+ *
+ * @param isMeant whether its mark is proof enough. Default: it is the object's own
+ * @throws VirtualMachineNotOwned
+ */
+export async function readOwned(
+  { gateway, scope: { signal } }: Reading,
+  { vmId, mark }: VmSubject,
+  isMeant: (mark: OwnershipMark, seen: SeenMark | null) => boolean = isSameMark,
+): Promise<VirtualMachine | null> {
+  const seen = await gateway.read(vmId, signal);
+  if (seen === null || isMeant(mark, seen.mark)) return seen;
+  throw notOwned(seen, mark);
+}
+
+/** The same, of one that must be there. @throws VirtualMachineNotFound */
+export async function readOwnedThere(
+  tools: Reading,
+  subject: VmSubject,
+  isMeant = isSameMark,
+): Promise<VirtualMachine> {
+  const seen = await readOwned(tools, subject, isMeant);
+  if (seen === null)
+    throw droverFailure(
+      'VirtualMachineNotFound',
+      `vCenter ${tools.gateway.vcenter} has no ${subject.vmId}, the VM of ${subject.mark.namespacedName}`,
+    );
+  return seen;
+}
+
+/** What the VM is made of. @throws VirtualMachineStateRefused where vCenter cannot reach it */
+export function configOf({ name, id, config, connectionState }: VirtualMachine): SeenConfig {
+  if (config !== null) return config;
+  throw droverFailure(
+    'VirtualMachineStateRefused',
+    `${name} (${id}) is ${connectionState}, and vCenter knows nothing of what it is made of`,
+  );
+}

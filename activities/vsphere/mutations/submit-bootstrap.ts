@@ -1,0 +1,157 @@
+import { ApplicationFailure } from '@temporalio/common';
+
+import { errors } from '../../../contracts/errors.ts';
+import type {
+  GuestConfig,
+  GuestCustomization,
+  GuestSetup,
+  ReadBootstrap,
+} from '../../../contracts/virtual-machine/bootstrap.ts';
+import type { Submission, VirtualMachineVsphereActivities } from '../../../contracts/virtual-machine/activities.ts';
+import { droverFailure, failureCode, failureDetail } from '../../../runtime/failure.ts';
+import { finalFailure } from '../../lib/wait.ts';
+import { mutateVmByTask, type Tools } from '../dependencies.ts';
+import { isCustomizationPending } from '../observation/config.ts';
+import { networkCardsOf } from '../observation/devices.ts';
+import { configOf, readOwnedThere } from './find-vm.ts';
+import { vmRef } from '../references.ts';
+import { option } from '../specs/config-spec.ts';
+import { customizationSpec, isAtLeast, neededApi } from '../specs/customization.ts';
+import { vAppChange } from '../specs/v-app.ts';
+import { reconfigure } from './submit-reconfigure.ts';
+import type { VirtualMachine } from '../types.ts';
+import { vim } from '../wire/kinds.ts';
+import type { VmConfigInfo } from '../wire/vim/types.ts';
+
+type Bootstrap = Parameters<VirtualMachineVsphereActivities['submitBootstrap']>[0];
+
+/** Sets the guest up, if what its Secrets come to is what was decided on. Their values are in the request to vCenter and nowhere else. */
+export async function submitBootstrap(tools: Tools, read: ReadBootstrap, request: Bootstrap): Promise<Submission> {
+  const seen = await readOwnedThere(tools, request);
+  const setup = await readDecided(tools, read, request);
+  return request.part === 'config'
+    ? writeConfig(tools, request, seen, decided(setup, 'config', request))
+    : customize(tools, request, seen, decided(setup, 'custom', request));
+}
+
+/** What cannot be read any more could be when it was decided: the next look says what is wrong. */
+async function readDecided({ scope }: Tools, read: ReadBootstrap, { object, kind }: Bootstrap): Promise<GuestSetup> {
+  try {
+    return await read(object, kind, scope.signal);
+  } catch (error) {
+    const code = failureCode(error);
+    if (
+      !(error instanceof ApplicationFailure) ||
+      code === null ||
+      (errors[code].retryable && code !== 'ObjectConflict')
+    )
+      throw error;
+    throw outdated(failureDetail(error));
+  }
+}
+
+/** @throws ObjectConflict */
+function decided<Part extends 'config' | 'custom'>(
+  setup: GuestSetup,
+  part: Part,
+  { mark: { namespacedName }, hash }: Bootstrap,
+): NonNullable<GuestSetup[Part]> {
+  const { missingKeys, [part]: found } = setup;
+  if (missingKeys.length > 0)
+    throw outdated(
+      `There is no ${missingKeys.join(', ')} in the Secrets of the bootstrap of ${namespacedName} any more`,
+    );
+  if (found === null || found.hash !== hash)
+    throw outdated(`The bootstrap of ${namespacedName}, or a Secret of it, has changed since it was read`);
+  return found;
+}
+
+/** A failure that Temporal does not try again: the next look decides anew. */
+const outdated = (detail: string): Error =>
+  finalFailure(droverFailure('ObjectConflict', `Nothing was written: ${detail}`));
+
+/** What is so already is well: an earlier attempt has written it. */
+async function writeConfig(
+  tools: Tools,
+  request: Bootstrap,
+  seen: VirtualMachine,
+  config: GuestConfig,
+): Promise<Submission> {
+  const { changeVersion, devices, extraConfig: before } = configOf(seen);
+  const wanted = Object.entries(config.extraConfig(networkCardsOf(devices).map(({ macAddress }) => macAddress)));
+  const changed = wanted.filter(([key, value]) => (before[key] ?? '') !== value);
+  const hasVApp = Object.keys(config.vAppProperties).length > 0;
+  const vApp = hasVApp ? vAppChange(config.vAppProperties, await readVApp(tools, request.vmId), seen.name) : null;
+  if (changed.length === 0 && vApp === null) return null;
+  const spec = {
+    extraConfig: changed.map(([key, value]) => option({ key, value })),
+    ...(vApp !== null && { vAppConfig: vApp }),
+  };
+  const after = {
+    hash: request.hash,
+    extraConfigKeys: changed.map(([key]) => key),
+    vAppProperties: vApp?.property?.map(({ info }) => info?.id) ?? [],
+  };
+  return reconfigure(tools, 'submitBootstrap', request, spec, { changeVersion }, after, true);
+}
+
+/** Null: it has none. */
+async function readVApp({ gateway, scope: { signal } }: Tools, vmId: string): Promise<VmConfigInfo | null> {
+  const [object] = await gateway.retrieve(
+    { propSet: [{ type: 'VirtualMachine', pathSet: ['config.vAppConfig'] }], objectSet: [{ obj: vmRef(vmId) }] },
+    signal,
+  );
+  return vim('VmConfigInfo').safeParse(object?.properties['config.vAppConfig']).data ?? null;
+}
+
+/** One that waits for the next start is not replaced: it is an earlier attempt's, or somebody else's. */
+async function customize(
+  tools: Tools,
+  request: Bootstrap,
+  seen: VirtualMachine,
+  custom: GuestCustomization,
+): Promise<Submission> {
+  const {
+    gateway,
+    scope: { signal },
+  } = tools;
+  const { vmId, hash, mark } = request;
+  const cards = networkCardsOf(configOf(seen).devices);
+  if (isCustomizationPending(seen)) return null;
+  if (custom.interfaces.length > cards.length)
+    throw outdated(
+      `${seen.name} (${vmId}) has ${cards.length} network cards, and the spec of ${mark.namespacedName} ${custom.interfaces.length}`,
+    );
+  const needed = neededApi(custom.identity);
+  if (needed !== null) {
+    const version = await gateway.apiVersion(signal);
+    if (!isAtLeast(version, needed.version))
+      throw droverFailure(
+        'InvalidObject',
+        `vCenter ${gateway.vcenter} does not know ${needed.what}: that came with ${needed.vcenter}, and its API is ${version}`,
+      );
+  }
+  const spec = customizationSpec(custom, cards);
+  try {
+    const taskId = await mutateVmByTask(tools, {
+      action: 'submitBootstrap',
+      owner: request,
+      before: { powerState: seen.powerState },
+      after: { hash, customized: custom.identity.kind },
+      submit: () =>
+        gateway.submit('CustomizeVM_Task', vmRef(vmId), { spec }, signal, {
+          isSecret: true,
+          ...(needed !== null && { apiVersion: needed.version }),
+        }),
+    });
+    return { taskId, purpose: { kind: 'customize', vmId } };
+  } catch (error) {
+    // Somebody was faster.
+    if (
+      failureCode(error) === 'VirtualMachineStateRefused' &&
+      isCustomizationPending(await readOwnedThere(tools, request))
+    )
+      return null;
+    throw error;
+  }
+}

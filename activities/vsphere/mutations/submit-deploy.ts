@@ -1,0 +1,81 @@
+import type { SubmittedTask, TaskPurpose } from '../../../contracts/virtual-machine/activities.ts';
+import { droverFailure, failureCode } from '../../../runtime/failure.ts';
+import { mutateVm, type Tools } from '../dependencies.ts';
+import { findVm, type VmIdentity } from './find-vm.ts';
+import { deployBody, deployItem } from '../rest/deploy.ts';
+import type { VcenterRest } from '../rest/client.ts';
+import type { NewVm } from '../specs/new-vm.ts';
+
+/** How long the answer, or the task, is waited for here; below the 15 s that a short activity has. */
+const patienceMs = 8_000;
+const lookMs = 500;
+
+/**
+ * Deploys an item of a content library. The call is answered when all is copied: until then vCenter has a task with the VM's instance UUID
+ * as activation id, which an attempt after this one finds too.
+ */
+export async function submitDeploy(
+  tools: Tools,
+  rest: VcenterRest,
+  request: NewVm & { itemId: string },
+  identity: VmIdentity,
+): Promise<{ vmId: string } | SubmittedTask> {
+  const { gateway, scope, clock } = tools;
+  const { create, mark, itemId } = request;
+  const purpose: TaskPurpose = { kind: 'create', ...identity };
+  const look = async (): Promise<{ vmId: string } | SubmittedTask | null> => {
+    // Before the VM is looked for: it is there before its disks are.
+    const running = await gateway.findActivated(identity.instanceUuid, scope.signal);
+    if (running !== null) return { taskId: running, purpose };
+    const found = await findVm(tools, identity);
+    return found === null ? null : { vmId: found.id };
+  };
+  // It has its name before it has its mark: another attempt may have begun to deploy it since its task was looked for.
+  const findMade = (): ReturnType<typeof look> =>
+    look().catch((failure: unknown) => {
+      if (['VirtualMachineNameTaken', 'VsphereBusy'].includes(failureCode(failure) ?? '')) return look();
+      throw failure;
+    });
+  const made = await findMade();
+  if (made !== null) return made;
+  return mutateVm(tools, {
+    action: 'submitNewVm',
+    owner: request,
+    before: null,
+    after: {
+      vcenter: gateway.vcenter,
+      name: create.name,
+      instanceUuid: create.instanceUuid,
+      uid: mark.uid,
+      source: create.source,
+      at: create.at,
+    },
+    idOf: (made) => ('vmId' in made ? made.vmId : made.taskId),
+    submit: async () => {
+      // Nobody waits for it in here: the call goes on when this attempt has found the task.
+      const background = new AbortController().signal;
+      const answered = deployItem(rest, itemId, deployBody(create, mark), identity.instanceUuid, background).then(
+        (vmId) => ({ vmId }),
+        (failure: unknown) => ({ failure }),
+      );
+      const untilMs = clock.now() + patienceMs;
+      for (;;) {
+        const said = await Promise.race([answered, clock.sleep(lookMs, scope.signal).then(() => null)]);
+        if (said !== null && 'vmId' in said) return said;
+        if (said !== null) {
+          // The answer was lost, or another attempt has been faster.
+          const there = await findMade();
+          if (there !== null) return there;
+          throw said.failure;
+        }
+        const taskId = await gateway.findActivated(identity.instanceUuid, scope.signal);
+        if (taskId !== null) return { taskId, purpose };
+        if (clock.now() >= untilMs)
+          throw droverFailure(
+            'VsphereUnavailable',
+            `vCenter ${gateway.vcenter} has not said within ${patienceMs / 1_000} s whether it deploys ${create.name}`,
+          );
+      }
+    },
+  });
+}

@@ -1,0 +1,107 @@
+import type { FileOperation } from '../../../contracts/virtual-machine/cached-files.ts';
+import { droverFailure } from '../../../runtime/failure.ts';
+import type { Tools } from '../dependencies.ts';
+import { mark } from '../../../test/fixtures/activities/vsphere.ts';
+import { submitFileOperation } from './submit-file-operation.ts';
+
+const notFound = droverFailure('VsphereObjectNotFound', 'FileNotFound');
+
+interface Vcenter {
+  /** Names of disks that are there. */
+  disks?: string[];
+  /** The folder is there. */
+  hasFolder?: boolean;
+  /** The datastore is gone; or it has no folders. */
+  datastore?: 'gone' | 'vsan';
+}
+
+/** What vCenter was asked to change, and what came of it. */
+async function ask(operation: FileOperation, { disks = [], hasFolder = false, datastore }: Vcenter = {}) {
+  const asked: string[] = [];
+  const gateway = {
+    vcenter: 'lab',
+    manager: (name: string) => Promise.resolve({ type: 'Manager', value: name }),
+    retrieve: () =>
+      Promise.resolve(
+        datastore === 'gone'
+          ? []
+          : [{ properties: { name: 'fast', 'capability.topLevelDirectoryCreateSupported': datastore !== 'vsan' } }],
+      ),
+    async call(method: string, _self: object, { name }: { name: string }) {
+      if (method === 'QueryVirtualDiskUuid') return disks.includes(name) ? 'uuid' : Promise.reject(notFound);
+      asked.push(`${method} ${name}`);
+      return hasFolder ? Promise.reject(droverFailure('VirtualMachineNameTaken', 'FileAlreadyExists')) : undefined;
+    },
+    async submit(
+      method: string,
+      _self: object,
+      args: Partial<Record<'sourceName' | 'destName' | 'destinationName' | 'name', string>>,
+    ) {
+      asked.push(
+        [method, args.sourceName, args.destName ?? args.destinationName, args.name]
+          .filter((word) => word !== undefined)
+          .join(' '),
+      );
+      return 'task-1';
+    },
+  };
+  const tools = {
+    gateway,
+    stopGate: () => Promise.resolve(),
+    audit: { record: () => Promise.resolve() },
+    clock: { now: () => 0 },
+    scope: { signal: new AbortController().signal, run: null },
+  } as unknown as Tools;
+  const place = { datacenter: 'datacenter-1', datastore: 'datastore-1', folder: 'u' };
+  const result = await submitFileOperation(tools, { mark, cause: 'spec', place, operation }).then(
+    (task) => task?.taskId ?? null,
+    (failure: unknown) => (failure as { type: string }).type,
+  );
+  return { result, asked };
+}
+
+const copy: FileOperation = { kind: 'copyDisk', from: '[fast] cache/a.vmdk', to: 'disk-0.vmdk' };
+const keep: FileOperation = { kind: 'keepDisk', to: 'disk-0.vmdk' };
+const remove: FileOperation = { kind: 'removeFolder' };
+const copied = ['MakeDirectory [fast] u', 'CopyVirtualDisk_Task [fast] cache/a.vmdk [fast] u/disk-0.part.vmdk'];
+
+test.each<[string, FileOperation, Vcenter | undefined, string | null, string[]]>([
+  ['a disk is copied under another name, into a folder that is made', copy, undefined, 'task-1', copied],
+  ['or is there', copy, { hasFolder: true }, 'task-1', copied],
+  ['half a copy does not count', copy, { disks: ['[fast] u/disk-0.part.vmdk'] }, 'task-1', copied],
+  ['a whole one does', copy, { disks: ['[fast] u/disk-0.vmdk'] }, null, []],
+  [
+    'a whole copy gets its name',
+    keep,
+    undefined,
+    'task-1',
+    ['MoveVirtualDisk_Task [fast] u/disk-0.part.vmdk [fast] u/disk-0.vmdk'],
+  ],
+  ['once', keep, { disks: ['[fast] u/disk-0.vmdk'] }, null, []],
+  [
+    'any other file is copied as it is',
+    { kind: 'copyOther', from: '[fast] cache/a.nvram', to: 'web.nvram' },
+    undefined,
+    'task-1',
+    ['MakeDirectory [fast] u', 'CopyDatastoreFile_Task [fast] cache/a.nvram [fast] u/web.nvram'],
+  ],
+  [
+    'a datastore without folders is refused before anything is asked of it',
+    copy,
+    { datastore: 'vsan' },
+    'VsphereNotSupported',
+    [],
+  ],
+  ['one that is gone, too', copy, { datastore: 'gone' }, 'VsphereObjectNotFound', []],
+  ['the folder is removed', remove, undefined, 'task-1', ['DeleteDatastoreFile_Task [fast] u']],
+  [
+    'also where none can have been made: a deletion does not hang there',
+    remove,
+    { datastore: 'vsan' },
+    'task-1',
+    ['DeleteDatastoreFile_Task [fast] u'],
+  ],
+  ['of a datastore that is gone nothing is left', remove, { datastore: 'gone' }, null, []],
+])('%s', async (_, operation, vcenter, result, asked) => {
+  expect(await ask(operation, vcenter)).toEqual({ result, asked });
+});

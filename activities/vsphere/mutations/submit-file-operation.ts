@@ -1,0 +1,164 @@
+import type { FileOperation, FilePlace } from '../../../contracts/virtual-machine/cached-files.ts';
+import type { OwnerOfVm, SubmittedTask } from '../../../contracts/virtual-machine/activities.ts';
+import { failureCode } from '../../../runtime/failure.ts';
+import { readDatastoreName, topFolderPath } from './datastore-name.ts';
+import { mutateVmByTask, type Tools } from '../dependencies.ts';
+import { datacenterRef } from '../references.ts';
+
+type Reading = Pick<Tools, 'gateway' | 'scope'>;
+type FileRequest = OwnerOfVm & { place: FilePlace; operation: FileOperation };
+
+/** A copy that is not complete is called so: `disk-0.part.vmdk`. */
+const partOf = (name: string): string => name.replace(/\.vmdk$/u, '.part.vmdk');
+
+/**
+ * One operation on the files of a VM that is being made; null: it is done.
+ *
+ * @throws VsphereNotSupported where the datastore has no folders of files
+ * @see vSphere API, VirtualDiskManager and FileManager
+ */
+export async function submitFileOperation(tools: Tools, request: FileRequest): Promise<SubmittedTask | null> {
+  const { place, operation } = request;
+  if (operation.kind !== 'removeFolder') {
+    const folder = await pathOf(tools, place);
+    return (await isDoneIn(tools, folder, place, operation)) ? null : begin(tools, request, folder);
+  }
+  try {
+    return await begin(
+      tools,
+      request,
+      `[${await readDatastoreName(tools.gateway, place.datastore, tools.scope.signal)}] ${place.folder}`,
+    );
+  } catch (failure) {
+    // Of a datastore that is gone, or never made a folder, there is nothing to remove.
+    if (failureCode(failure) === 'VsphereObjectNotFound') return null;
+    throw failure;
+  }
+}
+
+async function begin(tools: Tools, request: FileRequest, folder: string): Promise<SubmittedTask> {
+  const {
+    gateway,
+    scope: { signal },
+  } = tools;
+  const { place, operation } = request;
+  const datacenter = datacenterRef(place.datacenter);
+  const [files, disks] = await Promise.all([
+    gateway.manager('fileManager', signal),
+    gateway.manager('virtualDiskManager', signal),
+  ]);
+  const path = (name: string): string => `${folder}/${name}`;
+  const submit = async (): Promise<string> => {
+    switch (operation.kind) {
+      case 'copyDisk': {
+        await makeFolder(tools, place.datacenter, folder);
+        const destSpec = { $type: 'VirtualDiskSpec', diskType: 'thin', adapterType: 'lsiLogic' } as const;
+        // Over what an attempt before has left; while that still copies, the file is locked.
+        return gateway.submit(
+          'CopyVirtualDisk_Task',
+          disks,
+          {
+            sourceName: operation.from,
+            sourceDatacenter: datacenter,
+            destName: path(partOf(operation.to)),
+            destDatacenter: datacenter,
+            destSpec,
+            force: true,
+          },
+          signal,
+        );
+      }
+      case 'keepDisk':
+        return gateway.submit(
+          'MoveVirtualDisk_Task',
+          disks,
+          {
+            sourceName: path(partOf(operation.to)),
+            sourceDatacenter: datacenter,
+            destName: path(operation.to),
+            destDatacenter: datacenter,
+            force: false,
+          },
+          signal,
+        );
+      case 'copyOther':
+        await makeFolder(tools, place.datacenter, folder);
+        return gateway.submit(
+          'CopyDatastoreFile_Task',
+          files,
+          {
+            sourceName: operation.from,
+            sourceDatacenter: datacenter,
+            destinationName: path(operation.to),
+            destinationDatacenter: datacenter,
+            force: true,
+          },
+          signal,
+        );
+      case 'removeFolder':
+        return gateway.submit('DeleteDatastoreFile_Task', files, { name: folder, datacenter }, signal);
+    }
+  };
+  const taskId = await mutateVmByTask(tools, {
+    action: 'submitFileOperation',
+    owner: request,
+    before: null,
+    after: { vcenter: gateway.vcenter, folder, ...operation },
+    submit,
+  });
+  return { taskId, purpose: { kind: 'files', place, operation } };
+}
+
+/** Whether it has been done: a disk has its own name when all of it is there. Of what is overwritten, or removed, nobody knows. */
+export const isFileDone = async (tools: Reading, place: FilePlace, operation: FileOperation): Promise<boolean> =>
+  isOfDisk(operation) && isDoneIn(tools, await pathOf(tools, place), place, operation);
+
+const isOfDisk = (operation: FileOperation): operation is Extract<FileOperation, { kind: 'copyDisk' | 'keepDisk' }> =>
+  operation.kind === 'copyDisk' || operation.kind === 'keepDisk';
+
+async function isDoneIn(
+  { gateway, scope: { signal } }: Reading,
+  folder: string,
+  { datacenter }: FilePlace,
+  operation: FileOperation,
+): Promise<boolean> {
+  if (!isOfDisk(operation)) return false;
+  try {
+    await gateway.call(
+      'QueryVirtualDiskUuid',
+      await gateway.manager('virtualDiskManager', signal),
+      { name: `${folder}/${operation.to}`, datacenter: datacenterRef(datacenter) },
+      signal,
+    );
+    return true;
+  } catch (failure) {
+    if (failureCode(failure) === 'VsphereObjectNotFound') return false;
+    throw failure;
+  }
+}
+
+/**
+ * Makes the folder, if it is not there.
+ *
+ * @param path `[datastore] folder`
+ */
+export async function makeFolder(
+  { gateway, scope: { signal } }: Reading,
+  datacenter: string,
+  path: string,
+): Promise<void> {
+  try {
+    await gateway.call(
+      'MakeDirectory',
+      await gateway.manager('fileManager', signal),
+      { name: path, datacenter: datacenterRef(datacenter), createParentDirectories: true },
+      signal,
+    );
+  } catch (failure) {
+    // FileAlreadyExists.
+    if (failureCode(failure) !== 'VirtualMachineNameTaken') throw failure;
+  }
+}
+
+const pathOf = ({ gateway, scope: { signal } }: Reading, { datastore, folder }: FilePlace): Promise<string> =>
+  topFolderPath(gateway, datastore, folder, signal);

@@ -1,0 +1,98 @@
+import { createHash } from 'node:crypto';
+
+import type { Cdrom, Disk, NetworkCard } from '../../../contracts/virtual-machine/config.ts';
+import type { AttachedDisk, VirtualMachine } from '../types.ts';
+import type { Devices } from './read-vm.ts';
+import { foreignDisks } from './foreign-disks.ts';
+import { isA } from '../wire/kinds.ts';
+import type { AnyVirtualDevice, VirtualDisk } from '../wire/vim/types.ts';
+import { backingText } from './network-backing.ts';
+
+/** What the spec calls the types of cards, and what vCenter calls them. */
+export const cardTypes = {
+  VMXNet3: 'VirtualVmxnet3',
+  VMXNet2: 'VirtualVmxnet2',
+  E1000: 'VirtualE1000',
+  E1000e: 'VirtualE1000e',
+  PCNet32: 'VirtualPCNet32',
+  SRIOV: 'VirtualSriovEthernetCard',
+} as const;
+
+const cardTypeOf = ($type: string): string =>
+  Object.entries(cardTypes).find(([, type]) => type === $type)?.[0] ?? $type;
+
+const byKey = (a: { key: number | null }, b: { key: number | null }): number => (a.key ?? 0) - (b.key ?? 0);
+
+/** In the order in which they were added, which is that of their keys. */
+export const networkCardsOf = (devices: Devices): NetworkCard[] =>
+  devices
+    .filter((device) => isA(device, 'VirtualEthernetCard'))
+    .map(({ $type = '', key, backing, macAddress }) => ({
+      key,
+      type: cardTypeOf($type),
+      backing: backingText(backing),
+      macAddress: macAddress?.toLowerCase() || null,
+    }))
+    .toSorted(byKey);
+
+/** One without an ISO, such as a drive of the host, has an empty path. */
+export const cdromsOf = (devices: Devices, isOn: boolean): Cdrom[] =>
+  devices
+    .filter((device) => isA(device, 'VirtualCdrom'))
+    .map(({ key, backing, connectable }) => ({
+      key,
+      iso: isA(backing, 'VirtualCdromIsoBackingInfo') ? backing.fileName : '',
+      // Nothing is connected while the VM is off: what counts then is what will be.
+      connected: (isOn ? connectable?.connected : connectable?.startConnected) ?? false,
+      allowGuestControl: connectable?.allowGuestControl ?? false,
+    }))
+    .toSorted(byKey);
+
+/** In the order in which a VM tries to boot from them: by controller, then by unit. */
+export const virtualDisksOf = (devices: Devices): VirtualDisk[] =>
+  devices.filter((device) => isA(device, 'VirtualDisk')).toSorted(byPlace);
+
+const byPlace = (a: VirtualDisk, b: VirtualDisk): number =>
+  (a.controllerKey ?? 0) - (b.controllerKey ?? 0) || (a.unitNumber ?? 0) - (b.unitNumber ?? 0) || a.key - b.key;
+
+export const bytesOf = ({ capacityInBytes, capacityInKB }: VirtualDisk): number =>
+  capacityInBytes || capacityInKB * 1024;
+
+export const attachedDisk = (disk: VirtualDisk): AttachedDisk => ({
+  key: disk.key,
+  label: disk.deviceInfo?.label ?? '',
+  capacityBytes: bytesOf(disk),
+  fileName: isA(disk.backing, 'VirtualDeviceFileBackingInfo') ? disk.backing.fileName || null : null,
+  firstClassDiskId: disk.vDiskId?.id ?? null,
+});
+
+/** All that are attached and were not made with the VM. */
+export const foreignDisksOf = ({ vmxPath, devices }: NonNullable<VirtualMachine['config']>): AttachedDisk[] =>
+  foreignDisks({ vmxPath, disks: virtualDisksOf(devices).map(attachedDisk) });
+
+/**
+ * @param bootOrder keys of the disks that it boots from, first first; empty: the first disk
+ */
+export function disksOf(config: NonNullable<VirtualMachine['config']>, bootOrder: readonly number[]): Disk[] {
+  const disks = virtualDisksOf(config.devices);
+  const foreign = new Set(foreignDisksOf(config).map(({ key }) => key));
+  const [boot = disks[0]?.key] = bootOrder.filter((key) => disks.some((disk) => disk.key === key));
+  return disks.map((disk) => ({
+    key: disk.key,
+    name: diskName(disk),
+    capacityBytes: bytesOf(disk),
+    own: !foreign.has(disk.key),
+    boot: disk.key === boot,
+  }));
+}
+
+/** Stays the same wherever the disk is moved, and is no other one's. */
+export function diskName(disk: VirtualDisk): string {
+  const uuid = diskUuid(disk);
+  return uuid === null ? `disk-${disk.key}` : `disk-${createHash('sha256').update(uuid).digest('hex').slice(0, 8)}`;
+}
+
+export const diskUuid = ({ backing }: Pick<AnyVirtualDevice, 'backing'>): string | null =>
+  backing !== undefined && 'uuid' in backing && typeof backing.uuid === 'string' && backing.uuid !== ''
+    ? backing.uuid
+    : null;

@@ -1,0 +1,89 @@
+import type { Clock } from '../../../runtime/clock.ts';
+import { traversal, type ReadObject } from '../properties.ts';
+import { listPaths, toListedVm, type ListedVm } from './read-vm.ts';
+import { folderRef } from '../references.ts';
+import { shareReads } from './share-reads.ts';
+import type { VcenterGateway } from '../types.ts';
+import type { ManagedObjectReference } from '../wire/values.ts';
+import type { PropertyFilterSpec } from '../wire/vim/types.ts';
+
+/** How long it is taken for granted that a path leads where it led. What is not there is looked for each time. */
+const rememberedMs = 60_000;
+
+/** How long a list of VMs is gone by: there may be thousands, and all but one of them are somebody else's. */
+const listedMs = 10_000;
+
+/** What many looks have in common. Paths are asked for once in a while: those of settings lead to the same objects for months. */
+export interface Inventory {
+  find(path: string, signal: AbortSignal): Promise<ManagedObjectReference | null>;
+  /** It leads there no more. */
+  forget(path: string): void;
+  /** As the gateway reads it; looks at many VMs of one namespace share what is around them, each as it is after it has asked. */
+  retrieve(spec: PropertyFilterSpec, signal: AbortSignal): Promise<readonly ReadObject[]>;
+  /**
+   * The VMs in these folders and one level below, as they were a moment ago.
+   *
+   * @param isAnew as they are now
+   */
+  vmsIn(folders: readonly string[], isAnew: boolean, signal: AbortSignal): Promise<readonly ListedVm[]>;
+}
+
+export function openInventory(
+  gateway: Pick<VcenterGateway, 'vcenter' | 'findByPath' | 'retrieve'>,
+  clock: Pick<Clock, 'monotonicMs'>,
+): Inventory {
+  const findByPath = shareReads(
+    (path: string, signal) => gateway.findByPath(path, signal),
+    (path) => path,
+  );
+  const listVms = shareReads(
+    (folders: readonly string[], signal) => readVmsIn(gateway, folders, signal),
+    (folders) => folders.join(),
+  );
+  const lists = new Map<string, { vms: readonly ListedVm[]; untilMs: number }>();
+  const known = new Map<string, { ref: ManagedObjectReference; untilMs: number }>();
+  return {
+    find: async (path, signal) => {
+      const before = known.get(path);
+      if (before !== undefined && clock.monotonicMs() < before.untilMs) return before.ref;
+      known.delete(path);
+      const ref = await findByPath(path, signal);
+      if (ref !== null) known.set(path, { ref, untilMs: clock.monotonicMs() + rememberedMs });
+      return ref;
+    },
+    forget: (path) => void known.delete(path),
+    vmsIn: async (folders, isAnew, signal) => {
+      if (folders.length === 0) return [];
+      const key = folders.join();
+      const before = lists.get(key);
+      if (!isAnew && before !== undefined && clock.monotonicMs() < before.untilMs) return before.vms;
+      const vms = await listVms(folders, signal);
+      // There may be a thousand namespaces: what nobody goes by any more is not kept.
+      for (const [other, { untilMs }] of lists) if (clock.monotonicMs() >= untilMs) lists.delete(other);
+      lists.set(key, { vms, untilMs: clock.monotonicMs() + listedMs });
+      return vms;
+    },
+    retrieve: shareReads(
+      (spec: PropertyFilterSpec, signal) => gateway.retrieve(spec, signal),
+      (spec) => JSON.stringify(spec),
+    ),
+  };
+}
+
+async function readVmsIn(
+  { vcenter, retrieve }: Pick<VcenterGateway, 'vcenter' | 'retrieve'>,
+  folders: readonly string[],
+  signal: AbortSignal,
+): Promise<ListedVm[]> {
+  const read = await retrieve(
+    {
+      propSet: [{ type: 'VirtualMachine', pathSet: [...listPaths] }],
+      objectSet: folders.map((id) => ({
+        obj: folderRef(id),
+        selectSet: [traversal('Folder', 'childEntity', [traversal('Folder', 'childEntity')])],
+      })),
+    },
+    signal,
+  );
+  return read.filter(({ ref }) => ref.type === 'VirtualMachine').map((object) => toListedVm({ name: vcenter }, object));
+}

@@ -1,0 +1,195 @@
+import type { ObservationRequest, VsphereFacts } from '../../../contracts/virtual-machine/activities.ts';
+import type { Candidate, NetworkFacts, VmFacts } from '../../../contracts/virtual-machine/observation.ts';
+import type { VcenterPlaces } from '../../../runtime/config/vsphere-config.ts';
+import { failureCode } from '../../../runtime/failure.ts';
+import { readBootMark } from './boot-mark.ts';
+import type { Tools } from '../dependencies.ts';
+import { toFacts, type VmPlace } from './vm.ts';
+import type { VcenterRest } from '../rest/client.ts';
+import { isMember } from '../rest/cluster-modules.ts';
+import type { RecentLooks } from '../watch/recent-observations.ts';
+import { seenOf, toWatched } from '../watch/watched.ts';
+import { onlyOne, possible, toCandidates, type Finds } from './candidates.ts';
+import type { Inventory } from './inventory.ts';
+import { isoPaths, type Isos } from './isos.ts';
+import { choosePlace, slowest } from './place.ts';
+import { readCandidates, type FoundVm } from './read-candidates.ts';
+import { readSites, type Site } from './read-sites.ts';
+
+interface Around {
+  inventory: Inventory;
+  isos: Isos;
+  rest: VcenterRest;
+  looks: Pick<RecentLooks, 'note'>;
+}
+
+/** Everything that decisions about a VM need of vCenter: what is around it, the VMs that could be it, and all of the one that is. */
+export async function observeVirtualMachineInVcenter(
+  tools: Pick<Tools, 'gateway' | 'scope' | 'clock'>,
+  around: Around,
+  places: VcenterPlaces,
+  look: ObservationRequest,
+): Promise<VsphereFacts> {
+  const { gateway, scope, clock } = tools;
+  const { signal } = scope;
+  const startedMs = clock.now();
+  const withUuid = (uuid: string | null): Promise<string[]> =>
+    uuid === null ? Promise.resolve([]) : gateway.findByInstanceUuid(uuid, signal);
+  const [managerId, surroundings, byInstanceUuid, byUid, isos] = await Promise.all([
+    gateway.managerId(signal),
+    readSites(tools, around.inventory, places, look),
+    withUuid(look.instanceUuid),
+    withUuid(look.instanceUuid === look.object.uid ? null : look.object.uid),
+    isoPaths(tools, around.isos, look.isos),
+  ]);
+  const { sites, policy } = surroundings;
+  const finds = {
+    uniqueId: look.uniqueId,
+    byInstanceUuid,
+    byUid: look.instanceUuid === look.object.uid ? byInstanceUuid : byUid,
+    folders: idsOf(sites, ({ folder }) => folder),
+    targetFolders: idsOf(sites, ({ target }) => target.folder),
+  };
+  const { found, candidates } = await findCandidates(tools, around.inventory, finds, look);
+  const own = found.find(({ vm }) => vm.id === onlyOne(look.object, candidates)) ?? null;
+  const seen = own === null ? null : seenOf(toWatched(own.vm.properties));
+  if (own !== null) around.looks.note(own.vm.id, seen, startedMs);
+  else if (look.uniqueId !== null && !found.some(({ vm }) => vm.id === look.uniqueId))
+    around.looks.note(look.uniqueId, null, startedMs);
+  const placement = choosePlace(surroundings, look, settingsOf(gateway.vcenter));
+  const place = own === null ? null : placeOf(own, sites);
+  const zone = place?.zone ?? (placement.kind === 'placed' ? placement.at.zone : look.zone);
+  const cluster = own?.pool?.owner ?? sites.find(({ paths }) => paths.zone === zone)?.cluster ?? null;
+  const clusterModule =
+    own === null ? null : await moduleOf(around.rest, own.vm.id, look.modules[cluster ?? ''], scope.signal);
+  return {
+    managerId,
+    cluster,
+    placement,
+    candidates,
+    vm: own === null || place === null ? null : await factsOf(tools, own, { ...place, clusterModule }, look),
+    seen,
+    storage:
+      look.profileId === null
+        ? null
+        : {
+            hasDatastore: policy?.datastores.some(({ isAccessible }) => isAccessible) ?? false,
+            encrypted: policy?.encrypted ?? false,
+          },
+    network: networksOf(
+      look.networks,
+      sites.find(({ paths }) => paths.zone === zone) ?? sites[0],
+      settingsOf(gateway.vcenter),
+    ),
+    isos,
+  };
+}
+
+const idsOf = (sites: readonly Site[], of: (site: Site) => string | null): string[] => [
+  ...new Set(sites.flatMap((site) => of(site) ?? [])),
+];
+
+/** The VMs that could be the object's. Its own is mostly found by its id or its UUID; only where it is not, its name is asked for, and the list of all. */
+async function findCandidates(
+  tools: Pick<Tools, 'gateway' | 'scope'>,
+  inventory: Inventory,
+  finds: Omit<Finds, 'listed' | 'byName'>,
+  { object, vmName, mayBeMade }: ObservationRequest,
+): Promise<{ found: FoundVm[]; candidates: Candidate[] }> {
+  const {
+    gateway,
+    scope: { signal },
+  } = tools;
+  const judge = async (more: Pick<Finds, 'listed' | 'byName'>) => {
+    const given = { ...finds, ...more };
+    const found = await readCandidates(tools, possible(object, vmName, given));
+    return { found, candidates: toCandidates(object, vmName, given, found) };
+  };
+  const listed = await inventory.vmsIn(finds.folders, false, signal);
+  const first = await judge({ listed, byName: [] });
+  if (onlyOne(object, first.candidates) !== null) return first;
+  const [anew, ...named] = await Promise.all([
+    // It may have another name and another UUID by now.
+    mayBeMade ? inventory.vmsIn(finds.folders, true, signal) : listed,
+    ...finds.targetFolders.map((folder) => gateway.findInFolder(folder, vmName, signal)),
+  ]);
+  const byName = named.flatMap((one) => (one.kind === 'vm' ? [one.vm.id] : []));
+  return await judge({ listed: anew, byName });
+}
+
+const settingsOf = (vcenter: string): string => `vsphere.vcenters.${vcenter}`;
+
+const factsOf = async (
+  tools: Pick<Tools, 'gateway' | 'scope'>,
+  { vm }: FoundVm,
+  place: VmPlace,
+  look: ObservationRequest,
+): Promise<VmFacts> =>
+  toFacts(vm, place, await readBootMark(tools, vm), {
+    interfaces: look.networks.map(({ name }) => name),
+    extraConfigKeys: look.extraConfigKeys,
+  });
+
+/** The module that it shall be in, where it is. Null: it is not, none is asked about, or there is none. */
+async function moduleOf(
+  rest: VcenterRest,
+  vmId: string,
+  module: string | undefined,
+  signal: AbortSignal,
+): Promise<string | null> {
+  if (module === undefined) return null;
+  try {
+    return (await isMember(rest, module, vmId, signal)) ? module : null;
+  } catch (error) {
+    if (failureCode(error) === 'VsphereObjectNotFound') return null;
+    throw error;
+  }
+}
+
+/** Pure. */
+export function placeOf(
+  { vm, host, pool, folder, task }: FoundVm,
+  sites: readonly Pick<Site, 'paths' | 'folder' | 'resourcePool' | 'cluster' | 'hosts'>[],
+): Omit<VmPlace, 'clusterModule'> {
+  const isIn = (id: string | null, parent: string | null | undefined, of: string | null): boolean =>
+    of !== null && (id === of || parent === of);
+  const inPool = sites.filter(({ resourcePool }) => isIn(vm.resourcePoolId, pool?.parent, resourcePool));
+  // Several zones may share a cluster: that of its pool is its own.
+  const [site] = [...inPool, ...sites.filter(({ cluster }) => cluster !== null && cluster === pool?.owner)];
+  return {
+    location:
+      sites.length === 0
+        ? null
+        : {
+            resourcePool: inPool.length > 0,
+            folder: sites.some((one) => isIn(vm.folderId, folder?.parent, one.folder)),
+          },
+    zone: site?.paths.zone ?? null,
+    hostName: host?.name || null,
+    cpuMHz: slowest(site?.hosts ?? []) || (host?.cpuMHz ?? 0),
+    task,
+  };
+}
+
+/** Pure. */
+export function networksOf(
+  asked: ObservationRequest['networks'],
+  site: Pick<Site, 'paths' | 'networks'> | undefined,
+  settings: string,
+): NetworkFacts | null {
+  if (asked.length === 0) return null;
+  return {
+    interfaces: asked.map(({ name, network }) => {
+      if (network === null) return { name, backing: null, message: 'it names no network' };
+      const backing = site?.networks[network] ?? null;
+      return {
+        name,
+        backing,
+        message:
+          backing === null
+            ? `there is no network ${site?.paths.networks[network] ?? network}: create it in vCenter, or name its path in ${settings}.networks`
+            : '',
+      };
+    }),
+  };
+}

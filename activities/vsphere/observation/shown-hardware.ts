@@ -1,0 +1,63 @@
+import type { VirtualMachineStatus } from '../../../contracts/crds/virtual-machine.ts';
+import type { VmConfig } from '../../../contracts/virtual-machine/config.ts';
+import { quantityText } from '../../../contracts/quantity.ts';
+import type { Devices } from './read-vm.ts';
+import { isA } from '../wire/kinds.ts';
+import type { AnyVirtualDevice, VirtualController } from '../wire/vim/types.ts';
+
+type Hardware = NonNullable<VirtualMachineStatus['hardware']>;
+type ControllerType = NonNullable<Hardware['controllers']>[number]['type'];
+
+const mib = 1024 ** 2;
+
+/** The VM's size and its controllers, as the status shows them. Pure. */
+export function shownHardware(config: VmConfig, devices: Devices): Hardware {
+  const { cpuAllocation: cpu, memoryAllocation: memory } = config;
+  return {
+    cpu: {
+      total: config.numCPUs,
+      coresPerSocket: config.numCoresPerSocket,
+      ...(cpu.reservation > 0 && { reservation: cpu.reservation }),
+      ...(cpu.limit > 0 && { limit: cpu.limit }),
+      hotAddEnabled: config.cpuHotAddEnabled,
+      nestedHardwareVirtualizationEnabled: config.nestedHVEnabled,
+      performanceCountersEnabled: config.vPMCEnabled,
+      iommuEnabled: config.vvtdEnabled,
+      latencySensitivity: config.latencySensitivity,
+    },
+    memory: {
+      total: quantityText(config.memoryMB * mib),
+      ...(memory.reservation > 0 && { reservation: quantityText(memory.reservation * mib) }),
+      ...(memory.limit > 0 && { limit: quantityText(memory.limit * mib) }),
+      hotAddEnabled: config.memoryHotAddEnabled,
+      reservationLockedToMax: config.memoryReservationLockedToMax,
+    },
+    controllers: devices.flatMap((device) => {
+      const type = controllerType(device);
+      return type === null
+        ? []
+        : [{ type, busNumber: busOf(device), deviceKey: device.key, devices: devicesAt(device.key, devices) }];
+    }),
+  };
+}
+
+/** Null: it is none that disks and drives are attached to. */
+export function controllerType(device: AnyVirtualDevice): ControllerType | null {
+  if (isA(device, 'VirtualSCSIController')) return 'SCSI';
+  if (isA(device, 'VirtualSATAController')) return 'SATA';
+  if (isA(device, 'VirtualIDEController')) return 'IDE';
+  return isA(device, 'VirtualNVMEController') ? 'NVME' : null;
+}
+
+export const busOf = (device: AnyVirtualDevice): number => (device as VirtualController).busNumber;
+
+/** One for each unit: kube-apiserver refuses the whole status of a VM that has two at one place. Disks first. */
+function devicesAt(controllerKey: number, devices: Devices): { type: 'CDROM' | 'Disk'; unitNumber: number }[] {
+  const at = devices.filter((device) => device.controllerKey === controllerKey && device.unitNumber !== undefined);
+  const byUnit = new Map<number, 'CDROM' | 'Disk'>();
+  for (const { unitNumber = 0 } of at.filter((device) => isA(device, 'VirtualCdrom'))) byUnit.set(unitNumber, 'CDROM');
+  for (const { unitNumber = 0 } of at.filter((device) => isA(device, 'VirtualDisk'))) byUnit.set(unitNumber, 'Disk');
+  return [...byUnit]
+    .map(([unitNumber, type]) => ({ type, unitNumber }))
+    .toSorted((a, b) => a.unitNumber - b.unitNumber);
+}

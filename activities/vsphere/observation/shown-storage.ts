@@ -1,0 +1,97 @@
+import { z } from 'zod';
+
+import type { VirtualMachineStatus } from '../../../contracts/crds/virtual-machine.ts';
+import { quantityText } from '../../../contracts/quantity.ts';
+import type { Devices } from './read-vm.ts';
+import { isA, vim } from '../wire/kinds.ts';
+import type { VirtualDisk } from '../wire/vim/types.ts';
+import { bytesOf, diskName, diskUuid, virtualDisksOf } from './devices.ts';
+import { busOf, controllerType } from './shown-hardware.ts';
+
+export const layoutPaths = ['layoutEx.file', 'layoutEx.disk'] as const;
+
+type Volume = NonNullable<VirtualMachineStatus['volumes']>[number];
+type Storage = NonNullable<VirtualMachineStatus['storage']>;
+
+const properties = z.object({
+  'layoutEx.file': z.array(vim('VirtualMachineFileLayoutExFileInfo')).default([]),
+  'layoutEx.disk': z.array(vim('VirtualMachineFileLayoutExDiskLayout')).default([]),
+});
+type Layout = z.output<typeof properties>;
+
+/**
+ * The disks that belong to the VM itself (`Classic`) and what all of its files take, as the status shows them. A disk of a
+ * PersistentVolumeClaim is another writer's to show. Pure.
+ */
+export function shownStorage(
+  read: Readonly<Record<string, unknown>>,
+  devices: Devices,
+): { volumes: Volume[]; storage: Storage } {
+  const layout = properties.safeParse(read).data ?? { 'layoutEx.file': [], 'layoutEx.disk': [] };
+  const disks = virtualDisksOf(devices).filter(({ vDiskId }) => vDiskId === undefined);
+  const volumes = disks.map((disk) => toVolume(disk, usedBy(disk.key, layout), devices));
+  const requestedBytes = disks.reduce((sum, disk) => sum + bytesOf(disk), 0);
+  const usedBytes = disks.reduce((sum, { key }) => sum + (usedBy(key, layout) ?? 0), 0);
+  const sizeOf = (isCounted: (type: string) => boolean): number =>
+    layout['layoutEx.file']
+      .filter(({ type }) => isCounted(type))
+      .reduce((sum, { uniqueSize = 0 }) => sum + uniqueSize, 0);
+  const otherBytes = sizeOf((type) => !diskFiles.has(type) && !snapshotFiles.has(type));
+  const snapshotBytes = sizeOf((type) => snapshotFiles.has(type));
+  return {
+    volumes,
+    storage: {
+      ...(requestedBytes > 0 && { requested: { disks: quantityText(requestedBytes) } }),
+      usage: {
+        ...(usedBytes > 0 && { disks: quantityText(usedBytes) }),
+        ...(otherBytes > 0 && { other: quantityText(otherBytes) }),
+        ...(snapshotBytes > 0 && { snapshots: { vm: quantityText(snapshotBytes) } }),
+      },
+      total: quantityText(requestedBytes + otherBytes),
+    },
+  };
+}
+
+const diskFiles = new Set(['diskDescriptor', 'diskExtent', 'digestDescriptor', 'digestExtent']);
+const snapshotFiles = new Set(['snapshotList', 'snapshotMemory', 'snapshotData']);
+
+/** Of a disk and all that it is a child of in this VM; null: vCenter does not tell. */
+function usedBy(key: number, layout: Layout): number | null {
+  const chain = layout['layoutEx.disk'].find((disk) => disk.key === key)?.chain;
+  if (chain === undefined) return null;
+  const files = new Set(chain.flatMap(({ fileKey = [] }) => fileKey));
+  return layout['layoutEx.file']
+    .filter((file) => files.has(file.key))
+    .reduce((sum, { uniqueSize = 0 }) => sum + uniqueSize, 0);
+}
+
+function toVolume(disk: VirtualDisk, usedBytes: number | null, devices: Devices): Volume {
+  const controller = devices.find(({ key }) => key === disk.controllerKey);
+  const type = controller === undefined ? null : controllerType(controller);
+  const uuid = diskUuid(disk);
+  const capacity = quantityText(bytesOf(disk));
+  const backing = isA(disk.backing, 'VirtualDiskFlatVer2BackingInfo') ? disk.backing : null;
+  const mode = modes[backing?.diskMode ?? ''];
+  return {
+    name: diskName(disk),
+    type: 'Classic',
+    attached: true,
+    limit: capacity,
+    requested: capacity,
+    ...(uuid !== null && { diskUUID: uuid }),
+    ...(usedBytes !== null && { used: quantityText(usedBytes) }),
+    ...(controller !== undefined && type !== null && { controllerType: type, controllerBusNumber: busOf(controller) }),
+    ...(disk.unitNumber !== undefined && { unitNumber: disk.unitNumber }),
+    ...(mode !== undefined && { diskMode: mode }),
+    ...(backing?.sharing !== undefined && {
+      sharingMode: backing.sharing === 'sharingMultiWriter' ? 'MultiWriter' : 'None',
+    }),
+  };
+}
+
+const modes: Readonly<Record<string, NonNullable<Volume['diskMode']>>> = {
+  persistent: 'Persistent',
+  nonpersistent: 'NonPersistent',
+  independent_persistent: 'IndependentPersistent',
+  independent_nonpersistent: 'IndependentNonPersistent',
+};

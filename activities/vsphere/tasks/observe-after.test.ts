@@ -1,0 +1,115 @@
+import type {
+  SubmittedTask,
+  ObservationRequest,
+  VirtualMachineVsphereActivities,
+  VsphereFacts,
+} from '../../../contracts/virtual-machine/activities.ts';
+import { testClock, testScope } from '../../../test/fixtures/activities/nova.ts';
+import { seeThrough } from './observe-after.ts';
+import type { TaskState } from '../types.ts';
+
+const look = { vmName: 'web' } as ObservationRequest;
+const facts = { managerId: 'vc' } as VsphereFacts;
+const task: SubmittedTask = { taskId: 'task-1', purpose: { kind: 'change', vmId: 'vm-1' } };
+const running: TaskState = { state: 'running', progressPercent: null, isCancelable: true, entity: null };
+const success: TaskState = { state: 'success', vmId: null, entity: null };
+const error: TaskState = { state: 'error', failure: new Error('no room'), entity: null };
+const subject = { vmId: 'vm-1', mark: { namespacedName: 'team/web', uid: 'u' }, cause: 'the test' };
+
+interface Row {
+  submitted: SubmittedTask | null;
+  /** What each look at the task shows; the last one stays. */
+  states?: (TaskState | Error)[];
+  lookFails?: boolean;
+  asksToLook?: boolean;
+}
+
+/** What comes of a submission, and how often the VM and the task were looked at. */
+async function submit({
+  submitted,
+  states = [],
+  lookFails = false,
+  asksToLook = true,
+  ofFiles = false,
+}: Row & { ofFiles?: boolean }) {
+  const clock = testClock();
+  const startMs = clock.now();
+  const counts = { looks: 0, reads: 0, beats: 0 };
+  const calls = {
+    submitDestroy: async () => submitted,
+    submitFileOperation: async () => submitted,
+    observeVirtualMachineInVcenter: async () => {
+      counts.looks += 1;
+      return lookFails ? Promise.reject(new Error('away')) : facts;
+    },
+  } as unknown as VirtualMachineVsphereActivities;
+  const readTask = async (): Promise<TaskState> => {
+    const state = states[Math.min(counts.reads, states.length - 1)] ?? running;
+    counts.reads += 1;
+    return state instanceof Error ? Promise.reject(state) : state;
+  };
+  const through = seeThrough(calls, {
+    gateway: { readTask },
+    execution: () => ({ clock, scope: testScope({ heartbeat: () => void (counts.beats += 1) }) }),
+  });
+  const asked = { ...subject, ...(asksToLook && { look }) };
+  const result = await (ofFiles
+    ? through.submitFileOperation({
+        ...asked,
+        place: { datacenter: 'd', datastore: 's', folder: 'u' },
+        operation: { kind: 'removeFolder' },
+      })
+    : through.submitDestroy(asked));
+  return { result, ...counts, waitedMs: clock.now() - startMs };
+}
+
+const rows: [what: string, row: Row, expected: object][] = [
+  ['nothing to do: what is so is seen', { submitted: null }, { result: { facts }, looks: 1, reads: 0, beats: 1 }],
+  [
+    'a task that has ended',
+    { submitted: task, states: [success] },
+    { result: { facts }, looks: 1, reads: 1, waitedMs: 0 },
+  ],
+  [
+    'a task that ends soon',
+    { submitted: task, states: [running, running, success] },
+    { result: { facts }, looks: 1, reads: 3 },
+  ],
+  [
+    'a task that fails is left to who waits for it',
+    { submitted: task, states: [running, error] },
+    { result: task, looks: 0, reads: 2 },
+  ],
+  ['so is one that cannot be read', { submitted: task, states: [new Error('away')] }, { result: task, looks: 0 }],
+  ['a look that fails is left to the next one', { submitted: null, lookFails: true }, { result: null, looks: 1 }],
+  [
+    'after a task, too: whoever waits for it finds it ended',
+    { submitted: task, states: [success], lookFails: true },
+    { result: task },
+  ],
+  [
+    'who does not ask to look gets the task',
+    { submitted: task, states: [success], asksToLook: false },
+    { result: task, looks: 0, reads: 0 },
+  ],
+];
+
+test.each(rows)('%s', async (_, row, expected) => {
+  expect(await submit(row)).toMatchObject(expected);
+});
+
+test.each<[string, Row, object]>([
+  ['done already', { submitted: null }, { result: null, looks: 0, reads: 0, beats: 1 }],
+  ['over soon', { submitted: task, states: [running, success] }, { result: null, looks: 0, reads: 2 }],
+  ['failed: left to who waits for it', { submitted: task, states: [error] }, { result: task, looks: 0 }],
+  ['takes longer', { submitted: task }, { result: task, looks: 0 }],
+])('with files there is nothing to look at yet: %s', async (_, row, expected) => {
+  expect(await submit({ ...row, ofFiles: true })).toMatchObject(expected);
+});
+
+test('a long one is left within seconds', async () => {
+  const { result, waitedMs } = await submit({ submitted: task });
+  expect(result).toEqual(task);
+  expect(waitedMs).toBeGreaterThanOrEqual(2_000);
+  expect(waitedMs).toBeLessThan(3_000);
+});

@@ -1,0 +1,100 @@
+import type {
+  Looking,
+  SeenAfter,
+  SubmittedTask,
+  VirtualMachineVsphereActivities,
+} from '../../../contracts/virtual-machine/activities.ts';
+import type { Execution } from '../../lib/context.ts';
+import { settlingDelayMs, whileBeating } from '../../lib/wait.ts';
+import type { VcenterGateway } from '../types.ts';
+
+/** Most tasks are over by then. */
+const shortMs = 2_000;
+/** So are most clones: to await one in an activity of its own costs each VM six events. */
+const createMs = 6_000;
+
+type Asked<Name extends keyof VirtualMachineVsphereActivities> = Parameters<VirtualMachineVsphereActivities[Name]>[0];
+
+interface Staying {
+  gateway: Pick<VcenterGateway, 'readTask'>;
+  execution: () => Execution;
+}
+
+/**
+ * The same activities, which stay with a task while it is short, and look at the VM when it is done, where they are told what to look at: so
+ * that a run need ask neither. A task that takes longer, or fails, is left to who waits for it; a look that fails, to the next one. Meanwhile
+ * they heartbeat, so that a worker that dies is replaced soon.
+ */
+export function seeThrough(calls: VirtualMachineVsphereActivities, staying: Staying): VirtualMachineVsphereActivities {
+  const look = async ({ look: request }: Looking): Promise<SeenAfter | null> => {
+    if (request === undefined) return null;
+    return await calls.observeVirtualMachineInVcenter(request).then(
+      (facts) => ({ facts }),
+      () => null,
+    );
+  };
+  const seen =
+    <Request extends Looking, Result extends object | null>(
+      call: (request: Request) => Promise<Result>,
+      stayMs: number = shortMs,
+    ) =>
+    (request: Request): Promise<Result | SeenAfter> =>
+      whileBeating(staying.execution(), nothing, async () => {
+        const result = await call(request);
+        if (request.look === undefined || (isTask(result) && !(await endsWithin(stayMs, staying, result))))
+          return result;
+        return (await look(request)) ?? result;
+      });
+  return {
+    ...calls,
+    observeVirtualMachineInVcenter: (request) =>
+      whileBeating(staying.execution(), nothing, () => calls.observeVirtualMachineInVcenter(request)),
+    attachClusterModule: (request) =>
+      whileBeating(staying.execution(), nothing, () => calls.attachClusterModule(request)),
+    cancelVsphereTask: (request) => whileBeating(staying.execution(), nothing, () => calls.cancelVsphereTask(request)),
+    submitNewVm: seen((request: Asked<'submitNewVm'>) => calls.submitNewVm(request), createMs),
+    // There is nothing to look at yet.
+    submitFileOperation: (request) =>
+      whileBeating(staying.execution(), nothing, async () => {
+        const task = await calls.submitFileOperation(request);
+        return task !== null && (await endsWithin(shortMs, staying, task)) ? null : task;
+      }),
+    submitAdoption: seen((request: Asked<'submitAdoption'>) => calls.submitAdoption(request)),
+    submitReconfigure: seen((request: Asked<'submitReconfigure'>) => calls.submitReconfigure(request)),
+    submitHardwareUpgrade: seen((request: Asked<'submitHardwareUpgrade'>) => calls.submitHardwareUpgrade(request)),
+    submitBootstrap: seen((request: Asked<'submitBootstrap'>) => calls.submitBootstrap(request)),
+    submitPower: seen((request: Asked<'submitPower'>) => calls.submitPower(request)),
+    submitBackup: seen((request: Asked<'submitBackup'>) => calls.submitBackup(request)),
+    submitDetachDisks: seen((request: Asked<'submitDetachDisks'>) => calls.submitDetachDisks(request)),
+    submitDestroy: seen((request: Asked<'submitDestroy'>) => calls.submitDestroy(request)),
+    submitRelease: seen((request: Asked<'submitRelease'>) => calls.submitRelease(request)),
+    awaitTask: async (request) => ({ ...(await calls.awaitTask(request)), ...(await look(request)) }),
+  };
+}
+
+const nothing = (): undefined => undefined;
+
+const isTask = (result: object | null): result is SubmittedTask => result !== null && 'taskId' in result;
+
+/** Whether it ends well by then. What fails is told by who waits for it: that looks behind it, too. */
+async function endsWithin(
+  stayMs: number,
+  { gateway, execution }: Staying,
+  { taskId }: SubmittedTask,
+): Promise<boolean> {
+  const {
+    clock,
+    scope: { signal },
+  } = execution();
+  const startMs = clock.now();
+  try {
+    for (;;) {
+      const { state } = await gateway.readTask(taskId, signal);
+      const waitedMs = clock.now() - startMs;
+      if (state === 'success' || state === 'error' || waitedMs >= stayMs) return state === 'success';
+      await clock.sleep(settlingDelayMs(waitedMs), signal);
+    }
+  } catch {
+    return false;
+  }
+}

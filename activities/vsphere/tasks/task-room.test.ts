@@ -1,0 +1,64 @@
+import { droverFailure } from '../../../runtime/failure.ts';
+import { openTaskRoom } from './task-room.ts';
+import { testClock } from '../../../test/fixtures/activities/nova.ts';
+
+const never = new AbortController().signal;
+
+/** A vCenter whose tasks end when a test says so. */
+function world(tasks: number) {
+  const ended = new Set<string>();
+  let looks = 0;
+  let submitted = 0;
+  const room = openTaskRoom({
+    tasks,
+    readEnded: (taskIds) => {
+      looks += 1;
+      return Promise.resolve(taskIds.filter((taskId) => ended.has(taskId)));
+    },
+    clock: testClock(),
+  });
+  return {
+    room,
+    ended,
+    looks: () => looks,
+    submit: (signal = never) => room.submit(() => Promise.resolve(`task-${(submitted += 1)}`), signal),
+  };
+}
+
+test('while there is room nobody is asked', async () => {
+  const { submit, looks } = world(2);
+  expect(await Promise.all([submit(), submit()])).toEqual(['task-1', 'task-2']);
+  expect(looks()).toBe(0);
+});
+
+test('one that has ended makes room: seen by a look, or told', async () => {
+  const { submit, ended, room, looks } = world(1);
+  await submit();
+  ended.add('task-1');
+  expect(await submit()).toBe('task-2');
+  expect(looks()).toBe(1);
+  room.ended('task-2');
+  expect(await submit()).toBe('task-3');
+  expect(looks()).toBe(1);
+});
+
+test('without room for too long it is busy; a submission that fails takes none', async () => {
+  const { submit, room } = world(1);
+  await submit();
+  await expect(submit()).rejects.toMatchObject({ type: 'VsphereBusy', nonRetryable: false });
+  room.ended('task-1');
+  await expect(
+    room.submit(() => Promise.reject(droverFailure('VsphereUnavailable', 'cut')), never),
+  ).rejects.toMatchObject({ type: 'VsphereUnavailable' });
+  expect(await submit()).toBe('task-2');
+});
+
+test('a cancel ends the waiting', async () => {
+  const { submit } = world(1);
+  await submit();
+  const reason = new Error('cancelled');
+  const stop = new AbortController();
+  const waiting = submit(stop.signal);
+  stop.abort(reason);
+  await expect(waiting).rejects.toBe(reason);
+});

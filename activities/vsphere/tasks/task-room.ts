@@ -1,0 +1,68 @@
+import type { Clock } from '../../../runtime/clock.ts';
+import { droverFailure, failureCode } from '../../../runtime/failure.ts';
+import { unlessAborted } from '../../../runtime/unless-aborted.ts';
+
+/** Room for so many tasks of one worker at one vCenter. Who waits for a task, and on which worker, does not matter: the tasks are asked. */
+export interface TaskRoom {
+  /** Submits when there is room. @throws `VsphereBusy` where there is none for too long */
+  submit(start: () => Promise<string>, signal: AbortSignal): Promise<string>;
+  /** Was seen to have ended. */
+  ended(taskId: string): void;
+}
+
+export interface TaskRoomOptions {
+  tasks: number;
+  /** Those of them that have ended, or are gone. */
+  readEnded: (taskIds: readonly string[], signal: AbortSignal) => Promise<readonly string[]>;
+  /** How long a submission waits for room; below the 15 s that a short activity has. */
+  patienceMs?: number;
+  clock: Clock;
+}
+
+const defaultPatienceMs = 8_000;
+const shortestLookMs = 100;
+const longestLookMs = 1_000;
+
+export function openTaskRoom({ tasks, readEnded, patienceMs = defaultPatienceMs, clock }: TaskRoomOptions): TaskRoom {
+  const running = new Set<string>();
+  let submitting = 0;
+  let look: Promise<void> | null = null;
+
+  const isFull = (): boolean => running.size + submitting >= tasks;
+  /** One look for all who wait. */
+  const refresh = (signal: AbortSignal): Promise<void> => {
+    look ??= readEnded([...running], signal)
+      .then((ended) => ended.forEach((taskId) => running.delete(taskId)))
+      .finally(() => {
+        look = null;
+      });
+    return look;
+  };
+  return {
+    submit: async (start, signal) => {
+      const untilMs = clock.monotonicMs() + patienceMs;
+      for (let lookMs = shortestLookMs; isFull(); lookMs = Math.min(lookMs * 2, longestLookMs)) {
+        if (clock.monotonicMs() >= untilMs)
+          throw droverFailure(
+            'VsphereBusy',
+            `${tasks} tasks of this worker run at the vCenter, and it may have no more`,
+          );
+        // The look of one whose signal was aborted fails for all; they look again.
+        if (running.size > 0)
+          await unlessAborted(refresh(signal), signal).catch((error: unknown) =>
+            signal.aborted || failureCode(error) !== null ? Promise.reject(error) : undefined,
+          );
+        if (isFull()) await clock.sleep(lookMs, signal);
+      }
+      submitting += 1;
+      try {
+        const taskId = await start();
+        running.add(taskId);
+        return taskId;
+      } finally {
+        submitting -= 1;
+      }
+    },
+    ended: (taskId) => void running.delete(taskId),
+  };
+}

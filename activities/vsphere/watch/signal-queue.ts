@@ -1,0 +1,166 @@
+import { nameOf, type Owner, type VmNews } from './known-vms.ts';
+import type { RecentLooks } from './recent-observations.ts';
+
+/** What one run is told with one signal. */
+export interface Telling {
+  owner: Owner;
+  vmIds: string[];
+  /** In words. */
+  causes: string[];
+  /** When the first of it was seen; milliseconds. */
+  sinceMs: number;
+  /** The run has seen all of it by itself meanwhile: it need not be told. */
+  isKnown: boolean;
+}
+
+/**
+ * What is still to be told, by run: at once where nobody is at work on the VM, a little later where a run is, as it most likely sees by
+ * itself what it has done; never more than one signal a second to a run, and never more than a budget to all together.
+ */
+export interface NewsQueue {
+  add(news: VmNews, nowMs: number): void;
+  /** What may have changed while nobody watched: told when there is nothing fresh, slowly. */
+  addLater(news: VmNews, nowMs: number): void;
+  /** The next that is due, which is taken out; else when to ask again, null: after the next news. */
+  take(nowMs: number): { next: Telling } | { againMs: number | null };
+  /** It could not be told: at that time, or with what else comes. */
+  putBack(telling: Telling, dueMs: number): void;
+  /** Resolves when something is added. */
+  changed(): Promise<void>;
+  size(): number;
+}
+
+export interface QueueLimits {
+  /** To one run. */
+  distanceMs: number;
+  /** How long it waits for a run that is at work to see it. */
+  atWorkMs: number;
+  perSecond: number;
+  laterPerSecond: number;
+}
+
+export const queueLimits: QueueLimits = { distanceMs: 1_000, atWorkMs: 500, perSecond: 20, laterPerSecond: 5 };
+
+interface Waiting extends Omit<Telling, 'isKnown'> {
+  dueMs: number;
+}
+
+export function openNewsQueue(
+  looks: Pick<RecentLooks, 'isAtWork' | 'hasSeen'>,
+  seenOf: (vmId: string) => string | null,
+  limits: QueueLimits = queueLimits,
+): NewsQueue {
+  const fresh = new Map<string, Waiting>();
+  const later = new Map<string, Waiting>();
+  const toldMs = new Map<string, number>();
+  const paces = { fresh: openPace(limits.perSecond), later: openPace(limits.laterPerSecond) };
+
+  let added = Promise.withResolvers<void>();
+  const wake = (): void => {
+    added.resolve();
+    added = Promise.withResolvers();
+  };
+
+  const due = (all: ReadonlyMap<string, Waiting>, nowMs: number): Waiting | null => {
+    let first: Waiting | null = null;
+    for (const one of all.values()) if (first === null || one.dueMs < first.dueMs) first = one;
+    return first === null || first.dueMs > nowMs ? null : first;
+  };
+  const earliest = (all: ReadonlyMap<string, Waiting>): number =>
+    Math.min(...[...all.values()].map(({ dueMs }) => dueMs), Infinity);
+  const takeOut = (
+    all: Map<string, Waiting>,
+    { owner, vmIds, causes, sinceMs }: Waiting,
+    isKnown: boolean,
+    nowMs: number,
+  ): { next: Telling } => {
+    all.delete(nameOf(owner));
+    if (!isKnown) toldMs.set(nameOf(owner), nowMs);
+    return { next: { owner, vmIds, causes, sinceMs, isKnown } };
+  };
+
+  return {
+    add: ({ owner, vmId, causes }, nowMs) => {
+      const key = nameOf(owner);
+      const before = fresh.get(key) ?? later.get(key);
+      later.delete(key);
+      const all = [...new Set([...(before?.causes ?? []), ...causes])];
+      const wanted =
+        nowMs + (looks.isAtWork(`${owner.namespace}/${owner.name}`, nowMs) || isUnhurried(all) ? limits.atWorkMs : 0);
+      const dueMs = Math.max(
+        Math.min(before?.dueMs ?? Infinity, wanted),
+        (toldMs.get(key) ?? -Infinity) + limits.distanceMs,
+      );
+      fresh.set(key, {
+        owner,
+        vmIds: [...new Set([...(before?.vmIds ?? []), vmId])],
+        causes: all,
+        sinceMs: before?.sinceMs ?? nowMs,
+        dueMs,
+      });
+      wake();
+    },
+    addLater: ({ owner, vmId, causes }, nowMs) => {
+      const key = nameOf(owner);
+      if (!fresh.has(key))
+        later.set(key, {
+          owner,
+          vmIds: [...new Set([...(later.get(key)?.vmIds ?? []), vmId])],
+          causes,
+          sinceMs: nowMs,
+          dueMs: nowMs,
+        });
+      wake();
+    },
+    take: (nowMs) => {
+      forgetOld(toldMs, nowMs - limits.distanceMs);
+      const now = due(fresh, nowMs);
+      if (now !== null) {
+        const isKnown = now.vmIds.every((vmId) => looks.hasSeen(vmId, seenOf(vmId)));
+        const waitMs = isKnown ? 0 : paces.fresh.take(nowMs);
+        return waitMs > 0 ? { againMs: waitMs } : takeOut(fresh, now, isKnown, nowMs);
+      }
+      const old = due(later, nowMs);
+      const waitMs = old === null ? Infinity : paces.later.take(nowMs);
+      if (old !== null && waitMs === 0) return takeOut(later, old, false, nowMs);
+      const againMs = Math.min(earliest(fresh) - nowMs, old === null ? earliest(later) - nowMs : waitMs);
+      return { againMs: againMs === Infinity ? null : againMs };
+    },
+    putBack: ({ owner, vmIds, causes, sinceMs }, dueMs) => {
+      const key = nameOf(owner);
+      const since = fresh.get(key);
+      fresh.set(key, {
+        owner,
+        vmIds: [...new Set([...vmIds, ...(since?.vmIds ?? [])])],
+        causes: [...new Set([...causes, ...(since?.causes ?? [])])],
+        sinceMs,
+        dueMs,
+      });
+      wake();
+    },
+    changed: () => added.promise,
+    size: () => fresh.size + later.size,
+  };
+}
+
+/** A VM that appears is being made by its own run, nearly always. */
+const isUnhurried = (causes: readonly string[]): boolean => causes.includes('appeared');
+
+function forgetOld(times: Map<string, number>, untilMs: number): void {
+  for (const [key, atMs] of times) if (atMs <= untilMs) times.delete(key);
+}
+
+/** A second's worth at once; after that, one each time its share of a second has passed. */
+function openPace(perSecond: number): { take(nowMs: number): number } {
+  const shareMs = 1_000 / perSecond;
+  let nextMs = -Infinity;
+  return {
+    /** 0: now; else after so many milliseconds. */
+    take: (nowMs) => {
+      const atMs = Math.max(nextMs, nowMs - 1_000) + shareMs;
+      if (atMs > nowMs) return Math.ceil(atMs - nowMs);
+      nextMs = atMs;
+      return 0;
+    },
+  };
+}
