@@ -16,7 +16,7 @@ import { createVirtualMachineObserverActivities } from '../activities/virtual-ma
 import { createVirtualMachineVsphereActivities } from '../activities/vsphere/activities.ts';
 import { openGateway } from '../activities/vsphere/gateway.ts';
 import { createSlotActivities } from '../activities/vsphere/observe-slots.ts';
-import { createContentLibraryActivities } from '../activities/vsphere/read-content-library.ts';
+import { createContentLibraryActivities } from '../activities/vsphere/rest/content-library.ts';
 import { createResourcePolicyVsphereActivities } from '../activities/vsphere/resource-policy/activities.ts';
 import { openRecentLooks } from '../activities/vsphere/watch/recent-observations.ts';
 import { watchVcenter } from '../activities/vsphere/watch/watch-vcenter.ts';

@@ -12,11 +12,10 @@ import { submitBackup } from './mutations/submit-backup.ts';
 import { submitBootstrap } from './mutations/submit-bootstrap.ts';
 import { submitDestroy, submitDetachDisks } from './mutations/submit-destroy.ts';
 import { submitFileOperation } from './mutations/submit-file-operation.ts';
-import { submitHardwareUpgrade } from './mutations/submit-hardware-upgrade.ts';
+import { submitHardwareUpgrade, submitReconfigure } from './mutations/submit-reconfigure.ts';
 import { submitAdoption, submitRelease } from './mutations/submit-ownership.ts';
 import { submitNewVm } from './mutations/submit-new-vm.ts';
 import { submitPower } from './mutations/submit-power.ts';
-import { submitReconfigure } from './mutations/submit-reconfigure.ts';
 import { openRecentLooks } from './watch/recent-observations.ts';
 
 /** Activities on the VMs of one vCenter, queue `vsphere:<vcenter>`. */

@@ -6,12 +6,11 @@ import type { Vim } from './client.ts';
 import { configPaths } from './observation/config.ts';
 import { readProperties, retrieve } from './properties.ts';
 import { toVm, vmPaths } from './observation/read-vm.ts';
-import { folderRef, taskRef, vmRef } from './references.ts';
+import { folderRef, type ManagedObjectReference, taskRef, vmRef } from './wire/values.ts';
 import { openTaskReader } from './tasks/task-reader.ts';
 import { openTaskRoom } from './tasks/task-room.ts';
 import { destroysVms, endedTasks, makesVms, readTasks, runningTasks } from './tasks/read-tasks.ts';
 import type { ManagerName, VcenterGateway, VirtualMachine } from './types.ts';
-import type { ManagedObjectReference } from './wire/values.ts';
 
 /** Each of them says that a guest has started anew; a reset changes no boot time. */
 const startEvents = ['VmPoweredOnEvent', 'VmResettingEvent', 'VmGuestRebootEvent'];

@@ -1,7 +1,9 @@
+import type { VcenterCredential, VcenterSettings } from '../../runtime/config/vsphere-settings.ts';
 import { droverFailure } from '../../runtime/failure.ts';
+import { registerSecret } from '../../runtime/redaction.ts';
 import type { ObserveCall } from '../../runtime/telemetry/outside-calls.ts';
-import type { VcenterSettings } from '../../runtime/config/vsphere-settings.ts';
 import { type HttpClient, type HttpTimeouts, openHttp, type TransportFailure } from '../lib/http.ts';
+import { openSessions, type SessionOptions, type Sessions } from '../lib/session.ts';
 
 /** Below the 15 s that a short activity has, so that its failure says what took so long. */
 export const defaultTimeouts: HttpTimeouts = { connectMs: 4_000, headersMs: 11_000, bodyMs: 11_000 };
@@ -104,3 +106,21 @@ export const httpFailure = (
     `vCenter ${name} at ${url}: ${words} (${what})`,
     { cause },
   );
+
+/** vCenter locks users, by default after five refused logins. */
+const refusalHoldsMs = 60_000;
+
+/** Logins at one vCenter, by SOAP or by REST: what a request is sent with is the cookie. */
+export const openVcenterSessions = <Session extends { cookie: string }>({
+  logIn,
+  ...options
+}: Pick<SessionOptions<VcenterCredential, Session>, 'credential' | 'logIn' | 'clock'>): Sessions<Session> =>
+  openSessions({
+    ...options,
+    logIn: (credential, signal) => {
+      registerSecret(credential.password);
+      return logIn(credential, signal);
+    },
+    secretOf: ({ cookie }) => cookie.slice(cookie.indexOf('=') + 1).replaceAll('"', ''),
+    holdRefusal: { code: 'VsphereCredentialRefused', forMs: refusalHoldsMs },
+  });

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { CreateSpec } from '../../contracts/virtual-machine/mutations.ts';
 import { settlingDelayMs } from '../../activities/lib/wait.ts';
 import { configOf } from '../../activities/vsphere/mutations/find-vm.ts';
-import { folderRef, vmRef } from '../../activities/vsphere/references.ts';
+import { folderRef, vmRef } from '../../activities/vsphere/wire/values.ts';
 import { cloneSpec } from '../../activities/vsphere/specs/new-vm.ts';
 import type { VcenterGateway } from '../../activities/vsphere/types.ts';
 import { vmScene } from '../../lab/vsphere/scene.ts';

@@ -1,4 +1,4 @@
-import { folderRef, poolRef, vmRef } from '../../activities/vsphere/references.ts';
+import { folderRef, poolRef, vmRef } from '../../activities/vsphere/wire/values.ts';
 import type { PropertyFilterSpec } from '../../activities/vsphere/wire/vim/types.ts';
 import { failureOf, makeVm, never, openSuite, type VsphereCounterpart } from './vsphere-context.ts';
 

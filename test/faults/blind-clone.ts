@@ -3,7 +3,7 @@ import { failureCode } from '../../runtime/failure.ts';
 import { openVcenter } from '../../activities/vsphere/client.ts';
 import { configOf } from '../../activities/vsphere/mutations/find-vm.ts';
 import { openGateway } from '../../activities/vsphere/gateway.ts';
-import { folderRef, vmRef } from '../../activities/vsphere/references.ts';
+import { folderRef, vmRef } from '../../activities/vsphere/wire/values.ts';
 import { cloneSpec, type NewVm } from '../../activities/vsphere/specs/new-vm.ts';
 import type { TaskState, VcenterGateway } from '../../activities/vsphere/types.ts';
 import type { SubmittedTask } from '../../contracts/virtual-machine/activities.ts';

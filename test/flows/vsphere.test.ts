@@ -4,7 +4,7 @@ import { Agent, request } from 'undici';
 import { z } from 'zod';
 
 import { deployItem } from '../../activities/vsphere/rest/deploy.ts';
-import { folderRef, poolRef, vmRef } from '../../activities/vsphere/references.ts';
+import { folderRef, poolRef, vmRef } from '../../activities/vsphere/wire/values.ts';
 import { typesThatDrifted } from '../../lab/vsphere/write-types.ts';
 import { makeCertificate } from '../loopback-certificate.ts';
 import { startScriptedService } from '../scripted-service.ts';

@@ -1,9 +1,13 @@
 import type { Submission, VirtualMachineVsphereActivities } from '../../../contracts/virtual-machine/activities.ts';
-import type { ReadBackup } from '../../../contracts/virtual-machine/backup.ts';
+import type { ReadBackup, StoredObject } from '../../../contracts/virtual-machine/backup.ts';
+import { backupKeys, extraConfigKeys } from '../../../contracts/virtual-machine/metadata.ts';
+import { pack } from '../../../runtime/pack.ts';
 import type { Tools } from '../dependencies.ts';
-import { configOf, readOwnedThere } from './find-vm.ts';
-import { backupOptions } from '../specs/backup.ts';
+import { diskUuid, virtualDisksOf } from '../observation/devices.ts';
+import type { Devices } from '../observation/read-vm.ts';
 import { option } from '../specs/config-spec.ts';
+import { isA } from '../wire/kinds.ts';
+import { configOf, readOwnedThere } from './find-vm.ts';
 import { reconfigure } from './submit-reconfigure.ts';
 
 /** Stores the object with its VM. What is so already is well; of another generation, the next look decides anew. */
@@ -30,4 +34,19 @@ export async function submitBackup(
     { generation: request.version, extraConfigKeys: changed.map(([key]) => key) },
     true,
   );
+}
+
+/** What stands in the VM's ExtraConfig for whoever restores it. An empty value takes a key away. Pure. See docs/compatibility.md#backup. */
+export function backupOptions({ generation, yaml, claims }: StoredObject, devices: Devices): Record<string, string> {
+  const disks = virtualDisksOf(devices).flatMap((disk) => {
+    const claim = claims.find((one) => one.diskUuid === diskUuid(disk));
+    return claim === undefined || !isA(disk.backing, 'VirtualDeviceFileBackingInfo')
+      ? []
+      : [{ FileName: disk.backing.fileName, PVCName: claim.name, AccessModes: claim.accessModes }];
+  });
+  return {
+    [backupKeys.object]: pack(yaml),
+    [backupKeys.claims]: disks.length === 0 ? '' : pack(JSON.stringify(disks)),
+    [extraConfigKeys.backupVersion]: String(generation),
+  };
 }

@@ -14,7 +14,7 @@ import { mutateVmByTask, type Tools } from '../dependencies.ts';
 import { isCustomizationPending } from '../observation/config.ts';
 import { networkCardsOf } from '../observation/devices.ts';
 import { configOf, readOwnedThere } from './find-vm.ts';
-import { vmRef } from '../references.ts';
+import { vmRef } from '../wire/values.ts';
 import { option } from '../specs/config-spec.ts';
 import { customizationSpec, isAtLeast, neededApi } from '../specs/customization.ts';
 import { vAppChange } from '../specs/v-app.ts';

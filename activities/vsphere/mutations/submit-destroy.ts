@@ -3,7 +3,7 @@ import { droverFailure } from '../../../runtime/failure.ts';
 import { mutateVmByTask, type Tools } from '../dependencies.ts';
 import { attachedDisk, foreignDisksOf, virtualDisksOf } from '../observation/devices.ts';
 import { configOf, readOwned, readOwnedThere } from './find-vm.ts';
-import { vmRef } from '../references.ts';
+import { vmRef } from '../wire/values.ts';
 import { reconfigure } from './submit-reconfigure.ts';
 
 export async function submitDetachDisks(

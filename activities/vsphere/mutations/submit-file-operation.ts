@@ -1,9 +1,11 @@
-import type { FileOperation, FilePlace } from '../../../contracts/virtual-machine/cached-files.ts';
+import { z } from 'zod';
+
 import type { OwnerOfVm, SubmittedTask } from '../../../contracts/virtual-machine/activities.ts';
-import { failureCode } from '../../../runtime/failure.ts';
-import { readDatastoreName, topFolderPath } from './datastore-name.ts';
+import type { FileOperation, FilePlace } from '../../../contracts/virtual-machine/cached-files.ts';
+import { droverFailure, failureCode } from '../../../runtime/failure.ts';
 import { mutateVmByTask, type Tools } from '../dependencies.ts';
-import { datacenterRef } from '../references.ts';
+import type { VcenterGateway } from '../types.ts';
+import { datacenterRef, datastoreRef } from '../wire/values.ts';
 
 type Reading = Pick<Tools, 'gateway' | 'scope'>;
 type FileRequest = OwnerOfVm & { place: FilePlace; operation: FileOperation };
@@ -162,3 +164,48 @@ export async function makeFolder(
 
 const pathOf = ({ gateway, scope: { signal } }: Reading, { datastore, folder }: FilePlace): Promise<string> =>
   topFolderPath(gateway, datastore, folder, signal);
+
+const datastorePaths = { name: 'name', hasFolders: 'capability.topLevelDirectoryCreateSupported' } as const;
+
+type DatastoreGateway = Pick<VcenterGateway, 'vcenter' | 'retrieve'>;
+
+async function readDatastore(
+  gateway: DatastoreGateway,
+  id: string,
+  signal: AbortSignal,
+): Promise<{ name: string; hasFolders: boolean }> {
+  const [object] = await gateway.retrieve(
+    {
+      propSet: [{ type: 'Datastore', pathSet: Object.values(datastorePaths) }],
+      objectSet: [{ obj: datastoreRef(id) }],
+    },
+    signal,
+  );
+  const name = z.string().safeParse(object?.properties[datastorePaths.name]);
+  if (!name.success) throw droverFailure('VsphereObjectNotFound', `vCenter ${gateway.vcenter} has no datastore ${id}`);
+  return { name: name.data, hasFolders: object?.properties[datastorePaths.hasFolders] !== false };
+}
+
+/** What paths of files begin with. @throws VsphereObjectNotFound */
+export const readDatastoreName = async (gateway: DatastoreGateway, id: string, signal: AbortSignal): Promise<string> =>
+  (await readDatastore(gateway, id, signal)).name;
+
+/**
+ * Path of a folder at the top of a datastore, such as `[fast] web`.
+ *
+ * @throws VsphereObjectNotFound; VsphereNotSupported where the datastore (vSAN) makes no folders there
+ */
+export async function topFolderPath(
+  gateway: DatastoreGateway,
+  id: string,
+  folder: string,
+  signal: AbortSignal,
+): Promise<string> {
+  const { name, hasFolders } = await readDatastore(gateway, id, signal);
+  if (!hasFolders)
+    throw droverFailure(
+      'VsphereNotSupported',
+      `Datastore ${name} of vCenter ${gateway.vcenter} has no folders of files, as vSAN: a VM there cannot be made from cached files`,
+    );
+  return `[${name}] ${folder}`;
+}

@@ -1,14 +1,13 @@
 import type { SubmittedTask } from '../../../contracts/virtual-machine/activities.ts';
 import type { CreateSource } from '../../../contracts/virtual-machine/mutations.ts';
 import { droverFailure } from '../../../runtime/failure.ts';
-import { readDatastoreName, topFolderPath } from './datastore-name.ts';
+import { makeFolder, readDatastoreName, topFolderPath } from './submit-file-operation.ts';
 import { mutateVmByTask, type Tools } from '../dependencies.ts';
 import { configOf, findVm } from './find-vm.ts';
-import { folderRef, hostRef, poolRef, vmRef } from '../references.ts';
+import { folderRef, hostRef, poolRef, vmRef } from '../wire/values.ts';
 import type { VcenterRest } from '../rest/client.ts';
 import { cachedDisksSpec } from '../specs/cached-disks.ts';
 import { cloneSpec, emptyVmSpec, type NewVm } from '../specs/new-vm.ts';
-import { makeFolder } from './submit-file-operation.ts';
 import { submitDeploy } from './submit-deploy.ts';
 
 /**

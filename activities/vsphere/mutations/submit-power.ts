@@ -2,10 +2,10 @@ import type { Submission, TaskPurpose, VmSubject } from '../../../contracts/virt
 import { readRestartIntent } from '../../../contracts/virtual-machine/metadata.ts';
 import type { VmFacts } from '../../../contracts/virtual-machine/observation.ts';
 import type { PowerOperation } from '../../../contracts/virtual-machine/mutations.ts';
-import { readBootMark } from '../observation/boot-mark.ts';
+import { readBootMark } from '../observation/vm.ts';
 import { mutateVm, mutateVmByTask, type Tools } from '../dependencies.ts';
 import { readOwnedThere } from './find-vm.ts';
-import { vmRef } from '../references.ts';
+import { vmRef } from '../wire/values.ts';
 import type { VirtualMachine } from '../types.ts';
 
 type Power = VmSubject & { operation: PowerOperation };

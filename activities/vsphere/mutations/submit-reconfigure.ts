@@ -1,15 +1,14 @@
 import type { Submission, VmSubject } from '../../../contracts/virtual-machine/activities.ts';
-import type { ReconfigSpec } from '../../../contracts/virtual-machine/config.ts';
+import type { DeviceChange, ReconfigSpec, VmConfig } from '../../../contracts/virtual-machine/config.ts';
 import { droverFailure } from '../../../runtime/failure.ts';
 import { finalFailure } from '../../lib/wait.ts';
 import { mutateVmByTask, type Tools } from '../dependencies.ts';
-import { readBootOptions } from '../observation/config.ts';
-import { configOf, readOwnedThere } from './find-vm.ts';
-import { isThere } from './is-there.ts';
-import { vmRef } from '../references.ts';
+import { readBootOptions, toConfig } from '../observation/config.ts';
 import { configSpec } from '../specs/config-spec.ts';
 import type { VirtualMachine } from '../types.ts';
+import { vmRef } from '../wire/values.ts';
 import type { VirtualMachineConfigSpec } from '../wire/vim/types.ts';
+import { configOf, readOwnedThere } from './find-vm.ts';
 
 /** One ReconfigVM_Task for the version that the change was decided on. Where that is no more, it may be this very change that was made: then all is well. */
 export async function submitReconfigure(
@@ -74,4 +73,62 @@ export async function reconfigure(
       ),
   });
   return { taskId, purpose: { kind: 'change', vmId: request.vmId, ...(isSecret && { isSecret }) } };
+}
+
+/** Whether a VM is as a change wants it: an earlier attempt may have made it. What was added cannot be told from what others add. */
+export function isThere(spec: ReconfigSpec, vm: VirtualMachine): boolean {
+  const config = toConfig(vm, []);
+  if (config === null || vm.config === null) return false;
+  const { extraConfig = [], deviceChange = [], ...fields } = spec;
+  const { extraConfig: options } = vm.config;
+  return (
+    Object.entries(fields).every(([name, value]) => isSame(value, config[name as keyof VmConfig])) &&
+    // A key that is not there is as good as one without a value.
+    extraConfig.every(({ key, value }) => (options[key] ?? '') === value) &&
+    deviceChange.every((change) => isMade(change, config))
+  );
+}
+
+const isSame = (wanted: unknown, seen: unknown): boolean => {
+  if (typeof wanted !== 'object' || wanted === null || typeof seen !== 'object' || seen === null)
+    return wanted === seen;
+  return Object.entries(wanted).every(([name, value]) => (seen as Record<string, unknown>)[name] === value);
+};
+
+function isMade(change: DeviceChange, { networkCards, cdroms, disks }: VmConfig): boolean {
+  switch (change.operation) {
+    case 'add':
+      return false;
+    case 'remove':
+      return ![...networkCards, ...cdroms].some(({ key }) => key === change.key);
+    case 'edit':
+      if (change.device === 'networkCard')
+        return networkCards.some(({ key, backing }) => key === change.card.key && backing === change.card.backing);
+      if (change.device === 'disk')
+        return disks.some(({ key, capacityBytes }) => key === change.key && capacityBytes >= change.capacityBytes);
+      return cdroms.some(
+        ({ key, iso, connected, allowGuestControl }) =>
+          key === change.cdrom.key &&
+          iso === change.cdrom.iso &&
+          connected === change.cdrom.connected &&
+          allowGuestControl === change.cdrom.allowGuestControl,
+      );
+  }
+}
+
+export async function submitHardwareUpgrade(
+  tools: Tools,
+  request: VmSubject & { version: number },
+): Promise<Submission> {
+  const { version: before } = configOf(await readOwnedThere(tools, request));
+  if (Number(/\d+$/u.exec(before)?.[0] ?? 0) >= request.version) return null;
+  const version = `vmx-${String(request.version).padStart(2, '0')}`;
+  const taskId = await mutateVmByTask(tools, {
+    action: 'submitHardwareUpgrade',
+    owner: request,
+    before: { version: before },
+    after: { version },
+    submit: () => tools.gateway.submit('UpgradeVM_Task', vmRef(request.vmId), { version }, tools.scope.signal),
+  });
+  return { taskId, purpose: { kind: 'change', vmId: request.vmId } };
 }

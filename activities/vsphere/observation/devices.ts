@@ -2,11 +2,10 @@ import { createHash } from 'node:crypto';
 
 import type { Cdrom, Disk, NetworkCard } from '../../../contracts/virtual-machine/config.ts';
 import type { AttachedDisk, VirtualMachine } from '../types.ts';
-import type { Devices } from './read-vm.ts';
-import { foreignDisks } from './foreign-disks.ts';
 import { isA } from '../wire/kinds.ts';
 import type { AnyVirtualDevice, VirtualDisk } from '../wire/vim/types.ts';
 import { backingText } from './network-backing.ts';
+import type { Devices } from './read-vm.ts';
 
 /** What the spec calls the types of cards, and what vCenter calls them. */
 export const cardTypes = {
@@ -96,3 +95,21 @@ export const diskUuid = ({ backing }: Pick<AnyVirtualDevice, 'backing'>): string
   backing !== undefined && 'uuid' in backing && typeof backing.uuid === 'string' && backing.uuid !== ''
     ? backing.uuid
     : null;
+
+/**
+ * The disks that were not made with the VM: first-class disks, such as persistent volumes, and those whose file lies in another folder.
+ * Destroying a VM destroys every disk that is attached. Pure.
+ */
+export const foreignDisks = ({ vmxPath, disks }: { vmxPath: string; disks: readonly AttachedDisk[] }): AttachedDisk[] =>
+  disks.filter(
+    ({ firstClassDiskId, fileName }) =>
+      firstClassDiskId !== null || fileName === null || !isInFolderOf(vmxPath, fileName),
+  );
+
+/** `[datastore] folder/a.vmx` and `[another datastore] folder/b.vmdk`: a VM's disks may be spread, its folder has one name. */
+function isInFolderOf(vmxPath: string, fileName: string): boolean {
+  const folder = folderOf(vmxPath);
+  return folder !== '' && folderOf(fileName) === folder;
+}
+
+const folderOf = (path: string): string => /^\[[^\]]*\] (?<folder>.+)\/[^/]+$/u.exec(path)?.groups?.['folder'] ?? '';

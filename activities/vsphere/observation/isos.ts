@@ -4,9 +4,8 @@ import type { ObservationRequest } from '../../../contracts/virtual-machine/acti
 import type { Clock } from '../../../runtime/clock.ts';
 import { failureCode } from '../../../runtime/failure.ts';
 import type { Tools } from '../dependencies.ts';
-import { datastoreRef } from '../references.ts';
 import type { VcenterRest } from '../rest/client.ts';
-import { findIso, pathInDatastore } from '../rest/item-storage.ts';
+import { datastoreRef } from '../wire/values.ts';
 
 /** An item's file stays where it is until somebody replaces the item. */
 const rememberedMs = 5 * 60_000;
@@ -61,3 +60,50 @@ export const isoPaths = async (
       ),
     ),
   );
+
+const storage = z.array(
+  z.looseObject({
+    name: z.string().default(''),
+    storage_backing: z.looseObject({ datastore_id: z.string().default('') }).default({ datastore_id: '' }),
+    storage_uris: z.array(z.string()).default([]),
+  }),
+);
+
+/** Where the ISO of a library item lies. */
+export interface ItemFile {
+  datastoreId: string;
+  /** `ds:///vmfs/volumes/<id>/contentlib-…/….iso?serverId=…`. */
+  uri: string;
+}
+
+/** The first ISO of an item; null: it has none that lies in a datastore. @throws VsphereObjectNotFound */
+export async function findIso(rest: VcenterRest, itemId: string, signal: AbortSignal): Promise<ItemFile | null> {
+  const files = await rest.call(
+    { method: 'GET', path: '/com/vmware/content/library/item/storage', query: { library_item_id: itemId } },
+    storage,
+    signal,
+  );
+  const iso = files.find(({ name }) => name.toLowerCase().endsWith('.iso'));
+  const [uri] = iso?.storage_uris ?? [];
+  return iso === undefined || uri === undefined || iso.storage_backing.datastore_id === ''
+    ? null
+    : { datastoreId: iso.storage_backing.datastore_id, uri };
+}
+
+/**
+ * What comes after the datastore in the URI of a file. Pure.
+ *
+ * @param url `summary.url` of the datastore: `ds:///vmfs/volumes/<id>/`
+ * @returns `contentlib-…/….iso`; null: it lies elsewhere
+ */
+export function pathInDatastore(uri: string, url: string): string | null {
+  const [path = ''] = uri.split('?');
+  const base = url.endsWith('/') ? url : `${url}/`;
+  if (!path.startsWith(base)) return null;
+  try {
+    return decodeURIComponent(path.slice(base.length)) || null;
+  } catch {
+    // A percent sign of its own.
+    return path.slice(base.length);
+  }
+}

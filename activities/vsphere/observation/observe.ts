@@ -2,9 +2,8 @@ import type { ObservationRequest, VsphereFacts } from '../../../contracts/virtua
 import type { Candidate, NetworkFacts, VmFacts } from '../../../contracts/virtual-machine/observation.ts';
 import type { VcenterPlaces } from '../../../runtime/config/vsphere-config.ts';
 import { failureCode } from '../../../runtime/failure.ts';
-import { readBootMark } from './boot-mark.ts';
+import { readBootMark, toFacts, type VmPlace } from './vm.ts';
 import type { Tools } from '../dependencies.ts';
-import { toFacts, type VmPlace } from './vm.ts';
 import type { VcenterRest } from '../rest/client.ts';
 import { isMember } from '../rest/cluster-modules.ts';
 import type { RecentLooks } from '../watch/recent-observations.ts';

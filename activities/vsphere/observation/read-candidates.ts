@@ -5,7 +5,7 @@ import type { Tools } from '../dependencies.ts';
 import { factPaths } from './vm.ts';
 import { traversal, type ReadObject } from '../properties.ts';
 import { toVm } from './read-vm.ts';
-import { vmRef } from '../references.ts';
+import { vmRef } from '../wire/values.ts';
 import type { VirtualMachine } from '../types.ts';
 
 /** A VM and what it is in. */

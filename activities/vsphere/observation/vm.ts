@@ -1,13 +1,20 @@
+import { z } from 'zod';
+
+import type { VirtualMachineStatus } from '../../../contracts/crds/virtual-machine.ts';
 import type { TaskFacts, VmFacts } from '../../../contracts/virtual-machine/observation.ts';
-import { vmPaths } from './read-vm.ts';
+import type { Tools } from '../dependencies.ts';
 import type { VirtualMachine } from '../types.ts';
+import { vim } from '../wire/kinds.ts';
+import type { VirtualMachineSnapshotTree } from '../wire/vim/types.ts';
 import { configPaths, toConfig } from './config.ts';
 import { networkCardsOf } from './devices.ts';
 import { guestPaths, toGuest } from './guest.ts';
+import { vmPaths } from './read-vm.ts';
 import { shownHardware } from './shown-hardware.ts';
 import { shownNetwork } from './shown-network.ts';
-import { shownSnapshots, snapshotPaths } from './shown-snapshots.ts';
 import { layoutPaths, shownStorage } from './shown-storage.ts';
+
+const snapshotPaths = ['rootSnapshot', 'snapshot'] as const;
 
 /** Everything that is read of a VM for decisions about it and for its status. */
 export const factPaths = [
@@ -85,4 +92,41 @@ function shownOf(
     ...(network !== undefined && { network }),
     ...(typeof made === 'string' && { provider: { creationTimestamp: made } }),
   };
+}
+
+const info = vim('VirtualMachineSnapshotInfo').optional().catch(undefined);
+
+/** The VM's snapshots as the status shows them, by the names that they have in vCenter: nobody's object stands for them. Pure. */
+function shownSnapshots(
+  properties: Readonly<Record<string, unknown>>,
+): Pick<VirtualMachineStatus, 'currentSnapshot' | 'rootSnapshots'> {
+  const { currentSnapshot, rootSnapshotList: roots = [] } = z.parse(info, properties['snapshot']) ?? {};
+  if (roots.length === 0) return {};
+  const current = currentSnapshot === undefined ? undefined : nameIn(roots, currentSnapshot.value);
+  return {
+    ...(current !== undefined && { currentSnapshot: unmanaged(current) }),
+    rootSnapshots: roots.map(({ name }) => unmanaged(name)),
+  };
+}
+
+const unmanaged = (name: string) => ({ name, type: 'Unmanaged' as const });
+
+function nameIn(trees: readonly VirtualMachineSnapshotTree[], id: string): string | undefined {
+  for (const { snapshot, name, childSnapshotList = [] } of trees) {
+    const found = snapshot.value === id ? name : nameIn(childSnapshotList, id);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/**
+ * Changes whenever the guest has started anew, as far as vCenter knows: by the boot time, and by the latest of its events that say so, as
+ * a reset changes no boot time. Opaque.
+ */
+export async function readBootMark(
+  { gateway, scope: { signal } }: Pick<Tools, 'gateway' | 'scope'>,
+  { id, powerState, bootTime }: Pick<VirtualMachine, 'id' | 'powerState' | 'bootTime'>,
+): Promise<string> {
+  if (powerState === 'poweredOff') return 'off';
+  return `${bootTime ?? ''}#${(await gateway.lastStart(id, signal)) ?? ''}`;
 }

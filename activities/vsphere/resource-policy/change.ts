@@ -6,12 +6,10 @@ import { settlingDelayMs, waitFor } from '../../lib/wait.ts';
 import { mutate } from '../../lib/mutate.ts';
 import type { Tools } from '../dependencies.ts';
 import { traversal } from '../properties.ts';
-import { folderRef, poolRef } from '../references.ts';
+import { folderRef, type ManagedObjectReference, poolRef } from '../wire/values.ts';
 import type { VcenterRest } from '../rest/client.ts';
 import { createModule, deleteModule } from '../rest/cluster-modules.ts';
-import type { ManagedObjectReference } from '../wire/values.ts';
-import { allocationOf } from './allocation.ts';
-import { readCpuMHz } from './cpu-speed.ts';
+import { allocationOf, readCpuMHz } from './allocation.ts';
 
 export type PolicyTools = Pick<Tools, 'gateway' | 'stopGate' | 'audit' | 'scope' | 'clock'> & { rest: VcenterRest };
 

@@ -11,9 +11,8 @@ import { sitePathsOf, type SitePaths } from '../observation/site-paths.ts';
 import type { ReadObject } from '../properties.ts';
 import { listModules } from '../rest/cluster-modules.ts';
 import type { ManagedObjectReference } from '../wire/values.ts';
-import { allocationOf, isAllocated, poolPaths } from './allocation.ts';
+import { allocationOf, isAllocated, poolPaths, readCpuMHz } from './allocation.ts';
 import type { PolicyTools } from './change.ts';
-import { readCpuMHz } from './cpu-speed.ts';
 
 const propSet = [
   { type: 'Folder', pathSet: ['childEntity'] },

@@ -6,8 +6,7 @@ import type { ObserveCall } from '../../../runtime/telemetry/outside-calls.ts';
 import { redactedStart } from '../../../runtime/redaction.ts';
 import type { VcenterSettings } from '../../../runtime/config/vsphere-settings.ts';
 import type { HttpAnswer } from '../../lib/http.ts';
-import { defaultTimeouts, httpFailure, openVcenterHttp } from '../http.ts';
-import { openVcenterSessions } from '../session.ts';
+import { defaultTimeouts, httpFailure, openVcenterHttp, openVcenterSessions } from '../http.ts';
 import { restCode } from './faults.ts';
 
 export interface RestRequest {

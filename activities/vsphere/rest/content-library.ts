@@ -1,7 +1,13 @@
 import { z } from 'zod';
 
-import type { LibraryItem } from '../../../contracts/virtual-machine/content-library.ts';
+import type {
+  ContentLibraryActivities,
+  LibraryContent,
+  LibraryItem,
+} from '../../../contracts/virtual-machine/content-library.ts';
+import type { Clock } from '../../../runtime/clock.ts';
 import { droverFailure, failureCode } from '../../../runtime/failure.ts';
+import { type ActivityScope, currentScope } from '../../lib/context.ts';
 import type { VcenterRest } from './client.ts';
 
 const path = '/com/vmware/content/library';
@@ -95,4 +101,36 @@ function problemOf(
     };
   if (cached === false) return { reason: 'ProviderNotReady', message: 'Its library has not fetched its files yet' };
   return size === 0 ? { reason: 'ProviderNotReady', message: 'It has no files yet' } : null;
+}
+
+/** As many as the client has connections: those that wait would run out of time. */
+const atOnce = 4;
+
+export interface ContentLibraryDependencies {
+  rest: VcenterRest;
+  /** The running activity. Default: Temporal's. */
+  scope?: (clock: Clock) => ActivityScope;
+  clock: Clock;
+}
+
+/** Activities on the content libraries of one vCenter, queue `vsphere:<vcenter>`. */
+export const createContentLibraryActivities = ({
+  rest,
+  scope = currentScope,
+  clock,
+}: ContentLibraryDependencies): ContentLibraryActivities => ({
+  readContentLibrary: ({ library }) => readContentLibrary(rest, scope(clock), library),
+});
+
+async function readContentLibrary(rest: VcenterRest, scope: ActivityScope, library: string): Promise<LibraryContent> {
+  const { signal } = scope;
+  const { id, name } = await findLibrary(rest, library, signal);
+  const left = await listItems(rest, id, signal);
+  const items: LibraryItem[] = [];
+  while (left.length > 0) {
+    const read = await Promise.all(left.splice(0, atOnce).map((itemId) => readItem(rest, itemId, signal)));
+    items.push(...read.filter((item) => item !== null));
+    scope.heartbeat();
+  }
+  return { id, name, items: items.toSorted((a, b) => (a.id < b.id ? -1 : 1)) };
 }

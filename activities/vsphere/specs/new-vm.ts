@@ -3,7 +3,7 @@ import type { DeviceChange } from '../../../contracts/virtual-machine/config.ts'
 import { extraConfigKeys } from '../../../contracts/virtual-machine/metadata.ts';
 import type { CreateSpec } from '../../../contracts/virtual-machine/mutations.ts';
 import type { Devices } from '../observation/read-vm.ts';
-import { datastoreRef, hostRef, poolRef } from '../references.ts';
+import { datastoreRef, hostRef, poolRef } from '../wire/values.ts';
 import { isA } from '../wire/kinds.ts';
 import type { VirtualDeviceConfigSpec, VirtualMachineCloneSpec, VirtualMachineConfigSpec } from '../wire/vim/types.ts';
 import { classConfigSpec } from './class-config.ts';

@@ -4,10 +4,9 @@ import { droverFailure } from '../../../runtime/failure.ts';
 import type { Vim } from '../client.ts';
 import { vimFailure } from '../faults.ts';
 import { retrieve, traversal, type ReadObject } from '../properties.ts';
-import { taskRef as ref } from '../references.ts';
+import { isReference, type ManagedObjectReference, taskRef as ref } from '../wire/values.ts';
 import type { TaskState } from '../types.ts';
 import { localizedFault } from '../wire/decode.ts';
-import { isReference, type ManagedObjectReference } from '../wire/values.ts';
 import type { TaskInfo } from '../wire/vim/types.ts';
 
 /**

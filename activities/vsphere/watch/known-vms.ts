@@ -1,9 +1,8 @@
 import { listedMark } from '../observation/read-vm.ts';
 import type { SeenMark } from '../types.ts';
-import { judgeChange } from './judge-change.ts';
+import { judgeChange, seenOf, toWatched, type WatchedVm } from './watched.ts';
 import { openSums } from './sums.ts';
 import type { VmUpdate } from './updates.ts';
-import { seenOf, toWatched, type WatchedVm } from './watched.ts';
 
 /** The object that a VM belongs to, by its mark. */
 export interface Owner {

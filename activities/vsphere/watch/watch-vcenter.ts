@@ -6,14 +6,13 @@ import { whileBeating } from '../../lib/wait.ts';
 import type { Vim } from '../client.ts';
 import { retrieve } from '../properties.ts';
 import { markPaths } from '../observation/read-vm.ts';
-import { vmRef } from '../references.ts';
+import { vmRef } from '../wire/values.ts';
 import { openKnownVms, type KnownVms } from './known-vms.ts';
 import { openNewsQueue, type NewsQueue } from './signal-queue.ts';
 import { changedSince } from './sums.ts';
 import { tellRuns } from './signal-runs.ts';
 import type { WatchTools } from './tools.ts';
-import { watchUpdates } from './updates.ts';
-import { filterOf, rootsOf } from './watch-filter.ts';
+import { filterOf, rootsOf, watchUpdates } from './updates.ts';
 
 /** For what is under way to end, before Temporal's time-out. */
 const stopMs = 10_000;

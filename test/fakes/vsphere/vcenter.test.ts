@@ -1,5 +1,5 @@
 import { openGateway } from '../../../activities/vsphere/gateway.ts';
-import { folderRef, poolRef, vmRef } from '../../../activities/vsphere/references.ts';
+import { folderRef, poolRef, vmRef } from '../../../activities/vsphere/wire/values.ts';
 import { inventory } from '../../../lab/vsphere/handle.ts';
 import type { VcenterGateway } from '../../../activities/vsphere/types.ts';
 import { randomOf } from '../../faults/random.ts';

@@ -1,5 +1,5 @@
 import type { ReconfigSpec } from '../../../contracts/virtual-machine/config.ts';
-import { isThere } from './is-there.ts';
+import { isThere } from './submit-reconfigure.ts';
 import { vmOf } from '../../../test/fixtures/activities/vsphere.ts';
 
 const vm = vmOf();

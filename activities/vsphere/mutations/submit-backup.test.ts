@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib';
 
 import { devices } from '../../../test/fixtures/activities/vsphere.ts';
-import { backupOptions } from './backup.ts';
+import { backupOptions } from './submit-backup.ts';
 
 const unpack = (value: string | undefined): string => gunzipSync(Buffer.from(value ?? '', 'base64')).toString('utf8');
 const stored = { generation: 7, yaml: 'kind: VirtualMachine\n', claims: [] };

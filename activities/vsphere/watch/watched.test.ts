@@ -1,5 +1,4 @@
-import { judgeChange } from './judge-change.ts';
-import { seenOf, toWatched, watchedPaths } from './watched.ts';
+import { judgeChange, seenOf, toWatched, watchedPaths } from './watched.ts';
 
 const ref = (value: string) => ({ type: 'ManagedEntity', value });
 

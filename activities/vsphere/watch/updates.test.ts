@@ -1,4 +1,4 @@
-import { rootsOf } from './watch-filter.ts';
+import { rootsOf } from './updates.ts';
 
 const zonesOf = (...folders: string[]) => ({
   zones: Object.fromEntries(

@@ -1,4 +1,4 @@
-import { pathInDatastore } from './item-storage.ts';
+import { pathInDatastore } from './isos.ts';
 
 const url = 'ds:///vmfs/volumes/5f1b-7a/';
 const rows: [what: string, uri: string, url: string, path: string | null][] = [
