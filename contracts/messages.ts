@@ -11,7 +11,7 @@ export interface ObjectChanged {
   /** What changed, for people: `spec`, `deleted`, `annotations`, `labels`, `finalizers`, `status`, `relist`, `resync`, `retry`; several joined with a comma. */
   cause: string;
   /** Of the watch: what it saw, opaque. It is no news to a run that has seen the same, such as what it did itself. */
-  seen?: string;
+  stateDigest?: string;
 }
 
 /** Told by somebody who has not seen the object, such as a person who starts a run by hand. */

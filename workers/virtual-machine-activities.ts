@@ -18,7 +18,7 @@ import { openGateway } from '../activities/vsphere/gateway.ts';
 import { createSlotActivities } from '../activities/vsphere/observe-slots.ts';
 import { createContentLibraryActivities } from '../activities/vsphere/rest/content-library.ts';
 import { createResourcePolicyVsphereActivities } from '../activities/vsphere/resource-policy/activities.ts';
-import { openRecentLooks } from '../activities/vsphere/watch/recent-observations.ts';
+import { openRecentObservations } from '../activities/vsphere/watch/recent-observations.ts';
 import { watchVcenter } from '../activities/vsphere/watch/watch-vcenter.ts';
 import type { SlotActivities } from '../contracts/eviction/activities.ts';
 import type { ContentLibraryActivities } from '../contracts/virtual-machine/content-library.ts';
@@ -125,7 +125,7 @@ function serve(
   const { cluster, modes, virtualMachine } = config;
   const { creates, destroys } = virtualMachine;
   const { checkMs, silentMs } = config.limits;
-  const looks = openRecentLooks();
+  const recent = openRecentObservations();
   return {
     name,
     activities: {
@@ -136,7 +136,7 @@ function serve(
           places,
           readBootstrap: createReadBootstrap({ client, hashSecret: ports.hashSecret }),
           readBackup: createReadBackup(client),
-          looks,
+          recent,
           stopGate,
           audit,
           clock,
@@ -161,7 +161,7 @@ function serve(
             places,
             open: () => ports.openVcenter(vcenter),
             listRecordedVms: (signal) => listRecordedVms(kubernetes, signal),
-            tell: async ({ namespace, name: object }, signal) =>
+            signalRun: async ({ namespace, name: object }, signal) =>
               void (await signalWithStart(
                 temporal,
                 kindTable.VirtualMachine,
@@ -169,7 +169,7 @@ function serve(
                 { clock },
               )),
             stopGate,
-            looks,
+            recent,
             meter: watchMeter,
             leaving,
             scope: currentScope(clock),

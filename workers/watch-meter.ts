@@ -16,15 +16,15 @@ export function meterWatches(metrics: Metrics, clock: Pick<Clock, 'now'>): Watch
     );
   });
   return {
-    heard: (vcenter, changes, owned) => {
+    answered: (vcenter, changes, owned) => {
       heard.set(vcenter, { atMs: clock.now(), owned });
       if (changes > 0) metrics.count('vcenterWatchUpdates', { vcenter }, changes);
     },
-    looked: (vcenter) => metrics.count('vcenterWatchLooks', { vcenter }),
-    told: (vcenter, seconds) => {
+    inventoried: (vcenter) => metrics.count('vcenterWatchLooks', { vcenter }),
+    signalled: (vcenter, seconds) => {
       metrics.count('vcenterWatchTold', { vcenter, outcome: 'signalled' });
       metrics.observe('vcenterWatchSignalSeconds', { vcenter }, seconds);
     },
-    spared: (vcenter) => metrics.count('vcenterWatchTold', { vcenter, outcome: 'seen' }),
+    skipped: (vcenter) => metrics.count('vcenterWatchTold', { vcenter, outcome: 'seen' }),
   };
 }

@@ -4,7 +4,7 @@ import type {
   PatchedVirtualMachine,
   SubmittedTask,
   VirtualMachineVsphereActivities,
-  VsphereFacts,
+  VcenterObservation,
 } from '../../contracts/virtual-machine/activities.ts';
 import { testClock, testScope } from '../../test/fixtures/activities/nova.ts';
 import { desiredOf } from '../../test/fixtures/workflows/virtual-machine.ts';
@@ -15,12 +15,12 @@ const notes = { ...object, patches: [{ annotations: { a: 'b' } }] };
 const report = { ...object, status: null, event: null, notes: [] };
 const slot = { limit: { kind: 'creates', vcenter: 'vc' }, request: {} } as NonNullable<Along['slot']>;
 const request = {
-  mark: { namespacedName: 'team/web', uid: 'u' },
+  owner: { namespacedName: 'team/web', uid: 'u' },
   cause: 'the test',
   create: {} as never,
-  look: { mayBeMade: false, instanceUuid: null, zone: null, uniqueId: null } as ObservationRequest,
+  observeAfter: { mayBeMade: false, instanceUuid: null, zone: null, uniqueId: null } as ObservationRequest,
 };
-const facts = { managerId: 'vc' } as VsphereFacts;
+const observation = { managerId: 'vc' } as VcenterObservation;
 const task: SubmittedTask = { taskId: 'task-1', purpose: { kind: 'change', vmId: 'vm-1' } };
 const patched: PatchedVirtualMachine = {
   isCurrent: true,
@@ -31,13 +31,13 @@ const written = { desired: desiredOf(), recorded: {} };
 
 interface Row {
   patch?: PatchedVirtualMachine | null;
-  submitted?: { facts: VsphereFacts } | SubmittedTask | Error;
+  submitted?: { observation: VcenterObservation } | SubmittedTask | Error;
   takesMs?: number;
   fails?: 'release' | 'report';
 }
 
 /** What a create with all of it comes to, and the calls in their order. */
-async function create({ patch = patched, submitted = { facts }, takesMs = 0, fails }: Row, with_: Along) {
+async function create({ patch = patched, submitted = { observation }, takesMs = 0, fails }: Row, with_: Along) {
   const clock = {
     ...testClock(),
     // Over at once where the create takes longer, and only by an abort where it does not.
@@ -51,8 +51,10 @@ async function create({ patch = patched, submitted = { facts }, takesMs = 0, fai
     fails === what ? Promise.reject(new Error('away')) : Promise.resolve();
   const along = goAlong(
     {
-      async submitNewVm({ look }: typeof request) {
-        calls.push(`submit ${look.mayBeMade ? 'after' : 'before'} ${look.zone ?? '-'} ${look.instanceUuid ?? '-'}`);
+      async submitNewVm({ observeAfter }: typeof request) {
+        calls.push(
+          `submit ${observeAfter.mayBeMade ? 'after' : 'before'} ${observeAfter.zone ?? '-'} ${observeAfter.instanceUuid ?? '-'}`,
+        );
         if (takesMs > 0) await new Promise(setImmediate);
         if (submitted instanceof Error) throw submitted;
         return submitted;
@@ -60,7 +62,7 @@ async function create({ patch = patched, submitted = { facts }, takesMs = 0, fai
       async awaitTask() {
         calls.push('await');
         if (submitted instanceof Error) throw submitted;
-        return { vmId: 'vm-1', facts };
+        return { vmId: 'vm-1', observation };
       },
     } as unknown as VirtualMachineVsphereActivities,
     {
@@ -82,12 +84,12 @@ async function create({ patch = patched, submitted = { facts }, takesMs = 0, fai
 
 const all = { notes, report, slot };
 const rows: [why: string, row: Row, with_: Along, result: unknown, calls: string[]][] = [
-  ['alone', {}, {}, { facts }, ['submit before - -']],
+  ['alone', {}, {}, { observation }, ['submit before - -']],
   [
     'what is noted goes first, and is where it looks afterwards; what is short is not said; its slot goes',
     {},
     all,
-    { facts, written: patched, isSlotReleased: true },
+    { observation, written: patched, isSlotReleased: true },
     ['patch', 'submit after zone-b given', 'release'],
   ],
   ['notes that do not hold end it', { patch: { ...patched, isCurrent: false } }, all, { isOutdated: true }, ['patch']],
@@ -96,7 +98,7 @@ const rows: [why: string, row: Row, with_: Along, result: unknown, calls: string
     'what takes long is said meanwhile',
     { takesMs: 3_000 },
     all,
-    { facts, written: patched, said: written, isSlotReleased: true },
+    { observation, written: patched, said: written, isSlotReleased: true },
     ['patch', 'submit after zone-b given', 'publish', 'release'],
   ],
   ['a task that goes on keeps its slot', { submitted: task }, { slot }, task, ['submit before - -']],
@@ -104,10 +106,16 @@ const rows: [why: string, row: Row, with_: Along, result: unknown, calls: string
     'what is not said, or not released, fails nothing',
     { takesMs: 3_000, fails: 'report' },
     { report },
-    { facts },
+    { observation },
     ['submit before - -', 'publish'],
   ],
-  ['nor does a slot that is not released', { fails: 'release' }, { slot }, { facts }, ['submit before - -', 'release']],
+  [
+    'nor does a slot that is not released',
+    { fails: 'release' },
+    { slot },
+    { observation },
+    ['submit before - -', 'release'],
+  ],
 ];
 
 test.each(rows)('a create: %s', async (_why, row, with_, result, calls) => {
@@ -124,7 +132,7 @@ test('a create that fails releases nothing: its run decides', async () => {
 
 test('a task that is awaited is said, and its slot goes once it has ended well', async () => {
   const made = await create({}, { report, slot });
-  expect(await made.wait()).toEqual({ vmId: 'vm-1', facts, said: written, isSlotReleased: true });
+  expect(await made.wait()).toEqual({ vmId: 'vm-1', observation, said: written, isSlotReleased: true });
   expect(made.calls).toEqual(['publish', 'await', 'release']);
   const failed = await create({ submitted: new Error('no room') }, { report, slot });
   await expect(failed.wait()).rejects.toThrow('no room');

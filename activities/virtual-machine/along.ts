@@ -49,7 +49,7 @@ export function goAlong(
         const saying = new AbortController();
         const isLong = clock.sleep(longMs, saying.signal).then(() => said(report), nothing);
         const submitted = await calls
-          .submitNewVm({ ...request, ...(written && lookAfter(request.look, written)) })
+          .submitNewVm({ ...request, ...(written && observeAfterWriting(request.observeAfter, written)) })
           .finally(() => saying.abort());
         return {
           ...submitted,
@@ -75,19 +75,19 @@ const nothing = (): undefined => undefined;
 /** What takes longer is said while it goes on. */
 const longMs = 2_000;
 
-/** What was just written may say where to look. */
-const lookAfter = (
-  look: Parameters<VirtualMachineVsphereActivities['submitNewVm']>[0]['look'],
+/** What was just written may decide where to look for the VM. */
+const observeAfterWriting = (
+  request: Parameters<VirtualMachineVsphereActivities['submitNewVm']>[0]['observeAfter'],
   { desired, recorded }: PatchedVirtualMachine,
 ) =>
-  look === undefined
+  request === undefined
     ? {}
     : {
-        look: {
-          ...look,
+        observeAfter: {
+          ...request,
           uniqueId: recorded.uniqueID ?? null,
           mayBeMade: true,
           instanceUuid: desired.instanceUuid,
-          zone: desired.zone ?? look.zone,
+          zone: desired.zone ?? request.zone,
         },
       };

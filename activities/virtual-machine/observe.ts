@@ -2,7 +2,7 @@ import type {
   ObservationRequest,
   VirtualMachineObserverActivities,
   VirtualMachineRead,
-  VsphereFacts,
+  VcenterObservation,
 } from '../../contracts/virtual-machine/activities.ts';
 import type { VirtualMachineInput } from '../../contracts/virtual-machine/lifecycle.ts';
 import { observationRequestOf } from '../../contracts/virtual-machine/activities.ts';
@@ -13,7 +13,7 @@ import { whileBeating } from '../lib/wait.ts';
 /** What an observation is made of: two activities of their own, called within one. */
 export interface Observers {
   readVirtualMachine: (input: VirtualMachineInput) => Promise<VirtualMachineRead>;
-  observeVirtualMachineInVcenter: (vcenter: string, request: ObservationRequest) => Promise<VsphereFacts>;
+  observeVirtualMachineInVcenter: (vcenter: string, request: ObservationRequest) => Promise<VcenterObservation>;
   clock: Clock;
 }
 

@@ -6,7 +6,7 @@ import type { Tools, VsphereDependencies } from './dependencies.ts';
 import { openInventory } from './observation/inventory.ts';
 import { openIsos } from './observation/isos.ts';
 import { observeVirtualMachineInVcenter } from './observation/observe.ts';
-import { seeThrough } from './tasks/observe-after.ts';
+import { observeAfter } from './tasks/observe-after.ts';
 import { cancelVsphereTask, stopCreate } from './tasks/cancel-task.ts';
 import { submitBackup } from './mutations/submit-backup.ts';
 import { submitBootstrap } from './mutations/submit-bootstrap.ts';
@@ -16,14 +16,14 @@ import { submitHardwareUpgrade, submitReconfigure } from './mutations/submit-rec
 import { submitAdoption, submitRelease } from './mutations/submit-ownership.ts';
 import { submitNewVm } from './mutations/submit-new-vm.ts';
 import { submitPower } from './mutations/submit-power.ts';
-import { openRecentLooks } from './watch/recent-observations.ts';
+import { openRecentObservations } from './watch/recent-observations.ts';
 
 /** Activities on the VMs of one vCenter, queue `vsphere:<vcenter>`. */
 export function createVirtualMachineVsphereActivities(
   dependencies: VsphereDependencies,
 ): VirtualMachineVsphereActivities {
   const { gateway, clock, scope = currentScope } = dependencies;
-  return seeThrough(createCalls(dependencies), { gateway, execution: () => ({ scope: scope(clock), clock }) });
+  return observeAfter(createCalls(dependencies), { gateway, execution: () => ({ scope: scope(clock), clock }) });
 }
 
 function createCalls({
@@ -32,14 +32,14 @@ function createCalls({
   places,
   readBootstrap,
   readBackup,
-  looks = openRecentLooks(),
+  recent: recent = openRecentObservations(),
   stopGate,
   audit,
   scope = currentScope,
   clock,
 }: VsphereDependencies): VirtualMachineVsphereActivities {
-  const tools = (): Tools => ({ gateway, looks, stopGate, audit, scope: scope(clock), clock });
-  const around = { inventory: openInventory(gateway, clock), isos: openIsos(rest, clock), rest, looks };
+  const tools = (): Tools => ({ gateway, recent: recent, stopGate, audit, scope: scope(clock), clock });
+  const around = { inventory: openInventory(gateway, clock), isos: openIsos(rest, clock), rest, recent };
   return {
     observeVirtualMachineInVcenter: (request) => observeVirtualMachineInVcenter(tools(), around, places, request),
     submitNewVm: (request) => submitNewVm(tools(), rest, request),

@@ -1,12 +1,12 @@
 import type { ReadBackup } from '../../contracts/virtual-machine/backup.ts';
 import type { ReadBootstrap } from '../../contracts/virtual-machine/bootstrap.ts';
-import type { OwnerOfVm } from '../../contracts/virtual-machine/activities.ts';
+import type { MutationRequest } from '../../contracts/virtual-machine/activities.ts';
 import type { VcenterPlaces } from '../../runtime/config/vsphere-config.ts';
 import type { ActivityContext, ForActivities } from '../lib/context.ts';
 import { mutate, type Mutation } from '../lib/mutate.ts';
 import type { VcenterRest } from './rest/client.ts';
 import type { VcenterGateway } from './types.ts';
-import type { RecentLooks } from './watch/recent-observations.ts';
+import type { RecentObservations } from './watch/recent-observations.ts';
 
 /** What the composition root gives to the activities of one vCenter. */
 export interface VsphereDependencies extends ForActivities<ActivityContext> {
@@ -18,15 +18,15 @@ export interface VsphereDependencies extends ForActivities<ActivityContext> {
   readBootstrap: ReadBootstrap;
   readBackup: ReadBackup;
   /** Told of what runs do and see of VMs. Default: nobody. */
-  looks?: RecentLooks;
+  recent?: RecentObservations;
 }
 
 /** The same, for one execution. */
-export type Tools = Pick<VsphereDependencies, 'gateway' | 'looks'> & ActivityContext;
+export type Tools = Pick<VsphereDependencies, 'gateway' | 'recent'> & ActivityContext;
 
 /** One change of a VM. */
 export interface VmMutation<Result> extends Pick<Mutation, 'action' | 'before' | 'after'> {
-  owner: OwnerOfVm;
+  request: MutationRequest;
   submit: () => Promise<Result>;
   /** vCenter's own id of what was begun. */
   idOf?: (result: Result) => string;
@@ -34,13 +34,13 @@ export interface VmMutation<Result> extends Pick<Mutation, 'action' | 'before' |
 
 export const mutateVm = <Result>(
   tools: Tools,
-  { owner, submit, idOf, ...mutation }: VmMutation<Result>,
+  { request: owner, submit, idOf, ...mutation }: VmMutation<Result>,
 ): Promise<Result> =>
   mutate(
     tools,
-    { ...mutation, object: `vm/${owner.mark.namespacedName}`, cause: owner.cause },
+    { ...mutation, object: `vm/${owner.owner.namespacedName}`, cause: owner.cause },
     () => {
-      tools.looks?.noteDeed(owner.mark.namespacedName, tools.clock.now());
+      tools.recent?.noteMutation(owner.owner.namespacedName, tools.clock.now());
       return submit();
     },
     (result) => ({ requestId: idOf?.(result) ?? null }),

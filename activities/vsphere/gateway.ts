@@ -76,8 +76,8 @@ export function openGateway(vim: Vim, limits: { tasks: number }, clock: Clock): 
       );
       if (found === undefined) return { kind: 'nothing' };
       if (found.type !== 'VirtualMachine') return { kind: 'other', type: found.type };
-      const seen = await read(found.value, signal);
-      return seen === null ? { kind: 'nothing' } : { kind: 'vm', vm: seen };
+      const vm = await read(found.value, signal);
+      return vm === null ? { kind: 'nothing' } : { kind: 'vm', vm };
     },
     read,
     retrieve: (spec, signal) => retrieve(vim, { ...spec, reportMissingObjectsInResults: true }, signal),
@@ -103,9 +103,9 @@ export function openGateway(vim: Vim, limits: { tasks: number }, clock: Clock): 
     call: (method, self, args, signal) => vim.call(method, self, args, signal),
 
     readTask: async (taskId, signal, isSecret = false) => {
-      const seen = await (isSecret ? readSecretTask : readTask)(taskId, signal);
-      if (seen.state === 'success' || seen.state === 'error') room.ended(taskId);
-      return seen;
+      const task = await (isSecret ? readSecretTask : readTask)(taskId, signal);
+      if (task.state === 'success' || task.state === 'error') room.ended(taskId);
+      return task;
     },
     cancelTask: async (taskId, signal) => {
       try {

@@ -1,4 +1,4 @@
-import type { VmFacts } from '../../contracts/virtual-machine/observation.ts';
+import type { ObservedVm } from '../../contracts/virtual-machine/observation.ts';
 import type { CallOptions } from './client.ts';
 import type { Returned } from './wire/decode.ts';
 import type { ReadObject } from './properties.ts';
@@ -6,13 +6,13 @@ import type { ManagedObjectReference } from './wire/values.ts';
 import type { AnyVirtualDevice, PropertyFilterSpec, VimTypes } from './wire/vim/types.ts';
 
 /** Whose VM it is, as it stands in the VM. That of the operator before has no uid. */
-export interface SeenMark {
+export interface ObservedOwner {
   namespacedName: string;
   uid: string | null;
 }
 
 /** What the VM is made of; missing while vCenter cannot reach its files. */
-export interface SeenConfig {
+export interface ObservedConfig {
   /** Changes with each change; given back with one, vCenter refuses it where somebody was faster. */
   changeVersion: string;
   /** `vmx-21`. */
@@ -35,13 +35,13 @@ export interface VirtualMachine {
   hostId: string | null;
   /** Only a `connected` one can be driven. */
   connectionState: string;
-  powerState: VmFacts['powerState'];
+  powerState: ObservedVm['powerState'];
   /** RFC 3339; null while it is off. */
   bootTime: string | null;
   instanceUuid: string;
   biosUuid: string;
-  mark: SeenMark | null;
-  config: SeenConfig | null;
+  owner: ObservedOwner | null;
+  config: ObservedConfig | null;
   /** All that was read, by path, for what only the facts show. */
   properties: Readonly<Record<string, unknown>>;
 }

@@ -5,20 +5,20 @@ import type { VirtualMachineStatus } from '../crds/virtual-machine.ts';
 import type { ReconfigSpec } from './config.ts';
 import type { BootstrapKind, DesiredVirtualMachine, VirtualMachineInput, VirtualMachineSettings } from './lifecycle.ts';
 import type {
-  BootstrapFacts,
+  ObservedBootstrap,
   Candidate,
-  ClassFacts,
+  ObservedClass,
   Fetched,
-  GroupFacts,
-  ImageCacheFacts,
-  ImageFacts,
-  NetworkFacts,
+  ObservedGroup,
+  ObservedImageCache,
+  ObservedImage,
+  ObservedNetwork,
   PlacedAt,
   Placement,
-  PolicyFacts,
-  SnapshotFacts,
-  StorageFacts,
-  VmFacts,
+  ObservedPolicy,
+  ObservedSnapshots,
+  ObservedStorage,
+  ObservedVm,
 } from './observation.ts';
 import type {
   CreateSpec,
@@ -37,7 +37,7 @@ import type {
 /** Queue `virtual-machines`: what asks Kubernetes and vCenter. */
 export interface VirtualMachineObserverActivities {
   /** Everything that decisions are made on, in one call. @throws where either of the two does not answer */
-  observeVirtualMachine(input: VirtualMachineInput): Promise<VirtualMachineSeen>;
+  observeVirtualMachine(input: VirtualMachineInput): Promise<ObservedVirtualMachine>;
 }
 
 /** Queue `kubernetes`. Where what the decision was made on is no more, nothing is written, and the next look sees why. */
@@ -69,58 +69,58 @@ export interface PatchedVirtualMachine extends WrittenVirtualMachine {
 
 type ObservedBy<Observed> = ObservationOf<DesiredVirtualMachine, Observed, VirtualMachineSettings>;
 
-export type VirtualMachineRead = Unobserved | ObservedBy<{ recorded: VirtualMachineStatus; objects: ObjectFacts }>;
+export type VirtualMachineRead = Unobserved | ObservedBy<{ recorded: VirtualMachineStatus; objects: ObservedObjects }>;
 
 /** `vcenter`: null where it was not asked, as there is no such object, or its owner has paused it. */
-export type VirtualMachineSeen =
+export type ObservedVirtualMachine =
   | Unobserved
-  | ObservedBy<{ recorded: VirtualMachineStatus; objects: ObjectFacts; vcenter: VsphereFacts | null }>;
+  | ObservedBy<{ recorded: VirtualMachineStatus; objects: ObservedObjects; vcenter: VcenterObservation | null }>;
 
 /** What Kubernetes tells of what a VirtualMachine names. Null: it names none. */
-export interface ObjectFacts {
+export interface ObservedObjects {
   /** CPU is in thousandths of a core until it is known where the VM goes: `readClass` with 1,000 MHz. */
-  class: Fetched<ClassFacts> | null;
-  image: Fetched<ImageFacts> | null;
-  resourcePolicy: Fetched<PolicyObjectFacts> | null;
+  class: Fetched<ObservedClass> | null;
+  image: Fetched<ObservedImage> | null;
+  resourcePolicy: Fetched<ObservedPolicyObject> | null;
   /** The profile (`storagePolicyID`) of the StorageClass. */
   storageClass: Fetched<{ profileId: string }> | null;
-  bootstrap: Fetched<BootstrapFacts> | null;
+  bootstrap: Fetched<ObservedBootstrap> | null;
   /** The image's item or path by the CD-ROM's name; null: the image is not ready. */
   isos: Record<string, string | null>;
   /** Network by the interface's name, in the order of the spec. */
   networks: { name: string; network: string | null }[];
-  imageCache: Fetched<ImageCacheFacts> | null;
-  group: GroupObjectFacts | null;
-  snapshots: SnapshotFacts;
+  imageCache: Fetched<ObservedImageCache> | null;
+  group: ObservedGroupObject | null;
+  snapshots: ObservedSnapshots;
 }
 
 /** Cluster modules by the group's name and the MoID of their cluster, as far as they are made. */
-export interface PolicyObjectFacts extends Omit<PolicyFacts, 'modules'> {
+export interface ObservedPolicyObject extends Omit<ObservedPolicy, 'modules'> {
   modules: Record<string, Record<string, string>>;
 }
 
 /** A group knows where it has placed a VM, but for what only vCenter tells. */
-export interface GroupObjectFacts extends Omit<GroupFacts, 'placement'> {
+export interface ObservedGroupObject extends Omit<ObservedGroup, 'placement'> {
   placement: Pick<PlacedAt, 'zone' | 'resourcePool' | 'datastore' | 'host'> | null;
 }
 
 /** Queue `vsphere:<vcenter>`. Everything but reads is asked of the stop gate first, and stands in the audit log. */
 export interface VirtualMachineVsphereActivities {
   /** Everything that decisions need of vCenter. A part that cannot be told is told as such; only what concerns all of it fails. */
-  observeVirtualMachineInVcenter(request: ObservationRequest): Promise<VsphereFacts>;
+  observeVirtualMachineInVcenter(request: ObservationRequest): Promise<VcenterObservation>;
 
   /**
    * Writes the notes into the object, and finds by mark before it submits.
    *
    * @throws VirtualMachineNotOwned, VirtualMachineNameTaken, VirtualMachineAmbiguous
    */
-  submitNewVm(request: OwnerOfVm & { create: CreateSpec } & Along): Promise<SubmittedNewVm & WrittenAlong>;
+  submitNewVm(request: MutationRequest & { create: CreateSpec } & Along): Promise<SubmittedNewVm & WrittenAlong>;
   /** Looks whether it is done before it submits; null: it is. */
   submitFileOperation(
-    request: OwnerOfVm & { place: FilePlace; operation: FileOperation },
+    request: MutationRequest & { place: FilePlace; operation: FileOperation },
   ): Promise<SubmittedTask | null>;
   /** Of a create that nobody wants any more: cancels, and waits for its end. What it has made all the same, the next look finds. */
-  stopCreate(request: OwnerOfVm & { task: string | null; folder: string | null; name: string }): Promise<void>;
+  stopCreate(request: MutationRequest & { task: string | null; folder: string | null; name: string }): Promise<void>;
   /** Writes the ownership mark into a VM that has none, or that of the operator before. @throws VirtualMachineNotOwned, VirtualMachineConflict */
   submitAdoption(request: VmSubject & { changeVersion: string }): Promise<Submission>;
   /** One ReconfigVM_Task, on the version that was read. @throws VirtualMachineConflict */
@@ -154,8 +154,8 @@ export interface VirtualMachineVsphereActivities {
    * @throws what the task failed with, unless its purpose is reached; VsphereTaskOverdue
    */
   awaitTask(
-    task: SubmittedTask & Looking & Along,
-  ): Promise<{ vmId: string | null } & Partial<SeenAfter> & WrittenAlong>;
+    task: SubmittedTask & ObserveAfter & Along,
+  ): Promise<{ vmId: string | null } & Partial<ObservedAfter> & WrittenAlong>;
 }
 
 /** Whose VM is looked for, and what else is asked about. */
@@ -176,30 +176,30 @@ export interface ObservationRequest {
   /** The cluster module that it shall be in, by the MoID of its cluster. */
   modules: Record<string, string>;
   profileId: string | null;
-  networks: ObjectFacts['networks'];
-  isos: ObjectFacts['isos'];
+  networks: ObservedObjects['networks'];
+  isos: ObservedObjects['isos'];
   /** Of ExtraConfig, beside drover's own: only these keys are told. */
   extraConfigKeys: string[];
 }
 
-export interface VsphereFacts {
+export interface VcenterObservation {
   managerId: string;
   /** MoID of the one that the VM is in, or goes to. */
   cluster: string | null;
   placement: Placement;
   candidates: Candidate[];
   /** Of the only candidate that could be the object's; null: none, or several. */
-  vm: VmFacts | null;
+  vm: ObservedVm | null;
   /** As the watch over the vCenter would call what was seen of it; opaque. */
-  seen: string | null;
-  storage: Pick<StorageFacts, 'hasDatastore' | 'encrypted'> | null;
-  network: NetworkFacts | null;
+  stateDigest: string | null;
+  storage: Pick<ObservedStorage, 'hasDatastore' | 'encrypted'> | null;
+  network: ObservedNetwork | null;
   /** Path of the ISO by the CD-ROM's name. */
   isos: Record<string, string | null>;
 }
 
 /** Whose VM it is: written into the VM by the very call that makes it, and compared before anything is done to it. */
-export interface OwnershipMark {
+export interface OwnerReference {
   /** `namespace/name` of the object. */
   namespacedName: string;
   /** Of the object. */
@@ -207,17 +207,17 @@ export interface OwnershipMark {
 }
 
 /** With a look, who asks stays with the task while that is short, and sees at once what came of it. */
-export interface Looking {
-  look?: ObservationRequest;
+export interface ObserveAfter {
+  observeAfter?: ObservationRequest;
 }
 
 /** It is done, and this is what vCenter tells then. */
-export interface SeenAfter {
-  facts: VsphereFacts;
+export interface ObservedAfter {
+  observation: VcenterObservation;
 }
 
-export interface OwnerOfVm extends Looking {
-  mark: OwnershipMark;
+export interface MutationRequest extends ObserveAfter {
+  owner: OwnerReference;
   /** On whose word, for the audit log. */
   cause: string;
 }
@@ -242,7 +242,7 @@ export interface WrittenAlong {
 }
 
 /** One VM, and the proof that it is meant. */
-export interface VmSubject extends OwnerOfVm {
+export interface VmSubject extends MutationRequest {
   /** As vCenter names it: `vm-61`. */
   vmId: string;
 }
@@ -251,12 +251,12 @@ export interface VmSubject extends OwnerOfVm {
 export type TaskPurpose =
   | {
       kind: 'create';
-      mark: OwnershipMark;
+      owner: OwnerReference;
       /** Null: not known any more. */ folder: string | null;
       name: string;
       instanceUuid: string;
     }
-  | { kind: 'power'; vmId: string; powerState: VmFacts['powerState'] }
+  | { kind: 'power'; vmId: string; powerState: ObservedVm['powerState'] }
   | { kind: 'destroy'; vmId: string }
   | { kind: 'files'; place: FilePlace; operation: FileOperation }
   /** isSecret: vCenter may repeat a secret that it was given, so of a failure only the kind is told. */
@@ -272,16 +272,16 @@ export interface SubmittedTask {
 }
 
 /** What came of a create: `outdated`: the notes do not hold, and nothing was submitted. */
-export type SubmittedNewVm = { vmId: string } | SubmittedTask | SeenAfter | { isOutdated: true };
+export type SubmittedNewVm = { vmId: string } | SubmittedTask | ObservedAfter | { isOutdated: true };
 
 /** What a mutation came to: null: all is as it should be already. */
-export type Submission = SubmittedTask | SeenAfter | null;
+export type Submission = SubmittedTask | ObservedAfter | null;
 
 /** What vCenter is asked about the VM of an object. Pure. */
 export function observationRequestOf(
   desired: DesiredVirtualMachine,
   recorded: VirtualMachineStatus,
-  objects: ObjectFacts,
+  objects: ObservedObjects,
 ): ObservationRequest {
   const { namespace, name, uid, instanceUuid, zone, config } = desired;
   const policy = objects.resourcePolicy?.kind === 'found' ? objects.resourcePolicy.value : null;

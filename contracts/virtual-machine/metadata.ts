@@ -100,9 +100,9 @@ export const backupKeys = {
 /** A restart that is being made; null: none, or nonsense. */
 export function readRestartIntent(
   extraConfig: Readonly<Record<string, string>>,
-): { forMs: number; bootMark: string } | null {
+): { forMs: number; bootId: string } | null {
   const match = /^(\d+) (.*)$/u.exec(extraConfig[extraConfigKeys.restartIntent] ?? '');
-  return match === null ? null : { forMs: Number(match[1]), bootMark: match[2] ?? '' };
+  return match === null ? null : { forMs: Number(match[1]), bootId: match[2] ?? '' };
 }
 
 export const managedBy = { extensionKey: 'com.vmware.vcenter.wcp', type: 'VirtualMachine' } as const;

@@ -10,16 +10,16 @@ export interface VirtualMachineObservation {
   recorded: VirtualMachineStatus;
   prerequisites: Prerequisites;
   /** That of the image; null: it was not looked for, as fast deploy is off. */
-  imageCache: Fetched<ImageCacheFacts> | null;
-  group: GroupFacts | null;
+  imageCache: Fetched<ObservedImageCache> | null;
+  group: ObservedGroup | null;
   placement: Placement;
   /** `about.instanceUuid` of the vCenter. */
   managerId: string;
   /** VMs that could be the object's, by any of the ways to look for it. */
   candidates: Candidate[];
   /** Properties of the one that is; null: there is none, or it is not clear which. */
-  vm: VmFacts | null;
-  snapshots: SnapshotFacts;
+  vm: ObservedVm | null;
+  snapshots: ObservedSnapshots;
   /** Of a TCP probe, or of any where changes in vCenter are not told; null: not looked for. */
   probe: { passed: boolean; message: string } | null;
 }
@@ -31,18 +31,18 @@ export type Fetched<Value> =
 
 /** Null: the spec names none. */
 export interface Prerequisites {
-  class: Fetched<ClassFacts> | null;
-  image: Fetched<ImageFacts> | null;
-  resourcePolicy: Fetched<PolicyFacts> | null;
-  storageClass: Fetched<StorageFacts> | null;
+  class: Fetched<ObservedClass> | null;
+  image: Fetched<ObservedImage> | null;
+  resourcePolicy: Fetched<ObservedPolicy> | null;
+  storageClass: Fetched<ObservedStorage> | null;
   /** Every Secret that the bootstrap names was read; only what it comes to is told. */
-  bootstrap: Fetched<BootstrapFacts> | null;
-  network: NetworkFacts | null;
+  bootstrap: Fetched<ObservedBootstrap> | null;
+  network: ObservedNetwork | null;
   /** Path of the ISO by the CD-ROM's name; null: its image is not ready. */
   isos: Record<string, string | null>;
 }
 
-export interface ClassFacts extends AppliedClass {
+export interface ObservedClass extends AppliedClass {
   compute: ComputeConfig;
   extraConfig: Record<string, string>;
   /** `spec.configSpec` and devices, for the create call; nothing is decided on it. */
@@ -52,7 +52,7 @@ export interface ClassFacts extends AppliedClass {
   instanceStorage: boolean;
 }
 
-export interface ImageFacts {
+export interface ObservedImage {
   kind: string;
   name: string;
   /** Of its condition `Ready`; null: it has none. */
@@ -69,7 +69,7 @@ export interface ImageFacts {
   hardware: ImageHardware;
 }
 
-export interface PolicyFacts {
+export interface ObservedPolicy {
   name: string;
   deleting: boolean;
   folder: string | null;
@@ -78,14 +78,14 @@ export interface PolicyFacts {
   modules: Record<string, string | null>;
 }
 
-export interface StorageFacts {
+export interface ObservedStorage {
   profileId: string;
   /** No datastore has that profile: false. */
   hasDatastore: boolean;
   encrypted: boolean;
 }
 
-export interface BootstrapFacts {
+export interface ObservedBootstrap {
   /** Keys that are not in their Secrets, as `secret/key`. */
   missingKeys: string[];
   /** Of what goes into the VM's configuration; null: nothing does. */
@@ -94,12 +94,12 @@ export interface BootstrapFacts {
   customHash: string | null;
 }
 
-export interface NetworkFacts {
+export interface ObservedNetwork {
   /** In the order of the spec; backing null: it is not ready, and why. */
   interfaces: { name: string; backing: string | null; message: string }[];
 }
 
-export interface ImageCacheFacts {
+export interface ObservedImageCache {
   hardwareReady: boolean;
   /** Null: it is not known whether they are. */
   locations: {
@@ -112,7 +112,7 @@ export interface ImageCacheFacts {
   }[];
 }
 
-export interface GroupFacts {
+export interface ObservedGroup {
   found: boolean;
   /** The group lists the VM. */
   linked: boolean;
@@ -140,15 +140,15 @@ export type Placement =
 export interface Candidate {
   moId: string;
   name: string;
-  foundBy: ('uniqueId' | 'instanceUuid' | 'uid' | 'mark' | 'name')[];
+  foundBy: ('uniqueId' | 'instanceUuid' | 'uid' | 'owner' | 'name')[];
   instanceUuid: string;
   /** The ownership mark; null: it has none. */
-  mark: { namespacedName: string; uid: string | null } | null;
+  owner: { namespacedName: string; uid: string | null } | null;
   /** It is in the folder of the namespace, or one level below. */
   inFolder: boolean;
 }
 
-export interface VmFacts {
+export interface ObservedVm {
   moId: string;
   name: string;
   instanceUuid: string;
@@ -156,7 +156,7 @@ export interface VmFacts {
   connectionState: 'connected' | 'disconnected' | 'inaccessible' | 'invalid' | 'orphaned' | null;
   powerState: 'poweredOn' | 'poweredOff' | 'suspended';
   /** Changes whenever the guest has started anew: the boot time, or the last reset. Opaque. */
-  bootMark: string;
+  bootId: string;
   /** When the VM was powered on last, as this look reckons it. */
   upSinceMs: number | null;
   /** Null: not all of it could be read. */
@@ -171,22 +171,22 @@ export interface VmFacts {
   /** Frequency of the slowest host, for reservations that are told in cores. */
   cpuMHz: number;
   /** A task that is running on it, whoever began it. */
-  task: TaskFacts | null;
-  guest: GuestFacts;
+  task: ObservedTask | null;
+  guest: ObservedGuest;
   /** The one that it shall be in, where it is. */
   clusterModule: string | null;
   /** What the status shows and nothing is decided on: disks, controllers, storage, interfaces. */
   shown: Partial<VirtualMachineStatus>;
 }
 
-export interface TaskFacts {
+export interface ObservedTask {
   id: string;
   /** `VirtualMachine.clone`, `Folder.createVm`, `VirtualMachine.promoteDisks`, … */
   descriptionId: string;
   progress: number | null;
 }
 
-export interface GuestFacts {
+export interface ObservedGuest {
   toolsRunning: boolean;
   /** No word of Tools at all. */
   known: boolean;
@@ -201,7 +201,7 @@ export interface GuestFacts {
   customizationMessage: string | null;
 }
 
-export interface SnapshotFacts {
+export interface ObservedSnapshots {
   /** A VirtualMachineSnapshot that is being made by its own run. */
   inProgress: string | null;
   /** What went wrong with one; null: nothing. */

@@ -3,16 +3,16 @@ import type { VirtualMachineClass } from '../crds/virtual-machine-class.ts';
 import type { ClusterVirtualMachineImage, VirtualMachineImage } from '../crds/virtual-machine-image.ts';
 import type { VirtualMachineSetResourcePolicy } from '../crds/virtual-machine-set-resource-policy.ts';
 import { mebibytesOf, quantityOf } from '../quantity.ts';
-import type { PolicyObjectFacts } from './activities.ts';
+import type { ObservedPolicyObject } from './activities.ts';
 import type { ResourceAllocation } from './config.ts';
-import type { ClassFacts, Fetched, ImageFacts } from './observation.ts';
+import type { ObservedClass, Fetched, ObservedImage } from './observation.ts';
 
 /**
  * A class as far as VMs are made and resized by it.
  *
  * @param cpuMHz of the slowest host: a class asks for cores, vCenter reserves MHz
  */
-export function readClass({ metadata, spec = {} }: VirtualMachineClass, cpuMHz: number): Fetched<ClassFacts> {
+export function readClass({ metadata, spec = {} }: VirtualMachineClass, cpuMHz: number): Fetched<ObservedClass> {
   const { hardware = {}, policies, configSpec = {} } = spec;
   const memoryMB = hardware.memory === undefined ? null : mebibytesOf(hardware.memory);
   if (hardware.cpus === undefined || hardware.cpus < 1 || memoryMB === null || memoryMB < 1) {
@@ -69,7 +69,7 @@ function readExtraConfig({ extraConfig }: Record<string, unknown>): Record<strin
 export function readImage(
   { kind, metadata, spec, status }: VirtualMachineImage | ClusterVirtualMachineImage,
   cacheName: string,
-): ImageFacts {
+): ObservedImage {
   const ready = findCondition(status?.conditions, 'Ready');
   return {
     kind,
@@ -94,7 +94,7 @@ export function readImage(
   };
 }
 
-export function readPolicy({ metadata, spec = {}, status }: VirtualMachineSetResourcePolicy): PolicyObjectFacts {
+export function readPolicy({ metadata, spec = {}, status }: VirtualMachineSetResourcePolicy): ObservedPolicyObject {
   const made = status?.clustermodules ?? [];
   return {
     name: metadata.name,

@@ -285,7 +285,7 @@ export function vcenterRestContract(open: () => Promise<VsphereCounterpart>): vo
         await failureOf(
           activities.attachClusterModule({
             ...subject,
-            mark: { ...subject.mark, uid: uidOf('another') },
+            owner: { ...subject.owner, uid: uidOf('another') },
             module: other,
           }),
         ),

@@ -10,7 +10,7 @@ import { createVirtualMachineClient } from '../../activities/kubernetes/virtual-
 import type { VirtualMachineObjectDependencies } from '../../activities/kubernetes/virtual-machine/dependencies.ts';
 import type { ConditionUpdate } from '../../contracts/conditions.ts';
 import type { VirtualMachine } from '../../contracts/crds/virtual-machine.ts';
-import type { ObjectFacts, VirtualMachineRead } from '../../contracts/virtual-machine/activities.ts';
+import type { ObservedObjects, VirtualMachineRead } from '../../contracts/virtual-machine/activities.ts';
 import type { VirtualMachineSettings } from '../../contracts/virtual-machine/lifecycle.ts';
 import { virtualMachineFinalizers } from '../../contracts/virtual-machine/metadata.ts';
 import type { VirtualMachineStatusPatch } from '../../contracts/virtual-machine/mutations.ts';
@@ -87,7 +87,7 @@ export function describeVirtualMachineObjects(declare: ObjectsTest): void {
     if (read.kind !== 'observed') throw new Error(`it is not driven: ${JSON.stringify(read)}`);
     return read;
   };
-  const facts = async (more: Partial<VirtualMachineObjectDependencies> = {}): Promise<ObjectFacts> =>
+  const facts = async (more: Partial<VirtualMachineObjectDependencies> = {}): Promise<ObservedObjects> =>
     (await observe(more)).observed.objects;
 
   const create = (object: object) => objects.create(object);

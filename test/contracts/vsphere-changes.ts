@@ -178,12 +178,12 @@ export function vsphereChangesContract(open: () => Promise<VsphereCounterpart>):
     });
   });
 
-  describe('marks', () => {
-    test('one without a mark is adopted on the version that was read, once', async () => {
+  describe('ownerKeys', () => {
+    test('one without an owner is adopted on the version that was read, once', async () => {
       const vmId = await context.witness.createVm(`${vmFolder}/adopted`);
       const subject: VmSubject = {
         vmId,
-        mark: { namespacedName: 'team-a/adopted', uid: uidOf('adopted') },
+        owner: { namespacedName: 'team-a/adopted', uid: uidOf('adopted') },
         cause: 'the test',
       };
       const { changeVersion } = await configOf(context, activities, 'adopted', { uniqueId: vmId });
@@ -196,7 +196,7 @@ export function vsphereChangesContract(open: () => Promise<VsphereCounterpart>):
       expect(await activities.submitAdoption({ ...subject, changeVersion })).toBeNull();
       expect(
         await failureOf(
-          activities.submitAdoption({ ...subject, mark: { ...subject.mark, uid: 'another' }, changeVersion }),
+          activities.submitAdoption({ ...subject, owner: { ...subject.owner, uid: 'another' }, changeVersion }),
         ),
       ).toMatchObject({ type: 'VirtualMachineNotOwned' });
     });
@@ -208,7 +208,7 @@ export function vsphereChangesContract(open: () => Promise<VsphereCounterpart>):
       });
       const subject: VmSubject = {
         vmId,
-        mark: { namespacedName: 'team-a/former', uid: uidOf('former') },
+        owner: { namespacedName: 'team-a/former', uid: uidOf('former') },
         cause: 'the test',
       };
       const { changeVersion } = await configOf(context, activities, 'former', { uniqueId: vmId });

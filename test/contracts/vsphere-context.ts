@@ -6,18 +6,18 @@ import type { Vim } from '../../activities/vsphere/client.ts';
 import { openGateway } from '../../activities/vsphere/gateway.ts';
 import type { VcenterRest } from '../../activities/vsphere/rest/client.ts';
 import type { VcenterGateway } from '../../activities/vsphere/types.ts';
-import { openRecentLooks, type RecentLooks } from '../../activities/vsphere/watch/recent-observations.ts';
+import { openRecentObservations, type RecentObservations } from '../../activities/vsphere/watch/recent-observations.ts';
 import type { ReadBackup } from '../../contracts/virtual-machine/backup.ts';
 import type { ReadBootstrap } from '../../contracts/virtual-machine/bootstrap.ts';
 import type {
-  OwnerOfVm,
+  MutationRequest,
   Submission,
   SubmittedTask,
   ObservationRequest,
   VirtualMachineVsphereActivities,
   VmSubject,
 } from '../../contracts/virtual-machine/activities.ts';
-import type { VmFacts } from '../../contracts/virtual-machine/observation.ts';
+import type { ObservedVm } from '../../contracts/virtual-machine/observation.ts';
 import type { CreateSpec, PowerOperation } from '../../contracts/virtual-machine/mutations.ts';
 import type { RecordedRequest, VcenterControl } from '../../lab/vsphere/control.ts';
 import { inventory } from '../../lab/vsphere/handle.ts';
@@ -57,7 +57,7 @@ export interface VsphereContext extends Pick<VsphereCounterpart, 'clock' | 'witn
     gateway: VcenterGateway,
     signal?: AbortSignal,
     deadlineMs?: number,
-    looks?: RecentLooks,
+    recent?: RecentObservations,
   ): VirtualMachineVsphereActivities;
   /** Of the namespace and of what it makes VMs from. */
   ids: { datacenter: string; folder: string; pool: string; datastore: string; template: string };
@@ -69,7 +69,7 @@ export interface VsphereContext extends Pick<VsphereCounterpart, 'clock' | 'witn
   close(): Promise<void>;
 }
 
-export type NewVm = OwnerOfVm & { create: CreateSpec };
+export type NewVm = MutationRequest & { create: CreateSpec };
 
 /** The namespace of all VMs that are made here. */
 export const namespace = 'team-a';
@@ -124,14 +124,14 @@ export async function openVsphereContext(counterpart: VsphereCounterpart): Promi
     connect,
     rest,
     gateway: (change = {}) => openGateway(connect(change), settings(change).budget, clock),
-    activities: (gateway, signal = never, deadlineMs = Infinity, looks = openRecentLooks()) =>
+    activities: (gateway, signal = never, deadlineMs = Infinity, recent = openRecentObservations()) =>
       createVirtualMachineVsphereActivities({
         gateway,
         rest,
         places,
         readBootstrap: (...asked) => kubernetes.bootstrap(...asked),
         readBackup: (...asked) => kubernetes.backup(...asked),
-        looks,
+        recent,
         stopGate: () => Promise.resolve(),
         audit: { record: (entry) => Promise.resolve(void audit.push(entry)) },
         clock,
@@ -148,7 +148,7 @@ export async function openVsphereContext(counterpart: VsphereCounterpart): Promi
       }),
     ids,
     newVm: (name, change = {}) => ({
-      mark: { namespacedName: `${namespace}/${name}`, uid: uidOf(name) },
+      owner: { namespacedName: `${namespace}/${name}`, uid: uidOf(name) },
       cause: 'the test',
       create: {
         name,
@@ -276,7 +276,7 @@ export async function makeVm(activities: VirtualMachineVsphereActivities, vm: Ne
       : 'taskId' in submitted
         ? ((await activities.awaitTask(submitted)).vmId ?? '')
         : '';
-  return { vmId, mark: vm.mark, cause: vm.cause };
+  return { vmId, owner: vm.owner, cause: vm.cause };
 }
 
 /** Of a submission that does not look at the VM afterwards. */
@@ -295,7 +295,7 @@ export async function factsOf(
   activities: VirtualMachineVsphereActivities,
   name: string,
   change: Partial<ObservationRequest> = {},
-): Promise<VmFacts> {
+): Promise<ObservedVm> {
   const { vm, candidates } = await activities.observeVirtualMachineInVcenter(context.look(name, change));
   if (vm === null) throw new Error(`no VM of ${name} among ${JSON.stringify(candidates)}`);
   return vm;
@@ -307,7 +307,7 @@ export async function configOf(
   activities: VirtualMachineVsphereActivities,
   name: string,
   change: Partial<ObservationRequest> = {},
-): Promise<NonNullable<VmFacts['config']>> {
+): Promise<NonNullable<ObservedVm['config']>> {
   const { config } = await factsOf(context, activities, name, change);
   if (config === null) throw new Error(`no configuration of ${name}`);
   return config;

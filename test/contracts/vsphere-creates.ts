@@ -213,7 +213,7 @@ export function vsphereCreatesContract(open: () => Promise<VsphereCounterpart>):
       expect(await failureOf(activities.submitNewVm(context.newVm('foreign')))).toMatchObject({
         type: 'VirtualMachineNameTaken',
         nonRetryable: true,
-        message: expect.stringMatching(/foreign in group-\S+ is vm-\d+, which has no mark/u),
+        message: expect.stringMatching(/foreign in group-\S+ is vm-\d+, which has no owner/u),
       });
       expect(await context.requests('CloneVM_Task')).toEqual([]);
     });
@@ -230,12 +230,12 @@ export function vsphereCreatesContract(open: () => Promise<VsphereCounterpart>):
       const theirs = context.newVm('theirs');
       const subject = await makeVm(activities, theirs);
       const { changeVersion } = await configOf(context, activities, 'theirs');
-      const mine: NewVm = { ...theirs, mark: { namespacedName: 'team-b/theirs', uid: 'another' } };
+      const mine: NewVm = { ...theirs, owner: { namespacedName: 'team-b/theirs', uid: 'another' } };
       expect(await failureOf(activities.submitNewVm(mine))).toMatchObject({
         type: 'VirtualMachineNotOwned',
-        message: expect.stringContaining('the mark of team-a/theirs'),
+        message: expect.stringContaining('owner team-a/theirs'),
       });
-      const stranger = { ...subject, mark: mine.mark };
+      const stranger = { ...subject, owner: mine.owner };
       await context.control.forgetRequests();
       for (const attempt of [
         activities.submitPower({ ...stranger, operation: 'powerOn' }),

@@ -83,7 +83,7 @@ export function vsphereGuestsContract(open: () => Promise<VsphereCounterpart>): 
   };
   const make = (name: string): Promise<VmSubject> =>
     makeVm(activities, context.newVm(name, { config: { deviceChange: [addCard] } }));
-  const objectOf = ({ mark: { namespacedName, uid } }: VmSubject) => ({
+  const objectOf = ({ owner: { namespacedName, uid } }: VmSubject) => ({
     namespace,
     name: namespacedName.slice(namespace.length + 1),
     uid,
@@ -376,7 +376,7 @@ export function vsphereGuestsContract(open: () => Promise<VsphereCounterpart>): 
 
     test('somebody else’s VM: Kubernetes is not even asked', async () => {
       context.kubernetes.bootstrap = () => Promise.reject(new Error('asked'));
-      const stranger = { ...subject, mark: { namespacedName: 'team-b/decided', uid: 'another' } };
+      const stranger = { ...subject, owner: { namespacedName: 'team-b/decided', uid: 'another' } };
       expect(
         await failureOf(
           activities.submitBootstrap({ ...stranger, object: objectOf(subject), kind: null, part: 'config', hash }),

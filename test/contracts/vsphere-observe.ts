@@ -169,24 +169,24 @@ export function vsphereObserveContract(open: () => Promise<VsphereCounterpart>):
       };
     };
 
-    test('the one with the mark, by all that it can be found by', async () => {
-      const { vmId } = await makeVm(activities, context.newVm('marked'));
-      const { candidates, vm, own } = await decide('marked', { uniqueId: vmId, instanceUuid: uidOf('marked') });
+    test('the one with the owner, by all that it can be found by', async () => {
+      const { vmId } = await makeVm(activities, context.newVm('owned'));
+      const { candidates, vm, own } = await decide('owned', { uniqueId: vmId, instanceUuid: uidOf('owned') });
       expect(candidates).toEqual([
         {
           moId: vmId,
-          name: 'marked',
-          foundBy: ['uniqueId', 'instanceUuid', 'uid', 'mark', 'name'],
-          instanceUuid: uidOf('marked'),
-          mark: { namespacedName: 'team-a/marked', uid: uidOf('marked') },
+          name: 'owned',
+          foundBy: ['uniqueId', 'instanceUuid', 'uid', 'owner', 'name'],
+          instanceUuid: uidOf('owned'),
+          owner: { namespacedName: 'team-a/owned', uid: uidOf('owned') },
           inFolder: true,
         },
       ]);
-      expect(own).toEqual({ kind: 'own', moId: vmId, mark: 'drover' });
+      expect(own).toEqual({ kind: 'own', moId: vmId, owner: 'drover' });
       expect(vm).toBe(vmId);
     });
 
-    test('renamed, with another instance UUID and one folder down, the mark tells', async () => {
+    test('renamed, with another instance UUID and one folder down, the owner tells', async () => {
       const { vmId } = await makeVm(
         activities,
         context.newVm('wanderer', { instanceUuid: '5c0ffee0-0000-4000-8000-000000000001' }),
@@ -196,7 +196,7 @@ export function vsphereObserveContract(open: () => Promise<VsphereCounterpart>):
       await context.witness.rename(`${vmFolder}/deeper/wanderer`, 'another-name');
       expect(await decide('wanderer')).toMatchObject({
         vm: vmId,
-        candidates: [{ foundBy: ['mark'], inFolder: true }],
+        candidates: [{ foundBy: ['owner'], inFolder: true }],
         own: { kind: 'own' },
       });
     });
@@ -205,7 +205,7 @@ export function vsphereObserveContract(open: () => Promise<VsphereCounterpart>):
       await create('stranger');
       expect(await decide('stranger')).toMatchObject({
         vm: null,
-        candidates: [{ foundBy: ['name'], mark: null }],
+        candidates: [{ foundBy: ['name'], owner: null }],
         own: { kind: 'foreign' },
       });
       const uniqueId = await create('outside', inventory.vmFolder);
@@ -216,12 +216,12 @@ export function vsphereObserveContract(open: () => Promise<VsphereCounterpart>):
       });
     });
 
-    test('one without a mark in the folder is there to be adopted', async () => {
+    test('one without an owner in the folder is there to be adopted', async () => {
       const uniqueId = await create('orphan');
-      expect(await decide('orphan', { uniqueId })).toMatchObject({ vm: uniqueId, own: { kind: 'own', mark: 'none' } });
+      expect(await decide('orphan', { uniqueId })).toMatchObject({ vm: uniqueId, own: { kind: 'own', owner: 'none' } });
     });
 
-    test('of two with the mark, none is it; one that is gone is none', async () => {
+    test('of two with the owner, none is it; one that is gone is none', async () => {
       const subject = await makeVm(activities, context.newVm('twin'));
       await context.witness.cloneVm({ from: `${vmFolder}/twin`, to: `${vmFolder}/twin-copy` });
       await context.witness.changeVm(`${vmFolder}/twin-copy`, {

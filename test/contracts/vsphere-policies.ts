@@ -86,9 +86,9 @@ export function vspherePoliciesContract(open: () => Promise<VsphereCounterpart>)
       await context.witness.idOf(`${vmFolder}/full`),
       await context.witness.idOf(`${vmPool}/full`),
     ];
-    const { create, ...mark } = context.newVm('inside');
+    const { create, ...owner } = context.newVm('inside');
     await makeVm(context.activities(context.gateway()), {
-      ...mark,
+      ...owner,
       create: { ...create, at: { ...create.at, folder, resourcePool } },
     });
     expect((await observe('full', 'full')).places).toMatchObject([

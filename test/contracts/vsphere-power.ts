@@ -53,20 +53,20 @@ export function vspherePowerContract(open: () => Promise<VsphereCounterpart>): v
     expect(await activities.submitPower({ ...subject, operation: 'powerOn' })).toBeNull();
   });
 
-  test('a restart changes the boot mark, and is made once for its intent, also when its answer was lost', async () => {
+  test('a restart changes the boot owner, and is made once for its intent, also when its answer was lost', async () => {
     const subject = await makeVm(activities, context.newVm('restarted'));
-    expect(await factsOf(context, activities, 'restarted')).toMatchObject({ bootMark: 'off', upSinceMs: null });
+    expect(await factsOf(context, activities, 'restarted')).toMatchObject({ bootId: 'off', upSinceMs: null });
     await power(subject, 'powerOn');
-    const { bootMark, upSinceMs } = await factsOf(context, activities, 'restarted');
+    const { bootId: bootId, upSinceMs } = await factsOf(context, activities, 'restarted');
     expect(upSinceMs).toBeGreaterThan(context.clock.now() - 60_000);
-    expect((await factsOf(context, activities, 'restarted')).bootMark).toBe(bootMark);
+    expect((await factsOf(context, activities, 'restarted')).bootId).toBe(bootId);
     const { changeVersion } = await configOf(context, activities, 'restarted');
     await settle(
       activities,
       await activities.submitReconfigure({
         ...subject,
         changeVersion,
-        spec: { extraConfig: [{ key: 'drover.restartIntent', value: `1767225600000 ${bootMark}` }] },
+        spec: { extraConfig: [{ key: 'drover.restartIntent', value: `1767225600000 ${bootId}` }] },
       }),
     );
     await context.control.strike({ method: 'ResetVM_Task', after: true, does: 'cut' });
@@ -76,7 +76,7 @@ export function vspherePowerContract(open: () => Promise<VsphereCounterpart>): v
     await until(
       'it to be reset',
       5_000,
-      async () => (await factsOf(context, activities, 'restarted')).bootMark !== bootMark || 'not yet',
+      async () => (await factsOf(context, activities, 'restarted')).bootId !== bootId || 'not yet',
     );
     expect(await activities.submitPower({ ...subject, operation: 'reset' })).toBeNull();
     expect(await context.requests('ResetVM_Task')).toHaveLength(1);

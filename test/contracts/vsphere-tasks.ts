@@ -69,13 +69,13 @@ export function vsphereTasksContract(open: () => Promise<VsphereCounterpart>): v
       10_000,
       async () => (await activities.observeVirtualMachineInVcenter(context.look('cancelled'))).vm ?? 'not yet',
     );
-    await settle(activities, await activities.submitDestroy({ vmId: moId, mark: vm.mark, cause: 'compensation' }));
+    await settle(activities, await activities.submitDestroy({ vmId: moId, owner: vm.owner, cause: 'compensation' }));
     expect(await describeVms(context, 'cancelled')).toEqual([]);
   });
 
   describe('a create that nobody wants any more', () => {
     const request = (vm: NewVm, task: string | null) => ({
-      mark: vm.mark,
+      owner: vm.owner,
       cause: vm.cause,
       task,
       folder: vm.create.at.folder,

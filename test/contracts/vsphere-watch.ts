@@ -1,6 +1,6 @@
 import type { RecordedVm } from '../../activities/kubernetes/virtual-machine/list-recorded-vms.ts';
 import type { ActivityScope } from '../../activities/lib/context.ts';
-import { openRecentLooks, type RecentLooks } from '../../activities/vsphere/watch/recent-observations.ts';
+import { openRecentObservations, type RecentObservations } from '../../activities/vsphere/watch/recent-observations.ts';
 import { watchVcenter } from '../../activities/vsphere/watch/watch-vcenter.ts';
 import type { ObjectChanged } from '../../contracts/messages.ts';
 import type { VcenterWatchRound } from '../../contracts/virtual-machine/vcenter-watch.ts';
@@ -23,7 +23,7 @@ export function vsphereWatchContract(open: () => Promise<VsphereCounterpart>): v
   interface Watch {
     told: Told[];
     warnings: string[];
-    looks: RecentLooks;
+    recent: RecentObservations;
     /** The last heartbeat. */
     details(): { version: string; trouble: string | null; inventories: number; waiting: number; memory: string | null };
     /** As when the worker stops. */
@@ -47,7 +47,7 @@ export function vsphereWatchContract(open: () => Promise<VsphereCounterpart>): v
   ): Watch {
     const told: Told[] = [];
     const warnings: string[] = [];
-    const looks = openRecentLooks();
+    const recent = openRecentObservations();
     const [leaving, cancelling] = [new AbortController(), new AbortController()];
     let details: unknown = null;
     const scope: ActivityScope = {
@@ -63,7 +63,7 @@ export function vsphereWatchContract(open: () => Promise<VsphereCounterpart>): v
     const watch: Omit<Watch, 'ended'> = {
       told,
       warnings,
-      looks,
+      recent,
       details: () => details as ReturnType<Watch['details']>,
       leave: () => {
         leaving.abort(new Error('the worker stops'));
@@ -86,18 +86,18 @@ export function vsphereWatchContract(open: () => Promise<VsphereCounterpart>): v
         places: { ...context.settings().places, ...(change.zones !== undefined && { zones: change.zones }) },
         open: () => context.connect(),
         listRecordedVms: () => Promise.resolve(change.recorded ?? []),
-        tell: (owner, signal) =>
+        signalRun: (owner, signal) =>
           Promise.resolve(void told.push({ object: `${owner.namespace}/${owner.name}`, ...signal })),
         stopGate: () =>
           watch.stopped
             ? Promise.reject(droverFailure('Stopped', 'Everything was stopped by the test'))
             : Promise.resolve(),
-        looks,
+        recent,
         meter: {
-          heard: () => undefined,
-          looked: () => undefined,
-          told: () => undefined,
-          spared: () => void (watch.spared += 1),
+          answered: () => undefined,
+          inventoried: () => undefined,
+          signalled: () => undefined,
+          skipped: () => void (watch.spared += 1),
         },
         leaving: leaving.signal,
         scope,
@@ -171,8 +171,8 @@ export function vsphereWatchContract(open: () => Promise<VsphereCounterpart>): v
     const watch = await startKnowing();
     const before = watch.told.length;
     await change();
-    const { seen } = await untilTold(watch, `${namespace}/web`, cause, before);
-    const { seen: looked } = await context
+    const { stateDigest: seen } = await untilTold(watch, `${namespace}/web`, cause, before);
+    const { stateDigest: looked } = await context
       .activities(context.gateway())
       .observeVirtualMachineInVcenter(context.look('web'));
     // The look of a run calls the same state the same.
@@ -191,13 +191,13 @@ export function vsphereWatchContract(open: () => Promise<VsphereCounterpart>): v
     await watch.leave();
   });
 
-  test('a VM that is made while it watches is told of with its mark, and one without a mark is not', async () => {
+  test('a VM that is made while it watches is told of with its owner, and one without an owner is not', async () => {
     const watch = await startKnowing();
     const before = watch.told.length;
     await context.witness.createVm(`${vmFolder}/nobodys`);
     await context.witness.setPower(`${vmFolder}/nobodys`, 'on');
     const { vmId } = await makeVm(context.activities(context.gateway()), context.newVm('made'));
-    await untilTold(watch, `${namespace}/made`, /appeared|marked|reconfigured/u, before);
+    await untilTold(watch, `${namespace}/made`, /appeared|owned|reconfigured/u, before);
     expect(watch.told.slice(before).map(({ object }) => object)).not.toContain(`${namespace}/nobodys`);
     expect(watch.told.slice(before).filter(({ object }) => object === `${namespace}/made`).length).toBeLessThanOrEqual(
       2,
@@ -212,12 +212,12 @@ export function vsphereWatchContract(open: () => Promise<VsphereCounterpart>): v
     await ensureOff('db');
     const watch = await startKnowing();
     const before = watch.told.length;
-    const own = context.activities(context.gateway(), never, Infinity, watch.looks);
+    const own = context.activities(context.gateway(), never, Infinity, watch.recent);
     const look = () => own.observeVirtualMachineInVcenter(context.look('db'));
     const { vm } = await look();
     await own.submitPower({
       vmId: vm?.moId ?? '',
-      mark: context.newVm('db').mark,
+      owner: context.newVm('db').owner,
       cause: 'the test',
       operation: 'powerOn',
     });

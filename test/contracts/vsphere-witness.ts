@@ -107,12 +107,12 @@ export function vsphereWitnessContract(open: () => Promise<VsphereCounterpart>):
     expect(await failureOf(witness().removeLibraryItem('images', 'broken'))).toBeInstanceOf(Error);
   });
 
-  test('the journal tells how long each mark was there, and each module', async () => {
-    const path = `${vmFolder}/marked`;
+  test('the journal tells how long each owner was there, and each module', async () => {
+    const path = `${vmFolder}/owned`;
     const id = await witness().createVm(path);
-    const mark = (uid: string): Promise<void> => witness().changeVm(path, { extraConfig: { 'drover.uid': uid } });
-    await mark('first');
-    await mark('second');
+    const owner = (uid: string): Promise<void> => witness().changeVm(path, { extraConfig: { 'drover.uid': uid } });
+    await owner('first');
+    await owner('second');
     await witness().destroyVm(path);
     const module = await witness().createModule('/DC0/host/DC0_C0');
     const lives = await witness().readJournal();

@@ -23,7 +23,7 @@ export function openBlindClone({ vsphere }: Pick<Config, 'vsphere'>): Mutation {
 }
 
 /** Clones without looking whether an earlier attempt has done so; where the name is taken, it takes another one. */
-export const blindClone = (gateway: VcenterGateway, clock: Clock, { create, mark }: NewVm): Promise<SubmittedTask> =>
+export const blindClone = (gateway: VcenterGateway, clock: Clock, { create, owner }: NewVm): Promise<SubmittedTask> =>
   withTimeout(clock, limitMs, async (signal) => {
     const { source, at, instanceUuid } = create;
     if (source.kind !== 'template') throw new Error('it only clones');
@@ -34,12 +34,12 @@ export const blindClone = (gateway: VcenterGateway, clock: Clock, { create, mark
       const taskId = await gateway.submit(
         'CloneVM_Task',
         vmRef(source.moId),
-        { folder: folderRef(at.folder), name, spec: cloneSpec(create, mark, configOf(template).devices) },
+        { folder: folderRef(at.folder), name, spec: cloneSpec(create, owner, configOf(template).devices) },
         signal,
       );
       const end = await endOf(gateway, taskId, clock, signal);
       if (end.state === 'error' && failureCode(end.failure) === 'VirtualMachineNameTaken') continue;
-      return { taskId, purpose: { kind: 'create', mark, folder: at.folder, name, instanceUuid } };
+      return { taskId, purpose: { kind: 'create', owner, folder: at.folder, name, instanceUuid } };
     }
   });
 

@@ -9,10 +9,10 @@ import {
 } from '../../contracts/virtual-machine/metadata.ts';
 import type {
   Candidate,
-  ClassFacts,
+  ObservedClass,
   VirtualMachineMemory,
   VirtualMachineObservation,
-  VmFacts,
+  ObservedVm,
 } from '../../contracts/virtual-machine/observation.ts';
 import type { CreateSpec, VirtualMachinePatch } from '../../contracts/virtual-machine/mutations.ts';
 import type { VirtualMachinePlan, VirtualMachineStep } from '../../workflows/virtual-machine/plan/context.ts';
@@ -51,11 +51,11 @@ export interface World {
   files: Set<string>;
   guest: 'obeys' | 'refuses' | 'sleeps';
   hasSlot: boolean;
-  class: ClassFacts;
+  class: ObservedClass;
 }
 
 export interface ModelVm {
-  facts: VmFacts & { config: VmConfig };
+  facts: ObservedVm & { config: VmConfig };
   /** Somebody else's. */
   foreign: boolean;
 }
@@ -63,7 +63,7 @@ export interface ModelVm {
 /** What becomes of a call: it works, fails before it has an effect, or has its effect and fails on the way back. */
 export type Fate = 'works' | 'before' | 'after';
 
-const mark = (extraConfig: Readonly<Record<string, string>>): Candidate['mark'] => {
+const owner = (extraConfig: Readonly<Record<string, string>>): Candidate['owner'] => {
   const namespacedName = extraConfig[extraConfigKeys.namespacedName];
   return namespacedName === undefined ? null : { namespacedName, uid: extraConfig[extraConfigKeys.objectUid] ?? null };
 };
@@ -76,7 +76,7 @@ export function observe(world: World): VirtualMachineObservation {
   const { desired, vms } = world;
   const candidates = desired === null ? [] : vms.flatMap(({ facts }) => candidateOf(facts, desired));
   const found =
-    candidates.length === 1 ? candidates[0] : candidates.find((candidate) => candidate.foundBy.includes('mark'));
+    candidates.length === 1 ? candidates[0] : candidates.find((candidate) => candidate.foundBy.includes('owner'));
   const vm = vms.find(({ facts }) => facts.moId === found?.moId)?.facts ?? null;
   return observedOf({
     candidates,
@@ -93,14 +93,14 @@ function candidateOf(
   { moId, name, instanceUuid, config }: ModelVm['facts'],
   desired: DesiredVirtualMachine,
 ): Candidate[] {
-  const its = mark(config.extraConfig);
+  const its = owner(config.extraConfig);
   const foundBy: Candidate['foundBy'] = [
     ...(instanceUuid === desired.instanceUuid ? (['instanceUuid'] as const) : []),
     ...(instanceUuid === desired.uid ? (['uid'] as const) : []),
-    ...(its?.uid === desired.uid && its.namespacedName === fullName(desired) ? (['mark'] as const) : []),
+    ...(its?.uid === desired.uid && its.namespacedName === fullName(desired) ? (['owner'] as const) : []),
     ...(name === desired.name ? (['name'] as const) : []),
   ];
-  return foundBy.length === 0 ? [] : [{ moId, name, foundBy, instanceUuid, mark: its, inFolder: true }];
+  return foundBy.length === 0 ? [] : [{ moId, name, foundBy, instanceUuid, owner: its, inFolder: true }];
 }
 
 /** One observation, one plan, and the steps it leads to, each with its fate. Returns the plan. */
@@ -148,8 +148,8 @@ function take(world: World, step: VirtualMachineStep): StepEnd {
   if ('moId' in step && vm === undefined)
     return step.kind === 'destroy' || step.kind === 'detachDisks' ? ok : refused('ManagedObjectNotFound');
   if (vm?.foreign === true) throw new Error(`${step.summary}: touches a VM of somebody else`);
-  if (vm !== undefined && step.kind !== 'adopt' && mark(vm.facts.config.extraConfig)?.uid !== desired.uid)
-    throw new Error(`${step.summary}: touches a VM without its mark`);
+  if (vm !== undefined && step.kind !== 'adopt' && owner(vm.facts.config.extraConfig)?.uid !== desired.uid)
+    throw new Error(`${step.summary}: touches a VM without its owner`);
   switch (step.kind) {
     case 'patchVirtualMachine':
       for (const patch of step.patches) patchObject(world, patch);
@@ -185,7 +185,7 @@ function take(world: World, step: VirtualMachineStep): StepEnd {
       world.vms = world.vms.filter((one) => one !== vm);
       return ok;
     }
-    case 'releaseMarks':
+    case 'releaseVm':
       Object.assign((vm as ModelVm).facts.config, { extraConfig: {}, managedBy: null });
       (vm as ModelVm).foreign = true;
       return ok;
@@ -245,7 +245,7 @@ function create(world: World, spec: CreateSpec, blocking: boolean): StepEnd {
       instanceUuid: spec.instanceUuid,
       biosUuid: spec.uuid,
       powerState: 'poweredOff' as const,
-      bootMark: 'none',
+      bootId: 'none',
       upSinceMs: null,
       guest: guestOf(),
     }),
@@ -290,7 +290,7 @@ function power(world: World, { facts }: ModelVm, operation: string): StepEnd {
   if (restarts) world.restarts += 1;
   if (restarts || operation === 'powerOn') {
     // vCenter sees a reset, and not that a guest has restarted itself.
-    if (operation !== 'rebootGuest') facts.bootMark = `boot-${world.nowMs}`;
+    if (operation !== 'rebootGuest') facts.bootId = `boot-${world.nowMs}`;
     facts.upSinceMs = world.nowMs;
     facts.powerState = 'poweredOn';
     return ok;

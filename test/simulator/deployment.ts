@@ -60,10 +60,10 @@ export interface Deployment {
 }
 
 const noMeter: WatchMeter = {
-  heard: () => undefined,
-  looked: () => undefined,
-  told: () => undefined,
-  spared: () => undefined,
+  answered: () => undefined,
+  inventoried: () => undefined,
+  signalled: () => undefined,
+  skipped: () => undefined,
 };
 
 /** drover is deployed and has started; nothing has happened yet. */

@@ -21,7 +21,7 @@ export class Inbox {
   /** A user asked for a retry after the cancel. */
   resume = false;
   /** What the watch of an outside system saw last, and nothing else than such a watch has sent. */
-  private seen: string | null = null;
+  private stateDigest: string | null = null;
   private newest: Spec | null = null;
 
   /**
@@ -43,9 +43,9 @@ export class Inbox {
 
   /** A written spec is the only change that its generation tells whole: one that was observed already is an echo. */
   private take(change: unknown): void {
-    const { uid, generation, cause, seen } = Object(change) as Record<string, unknown>;
-    if (typeof seen === 'string') {
-      this.seen = seen;
+    const { uid, generation, cause, stateDigest } = Object(change) as Record<string, unknown>;
+    if (typeof stateDigest === 'string') {
+      this.stateDigest = stateDigest;
       return;
     }
     const isNamed = typeof uid === 'string' && typeof generation === 'number' && generation > 0;
@@ -57,7 +57,7 @@ export class Inbox {
     this.pending = false;
     this.retryNow = false;
     this.stepEnded = false;
-    this.seen = null;
+    this.stateDigest = null;
     this.newest = null;
   }
 
@@ -73,13 +73,13 @@ export class Inbox {
     return observed === null || newest.uid !== observed.uid || newest.generation > observed.generation;
   }
 
-  /** What makes an observation old. `isEcho`: whether it shows what the watch has seen. */
-  isPending(observed: Spec | null, isEcho: (seen: string) => boolean): boolean {
+  /** What makes an observation old. `isEcho`: whether it shows the state that the watch has reported. */
+  isPending(observed: Spec | null, isEcho: (stateDigest: string) => boolean): boolean {
     return (
       this.pending ||
       this.retryNow ||
       this.isNewer(observed) ||
-      (this.seen !== null && (observed === null || !isEcho(this.seen)))
+      (this.stateDigest !== null && (observed === null || !isEcho(this.stateDigest)))
     );
   }
 }

@@ -117,8 +117,8 @@ export interface Reconciler<L extends Lifecycle> {
   progress?(situation: Situation<L> | null): object;
   /** Whether the run may continue as new, or release a slot for a failure; slots, steps in flight and handlers are the driver's. */
   isQuiescent?(memory: L['memory']): boolean;
-  /** A change that the watch of an outside system has seen, which this observation shows already. */
-  isEcho?(observed: L['observed'], seen: string): boolean;
+  /** Whether this observation already shows the state that the watch of an outside system has reported. */
+  isEcho?(observed: L['observed'], stateDigest: string): boolean;
   /** Sets handlers of the kind's own messages. */
   listen?(run: RunHandle<L>): void;
   /** Answers what is still asked of the run as it ends: handlers that wait would keep it open. Pure. */

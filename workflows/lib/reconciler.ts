@@ -132,8 +132,8 @@ class Driver<L extends Lifecycle> {
   /** What makes the observation old. */
   private isPending(): boolean {
     const { observation, inbox, spec } = this;
-    const isEcho = (seen: string): boolean =>
-      observation !== null && spec.isEcho !== undefined && spec.isEcho(observation.observed, seen);
+    const isEcho = (stateDigest: string): boolean =>
+      observation !== null && spec.isEcho !== undefined && spec.isEcho(observation.observed, stateDigest);
     return inbox.isPending(observation?.desired ?? null, isEcho);
   }
 

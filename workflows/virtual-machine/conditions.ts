@@ -1,6 +1,6 @@
 import { findCondition, type ConditionUpdate } from '../../contracts/conditions.ts';
 import { trueReason, virtualMachineConditions as types } from '../../contracts/virtual-machine/conditions.ts';
-import type { GuestFacts } from '../../contracts/virtual-machine/observation.ts';
+import type { ObservedGuest } from '../../contracts/virtual-machine/observation.ts';
 import { judgeBackup } from './plan/update.ts';
 import { diffConfig } from './plan/config.ts';
 import { needsTools, powerStateOf } from './plan/power.ts';
@@ -92,7 +92,7 @@ const customizations: Record<string, [status: ConditionUpdate['status'], reason:
   TOOLSDEPLOYPKG_FAILED: ['False', 'GuestCustomizationFailed'],
 };
 
-function judgeCustomization({ customization, customizationMessage }: GuestFacts): ConditionUpdate | null {
+function judgeCustomization({ customization, customizationMessage }: ObservedGuest): ConditionUpdate | null {
   if (customization === null) return null;
   const [status, reason] = customizations[customization] ?? ['Unknown', 'GuestCustomizationUnknown'];
   return { type: types.guestCustomization, status, reason, message: customizationMessage ?? '' };
@@ -119,7 +119,7 @@ function judgeProbe(context: VmContext): ConditionUpdate | null {
   return observed.probe.passed ? yes(type) : no(type, 'NotReady', observed.probe.message);
 }
 
-function judgeHeartbeat(heartbeat: GuestFacts['heartbeat'], threshold: 'yellow' | 'green'): ConditionUpdate {
+function judgeHeartbeat(heartbeat: ObservedGuest['heartbeat'], threshold: 'yellow' | 'green'): ConditionUpdate {
   const type = types.ready;
   if (heartbeat === 'green' || (heartbeat === 'yellow' && threshold === 'yellow')) return yes(type);
   return heartbeat === 'yellow'

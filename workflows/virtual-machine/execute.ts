@@ -3,9 +3,10 @@ import type { VirtualMachineStatus } from '../../contracts/crds/virtual-machine.
 import {
   observationRequestOf,
   type Along,
-  type Looking,
+  type MutationRequest,
+  type ObserveAfter,
   type ObservationRequest,
-  type SeenAfter,
+  type ObservedAfter,
   type SubmittedTask,
   type VirtualMachineVsphereActivities,
   type VmSubject,
@@ -28,7 +29,7 @@ type Execute = Reconciler<VirtualMachineLifecycle>['execute'];
 type StepOf<Kind extends VirtualMachineStep['kind']> = Extract<VirtualMachineStep, { kind: Kind }>;
 
 /** What a call of vCenter came to: a task to be awaited, or all of it and what vCenter shows then. Null: it is done, and no more is known. */
-type Submitted = SubmittedTask | SeenAfter | { vmId: string } | null | void;
+type Submitted = SubmittedTask | ObservedAfter | { vmId: string } | null | void;
 
 /** A step that submits a mutation to vCenter, awaits its task where that takes long, and knows what vCenter shows then. */
 const mutation =
@@ -57,11 +58,11 @@ export const executors: Execute = {
   },
   async createVirtualMachine(context, step) {
     const { settings, memory } = context;
-    const { owner, object, desired } = aboutOf(context);
+    const { request, object, desired } = aboutOf(context);
     const { create, blocking, notes } = step;
     const report = reportOf(context);
     const submitted = await vsphere(settings.vcenter, step.summary).submitNewVm({
-      ...owner,
+      ...request,
       create,
       ...(notes.length > 0 && { notes: { ...object, generation: desired.generation, patches: notes } }),
       ...(report && { report }),
@@ -77,17 +78,17 @@ export const executors: Execute = {
   },
   async file(context, step) {
     const { settings } = context;
-    const { owner } = aboutOf(context);
+    const { request } = aboutOf(context);
     const { place, operation } = step;
-    const task = await vsphere(settings.vcenter, step.summary).submitFileOperation({ ...owner, place, operation });
+    const task = await vsphere(settings.vcenter, step.summary).submitFileOperation({ ...request, place, operation });
     const end = task === null ? {} : await awaitTask(context, step, task);
     // There is no VM yet to observe.
     return end === null ? { isOutdated: true } : { ...shown(step, end), observation: asSaid(end.said) };
   },
   awaitTask: (context, step) =>
     afterSubmit(context, step, { taskId: step.task, purpose: purposeOf(context, step.task) }, step.deadlineMs),
-  cancelCreate: mutation<'cancelCreate'>((calls, { owner, folder, desired: { name } }, { task }) =>
-    calls.stopCreate({ ...owner, task, folder, name }),
+  cancelCreate: mutation<'cancelCreate'>((calls, { request, folder, desired: { name } }, { task }) =>
+    calls.stopCreate({ ...request, task, folder, name }),
   ),
   adopt: mutation<'adopt'>((calls, { subject }, { moId, changeVersion }) =>
     calls.submitAdoption({ ...subject(moId), changeVersion }),
@@ -114,7 +115,7 @@ export const executors: Execute = {
     calls.submitDetachDisks({ ...subject(moId), keys }),
   ),
   destroy: mutation<'destroy'>((calls, { subject }, { moId }) => calls.submitDestroy(subject(moId))),
-  releaseMarks: mutation<'releaseMarks'>((calls, { subject }, { moId }) => calls.submitRelease(subject(moId))),
+  releaseVm: mutation<'releaseVm'>((calls, { subject }, { moId }) => calls.submitRelease(subject(moId))),
   cancelTask: mutation<'cancelTask'>((calls, { subject, vmId }, { task }) =>
     calls.cancelVsphereTask({ ...subject(vmId), task }),
   ),
@@ -135,7 +136,7 @@ const afterSubmit = async (
 ): Promise<Result> =>
   submitted && 'taskId' in submitted
     ? await awaited(context, step, submitted, deadlineMs)
-    : shown(step, submitted && 'facts' in submitted ? submitted : {});
+    : shown(step, submitted && 'observation' in submitted ? submitted : {});
 
 async function awaited(
   context: Context,
@@ -144,25 +145,25 @@ async function awaited(
   deadlineMs: number,
   noted?: Amend<VirtualMachineLifecycle>,
 ): Promise<Result> {
-  const end = await awaitTask(context, step, { ...task, look: aboutOf(context).look }, deadlineMs);
+  const end = await awaitTask(context, step, { ...task, observeAfter: aboutOf(context).observeAfter }, deadlineMs);
   return end === null ? { isOutdated: true } : shown(step, end, noted);
 }
 
-type End = Partial<SeenAfter> & WrittenAlong;
+type End = Partial<ObservedAfter> & WrittenAlong;
 
 /** What a call has shown is known, and so need not be observed. */
 function shown(step: VirtualMachineStep, end: End, noted?: Amend<VirtualMachineLifecycle>): Result {
-  const { facts, said, isSlotReleased = false } = end;
+  const { observation, said, isSlotReleased = false } = end;
   const apply = ended(step).applyResult;
   const amend: Amend<VirtualMachineLifecycle> = (before) => {
     const latest = asSaid(said)(noted === undefined ? before : noted(before));
-    return { ...latest, observed: { ...latest.observed, vcenter: facts ?? null, isAfterStep: true } };
+    return { ...latest, observed: { ...latest.observed, vcenter: observation ?? null, isAfterStep: true } };
   };
   return {
     applyResult: (memory) => (isSlotReleased ? { ...apply(memory), slot: null } : apply(memory)),
     isSlotReleased,
     isSaid: said !== undefined,
-    ...(facts !== undefined && said !== null && { observation: amend }),
+    ...(observation !== undefined && said !== null && { observation: amend }),
   };
 }
 
@@ -174,7 +175,7 @@ function shown(step: VirtualMachineStep, end: End, noted?: Amend<VirtualMachineL
 async function awaitTask(
   context: Context,
   step: VirtualMachineStep,
-  task: SubmittedTask & Looking,
+  task: SubmittedTask & ObserveAfter,
   deadlineMs: number = context.settings.taskMs,
 ): Promise<End | null> {
   const { settings, memory } = context;
@@ -240,10 +241,10 @@ export const asSaid =
 interface About {
   desired: DesiredVirtualMachine;
   object: Pick<DesiredVirtualMachine, 'namespace' | 'name' | 'uid'>;
-  owner: Omit<VmSubject, 'vmId'>;
+  request: MutationRequest;
   subject: (vmId: string) => VmSubject;
   /** What else is named stays as it was read: nothing of it has been told to have changed. */
-  look: ObservationRequest;
+  observeAfter: ObservationRequest;
   /** Where its VM goes; null: not known. */
   folder: string | null;
   /** Empty: there is none. */
@@ -254,17 +255,17 @@ interface About {
 function aboutOf({ desired, observed: { recorded, objects, vcenter } }: Context): About {
   if (desired === null) throw new Error('executed without an object');
   const { namespace, name, uid, generation, deleting } = desired;
-  const look = observationRequestOf(desired, recorded, objects);
-  const mark = { namespacedName: fullName(desired), uid };
+  const observeAfter = observationRequestOf(desired, recorded, objects);
+  const owner = { namespacedName: fullName(desired), uid };
   // On whose word: that of the spec.
   const cause = deleting ? 'the object is deleted' : `generation ${generation} of the object`;
-  const owner = { mark, cause, look };
+  const request = { owner, cause, observeAfter };
   return {
     desired,
     object: { namespace, name, uid },
-    owner,
-    subject: (vmId) => ({ ...owner, vmId }),
-    look,
+    request,
+    subject: (vmId) => ({ ...request, vmId }),
+    observeAfter,
     folder: vcenter?.placement.kind === 'placed' ? vcenter.placement.at.folder : null,
     vmId: vcenter?.vm?.moId ?? '',
   };
@@ -272,8 +273,8 @@ function aboutOf({ desired, observed: { recorded, objects, vcenter } }: Context)
 
 /** A task that is awaited anew: that of the create, or one that another began on the VM. What that one was given is not known: it may be bootstrap data. */
 function purposeOf(context: Context, task: string): SubmittedTask['purpose'] {
-  const { desired, owner, folder, vmId } = aboutOf(context);
+  const { desired, request, folder, vmId } = aboutOf(context);
   if (task !== context.memory.create?.task) return { kind: 'change', vmId, isSecret: true };
   const { name, instanceUuid, uid } = desired;
-  return { kind: 'create', mark: owner.mark, folder, name, instanceUuid: instanceUuid ?? uid };
+  return { kind: 'create', owner: request.owner, folder, name, instanceUuid: instanceUuid ?? uid };
 }

@@ -1,5 +1,5 @@
 import { mayPass } from '../../contracts/errors.ts';
-import type { VsphereFacts } from '../../contracts/virtual-machine/activities.ts';
+import type { VcenterObservation } from '../../contracts/virtual-machine/activities.ts';
 import type { DesiredVirtualMachine } from '../../contracts/virtual-machine/lifecycle.ts';
 import type { StageFailure, VirtualMachineMemory } from '../../contracts/virtual-machine/observation.ts';
 import type { Problem } from '../lib/failures.ts';
@@ -114,7 +114,7 @@ export function prune<M extends VirtualMachineMemory>(
 export function pruneBy<M extends VirtualMachineMemory>(
   memory: M,
   desired: DesiredVirtualMachine,
-  { candidates, vm }: Pick<VsphereFacts, 'candidates' | 'vm'>,
+  { candidates, vm }: Pick<VcenterObservation, 'candidates' | 'vm'>,
 ): M {
   const wants =
     desired.deleting || desired.powerState === 'PoweredOff'

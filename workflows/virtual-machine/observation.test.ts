@@ -1,14 +1,14 @@
 import {
   observationRequestOf,
-  type ObjectFacts,
-  type VsphereFacts,
+  type ObservedObjects,
+  type VcenterObservation,
 } from '../../contracts/virtual-machine/activities.ts';
 import { composeObservation } from './observation.ts';
 import { classOf, desiredOf, placedAt, prerequisitesOf, vmOf } from '../../test/fixtures/workflows/virtual-machine.ts';
 
 const { class: _, storageClass: __, resourcePolicy: ___, ...others } = prerequisitesOf();
 
-const objects: ObjectFacts = {
+const objects: ObservedObjects = {
   ...others,
   class: {
     kind: 'found',
@@ -30,19 +30,19 @@ const objects: ObjectFacts = {
   snapshots: { inProgress: null, problem: null },
 };
 
-const facts: VsphereFacts = {
+const facts: VcenterObservation = {
   managerId: '',
   cluster: null,
   candidates: [],
   vm: null,
-  seen: null,
+  stateDigest: null,
   network: null,
   isos: {},
   placement: { kind: 'placed', at: { ...placedAt, cpuMHz: 2_100 } },
   storage: { hasDatastore: true, encrypted: true },
 };
 
-const allocationIn = (told: VsphereFacts) => {
+const allocationIn = (told: VcenterObservation) => {
   const { class: found } = composeObservation({}, objects, told).prerequisites;
   return found?.kind === 'found' ? found.value.compute.cpuAllocation : null;
 };

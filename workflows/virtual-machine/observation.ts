@@ -1,24 +1,28 @@
-import type { GroupObjectFacts, ObjectFacts, VsphereFacts } from '../../contracts/virtual-machine/activities.ts';
+import type {
+  ObservedGroupObject,
+  ObservedObjects,
+  VcenterObservation,
+} from '../../contracts/virtual-machine/activities.ts';
 import type { ResourceAllocation } from '../../contracts/virtual-machine/config.ts';
 import type { VirtualMachineStatus } from '../../contracts/crds/virtual-machine.ts';
 import type {
-  ClassFacts,
+  ObservedClass,
   Fetched,
   PlacedAt,
   Placement,
-  PolicyFacts,
-  StorageFacts,
+  ObservedPolicy,
+  ObservedStorage,
   VirtualMachineObservation,
 } from '../../contracts/virtual-machine/observation.ts';
 
 /** What of vCenter is known where it was not observed. */
-const unobserved: VsphereFacts = {
+const unobserved: VcenterObservation = {
   managerId: '',
   cluster: null,
   placement: { kind: 'notReady', message: 'vCenter was not asked yet' },
   candidates: [],
   vm: null,
-  seen: null,
+  stateDigest: null,
   storage: null,
   network: null,
   isos: {},
@@ -27,8 +31,8 @@ const unobserved: VsphereFacts = {
 /** What decisions are made on: what was observed in Kubernetes, and in vCenter. Pure. */
 export function composeObservation(
   recorded: VirtualMachineStatus,
-  objects: ObjectFacts,
-  vcenter: VsphereFacts | null,
+  objects: ObservedObjects,
+  vcenter: VcenterObservation | null,
 ): VirtualMachineObservation {
   const facts = vcenter ?? unobserved;
   const { placement, vm } = facts;
@@ -59,7 +63,7 @@ export function composeObservation(
 }
 
 /** A class tells CPU in cores, a reservation is in MHz of the hosts where the VM goes. */
-function inMegahertz(found: Fetched<ClassFacts> | null, cpuMHz: number): Fetched<ClassFacts> | null {
+function inMegahertz(found: Fetched<ObservedClass> | null, cpuMHz: number): Fetched<ObservedClass> | null {
   if (found?.kind !== 'found') return found;
   const { compute } = found.value;
   return {
@@ -74,7 +78,7 @@ const scale = ({ reservation, limit }: ResourceAllocation, cpuMHz: number): Reso
 });
 
 /** Each cluster has modules of its own. While it is not known which one it will be, any will do. */
-function inCluster(found: ObjectFacts['resourcePolicy'], cluster: string | null): Fetched<PolicyFacts> | null {
+function inCluster(found: ObservedObjects['resourcePolicy'], cluster: string | null): Fetched<ObservedPolicy> | null {
   if (found?.kind !== 'found') return found;
   const modules = Object.entries(found.value.modules).map(
     ([group, made]) => [group, (cluster === null ? Object.values(made)[0] : made[cluster]) ?? null] as const,
@@ -83,16 +87,16 @@ function inCluster(found: ObjectFacts['resourcePolicy'], cluster: string | null)
 }
 
 /** The folder and the like of a group's place are those of its zone; null: it is not placed, or not there. */
-function joinPlacement(ofGroup: GroupObjectFacts['placement'], placement: Placement): PlacedAt | null {
+function joinPlacement(ofGroup: ObservedGroupObject['placement'], placement: Placement): PlacedAt | null {
   return ofGroup === null || placement.kind !== 'placed' || placement.at.zone !== ofGroup.zone
     ? null
     : { ...placement.at, ...ofGroup };
 }
 
 function joinStorage(
-  found: ObjectFacts['storageClass'],
-  storage: VsphereFacts['storage'],
-): Fetched<StorageFacts> | null {
+  found: ObservedObjects['storageClass'],
+  storage: VcenterObservation['storage'],
+): Fetched<ObservedStorage> | null {
   if (found?.kind !== 'found') return found;
   return { kind: 'found', value: { ...found.value, ...(storage ?? { hasDatastore: false, encrypted: false }) } };
 }

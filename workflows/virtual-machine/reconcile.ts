@@ -41,7 +41,7 @@ export const reconcileVirtualMachine = defineReconciler<VirtualMachineLifecycle>
     attributes: ({ input: { namespace, name } }) => ({ object: `${namespace}/${name}` }),
     progress: describeProgress,
     details,
-    isEcho: ({ vcenter }, seen) => vcenter?.seen === seen,
+    isEcho: ({ vcenter }, stateDigest) => vcenter?.stateDigest === stateDigest,
     // A slot is this run's own: while the VM is being made it is not released.
     isQuiescent: (memory) => !isBeingMade(memory),
     cancel: ({ input: { namespace, name }, memory: { create } }) => ({

@@ -352,7 +352,7 @@ test('a foreign VM’s properties are never shown as its own', () => {
   expect(
     describe_({
       observed: {
-        candidates: [{ moId: 'vm-1', name: 'web', foundBy: ['name'], instanceUuid: 'x', mark: null, inFolder: true }],
+        candidates: [{ moId: 'vm-1', name: 'web', foundBy: ['name'], instanceUuid: 'x', owner: null, inFolder: true }],
       },
     }).fields,
   ).toEqual({});

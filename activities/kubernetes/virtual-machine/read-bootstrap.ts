@@ -2,7 +2,7 @@ import type { VirtualMachine } from '../../../contracts/crds/virtual-machine.ts'
 import { readVirtualMachine } from '../../../contracts/virtual-machine/read-virtual-machine.ts';
 import type { GuestCustomization, GuestSetup } from '../../../contracts/virtual-machine/bootstrap.ts';
 import type { BootstrapKind } from '../../../contracts/virtual-machine/lifecycle.ts';
-import type { BootstrapFacts, Fetched } from '../../../contracts/virtual-machine/observation.ts';
+import type { ObservedBootstrap, Fetched } from '../../../contracts/virtual-machine/observation.ts';
 import type { ObjectName } from '../../../contracts/virtual-machine/mutations.ts';
 import { droverFailure } from '../../../runtime/failure.ts';
 import type { SecretData } from './bootstrap-secrets.ts';
@@ -25,7 +25,7 @@ export async function readBootstrapFacts(
   { client, hashSecret }: BootstrapTools,
   object: VirtualMachine,
   signal: AbortSignal,
-): Promise<Fetched<BootstrapFacts> | null> {
+): Promise<Fetched<ObservedBootstrap> | null> {
   const { bootstrap } = object.spec ?? {};
   if (bootstrap === undefined || bootstrap.disabled === true) return null;
   return fetchObject(

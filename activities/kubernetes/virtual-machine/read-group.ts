@@ -1,4 +1,4 @@
-import type { GroupObjectFacts } from '../../../contracts/virtual-machine/activities.ts';
+import type { ObservedGroupObject } from '../../../contracts/virtual-machine/activities.ts';
 import { failureCode } from '../../../runtime/failure.ts';
 import type { NamespacedName, VirtualMachineClient } from './client.ts';
 import type { Group } from './schemas.ts';
@@ -9,7 +9,7 @@ export async function readGroup(
   key: NamespacedName,
   vm: string,
   signal: AbortSignal,
-): Promise<GroupObjectFacts> {
+): Promise<ObservedGroupObject> {
   try {
     const group = await client.getGroup(key, signal);
     return group === null ? none : judgeGroup(group, vm);
@@ -20,10 +20,10 @@ export async function readGroup(
   }
 }
 
-const none: GroupObjectFacts = { found: false, linked: false, placement: null };
+const none: ObservedGroupObject = { found: false, linked: false, placement: null };
 
 /** Pure. */
-export function judgeGroup({ spec, status }: Group, vm: string): GroupObjectFacts {
+export function judgeGroup({ spec, status }: Group, vm: string): ObservedGroupObject {
   const isVm = ({ kind, name }: { kind: string; name: string }): boolean => kind === 'VirtualMachine' && name === vm;
   const { zoneID, pool, node, datastores } = status?.members?.find(isVm)?.placement ?? {};
   const datastore = datastores?.[0]?.id;

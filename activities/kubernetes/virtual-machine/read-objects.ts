@@ -3,9 +3,9 @@ import { createHash } from 'node:crypto';
 import type { VirtualMachine } from '../../../contracts/crds/virtual-machine.ts';
 import { findCondition } from '../../../contracts/conditions.ts';
 import { readClass, readImage, readPolicy } from '../../../contracts/virtual-machine/read-prerequisites.ts';
-import type { ObjectFacts } from '../../../contracts/virtual-machine/activities.ts';
+import type { ObservedObjects } from '../../../contracts/virtual-machine/activities.ts';
 import type { DesiredVirtualMachine, VirtualMachineSettings } from '../../../contracts/virtual-machine/lifecycle.ts';
-import type { Fetched, ImageCacheFacts, ImageFacts } from '../../../contracts/virtual-machine/observation.ts';
+import type { Fetched, ObservedImageCache, ObservedImage } from '../../../contracts/virtual-machine/observation.ts';
 import { fetchObject } from '../lib/fetch-object.ts';
 import { readBootstrapFacts, type BootstrapTools } from './read-bootstrap.ts';
 import { readGroup } from './read-group.ts';
@@ -23,7 +23,7 @@ export async function readVirtualMachineObjects(
   tools: ReadTools,
   object: VirtualMachine,
   desired: DesiredVirtualMachine,
-): Promise<ObjectFacts> {
+): Promise<ObservedObjects> {
   const { client, settings, signal } = tools;
   const { namespace, className, storageClass, resourcePolicy, group } = desired;
   const image = fetchImage(tools, namespace, desired.image);
@@ -86,7 +86,7 @@ async function fetchImage(
   { client, signal }: ReadTools,
   namespace: string,
   named: DesiredVirtualMachine['image'],
-): Promise<Fetched<ImageFacts> | null> {
+): Promise<Fetched<ObservedImage> | null> {
   if (named === null || !isImageKind(named.kind)) return null;
   const { kind, name } = named;
   return fetchObject(
@@ -116,7 +116,11 @@ function readStorageClass(name: string, parameters: Readonly<Record<string, stri
     : { kind: 'found', value: { profileId } };
 }
 
-async function readIsos(tools: ReadTools, { spec }: VirtualMachine, namespace: string): Promise<ObjectFacts['isos']> {
+async function readIsos(
+  tools: ReadTools,
+  { spec }: VirtualMachine,
+  namespace: string,
+): Promise<ObservedObjects['isos']> {
   const drives = spec?.hardware?.cdrom ?? [];
   const rows = drives.map(async ({ name, image }): Promise<[string, string | null]> => {
     const found = await fetchImage(tools, namespace, image);
@@ -129,8 +133,8 @@ async function readIsos(tools: ReadTools, { spec }: VirtualMachine, namespace: s
 async function readCache(
   { client, settings, imageCacheNamespace: namespace, signal }: ReadTools,
   { imageCache }: DesiredVirtualMachine,
-  image: Fetched<ImageFacts> | null,
-): Promise<Fetched<ImageCacheFacts> | null> {
+  image: Fetched<ObservedImage> | null,
+): Promise<Fetched<ObservedImageCache> | null> {
   if (settings.fastDeploy === null) return null;
   const name =
     imageCache.name ?? (image?.kind === 'found' && image.value.providerItemId !== null ? image.value.cacheName : null);
@@ -143,7 +147,7 @@ async function readCache(
   );
 }
 
-function readImageCache({ status }: ImageCache): ImageCacheFacts {
+function readImageCache({ status }: ImageCache): ObservedImageCache {
   return {
     hardwareReady: findCondition(status?.conditions, 'VirtualMachineImageCacheHardwareReady')?.status === 'True',
     locations: (status?.locations ?? []).map(({ datacenterID, datastoreID, profileID, conditions, files = [] }) => {

@@ -10,7 +10,7 @@ import { resourcePolicyKind } from '../../../contracts/kinds/virtual-machine-set
 import { virtualMachineKind } from '../../../contracts/kinds/virtual-machine.ts';
 import type { VirtualMachineClient } from './client.ts';
 import { readVirtualMachine as readDesired } from '../../../contracts/virtual-machine/read-virtual-machine.ts';
-import type { ObjectFacts, VirtualMachineRead } from '../../../contracts/virtual-machine/activities.ts';
+import type { ObservedObjects, VirtualMachineRead } from '../../../contracts/virtual-machine/activities.ts';
 import type { VirtualMachineInput } from '../../../contracts/virtual-machine/lifecycle.ts';
 import { readVirtualMachineObjects } from './read-objects.ts';
 import type { VirtualMachineTools } from './dependencies.ts';
@@ -101,7 +101,7 @@ function recordReads(client: VirtualMachineClient) {
   return { client: recording, read, secrets };
 }
 
-const nothing: ObjectFacts = {
+const nothing: ObservedObjects = {
   class: null,
   image: null,
   resourcePolicy: null,

@@ -17,7 +17,7 @@ export async function attachClusterModule(
   if (await isMember(rest, module, vmId, signal)) return;
   await mutateVm(tools, {
     action: 'attachClusterModule',
-    owner: request,
+    request,
     before: null,
     after: { vcenter: rest.vcenter, vmId, module },
     submit: async () => {

@@ -1,7 +1,7 @@
-import type { OwnershipMark, VmSubject } from '../../../contracts/virtual-machine/activities.ts';
+import type { OwnerReference, VmSubject } from '../../../contracts/virtual-machine/activities.ts';
 import { droverFailure } from '../../../runtime/failure.ts';
 import type { Tools } from '../dependencies.ts';
-import type { NameInFolder, SeenConfig, SeenMark, VirtualMachine } from '../types.ts';
+import type { NameInFolder, ObservedConfig, ObservedOwner, VirtualMachine } from '../types.ts';
 
 /** How the VM of an object is found, whatever has become of the call that made it. */
 export interface VmIdentity {
@@ -10,39 +10,39 @@ export interface VmIdentity {
   /** The name in its folder is the lock: vCenter makes no second one. Null: the folder is not known any more. */
   folder: string | null;
   name: string;
-  mark: OwnershipMark;
+  owner: OwnerReference;
 }
 
-export const isSameMark = (a: OwnershipMark, b: SeenMark | null): boolean =>
+export const isSameOwner = (a: OwnerReference, b: ObservedOwner | null): boolean =>
   b !== null && a.namespacedName === b.namespacedName && a.uid === b.uid;
 
 /** That of the operator before, which wrote no uid. */
-export const isFormerMark = (a: OwnershipMark, b: SeenMark | null): boolean =>
+export const isFormerOwner = (a: OwnerReference, b: ObservedOwner | null): boolean =>
   b !== null && a.namespacedName === b.namespacedName && b.uid === null;
 
-const told = (mark: SeenMark | null): string =>
-  mark === null ? 'no mark' : `the mark of ${mark.namespacedName} (${mark.uid ?? 'without a uid'})`;
+const ownerText = (owner: ObservedOwner | null): string =>
+  owner === null ? 'no owner' : `owner ${owner.namespacedName} (${owner.uid ?? 'without a uid'})`;
 
 /** The one with the instance UUID, if it is the object's. Pure. @throws VirtualMachineNotOwned */
-export function judgeByUuid(found: VirtualMachine | null, { instanceUuid, mark }: VmIdentity): VirtualMachine | null {
-  if (found === null || isSameMark(mark, found.mark)) return found;
+export function judgeByUuid(found: VirtualMachine | null, { instanceUuid, owner }: VmIdentity): VirtualMachine | null {
+  if (found === null || isSameOwner(owner, found.owner)) return found;
   throw droverFailure(
     'VirtualMachineNotOwned',
-    `${found.name} (${found.id}) has the instance UUID ${instanceUuid}, and ${told(found.mark)}`,
+    `${found.name} (${found.id}) has the instance UUID ${instanceUuid}, and ${ownerText(found.owner)}`,
   );
 }
 
 /** The one with the name in its folder, if it is the object's. vCenter may have given it another instance UUID. Pure. @throws VirtualMachineNameTaken */
 export function judgeByName(
   found: NameInFolder,
-  { name, folder, mark }: VmIdentity & { folder: string },
+  { name, folder, owner }: VmIdentity & { folder: string },
 ): VirtualMachine | null {
   if (found.kind === 'nothing') return null;
   if (found.kind === 'other') throw droverFailure('VirtualMachineNameTaken', `${name} in ${folder} is a ${found.type}`);
-  if (isSameMark(mark, found.vm.mark)) return found.vm;
+  if (isSameOwner(owner, found.vm.owner)) return found.vm;
   throw droverFailure(
     'VirtualMachineNameTaken',
-    `${name} in ${folder} is ${found.vm.id}, which has ${told(found.vm.mark)}`,
+    `${name} in ${folder} is ${found.vm.id}, which has ${ownerText(found.vm.owner)}`,
   );
 }
 
@@ -58,13 +58,13 @@ type Reading = Pick<Tools, 'gateway' | 'scope'>;
 export async function findVm(reading: Reading, identity: VmIdentity): Promise<VirtualMachine | null> {
   const { gateway, scope } = reading;
   const found = await readFound(reading, identity);
-  const unmarked = found.kind === 'vm' && found.vm.mark === null ? found.vm : null;
-  if (unmarked === null) return judge(found, identity);
+  const unowned = found.kind === 'vm' && found.vm.owner === null ? found.vm : null;
+  if (unowned === null) return judge(found, identity);
   const creates = await gateway.runningCreates(scope.signal);
   if (creates.length > 0)
     throw droverFailure(
       'VsphereBusy',
-      `${unmarked.name} (${unmarked.id}) at vCenter ${gateway.vcenter} has no mark, and ${creates.join(', ')} may be creating it`,
+      `${unowned.name} (${unowned.id}) at vCenter ${gateway.vcenter} has no owner, and ${creates.join(', ')} may be creating it`,
     );
   // The create may have ended since the VM was read.
   return judge(await readFound(reading, identity), identity);
@@ -95,10 +95,10 @@ const judge = ({ folder, ...found }: Found, identity: VmIdentity): VirtualMachin
     ? judgeByUuid(found.kind === 'vm' ? found.vm : null, identity)
     : judgeByName(found, { ...identity, folder });
 
-const notOwned = ({ name, id, mark: seen }: VirtualMachine, mark: OwnershipMark) =>
+const notOwned = ({ name, id, owner: observed }: VirtualMachine, owner: OwnerReference) =>
   droverFailure(
     'VirtualMachineNotOwned',
-    `${name} (${id}) has ${told(seen)}, not that of ${mark.namespacedName} (${mark.uid})`,
+    `${name} (${id}) has ${ownerText(observed)}, not that of ${owner.namespacedName} (${owner.uid})`,
   );
 
 /**
@@ -109,31 +109,31 @@ const notOwned = ({ name, id, mark: seen }: VirtualMachine, mark: OwnershipMark)
  */
 export async function readOwned(
   { gateway, scope: { signal } }: Reading,
-  { vmId, mark }: VmSubject,
-  isMeant: (mark: OwnershipMark, seen: SeenMark | null) => boolean = isSameMark,
+  { vmId, owner }: VmSubject,
+  isMeant: (owner: OwnerReference, observed: ObservedOwner | null) => boolean = isSameOwner,
 ): Promise<VirtualMachine | null> {
-  const seen = await gateway.read(vmId, signal);
-  if (seen === null || isMeant(mark, seen.mark)) return seen;
-  throw notOwned(seen, mark);
+  const vm = await gateway.read(vmId, signal);
+  if (vm === null || isMeant(owner, vm.owner)) return vm;
+  throw notOwned(vm, owner);
 }
 
 /** The same, of one that must be there. @throws VirtualMachineNotFound */
 export async function readOwnedThere(
   tools: Reading,
   subject: VmSubject,
-  isMeant = isSameMark,
+  isMeant = isSameOwner,
 ): Promise<VirtualMachine> {
-  const seen = await readOwned(tools, subject, isMeant);
-  if (seen === null)
+  const vm = await readOwned(tools, subject, isMeant);
+  if (vm === null)
     throw droverFailure(
       'VirtualMachineNotFound',
-      `vCenter ${tools.gateway.vcenter} has no ${subject.vmId}, the VM of ${subject.mark.namespacedName}`,
+      `vCenter ${tools.gateway.vcenter} has no ${subject.vmId}, the VM of ${subject.owner.namespacedName}`,
     );
-  return seen;
+  return vm;
 }
 
 /** What the VM is made of. @throws VirtualMachineStateRefused where vCenter cannot reach it */
-export function configOf({ name, id, config, connectionState }: VirtualMachine): SeenConfig {
+export function configOf({ name, id, config, connectionState }: VirtualMachine): ObservedConfig {
   if (config !== null) return config;
   throw droverFailure(
     'VirtualMachineStateRefused',

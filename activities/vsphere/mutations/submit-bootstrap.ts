@@ -27,11 +27,11 @@ type Bootstrap = Parameters<VirtualMachineVsphereActivities['submitBootstrap']>[
 
 /** Sets the guest up, if what its Secrets come to is what was decided on. Their values are in the request to vCenter and nowhere else. */
 export async function submitBootstrap(tools: Tools, read: ReadBootstrap, request: Bootstrap): Promise<Submission> {
-  const seen = await readOwnedThere(tools, request);
+  const vm = await readOwnedThere(tools, request);
   const setup = await readDecided(tools, read, request);
   return request.part === 'config'
-    ? writeConfig(tools, request, seen, decided(setup, 'config', request))
-    : customize(tools, request, seen, decided(setup, 'custom', request));
+    ? writeConfig(tools, request, vm, decided(setup, 'config', request))
+    : customize(tools, request, vm, decided(setup, 'custom', request));
 }
 
 /** What cannot be read any more could be when it was decided: the next look says what is wrong. */
@@ -54,7 +54,7 @@ async function readDecided({ scope }: Tools, read: ReadBootstrap, { object, kind
 function decided<Part extends 'config' | 'custom'>(
   setup: GuestSetup,
   part: Part,
-  { mark: { namespacedName }, hash }: Bootstrap,
+  { owner: { namespacedName }, hash }: Bootstrap,
 ): NonNullable<GuestSetup[Part]> {
   const { missingKeys, [part]: found } = setup;
   if (missingKeys.length > 0)
@@ -74,14 +74,14 @@ const outdated = (detail: string): Error =>
 async function writeConfig(
   tools: Tools,
   request: Bootstrap,
-  seen: VirtualMachine,
+  vm: VirtualMachine,
   config: GuestConfig,
 ): Promise<Submission> {
-  const { changeVersion, devices, extraConfig: before } = configOf(seen);
+  const { changeVersion, devices, extraConfig: before } = configOf(vm);
   const wanted = Object.entries(config.extraConfig(networkCardsOf(devices).map(({ macAddress }) => macAddress)));
   const changed = wanted.filter(([key, value]) => (before[key] ?? '') !== value);
   const hasVApp = Object.keys(config.vAppProperties).length > 0;
-  const vApp = hasVApp ? vAppChange(config.vAppProperties, await readVApp(tools, request.vmId), seen.name) : null;
+  const vApp = hasVApp ? vAppChange(config.vAppProperties, await readVApp(tools, request.vmId), vm.name) : null;
   if (changed.length === 0 && vApp === null) return null;
   const spec = {
     extraConfig: changed.map(([key, value]) => option({ key, value })),
@@ -108,19 +108,19 @@ async function readVApp({ gateway, scope: { signal } }: Tools, vmId: string): Pr
 async function customize(
   tools: Tools,
   request: Bootstrap,
-  seen: VirtualMachine,
+  vm: VirtualMachine,
   custom: GuestCustomization,
 ): Promise<Submission> {
   const {
     gateway,
     scope: { signal },
   } = tools;
-  const { vmId, hash, mark } = request;
-  const cards = networkCardsOf(configOf(seen).devices);
-  if (isCustomizationPending(seen)) return null;
+  const { vmId, hash, owner } = request;
+  const cards = networkCardsOf(configOf(vm).devices);
+  if (isCustomizationPending(vm)) return null;
   if (custom.interfaces.length > cards.length)
     throw outdated(
-      `${seen.name} (${vmId}) has ${cards.length} network cards, and the spec of ${mark.namespacedName} ${custom.interfaces.length}`,
+      `${vm.name} (${vmId}) has ${cards.length} network cards, and the spec of ${owner.namespacedName} ${custom.interfaces.length}`,
     );
   const needed = neededApi(custom.identity);
   if (needed !== null) {
@@ -135,8 +135,8 @@ async function customize(
   try {
     const taskId = await mutateVmByTask(tools, {
       action: 'submitBootstrap',
-      owner: request,
-      before: { powerState: seen.powerState },
+      request,
+      before: { powerState: vm.powerState },
       after: { hash, customized: custom.identity.kind },
       submit: () =>
         gateway.submit('CustomizeVM_Task', vmRef(vmId), { spec }, signal, {

@@ -8,7 +8,7 @@ import type { NewVm } from '../specs/new-vm.ts';
 
 /** How long the answer, or the task, is waited for here; below the 15 s that a short activity has. */
 const patienceMs = 8_000;
-const lookMs = 500;
+const pollMs = 500;
 
 /**
  * Deploys an item of a content library. The call is answered when all is copied: until then vCenter has a task with the VM's instance UUID
@@ -21,9 +21,9 @@ export async function submitDeploy(
   identity: VmIdentity,
 ): Promise<{ vmId: string } | SubmittedTask> {
   const { gateway, scope, clock } = tools;
-  const { create, mark, itemId } = request;
+  const { create, owner, itemId } = request;
   const purpose: TaskPurpose = { kind: 'create', ...identity };
-  const look = async (): Promise<{ vmId: string } | SubmittedTask | null> => {
+  const findOrJoin = async (): Promise<{ vmId: string } | SubmittedTask | null> => {
     // Before the VM is looked for: it is there before its disks are.
     const running = await gateway.findActivated(identity.instanceUuid, scope.signal);
     if (running !== null) return { taskId: running, purpose };
@@ -31,22 +31,22 @@ export async function submitDeploy(
     return found === null ? null : { vmId: found.id };
   };
   // It has its name before it has its mark: another attempt may have begun to deploy it since its task was looked for.
-  const findMade = (): ReturnType<typeof look> =>
-    look().catch((failure: unknown) => {
-      if (['VirtualMachineNameTaken', 'VsphereBusy'].includes(failureCode(failure) ?? '')) return look();
+  const findMade = (): ReturnType<typeof findOrJoin> =>
+    findOrJoin().catch((failure: unknown) => {
+      if (['VirtualMachineNameTaken', 'VsphereBusy'].includes(failureCode(failure) ?? '')) return findOrJoin();
       throw failure;
     });
   const made = await findMade();
   if (made !== null) return made;
   return mutateVm(tools, {
     action: 'submitNewVm',
-    owner: request,
+    request,
     before: null,
     after: {
       vcenter: gateway.vcenter,
       name: create.name,
       instanceUuid: create.instanceUuid,
-      uid: mark.uid,
+      uid: owner.uid,
       source: create.source,
       at: create.at,
     },
@@ -54,13 +54,13 @@ export async function submitDeploy(
     submit: async () => {
       // Nobody waits for it in here: the call goes on when this attempt has found the task.
       const background = new AbortController().signal;
-      const answered = deployItem(rest, itemId, deployBody(create, mark), identity.instanceUuid, background).then(
+      const answered = deployItem(rest, itemId, deployBody(create, owner), identity.instanceUuid, background).then(
         (vmId) => ({ vmId }),
         (failure: unknown) => ({ failure }),
       );
       const untilMs = clock.now() + patienceMs;
       for (;;) {
-        const said = await Promise.race([answered, clock.sleep(lookMs, scope.signal).then(() => null)]);
+        const said = await Promise.race([answered, clock.sleep(pollMs, scope.signal).then(() => null)]);
         if (said !== null && 'vmId' in said) return said;
         if (said !== null) {
           // The answer was lost, or another attempt has been faster.

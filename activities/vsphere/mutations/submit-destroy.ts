@@ -31,19 +31,19 @@ export async function submitDetachDisks(
 export async function submitDestroy(tools: Tools, request: VmSubject): Promise<Submission> {
   const { gateway, scope } = tools;
   const { vmId } = request;
-  const seen = await readOwned(tools, request);
-  if (seen === null) return null;
-  const config = configOf(seen);
+  const vm = await readOwned(tools, request);
+  if (vm === null) return null;
+  const config = configOf(vm);
   const foreign = foreignDisksOf(config);
   if (foreign.length > 0)
     throw droverFailure(
       'ForeignDisksAttached',
-      `${seen.name} (${vmId}) has ${foreign.map(({ label, fileName }) => `${label} (${fileName ?? 'no file'})`).join(', ')}`,
+      `${vm.name} (${vmId}) has ${foreign.map(({ label, fileName }) => `${label} (${fileName ?? 'no file'})`).join(', ')}`,
     );
   const taskId = await mutateVmByTask(tools, {
     action: 'submitDestroy',
-    owner: request,
-    before: { vmId, name: seen.name, powerState: seen.powerState, vmxPath: config.vmxPath },
+    request,
+    before: { vmId, name: vm.name, powerState: vm.powerState, vmxPath: config.vmxPath },
     after: null,
     submit: () => gateway.submit('Destroy_Task', vmRef(vmId), {}, scope.signal),
   });

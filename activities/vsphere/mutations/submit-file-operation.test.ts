@@ -1,7 +1,7 @@
 import type { FileOperation } from '../../../contracts/virtual-machine/cached-files.ts';
 import { droverFailure } from '../../../runtime/failure.ts';
 import type { Tools } from '../dependencies.ts';
-import { mark } from '../../../test/fixtures/activities/vsphere.ts';
+import { owner } from '../../../test/fixtures/activities/vsphere.ts';
 import { submitFileOperation } from './submit-file-operation.ts';
 
 const notFound = droverFailure('VsphereObjectNotFound', 'FileNotFound');
@@ -53,7 +53,7 @@ async function ask(operation: FileOperation, { disks = [], hasFolder = false, da
     scope: { signal: new AbortController().signal, run: null },
   } as unknown as Tools;
   const place = { datacenter: 'datacenter-1', datastore: 'datastore-1', folder: 'u' };
-  const result = await submitFileOperation(tools, { mark, cause: 'spec', place, operation }).then(
+  const result = await submitFileOperation(tools, { owner, cause: 'spec', place, operation }).then(
     (task) => task?.taskId ?? null,
     (failure: unknown) => (failure as { type: string }).type,
   );

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import type { OwnerOfVm, SubmittedTask } from '../../../contracts/virtual-machine/activities.ts';
+import type { MutationRequest, SubmittedTask } from '../../../contracts/virtual-machine/activities.ts';
 import type { FileOperation, FilePlace } from '../../../contracts/virtual-machine/cached-files.ts';
 import { droverFailure, failureCode } from '../../../runtime/failure.ts';
 import { mutateVmByTask, type Tools } from '../dependencies.ts';
@@ -8,7 +8,7 @@ import type { VcenterGateway } from '../types.ts';
 import { datacenterRef, datastoreRef } from '../wire/values.ts';
 
 type Reading = Pick<Tools, 'gateway' | 'scope'>;
-type FileRequest = OwnerOfVm & { place: FilePlace; operation: FileOperation };
+type FileRequest = MutationRequest & { place: FilePlace; operation: FileOperation };
 
 /** A copy that is not complete is called so: `disk-0.part.vmdk`. */
 const partOf = (name: string): string => name.replace(/\.vmdk$/u, '.part.vmdk');
@@ -103,7 +103,7 @@ async function begin(tools: Tools, request: FileRequest, folder: string): Promis
   };
   const taskId = await mutateVmByTask(tools, {
     action: 'submitFileOperation',
-    owner: request,
+    request,
     before: null,
     after: { vcenter: gateway.vcenter, folder, ...operation },
     submit,

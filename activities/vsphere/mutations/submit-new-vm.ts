@@ -19,9 +19,9 @@ export async function submitNewVm(
   rest: VcenterRest,
   request: NewVm,
 ): Promise<{ vmId: string } | SubmittedTask> {
-  const { create, mark } = request;
+  const { create, owner } = request;
   const { name, instanceUuid, at, source } = create;
-  const identity = { instanceUuid, folder: at.folder, name, mark };
+  const identity = { instanceUuid, folder: at.folder, name, owner };
   if (source.kind === 'contentLibraryItem')
     return submitDeploy(tools, rest, { ...request, itemId: source.itemId }, identity);
   const found = await findVm(tools, identity);
@@ -29,9 +29,9 @@ export async function submitNewVm(
   const submit = await starterOf(tools, request, source);
   const taskId = await mutateVmByTask(tools, {
     action: 'submitNewVm',
-    owner: request,
+    request,
     before: null,
-    after: { vcenter: tools.gateway.vcenter, name, instanceUuid, uid: mark.uid, source, at },
+    after: { vcenter: tools.gateway.vcenter, name, instanceUuid, uid: owner.uid, source, at },
     submit,
   });
   return { taskId, purpose: { kind: 'create', ...identity } };
@@ -40,7 +40,7 @@ export async function submitNewVm(
 /** Reads what the call needs, and gives the call. */
 async function starterOf(
   tools: Tools,
-  { create, mark }: NewVm,
+  { create, owner }: NewVm,
   source: Exclude<CreateSource, { kind: 'contentLibraryItem' }>,
 ): Promise<() => Promise<string>> {
   const {
@@ -55,16 +55,16 @@ async function starterOf(
       const template = await gateway.read(source.moId, signal);
       if (template === null)
         throw droverFailure('VsphereObjectNotFound', `vCenter ${gateway.vcenter} has no template ${source.moId}`);
-      const spec = cloneSpec(create, mark, configOf(template).devices);
+      const spec = cloneSpec(create, owner, configOf(template).devices);
       return () => gateway.submit('CloneVM_Task', vmRef(source.moId), { folder, name, spec }, signal);
     }
     case 'nothing': {
-      const config = emptyVmSpec(create, mark, await readDatastoreName(gateway, at.datastore, signal));
+      const config = emptyVmSpec(create, owner, await readDatastoreName(gateway, at.datastore, signal));
       return () => gateway.submit('CreateVM_Task', folder, { config, ...where }, signal);
     }
     case 'cachedDisks': {
-      const home = await topFolderPath(gateway, at.datastore, mark.uid, signal);
-      const config = cachedDisksSpec(create, mark, { source, home });
+      const home = await topFolderPath(gateway, at.datastore, owner.uid, signal);
+      const config = cachedDisksSpec(create, owner, { source, home });
       return async () => {
         await makeFolder(tools, at.datacenter, home);
         return gateway.submit('CreateVM_Task', folder, { config, ...where }, signal);

@@ -1,26 +1,26 @@
-import type { OwnershipMark, Submission, VmSubject } from '../../../contracts/virtual-machine/activities.ts';
+import type { OwnerReference, Submission, VmSubject } from '../../../contracts/virtual-machine/activities.ts';
 import { extraConfigKeys, managedBy as ownManager } from '../../../contracts/virtual-machine/metadata.ts';
 import type { Tools } from '../dependencies.ts';
-import { isMark } from '../observation/config.ts';
-import { configOf, isFormerMark, isSameMark, readOwned, readOwnedThere } from './find-vm.ts';
+import { isMetadataKey } from '../observation/config.ts';
+import { configOf, isFormerOwner, isSameOwner, readOwned, readOwnedThere } from './find-vm.ts';
 import { option } from '../specs/config-spec.ts';
 import { changed, reconfigure } from './submit-reconfigure.ts';
-import type { SeenMark } from '../types.ts';
+import type { ObservedOwner } from '../types.ts';
 import { vim } from '../wire/kinds.ts';
 
-const isOwnOrFormer = (mark: OwnershipMark, seen: SeenMark | null): boolean =>
-  isSameMark(mark, seen) || isFormerMark(mark, seen);
+const isOwnOrFormer = (owner: OwnerReference, observed: ObservedOwner | null): boolean =>
+  isSameOwner(owner, observed) || isFormerOwner(owner, observed);
 
 /** Only one without a mark, or with that of the operator before. */
 export async function submitAdoption(
   tools: Tools,
   request: VmSubject & { changeVersion: string },
 ): Promise<Submission> {
-  const seen = await readOwnedThere(tools, request, (mark, found) => found === null || isOwnOrFormer(mark, found));
-  if (isSameMark(request.mark, seen.mark)) return null;
-  const { changeVersion } = configOf(seen);
-  if (changeVersion !== request.changeVersion) throw changed(seen, request.changeVersion);
-  const { namespacedName, uid } = request.mark;
+  const vm = await readOwnedThere(tools, request, (owner, found) => found === null || isOwnOrFormer(owner, found));
+  if (isSameOwner(request.owner, vm.owner)) return null;
+  const { changeVersion } = configOf(vm);
+  if (changeVersion !== request.changeVersion) throw changed(vm, request.changeVersion);
+  const { namespacedName, uid } = request.owner;
   const extraConfig = [
     { key: extraConfigKeys.namespacedName, value: namespacedName },
     { key: extraConfigKeys.objectUid, value: uid },
@@ -31,18 +31,18 @@ export async function submitAdoption(
     request,
     { extraConfig },
     { changeVersion },
-    { vmId: request.vmId, name: seen.name, mark: request.mark },
+    { vmId: request.vmId, name: vm.name, owner: request.owner },
   );
 }
 
 /** One whose mark is off, or that is gone, is left to others already. */
 export async function submitRelease(tools: Tools, request: VmSubject): Promise<Submission> {
-  const seen = await readOwned(tools, request, (mark, found) => found === null || isOwnOrFormer(mark, found));
-  if (seen === null || seen.mark === null) return null;
-  const { changeVersion, extraConfig } = configOf(seen);
-  const keys = Object.keys(extraConfig).filter(isMark);
+  const vm = await readOwned(tools, request, (owner, found) => found === null || isOwnOrFormer(owner, found));
+  if (vm === null || vm.owner === null) return null;
+  const { changeVersion, extraConfig } = configOf(vm);
+  const keys = Object.keys(extraConfig).filter(isMetadataKey);
   const isManaged =
-    vim('ManagedByInfo').safeParse(seen.properties['config.managedBy']).data?.extensionKey === ownManager.extensionKey;
+    vim('ManagedByInfo').safeParse(vm.properties['config.managedBy']).data?.extensionKey === ownManager.extensionKey;
   return reconfigure(
     tools,
     'submitRelease',
@@ -53,6 +53,6 @@ export async function submitRelease(tools: Tools, request: VmSubject): Promise<S
       ...(isManaged && { managedBy: { extensionKey: '', type: '' } }),
     },
     { changeVersion },
-    { vmId: request.vmId, name: seen.name, released: keys },
+    { vmId: request.vmId, name: vm.name, released: keys },
   );
 }

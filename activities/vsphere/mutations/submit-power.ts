@@ -1,8 +1,8 @@
 import type { Submission, TaskPurpose, VmSubject } from '../../../contracts/virtual-machine/activities.ts';
 import { readRestartIntent } from '../../../contracts/virtual-machine/metadata.ts';
-import type { VmFacts } from '../../../contracts/virtual-machine/observation.ts';
+import type { ObservedVm } from '../../../contracts/virtual-machine/observation.ts';
 import type { PowerOperation } from '../../../contracts/virtual-machine/mutations.ts';
-import { readBootMark } from '../observation/vm.ts';
+import { readBootId } from '../observation/vm.ts';
 import { mutateVm, mutateVmByTask, type Tools } from '../dependencies.ts';
 import { readOwnedThere } from './find-vm.ts';
 import { vmRef } from '../wire/values.ts';
@@ -10,7 +10,7 @@ import type { VirtualMachine } from '../types.ts';
 
 type Power = VmSubject & { operation: PowerOperation };
 
-interface Deed {
+interface PowerAction {
   method:
     | 'PowerOnVM_Task'
     | 'PowerOffVM_Task'
@@ -20,10 +20,10 @@ interface Deed {
     | 'StandbyGuest'
     | 'RebootGuest';
   /** What it leads to; null: to where it was. */
-  to: VmFacts['powerState'] | null;
+  to: ObservedVm['powerState'] | null;
 }
 
-const deeds: Readonly<Record<PowerOperation, Deed>> = {
+const powerActions: Readonly<Record<PowerOperation, PowerAction>> = {
   powerOn: { method: 'PowerOnVM_Task', to: 'poweredOn' },
   powerOff: { method: 'PowerOffVM_Task', to: 'poweredOff' },
   suspend: { method: 'SuspendVM_Task', to: 'suspended' },
@@ -37,13 +37,13 @@ const deeds: Readonly<Record<PowerOperation, Deed>> = {
 export async function submitPower(tools: Tools, request: Power): Promise<Submission> {
   const { gateway, scope } = tools;
   const { vmId, operation } = request;
-  const { method, to } = deeds[operation];
-  const seen = await readOwnedThere(tools, request);
-  if (to === null ? await isRestarted(tools, seen) : seen.powerState === to) return null;
+  const { method, to } = powerActions[operation];
+  const vm = await readOwnedThere(tools, request);
+  if (to === null ? await isRestarted(tools, vm) : vm.powerState === to) return null;
   const mutation = {
     action: 'submitPower',
-    owner: request,
-    before: { powerState: seen.powerState },
+    request,
+    before: { powerState: vm.powerState },
     after: { operation },
   };
   if (method === 'ShutdownGuest' || method === 'StandbyGuest' || method === 'RebootGuest') {
@@ -59,7 +59,7 @@ export async function submitPower(tools: Tools, request: Power): Promise<Submiss
 }
 
 /** The restart that the VM itself says is to be made may have been made by an attempt whose answer was lost. */
-async function isRestarted(tools: Tools, seen: VirtualMachine): Promise<boolean> {
-  const intent = readRestartIntent(seen.config?.extraConfig ?? {});
-  return intent !== null && intent.bootMark !== (await readBootMark(tools, seen));
+async function isRestarted(tools: Tools, vm: VirtualMachine): Promise<boolean> {
+  const intent = readRestartIntent(vm.config?.extraConfig ?? {});
+  return intent !== null && intent.bootId !== (await readBootId(tools, vm));
 }

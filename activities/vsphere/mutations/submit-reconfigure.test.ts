@@ -1,9 +1,9 @@
 import type { ReconfigSpec } from '../../../contracts/virtual-machine/config.ts';
-import { isThere } from './submit-reconfigure.ts';
+import { isApplied } from './submit-reconfigure.ts';
 import { vmOf } from '../../../test/fixtures/activities/vsphere.ts';
 
 const vm = vmOf();
-const seen = vmOf({
+const observed = vmOf({
   config: { ...vm.config!, extraConfig: { a: '1', empty: '' } },
   properties: {
     ...vm.properties,
@@ -101,7 +101,7 @@ test.each<[what: string, spec: ReconfigSpec, isSo: boolean]>([
     { deviceChange: [{ operation: 'edit', device: 'disk', key: 2000, capacityBytes: 11 * gib }] },
     false,
   ],
-])('%s', (_, spec, isSo) => expect(isThere(spec, seen)).toBe(isSo));
+])('%s', (_, spec, isSo) => expect(isApplied(spec, observed)).toBe(isSo));
 
 test('of one that vCenter tells nothing of, nothing is so', () =>
-  expect(isThere({}, vmOf({ config: null }))).toBe(false));
+  expect(isApplied({}, vmOf({ config: null }))).toBe(false));

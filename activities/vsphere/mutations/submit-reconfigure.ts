@@ -15,12 +15,12 @@ export async function submitReconfigure(
   tools: Tools,
   request: VmSubject & { changeVersion: string; spec: ReconfigSpec },
 ): Promise<Submission> {
-  const seen = await readOwnedThere(tools, request);
+  const vm = await readOwnedThere(tools, request);
   const { spec } = request;
-  const { changeVersion, devices } = configOf(seen);
+  const { changeVersion, devices } = configOf(vm);
   if (changeVersion !== request.changeVersion) {
-    if (isThere(spec, seen)) return null;
-    throw changed(seen, request.changeVersion);
+    if (isApplied(spec, vm)) return null;
+    throw changed(vm, request.changeVersion);
   }
   // Values of ExtraConfig may be a guest's secrets: only their keys are written down.
   const { extraConfig, ...plain } = spec;
@@ -29,7 +29,7 @@ export async function submitReconfigure(
     tools,
     'submitReconfigure',
     request,
-    configSpec(spec, { devices, bootOptions: readBootOptions(seen.properties) }),
+    configSpec(spec, { devices, bootOptions: readBootOptions(vm.properties) }),
     { changeVersion },
     after,
   );
@@ -60,7 +60,7 @@ export async function reconfigure(
 ): Promise<Submission> {
   const taskId = await mutateVmByTask(tools, {
     action,
-    owner: request,
+    request,
     before,
     after,
     submit: () =>
@@ -76,7 +76,7 @@ export async function reconfigure(
 }
 
 /** Whether a VM is as a change wants it: an earlier attempt may have made it. What was added cannot be told from what others add. */
-export function isThere(spec: ReconfigSpec, vm: VirtualMachine): boolean {
+export function isApplied(spec: ReconfigSpec, vm: VirtualMachine): boolean {
   const config = toConfig(vm, []);
   if (config === null || vm.config === null) return false;
   const { extraConfig = [], deviceChange = [], ...fields } = spec;
@@ -89,10 +89,10 @@ export function isThere(spec: ReconfigSpec, vm: VirtualMachine): boolean {
   );
 }
 
-const isSame = (wanted: unknown, seen: unknown): boolean => {
-  if (typeof wanted !== 'object' || wanted === null || typeof seen !== 'object' || seen === null)
-    return wanted === seen;
-  return Object.entries(wanted).every(([name, value]) => (seen as Record<string, unknown>)[name] === value);
+const isSame = (wanted: unknown, observed: unknown): boolean => {
+  if (typeof wanted !== 'object' || wanted === null || typeof observed !== 'object' || observed === null)
+    return wanted === observed;
+  return Object.entries(wanted).every(([name, value]) => (observed as Record<string, unknown>)[name] === value);
 };
 
 function isMade(change: DeviceChange, { networkCards, cdroms, disks }: VmConfig): boolean {
@@ -125,7 +125,7 @@ export async function submitHardwareUpgrade(
   const version = `vmx-${String(request.version).padStart(2, '0')}`;
   const taskId = await mutateVmByTask(tools, {
     action: 'submitHardwareUpgrade',
-    owner: request,
+    request,
     before: { version: before },
     after: { version },
     submit: () => tools.gateway.submit('UpgradeVM_Task', vmRef(request.vmId), { version }, tools.scope.signal),

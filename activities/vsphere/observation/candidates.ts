@@ -19,13 +19,13 @@ export interface Finds {
 
 /** A VM as it is now. */
 interface There {
-  vm: Pick<ListedVm, 'id' | 'name' | 'folderId' | 'instanceUuid' | 'mark'>;
+  vm: Pick<ListedVm, 'id' | 'name' | 'folderId' | 'instanceUuid' | 'owner'>;
   folder: { parent: string | null } | null;
 }
 
 /** Ids of all that could be the object's. Pure. */
 export function possible(object: ObjectName, vmName: string, finds: Finds): string[] {
-  const listed = finds.listed.filter((vm) => isMarked(vm, object) || isNamed(vm, vmName, finds)).map(({ id }) => id);
+  const listed = finds.listed.filter((vm) => isOwned(vm, object) || isNamed(vm, vmName, finds)).map(({ id }) => id);
   return [
     ...new Set([
       ...(finds.uniqueId === null ? [] : [finds.uniqueId]),
@@ -44,19 +44,19 @@ export function possible(object: ObjectName, vmName: string, finds: Finds): stri
  */
 export function toCandidates(object: ObjectName, vmName: string, finds: Finds, found: readonly There[]): Candidate[] {
   return found.map(({ vm, folder }) => {
-    const { id, name, folderId, instanceUuid, mark } = vm;
+    const { id, name, folderId, instanceUuid, owner } = vm;
     const foundBy: Candidate['foundBy'] = [];
     if (finds.uniqueId === id) foundBy.push('uniqueId');
     if (finds.byInstanceUuid.includes(id)) foundBy.push('instanceUuid');
     if (finds.byUid.includes(id)) foundBy.push('uid');
-    if (isMarked(vm, object)) foundBy.push('mark');
+    if (isOwned(vm, object)) foundBy.push('owner');
     if (isNamed(vm, vmName, finds)) foundBy.push('name');
     return {
       moId: id,
       name,
       foundBy,
       instanceUuid,
-      mark,
+      owner,
       inFolder: [folderId, folder?.parent].some(
         (one) => one !== null && one !== undefined && finds.folders.includes(one),
       ),
@@ -66,19 +66,19 @@ export function toCandidates(object: ObjectName, vmName: string, finds: Finds, f
 
 /** The one that could be the object's; null: none, or several. Whether it is, the plan says. Pure. */
 export function onlyOne(object: ObjectName, candidates: readonly Candidate[]): string | null {
-  const marked = candidates.filter((candidate) => isMarked(candidate, object));
+  const owned = candidates.filter((candidate) => isOwned(candidate, object));
   const adoptable = candidates.filter(
-    ({ mark, inFolder, foundBy }) =>
+    ({ owner, inFolder, foundBy }) =>
       inFolder &&
-      (mark === null || (mark.uid === null && mark.namespacedName === nameOf(object))) &&
+      (owner === null || (owner.uid === null && owner.namespacedName === nameOf(object))) &&
       foundBy.some((how) => how === 'uniqueId' || how === 'instanceUuid' || how === 'uid'),
   );
-  const [own, ...others] = marked.length > 0 ? marked : adoptable;
+  const [own, ...others] = owned.length > 0 ? owned : adoptable;
   return own === undefined || others.length > 0 ? null : own.moId;
 }
 
-const isMarked = ({ mark }: Pick<Candidate, 'mark'>, object: ObjectName): boolean =>
-  mark !== null && mark.uid === object.uid && mark.namespacedName === nameOf(object);
+const isOwned = ({ owner }: Pick<Candidate, 'owner'>, object: ObjectName): boolean =>
+  owner !== null && owner.uid === object.uid && owner.namespacedName === nameOf(object);
 
 const isNamed = (
   { name, folderId }: Pick<ListedVm, 'name' | 'folderId'>,

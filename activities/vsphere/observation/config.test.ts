@@ -1,6 +1,6 @@
 import { extraConfigKeys } from '../../../contracts/virtual-machine/metadata.ts';
 import { vmOf } from '../../../test/fixtures/activities/vsphere.ts';
-import { isCustomizationPending, toConfig, toldExtraConfig } from './config.ts';
+import { isCustomizationPending, toConfig, visibleExtraConfig } from './config.ts';
 
 test('what vCenter leaves out is what it is by default', () => {
   expect(toConfig(vmOf(), [])).toEqual({
@@ -99,7 +99,7 @@ test('drover’s keys, those that are asked for, and those that were asked for o
     'vmservice.virtualmachine.classicDiskData': 'secret',
   };
   expect(
-    toldExtraConfig(all, ['asked', 'guestinfo.asked', 'guestinfo.userdata', 'guestinfo.metadata', 'missing']),
+    visibleExtraConfig(all, ['asked', 'guestinfo.asked', 'guestinfo.userdata', 'guestinfo.metadata', 'missing']),
   ).toEqual({
     'vmservice.namespacedName': 'team/web',
     'drover.uid': 'u',

@@ -56,33 +56,33 @@ const properties = z.object({
 export function toConfig(vm: VirtualMachine, keys: readonly string[]): VmConfig | null {
   const parsed = properties.safeParse(vm.properties);
   if (vm.config === null || !parsed.success) return null;
-  const seen = parsed.data;
-  const { numCPU, numCoresPerSocket = 1, memoryMB } = seen['config.hardware'];
+  const data = parsed.data;
+  const { numCPU, numCoresPerSocket = 1, memoryMB } = data['config.hardware'];
   const { changeVersion, version, devices, extraConfig } = vm.config;
-  const managedBy = seen['config.managedBy'];
-  const boot = seen['config.bootOptions'];
+  const managedBy = data['config.managedBy'];
+  const boot = data['config.bootOptions'];
   return {
     changeVersion,
     hardwareVersion: Number(/\d+$/u.exec(version)?.[0] ?? 0),
-    guestId: seen['config.guestId'],
-    firmware: seen['config.firmware'],
+    guestId: data['config.guestId'],
+    firmware: data['config.firmware'],
     numCPUs: numCPU,
     numCoresPerSocket,
     memoryMB,
-    cpuAllocation: toAllocation(seen['config.cpuAllocation']),
-    memoryAllocation: toAllocation(seen['config.memoryAllocation']),
-    cpuHotAddEnabled: seen['config.cpuHotAddEnabled'],
-    memoryHotAddEnabled: seen['config.memoryHotAddEnabled'],
-    nestedHVEnabled: seen['config.nestedHVEnabled'],
-    vPMCEnabled: seen['config.vPMCEnabled'],
-    vvtdEnabled: seen['config.flags']?.vvtdEnabled ?? false,
-    memoryReservationLockedToMax: seen['config.memoryReservationLockedToMax'],
-    latencySensitivity: seen['config.latencySensitivity']?.level ?? 'normal',
-    changeTrackingEnabled: seen['config.changeTrackingEnabled'],
-    annotation: seen['config.annotation'],
+    cpuAllocation: toAllocation(data['config.cpuAllocation']),
+    memoryAllocation: toAllocation(data['config.memoryAllocation']),
+    cpuHotAddEnabled: data['config.cpuHotAddEnabled'],
+    memoryHotAddEnabled: data['config.memoryHotAddEnabled'],
+    nestedHVEnabled: data['config.nestedHVEnabled'],
+    vPMCEnabled: data['config.vPMCEnabled'],
+    vvtdEnabled: data['config.flags']?.vvtdEnabled ?? false,
+    memoryReservationLockedToMax: data['config.memoryReservationLockedToMax'],
+    latencySensitivity: data['config.latencySensitivity']?.level ?? 'normal',
+    changeTrackingEnabled: data['config.changeTrackingEnabled'],
+    annotation: data['config.annotation'],
     managedBy: managedBy === undefined ? null : { extensionKey: managedBy.extensionKey, type: managedBy.type },
     ...toBootOptions(boot),
-    extraConfig: { ...toldExtraConfig(extraConfig, keys), ...pendingCustomization(vm) },
+    extraConfig: { ...visibleExtraConfig(extraConfig, keys), ...pendingCustomization(vm) },
     networkCards: networkCardsOf(devices),
     cdroms: cdromsOf(devices, vm.powerState === 'poweredOn'),
     disks: disksOf(
@@ -136,14 +136,16 @@ const isSecret = (key: string): boolean =>
   /^guestinfo\.(userdata|metadata|vendordata)(\.|$)/iu.test(key) || stored.has(key);
 
 /** drover's keys, those that are asked for, and those that were asked for once. Pure. */
-export function toldExtraConfig(
+export function visibleExtraConfig(
   all: Readonly<Record<string, string>>,
   asked: readonly string[],
 ): Record<string, string> {
   const once = (all[extraConfigKeys.managedKeys] ?? '').split(',');
   const told = new Set([...ownKeys, ...asked, ...once]);
-  return Object.fromEntries(Object.entries(all).filter(([key]) => (told.has(key) || isMark(key)) && !isSecret(key)));
+  return Object.fromEntries(
+    Object.entries(all).filter(([key]) => (told.has(key) || isMetadataKey(key)) && !isSecret(key)),
+  );
 }
 
 /** Keys of drover and of the operator before: they go when the VM is left to others. */
-export const isMark = (key: string): boolean => key.startsWith('vmservice.') || key.startsWith('drover.');
+export const isMetadataKey = (key: string): boolean => key.startsWith('vmservice.') || key.startsWith('drover.');

@@ -1,4 +1,4 @@
-import type { GuestFacts } from '../../../contracts/virtual-machine/observation.ts';
+import type { ObservedGuest } from '../../../contracts/virtual-machine/observation.ts';
 import { toGuest } from './guest.ts';
 
 const card = (addresses: string[], deviceConfigId = 4000) => ({
@@ -7,7 +7,7 @@ const card = (addresses: string[], deviceConfigId = 4000) => ({
   ipConfig: { ipAddress: addresses.map((ipAddress) => ({ ipAddress, prefixLength: 24 })) },
 });
 
-test.each<[what: string, read: Record<string, unknown>, seen: Partial<GuestFacts>]>([
+test.each<[what: string, read: Record<string, unknown>, observed: Partial<ObservedGuest>]>([
   ['nothing is said', {}, { known: false, toolsRunning: false, heartbeat: null, primaryIp4: null, hostName: null }],
   ['Tools do not run', { 'guest.toolsRunningStatus': 'guestToolsNotRunning' }, { known: true, toolsRunning: false }],
   [
@@ -53,4 +53,4 @@ test.each<[what: string, read: Record<string, unknown>, seen: Partial<GuestFacts
     { hostName: 'web', guestId: 'otherGuest64', guestFullName: null },
   ],
   ['nonsense', { 'guest.net': 'x' }, { known: false }],
-])('%s', (_, read, seen) => expect(toGuest(read)).toMatchObject(seen));
+])('%s', (_, read, observed) => expect(toGuest(read)).toMatchObject(observed));

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 
 import { z } from 'zod';
 
-import type { GuestFacts } from '../../../contracts/virtual-machine/observation.ts';
+import type { ObservedGuest } from '../../../contracts/virtual-machine/observation.ts';
 import { vim } from '../wire/kinds.ts';
 import type { GuestNicInfo } from '../wire/vim/types.ts';
 
@@ -31,7 +31,7 @@ const properties = z.object({
   guestHeartbeatStatus: z.enum(['gray', 'green', 'red', 'yellow']).nullable().catch(null).default(null),
 });
 
-const silent: GuestFacts = {
+const silent: ObservedGuest = {
   toolsRunning: false,
   known: false,
   heartbeat: null,
@@ -45,21 +45,21 @@ const silent: GuestFacts = {
 };
 
 /** What the guest says of itself. */
-export function toGuest(read: Readonly<Record<string, unknown>>): GuestFacts {
+export function toGuest(read: Readonly<Record<string, unknown>>): ObservedGuest {
   const parsed = properties.safeParse(read);
   if (!parsed.success) return silent;
-  const seen = parsed.data;
-  const customization = seen['guest.customizationInfo'];
-  const said = [seen['guest.ipAddress'] ?? '', ...addressesOf(seen['guest.net'])];
+  const data = parsed.data;
+  const customization = data['guest.customizationInfo'];
+  const said = [data['guest.ipAddress'] ?? '', ...addressesOf(data['guest.net'])];
   return {
-    toolsRunning: seen['guest.toolsRunningStatus'] === 'guestToolsRunning',
-    known: seen['guest.toolsRunningStatus'] !== undefined,
-    heartbeat: seen.guestHeartbeatStatus,
+    toolsRunning: data['guest.toolsRunningStatus'] === 'guestToolsRunning',
+    known: data['guest.toolsRunningStatus'] !== undefined,
+    heartbeat: data.guestHeartbeatStatus,
     primaryIp4: said.find((address) => isIP(address) === 4 && isReachable(address)) ?? null,
     primaryIp6: said.find((address) => isIP(address) === 6 && isReachable(address)) ?? null,
-    hostName: seen['guest.hostName'] || null,
-    guestId: seen['guest.guestId'] || null,
-    guestFullName: seen['guest.guestFullName'] || null,
+    hostName: data['guest.hostName'] || null,
+    guestId: data['guest.guestId'] || null,
+    guestFullName: data['guest.guestFullName'] || null,
     customization: customization?.customizationStatus ?? null,
     customizationMessage: customization?.errorMsg || null,
   };

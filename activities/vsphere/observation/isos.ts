@@ -16,7 +16,7 @@ export interface Isos {
   pathOf(tools: Pick<Tools, 'gateway' | 'scope'>, item: string): Promise<string | null>;
 }
 
-const seen = z.object({ name: z.string(), 'summary.url': z.string() });
+const datastoreSchema = z.object({ name: z.string(), 'summary.url': z.string() });
 
 export function openIsos(rest: VcenterRest, clock: Pick<Clock, 'monotonicMs'>): Isos {
   const known = new Map<string, { path: string; untilMs: number }>();
@@ -38,7 +38,7 @@ export function openIsos(rest: VcenterRest, clock: Pick<Clock, 'monotonicMs'>): 
         },
         signal,
       );
-      const read = seen.safeParse(datastore?.properties).data;
+      const read = datastoreSchema.safeParse(datastore?.properties).data;
       const inside = read === undefined ? null : pathInDatastore(file.uri, read['summary.url']);
       if (read === undefined || inside === null) return null;
       const path = `[${read.name}] ${inside}`;

@@ -59,9 +59,9 @@ export function networkText(
   read: Readonly<Record<string, unknown>>,
   switchUuid: (id: string) => string | undefined,
 ): string | null {
-  const seen = properties.safeParse(read);
-  if (!seen.success) return null;
-  const { name, key, summary, 'config.distributedVirtualSwitch': ofSwitch } = seen.data;
+  const parsed = properties.safeParse(read);
+  if (!parsed.success) return null;
+  const { name, key, summary, 'config.distributedVirtualSwitch': ofSwitch } = parsed.data;
   if (key !== undefined && ofSwitch !== undefined) {
     const uuid = switchUuid(ofSwitch.value);
     return uuid === undefined ? null : `distributed:${uuid}/${key}`;

@@ -1,13 +1,13 @@
-import type { ObservationRequest, VsphereFacts } from '../../../contracts/virtual-machine/activities.ts';
-import type { Candidate, NetworkFacts, VmFacts } from '../../../contracts/virtual-machine/observation.ts';
+import type { ObservationRequest, VcenterObservation } from '../../../contracts/virtual-machine/activities.ts';
+import type { Candidate, ObservedNetwork, ObservedVm } from '../../../contracts/virtual-machine/observation.ts';
 import type { VcenterPlaces } from '../../../runtime/config/vsphere-config.ts';
 import { failureCode } from '../../../runtime/failure.ts';
-import { readBootMark, toFacts, type VmPlace } from './vm.ts';
+import { readBootId, toObservedVm, type VmPlace } from './vm.ts';
 import type { Tools } from '../dependencies.ts';
 import type { VcenterRest } from '../rest/client.ts';
 import { isMember } from '../rest/cluster-modules.ts';
-import type { RecentLooks } from '../watch/recent-observations.ts';
-import { seenOf, toWatched } from '../watch/watched.ts';
+import type { RecentObservations } from '../watch/recent-observations.ts';
+import { digestOf, toWatched } from '../watch/watched.ts';
 import { onlyOne, possible, toCandidates, type Finds } from './candidates.ts';
 import type { Inventory } from './inventory.ts';
 import { isoPaths, type Isos } from './isos.ts';
@@ -19,7 +19,7 @@ interface Around {
   inventory: Inventory;
   isos: Isos;
   rest: VcenterRest;
-  looks: Pick<RecentLooks, 'note'>;
+  recent: Pick<RecentObservations, 'noteObservation'>;
 }
 
 /** Everything that decisions about a VM need of vCenter: what is around it, the VMs that could be it, and all of the one that is. */
@@ -27,8 +27,8 @@ export async function observeVirtualMachineInVcenter(
   tools: Pick<Tools, 'gateway' | 'scope' | 'clock'>,
   around: Around,
   places: VcenterPlaces,
-  look: ObservationRequest,
-): Promise<VsphereFacts> {
+  request: ObservationRequest,
+): Promise<VcenterObservation> {
   const { gateway, scope, clock } = tools;
   const { signal } = scope;
   const startedMs = clock.now();
@@ -36,47 +36,47 @@ export async function observeVirtualMachineInVcenter(
     uuid === null ? Promise.resolve([]) : gateway.findByInstanceUuid(uuid, signal);
   const [managerId, surroundings, byInstanceUuid, byUid, isos] = await Promise.all([
     gateway.managerId(signal),
-    readSites(tools, around.inventory, places, look),
-    withUuid(look.instanceUuid),
-    withUuid(look.instanceUuid === look.object.uid ? null : look.object.uid),
-    isoPaths(tools, around.isos, look.isos),
+    readSites(tools, around.inventory, places, request),
+    withUuid(request.instanceUuid),
+    withUuid(request.instanceUuid === request.object.uid ? null : request.object.uid),
+    isoPaths(tools, around.isos, request.isos),
   ]);
   const { sites, policy } = surroundings;
   const finds = {
-    uniqueId: look.uniqueId,
+    uniqueId: request.uniqueId,
     byInstanceUuid,
-    byUid: look.instanceUuid === look.object.uid ? byInstanceUuid : byUid,
+    byUid: request.instanceUuid === request.object.uid ? byInstanceUuid : byUid,
     folders: idsOf(sites, ({ folder }) => folder),
     targetFolders: idsOf(sites, ({ target }) => target.folder),
   };
-  const { found, candidates } = await findCandidates(tools, around.inventory, finds, look);
-  const own = found.find(({ vm }) => vm.id === onlyOne(look.object, candidates)) ?? null;
-  const seen = own === null ? null : seenOf(toWatched(own.vm.properties));
-  if (own !== null) around.looks.note(own.vm.id, seen, startedMs);
-  else if (look.uniqueId !== null && !found.some(({ vm }) => vm.id === look.uniqueId))
-    around.looks.note(look.uniqueId, null, startedMs);
-  const placement = choosePlace(surroundings, look, settingsOf(gateway.vcenter));
+  const { found, candidates } = await findCandidates(tools, around.inventory, finds, request);
+  const own = found.find(({ vm }) => vm.id === onlyOne(request.object, candidates)) ?? null;
+  const stateDigest = own === null ? null : digestOf(toWatched(own.vm.properties));
+  if (own !== null) around.recent.noteObservation(own.vm.id, stateDigest, startedMs);
+  else if (request.uniqueId !== null && !found.some(({ vm }) => vm.id === request.uniqueId))
+    around.recent.noteObservation(request.uniqueId, null, startedMs);
+  const placement = choosePlace(surroundings, request, settingsOf(gateway.vcenter));
   const place = own === null ? null : placeOf(own, sites);
-  const zone = place?.zone ?? (placement.kind === 'placed' ? placement.at.zone : look.zone);
+  const zone = place?.zone ?? (placement.kind === 'placed' ? placement.at.zone : request.zone);
   const cluster = own?.pool?.owner ?? sites.find(({ paths }) => paths.zone === zone)?.cluster ?? null;
   const clusterModule =
-    own === null ? null : await moduleOf(around.rest, own.vm.id, look.modules[cluster ?? ''], scope.signal);
+    own === null ? null : await moduleOf(around.rest, own.vm.id, request.modules[cluster ?? ''], scope.signal);
   return {
     managerId,
     cluster,
     placement,
     candidates,
-    vm: own === null || place === null ? null : await factsOf(tools, own, { ...place, clusterModule }, look),
-    seen,
+    vm: own === null || place === null ? null : await observedVmOf(tools, own, { ...place, clusterModule }, request),
+    stateDigest,
     storage:
-      look.profileId === null
+      request.profileId === null
         ? null
         : {
             hasDatastore: policy?.datastores.some(({ isAccessible }) => isAccessible) ?? false,
             encrypted: policy?.encrypted ?? false,
           },
     network: networksOf(
-      look.networks,
+      request.networks,
       sites.find(({ paths }) => paths.zone === zone) ?? sites[0],
       settingsOf(gateway.vcenter),
     ),
@@ -118,15 +118,15 @@ async function findCandidates(
 
 const settingsOf = (vcenter: string): string => `vsphere.vcenters.${vcenter}`;
 
-const factsOf = async (
+const observedVmOf = async (
   tools: Pick<Tools, 'gateway' | 'scope'>,
   { vm }: FoundVm,
   place: VmPlace,
-  look: ObservationRequest,
-): Promise<VmFacts> =>
-  toFacts(vm, place, await readBootMark(tools, vm), {
-    interfaces: look.networks.map(({ name }) => name),
-    extraConfigKeys: look.extraConfigKeys,
+  request: ObservationRequest,
+): Promise<ObservedVm> =>
+  toObservedVm(vm, place, await readBootId(tools, vm), {
+    interfaces: request.networks.map(({ name }) => name),
+    extraConfigKeys: request.extraConfigKeys,
   });
 
 /** The module that it shall be in, where it is. Null: it is not, none is asked about, or there is none. */
@@ -175,7 +175,7 @@ export function networksOf(
   asked: ObservationRequest['networks'],
   site: Pick<Site, 'paths' | 'networks'> | undefined,
   settings: string,
-): NetworkFacts | null {
+): ObservedNetwork | null {
   if (asked.length === 0) return null;
   return {
     interfaces: asked.map(({ name, network }) => {

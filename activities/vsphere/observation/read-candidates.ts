@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
-import type { TaskFacts } from '../../../contracts/virtual-machine/observation.ts';
+import type { ObservedTask } from '../../../contracts/virtual-machine/observation.ts';
 import type { Tools } from '../dependencies.ts';
-import { factPaths } from './vm.ts';
+import { observedPaths } from './vm.ts';
 import { traversal, type ReadObject } from '../properties.ts';
 import { toVm } from './read-vm.ts';
 import { vmRef } from '../wire/values.ts';
@@ -15,7 +15,7 @@ export interface FoundVm {
   pool: { parent: string | null; owner: string | null } | null;
   folder: { parent: string | null } | null;
   /** A task that has not ended. */
-  task: TaskFacts | null;
+  task: ObservedTask | null;
 }
 
 const selectSet = ['runtime.host', 'resourcePool', 'parent', 'recentTask'].map((path) =>
@@ -23,7 +23,7 @@ const selectSet = ['runtime.host', 'resourcePool', 'parent', 'recentTask'].map((
 );
 
 const propSet = [
-  { type: 'VirtualMachine', pathSet: [...factPaths] },
+  { type: 'VirtualMachine', pathSet: [...observedPaths] },
   { type: 'HostSystem', pathSet: ['name', 'summary.hardware.cpuMhz'] },
   { type: 'ResourcePool', pathSet: ['parent', 'owner'] },
   { type: 'Folder', pathSet: ['parent'] },
@@ -77,9 +77,9 @@ const task = z.object({
 });
 
 /** None where it has ended. */
-function toTask({ ref, properties }: ReadObject, vmId: string): TaskFacts[] {
-  const seen = ref.type === 'Task' ? task.safeParse(properties).data : undefined;
-  return seen === undefined || seen['info.entity']?.value !== vmId
+function toTask({ ref, properties }: ReadObject, vmId: string): ObservedTask[] {
+  const parsed = ref.type === 'Task' ? task.safeParse(properties).data : undefined;
+  return parsed === undefined || parsed['info.entity']?.value !== vmId
     ? []
-    : [{ id: ref.value, descriptionId: seen['info.descriptionId'], progress: seen['info.progress'] }];
+    : [{ id: ref.value, descriptionId: parsed['info.descriptionId'], progress: parsed['info.progress'] }];
 }

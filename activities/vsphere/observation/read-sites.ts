@@ -58,10 +58,10 @@ export async function readSites(
   { scope: { signal } }: Pick<Tools, 'scope'>,
   inventory: Inventory,
   places: VcenterPlaces,
-  look: Asked,
+  request: Asked,
 ): Promise<Surroundings> {
-  const all = sitePathsOf(places, look);
-  const policy = (look.profileId === null ? undefined : places.storagePolicies[look.profileId]) ?? null;
+  const all = sitePathsOf(places, request);
+  const policy = (request.profileId === null ? undefined : places.storagePolicies[request.profileId]) ?? null;
   const paths = [
     ...new Set([
       ...all.flatMap(({ datacenter, folder, resourcePool, target, networks }) => [
@@ -176,15 +176,15 @@ function toSite(paths: SitePaths, refs: Refs, byId: ById): Site {
     },
     cluster,
     hosts: hosts.flatMap(({ value: id }) => {
-      const seen = host.safeParse(byId.get(id)?.properties).data;
-      return seen === undefined
+      const parsed = host.safeParse(byId.get(id)?.properties).data;
+      return parsed === undefined
         ? []
         : [
             {
               id,
-              name: seen.name,
-              isUsable: seen['runtime.connectionState'] === 'connected' && !seen['runtime.inMaintenanceMode'],
-              cpuMHz: seen['summary.hardware.cpuMhz'],
+              name: parsed.name,
+              isUsable: parsed['runtime.connectionState'] === 'connected' && !parsed['runtime.inMaintenanceMode'],
+              cpuMHz: parsed['summary.hardware.cpuMhz'],
             },
           ];
     }),
@@ -209,15 +209,15 @@ const datastore = z.object({
 
 function toDatastore(path: string, refs: Refs, byId: ById): SiteDatastore[] {
   const id = refs.get(path)?.value;
-  const seen = datastore.safeParse(byId.get(id ?? '')?.properties).data;
-  if (id === undefined || seen === undefined) return [];
+  const parsed = datastore.safeParse(byId.get(id ?? '')?.properties).data;
+  if (id === undefined || parsed === undefined) return [];
   return [
     {
       path,
       id,
-      isAccessible: seen['summary.accessible'] && seen['summary.maintenanceMode'] === 'normal',
-      freeBytes: seen['summary.freeSpace'],
-      hosts: seen.host
+      isAccessible: parsed['summary.accessible'] && parsed['summary.maintenanceMode'] === 'normal',
+      freeBytes: parsed['summary.freeSpace'],
+      hosts: parsed.host
         .filter(
           ({ mountInfo }) =>
             mountInfo.accessMode === 'readWrite' && mountInfo.mounted !== false && mountInfo.accessible !== false,

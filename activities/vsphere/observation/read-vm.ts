@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { extraConfigKeys } from '../../../contracts/virtual-machine/metadata.ts';
 import type { Vim } from '../client.ts';
 import { checked, type ReadObject } from '../properties.ts';
-import type { SeenMark, VirtualMachine } from '../types.ts';
+import type { ObservedOwner, VirtualMachine } from '../types.ts';
 import type { AnyVirtualDevice } from '../wire/vim/types.ts';
 import { vim as of } from '../wire/kinds.ts';
 
@@ -50,30 +50,30 @@ const vmProperties = z.object({
 
 /** @throws AnswerMalformed */
 export function toVm(vim: Pick<Vim, 'name'>, object: ReadObject): VirtualMachine {
-  const seen = checked(vim, vmProperties, object);
-  const hardware = seen['config.hardware'];
-  const extraConfig = Object.fromEntries(seen['config.extraConfig'].map(({ key, value }) => [key, String(value)]));
-  const powerState = seen['runtime.powerState'];
+  const read = checked(vim, vmProperties, object);
+  const hardware = read['config.hardware'];
+  const extraConfig = Object.fromEntries(read['config.extraConfig'].map(({ key, value }) => [key, String(value)]));
+  const powerState = read['runtime.powerState'];
   return {
     id: object.ref.value,
-    name: seen.name,
-    folderId: seen.parent?.value ?? null,
-    resourcePoolId: seen.resourcePool?.value ?? null,
-    hostId: seen['runtime.host']?.value ?? null,
-    connectionState: seen['runtime.connectionState'],
+    name: read.name,
+    folderId: read.parent?.value ?? null,
+    resourcePoolId: read.resourcePool?.value ?? null,
+    hostId: read['runtime.host']?.value ?? null,
+    connectionState: read['runtime.connectionState'],
     powerState,
-    bootTime: powerState === 'poweredOff' ? null : (seen['summary.runtime.bootTime'] ?? null),
-    instanceUuid: seen['summary.config.instanceUuid'],
-    biosUuid: seen['summary.config.uuid'],
-    mark: markOf(extraConfig[extraConfigKeys.namespacedName], extraConfig[extraConfigKeys.objectUid]),
+    bootTime: powerState === 'poweredOff' ? null : (read['summary.runtime.bootTime'] ?? null),
+    instanceUuid: read['summary.config.instanceUuid'],
+    biosUuid: read['summary.config.uuid'],
+    owner: toOwner(extraConfig[extraConfigKeys.namespacedName], extraConfig[extraConfigKeys.objectUid]),
     config:
       hardware === undefined
         ? null
         : {
-            changeVersion: seen['config.changeVersion'],
-            version: seen['config.version'],
-            isTemplate: seen['config.template'],
-            vmxPath: seen['config.files.vmPathName'],
+            changeVersion: read['config.changeVersion'],
+            version: read['config.version'],
+            isTemplate: read['config.template'],
+            vmxPath: read['config.files.vmPathName'],
             devices: hardware.device ?? [],
             extraConfig,
           },
@@ -82,19 +82,19 @@ export function toVm(vim: Pick<Vim, 'name'>, object: ReadObject): VirtualMachine
 }
 
 /** Null: it has none. */
-export const markOf = (namespacedName: string | undefined, uid: string | undefined): SeenMark | null =>
+export const toOwner = (namespacedName: string | undefined, uid: string | undefined): ObservedOwner | null =>
   namespacedName ? { namespacedName, uid: uid || null } : null;
 
 export type Devices = readonly AnyVirtualDevice[];
 
-const markPath = (key: string): string => `config.extraConfig["${key}"]`;
-const namePath = markPath(extraConfigKeys.namespacedName);
-const uidPath = markPath(extraConfigKeys.objectUid);
+const ownerPath = (key: string): string => `config.extraConfig["${key}"]`;
+const namePath = ownerPath(extraConfigKeys.namespacedName);
+const uidPath = ownerPath(extraConfigKeys.objectUid);
 
-export const markPaths = [namePath, uidPath] as const;
+export const ownerPaths = [namePath, uidPath] as const;
 
 /** Of each VM of a folder: whose it is, and nothing of what its guest was given. */
-export const listPaths = ['name', 'parent', 'summary.config.instanceUuid', ...markPaths] as const;
+export const listPaths = ['name', 'parent', 'summary.config.instanceUuid', ...ownerPaths] as const;
 
 /** A VM in a folder. */
 export interface ListedVm {
@@ -102,7 +102,7 @@ export interface ListedVm {
   name: string;
   folderId: string | null;
   instanceUuid: string;
-  mark: SeenMark | null;
+  owner: ObservedOwner | null;
 }
 
 const listProperties = z.object({
@@ -113,21 +113,21 @@ const listProperties = z.object({
 
 /** @throws AnswerMalformed */
 export function toListedVm(vim: Pick<Vim, 'name'>, object: ReadObject): ListedVm {
-  const seen = checked(vim, listProperties, object);
+  const read = checked(vim, listProperties, object);
   return {
     id: object.ref.value,
-    name: seen.name,
-    folderId: seen.parent?.value ?? null,
-    instanceUuid: seen['summary.config.instanceUuid'],
-    mark: listedMark(object.properties),
+    name: read.name,
+    folderId: read.parent?.value ?? null,
+    instanceUuid: read['summary.config.instanceUuid'],
+    owner: listedOwner(object.properties),
   };
 }
 
-/** The mark, as {@link markPaths} tell of it. */
-export function listedMark(properties: ReadObject['properties']): SeenMark | null {
+/** The mark, as {@link ownerPaths} tell of it. */
+export function listedOwner(properties: ReadObject['properties']): ObservedOwner | null {
   const text = (path: string): string | undefined => {
     const found = option.safeParse(properties[path]);
     return found.success ? String(found.data.value) : undefined;
   };
-  return markOf(text(namePath), text(uidPath));
+  return toOwner(text(namePath), text(uidPath));
 }

@@ -29,12 +29,12 @@ export function shownNetwork(
   read: Readonly<Record<string, unknown>>,
   names: ReadonlyMap<number, string>,
 ): Network | undefined {
-  const seen = properties.safeParse(read);
-  if (!seen.success) return undefined;
-  const interfaces = seen.data['guest.net']
+  const parsed = properties.safeParse(read);
+  if (!parsed.success) return undefined;
+  const interfaces = parsed.data['guest.net']
     .filter(({ deviceConfigId }) => deviceConfigId >= 0)
     .map((card) => toInterface(card, names.get(card.deviceConfigId)));
-  const ipStacks = seen.data['guest.ipStack'].map(toStack);
+  const ipStacks = parsed.data['guest.ipStack'].map(toStack);
   if (interfaces.length === 0 && ipStacks.length === 0) return undefined;
   return { ...(interfaces.length > 0 && { interfaces }), ...(ipStacks.length > 0 && { ipStacks }) };
 }

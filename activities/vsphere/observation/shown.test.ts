@@ -1,11 +1,11 @@
 import { virtualMachineStatus } from '../../../contracts/crds/virtual-machine-status.ts';
 import { devices, diskOf, vmOf } from '../../../test/fixtures/activities/vsphere.ts';
-import { toFacts, type VmPlace } from './vm.ts';
+import { toObservedVm, type VmPlace } from './vm.ts';
 
 const place: VmPlace = { location: null, zone: null, hostName: null, cpuMHz: 0, task: null, clusterModule: null };
 const shown = (properties: Record<string, unknown>, more: Parameters<typeof vmOf>[0] = {}) => {
   const vm = vmOf(more);
-  return toFacts({ ...vm, properties: { ...vm.properties, ...properties } }, place, 'off', {
+  return toObservedVm({ ...vm, properties: { ...vm.properties, ...properties } }, place, 'off', {
     interfaces: ['eth0'],
     extraConfigKeys: [],
   }).shown;
@@ -49,11 +49,11 @@ test('what its files take: disks, snapshots, the rest; a persistent volume is no
   ];
   const layout = [{ $type: 'VirtualMachineFileLayoutExDiskLayout', key: 2000, chain: [{ fileKey: [2, 3] }] }];
   const volume = diskOf({ key: 2001, unitNumber: 1, vDiskId: { id: 'f-1' } });
-  const seen = shown(
+  const observed = shown(
     { 'layoutEx.file': files, 'layoutEx.disk': layout },
     { config: { ...vmOf().config!, devices: [...devices, volume] } },
   );
-  expect(seen.volumes).toEqual([
+  expect(observed.volumes).toEqual([
     {
       name: expect.stringMatching(/^disk-[0-9a-f]{8}$/u),
       type: 'Classic',
@@ -68,7 +68,7 @@ test('what its files take: disks, snapshots, the rest; a persistent volume is no
       diskMode: 'Persistent',
     },
   ]);
-  expect(seen.storage).toEqual({
+  expect(observed.storage).toEqual({
     requested: { disks: '10Gi' },
     usage: { disks: '100Mi', other: '4Mi', snapshots: { vm: '8Mi' } },
     total: '10244Mi',

@@ -17,21 +17,21 @@ export interface SitePaths {
 /** Zones in the order of their names. Pure. */
 export function sitePathsOf(
   { zones, networks }: Pick<VcenterPlaces, 'zones' | 'networks'>,
-  look: Pick<ObservationRequest, 'object' | 'folder' | 'resourcePool' | 'networks'>,
+  request: Pick<ObservationRequest, 'object' | 'folder' | 'resourcePool' | 'networks'>,
 ): SitePaths[] {
-  const wanted = new Set(look.networks.flatMap(({ network }) => network ?? []));
+  const wanted = new Set(request.networks.flatMap(({ network }) => network ?? []));
   return Object.entries(zones)
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .map(([zone, templates]) => {
-      const folder = inNamespace(templates.folder, look.object.namespace);
-      const resourcePool = inNamespace(templates.resourcePool, look.object.namespace);
+      const folder = inNamespace(templates.folder, request.object.namespace);
+      const resourcePool = inNamespace(templates.resourcePool, request.object.namespace);
       const datacenter = folder.slice(0, folder.search(/\/vm(\/|$)/u));
       return {
         zone,
         datacenter,
         folder,
         resourcePool,
-        target: { folder: below(folder, look.folder), resourcePool: below(resourcePool, look.resourcePool) },
+        target: { folder: below(folder, request.folder), resourcePool: below(resourcePool, request.resourcePool) },
         networks: Object.fromEntries(
           [...wanted].map((name) => [name, networks[name] ?? `${datacenter}/network/${asPathPart(name)}`]),
         ),

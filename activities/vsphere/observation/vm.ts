@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import type { VirtualMachineStatus } from '../../../contracts/crds/virtual-machine.ts';
-import type { TaskFacts, VmFacts } from '../../../contracts/virtual-machine/observation.ts';
+import type { ObservedTask, ObservedVm } from '../../../contracts/virtual-machine/observation.ts';
 import type { Tools } from '../dependencies.ts';
 import type { VirtualMachine } from '../types.ts';
 import { vim } from '../wire/kinds.ts';
@@ -17,7 +17,7 @@ import { layoutPaths, shownStorage } from './shown-storage.ts';
 const snapshotPaths = ['rootSnapshot', 'snapshot'] as const;
 
 /** Everything that is read of a VM for decisions about it and for its status. */
-export const factPaths = [
+export const observedPaths = [
   ...vmPaths,
   ...configPaths,
   ...guestPaths,
@@ -28,23 +28,23 @@ export const factPaths = [
 
 /** What is known of a VM from what is around it. */
 export interface VmPlace {
-  location: VmFacts['location'];
+  location: ObservedVm['location'];
   zone: string | null;
   hostName: string | null;
   cpuMHz: number;
-  task: TaskFacts | null;
+  task: ObservedTask | null;
   clusterModule: string | null;
 }
 
 /**
  * @param asked names of the spec's interfaces in their order, and keys of ExtraConfig that are told beside drover's own
  */
-export function toFacts(
+export function toObservedVm(
   vm: VirtualMachine,
   place: VmPlace,
-  bootMark: string,
+  bootId: string,
   asked: { interfaces: readonly string[]; extraConfigKeys: readonly string[] },
-): VmFacts {
+): ObservedVm {
   const config = toConfig(vm, asked.extraConfigKeys);
   const bootMs = Date.parse(vm.bootTime ?? '');
   return {
@@ -54,7 +54,7 @@ export function toFacts(
     biosUuid: vm.biosUuid,
     connectionState: connectionStates[vm.connectionState] ?? null,
     powerState: vm.powerState,
-    bootMark,
+    bootId,
     upSinceMs: vm.powerState !== 'poweredOn' || Number.isNaN(bootMs) ? null : bootMs,
     config,
     resourcePool: vm.resourcePoolId,
@@ -65,7 +65,7 @@ export function toFacts(
   };
 }
 
-const connectionStates: Readonly<Record<string, NonNullable<VmFacts['connectionState']>>> = {
+const connectionStates: Readonly<Record<string, NonNullable<ObservedVm['connectionState']>>> = {
   connected: 'connected',
   disconnected: 'disconnected',
   inaccessible: 'inaccessible',
@@ -75,10 +75,10 @@ const connectionStates: Readonly<Record<string, NonNullable<VmFacts['connectionS
 
 function shownOf(
   { properties }: VirtualMachine,
-  config: NonNullable<VmFacts['config']>,
+  config: NonNullable<ObservedVm['config']>,
   devices: NonNullable<VirtualMachine['config']>['devices'],
   interfaces: readonly string[],
-): VmFacts['shown'] {
+): ObservedVm['shown'] {
   const cards = networkCardsOf(devices);
   const names = new Map(interfaces.map((name, index) => [cards[index]?.key ?? -1, name] as const));
   const network = shownNetwork(properties, names);
@@ -123,7 +123,7 @@ function nameIn(trees: readonly VirtualMachineSnapshotTree[], id: string): strin
  * Changes whenever the guest has started anew, as far as vCenter knows: by the boot time, and by the latest of its events that say so, as
  * a reset changes no boot time. Opaque.
  */
-export async function readBootMark(
+export async function readBootId(
   { gateway, scope: { signal } }: Pick<Tools, 'gateway' | 'scope'>,
   { id, powerState, bootTime }: Pick<VirtualMachine, 'id' | 'powerState' | 'bootTime'>,
 ): Promise<string> {

@@ -30,12 +30,12 @@ export const allocationOf = (
   memoryAllocation: allocation(reservationMiB, limitMiB),
 });
 
-const seen = z.object({ reservation: z.number().default(0), limit: z.number().default(-1) });
+const poolAllocation = z.object({ reservation: z.number().default(0), limit: z.number().default(-1) });
 
 /** Whether a pool has it already. Pure. */
 export function isAllocated(properties: Readonly<Record<string, unknown>>, wanted: ResourceConfigSpec): boolean {
   return (['cpuAllocation', 'memoryAllocation'] as const).every((what) => {
-    const { reservation, limit } = seen.safeParse(properties[`config.${what}`]).data ?? {};
+    const { reservation, limit } = poolAllocation.safeParse(properties[`config.${what}`]).data ?? {};
     return reservation === wanted[what].reservation && limit === wanted[what].limit;
   });
 }

@@ -140,13 +140,13 @@ async function untilOver({ gateway, scope, clock }: PolicyTools, taskId: string,
     scope,
     clock,
     look: async () => {
-      const seen = await gateway.readTask(taskId, scope.signal);
-      if (seen.state === 'success') return { done: null };
-      if (seen.state === 'error') throw seen.failure;
+      const task = await gateway.readTask(taskId, scope.signal);
+      if (task.state === 'success') return { done: null };
+      if (task.state === 'error') throw task.failure;
       if (clock.now() >= scope.deadlineMs)
         throw droverFailure(
           'VsphereTaskOverdue',
-          `${taskId} at vCenter ${gateway.vcenter}, which removes ${what}, is still ${seen.state}`,
+          `${taskId} at vCenter ${gateway.vcenter}, which removes ${what}, is still ${task.state}`,
         );
       return { againMs: settlingDelayMs(clock.now() - startMs) };
     },

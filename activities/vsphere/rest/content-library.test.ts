@@ -27,7 +27,7 @@ const rows: [what: string, more: object, expected: object | null][] = [
   ['a file', { type: undefined }, null],
 ];
 test.each(rows)('%s', (_, more, expected) => {
-  const seen = toItem(itemSchema.parse({ ...item, ...more }));
-  if (expected === null) expect(seen).toBeNull();
-  else expect(seen).toMatchObject(expected);
+  const observed = toItem(itemSchema.parse({ ...item, ...more }));
+  if (expected === null) expect(observed).toBeNull();
+  else expect(observed).toMatchObject(expected);
 });

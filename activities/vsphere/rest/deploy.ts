@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import type { OwnershipMark } from '../../../contracts/virtual-machine/activities.ts';
+import type { OwnerReference } from '../../../contracts/virtual-machine/activities.ts';
 import type { CreateSpec } from '../../../contracts/virtual-machine/mutations.ts';
 import { droverFailure } from '../../../runtime/failure.ts';
 import { redactedStart } from '../../../runtime/redaction.ts';
@@ -19,10 +19,10 @@ const activationHeader = 'vapi-ctx-actid';
  * Deploys an OVF of a content library, with identity, mark and cards in the same call. Drives are added afterwards: where those of the OVF
  * sit, nobody knows before. Pure.
  */
-export function deployBody(create: CreateSpec, mark: OwnershipMark): object {
+export function deployBody(create: CreateSpec, owner: OwnerReference): object {
   const { name, at, config } = create;
   const cards = config.deviceChange?.filter(({ device }) => device === 'networkCard') ?? [];
-  const spec = newConfig({ ...create, config: { ...config, deviceChange: cards } }, mark, []);
+  const spec = newConfig({ ...create, config: { ...config, deviceChange: cards } }, owner, []);
   return {
     deployment_spec: {
       name,

@@ -1,6 +1,6 @@
 import type { ImageDisk, ImageHardware } from '../../../contracts/virtual-machine/cached-files.ts';
 import type { CreateSource } from '../../../contracts/virtual-machine/mutations.ts';
-import { createOf, mark, uid } from '../../../test/fixtures/activities/vsphere.ts';
+import { createOf, owner, uid } from '../../../test/fixtures/activities/vsphere.ts';
 import { encodeRequest } from '../wire/encode.ts';
 import type { VirtualMachineConfigSpec } from '../wire/vim/types.ts';
 import { cachedDisksSpec } from './cached-disks.ts';
@@ -25,7 +25,7 @@ const specOf = (
   { disks = ['[fast] cache/a.vmdk'], ...more }: Partial<Cached> = {},
   config: object = {},
 ): VirtualMachineConfigSpec =>
-  cachedDisksSpec(createOf({ config }), mark, {
+  cachedDisksSpec(createOf({ config }), owner, {
     source: {
       kind: 'cachedDisks',
       itemId: 'i',
@@ -95,7 +95,7 @@ test.each<[string, ImageDisk[], string[]]>([
     ['ParaVirtualSCSIController 0', ...[0, 1, 2, 3, 4, 5, 6, 8, 9].map((unit) => `disk ${unit}`)],
   ],
   ['where the image does not tell, all are on one', [], ['ParaVirtualSCSIController 0', 'disk 0', 'disk 1']],
-])('where disks are: %s', (_why, disks, seen) => {
+])('where disks are: %s', (_why, disks, observed) => {
   const spec = specOf({
     disks: (disks.length > 0 ? disks : [1, 2]).map((_disk, index) => `[fast] c/${index}.vmdk`),
     hardware: hardware(disks),
@@ -106,7 +106,7 @@ test.each<[string, ImageDisk[], string[]]>([
         ? `disk ${String(change.unitNumber)}`
         : `${change.$type} ${String((change as { busNumber?: number }).busNumber)}`,
     ),
-  ).toEqual(seen);
+  ).toEqual(observed);
   const keys = changesOf(spec).map(({ key }) => key);
   expect(new Set(keys).size).toBe(keys.length);
 });

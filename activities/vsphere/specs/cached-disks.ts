@@ -1,6 +1,6 @@
 import type { ImageDisk } from '../../../contracts/virtual-machine/cached-files.ts';
 import { diskName, nvramName } from '../../../contracts/virtual-machine/cached-files.ts';
-import type { OwnershipMark } from '../../../contracts/virtual-machine/activities.ts';
+import type { OwnerReference } from '../../../contracts/virtual-machine/activities.ts';
 import { extraConfigKeys } from '../../../contracts/virtual-machine/metadata.ts';
 import type { CreateSource, CreateSpec } from '../../../contracts/virtual-machine/mutations.ts';
 import { droverFailure } from '../../../runtime/failure.ts';
@@ -30,11 +30,11 @@ const scsiOwnUnit = 7;
  */
 export function cachedDisksSpec(
   create: CreateSpec,
-  mark: OwnershipMark,
+  owner: OwnerReference,
   { source, home }: { source: CachedSource; home: string },
 ): VirtualMachineConfigSpec {
   const { hardware, nvram, mode, disks } = source;
-  const config = newConfig(create, mark, []);
+  const config = newConfig(create, owner, []);
   const told =
     hardware.disks.length > 0
       ? hardware.disks

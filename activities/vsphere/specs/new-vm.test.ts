@@ -1,5 +1,5 @@
 import { encodeRequest } from '../wire/encode.ts';
-import { createOf, devices, mark, uid } from '../../../test/fixtures/activities/vsphere.ts';
+import { createOf, devices, owner, uid } from '../../../test/fixtures/activities/vsphere.ts';
 import type { VirtualMachineConfigSpec } from '../wire/vim/types.ts';
 import { cloneSpec, emptyVmSpec } from './new-vm.ts';
 
@@ -30,7 +30,7 @@ const wanted = createOf({
 });
 
 test('identity and owner are in the call itself, whatever the configuration says', () => {
-  const { config = {}, location, powerOn, template } = cloneSpec(wanted, mark, devices);
+  const { config = {}, location, powerOn, template } = cloneSpec(wanted, owner, devices);
   expect(config).toMatchObject({ instanceUuid: uid, uuid: uid, numCPUs: 2 });
   expect(optionsOf(config)).toEqual({ a: '1', 'vmservice.namespacedName': 'team/web', 'drover.uid': uid });
   expect(location).toEqual({
@@ -41,7 +41,7 @@ test('identity and owner are in the call itself, whatever the configuration says
 });
 
 test('cards and drives of the template go, in the place of which come those that are wanted', () => {
-  const { config = {} } = cloneSpec(wanted, mark, devices);
+  const { config = {} } = cloneSpec(wanted, owner, devices);
   expect(deviceTypes(config)).toEqual([
     'remove VirtualCdrom',
     'remove VirtualVmxnet3',
@@ -52,12 +52,12 @@ test('cards and drives of the template go, in the place of which come those that
 });
 
 test('one of nothing has its file’s place, and a disk where one is wanted', () => {
-  expect(emptyVmSpec(createOf(), mark, 'fast')).toMatchObject({
+  expect(emptyVmSpec(createOf(), owner, 'fast')).toMatchObject({
     name: 'web',
     files: { vmPathName: '[fast]' },
     deviceChange: [],
   });
-  const spec = emptyVmSpec({ ...wanted, bootDiskBytes: 1024 ** 3 }, mark, 'fast');
+  const spec = emptyVmSpec({ ...wanted, bootDiskBytes: 1024 ** 3 }, owner, 'fast');
   expect(deviceTypes(spec)).toEqual([
     'add VirtualE1000e',
     'add VirtualCdrom',
@@ -89,7 +89,7 @@ test('what a class says beside its size is added, and what the object says wins'
       },
     ],
   };
-  const { config = {} } = cloneSpec(createOf({ config: { annotation: 'own' }, classConfigSpec }), mark, []);
+  const { config = {} } = cloneSpec(createOf({ config: { annotation: 'own' }, classConfigSpec }), owner, []);
   expect(config).toMatchObject({ firmware: 'efi', annotation: 'own' });
   expect(config).not.toHaveProperty('numCPUs');
   expect(deviceTypes(config)).toEqual(['add VirtualPCIPassthrough']);
@@ -101,7 +101,7 @@ test('all of it can be written', () => {
     encodeRequest(
       'CloneVM_Task',
       { type: 'VirtualMachine', value: 'vm-9' },
-      { folder, name: 'web', spec: cloneSpec(wanted, mark, devices) },
+      { folder, name: 'web', spec: cloneSpec(wanted, owner, devices) },
       null,
     ),
   ).toContain('<key>drover.uid</key>');
@@ -110,7 +110,7 @@ test('all of it can be written', () => {
       'CreateVM_Task',
       folder,
       {
-        config: emptyVmSpec({ ...wanted, bootDiskBytes: 1 }, mark, 'fast'),
+        config: emptyVmSpec({ ...wanted, bootDiskBytes: 1 }, owner, 'fast'),
         pool: { type: 'ResourcePool', value: 'r' },
       },
       null,

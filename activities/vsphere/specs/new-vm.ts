@@ -1,4 +1,4 @@
-import type { OwnerOfVm, OwnershipMark } from '../../../contracts/virtual-machine/activities.ts';
+import type { MutationRequest, OwnerReference } from '../../../contracts/virtual-machine/activities.ts';
 import type { DeviceChange } from '../../../contracts/virtual-machine/config.ts';
 import { extraConfigKeys } from '../../../contracts/virtual-machine/metadata.ts';
 import type { CreateSpec } from '../../../contracts/virtual-machine/mutations.ts';
@@ -10,12 +10,12 @@ import { classConfigSpec } from './class-config.ts';
 import { configSpec } from './config-spec.ts';
 
 /** A VM that is to be made, and whose. */
-export type NewVm = OwnerOfVm & { create: CreateSpec };
+export type NewVm = MutationRequest & { create: CreateSpec };
 
 /** What vCenter is asked for to make a VM. Identity and owner are in that very call, so that no crash leaves a VM that nobody knows. Pure. */
 
 /** @param template devices of the template */
-export function cloneSpec(create: CreateSpec, mark: OwnershipMark, template: Devices): VirtualMachineCloneSpec {
+export function cloneSpec(create: CreateSpec, owner: OwnerReference, template: Devices): VirtualMachineCloneSpec {
   const { resourcePool, datastore, host } = create.at;
   return {
     location: {
@@ -24,14 +24,18 @@ export function cloneSpec(create: CreateSpec, mark: OwnershipMark, template: Dev
       ...(host !== null && { host: hostRef(host) }),
     },
     template: false,
-    config: newConfig(create, mark, template),
+    config: newConfig(create, owner, template),
     powerOn: false,
   };
 }
 
 /** @param datastoreName of the datastore that it goes to */
-export function emptyVmSpec(create: CreateSpec, mark: OwnershipMark, datastoreName: string): VirtualMachineConfigSpec {
-  const config = newConfig(create, mark, []);
+export function emptyVmSpec(
+  create: CreateSpec,
+  owner: OwnerReference,
+  datastoreName: string,
+): VirtualMachineConfigSpec {
+  const config = newConfig(create, owner, []);
   return {
     ...config,
     name: create.name,
@@ -44,7 +48,7 @@ export function emptyVmSpec(create: CreateSpec, mark: OwnershipMark, datastoreNa
 }
 
 /** The cards and drives of a template go: those that are wanted are added. */
-export function newConfig(create: CreateSpec, mark: OwnershipMark, template: Devices): VirtualMachineConfigSpec {
+export function newConfig(create: CreateSpec, owner: OwnerReference, template: Devices): VirtualMachineConfigSpec {
   const { config, instanceUuid, uuid } = create;
   const gone: DeviceChange[] = template.flatMap((device): DeviceChange[] =>
     isA(device, 'VirtualEthernetCard')
@@ -56,13 +60,13 @@ export function newConfig(create: CreateSpec, mark: OwnershipMark, template: Dev
   const asked = (config.extraConfig ?? []).filter(
     ({ key }) => key !== extraConfigKeys.namespacedName && key !== extraConfigKeys.objectUid,
   );
-  const marks = [
-    { key: extraConfigKeys.namespacedName, value: mark.namespacedName },
-    { key: extraConfigKeys.objectUid, value: mark.uid },
+  const ownerKeys = [
+    { key: extraConfigKeys.namespacedName, value: owner.namespacedName },
+    { key: extraConfigKeys.objectUid, value: owner.uid },
   ];
   const ofClass = classConfigSpec(create.classConfigSpec);
   const own = configSpec(
-    { ...config, extraConfig: [...asked, ...marks], deviceChange: [...gone, ...(config.deviceChange ?? [])] },
+    { ...config, extraConfig: [...asked, ...ownerKeys], deviceChange: [...gone, ...(config.deviceChange ?? [])] },
     { devices: template, bootOptions: ofClass.bootOptions ?? null },
   );
   return {

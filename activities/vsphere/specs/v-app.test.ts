@@ -21,7 +21,7 @@ const vApp = (...properties: VAppPropertyInfo[]): VmConfigInfo => ({
   ovfEnvironmentTransport: ['iso'],
 });
 
-test.each<[what: string, wanted: Record<string, string>, seen: VmConfigInfo | null, changed: object[]]>([
+test.each<[what: string, wanted: Record<string, string>, observed: VmConfigInfo | null, changed: object[]]>([
   [
     'one that differs, with all that it is',
     { a: 'new' },
@@ -44,15 +44,15 @@ test.each<[what: string, wanted: Record<string, string>, seen: VmConfigInfo | nu
       { operation: 'edit', info: property(1, 'a', 'new', { classId: 'y' }) },
     ],
   ],
-])('%s', (_, wanted, seen, changed) =>
-  expect(vAppChange(wanted, seen, 'web')).toEqual({
+])('%s', (_, wanted, observed, changed) =>
+  expect(vAppChange(wanted, observed, 'web')).toEqual({
     $type: 'VmConfigSpec',
     property: changed,
     ovfEnvironmentTransport: ['com.vmware.guestInfo'],
   }),
 );
 
-test.each<[what: string, wanted: Record<string, string>, seen: VmConfigInfo | null]>([
+test.each<[what: string, wanted: Record<string, string>, observed: VmConfigInfo | null]>([
   ['they are so already', { a: 'old' }, vApp(property(0, 'a', 'old'))],
   ['empty is as good as nothing', { a: '' }, vApp(property(0, 'a', undefined))],
   [
@@ -61,9 +61,9 @@ test.each<[what: string, wanted: Record<string, string>, seen: VmConfigInfo | nu
     vApp(property(0, 'a', 'old', { userConfigurable: false })),
   ],
   ['nothing is wanted of a VM without any', {}, null],
-])('nothing is to be changed: %s', (_, wanted, seen) => expect(vAppChange(wanted, seen, 'web')).toBeNull());
+])('nothing is to be changed: %s', (_, wanted, observed) => expect(vAppChange(wanted, observed, 'web')).toBeNull());
 
-test.each<[what: string, wanted: Record<string, string>, seen: VmConfigInfo | null, words: RegExp]>([
+test.each<[what: string, wanted: Record<string, string>, observed: VmConfigInfo | null, words: RegExp]>([
   [
     'one that the VM does not have',
     { a: '1', hunter: '2', other: '3' },
@@ -77,11 +77,11 @@ test.each<[what: string, wanted: Record<string, string>, seen: VmConfigInfo | nu
     vApp(property(0, 'a', 'secret', { userConfigurable: false })),
     /lets nobody set the vApp property a of/u,
   ],
-])('the object has to be corrected: %s', (_, wanted, seen, words) => {
-  expect(() => vAppChange(wanted, seen, 'web')).toThrow(
+])('the object has to be corrected: %s', (_, wanted, observed, words) => {
+  expect(() => vAppChange(wanted, observed, 'web')).toThrow(
     expect.objectContaining({ type: 'InvalidObject', nonRetryable: true, message: expect.stringMatching(words) }),
   );
-  expect(() => vAppChange(wanted, seen, 'web')).not.toThrow(
+  expect(() => vAppChange(wanted, observed, 'web')).not.toThrow(
     expect.objectContaining({ message: expect.stringContaining('secret') }),
   );
 });

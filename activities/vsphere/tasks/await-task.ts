@@ -24,18 +24,18 @@ export async function awaitTask(tools: Tools, { taskId, purpose }: SubmittedTask
       scope,
       clock,
       look: async () => {
-        const seen = await readUnlessForgotten(tools, taskId, isSecret(purpose));
-        if (seen.state === 'success') return { done: { vmId: seen.vmId ?? (await vmOf(tools, purpose)) } };
-        if (seen.state === 'error') {
-          const reached = await lookBehind(tools, purpose, seen.failure);
+        const task = await readTaskState(tools, taskId, isSecret(purpose));
+        if (task.state === 'success') return { done: { vmId: task.vmId ?? (await vmOf(tools, purpose)) } };
+        if (task.state === 'error') {
+          const reached = await purposeReached(tools, purpose, task.failure);
           // It stays failed, however often it is looked at: whether to try again is the run's business.
-          if (reached === null) throw finalFailure(seen.failure);
+          if (reached === null) throw finalFailure(task.failure);
           return { done: reached };
         }
         if (clock.now() >= scope.deadlineMs)
           throw droverFailure(
             'VsphereTaskOverdue',
-            `${taskId} at vCenter ${gateway.vcenter} is ${seen.state}${seen.progressPercent === null ? '' : ` at ${seen.progressPercent} %`} after ${Math.round((clock.now() - startMs) / 1_000)} s`,
+            `${taskId} at vCenter ${gateway.vcenter} is ${task.state}${task.progressPercent === null ? '' : ` at ${task.progressPercent} %`} after ${Math.round((clock.now() - startMs) / 1_000)} s`,
           );
         return { againMs: settlingDelayMs(clock.now() - startMs) };
       },
@@ -57,7 +57,7 @@ const isSecret = (purpose: TaskPurpose): boolean =>
   purpose.kind === 'customize' || (purpose.kind === 'change' && purpose.isSecret === true);
 
 /** vCenter forgets tasks, and all of them when it restarts: then what the task was for tells. */
-async function readUnlessForgotten({ gateway, scope }: Tools, taskId: string, secret: boolean) {
+async function readTaskState({ gateway, scope }: Tools, taskId: string, secret: boolean) {
   try {
     return await gateway.readTask(taskId, scope.signal, secret);
   } catch (failure) {
@@ -67,7 +67,11 @@ async function readUnlessForgotten({ gateway, scope }: Tools, taskId: string, se
 }
 
 /** Whether what the task was for is so all the same: done by another attempt, by somebody else, or just before. */
-async function lookBehind(tools: Tools, purpose: TaskPurpose, failure: Error): Promise<{ vmId: string | null } | null> {
+async function purposeReached(
+  tools: Tools,
+  purpose: TaskPurpose,
+  failure: Error,
+): Promise<{ vmId: string | null } | null> {
   const {
     gateway,
     scope: { signal },
@@ -84,8 +88,8 @@ async function lookBehind(tools: Tools, purpose: TaskPurpose, failure: Error): P
     case 'destroy':
       return (await gateway.read(purpose.vmId, signal)) === null ? { vmId: purpose.vmId } : null;
     case 'customize': {
-      const seen = await gateway.read(purpose.vmId, signal);
-      return seen !== null && isCustomizationPending(seen) ? { vmId: purpose.vmId } : null;
+      const vm = await gateway.read(purpose.vmId, signal);
+      return vm !== null && isCustomizationPending(vm) ? { vmId: purpose.vmId } : null;
     }
     case 'files':
       return (await isFileDone(tools, purpose.place, purpose.operation)) ||

@@ -1,4 +1,4 @@
-import type { OwnerOfVm, VmSubject } from '../../../contracts/virtual-machine/activities.ts';
+import type { MutationRequest, VmSubject } from '../../../contracts/virtual-machine/activities.ts';
 import { droverFailure, failureCode } from '../../../runtime/failure.ts';
 import { settlingDelayMs, waitFor } from '../../lib/wait.ts';
 import { mutateVm, type Tools } from '../dependencies.ts';
@@ -10,14 +10,14 @@ import { readOwned } from '../mutations/find-vm.ts';
  */
 export async function stopCreate(
   tools: Tools,
-  request: OwnerOfVm & { task: string | null; folder: string | null; name: string },
+  request: MutationRequest & { task: string | null; folder: string | null; name: string },
 ): Promise<void> {
   const { gateway, scope, clock } = tools;
   const { task, name } = request;
   if (task !== null && (await isRunning(tools, task))) {
     await mutateVm(tools, {
       action: 'stopCreate',
-      owner: request,
+      request,
       before: { task, name },
       after: { cancelled: task },
       submit: () => gateway.cancelTask(task, scope.signal),
@@ -47,11 +47,11 @@ export async function stopCreate(
 export async function cancelVsphereTask(tools: Tools, request: VmSubject & { task: string }): Promise<void> {
   const { gateway, scope } = tools;
   const { task, vmId } = request;
-  const seen = await readOwned(tools, request);
-  if (seen === null || !(await isRunning(tools, task, vmId))) return;
+  const vm = await readOwned(tools, request);
+  if (vm === null || !(await isRunning(tools, task, vmId))) return;
   await mutateVm(tools, {
     action: 'cancelVsphereTask',
-    owner: request,
+    request,
     before: { task },
     after: { cancelled: task },
     submit: () => gateway.cancelTask(task, scope.signal),

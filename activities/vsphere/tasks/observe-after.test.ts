@@ -2,19 +2,19 @@ import type {
   SubmittedTask,
   ObservationRequest,
   VirtualMachineVsphereActivities,
-  VsphereFacts,
+  VcenterObservation,
 } from '../../../contracts/virtual-machine/activities.ts';
 import { testClock, testScope } from '../../../test/fixtures/activities/nova.ts';
-import { seeThrough } from './observe-after.ts';
+import { observeAfter } from './observe-after.ts';
 import type { TaskState } from '../types.ts';
 
 const look = { vmName: 'web' } as ObservationRequest;
-const facts = { managerId: 'vc' } as VsphereFacts;
+const observation = { managerId: 'vc' } as VcenterObservation;
 const task: SubmittedTask = { taskId: 'task-1', purpose: { kind: 'change', vmId: 'vm-1' } };
 const running: TaskState = { state: 'running', progressPercent: null, isCancelable: true, entity: null };
 const success: TaskState = { state: 'success', vmId: null, entity: null };
 const error: TaskState = { state: 'error', failure: new Error('no room'), entity: null };
-const subject = { vmId: 'vm-1', mark: { namespacedName: 'team/web', uid: 'u' }, cause: 'the test' };
+const subject = { vmId: 'vm-1', owner: { namespacedName: 'team/web', uid: 'u' }, cause: 'the test' };
 
 interface Row {
   submitted: SubmittedTask | null;
@@ -34,13 +34,13 @@ async function submit({
 }: Row & { ofFiles?: boolean }) {
   const clock = testClock();
   const startMs = clock.now();
-  const counts = { looks: 0, reads: 0, beats: 0 };
+  const counts = { recent: 0, reads: 0, beats: 0 };
   const calls = {
     submitDestroy: async () => submitted,
     submitFileOperation: async () => submitted,
     observeVirtualMachineInVcenter: async () => {
-      counts.looks += 1;
-      return lookFails ? Promise.reject(new Error('away')) : facts;
+      counts.recent += 1;
+      return lookFails ? Promise.reject(new Error('away')) : observation;
     },
   } as unknown as VirtualMachineVsphereActivities;
   const readTask = async (): Promise<TaskState> => {
@@ -48,7 +48,7 @@ async function submit({
     counts.reads += 1;
     return state instanceof Error ? Promise.reject(state) : state;
   };
-  const through = seeThrough(calls, {
+  const through = observeAfter(calls, {
     gateway: { readTask },
     execution: () => ({ clock, scope: testScope({ heartbeat: () => void (counts.beats += 1) }) }),
   });
@@ -64,24 +64,28 @@ async function submit({
 }
 
 const rows: [what: string, row: Row, expected: object][] = [
-  ['nothing to do: what is so is seen', { submitted: null }, { result: { facts }, looks: 1, reads: 0, beats: 1 }],
+  [
+    'nothing to do: the state is observed',
+    { submitted: null },
+    { result: { observation }, recent: 1, reads: 0, beats: 1 },
+  ],
   [
     'a task that has ended',
     { submitted: task, states: [success] },
-    { result: { facts }, looks: 1, reads: 1, waitedMs: 0 },
+    { result: { observation }, recent: 1, reads: 1, waitedMs: 0 },
   ],
   [
     'a task that ends soon',
     { submitted: task, states: [running, running, success] },
-    { result: { facts }, looks: 1, reads: 3 },
+    { result: { observation }, recent: 1, reads: 3 },
   ],
   [
     'a task that fails is left to who waits for it',
     { submitted: task, states: [running, error] },
-    { result: task, looks: 0, reads: 2 },
+    { result: task, recent: 0, reads: 2 },
   ],
-  ['so is one that cannot be read', { submitted: task, states: [new Error('away')] }, { result: task, looks: 0 }],
-  ['a look that fails is left to the next one', { submitted: null, lookFails: true }, { result: null, looks: 1 }],
+  ['so is one that cannot be read', { submitted: task, states: [new Error('away')] }, { result: task, recent: 0 }],
+  ['a look that fails is left to the next one', { submitted: null, lookFails: true }, { result: null, recent: 1 }],
   [
     'after a task, too: whoever waits for it finds it ended',
     { submitted: task, states: [success], lookFails: true },
@@ -90,7 +94,7 @@ const rows: [what: string, row: Row, expected: object][] = [
   [
     'who does not ask to look gets the task',
     { submitted: task, states: [success], asksToLook: false },
-    { result: task, looks: 0, reads: 0 },
+    { result: task, recent: 0, reads: 0 },
   ],
 ];
 
@@ -99,10 +103,10 @@ test.each(rows)('%s', async (_, row, expected) => {
 });
 
 test.each<[string, Row, object]>([
-  ['done already', { submitted: null }, { result: null, looks: 0, reads: 0, beats: 1 }],
-  ['over soon', { submitted: task, states: [running, success] }, { result: null, looks: 0, reads: 2 }],
-  ['failed: left to who waits for it', { submitted: task, states: [error] }, { result: task, looks: 0 }],
-  ['takes longer', { submitted: task }, { result: task, looks: 0 }],
+  ['done already', { submitted: null }, { result: null, recent: 0, reads: 0, beats: 1 }],
+  ['over soon', { submitted: task, states: [running, success] }, { result: null, recent: 0, reads: 2 }],
+  ['failed: left to who waits for it', { submitted: task, states: [error] }, { result: task, recent: 0 }],
+  ['takes longer', { submitted: task }, { result: task, recent: 0 }],
 ])('with files there is nothing to look at yet: %s', async (_, row, expected) => {
   expect(await submit({ ...row, ofFiles: true })).toMatchObject(expected);
 });

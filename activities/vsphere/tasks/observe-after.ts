@@ -1,6 +1,6 @@
 import type {
-  Looking,
-  SeenAfter,
+  ObserveAfter,
+  ObservedAfter,
   SubmittedTask,
   VirtualMachineVsphereActivities,
 } from '../../../contracts/virtual-machine/activities.ts';
@@ -25,25 +25,28 @@ interface Staying {
  * that a run need ask neither. A task that takes longer, or fails, is left to who waits for it; a look that fails, to the next one. Meanwhile
  * they heartbeat, so that a worker that dies is replaced soon.
  */
-export function seeThrough(calls: VirtualMachineVsphereActivities, staying: Staying): VirtualMachineVsphereActivities {
-  const look = async ({ look: request }: Looking): Promise<SeenAfter | null> => {
+export function observeAfter(
+  calls: VirtualMachineVsphereActivities,
+  staying: Staying,
+): VirtualMachineVsphereActivities {
+  const observe = async ({ observeAfter: request }: ObserveAfter): Promise<ObservedAfter | null> => {
     if (request === undefined) return null;
     return await calls.observeVirtualMachineInVcenter(request).then(
-      (facts) => ({ facts }),
+      (observation) => ({ observation }),
       () => null,
     );
   };
-  const seen =
-    <Request extends Looking, Result extends object | null>(
+  const withObservation =
+    <Request extends ObserveAfter, Result extends object | null>(
       call: (request: Request) => Promise<Result>,
       stayMs: number = shortMs,
     ) =>
-    (request: Request): Promise<Result | SeenAfter> =>
+    (request: Request): Promise<Result | ObservedAfter> =>
       whileBeating(staying.execution(), nothing, async () => {
         const result = await call(request);
-        if (request.look === undefined || (isTask(result) && !(await endsWithin(stayMs, staying, result))))
+        if (request.observeAfter === undefined || (isTask(result) && !(await endsWithin(stayMs, staying, result))))
           return result;
-        return (await look(request)) ?? result;
+        return (await observe(request)) ?? result;
       });
   return {
     ...calls,
@@ -52,23 +55,25 @@ export function seeThrough(calls: VirtualMachineVsphereActivities, staying: Stay
     attachClusterModule: (request) =>
       whileBeating(staying.execution(), nothing, () => calls.attachClusterModule(request)),
     cancelVsphereTask: (request) => whileBeating(staying.execution(), nothing, () => calls.cancelVsphereTask(request)),
-    submitNewVm: seen((request: Asked<'submitNewVm'>) => calls.submitNewVm(request), createMs),
+    submitNewVm: withObservation((request: Asked<'submitNewVm'>) => calls.submitNewVm(request), createMs),
     // There is nothing to look at yet.
     submitFileOperation: (request) =>
       whileBeating(staying.execution(), nothing, async () => {
         const task = await calls.submitFileOperation(request);
         return task !== null && (await endsWithin(shortMs, staying, task)) ? null : task;
       }),
-    submitAdoption: seen((request: Asked<'submitAdoption'>) => calls.submitAdoption(request)),
-    submitReconfigure: seen((request: Asked<'submitReconfigure'>) => calls.submitReconfigure(request)),
-    submitHardwareUpgrade: seen((request: Asked<'submitHardwareUpgrade'>) => calls.submitHardwareUpgrade(request)),
-    submitBootstrap: seen((request: Asked<'submitBootstrap'>) => calls.submitBootstrap(request)),
-    submitPower: seen((request: Asked<'submitPower'>) => calls.submitPower(request)),
-    submitBackup: seen((request: Asked<'submitBackup'>) => calls.submitBackup(request)),
-    submitDetachDisks: seen((request: Asked<'submitDetachDisks'>) => calls.submitDetachDisks(request)),
-    submitDestroy: seen((request: Asked<'submitDestroy'>) => calls.submitDestroy(request)),
-    submitRelease: seen((request: Asked<'submitRelease'>) => calls.submitRelease(request)),
-    awaitTask: async (request) => ({ ...(await calls.awaitTask(request)), ...(await look(request)) }),
+    submitAdoption: withObservation((request: Asked<'submitAdoption'>) => calls.submitAdoption(request)),
+    submitReconfigure: withObservation((request: Asked<'submitReconfigure'>) => calls.submitReconfigure(request)),
+    submitHardwareUpgrade: withObservation((request: Asked<'submitHardwareUpgrade'>) =>
+      calls.submitHardwareUpgrade(request),
+    ),
+    submitBootstrap: withObservation((request: Asked<'submitBootstrap'>) => calls.submitBootstrap(request)),
+    submitPower: withObservation((request: Asked<'submitPower'>) => calls.submitPower(request)),
+    submitBackup: withObservation((request: Asked<'submitBackup'>) => calls.submitBackup(request)),
+    submitDetachDisks: withObservation((request: Asked<'submitDetachDisks'>) => calls.submitDetachDisks(request)),
+    submitDestroy: withObservation((request: Asked<'submitDestroy'>) => calls.submitDestroy(request)),
+    submitRelease: withObservation((request: Asked<'submitRelease'>) => calls.submitRelease(request)),
+    awaitTask: async (request) => ({ ...(await calls.awaitTask(request)), ...(await observe(request)) }),
   };
 }
 

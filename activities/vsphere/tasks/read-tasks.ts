@@ -79,10 +79,10 @@ export async function runningTasks(
     signal,
   );
   return objects.flatMap(({ ref: task, properties }) => {
-    const seen = runningTask.safeParse(properties).data;
-    return seen === undefined
+    const running = runningTask.safeParse(properties).data;
+    return running === undefined
       ? []
-      : [{ id: task.value, descriptionId: seen['info.descriptionId'], activationId: seen['info.activationId'] }];
+      : [{ id: task.value, descriptionId: running['info.descriptionId'], activationId: running['info.activationId'] }];
   });
 }
 

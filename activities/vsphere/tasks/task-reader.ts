@@ -67,9 +67,10 @@ export function openTaskReader({
     signal.throwIfAborted();
     gathering ??= gather();
     gathering.taskIds.add(taskId);
-    const seen = (await unlessAborted(gathering.states, signal)).get(taskId);
-    if (seen === undefined) throw droverFailure('VsphereTaskNotFound', `vCenter ${vcenter} tells nothing of ${taskId}`);
-    if (seen instanceof Error) throw seen;
-    return seen;
+    const state = (await unlessAborted(gathering.states, signal)).get(taskId);
+    if (state === undefined)
+      throw droverFailure('VsphereTaskNotFound', `vCenter ${vcenter} tells nothing of ${taskId}`);
+    if (state instanceof Error) throw state;
+    return state;
   };
 }

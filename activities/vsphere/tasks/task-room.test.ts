@@ -7,12 +7,12 @@ const never = new AbortController().signal;
 /** A vCenter whose tasks end when a test says so. */
 function world(tasks: number) {
   const ended = new Set<string>();
-  let looks = 0;
+  let recent = 0;
   let submitted = 0;
   const room = openTaskRoom({
     tasks,
     readEnded: (taskIds) => {
-      looks += 1;
+      recent += 1;
       return Promise.resolve(taskIds.filter((taskId) => ended.has(taskId)));
     },
     clock: testClock(),
@@ -20,26 +20,26 @@ function world(tasks: number) {
   return {
     room,
     ended,
-    looks: () => looks,
+    recent: () => recent,
     submit: (signal = never) => room.submit(() => Promise.resolve(`task-${(submitted += 1)}`), signal),
   };
 }
 
 test('while there is room nobody is asked', async () => {
-  const { submit, looks } = world(2);
+  const { submit, recent } = world(2);
   expect(await Promise.all([submit(), submit()])).toEqual(['task-1', 'task-2']);
-  expect(looks()).toBe(0);
+  expect(recent()).toBe(0);
 });
 
 test('one that has ended makes room: seen by a look, or told', async () => {
-  const { submit, ended, room, looks } = world(1);
+  const { submit, ended, room, recent } = world(1);
   await submit();
   ended.add('task-1');
   expect(await submit()).toBe('task-2');
-  expect(looks()).toBe(1);
+  expect(recent()).toBe(1);
   room.ended('task-2');
   expect(await submit()).toBe('task-3');
-  expect(looks()).toBe(1);
+  expect(recent()).toBe(1);
 });
 
 test('without room for too long it is busy; a submission that fails takes none', async () => {

@@ -20,28 +20,28 @@ export interface TaskRoomOptions {
 }
 
 const defaultPatienceMs = 8_000;
-const shortestLookMs = 100;
-const longestLookMs = 1_000;
+const shortestPollMs = 100;
+const longestPollMs = 1_000;
 
 export function openTaskRoom({ tasks, readEnded, patienceMs = defaultPatienceMs, clock }: TaskRoomOptions): TaskRoom {
   const running = new Set<string>();
   let submitting = 0;
-  let look: Promise<void> | null = null;
+  let refreshing: Promise<void> | null = null;
 
   const isFull = (): boolean => running.size + submitting >= tasks;
   /** One look for all who wait. */
   const refresh = (signal: AbortSignal): Promise<void> => {
-    look ??= readEnded([...running], signal)
+    refreshing ??= readEnded([...running], signal)
       .then((ended) => ended.forEach((taskId) => running.delete(taskId)))
       .finally(() => {
-        look = null;
+        refreshing = null;
       });
-    return look;
+    return refreshing;
   };
   return {
     submit: async (start, signal) => {
       const untilMs = clock.monotonicMs() + patienceMs;
-      for (let lookMs = shortestLookMs; isFull(); lookMs = Math.min(lookMs * 2, longestLookMs)) {
+      for (let pollMs = shortestPollMs; isFull(); pollMs = Math.min(pollMs * 2, longestPollMs)) {
         if (clock.monotonicMs() >= untilMs)
           throw droverFailure(
             'VsphereBusy',
@@ -52,7 +52,7 @@ export function openTaskRoom({ tasks, readEnded, patienceMs = defaultPatienceMs,
           await unlessAborted(refresh(signal), signal).catch((error: unknown) =>
             signal.aborted || failureCode(error) !== null ? Promise.reject(error) : undefined,
           );
-        if (isFull()) await clock.sleep(lookMs, signal);
+        if (isFull()) await clock.sleep(pollMs, signal);
       }
       submitting += 1;
       try {

@@ -1,9 +1,9 @@
 import { extraConfigKeys } from '../../../contracts/virtual-machine/metadata.ts';
-import { openKnownVms, ownerOf, type KnownVms, type VmNews } from './known-vms.ts';
+import { openKnownVms, ownerOf, type KnownVms, type VmChange } from './known-vms.ts';
 import type { VmUpdate } from './updates.ts';
 
 const option = (key: string, value: string) => ({ $type: 'OptionValue', key, value });
-const marks = (namespacedName: string, uid: string): Record<string, unknown> => ({
+const ownerKeys = (namespacedName: string, uid: string): Record<string, unknown> => ({
   [`config.extraConfig["${extraConfigKeys.namespacedName}"]`]: option(extraConfigKeys.namespacedName, namespacedName),
   [`config.extraConfig["${extraConfigKeys.objectUid}"]`]: option(extraConfigKeys.objectUid, uid),
 });
@@ -15,19 +15,21 @@ const entered = (vmId: string, changed: object = {}): VmUpdate => ({
 const modified = (vmId: string, changed: object): VmUpdate => ({ kind: 'modify', vmId, changed: { ...changed } });
 const left = (vmId: string): VmUpdate => ({ kind: 'leave', vmId, changed: {} });
 
-const own = entered('vm-1', marks('team/web', 'u-1'));
+const own = entered('vm-1', ownerKeys('team/web', 'u-1'));
 const foreign = entered('vm-2');
-const said = (news: VmNews[]): string[] =>
-  news.map(({ owner, vmId, causes }) => `${owner.namespace}/${owner.name} ${owner.uid} ${vmId}: ${causes.join(', ')}`);
+const said = (changes: VmChange[]): string[] =>
+  changes.map(
+    ({ owner, vmId, causes }) => `${owner.namespace}/${owner.name} ${owner.uid} ${vmId}: ${causes.join(', ')}`,
+  );
 
 function openWith(...updates: VmUpdate[]): KnownVms {
   const vms = openKnownVms();
   vms.take(updates);
-  vms.news();
+  vms.changes();
   return vms;
 }
 
-test.each<[what: string, updates: VmUpdate[], news: string[]]>([
+test.each<[what: string, updates: VmUpdate[], changes: string[]]>([
   ['powered off', [modified('vm-1', { 'runtime.powerState': 'poweredOff' })], ['team/web u-1 vm-1: powered off']],
   [
     'off, and on again',
@@ -44,12 +46,12 @@ test.each<[what: string, updates: VmUpdate[], news: string[]]>([
   ['gone before anybody knew of it', [left('vm-9')], []],
   ['nobody’s changed', [modified('vm-2', { 'runtime.powerState': 'poweredOff' })], []],
   ['nobody’s gone', [left('vm-2')], []],
-  ['a copy appeared', [entered('vm-3', marks('team/web', 'u-1'))], ['team/web u-1 vm-3: appeared']],
-])('%s', (_what, updates, news) => {
+  ['a copy appeared', [entered('vm-3', ownerKeys('team/web', 'u-1'))], ['team/web u-1 vm-3: appeared']],
+])('%s', (_what, updates, changes) => {
   const vms = openWith(own, foreign);
   vms.take(updates);
-  expect(said(vms.news())).toEqual(news);
-  expect(vms.news()).toEqual([]);
+  expect(said(vms.changes())).toEqual(changes);
+  expect(vms.changes()).toEqual([]);
 });
 
 test.each<[what: string, update: VmUpdate, unsure: string[]]>([
@@ -58,26 +60,26 @@ test.each<[what: string, update: VmUpdate, unsure: string[]]>([
   ['of an object’s, whose configuration is another', modified('vm-1', { 'config.changeVersion': '2' }), ['vm-1']],
   ['of nobody’s, whatever has changed', modified('vm-2', { name: 'other' }), ['vm-2']],
   ['of one that is only told of as changed', modified('vm-4', { name: 'other' }), ['vm-4']],
-])('marks are read %s: %j', (_what, update, unsure) => {
+])('ownerKeys are read %s: %j', (_what, update, unsure) => {
   expect(openWith(own, foreign).take([update])).toEqual(unsure);
 });
 
-test('a mark that comes later, goes, or goes to another object concerns those', () => {
+test('a owner that comes later, goes, or goes to another object concerns those', () => {
   const vms = openWith(own, foreign);
-  vms.setMarks('vm-2', marks('team/db', 'u-2'));
-  expect(said(vms.news())).toEqual(['team/db u-2 vm-2: marked']);
-  vms.setMarks('vm-1', marks('team/db', 'u-2'));
-  expect(said(vms.news())).toEqual(['team/web u-1 vm-1: its mark is gone', 'team/db u-2 vm-1: marked']);
-  vms.setMarks('vm-2', Object.fromEntries(Object.keys(marks('', '')).map((path) => [path, undefined])));
-  expect(said(vms.news())).toEqual(['team/db u-2 vm-2: its mark is gone']);
+  vms.setOwner('vm-2', ownerKeys('team/db', 'u-2'));
+  expect(said(vms.changes())).toEqual(['team/db u-2 vm-2: owner set']);
+  vms.setOwner('vm-1', ownerKeys('team/db', 'u-2'));
+  expect(said(vms.changes())).toEqual(['team/web u-1 vm-1: owner removed', 'team/db u-2 vm-1: owner set']);
+  vms.setOwner('vm-2', Object.fromEntries(Object.keys(ownerKeys('', '')).map((path) => [path, undefined])));
+  expect(said(vms.changes())).toEqual(['team/db u-2 vm-2: owner removed']);
 });
 
 test('a look that does not tell of a VM any more: it is gone', () => {
-  const vms = openWith(own, entered('vm-5', marks('team/db', 'u-2')));
-  vms.beginLook();
+  const vms = openWith(own, entered('vm-5', ownerKeys('team/db', 'u-2')));
+  vms.beginInventory();
   vms.take([own]);
-  vms.endLook();
-  expect(said(vms.news())).toEqual(['team/db u-2 vm-5: gone']);
+  vms.endInventory();
+  expect(said(vms.changes())).toEqual(['team/db u-2 vm-5: gone']);
   expect([vms.count(), vms.owned()]).toEqual([
     1,
     [{ vmId: 'vm-1', owner: { namespace: 'team', name: 'web', uid: 'u-1' } }],
@@ -86,16 +88,16 @@ test('a look that does not tell of a VM any more: it is gone', () => {
 
 test('what runs know is remembered by VM, and only of those that are somebody’s', () => {
   const vms = openWith(own, foreign);
-  expect(vms.sums('told')).not.toBe(vms.sums('seen'));
-  vms.told('vm-1', vms.seenOf('vm-1'));
-  expect(vms.sums('told')).toBe(vms.sums('seen'));
+  expect(vms.sums('signalled')).not.toBe(vms.sums('observed'));
+  vms.signalled('vm-1', vms.digestOf('vm-1'));
+  expect(vms.sums('signalled')).toBe(vms.sums('observed'));
   vms.take([modified('vm-2', { name: 'other' })]);
-  expect(vms.sums('told')).toBe(vms.sums('seen'));
+  expect(vms.sums('signalled')).toBe(vms.sums('observed'));
   vms.take([modified('vm-1', { name: 'other' })]);
-  expect(vms.sums('told')).not.toBe(vms.sums('seen'));
+  expect(vms.sums('signalled')).not.toBe(vms.sums('observed'));
   vms.take([left('vm-1')]);
-  vms.told('vm-1', vms.seenOf('vm-1'));
-  expect([vms.seenOf('vm-1'), vms.sums('told')]).toEqual([null, openKnownVms().sums('seen')]);
+  vms.signalled('vm-1', vms.digestOf('vm-1'));
+  expect([vms.digestOf('vm-1'), vms.sums('signalled')]).toEqual([null, openKnownVms().sums('observed')]);
 });
 
 test.each<[namespacedName: string, uid: string | null, is: object | null]>([
@@ -108,6 +110,6 @@ test.each<[namespacedName: string, uid: string | null, is: object | null]>([
   ['../team/web', 'u-1', null],
   ['team/Web', 'u-1', null],
   ['team/web', 'u 1', null],
-])('the mark %j with %j: %j', (namespacedName, uid, is) => {
+])('the owner %j with %j: %j', (namespacedName, uid, is) => {
   expect(ownerOf({ namespacedName, uid })).toEqual(is);
 });

@@ -1,6 +1,6 @@
-import { listedMark } from '../observation/read-vm.ts';
-import type { SeenMark } from '../types.ts';
-import { judgeChange, seenOf, toWatched, type WatchedVm } from './watched.ts';
+import { listedOwner } from '../observation/read-vm.ts';
+import type { ObservedOwner } from '../types.ts';
+import { judgeChange, digestOf, toWatched, type WatchedVm } from './watched.ts';
 import { openSums } from './sums.ts';
 import type { VmUpdate } from './updates.ts';
 
@@ -12,7 +12,7 @@ export interface Owner {
 }
 
 /** What the run of an object is to be told. */
-export interface VmNews {
+export interface VmChange {
   owner: Owner;
   vmId: string;
   /** In words. */
@@ -22,47 +22,47 @@ export interface VmNews {
 interface KnownVm {
   properties: Readonly<Record<string, unknown>>;
   state: WatchedVm;
-  seen: string;
+  digest: string;
   owner: Owner | null;
 }
 
 /** The VMs of one vCenter as the collector has told of them, whose they are, and what runs know of them. */
 export interface KnownVms {
-  /** Takes what was told, and says of which VMs the marks are to be read: only the first telling of a VM has them for certain. */
+  /** Takes what was told, and says of which VMs the marks are to be read: only the first pending of a VM has them for certain. */
   take(updates: readonly VmUpdate[]): string[];
-  setMarks(vmId: string, marks: Readonly<Record<string, unknown>>): void;
+  setOwner(vmId: string, ownerKeys: Readonly<Record<string, unknown>>): void;
   /** What has changed since this was asked last. */
-  news(): VmNews[];
+  changes(): VmChange[];
   /** A complete look begins: VMs that it does not tell of are gone. */
-  beginLook(): void;
-  endLook(): void;
+  beginInventory(): void;
+  endInventory(): void;
   /** What its run knows of a VM. */
-  told(vmId: string, seen: string | null): void;
+  signalled(vmId: string, digest: string | null): void;
   /** Its present state, opaque; null: it is not there, or nobody's. */
-  seenOf(vmId: string): string | null;
+  digestOf(vmId: string): string | null;
   /** Those of objects. */
   owned(): { vmId: string; owner: Owner }[];
   count(): number;
   /** What runs know of all of them; as if they knew everything, where that is asked. */
-  sums(of: 'told' | 'seen'): string;
+  sums(of: 'signalled' | 'observed'): string;
 }
 
 export function openKnownVms(): KnownVms {
   const known = new Map<string, KnownVm>();
   /** As they were before what is not judged yet; null: not there. */
   const before = new Map<string, KnownVm | null>();
-  const sums = { told: openSums(), seen: openSums() };
+  const sums = { signalled: openSums(), observed: openSums() };
   let missing: Set<string> | null = null;
 
   const put = (vmId: string, vm: KnownVm | null): void => {
     if (!before.has(vmId)) before.set(vmId, known.get(vmId) ?? null);
     if (vm === null) known.delete(vmId);
     else known.set(vmId, vm);
-    sums.seen.set(vmId, ownSeen(vm));
+    sums.observed.set(vmId, ownDigest(vm));
   };
   const change = (vmId: string, properties: KnownVm['properties']): void => {
     const state = toWatched(properties);
-    put(vmId, { properties, state, seen: seenOf(state), owner: ownerOf(listedMark(properties)) });
+    put(vmId, { properties, state, digest: digestOf(state), owner: ownerOf(listedOwner(properties)) });
   };
   return {
     take: (updates) => {
@@ -82,39 +82,39 @@ export function openKnownVms(): KnownVms {
       }
       return [...unsure];
     },
-    setMarks: (vmId, marks) => {
+    setOwner: (vmId, ownerKeys) => {
       const vm = known.get(vmId);
-      if (vm !== undefined) change(vmId, { ...vm.properties, ...marks });
+      if (vm !== undefined) change(vmId, { ...vm.properties, ...ownerKeys });
     },
-    news: () => {
-      const all = [...before].flatMap(([vmId, last]) => newsOf(vmId, last, known.get(vmId) ?? null));
+    changes: () => {
+      const all = [...before].flatMap(([vmId, last]) => changesOf(vmId, last, known.get(vmId) ?? null));
       before.clear();
       return all;
     },
-    beginLook: () => (missing = new Set(known.keys())),
-    endLook: () => {
+    beginInventory: () => (missing = new Set(known.keys())),
+    endInventory: () => {
       for (const vmId of missing ?? []) put(vmId, null);
       missing = null;
     },
-    told: (vmId, seen) => sums.told.set(vmId, seen),
-    seenOf: (vmId) => ownSeen(known.get(vmId) ?? null),
+    signalled: (vmId, digest) => sums.signalled.set(vmId, digest),
+    digestOf: (vmId) => ownDigest(known.get(vmId) ?? null),
     owned: () => [...known].flatMap(([vmId, { owner }]) => (owner === null ? [] : [{ vmId, owner }])),
     count: () => known.size,
     sums: (of) => sums[of].toText(),
   };
 }
 
-const ownSeen = (vm: KnownVm | null): string | null => (vm === null || vm.owner === null ? null : vm.seen);
+const ownDigest = (vm: KnownVm | null): string | null => (vm === null || vm.owner === null ? null : vm.digest);
 
 /** A VM that goes from one object to another concerns both. Pure. */
-function newsOf(vmId: string, before: KnownVm | null, after: KnownVm | null): VmNews[] {
+function changesOf(vmId: string, before: KnownVm | null, after: KnownVm | null): VmChange[] {
   const [was, is] = [before?.owner ?? null, after?.owner ?? null];
   const causes = judgeChange(before?.state ?? null, after?.state ?? null);
   const isSame = was !== null && is !== null && nameOf(was) === nameOf(is);
   if (isSame) return causes.length === 0 ? [] : [{ owner: is, vmId, causes }];
   return [
-    ...(was === null ? [] : [{ owner: was, vmId, causes: after === null ? causes : ['its mark is gone'] }]),
-    ...(is === null ? [] : [{ owner: is, vmId, causes: before === null ? causes : ['marked'] }]),
+    ...(was === null ? [] : [{ owner: was, vmId, causes: after === null ? causes : ['owner removed'] }]),
+    ...(is === null ? [] : [{ owner: is, vmId, causes: before === null ? causes : ['owner set'] }]),
   ];
 }
 
@@ -126,9 +126,9 @@ const namespacedName =
 const uidForm = /^[-0-9a-zA-Z]{1,64}$/u;
 
 /** Null: it is none of drover's, or only of the operator before. Pure. */
-export function ownerOf(mark: SeenMark | null): Owner | null {
-  const { namespace, name } = namespacedName.exec(mark?.namespacedName ?? '')?.groups ?? {};
-  const uid = mark?.uid ?? null;
+export function ownerOf(owner: ObservedOwner | null): Owner | null {
+  const { namespace, name } = namespacedName.exec(owner?.namespacedName ?? '')?.groups ?? {};
+  const uid = owner?.uid ?? null;
   return namespace === undefined || name === undefined || uid === null || !uidForm.test(uid)
     ? null
     : { namespace, name, uid };

@@ -1,35 +1,35 @@
 /** What runs have done and seen lately by this worker: the watch need not tell them of it. */
-export interface RecentLooks {
+export interface RecentObservations {
   /** Something was begun that changes the VM. @param name `namespace/name` of the object */
-  noteDeed(name: string, atMs: number): void;
+  noteMutation(name: string, atMs: number): void;
   /** @param seen null: the VM was gone. @param startedMs before it, something else may have been so */
-  note(vmId: string, seen: string | null, startedMs: number): void;
+  noteObservation(vmId: string, digest: string | null, startedMs: number): void;
   /** Whether what changes now is most likely the doing of its run. */
   isAtWork(name: string, nowMs: number): boolean;
   /** Whether that is what a run has seen last, null that it was gone: news of it may come after the look, and a run that has seen it would leave them aside. */
-  hasSeen(vmId: string, seen: string | null): boolean;
+  hasObserved(vmId: string, digest: string | null): boolean;
 }
 
 /** Most tasks are over by then. What comes of a longer one is told, and is no news to its run. */
 const atWorkMs = 3_000;
 /** Longer than anything waits to be told. */
-const rememberedMs = 10_000;
+const keptMs = 10_000;
 
-export function openRecentLooks(): RecentLooks {
-  const looks = new Map<string, { seen: string | null; atMs: number }>();
-  const deeds = new Map<string, { atMs: number }>();
+export function openRecentObservations(): RecentObservations {
+  const observations = new Map<string, { digest: string | null; atMs: number }>();
+  const mutations = new Map<string, { atMs: number }>();
   return {
-    noteDeed: (name, atMs) => keep(deeds, name, { atMs }),
-    note: (vmId, seen, startedMs) => keep(looks, vmId, { seen, atMs: startedMs }),
-    isAtWork: (name, nowMs) => nowMs - (deeds.get(name)?.atMs ?? -Infinity) <= atWorkMs,
-    hasSeen: (vmId, seen) => looks.get(vmId)?.seen === seen,
+    noteMutation: (name, atMs) => keep(mutations, name, { atMs }),
+    noteObservation: (vmId, digest, startedMs) => keep(observations, vmId, { digest, atMs: startedMs }),
+    isAtWork: (name, nowMs) => nowMs - (mutations.get(name)?.atMs ?? -Infinity) <= atWorkMs,
+    hasObserved: (vmId, digest) => observations.get(vmId)?.digest === digest,
   };
 }
 
 /** The oldest come first, as each is put at the end, and go when they are of no use any more. */
 function keep<Entry extends { atMs: number }>(entries: Map<string, Entry>, key: string, entry: Entry): void {
   for (const [old, { atMs }] of entries) {
-    if (entry.atMs - atMs <= rememberedMs) break;
+    if (entry.atMs - atMs <= keptMs) break;
     entries.delete(old);
   }
   entries.delete(key);

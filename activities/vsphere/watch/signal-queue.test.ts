@@ -1,19 +1,19 @@
-import { openNewsQueue, type NewsQueue, type Telling } from './signal-queue.ts';
-import { openRecentLooks, type RecentLooks } from './recent-observations.ts';
+import { openSignalQueue, type SignalQueue, type PendingSignal } from './signal-queue.ts';
+import { openRecentObservations, type RecentObservations } from './recent-observations.ts';
 
 const limits = { distanceMs: 1_000, atWorkMs: 500, perSecond: 4, laterPerSecond: 2 };
 const owner = (name: string) => ({ namespace: 'team', name, uid: `uid-${name}` });
 const news = (name: string, ...causes: string[]) => ({ owner: owner(name), vmId: `vm-${name}`, causes });
 
-function open(): { queue: NewsQueue; looks: RecentLooks; states: Map<string, string> } {
-  const looks = openRecentLooks();
+function open(): { queue: SignalQueue; recent: RecentObservations; states: Map<string, string> } {
+  const recent = openRecentObservations();
   const states = new Map<string, string>();
-  return { queue: openNewsQueue(looks, (vmId) => states.get(vmId) ?? null, limits), looks, states };
+  return { queue: openSignalQueue(recent, (vmId) => states.get(vmId) ?? null, limits), recent, states };
 }
 
 /** Everything that can be told until then, each at its time. */
-function tellUntil(queue: NewsQueue, fromMs: number, untilMs: number): [atMs: number, Telling][] {
-  const told: [number, Telling][] = [];
+function takeUntil(queue: SignalQueue, fromMs: number, untilMs: number): [atMs: number, PendingSignal][] {
+  const told: [number, PendingSignal][] = [];
   for (let nowMs = fromMs; nowMs <= untilMs;) {
     const taken = queue.take(nowMs);
     if ('next' in taken) told.push([nowMs, taken.next]);
@@ -22,79 +22,79 @@ function tellUntil(queue: NewsQueue, fromMs: number, untilMs: number): [atMs: nu
   }
   return told;
 }
-const inShort = (told: [number, Telling][]): string[] =>
+const inShort = (told: [number, PendingSignal][]): string[] =>
   told.map(
     ([
       atMs,
       {
         owner: { name },
         causes,
-        isKnown,
+        isObserved,
       },
-    ]) => `${atMs} ${name}: ${causes.join(', ')}${isKnown ? ' (known)' : ''}`,
+    ]) => `${atMs} ${name}: ${causes.join(', ')}${isObserved ? ' (known)' : ''}`,
   );
 
 test('nobody is at work: at once', () => {
   const { queue } = open();
   queue.add(news('web', 'powered off'), 0);
-  expect(inShort(tellUntil(queue, 0, 10_000))).toEqual(['0 web: powered off']);
+  expect(inShort(takeUntil(queue, 0, 10_000))).toEqual(['0 web: powered off']);
   expect(queue.size()).toBe(0);
 });
 
 test('a run is told once a second at most, of all that came meanwhile', () => {
   const { queue } = open();
   queue.add(news('web', 'powered off'), 0);
-  expect(inShort(tellUntil(queue, 0, 100))).toEqual(['0 web: powered off']);
+  expect(inShort(takeUntil(queue, 0, 100))).toEqual(['0 web: powered off']);
   queue.add(news('web', 'powered on'), 200);
   queue.add(news('web', 'an address', 'powered on'), 300);
-  expect(inShort(tellUntil(queue, 300, 10_000))).toEqual(['1000 web: powered on, an address']);
+  expect(inShort(takeUntil(queue, 300, 10_000))).toEqual(['1000 web: powered on, an address']);
 });
 
 test.each([
   ['after the news', 1_100],
   ['before the news, which come after the change', 900],
 ])('a run that is at work sees by itself what it has done: %s', (_what, startedMs) => {
-  const { queue, looks, states } = open();
-  looks.noteDeed('team/web', 0);
-  looks.note('vm-web', 'on', startedMs);
+  const { queue, recent, states } = open();
+  recent.noteMutation('team/web', 0);
+  recent.noteObservation('vm-web', 'on', startedMs);
   queue.add(news('web', 'powered on'), 1_000);
   states.set('vm-web', 'on');
-  expect(inShort(tellUntil(queue, 1_000, 10_000))).toEqual(['1500 web: powered on (known)']);
+  expect(inShort(takeUntil(queue, 1_000, 10_000))).toEqual(['1500 web: powered on (known)']);
 });
 
 test.each([
   ['the run that destroyed it has seen that', null, '1500 web: gone (known)'],
   ['the run has seen it before it went', 'on', '1500 web: gone'],
-])('a VM is gone: %s', (_what, seen, told) => {
-  const { queue, looks } = open();
-  looks.noteDeed('team/web', 0);
-  looks.note('vm-web', seen, 1_100);
+])('a VM is gone: %s', (_what, digest, expected) => {
+  const { queue, recent } = open();
+  recent.noteMutation('team/web', 0);
+  recent.noteObservation('vm-web', digest, 1_100);
   queue.add(news('web', 'gone'), 1_000);
-  expect(inShort(tellUntil(queue, 1_000, 10_000))).toEqual([told]);
+  expect(inShort(takeUntil(queue, 1_000, 10_000))).toEqual([expected]);
 });
 
 test('it is told where that run saw another state', () => {
-  const { queue, looks, states } = open();
-  looks.noteDeed('team/web', 0);
-  looks.note('vm-web', 'off', 1_100);
+  const { queue, recent, states } = open();
+  recent.noteMutation('team/web', 0);
+  recent.noteObservation('vm-web', 'off', 1_100);
   queue.add(news('web', 'powered on'), 1_000);
   states.set('vm-web', 'on');
-  expect(inShort(tellUntil(queue, 1_000, 10_000))).toEqual(['1500 web: powered on']);
+  expect(inShort(takeUntil(queue, 1_000, 10_000))).toEqual(['1500 web: powered on']);
 });
 
 test('a VM that appears is being made: no hurry', () => {
   const { queue } = open();
   queue.add(news('web', 'appeared'), 0);
   queue.add(news('web', 'reconfigured'), 100);
-  expect(inShort(tellUntil(queue, 100, 10_000))).toEqual(['500 web: appeared, reconfigured']);
+  expect(inShort(takeUntil(queue, 100, 10_000))).toEqual(['500 web: appeared, reconfigured']);
   queue.add(news('db', 'appeared'), 2_000);
-  expect(inShort(tellUntil(queue, 2_000, 10_000))).toEqual(['2500 db: appeared']);
+  expect(inShort(takeUntil(queue, 2_000, 10_000))).toEqual(['2500 db: appeared']);
 });
 
 test('a whole host at once: within the budget of all', () => {
   const { queue } = open();
   for (let index = 0; index < 8; index += 1) queue.add(news(`vm${index}`, 'on another host'), 0);
-  expect(tellUntil(queue, 0, 10_000).map(([atMs]) => atMs)).toEqual([0, 0, 0, 0, 250, 500, 750, 1_000]);
+  expect(takeUntil(queue, 0, 10_000).map(([atMs]) => atMs)).toEqual([0, 0, 0, 0, 250, 500, 750, 1_000]);
 });
 
 test('what may have changed comes slowly, and what has changed before it', () => {
@@ -102,7 +102,7 @@ test('what may have changed comes slowly, and what has changed before it', () =>
   for (const name of ['a', 'b', 'c', 'd']) queue.addLater(news(name, 'not watched'), 0);
   queue.add(news('web', 'powered off'), 0);
   queue.add(news('c', 'powered off'), 0);
-  expect(inShort(tellUntil(queue, 0, 10_000))).toEqual([
+  expect(inShort(takeUntil(queue, 0, 10_000))).toEqual([
     '0 web: powered off',
     '0 c: not watched, powered off',
     '0 a: not watched',
@@ -114,13 +114,13 @@ test('what may have changed comes slowly, and what has changed before it', () =>
 test('what could not be told is told with what comes', () => {
   const { queue } = open();
   queue.add(news('web', 'powered off'), 0);
-  const [first] = tellUntil(queue, 0, 10);
+  const [first] = takeUntil(queue, 0, 10);
   queue.putBack(first![1], 1_000);
   queue.add(news('web', 'an address'), 500);
-  expect(tellUntil(queue, 500, 10_000)).toEqual([
+  expect(takeUntil(queue, 500, 10_000)).toEqual([
     [
       1_000,
-      { owner: owner('web'), vmIds: ['vm-web'], causes: ['powered off', 'an address'], sinceMs: 0, isKnown: false },
+      { owner: owner('web'), vmIds: ['vm-web'], causes: ['powered off', 'an address'], sinceMs: 0, isObserved: false },
     ],
   ]);
 });
@@ -136,16 +136,16 @@ test('whoever waits for news is woken by each', async () => {
 });
 
 test('what was done counts for as long as a task takes, and what was seen for as long as news wait', () => {
-  const looks = openRecentLooks();
-  looks.noteDeed('team/web', 0);
-  expect([looks.isAtWork('team/web', 3_000), looks.isAtWork('team/web', 3_001), looks.isAtWork('team/db', 0)]).toEqual([
-    true,
-    false,
-    false,
-  ]);
-  looks.note('vm-1', 'on', 0);
-  looks.note('vm-2', 'on', 10_000);
-  expect(looks.hasSeen('vm-1', 'on')).toBe(true);
-  looks.note('vm-2', 'on', 10_001);
-  expect(looks.hasSeen('vm-1', 'on')).toBe(false);
+  const recent = openRecentObservations();
+  recent.noteMutation('team/web', 0);
+  expect([
+    recent.isAtWork('team/web', 3_000),
+    recent.isAtWork('team/web', 3_001),
+    recent.isAtWork('team/db', 0),
+  ]).toEqual([true, false, false]);
+  recent.noteObservation('vm-1', 'on', 0);
+  recent.noteObservation('vm-2', 'on', 10_000);
+  expect(recent.hasObserved('vm-1', 'on')).toBe(true);
+  recent.noteObservation('vm-2', 'on', 10_001);
+  expect(recent.hasObserved('vm-1', 'on')).toBe(false);
 });

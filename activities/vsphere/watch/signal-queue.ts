@@ -1,8 +1,8 @@
-import { nameOf, type Owner, type VmNews } from './known-vms.ts';
-import type { RecentLooks } from './recent-observations.ts';
+import { nameOf, type Owner, type VmChange } from './known-vms.ts';
+import type { RecentObservations } from './recent-observations.ts';
 
 /** What one run is told with one signal. */
-export interface Telling {
+export interface PendingSignal {
   owner: Owner;
   vmIds: string[];
   /** In words. */
@@ -10,21 +10,21 @@ export interface Telling {
   /** When the first of it was seen; milliseconds. */
   sinceMs: number;
   /** The run has seen all of it by itself meanwhile: it need not be told. */
-  isKnown: boolean;
+  isObserved: boolean;
 }
 
 /**
  * What is still to be told, by run: at once where nobody is at work on the VM, a little later where a run is, as it most likely sees by
  * itself what it has done; never more than one signal a second to a run, and never more than a budget to all together.
  */
-export interface NewsQueue {
-  add(news: VmNews, nowMs: number): void;
+export interface SignalQueue {
+  add(change: VmChange, nowMs: number): void;
   /** What may have changed while nobody watched: told when there is nothing fresh, slowly. */
-  addLater(news: VmNews, nowMs: number): void;
+  addLater(change: VmChange, nowMs: number): void;
   /** The next that is due, which is taken out; else when to ask again, null: after the next news. */
-  take(nowMs: number): { next: Telling } | { againMs: number | null };
+  take(nowMs: number): { next: PendingSignal } | { againMs: number | null };
   /** It could not be told: at that time, or with what else comes. */
-  putBack(telling: Telling, dueMs: number): void;
+  putBack(pending: PendingSignal, dueMs: number): void;
   /** Resolves when something is added. */
   changed(): Promise<void>;
   size(): number;
@@ -41,18 +41,18 @@ export interface QueueLimits {
 
 export const queueLimits: QueueLimits = { distanceMs: 1_000, atWorkMs: 500, perSecond: 20, laterPerSecond: 5 };
 
-interface Waiting extends Omit<Telling, 'isKnown'> {
+interface Waiting extends Omit<PendingSignal, 'isObserved'> {
   dueMs: number;
 }
 
-export function openNewsQueue(
-  looks: Pick<RecentLooks, 'isAtWork' | 'hasSeen'>,
-  seenOf: (vmId: string) => string | null,
+export function openSignalQueue(
+  recent: Pick<RecentObservations, 'isAtWork' | 'hasObserved'>,
+  digestOf: (vmId: string) => string | null,
   limits: QueueLimits = queueLimits,
-): NewsQueue {
+): SignalQueue {
   const fresh = new Map<string, Waiting>();
   const later = new Map<string, Waiting>();
-  const toldMs = new Map<string, number>();
+  const signalledMs = new Map<string, number>();
   const paces = { fresh: openPace(limits.perSecond), later: openPace(limits.laterPerSecond) };
 
   let added = Promise.withResolvers<void>();
@@ -71,12 +71,12 @@ export function openNewsQueue(
   const takeOut = (
     all: Map<string, Waiting>,
     { owner, vmIds, causes, sinceMs }: Waiting,
-    isKnown: boolean,
+    isObserved: boolean,
     nowMs: number,
-  ): { next: Telling } => {
+  ): { next: PendingSignal } => {
     all.delete(nameOf(owner));
-    if (!isKnown) toldMs.set(nameOf(owner), nowMs);
-    return { next: { owner, vmIds, causes, sinceMs, isKnown } };
+    if (!isObserved) signalledMs.set(nameOf(owner), nowMs);
+    return { next: { owner, vmIds, causes, sinceMs, isObserved } };
   };
 
   return {
@@ -86,10 +86,10 @@ export function openNewsQueue(
       later.delete(key);
       const all = [...new Set([...(before?.causes ?? []), ...causes])];
       const wanted =
-        nowMs + (looks.isAtWork(`${owner.namespace}/${owner.name}`, nowMs) || isUnhurried(all) ? limits.atWorkMs : 0);
+        nowMs + (recent.isAtWork(`${owner.namespace}/${owner.name}`, nowMs) || isUnhurried(all) ? limits.atWorkMs : 0);
       const dueMs = Math.max(
         Math.min(before?.dueMs ?? Infinity, wanted),
-        (toldMs.get(key) ?? -Infinity) + limits.distanceMs,
+        (signalledMs.get(key) ?? -Infinity) + limits.distanceMs,
       );
       fresh.set(key, {
         owner,
@@ -113,12 +113,12 @@ export function openNewsQueue(
       wake();
     },
     take: (nowMs) => {
-      forgetOld(toldMs, nowMs - limits.distanceMs);
+      forgetOld(signalledMs, nowMs - limits.distanceMs);
       const now = due(fresh, nowMs);
       if (now !== null) {
-        const isKnown = now.vmIds.every((vmId) => looks.hasSeen(vmId, seenOf(vmId)));
-        const waitMs = isKnown ? 0 : paces.fresh.take(nowMs);
-        return waitMs > 0 ? { againMs: waitMs } : takeOut(fresh, now, isKnown, nowMs);
+        const isObserved = now.vmIds.every((vmId) => recent.hasObserved(vmId, digestOf(vmId)));
+        const waitMs = isObserved ? 0 : paces.fresh.take(nowMs);
+        return waitMs > 0 ? { againMs: waitMs } : takeOut(fresh, now, isObserved, nowMs);
       }
       const old = due(later, nowMs);
       const waitMs = old === null ? Infinity : paces.later.take(nowMs);

@@ -3,14 +3,14 @@ import { failureCode } from '../../../runtime/failure.ts';
 import { isError } from '../../../runtime/is-error.ts';
 import { redactedStart } from '../../../runtime/redaction.ts';
 import type { KnownVms } from './known-vms.ts';
-import type { NewsQueue, Telling } from './signal-queue.ts';
+import type { SignalQueue, PendingSignal } from './signal-queue.ts';
 import type { WatchTools } from './tools.ts';
 
-interface Teller extends Pick<WatchTools, 'vcenter' | 'tell' | 'stopGate' | 'meter' | 'scope' | 'clock'> {
+interface Signaller extends Pick<WatchTools, 'vcenter' | 'signalRun' | 'stopGate' | 'meter' | 'scope' | 'clock'> {
   signal: AbortSignal;
-  queue: NewsQueue;
+  queue: SignalQueue;
   vms: KnownVms;
-  onTold: () => void;
+  onSignalled: () => void;
 }
 
 /** Signals that are on their way at once. */
@@ -19,14 +19,14 @@ const mostAtOnce = 8;
 const againMs = 1_000;
 
 /** Tells runs what is due, until the signal is aborted. What cannot be told now is told later. Never rejects. */
-export async function tellRuns(teller: Teller): Promise<void> {
-  const { queue, signal, clock, scope } = teller;
+export async function signalRuns(signaller: Signaller): Promise<void> {
+  const { queue, signal, clock, scope } = signaller;
   const underWay = new Set<Promise<void>>();
   const warned = { of: '' };
   while (!signal.aborted) {
     const taken = underWay.size >= mostAtOnce ? { againMs: null } : queue.take(clock.now());
     if ('next' in taken) {
-      const work: Promise<void> = tellOne(teller, taken.next, (words) => {
+      const work: Promise<void> = signalOne(signaller, taken.next, (words) => {
         // The same trouble again and again is one line.
         if (warned.of !== words) scope.warn(words);
         warned.of = words;
@@ -34,14 +34,14 @@ export async function tellRuns(teller: Teller): Promise<void> {
       underWay.add(work);
       continue;
     }
-    await untilWorthwhile(teller, taken.againMs, underWay);
+    await untilWorthwhile(signaller, taken.againMs, underWay);
   }
   await Promise.all(underWay);
 }
 
 /** Until the time is there, there are other news, or a signal has arrived. */
 async function untilWorthwhile(
-  { queue, clock, signal }: Teller,
+  { queue, clock, signal }: Signaller,
   waitMs: number | null,
   underWay: ReadonlySet<Promise<void>>,
 ): Promise<void> {
@@ -53,32 +53,32 @@ async function untilWorthwhile(
 
 const longestWaitMs = 60_000;
 
-async function tellOne(
-  { vcenter, tell, stopGate, meter, signal, queue, vms, clock, onTold }: Teller,
-  telling: Telling,
+async function signalOne(
+  { vcenter, signalRun, stopGate, meter, signal, queue, vms, clock, onSignalled }: Signaller,
+  pending: PendingSignal,
   warn: (words: string) => void,
 ): Promise<void> {
-  const { owner, vmIds, causes, sinceMs, isKnown } = telling;
+  const { owner, vmIds, causes, sinceMs, isObserved } = pending;
   // What is told is what was known when it was told: what comes meanwhile is told anew.
-  const seen = vmIds.map((vmId) => [vmId, vms.seenOf(vmId)] as const);
-  const [only, ...others] = seen;
+  const digests = vmIds.map((vmId) => [vmId, vms.digestOf(vmId)] as const);
+  const [only, ...others] = digests;
   try {
-    if (isKnown) {
-      meter.spared(vcenter);
+    if (isObserved) {
+      meter.skipped(vcenter);
     } else {
       await stopGate(signal);
       const state = others.length === 0 ? (only?.[1] ?? null) : null;
-      await tell(owner, {
+      await signalRun(owner, {
         ...unseenChange(`vcenter: ${causes.join(', ')}`),
         uid: owner.uid,
-        ...(state !== null && { seen: state }),
+        ...(state !== null && { stateDigest: state }),
       });
-      meter.told(vcenter, (clock.now() - sinceMs) / 1_000);
-      onTold();
+      meter.signalled(vcenter, (clock.now() - sinceMs) / 1_000);
+      onSignalled();
     }
-    for (const [vmId, state] of seen) vms.told(vmId, state);
+    for (const [vmId, state] of digests) vms.signalled(vmId, state);
   } catch (error) {
-    queue.putBack(telling, clock.now() + againMs);
+    queue.putBack(pending, clock.now() + againMs);
     if (!signal.aborted)
       warn(
         failureCode(error) === 'Stopped'

@@ -3,13 +3,13 @@ import { changedSince, openSums } from './sums.ts';
 
 const textOf = (states: Readonly<Record<string, string>>): string => {
   const sums = openSums();
-  for (const [vmId, seen] of Object.entries(states)) sums.set(vmId, seen);
+  for (const [vmId, digest] of Object.entries(states)) sums.set(vmId, digest);
   return sums.toText();
 };
 
 const fleet = Object.fromEntries(Array.from({ length: 2_000 }, (_, index) => [`vm-${index}`, `state ${index}`]));
 
-test('nothing has changed: nobody is meant, in whatever order they were seen', () => {
+test('nothing has changed: nobody is meant, in whatever order they were digest', () => {
   const { any, mayHaveChanged } = changedSince(
     textOf(fleet),
     textOf(Object.fromEntries(Object.entries(fleet).toReversed())),
@@ -40,11 +40,11 @@ test('whatever has happened in between, only the last states count', () => {
   fc.assert(
     fc.property(states, (changes) => {
       const sums = openSums();
-      for (const [vmId, seen] of changes) sums.set(vmId, seen);
-      const last = Object.fromEntries(changes.flatMap(([vmId, seen]) => (seen === null ? [] : [[vmId, seen]])));
-      for (const [vmId, seen] of changes)
+      for (const [vmId, digest] of changes) sums.set(vmId, digest);
+      const last = Object.fromEntries(changes.flatMap(([vmId, digest]) => (digest === null ? [] : [[vmId, digest]])));
+      for (const [vmId, digest] of changes)
         if (
-          seen === null &&
+          digest === null &&
           changes.findLastIndex(([id]) => id === vmId) ===
             changes.findLastIndex(([id, state]) => id === vmId && state === null)
         )

@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
  */
 export interface Sums {
   /** What is known of a VM: null: nothing. Replaces what was known before. */
-  set(vmId: string, seen: string | null): void;
+  set(vmId: string, digest: string | null): void;
   /** As text, to be remembered. */
   toText(): string;
 }
@@ -18,19 +18,19 @@ const bytesEach = 4;
 export function openSums(): Sums {
   const sums = new Uint32Array(count);
   const known = new Map<string, string>();
-  const toggle = (vmId: string, seen: string): void => {
+  const toggle = (vmId: string, digest: string): void => {
     const at = indexOf(vmId);
-    sums[at] = (sums[at] ?? 0) ^ hashOf(`${vmId} ${seen}`);
+    sums[at] = (sums[at] ?? 0) ^ hashOf(`${vmId} ${digest}`);
   };
   return {
-    set: (vmId, seen) => {
+    set: (vmId, digest) => {
       const before = known.get(vmId);
-      if (before === (seen ?? undefined)) return;
+      if (before === (digest ?? undefined)) return;
       if (before !== undefined) toggle(vmId, before);
       known.delete(vmId);
-      if (seen === null) return;
-      known.set(vmId, seen);
-      toggle(vmId, seen);
+      if (digest === null) return;
+      known.set(vmId, digest);
+      toggle(vmId, digest);
     },
     toText: () => {
       const bytes = Buffer.alloc(count * bytesEach);

@@ -6,17 +6,17 @@ import type { RecordedVm } from '../../kubernetes/virtual-machine/list-recorded-
 import type { ActivityScope } from '../../lib/context.ts';
 import type { Vim } from '../client.ts';
 import type { Owner } from './known-vms.ts';
-import type { RecentLooks } from './recent-observations.ts';
+import type { RecentObservations } from './recent-observations.ts';
 
 /** Told of how a watch gets on, for metrics. */
 export interface WatchMeter {
   /** vCenter has answered: so many changes, in so many VMs of objects. */
-  heard(vcenter: string, changes: number, owned: number): void;
-  looked(vcenter: string): void;
+  answered(vcenter: string, changes: number, owned: number): void;
+  inventoried(vcenter: string): void;
   /** A run was told, so long after vCenter had told of it. */
-  told(vcenter: string, seconds: number): void;
+  signalled(vcenter: string, seconds: number): void;
   /** A run had seen it by itself. */
-  spared(vcenter: string): void;
+  skipped(vcenter: string): void;
 }
 
 export interface WatchTools {
@@ -28,10 +28,10 @@ export interface WatchTools {
   open(): Vim;
   listRecordedVms(signal: AbortSignal): Promise<RecordedVm[]>;
   /** Tells the run of an object, starting it if none is open. */
-  tell(owner: Owner, signal: ObjectChanged): Promise<void>;
+  signalRun(owner: Owner, signal: ObjectChanged): Promise<void>;
   /** Nobody is told while drover is stopped. */
   stopGate(signal: AbortSignal): Promise<void>;
-  looks: RecentLooks;
+  recent: RecentObservations;
   meter: WatchMeter;
   /** Aborted when the worker is about to stop: the next turn is another's. */
   leaving: AbortSignal;

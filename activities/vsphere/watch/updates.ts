@@ -1,7 +1,7 @@
 import type { VcenterPlaces } from '../../../runtime/config/vsphere-config.ts';
 import { droverFailure, failureCode } from '../../../runtime/failure.ts';
 import type { Vim } from '../client.ts';
-import { markPaths } from '../observation/read-vm.ts';
+import { ownerPaths } from '../observation/read-vm.ts';
 import type { ManagedObjectReference } from '../wire/values.ts';
 import type { PropertyFilterSpec, UpdateSet } from '../wire/vim/types.ts';
 import { watchedPaths } from './watched.ts';
@@ -90,7 +90,7 @@ export function rootsOf({ zones }: Pick<VcenterPlaces, 'zones'>): string[] {
 
 /** Every VM below these folders; those that come are told of, and those that go. Pure. */
 export const filterOf = (folders: readonly ManagedObjectReference[]): PropertyFilterSpec => ({
-  propSet: [{ type: 'VirtualMachine', pathSet: [...watchedPaths, ...markPaths] }],
+  propSet: [{ type: 'VirtualMachine', pathSet: [...watchedPaths, ...ownerPaths] }],
   objectSet: folders.map((obj) => ({
     obj,
     skip: true,

@@ -5,12 +5,12 @@ import { redactedStart } from '../../../runtime/redaction.ts';
 import { whileBeating } from '../../lib/wait.ts';
 import type { Vim } from '../client.ts';
 import { retrieve } from '../properties.ts';
-import { markPaths } from '../observation/read-vm.ts';
+import { ownerPaths } from '../observation/read-vm.ts';
 import { vmRef } from '../wire/values.ts';
 import { openKnownVms, type KnownVms } from './known-vms.ts';
-import { openNewsQueue, type NewsQueue } from './signal-queue.ts';
+import { openSignalQueue, type SignalQueue } from './signal-queue.ts';
 import { changedSince } from './sums.ts';
-import { tellRuns } from './signal-runs.ts';
+import { signalRuns } from './signal-runs.ts';
 import type { WatchTools } from './tools.ts';
 import { filterOf, rootsOf, watchUpdates } from './updates.ts';
 
@@ -35,17 +35,17 @@ export async function watchVcenter(
   const roots = rootsOf(places);
   if (!tools.wanted || roots.length === 0) return { wanted: false, vms: 0, owned: 0, ...round, memory: null };
   const vms = openKnownVms();
-  const queue = openNewsQueue(tools.looks, (vmId) => vms.seenOf(vmId));
+  const queue = openSignalQueue(tools.recent, (vmId) => vms.digestOf(vmId));
   // Whoever goes on after a worker that died has what it said last, which is newer than what the round began with.
   const memory = memoryIn(scope.heartbeatDetails) ?? given;
   const state = { version: '', trouble: null as string | null };
-  const remembered = (): string | null => (round.inventories === 0 ? memory : vms.sums('told'));
+  const memoryText = (): string | null => (round.inventories === 0 ? memory : vms.sums('signalled'));
   const summary = (): VcenterWatchRound => ({
     wanted: true,
     vms: vms.count(),
     owned: vms.owned().length,
     ...round,
-    memory: remembered(),
+    memory: memoryText(),
   });
   const over = new AbortController();
   const signal = AbortSignal.any([scope.signal, tools.leaving, over.signal]);
@@ -56,15 +56,15 @@ export async function watchVcenter(
 
   return whileBeating(
     tools,
-    () => ({ ...state, waiting: queue.size(), vms: vms.count(), ...round, memory: remembered() }),
+    () => ({ ...state, waiting: queue.size(), vms: vms.count(), ...round, memory: memoryText() }),
     async () => {
-      const telling = tellRuns({ ...tools, signal, queue, vms, onTold: () => (round.signalled += 1) });
+      const signalling = signalRuns({ ...tools, signal, queue, vms, onSignalled: () => (round.signalled += 1) });
       try {
-        await listenOn({ ...tools, roots, signal, memory, vms, queue, round, state });
+        await watchAgain({ ...tools, roots, signal, memory, vms, queue, round, state });
       } finally {
         cancelTimer();
         over.abort(new Error('the watch is over'));
-        await telling;
+        await signalling;
       }
       scope.signal.throwIfAborted();
       return summary();
@@ -80,24 +80,24 @@ const memoryIn = (details: unknown): string | null => {
   return typeof memory === 'string' ? memory : null;
 };
 
-interface Listening extends WatchTools {
+interface WatchSession extends WatchTools {
   roots: readonly string[];
   signal: AbortSignal;
   memory: string | null;
   vms: KnownVms;
-  queue: NewsQueue;
+  queue: SignalQueue;
   round: { updates: number; inventories: number };
   state: { version: string; trouble: string | null };
 }
 
 /** Listens until the signal is aborted. What fails is begun anew: 0.5 s later at first, then after twice as long each time, up to 30 s. */
-async function listenOn(listening: Listening): Promise<void> {
-  const { signal, clock, scope, vcenter, state } = listening;
+async function watchAgain(session: WatchSession): Promise<void> {
+  const { signal, clock, scope, vcenter, state } = session;
   for (let losses = 0; !signal.aborted;) {
     const sinceMs = clock.now();
-    const vim = listening.open();
+    const vim = session.open();
     try {
-      await listen(listening, vim);
+      await watchOnce(session, vim);
       losses = 0;
     } catch (error) {
       if (!signal.aborted) {
@@ -105,7 +105,7 @@ async function listenOn(listening: Listening): Promise<void> {
         state.trouble = redactedStart(isError(error) ? error.message : String(error), 600);
         scope.warn(`The VMs of vCenter ${vcenter} are not watched just now: ${state.trouble}`);
         await clock
-          .sleep(Math.min(longestDelayMs, firstDelayMs * 2 ** (losses - 1)) * (0.5 + listening.random() / 2), signal)
+          .sleep(Math.min(longestDelayMs, firstDelayMs * 2 ** (losses - 1)) * (0.5 + session.random() / 2), signal)
           .catch(() => undefined);
       }
     } finally {
@@ -115,8 +115,8 @@ async function listenOn(listening: Listening): Promise<void> {
 }
 
 /** One session. Ends by itself only to look again for folders that were missing. */
-async function listen(listening: Listening, vim: Vim): Promise<void> {
-  const { vcenter, roots, signal, vms, queue, round, state, meter, clock, scope } = listening;
+async function watchOnce(session: WatchSession, vim: Vim): Promise<void> {
+  const { vcenter, roots, signal, vms, queue, round, state, meter, clock, scope } = session;
   const { searchIndex } = await vim.content(signal);
   if (searchIndex === undefined) throw droverFailure('AnswerMalformed', `vCenter ${vcenter} has no searchIndex`);
   const found = await Promise.all(
@@ -126,60 +126,60 @@ async function listen(listening: Listening, vim: Vim): Promise<void> {
   const untilMs = folders.length < roots.length ? clock.now() + missingMs : Infinity;
   if (folders.length === 0)
     throw droverFailure('VsphereObjectNotFound', `vCenter ${vcenter} has none of the folders ${roots.join(', ')}`);
-  vms.beginLook();
-  let isLooking = true;
+  vms.beginInventory();
+  let isInitial = true;
   for await (const { version, updates, completes } of watchUpdates(vim, filterOf(folders), signal)) {
     const unsure = vms.take(updates);
-    await readMarks(vim, vms, unsure, signal);
+    await readOwners(vim, vms, unsure, signal);
     Object.assign(state, { version, trouble: null });
     const nowMs = clock.now();
-    if (isLooking && completes) {
-      isLooking = false;
-      vms.endLook();
+    if (isInitial && completes) {
+      isInitial = false;
+      vms.endInventory();
       round.inventories += 1;
-      meter.looked(vcenter);
+      meter.inventoried(vcenter);
       const isFirst = round.inventories === 1;
-      const news = vms.news();
-      if (isFirst) await catchUp(listening, vim, nowMs);
-      else for (const one of news) queue.add(one, nowMs);
-    } else if (!isLooking) {
-      for (const one of vms.news()) queue.add(one, nowMs);
+      const changes = vms.changes();
+      if (isFirst) await catchUp(session, vim, nowMs);
+      else for (const one of changes) queue.add(one, nowMs);
+    } else if (!isInitial) {
+      for (const one of vms.changes()) queue.add(one, nowMs);
       round.updates += updates.length;
     }
-    meter.heard(vcenter, isLooking ? 0 : updates.length, vms.owned().length);
+    meter.answered(vcenter, isInitial ? 0 : updates.length, vms.owned().length);
     if (nowMs >= untilMs)
       return scope.warn(`vCenter ${vcenter} does not have all of the folders ${roots.join(', ')}: looking again`);
   }
 }
 
-async function readMarks(vim: Vim, vms: KnownVms, vmIds: readonly string[], signal: AbortSignal): Promise<void> {
+async function readOwners(vim: Vim, vms: KnownVms, vmIds: readonly string[], signal: AbortSignal): Promise<void> {
   if (vmIds.length === 0) return;
   const spec = {
-    propSet: [{ type: 'VirtualMachine', pathSet: [...markPaths] }],
+    propSet: [{ type: 'VirtualMachine', pathSet: [...ownerPaths] }],
     objectSet: vmIds.map((id) => ({ obj: vmRef(id) })),
     reportMissingObjectsInResults: true,
   };
-  const none = Object.fromEntries(markPaths.map((path) => [path, undefined]));
+  const none = Object.fromEntries(ownerPaths.map((path) => [path, undefined]));
   for (const { ref, properties } of await retrieve(vim, spec, signal))
-    vms.setMarks(ref.value, { ...none, ...properties });
+    vms.setOwner(ref.value, { ...none, ...properties });
 }
 
 /**
  * The first complete look: nobody knows what was missed, so what runs knew before is compared. Where nothing is known, all are told, slowly. A VM
  * that is gone tells of nobody: its object does.
  */
-async function catchUp(listening: Listening, vim: Vim, nowMs: number): Promise<void> {
-  const { memory, vms, queue, signal, scope, vcenter } = listening;
-  const { any, mayHaveChanged } = changedSince(memory, vms.sums('seen'));
+async function catchUp(session: WatchSession, vim: Vim, nowMs: number): Promise<void> {
+  const { memory, vms, queue, signal, scope, vcenter } = session;
+  const { any, mayHaveChanged } = changedSince(memory, vms.sums('observed'));
   for (const { vmId, owner } of vms.owned()) {
     if (mayHaveChanged(vmId)) queue.addLater({ owner, vmId, causes: ['not watched for a while'] }, nowMs);
-    else vms.told(vmId, vms.seenOf(vmId));
+    else vms.signalled(vmId, vms.digestOf(vmId));
   }
   if (!any) return;
   try {
     const { about } = await vim.content(signal);
-    const gone = (await listening.listRecordedVms(signal)).filter(
-      ({ vmId, managerId }) => managerId === about.instanceUuid && vms.seenOf(vmId) === null,
+    const gone = (await session.listRecordedVms(signal)).filter(
+      ({ vmId, managerId }) => managerId === about.instanceUuid && vms.digestOf(vmId) === null,
     );
     for (const { namespace, name, uid, vmId } of gone)
       queue.addLater({ owner: { namespace, name, uid }, vmId, causes: ['gone'] }, nowMs);

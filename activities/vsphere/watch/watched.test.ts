@@ -1,4 +1,4 @@
-import { judgeChange, seenOf, toWatched, watchedPaths } from './watched.ts';
+import { judgeChange, digestOf, toWatched, watchedPaths } from './watched.ts';
 
 const ref = (value: string) => ({ type: 'ManagedEntity', value });
 
@@ -47,7 +47,7 @@ test.each<[path: string, value: unknown, words: string[]]>([
 ])('%s becoming %j: %j', (path, value, words) => {
   const after = toWatched({ ...properties, [path]: value });
   expect(judgeChange(before, after)).toEqual(words);
-  expect(seenOf(after) === seenOf(before)).toBe(words.length === 0);
+  expect(digestOf(after) === digestOf(before)).toBe(words.length === 0);
 });
 
 test('several at once are told at once, the power state first', () => {

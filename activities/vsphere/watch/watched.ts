@@ -62,31 +62,31 @@ const watched = z.object({
 
 /** Pure. @param properties by path, of {@link watchedPaths} or all that is read of a VM; what is not set is missing */
 export function toWatched(properties: Readonly<Record<string, unknown>>): WatchedVm {
-  const seen = watched.parse(properties);
-  const current = seen['snapshot.currentSnapshot'] || (seen.snapshot?.currentSnapshot?.value ?? '');
-  const roots = seen.rootSnapshot.map(({ value }) => value).toSorted();
+  const parsed = watched.parse(properties);
+  const current = parsed['snapshot.currentSnapshot'] || (parsed.snapshot?.currentSnapshot?.value ?? '');
+  const roots = parsed.rootSnapshot.map(({ value }) => value).toSorted();
   return {
-    name: seen.name,
-    folder: seen.parent,
-    resourcePool: seen.resourcePool,
-    powerState: seen['runtime.powerState'],
-    host: seen['runtime.host'],
-    connection: seen['runtime.connectionState'],
-    tools: seen['guest.toolsRunningStatus'],
-    address: seen['guest.ipAddress'],
-    hostName: seen['guest.hostName'],
-    customization: seen['guest.customizationInfo']?.customizationStatus ?? '',
-    heartbeat: seen.guestHeartbeatStatus,
+    name: parsed.name,
+    folder: parsed.parent,
+    resourcePool: parsed.resourcePool,
+    powerState: parsed['runtime.powerState'],
+    host: parsed['runtime.host'],
+    connection: parsed['runtime.connectionState'],
+    tools: parsed['guest.toolsRunningStatus'],
+    address: parsed['guest.ipAddress'],
+    hostName: parsed['guest.hostName'],
+    customization: parsed['guest.customizationInfo']?.customizationStatus ?? '',
+    heartbeat: parsed.guestHeartbeatStatus,
     // Without any there is no current one, whatever was told of it before.
     snapshots: roots.length === 0 ? '' : [current, ...roots].join(' '),
-    config: seen['config.changeVersion'],
+    config: parsed['config.changeVersion'],
   };
 }
 
 const digits = 16;
 
 /** Tells one state of a VM from another: the same for the look of a run and for the watch, in whatever worker. */
-export const seenOf = (state: WatchedVm): string =>
+export const digestOf = (state: WatchedVm): string =>
   createHash('sha256')
     .update(JSON.stringify(Object.values(state)))
     .digest('hex')

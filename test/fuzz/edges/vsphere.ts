@@ -3,7 +3,7 @@ import { openVcenter, type Vim } from '../../../activities/vsphere/client.ts';
 import { openGateway } from '../../../activities/vsphere/gateway.ts';
 import type { SoapAnswer } from '../../../activities/vsphere/http.ts';
 import type { VcenterGateway } from '../../../activities/vsphere/types.ts';
-import { toFacts } from '../../../activities/vsphere/observation/vm.ts';
+import { toObservedVm } from '../../../activities/vsphere/observation/vm.ts';
 import { openInventory } from '../../../activities/vsphere/observation/inventory.ts';
 import { readSites } from '../../../activities/vsphere/observation/read-sites.ts';
 import { openKnownVms } from '../../../activities/vsphere/watch/known-vms.ts';
@@ -180,7 +180,7 @@ export const vsphereEdges: readonly Edge[] = [
       const seen = await answering('RetrievePropertiesEx', answer).read('x-1', never);
       return seen === null
         ? null
-        : toFacts(
+        : toObservedVm(
             seen,
             { location: null, zone: null, hostName: null, cpuMHz: 0, task: null, clusterModule: null },
             'off',
@@ -243,7 +243,7 @@ export const vsphereEdges: readonly Edge[] = [
         never,
       )) {
         vms.take(batch.updates);
-        return vms.news();
+        return vms.changes();
       }
       return [];
     },

@@ -1,8 +1,8 @@
-import type { Fetched, ImageCacheFacts } from '../../../contracts/virtual-machine/observation.ts';
+import type { Fetched, ObservedImageCache } from '../../../contracts/virtual-machine/observation.ts';
 import { judgeImageCache } from './cached-files.ts';
 
 const place = { datacenterId: 'dc', datastoreId: 'ds', profileId: 'p' };
-const cache = (hardwareReady: boolean, ready?: boolean | null): Fetched<ImageCacheFacts> => ({
+const cache = (hardwareReady: boolean, ready?: boolean | null): Fetched<ObservedImageCache> => ({
   kind: 'found',
   value: { hardwareReady, locations: ready === undefined ? [] : [{ ...place, ready, files: [], message: 'copying' }] },
 });
@@ -11,7 +11,7 @@ const rows: [
   why: string,
   name: string | null,
   location: string | null,
-  fetched: Fetched<ImageCacheFacts> | null,
+  fetched: Fetched<ObservedImageCache> | null,
   is: string,
 ][] = [
   ['HasLabel No: ready, no cache is needed', null, null, null, 'ready'],

@@ -6,7 +6,12 @@ import {
   type FilePlace,
 } from '../../../contracts/virtual-machine/cached-files.ts';
 import { virtualMachineAnnotations, virtualMachineLabels } from '../../../contracts/virtual-machine/metadata.ts';
-import type { ImageCacheFacts, ImageFacts, PlacedAt, Fetched } from '../../../contracts/virtual-machine/observation.ts';
+import type {
+  ObservedImageCache,
+  ObservedImage,
+  PlacedAt,
+  Fetched,
+} from '../../../contracts/virtual-machine/observation.ts';
 import type { CreateSource } from '../../../contracts/virtual-machine/mutations.ts';
 import type { Outcome, VirtualMachineAction } from './context.ts';
 import { execute, stop, type Context } from './context.ts';
@@ -17,7 +22,7 @@ import type { DesiredVirtualMachine } from '../../../contracts/virtual-machine/l
 type CachedSource = Extract<CreateSource, { kind: 'cachedDisks' }>;
 /** Before it is known what is cached. */
 export type ChosenCache = Pick<CachedSource, 'kind' | 'itemId' | 'mode'>;
-type CachedLocation = ImageCacheFacts['locations'][number];
+type CachedLocation = ObservedImageCache['locations'][number];
 
 /** The files for it where the VM goes, or what comes first: they are asked for and waited for, or cannot be used. */
 export function planCachedFiles(
@@ -49,7 +54,7 @@ export function planCachedFiles(
       providerVersion: image.providerVersion,
       location,
     } as const;
-    const mark = {
+    const annotation = {
       labels: { [virtualMachineLabels.imageCache]: image.cacheName },
       annotations: {
         [virtualMachineAnnotations.imageCacheLocation]: `${datacenter},${datastore},${storage.profileId}`,
@@ -59,7 +64,7 @@ export function planCachedFiles(
       outcome: execute(
         'create',
         [`Have image ${image.name} cached on ${datastore}`, ask],
-        [`Let ${desired.name} wait for it`, { kind: 'patchVirtualMachine', patches: [mark] }],
+        [`Let ${desired.name} wait for it`, { kind: 'patchVirtualMachine', patches: [annotation] }],
       ),
     };
   }
@@ -80,7 +85,7 @@ const cachedAt = (
 /** Whether a VM can be made of these files. */
 export function judgeFiles(
   chosen: ChosenCache,
-  { name, hardware }: Pick<ImageFacts, 'name' | 'hardware'>,
+  { name, hardware }: Pick<ObservedImage, 'name' | 'hardware'>,
   files: readonly CachedFile[],
 ): CachedSource | { problem: string } {
   const disks = files.filter(({ kind }) => kind === 'disk').map(({ path }) => path);
@@ -152,7 +157,7 @@ export type CacheReadiness =
  */
 export function judgeImageCache(
   { imageCache: wanted }: Pick<DesiredVirtualMachine, 'imageCache'>,
-  fetched: Fetched<ImageCacheFacts> | null,
+  fetched: Fetched<ObservedImageCache> | null,
 ): CacheReadiness {
   if (wanted.name === null) return { kind: 'ready', drop: [] };
   if (fetched?.kind !== 'found')

@@ -5,7 +5,7 @@ import {
   managedBy,
   virtualMachineAnnotations,
 } from '../../../contracts/virtual-machine/metadata.ts';
-import type { VmFacts } from '../../../contracts/virtual-machine/observation.ts';
+import type { ObservedVm } from '../../../contracts/virtual-machine/observation.ts';
 import type { Outcome } from './context.ts';
 import {
   diffCompute,
@@ -88,9 +88,9 @@ function planDue(context: VmContext, changeVersion: string, moId: string): Outco
 }
 
 /** One that is suspended cannot be changed, one that an administrator has paused shall not be: it only gets its marks. */
-const isLeftAlone = (vm: VmFacts): boolean => vm.powerState === 'suspended' || isPaused(vm);
+const isLeftAlone = (vm: ObservedVm): boolean => vm.powerState === 'suspended' || isPaused(vm);
 
-export const isPaused = ({ config }: Pick<VmFacts, 'config'>): boolean =>
+export const isPaused = ({ config }: Pick<ObservedVm, 'config'>): boolean =>
   config?.extraConfig[extraConfigKeys.paused]?.toLowerCase() === 'true';
 
 export const isConnected = ({ vm }: Pick<VmContext, 'vm'>): boolean =>
@@ -103,13 +103,13 @@ export function diffConfig(context: VmContext): ConfigDifference {
   const whenOff = { compute: [] as string[], network: [] as string[], cdrom: [] as string[] };
   if (config === null) return { spec: null, whenOff };
   const isOff = vm.powerState === 'poweredOff';
-  const marks: ReconfigSpec = {
+  const metadata: ReconfigSpec = {
     ...(config.managedBy?.extensionKey === managedBy.extensionKey ? {} : { managedBy }),
     ...(config.annotation === '' ? { annotation: defaultVmAnnotation } : {}),
   };
   if (isLeftAlone(vm)) {
     const extraConfig = diffExtraConfig(ownershipMark(desired), config.extraConfig);
-    return { spec: joinSpecs([marks, { ...(extraConfig.length > 0 && { extraConfig }) }]), whenOff };
+    return { spec: joinSpecs([metadata, { ...(extraConfig.length > 0 && { extraConfig }) }]), whenOff };
   }
 
   const applied = judgeResize(desired, observed.prerequisites.class, settings).apply;
@@ -130,7 +130,7 @@ export function diffConfig(context: VmContext): ConfigDifference {
     ...planRestartIntent(context),
   ];
   return {
-    spec: joinSpecs([marks, compute.spec, set.spec, { deviceChange, extraConfig }]),
+    spec: joinSpecs([metadata, compute.spec, set.spec, { deviceChange, extraConfig }]),
     whenOff: { compute: [...compute.whenOff, ...set.whenOff], network: cards.whenOff, cdrom: cdroms.whenOff },
   };
 }

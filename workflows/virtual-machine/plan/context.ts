@@ -1,7 +1,7 @@
 import type { Plan, Step } from '../../lib/plan.ts';
 import type { Lifecycle, Situation } from '../../lib/lifecycle.ts';
 import type { VirtualMachineStatus } from '../../../contracts/crds/virtual-machine.ts';
-import type { ObjectFacts, VsphereFacts } from '../../../contracts/virtual-machine/activities.ts';
+import type { ObservedObjects, VcenterObservation } from '../../../contracts/virtual-machine/activities.ts';
 import type { FileOperation, FilePlace } from '../../../contracts/virtual-machine/cached-files.ts';
 import type { ReconfigSpec } from '../../../contracts/virtual-machine/config.ts';
 import type {
@@ -21,7 +21,7 @@ import type {
   StageFailure,
   VirtualMachineMemory,
   VirtualMachineObservation,
-  VmFacts,
+  ObservedVm,
 } from '../../../contracts/virtual-machine/observation.ts';
 import { composeObservation } from '../observation.ts';
 import type { SlotClaim } from '../slots.ts';
@@ -55,7 +55,7 @@ export type VirtualMachineAction =
   | { kind: 'detachDisks'; moId: string; keys: number[] }
   | { kind: 'destroy'; moId: string }
   /** Takes drover's marks off a VM that stays. */
-  | { kind: 'releaseMarks'; moId: string }
+  | { kind: 'releaseVm'; moId: string }
   | { kind: 'cancelTask'; task: string };
 
 /** An action as a planner says it: `stage` is the part of the lifecycle whose failures it counts among. */
@@ -66,9 +66,9 @@ export type VirtualMachineStep = StagedAction & Step;
 /** What is known of a VirtualMachine and its VM. */
 export interface ObservedVirtualMachine {
   recorded: VirtualMachineStatus;
-  objects: ObjectFacts;
+  objects: ObservedObjects;
   /** Null: it was not observed, as there is no such object, its owner has paused it, or there is a problem. */
-  vcenter: VsphereFacts | null;
+  vcenter: VcenterObservation | null;
   /** Why vCenter could not be observed. */
   problem: Pick<StageFailure, 'reason' | 'message' | 'requeue'> | null;
   /** A step of this run told it, and no observation: a change since the status was written is the run's own. */
@@ -109,7 +109,7 @@ export interface Context {
 
 /** Of a VM that exists. */
 export interface VmContext extends Context {
-  vm: VmFacts;
+  vm: ObservedVm;
 }
 
 export const contextIn = (

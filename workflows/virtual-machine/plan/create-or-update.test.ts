@@ -30,32 +30,32 @@ const rows: [why: string, given: Given, does: string][] = [
     'wait Updating',
   ],
   [
-    'VMExists Yes, without a mark: that is written first',
-    { observed: { candidates: [candidateOf({ mark: null })] }, config: { extraConfig: {} } },
+    'VMExists Yes, without an owner: that is written first',
+    { observed: { candidates: [candidateOf({ owner: null })] }, config: { extraConfig: {} } },
     'adopt',
   ],
   [
     'VMExists Yes, of the operator before',
     {
-      observed: { candidates: [candidateOf({ mark: { namespacedName: 'team/web', uid: null } })] },
+      observed: { candidates: [candidateOf({ owner: { namespacedName: 'team/web', uid: null } })] },
       vm: { powerState: 'poweredOff' },
     },
     'adopt',
   ],
   [
     'what cannot be reached cannot be taken over',
-    { observed: { candidates: [candidateOf({ mark: null })] }, vm: { connectionState: 'disconnected' } },
+    { observed: { candidates: [candidateOf({ owner: null })] }, vm: { connectionState: 'disconnected' } },
     'stop NotConnected',
   ],
   [
-    'a mark that could not be written is tried again',
-    { observed: { candidates: [candidateOf({ mark: null })] }, memory: { failures: [failureIn('config')] } },
+    'an owner that could not be written is tried again',
+    { observed: { candidates: [candidateOf({ owner: null })] }, memory: { failures: [failureIn('config')] } },
     'requeue VcenterRefused',
   ],
   ['VMExists No: it is made', none, 'createVirtualMachine'],
   [
     'a foreign VM of that name is never touched',
-    { ...none, observed: { candidates: [candidateOf({ moId: 'vm-2', mark: null, foundBy: ['name'] })] } },
+    { ...none, observed: { candidates: [candidateOf({ moId: 'vm-2', owner: null, foundBy: ['name'] })] } },
     'stop NotOwned',
   ],
   [

@@ -1,5 +1,5 @@
 import type { CachedFile } from '../../../contracts/virtual-machine/cached-files.ts';
-import type { ImageFacts } from '../../../contracts/virtual-machine/observation.ts';
+import type { ObservedImage } from '../../../contracts/virtual-machine/observation.ts';
 import { judgeFiles } from './cached-files.ts';
 import { planCreate } from './create.ts';
 import {
@@ -15,7 +15,7 @@ import {
   type Given,
 } from '../../../test/fixtures/workflows/virtual-machine.ts';
 
-const image = (more: Partial<ImageFacts>) => ({ image: { kind: 'found' as const, value: imageOf(more) } });
+const image = (more: Partial<ObservedImage>) => ({ image: { kind: 'found' as const, value: imageOf(more) } });
 const group = (more: object = {}) => ({ group: { found: true, linked: true, placement: placedAt, ...more } });
 const fast = { settings: { fastDeploy: 'linked' as const } };
 const cached = (ready: boolean | null) => ({ imageCache: cachedOf({ ready }) });
@@ -165,7 +165,7 @@ test.each(sources)('where the disks come from: %s', (_why, given, source) => {
   ).toMatchObject([source]);
 });
 
-test('the call says all: mark, UUIDs, size, cards; and its zone is noted first', () => {
+test('the call says all: metadata, UUIDs, size, cards; and its zone is noted first', () => {
   const outcome = planCreate(
     contextOf({
       vm: null,

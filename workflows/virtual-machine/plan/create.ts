@@ -5,7 +5,7 @@ import {
   virtualMachineAnnotations,
   virtualMachineLabels,
 } from '../../../contracts/virtual-machine/metadata.ts';
-import type { Fetched, ImageFacts, PlacedAt } from '../../../contracts/virtual-machine/observation.ts';
+import type { Fetched, ObservedImage, PlacedAt } from '../../../contracts/virtual-machine/observation.ts';
 import type { CreateSource, CreateSpec } from '../../../contracts/virtual-machine/mutations.ts';
 import { placeOf, planCachedFiles, planCopies, removeCopies, type ChosenCache } from './cached-files.ts';
 import { judgePrerequisites, obstacleOf } from './prerequisites.ts';
@@ -121,7 +121,8 @@ export function chooseSource(
   return { problem: `An item of type ${image.type} cannot be deployed; OVF, OVA and ISO can` };
 }
 
-const found = (image: Fetched<ImageFacts> | null): ImageFacts | null => (image?.kind === 'found' ? image.value : null);
+const found = (image: Fetched<ObservedImage> | null): ObservedImage | null =>
+  image?.kind === 'found' ? image.value : null;
 
 const describeSource = (source: CreateSource): string => {
   switch (source.kind) {

@@ -11,8 +11,8 @@ import {
 } from '../../../test/fixtures/workflows/virtual-machine.ts';
 
 const off = { powerState: 'poweredOff' as const };
-const mark = contextOf().observed.vm?.config?.extraConfig ?? {};
-const adminPaused = { extraConfig: { ...mark, 'vmservice.virtualmachine.pause': 'true' } };
+const metadata = contextOf().observed.vm?.config?.extraConfig ?? {};
+const adminPaused = { extraConfig: { ...metadata, 'vmservice.virtualmachine.pause': 'true' } };
 const disk = { key: 2_001, name: 'data', capacityBytes: 1, own: false, boot: false };
 const promotion = { id: 'task-1', descriptionId: 'VirtualMachine.promoteDisks', progress: null };
 
@@ -26,7 +26,7 @@ const rows: [why: string, given: Given, does: string][] = [
     { desired: { finalizers: [virtualMachineFinalizers.deprecated] }, vm: off },
     'destroy',
   ],
-  ['CheckSkipDelete Yes: the VM stays, without its marks', { desired: { skipDelete: true } }, 'releaseMarks'],
+  ['CheckSkipDelete Yes: the VM stays, without its metadata', { desired: { skipDelete: true } }, 'releaseVm'],
   [
     'CheckSkipDelete Yes: once',
     { desired: { skipDelete: true }, config: { extraConfig: {}, managedBy: null } },
@@ -37,13 +37,13 @@ const rows: [why: string, given: Given, does: string][] = [
     'CheckSkipDelete Yes: what others have left on a VM that was never taken over stays',
     {
       desired: { skipDelete: true },
-      observed: { candidates: [candidateOf({ mark: null })] },
+      observed: { candidates: [candidateOf({ owner: null })] },
       config: { extraConfig: { 'vmservice.note': 'x' } },
     },
     'patchVirtualMachine',
   ],
   [
-    'CheckSkipDelete Yes: marks that cannot be taken off hold the finalizer',
+    'CheckSkipDelete Yes: metadata that cannot be removed hold the finalizer',
     { desired: { skipDelete: true }, memory: { failures: [failureIn('delete')] } },
     'requeue VcenterRefused',
   ],
@@ -165,7 +165,7 @@ const rows: [why: string, given: Given, does: string][] = [
   ],
   [
     'a foreign VM of that name stays, the object goes',
-    { vm: null, observed: { candidates: [candidateOf({ mark: null, foundBy: ['name'] })] } },
+    { vm: null, observed: { candidates: [candidateOf({ owner: null, foundBy: ['name'] })] } },
     'patchVirtualMachine',
   ],
   [
@@ -175,12 +175,12 @@ const rows: [why: string, given: Given, does: string][] = [
   ],
   [
     'one that was never taken over stays',
-    { observed: { candidates: [candidateOf({ mark: null })] } },
+    { observed: { candidates: [candidateOf({ owner: null })] } },
     'patchVirtualMachine',
   ],
   [
     'one of the operator before is taken over first',
-    { observed: { candidates: [candidateOf({ mark: { namespacedName: 'team/web', uid: null } })] } },
+    { observed: { candidates: [candidateOf({ owner: { namespacedName: 'team/web', uid: null } })] } },
     'adopt',
   ],
   ['its properties are looked at first', { observed: { vm: null, candidates: [candidateOf()] } }, 'wait Deleting'],

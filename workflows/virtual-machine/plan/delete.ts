@@ -1,5 +1,5 @@
 import { virtualMachineAnnotations, virtualMachineFinalizers } from '../../../contracts/virtual-machine/metadata.ts';
-import type { VmFacts } from '../../../contracts/virtual-machine/observation.ts';
+import type { ObservedVm } from '../../../contracts/virtual-machine/observation.ts';
 import type { Outcome } from './context.ts';
 import { findOwn, type Ownership } from './find-own.ts';
 import { isConnected, isPaused } from './config.ts';
@@ -63,20 +63,20 @@ function cancelCreate({ desired, memory, nowMs }: Context): Outcome {
   return { kind: 'execute', steps: [...cancel.steps, ...(desired.creatingSince === null ? [] : note.steps)] };
 }
 
-const isAdminPaused = (vm: VmFacts | null): boolean => vm !== null && isPaused(vm);
+const isAdminPaused = (vm: ObservedVm | null): boolean => vm !== null && isPaused(vm);
 
 /** The VM stays, without drover's marks. */
 function releaseVm({ desired, observed }: Context, found: Ownership): Outcome {
   const { vm } = observed;
   // What others have left on a VM that was never taken over is not drover's to take off.
-  if (found.kind !== 'own' || found.mark === 'none' || vm === null || !isMarked(vm)) return success;
+  if (found.kind !== 'own' || found.owner === 'none' || vm === null || !hasMetadata(vm)) return success;
   return execute('delete', [
-    `Leave VM ${desired.name} to others: take drover’s marks off`,
-    { kind: 'releaseMarks', moId: vm.moId },
+    `Leave VM ${desired.name} to others: remove drover’s metadata`,
+    { kind: 'releaseVm', moId: vm.moId },
   ]);
 }
 
-const isMarked = ({ config }: VmFacts): boolean =>
+const hasMetadata = ({ config }: ObservedVm): boolean =>
   config !== null &&
   (config.managedBy !== null ||
     Object.keys(config.extraConfig).some((key) => key.startsWith('vmservice.') || key.startsWith('drover.')));
@@ -90,8 +90,8 @@ function deleteVm(context: Context, found: Ownership): Outcome {
   if (vm === null || vm.moId !== found.moId)
     return wait('Deleting', 'another observation of its VM', nowMs + settings.pollMs);
   // One that was never taken over is not drover's to destroy, whatever UUID the object has named.
-  if (found.mark === 'none') return success;
-  return found.mark === 'former' ? planAdoption({ ...context, vm }) : destroy({ ...context, vm });
+  if (found.owner === 'none') return success;
+  return found.owner === 'former' ? planAdoption({ ...context, vm }) : destroy({ ...context, vm });
 }
 
 /** Powered off, without what is not its own, and then destroyed. */

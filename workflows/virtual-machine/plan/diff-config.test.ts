@@ -5,7 +5,7 @@ import { classOf, configOf, desiredOf } from '../../../test/fixtures/workflows/v
 import { wantCompute, wantExtraConfig } from './want-config.ts';
 
 const size = (more: Partial<WantedSize> = {}): WantedSize => ({ ...desiredOf().size, ...more });
-const mark = { 'vmservice.namespacedName': 'team/web', 'drover.uid': desiredOf().uid };
+const metadata = { 'vmservice.namespacedName': 'team/web', 'drover.uid': desiredOf().uid };
 
 describe('size', () => {
   const rows: [
@@ -104,33 +104,33 @@ describe('ExtraConfig', () => {
     current: Record<string, string>,
     changes: Record<string, string>,
   ][] = [
-    ['the mark is there', {}, mark, {}],
-    ['the mark is written where it is missing', {}, {}, mark],
+    ['the metadata is there', {}, metadata, {}],
+    ['the metadata is written where it is missing', {}, {}, metadata],
     [
       'and where it is another',
       {},
-      { ...mark, 'vmservice.namespacedName': 'a/b' },
+      { ...metadata, 'vmservice.namespacedName': 'a/b' },
       { 'vmservice.namespacedName': 'team/web' },
     ],
     [
       'what is asked for is set, and noted',
       { 'a.b': '1' },
-      mark,
+      metadata,
       { 'a.b': '1', 'vmservice.extraconfig.managedKeys': 'a.b' },
     ],
     [
       'what is so already is left out',
       { 'a.b': '1' },
-      { ...mark, 'a.b': '1', 'vmservice.extraconfig.managedKeys': 'a.b' },
+      { ...metadata, 'a.b': '1', 'vmservice.extraconfig.managedKeys': 'a.b' },
       {},
     ],
     [
       'what is no longer asked for goes',
       {},
-      { ...mark, 'a.b': '1', 'vmservice.extraconfig.managedKeys': 'a.b' },
+      { ...metadata, 'a.b': '1', 'vmservice.extraconfig.managedKeys': 'a.b' },
       { 'a.b': '', 'vmservice.extraconfig.managedKeys': '' },
     ],
-    ['what others have set stays', {}, { ...mark, 'tools.x': '1' }, {}],
+    ['what others have set stays', {}, { ...metadata, 'tools.x': '1' }, {}],
     [
       'what belongs to the platform cannot be asked for',
       {
@@ -139,13 +139,13 @@ describe('ExtraConfig', () => {
         'guestinfo.metadata.encoding': 'x',
         'drover.uid': 'x',
       },
-      mark,
+      metadata,
       {},
     ],
     [
-      'the mark of an evacuation always goes',
+      'the metadata of an evacuation always goes',
       {},
-      { ...mark, 'maintenance.vm.evacuation.poweroff': 'true' },
+      { ...metadata, 'maintenance.vm.evacuation.poweroff': 'true' },
       { 'maintenance.vm.evacuation.poweroff': '' },
     ],
   ];

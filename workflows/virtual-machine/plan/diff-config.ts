@@ -9,7 +9,7 @@ import type {
   Disk,
   NetworkCard,
 } from '../../../contracts/virtual-machine/config.ts';
-import type { NetworkFacts } from '../../../contracts/virtual-machine/observation.ts';
+import type { ObservedNetwork } from '../../../contracts/virtual-machine/observation.ts';
 
 /** What one part of a configuration differs in: what can be changed now, and what only while the VM is off, in words. */
 export interface Difference {
@@ -113,7 +113,7 @@ export interface DeviceDifference {
  */
 export function diffNetworkCards(
   wanted: readonly WantedNetworkCard[],
-  network: NetworkFacts | null,
+  network: ObservedNetwork | null,
   current: readonly NetworkCard[],
   isOff: boolean,
 ): DeviceDifference {

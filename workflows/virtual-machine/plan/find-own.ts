@@ -5,7 +5,7 @@ import { fullName } from './context.ts';
 export type Ownership =
   | { kind: 'none' }
   /** The mark that it has: drover's, that of the operator before it, none. Where it is not drover's, it is adopted: the mark is written first. */
-  | { kind: 'own'; moId: string; mark: 'drover' | 'former' | 'none' }
+  | { kind: 'own'; moId: string; owner: 'drover' | 'former' | 'none' }
   /** Somebody else's has the name, or the UUID: it is never touched. */
   | { kind: 'foreign'; message: string }
   | { kind: 'ambiguous'; message: string };
@@ -18,32 +18,32 @@ export function findOwn(
   desired: Pick<DesiredVirtualMachine, 'namespace' | 'name' | 'uid'>,
   candidates: readonly Candidate[],
 ): Ownership {
-  const marked = candidates.filter((candidate) => isMarked(candidate, desired));
-  if (marked.length > 1) return ambiguous(marked);
-  const [own] = marked;
+  const owned = candidates.filter((candidate) => isOwned(candidate, desired));
+  if (owned.length > 1) return ambiguous(owned);
+  const [own] = owned;
   const twins = candidates.filter(({ foundBy }) => foundBy.includes('instanceUuid') || foundBy.includes('uid'));
   if (own !== undefined) {
     const others = twins.filter(({ moId }) => moId !== own.moId);
-    return others.length > 0 ? ambiguous([own, ...others]) : { kind: 'own', moId: own.moId, mark: 'drover' };
+    return others.length > 0 ? ambiguous([own, ...others]) : { kind: 'own', moId: own.moId, owner: 'drover' };
   }
 
   const adoptable = candidates
-    .filter((candidate) => candidate.mark === null || isMarkedWithoutUid(candidate, desired))
+    .filter((candidate) => candidate.owner === null || isFormerlyOwned(candidate, desired))
     .filter(isAdoptable);
   if (adoptable.length > 1) return ambiguous(adoptable);
   const stranger = candidates.find((candidate) => !adoptable.includes(candidate));
   const [adopted] = adoptable;
   if (adopted !== undefined && (stranger === undefined || !twins.includes(stranger)))
-    return { kind: 'own', moId: adopted.moId, mark: adopted.mark === null ? 'none' : 'former' };
+    return { kind: 'own', moId: adopted.moId, owner: adopted.owner === null ? 'none' : 'former' };
   return stranger === undefined ? { kind: 'none' } : foreign(stranger);
 }
 
-const isMarked = ({ mark }: Candidate, desired: Pick<DesiredVirtualMachine, 'namespace' | 'name' | 'uid'>): boolean =>
-  mark !== null && mark.uid === desired.uid && mark.namespacedName === fullName(desired);
+const isOwned = ({ owner }: Candidate, desired: Pick<DesiredVirtualMachine, 'namespace' | 'name' | 'uid'>): boolean =>
+  owner !== null && owner.uid === desired.uid && owner.namespacedName === fullName(desired);
 
 /** Made by the operator that drover replaces, which wrote no uid. */
-const isMarkedWithoutUid = ({ mark }: Candidate, desired: Pick<DesiredVirtualMachine, 'namespace' | 'name'>): boolean =>
-  mark !== null && mark.uid === null && mark.namespacedName === fullName(desired);
+const isFormerlyOwned = ({ owner }: Candidate, desired: Pick<DesiredVirtualMachine, 'namespace' | 'name'>): boolean =>
+  owner !== null && owner.uid === null && owner.namespacedName === fullName(desired);
 
 /** A name proves nothing. */
 const isAdoptable = ({ foundBy, inFolder }: Candidate): boolean =>
@@ -51,11 +51,11 @@ const isAdoptable = ({ foundBy, inFolder }: Candidate): boolean =>
 
 const ambiguous = (all: readonly Candidate[]): Ownership => ({
   kind: 'ambiguous',
-  message: `${all.map(({ name, moId }) => `${name} (${moId})`).join(' and ')} could both be it. Take the instance UUID or the mark off all but one`,
+  message: `${all.map(({ name, moId }) => `${name} (${moId})`).join(' and ')} could both be it. Take the instance UUID or the owner off all but one`,
 });
 
-function foreign({ name, moId, mark, inFolder, foundBy }: Candidate): Ownership {
-  const whose = mark === null ? 'has no ownership mark' : `belongs to ${mark.namespacedName}`;
+function foreign({ name, moId, owner, inFolder, foundBy }: Candidate): Ownership {
+  const whose = owner === null ? 'has no owner' : `belongs to ${owner.namespacedName}`;
   const where = inFolder ? '' : ' and is not in the folder of the namespace';
   const clash = foundBy.includes('name') ? 'name' : 'UUID';
   return {

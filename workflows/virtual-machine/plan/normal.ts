@@ -124,7 +124,7 @@ export function planCreateOrUpdate(context: Context): Outcome {
     case 'own':
       if (observed.vm === null || observed.vm.moId !== found.moId)
         return wait('Updating', 'another observation of its VM', context.nowMs + settings.pollMs);
-      return found.mark === 'drover'
+      return found.owner === 'drover'
         ? planUpdate({ ...context, vm: observed.vm })
         : planAdoption({ ...context, vm: observed.vm });
     case 'none': {
@@ -150,7 +150,7 @@ export function planAdoption(context: VmContext): Outcome {
   const failure = failureOf(context, stage);
   return failure === undefined
     ? execute(stage, [
-        `Take VM ${vm.name} over: write the ownership mark`,
+        `Take VM ${vm.name} over: write its owner`,
         { kind: 'adopt', moId: vm.moId, changeVersion: vm.config.changeVersion },
       ])
     : retry(failure);

@@ -275,7 +275,7 @@ test('a restart that is asked for once is made once, whatever is lost on the way
   );
 });
 
-test('the model finds what it shall: its VM by its mark, and nothing of a stranger', () => {
+test('the model finds what it shall: its VM by its metadata, and nothing of a stranger', () => {
   const world = worldOf(fresh({}), settings, beginMs);
   goOn(world);
   expect(observe(world).candidates).toHaveLength(1);

@@ -84,7 +84,7 @@ const rows: [why: string, given: Given, comesTo: string][] = [
     {
       vm: null,
       observed: {
-        candidates: [{ moId: 'vm-9', name: 'web', foundBy: ['name'], instanceUuid: 'x', mark: null, inFolder: true }],
+        candidates: [{ moId: 'vm-9', name: 'web', foundBy: ['name'], instanceUuid: 'x', owner: null, inFolder: true }],
       },
     },
     'blocked NotOwned',

@@ -1,13 +1,13 @@
 import type { PowerMode, VirtualMachinePowerState } from '../../../contracts/virtual-machine/lifecycle.ts';
 import { virtualMachineAnnotations } from '../../../contracts/virtual-machine/metadata.ts';
-import type { VmFacts } from '../../../contracts/virtual-machine/observation.ts';
+import type { ObservedVm } from '../../../contracts/virtual-machine/observation.ts';
 import type { Outcome } from './context.ts';
 import { isConnected, isPaused, planConfig } from './config.ts';
 import { planRestart } from './restart.ts';
 import { execute, failureOf, patch, stop, success, wait, type Context, type VmContext } from './context.ts';
 
 const stateOf = { poweredOn: 'PoweredOn', poweredOff: 'PoweredOff', suspended: 'Suspended' } as const;
-export const powerStateOf = ({ powerState }: Pick<VmFacts, 'powerState'>): VirtualMachinePowerState =>
+export const powerStateOf = ({ powerState }: Pick<ObservedVm, 'powerState'>): VirtualMachinePowerState =>
   stateOf[powerState];
 
 /** Brings the VM to the power state that is wanted. */
@@ -140,7 +140,7 @@ function soften(
   ]);
 }
 
-const hard = ({ moId, name }: Pick<VmFacts, 'moId' | 'name'>, operation: 'shutdown' | 'standby'): Outcome =>
+const hard = ({ moId, name }: Pick<ObservedVm, 'moId' | 'name'>, operation: 'shutdown' | 'standby'): Outcome =>
   operation === 'shutdown'
     ? execute('power', [`Power off ${name}`, { kind: 'power', moId, operation: 'powerOff' }])
     : execute('power', [`Suspend ${name}`, { kind: 'power', moId, operation: 'suspend' }]);

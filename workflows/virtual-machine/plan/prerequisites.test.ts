@@ -1,9 +1,9 @@
 import type { DesiredVirtualMachine } from '../../../contracts/virtual-machine/lifecycle.ts';
-import type { ImageFacts, Prerequisites } from '../../../contracts/virtual-machine/observation.ts';
+import type { ObservedImage, Prerequisites } from '../../../contracts/virtual-machine/observation.ts';
 import { judgePrerequisites, obstacleOf } from './prerequisites.ts';
 import { desiredOf, imageOf, prerequisitesOf } from '../../../test/fixtures/workflows/virtual-machine.ts';
 
-const image = (more: Partial<ImageFacts>): Pick<Prerequisites, 'image'> => ({
+const image = (more: Partial<ObservedImage>): Pick<Prerequisites, 'image'> => ({
   image: { kind: 'found', value: imageOf(more) },
 });
 const policy = (more: object): Pick<Prerequisites, 'resourcePolicy'> => ({

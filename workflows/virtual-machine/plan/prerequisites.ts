@@ -1,7 +1,7 @@
 import type { ConditionUpdate } from '../../../contracts/conditions.ts';
 import type { DesiredVirtualMachine } from '../../../contracts/virtual-machine/lifecycle.ts';
 import { objectReasons, trueReason, virtualMachineConditions } from '../../../contracts/virtual-machine/conditions.ts';
-import type { Fetched, ImageFacts, Prerequisites } from '../../../contracts/virtual-machine/observation.ts';
+import type { Fetched, ObservedImage, Prerequisites } from '../../../contracts/virtual-machine/observation.ts';
 
 /** What a prerequisite comes to: its condition, or that there is none to tell. */
 export interface Judged {
@@ -48,7 +48,7 @@ function judgeClass({ class: fetched }: Prerequisites): Judged {
 const imageKinds = ['VirtualMachineImage', 'ClusterVirtualMachineImage'];
 const providerKinds = ['ContentLibraryItem', 'ClusterContentLibraryItem', 'VirtualMachine'];
 
-function judgeImage({ image }: DesiredVirtualMachine, fetched: Fetched<ImageFacts> | null): Judged {
+function judgeImage({ image }: DesiredVirtualMachine, fetched: Fetched<ObservedImage> | null): Judged {
   const type = types.imageReady;
   if (image === null) return unmet(type, 'NotSet', 'spec.image names no image');
   if (!imageKinds.includes(image.kind))

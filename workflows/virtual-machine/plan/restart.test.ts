@@ -3,10 +3,10 @@ import { beginMs, inShort, minute, vmContextOf, type Given } from '../../../test
 
 const forMs = beginMs + minute;
 const wanted = { nextRestartTime: new Date(forMs).toISOString() };
-const mark = vmContextOf().vm.config?.extraConfig ?? {};
-const last = (ms: number) => ({ extraConfig: { ...mark, 'vmservice.lastRestartTime': `${ms}000000` } });
-const intent = (ms: number, bootMark = 'boot-1') => ({
-  extraConfig: { ...mark, 'drover.restartIntent': `${ms} ${bootMark}` },
+const metadata = vmContextOf().vm.config?.extraConfig ?? {};
+const last = (ms: number) => ({ extraConfig: { ...metadata, 'vmservice.lastRestartTime': `${ms}000000` } });
+const intent = (ms: number, bootId = 'boot-1') => ({
+  extraConfig: { ...metadata, 'drover.restartIntent': `${ms} ${bootId}` },
 });
 
 const rows: [why: string, given: Given, does: string, writesIntent: boolean][] = [
@@ -28,7 +28,7 @@ const rows: [why: string, given: Given, does: string, writesIntent: boolean][] =
     'nonsense in its place neither',
     {
       desired: wanted,
-      config: { extraConfig: { ...mark, 'drover.restartIntent': 'x', 'vmservice.lastRestartTime': 'y' } },
+      config: { extraConfig: { ...metadata, 'drover.restartIntent': 'x', 'vmservice.lastRestartTime': 'y' } },
     },
     'wait Restarting',
     true,

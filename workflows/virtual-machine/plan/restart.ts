@@ -17,7 +17,7 @@ export function planRestart({ desired, memory, vm, nowMs }: VmContext): Outcome 
   const { moId, name } = vm;
   const intent = readRestartIntent(vm.config.extraConfig);
   const asked = memory.restart?.forMs === forMs ? memory.restart : null;
-  const isMade = (asked !== null && !asked.failed) || (intent?.forMs === forMs && intent.bootMark !== vm.bootMark);
+  const isMade = (asked !== null && !asked.failed) || (intent?.forMs === forMs && intent.bootId !== vm.bootId);
   if (isMade) {
     const extraConfig = [
       { key: extraConfigKeys.lastRestartTime, value: `${forMs}000000` },
@@ -50,7 +50,7 @@ export function planRestartIntent({ desired, memory, vm, nowMs }: VmContext): { 
     return [];
   if (forMs <= lastRestartMs(vm.config.extraConfig) || memory.restart?.forMs === forMs) return [];
   if (readRestartIntent(vm.config.extraConfig)?.forMs === forMs) return [];
-  return [{ key: extraConfigKeys.restartIntent, value: `${forMs} ${vm.bootMark}` }];
+  return [{ key: extraConfigKeys.restartIntent, value: `${forMs} ${vm.bootId}` }];
 }
 
 /** Null: no restart is asked for, or its time is not known yet (`now` is replaced by one first). */

@@ -1,16 +1,16 @@
 import type { VirtualMachineSettings } from '../../../contracts/virtual-machine/lifecycle.ts';
-import type { ClassFacts, Fetched } from '../../../contracts/virtual-machine/observation.ts';
+import type { ObservedClass, Fetched } from '../../../contracts/virtual-machine/observation.ts';
 import { describeApplied, judgeResize } from './want-config.ts';
 import { classOf, desiredOf } from '../../../test/fixtures/workflows/virtual-machine.ts';
 
-const found = (more: Partial<ClassFacts> = {}): Fetched<ClassFacts> => ({ kind: 'found', value: classOf(more) });
+const found = (more: Partial<ObservedClass> = {}): Fetched<ObservedClass> => ({ kind: 'found', value: classOf(more) });
 const large = found({ name: 'large', uid: 'class-2' });
 
 type Wanted = Partial<Parameters<typeof judgeResize>[0]>;
 const rows: [
   why: string,
   wanted: Wanted,
-  fetched: Fetched<ClassFacts> | null,
+  fetched: Fetched<ObservedClass> | null,
   resize: VirtualMachineSettings['resize'],
   is: string,
 ][] = [

@@ -6,7 +6,7 @@ import type {
 } from '../../../contracts/virtual-machine/lifecycle.ts';
 import type { ComputeConfig, ResourceAllocation } from '../../../contracts/virtual-machine/config.ts';
 import { extraConfigKeys } from '../../../contracts/virtual-machine/metadata.ts';
-import type { ClassFacts, Fetched } from '../../../contracts/virtual-machine/observation.ts';
+import type { ObservedClass, Fetched } from '../../../contracts/virtual-machine/observation.ts';
 import { fullName } from './context.ts';
 import type { ConditionUpdate } from '../../../contracts/conditions.ts';
 import { trueReason, virtualMachineConditions } from '../../../contracts/virtual-machine/conditions.ts';
@@ -16,7 +16,7 @@ import { trueReason, virtualMachineConditions } from '../../../contracts/virtual
  *
  * @param cpuMHz of the slowest host, for reservations and limits that are told in cores
  */
-export function wantCompute(size: WantedSize, applied: ClassFacts | null, cpuMHz: number): Partial<ComputeConfig> {
+export function wantCompute(size: WantedSize, applied: ObservedClass | null, cpuMHz: number): Partial<ComputeConfig> {
   const of = applied?.compute;
   return {
     ...given('numCPUs', size.cpus ?? of?.numCPUs),
@@ -64,7 +64,7 @@ export const isReservedKey = (key: string): boolean =>
  */
 export function wantExtraConfig(
   desired: Pick<DesiredVirtualMachine, 'namespace' | 'name' | 'uid' | 'config'>,
-  applied: ClassFacts | null,
+  applied: ObservedClass | null,
   current: Readonly<Record<string, string>>,
 ): Record<string, string> {
   const asked = Object.fromEntries(Object.entries(desired.config.extraConfig).filter(([key]) => !isReservedKey(key)));
@@ -82,7 +82,7 @@ export function wantExtraConfig(
 
 export interface Resize {
   /** What is to be applied; null: nothing. */
-  apply: ClassFacts | null;
+  apply: ObservedClass | null;
   /** Null: nothing is known of it. */
   condition: ConditionUpdate | null;
 }
@@ -95,7 +95,7 @@ type Wanted = Pick<DesiredVirtualMachine, 'className' | 'lastResizedClass' | 'sa
  */
 export function judgeResize(
   desired: Wanted,
-  fetched: Fetched<ClassFacts> | null,
+  fetched: Fetched<ObservedClass> | null,
   { resize }: Pick<VirtualMachineSettings, 'resize'>,
 ): Resize {
   const { className, lastResizedClass: last, sameClassResize } = desired;
