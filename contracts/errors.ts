@@ -422,7 +422,7 @@ export const errors = {
   VirtualMachineNotOwned: {
     retryable: false,
     reason: 'VirtualMachineNotOwned',
-    advice: 'The VM does not carry the mark of this object, so drover does not change it.',
+    advice: 'The VM does not have this object as its owner, so drover does not change it.',
   },
   VirtualMachineConflict: {
     retryable: true,

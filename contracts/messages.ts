@@ -10,7 +10,7 @@ export interface ObjectChanged {
   resourceVersion: string;
   /** What changed, for people: `spec`, `deleted`, `annotations`, `labels`, `finalizers`, `status`, `relist`, `resync`, `retry`; several joined with a comma. */
   cause: string;
-  /** Of the watch: what it saw, opaque. It is no news to a run that has seen the same, such as what it did itself. */
+  /** Of the watch: a digest of the state that it reports, opaque. A run that has observed the same state, such as its own change, ignores it. */
   stateDigest?: string;
 }
 

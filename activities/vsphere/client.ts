@@ -15,7 +15,7 @@ import type { ServiceContent, VimTypes } from './wire/vim/types.ts';
  *
  * Every call ends when its signal is aborted, or by itself within its time, and is sent once; only a session that has ended is
  * renewed, and the call, which vCenter did not take, sent again. Failures: `VsphereUnavailable`, `CertificateNotTrusted`,
- * `AnswerMalformed`, and what faults mean (faults.ts). After `VsphereUnavailable` nobody knows whether the call had an effect.
+ * `AnswerMalformed`, and what faults mean (faults.ts). After `VsphereUnavailable` it is unknown whether the call had an effect.
  */
 export interface Vim {
   /** As in the settings. */
@@ -35,7 +35,7 @@ export interface Vim {
 export interface CallOptions {
   /** It refers to something that ended with the session, such as the next page: a new one is of no use. */
   needsSameSession?: boolean;
-  /** What is sent is secret, and an answer may repeat it: of a failure only the kind is told. */
+  /** What is sent is secret, and an answer may repeat it: a failure states its kind only. */
   isSecret?: boolean;
   /** Of the API, where older ones do not know what is sent: `9.1.0.0`. Default: the oldest that drover speaks. */
   apiVersion?: string;
@@ -46,7 +46,7 @@ export interface ClientOptions extends SoapOptions {
   http?: SoapHttp;
   /** For all of one call: its turn, a login, the request. Below the 15 s that a short activity has. */
   callMs?: number;
-  /** Stands in vCenter's own log: who asks. Null: nobody in particular. */
+  /** Stands in vCenter's own log: which operation asks. Null: none in particular. */
   operationId?: () => string | null;
   clock: Clock;
 }

@@ -17,7 +17,7 @@ export interface VsphereDependencies extends ForActivities<ActivityContext> {
   /** Of Kubernetes, in this process: what they read goes into the VM, and nowhere else. */
   readBootstrap: ReadBootstrap;
   readBackup: ReadBackup;
-  /** Told of what runs do and see of VMs. Default: nobody. */
+  /** Records what runs change and observe of VMs. Default: nothing is recorded. */
   recent?: RecentObservations;
 }
 

@@ -116,7 +116,7 @@ const longestWords = 600;
  * A fault as a failure of the error table.
  *
  * @param what who said it and to what: `vCenter prod answered PowerOnVM_Task of vm-61`
- * @param isSecret what vCenter was given is secret, and it may repeat it: only the kind of the fault is told
+ * @param isSecret what vCenter was given is secret, and it may repeat it: the failure states only the kind of the fault
  */
 export function vimFailure(fault: VimFault, what: string, isSecret = false): ApplicationFailure {
   const { type, fields, words } = fault;
@@ -127,7 +127,7 @@ export function vimFailure(fault: VimFault, what: string, isSecret = false): App
       { details: { fault: type } },
     );
   const said = redactedStart(words, longestWords);
-  const facts = Object.entries(fields).flatMap(([name, value]) =>
+  const quoted = Object.entries(fields).flatMap(([name, value]) =>
     typeof value === 'string'
       ? `${name} ${redactedStart(value, 200)}`
       : isReference(value)
@@ -137,7 +137,7 @@ export function vimFailure(fault: VimFault, what: string, isSecret = false): App
   const name = type === '' ? 'an unnamed fault' : type;
   return droverFailure(
     faultCode(fault),
-    `${what} with ${name}${facts.length === 0 ? '' : ` (${facts.join(', ')})`}${said === '' || said.includes(`types.${type}`) ? '' : `: ${said}`}`,
+    `${what} with ${name}${quoted.length === 0 ? '' : ` (${quoted.join(', ')})`}${said === '' || said.includes(`types.${type}`) ? '' : `: ${said}`}`,
     {
       details: { fault: type },
     },

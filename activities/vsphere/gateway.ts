@@ -111,7 +111,7 @@ export function openGateway(vim: Vim, limits: { tasks: number }, clock: Clock): 
       try {
         await vim.call('CancelTask', taskRef(taskId), {}, signal);
       } catch (error) {
-        // It has ended, cannot be cancelled, or is forgotten.
+        // It has ended, cannot be cancelled, or is not known any more.
         if (!['VirtualMachineStateRefused', 'RequestRefused', 'VsphereTaskNotFound'].includes(failureCode(error) ?? ''))
           throw error;
       }

@@ -18,7 +18,7 @@ const keepAliveMs = 4_000;
 const oldestApiVersion = '8.0.1.0';
 
 export interface SoapRequest {
-  /** Only told and counted. */
+  /** Only for messages and metrics. */
   method: string;
   body: string;
   /** `vmware_soap_session=…`; null before the login. */

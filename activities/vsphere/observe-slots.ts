@@ -12,7 +12,7 @@ export interface SlotDependencies extends Pick<AllowanceObservation, 'checkMs' |
   clock: Clock;
 }
 
-/** What the runs that share out creates and destroys ask of a vCenter, queue `vsphere:<vcenter>`: one read. Whoever began a task, it counts. */
+/** What the runs that allocate creates and destroys observe of a vCenter, queue `vsphere:<vcenter>`: one read. Every task counts, also one that drover did not begin. */
 export const createSlotActivities = ({
   gateway,
   limits,

@@ -5,7 +5,7 @@ import type { ReadObject } from './properties.ts';
 import type { ManagedObjectReference } from './wire/values.ts';
 import type { AnyVirtualDevice, PropertyFilterSpec, VimTypes } from './wire/vim/types.ts';
 
-/** Whose VM it is, as it stands in the VM. That of the operator before has no uid. */
+/** The owner, as it is written in the VM. The one that the replaced operator wrote has no uid. */
 export interface ObservedOwner {
   namespacedName: string;
   uid: string | null;
@@ -13,7 +13,7 @@ export interface ObservedOwner {
 
 /** What the VM is made of; missing while vCenter cannot reach its files. */
 export interface ObservedConfig {
-  /** Changes with each change; given back with one, vCenter refuses it where somebody was faster. */
+  /** Changes with each change; sent with a change, vCenter refuses the change where another was faster. */
   changeVersion: string;
   /** `vmx-21`. */
   version: string;
@@ -25,7 +25,7 @@ export interface ObservedConfig {
   extraConfig: Readonly<Record<string, string>>;
 }
 
-/** A VM, as far as drover's own doings need it. */
+/** A VM, as far as mutations need it. */
 export interface VirtualMachine {
   /** `vm-61`. */
   id: string;
@@ -42,7 +42,7 @@ export interface VirtualMachine {
   biosUuid: string;
   owner: ObservedOwner | null;
   config: ObservedConfig | null;
-  /** All that was read, by path, for what only the facts show. */
+  /** All that was read, by path, for what only the observation shows. */
   properties: Readonly<Record<string, unknown>>;
 }
 
@@ -81,7 +81,7 @@ export type ManagerName = 'searchIndex' | 'eventManager' | 'taskManager' | 'file
 export type TaskMethod = keyof VimTypes & `${string}_Task`;
 
 /**
- * One vCenter. Reads are one call each, mutations are submitted and not waited for: `readTask` tells what becomes of them.
+ * One vCenter. Reads are one call each, mutations are submitted and not waited for: `readTask` gives their state.
  *
  * Every method ends when its signal is aborted, and fails as `Vim` does (client.ts).
  */
@@ -95,18 +95,18 @@ export interface VcenterGateway {
   apiVersion(signal: AbortSignal): Promise<string>;
   /** An object by its path, such as `/DC0/vm/team-a`; null where there is none. */
   findByPath(path: string, signal: AbortSignal): Promise<ManagedObjectReference | null>;
-  /** Ids of all that have it: somebody may have copied it. */
+  /** Ids of all that have it: it may have been copied. */
   findByInstanceUuid(instanceUuid: string, signal: AbortSignal): Promise<string[]>;
   findInFolder(folderId: string, name: string, signal: AbortSignal): Promise<NameInFolder>;
   /** null where it is gone. */
   read(vmId: string, signal: AbortSignal): Promise<VirtualMachine | null>;
   /** Objects by explicit paths, in one call and one more for each further page. What is gone is left out. */
   retrieve(spec: PropertyFilterSpec, signal: AbortSignal): Promise<ReadObject[]>;
-  /** What tells one start of a VM from another, where vCenter's events show it: the latest of its kind; null: there is none. */
+  /** The key of the latest event that shows a start of the VM; null: there is none. */
   lastStart(vmId: string, signal: AbortSignal): Promise<string | null>;
-  /** Tasks that make VMs and have not ended, whoever began them. */
+  /** Tasks that make VMs and have not ended, also those of other users. */
   runningCreates(signal: AbortSignal): Promise<string[]>;
-  /** Tasks that destroy VMs and have not ended, whoever began them. */
+  /** Tasks that destroy VMs and have not ended, also those of other users. */
   runningDestroys(signal: AbortSignal): Promise<string[]>;
   /** The task, running or queued, that was begun with this activation id; null: there is none, or it has ended. */
   findActivated(activationId: string, signal: AbortSignal): Promise<string | null>;
@@ -127,7 +127,7 @@ export interface VcenterGateway {
     signal: AbortSignal,
   ): Promise<Returned<Method>>;
 
-  /** @param isSecret of its failure, only the kind is told. @throws also `VsphereTaskNotFound` */
+  /** @param isSecret its failure states the kind only. @throws also `VsphereTaskNotFound` */
   readTask(taskId: string, signal: AbortSignal, isSecret?: boolean): Promise<TaskState>;
   /** Asks: the task may end well all the same. Well where it has ended. */
   cancelTask(taskId: string, signal: AbortSignal): Promise<void>;

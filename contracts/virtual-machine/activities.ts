@@ -40,11 +40,11 @@ export interface VirtualMachineObserverActivities {
   observeVirtualMachine(input: VirtualMachineInput): Promise<ObservedVirtualMachine>;
 }
 
-/** Queue `kubernetes`. Where what the decision was made on is no more, nothing is written, and the next look sees why. */
+/** Queue `kubernetes`. Where what the decision was made on is no more, nothing is written, and the next observation shows why. */
 export interface VirtualMachineObjectActivities {
   /** Validates input given by hand, and reads the object with all that it names. */
   readVirtualMachine(input: VirtualMachineInput): Promise<VirtualMachineRead>;
-  /** In their order. The spec is written only while it is the one of that generation: nobody's change is overwritten. Null: there is no such object any more. */
+  /** In their order. The spec is written only while it is the one of that generation: no other user's change is overwritten. Null: there is no such object any more. */
   patchVirtualMachine(
     request: ObjectName & { generation: number; patches: VirtualMachinePatch[] },
   ): Promise<PatchedVirtualMachine | null>;
@@ -63,7 +63,7 @@ export interface WrittenVirtualMachine {
 }
 
 export interface PatchedVirtualMachine extends WrittenVirtualMachine {
-  /** All of it is written, and nobody else has changed the spec or begun to delete it: what was decided still holds. */
+  /** All of it is written, and no other user has changed the spec or begun to delete it: what was decided still holds. */
   isCurrent: boolean;
 }
 
@@ -76,7 +76,7 @@ export type ObservedVirtualMachine =
   | Unobserved
   | ObservedBy<{ recorded: VirtualMachineStatus; objects: ObservedObjects; vcenter: VcenterObservation | null }>;
 
-/** What Kubernetes tells of what a VirtualMachine names. Null: it names none. */
+/** The objects in Kubernetes that a VirtualMachine names, as observed. Null: it names none. */
 export interface ObservedObjects {
   /** CPU is in thousandths of a core until it is known where the VM goes: `readClass` with 1,000 MHz. */
   class: Fetched<ObservedClass> | null;
@@ -99,29 +99,29 @@ export interface ObservedPolicyObject extends Omit<ObservedPolicy, 'modules'> {
   modules: Record<string, Record<string, string>>;
 }
 
-/** A group knows where it has placed a VM, but for what only vCenter tells. */
+/** A group knows where it has placed a VM, but for what only vCenter knows. */
 export interface ObservedGroupObject extends Omit<ObservedGroup, 'placement'> {
   placement: Pick<PlacedAt, 'zone' | 'resourcePool' | 'datastore' | 'host'> | null;
 }
 
 /** Queue `vsphere:<vcenter>`. Everything but reads is asked of the stop gate first, and stands in the audit log. */
 export interface VirtualMachineVsphereActivities {
-  /** Everything that decisions need of vCenter. A part that cannot be told is told as such; only what concerns all of it fails. */
+  /** Everything that decisions need of vCenter. A part that cannot be observed is returned as such; the call fails only where nothing can be observed. */
   observeVirtualMachineInVcenter(request: ObservationRequest): Promise<VcenterObservation>;
 
   /**
-   * Writes the notes into the object, and finds by mark before it submits.
+   * Writes the notes into the object, and finds the VM by its owner before it submits.
    *
    * @throws VirtualMachineNotOwned, VirtualMachineNameTaken, VirtualMachineAmbiguous
    */
   submitNewVm(request: MutationRequest & { create: CreateSpec } & Along): Promise<SubmittedNewVm & WrittenAlong>;
-  /** Looks whether it is done before it submits; null: it is. */
+  /** Checks whether it is done before it submits; null: it is. */
   submitFileOperation(
     request: MutationRequest & { place: FilePlace; operation: FileOperation },
   ): Promise<SubmittedTask | null>;
-  /** Of a create that nobody wants any more: cancels, and waits for its end. What it has made all the same, the next look finds. */
+  /** Cancels a create that is not wanted any more, and waits for its end. What it has made all the same, the next observation finds. */
   stopCreate(request: MutationRequest & { task: string | null; folder: string | null; name: string }): Promise<void>;
-  /** Writes the ownership mark into a VM that has none, or that of the operator before. @throws VirtualMachineNotOwned, VirtualMachineConflict */
+  /** Writes the owner into a VM that has none, or the one that the replaced operator wrote. @throws VirtualMachineNotOwned, VirtualMachineConflict */
   submitAdoption(request: VmSubject & { changeVersion: string }): Promise<Submission>;
   /** One ReconfigVM_Task, on the version that was read. @throws VirtualMachineConflict */
   submitReconfigure(request: VmSubject & { changeVersion: string; spec: ReconfigSpec }): Promise<Submission>;
@@ -144,7 +144,7 @@ export interface VirtualMachineVsphereActivities {
   submitDetachDisks(request: VmSubject & { keys: readonly number[] }): Promise<Submission>;
   /** Well where it is gone. @throws ForeignDisksAttached while disks are attached that would be lost with it */
   submitDestroy(request: VmSubject): Promise<Submission>;
-  /** Takes drover's marks off a VM that stays. */
+  /** Removes drover's metadata from a VM that stays. */
   submitRelease(request: VmSubject): Promise<Submission>;
   /** Well where it has ended. */
   cancelVsphereTask(request: VmSubject & { task: string }): Promise<void>;
@@ -158,13 +158,13 @@ export interface VirtualMachineVsphereActivities {
   ): Promise<{ vmId: string | null } & Partial<ObservedAfter> & WrittenAlong>;
 }
 
-/** Whose VM is looked for, and what else is asked about. */
+/** The object whose VM is observed, and what else is to be observed. */
 export interface ObservationRequest {
   object: ObjectName;
   vmName: string;
   /** `status.uniqueID`. */
   uniqueId: string | null;
-  /** It has a VM, or somebody has begun to make one: before that none has its mark. */
+  /** It has a VM, or a create has begun: before that no VM can have it as owner. */
   mayBeMade: boolean;
   /** `spec.instanceUUID`. */
   instanceUuid: string | null;
@@ -178,7 +178,7 @@ export interface ObservationRequest {
   profileId: string | null;
   networks: ObservedObjects['networks'];
   isos: ObservedObjects['isos'];
-  /** Of ExtraConfig, beside drover's own: only these keys are told. */
+  /** Of ExtraConfig, beside drover's own: only these keys are returned. */
   extraConfigKeys: string[];
 }
 
@@ -190,7 +190,7 @@ export interface VcenterObservation {
   candidates: Candidate[];
   /** Of the only candidate that could be the object's; null: none, or several. */
   vm: ObservedVm | null;
-  /** As the watch over the vCenter would call what was seen of it; opaque. */
+  /** Digest of the VM's state, as the watch of the vCenter computes it; opaque. */
   stateDigest: string | null;
   storage: Pick<ObservedStorage, 'hasDatastore' | 'encrypted'> | null;
   network: ObservedNetwork | null;
@@ -198,7 +198,7 @@ export interface VcenterObservation {
   isos: Record<string, string | null>;
 }
 
-/** Whose VM it is: written into the VM by the very call that makes it, and compared before anything is done to it. */
+/** The object that owns a VM: written into the VM by the very call that makes it, and compared before each mutation. */
 export interface OwnerReference {
   /** `namespace/name` of the object. */
   namespacedName: string;
@@ -206,19 +206,19 @@ export interface OwnerReference {
   uid: string;
 }
 
-/** With a look, who asks stays with the task while that is short, and sees at once what came of it. */
+/** With a request, the activity awaits a short task, and returns what it observes afterwards. */
 export interface ObserveAfter {
   observeAfter?: ObservationRequest;
 }
 
-/** It is done, and this is what vCenter tells then. */
+/** It is done, and this was observed afterwards. */
 export interface ObservedAfter {
   observation: VcenterObservation;
 }
 
 export interface MutationRequest extends ObserveAfter {
   owner: OwnerReference;
-  /** On whose word, for the audit log. */
+  /** What caused it, for the audit log. */
   cause: string;
 }
 
@@ -228,7 +228,7 @@ export interface Along {
   notes?: ObjectName & { generation: number; patches: VirtualMachinePatch[] };
   /** Beside: said in the object, as publishVirtualMachine does. */
   report?: ObjectName & { generation: number } & PublishedVirtualMachine;
-  /** After a create has ended: tells the run that allocates the slots. */
+  /** After a create has ended: released at the run that allocates the slots. */
   slot?: { limit: SlotLimit; request: AllowanceRequest };
 }
 
@@ -247,7 +247,7 @@ export interface VmSubject extends MutationRequest {
   vmId: string;
 }
 
-/** What a task is for. A task that failed is looked behind: another one may have done the same. */
+/** What a task is for. Where a task has failed, its purpose may be reached all the same, by another one. */
 export type TaskPurpose =
   | {
       kind: 'create';
@@ -259,7 +259,7 @@ export type TaskPurpose =
   | { kind: 'power'; vmId: string; powerState: ObservedVm['powerState'] }
   | { kind: 'destroy'; vmId: string }
   | { kind: 'files'; place: FilePlace; operation: FileOperation }
-  /** isSecret: vCenter may repeat a secret that it was given, so of a failure only the kind is told. */
+  /** isSecret: vCenter may repeat a secret that it was given, so a failure states its kind only. */
   | { kind: 'change'; vmId: string; isSecret?: true }
   /** A customization that waits for the next start. Always secret. */
   | { kind: 'customize'; vmId: string };

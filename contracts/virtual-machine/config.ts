@@ -73,7 +73,7 @@ export interface VmConfig extends ComputeConfig, Partial<BootOptions> {
   changeTrackingEnabled: boolean;
   annotation: string;
   managedBy: { extensionKey: string; type: string } | null;
-  /** The keys that are drover's (virtual-machine-marks.ts), that the spec asks for, or that were asked for once. Never bootstrap data. */
+  /** The keys that are drover's (metadata.ts), that the spec asks for, or that were asked for once. Never bootstrap data. */
   extraConfig: Record<string, string>;
   networkCards: NetworkCard[];
   cdroms: Cdrom[];

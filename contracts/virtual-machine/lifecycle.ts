@@ -27,7 +27,7 @@ export interface VirtualMachineSettings {
   fastDeploy: 'direct' | 'linked' | null;
   /** Whether a create is waited for beside everything else, or before anything else. */
   asyncCreate: boolean;
-  /** Whether events tell of changes in vCenter (`watchVcenter`); if not, it is observed at intervals. */
+  /** Whether a watch reports changes in vCenter (`watchVcenter`); if not, it is observed at intervals. */
   asyncSignal: boolean;
   /** Whether a class that has changed is applied: not at all, its size, or all that it says. */
   resize: 'off' | 'size' | 'all';

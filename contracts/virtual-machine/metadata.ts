@@ -1,8 +1,8 @@
-/** What a VirtualMachine and its VM in vSphere are marked with. Names are upstream's but for `drover.…`. */
+/** Metadata of a VirtualMachine and of its VM in vSphere. Names are upstream's but for `drover.…`. */
 
 export const virtualMachineFinalizers = {
   current: 'vmoperator.vmware.com/virtualmachine',
-  /** Older releases wrote it: taken off when seen, honoured on deletion. */
+  /** Older releases wrote it: removed when observed, honoured on deletion. */
   deprecated: 'virtualmachine.vmoperator.vmware.com',
 } as const;
 
@@ -63,7 +63,7 @@ export const virtualMachineLabels = {
 
 /** Keys of the VM's ExtraConfig. */
 export const extraConfigKeys = {
-  /** `namespace/name`: half of the ownership mark, and how a VM is mapped back to its object. */
+  /** `namespace/name`: half of the owner, and how a VM is mapped back to its object. */
   namespacedName: 'vmservice.namespacedName',
   /** The object's uid: the other half. An object of the same name that was made later is another one. */
   objectUid: 'drover.uid',
@@ -71,7 +71,7 @@ export const extraConfigKeys = {
   paused: 'vmservice.virtualmachine.pause',
   /** The nextRestartTime that was done last, in nanoseconds since the epoch. */
   lastRestartTime: 'vmservice.lastRestartTime',
-  /** `<nextRestartTime in milliseconds> <what the VM's boot mark was before>`: a restart is being made. */
+  /** `<nextRestartTime in milliseconds> <the VM's boot id before>`: a restart is being made. */
   restartIntent: 'drover.restartIntent',
   /** Generation of the object that was backed up last. */
   backupVersion: 'drover.backupVersion',

@@ -51,7 +51,7 @@ export type CreateSource =
       hardware: ImageHardware;
     };
 
-/** All that a create call says. Instance UUID and ownership mark are in it: there is no VM without them. */
+/** All that a create call says. Instance UUID and owner are in it: there is no VM without them. */
 export interface CreateSpec {
   name: string;
   instanceUuid: string;

@@ -4,23 +4,23 @@ import type { VirtualMachineStatus } from '../crds/virtual-machine.ts';
 import type { AppliedClass } from './lifecycle.ts';
 import type { ComputeConfig, VmConfig } from './config.ts';
 
-/** One look at everything that decisions about a VM need: small, no inventories, no secrets. */
+/** Everything that decisions about a VM need: small, no inventories, no secrets. */
 export interface VirtualMachineObservation {
   /** What the status says already. */
   recorded: VirtualMachineStatus;
   prerequisites: Prerequisites;
-  /** That of the image; null: it was not looked for, as fast deploy is off. */
+  /** That of the image; null: it was not read, as fast deploy is off. */
   imageCache: Fetched<ObservedImageCache> | null;
   group: ObservedGroup | null;
   placement: Placement;
   /** `about.instanceUuid` of the vCenter. */
   managerId: string;
-  /** VMs that could be the object's, by any of the ways to look for it. */
+  /** VMs that could be the object's, by any of the ways to find it. */
   candidates: Candidate[];
   /** Properties of the one that is; null: there is none, or it is not clear which. */
   vm: ObservedVm | null;
   snapshots: ObservedSnapshots;
-  /** Of a TCP probe, or of any where changes in vCenter are not told; null: not looked for. */
+  /** Of a TCP probe, or of any where no watch reports changes in vCenter; null: not probed. */
   probe: { passed: boolean; message: string } | null;
 }
 
@@ -35,7 +35,7 @@ export interface Prerequisites {
   image: Fetched<ObservedImage> | null;
   resourcePolicy: Fetched<ObservedPolicy> | null;
   storageClass: Fetched<ObservedStorage> | null;
-  /** Every Secret that the bootstrap names was read; only what it comes to is told. */
+  /** Every Secret that the bootstrap names was read; only what it comes to is returned. */
   bootstrap: Fetched<ObservedBootstrap> | null;
   network: ObservedNetwork | null;
   /** Path of the ISO by the CD-ROM's name; null: its image is not ready. */
@@ -128,7 +128,7 @@ export interface PlacedAt {
   resourcePool: string;
   datastore: string;
   host: string | null;
-  /** Frequency of the slowest host there, for reservations that are told in cores. */
+  /** Frequency of the slowest host there, for reservations that are stated in cores. */
   cpuMHz: number;
 }
 
@@ -136,13 +136,13 @@ export type Placement =
   | { kind: 'placed'; at: PlacedAt }
   | { kind: 'notReady' | 'zoneMismatch' | 'error'; message: string };
 
-/** A VM that was found, and by what: `status.uniqueID`, `spec.instanceUUID`, the object's uid as instance UUID, the ownership mark, the name in its folder. */
+/** A VM that was found, and by what: `status.uniqueID`, `spec.instanceUUID`, the object's uid as instance UUID, its owner, the name in its folder. */
 export interface Candidate {
   moId: string;
   name: string;
   foundBy: ('uniqueId' | 'instanceUuid' | 'uid' | 'owner' | 'name')[];
   instanceUuid: string;
-  /** The ownership mark; null: it has none. */
+  /** As written in the VM; null: it has none. */
   owner: { namespacedName: string; uid: string | null } | null;
   /** It is in the folder of the namespace, or one level below. */
   inFolder: boolean;
@@ -157,7 +157,7 @@ export interface ObservedVm {
   powerState: 'poweredOn' | 'poweredOff' | 'suspended';
   /** Changes whenever the guest has started anew: the boot time, or the last reset. Opaque. */
   bootId: string;
-  /** When the VM was powered on last, as this look reckons it. */
+  /** When the VM was powered on last, as computed by this observation. */
   upSinceMs: number | null;
   /** Null: not all of it could be read. */
   config: VmConfig | null;
@@ -168,9 +168,9 @@ export interface ObservedVm {
   /** Of the pool's cluster. */
   zone: string | null;
   hostName: string | null;
-  /** Frequency of the slowest host, for reservations that are told in cores. */
+  /** Frequency of the slowest host, for reservations that are stated in cores. */
   cpuMHz: number;
-  /** A task that is running on it, whoever began it. */
+  /** A task that is running on it, also one of another user. */
   task: ObservedTask | null;
   guest: ObservedGuest;
   /** The one that it shall be in, where it is. */
@@ -208,7 +208,7 @@ export interface ObservedSnapshots {
   problem: string | null;
 }
 
-/** A create that was submitted and not seen to its end. */
+/** A create that was submitted and has not been awaited to its end. */
 export interface CreateInFlight {
   /** Null: it is not known whether vCenter has taken it. */
   task: string | null;

@@ -64,7 +64,7 @@ export type TaskName =
 /** The control port of the lab's vCenter. All changes are in effect when the promise resolves. */
 export interface VcenterControl {
   fail(rule: FaultRule): Promise<void>;
-  strike(fault: WireFault): Promise<void>;
+  inject(fault: WireFault): Promise<void>;
   /** Replaces all delays. */
   delayTasks(delaysMs: Partial<Record<TaskName, number>>): Promise<void>;
   /** Guests take requests to shut down and do nothing. */
@@ -94,7 +94,7 @@ export function connectVcenterControl(handle: Pick<VsphereHandle, 'controlUrl' |
     void (await call(method, path, body));
   return {
     fail: (rule) => change('POST', 'faults', rule),
-    strike: (fault) => change('POST', 'wire-faults', fault),
+    inject: (fault) => change('POST', 'wire-faults', fault),
     delayTasks: (delaysMs) => change('PUT', 'task-delays', delaysMs),
     deafenGuests: (deaf) => change('PUT', 'guests', { deaf }),
     changePassword: (password) => change('PUT', 'password', { password }),

@@ -52,7 +52,7 @@ async function strikeVcenter(
 ): Promise<void> {
   if (how === 'freeze') signalService(handle.dir, 'vcsim', 'SIGSTOP');
   else
-    await control.strike(
+    await control.inject(
       how === 'failing' ? { does: 'status', status: 503, count: always } : { does: 'cut', after: true, count: always },
     );
   await delay(forMs);

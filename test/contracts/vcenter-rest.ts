@@ -4,7 +4,7 @@ import type { Library } from '../../lab/vsphere/library.ts';
 import {
   configOf,
   describeVms,
-  factsOf,
+  observedVmOf,
   failureOf,
   makeVm,
   namespace,
@@ -31,7 +31,7 @@ export function vcenterRestContract(open: () => Promise<VsphereCounterpart>): vo
   describe('a VM of a content library', () => {
     test('carries its identity and its owner, has what is wanted, and keeps the disk of the item', async () => {
       const { network } = await activities.observeVirtualMachineInVcenter(
-        context.look('first', { networks: [{ name: 'eth0', network: 'backend' }] }),
+        context.observationRequest('first', { networks: [{ name: 'eth0', network: 'backend' }] }),
       );
       const backing = network?.interfaces[0]?.backing ?? '';
       const vm = fromItem('first', {
@@ -58,7 +58,7 @@ export function vcenterRestContract(open: () => Promise<VsphereCounterpart>): vo
           { key: 'guestinfo.hello', value: 'a <b> & "c"' },
         ]),
       );
-      expect(await factsOf(context, activities, 'first')).toMatchObject({
+      expect(await observedVmOf(context, activities, 'first')).toMatchObject({
         moId: vmId,
         folder: context.ids.folder,
         location: { folder: true, resourcePool: true },
@@ -95,7 +95,7 @@ export function vcenterRestContract(open: () => Promise<VsphereCounterpart>): vo
     const losses: [
       what: string,
       name: string,
-      strike: Parameters<VsphereContext['control']['strike']>[0],
+      fault: Parameters<VsphereContext['control']['inject']>[0],
       deploys: number,
     ][] = [
       ['the answer is lost after the effect', 'lost', { method: deploy, after: true, does: 'cut' }, 1],
@@ -107,9 +107,9 @@ export function vcenterRestContract(open: () => Promise<VsphereCounterpart>): vo
       ],
       ['the call does not arrive', 'dropped', { method: deploy, does: 'cut' }, 2],
     ];
-    each(losses)('there is one, and whose it is: %s', async (_, name, strike, deploys) => {
+    each(losses)('there is one, and whose it is: %s', async (_, name, fault, deploys) => {
       const vm = fromItem(name);
-      await context.control.strike(strike);
+      await context.control.inject(fault);
       // As a VM, or as a task: whichever is seen first.
       const first = await activities.submitNewVm(vm).catch((error: unknown) => error);
       if (deploys > 1) expect(first).toMatchObject({ type: 'VsphereUnavailable', nonRetryable: false });
@@ -179,7 +179,7 @@ export function vcenterRestContract(open: () => Promise<VsphereCounterpart>): vo
   describe('an ISO of a content library', () => {
     test('is told by its path, once in a while; what has none is told so', async () => {
       const isos = async (asked: Record<string, string | null>) =>
-        (await activities.observeVirtualMachineInVcenter(context.look('reader', { isos: asked }))).isos;
+        (await activities.observeVirtualMachineInVcenter(context.observationRequest('reader', { isos: asked }))).isos;
       const path = expect.stringMatching(/^\[LocalDS_0\] contentlib-[^/]+\/[^/]+\/install\.iso$/u);
       expect(
         await isos({
@@ -197,7 +197,7 @@ export function vcenterRestContract(open: () => Promise<VsphereCounterpart>): vo
 
     test('is in the drive of a VM that is made of it', async () => {
       const { isos } = await activities.observeVirtualMachineInVcenter(
-        context.look('installed', { isos: { cd: library.iso } }),
+        context.observationRequest('installed', { isos: { cd: library.iso } }),
       );
       const iso = isos['cd'] ?? '';
       await makeVm(
@@ -236,26 +236,28 @@ export function vcenterRestContract(open: () => Promise<VsphereCounterpart>): vo
       const subject = await makeVm(activities, context.newVm('apart'));
       const [module, other] = [await makeModule(), await makeModule()];
       const modules = { [await clusterId()]: module };
-      expect(await factsOf(context, activities, 'apart', { modules })).toMatchObject({ clusterModule: null });
+      expect(await observedVmOf(context, activities, 'apart', { modules })).toMatchObject({ clusterModule: null });
       await activities.attachClusterModule({ ...subject, module });
       await activities.attachClusterModule({ ...subject, module });
       expect(await membersOf(module)).toEqual([subject.vmId]);
       expect(await membersOf(other)).toEqual([]);
       expect(await context.requests(add)).toHaveLength(1);
       expect(context.audit.filter(({ action }) => action === 'attachClusterModule')).toHaveLength(1);
-      expect((await activities.observeVirtualMachineInVcenter(context.look('apart', { modules }))).cluster).toBe(
-        await clusterId(),
-      );
-      expect(await factsOf(context, activities, 'apart', { modules })).toMatchObject({ clusterModule: module });
+      expect(
+        (await activities.observeVirtualMachineInVcenter(context.observationRequest('apart', { modules }))).cluster,
+      ).toBe(await clusterId());
+      expect(await observedVmOf(context, activities, 'apart', { modules })).toMatchObject({ clusterModule: module });
       // One that it is not in, that of another cluster, and none.
       for (const asked of [{ [await clusterId()]: other }, { 'domain-c999': module }, {}])
-        expect(await factsOf(context, activities, 'apart', { modules: asked })).toMatchObject({ clusterModule: null });
+        expect(await observedVmOf(context, activities, 'apart', { modules: asked })).toMatchObject({
+          clusterModule: null,
+        });
     });
 
     test('has a VM once, also where the answer is lost after the effect, or two ask at once', async () => {
       const subject = await makeVm(activities, context.newVm('kept-apart'));
       const module = await makeModule();
-      await context.control.strike({ method: add, after: true, does: 'cut' });
+      await context.control.inject({ method: add, after: true, does: 'cut' });
       expect(await failureOf(activities.attachClusterModule({ ...subject, module }))).toMatchObject({
         type: 'VsphereUnavailable',
         nonRetryable: false,
@@ -277,7 +279,9 @@ export function vcenterRestContract(open: () => Promise<VsphereCounterpart>): vo
       expect(await failureOf(activities.attachClusterModule({ ...subject, module }))).toMatchObject({
         type: 'VsphereObjectNotFound',
       });
-      expect(await factsOf(context, activities, 'mine', { modules: { [await clusterId()]: module } })).toMatchObject({
+      expect(
+        await observedVmOf(context, activities, 'mine', { modules: { [await clusterId()]: module } }),
+      ).toMatchObject({
         clusterModule: null,
       });
       const other = await makeModule();

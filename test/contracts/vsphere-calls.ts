@@ -25,8 +25,8 @@ export function vsphereCallsContract(open: () => Promise<VsphereCounterpart>): v
     const gateway = context.gateway();
     await templateOf(gateway);
     await context.control.endSessions();
-    const seen = await Promise.all(Array.from({ length: 20 }, () => templateOf(gateway)));
-    expect(seen.every((vm) => vm?.name === 'DC0_C0_RP0_VM0')).toBe(true);
+    const vms = await Promise.all(Array.from({ length: 20 }, () => templateOf(gateway)));
+    expect(vms.every((vm) => vm?.name === 'DC0_C0_RP0_VM0')).toBe(true);
   });
 
   test('a session that ends between two pages fails the read, which is tried again from its beginning', async () => {
@@ -125,7 +125,7 @@ export function vsphereCallsContract(open: () => Promise<VsphereCounterpart>): v
       await context.activities(gateway).awaitTask({ taskId, purpose: { kind: 'change', vmId: context.ids.template } });
   });
 
-  test('what vCenter does not allow is told with the privilege that is missing', async () => {
+  test('what vCenter does not allow fails with the privilege that is missing', async () => {
     const gateway = context.gateway();
     await context.control.fail({
       method: 'PowerOffVM_Task',
@@ -140,14 +140,14 @@ export function vsphereCallsContract(open: () => Promise<VsphereCounterpart>): v
     });
   });
 
-  each<readonly [what: string, strike: Parameters<typeof context.control.strike>[0], words: RegExp]>([
+  each<readonly [what: string, fault: Parameters<typeof context.control.inject>[0], words: RegExp]>([
     ['the connection is cut', { does: 'cut' }, /the connection was cut/u],
     ['a proxy says 503', { does: 'status', status: 503 }, /answered 503 to RetrievePropertiesEx, and no SOAP/u],
     ['a proxy says 429', { does: 'status', status: 429 }, /answered 429/u],
-  ])('%s: once, and retryable', async (_what, strike, words) => {
+  ])('%s: once, and retryable', async (_what, fault, words) => {
     const gateway = context.gateway();
     await templateOf(gateway);
-    await context.control.strike({ method: 'RetrievePropertiesEx', ...strike });
+    await context.control.inject({ method: 'RetrievePropertiesEx', ...fault });
     expect(await failureOf(templateOf(gateway))).toMatchObject({
       type: 'VsphereUnavailable',
       nonRetryable: false,
@@ -159,7 +159,7 @@ export function vsphereCallsContract(open: () => Promise<VsphereCounterpart>): v
   test('another status is no vCenter', async () => {
     const gateway = context.gateway();
     await templateOf(gateway);
-    await context.control.strike({ does: 'status', status: 404 });
+    await context.control.inject({ does: 'status', status: 404 });
     expect(await failureOf(templateOf(gateway))).toMatchObject({ type: 'AnswerMalformed' });
   });
 }

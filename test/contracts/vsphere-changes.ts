@@ -67,9 +67,9 @@ export function vsphereChangesContract(open: () => Promise<VsphereCounterpart>):
       expect(
         await configOf(context, activities, 'changed', { extraConfigKeys: ['app.a', 'app.b', 'app.c'] }),
       ).toMatchObject({ ...wanted, extraConfig: { 'app.a': '1', 'app.c': '3' } });
-      const [seen] = await describeVms(context, 'changed');
-      expect(seen).toMatchObject({ config: { annotation: 'kept by drover', hardware: { memoryMB: 1024 } } });
-      expect(seen?.config.extraConfig.map(({ key }) => key)).not.toContain('app.b');
+      const [found] = await describeVms(context, 'changed');
+      expect(found).toMatchObject({ config: { annotation: 'kept by drover', hardware: { memoryMB: 1024 } } });
+      expect(found?.config.extraConfig.map(({ key }) => key)).not.toContain('app.b');
       expect(context.audit.at(-1)).toMatchObject({
         action: 'submitReconfigure',
         before: { changeVersion },
@@ -109,7 +109,7 @@ export function vsphereChangesContract(open: () => Promise<VsphereCounterpart>):
       ]);
       expect(added.cdroms.map(({ iso }) => iso)).toEqual(['[LocalDS_0] a.iso', '[LocalDS_0] b.iso']);
       const { network } = await activities.observeVirtualMachineInVcenter(
-        context.look('devices', { networks: [{ name: 'eth0', network: 'backend' }] }),
+        context.observationRequest('devices', { networks: [{ name: 'eth0', network: 'backend' }] }),
       );
       const backing = network?.interfaces[0]?.backing ?? '';
       const [card] = added.networkCards;
@@ -137,7 +137,7 @@ export function vsphereChangesContract(open: () => Promise<VsphereCounterpart>):
       ).toMatchObject({ type: 'VirtualMachineConflict', nonRetryable: true });
       expect(await activities.submitReconfigure({ ...subject, changeVersion, spec: { memoryMB: 2048 } })).toBeNull();
       const now = (await configOf(context, activities, 'contended')).changeVersion;
-      await context.control.strike({ method: 'ReconfigVM_Task', after: true, does: 'cut' });
+      await context.control.inject({ method: 'ReconfigVM_Task', after: true, does: 'cut' });
       expect(
         await failureOf(activities.submitReconfigure({ ...subject, changeVersion: now, spec: { numCPUs: 4 } })),
       ).toMatchObject({ type: 'VsphereUnavailable' });
@@ -153,7 +153,7 @@ export function vsphereChangesContract(open: () => Promise<VsphereCounterpart>):
       ).toHaveLength(1);
     });
 
-    test('one that vCenter finds too late is told as a conflict by its task', async () => {
+    test('one that vCenter finds too late fails as a conflict in its task', async () => {
       const subject = await makeVm(activities, context.newVm('late'));
       const { changeVersion } = await configOf(context, activities, 'late');
       await context.witness.changeVm(`${vmFolder}/late`, { memoryMiB: 2_048 });
@@ -224,11 +224,11 @@ export function vsphereChangesContract(open: () => Promise<VsphereCounterpart>):
         }),
       );
       await settle(activities, await activities.submitRelease(subject));
-      const [seen] = await describeVms(context, 'former');
-      const keys = seen?.config.extraConfig.map(({ key }) => key) ?? [];
+      const [found] = await describeVms(context, 'former');
+      const keys = found?.config.extraConfig.map(({ key }) => key) ?? [];
       expect(keys).toContain('app.kept');
       expect(keys.filter((key) => /^(vmservice|drover)\./u.test(key))).toEqual([]);
-      expect(seen?.config.managedBy).toBeUndefined();
+      expect(found?.config.managedBy).toBeUndefined();
       expect(await activities.submitRelease(subject)).toBeNull();
     });
   });

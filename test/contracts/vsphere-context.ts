@@ -61,10 +61,10 @@ export interface VsphereContext extends Pick<VsphereCounterpart, 'clock' | 'witn
   ): VirtualMachineVsphereActivities;
   /** Of the namespace and of what it makes VMs from. */
   ids: { datacenter: string; folder: string; pool: string; datastore: string; template: string };
-  /** A VM that is to be made by cloning, with the mark of an object of that name. */
+  /** A VM that is to be made by cloning, with an object of that name as owner. */
   newVm(name: string, change?: Partial<CreateSpec>): NewVm;
   /** What a run asks about the VM of that object. */
-  look(name: string, change?: Partial<ObservationRequest>): ObservationRequest;
+  observationRequest(name: string, change?: Partial<ObservationRequest>): ObservationRequest;
   requests(method: string): Promise<RecordedRequest[]>;
   close(): Promise<void>;
 }
@@ -170,7 +170,7 @@ export async function openVsphereContext(counterpart: VsphereCounterpart): Promi
         ...change,
       },
     }),
-    look: (name, change = {}) => ({
+    observationRequest: (name, change = {}) => ({
       object: { namespace, name, uid: uidOf(name) },
       vmName: name,
       mayBeMade: true,
@@ -199,7 +199,7 @@ export interface ContractSuite {
   context: VsphereContext;
   gateway: VcenterGateway;
   activities: VirtualMachineVsphereActivities;
-  /** The VM of the object of that name, by its mark. */
+  /** The VM of the object of that name, by its owner. */
   find: (name: string) => Promise<string | null>;
   /** Asks for it and waits for it. */
   power: (subject: VmSubject, operation: PowerOperation) => Promise<void>;
@@ -246,7 +246,8 @@ export function openSuite(
     context,
     gateway,
     activities,
-    find: async (name) => (await activities.observeVirtualMachineInVcenter(context.look(name))).vm?.moId ?? null,
+    find: async (name) =>
+      (await activities.observeVirtualMachineInVcenter(context.observationRequest(name))).vm?.moId ?? null,
     power: async (subject, operation) => settle(activities, await activities.submitPower({ ...subject, operation })),
     test: (name, body) => test(name, () => run(body)),
     each: (rows) => (name, body) => rows.forEach((row) => test(format(name, row[0]), () => run(() => body(...row)))),
@@ -279,7 +280,7 @@ export async function makeVm(activities: VirtualMachineVsphereActivities, vm: Ne
   return { vmId, owner: vm.owner, cause: vm.cause };
 }
 
-/** Of a submission that does not look at the VM afterwards. */
+/** Of a submission that does not observe the VM afterwards. */
 export function taskOf(submitted: Submission): SubmittedTask {
   if (submitted === null || !('taskId' in submitted)) throw new Error('there is no task');
   return submitted;
@@ -289,26 +290,26 @@ export function taskOf(submitted: Submission): SubmittedTask {
 export const settle = async (activities: VirtualMachineVsphereActivities, submitted: Submission): Promise<void> =>
   void (submitted !== null && 'taskId' in submitted && (await activities.awaitTask(submitted)));
 
-/** The facts of the VM of the object of that name. */
-export async function factsOf(
+/** The observation of the VM of the object of that name. */
+export async function observedVmOf(
   context: VsphereContext,
   activities: VirtualMachineVsphereActivities,
   name: string,
   change: Partial<ObservationRequest> = {},
 ): Promise<ObservedVm> {
-  const { vm, candidates } = await activities.observeVirtualMachineInVcenter(context.look(name, change));
+  const { vm, candidates } = await activities.observeVirtualMachineInVcenter(context.observationRequest(name, change));
   if (vm === null) throw new Error(`no VM of ${name} among ${JSON.stringify(candidates)}`);
   return vm;
 }
 
-/** The same, of one that vCenter tells all of. */
+/** The same, of one that vCenter reports completely. */
 export async function configOf(
   context: VsphereContext,
   activities: VirtualMachineVsphereActivities,
   name: string,
   change: Partial<ObservationRequest> = {},
 ): Promise<NonNullable<ObservedVm['config']>> {
-  const { config } = await factsOf(context, activities, name, change);
+  const { config } = await observedVmOf(context, activities, name, change);
   if (config === null) throw new Error(`no configuration of ${name}`);
   return config;
 }

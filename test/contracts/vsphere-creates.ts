@@ -30,13 +30,13 @@ export function vsphereCreatesContract(open: () => Promise<VsphereCounterpart>):
     });
     const submitted = (await activities.submitNewVm(vm)) as SubmittedTask;
     expect(await activities.awaitTask(submitted)).toEqual({ vmId: expect.stringMatching(/^vm-/u) });
-    const [seen, ...others] = await describeVms(context, 'first');
+    const [found, ...others] = await describeVms(context, 'first');
     expect(others).toEqual([]);
-    expect(seen).toMatchObject({
+    expect(found).toMatchObject({
       config: { instanceUuid: uidOf('first'), uuid: uidOf('first'), hardware: { numCPU: 3, memoryMB: 768 } },
       runtime: { powerState: 'poweredOff' },
     });
-    expect(seen?.config.extraConfig).toEqual(
+    expect(found?.config.extraConfig).toEqual(
       expect.arrayContaining([
         { key: 'vmservice.namespacedName', value: 'team-a/first' },
         { key: 'drover.uid', value: uidOf('first') },
@@ -55,7 +55,7 @@ export function vsphereCreatesContract(open: () => Promise<VsphereCounterpart>):
 
   test('a clone has the cards and drives that are wanted, and none of its template’s', async () => {
     const { network } = await activities.observeVirtualMachineInVcenter(
-      context.look('dressed', {
+      context.observationRequest('dressed', {
         networks: [
           { name: 'eth0', network: 'VM Network' },
           { name: 'eth1', network: 'backend' },
@@ -167,7 +167,7 @@ export function vsphereCreatesContract(open: () => Promise<VsphereCounterpart>):
   });
 
   describe('whatever becomes of the answer to the call, there is one VM', () => {
-    const losses: [what: string, name: string, strike: Parameters<VsphereContext['control']['strike']>[0]][] = [
+    const losses: [what: string, name: string, fault: Parameters<VsphereContext['control']['inject']>[0]][] = [
       ['the answer is lost after the effect', 'lost', { method: 'CloneVM_Task', after: true, does: 'cut' }],
       ['the call does not arrive', 'dropped', { method: 'CloneVM_Task', does: 'cut' }],
       [
@@ -176,9 +176,9 @@ export function vsphereCreatesContract(open: () => Promise<VsphereCounterpart>):
         { method: 'CloneVM_Task', after: true, does: 'status', status: 503 },
       ],
     ];
-    each(losses)('%s', async (_, name, strike) => {
+    each(losses)('%s', async (_, name, fault) => {
       const vm = context.newVm(name);
-      await context.control.strike(strike);
+      await context.control.inject(fault);
       expect(await failureOf(activities.submitNewVm(vm))).toMatchObject({
         type: 'VsphereUnavailable',
         nonRetryable: false,
@@ -191,7 +191,7 @@ export function vsphereCreatesContract(open: () => Promise<VsphereCounterpart>):
     test('the first one is still in flight when the second is submitted', async () => {
       const vm = context.newVm('in-flight');
       await context.control.delayTasks({ CloneVm: 700 });
-      await context.control.strike({ method: 'CloneVM_Task', after: true, does: 'cut' });
+      await context.control.inject({ method: 'CloneVM_Task', after: true, does: 'cut' });
       expect(await failureOf(activities.submitNewVm(vm))).toMatchObject({ type: 'VsphereUnavailable' });
       const second = (await activities.submitNewVm(vm)) as SubmittedTask;
       const { vmId } = await activities.awaitTask(second);
@@ -207,7 +207,7 @@ export function vsphereCreatesContract(open: () => Promise<VsphereCounterpart>):
     });
   });
 
-  describe('what is somebody else’s is not touched', () => {
+  describe('the VM of another owner is not touched', () => {
     test('a VM of the same name', async () => {
       await context.witness.createVm(`${vmFolder}/foreign`);
       expect(await failureOf(activities.submitNewVm(context.newVm('foreign')))).toMatchObject({

@@ -122,7 +122,7 @@ export function vsphereFilesContract(open: () => Promise<VsphereCounterpart>): v
 
   test('a lost answer to a copy: it is made once more over what is there', async () => {
     const copy: FileOperation = { kind: 'copyDisk', from: cached[0] ?? '', to: 'disk-0.vmdk' };
-    await context.control.strike({ method: 'CopyVirtualDisk_Task', after: true, does: 'cut' });
+    await context.control.inject({ method: 'CopyVirtualDisk_Task', after: true, does: 'cut' });
     expect(await failureOf(execute('lost-copy', copy))).toMatchObject({
       type: 'VsphereUnavailable',
       nonRetryable: false,

@@ -10,7 +10,7 @@ import { until } from '../flows/until.ts';
 import {
   configOf,
   describeVms,
-  factsOf,
+  observedVmOf,
   failureOf,
   makeVm,
   namespace,
@@ -115,11 +115,13 @@ export function vsphereGuestsContract(open: () => Promise<VsphereCounterpart>): 
       play(configWith(`#cloud-config ${canary}`));
       const submitted = (await submit(subject, 'config')) as SubmittedTask;
       await settle(activities, submitted);
-      const seen = await extraConfigOf('cloudy');
-      expect(unpack(seen['guestinfo.userdata'])).toBe(`#cloud-config ${canary}`);
-      expect(seen['guestinfo.userdata.encoding']).toBe('gzip+base64');
+      const extraConfig = await extraConfigOf('cloudy');
+      expect(unpack(extraConfig['guestinfo.userdata'])).toBe(`#cloud-config ${canary}`);
+      expect(extraConfig['guestinfo.userdata.encoding']).toBe('gzip+base64');
       const { networkCards } = await configOf(context, activities, 'cloudy');
-      expect(JSON.parse(unpack(seen['guestinfo.metadata']))).toEqual({ macAddresses: [networkCards[0]?.macAddress] });
+      expect(JSON.parse(unpack(extraConfig['guestinfo.metadata']))).toEqual({
+        macAddresses: [networkCards[0]?.macAddress],
+      });
       expect(networkCards[0]?.macAddress).toMatch(/^00:/u);
       expect(context.audit.at(-1)).toMatchObject({
         action: 'submitBootstrap',
@@ -136,13 +138,13 @@ export function vsphereGuestsContract(open: () => Promise<VsphereCounterpart>): 
       expect(requests).toHaveLength(2);
       // Only what differs.
       expect(requests[1]?.body).not.toContain('guestinfo.metadata');
-      expect(JSON.stringify(await factsOf(context, activities, 'cloudy'))).not.toContain('guestinfo');
+      expect(JSON.stringify(await observedVmOf(context, activities, 'cloudy'))).not.toContain('guestinfo');
     });
 
     test('a lost answer: it is found, and not written again', async () => {
       const subject = await make('lost-config');
       play(configWith('#cloud-config'));
-      await context.control.strike({ method: 'ReconfigVM_Task', after: true, does: 'cut' });
+      await context.control.inject({ method: 'ReconfigVM_Task', after: true, does: 'cut' });
       expect(await failureOf(submit(subject, 'config'))).toMatchObject({
         type: 'VsphereUnavailable',
         nonRetryable: false,
@@ -220,7 +222,7 @@ export function vsphereGuestsContract(open: () => Promise<VsphereCounterpart>): 
       await settle(activities, await activities.submitPower({ ...subject, operation: 'powerOn' }));
       expect(await guestOf('custom')).toMatchObject({ guest: { hostName: 'web-1', ipAddress: '192.0.2.10' } });
       expect((await guestOf('custom'))?.config.tools?.pendingCustomization ?? '').toBe('');
-      expect((await factsOf(context, activities, 'custom')).guest).toMatchObject({
+      expect((await observedVmOf(context, activities, 'custom')).guest).toMatchObject({
         customization: 'TOOLSDEPLOYPKG_SUCCEEDED',
       });
     });
@@ -233,7 +235,7 @@ export function vsphereGuestsContract(open: () => Promise<VsphereCounterpart>): 
       expect((await guestOf('raced'))?.config.tools?.pendingCustomization).toMatch(/./u);
 
       const lost = await make('lost-custom');
-      await context.control.strike({ method: 'CustomizeVM_Task', after: true, does: 'cut' });
+      await context.control.inject({ method: 'CustomizeVM_Task', after: true, does: 'cut' });
       expect(await failureOf(submit(lost, 'custom'))).toMatchObject({ type: 'VsphereUnavailable' });
       await until(
         'it to wait',
@@ -357,7 +359,7 @@ export function vsphereGuestsContract(open: () => Promise<VsphereCounterpart>): 
       ['KubernetesForbidden'],
       ['InvalidObject'],
       ['ObjectConflict'],
-    ])('%s, as the next look says too', async (code) => {
+    ])('%s, as the next observation says too', async (code) => {
       context.kubernetes.bootstrap = () => Promise.reject(droverFailure(code, 'There is no Secret s'));
       expect(await failureOf(submit(subject, 'config'))).toMatchObject({
         type: 'ObjectConflict',
@@ -374,7 +376,7 @@ export function vsphereGuestsContract(open: () => Promise<VsphereCounterpart>): 
       });
     });
 
-    test('somebody else’s VM: Kubernetes is not even asked', async () => {
+    test('another owner’s VM: Kubernetes is not even read', async () => {
       context.kubernetes.bootstrap = () => Promise.reject(new Error('asked'));
       const stranger = { ...subject, owner: { namespacedName: 'team-b/decided', uid: 'another' } };
       expect(
@@ -413,7 +415,7 @@ export function vsphereGuestsContract(open: () => Promise<VsphereCounterpart>): 
       expect(JSON.stringify(context.audit)).not.toContain(canary);
     });
 
-    test('in the failure of its task, whoever waits for it', async () => {
+    test('in the failure of its task, also for another wait', async () => {
       const subject = await make('repeats-late');
       play(configWith(canary));
       await context.control.fail({ method: 'ReconfigVM_Task', fault: 'InvalidArgument', fields, inTask: true });
@@ -455,9 +457,9 @@ export function vsphereGuestsContract(open: () => Promise<VsphereCounterpart>): 
       const backUp = (version: string) => activities.submitBackup({ ...subject, object: objectOf(subject), version });
       context.kubernetes.backup = () => Promise.resolve(stored);
       await settle(activities, await backUp('3'));
-      const seen = await extraConfigOf('stored');
-      expect(unpack(seen['vmservice.virtualmachine.resource.yaml'])).toBe(stored.yaml);
-      expect(Object.keys(seen).filter((key) => key.startsWith('vmservice.virtualmachine.'))).toEqual([
+      const extraConfig = await extraConfigOf('stored');
+      expect(unpack(extraConfig['vmservice.virtualmachine.resource.yaml'])).toBe(stored.yaml);
+      expect(Object.keys(extraConfig).filter((key) => key.startsWith('vmservice.virtualmachine.'))).toEqual([
         'vmservice.virtualmachine.resource.yaml',
       ]);
       expect((await configOf(context, activities, 'stored')).extraConfig).toEqual({

@@ -3,7 +3,7 @@ import { inventory } from '../../lab/vsphere/handle.ts';
 import { findOwn } from '../../workflows/virtual-machine/plan/find-own.ts';
 import { until } from '../flows/until.ts';
 import {
-  factsOf,
+  observedVmOf,
   makeVm,
   never,
   openSuite,
@@ -18,12 +18,12 @@ import {
 export function vsphereObserveContract(open: () => Promise<VsphereCounterpart>): void {
   const { context, gateway, activities, test } = openSuite(open);
 
-  const look = (name: string, change?: Parameters<VsphereContext['look']>[1]) =>
-    activities.observeVirtualMachineInVcenter(context.look(name, change));
+  const observe = (name: string, change?: Parameters<VsphereContext['observationRequest']>[1]) =>
+    activities.observeVirtualMachineInVcenter(context.observationRequest(name, change));
   const create = (name: string, folder = vmFolder): Promise<string> => context.witness.createVm(`${folder}/${name}`);
 
   test('before there is a VM: where it goes, its networks, and that there is none', async () => {
-    const facts = await look('none', {
+    const observed = await observe('none', {
       networks: [
         { name: 'eth0', network: 'VM Network' },
         { name: 'eth1', network: 'backend' },
@@ -31,8 +31,8 @@ export function vsphereObserveContract(open: () => Promise<VsphereCounterpart>):
         { name: 'eth3', network: null },
       ],
     });
-    expect(facts.managerId).toBe(await context.witness.managerId());
-    expect(facts).toMatchObject({
+    expect(observed.managerId).toBe(await context.witness.managerId());
+    expect(observed).toMatchObject({
       placement: {
         kind: 'placed',
         at: {
@@ -61,12 +61,12 @@ export function vsphereObserveContract(open: () => Promise<VsphereCounterpart>):
         ],
       },
     });
-    expect(facts.placement.kind === 'placed' && facts.placement.at.cpuMHz).toBeGreaterThan(1_000);
+    expect(observed.placement.kind === 'placed' && observed.placement.at.cpuMHz).toBeGreaterThan(1_000);
   });
 
-  test('what keeps it from being placed is told with what to do', async () => {
-    const placementOf = async (change: Parameters<VsphereContext['look']>[1]) =>
-      (await look('unplaced', change)).placement;
+  test('what keeps it from being placed is stated with what to do', async () => {
+    const placementOf = async (change: Parameters<VsphereContext['observationRequest']>[1]) =>
+      (await observe('unplaced', change)).placement;
     expect(await placementOf({ zone: 'zone-b' })).toEqual({
       kind: 'zoneMismatch',
       message: expect.stringContaining('vsphere.vcenters.lab.zones does not have: it has zone-a'),
@@ -88,7 +88,7 @@ export function vsphereObserveContract(open: () => Promise<VsphereCounterpart>):
   test('a policy’s folder and pool are taken once they are there', async () => {
     await context.witness.createFolder('/DC0/vm/team-a/children');
     await context.witness.createPool('/DC0/host/DC0_C0/Resources/team-a/children');
-    const { placement } = await look('child', { folder: 'children', resourcePool: 'children' });
+    const { placement } = await observe('child', { folder: 'children', resourcePool: 'children' });
     const folder = await gateway.findByPath('/DC0/vm/team-a/children', never);
     const resourcePool = await gateway.findByPath('/DC0/host/DC0_C0/Resources/team-a/children', never);
     expect(placement).toMatchObject({
@@ -97,7 +97,7 @@ export function vsphereObserveContract(open: () => Promise<VsphereCounterpart>):
     });
     if (placement.kind !== 'placed') return;
     await makeVm(activities, context.newVm('child', { at: placement.at }));
-    expect(await factsOf(context, activities, 'child')).toMatchObject({
+    expect(await observedVmOf(context, activities, 'child')).toMatchObject({
       folder: folder?.value,
       resourcePool: resourcePool?.value,
       location: { folder: true, resourcePool: true },
@@ -107,7 +107,7 @@ export function vsphereObserveContract(open: () => Promise<VsphereCounterpart>):
 
   test('of the policy’s datastores the one with the most room that the hosts reach', async () => {
     const datastoreIn = async () => {
-      const { placement } = await look('roomy');
+      const { placement } = await observe('roomy');
       return placement.kind === 'placed' ? placement.at.datastore : placement.message;
     };
     const free = async () => (await context.witness.listDatastores()).map(({ id }) => id);
@@ -130,9 +130,9 @@ export function vsphereObserveContract(open: () => Promise<VsphereCounterpart>):
     const subject = await makeVm(activities, context.newVm('cheap'));
     await settle(activities, await activities.submitPower({ ...subject, operation: 'powerOn' }));
     const networks = [{ name: 'eth0', network: 'VM Network' }];
-    await look('cheap', { networks, uniqueId: subject.vmId });
+    await observe('cheap', { networks, uniqueId: subject.vmId });
     await context.control.forgetRequests();
-    await look('cheap', { networks, uniqueId: subject.vmId });
+    await observe('cheap', { networks, uniqueId: subject.vmId });
     expect((await context.control.requests()).map(({ method }) => method).toSorted()).toEqual([
       'FindAllByUuid',
       'QueryEvents',
@@ -147,10 +147,10 @@ export function vsphereObserveContract(open: () => Promise<VsphereCounterpart>):
     const object = { namespace: 'moved', name: 'x', uid: 'u' };
     await context.witness.createFolder('/DC0/vm/moved');
     await context.witness.createPool('/DC0/host/DC0_C0/Resources/moved');
-    const before = (await second.observeVirtualMachineInVcenter(context.look('x', { object }))).placement;
+    const before = (await second.observeVirtualMachineInVcenter(context.observationRequest('x', { object }))).placement;
     await context.witness.destroy('/DC0/vm/moved');
     await context.witness.createFolder('/DC0/vm/moved');
-    const after = (await second.observeVirtualMachineInVcenter(context.look('x', { object }))).placement;
+    const after = (await second.observeVirtualMachineInVcenter(context.observationRequest('x', { object }))).placement;
     expect(before.kind).toBe('placed');
     expect(after).toMatchObject({
       kind: 'placed',
@@ -160,8 +160,8 @@ export function vsphereObserveContract(open: () => Promise<VsphereCounterpart>):
   });
 
   describe('whose a VM is', () => {
-    const decide = async (name: string, change?: Parameters<VsphereContext['look']>[1]) => {
-      const { candidates, vm } = await look(name, change);
+    const decide = async (name: string, change?: Parameters<VsphereContext['observationRequest']>[1]) => {
+      const { candidates, vm } = await observe(name, change);
       return {
         candidates,
         vm: vm?.moId ?? null,
@@ -186,7 +186,7 @@ export function vsphereObserveContract(open: () => Promise<VsphereCounterpart>):
       expect(vm).toBe(vmId);
     });
 
-    test('renamed, with another instance UUID and one folder down, the owner tells', async () => {
+    test('renamed, with another instance UUID and one folder down, the owner decides', async () => {
       const { vmId } = await makeVm(
         activities,
         context.newVm('wanderer', { instanceUuid: '5c0ffee0-0000-4000-8000-000000000001' }),
@@ -243,9 +243,9 @@ export function vsphereObserveContract(open: () => Promise<VsphereCounterpart>):
     });
   });
 
-  test('the facts of a VM that runs, and what the status shows of it', async () => {
+  test('the observation of a VM that runs, and what the status shows of it', async () => {
     const networks = [{ name: 'eth0', network: 'VM Network' }];
-    const { network } = await look('shown', { networks });
+    const { network } = await observe('shown', { networks });
     const backing = network?.interfaces[0]?.backing ?? '';
     const subject = await makeVm(
       activities,
@@ -274,11 +274,11 @@ export function vsphereObserveContract(open: () => Promise<VsphereCounterpart>):
         'app.other': '2',
       },
     });
-    const facts = await factsOf(context, activities, 'shown', {
+    const observed = await observedVmOf(context, activities, 'shown', {
       networks,
       extraConfigKeys: ['app.asked', 'guestinfo.userdata'],
     });
-    expect(facts).toMatchObject({
+    expect(observed).toMatchObject({
       connectionState: 'connected',
       powerState: 'poweredOn',
       resourcePool: context.ids.pool,
@@ -295,14 +295,14 @@ export function vsphereObserveContract(open: () => Promise<VsphereCounterpart>):
         network: { interfaces: [{ name: 'eth0', ip: { addresses: [{ address: '192.0.2.7' }] } }] },
       },
     });
-    // What a guest is given is told to nobody, whoever asks.
-    expect(facts.config?.extraConfig).toEqual({
+    // Bootstrap data is returned to no caller.
+    expect(observed.config?.extraConfig).toEqual({
       'vmservice.namespacedName': 'team-a/shown',
       'drover.uid': uidOf('shown'),
       'app.asked': '1',
     });
-    expect(JSON.stringify(facts)).not.toContain('c2VjcmV0');
-    expect(facts.config?.disks[0]?.name).toBe(facts.shown.volumes?.[0]?.name);
-    expect(virtualMachineStatus.safeParse(facts.shown).error).toBeUndefined();
+    expect(JSON.stringify(observed)).not.toContain('c2VjcmV0');
+    expect(observed.config?.disks[0]?.name).toBe(observed.shown.volumes?.[0]?.name);
+    expect(virtualMachineStatus.safeParse(observed.shown).error).toBeUndefined();
   });
 }

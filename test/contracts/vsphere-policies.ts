@@ -64,7 +64,7 @@ export function vspherePoliciesContract(open: () => Promise<VsphereCounterpart>)
       resourcePool: pool === null ? null : { name: pool, ...allocation },
     });
 
-  test('a folder is made once, seen, and removed; gone, that is well', async () => {
+  test('a folder is made once, observed, and removed; removed again, nothing fails', async () => {
     expect((await observe('apart', null)).places).toMatchObject([
       { cluster: clusterId, folder: { path: vmFolder, parent: context.ids.folder, child: null } },
     ]);
@@ -118,7 +118,7 @@ export function vspherePoliciesContract(open: () => Promise<VsphereCounterpart>)
     expect(await context.witness.find('pool', vmPool)).not.toContain(`${vmPool}/gold`);
   });
 
-  test('a cluster module is made, seen and removed; one that is gone is well', async () => {
+  test('a cluster module is made, observed and removed; where it is gone, nothing fails', async () => {
     const module = (await change({ kind: 'makeModule', cluster: clusterId, group: 'web' })) ?? '';
     expect(await context.witness.listModules()).toContain(module);
     expect((await observe(null, null)).modules).toContain(module);

@@ -4,7 +4,7 @@ import { until } from '../flows/until.ts';
 import {
   configOf,
   describeVms,
-  factsOf,
+  observedVmOf,
   failureOf,
   makeVm,
   openSuite,
@@ -20,7 +20,7 @@ export function vspherePowerContract(open: () => Promise<VsphereCounterpart>): v
 
   test('power: on, suspended, on, off; each once, and twice is well', async () => {
     const subject = await makeVm(activities, context.newVm('powered'));
-    const seen = async () => (await describeVms(context, 'powered'))[0]?.runtime.powerState;
+    const powerState = async () => (await describeVms(context, 'powered'))[0]?.runtime.powerState;
     for (const [operation, state] of [
       ['powerOn', 'poweredOn'],
       ['suspend', 'suspended'],
@@ -28,16 +28,16 @@ export function vspherePowerContract(open: () => Promise<VsphereCounterpart>): v
       ['powerOff', 'poweredOff'],
     ] as const) {
       await power(subject, operation);
-      expect(await seen()).toBe(state);
+      expect(await powerState()).toBe(state);
       expect(await activities.submitPower({ ...subject, operation })).toBeNull();
     }
     await Promise.all([power(subject, 'powerOn'), power(subject, 'powerOn'), power(subject, 'powerOn')]);
-    expect(await seen()).toBe('poweredOn');
+    expect(await powerState()).toBe('poweredOn');
   });
 
   test('a lost answer to a power-on does not make a second one', async () => {
     const subject = await makeVm(activities, context.newVm('lost-power'));
-    await context.control.strike({ method: 'PowerOnVM_Task', after: true, does: 'cut' });
+    await context.control.inject({ method: 'PowerOnVM_Task', after: true, does: 'cut' });
     expect(await failureOf(activities.submitPower({ ...subject, operation: 'powerOn' }))).toMatchObject({
       type: 'VsphereUnavailable',
     });
@@ -55,11 +55,11 @@ export function vspherePowerContract(open: () => Promise<VsphereCounterpart>): v
 
   test('a restart changes the boot owner, and is made once for its intent, also when its answer was lost', async () => {
     const subject = await makeVm(activities, context.newVm('restarted'));
-    expect(await factsOf(context, activities, 'restarted')).toMatchObject({ bootId: 'off', upSinceMs: null });
+    expect(await observedVmOf(context, activities, 'restarted')).toMatchObject({ bootId: 'off', upSinceMs: null });
     await power(subject, 'powerOn');
-    const { bootId: bootId, upSinceMs } = await factsOf(context, activities, 'restarted');
+    const { bootId: bootId, upSinceMs } = await observedVmOf(context, activities, 'restarted');
     expect(upSinceMs).toBeGreaterThan(context.clock.now() - 60_000);
-    expect((await factsOf(context, activities, 'restarted')).bootId).toBe(bootId);
+    expect((await observedVmOf(context, activities, 'restarted')).bootId).toBe(bootId);
     const { changeVersion } = await configOf(context, activities, 'restarted');
     await settle(
       activities,
@@ -69,14 +69,14 @@ export function vspherePowerContract(open: () => Promise<VsphereCounterpart>): v
         spec: { extraConfig: [{ key: 'drover.restartIntent', value: `1767225600000 ${bootId}` }] },
       }),
     );
-    await context.control.strike({ method: 'ResetVM_Task', after: true, does: 'cut' });
+    await context.control.inject({ method: 'ResetVM_Task', after: true, does: 'cut' });
     expect(await failureOf(activities.submitPower({ ...subject, operation: 'reset' }))).toMatchObject({
       type: 'VsphereUnavailable',
     });
     await until(
       'it to be reset',
       5_000,
-      async () => (await factsOf(context, activities, 'restarted')).bootId !== bootId || 'not yet',
+      async () => (await observedVmOf(context, activities, 'restarted')).bootId !== bootId || 'not yet',
     );
     expect(await activities.submitPower({ ...subject, operation: 'reset' })).toBeNull();
     expect(await context.requests('ResetVM_Task')).toHaveLength(1);
@@ -93,7 +93,7 @@ export function vspherePowerContract(open: () => Promise<VsphereCounterpart>): v
     });
     await context.control.deafenGuests(true);
     expect(await ask('shutdownGuest')).toBeNull();
-    expect(await factsOf(context, activities, 'asked')).toMatchObject({
+    expect(await observedVmOf(context, activities, 'asked')).toMatchObject({
       powerState: 'poweredOn',
       guest: { toolsRunning: true, known: true },
     });

@@ -4,7 +4,7 @@ import type { SubmittedTask } from '../../contracts/virtual-machine/activities.t
 import { until } from '../flows/until.ts';
 import {
   describeVms,
-  factsOf,
+  observedVmOf,
   failureOf,
   makeVm,
   never,
@@ -19,7 +19,7 @@ import {
 export function vsphereTasksContract(open: () => Promise<VsphereCounterpart>): void {
   const { context, gateway, activities, find, power, test } = openSuite(open);
 
-  test('what fails in the task is told by its fault, and not tried again by the wait', async () => {
+  test('a failure of the task is that of its fault, and not retried by the wait', async () => {
     const subject = await makeVm(activities, context.newVm('starved'));
     await context.control.fail({
       method: 'PowerOnVM_Task',
@@ -67,13 +67,14 @@ export function vsphereTasksContract(open: () => Promise<VsphereCounterpart>): v
     const { moId } = await until(
       'the clone to appear',
       10_000,
-      async () => (await activities.observeVirtualMachineInVcenter(context.look('cancelled'))).vm ?? 'not yet',
+      async () =>
+        (await activities.observeVirtualMachineInVcenter(context.observationRequest('cancelled'))).vm ?? 'not yet',
     );
     await settle(activities, await activities.submitDestroy({ vmId: moId, owner: vm.owner, cause: 'compensation' }));
     expect(await describeVms(context, 'cancelled')).toEqual([]);
   });
 
-  describe('a create that nobody wants any more', () => {
+  describe('a create that is not wanted any more', () => {
     const request = (vm: NewVm, task: string | null) => ({
       owner: vm.owner,
       cause: vm.cause,
@@ -93,7 +94,7 @@ export function vsphereTasksContract(open: () => Promise<VsphereCounterpart>): v
       expect(await context.requests('CancelTask')).toHaveLength(1);
     });
 
-    test('is waited for where nobody knows its task any more; others are not cancelled', async () => {
+    test('is waited for where its task is not known any more; others are not cancelled', async () => {
       const vm = context.newVm('forgotten');
       await context.control.delayTasks({ CloneVm: 500 });
       const { taskId } = (await activities.submitNewVm(vm)) as SubmittedTask;
@@ -119,7 +120,7 @@ export function vsphereTasksContract(open: () => Promise<VsphereCounterpart>): v
     const other = await makeVm(activities, context.newVm('other'));
     await context.control.delayTasks({ PowerOn: 5_000 });
     const running = taskOf(await activities.submitPower({ ...subject, operation: 'powerOn' }));
-    expect(await factsOf(context, activities, 'tasked')).toMatchObject({
+    expect(await observedVmOf(context, activities, 'tasked')).toMatchObject({
       task: { id: running.taskId, descriptionId: 'VirtualMachine.powerOn' },
     });
     expect(await failureOf(activities.cancelVsphereTask({ ...other, task: running.taskId }))).toMatchObject({
@@ -131,7 +132,7 @@ export function vsphereTasksContract(open: () => Promise<VsphereCounterpart>): v
     await activities.cancelVsphereTask({ ...subject, task: 'task-999999' });
   });
 
-  test('a task that takes too long is told with how far it is, and left running', async () => {
+  test('a task that takes too long fails with its progress, and is left running', async () => {
     await context.control.delayTasks({ CloneVm: 1_500 });
     const submitted = (await activities.submitNewVm(context.newVm('slow'))) as SubmittedTask;
     expect(await failureOf(context.activities(gateway, never, context.clock.now()).awaitTask(submitted))).toMatchObject(

@@ -16,12 +16,12 @@ export function vsphereWatchContract(open: () => Promise<VsphereCounterpart>): v
     for (const name of ['web', 'db']) await makeVm(opened.activities(opened.gateway()), opened.newVm(name));
   });
 
-  interface Told extends ObjectChanged {
+  interface ReceivedSignal extends ObjectChanged {
     object: string;
   }
 
   interface Watch {
-    told: Told[];
+    signals: ReceivedSignal[];
     warnings: string[];
     recent: RecentObservations;
     /** The last heartbeat. */
@@ -31,8 +31,8 @@ export function vsphereWatchContract(open: () => Promise<VsphereCounterpart>): v
     /** As when the run is cancelled. */
     cancel(): Promise<unknown>;
     stopped: boolean;
-    /** News that a run had seen by itself. */
-    spared: number;
+    /** Changes that a run had observed before. */
+    skipped: number;
     ended: Promise<VcenterWatchRound>;
   }
 
@@ -45,7 +45,7 @@ export function vsphereWatchContract(open: () => Promise<VsphereCounterpart>): v
       zones?: VcenterPlaces['zones'];
     } = {},
   ): Watch {
-    const told: Told[] = [];
+    const signals: ReceivedSignal[] = [];
     const warnings: string[] = [];
     const recent = openRecentObservations();
     const [leaving, cancelling] = [new AbortController(), new AbortController()];
@@ -61,7 +61,7 @@ export function vsphereWatchContract(open: () => Promise<VsphereCounterpart>): v
       warn: (message) => warnings.push(message),
     };
     const watch: Omit<Watch, 'ended'> = {
-      told,
+      signals,
       warnings,
       recent,
       details: () => details as ReturnType<Watch['details']>,
@@ -77,7 +77,7 @@ export function vsphereWatchContract(open: () => Promise<VsphereCounterpart>): v
         );
       },
       stopped: false,
-      spared: 0,
+      skipped: 0,
     };
     const round = watchVcenter(
       {
@@ -87,7 +87,7 @@ export function vsphereWatchContract(open: () => Promise<VsphereCounterpart>): v
         open: () => context.connect(),
         listRecordedVms: () => Promise.resolve(change.recorded ?? []),
         signalRun: (owner, signal) =>
-          Promise.resolve(void told.push({ object: `${owner.namespace}/${owner.name}`, ...signal })),
+          Promise.resolve(void signals.push({ object: `${owner.namespace}/${owner.name}`, ...signal })),
         stopGate: () =>
           watch.stopped
             ? Promise.reject(droverFailure('Stopped', 'Everything was stopped by the test'))
@@ -97,7 +97,7 @@ export function vsphereWatchContract(open: () => Promise<VsphereCounterpart>): v
           answered: () => undefined,
           inventoried: () => undefined,
           signalled: () => undefined,
-          skipped: () => void (watch.spared += 1),
+          skipped: () => void (watch.skipped += 1),
         },
         leaving: leaving.signal,
         scope,
@@ -110,16 +110,16 @@ export function vsphereWatchContract(open: () => Promise<VsphereCounterpart>): v
     return Object.assign(watch, { ended: round });
   }
 
-  const untilTold = (watch: Watch, object: string, cause: RegExp, fromIndex = 0): Promise<Told> =>
-    until(`${object} to be told ${cause.source}`, 20_000, () => {
-      const found = watch.told.slice(fromIndex).find((one) => one.object === object && cause.test(one.cause));
-      return Promise.resolve(found ?? JSON.stringify(watch.told.slice(fromIndex)));
+  const untilSignalled = (watch: Watch, object: string, cause: RegExp, fromIndex = 0): Promise<ReceivedSignal> =>
+    until(`${object} to be signalled ${cause.source}`, 20_000, () => {
+      const found = watch.signals.slice(fromIndex).find((one) => one.object === object && cause.test(one.cause));
+      return Promise.resolve(found ?? JSON.stringify(watch.signals.slice(fromIndex)));
     });
 
-  /** A watch that has looked, and whose runs know everything. */
+  /** A watch that has its inventory, and whose runs know everything. */
   async function startKnowing(): Promise<Watch> {
     const watch = start();
-    await until('all to be told', 20_000, () =>
+    await until('all to be signalled', 20_000, () =>
       Promise.resolve(
         watch.details().inventories > 0 && watch.details().waiting === 0 ? {} : JSON.stringify(watch.details()),
       ),
@@ -133,21 +133,21 @@ export function vsphereWatchContract(open: () => Promise<VsphereCounterpart>): v
     if (vm?.runtime.powerState === 'poweredOn') await context.witness.setPower(`${vmFolder}/${name}`, 'off');
   }
 
-  /** What is remembered once everything has been told. */
+  /** The memory once everything has been signalled. */
   async function memoryOf(watch: Watch): Promise<string | null> {
     await until('nothing to wait', 20_000, () => Promise.resolve(watch.details().waiting === 0 ? {} : 'waits'));
     return (await watch.leave()).memory;
   }
 
-  test('without a memory every run is told once, and of others’ VMs nobody', async () => {
+  test('without a memory every run is signalled once, and none for VMs of others', async () => {
     const watch = start();
-    await untilTold(watch, `${namespace}/web`, /not watched/u);
-    await untilTold(watch, `${namespace}/db`, /not watched/u);
+    await untilSignalled(watch, `${namespace}/web`, /not watched/u);
+    await untilSignalled(watch, `${namespace}/db`, /not watched/u);
     const round = await watch.leave();
     expect(round).toMatchObject({ wanted: true, owned: 2, inventories: 1, signalled: 2 });
     expect(round.vms).toBeGreaterThan(2);
-    expect(watch.told.map(({ object }) => object).toSorted()).toEqual([`${namespace}/db`, `${namespace}/web`]);
-    expect(watch.told.every(({ uid, object }) => uid === uidOf(object.slice(namespace.length + 1)))).toBe(true);
+    expect(watch.signals.map(({ object }) => object).toSorted()).toEqual([`${namespace}/db`, `${namespace}/web`]);
+    expect(watch.signals.every(({ uid, object }) => uid === uidOf(object.slice(namespace.length + 1)))).toBe(true);
   });
 
   const web = `${vmFolder}/web`;
@@ -167,17 +167,17 @@ export function vsphereWatchContract(open: () => Promise<VsphereCounterpart>): v
     ['powered off', () => context.witness.setPower(web, 'off'), /powered off/u],
     ['reconfigured', () => context.witness.changeVm(web, { memoryMiB: 128 }), /reconfigured/u],
   ];
-  each(rows)('%s by another client: its run is told, and no other', async (_what, change, cause) => {
+  each(rows)('%s by another client: its run is signalled, and no other', async (_what, change, cause) => {
     const watch = await startKnowing();
-    const before = watch.told.length;
+    const before = watch.signals.length;
     await change();
-    const { stateDigest: seen } = await untilTold(watch, `${namespace}/web`, cause, before);
-    const { stateDigest: looked } = await context
+    const { stateDigest: signalled } = await untilSignalled(watch, `${namespace}/web`, cause, before);
+    const { stateDigest: observed } = await context
       .activities(context.gateway())
-      .observeVirtualMachineInVcenter(context.look('web'));
-    // The look of a run calls the same state the same.
-    expect(seen).toBe(looked);
-    expect(watch.told.slice(before).map(({ object }) => object)).not.toContain(`${namespace}/db`);
+      .observeVirtualMachineInVcenter(context.observationRequest('web'));
+    // The observation of a run gives the same state the same digest.
+    expect(signalled).toBe(observed);
+    expect(watch.signals.slice(before).map(({ object }) => object)).not.toContain(`${namespace}/db`);
     await watch.leave();
   });
 
@@ -185,84 +185,84 @@ export function vsphereWatchContract(open: () => Promise<VsphereCounterpart>): v
     await makeVm(context.activities(context.gateway()), context.newVm('other'));
     const watch = await startKnowing();
     await context.witness.rename(`${vmFolder}/other`, 'another');
-    await untilTold(watch, `${namespace}/other`, /renamed/u);
+    await untilSignalled(watch, `${namespace}/other`, /renamed/u);
     await context.witness.destroyVm(`${vmFolder}/another`);
-    await untilTold(watch, `${namespace}/other`, /gone/u);
+    await untilSignalled(watch, `${namespace}/other`, /gone/u);
     await watch.leave();
   });
 
-  test('a VM that is made while it watches is told of with its owner, and one without an owner is not', async () => {
+  test('a VM that is made while it watches is signalled to its owner, and one without an owner to none', async () => {
     const watch = await startKnowing();
-    const before = watch.told.length;
-    await context.witness.createVm(`${vmFolder}/nobodys`);
-    await context.witness.setPower(`${vmFolder}/nobodys`, 'on');
+    const before = watch.signals.length;
+    await context.witness.createVm(`${vmFolder}/unowned`);
+    await context.witness.setPower(`${vmFolder}/unowned`, 'on');
     const { vmId } = await makeVm(context.activities(context.gateway()), context.newVm('made'));
-    await untilTold(watch, `${namespace}/made`, /appeared|owned|reconfigured/u, before);
-    expect(watch.told.slice(before).map(({ object }) => object)).not.toContain(`${namespace}/nobodys`);
-    expect(watch.told.slice(before).filter(({ object }) => object === `${namespace}/made`).length).toBeLessThanOrEqual(
-      2,
-    );
+    await untilSignalled(watch, `${namespace}/made`, /appeared|owned|reconfigured/u, before);
+    expect(watch.signals.slice(before).map(({ object }) => object)).not.toContain(`${namespace}/unowned`);
+    expect(
+      watch.signals.slice(before).filter(({ object }) => object === `${namespace}/made`).length,
+    ).toBeLessThanOrEqual(2);
     expect(vmId).toMatch(/^vm-/u);
-    await context.witness.destroyVm(`${vmFolder}/nobodys`);
+    await context.witness.destroyVm(`${vmFolder}/unowned`);
     await context.witness.destroyVm(`${vmFolder}/made`);
     await watch.leave();
   });
 
-  test('what a run has seen by itself it is not told of', async () => {
+  test('what a run has observed already is not signalled', async () => {
     await ensureOff('db');
     const watch = await startKnowing();
-    const before = watch.told.length;
+    const before = watch.signals.length;
     const own = context.activities(context.gateway(), never, Infinity, watch.recent);
-    const look = () => own.observeVirtualMachineInVcenter(context.look('db'));
-    const { vm } = await look();
+    const observe = () => own.observeVirtualMachineInVcenter(context.observationRequest('db'));
+    const { vm } = await observe();
     await own.submitPower({
       vmId: vm?.moId ?? '',
       owner: context.newVm('db').owner,
       cause: 'the test',
       operation: 'powerOn',
     });
-    await until('the news to be dropped', 10_000, async () => {
-      await look();
-      return watch.spared > 0 ? {} : `told: ${JSON.stringify(watch.told.slice(before))}`;
+    await until('the change to be skipped', 10_000, async () => {
+      await observe();
+      return watch.skipped > 0 ? {} : `signalled: ${JSON.stringify(watch.signals.slice(before))}`;
     });
     await context.witness.setPower(`${vmFolder}/db`, 'off');
-    await untilTold(watch, `${namespace}/db`, /powered off/u, before);
-    expect(watch.told.slice(before).map(({ cause }) => cause)).not.toContain('vcenter: powered on');
+    await untilSignalled(watch, `${namespace}/db`, /powered off/u, before);
+    expect(watch.signals.slice(before).map(({ cause }) => cause)).not.toContain('vcenter: powered on');
     await watch.leave();
   });
 
-  test('a session that somebody ends: it looks anew, and what happened meanwhile is told', async () => {
+  test('a session that another client ends: a new inventory is read, and what happened meanwhile is signalled', async () => {
     const watch = await startKnowing();
-    const before = watch.told.length;
+    const before = watch.signals.length;
     await context.control.endSessions();
     await context.witness.setPower(`${vmFolder}/web`, 'on');
-    await untilTold(watch, `${namespace}/web`, /powered on/u, before);
-    await until('another look', 20_000, () =>
+    await untilSignalled(watch, `${namespace}/web`, /powered on/u, before);
+    await until('another inventory', 20_000, () =>
       Promise.resolve(watch.details().inventories > 1 ? {} : JSON.stringify(watch.details())),
     );
     await context.witness.setPower(`${vmFolder}/web`, 'off');
-    await untilTold(watch, `${namespace}/web`, /powered off/u, before);
-    expect(watch.told.slice(before).map(({ object }) => object)).not.toContain(`${namespace}/db`);
+    await untilSignalled(watch, `${namespace}/web`, /powered off/u, before);
+    expect(watch.signals.slice(before).map(({ object }) => object)).not.toContain(`${namespace}/db`);
     expect(await watch.leave()).toMatchObject({ signalled: before + 2 });
   });
 
-  test('a worker that dies: the next one tells only the runs of VMs that have changed meanwhile', async () => {
+  test('a worker that dies: the next one signals only the runs of VMs that have changed meanwhile', async () => {
     const first = await startKnowing();
     const heartbeatDetails = first.details();
     await first.cancel();
     await context.witness.setPower(`${vmFolder}/web`, 'on');
     const second = start({ heartbeatDetails });
-    await untilTold(second, `${namespace}/web`, /not watched/u);
+    await untilSignalled(second, `${namespace}/web`, /not watched/u);
     const memory = await memoryOf(second);
-    expect(second.told.map(({ object }) => object)).toEqual([`${namespace}/web`]);
+    expect(second.signals.map(({ object }) => object)).toEqual([`${namespace}/web`]);
     // And so is it from round to round.
     const third = start({ memory });
-    await until('a look', 20_000, () => Promise.resolve(third.details().inventories > 0 ? {} : 'none yet'));
+    await until('an inventory', 20_000, () => Promise.resolve(third.details().inventories > 0 ? {} : 'none yet'));
     expect(await third.leave()).toMatchObject({ signalled: 0, memory });
     await context.witness.setPower(`${vmFolder}/web`, 'off');
   });
 
-  test('a VM that goes while nobody watches: its object says whose it was', async () => {
+  test('a VM that goes while no watch runs: its object shows the owner', async () => {
     const { vmId } = await makeVm(context.activities(context.gateway()), context.newVm('lost'));
     const watch = await startKnowing();
     const memory = await memoryOf(watch);
@@ -273,24 +273,24 @@ export function vsphereWatchContract(open: () => Promise<VsphereCounterpart>): v
       { namespace, name: 'elsewhere', uid: uidOf('elsewhere'), vmId, managerId: 'another vCenter' },
     ];
     const next = start({ memory, recorded });
-    await untilTold(next, `${namespace}/lost`, /gone/u);
+    await untilSignalled(next, `${namespace}/lost`, /gone/u);
     await next.leave();
-    expect(next.told.map(({ object }) => object)).not.toContain(`${namespace}/elsewhere`);
+    expect(next.signals.map(({ object }) => object)).not.toContain(`${namespace}/elsewhere`);
   });
 
-  test('while drover is stopped nobody is told, and afterwards of all of it', async () => {
+  test('while drover is stopped no run is signalled, and afterwards all are', async () => {
     const watch = await startKnowing();
-    const before = watch.told.length;
+    const before = watch.signals.length;
     watch.stopped = true;
     await context.witness.setPower(`${vmFolder}/web`, 'on');
-    await until('somebody to be warned', 10_000, () =>
+    await until('a warning', 10_000, () =>
       Promise.resolve(
         watch.warnings.some((words) => words.includes('drover is stopped')) ? {} : watch.warnings.join('; '),
       ),
     );
-    expect(watch.told).toHaveLength(before);
+    expect(watch.signals).toHaveLength(before);
     watch.stopped = false;
-    await untilTold(watch, `${namespace}/web`, /powered on/u, before);
+    await untilSignalled(watch, `${namespace}/web`, /powered on/u, before);
     await context.witness.setPower(`${vmFolder}/web`, 'off');
     await watch.leave();
   });
@@ -298,11 +298,11 @@ export function vsphereWatchContract(open: () => Promise<VsphereCounterpart>): v
   test('a vCenter that does not answer is watched again when it does', async () => {
     await ensureOff('web');
     const watch = await startKnowing();
-    const before = watch.told.length;
-    await context.control.strike({ method: 'FindByInventoryPath', does: 'cut', count: 2 });
+    const before = watch.signals.length;
+    await context.control.inject({ method: 'FindByInventoryPath', does: 'cut', count: 2 });
     await context.control.endSessions();
     await context.witness.setPower(`${vmFolder}/web`, 'on');
-    await untilTold(watch, `${namespace}/web`, /powered on/u, before);
+    await untilSignalled(watch, `${namespace}/web`, /powered on/u, before);
     await until('the trouble to be over', 20_000, () =>
       Promise.resolve(
         watch.warnings.length > 0 && watch.details().trouble === null && watch.details().inventories > 1

@@ -107,7 +107,7 @@ export function vsphereWitnessContract(open: () => Promise<VsphereCounterpart>):
     expect(await failureOf(witness().removeLibraryItem('images', 'broken'))).toBeInstanceOf(Error);
   });
 
-  test('the journal tells how long each owner was there, and each module', async () => {
+  test('the journal records how long each owner was there, and each module', async () => {
     const path = `${vmFolder}/owned`;
     const id = await witness().createVm(path);
     const owner = (uid: string): Promise<void> => witness().changeVm(path, { extraConfig: { 'drover.uid': uid } });

@@ -151,8 +151,8 @@ test(
 test(
   'what vCenter refuses is said, and tried again; a lost answer makes no second folder and no second pool',
   async () => {
-    await world.control.strike({ method: 'CreateFolder', after: true, does: 'cut' });
-    await world.control.strike({ method: 'CreateResourcePool', after: true, does: 'cut' });
+    await world.control.inject({ method: 'CreateFolder', after: true, does: 'cut' });
+    await world.control.inject({ method: 'CreateResourcePool', after: true, does: 'cut' });
     await make('cut', { folder: 'cut', resourcePool: { name: 'cut' } });
     await untilMade('cut');
     await world.control.fail({ method: 'CreateFolder', fault: 'NoPermission' });

@@ -47,7 +47,7 @@ const image = (name: string): object => ({ image: { kind: 'VirtualMachineImage',
 test(
   'made of an OVF whose answer is lost: one VM, with its marks, in the size of its class, and on; deleted, it is gone',
   async () => {
-    await world.control.strike({
+    await world.control.inject({
       method: 'POST /com/vmware/vcenter/ovf/library-item deploy',
       after: true,
       does: 'cut',

@@ -201,7 +201,7 @@ describe('who drover is', () => {
 describe('when the answer does not come', () => {
   // More than an answer takes that comes.
   const limited = { timeouts: { connectMs: 10_000, headersMs: 5_000, bodyMs: 5_000 } };
-  const rows: [what: string, strike: Parameters<VsphereWorld['control']['strike']>[0], words: RegExp][] = [
+  const rows: [what: string, strike: Parameters<VsphereWorld['control']['inject']>[0], words: RegExp][] = [
     ['the connection is cut', { does: 'cut' }, /the connection was cut/u],
     ['vCenter hangs', { does: 'hang' }, /no answer within 5 s/u],
     ['a proxy says 503', { does: 'status', status: 503 }, /answered 503 to RetrievePropertiesEx, and no SOAP/u],
@@ -210,7 +210,7 @@ describe('when the answer does not come', () => {
   test.each(rows)('%s: once, and retryable', async (_, strike, words) => {
     const gateway = world.gateway({}, limited);
     await read(gateway);
-    await world.control.strike({ method: 'RetrievePropertiesEx', ...strike });
+    await world.control.inject({ method: 'RetrievePropertiesEx', ...strike });
     expect(await failureOf(read(gateway))).toMatchObject({
       type: 'VsphereUnavailable',
       nonRetryable: false,
@@ -222,14 +222,14 @@ describe('when the answer does not come', () => {
   test('another status is no vCenter', async () => {
     const gateway = world.gateway();
     await read(gateway);
-    await world.control.strike({ does: 'status', status: 404 });
+    await world.control.inject({ does: 'status', status: 404 });
     expect(await failureOf(read(gateway))).toMatchObject({ type: 'AnswerMalformed' });
   });
 
   test('a call and all that it waits for has an end', async () => {
     const vim = world.connect({ budget: { calls: 1, callsPerSecond: 1_000, tasks: 1 } }, { callMs: 5_000 });
     await vim.content(never);
-    await world.control.strike({ does: 'hang', count: 2 });
+    await world.control.inject({ does: 'hang', count: 2 });
     const calls = [0, 1].map(() =>
       failureOf(
         vim.call(
@@ -249,7 +249,7 @@ describe('when the answer does not come', () => {
 
   test('a cancel ends a call at once, and a login that others wait for goes on', async () => {
     const gateway = world.gateway();
-    await world.control.strike({ method: 'Login', does: 'delay', delayMs: 400 });
+    await world.control.inject({ method: 'Login', does: 'delay', delayMs: 400 });
     const stop = new AbortController();
     const given = failureOf(gateway.read(world.ids.template, stop.signal));
     const kept = read(gateway);

@@ -34,19 +34,19 @@ export function composeObservation(
   objects: ObservedObjects,
   vcenter: VcenterObservation | null,
 ): VirtualMachineObservation {
-  const facts = vcenter ?? unobserved;
-  const { placement, vm } = facts;
+  const found = vcenter ?? unobserved;
+  const { placement, vm } = found;
   const cpuMHz = vm?.cpuMHz ?? (placement.kind === 'placed' ? placement.at.cpuMHz : 0);
   return {
     recorded,
     prerequisites: {
       class: inMegahertz(objects.class, cpuMHz),
       image: objects.image,
-      resourcePolicy: inCluster(objects.resourcePolicy, facts.cluster),
-      storageClass: joinStorage(objects.storageClass, facts.storage),
+      resourcePolicy: inCluster(objects.resourcePolicy, found.cluster),
+      storageClass: joinStorage(objects.storageClass, found.storage),
       bootstrap: objects.bootstrap,
-      network: facts.network,
-      isos: facts.isos,
+      network: found.network,
+      isos: found.isos,
     },
     imageCache: objects.imageCache,
     group:
@@ -54,8 +54,8 @@ export function composeObservation(
         ? null
         : { ...objects.group, placement: joinPlacement(objects.group.placement, placement) },
     placement,
-    managerId: facts.managerId,
-    candidates: facts.candidates,
+    managerId: found.managerId,
+    candidates: found.candidates,
     vm,
     snapshots: objects.snapshots,
     probe: null,

@@ -45,7 +45,7 @@ export const reconcileVirtualMachine = defineReconciler<VirtualMachineLifecycle>
     // A slot is this run's own: while the VM is being made it is not released.
     isQuiescent: (memory) => !isBeingMade(memory),
     cancel: ({ input: { namespace, name }, memory: { create } }) => ({
-      // What it has made all the same is found by its mark, when a run goes on.
+      // What it has made all the same is found by its owner, when a run continues.
       steps:
         create === null
           ? []

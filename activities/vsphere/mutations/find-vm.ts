@@ -5,7 +5,7 @@ import type { NameInFolder, ObservedConfig, ObservedOwner, VirtualMachine } from
 
 /** How the VM of an object is found, whatever has become of the call that made it. */
 export interface VmIdentity {
-  /** Unique in the vCenter, unless somebody copied it. */
+  /** Unique in the vCenter, unless another user copied it. */
   instanceUuid: string;
   /** The name in its folder is the lock: vCenter makes no second one. Null: the folder is not known any more. */
   folder: string | null;
@@ -51,9 +51,9 @@ type Reading = Pick<Tools, 'gateway' | 'scope'>;
 /**
  * The VM of an object: by its instance UUID, and where that finds none, by its name. Never another one.
  *
- * vCenter lists a VM before the create has written its mark, so a VM without a mark is judged only when no create is under way.
+ * vCenter lists a VM before the create has written its owner, so a VM without an owner is judged only when no create is under way.
  *
- * @throws also VirtualMachineAmbiguous, and VsphereBusy where a create may still write the mark
+ * @throws also VirtualMachineAmbiguous, and VsphereBusy where a create may still write the owner
  */
 export async function findVm(reading: Reading, identity: VmIdentity): Promise<VirtualMachine | null> {
   const { gateway, scope } = reading;
@@ -104,7 +104,7 @@ const notOwned = ({ name, id, owner: observed }: VirtualMachine, owner: OwnerRef
 /**
  * Reads a VM and makes sure that it is the one that is meant; null where it is gone.
  *
- * @param isMeant whether its mark is proof enough. Default: it is the object's own
+ * @param isMeant whether its owner is proof enough. Default: it is the object itself
  * @throws VirtualMachineNotOwned
  */
 export async function readOwned(

@@ -10,7 +10,7 @@ import { isA } from '../wire/kinds.ts';
 import { configOf, readOwnedThere } from './find-vm.ts';
 import { reconfigure } from './submit-reconfigure.ts';
 
-/** Stores the object with its VM. What is so already is well; of another generation, the next look decides anew. */
+/** Stores the object with its VM. Writes nothing where it is stored already, or where the object has another generation: the next observation decides. */
 export async function submitBackup(
   tools: Tools,
   read: ReadBackup,
@@ -24,7 +24,7 @@ export async function submitBackup(
   );
   if (changed.length === 0) return null;
   const extraConfig = changed.map(([key, value]) => option({ key, value }));
-  // The spec may hold what is nobody's business, such as a script.
+  // The spec may hold secrets, such as those in a script.
   return reconfigure(
     tools,
     'submitBackup',
@@ -36,7 +36,7 @@ export async function submitBackup(
   );
 }
 
-/** What stands in the VM's ExtraConfig for whoever restores it. An empty value takes a key away. Pure. See docs/compatibility.md#backup. */
+/** The ExtraConfig from which the VM can be restored. An empty value takes a key away. Pure. See docs/compatibility.md#backup. */
 export function backupOptions({ generation, yaml, claims }: StoredObject, devices: Devices): Record<string, string> {
   const disks = virtualDisksOf(devices).flatMap((disk) => {
     const claim = claims.find((one) => one.diskUuid === diskUuid(disk));

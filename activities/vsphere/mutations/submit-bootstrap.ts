@@ -34,7 +34,7 @@ export async function submitBootstrap(tools: Tools, read: ReadBootstrap, request
     : customize(tools, request, vm, decided(setup, 'custom', request));
 }
 
-/** What cannot be read any more could be when it was decided: the next look says what is wrong. */
+/** It could be read when the step was planned. Where it no longer can, the next observation shows why. */
 async function readDecided({ scope }: Tools, read: ReadBootstrap, { object, kind }: Bootstrap): Promise<GuestSetup> {
   try {
     return await read(object, kind, scope.signal);
@@ -66,7 +66,7 @@ function decided<Part extends 'config' | 'custom'>(
   return found;
 }
 
-/** A failure that Temporal does not try again: the next look decides anew. */
+/** A failure that Temporal does not retry: the next observation decides. */
 const outdated = (detail: string): Error =>
   finalFailure(droverFailure('ObjectConflict', `Nothing was written: ${detail}`));
 
@@ -104,7 +104,7 @@ async function readVApp({ gateway, scope: { signal } }: Tools, vmId: string): Pr
   return vim('VmConfigInfo').safeParse(object?.properties['config.vAppConfig']).data ?? null;
 }
 
-/** One that waits for the next start is not replaced: it is an earlier attempt's, or somebody else's. */
+/** One that waits for the next start is not replaced: it is an earlier attempt's, or another user's. */
 async function customize(
   tools: Tools,
   request: Bootstrap,
@@ -146,7 +146,7 @@ async function customize(
     });
     return { taskId, purpose: { kind: 'customize', vmId } };
   } catch (error) {
-    // Somebody was faster.
+    // Another attempt, or another user, was faster.
     if (
       failureCode(error) === 'VirtualMachineStateRefused' &&
       isCustomizationPending(await readOwnedThere(tools, request))

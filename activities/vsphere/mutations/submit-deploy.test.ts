@@ -52,7 +52,7 @@ test.each([
   expect(await attempt(recent)).toEqual(found);
 });
 
-test('a VM that still has no owner when nobody deploys it is somebody else’s', async () => {
+test('a VM that still has no owner when no deployment is under way belongs to another user', async () => {
   const theirs = { task: null, there: withoutOwner };
   await expect(attempt([theirs, theirs])).rejects.toMatchObject({
     type: 'VirtualMachineNameTaken',

@@ -24,13 +24,13 @@ export async function submitDeploy(
   const { create, owner, itemId } = request;
   const purpose: TaskPurpose = { kind: 'create', ...identity };
   const findOrJoin = async (): Promise<{ vmId: string } | SubmittedTask | null> => {
-    // Before the VM is looked for: it is there before its disks are.
+    // The task first: the VM is there before its disks are.
     const running = await gateway.findActivated(identity.instanceUuid, scope.signal);
     if (running !== null) return { taskId: running, purpose };
     const found = await findVm(tools, identity);
     return found === null ? null : { vmId: found.id };
   };
-  // It has its name before it has its mark: another attempt may have begun to deploy it since its task was looked for.
+  // A VM has its name before it has its owner: another attempt may have begun to deploy it since its task was searched.
   const findMade = (): ReturnType<typeof findOrJoin> =>
     findOrJoin().catch((failure: unknown) => {
       if (['VirtualMachineNameTaken', 'VsphereBusy'].includes(failureCode(failure) ?? '')) return findOrJoin();
@@ -52,7 +52,7 @@ export async function submitDeploy(
     },
     idOf: (made) => ('vmId' in made ? made.vmId : made.taskId),
     submit: async () => {
-      // Nobody waits for it in here: the call goes on when this attempt has found the task.
+      // The call is not aborted with this attempt: it continues when the attempt has found the task.
       const background = new AbortController().signal;
       const answered = deployItem(rest, itemId, deployBody(create, owner), identity.instanceUuid, background).then(
         (vmId) => ({ vmId }),

@@ -11,7 +11,7 @@ import { vim } from '../wire/kinds.ts';
 const isOwnOrFormer = (owner: OwnerReference, observed: ObservedOwner | null): boolean =>
   isSameOwner(owner, observed) || isFormerOwner(owner, observed);
 
-/** Only one without a mark, or with that of the operator before. */
+/** Only a VM without an owner, or with the one that the replaced operator wrote. */
 export async function submitAdoption(
   tools: Tools,
   request: VmSubject & { changeVersion: string },
@@ -35,7 +35,7 @@ export async function submitAdoption(
   );
 }
 
-/** One whose mark is off, or that is gone, is left to others already. */
+/** A VM without an owner, or one that is gone, is released already. */
 export async function submitRelease(tools: Tools, request: VmSubject): Promise<Submission> {
   const vm = await readOwned(tools, request, (owner, found) => found === null || isOwnOrFormer(owner, found));
   if (vm === null || vm.owner === null) return null;

@@ -33,7 +33,7 @@ const powerActions: Readonly<Record<PowerOperation, PowerAction>> = {
   rebootGuest: { method: 'RebootGuest', to: null },
 };
 
-/** What is so already is well: an earlier attempt, or somebody else, has done it. */
+/** Does nothing where the VM is in that state already: an earlier attempt, or another user, has done it. */
 export async function submitPower(tools: Tools, request: Power): Promise<Submission> {
   const { gateway, scope } = tools;
   const { vmId, operation } = request;

@@ -31,7 +31,7 @@ test.each<[what: string, spec: ReconfigSpec, isSo: boolean]>([
   ],
   ['one number differs', { numCPUs: 4, memoryMB: 512 }, false],
   ['a limit is wanted', { cpuAllocation: { reservation: 100, limit: 1_000 } }, false],
-  ['somebody else manages it', { managedBy: { extensionKey: 'e', type: 'other' } }, false],
+  ['another extension manages it', { managedBy: { extensionKey: 'e', type: 'other' } }, false],
   ['a flag is not set', { nestedHVEnabled: true }, false],
   ['a key is so', { extraConfig: [{ key: 'a', value: '1' }] }, true],
   ['a key differs', { extraConfig: [{ key: 'a', value: '2' }] }, false],
@@ -103,5 +103,5 @@ test.each<[what: string, spec: ReconfigSpec, isSo: boolean]>([
   ],
 ])('%s', (_, spec, isSo) => expect(isApplied(spec, observed)).toBe(isSo));
 
-test('of one that vCenter tells nothing of, nothing is so', () =>
+test('a VM without a configuration is never as the change wants it', () =>
   expect(isApplied({}, vmOf({ config: null }))).toBe(false));

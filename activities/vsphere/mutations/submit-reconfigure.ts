@@ -47,7 +47,7 @@ export const changed = ({ name, id }: VirtualMachine, version: string): Error =>
 /**
  * Submits a change on the version that was read.
  *
- * @param isSecret of its failure, only the kind is told
+ * @param isSecret its failure states the kind only
  */
 export async function reconfigure(
   tools: Tools,
@@ -75,7 +75,7 @@ export async function reconfigure(
   return { taskId, purpose: { kind: 'change', vmId: request.vmId, ...(isSecret && { isSecret }) } };
 }
 
-/** Whether a VM is as a change wants it: an earlier attempt may have made it. What was added cannot be told from what others add. */
+/** Whether a VM is as a change wants it: an earlier attempt may have made it. A device that was added cannot be told apart from one that another user adds. */
 export function isApplied(spec: ReconfigSpec, vm: VirtualMachine): boolean {
   const config = toConfig(vm, []);
   if (config === null || vm.config === null) return false;

@@ -125,7 +125,7 @@ test.each<[where: string, folderId: string | null, parent: string | null, is: bo
   ['in the folder of the namespace', 'group-1', 'group-0', true],
   ['in a folder there', 'group-7', 'group-1', true],
   ['elsewhere', 'group-7', 'group-0', false],
-  ['in no folder that can be seen', null, null, false],
+  ['in no folder that can be read', null, null, false],
 ])('%s', (_, folderId, parent, is) => {
   expect(
     toCandidates(object, 'web', finds(), [{ vm: listed('vm-1', { folderId }), folder: { parent } }]).map(

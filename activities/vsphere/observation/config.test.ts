@@ -65,7 +65,7 @@ test('by vim25’s names', () => {
   });
 });
 
-test('of one whose files cannot be reached, or of another shape, nothing is told', () => {
+test('of one whose files cannot be reached, or of another shape, nothing is returned', () => {
   expect(toConfig(vmOf({ config: null }), [])).toBeNull();
   expect(toConfig(vmOf({ properties: { 'config.hardware': { $type: 'Surprise' } } }), [])).toBeNull();
 });

@@ -7,7 +7,7 @@ import { isA, vim } from '../wire/kinds.ts';
 import type { ResourceAllocationInfo, VirtualMachineBootOptions } from '../wire/vim/types.ts';
 import { cdromsOf, disksOf, networkCardsOf } from './devices.ts';
 
-/** What only the facts need of a VM's configuration. */
+/** What only the observation needs of a VM's configuration. */
 export const configPaths = [
   'config.guestId',
   'config.firmware',
@@ -50,8 +50,8 @@ const properties = z.object({
 });
 
 /**
- * @param keys of ExtraConfig that are told beside drover's own
- * @returns null where vCenter does not tell all of it
+ * @param keys of ExtraConfig that are shown beside drover's own
+ * @returns null where vCenter does not report all of it
  */
 export function toConfig(vm: VirtualMachine, keys: readonly string[]): VmConfig | null {
   const parsed = properties.safeParse(vm.properties);
@@ -131,19 +131,19 @@ const ownKeys = new Set<string>(Object.values(extraConfigKeys));
 
 const stored = new Set<string>(Object.values(backupKeys));
 
-/** What a guest is given for its first start may be secret, whoever asks; and so may what is stored with its VM. */
+/** The bootstrap data of a guest may be secret, and so may the backup that is stored with its VM. */
 const isSecret = (key: string): boolean =>
   /^guestinfo\.(userdata|metadata|vendordata)(\.|$)/iu.test(key) || stored.has(key);
 
-/** drover's keys, those that are asked for, and those that were asked for once. Pure. */
+/** drover's keys, those that are requested, and those that were requested once. Pure. */
 export function visibleExtraConfig(
   all: Readonly<Record<string, string>>,
   asked: readonly string[],
 ): Record<string, string> {
   const once = (all[extraConfigKeys.managedKeys] ?? '').split(',');
-  const told = new Set([...ownKeys, ...asked, ...once]);
+  const visible = new Set([...ownKeys, ...asked, ...once]);
   return Object.fromEntries(
-    Object.entries(all).filter(([key]) => (told.has(key) || isMetadataKey(key)) && !isSecret(key)),
+    Object.entries(all).filter(([key]) => (visible.has(key) || isMetadataKey(key)) && !isSecret(key)),
   );
 }
 

@@ -40,7 +40,7 @@ test('many that look at once ask once', async () => {
   expect(asked).toEqual(['/a', 'around']);
 });
 
-test('the list of VMs is that of a moment ago, unless somebody asks for it anew', async () => {
+test('the list of VMs is that of a moment ago, unless a new one is requested', async () => {
   let nowMs = 0;
   let asked = 0;
   const vm = () => ({ ref: { type: 'VirtualMachine', value: `vm-${++asked}` }, properties: { name: 'web' } });
@@ -71,7 +71,7 @@ function world() {
   return { calls, ask: (asked: string, signal = never) => ask(asked, signal) };
 }
 
-test('those that ask the same at once share a call; who asks meanwhile is told what comes after', async () => {
+test('those that ask the same at once share a call; a caller that asks meanwhile gets the next answer', async () => {
   const { calls, ask } = world();
   const first = [ask('a'), ask('a')];
   await turn();
@@ -96,7 +96,7 @@ test('another question does not wait', async () => {
   expect(await other).toBe('well');
 });
 
-test('what fails is told to those who share it, and to nobody else', async () => {
+test('a failure is given to those that share the call, and to no other', async () => {
   const { calls, ask } = world();
   const first = Promise.allSettled([ask('a'), ask('a')]);
   await turn();
@@ -108,7 +108,7 @@ test('what fails is told to those who share it, and to nobody else', async () =>
   expect(await late).toBe('well');
 });
 
-test('who gives up is let go, and the others are told', async () => {
+test('a caller that aborts is released, and the others get the answer', async () => {
   const { calls, ask } = world();
   const stop = new AbortController();
   const [given, other] = [ask('a', stop.signal), ask('a')];

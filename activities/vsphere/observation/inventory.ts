@@ -6,18 +6,18 @@ import { folderRef, type ManagedObjectReference } from '../wire/values.ts';
 import type { PropertyFilterSpec } from '../wire/vim/types.ts';
 import { type ListedVm, listPaths, toListedVm } from './read-vm.ts';
 
-/** How long it is taken for granted that a path leads where it led. What is not there is looked for each time. */
+/** How long the object of a path is cached. A path without an object is searched each time. */
 const rememberedMs = 60_000;
 
-/** How long a list of VMs is gone by: there may be thousands, and all but one of them are somebody else's. */
+/** How long a list of VMs is cached: there may be thousands, and all but one of them belong to other objects. */
 const listedMs = 10_000;
 
-/** What many looks have in common. Paths are asked for once in a while: those of settings lead to the same objects for months. */
+/** What many observations have in common. Paths are cached for a while: those of settings lead to the same objects for months. */
 export interface Inventory {
   find(path: string, signal: AbortSignal): Promise<ManagedObjectReference | null>;
-  /** It leads there no more. */
+  /** Removes the path from the cache: it leads there no more. */
   forget(path: string): void;
-  /** As the gateway reads it; looks at many VMs of one namespace share what is around them, each as it is after it has asked. */
+  /** As the gateway reads it. Observations of many VMs of one namespace share a read that begins after each of them has asked. */
   retrieve(spec: PropertyFilterSpec, signal: AbortSignal): Promise<readonly ReadObject[]>;
   /**
    * The VMs in these folders and one level below, as they were a moment ago.
@@ -57,7 +57,7 @@ export function openInventory(
       const before = lists.get(key);
       if (!isAnew && before !== undefined && clock.monotonicMs() < before.untilMs) return before.vms;
       const vms = await listVms(folders, signal);
-      // There may be a thousand namespaces: what nobody goes by any more is not kept.
+      // There may be a thousand namespaces: what has expired is not kept.
       for (const [other, { untilMs }] of lists) if (clock.monotonicMs() >= untilMs) lists.delete(other);
       lists.set(key, { vms, untilMs: clock.monotonicMs() + listedMs });
       return vms;
@@ -88,10 +88,10 @@ async function readVmsIn(
 }
 
 /**
- * Lets those that ask the same share a call. It begins after each of them has asked, so nobody is told what was before: who asks while one
- * is under way shares the next. Of each question at most one call is under way.
+ * Callers that ask the same share a call. The call begins after each of them has asked, so that none gets an older state: a caller that asks
+ * while a call is under way shares the next one. At most one call is under way for each question.
  *
- * @returns the same; who gives up is let go, and the call goes on for the others, within the time of any call
+ * @returns the same; a caller that aborts is released, and the call continues for the others, within the time of any call
  */
 export function shareReads<Asked, Answer>(
   read: (asked: Asked, signal: AbortSignal) => Promise<Answer>,
@@ -116,7 +116,7 @@ export function shareReads<Asked, Answer>(
     const key = keyOf(asked);
     const shared = next.get(key) ?? begin(key, asked);
     next.set(key, shared);
-    // Everybody who waits may have given up.
+    // All callers may have aborted.
     shared.catch(() => undefined);
     return await unlessAborted(shared, signal);
   };

@@ -7,7 +7,7 @@ import type { Tools } from '../dependencies.ts';
 import type { VcenterRest } from '../rest/client.ts';
 import { datastoreRef } from '../wire/values.ts';
 
-/** An item's file stays where it is until somebody replaces the item. */
+/** An item's file stays where it is until the item is replaced. */
 const rememberedMs = 5 * 60_000;
 
 /** Paths of ISOs as vim25 has them, `[datastore] folder/file.iso`. */

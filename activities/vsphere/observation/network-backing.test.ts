@@ -36,7 +36,7 @@ test('any name of a network comes back', () =>
     ),
   ));
 
-test('what is no network is told as what it is, and not given back to vCenter', () => {
+test('a backing that is no network is described, and not sent back to vCenter', () => {
   expect(backingText({ $type: 'VirtualEthernetCardLegacyNetworkBackingInfo' })).toBe(
     'other:VirtualEthernetCardLegacyNetworkBackingInfo',
   );

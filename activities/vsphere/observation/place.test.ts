@@ -129,7 +129,7 @@ test.each<[what: string, given: Parameters<typeof place>, is: unknown]>([
     { kind: 'error', message: 'storage policy p: name its datastores in vsphere.vcenters.prod.storagePolicies' },
   ],
   [
-    'all reasons are told',
+    'all reasons are listed',
     [[site('a', { datacenter: null }), site('b', { hosts: [] })], room],
     { kind: 'notReady', message: expect.stringMatching(/datacenter .*; or a host of zone b/u) },
   ],

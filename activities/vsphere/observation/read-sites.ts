@@ -53,7 +53,7 @@ export interface Surroundings {
 
 type Asked = Pick<ObservationRequest, 'object' | 'folder' | 'resourcePool' | 'networks' | 'profileId'>;
 
-/** One call, shared with other looks that ask for the same, and one more for each path that is not known. */
+/** One call, shared with other observations that ask for the same, and one more for each path that is not cached. */
 export async function readSites(
   { scope: { signal } }: Pick<Tools, 'scope'>,
   inventory: Inventory,

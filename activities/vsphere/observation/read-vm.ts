@@ -123,7 +123,7 @@ export function toListedVm(vim: Pick<Vim, 'name'>, object: ReadObject): ListedVm
   };
 }
 
-/** The mark, as {@link ownerPaths} tell of it. */
+/** The owner, as {@link ownerPaths} show it. */
 export function listedOwner(properties: ReadObject['properties']): ObservedOwner | null {
   const text = (path: string): string | undefined => {
     const found = option.safeParse(properties[path]);

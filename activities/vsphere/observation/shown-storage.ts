@@ -55,7 +55,7 @@ export function shownStorage(
 const diskFiles = new Set(['diskDescriptor', 'diskExtent', 'digestDescriptor', 'digestExtent']);
 const snapshotFiles = new Set(['snapshotList', 'snapshotMemory', 'snapshotData']);
 
-/** Of a disk and all that it is a child of in this VM; null: vCenter does not tell. */
+/** Of a disk and all that it is a child of in this VM; null: vCenter does not report it. */
 function usedBy(key: number, layout: Layout): number | null {
   const chain = layout['layoutEx.disk'].find((disk) => disk.key === key)?.chain;
   if (chain === undefined) return null;

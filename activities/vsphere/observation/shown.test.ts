@@ -128,4 +128,5 @@ test('what the guest says of its network, named as the spec names it', () => {
   expect(virtualMachineStatus.safeParse(shown({ 'guest.net': net, 'guest.ipStack': stack })).error).toBeUndefined();
 });
 
-test('of one whose configuration is not told, nothing is shown', () => expect(shown({}, { config: null })).toEqual({}));
+test('of one whose configuration is not reported, nothing is shown', () =>
+  expect(shown({}, { config: null })).toEqual({}));

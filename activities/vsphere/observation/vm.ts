@@ -37,7 +37,7 @@ export interface VmPlace {
 }
 
 /**
- * @param asked names of the spec's interfaces in their order, and keys of ExtraConfig that are told beside drover's own
+ * @param asked names of the spec's interfaces in their order, and keys of ExtraConfig that are shown beside drover's own
  */
 export function toObservedVm(
   vm: VirtualMachine,
@@ -96,7 +96,7 @@ function shownOf(
 
 const info = vim('VirtualMachineSnapshotInfo').optional().catch(undefined);
 
-/** The VM's snapshots as the status shows them, by the names that they have in vCenter: nobody's object stands for them. Pure. */
+/** The VM's snapshots as the status shows them, by the names that they have in vCenter: no object stands for them. Pure. */
 function shownSnapshots(
   properties: Readonly<Record<string, unknown>>,
 ): Pick<VirtualMachineStatus, 'currentSnapshot' | 'rootSnapshots'> {

@@ -45,7 +45,7 @@ const speed = z.number().catch(0);
 
 /**
  * Of the slowest host of a resource pool: what a core is there at least. 0: it has none that says so. It begins at the pool, as the id of what
- * owns it does not tell whether that is a cluster or a single host, and vCenter finds objects by their type, too.
+ * owns it does not show whether that is a cluster or a single host, and vCenter finds objects by their type, too.
  */
 export async function readCpuMHz(
   gateway: Pick<VcenterGateway, 'retrieve'>,

@@ -47,7 +47,7 @@ export function openRest(
 ): VcenterRest {
   const { name, url } = settings;
   const quick = openVcenterHttp(settings, defaultTimeouts, connections, observe);
-  // An OVF is deployed within one call, which holds its connection for as long: nobody else waits for it.
+  // An OVF is deployed within one call, which holds its connection for as long: it has a pool of its own, so that quick calls do not wait for it.
   const patient = openVcenterHttp(
     settings,
     { ...defaultTimeouts, headersMs: 0, bodyMs: 0 },

@@ -16,8 +16,8 @@ const deployLimitMs = 60 * 60_000;
 const activationHeader = 'vapi-ctx-actid';
 
 /**
- * Deploys an OVF of a content library, with identity, mark and cards in the same call. Drives are added afterwards: where those of the OVF
- * sit, nobody knows before. Pure.
+ * Deploys an OVF of a content library, with identity, owner and cards in the same call. Drives are added afterwards: where those of the OVF
+ * sit is not known before. Pure.
  */
 export function deployBody(create: CreateSpec, owner: OwnerReference): object {
   const { name, at, config } = create;

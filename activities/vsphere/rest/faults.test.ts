@@ -6,7 +6,7 @@ const rows: [status: number, type: string, code: ErrorCode][] = [
   [500, 'com.vmware.vapi.std.errors.unable_to_allocate_resource', 'VsphereResourcesExhausted'],
   [500, 'com.vmware.vapi.std.errors.resource_busy', 'VsphereBusy'],
   [400, 'com.vmware.vapi.std.errors.invalid_argument', 'RequestRefused'],
-  // Nothing but the status tells.
+  // Only the status decides.
   [400, 'com.vmware.vapi.std.errors.something_new', 'RequestRefused'],
   [404, '', 'VsphereObjectNotFound'],
   [403, '', 'VsphereNotPermitted'],
@@ -16,7 +16,7 @@ const rows: [status: number, type: string, code: ErrorCode][] = [
 ];
 test.each(rows)('%i %s is %s', (status, type, code) => expect(restCode(status, type)).toBe(code));
 
-test('an error has one meaning, and one that nobody knows has none', () => {
+test('an error has one meaning, and an unknown one has none', () => {
   const all = Object.values(restMeanings).flat();
   expect(new Set(all).size).toBe(all.length);
   expect(codeOfType('com.vmware.vapi.std.errors.error')).toBeNull();

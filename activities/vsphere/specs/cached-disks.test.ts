@@ -60,7 +60,7 @@ test('direct: the VM has the copies, which are there; vCenter makes no file', ()
   expect(optionsOf(spec)).toEqual({ 'vmservice.namespacedName': 'team/web', 'drover.uid': uid });
 });
 
-test('linked: vCenter makes children of the cached disks, which it is told to keep', () => {
+test('linked: vCenter makes children of the cached disks, which it must keep', () => {
   const spec = specOf({
     mode: 'linked',
     disks: ['[fast] cache/a.vmdk', '[fast] cache/b.vmdk'],
@@ -94,7 +94,7 @@ test.each<[string, ImageDisk[], string[]]>([
     Array.from({ length: 9 }, () => disk()),
     ['ParaVirtualSCSIController 0', ...[0, 1, 2, 3, 4, 5, 6, 8, 9].map((unit) => `disk ${unit}`)],
   ],
-  ['where the image does not tell, all are on one', [], ['ParaVirtualSCSIController 0', 'disk 0', 'disk 1']],
+  ['where the image does not say, all are on one', [], ['ParaVirtualSCSIController 0', 'disk 0', 'disk 1']],
 ])('where disks are: %s', (_why, disks, observed) => {
   const spec = specOf({
     disks: (disks.length > 0 ? disks : [1, 2]).map((_disk, index) => `[fast] c/${index}.vmdk`),

@@ -35,7 +35,7 @@ export function cachedDisksSpec(
 ): VirtualMachineConfigSpec {
   const { hardware, nvram, mode, disks } = source;
   const config = newConfig(create, owner, []);
-  const told =
+  const imageDisks =
     hardware.disks.length > 0
       ? hardware.disks
       : disks.map((): ImageDisk => ({ controller: 'SCSI', busNumber: 0, unitNumber: null, capacityBytes: null }));
@@ -54,7 +54,7 @@ export function cachedDisksSpec(
     extraConfig: [...(config.extraConfig ?? []), ...options],
     deviceChange: [
       ...(config.deviceChange ?? []),
-      ...diskChanges(told, (index) => backingOf(mode, `${home}/${diskName(index)}`, disks[index] ?? ''), mode),
+      ...diskChanges(imageDisks, (index) => backingOf(mode, `${home}/${diskName(index)}`, disks[index] ?? ''), mode),
     ],
   };
 }

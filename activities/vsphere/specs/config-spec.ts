@@ -55,7 +55,7 @@ const given = <Fields extends object>(fields: Fields): { [Name in keyof Fields]:
     [Name in keyof Fields]: Exclude<Fields[Name], undefined>;
   };
 
-/** The order names devices, and may be one that nobody meant to change. */
+/** The order names devices, and may be one that the change does not mean. */
 const withoutOrder = (options: VirtualMachineBootOptions): VirtualMachineBootOptions =>
   Object.fromEntries(Object.entries(options).filter(([name]) => name !== 'bootOrder' && name !== '$type'));
 

@@ -12,7 +12,7 @@ const wanted = createOf({
     numCPUs: 2,
     extraConfig: [
       { key: 'a', value: '1' },
-      { key: 'drover.uid', value: 'somebody else' },
+      { key: 'drover.uid', value: 'another object' },
     ],
     deviceChange: [
       {

@@ -12,7 +12,7 @@ import { configSpec } from './config-spec.ts';
 /** A VM that is to be made, and whose. */
 export type NewVm = MutationRequest & { create: CreateSpec };
 
-/** What vCenter is asked for to make a VM. Identity and owner are in that very call, so that no crash leaves a VM that nobody knows. Pure. */
+/** What vCenter is asked for to make a VM. Identity and owner are in that very call, so that no crash leaves a VM without an owner. Pure. */
 
 /** @param template devices of the template */
 export function cloneSpec(create: CreateSpec, owner: OwnerReference, template: Devices): VirtualMachineCloneSpec {
@@ -60,13 +60,13 @@ export function newConfig(create: CreateSpec, owner: OwnerReference, template: D
   const asked = (config.extraConfig ?? []).filter(
     ({ key }) => key !== extraConfigKeys.namespacedName && key !== extraConfigKeys.objectUid,
   );
-  const ownerKeys = [
+  const ownerOptions = [
     { key: extraConfigKeys.namespacedName, value: owner.namespacedName },
     { key: extraConfigKeys.objectUid, value: owner.uid },
   ];
   const ofClass = classConfigSpec(create.classConfigSpec);
   const own = configSpec(
-    { ...config, extraConfig: [...asked, ...ownerKeys], deviceChange: [...gone, ...(config.deviceChange ?? [])] },
+    { ...config, extraConfig: [...asked, ...ownerOptions], deviceChange: [...gone, ...(config.deviceChange ?? [])] },
     { devices: template, bootOptions: ofClass.bootOptions ?? null },
   );
   return {

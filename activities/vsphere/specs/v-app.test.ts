@@ -56,7 +56,7 @@ test.each<[what: string, wanted: Record<string, string>, observed: VmConfigInfo 
   ['they are so already', { a: 'old' }, vApp(property(0, 'a', 'old'))],
   ['empty is as good as nothing', { a: '' }, vApp(property(0, 'a', undefined))],
   [
-    'one that nobody can set has that very value',
+    'one that users cannot set has that very value',
     { a: 'old' },
     vApp(property(0, 'a', 'old', { userConfigurable: false })),
   ],
@@ -72,10 +72,10 @@ test.each<[what: string, wanted: Record<string, string>, observed: VmConfigInfo 
   ],
   ['a VM without any', { a: '1' }, null, /it has none/u],
   [
-    'one that its image lets nobody set',
+    'one that its image does not let users set',
     { a: 'new' },
     vApp(property(0, 'a', 'secret', { userConfigurable: false })),
-    /lets nobody set the vApp property a of/u,
+    /does not let users set the vApp property a of/u,
   ],
 ])('the object has to be corrected: %s', (_, wanted, observed, words) => {
   expect(() => vAppChange(wanted, observed, 'web')).toThrow(

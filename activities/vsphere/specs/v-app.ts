@@ -9,7 +9,7 @@ const transport = 'com.vmware.guestInfo';
  *
  * @param wanted values by id; they may be secret, and so may those that are there
  * @param vApp null: the VM has no properties
- * @throws InvalidObject a property that the VM does not have, or that its image lets nobody set
+ * @throws InvalidObject a property that the VM does not have, or that its image does not let users set
  */
 export function vAppChange(
   wanted: Readonly<Record<string, string>>,
@@ -30,7 +30,7 @@ export function vAppChange(
   if (fixed.length > 0)
     throw droverFailure(
       'InvalidObject',
-      `The image of ${vmName} lets nobody set the vApp property ${fixed.map(({ id = '' }) => id).join(', ')} of spec.bootstrap.vAppConfig`,
+      `The image of ${vmName} does not let users set the vApp property ${fixed.map(({ id = '' }) => id).join(', ')} of spec.bootstrap.vAppConfig`,
     );
   if (changed.length === 0) return null;
   // Whole: some servers take what is left out for its default.

@@ -13,7 +13,7 @@ import { isFileDone } from '../mutations/submit-file-operation.ts';
 const cancelWithinMs = 5_000;
 
 /**
- * Waits for a task by looking at it, which needs nothing of the session that started it: any worker can take it over. A cancel of the
+ * Waits for a task by polling it, which needs nothing of the session that started it: any worker can take it over. A cancel of the
  * activity is passed on to the task; the end of a worker is not.
  */
 export async function awaitTask(tools: Tools, { taskId, purpose }: SubmittedTask): Promise<{ vmId: string | null }> {
@@ -28,7 +28,7 @@ export async function awaitTask(tools: Tools, { taskId, purpose }: SubmittedTask
         if (task.state === 'success') return { done: { vmId: task.vmId ?? (await vmOf(tools, purpose)) } };
         if (task.state === 'error') {
           const reached = await purposeReached(tools, purpose, task.failure);
-          // It stays failed, however often it is looked at: whether to try again is the run's business.
+          // It stays failed, however often it is read: the run decides whether to retry.
           if (reached === null) throw finalFailure(task.failure);
           return { done: reached };
         }
@@ -56,7 +56,7 @@ async function vmOf(tools: Tools, purpose: TaskPurpose): Promise<string | null> 
 const isSecret = (purpose: TaskPurpose): boolean =>
   purpose.kind === 'customize' || (purpose.kind === 'change' && purpose.isSecret === true);
 
-/** vCenter forgets tasks, and all of them when it restarts: then what the task was for tells. */
+/** vCenter drops tasks after a while, and all of them when it restarts: then the purpose of the task shows whether it is reached. */
 async function readTaskState({ gateway, scope }: Tools, taskId: string, secret: boolean) {
   try {
     return await gateway.readTask(taskId, scope.signal, secret);
@@ -66,7 +66,7 @@ async function readTaskState({ gateway, scope }: Tools, taskId: string, secret: 
   }
 }
 
-/** Whether what the task was for is so all the same: done by another attempt, by somebody else, or just before. */
+/** Whether the purpose of the task is reached all the same: by another attempt, by another user, or just before. */
 async function purposeReached(
   tools: Tools,
   purpose: TaskPurpose,

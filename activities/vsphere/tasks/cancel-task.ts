@@ -5,7 +5,7 @@ import { mutateVm, type Tools } from '../dependencies.ts';
 import { readOwned } from '../mutations/find-vm.ts';
 
 /**
- * Cancels a create, and waits until it has ended, however it ends. Where nobody knows its task any more, every create that is under way at
+ * Cancels a create, and waits until it has ended, however it ends. Where its task is not known any more, every create that is under way at
  * the vCenter may be it: none of them is cancelled, and all that have begun by now are waited for.
  */
 export async function stopCreate(
@@ -43,7 +43,7 @@ export async function stopCreate(
   });
 }
 
-/** Cancels a task of a VM. One that has ended, or is forgotten, is well. */
+/** Cancels a task of a VM. Does nothing where it has ended, or is not known any more. */
 export async function cancelVsphereTask(tools: Tools, request: VmSubject & { task: string }): Promise<void> {
   const { gateway, scope } = tools;
   const { task, vmId } = request;

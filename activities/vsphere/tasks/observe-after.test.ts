@@ -24,7 +24,7 @@ interface Row {
   asksToLook?: boolean;
 }
 
-/** What comes of a submission, and how often the VM and the task were looked at. */
+/** What comes of a submission, and how often the VM and the task were read. */
 async function submit({
   submitted,
   states = [],
@@ -87,7 +87,7 @@ const rows: [what: string, row: Row, expected: object][] = [
   ['so is one that cannot be read', { submitted: task, states: [new Error('away')] }, { result: task, recent: 0 }],
   ['a look that fails is left to the next one', { submitted: null, lookFails: true }, { result: null, recent: 1 }],
   [
-    'after a task, too: whoever waits for it finds it ended',
+    'after a task, too: a later wait finds it ended',
     { submitted: task, states: [success], lookFails: true },
     { result: task },
   ],

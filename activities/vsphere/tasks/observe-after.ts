@@ -21,9 +21,9 @@ interface Staying {
 }
 
 /**
- * The same activities, which stay with a task while it is short, and look at the VM when it is done, where they are told what to look at: so
- * that a run need ask neither. A task that takes longer, or fails, is left to who waits for it; a look that fails, to the next one. Meanwhile
- * they heartbeat, so that a worker that dies is replaced soon.
+ * The same activities, which await a short task and then observe the VM, where the request says what to observe: the run needs an activity for
+ * neither. A task that takes longer, or fails, is left to `awaitTask`; an observation that fails, to the next one. Meanwhile they
+ * heartbeat, so that a worker that dies is replaced soon.
  */
 export function observeAfter(
   calls: VirtualMachineVsphereActivities,
@@ -56,7 +56,7 @@ export function observeAfter(
       whileBeating(staying.execution(), nothing, () => calls.attachClusterModule(request)),
     cancelVsphereTask: (request) => whileBeating(staying.execution(), nothing, () => calls.cancelVsphereTask(request)),
     submitNewVm: withObservation((request: Asked<'submitNewVm'>) => calls.submitNewVm(request), createMs),
-    // There is nothing to look at yet.
+    // There is no VM to observe yet.
     submitFileOperation: (request) =>
       whileBeating(staying.execution(), nothing, async () => {
         const task = await calls.submitFileOperation(request);
@@ -81,7 +81,7 @@ const nothing = (): undefined => undefined;
 
 const isTask = (result: object | null): result is SubmittedTask => result !== null && 'taskId' in result;
 
-/** Whether it ends well by then. What fails is told by who waits for it: that looks behind it, too. */
+/** Whether it succeeds by then. A failure is left to `awaitTask`, which also checks whether the purpose is reached all the same. */
 async function endsWithin(
   stayMs: number,
   { gateway, execution }: Staying,

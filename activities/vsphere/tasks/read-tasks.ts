@@ -12,7 +12,7 @@ import type { TaskInfo } from '../wire/vim/types.ts';
 /**
  * By id; those that are gone are left out, and one that cannot be understood is a failure.
  *
- * @param isSecret of what they failed with, only the kind is told
+ * @param isSecret their failures state the kind only
  * @throws as a call does
  */
 export async function readTasks(
@@ -50,7 +50,7 @@ export async function endedTasks(vim: Vim, taskIds: readonly string[], signal: A
   return taskIds.filter((taskId) => !running.has(taskId));
 }
 
-/** Cloning, creating, deploying: in vCenter's words and in those of its simulator. What such a task makes is not told before it ends. */
+/** Cloning, creating, deploying: as vCenter and its simulator call them. What such a task makes is not known before it ends. */
 export const makesVms = /\.(clone|cloneVm|createVm|instantClone|importVApp|deploy\w*|instantiate)$/iu;
 
 export const destroysVms = /^VirtualMachine\.destroy$/u;
@@ -62,7 +62,7 @@ const runningTask = z.object({
   'info.activationId': text,
 });
 
-/** All tasks of the vCenter that have not ended, whoever began them. */
+/** All tasks of the vCenter that have not ended, also those of other users. */
 export async function runningTasks(
   vim: Vim,
   taskManager: ManagedObjectReference,

@@ -34,7 +34,7 @@ function world() {
   };
 }
 
-test('one that asks alone is told at once', async () => {
+test('one that asks alone gets its answer at once', async () => {
   const { read, calls, waitedMs } = world();
   expect(await read('task-1')).toBe(running);
   expect([calls, waitedMs()]).toEqual([[['task-1']], 0]);
@@ -51,10 +51,10 @@ test('those that ask within a moment share a call, and the next call comes after
   expect(waitedMs()).toBe(100);
 });
 
-test('what is the matter with one is told to who asks for it', async () => {
+test('the failure of one is given to the caller that asks for it', async () => {
   const { read, calls } = world();
-  const told = await Promise.allSettled([read('task-1'), read('gone'), read('odd')]);
-  expect(told).toEqual([
+  const results = await Promise.allSettled([read('task-1'), read('gone'), read('odd')]);
+  expect(results).toEqual([
     { status: 'fulfilled', value: running },
     { status: 'rejected', reason: expect.objectContaining({ type: 'VsphereTaskNotFound' }) },
     { status: 'rejected', reason: expect.objectContaining({ message: 'odd' }) },
@@ -62,7 +62,7 @@ test('what is the matter with one is told to who asks for it', async () => {
   expect(calls).toHaveLength(1);
 });
 
-test('one that may not be read spoils the call for nobody else', async () => {
+test('one that may not be read does not fail the call for others', async () => {
   const { read, calls } = world();
   const [first, second] = await Promise.allSettled([read('task-1'), read('secret')]);
   expect([first.status, second.status]).toEqual(['fulfilled', 'rejected']);
@@ -71,12 +71,12 @@ test('one that may not be read spoils the call for nobody else', async () => {
 
 test('a vCenter that does not answer is not asked once for each', async () => {
   const { read, calls } = world();
-  const told = await Promise.allSettled([read('task-1'), read('cut')]);
-  expect(told.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  const results = await Promise.allSettled([read('task-1'), read('cut')]);
+  expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
   expect(calls).toHaveLength(1);
 });
 
-test('who gives up is let go, and the others are told', async () => {
+test('a caller that aborts is released, and the others get their answers', async () => {
   const { read } = world();
   const stop = new AbortController();
   const [given, other] = [read('task-1', stop.signal), read('task-2')];

@@ -3,7 +3,7 @@ import { droverFailure, failureCode } from '../../../runtime/failure.ts';
 import { unlessAborted } from '../../../runtime/unless-aborted.ts';
 import type { TaskState } from '../types.ts';
 
-/** What each of the tasks is; a failure where it cannot be told of one. Those that are gone are left out. */
+/** What each of the tasks is; a failure where the state of one cannot be read. Those that are gone are left out. */
 export type ReadTasks = (
   taskIds: readonly string[],
   signal: AbortSignal,
@@ -17,12 +17,12 @@ export interface TaskReaderOptions {
   clock: Clock;
 }
 
-/** Below the shortest pause between two looks at one task. */
+/** Below the shortest pause between two reads of one task. */
 const defaultDistanceMs = 100;
 
 /**
- * Tells of one task at a time, and asks for all that somebody waits for in one call: many VMs that are made at once would otherwise take up
- * the calls of the vCenter with looking at their tasks.
+ * Gives the state of one task at a time, and reads all that are awaited in one call: many VMs that are made at once would otherwise use up
+ * the calls of the vCenter to poll their tasks.
  */
 export function openTaskReader({
   vcenter,
@@ -37,7 +37,7 @@ export function openTaskReader({
     try {
       return await readTasks(taskIds, signal);
     } catch (error) {
-      // What is the matter with one task is not the others' trouble.
+      // The failure of one task must not fail the others.
       if (taskIds.length === 1 || failureCode(error) === 'VsphereUnavailable') throw error;
       return new Map((await Promise.all(taskIds.map((taskId) => readOne(taskId, signal)))).flat());
     }
@@ -55,11 +55,11 @@ export function openTaskReader({
       await clock.sleep(Math.max(0, lastMs + distanceMs - clock.monotonicMs()));
       gathering = null;
       lastMs = clock.monotonicMs();
-      // Nobody's own: who gives up leaves it to the others, and it ends by itself within its time.
+      // It has a signal of its own: a caller that aborts leaves it to the others, and it ends within the time of any call.
       return await readAll([...taskIds], new AbortController().signal);
     };
     const states = begin();
-    // Everybody who waits may have given up.
+    // All callers may have aborted.
     states.catch(() => undefined);
     return { taskIds, states };
   };
@@ -68,8 +68,7 @@ export function openTaskReader({
     gathering ??= gather();
     gathering.taskIds.add(taskId);
     const state = (await unlessAborted(gathering.states, signal)).get(taskId);
-    if (state === undefined)
-      throw droverFailure('VsphereTaskNotFound', `vCenter ${vcenter} tells nothing of ${taskId}`);
+    if (state === undefined) throw droverFailure('VsphereTaskNotFound', `vCenter ${vcenter} does not know ${taskId}`);
     if (state instanceof Error) throw state;
     return state;
   };

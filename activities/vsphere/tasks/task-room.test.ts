@@ -25,13 +25,13 @@ function world(tasks: number) {
   };
 }
 
-test('while there is room nobody is asked', async () => {
+test('while there is room no task is read', async () => {
   const { submit, recent } = world(2);
   expect(await Promise.all([submit(), submit()])).toEqual(['task-1', 'task-2']);
   expect(recent()).toBe(0);
 });
 
-test('one that has ended makes room: seen by a look, or told', async () => {
+test('one that has ended makes room: read by a submission, or reported', async () => {
   const { submit, ended, room, recent } = world(1);
   await submit();
   ended.add('task-1');

@@ -2,11 +2,11 @@ import type { Clock } from '../../../runtime/clock.ts';
 import { droverFailure, failureCode } from '../../../runtime/failure.ts';
 import { unlessAborted } from '../../../runtime/unless-aborted.ts';
 
-/** Room for so many tasks of one worker at one vCenter. Who waits for a task, and on which worker, does not matter: the tasks are asked. */
+/** Room for so many tasks of one worker at one vCenter. Which activity awaits a task, and on which worker, does not matter: the tasks themselves are read. */
 export interface TaskRoom {
   /** Submits when there is room. @throws `VsphereBusy` where there is none for too long */
   submit(start: () => Promise<string>, signal: AbortSignal): Promise<string>;
-  /** Was seen to have ended. */
+  /** The task has ended. */
   ended(taskId: string): void;
 }
 
@@ -29,7 +29,7 @@ export function openTaskRoom({ tasks, readEnded, patienceMs = defaultPatienceMs,
   let refreshing: Promise<void> | null = null;
 
   const isFull = (): boolean => running.size + submitting >= tasks;
-  /** One look for all who wait. */
+  /** One read for all that wait. */
   const refresh = (signal: AbortSignal): Promise<void> => {
     refreshing ??= readEnded([...running], signal)
       .then((ended) => ended.forEach((taskId) => running.delete(taskId)))
@@ -47,7 +47,7 @@ export function openTaskRoom({ tasks, readEnded, patienceMs = defaultPatienceMs,
             'VsphereBusy',
             `${tasks} tasks of this worker run at the vCenter, and it may have no more`,
           );
-        // The look of one whose signal was aborted fails for all; they look again.
+        // A read whose signal was aborted fails for all that share it: they read again.
         if (running.size > 0)
           await unlessAborted(refresh(signal), signal).catch((error: unknown) =>
             signal.aborted || failureCode(error) !== null ? Promise.reject(error) : undefined,

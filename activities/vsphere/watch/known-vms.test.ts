@@ -41,11 +41,11 @@ test.each<[what: string, updates: VmUpdate[], changes: string[]]>([
     [modified('vm-1', { 'runtime.powerState': 'poweredOff' }), modified('vm-1', { name: 'other' })],
     ['team/web u-1 vm-1: powered off, renamed'],
   ],
-  ['told again as it is', [own], []],
+  ['reported again as it is', [own], []],
   ['gone', [left('vm-1')], ['team/web u-1 vm-1: gone']],
-  ['gone before anybody knew of it', [left('vm-9')], []],
-  ['nobody’s changed', [modified('vm-2', { 'runtime.powerState': 'poweredOff' })], []],
-  ['nobody’s gone', [left('vm-2')], []],
+  ['gone before it was known', [left('vm-9')], []],
+  ['one without an owner changed', [modified('vm-2', { 'runtime.powerState': 'poweredOff' })], []],
+  ['one without an owner gone', [left('vm-2')], []],
   ['a copy appeared', [entered('vm-3', ownerKeys('team/web', 'u-1'))], ['team/web u-1 vm-3: appeared']],
 ])('%s', (_what, updates, changes) => {
   const vms = openWith(own, foreign);
@@ -55,12 +55,12 @@ test.each<[what: string, updates: VmUpdate[], changes: string[]]>([
 });
 
 test.each<[what: string, update: VmUpdate, unsure: string[]]>([
-  ['of one that is told of for the first time', entered('vm-3'), []],
+  ['of one that is reported for the first time', entered('vm-3'), []],
   ['of an object’s, whose configuration is the same', modified('vm-1', { 'runtime.powerState': 'poweredOff' }), []],
   ['of an object’s, whose configuration is another', modified('vm-1', { 'config.changeVersion': '2' }), ['vm-1']],
-  ['of nobody’s, whatever has changed', modified('vm-2', { name: 'other' }), ['vm-2']],
-  ['of one that is only told of as changed', modified('vm-4', { name: 'other' }), ['vm-4']],
-])('ownerKeys are read %s: %j', (_what, update, unsure) => {
+  ['of one without an owner, whatever has changed', modified('vm-2', { name: 'other' }), ['vm-2']],
+  ['of one that is only reported as changed', modified('vm-4', { name: 'other' }), ['vm-4']],
+])('owners are read %s: %j', (_what, update, unsure) => {
   expect(openWith(own, foreign).take([update])).toEqual(unsure);
 });
 
@@ -74,7 +74,7 @@ test('a owner that comes later, goes, or goes to another object concerns those',
   expect(said(vms.changes())).toEqual(['team/db u-2 vm-2: owner removed']);
 });
 
-test('a look that does not tell of a VM any more: it is gone', () => {
+test('an inventory that does not list a VM any more: it is gone', () => {
   const vms = openWith(own, entered('vm-5', ownerKeys('team/db', 'u-2')));
   vms.beginInventory();
   vms.take([own]);
@@ -86,7 +86,7 @@ test('a look that does not tell of a VM any more: it is gone', () => {
   ]);
 });
 
-test('what runs know is remembered by VM, and only of those that are somebody’s', () => {
+test('what runs know is kept by VM, and only of those that have an owner', () => {
   const vms = openWith(own, foreign);
   expect(vms.sums('signalled')).not.toBe(vms.sums('observed'));
   vms.signalled('vm-1', vms.digestOf('vm-1'));

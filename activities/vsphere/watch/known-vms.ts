@@ -4,14 +4,14 @@ import { judgeChange, digestOf, toWatched, type WatchedVm } from './watched.ts';
 import { openSums } from './sums.ts';
 import type { VmUpdate } from './updates.ts';
 
-/** The object that a VM belongs to, by its mark. */
+/** The object that owns a VM. */
 export interface Owner {
   namespace: string;
   name: string;
   uid: string;
 }
 
-/** What the run of an object is to be told. */
+/** A change of a VM, for the run of its object. */
 export interface VmChange {
   owner: Owner;
   vmId: string;
@@ -26,30 +26,30 @@ interface KnownVm {
   owner: Owner | null;
 }
 
-/** The VMs of one vCenter as the collector has told of them, whose they are, and what runs know of them. */
+/** The VMs of one vCenter as the property collector reports them, their owners, and what has been signalled to runs. */
 export interface KnownVms {
-  /** Takes what was told, and says of which VMs the marks are to be read: only the first pending of a VM has them for certain. */
+  /** Applies updates, and returns the VMs whose owner has to be read: only the first update of a VM has it for certain. */
   take(updates: readonly VmUpdate[]): string[];
   setOwner(vmId: string, ownerKeys: Readonly<Record<string, unknown>>): void;
-  /** What has changed since this was asked last. */
+  /** The changes since the last call. */
   changes(): VmChange[];
-  /** A complete look begins: VMs that it does not tell of are gone. */
+  /** A complete inventory begins: VMs that it does not list are gone. */
   beginInventory(): void;
   endInventory(): void;
-  /** What its run knows of a VM. */
+  /** Records the state that the run of a VM knows. */
   signalled(vmId: string, digest: string | null): void;
-  /** Its present state, opaque; null: it is not there, or nobody's. */
+  /** The digest of its present state; null: it is not there, or no object owns it. */
   digestOf(vmId: string): string | null;
   /** Those of objects. */
   owned(): { vmId: string; owner: Owner }[];
   count(): number;
-  /** What runs know of all of them; as if they knew everything, where that is asked. */
+  /** Sums of what has been signalled to runs, or of what is observed. */
   sums(of: 'signalled' | 'observed'): string;
 }
 
 export function openKnownVms(): KnownVms {
   const known = new Map<string, KnownVm>();
-  /** As they were before what is not judged yet; null: not there. */
+  /** Their states before the changes that are not collected yet; null: not there. */
   const before = new Map<string, KnownVm | null>();
   const sums = { signalled: openSums(), observed: openSums() };
   let missing: Set<string> | null = null;
@@ -75,7 +75,7 @@ export function openKnownVms(): KnownVms {
           put(vmId, null);
           continue;
         }
-        // A VM that nothing was told of yet may be told of as changed: what is missing comes with the next look.
+        // The first update of a VM may be a change: what is missing comes with the next inventory.
         change(vmId, kind === 'enter' ? changed : { ...last?.properties, ...changed });
         if (kind === 'modify' && (last === undefined || last.owner === null || 'config.changeVersion' in changed))
           unsure.add(vmId);
@@ -120,12 +120,12 @@ function changesOf(vmId: string, before: KnownVm | null, after: KnownVm | null):
 
 export const nameOf = ({ namespace, name, uid }: Owner): string => `${namespace}/${name} ${uid}`;
 
-/** Names as Kubernetes has them: whoever may configure VMs writes what they like into them. */
+/** Names as Kubernetes allows them: users who may configure VMs can write anything into ExtraConfig. */
 const namespacedName =
   /^(?<namespace>[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)\/(?<name>[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?)$/u;
 const uidForm = /^[-0-9a-zA-Z]{1,64}$/u;
 
-/** Null: it is none of drover's, or only of the operator before. Pure. */
+/** Null: no object of drover's, or only one of the replaced operator. Pure. */
 export function ownerOf(owner: ObservedOwner | null): Owner | null {
   const { namespace, name } = namespacedName.exec(owner?.namespacedName ?? '')?.groups ?? {};
   const uid = owner?.uid ?? null;

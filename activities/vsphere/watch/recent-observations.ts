@@ -1,18 +1,18 @@
-/** What runs have done and seen lately by this worker: the watch need not tell them of it. */
+/** What runs have changed and observed lately on this worker: the watch need not signal it to them. */
 export interface RecentObservations {
   /** Something was begun that changes the VM. @param name `namespace/name` of the object */
   noteMutation(name: string, atMs: number): void;
-  /** @param seen null: the VM was gone. @param startedMs before it, something else may have been so */
+  /** @param digest null: the VM was gone. @param startedMs when the observation began: the state before may have been another */
   noteObservation(vmId: string, digest: string | null, startedMs: number): void;
-  /** Whether what changes now is most likely the doing of its run. */
+  /** Whether a change now is most likely made by the run of the VM. */
   isAtWork(name: string, nowMs: number): boolean;
-  /** Whether that is what a run has seen last, null that it was gone: news of it may come after the look, and a run that has seen it would leave them aside. */
+  /** Whether a run observed that state last; null: that the VM was gone. The update may arrive after the observation, and the run would ignore its signal. */
   hasObserved(vmId: string, digest: string | null): boolean;
 }
 
-/** Most tasks are over by then. What comes of a longer one is told, and is no news to its run. */
+/** Most tasks are over by then. The result of a longer one is signalled, and its run ignores it. */
 const atWorkMs = 3_000;
-/** Longer than anything waits to be told. */
+/** Longer than any change waits to be signalled. */
 const keptMs = 10_000;
 
 export function openRecentObservations(): RecentObservations {

@@ -3,7 +3,7 @@ import { openRecentObservations, type RecentObservations } from './recent-observ
 
 const limits = { distanceMs: 1_000, atWorkMs: 500, perSecond: 4, laterPerSecond: 2 };
 const owner = (name: string) => ({ namespace: 'team', name, uid: `uid-${name}` });
-const news = (name: string, ...causes: string[]) => ({ owner: owner(name), vmId: `vm-${name}`, causes });
+const change = (name: string, ...causes: string[]) => ({ owner: owner(name), vmId: `vm-${name}`, causes });
 
 function open(): { queue: SignalQueue; recent: RecentObservations; states: Map<string, string> } {
   const recent = openRecentObservations();
@@ -11,19 +11,19 @@ function open(): { queue: SignalQueue; recent: RecentObservations; states: Map<s
   return { queue: openSignalQueue(recent, (vmId) => states.get(vmId) ?? null, limits), recent, states };
 }
 
-/** Everything that can be told until then, each at its time. */
+/** Everything that is due until then, each at its time. */
 function takeUntil(queue: SignalQueue, fromMs: number, untilMs: number): [atMs: number, PendingSignal][] {
-  const told: [number, PendingSignal][] = [];
+  const signals: [number, PendingSignal][] = [];
   for (let nowMs = fromMs; nowMs <= untilMs;) {
     const taken = queue.take(nowMs);
-    if ('next' in taken) told.push([nowMs, taken.next]);
+    if ('next' in taken) signals.push([nowMs, taken.next]);
     else if (taken.againMs === null) break;
     else nowMs += Math.max(1, taken.againMs);
   }
-  return told;
+  return signals;
 }
-const inShort = (told: [number, PendingSignal][]): string[] =>
-  told.map(
+const inShort = (signals: [number, PendingSignal][]): string[] =>
+  signals.map(
     ([
       atMs,
       {
@@ -34,74 +34,74 @@ const inShort = (told: [number, PendingSignal][]): string[] =>
     ]) => `${atMs} ${name}: ${causes.join(', ')}${isObserved ? ' (known)' : ''}`,
   );
 
-test('nobody is at work: at once', () => {
+test('no run is at work: at once', () => {
   const { queue } = open();
-  queue.add(news('web', 'powered off'), 0);
+  queue.add(change('web', 'powered off'), 0);
   expect(inShort(takeUntil(queue, 0, 10_000))).toEqual(['0 web: powered off']);
   expect(queue.size()).toBe(0);
 });
 
-test('a run is told once a second at most, of all that came meanwhile', () => {
+test('a run is signalled once a second at most, of all that came meanwhile', () => {
   const { queue } = open();
-  queue.add(news('web', 'powered off'), 0);
+  queue.add(change('web', 'powered off'), 0);
   expect(inShort(takeUntil(queue, 0, 100))).toEqual(['0 web: powered off']);
-  queue.add(news('web', 'powered on'), 200);
-  queue.add(news('web', 'an address', 'powered on'), 300);
+  queue.add(change('web', 'powered on'), 200);
+  queue.add(change('web', 'an address', 'powered on'), 300);
   expect(inShort(takeUntil(queue, 300, 10_000))).toEqual(['1000 web: powered on, an address']);
 });
 
 test.each([
-  ['after the news', 1_100],
-  ['before the news, which come after the change', 900],
+  ['after the change arrives', 1_100],
+  ['before the change arrives, and after it was made', 900],
 ])('a run that is at work sees by itself what it has done: %s', (_what, startedMs) => {
   const { queue, recent, states } = open();
   recent.noteMutation('team/web', 0);
   recent.noteObservation('vm-web', 'on', startedMs);
-  queue.add(news('web', 'powered on'), 1_000);
+  queue.add(change('web', 'powered on'), 1_000);
   states.set('vm-web', 'on');
   expect(inShort(takeUntil(queue, 1_000, 10_000))).toEqual(['1500 web: powered on (known)']);
 });
 
 test.each([
-  ['the run that destroyed it has seen that', null, '1500 web: gone (known)'],
-  ['the run has seen it before it went', 'on', '1500 web: gone'],
+  ['the run that destroyed it has observed that', null, '1500 web: gone (known)'],
+  ['the run has observed it before it went', 'on', '1500 web: gone'],
 ])('a VM is gone: %s', (_what, digest, expected) => {
   const { queue, recent } = open();
   recent.noteMutation('team/web', 0);
   recent.noteObservation('vm-web', digest, 1_100);
-  queue.add(news('web', 'gone'), 1_000);
+  queue.add(change('web', 'gone'), 1_000);
   expect(inShort(takeUntil(queue, 1_000, 10_000))).toEqual([expected]);
 });
 
-test('it is told where that run saw another state', () => {
+test('a signal is sent where that run has observed another state', () => {
   const { queue, recent, states } = open();
   recent.noteMutation('team/web', 0);
   recent.noteObservation('vm-web', 'off', 1_100);
-  queue.add(news('web', 'powered on'), 1_000);
+  queue.add(change('web', 'powered on'), 1_000);
   states.set('vm-web', 'on');
   expect(inShort(takeUntil(queue, 1_000, 10_000))).toEqual(['1500 web: powered on']);
 });
 
 test('a VM that appears is being made: no hurry', () => {
   const { queue } = open();
-  queue.add(news('web', 'appeared'), 0);
-  queue.add(news('web', 'reconfigured'), 100);
+  queue.add(change('web', 'appeared'), 0);
+  queue.add(change('web', 'reconfigured'), 100);
   expect(inShort(takeUntil(queue, 100, 10_000))).toEqual(['500 web: appeared, reconfigured']);
-  queue.add(news('db', 'appeared'), 2_000);
+  queue.add(change('db', 'appeared'), 2_000);
   expect(inShort(takeUntil(queue, 2_000, 10_000))).toEqual(['2500 db: appeared']);
 });
 
 test('a whole host at once: within the budget of all', () => {
   const { queue } = open();
-  for (let index = 0; index < 8; index += 1) queue.add(news(`vm${index}`, 'on another host'), 0);
+  for (let index = 0; index < 8; index += 1) queue.add(change(`vm${index}`, 'on another host'), 0);
   expect(takeUntil(queue, 0, 10_000).map(([atMs]) => atMs)).toEqual([0, 0, 0, 0, 250, 500, 750, 1_000]);
 });
 
 test('what may have changed comes slowly, and what has changed before it', () => {
   const { queue } = open();
-  for (const name of ['a', 'b', 'c', 'd']) queue.addLater(news(name, 'not watched'), 0);
-  queue.add(news('web', 'powered off'), 0);
-  queue.add(news('c', 'powered off'), 0);
+  for (const name of ['a', 'b', 'c', 'd']) queue.addLater(change(name, 'not watched'), 0);
+  queue.add(change('web', 'powered off'), 0);
+  queue.add(change('c', 'powered off'), 0);
   expect(inShort(takeUntil(queue, 0, 10_000))).toEqual([
     '0 web: powered off',
     '0 c: not watched, powered off',
@@ -111,12 +111,12 @@ test('what may have changed comes slowly, and what has changed before it', () =>
   ]);
 });
 
-test('what could not be told is told with what comes', () => {
+test('a signal that failed is sent with what arrives meanwhile', () => {
   const { queue } = open();
-  queue.add(news('web', 'powered off'), 0);
+  queue.add(change('web', 'powered off'), 0);
   const [first] = takeUntil(queue, 0, 10);
   queue.putBack(first![1], 1_000);
-  queue.add(news('web', 'an address'), 500);
+  queue.add(change('web', 'an address'), 500);
   expect(takeUntil(queue, 500, 10_000)).toEqual([
     [
       1_000,
@@ -125,17 +125,17 @@ test('what could not be told is told with what comes', () => {
   ]);
 });
 
-test('whoever waits for news is woken by each', async () => {
+test('a waiting caller is woken by each change', async () => {
   const { queue } = open();
   const first = queue.changed();
-  queue.add(news('web', 'gone'), 0);
+  queue.add(change('web', 'gone'), 0);
   await first;
   const second = queue.changed();
-  queue.addLater(news('db', 'gone'), 0);
+  queue.addLater(change('db', 'gone'), 0);
   await second;
 });
 
-test('what was done counts for as long as a task takes, and what was seen for as long as news wait', () => {
+test('what was done counts for as long as a task takes, and what was observed for as long as changes wait', () => {
   const recent = openRecentObservations();
   recent.noteMutation('team/web', 0);
   expect([

@@ -1,29 +1,29 @@
 import { nameOf, type Owner, type VmChange } from './known-vms.ts';
 import type { RecentObservations } from './recent-observations.ts';
 
-/** What one run is told with one signal. */
+/** One signal to one run. */
 export interface PendingSignal {
   owner: Owner;
   vmIds: string[];
   /** In words. */
   causes: string[];
-  /** When the first of it was seen; milliseconds. */
+  /** When the first of its changes arrived; milliseconds. */
   sinceMs: number;
-  /** The run has seen all of it by itself meanwhile: it need not be told. */
+  /** The run has observed all of it meanwhile: no signal is needed. */
   isObserved: boolean;
 }
 
 /**
- * What is still to be told, by run: at once where nobody is at work on the VM, a little later where a run is, as it most likely sees by
- * itself what it has done; never more than one signal a second to a run, and never more than a budget to all together.
+ * Signals that are pending, by run: due at once where no run works on the VM, a little later where one does, as it most likely observes its
+ * own change; never more than one signal a second to a run, and never more than a budget to all runs together.
  */
 export interface SignalQueue {
   add(change: VmChange, nowMs: number): void;
-  /** What may have changed while nobody watched: told when there is nothing fresh, slowly. */
+  /** What may have changed while no watch ran: signalled slowly, when nothing fresh is due. */
   addLater(change: VmChange, nowMs: number): void;
-  /** The next that is due, which is taken out; else when to ask again, null: after the next news. */
+  /** Removes and returns the next signal that is due; else when to ask again, null: after the next change. */
   take(nowMs: number): { next: PendingSignal } | { againMs: number | null };
-  /** It could not be told: at that time, or with what else comes. */
+  /** The signal failed: it is due again at that time, together with what arrives until then. */
   putBack(pending: PendingSignal, dueMs: number): void;
   /** Resolves when something is added. */
   changed(): Promise<void>;
@@ -33,7 +33,7 @@ export interface SignalQueue {
 export interface QueueLimits {
   /** To one run. */
   distanceMs: number;
-  /** How long it waits for a run that is at work to see it. */
+  /** How long it waits for a run that is at work to observe it. */
   atWorkMs: number;
   perSecond: number;
   laterPerSecond: number;
@@ -143,7 +143,7 @@ export function openSignalQueue(
   };
 }
 
-/** A VM that appears is being made by its own run, nearly always. */
+/** A VM that appears is nearly always being made by its own run. */
 const isUnhurried = (causes: readonly string[]): boolean => causes.includes('appeared');
 
 function forgetOld(times: Map<string, number>, untilMs: number): void {

@@ -18,7 +18,7 @@ const mostAtOnce = 8;
 /** After a signal that failed, and while drover is stopped. */
 const againMs = 1_000;
 
-/** Tells runs what is due, until the signal is aborted. What cannot be told now is told later. Never rejects. */
+/** Signals runs what is due, until aborted. A signal that fails is sent later. Never rejects. */
 export async function signalRuns(signaller: Signaller): Promise<void> {
   const { queue, signal, clock, scope } = signaller;
   const underWay = new Set<Promise<void>>();
@@ -27,7 +27,7 @@ export async function signalRuns(signaller: Signaller): Promise<void> {
     const taken = underWay.size >= mostAtOnce ? { againMs: null } : queue.take(clock.now());
     if ('next' in taken) {
       const work: Promise<void> = signalOne(signaller, taken.next, (words) => {
-        // The same trouble again and again is one line.
+        // A repeated failure is logged once.
         if (warned.of !== words) scope.warn(words);
         warned.of = words;
       }).finally(() => underWay.delete(work));
@@ -39,7 +39,7 @@ export async function signalRuns(signaller: Signaller): Promise<void> {
   await Promise.all(underWay);
 }
 
-/** Until the time is there, there are other news, or a signal has arrived. */
+/** Until the time is reached, a change is added, or a signal is delivered. */
 async function untilWorthwhile(
   { queue, clock, signal }: Signaller,
   waitMs: number | null,
@@ -59,7 +59,7 @@ async function signalOne(
   warn: (words: string) => void,
 ): Promise<void> {
   const { owner, vmIds, causes, sinceMs, isObserved } = pending;
-  // What is told is what was known when it was told: what comes meanwhile is told anew.
+  // The states at the time of the signal: what changes meanwhile is signalled again.
   const digests = vmIds.map((vmId) => [vmId, vms.digestOf(vmId)] as const);
   const [only, ...others] = digests;
   try {
@@ -82,8 +82,8 @@ async function signalOne(
     if (!signal.aborted)
       warn(
         failureCode(error) === 'Stopped'
-          ? `drover is stopped: ${vcenter} is watched, and nobody told`
-          : `Runs cannot be told of changes in vCenter ${vcenter}: ${redactedStart(isError(error) ? error.message : String(error), 600)}`,
+          ? `drover is stopped: ${vcenter} is watched, and no run is signalled`
+          : `Runs cannot be signalled about changes in vCenter ${vcenter}: ${redactedStart(isError(error) ? error.message : String(error), 600)}`,
       );
   }
 }

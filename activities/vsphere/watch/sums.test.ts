@@ -9,7 +9,7 @@ const textOf = (states: Readonly<Record<string, string>>): string => {
 
 const fleet = Object.fromEntries(Array.from({ length: 2_000 }, (_, index) => [`vm-${index}`, `state ${index}`]));
 
-test('nothing has changed: nobody is meant, in whatever order they were digest', () => {
+test('nothing has changed: no VM is meant, in whatever order they were reported', () => {
   const { any, mayHaveChanged } = changedSince(
     textOf(fleet),
     textOf(Object.fromEntries(Object.entries(fleet).toReversed())),

@@ -6,9 +6,9 @@ import { createHash } from 'node:crypto';
  * no order.
  */
 export interface Sums {
-  /** What is known of a VM: null: nothing. Replaces what was known before. */
+  /** The state of a VM; null: it is not known. Replaces the one before. */
   set(vmId: string, digest: string | null): void;
-  /** As text, to be remembered. */
+  /** As text, for the heartbeat and the result of a round. */
   toText(): string;
 }
 

@@ -8,14 +8,14 @@ import type { Vim } from '../client.ts';
 import type { Owner } from './known-vms.ts';
 import type { RecentObservations } from './recent-observations.ts';
 
-/** Told of how a watch gets on, for metrics. */
+/** Counts what a watch does, for metrics. */
 export interface WatchMeter {
   /** vCenter has answered: so many changes, in so many VMs of objects. */
   answered(vcenter: string, changes: number, owned: number): void;
   inventoried(vcenter: string): void;
-  /** A run was told, so long after vCenter had told of it. */
+  /** A run was signalled, so long after vCenter had reported the change. */
   signalled(vcenter: string, seconds: number): void;
-  /** A run had seen it by itself. */
+  /** The run had observed it before: no signal was sent. */
   skipped(vcenter: string): void;
 }
 
@@ -27,13 +27,13 @@ export interface WatchTools {
   /** A client of its own: a question that is open for seconds must not hold up others, and the collector ends with its session. */
   open(): Vim;
   listRecordedVms(signal: AbortSignal): Promise<RecordedVm[]>;
-  /** Tells the run of an object, starting it if none is open. */
+  /** Signals the run of an object, starting it if none is open. */
   signalRun(owner: Owner, signal: ObjectChanged): Promise<void>;
-  /** Nobody is told while drover is stopped. */
+  /** No run is signalled while drover is stopped. */
   stopGate(signal: AbortSignal): Promise<void>;
   recent: RecentObservations;
   meter: WatchMeter;
-  /** Aborted when the worker is about to stop: the next turn is another's. */
+  /** Aborted when the worker is about to stop: another worker runs the next round. */
   leaving: AbortSignal;
   scope: ActivityScope;
   clock: Clock;

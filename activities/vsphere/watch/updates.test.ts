@@ -17,7 +17,7 @@ test.each<[folders: string[], roots: string[]]>([
     ['/DC0/vm', '/DC1/vm'],
   ],
   [['/DC0/vm/{namespace}', '/DC0/vm/{namespace}'], ['/DC0/vm']],
-  // What lies in another is told of there.
+  // What lies in another is reported there.
   [['/DC0/vm/drover/{namespace}', '/DC0/vm/{namespace}'], ['/DC0/vm']],
   [
     ['/DC0/vm/a', '/DC0/vm/ab'],

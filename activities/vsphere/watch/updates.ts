@@ -15,10 +15,10 @@ export interface VmUpdate {
 }
 
 export interface UpdateBatch {
-  /** The collector's own, opaque: told for people only, as it means nothing in another session. */
+  /** The collector's own, opaque: shown to operators only, as it means nothing in another session. */
   version: string;
   updates: VmUpdate[];
-  /** With it, everything has been told that was there in the beginning. */
+  /** With it, everything has been reported that was there in the beginning. */
   completes: boolean;
 }
 
@@ -26,8 +26,8 @@ export interface UpdateBatch {
 const maxWaitSeconds = 6;
 
 /**
- * Everything that the filter selects, and then each change of it: one question after the other, each answered when there is something to
- * tell, or after some seconds with nothing. The collector ends with the session: then it fails, and who goes on begins anew.
+ * Everything that the filter selects, and then each change of it: one call after the other, each answered when there is an update, or
+ * after some seconds with none. The collector ends with the session: then the generator fails, and the caller begins again.
  */
 export async function* watchUpdates(
   vim: Vim,
@@ -35,7 +35,7 @@ export async function* watchUpdates(
   signal: AbortSignal,
 ): AsyncGenerator<UpdateBatch, never> {
   const { propertyCollector } = await vim.content(signal);
-  // One of its own: the session's is everybody's.
+  // A collector of its own: that of the session is shared.
   const collector = await vim.call('CreatePropertyCollector', propertyCollector, {}, signal);
   await vim.call('CreateFilter', collector, { spec, partialUpdates: false }, signal, { needsSameSession: true });
   let version = '';
@@ -59,7 +59,7 @@ async function ask(vim: Vim, question: () => Promise<UpdateSet | undefined>): Pr
     return await question();
   } catch (error) {
     if (failureCode(error) === 'VsphereObjectNotFound')
-      throw droverFailure('VsphereUnavailable', `vCenter ${vim.name} has forgotten what it was to tell of`, {
+      throw droverFailure('VsphereUnavailable', `vCenter ${vim.name} does not know the property collector any more`, {
         cause: error,
       });
     throw error;
@@ -88,7 +88,7 @@ export function rootsOf({ zones }: Pick<VcenterPlaces, 'zones'>): string[] {
   return all.filter((folder) => !all.some((other) => folder.startsWith(`${other}/`)));
 }
 
-/** Every VM below these folders; those that come are told of, and those that go. Pure. */
+/** Every VM below these folders; with those that come and those that go. Pure. */
 export const filterOf = (folders: readonly ManagedObjectReference[]): PropertyFilterSpec => ({
   propSet: [{ type: 'VirtualMachine', pathSet: [...watchedPaths, ...ownerPaths] }],
   objectSet: folders.map((obj) => ({

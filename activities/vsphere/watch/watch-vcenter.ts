@@ -20,10 +20,10 @@ const firstDelayMs = 500;
 const longestDelayMs = 30_000;
 /** A watch that lasted so long was well: the next loss is tried again soon. */
 const wellAfterMs = 60_000;
-/** How soon folders that were missing are looked for again. */
+/** How soon folders that were missing are searched again. */
 const missingMs = 60_000;
 
-/** Watches the VMs in the folders of one vCenter for one round, and tells the runs of their objects what has changed. */
+/** Watches the VMs in the folders of one vCenter for one round, and signals the runs of their objects what has changed. */
 export async function watchVcenter(
   tools: WatchTools,
   { vcenter, memory: given }: Parameters<VcenterWatchActivities['watchVcenter']>[0],
@@ -36,7 +36,7 @@ export async function watchVcenter(
   if (!tools.wanted || roots.length === 0) return { wanted: false, vms: 0, owned: 0, ...round, memory: null };
   const vms = openKnownVms();
   const queue = openSignalQueue(tools.recent, (vmId) => vms.digestOf(vmId));
-  // Whoever goes on after a worker that died has what it said last, which is newer than what the round began with.
+  // A retry after a worker that died has its last heartbeat, which is newer than the input of the round.
   const memory = memoryIn(scope.heartbeatDetails) ?? given;
   const state = { version: '', trouble: null as string | null };
   const memoryText = (): string | null => (round.inventories === 0 ? memory : vms.sums('signalled'));
@@ -114,7 +114,7 @@ async function watchAgain(session: WatchSession): Promise<void> {
   }
 }
 
-/** One session. Ends by itself only to look again for folders that were missing. */
+/** One session. Ends by itself only to search again for folders that were missing. */
 async function watchOnce(session: WatchSession, vim: Vim): Promise<void> {
   const { vcenter, roots, signal, vms, queue, round, state, meter, clock, scope } = session;
   const { searchIndex } = await vim.content(signal);
@@ -148,7 +148,7 @@ async function watchOnce(session: WatchSession, vim: Vim): Promise<void> {
     }
     meter.answered(vcenter, isInitial ? 0 : updates.length, vms.owned().length);
     if (nowMs >= untilMs)
-      return scope.warn(`vCenter ${vcenter} does not have all of the folders ${roots.join(', ')}: looking again`);
+      return scope.warn(`vCenter ${vcenter} does not have all of the folders ${roots.join(', ')}: searching again`);
   }
 }
 
@@ -165,8 +165,8 @@ async function readOwners(vim: Vim, vms: KnownVms, vmIds: readonly string[], sig
 }
 
 /**
- * The first complete look: nobody knows what was missed, so what runs knew before is compared. Where nothing is known, all are told, slowly. A VM
- * that is gone tells of nobody: its object does.
+ * The first complete inventory: what was missed is unknown, so it is compared with what was signalled to runs before. Where nothing is known, all
+ * runs are signalled, slowly. The owner of a VM that is gone is found by its object.
  */
 async function catchUp(session: WatchSession, vim: Vim, nowMs: number): Promise<void> {
   const { memory, vms, queue, signal, scope, vcenter } = session;

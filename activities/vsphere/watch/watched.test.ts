@@ -40,7 +40,7 @@ test.each<[path: string, value: unknown, words: string[]]>([
   ['name', 'renamed', ['renamed']],
   ['parent', ref('group-v4'), ['in another folder']],
   ['resourcePool', ref('resgroup-9'), ['in another resource pool']],
-  // Nobody reads it: it is not asked for.
+  // It is not used, and so not requested.
   ['summary.quickStats.guestMemoryUsage', 7, []],
   // What has become another kind of thing is as good as not set.
   ['name', { $type: 'Odd' }, ['renamed']],
@@ -50,7 +50,7 @@ test.each<[path: string, value: unknown, words: string[]]>([
   expect(digestOf(after) === digestOf(before)).toBe(words.length === 0);
 });
 
-test('several at once are told at once, the power state first', () => {
+test('several at once are one cause each, the power state first', () => {
   expect(
     judgeChange(before, toWatched({ ...properties, 'guest.ipAddress': undefined, 'runtime.powerState': 'poweredOff' })),
   ).toEqual(['powered off', 'no address']);
@@ -68,7 +68,7 @@ test('another current snapshot among the same ones is a change', () => {
   expect(judgeChange(at('snapshot-1'), at('snapshot-2'))).toEqual(['snapshots']);
 });
 
-test('everything that is watched can be told of', () => {
+test('everything that is watched has a cause', () => {
   const everything = Object.fromEntries(watchedPaths.map((path) => [path, undefined]));
   expect(Object.values(toWatched(everything)).every((value) => value === '')).toBe(true);
 });

@@ -77,7 +77,7 @@ export function toWatched(properties: Readonly<Record<string, unknown>>): Watche
     hostName: parsed['guest.hostName'],
     customization: parsed['guest.customizationInfo']?.customizationStatus ?? '',
     heartbeat: parsed.guestHeartbeatStatus,
-    // Without any there is no current one, whatever was told of it before.
+    // Without any there is no current one, whatever was reported of it before.
     snapshots: roots.length === 0 ? '' : [current, ...roots].join(' '),
     config: parsed['config.changeVersion'],
   };
@@ -85,14 +85,14 @@ export function toWatched(properties: Readonly<Record<string, unknown>>): Watche
 
 const digits = 16;
 
-/** Tells one state of a VM from another: the same for the look of a run and for the watch, in whatever worker. */
+/** The digest of a VM's state: the same for the observation of a run and for the watch, on every worker. */
 export const digestOf = (state: WatchedVm): string =>
   createHash('sha256')
     .update(JSON.stringify(Object.values(state)))
     .digest('hex')
     .slice(0, digits);
 
-/** What is said of each field; what people read in the history beside the signal. */
+/** The cause for each field, as users read it in the history beside the signal. */
 const words: { readonly [Field in keyof WatchedVm]: (now: string) => string } = {
   powerState: (now) =>
     ({ poweredOn: 'powered on', poweredOff: 'powered off', suspended: 'suspended' })[now] ?? `power state ${now}`,
@@ -110,7 +110,7 @@ const words: { readonly [Field in keyof WatchedVm]: (now: string) => string } = 
   heartbeat: (now) => `heartbeat ${now || 'gone'}`,
 };
 
-/** What has changed of a VM, in words; empty: nothing that anybody must be told of. Null: it was, or is, not there. Pure. */
+/** The causes of a signal: what has changed of a VM; empty: nothing that its run must know. Null: it was, or is, not there. Pure. */
 export function judgeChange(before: WatchedVm | null, after: WatchedVm | null): string[] {
   if (before === null) return after === null ? [] : ['appeared'];
   if (after === null) return ['gone'];

@@ -12,7 +12,7 @@ import { notFound, VsphereFault } from './fault.ts';
 import { isOfType, readPath, type Managed, type Model, type Ref } from './model.ts';
 import { present } from './shape.ts';
 
-/** A login of one client: what it was told in pages, and its property collectors, end with it. */
+/** A login of one client: what it got in pages, and its property collectors, end with it. */
 export interface CollectorSession {
   retrieve(specs: readonly PropertyFilterSpec[], maxObjects: number): RetrieveResult | undefined;
   /** @throws InvalidProperty for a token of another session */
@@ -26,7 +26,7 @@ export interface CollectorSession {
 
 type SelectedObjects = Map<string, { object: Managed; paths: readonly string[] }>;
 
-/** Objects of one answer to a question for updates; the rest is told with the next one. */
+/** Objects of one answer to a question for updates; the rest comes with the next one. */
 const mostUpdates = 100;
 
 /** What a filter selects, each object once. @throws ManagedObjectNotFound where that is asked for */
@@ -143,13 +143,13 @@ interface Collector {
   end(): void;
 }
 
-type Told = Map<string, { ref: Ref; values: Map<string, string> }>;
+type Reported = Map<string, { ref: Ref; values: Map<string, string> }>;
 type Update = NonNullable<NonNullable<UpdateSet['filterSet']>[number]['objectSet']>[number];
 
 function openCollector(model: Model): Collector {
   const filters = new Map<string, PropertyFilterSpec>();
-  /** By filter, what has been told. */
-  let told = new Map<string, Told>();
+  /** By filter, what has been reported. */
+  let reported = new Map<string, Reported>();
   let queue: { filter: string; update: Update }[] = [];
   let number = 0;
   let wake = (): void => undefined;
@@ -157,8 +157,8 @@ function openCollector(model: Model): Collector {
 
   const collect = (): void => {
     for (const [filter, spec] of filters) {
-      const before: Told = told.get(filter) ?? new Map();
-      const after: Told = new Map();
+      const before: Reported = reported.get(filter) ?? new Map();
+      const after: Reported = new Map();
       for (const { object, paths } of select(model, { ...spec, reportMissingObjectsInResults: true }).values()) {
         const properties = propertiesOf(object, paths);
         const values = new Map(properties.map(({ name, val }) => [name, JSON.stringify(val)]));
@@ -186,7 +186,7 @@ function openCollector(model: Model): Collector {
       }
       for (const [id, { ref }] of before)
         if (!after.has(id)) queue.push({ filter, update: { kind: 'leave', obj: { ...ref } } });
-      told.set(filter, after);
+      reported.set(filter, after);
     }
   };
   const answer = (): UpdateSet => {
@@ -207,7 +207,7 @@ function openCollector(model: Model): Collector {
     filters,
     async wait(version, maxWaitMs, ref) {
       if (version === '') {
-        told = new Map();
+        reported = new Map();
         queue = [];
       } else if (version !== String(number)) throw new VsphereFault('InvalidCollectorVersion');
       const untilMs = model.clock.now() + maxWaitMs;
@@ -232,5 +232,5 @@ function openCollector(model: Model): Collector {
   };
 }
 
-/** vCenter tells of a single key of ExtraConfig with the first telling of a VM only. */
+/** vCenter reports a single key of ExtraConfig with the first update of a VM only. */
 const isWatchable = (path: string): boolean => !path.includes('[');

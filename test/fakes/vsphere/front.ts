@@ -29,7 +29,7 @@ export interface FrontDoor {
   onSessionsEnd(listener: () => void): () => void;
 
   fail(rule: FaultRule): void;
-  strike(fault: WireFault): void;
+  inject(fault: WireFault): void;
   /** How many clients had one. */
   endSessions(): number;
   requests(): RecordedRequest[];
@@ -69,19 +69,19 @@ export function openFrontDoor(): FrontDoor {
     },
     async pass(method, clock, signal, lost, refused, call) {
       const isSoap = !method.includes(' ');
-      const struck = take(
+      const matched = take(
         wireFaults,
         ({ fault }) => fault.method === method || (fault.method === undefined && isSoap),
       )?.fault;
-      const strike = async (): Promise<void> => {
-        if (struck?.does === 'cut') throw lost();
-        if (struck?.does === 'status') throw refused(struck.status ?? 503);
-        if (struck?.does === 'delay') await clock.sleep(struck.delayMs ?? 0, signal);
-        if (struck?.does === 'hang') await untilAborted(signal);
+      const injectWireFault = async (): Promise<void> => {
+        if (matched?.does === 'cut') throw lost();
+        if (matched?.does === 'status') throw refused(matched.status ?? 503);
+        if (matched?.does === 'delay') await clock.sleep(matched.delayMs ?? 0, signal);
+        if (matched?.does === 'hang') await untilAborted(signal);
       };
-      if (struck?.after !== true) await strike();
+      if (matched?.after !== true) await injectWireFault();
       const answer = await call();
-      if (struck?.after === true) await strike();
+      if (matched?.after === true) await injectWireFault();
       return answer;
     },
     refuse(method) {
@@ -93,7 +93,7 @@ export function openFrontDoor(): FrontDoor {
       return () => listeners.delete(listener);
     },
     fail: (rule) => void rules.push({ rule, skip: rule.skip ?? 0, count: rule.count ?? 1 }),
-    strike: (fault) => void wireFaults.push({ fault, skip: fault.skip ?? 0, count: fault.count ?? 1 }),
+    inject: (fault) => void wireFaults.push({ fault, skip: fault.skip ?? 0, count: fault.count ?? 1 }),
     endSessions() {
       for (const listener of listeners) listener();
       return listeners.size;

@@ -4,7 +4,7 @@ import type { Model } from './model.ts';
 
 type Life = { -readonly [Name in keyof InventoryLife]: InventoryLife[Name] };
 
-/** When which VMs bore drover's mark, and when which cluster modules were there: as the lab's journal.go. */
+/** When which VMs had an owner, and when which cluster modules were there: as the lab's journal.go. */
 export interface Journal {
   moduleMade(id: string, userAgent: string): void;
   moduleGone(id: string): void;
@@ -13,8 +13,8 @@ export interface Journal {
 
 export function openJournal(model: Model): Journal {
   const lives: Life[] = [];
-  /** By VM, the life that its present mark began. */
-  let marked = new Map<string, Life>();
+  /** By VM, the life that its present owner began. */
+  let owned = new Map<string, Life>();
 
   const begin = (life: Pick<InventoryLife, 'kind' | 'id'> & Partial<InventoryLife>): Life => {
     const begun: Life = { uid: '', userAgent: '', fromMs: model.clock.now(), goneMs: null, ...life };
@@ -32,11 +32,11 @@ export function openJournal(model: Model): Journal {
     } of model.vms()) {
       const uid = config.extraConfig.find(({ key }) => key === extraConfigKeys.objectUid)?.value;
       if (typeof uid !== 'string') continue;
-      const before = marked.get(id);
+      const before = owned.get(id);
       now.set(id, before?.uid === uid ? before : begin({ kind: 'VirtualMachine', id, uid }));
     }
-    for (const [id, life] of marked) if (now.get(id) !== life) end(life);
-    marked = now;
+    for (const [id, life] of owned) if (now.get(id) !== life) end(life);
+    owned = now;
   });
   return {
     moduleMade: (id, userAgent) => void begin({ kind: 'ClusterModule', id, userAgent }),

@@ -124,7 +124,7 @@ export interface Model {
   /** @throws ManagedObjectNotFound */
   vm(ref: Ref): Managed<VmState>;
   vms(): Managed<VmState>[];
-  /** Says that something was changed: whoever waits for updates looks. */
+  /** Says that something was changed: those that wait for updates read it. */
   changed(): void;
   onChange(listener: () => void): () => void;
   /** A number that no earlier call got. */

@@ -180,7 +180,7 @@ async function answerTo(
   throw new RestError(404, 'operation_not_found', path);
 }
 
-/** @param userAgent of whoever asks */
+/** @param userAgent of the client */
 export function createModule(
   { model, modules, journal }: Pick<RestParts, 'model' | 'modules' | 'journal'>,
   cluster: string,

@@ -20,8 +20,8 @@ function open({ seed = 1, fate = () => 'works' }: { seed?: number; fate?: (verb:
   const run = <Result>(work: () => Promise<Result>): Promise<Result> => drive(clock, work());
   const until = async (taskId: string): Promise<Awaited<ReturnType<VcenterGateway['readTask']>>> => {
     for (;;) {
-      const seen = await gateway.readTask(taskId, never);
-      if (seen.state === 'success' || seen.state === 'error') return seen;
+      const state = await gateway.readTask(taskId, never);
+      if (state.state === 'success' || state.state === 'error') return state;
       await clock.sleep(50);
     }
   };

@@ -91,7 +91,7 @@ export function createFakeVcenter({ clock, network, random, name = labVcenter }:
         else front.fail({ method, ...rule });
         return done();
       },
-      strike: (fault) => done().then(() => front.strike(fault)),
+      inject: (fault) => done().then(() => front.inject(fault)),
       delayTasks: (delaysMs) => done().then(() => tasks.setDelays(delaysMs)),
       deafenGuests: (deaf) => done().then(() => power.deafen(deaf)),
       // Logins are below the ports.

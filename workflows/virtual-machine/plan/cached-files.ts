@@ -167,7 +167,7 @@ export function judgeImageCache(
   if (wanted.location === null) return { kind: 'ready', drop: ['label'] };
 
   const [datacenterId, datastoreId, profileId] = wanted.location.split(',');
-  // As an older release wrote it: the next look begins anew.
+  // As an older release wrote it: the next observation begins again.
   if (profileId === undefined)
     return {
       kind: 'notReady',

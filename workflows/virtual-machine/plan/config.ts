@@ -87,7 +87,7 @@ function planDue(context: VmContext, changeVersion: string, moId: string): Outco
   return isLeftAlone(vm) ? success : planBootstrap(context);
 }
 
-/** One that is suspended cannot be changed, one that an administrator has paused shall not be: it only gets its marks. */
+/** One that is suspended cannot be changed, one that an administrator has paused shall not be: only its metadata is written. */
 const isLeftAlone = (vm: ObservedVm): boolean => vm.powerState === 'suspended' || isPaused(vm);
 
 export const isPaused = ({ config }: Pick<ObservedVm, 'config'>): boolean =>

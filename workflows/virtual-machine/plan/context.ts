@@ -34,15 +34,15 @@ export type VirtualMachineAction =
   | { kind: 'patchVirtualMachine'; patches: VirtualMachinePatch[] }
   /** Puts the location into the VirtualMachineImageCache of the image, which is made if there is none. */
   | ({ kind: 'ensureImageCache' } & WantedImageCache)
-  /** vCenter. Writes its notes into the object first, and finds by mark before it submits; `blocking`: waits to the end. */
+  /** vCenter. Writes its notes into the object first, and finds the VM by its owner before it submits; `blocking`: waits to the end. */
   | { kind: 'createVirtualMachine'; create: CreateSpec; blocking: boolean; notes: VirtualMachinePatch[] }
   /** With the files of a VM that is being made from cached ones. */
   | { kind: 'file'; place: FilePlace; operation: FileOperation }
   /** A task that is under way, to its end; failure of the task is a failure of the stage. */
   | { kind: 'awaitTask'; task: string; deadlineMs: number }
-  /** Of a create that is not wanted any more: cancels, waits for the end, then finds by mark. */
+  /** Of a create that is not wanted any more: cancels, waits for the end, then finds the VM by its owner. */
   | { kind: 'cancelCreate'; task: string | null }
-  /** Writes the ownership mark into a VM without one, or with that of the operator before. Only then anything else is done to it. */
+  /** Writes the owner into a VM without one, or with the one that the replaced operator wrote. Before that no other mutation is made. */
   | { kind: 'adopt'; moId: string; changeVersion: string }
   | { kind: 'reconfigure'; moId: string; changeVersion: string; spec: ReconfigSpec }
   | { kind: 'upgradeHardware'; moId: string; version: number }
@@ -54,7 +54,7 @@ export type VirtualMachineAction =
   | { kind: 'writeBackup'; moId: string; version: string }
   | { kind: 'detachDisks'; moId: string; keys: number[] }
   | { kind: 'destroy'; moId: string }
-  /** Takes drover's marks off a VM that stays. */
+  /** Removes drover's metadata from a VM that stays. */
   | { kind: 'releaseVm'; moId: string }
   | { kind: 'cancelTask'; task: string };
 

@@ -137,7 +137,7 @@ const describeSource = (source: CreateSource): string => {
   }
 };
 
-/** Mark and instance UUID are in the call itself: whatever becomes of the answer, the VM can be found again. */
+/** Owner and instance UUID are in the call itself: whatever becomes of the answer, the VM can be found again. */
 function createSpec({ desired, observed }: Context, source: CreateSource, at: PlacedAt): CreateSpec {
   const { class: classFacts, network, isos } = observed.prerequisites;
   const applied = classFacts?.kind === 'found' ? classFacts.value : null;

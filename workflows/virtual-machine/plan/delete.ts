@@ -48,7 +48,7 @@ function clearUp({ desired }: Context, found: Ownership): Outcome | null {
   });
 }
 
-/** It may still end well: what it has made is then seen at the next look. */
+/** It may still end well: what it has made is then found by the next observation. */
 function cancelCreate({ desired, memory, nowMs }: Context): Outcome {
   const failure = failureOf({ memory, nowMs }, 'delete');
   if (failure !== undefined) return retry(failure);
@@ -65,7 +65,7 @@ function cancelCreate({ desired, memory, nowMs }: Context): Outcome {
 
 const isAdminPaused = (vm: ObservedVm | null): boolean => vm !== null && isPaused(vm);
 
-/** The VM stays, without drover's marks. */
+/** The VM stays, without drover's metadata. */
 function releaseVm({ desired, observed }: Context, found: Ownership): Outcome {
   const { vm } = observed;
   // What others have left on a VM that was never taken over is not drover's to take off.
@@ -84,7 +84,7 @@ const hasMetadata = ({ config }: ObservedVm): boolean =>
 function deleteVm(context: Context, found: Ownership): Outcome {
   const { observed, settings, nowMs } = context;
   if (found.kind === 'ambiguous') return stop('Ambiguous', found.message);
-  // Somebody else's VM is not what this object made: the object goes, the VM stays.
+  // Another owner's VM is not what this object made: the object goes, the VM stays.
   if (found.kind !== 'own') return success;
   const { vm } = observed;
   if (vm === null || vm.moId !== found.moId)

@@ -4,14 +4,14 @@ import { fullName } from './context.ts';
 
 export type Ownership =
   | { kind: 'none' }
-  /** The mark that it has: drover's, that of the operator before it, none. Where it is not drover's, it is adopted: the mark is written first. */
+  /** The owner that it has: drover's object, one of the replaced operator, none. Where it is not drover's, it is adopted: the owner is written first. */
   | { kind: 'own'; moId: string; owner: 'drover' | 'former' | 'none' }
-  /** Somebody else's has the name, or the UUID: it is never touched. */
+  /** A VM of another owner has the name, or the UUID: it is never touched. */
   | { kind: 'foreign'; message: string }
   | { kind: 'ambiguous'; message: string };
 
 /**
- * Which VM is the object's. The mark decides: it was written in the create call. A VM without one is adopted only by an instance UUID or a
+ * Which VM is the object's. The owner decides: it was written in the create call. A VM without one is adopted only by an instance UUID or a
  * `status.uniqueID` that a privileged user or an earlier operator has set, and only in the folder of the namespace.
  */
 export function findOwn(

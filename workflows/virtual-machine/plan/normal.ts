@@ -141,7 +141,7 @@ export function planCreateOrUpdate(context: Context): Outcome {
   }
 }
 
-/** Takes a VM over: without the mark nothing is done to it. */
+/** Takes a VM over: without the owner nothing is done to it. */
 export function planAdoption(context: VmContext): Outcome {
   const { desired, vm } = context;
   if (vm.config === null || !isConnected(context))

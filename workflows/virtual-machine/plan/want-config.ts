@@ -59,7 +59,7 @@ export const isReservedKey = (key: string): boolean =>
   /^(vmservice\.|vmprov\.|drover\.|guestinfo\.(metadata|userdata)($|\.))/u.test(key);
 
 /**
- * The ExtraConfig a VM shall have, as far as it is drover's to say: the mark, that of the class where it is applied, and that of the spec.
+ * The ExtraConfig a VM shall have, as far as it is drover's to say: the owner, that of the class where it is applied, and that of the spec.
  * An empty value takes a key away that was asked for once, or that must never be there.
  */
 export function wantExtraConfig(
