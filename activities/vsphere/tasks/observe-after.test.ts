@@ -8,7 +8,7 @@ import { testClock, testScope } from '../../../test/fixtures/activities/nova.ts'
 import { observeAfter } from './observe-after.ts';
 import type { TaskState } from '../types.ts';
 
-const look = { vmName: 'web' } as ObservationRequest;
+const request = { vmName: 'web' } as ObservationRequest;
 const observation = { managerId: 'vc' } as VcenterObservation;
 const task: SubmittedTask = { taskId: 'task-1', purpose: { kind: 'change', vmId: 'vm-1' } };
 const running: TaskState = { state: 'running', progressPercent: null, isCancelable: true, entity: null };
@@ -18,18 +18,18 @@ const subject = { vmId: 'vm-1', owner: { namespacedName: 'team/web', uid: 'u' },
 
 interface Row {
   submitted: SubmittedTask | null;
-  /** What each look at the task shows; the last one stays. */
+  /** What each read of the task shows; the last one stays. */
   states?: (TaskState | Error)[];
-  lookFails?: boolean;
-  asksToLook?: boolean;
+  observationFails?: boolean;
+  asksToObserve?: boolean;
 }
 
 /** What comes of a submission, and how often the VM and the task were read. */
 async function submit({
   submitted,
   states = [],
-  lookFails = false,
-  asksToLook = true,
+  observationFails = false,
+  asksToObserve = true,
   ofFiles = false,
 }: Row & { ofFiles?: boolean }) {
   const clock = testClock();
@@ -40,7 +40,7 @@ async function submit({
     submitFileOperation: async () => submitted,
     observeVirtualMachineInVcenter: async () => {
       counts.recent += 1;
-      return lookFails ? Promise.reject(new Error('away')) : observation;
+      return observationFails ? Promise.reject(new Error('away')) : observation;
     },
   } as unknown as VirtualMachineVsphereActivities;
   const readTask = async (): Promise<TaskState> => {
@@ -52,7 +52,7 @@ async function submit({
     gateway: { readTask },
     execution: () => ({ clock, scope: testScope({ heartbeat: () => void (counts.beats += 1) }) }),
   });
-  const asked = { ...subject, ...(asksToLook && { look }) };
+  const asked = { ...subject, ...(asksToObserve && { observeAfter: request }) };
   const result = await (ofFiles
     ? through.submitFileOperation({
         ...asked,
@@ -80,20 +80,20 @@ const rows: [what: string, row: Row, expected: object][] = [
     { result: { observation }, recent: 1, reads: 3 },
   ],
   [
-    'a task that fails is left to who waits for it',
+    'a task that fails is left to awaitTask',
     { submitted: task, states: [running, error] },
     { result: task, recent: 0, reads: 2 },
   ],
   ['so is one that cannot be read', { submitted: task, states: [new Error('away')] }, { result: task, recent: 0 }],
-  ['a look that fails is left to the next one', { submitted: null, lookFails: true }, { result: null, recent: 1 }],
+  ['an observation that fails is left to the next one', { submitted: null, observationFails: true }, { result: null, recent: 1 }],
   [
     'after a task, too: a later wait finds it ended',
-    { submitted: task, states: [success], lookFails: true },
+    { submitted: task, states: [success], observationFails: true },
     { result: task },
   ],
   [
-    'who does not ask to look gets the task',
-    { submitted: task, states: [success], asksToLook: false },
+    'a request without an observation gets the task',
+    { submitted: task, states: [success], asksToObserve: false },
     { result: task, recent: 0, reads: 0 },
   ],
 ];
@@ -107,7 +107,7 @@ test.each<[string, Row, object]>([
   ['over soon', { submitted: task, states: [running, success] }, { result: null, recent: 0, reads: 2 }],
   ['failed: left to who waits for it', { submitted: task, states: [error] }, { result: task, recent: 0 }],
   ['takes longer', { submitted: task }, { result: task, recent: 0 }],
-])('with files there is nothing to look at yet: %s', async (_, row, expected) => {
+])('with files there is no VM to observe yet: %s', async (_, row, expected) => {
   expect(await submit({ ...row, ofFiles: true })).toMatchObject(expected);
 });
 
