@@ -66,5 +66,8 @@ export interface RunResult {
   message: string;
 }
 
-/** Key in the memo of a run: the digest of what it observed, see `Observation.digest`. */
+/**
+ * Key in the memo of a run: the digest of what it observed, see `ObservationOf.digest`. The bridge starts a run with the digest that it
+ * knows; a run that has observed something else writes its own as it ends. It holds for runs that came to their end alone.
+ */
 export const digestMemo = 'droverObserved';

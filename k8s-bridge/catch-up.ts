@@ -115,6 +115,13 @@ async function areSame(
   return same.every(Boolean);
 }
 
+/** One that failed or was terminated has the digest that it was started with, and need not have observed it. Pure. */
+export function leftDigestOf(status: string, digest: unknown): LeftDigest {
+  if (status === 'RUNNING' || status === 'PAUSED') return { open: true };
+  const isEnd = status === 'COMPLETED' || status === 'CANCELLED';
+  return { open: false, digest: isEnd && typeof digest === 'string' ? digest : null };
+}
+
 /** Pages through the runs of a kind, the newest first, until the last one under each of these ids is known. */
 export async function readLeftDigests(
   { temporal, listTimeoutMs, clock }: Pick<CatchUpDeps, 'temporal' | 'listTimeoutMs' | 'clock'>,
@@ -129,11 +136,7 @@ export async function readLeftDigests(
     for await (const { workflowId, startTime, status, memo } of temporal.workflow.list({ query, pageSize })) {
       const startedMs = startTime.getTime();
       if (!ids.has(workflowId) || (newest.get(workflowId)?.startedMs ?? 0) > startedMs) continue;
-      const open = status.name === 'RUNNING' || status.name === 'PAUSED';
-      // Only a run that came to its end has left one.
-      const { [digestMemo]: digest } = memo ?? {};
-      const left = open ? { open } : { open, digest: typeof digest === 'string' ? digest : null };
-      newest.set(workflowId, { startedMs, left });
+      newest.set(workflowId, { startedMs, left: leftDigestOf(status.name, memo?.[digestMemo]) });
       if (newest.size === ids.size) break;
     }
     return new Map([...newest].map(([workflowId, { left }]) => [workflowId, left]));

@@ -16,6 +16,8 @@ export interface DeliverDeps {
   kubernetes: Kubernetes;
   /** Prefix of workflow ids; empty by default. */
   cluster: string;
+  /** See `Follower.digestOf`. */
+  digestOf: (route: Route, subject: string) => string | null;
   /** For each call of Temporal. */
   timeoutMs: number;
   clock: Clock;
@@ -33,7 +35,7 @@ export interface RoutedChange {
 
 /** Takes one change to where it belongs, and says where that was. Whatever it throws may be tried again. */
 export async function deliverChange(
-  { temporal, kubernetes, cluster, timeoutMs, clock, log }: DeliverDeps,
+  { temporal, kubernetes, cluster, digestOf, timeoutMs, clock, log }: DeliverDeps,
   { route, mode, change }: RoutedChange,
   abort: AbortSignal,
 ): Promise<Delivery> {
@@ -58,7 +60,8 @@ export async function deliverChange(
   switch (delivery) {
     case 'signalWithStart': {
       const object = route.watch === null ? fullName : subject;
-      const runId = await signalWithStart(temporal, row, { subject, object, cluster, signal }, limits);
+      const target = { subject, object, cluster, digest: digestOf(route, subject) };
+      const runId = await signalWithStart(temporal, row, { ...target, signal }, limits);
       log.info({ workflowId, runId, object: fullName, ...signal }, 'signalled');
       break;
     }

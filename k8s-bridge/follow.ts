@@ -1,4 +1,4 @@
-import type { ActiveMode, Mode } from '../contracts/kinds/kind.ts';
+import { type ActiveMode, isObserved, type Mode } from '../contracts/kinds/kind.ts';
 import { type DigestedObject, digestOf } from '../contracts/kinds/digest.ts';
 import { apiVersionOf, fullNameOf } from '../contracts/kinds/object.ts';
 import type { Kind } from '../contracts/kinds/table.ts';
@@ -69,6 +69,8 @@ export interface Follower {
   /** Resolves when the kind and all that it depends on have been listed. */
   listed(row: DrivenKind, abort: AbortSignal): Promise<void>;
   observed(row: DrivenKind): ObservedObject[];
+  /** What a run about the subject would observe now; null: there is no such object, or the kind's runs observe nothing else. */
+  digestOf(route: Route, subject: string): string | null;
   /** As after a start: changes may have been missed. */
   takeUp(object: ObservedObject): void;
   /** What must go on until `abort` ends it. */
@@ -94,7 +96,11 @@ export function followKinds({
   const reflectors = new Map<string, Reflector<Seen>>();
   const viewsOf = (route: Route): Facts[] =>
     [...(reflectors.get(route.resource.kind)?.objects() ?? [])].flatMap(({ views }) => views.get(route) ?? []);
-  const named = (kind: string, name: string): Seen | undefined => reflectors.get(kind)?.named(name);
+  const viewOf = (route: Route, name: string): Facts | undefined =>
+    reflectors.get(route.resource.kind)?.named(name)?.views.get(route);
+  /** The kind's own objects. */
+  const ownOf = (row: DrivenKind): Active | undefined =>
+    active.find(({ route }) => route.row === row && route.watch === null);
   const change = (
     { route, mode }: Active,
     causes: readonly Cause[],
@@ -105,13 +111,18 @@ export function followKinds({
 
   /** The object of the subject's name answers for one that is mapped to it. */
   const isReconciled = (route: Route, { reconciled, subject }: Facts): boolean =>
-    reconciled || (isMapped(route) && subject !== null && named(route.row.kind, subject) !== undefined);
+    reconciled || (isMapped(route) && subject !== null && reflectors.get(route.row.kind)?.named(subject) !== undefined);
+
+  const isDeleting = ({ row }: Route, subject: string | null): boolean => {
+    const own = ownOf(row)?.route;
+    return own !== undefined && subject !== null && viewOf(own, subject)?.deleting === true;
+  };
 
   /** Whether there is an object of the subject's name that a run of the kind can drive, or is to make. */
   const exists = ({ row }: Route, subject: string | null): boolean =>
     subject !== null &&
     active.some(({ route }) => {
-      const facts = route.row === row ? named(route.resource.kind, subject)?.views.get(route) : undefined;
+      const facts = route.row === row ? viewOf(route, subject) : undefined;
       return facts !== undefined && (route.watch === null || (isMapped(route) && !facts.reconciled));
     });
 
@@ -129,6 +140,7 @@ export function followKinds({
       takeOfNamed(one, facts.fullName, seenMs);
       return;
     }
+    if (route.watch?.concerns === 'deleting' && !isDeleting(route, facts.subject)) return;
     const subjectExists = exists(route, facts.subject);
     // A Node that never was a hypervisor, an Eviction of a host that no Hypervisor stands for.
     if (isMapped(route) && !subjectExists && facts.reconciled && (before?.reconciled ?? true)) return;
@@ -143,7 +155,7 @@ export function followKinds({
   ): void => {
     const called = nameOf(resource, name);
     const onlyUnreconciled = watch !== null && isIndexed(watch) && watch.concerns === 'unreconciled';
-    const own = active.find(({ route }) => route.row === row && route.watch === null);
+    const own = ownOf(row);
     if (own === undefined) return;
     for (const facts of viewsOf(own.route)) {
       if (!facts.names.includes(called) || (facts.reconciled && onlyUnreconciled)) continue;
@@ -168,7 +180,6 @@ export function followKinds({
     while (!isListed(row)) await unlessAborted(new Promise<void>((resolve) => void listing.push(resolve)), aborted);
   };
 
-  /** Of an object that is watched for the runs of a kind. */
   const digested = ({ resource }: Route, { fullName, uid, deleting, watched }: Facts): DigestedObject => ({
     kind: resource.kind,
     fullName,
@@ -177,32 +188,47 @@ export function followKinds({
     watched,
   });
 
+  /** @param mapped the objects that a mapped route has for a subject */
+  const digestBy =
+    (row: DrivenKind, mapped: (route: Route, subject: string) => readonly Facts[]) =>
+    (own: Route, subject: string, facts: Facts): string => {
+      const others = active.flatMap(({ route }): DigestedObject[] => {
+        const { watch, resource } = route;
+        if (route.row !== row || watch === null || !isObserved(watch)) return [];
+        if (!isIndexed(watch)) return mapped(route, subject).map((view) => digested(route, view));
+        const prefix = nameOf(resource, '');
+        return [...new Set(facts.names)].flatMap((called) => {
+          const named = called.startsWith(prefix) ? viewOf(route, called.slice(prefix.length)) : undefined;
+          return named === undefined ? [] : [digested(route, named)];
+        });
+      });
+      return digestOf(digested(own, facts), others);
+    };
+
   const observed = (row: DrivenKind): ObservedObject[] => {
-    const ofRow = active.filter(({ route }) => route.row === row);
-    const own = ofRow.find(({ route }) => route.watch === null);
+    const own = ownOf(row);
     if (own === undefined) return [];
-    const mapped = ofRow.filter(({ route }) => isMapped(route));
-    const bySubject = mapped.map(
-      ({ route }) => [route, Map.groupBy(viewsOf(route), ({ subject }) => subject)] as const,
+    const bySubject = new Map(
+      active.flatMap(({ route }) =>
+        route.row === row && isMapped(route)
+          ? [[route, Map.groupBy(viewsOf(route), ({ subject }) => subject)] as const]
+          : [],
+      ),
     );
-    const indexed = ofRow.filter(({ route: { watch } }) => watch !== null && isIndexed(watch));
+    const digestNow = digestBy(row, (route, subject) => bySubject.get(route)?.get(subject) ?? []);
     return viewsOf(own.route).flatMap((facts) => {
-      const { subject, names } = facts;
+      const { subject } = facts;
       if (subject === null || !facts.reconciled) return [];
-      const others = [
-        ...bySubject.flatMap(([route, views]) => (views.get(subject) ?? []).map((view) => digested(route, view))),
-        ...indexed.flatMap(({ route }) =>
-          [...new Set(names)].flatMap((called) => {
-            const kind = `${route.resource.kind} `;
-            const view = called.startsWith(kind)
-              ? named(route.resource.kind, called.slice(kind.length))?.views.get(route)
-              : undefined;
-            return view === undefined ? [] : [digested(route, view)];
-          }),
-        ),
-      ];
-      return [{ ...own, subject, facts, digest: digestOf(digested(own.route, facts), others) }];
+      return [{ ...own, subject, facts, digest: digestNow(own.route, subject, facts) }];
     });
+  };
+
+  const digestOfSubject = ({ row, observesMore }: Route, subject: string): string | null => {
+    const own = ownOf(row)?.route;
+    const facts = own === undefined ? undefined : viewOf(own, subject);
+    if (!observesMore || own === undefined || facts === undefined) return null;
+    const mapped = (route: Route): Facts[] => viewsOf(route).filter((view) => view.subject === subject);
+    return digestBy(row, mapped)(own, subject, facts);
   };
 
   const byKind = Map.groupBy(active, ({ route }) => route.resource.kind);
@@ -260,6 +286,7 @@ export function followKinds({
     observing: [...new Set(active.flatMap(({ route }) => (route.observesMore ? [route.row] : [])))],
     listed,
     observed,
+    digestOf: digestOfSubject,
     takeUp: ({ facts, ...one }) => onChange(change(one, ['relist'], facts, null), 'resync'),
     compare: (cause) => active.forEach((one) => compareRoute(one, cause)),
     loops: [...reflectors].map(([kind, { done }]) => ({ what: `the reflector of ${kind}`, done })),

@@ -1,5 +1,5 @@
 import { schemaOf } from '../contracts/crds/definitions.ts';
-import type { ActiveMode, KindRow, Watch, WatchSettings } from '../contracts/kinds/kind.ts';
+import { type ActiveMode, isObserved, type KindRow, type Watch, type WatchSettings } from '../contracts/kinds/kind.ts';
 import { fullNameOf, type KubeObject, type Resource } from '../contracts/kinds/object.ts';
 import { type Kind, kinds, kindTable } from '../contracts/kinds/table.ts';
 
@@ -18,7 +18,7 @@ export interface Route {
   readonly watch: Watch | null;
   readonly resource: Resource;
   /**
-   * The run observes more than the kind's own object, so that a reconciled one does not tell whether a change matters: each change starts
+   * The kind's runs observe more than the kind's own object, so that a reconciled one does not tell whether a change matters: each change starts
    * a run, as long as there is something to drive.
    */
   readonly observesMore: boolean;
@@ -41,7 +41,7 @@ export const routesFor = (settings: WatchSettings): readonly Route[] =>
       row,
       watch: null,
       resource: row,
-      observesMore: watches.length > 0,
+      observesMore: watches.some(isObserved),
       indexes: watches.filter(isIndexed),
     };
     return [own, ...watches.map((watch) => ({ ...own, watch, resource: watch.resource, indexes: [] }))];

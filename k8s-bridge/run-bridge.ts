@@ -139,6 +139,7 @@ export function runBridge({
         temporal,
         kubernetes,
         cluster: settings.cluster,
+        digestOf: follower.digestOf,
         timeoutMs: timings.deliveryTimeoutMs,
         clock,
         log,

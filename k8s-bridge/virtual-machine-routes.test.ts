@@ -1,7 +1,7 @@
 import { kindTable } from '../contracts/kinds/table.ts';
 import { findCauses, readFacts } from './facts.ts';
 import type { KubeObject } from './kube-object.ts';
-import { type Route, routesFor } from './routes.ts';
+import { type Route, routesFor, subjectOf } from './routes.ts';
 
 const routesOf = (imageCacheNamespace: string | null, groups: boolean): readonly Route[] =>
   routesFor({ copiedLabels: [], imageCacheNamespace, groups }).filter(({ row }) => row.kind === 'VirtualMachine');
@@ -84,6 +84,25 @@ test('it is found by namespace and name', () => {
   expect(facts(vm())).toMatchObject({ subject: 'team/web', fullName: 'team/web', name: 'web', namespace: 'team' });
   expect(kindTable.VirtualMachine.workflowId('team/web', '')).toBe('virtualmachine/team/web');
   expect(kindTable.VirtualMachine.workflowId('team/web.a', 'eu')).toBe('eu/virtualmachine/team/web.a');
+});
+
+test.each<[what: string, spec: unknown, policy: string | null]>([
+  ['names one', { reserved: { resourcePolicyName: 'apart' } }, 'team/apart'],
+  ['names none', { reserved: {} }, null],
+  ['has no room for one', {}, null],
+  ['holds anything', { reserved: { resourcePolicyName: 7 } }, null],
+  ['has no spec', null, null],
+])('the policy of a VirtualMachine that %s', (_, spec, policy) => {
+  const [own, users] = routesFor({ copiedLabels: [], imageCacheNamespace: null, groups: false }).filter(
+    ({ row }) => row.kind === 'VirtualMachineSetResourcePolicy',
+  );
+  expect(subjectOf(users!, vm({}, { spec }))).toBe(policy);
+  // Only a deleted one waits for its VirtualMachines: nothing is started for them.
+  expect([users?.resource.kind, users?.watch?.concerns, own?.observesMore]).toEqual([
+    'VirtualMachine',
+    'deleting',
+    false,
+  ]);
 });
 
 test('what it names', () => {

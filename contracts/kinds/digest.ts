@@ -1,6 +1,13 @@
 import { createHash } from 'node:crypto';
 import { annotations } from '../ids.ts';
-import type { KindRow, Predicate, Watch, WatchedFields, WatchSettings } from './kind.ts';
+import {
+  isObserved,
+  type KindRow,
+  type Predicate,
+  type Watch,
+  type WatchedFields,
+  type WatchSettings,
+} from './kind.ts';
 import { fullNameOf, type KubeObject } from './object.ts';
 
 /**
@@ -126,6 +133,7 @@ export function digestOfRead(
   const named = new Map(others.map((one) => [`${one.kind} ${fullNameOf(one.object)}`, one]));
   const watched = row
     .dependsOn(settings)
+    .filter(isObserved)
     .flatMap((watch) =>
       [...named.values()].flatMap(({ kind, object }) =>
         kind === watch.resource.kind && concerns(watch, object) ? [digested(kind, object, watch.predicate)] : [],

@@ -82,6 +82,11 @@ export type Watch = {
       mapFunction(object: KubeObject): string | null;
       /** Whether a run has something to do for it though no object of the kind is there. Left out: never. */
       creates?(object: KubeObject, mode: ActiveMode): boolean;
+      /**
+       * Only one that is being deleted waits for such objects: its open run is told, and none is started. They are in no digest. Left out:
+       * each change concerns the run, which is started for it.
+       */
+      readonly concerns?: 'deleting';
     }
   | {
       /** Full names of those that an object of the kind names. A change of one concerns all that name it. */
@@ -131,6 +136,9 @@ export interface KindRow<Driven extends KubeObject = never> extends RunRow, Reso
   /** Of its access, and of the bridge's. Left out: that of every worker and bridge. */
   readonly role?: OptionalRole;
 }
+
+/** Whether runs observe such objects whenever they run, so that a change of one starts a run. */
+export const isObserved = (watch: Watch): boolean => watch.concerns !== 'deleting';
 
 /** Infers the type of the objects, and keeps the kind's name as a literal type. */
 export const defineKind = <const Row extends KindRow>(row: Row): Row => row;

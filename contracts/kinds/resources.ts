@@ -14,6 +14,7 @@ export const migration = {
   plural: 'migrations',
   namespaced: true,
 } as const;
+export const virtualMachine = { ...vmoperator, kind: 'VirtualMachine', plural: 'virtualmachines' } as const;
 export const virtualMachineClass = {
   ...vmoperator,
   kind: 'VirtualMachineClass',

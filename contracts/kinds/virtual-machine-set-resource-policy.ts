@@ -7,8 +7,9 @@ import {
   resourcePolicyMode,
 } from '../resource-policy/read-resource-policy.ts';
 import { resourcePolicyFinalizer } from '../virtual-machine/metadata.ts';
-import { type ActiveMode, defineKind } from './kind.ts';
-import { namespaceAndName } from './object.ts';
+import { type ActiveMode, defineKind, type Watch } from './kind.ts';
+import { namespaceAndName, textOf } from './object.ts';
+import { virtualMachine } from './resources.ts';
 
 /**
  * A VirtualMachineSetResourcePolicy is reconciled when no user asks for a retry, and `drover.dev/policy-made` has this generation: as made,
@@ -24,6 +25,18 @@ function isReconciled(policy: VirtualMachineSetResourcePolicy, mode: ActiveMode)
 }
 
 const vmoperator = 'vmoperator.vmware.com';
+
+/** The VirtualMachines in a policy: a deleted one waits for the last of them to go. An object may hold anything. */
+const users: Watch = {
+  resource: virtualMachine,
+  concerns: 'deleting',
+  predicate: {},
+  mapFunction({ metadata: { namespace = '' }, spec }) {
+    const { reserved } = (spec ?? {}) as { reserved?: { resourcePolicyName?: unknown } | null };
+    const name = textOf(reserved?.resourcePolicyName);
+    return name === null ? null : `${namespace}/${name}`;
+  },
+};
 
 export const resourcePolicyKind = defineKind({
   group: vmoperator,
@@ -51,7 +64,7 @@ export const resourcePolicyKind = defineKind({
   finalizer: resourcePolicyFinalizer,
   predicate: { generation: true, annotation: (key) => key === annotations.mode, finalizers: true },
   isReconciled,
-  dependsOn: () => [],
+  dependsOn: () => [users],
   role: 'virtual-machines',
   access: [
     {

@@ -13,6 +13,7 @@ import { conditionsOf, isOwn, type KubeObject, namespaceAndName } from './object
 import {
   clusterVirtualMachineImage,
   secret,
+  virtualMachine,
   virtualMachineClass,
   virtualMachineGroup,
   virtualMachineImage,
@@ -201,11 +202,7 @@ function dependsOn({ imageCacheNamespace, groups }: WatchSettings): readonly Wat
 }
 
 export const virtualMachineKind = defineKind({
-  group: vmoperator,
-  version: 'v1alpha6',
-  kind: 'VirtualMachine',
-  plural: 'virtualmachines',
-  namespaced: true,
+  ...virtualMachine,
   mode: { default: 'off' },
   workflowType: workflowTypes.reconcileVirtualMachine,
   workflowId: (subject, cluster) => virtualMachineId(...namespaceAndName(subject), cluster),

@@ -3,6 +3,7 @@ import type { SignalDefinition } from '@temporalio/common';
 import { workflowQueue } from '../../contracts/ids.ts';
 import { inputOf, type RunRow } from '../../contracts/kinds/kind.ts';
 import { messages, type ObjectChanged } from '../../contracts/messages.ts';
+import { digestMemo } from '../../contracts/runs.ts';
 import { attributeKeys } from './search-attribute-keys.ts';
 import { limited, type OwnLimits } from './temporal.ts';
 
@@ -16,6 +17,8 @@ export interface RunTarget {
   cluster: string;
   /** Who asked, as far as known; kept in the memo of a run that this starts. */
   startedBy?: string | null;
+  /** What the run will observe, as far as known: a run that observes the same need not write it. Kept as `startedBy` is. */
+  digest?: string | null;
 }
 
 /**
@@ -32,6 +35,7 @@ export async function signalWithStart<Argument = ObjectChanged>(
     object = subject,
     cluster,
     startedBy,
+    digest = null,
     message = messages.objectChanged as SignalDefinition<[Argument]>,
     signal,
   }: RunTarget & { message?: SignalDefinition<[Argument]>; signal: Argument },
@@ -53,7 +57,7 @@ export async function signalWithStart<Argument = ObjectChanged>(
         { key: attributeKeys.object, value: object },
         ...(host === undefined ? [] : [{ key: attributeKeys.host, value: host }]),
       ],
-      memo: { startedBy: startedBy ?? 'k8s-bridge' },
+      memo: { startedBy: startedBy ?? 'k8s-bridge', ...(digest !== null && { [digestMemo]: digest }) },
       staticSummary: summary,
       staticDetails: details.join('\n\n'),
     }),

@@ -3,6 +3,7 @@ import { policyAnnotations, resourcePolicyId, workflowQueue, workflowTypes } fro
 import type { PolicyStatus } from '../../contracts/resource-policy/resource-policy.ts';
 import { withClock } from '../../lab/clock.ts';
 import { applyObject } from '../../lab/kubernetes-objects.ts';
+import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
 import { openNamespace } from '../faults/virtual-machine-objects.ts';
 import { loadWorkflows } from './bundle.ts';
 import { deploy, type DeploymentOptions } from './deployment.ts';
@@ -54,6 +55,19 @@ async function open(options: Partial<DeploymentOptions> = {}) {
     create: () => run(() => apply()),
     annotate: (annotations: Record<string, string>) => run(() => apply(annotations)),
     pass: (ms: number) => run(() => simulation.clock.sleep(ms)),
+    admin: {
+      apply: (object: Parameters<typeof applyObject>[1]) => run(() => applyObject(kubernetes.admin, object)),
+      remove: (of: string, named: string) =>
+        run(() =>
+          kubernetes.admin.request(
+            {
+              method: 'DELETE',
+              path: resourcePath('vmoperator.vmware.com/v1alpha6', of, { namespace, name: named }),
+            },
+            AbortSignal.timeout(10_000),
+          ),
+        ),
+    },
     read: () => kubernetes.object(plural, { namespace, name }) as unknown as VirtualMachineSetResourcePolicy,
     runs: () => simulation.runs().filter(({ type }) => type === workflowTypes.reconcileSetResourcePolicy),
   };
@@ -103,6 +117,37 @@ test('a policy whose run is cancelled says so, is left alone, and is made after 
   expect(made[policyAnnotations.waitsFor]).toBeUndefined();
   expect(made['drover.dev/retry-handled']).toBe('now');
   expect(runs().map(({ status }) => status)).toEqual(['CANCELED', 'COMPLETED']);
+  deployment.close();
+});
+
+test('a deleted policy goes as soon as its last VirtualMachine has gone', async () => {
+  const { deployment, create, pass, read, runs, admin } = await open();
+  await create();
+  // drover only observes it, so that it goes at once.
+  const metadata = { namespace, name: 'web', annotations: { 'drover.dev/mode': 'observe' } };
+  const spec = { className: 'small', reserved: { resourcePolicyName: name } };
+  await admin.apply({ apiVersion: 'vmoperator.vmware.com/v1alpha6', kind: 'VirtualMachine', metadata, spec });
+  await pass(60_000);
+  await admin.remove(plural, name);
+  await pass(45_000);
+  expect(read().metadata.deletionTimestamp).toBeDefined();
+  await admin.remove('virtualmachines', 'web');
+  await pass(5_000);
+  expect(read()).toBeNull();
+  expect(runs().at(-1)).toMatchObject({ status: 'COMPLETED', result: { outcome: 'gone' } });
+  deployment.close();
+});
+
+test('a VirtualMachine that goes starts no run of a policy that stays', async () => {
+  const { deployment, create, pass, runs, admin } = await open();
+  await create();
+  const metadata = { namespace, name: 'web', annotations: { 'drover.dev/mode': 'observe' } };
+  const spec = { className: 'small', reserved: { resourcePolicyName: name } };
+  await admin.apply({ apiVersion: 'vmoperator.vmware.com/v1alpha6', kind: 'VirtualMachine', metadata, spec });
+  await pass(60_000);
+  await admin.remove('virtualmachines', 'web');
+  await pass(60_000);
+  expect(runs()).toHaveLength(1);
   deployment.close();
 });
 

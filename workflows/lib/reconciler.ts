@@ -401,13 +401,14 @@ class Driver<L extends Lifecycle> {
       this.inbox.stepEnded = false;
       return null;
     }
-    if (result.outcome !== 'gone') this.leaveDigest();
+    if (result.outcome !== 'gone') this.leaveDigest(result.outcome === 'nothing' ? null : this.observation);
     return result;
   }
 
-  private leaveDigest(): void {
-    const digest = this.observation?.digest ?? null;
-    if (digest !== null) upsertMemo({ [digestMemo]: digest });
+  /** An event, so only where the memo of the start says something else. */
+  private leaveDigest(observation: Observation<L> | null): void {
+    const digest = observation?.digest ?? null;
+    if (digest !== (workflowInfo().memo?.[digestMemo] ?? null)) upsertMemo({ [digestMemo]: digest });
   }
 
   /** What is under way ends, the kind's own end is executed, and the object says that no run drives it. */
@@ -441,7 +442,7 @@ class Driver<L extends Lifecycle> {
     // A user who has changed it meanwhile, or wants it tried again, has told no run but this one.
     if (this.inbox.resume || this.isNewer()) return await this.continueAsNew();
     // The user's end is final, also for a bridge that starts.
-    this.leaveDigest();
+    this.leaveDigest(this.observation);
     throw new CancelledFailure(message);
   }
 

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { messages } from '../../../contracts/messages.ts';
+import { digestMemo } from '../../../contracts/runs.ts';
 import type {
   ActivityCall,
   ActivityFate,
@@ -161,6 +162,10 @@ export async function tell({
       found = its.judge(widget);
     }
     if (running.runs().length === runs) found.push('no run was started');
+    const { status, memo } = running.runs().at(-1) ?? {};
+    const [left, digest] = [memo?.[digestMemo], its.digestOf(widget)];
+    if (status === 'COMPLETED' && its.find(widget) !== undefined && left !== digest)
+      found.push(`the last run leaves the digest ${String(left)} beside a widget of ${digest}`);
     if (unanswered.size > 0) found.push('an update was accepted, and not answered');
     if (asked.unserved > 0) found.push('retryNow was accepted, and nothing was observed after it');
     if (asked.waitedFor > 0) found.push('retryNow was accepted, and a wait went on all the same');

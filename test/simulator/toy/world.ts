@@ -1,6 +1,7 @@
 import { activityInfo, heartbeat, sleep } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { workflowQueue } from '../../../contracts/ids.ts';
+import { digestMemo } from '../../../contracts/runs.ts';
 import type { Simulation } from '../simulation.ts';
 import type { WidgetActivities, WidgetName, WidgetObservation, WidgetStatus, WidgetWaits } from './reconcile.ts';
 
@@ -49,6 +50,12 @@ export function createWorld(simulation: Simulation, { mode = 'act', cureMs = 5_0
 
   const find = (name: WidgetName): WidgetObject | undefined => objects.get(workflowIdOf(name));
 
+  /** Of a name that nothing has, too: the bridge knows a moment less, or more, than the run. */
+  const digestOf = (name: WidgetName): string => {
+    const { uid = '', generation = 0 } = find(name) ?? {};
+    return `${uid}/${generation}`;
+  };
+
   /** As the bridge does: of what drover writes itself, it tells nothing. */
   function write(name: WidgetName, object: WidgetObject, cause: string | null): void {
     const id = workflowIdOf(name);
@@ -67,6 +74,7 @@ export function createWorld(simulation: Simulation, { mode = 'act', cureMs = 5_0
       args: [{ namespace: name.namespace, name: name.name }],
       signal: 'objectChanged',
       signalArgs: [{ uid, generation, resourceVersion: '', cause }],
+      memo: { [digestMemo]: digestOf(name) },
     });
   }
 
@@ -79,7 +87,7 @@ export function createWorld(simulation: Simulation, { mode = 'act', cureMs = 5_0
       desired: object === undefined ? null : { uid, generation, deleting, isHeld, size },
       observed: { there: widgets.get(workflowIdOf(name)) ?? null, status },
       settings: { ...settings, mode },
-      digest: `${uid}/${generation}`,
+      digest: digestOf(name),
       retry: retry === retryHandled ? null : retry,
     };
   }
@@ -223,10 +231,12 @@ export function createWorld(simulation: Simulation, { mode = 'act', cureMs = 5_0
     notify,
     judge,
     find,
-    create(name: WidgetName, size: number): void {
+    digestOf,
+    /** @param cause null: nothing tells the runs */
+    create(name: WidgetName, size: number, cause: string | null = 'created'): void {
       const uid = `uid-${(uids += 1)}`;
       const object = { uid, generation: 1, deleting: false, isHeld: false, size };
-      write(name, { ...object, retry: null, retryHandled: null, status: null }, 'created');
+      write(name, { ...object, retry: null, retryHandled: null, status: null }, cause);
     },
     change(name: WidgetName, size: number): void {
       const object = find(name);
