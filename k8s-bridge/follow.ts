@@ -70,7 +70,7 @@ export interface Follower {
   listed(row: DrivenKind, abort: AbortSignal): Promise<void>;
   observed(row: DrivenKind): ObservedObject[];
   /** What a run about the subject would observe now; null: there is no such object, or the kind's runs observe nothing else. */
-  digestOf(route: Route, subject: string): string | null;
+  readonly digestOf: (route: Route, subject: string) => string | null;
   /** As after a start: changes may have been missed. */
   takeUp(object: ObservedObject): void;
   /** What must go on until `abort` ends it. */

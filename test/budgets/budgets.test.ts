@@ -33,6 +33,10 @@ test('every recorded run is within its budget', () => {
 test('what is above the budget is named', () => {
   const budget = { title: 'a run', events: 10, activityCalls: 2, calls: { nova: 3 } };
   expect(excesses({ events: 10, activityCalls: 2, calls: new Map([['nova', 3]]) }, budget)).toEqual([]);
+  expect(excesses({ events: 11, activityCalls: 2, writesDigest: true }, budget)).toEqual([]);
+  expect(excesses({ events: 12, activityCalls: 2, writesDigest: true }, budget)).toEqual([
+    '12 events, 11 are in the budget',
+  ]);
   expect(
     excesses(
       {

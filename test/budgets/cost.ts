@@ -1,4 +1,5 @@
 import type { History } from '@temporalio/common/lib/proto-utils.js';
+import { digestMemo } from '../../contracts/runs.ts';
 import type { OutsideSystem } from '../../runtime/telemetry/outside-calls.ts';
 import type { Budget } from './budgets.ts';
 
@@ -6,6 +7,8 @@ import type { Budget } from './budgets.ts';
 export interface Cost {
   events: number;
   activityCalls: number;
+  /** It was started without the digest of what it observed, and has written it: an event more. */
+  writesDigest?: boolean;
   /** Undefined where nobody has counted. */
   calls?: ReadonlyMap<OutsideSystem, number>;
 }
@@ -14,7 +17,10 @@ export function costOf({ events }: History, calls?: Cost['calls']): Cost {
   const activityCalls = (events ?? []).filter(
     ({ activityTaskScheduledEventAttributes: scheduled }) => scheduled,
   ).length;
-  return { events: events?.length ?? 0, activityCalls, ...(calls === undefined ? {} : { calls }) };
+  const writesDigest = (events ?? []).some(
+    ({ workflowPropertiesModifiedEventAttributes: modified }) => modified?.upsertedMemo?.fields?.[digestMemo],
+  );
+  return { events: events?.length ?? 0, activityCalls, ...(writesDigest && { writesDigest }), ...(calls === undefined ? {} : { calls }) };
 }
 
 /** As they are recorded. Pure. */
@@ -22,9 +28,9 @@ export const countsOf = (calls: Readonly<Partial<Record<OutsideSystem, number>>>
   new Map(Object.entries(calls) as [OutsideSystem, number][]);
 
 /** Where the cost is above the budget, a sentence each. Pure. */
-export function excesses({ events, activityCalls, calls }: Cost, budget: Budget): string[] {
+export function excesses({ events, activityCalls, writesDigest = false, calls }: Cost, budget: Budget): string[] {
   const counts: [what: string, cost: number, most: number][] = [
-    ['events', events, budget.events],
+    ['events', events, budget.events + Number(writesDigest)],
     ['activity calls', activityCalls, budget.activityCalls],
     ...Array.from(calls ?? [], ([system, count]): [string, number, number] => [
       `calls of ${system}`,
