@@ -49,14 +49,17 @@ export const skipped =
   (activity) =>
     activity === name ? () => Promise.resolve(answer) : null;
 
-/** As {@link skipped}, and it takes its time, so that a run that asks for it again and again has little to do. */
-export const idle =
-  (name: string, answer?: unknown): Mutate =>
-  (activity, _, { clock }) =>
-    activity === name ? () => clock.sleep(3_000).then(() => answer) : null;
-
 /** The activity of that name does its work, and gives another answer. */
 export const answered =
   (name: string, change: (answer: object) => object): Mutate =>
   (activity, original) =>
     activity === name ? async (...args: never[]) => change((await original(...args)) as object) : null;
+
+/** What a policy names is not made, or not removed. */
+export const policyChangeSkipped =
+  (verb: 'make' | 'remove'): Mutate =>
+  (activity, original) =>
+    activity === 'changePolicyInVcenter'
+      ? (request: { change: { kind: string } }) =>
+          request.change.kind.startsWith(verb) ? Promise.resolve(null) : original(request as never)
+      : null;

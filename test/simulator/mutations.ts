@@ -1,16 +1,7 @@
 import { nodeFailureMutations } from './node-failure-mutations.ts';
 import { plannerMutations } from './planner-mutations.ts';
-import { answered, asked, type Mutate, type Mutation, skipped } from './mutation.ts';
+import { answered, asked, type Mutation, policyChangeSkipped, skipped } from './mutation.ts';
 import { scheduleMutations } from './schedule-mutations.ts';
-
-/** What a policy names is not made, or not removed. */
-const policyChangeSkipped =
-  (verb: 'make' | 'remove'): Mutate =>
-  (activity, original) =>
-    activity === 'changePolicyInVcenter'
-      ? (request: { change: { kind: string } }) =>
-          request.change.kind.startsWith(verb) ? Promise.resolve(null) : original(request as never)
-      : null;
 
 export const mutations: readonly Mutation[] = [
   // Evictions.

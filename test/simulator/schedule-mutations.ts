@@ -2,7 +2,7 @@ import type { NewVm } from '../../activities/vsphere/specs/new-vm.ts';
 import type { Along } from '../../contracts/virtual-machine/activities.ts';
 import { blindClone } from '../faults/blind-clone.ts';
 import { blindStart } from '../faults/blind-start.ts';
-import { idle, type Mutation } from './mutation.ts';
+import { type Mutation, policyChangeSkipped, skipped } from './mutation.ts';
 import { nodeFailureMutations } from './node-failure-mutations.ts';
 import type { EventKind, Schedule, ScheduledEvent } from './schedules/schedule.ts';
 
@@ -12,22 +12,27 @@ const at = (atMs: number, kind: EventKind, which = 0, forMs = 20_001): Scheduled
 const after = (...events: ScheduledEvent[]): Schedule => ({ seed: 1, migrations: [['ok'], ['ok'], ['ok']], events });
 
 const minuteMs = 60_000;
-/** Which of the systems `disruptions.ts` breaks. */
-const nova = 0;
+/** Of the systems that `disruptions.ts` breaks. */
 const vsphere = 4;
 /** A machine is among the hosts after those without Nodes. */
 const firstMachine = 2;
 
 const onboarded = at(1_000, 'onboard');
-const withServer = [onboarded, at(90_000, 'createServer', firstMachine)];
+const failed = after(
+  onboarded,
+  at(90_000, 'createServer', firstMachine),
+  at(150_000, 'cutPower'),
+  at(200_000, 'confirmOff'),
+);
 const created = at(1_000, 'createVm', 0, 20_000);
+const withPolicy = at(1_000, 'createPolicy');
 
 export const scheduleMutations: readonly Mutation[] = [
   // Evictions.
   {
     name: 'blindStart',
     breaks: 'a migration is started once, also where its start is asked for again',
-    caughtBy: after(at(1_000, 'evict'), at(1_100, 'loseAnswers', nova, 3_000)),
+    caughtBy: after(at(1_000, 'evict'), at(1_640, 'killWorker', 0, 1_000)),
     mutate: (activity, _, { openNova, clock }) =>
       activity === 'startLiveMigration' ? (subject) => blindStart(openNova(), clock, subject) : null,
   },
@@ -36,27 +41,25 @@ export const scheduleMutations: readonly Mutation[] = [
     name: 'notEnabledAgain',
     breaks: 'a hypervisor that is in service again is enabled in Nova',
     caughtBy: after(onboarded, at(2 * minuteMs, 'maintain', firstMachine)),
-    says: /kvm-1 is not in service/u,
-    mutate: idle('ensureServiceEnabled', true),
+    mutate: skipped('ensureServiceEnabled', true),
   },
   {
     name: 'noMember',
     breaks: 'a hypervisor that is in service is in the aggregates that its Node names',
     caughtBy: after(onboarded),
-    says: /kvm-1 is not in service/u,
-    mutate: idle('changeAggregates'),
+    mutate: skipped('changeAggregates'),
   },
   {
     name: 'serviceLeft',
     breaks: 'a hypervisor that is decommissioned is no service of Nova',
-    caughtBy: after(onboarded, at(2 * minuteMs, 'decommission')),
-    mutate: idle('ensureServiceDeleted'),
+    caughtBy: after(onboarded, at(2 * minuteMs, 'decommission'), at(3 * minuteMs, 'crashCompute')),
+    mutate: skipped('ensureServiceDeleted'),
   },
   // Virtual machines.
   {
     name: 'blindClone',
     breaks: 'a VirtualMachine has one VM, also where its making is asked for again',
-    caughtBy: after(created, at(1_500, 'loseAnswers', vsphere, 600)),
+    caughtBy: after(created, at(1_200, 'slowCalls', vsphere, 30_000)),
     says: /invariant 13/u,
     mutate: (activity, _, { openVcenter, clock, activities: { patchVirtualMachine } }) =>
       activity === 'submitNewVm'
@@ -70,45 +73,41 @@ export const scheduleMutations: readonly Mutation[] = [
     name: 'poweredUnasked',
     breaks: 'a VM is in the power state that its spec names',
     caughtBy: after(created, at(2 * minuteMs, 'powerVm', 0, 20_000)),
-    mutate: idle('submitPower', null),
+    mutate: skipped('submitPower', null),
   },
   {
     name: 'vmLeft',
     breaks: 'a VirtualMachine is let go only after its VM is gone',
     caughtBy: after(created, at(2 * minuteMs, 'deleteVm')),
-    mutate: idle('submitDestroy', null),
+    mutate: skipped('submitDestroy', null),
   },
   {
     name: 'classKept',
     breaks: 'a VM has the class that its spec names',
     caughtBy: after(created, at(minuteMs, 'powerVm'), at(2 * minuteMs, 'resizeVm', 0, 20_000)),
-    mutate: idle('submitReconfigure', null),
+    mutate: skipped('submitReconfigure', null),
   },
   // Policies.
   {
     name: 'partsNotMade',
     breaks: 'a policy that is reconciled has what it names',
-    caughtBy: after(at(1_000, 'createPolicy')),
-    mutate: idle('changePolicyInVcenter', null),
+    caughtBy: after(withPolicy),
+    mutate: policyChangeSkipped('make'),
   },
   {
     name: 'partsLeft',
-    breaks: 'a policy is let go when what it named is gone',
-    caughtBy: after(at(1_000, 'createPolicy'), at(2 * minuteMs, 'deletePolicy')),
-    mutate: idle('patchPolicyFinalizer', true),
+    breaks: 'what a policy named is removed',
+    caughtBy: after(withPolicy, at(2 * minuteMs, 'deletePolicy')),
+    mutate: policyChangeSkipped('remove'),
   },
   {
-    name: 'policyUntold',
-    breaks: 'a policy says how it goes',
-    caughtBy: after(at(1_000, 'createPolicy'), at(2 * minuteMs, 'changePolicy')),
-    mutate: idle('publishResourcePolicy'),
+    name: 'finalizerKept',
+    breaks: 'a policy is let go when what it named is gone',
+    caughtBy: after(withPolicy, at(2 * minuteMs, 'deletePolicy')),
+    mutate: skipped('patchPolicyFinalizer', true),
   },
   // Hosts that fail.
   ...nodeFailureMutations
     .filter(({ name }) => ['lifeUnheeded', 'forcedDownLeft'].includes(name))
-    .map(({ says: _, ...mutation }): Mutation => ({
-      ...mutation,
-      name: `${mutation.name}AtRandom`,
-      caughtBy: after(...withServer, at(150_000, 'cutPower'), at(200_000, 'confirmOff')),
-    })),
+    .map(({ says: _, ...mutation }): Mutation => ({ ...mutation, name: `${mutation.name}AtRandom`, caughtBy: failed })),
 ];

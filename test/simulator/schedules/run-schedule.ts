@@ -84,6 +84,10 @@ const settings = {
 /** How often the invariants are looked at where nothing happens. */
 const judgedEachMs = 4 * 60_000;
 
+/** How often a run may call an activity that changes something and let no time pass: it does several times what it does. */
+const mostCalls = 25;
+const isRead = (activity: string): boolean => /^(?:open|observe|read)/u.test(activity);
+
 /** So many of the workflow tasks come to a worker that has to replay the run first. */
 const evictedShare = 0.2;
 
@@ -110,6 +114,9 @@ export async function runSchedule(
   { mutate }: Broken = {},
 ): Promise<ScheduleResult> {
   const story = createHash('sha256');
+  /** By run, since it last waited. */
+  const calls = new Map<string, string[]>();
+  const repeated = Promise.withResolvers<string[]>();
   const disruptions: Disruptions = [];
   const chance = randomOf(schedule.seed + 1);
   const evictions = randomOf(schedule.seed + 2);
@@ -120,7 +127,16 @@ export async function runSchedule(
     settings,
     bridge: true,
     ...(mutate !== undefined && { mutate }),
-    onEvent: ({ workflowId, name, atMs }) => void story.update(`${atMs} ${workflowId} ${name}\n`),
+    onEvent({ workflowId, runId, name, event, atMs }) {
+      story.update(`${atMs} ${workflowId} ${name}\n`);
+      if (name === 'TimerFired') calls.delete(runId);
+      const activity = event.activityTaskScheduledEventAttributes?.activityType?.name;
+      if (!activity || isRead(activity)) return;
+      const called = [...(calls.get(runId) ?? []), activity];
+      calls.set(runId, called);
+      if (called.filter((one) => one === activity).length > mostCalls)
+        repeated.resolve([`run ${workflowId} does ${activity} again and again`]);
+    },
     onCall: (call) => fateOf(disruptions, call, deployment.simulation.clock.nowMs, chance),
     onWorkflowTask: () => (evictions() < evictedShare ? 'evict' : 'keep'),
   });
@@ -145,7 +161,8 @@ export async function runSchedule(
   });
   try {
     const playing = withClock(simulation.clock, () => play(cast, schedule, happened));
-    return result((await simulation.run(playing, 48 * 3_600_000)) ?? []);
+    const ended = Promise.race([playing, repeated.promise]);
+    return result((await simulation.run(ended, 48 * 3_600_000)) ?? []);
   } catch (error) {
     return result([(error as Error).stack ?? String(error)]);
   } finally {
