@@ -109,5 +109,5 @@ export const scheduleMutations: readonly Mutation[] = [
   // Hosts that fail.
   ...nodeFailureMutations
     .filter(({ name }) => ['lifeUnheeded', 'forcedDownLeft'].includes(name))
-    .map(({ says: _, ...mutation }): Mutation => ({ ...mutation, name: `${mutation.name}AtRandom`, caughtBy: failed })),
+    .map((mutation): Mutation => ({ ...mutation, name: `${mutation.name}AtRandom`, caughtBy: failed, says: /kvm-1/u })),
 ];
