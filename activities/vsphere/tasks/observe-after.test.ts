@@ -85,7 +85,11 @@ const rows: [what: string, row: Row, expected: object][] = [
     { result: task, recent: 0, reads: 2 },
   ],
   ['so is one that cannot be read', { submitted: task, states: [new Error('away')] }, { result: task, recent: 0 }],
-  ['an observation that fails is left to the next one', { submitted: null, observationFails: true }, { result: null, recent: 1 }],
+  [
+    'an observation that fails is left to the next one',
+    { submitted: null, observationFails: true },
+    { result: null, recent: 1 },
+  ],
   [
     'after a task, too: a later wait finds it ended',
     { submitted: task, states: [success], observationFails: true },
