@@ -32,13 +32,13 @@ function createCalls({
   places,
   readBootstrap,
   readBackup,
-  recent: recent = openRecentObservations(),
+  recent = openRecentObservations(),
   stopGate,
   audit,
   scope = currentScope,
   clock,
 }: VsphereDependencies): VirtualMachineVsphereActivities {
-  const tools = (): Tools => ({ gateway, recent: recent, stopGate, audit, scope: scope(clock), clock });
+  const tools = (): Tools => ({ gateway, recent, stopGate, audit, scope: scope(clock), clock });
   const around = { inventory: openInventory(gateway, clock), isos: openIsos(rest, clock), rest, recent };
   return {
     observeVirtualMachineInVcenter: (request) => observeVirtualMachineInVcenter(tools(), around, places, request),

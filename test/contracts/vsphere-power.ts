@@ -57,7 +57,7 @@ export function vspherePowerContract(open: () => Promise<VsphereCounterpart>): v
     const subject = await makeVm(activities, context.newVm('restarted'));
     expect(await observedVmOf(context, activities, 'restarted')).toMatchObject({ bootId: 'off', upSinceMs: null });
     await power(subject, 'powerOn');
-    const { bootId: bootId, upSinceMs } = await observedVmOf(context, activities, 'restarted');
+    const { bootId, upSinceMs } = await observedVmOf(context, activities, 'restarted');
     expect(upSinceMs).toBeGreaterThan(context.clock.now() - 60_000);
     expect((await observedVmOf(context, activities, 'restarted')).bootId).toBe(bootId);
     const { changeVersion } = await configOf(context, activities, 'restarted');
