@@ -26,12 +26,21 @@ class Unready extends Error {}
 const MISLEADING =
   /^(node_env|npm_config_(omit|include|only|production|optional|also|loglevel|silent|quiet|dry_run|global|location|package_lock|package_lock_only|lockfile_version|save\w*|install_strategy|legacy_peer_deps|strict_peer_deps|workspaces?|force|json))$/i;
 
+/** Has git check the subjects of commits, in a work tree of this repository whose hooks are not set yet. */
+function setHooks() {
+  const git = (...args) => spawnSync('git', args, { cwd: checkout, encoding: 'utf8', timeout: 10_000 });
+  // A checkout that is unpacked in the work tree of another repository has no `.git` of its own.
+  if (!existsSync(join(checkout, '.git')) || git('config', 'core.hooksPath').status !== 1) return;
+  git('config', '--local', 'core.hooksPath', '.githooks');
+}
+
 /** Brings the checkout into a state in which drover runs. @returns {Promise<void>} */
 export async function bootstrap() {
   if (majorOf(process.version) < LOWEST_NODE_FOR_THIS)
     throw new Unready(
       `drover needs Node ${LOWEST_NODE_FOR_THIS} or newer to install itself; this is ${process.version}.`,
     );
+  setHooks();
   if (readStamp() !== stampOf()) await install();
   if (nodeOfCheckout() < NODE_OF_DROVER) {
     // The stamp matches but Node is not there: somebody took it away (`npm prune --omit=optional`).

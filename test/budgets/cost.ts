@@ -20,7 +20,12 @@ export function costOf({ events }: History, calls?: Cost['calls']): Cost {
   const writesDigest = (events ?? []).some(
     ({ workflowPropertiesModifiedEventAttributes: modified }) => modified?.upsertedMemo?.fields?.[digestMemo],
   );
-  return { events: events?.length ?? 0, activityCalls, ...(writesDigest && { writesDigest }), ...(calls === undefined ? {} : { calls }) };
+  return {
+    events: events?.length ?? 0,
+    activityCalls,
+    ...(writesDigest && { writesDigest }),
+    ...(calls === undefined ? {} : { calls }),
+  };
 }
 
 /** As they are recorded. Pure. */
