@@ -1,6 +1,4 @@
-import { kindTable } from '../contracts/kinds/table.ts';
 import { createEvictionObjectActivities } from '../activities/kubernetes/eviction/activities.ts';
-import { createKubernetesClient } from '../activities/kubernetes/eviction/client.ts';
 import { createMigrationReporter } from '../activities/kubernetes/eviction/report-migration.ts';
 import {
   createAllowanceActivities,
@@ -20,17 +18,19 @@ import type {
   HypervisorObjectActivities,
   HypervisorRegionActivities,
 } from '../contracts/hypervisor/activities.ts';
-import type { GuestWatchActivities } from '../contracts/node-failure/guest-watch.ts';
+import { kindTable } from '../contracts/kinds/table.ts';
+import { unseenChange } from '../contracts/messages.ts';
 import type {
   NodeFailureHostActivities,
   NodeFailureObjectActivities,
   NodeFailureRegionActivities,
 } from '../contracts/node-failure/activities.ts';
+import type { GuestWatchActivities } from '../contracts/node-failure/guest-watch.ts';
 import type { PowerActivities } from '../contracts/node-failure/power.ts';
-import { unseenChange } from '../contracts/messages.ts';
 import { evictionSettings } from '../runtime/config/config-schema.ts';
-import { createStopGate, findStop, readStops } from '../runtime/stop.ts';
-import type { StopPlace } from '../runtime/stop.ts';
+import { openObjects } from '../runtime/kubernetes/objects.ts';
+import { resources } from '../runtime/kubernetes/resources.ts';
+import { type StopPlace, createStopGate, findStop, readStops } from '../runtime/stop.ts';
 import { signalWithStart } from '../runtime/temporal/signal-runs.ts';
 import { createCallersGate } from './callers-gate.ts';
 import { composeHypervisorActivities } from './hypervisor-activities.ts';
@@ -52,7 +52,7 @@ export function composeActivities(systems: Systems): ActivitiesByQueue {
   const { config, temporal, kubernetes, openstack, audit, clock, logger, onLook } = systems;
   const { cluster, modes, kubernetes: names, limits } = config;
   const { region } = openstack;
-  const client = createKubernetesClient(kubernetes);
+  const client = openObjects(kubernetes);
   const nova = createNovaClient(openstack);
   const placement = createPlacementClient(openstack);
   const hypervisor = composeHypervisorActivities(systems, nova, placement);
@@ -89,8 +89,8 @@ export function composeActivities(systems: Systems): ActivitiesByQueue {
       ...createHostActivities({
         nova,
         placement,
-        listHypervisors: (signal) => client.listHypervisors(signal),
-        listEvictions: (signal) => client.listEvictions(signal),
+        listHypervisors: (signal) => client.listValid(resources.Hypervisor, {}, signal),
+        listEvictions: (signal) => client.listValid(resources.Eviction, {}, signal),
         localDisks: config.openstack.localDisks,
         stopGate: callersGate,
         audit,

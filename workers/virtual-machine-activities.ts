@@ -1,15 +1,10 @@
-import { kindTable } from '../contracts/kinds/table.ts';
-import { listRecordedVms } from '../activities/kubernetes/virtual-machine/list-recorded-vms.ts';
-import { currentScope } from '../activities/lib/context.ts';
-import {
-  createVirtualMachineClient,
-  type VirtualMachineClient,
-} from '../activities/kubernetes/virtual-machine/client.ts';
 import {
   createReadBackup,
   createReadBootstrap,
   createVirtualMachineObjectActivities,
 } from '../activities/kubernetes/virtual-machine/activities.ts';
+import { listRecordedVms } from '../activities/kubernetes/virtual-machine/list-recorded-vms.ts';
+import { currentScope } from '../activities/lib/context.ts';
 import { releaseSlot } from '../activities/temporal/allowance.ts';
 import { goAlong } from '../activities/virtual-machine/along.ts';
 import { createVirtualMachineObserverActivities } from '../activities/virtual-machine/observe.ts';
@@ -21,20 +16,22 @@ import { createResourcePolicyVsphereActivities } from '../activities/vsphere/res
 import { openRecentObservations } from '../activities/vsphere/watch/recent-observations.ts';
 import { watchVcenter } from '../activities/vsphere/watch/watch-vcenter.ts';
 import type { SlotActivities } from '../contracts/eviction/activities.ts';
-import type { ContentLibraryActivities } from '../contracts/virtual-machine/content-library.ts';
+import { kindTable } from '../contracts/kinds/table.ts';
+import { unseenChange } from '../contracts/messages.ts';
 import type { ResourcePolicyVsphereActivities } from '../contracts/resource-policy/resource-policy.ts';
-import type { VcenterWatchActivities } from '../contracts/virtual-machine/vcenter-watch.ts';
 import type {
-  VirtualMachineObserverActivities,
   VirtualMachineObjectActivities,
+  VirtualMachineObserverActivities,
   VirtualMachineVsphereActivities,
 } from '../contracts/virtual-machine/activities.ts';
-import { unseenChange } from '../contracts/messages.ts';
-import { droverFailure } from '../runtime/failure.ts';
-import { createStopGate, type StopGate } from '../runtime/stop.ts';
-import { signalWithStart } from '../runtime/temporal/signal-runs.ts';
+import type { ContentLibraryActivities } from '../contracts/virtual-machine/content-library.ts';
+import type { VcenterWatchActivities } from '../contracts/virtual-machine/vcenter-watch.ts';
 import { virtualMachineSettings } from '../runtime/config/virtual-machine-config.ts';
 import type { VcenterSettings } from '../runtime/config/vsphere-settings.ts';
+import { droverFailure } from '../runtime/failure.ts';
+import { type KubernetesObjects, openObjects } from '../runtime/kubernetes/objects.ts';
+import { type StopGate, createStopGate } from '../runtime/stop.ts';
+import { signalWithStart } from '../runtime/temporal/signal-runs.ts';
 import { resourcePolicyGate } from './resource-policy-activities.ts';
 import type { SharedSystems } from './systems.ts';
 
@@ -72,7 +69,7 @@ export function composeVirtualMachineActivities(
     { kind: 'VirtualMachine', cluster, region: null },
     clock,
   );
-  const client = createVirtualMachineClient(kubernetes);
+  const client = openObjects(kubernetes);
   const mode = modes.VirtualMachine === 'act' ? 'act' : 'observe';
   const objects = createVirtualMachineObjectActivities({
     client,
@@ -116,7 +113,7 @@ function serve(
   { config, temporal, kubernetes, audit, clock, random, ports, watchMeter, leaving }: SharedSystems,
   vcenter: VcenterSettings,
   stopGate: StopGate,
-  { client, objects }: { client: VirtualMachineClient; objects: VirtualMachineObjectActivities },
+  { client, objects }: { client: KubernetesObjects; objects: VirtualMachineObjectActivities },
 ): ServedVcenter {
   const vim = ports.openVcenter(vcenter);
   const rest = ports.openRest(vcenter);

@@ -1,21 +1,19 @@
-import { kindTable } from '../../contracts/kinds/table.ts';
-import type { EvictionReport } from '../../contracts/eviction/activities.ts';
+import { createEvictionObjectActivities } from '../../activities/kubernetes/eviction/activities.ts';
+import type { EvictionObjectDependencies } from '../../activities/kubernetes/eviction/dependencies.ts';
 import { findCondition } from '../../contracts/conditions.ts';
 import type { Eviction } from '../../contracts/crds/eviction.ts';
+import type { EvictionReport } from '../../contracts/eviction/activities.ts';
 import type { EvictionInput } from '../../contracts/eviction/eviction.ts';
+import { kindTable } from '../../contracts/kinds/table.ts';
 import { labClock } from '../../lab/clock.ts';
-import { createEvictionObjectActivities } from '../../activities/kubernetes/eviction/activities.ts';
-import {
-  createKubernetesClient,
-  type EvictionObjectDependencies,
-} from '../../activities/kubernetes/eviction/client.ts';
-import type { AuditEntry } from '../../runtime/telemetry/audit.ts';
 import { configSchema, evictionSettings } from '../../runtime/config/config-schema.ts';
 import type { Kubernetes } from '../../runtime/kubernetes/kubernetes.ts';
+import { openObjects } from '../../runtime/kubernetes/objects.ts';
+import { resources } from '../../runtime/kubernetes/resources.ts';
 import type { Stop } from '../../runtime/stop.ts';
+import type { AuditEntry } from '../../runtime/telemetry/audit.ts';
 import { until } from '../flows/until.ts';
-import type { ObjectAccess, ObjectsTest, Reference } from './object-activities.ts';
-import { interrupted, objectAccess } from './object-activities.ts';
+import { type ObjectAccess, type ObjectsTest, type Reference, interrupted, objectAccess } from './object-activities.ts';
 
 /** Where the node agents' Migration objects are, by default. */
 const migrationNamespace = 'monsoon3';
@@ -47,7 +45,7 @@ export function describeEvictionObjects(declare: ObjectsTest): void {
 
   const activities = ({ runId = 'run-1', workflowId = `eviction/${host}`, ...rest }: Worker = {}) =>
     createEvictionObjectActivities({
-      client: createKubernetesClient(worker),
+      client: openObjects(worker),
       settings: evictionSettings(configSchema.parse({}), 'RegionOne'),
       mode: 'act',
       migrationNamespace,
@@ -422,7 +420,7 @@ export function describeEvictionObjects(declare: ObjectsTest): void {
     test('keeps what somebody else wrote at the same moment', async () => {
       await create();
       await serve();
-      const racing = interrupted(createKubernetesClient(worker), 'patchEvictionStatus', async () =>
+      const racing = interrupted(openObjects(worker), 'patchStatus', async () =>
         setStatus([...((await read()).status?.conditions ?? []), condition('Custom', 'True', 'Theirs')]),
       );
       await activities({ client: racing }).publishEviction(await reportOf());
@@ -441,11 +439,16 @@ export function describeEvictionObjects(declare: ObjectsTest): void {
     test('reads back how far the migrations have come', async () => {
       await create();
       const { uid } = (await read()).metadata;
-      const client = createKubernetesClient(worker);
+      const client = openObjects(worker);
       const key = { namespace: migrationNamespace, name: `of-${host}` };
       const { signal } = new AbortController();
-      await client.applyMigration(key, { 'drover.dev/eviction-uid': uid }, signal);
-      await client.applyMigrationStatus(
+      await client.apply(
+        resources.Migration,
+        { metadata: { ...key, labels: { 'drover.dev/eviction-uid': uid } }, spec: {} },
+        signal,
+      );
+      await client.applyStatus(
+        resources.Migration,
         key,
         {
           started: '2026-01-01T00:00:00Z',

@@ -1,12 +1,12 @@
+import { createMigrationReporter, readMigration } from '../../activities/kubernetes/eviction/report-migration.ts';
 import type { Migration } from '../../contracts/crds/migration.ts';
 import type { Migration as NovaMigration } from '../../contracts/eviction/instance.ts';
 import type { MigrationReport } from '../../contracts/eviction/migrate-instance.ts';
-import { createKubernetesClient } from '../../activities/kubernetes/eviction/client.ts';
-import { createMigrationReporter, readMigration } from '../../activities/kubernetes/eviction/report-migration.ts';
 import { labClock } from '../../lab/clock.ts';
 import type { Kubernetes } from '../../runtime/kubernetes/kubernetes.ts';
-import type { ObjectAccess, ObjectsTest, Reference } from './object-activities.ts';
-import { objectAccess } from './object-activities.ts';
+import { openObjects } from '../../runtime/kubernetes/objects.ts';
+import { resources } from '../../runtime/kubernetes/resources.ts';
+import { type ObjectAccess, type ObjectsTest, type Reference, objectAccess } from './object-activities.ts';
 
 /** Where the node agents' Migration objects are, by default. */
 const migrationNamespace = 'monsoon3';
@@ -36,7 +36,7 @@ export function describeMigrationObjects(declare: ObjectsTest): void {
 
   /** As another worker would begin: without memory of what was shown. */
   const reporter = (namespace = migrationNamespace) =>
-    createMigrationReporter(createKubernetesClient(worker), namespace, (message) => warnings.push(message), labClock());
+    createMigrationReporter(openObjects(worker), namespace, (message) => warnings.push(message), labClock());
 
   const report = (instanceId: string, change: Partial<NovaMigration> = {}, uid = 'uid-1'): MigrationReport => ({
     subject: { instanceId, sourceHost: 'node-1', eviction: { name: 'node-1', uid }, attempt: 1 },
@@ -151,8 +151,9 @@ export function describeMigrationObjects(declare: ObjectsTest): void {
   test('a conflict that nobody resolved is refused by kube-apiserver', async () => {
     await reporter()(report('m-6'), signal);
     await writeAsAgent('m-6', { memRemaining: '2.5 GiB' });
-    const client = createKubernetesClient(worker);
-    const applied = client.applyMigrationStatus(
+    const client = openObjects(worker);
+    const applied = client.applyStatus(
+      resources.Migration,
       { namespace: migrationNamespace, name: 'm-6' },
       { started: startedAt, memRemaining: '1.0 GiB' },
       signal,
@@ -168,7 +169,11 @@ export function describeMigrationObjects(declare: ObjectsTest): void {
   test('objects are found by their eviction', async () => {
     await reporter()(report('m-8', {}, 'uid-8'), signal);
     await reporter()(report('m-9', {}, 'uid-9'), signal);
-    const found = await createKubernetesClient(worker).listMigrations(migrationNamespace, 'uid-8', signal);
+    const found = await openObjects(worker).listValid(
+      resources.Migration,
+      { namespace: migrationNamespace, labelSelector: 'drover.dev/eviction-uid=uid-8' },
+      signal,
+    );
     expect(found.map(({ metadata }) => metadata.name)).toEqual(['m-8']);
   });
 }

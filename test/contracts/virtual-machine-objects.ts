@@ -1,26 +1,24 @@
-import { hashSecret } from '../../activities/kubernetes/virtual-machine/hash-secret.ts';
-import { labClock } from '../../lab/clock.ts';
-import { installKind } from '../../lab/vsphere/image-cache.ts';
-
 import {
-  createVirtualMachineObjectActivities,
   createReadBootstrap,
+  createVirtualMachineObjectActivities,
 } from '../../activities/kubernetes/virtual-machine/activities.ts';
-import { createVirtualMachineClient } from '../../activities/kubernetes/virtual-machine/client.ts';
 import type { VirtualMachineObjectDependencies } from '../../activities/kubernetes/virtual-machine/dependencies.ts';
+import { hashSecret } from '../../activities/kubernetes/virtual-machine/hash-secret.ts';
 import type { ConditionUpdate } from '../../contracts/conditions.ts';
 import type { VirtualMachine } from '../../contracts/crds/virtual-machine.ts';
 import type { ObservedObjects, VirtualMachineRead } from '../../contracts/virtual-machine/activities.ts';
 import type { VirtualMachineSettings } from '../../contracts/virtual-machine/lifecycle.ts';
 import { virtualMachineFinalizers } from '../../contracts/virtual-machine/metadata.ts';
 import type { VirtualMachineStatusPatch } from '../../contracts/virtual-machine/mutations.ts';
-import type { AuditEntry } from '../../runtime/telemetry/audit.ts';
+import { labClock } from '../../lab/clock.ts';
+import { installKind } from '../../lab/vsphere/image-cache.ts';
+import { virtualMachineConfig, virtualMachineSettings } from '../../runtime/config/virtual-machine-config.ts';
 import { droverFailure } from '../../runtime/failure.ts';
 import type { Kubernetes } from '../../runtime/kubernetes/kubernetes.ts';
-import { virtualMachineConfig, virtualMachineSettings } from '../../runtime/config/virtual-machine-config.ts';
+import { openObjects } from '../../runtime/kubernetes/objects.ts';
+import type { AuditEntry } from '../../runtime/telemetry/audit.ts';
 import { until } from '../flows/until.ts';
-import type { ObjectAccess, ObjectsTest, Reference } from './object-activities.ts';
-import { interrupted, objectAccess } from './object-activities.ts';
+import { type ObjectAccess, type ObjectsTest, type Reference, interrupted, objectAccess } from './object-activities.ts';
 
 /** With all that the tests make in it. */
 export const vmNamespace = 'vm-objects';
@@ -50,7 +48,7 @@ export function describeVirtualMachineObjects(declare: ObjectsTest): void {
       await body();
     });
 
-  const client = () => createVirtualMachineClient(worker);
+  const client = () => openObjects(worker);
 
   const settings = (more: Partial<VirtualMachineSettings> = {}): VirtualMachineSettings => ({
     ...virtualMachineSettings(virtualMachineConfig.parse(undefined), { vcenters: ['vc'], cluster: '', mode: 'act' }),
@@ -344,7 +342,7 @@ export function describeVirtualMachineObjects(declare: ObjectsTest): void {
 
     test('keeps what somebody else writes at the same moment', async () => {
       const { uid, generation } = await make();
-      const racing = interrupted(client(), 'patchVirtualMachine', () =>
+      const racing = interrupted(client(), 'patch', () =>
         write('other', { metadata: { annotations: { theirs: 'x' }, finalizers: ['example.com/theirs'] } }),
       );
       await activities({ client: racing }).patchVirtualMachine({ namespace, name, uid, generation, patches: [hold] });
@@ -357,9 +355,7 @@ export function describeVirtualMachineObjects(declare: ObjectsTest): void {
     test('is left alone where its spec is another one by now, or where it is another one', async () => {
       const { uid, generation } = await make();
       await activities().patchVirtualMachine({ namespace, name, uid: 'another', generation, patches: [hold] });
-      const racing = interrupted(client(), 'patchVirtualMachine', () =>
-        write('jane', { spec: { powerState: 'PoweredOff' } }),
-      );
+      const racing = interrupted(client(), 'patch', () => write('jane', { spec: { powerState: 'PoweredOff' } }));
       await activities({ client: racing }).patchVirtualMachine({ namespace, name, uid, generation, patches: [hold] });
       const { metadata, spec } = await readVm();
       expect(spec?.powerState).toBe('PoweredOff');
@@ -370,7 +366,7 @@ export function describeVirtualMachineObjects(declare: ObjectsTest): void {
 
     test('that was made anew under the same name in the moment between is not touched', async () => {
       const { uid, generation } = await make();
-      const racing = interrupted(client(), 'patchVirtualMachine', async () => {
+      const racing = interrupted(client(), 'patch', async () => {
         await objects.remove(vmRef(name));
         await make();
       });
@@ -492,7 +488,7 @@ export function describeVirtualMachineObjects(declare: ObjectsTest): void {
         message: '',
         lastTransitionTime: '2026-01-01T00:00:00Z',
       };
-      const racing = interrupted(client(), 'patchVirtualMachineStatus', () =>
+      const racing = interrupted(client(), 'patchStatus', () =>
         objects.mergeStatus(
           vmRef(name),
           { conditions: [theirs], volumes: [{ name: 'a', type: 'Managed', attached: true }] },

@@ -3,14 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { writeEvent } from '../../activities/kubernetes/lib/write-event.ts';
-import { createVirtualMachineClient } from '../../activities/kubernetes/virtual-machine/client.ts';
+import { secretResource, storageClasses } from '../../activities/kubernetes/virtual-machine/schemas.ts';
 import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
 import type { VirtualMachine } from '../../contracts/crds/virtual-machine.ts';
 import { objectPath } from '../../lab/kubernetes-objects.ts';
 import { writeServiceAccountKubeconfig } from '../../lab/parts/kubernetes-access.ts';
 import { systemClock } from '../../runtime/clock.ts';
-import { connectKubernetes, type Kubernetes } from '../../runtime/kubernetes/kubernetes.ts';
-import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
+import { connectKubernetes } from '../../runtime/kubernetes/kubernetes.ts';
 import { openObjects } from '../../runtime/kubernetes/objects.ts';
 import { resources } from '../../runtime/kubernetes/resources.ts';
 import { describeEvictionObjects } from '../contracts/eviction-objects.ts';
@@ -118,7 +117,7 @@ describe('kube-apiserver alone', () => {
 
   const asAccount = async <Result>(
     account: { namespace: string; name: string },
-    use: (client: ReturnType<typeof createVirtualMachineClient>, kubernetes: Kubernetes) => Promise<Result>,
+    use: (client: ReturnType<typeof openObjects>) => Promise<Result>,
   ): Promise<Result> => {
     const kubeconfig = await writeServiceAccountKubeconfig(world.handle, {
       ...account,
@@ -126,7 +125,7 @@ describe('kube-apiserver alone', () => {
     });
     const kubernetes = connectKubernetes({ kubeconfig });
     try {
-      return await use(createVirtualMachineClient(kubernetes), kubernetes);
+      return await use(openObjects(kubernetes));
     } finally {
       await kubernetes.close();
     }
@@ -186,7 +185,8 @@ describe('kube-apiserver alone', () => {
     );
     expect(made.spec?.network?.interfaces).toMatchObject([{ name: 'eth0' }]);
     const { uid, resourceVersion } = made.metadata;
-    const change = createVirtualMachineClient(world.worker).patchVirtualMachine(
+    const change = openObjects(world.worker).patch(
+      resources.VirtualMachine,
       { namespace, name: 'ruled', uid, resourceVersion },
       { spec: { instanceUUID: '11111111-1111-4111-8111-111111111111' } },
       signal,
@@ -201,29 +201,27 @@ describe('kube-apiserver alone', () => {
     const key = { namespace, name: 'root' };
     await objects.create({ apiVersion: 'v1', kind: 'Secret', metadata: key, stringData: { password: 'hunter2' } });
     await objects.create(vm('seen'));
-    await asAccount({ namespace: 'drover-system', name: 'drover-bridge' }, async (client, kubernetes) => {
-      for (const plural of ['virtualmachines', 'virtualmachineclasses'])
-        expect(
-          await kubernetes.request(
-            { method: 'GET', path: resourcePath(vmVersion, plural), query: { limit: 1 } },
-            signal,
-          ),
-        ).toHaveProperty('items');
-      await expect(client.getSecret(key, signal)).rejects.toMatchObject({
+    await asAccount({ namespace: 'drover-system', name: 'drover-bridge' }, async (client) => {
+      const found = await client.list(resources.VirtualMachine, {}, signal);
+      expect(found.map(({ metadata }) => metadata.name)).toContain('seen');
+      await client.list(resources.VirtualMachineClass, {}, signal);
+      await expect(client.get(secretResource, key, signal)).rejects.toMatchObject({
         type: 'KubernetesForbidden',
         message: expect.stringContaining('secrets'),
       });
-      await expect(client.getStorageClass('fast', signal)).rejects.toMatchObject({ type: 'KubernetesForbidden' });
+      await expect(client.get(storageClasses, { name: 'fast' }, signal)).rejects.toMatchObject({
+        type: 'KubernetesForbidden',
+      });
     });
-    expect(await createVirtualMachineClient(world.worker).getSecret(key, signal)).toMatchObject({
-      data: { password: Buffer.from('hunter2') },
+    expect(await openObjects(world.worker).get(secretResource, key, signal)).toMatchObject({
+      data: { password: Buffer.from('hunter2').toString('base64') },
     });
   });
 
   test('an account without a role reads nothing', async () => {
     await objects.create(vm('hidden'));
     await asAccount({ namespace: 'default', name: 'default' }, async (client) => {
-      await expect(client.getVirtualMachine({ namespace, name: 'hidden' }, signal)).rejects.toMatchObject({
+      await expect(client.get(resources.VirtualMachine, { namespace, name: 'hidden' }, signal)).rejects.toMatchObject({
         type: 'KubernetesForbidden',
       });
     });

@@ -1,11 +1,11 @@
 import type { Client } from '@temporalio/client';
-import { openObjects } from '../../runtime/kubernetes/objects.ts';
+
 import { observeKubernetes } from '../../activities/kubernetes/hypervisor/observe-kubernetes.ts';
-import { createVirtualMachineClient } from '../../activities/kubernetes/virtual-machine/client.ts';
 import { readVirtualMachine } from '../../activities/kubernetes/virtual-machine/read-virtual-machine.ts';
 import { fieldManager, hypervisorId, nodeMarks, virtualMachineId } from '../../contracts/ids.ts';
 import { digestMemo } from '../../contracts/runs.ts';
 import { virtualMachineConfig, virtualMachineSettings } from '../../runtime/config/virtual-machine-config.ts';
+import { openObjects } from '../../runtime/kubernetes/objects.ts';
 import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
 import { createLogger } from '../../runtime/telemetry/logging.ts';
 import { drive } from '../fakes/drive.ts';
@@ -127,7 +127,7 @@ const secretPath = resourcePath('v1', 'secrets', { namespace, name: 'boot' });
 const all = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
 
 const vmTools = {
-  client: createVirtualMachineClient(admin),
+  client: openObjects(admin),
   settings: virtualMachineSettings(virtualMachineConfig.parse({}), { vcenters: ['vc'], cluster: '', mode: 'act' }),
   imageCacheNamespace: 'drover-system',
   signalWithStart: () => Promise.reject(new Error('asked')),

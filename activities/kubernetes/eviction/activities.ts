@@ -1,16 +1,13 @@
 import type { EvictionObjectActivities } from '../../../contracts/eviction/activities.ts';
-import { currentScope } from '../../lib/context.ts';
+import { contextOf } from '../../lib/context.ts';
 import { waitFor } from '../../lib/wait.ts';
-import type { EvictionObjectDependencies, Tools } from './client.ts';
-import { openEviction } from './open-eviction.ts';
+import type { EvictionObjectDependencies, Tools } from './dependencies.ts';
+import { observeNode, openEviction } from './open-eviction.ts';
 import { publishEviction } from './publish-eviction.ts';
 
 /** The activities on queue `kubernetes`. */
-export function createEvictionObjectActivities({
-  scope = currentScope,
-  ...rest
-}: EvictionObjectDependencies): EvictionObjectActivities {
-  const tools = (): Tools => ({ ...rest, scope: scope(rest.clock) });
+export function createEvictionObjectActivities(dependencies: EvictionObjectDependencies): EvictionObjectActivities {
+  const tools = (): Tools => contextOf(dependencies);
   return {
     openEviction: (input, serving) => openEviction(tools(), input, serving),
     publishEviction: (report) => publishEviction(tools(), report),
@@ -41,7 +38,7 @@ export async function awaitNodeReturned(
     scope,
     clock,
     look: async () => {
-      const found = await client.getNode(node, scope.signal);
+      const found = await observeNode(client, node, scope.signal);
       if (found !== null && found.ready && found.bootId !== bootId) return { done: true };
       const leftMs = untilMs - clock.now();
       return leftMs <= 0 ? { done: false } : { againMs: Math.min(nodePollMs, leftMs) };

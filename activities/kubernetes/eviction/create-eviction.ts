@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 
 import type { Eviction } from '../../../contracts/crds/eviction.ts';
-import type { EvictionInput } from '../../../contracts/eviction/eviction.ts';
 import { consentBy, runIdAnnotation } from '../../../contracts/eviction/annotations.ts';
+import type { EvictionInput } from '../../../contracts/eviction/eviction.ts';
 import { annotations, copiedLabels } from '../../../contracts/ids.ts';
-import { audited } from '../../lib/mutate.ts';
 import { droverFailure } from '../../../runtime/failure.ts';
-import type { Tools } from './client.ts';
+import { resources } from '../../../runtime/kubernetes/resources.ts';
+import { audited } from '../../lib/mutate.ts';
+import type { Tools } from './dependencies.ts';
 
 /**
  * Makes the Eviction that a run was started for by hand. It carries the run's id from the first moment, so that a repeat finds it.
@@ -15,12 +16,12 @@ import type { Tools } from './client.ts';
  */
 export async function createEviction(tools: Tools, input: EvictionInput, runId: string): Promise<Eviction> {
   const { client, scope, clock } = tools;
-  const hypervisor = await client.getHypervisor(input.hypervisor, scope.signal);
-  const eviction = {
+  const hypervisor = await client.get(resources.Hypervisor, { name: input.hypervisor }, scope.signal);
+  const metadata = {
     labels: Object.fromEntries(copiedLabels.flatMap((key) => labelOf(hypervisor?.metadata.labels, key))),
     annotations: annotationsOf(input, runId, new Date(clock.now())),
-    spec: { hypervisor: input.hypervisor, reason: input.reason ?? '' },
   };
+  const spec = { hypervisor: input.hypervisor, reason: input.reason ?? '' };
   for (const name of namesFor(input.hypervisor, runId)) {
     const entry = {
       actor: input.startedBy ?? 'unknown',
@@ -28,13 +29,10 @@ export async function createEviction(tools: Tools, input: EvictionInput, runId: 
       action: 'createEviction',
       object: `eviction/${name}`,
       before: null,
-      after: eviction,
+      after: { ...metadata, spec },
     };
-    const made = await audited(
-      tools,
-      entry,
-      () => client.createEviction({ name, ...eviction }, scope.signal),
-      (created) => (created === null ? null : {}),
+    const made = await audited(tools, entry, () =>
+      client.create(resources.Eviction, { metadata: { name, ...metadata }, spec }, scope.signal),
     );
     if (made !== null) return made;
   }

@@ -1,3 +1,5 @@
+import { z } from 'zod';
+
 import { type Condition, type ConditionUpdate, findCondition, setConditions } from '../../../contracts/conditions.ts';
 import type { Eviction } from '../../../contracts/crds/eviction.ts';
 import type { EvictionOpened } from '../../../contracts/eviction/activities.ts';
@@ -10,11 +12,14 @@ import {
 import { evictingReasons, evictionConditions } from '../../../contracts/eviction/conditions.ts';
 import type { DesiredEviction } from '../../../contracts/eviction/eviction.ts';
 import { annotations, evictionFinalizer, evictionId } from '../../../contracts/ids.ts';
+import { node } from '../../../contracts/kinds/resources.ts';
 import { droverFailure } from '../../../runtime/failure.ts';
+import type { KubernetesObjects } from '../../../runtime/kubernetes/objects.ts';
+import { resources, typed } from '../../../runtime/kubernetes/resources.ts';
 import { retryConflicts } from '../../../runtime/kubernetes/retry-conflicts.ts';
 import { readEvictionInput } from '../../lib/input.ts';
 import { createEviction } from './create-eviction.ts';
-import type { Tools } from './client.ts';
+import type { Tools } from './dependencies.ts';
 import { type Opening, planOpening, waitingCondition } from './plan-opening.ts';
 import { releaseEviction } from './publish-eviction.ts';
 
@@ -31,7 +36,7 @@ export async function openEviction(tools: Tools, given: unknown, serving: string
   const runId = scope.run?.runId ?? '';
   const isRightRun = scope.run?.workflowId === evictionId(input.hypervisor, settings.cluster);
   return await retryConflicts(async () => {
-    const evictions = (await client.listEvictions(scope.signal)).filter(
+    const evictions = (await client.listValid(resources.Eviction, {}, scope.signal)).filter(
       ({ spec }) => spec.hypervisor === input.hypervisor,
     );
     const facts = { input, serving, evictions, mode, isRightRun, runId };
@@ -86,8 +91,8 @@ async function serve(
   // Where drover only observes, what the others say is not its to write.
   if (desired.mode === 'act')
     for (const other of waiting) await writeCondition(tools, other, waitingCondition(other, eviction));
-  const node = await tools.client.getNode(desired.hypervisor, tools.scope.signal);
-  const bootId = node?.bootId ?? null;
+  const itsNode = await observeNode(tools.client, desired.hypervisor, tools.scope.signal);
+  const bootId = itsNode?.bootId ?? null;
   const served =
     serving === null && !desired.deleting ? await beginServing(tools, eviction, desired.mode, bootId) : eviction;
   return {
@@ -98,6 +103,28 @@ async function serve(
   };
 }
 
+/** What of a Node decisions need, whatever else there is of it. */
+const nodeSchema = z.object({
+  status: z
+    .object({
+      nodeInfo: z.object({ bootID: z.string() }).optional(),
+      conditions: z.array(z.object({ type: z.string(), status: z.string() })).optional(),
+    })
+    .optional(),
+});
+
+/** @returns `ready`: its condition Ready is True; null: there is no such Node */
+export async function observeNode(
+  client: KubernetesObjects,
+  name: string,
+  signal: AbortSignal,
+): Promise<{ bootId: string; ready: boolean } | null> {
+  const found = await client.get(typed(node, nodeSchema), { name }, signal);
+  if (found === null) return null;
+  const ready = found.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false;
+  return { bootId: found.status?.nodeInfo?.bootID ?? '', ready };
+}
+
 async function writeCondition(
   { client, scope, clock }: Tools,
   { metadata, status }: Eviction,
@@ -105,7 +132,8 @@ async function writeCondition(
 ): Promise<void> {
   const before = status?.conditions ?? [];
   const after = setConditions(before, [update], new Date(clock.now()).toISOString());
-  if (after !== before) await client.patchEvictionStatus(metadata, { conditions: [...after] }, scope.signal);
+  if (after !== before)
+    await client.patchStatus(resources.Eviction, metadata, { conditions: [...after] }, scope.signal);
 }
 
 type Mode = DesiredEviction['mode'];
@@ -124,9 +152,13 @@ async function beginServing(
 ): Promise<Eviction> {
   const conditions = beginConditions(eviction, mode, new Date(clock.now()));
   const patched =
-    conditions === null ? eviction : await client.patchEvictionStatus(eviction.metadata, { conditions }, scope.signal);
+    conditions === null
+      ? eviction
+      : await client.patchStatus(resources.Eviction, eviction.metadata, { conditions }, scope.signal);
   const change = beginMetadata(eviction, mode, scope.run?.runId ?? null, bootId);
-  return change === null ? patched : await client.patchEvictionMetadata(patched.metadata, change, scope.signal);
+  return change === null
+    ? patched
+    : await client.patch(resources.Eviction, patched.metadata, { metadata: change }, scope.signal);
 }
 
 /** Conditions of an earlier run, that say nothing of the one that begins. Where drover only observes, all but its own are another operator's. */

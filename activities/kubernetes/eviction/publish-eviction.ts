@@ -1,15 +1,17 @@
 import { isDeepStrictEqual } from 'node:util';
+
 import { type ConditionUpdate, setConditions } from '../../../contracts/conditions.ts';
 import type { Eviction, EvictionStatus } from '../../../contracts/crds/eviction.ts';
 import type { EvictionPublished, EvictionReport } from '../../../contracts/eviction/activities.ts';
 import { onlyObserves } from '../../../contracts/eviction/annotations.ts';
 import { evictionConditions } from '../../../contracts/eviction/conditions.ts';
-import { evictionFinalizer } from '../../../contracts/ids.ts';
+import { evictionFinalizer, labels } from '../../../contracts/ids.ts';
 import { isFailure } from '../../../runtime/kubernetes/kubernetes-faults.ts';
+import { resources } from '../../../runtime/kubernetes/resources.ts';
 import { retryConflicts } from '../../../runtime/kubernetes/retry-conflicts.ts';
 import { conditionMessageLimit, cut } from '../lib/cut-text.ts';
 import { writeEvent } from '../lib/write-event.ts';
-import type { Tools } from './client.ts';
+import type { Tools } from './dependencies.ts';
 import { readMigration } from './report-migration.ts';
 
 /**
@@ -35,7 +37,7 @@ export async function publishEviction(tools: Tools, report: EvictionReport): Pro
 }
 
 async function getSame({ client, scope }: Tools, { name, uid }: EvictionReport): Promise<Eviction | null> {
-  const eviction = await client.getEviction(name, scope.signal);
+  const eviction = await client.get(resources.Eviction, { name }, scope.signal);
   return eviction?.metadata.uid === uid ? eviction : null;
 }
 
@@ -55,7 +57,7 @@ async function writeStatus(tools: Tools, report: EvictionReport): Promise<Evicti
   );
   if (Object.keys(change).length === 0) return eviction;
   try {
-    return await tools.client.patchEvictionStatus(eviction.metadata, change, tools.scope.signal);
+    return await tools.client.patchStatus(resources.Eviction, eviction.metadata, change, tools.scope.signal);
   } catch (error) {
     if (isFailure(error, 'ObjectNotFound')) return null;
     throw error;
@@ -115,7 +117,11 @@ async function readMigrations(
   { client, scope, migrationNamespace }: Tools,
   uid: string,
 ): Promise<EvictionPublished['migrations']> {
-  const migrations = await client.listMigrations(migrationNamespace, uid, scope.signal);
+  const migrations = await client.listValid(
+    resources.Migration,
+    { namespace: migrationNamespace, labelSelector: `${labels.evictionUid}=${uid}` },
+    scope.signal,
+  );
   return Object.fromEntries(migrations.map(({ metadata, status }) => [metadata.name, readMigration(status)]));
 }
 
@@ -127,9 +133,10 @@ export async function releaseEviction(
   const { finalizers = [] } = metadata;
   if (!finalizers.includes(evictionFinalizer)) return;
   try {
-    await client.patchEvictionMetadata(
+    await client.patch(
+      resources.Eviction,
       metadata,
-      { finalizers: finalizers.filter((finalizer) => finalizer !== evictionFinalizer) },
+      { metadata: { finalizers: finalizers.filter((finalizer) => finalizer !== evictionFinalizer) } },
       scope.signal,
     );
   } catch (error) {

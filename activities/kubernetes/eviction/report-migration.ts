@@ -1,10 +1,12 @@
 import { ApplicationFailure } from '@temporalio/common';
+
 import type { Migration, MigrationStatus } from '../../../contracts/crds/migration.ts';
 import type { MigrationReport, ReportMigration } from '../../../contracts/eviction/migrate-instance.ts';
 import { fieldManager, labels } from '../../../contracts/ids.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import { isFailure } from '../../../runtime/kubernetes/kubernetes-faults.ts';
-import type { KubernetesClient, MigrationKey } from './client.ts';
+import type { KubernetesObjects } from '../../../runtime/kubernetes/objects.ts';
+import { resources } from '../../../runtime/kubernetes/resources.ts';
 
 /** Figures that grow by themselves are written no more often than this. */
 const minIntervalMs = 2_000;
@@ -40,7 +42,7 @@ interface Shown {
  * goes to `warn`: the object is for users, and must not end the move that it shows.
  */
 export function createMigrationReporter(
-  client: KubernetesClient,
+  client: KubernetesObjects,
   namespace: string,
   warn: (message: string) => void,
   clock: Clock,
@@ -76,8 +78,8 @@ export function isNews(last: Pick<Shown, 'status' | 'atMs'>, next: MigrationStat
 
 /** Returns the fields that others own. */
 async function write(
-  client: KubernetesClient,
-  key: MigrationKey,
+  client: KubernetesObjects,
+  key: { namespace: string; name: string },
   { subject }: MigrationReport,
   status: MigrationStatus,
   last: Shown | undefined,
@@ -86,15 +88,23 @@ async function write(
   const foreign =
     last?.evictionUid === subject.eviction.uid
       ? last.foreign
-      : foreignFields(await client.applyMigration(key, ownLabels(subject), signal));
+      : foreignFields(
+          await client.apply(
+            resources.Migration,
+            { metadata: { ...key, labels: ownLabels(subject) }, spec: {} },
+            signal,
+          ),
+        );
   try {
-    return foreignFields(await client.applyMigrationStatus(key, without(status, foreign), signal));
+    return foreignFields(await client.applyStatus(resources.Migration, key, without(status, foreign), signal));
   } catch (error) {
     if (!isFailure(error, 'ObjectConflict')) throw error;
     // The node agent has taken a field over since: read who owns what, and leave it that one too.
-    const current = await client.getMigration(key, signal);
+    const current = await client.get(resources.Migration, key, signal);
     if (current === null) throw error;
-    return foreignFields(await client.applyMigrationStatus(key, without(status, foreignFields(current)), signal));
+    return foreignFields(
+      await client.applyStatus(resources.Migration, key, without(status, foreignFields(current)), signal),
+    );
   }
 }
 

@@ -1,22 +1,21 @@
+import type { VirtualMachineObjectActivities } from '../../../contracts/virtual-machine/activities.ts';
 import type { ReadBackup } from '../../../contracts/virtual-machine/backup.ts';
 import type { ReadBootstrap } from '../../../contracts/virtual-machine/bootstrap.ts';
-import type { VirtualMachineObjectActivities } from '../../../contracts/virtual-machine/activities.ts';
+import type { KubernetesObjects } from '../../../runtime/kubernetes/objects.ts';
+import { contextOf } from '../../lib/context.ts';
+import type { VirtualMachineObjectDependencies, VirtualMachineTools } from './dependencies.ts';
 import { ensureImageCache } from './ensure-image-cache.ts';
 import { patchVirtualMachine } from './patch-virtual-machine.ts';
 import { publishVirtualMachine } from './publish-virtual-machine.ts';
 import { readBackup } from './read-backup.ts';
-import { readBootstrap, type BootstrapTools } from './read-bootstrap.ts';
+import { type BootstrapTools, readBootstrap } from './read-bootstrap.ts';
 import { readVirtualMachine } from './read-virtual-machine.ts';
-import { currentScope } from '../../lib/context.ts';
-import type { VirtualMachineClient } from './client.ts';
-import type { VirtualMachineObjectDependencies, VirtualMachineTools } from './dependencies.ts';
 
 /** The activities on VirtualMachines and what they name, on queue `kubernetes`. */
-export function createVirtualMachineObjectActivities({
-  scope = currentScope,
-  ...rest
-}: VirtualMachineObjectDependencies): VirtualMachineObjectActivities {
-  const tools = (): VirtualMachineTools => ({ ...rest, scope: scope(rest.clock) });
+export function createVirtualMachineObjectActivities(
+  dependencies: VirtualMachineObjectDependencies,
+): VirtualMachineObjectActivities {
+  const tools = (): VirtualMachineTools => contextOf(dependencies);
   return {
     readVirtualMachine: (input) => readVirtualMachine(tools(), input),
     patchVirtualMachine: (request) => patchVirtualMachine(tools(), request),
@@ -33,6 +32,6 @@ export const createReadBootstrap =
     readBootstrap(tools, object, kind, signal);
 
 export const createReadBackup =
-  (client: VirtualMachineClient): ReadBackup =>
+  (client: KubernetesObjects): ReadBackup =>
   (object, signal) =>
     readBackup(client, object, signal);

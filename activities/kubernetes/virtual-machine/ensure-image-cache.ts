@@ -4,7 +4,7 @@ import { isUnknownKind } from '../../../runtime/kubernetes/kubernetes-faults.ts'
 import { retryConflicts } from '../../../runtime/kubernetes/retry-conflicts.ts';
 import { mutate } from '../../lib/mutate.ts';
 import type { VirtualMachineTools } from './dependencies.ts';
-import type { ImageCache } from './schemas.ts';
+import { type ImageCache, imageCaches } from './schemas.ts';
 
 /**
  * Puts the location into the VirtualMachineImageCache, which is made if there is none. One of that name is of the same item: the name is made
@@ -27,7 +27,7 @@ export async function ensureImageCache(tools: VirtualMachineTools, wanted: Wante
 async function putLocation(tools: VirtualMachineTools, wanted: WantedImageCache): Promise<void> {
   const { client, scope, imageCacheNamespace: namespace } = tools;
   const { name } = wanted;
-  const found = await client.getImageCache({ namespace, name }, scope.signal);
+  const found = await client.get(imageCaches, { namespace, name }, scope.signal);
   const after = specWith(found?.spec ?? null, wanted);
   if (after === null) return;
   const entry = {
@@ -38,12 +38,10 @@ async function putLocation(tools: VirtualMachineTools, wanted: WantedImageCache)
     after,
   };
   const isMade = await mutate(tools, entry, async () => {
-    if (found === null) return client.createImageCache({ namespace, name }, after, scope.signal);
-    await client.patchImageCache(
-      { namespace, name, uid: found.metadata.uid, resourceVersion: found.metadata.resourceVersion },
-      after,
-      scope.signal,
-    );
+    if (found === null)
+      return (await client.create(imageCaches, { metadata: { namespace, name }, spec: after }, scope.signal)) !== null;
+    const { uid, resourceVersion } = found.metadata;
+    await client.patch(imageCaches, { namespace, name, uid, resourceVersion }, { spec: after }, scope.signal);
     return true;
   });
   // Another VM was quicker, with another location maybe.

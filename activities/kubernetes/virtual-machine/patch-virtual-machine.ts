@@ -1,15 +1,16 @@
-import type { VirtualMachine } from '../../../contracts/crds/virtual-machine.ts';
-import { readVirtualMachine as readDesired } from '../../../contracts/virtual-machine/read-virtual-machine.ts';
+import type { VirtualMachine, virtualMachineSchema } from '../../../contracts/crds/virtual-machine.ts';
 import type {
   PatchedVirtualMachine,
   VirtualMachineObjectActivities,
 } from '../../../contracts/virtual-machine/activities.ts';
 import type { VirtualMachinePatch } from '../../../contracts/virtual-machine/mutations.ts';
+import { readVirtualMachine as readDesired } from '../../../contracts/virtual-machine/read-virtual-machine.ts';
 import { isFailure } from '../../../runtime/kubernetes/kubernetes-faults.ts';
+import type { ObjectChange } from '../../../runtime/kubernetes/objects.ts';
+import { resources } from '../../../runtime/kubernetes/resources.ts';
 import { retryConflicts } from '../../../runtime/kubernetes/retry-conflicts.ts';
-import { combinePatches, patchHolds } from '../lib/merge-patch.ts';
 import { mutate } from '../../lib/mutate.ts';
-import type { VirtualMachineChange } from './client.ts';
+import { combinePatches, patchHolds } from '../lib/merge-patch.ts';
 import type { VirtualMachineTools } from './dependencies.ts';
 
 type PatchRequest = Parameters<VirtualMachineObjectActivities['patchVirtualMachine']>[0];
@@ -27,7 +28,7 @@ export const patchVirtualMachine = (
 ): Promise<PatchedVirtualMachine | null> =>
   retryConflicts(async () => {
     const { client, scope } = tools;
-    let current = await client.getVirtualMachine({ namespace, name }, scope.signal);
+    let current = await client.get(resources.VirtualMachine, { namespace, name }, scope.signal);
     if (current?.metadata.uid !== uid) return null;
     for (const patch of patchesLeft(current, generation, patches)) {
       const before: VirtualMachine = current;
@@ -41,8 +42,9 @@ export const patchVirtualMachine = (
       };
       try {
         await mutate(tools, entry, async () => {
-          current = await client.patchVirtualMachine(
-            { namespace, name, uid, resourceVersion: before.metadata.resourceVersion },
+          current = await client.patch(
+            resources.VirtualMachine,
+            before.metadata,
             changeOf(before, patch),
             scope.signal,
           );
@@ -125,7 +127,7 @@ function combine(patches: readonly VirtualMachinePatch[]): VirtualMachinePatch {
 function changeOf(
   { metadata }: VirtualMachine,
   { labels, annotations, spec, addFinalizers = [], removeFinalizers = [] }: VirtualMachinePatch,
-): VirtualMachineChange {
+): ObjectChange<typeof virtualMachineSchema> {
   const finalizers = [...new Set([...(metadata.finalizers ?? []), ...addFinalizers])].filter(
     (finalizer) => !removeFinalizers.includes(finalizer),
   );

@@ -1,20 +1,20 @@
 import { setConditions } from '../../../contracts/conditions.ts';
-import type { VirtualMachineStatus } from '../../../contracts/crds/virtual-machine.ts';
-import { readVirtualMachine as readDesired } from '../../../contracts/virtual-machine/read-virtual-machine.ts';
-import type { VirtualMachine } from '../../../contracts/crds/virtual-machine.ts';
+import type { VirtualMachine, VirtualMachineStatus } from '../../../contracts/crds/virtual-machine.ts';
 import type {
   VirtualMachineObjectActivities,
   WrittenVirtualMachine,
 } from '../../../contracts/virtual-machine/activities.ts';
 import type { VirtualMachineStatusPatch } from '../../../contracts/virtual-machine/mutations.ts';
+import { readVirtualMachine as readDesired } from '../../../contracts/virtual-machine/read-virtual-machine.ts';
 import { isFailure } from '../../../runtime/kubernetes/kubernetes-faults.ts';
+import type { MergePatch } from '../../../runtime/kubernetes/objects.ts';
+import { resources } from '../../../runtime/kubernetes/resources.ts';
 import { retryConflicts } from '../../../runtime/kubernetes/retry-conflicts.ts';
 import { conditionMessageLimit, cut } from '../lib/cut-text.ts';
 import { patchBetween } from '../lib/merge-patch.ts';
-import { patchVirtualMachine } from './patch-virtual-machine.ts';
-import type { StatusChange } from './client.ts';
-import type { VirtualMachineTools } from './dependencies.ts';
 import { writeEvent } from '../lib/write-event.ts';
+import type { VirtualMachineTools } from './dependencies.ts';
+import { patchVirtualMachine } from './patch-virtual-machine.ts';
 
 export type VirtualMachineReport = Parameters<VirtualMachineObjectActivities['publishVirtualMachine']>[0];
 
@@ -66,16 +66,12 @@ async function writeStatus(
   { client, scope, clock }: VirtualMachineTools,
   { namespace, name, uid, status }: VirtualMachineReport,
 ): Promise<VirtualMachine | null> {
-  const found = await client.getVirtualMachine({ namespace, name }, scope.signal);
+  const found = await client.get(resources.VirtualMachine, { namespace, name }, scope.signal);
   if (found?.metadata.uid !== uid) return null;
   const change = status === null ? null : statusChange(found.status, status, new Date(clock.now()));
   if (change === null) return found;
   try {
-    return await client.patchVirtualMachineStatus(
-      { namespace, name, uid, resourceVersion: found.metadata.resourceVersion },
-      change,
-      scope.signal,
-    );
+    return await client.patchStatus(resources.VirtualMachine, found.metadata, change, scope.signal);
   } catch (error) {
     if (isFailure(error, 'ObjectNotFound')) return null;
     throw error;
@@ -90,10 +86,10 @@ export function statusChange(
   current: VirtualMachineStatus = {},
   { fields, conditions, removed }: VirtualMachineStatusPatch,
   now: Date,
-): StatusChange | null {
+): MergePatch<VirtualMachineStatus> | null {
   const updates = conditions.map((update) => ({ ...update, message: cut(update.message, conditionMessageLimit) }));
   const kept = current.conditions?.filter(({ type }) => !removed.includes(type)) ?? [];
   const { conditions: _, ...rest } = current;
   const wanted = { ...rest, ...fields, conditions: [...setConditions(kept, updates, now.toISOString())] };
-  return (patchBetween({ conditions: [], ...current }, wanted) as StatusChange | undefined) ?? null;
+  return (patchBetween({ conditions: [], ...current }, wanted) as MergePatch<VirtualMachineStatus> | undefined) ?? null;
 }

@@ -2,8 +2,8 @@ import { parse } from 'yaml';
 
 import { droverFailure } from '../../../runtime/failure.ts';
 import type { Kubernetes } from '../../../runtime/kubernetes/kubernetes.ts';
+import { openObjects } from '../../../runtime/kubernetes/objects.ts';
 import { createReadBackup } from './activities.ts';
-import { createVirtualMachineClient } from './client.ts';
 
 const { signal } = new AbortController();
 const key = { namespace: 'team', name: 'web', uid: 'vm-uid' };
@@ -48,7 +48,7 @@ const readFrom = (answers: Record<string, unknown>) => {
     if (found === undefined) throw droverFailure('ObjectNotFound', path);
     return found[1];
   };
-  return createReadBackup(createVirtualMachineClient({ request } as unknown as Kubernetes));
+  return createReadBackup(openObjects({ request } as unknown as Kubernetes));
 };
 
 test('the object as it is, also what drover knows nothing of, without what only its API server needs', async () => {

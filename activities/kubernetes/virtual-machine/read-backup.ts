@@ -3,8 +3,8 @@ import { stringify } from 'yaml';
 import type { DiskClaim, StoredObject } from '../../../contracts/virtual-machine/backup.ts';
 import type { ObjectName } from '../../../contracts/virtual-machine/mutations.ts';
 import { droverFailure } from '../../../runtime/failure.ts';
-import type { VirtualMachineClient } from './client.ts';
-import type { WholeVirtualMachine } from './schemas.ts';
+import type { KubernetesObjects } from '../../../runtime/kubernetes/objects.ts';
+import { type WholeVirtualMachine, claimResource, wholeVirtualMachines } from './schemas.ts';
 
 /**
  * The object as it is stored with its VM, and whose the attached disks are.
@@ -12,17 +12,17 @@ import type { WholeVirtualMachine } from './schemas.ts';
  * @throws ObjectNotFound the object is gone, or one of that name that was made later; what the client throws
  */
 export async function readBackup(
-  client: VirtualMachineClient,
+  client: KubernetesObjects,
   { namespace, name, uid }: ObjectName,
   signal: AbortSignal,
 ): Promise<StoredObject> {
-  const object = await client.getWholeVirtualMachine({ namespace, name }, signal);
+  const object = await client.get(wholeVirtualMachines, { namespace, name }, signal);
   if (object?.metadata.uid !== uid)
     throw droverFailure('ObjectNotFound', `There is no VirtualMachine ${namespace}/${name} of uid ${uid}`);
   const claims = await Promise.all(
     attachedClaims(object).map(async ({ diskUuid, name: claim }): Promise<DiskClaim[]> => {
-      const accessModes = await client.getClaim({ namespace, name: claim }, signal);
-      return accessModes === null ? [] : [{ diskUuid, name: claim, accessModes }];
+      const found = await client.get(claimResource, { namespace, name: claim }, signal);
+      return found === null ? [] : [{ diskUuid, name: claim, accessModes: found.spec?.accessModes ?? [] }];
     }),
   );
   return { generation: object.metadata.generation, yaml: toYaml(object), claims: claims.flat() };

@@ -1,30 +1,27 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 
 import { droverFailure } from '../../../runtime/failure.ts';
-import { createReadBootstrap } from './activities.ts';
-import type { VirtualMachineClient } from './client.ts';
-import { readBootstrapFacts } from './read-bootstrap.ts';
+import type { KubernetesObjects } from '../../../runtime/kubernetes/objects.ts';
 import { sampleMetadata, sampleVirtualMachine } from '../../../test/fixtures/activities/virtual-machine.ts';
+import { createReadBootstrap } from './activities.ts';
 import { hashSecret } from './hash-secret.ts';
+import { readBootstrapFacts } from './read-bootstrap.ts';
 
 const { signal } = new AbortController();
 const key = { namespace: 'team', name: 'web', uid: 'vm-uid' };
 type Given = Record<string, Record<string, string | Buffer>>;
 
-const clientWith = (vm: ReturnType<typeof sampleVirtualMachine>, secrets: Given): VirtualMachineClient =>
+const clientWith = (vm: ReturnType<typeof sampleVirtualMachine>, secrets: Given): KubernetesObjects =>
   ({
-    getVirtualMachine: async () => vm,
-    getSecret: async ({ name }: { name: string }) => {
+    get: async ({ kind }: { kind: string }, { name }: { name: string }) => {
+      if (kind === 'VirtualMachine') return vm;
       if (name === 'forbidden') throw droverFailure('KubernetesForbidden', 'GET /secrets/forbidden: no');
       const found = secrets[name];
-      return found === undefined
-        ? null
-        : {
-            resourceVersion: '7',
-            data: Object.fromEntries(Object.entries(found).map(([one, value]) => [one, Buffer.from(value)])),
-          };
+      if (found === undefined) return null;
+      const data = Object.entries(found).map(([one, value]) => [one, Buffer.from(value).toString('base64')]);
+      return { metadata: { name, uid: name, resourceVersion: '7' }, data: Object.fromEntries(data) as object };
     },
-  }) as unknown as VirtualMachineClient;
+  }) as unknown as KubernetesObjects;
 
 const sample = (bootstrap: object | undefined, network: object = {}, uid = 'vm-uid') =>
   sampleVirtualMachine({ metadata: { uid }, spec: { ...(bootstrap && { bootstrap }), network } });

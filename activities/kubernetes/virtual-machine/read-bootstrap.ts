@@ -1,22 +1,22 @@
 import type { VirtualMachine } from '../../../contracts/crds/virtual-machine.ts';
-import { readVirtualMachine } from '../../../contracts/virtual-machine/read-virtual-machine.ts';
 import type { GuestCustomization, GuestSetup } from '../../../contracts/virtual-machine/bootstrap.ts';
 import type { BootstrapKind } from '../../../contracts/virtual-machine/lifecycle.ts';
-import type { ObservedBootstrap, Fetched } from '../../../contracts/virtual-machine/observation.ts';
 import type { ObjectName } from '../../../contracts/virtual-machine/mutations.ts';
+import type { ObservedBootstrap, Fetched } from '../../../contracts/virtual-machine/observation.ts';
+import { readVirtualMachine } from '../../../contracts/virtual-machine/read-virtual-machine.ts';
 import { droverFailure } from '../../../runtime/failure.ts';
-import type { SecretData } from './bootstrap-secrets.ts';
-import { openSecrets, valueOf } from './bootstrap-secrets.ts';
-import type { CloudInitData } from './cloud-init.ts';
-import { readCloudInit, toExtraConfig } from './cloud-init.ts';
+import type { KubernetesObjects } from '../../../runtime/kubernetes/objects.ts';
+import { resources } from '../../../runtime/kubernetes/resources.ts';
 import { fetchObject } from '../lib/fetch-object.ts';
+import { type SecretData, openSecrets, valueOf } from './bootstrap-secrets.ts';
+import { type CloudInitData, readCloudInit, toExtraConfig } from './cloud-init.ts';
 import { readIdentity } from './guest-identity.ts';
 import { readInterfaces } from './guest-network.ts';
 import type { HashSecret } from './hash-secret.ts';
-import type { VirtualMachineClient } from './client.ts';
+import { secretResource } from './schemas.ts';
 
 export interface BootstrapTools {
-  client: VirtualMachineClient;
+  client: KubernetesObjects;
   hashSecret: HashSecret;
 }
 
@@ -50,7 +50,7 @@ export async function readBootstrap(
   kind: BootstrapKind | null,
   signal: AbortSignal,
 ): Promise<GuestSetup> {
-  const object = await client.getVirtualMachine({ namespace, name }, signal);
+  const object = await client.get(resources.VirtualMachine, { namespace, name }, signal);
   if (object?.metadata.uid !== uid)
     throw droverFailure('ObjectNotFound', `There is no VirtualMachine ${namespace}/${name} of uid ${uid}`);
   if (readVirtualMachine(object).bootstrap.kind !== kind)
@@ -68,9 +68,10 @@ async function readSetup(
 ): Promise<GuestSetup> {
   const { uid, namespace = '' } = object.metadata;
   const read = async (name: string): Promise<[string, SecretData]> => {
-    const found = await client.getSecret({ namespace, name }, signal);
+    const found = await client.get(secretResource, { namespace, name }, signal);
     if (found === null) throw droverFailure('ObjectNotFound', `There is no Secret ${name}`);
-    return [name, found.data];
+    const decoded = Object.entries(found.data ?? {}).map(([key, value]) => [key, Buffer.from(value, 'base64')]);
+    return [name, Object.fromEntries(decoded) as SecretData];
   };
   // What it is made of says which Secrets it needs: it is made once without them, to hear it.
   const named = new Set<string>();

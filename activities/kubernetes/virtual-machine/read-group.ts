@@ -1,17 +1,17 @@
 import type { ObservedGroupObject } from '../../../contracts/virtual-machine/activities.ts';
 import { failureCode } from '../../../runtime/failure.ts';
-import type { NamespacedName, VirtualMachineClient } from './client.ts';
-import type { Group } from './schemas.ts';
+import type { KubernetesObjects } from '../../../runtime/kubernetes/objects.ts';
+import { type Group, groups } from './schemas.ts';
 
 /** What a VirtualMachineGroup says of a VM. One that cannot be read is as good as none: the VM waits for it either way. @throws the signal's reason when it is aborted */
 export async function readGroup(
-  client: VirtualMachineClient,
-  key: NamespacedName,
+  client: KubernetesObjects,
+  key: { namespace: string; name: string },
   vm: string,
   signal: AbortSignal,
 ): Promise<ObservedGroupObject> {
   try {
-    const group = await client.getGroup(key, signal);
+    const group = await client.get(groups, key, signal);
     return group === null ? none : judgeGroup(group, vm);
   } catch (error) {
     signal.throwIfAborted();

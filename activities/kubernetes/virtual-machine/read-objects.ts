@@ -1,16 +1,17 @@
 import { createHash } from 'node:crypto';
 
-import type { VirtualMachine } from '../../../contracts/crds/virtual-machine.ts';
 import { findCondition } from '../../../contracts/conditions.ts';
-import { readClass, readImage, readPolicy } from '../../../contracts/virtual-machine/read-prerequisites.ts';
+import { type AnyImage, anyImageSchema } from '../../../contracts/crds/virtual-machine-image.ts';
+import type { VirtualMachine } from '../../../contracts/crds/virtual-machine.ts';
 import type { ObservedObjects } from '../../../contracts/virtual-machine/activities.ts';
 import type { DesiredVirtualMachine, VirtualMachineSettings } from '../../../contracts/virtual-machine/lifecycle.ts';
 import type { Fetched, ObservedImageCache, ObservedImage } from '../../../contracts/virtual-machine/observation.ts';
+import { readClass, readImage, readPolicy } from '../../../contracts/virtual-machine/read-prerequisites.ts';
+import { resources } from '../../../runtime/kubernetes/resources.ts';
 import { fetchObject } from '../lib/fetch-object.ts';
-import { readBootstrapFacts, type BootstrapTools } from './read-bootstrap.ts';
+import { type BootstrapTools, readBootstrapFacts } from './read-bootstrap.ts';
 import { readGroup } from './read-group.ts';
-import type { AnyImage, ImageKind } from './client.ts';
-import type { ImageCache } from './schemas.ts';
+import { type ImageCache, imageCaches, storageClasses } from './schemas.ts';
 
 interface ReadTools extends BootstrapTools {
   settings: Pick<VirtualMachineSettings, 'fastDeploy' | 'groups'>;
@@ -33,7 +34,7 @@ export async function readVirtualMachineObjects(
       : fetchObject(
           `VirtualMachineClass ${className}`,
           signal,
-          () => client.getClass({ namespace, name: className }, signal),
+          () => client.get(resources.VirtualMachineClass, { namespace, name: className }, signal),
           (found) => readClass(found, thousandths),
         ),
     image,
@@ -42,7 +43,7 @@ export async function readVirtualMachineObjects(
       : fetchObject(
           `VirtualMachineSetResourcePolicy ${resourcePolicy}`,
           signal,
-          () => client.getPolicy({ namespace, name: resourcePolicy }, signal),
+          () => client.get(resources.VirtualMachineSetResourcePolicy, { namespace, name: resourcePolicy }, signal),
           (found) => ({ kind: 'found', value: readPolicy(found) }),
         ),
     storageClass === null
@@ -50,8 +51,8 @@ export async function readVirtualMachineObjects(
       : fetchObject(
           `StorageClass ${storageClass}`,
           signal,
-          () => client.getStorageClass(storageClass, signal),
-          (parameters) => readStorageClass(storageClass, parameters),
+          () => client.get(storageClasses, { name: storageClass }, signal),
+          ({ parameters }) => readStorageClass(storageClass, parameters ?? {}),
         ),
     readBootstrapFacts(tools, object, signal),
     readIsos(tools, object, namespace),
@@ -78,7 +79,7 @@ export async function readVirtualMachineObjects(
 /** Of a core, until it is known where the VM goes. */
 const thousandths = 1_000;
 
-const isImageKind = (kind: string): kind is ImageKind =>
+const isImageKind = (kind: string): kind is AnyImage['kind'] =>
   kind === 'VirtualMachineImage' || kind === 'ClusterVirtualMachineImage';
 
 /** Null: it names none, or something that is no image. */
@@ -89,10 +90,11 @@ async function fetchImage(
 ): Promise<Fetched<ObservedImage> | null> {
   if (named === null || !isImageKind(named.kind)) return null;
   const { kind, name } = named;
+  const key = kind === 'VirtualMachineImage' ? { namespace, name } : { name };
   return fetchObject(
     `${kind} ${name}`,
     signal,
-    () => client.getImage(kind, { namespace, name }, signal),
+    () => client.get({ ...resources[kind], schema: anyImageSchema }, key, signal),
     (found) => ({ kind: 'found', value: readImage(found, cacheNameOf(found)) }),
   );
 }
@@ -142,7 +144,7 @@ async function readCache(
   return fetchObject(
     `VirtualMachineImageCache ${name}`,
     signal,
-    () => client.getImageCache({ namespace, name }, signal),
+    () => client.get(imageCaches, { namespace, name }, signal),
     (found) => ({ kind: 'found', value: readImageCache(found) }),
   );
 }

@@ -1,13 +1,13 @@
 import type { VirtualMachineSettings } from '../../../contracts/virtual-machine/lifecycle.ts';
 import { systemClock } from '../../../runtime/clock.ts';
+import { virtualMachineConfig, virtualMachineSettings } from '../../../runtime/config/virtual-machine-config.ts';
 import { refusalFailure } from '../../../runtime/kubernetes/kubernetes-faults.ts';
 import type { Kubernetes } from '../../../runtime/kubernetes/kubernetes.ts';
-import { virtualMachineConfig, virtualMachineSettings } from '../../../runtime/config/virtual-machine-config.ts';
-import { imageCacheName } from './read-objects.ts';
+import { openObjects } from '../../../runtime/kubernetes/objects.ts';
 import { apiVersion, sampleMetadata, sampleVirtualMachine } from '../../../test/fixtures/activities/virtual-machine.ts';
 import { createVirtualMachineObjectActivities } from './activities.ts';
-import { createVirtualMachineClient } from './client.ts';
 import { hashSecret } from './hash-secret.ts';
+import { imageCacheName } from './read-objects.ts';
 
 const settings = (more: Partial<VirtualMachineSettings> = {}) => ({
   ...virtualMachineSettings(virtualMachineConfig.parse(undefined), { vcenters: ['vc'], cluster: '', mode: 'act' }),
@@ -69,7 +69,7 @@ function activities(
     return answer;
   };
   return createVirtualMachineObjectActivities({
-    client: createVirtualMachineClient({ request } as unknown as Kubernetes),
+    client: openObjects({ request } as unknown as Kubernetes),
     settings: own,
     imageCacheNamespace: 'drover-system',
     hashSecret,

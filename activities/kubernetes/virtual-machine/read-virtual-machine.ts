@@ -1,20 +1,16 @@
 import { virtualMachineId } from '../../../contracts/ids.ts';
-import { digestOfRead, type ReadObject, type SecretVersion } from '../../../contracts/kinds/digest.ts';
-import type { KubeObject } from '../../../contracts/kinds/object.ts';
-import {
-  virtualMachineClass,
-  virtualMachineGroup,
-  virtualMachineImageCache,
-} from '../../../contracts/kinds/resources.ts';
-import { resourcePolicyKind } from '../../../contracts/kinds/virtual-machine-set-resource-policy.ts';
+import { type ReadObject, type SecretVersion, digestOfRead } from '../../../contracts/kinds/digest.ts';
+import { type KubeObject, fullNameOf } from '../../../contracts/kinds/object.ts';
+import { secret } from '../../../contracts/kinds/resources.ts';
 import { virtualMachineKind } from '../../../contracts/kinds/virtual-machine.ts';
-import type { VirtualMachineClient } from './client.ts';
-import { readVirtualMachine as readDesired } from '../../../contracts/virtual-machine/read-virtual-machine.ts';
 import type { ObservedObjects, VirtualMachineRead } from '../../../contracts/virtual-machine/activities.ts';
 import type { VirtualMachineInput } from '../../../contracts/virtual-machine/lifecycle.ts';
-import { readVirtualMachineObjects } from './read-objects.ts';
-import type { VirtualMachineTools } from './dependencies.ts';
+import { readVirtualMachine as readDesired } from '../../../contracts/virtual-machine/read-virtual-machine.ts';
+import type { KubernetesObjects } from '../../../runtime/kubernetes/objects.ts';
+import { resources } from '../../../runtime/kubernetes/resources.ts';
 import { readVirtualMachineInput } from '../../lib/input.ts';
+import type { VirtualMachineTools } from './dependencies.ts';
+import { readVirtualMachineObjects } from './read-objects.ts';
 
 /**
  * The VirtualMachine, and what it names.
@@ -37,7 +33,7 @@ export async function readVirtualMachine(
     await tools.signalWithStart({ namespace, name }, startedBy ?? null);
     return { kind: 'handedOver', message: `Run ${workflowId} drives ${namespace}/${name}` };
   }
-  const object = await client.getVirtualMachine({ namespace, name }, scope.signal);
+  const object = await client.get(resources.VirtualMachine, { namespace, name }, scope.signal);
   const desired = object === null ? null : readDesired(object);
   const own = mode === 'observe' || desired?.mode === 'observe' ? { ...settings, mode: 'observe' as const } : settings;
   if (object === null || desired === null)
@@ -70,31 +66,20 @@ export async function readVirtualMachine(
   };
 }
 
-/** The same client, and what is read by it from now on. */
-function recordReads(client: VirtualMachineClient) {
+/** The same client, and what is read by it from now on. Of a Secret, its version is known and nothing else. */
+function recordReads(client: KubernetesObjects) {
   const read: ReadObject[] = [];
   const secrets: SecretVersion[] = [];
-  const note =
-    <Args extends unknown[], Found extends KubeObject>(
-      kind: string,
-      get: (...args: Args) => Promise<Found | null>,
-    ): ((...args: Args) => Promise<Found | null>) =>
-    async (...args) => {
-      const object = await get(...args);
-      if (object !== null) read.push({ kind, object });
-      return object;
-    };
-  const recording: VirtualMachineClient = {
+  const recording: KubernetesObjects = {
     ...client,
-    getClass: note(virtualMachineClass.kind, (...args) => client.getClass(...args)),
-    getPolicy: note(resourcePolicyKind.kind, (...args) => client.getPolicy(...args)),
-    getGroup: note(virtualMachineGroup.kind, (...args) => client.getGroup(...args)),
-    getImageCache: note(virtualMachineImageCache.kind, (...args) => client.getImageCache(...args)),
-    getImage: (kind, ...args) => note(kind, () => client.getImage(kind, ...args))(),
-    async getSecret(key, signal) {
-      const found = await client.getSecret(key, signal);
-      if (found !== null)
-        secrets.push({ fullName: `${key.namespace}/${key.name}`, resourceVersion: found.resourceVersion });
+    async get(resource, key, signal) {
+      const { kind } = resource;
+      const found = await client.get(resource, key, signal);
+      if (found === null) return found;
+      const object = found as KubeObject;
+      if (kind === secret.kind)
+        secrets.push({ fullName: fullNameOf(object), resourceVersion: object.metadata.resourceVersion });
+      else read.push({ kind, object });
       return found;
     },
   };

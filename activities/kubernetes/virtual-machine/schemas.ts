@@ -1,6 +1,9 @@
 import { z } from 'zod';
 
 import { conditions } from '../../../contracts/crds/schema.ts';
+import { secret, virtualMachineGroup, virtualMachineImageCache } from '../../../contracts/kinds/resources.ts';
+import { virtualMachineKind } from '../../../contracts/kinds/virtual-machine.ts';
+import { typed } from '../../../runtime/kubernetes/resources.ts';
 
 /** What is read of kinds that others define. */
 
@@ -13,18 +16,18 @@ const metadata = z.object({
   deletionTimestamp: z.string().optional(),
 });
 
-export const storageClassSchema = z.object({ metadata, parameters: z.record(z.string(), z.string()).optional() });
+const storageClassSchema = z.object({ metadata, parameters: z.record(z.string(), z.string()).optional() });
 
 /** Values are base64. */
-export const secretSchema = z.object({ metadata, data: z.record(z.string(), z.string()).nullish() });
+const secretSchema = z.object({ metadata, data: z.record(z.string(), z.string()).nullish() });
 
-export const claimSchema = z.object({
+const claimSchema = z.object({
   metadata,
   spec: z.object({ accessModes: z.array(z.string()).optional() }).optional(),
 });
 
 /** Everything of it, for a backup. */
-export const wholeVirtualMachineSchema = z.looseObject({
+const wholeVirtualMachineSchema = z.looseObject({
   metadata: z.looseObject({
     uid: z.string(),
     generation: z.number(),
@@ -56,7 +59,7 @@ const location = { datacenterID: z.string(), datastoreID: z.string(), profileID:
 
 const cachedFile = z.object({ id: z.string(), type: z.enum(['Disk', 'Other']), diskType: z.string().optional() });
 
-export const imageCacheSchema = z.object({
+const imageCacheSchema = z.object({
   metadata,
   spec: z.object({
     providerID: z.string(),
@@ -102,3 +105,16 @@ export const groupSchema = z.object({
     .optional(),
 });
 export type Group = z.output<typeof groupSchema>;
+
+export const secretResource = typed(secret, secretSchema);
+export const groups = typed(virtualMachineGroup, groupSchema);
+export const imageCaches = typed(virtualMachineImageCache, imageCacheSchema);
+export const wholeVirtualMachines = typed(virtualMachineKind, wholeVirtualMachineSchema);
+export const storageClasses = typed(
+  { group: 'storage.k8s.io', version: 'v1', kind: 'StorageClass', plural: 'storageclasses' },
+  storageClassSchema,
+);
+export const claimResource = typed(
+  { group: '', version: 'v1', kind: 'PersistentVolumeClaim', plural: 'persistentvolumeclaims' },
+  claimSchema,
+);

@@ -1,21 +1,23 @@
-import { kindTable } from '../../../contracts/kinds/table.ts';
 import * as fc from 'fast-check';
-import { createKubernetesClient, type KubernetesClient } from '../../../activities/kubernetes/eviction/client.ts';
-import { openObjects } from '../../../runtime/kubernetes/objects.ts';
+
+import { observeNode } from '../../../activities/kubernetes/eviction/open-eviction.ts';
 import { observeKubernetes } from '../../../activities/kubernetes/hypervisor/observe-kubernetes.ts';
 import { findCondition } from '../../../contracts/conditions.ts';
 import type { Eviction } from '../../../contracts/crds/eviction.ts';
-import { annotations, hypervisorAnnotations, nodeMarks } from '../../../contracts/ids.ts';
 import { readEvictionAnnotations } from '../../../contracts/eviction/annotations.ts';
+import { annotations, hypervisorAnnotations, nodeMarks } from '../../../contracts/ids.ts';
+import { conditionsOf } from '../../../contracts/kinds/object.ts';
+import { kindTable } from '../../../contracts/kinds/table.ts';
 import { readFacts } from '../../../k8s-bridge/facts.ts';
 import { kubeObjectSchema, readKubeList } from '../../../k8s-bridge/kube-object.ts';
 import { seeLease } from '../../../k8s-bridge/lease.ts';
 import { createLineDecoder } from '../../../k8s-bridge/line-decoder.ts';
-import { conditionsOf } from '../../../contracts/kinds/object.ts';
 import { routesFor } from '../../../k8s-bridge/routes.ts';
 import { readWatchEvents } from '../../../k8s-bridge/watch-events.ts';
 import { refusalFailure } from '../../../runtime/kubernetes/kubernetes-faults.ts';
 import type { Kubernetes } from '../../../runtime/kubernetes/kubernetes.ts';
+import { type KubernetesObjects, openObjects } from '../../../runtime/kubernetes/objects.ts';
+import { resources } from '../../../runtime/kubernetes/resources.ts';
 import { readStops } from '../../../runtime/stop.ts';
 import { describeEviction, describeMigration } from '../../../starters/eviction/eviction-objects.ts';
 import { hypervisorCommands } from '../../../starters/hypervisor/hypervisor-commands.ts';
@@ -23,11 +25,11 @@ import { readTakenAway } from '../../../starters/hypervisor/hypervisor-descripti
 import { parseHypervisor, parseNode } from '../../../starters/hypervisor/hypervisor-objects.ts';
 import { listHosts } from '../../../starters/hypervisor/listed-host.ts';
 import { renderHosts } from '../../../starters/render/hypervisor.ts';
-import { listVirtualMachines } from '../../../starters/virtual-machine/listed-virtual-machine.ts';
 import { plain } from '../../../starters/render/paint.ts';
 import { renderVirtualMachine, renderVirtualMachines } from '../../../starters/render/virtual-machine.ts';
+import { listVirtualMachines } from '../../../starters/virtual-machine/listed-virtual-machine.ts';
 import { parseVirtualMachine } from '../../../starters/virtual-machine/virtual-machine-objects.ts';
-import { edge, type Edge } from '../edge.ts';
+import { type Edge, edge } from '../edge.ts';
 import { hostileText, near, nearJson } from '../hostile.ts';
 
 const never = new AbortController().signal;
@@ -163,11 +165,11 @@ const answeringEach = (answers: Readonly<Record<string, unknown>>): Kubernetes =
   }) as unknown as Kubernetes;
 
 /** What is read of an object, and whatever drover then asks of it. */
-const client = (name: string, sample: object, read: (kubernetes: KubernetesClient) => Promise<unknown>): Edge => ({
+const client = (name: string, sample: object, read: (kubernetes: KubernetesObjects) => Promise<unknown>): Edge => ({
   name: `kube-apiserver: ${name}`,
   inputs: near(sample),
   failures: ['AnswerMalformed'],
-  read: (answer) => read(createKubernetesClient(answering(answer))),
+  read: (answer) => read(openObjects(answering(answer))),
 });
 
 const judged = (found: Eviction | null): unknown =>
@@ -236,13 +238,15 @@ async function* chunks({ lines, cut }: { lines: string[]; cut: number }): AsyncG
 const [route] = routesFor({ copiedLabels: [], imageCacheNamespace: null, groups: false });
 
 export const kubernetesEdges: readonly Edge[] = [
-  client('an Eviction', eviction, async (kubernetes) => judged(await kubernetes.getEviction('node-1', never))),
-  client('a list of Evictions', { metadata: {}, items: [eviction] }, async (kubernetes) =>
-    (await kubernetes.listEvictions(never)).map(judged),
+  client('an Eviction', eviction, async (kubernetes) =>
+    judged(await kubernetes.get(resources.Eviction, { name: 'node-1' }, never)),
   ),
-  client('a Hypervisor', hypervisor, (kubernetes) => kubernetes.getHypervisor('node-1', never)),
+  client('a list of Evictions', { metadata: {}, items: [eviction] }, async (kubernetes) =>
+    (await kubernetes.listValid(resources.Eviction, {}, never)).map(judged),
+  ),
+  client('a Hypervisor', hypervisor, (kubernetes) => kubernetes.get(resources.Hypervisor, { name: 'node-1' }, never)),
   client('a Migration', migration, async (kubernetes) => {
-    const found = await kubernetes.getMigration({ namespace: 'n', name: 'a' }, never);
+    const found = await kubernetes.get(resources.Migration, { namespace: 'n', name: 'a' }, never);
     return found === null ? null : describeMigration(found);
   }),
   {
@@ -275,7 +279,7 @@ export const kubernetesEdges: readonly Edge[] = [
     failures: [],
     read: parseNode,
   },
-  client('a Node', node, (kubernetes) => kubernetes.getNode('node-1', never)),
+  client('a Node', node, (kubernetes) => observeNode(kubernetes, 'node-1', never)),
   {
     name: 'kube-apiserver: a look at a hypervisor',
     inputs: near(lookAnswers),

@@ -1,20 +1,19 @@
 import * as fc from 'fast-check';
-import { hashSecret } from '../../../activities/kubernetes/virtual-machine/hash-secret.ts';
-import { createReadBackup, createReadBootstrap } from '../../../activities/kubernetes/virtual-machine/activities.ts';
+
 import { createResourcePolicyActivities } from '../../../activities/kubernetes/resource-policy/activities.ts';
-import { openObjects } from '../../../runtime/kubernetes/objects.ts';
-import { readResourcePolicyInput } from '../../../activities/lib/input.ts';
-import { createVirtualMachineClient } from '../../../activities/kubernetes/virtual-machine/client.ts';
+import { createReadBackup, createReadBootstrap } from '../../../activities/kubernetes/virtual-machine/activities.ts';
+import { hashSecret } from '../../../activities/kubernetes/virtual-machine/hash-secret.ts';
 import { readVirtualMachine } from '../../../activities/kubernetes/virtual-machine/read-virtual-machine.ts';
-import { readVirtualMachineInput } from '../../../activities/lib/input.ts';
-import { testClock } from '../../fixtures/activities/nova.ts';
+import { readResourcePolicyInput, readVirtualMachineInput } from '../../../activities/lib/input.ts';
 import { virtualMachineSchema } from '../../../contracts/crds/virtual-machine.ts';
 import { readFacts } from '../../../k8s-bridge/facts.ts';
 import { kubeObjectSchema } from '../../../k8s-bridge/kube-object.ts';
 import { routesFor } from '../../../k8s-bridge/routes.ts';
-import type { Kubernetes } from '../../../runtime/kubernetes/kubernetes.ts';
 import { virtualMachineConfig, virtualMachineSettings } from '../../../runtime/config/virtual-machine-config.ts';
-import { edge, type Edge } from '../edge.ts';
+import type { Kubernetes } from '../../../runtime/kubernetes/kubernetes.ts';
+import { openObjects } from '../../../runtime/kubernetes/objects.ts';
+import { testClock } from '../../fixtures/activities/nova.ts';
+import { type Edge, edge } from '../edge.ts';
 import { hostileText, near } from '../hostile.ts';
 
 const never = new AbortController().signal;
@@ -199,7 +198,7 @@ export const virtualMachineEdges: readonly Edge[] = [
     read: (given) =>
       readVirtualMachine(
         {
-          client: createVirtualMachineClient(answering({ ...answers, ...(given as object) })),
+          client: openObjects(answering({ ...answers, ...(given as object) })),
           settings,
           imageCacheNamespace: 'drover-system',
           hashSecret,
@@ -222,7 +221,7 @@ export const virtualMachineEdges: readonly Edge[] = [
     ),
     failures: ['AnswerMalformed', 'InvalidObject'],
     read: async (data) => {
-      const client = createVirtualMachineClient(answering({ 'virtualmachines/': raw, 'secrets/': { metadata, data } }));
+      const client = openObjects(answering({ 'virtualmachines/': raw, 'secrets/': { metadata, data } }));
       const { config, missingKeys } = await createReadBootstrap({ client, hashSecret })(
         { ...key, uid: 'u-1' },
         'CloudInit',
@@ -237,7 +236,7 @@ export const virtualMachineEdges: readonly Edge[] = [
     failures: ['AnswerMalformed', 'ObjectNotFound'],
     read: (given) =>
       createReadBackup(
-        createVirtualMachineClient(
+        openObjects(
           answering({
             'virtualmachines/': given,
             'persistentvolumeclaims/': { metadata, spec: { accessModes: ['ReadWriteOnce'] } },
