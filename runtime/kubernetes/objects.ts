@@ -36,9 +36,9 @@ export type MergePatch<Value> = Value extends readonly unknown[]
     ? { readonly [Field in keyof Value]?: MergePatch<Value[Field]> | null }
     : Value;
 
-type StatusOf<Schema extends z.ZodType> =
-  z.output<Schema> extends { status?: infer Status } ? NonNullable<Status> : never;
-type SpecOf<Schema extends z.ZodType> = z.output<Schema> extends { spec?: infer Spec } ? NonNullable<Spec> : never;
+/** Of an object as it is written: what is read of it may be something else that the schema makes of it. */
+type Part<Schema extends z.ZodType, Name extends 'spec' | 'status' | 'data'> =
+  z.input<Schema> extends Partial<Record<Name, infer Value>> ? NonNullable<Value> : never;
 
 /** What of the metadata may be written. */
 interface Metadata {
@@ -50,13 +50,14 @@ interface Metadata {
 
 export interface NewObject<Schema extends z.ZodType> {
   metadata: ObjectKey & Partial<Metadata>;
-  spec?: SpecOf<Schema>;
+  spec?: Part<Schema, 'spec'>;
   [field: string]: unknown;
 }
 
 export interface ObjectChange<Schema extends z.ZodType> {
   metadata?: MergePatch<Metadata>;
-  spec?: MergePatch<SpecOf<Schema>>;
+  spec?: MergePatch<Part<Schema, 'spec'>>;
+  data?: MergePatch<Part<Schema, 'data'>>;
 }
 
 export interface ListQuery {
@@ -104,13 +105,13 @@ export interface KubernetesObjects {
   patchStatus<Schema extends z.ZodType>(
     resource: Resource<Schema>,
     version: ObjectVersion,
-    status: MergePatch<StatusOf<Schema>>,
+    status: MergePatch<Part<Schema, 'status'>>,
     signal: AbortSignal,
   ): Promise<z.output<Schema>>;
   /** Puts the object in the place of the version that it names. */
   replace<Schema extends z.ZodType>(
     resource: Resource<Schema>,
-    object: { metadata: ObjectVersion; spec?: SpecOf<Schema> },
+    object: { metadata: ObjectVersion; spec?: Part<Schema, 'spec'> },
     signal: AbortSignal,
   ): Promise<z.output<Schema>>;
   /** Server-side apply, never forced. @throws ObjectConflict where another manager owns a field with another value */
@@ -123,7 +124,7 @@ export interface KubernetesObjects {
   applyStatus<Schema extends z.ZodType>(
     resource: Resource<Schema>,
     key: ObjectKey,
-    status: Partial<StatusOf<Schema>>,
+    status: Partial<Part<Schema, 'status'>>,
     signal: AbortSignal,
   ): Promise<z.output<Schema>>;
   /** One that is gone is well. @throws ObjectConflict where it is another version, or another object of that name */
@@ -172,7 +173,7 @@ export function openObjects(kubernetes: Kubernetes): KubernetesObjects {
   const change = <Schema extends z.ZodType>(
     resource: Resource<Schema>,
     version: ObjectVersion,
-    { metadata, ...more }: { metadata?: object; spec?: unknown; status?: unknown },
+    { metadata, ...more }: { metadata?: object; spec?: unknown; data?: unknown; status?: unknown },
     subresource: 'status' | undefined,
     signal: AbortSignal,
   ): Promise<z.output<Schema>> => {

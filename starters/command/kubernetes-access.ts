@@ -1,20 +1,33 @@
+import { z } from 'zod';
+
 import { evictionSchema } from '../../contracts/crds/eviction.ts';
+import { migrationSchema } from '../../contracts/crds/migration.ts';
+import { labels } from '../../contracts/ids.ts';
 import { evictionKind } from '../../contracts/kinds/eviction.ts';
 import { hypervisorKind } from '../../contracts/kinds/hypervisor.ts';
-import { apiVersionOf, type Resource } from '../../contracts/kinds/object.ts';
 import { migration } from '../../contracts/kinds/resources.ts';
-import { migrationSchema } from '../../contracts/crds/migration.ts';
-import { fieldManager, labels } from '../../contracts/ids.ts';
 import type { Config } from '../../runtime/config/config-schema.ts';
+import { droverFailure } from '../../runtime/failure.ts';
+import { isFailure } from '../../runtime/kubernetes/kubernetes-faults.ts';
 import type { Kubernetes } from '../../runtime/kubernetes/kubernetes.ts';
-import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
-import type { CommandContext } from './context.ts';
+import {
+  type KubernetesObjects,
+  type ObjectChange,
+  type ObjectKey,
+  type ObjectVersion,
+  type Resource,
+  openObjects,
+} from '../../runtime/kubernetes/objects.ts';
+import { typed } from '../../runtime/kubernetes/resources.ts';
 import {
   describeEviction,
   describeMigration,
   type EvictionObject,
   type MigrationObject,
 } from '../eviction/eviction-objects.ts';
+import type { CommandContext } from './context.ts';
+import { CommandError } from './error.ts';
+import { exitCodes } from './exit-codes.ts';
 import { explainError } from './explain-error.ts';
 
 /**
@@ -31,8 +44,19 @@ export interface KubernetesAccess {
   annotate(eviction: string, annotations: Readonly<Record<string, string>>): Promise<EvictionObject>;
   /** The Migration objects of the Eviction. */
   migrations(evictionUid: string): Promise<MigrationObject[]>;
-  /** Every object of a kind, as kube-apiserver serves it: of all namespaces, or of one. */
-  listAll(resource: Resource, namespace?: string): Promise<unknown[]>;
+  /** Every object of a kind that fits its schema, and the names of those that do not; of all namespaces, or of one. */
+  list<Schema extends z.ZodType>(
+    resource: Resource<Schema>,
+    namespace?: string,
+  ): Promise<{ found: z.output<Schema>[]; unreadable: string[] }>;
+  /** Null: there is none. @throws CommandError for one that does not fit the schema */
+  get<Schema extends z.ZodType>(resource: Resource<Schema>, key: ObjectKey): Promise<z.output<Schema> | null>;
+  /** @throws ObjectConflict where it is another version, or another object of that name; CommandError as `get` */
+  patch<Schema extends z.ZodType>(
+    resource: Resource<Schema>,
+    version: ObjectVersion,
+    change: ObjectChange<Schema>,
+  ): Promise<z.output<Schema>>;
   /** kube-apiserver itself. */
   open(): Promise<Kubernetes>;
 }
@@ -41,8 +65,6 @@ export interface EvictionManifest {
   metadata: { name: string; annotations: Record<string, string> };
   spec: { hypervisor: string; reason: string };
 }
-
-const pageSize = 500;
 
 /** Runs `use` with Kubernetes at hand, and cuts the connections. */
 export async function withKubernetes<Result>(
@@ -58,76 +80,73 @@ export async function withKubernetes<Result>(
   }
 }
 
-function accessBy(open: () => Promise<Kubernetes>, config: Config, abort: AbortSignal): KubernetesAccess {
+export function accessBy(open: () => Promise<Kubernetes>, config: Config, abort: AbortSignal): KubernetesAccess {
   const mode = config.modes.Eviction === 'observe' ? 'observe' : 'act';
-  const describe = (answer: unknown): EvictionObject => describeEviction(evictionSchema.parse(answer), mode);
-  const list = async (resource: Resource, query: Record<string, string> = {}, namespace?: string): Promise<unknown[]> =>
-    await listAll(await open(), resource, query, namespace, abort);
+  const evictions = typed(
+    evictionKind,
+    evictionSchema.transform((eviction) => describeEviction(eviction, mode)),
+  );
+  const objects = async (): Promise<KubernetesObjects> => openObjects(await open());
+  const patch: KubernetesAccess['patch'] = async (resource, version, change) =>
+    wellFormed(resource, version, (await objects()).patch(resource, version, change, abort));
 
   return {
     open,
-    listAll: (resource, namespace) => list(resource, {}, namespace),
-    async evictions() {
-      const parsed = (await list(evictionKind)).map((item) => evictionSchema.safeParse(item));
-      return parsed.flatMap(({ data }) => (data === undefined ? [] : [describeEviction(data, mode)]));
+    async list(resource, namespace) {
+      const items = await (await objects()).list({ ...resource, schema: z.unknown() }, { namespace }, abort);
+      const parsed = items.map((item) => ({ item, read: resource.schema.safeParse(item) }));
+      return {
+        found: parsed.flatMap(({ read }) => (read.success ? [read.data] : [])),
+        unreadable: parsed.flatMap(({ item, read }) => (read.success ? [] : [nameOf(item)])),
+      };
     },
+    get: async (resource, key) => wellFormed(resource, key, (await objects()).get(resource, key, abort)),
+    patch,
+    evictions: async () => (await objects()).listValid(evictions, {}, abort),
     async hypervisors() {
-      return (await list(hypervisorKind)).map((item) => (item as { metadata: { name: string } }).metadata.name);
+      const found = await (await objects()).list({ ...hypervisorKind, schema: namedSchema }, {}, abort);
+      return found.map(({ metadata }) => metadata.name);
     },
     async createEviction(manifest) {
-      const kubernetes = await open();
-      const body = { apiVersion: apiVersionOf(evictionKind), kind: evictionKind.kind, ...manifest };
-      return describe(
-        await kubernetes.request({ method: 'POST', path: pathOf(evictionKind), query: { fieldManager }, body }, abort),
-      );
+      const made = await (await objects()).create(evictions, { ...manifest }, abort);
+      if (made === null)
+        throw droverFailure('ObjectConflict', `There is an Eviction ${manifest.metadata.name} already`);
+      return made;
     },
-    async annotate(name, annotations) {
-      const kubernetes = await open();
-      const request = {
-        method: 'PATCH',
-        path: pathOf(evictionKind, { name }),
-        query: { fieldManager },
-        patchType: 'merge',
-        body: { metadata: { annotations } },
-      } as const;
-      return describe(await kubernetes.request(request, abort));
-    },
-    async migrations(evictionUid) {
-      const items = await list(
-        migration,
-        { labelSelector: `${labels.evictionUid}=${evictionUid}` },
-        config.kubernetes.migrationNamespace,
-      );
-      return items
-        .map((item) => migrationSchema.safeParse(item))
-        .flatMap(({ data }) => (data === undefined ? [] : [describeMigration(data)]));
-    },
+    annotate: (name, annotations) => patch(evictions, { name }, { metadata: { annotations } }),
+    migrations: async (evictionUid) =>
+      (await objects()).listValid(
+        typed(migration, migrationSchema.transform(describeMigration)),
+        { namespace: config.kubernetes.migrationNamespace, labelSelector: `${labels.evictionUid}=${evictionUid}` },
+        abort,
+      ),
   };
 }
 
-const pathOf = (resource: Resource, place: { name?: string; namespace?: string } = {}): string =>
-  resourcePath(apiVersionOf(resource), resource.plural, place);
-
-async function listAll(
-  kubernetes: Kubernetes,
-  resource: Resource,
-  query: Record<string, string>,
-  namespace: string | undefined,
-  abort: AbortSignal,
-): Promise<unknown[]> {
-  const path = pathOf(resource, namespace === undefined ? {} : { namespace });
-  const items: unknown[] = [];
-  let next: string | undefined;
-  do {
-    const answer = await kubernetes.request(
-      { method: 'GET', path, query: { ...query, limit: pageSize, continue: next } },
-      abort,
+async function wellFormed<Read>(
+  { kind }: Resource,
+  { namespace, name }: ObjectKey,
+  read: Promise<Read>,
+): Promise<Read> {
+  try {
+    return await read;
+  } catch (error) {
+    if (!isFailure(error, 'AnswerMalformed')) throw error;
+    throw new CommandError(
+      `${kind} ${namespace === undefined ? '' : `${namespace}/`}${name} is not as its schema says, so drover leaves it alone.`,
+      exitCodes.refused,
+      '`drover doctor` compares the CRD that is installed; `drover crds` prints drover’s.',
+      error,
     );
-    const page = answer as { items?: unknown[]; metadata?: { continue?: string } };
-    items.push(...(page.items ?? []));
-    next = page.metadata?.continue === '' ? undefined : page.metadata?.continue;
-  } while (next !== undefined);
-  return items;
+  }
+}
+
+const namedSchema = z.object({ metadata: z.object({ namespace: z.string().optional(), name: z.string() }) });
+
+function nameOf(item: unknown): string {
+  const { namespace, name } = namedSchema.safeParse(item).data?.metadata ?? {};
+  if (name === undefined) return 'one without a name';
+  return namespace === undefined ? name : `${namespace}/${name}`;
 }
 
 /** What of Kubernetes can be shown: the Evictions, or why there are none to show. */

@@ -51,7 +51,7 @@ export const withHypervisors = (
   interruptible(context, (abort) =>
     withTemporal(context, abort, (temporal) =>
       withKubernetes(temporal, (kubernetes) => {
-        const access = hypervisorAccess(kubernetes, abort);
+        const access = hypervisorAccess(kubernetes);
         return use({ context, temporal, kubernetes, access, terminal: context.terminal, abort });
       }),
     ),

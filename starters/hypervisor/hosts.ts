@@ -44,7 +44,7 @@ export const hostsCommand = (context: CommandContext): Command =>
         const { config } = await context.loadConfig();
         await withKubernetes({ context, config, abort }, async (kubernetes) => {
           const [{ hypervisors, unreadable }, { runs, answers, problem }] = await Promise.all([
-            hypervisorAccess(kubernetes, abort).list(),
+            hypervisorAccess(kubernetes).list(),
             askRuns(context, abort),
           ]);
           const hosts = listHosts(hypervisors, runs, answers, { states, attention });

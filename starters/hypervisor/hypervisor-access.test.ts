@@ -1,8 +1,9 @@
 import { tableError } from '../command/error.ts';
 import { droverFailure } from '../../runtime/failure.ts';
-import type { KubernetesRequest } from '../../runtime/kubernetes/kubernetes.ts';
+import { configSchema } from '../../runtime/config/config-schema.ts';
+import type { Kubernetes, KubernetesRequest } from '../../runtime/kubernetes/kubernetes.ts';
 import { hypervisorAccess } from './hypervisor-access.ts';
-import type { KubernetesAccess } from '../command/kubernetes-access.ts';
+import { accessBy } from '../command/kubernetes-access.ts';
 import { retryConflicts } from '../../runtime/kubernetes/retry-conflicts.ts';
 
 const metadata = {
@@ -21,16 +22,19 @@ const hypervisor = {
 };
 const abort = new AbortController().signal;
 
-/** kube-apiserver that answers the one thing, and what it was asked. */
+/** kube-apiserver that answers the one thing, or these items, and what it was asked. */
 function answering(answer: unknown, items: unknown[] = []) {
   const asked: KubernetesRequest[] = [];
   const request = async (one: KubernetesRequest): Promise<unknown> => {
     asked.push(one);
     if (answer instanceof Error) throw answer;
-    return answer;
+    return one.query?.['limit'] === undefined ? answer : { items };
   };
-  const open = async () => ({ request }) as unknown as Awaited<ReturnType<KubernetesAccess['open']>>;
-  return { asked, access: hypervisorAccess({ open, listAll: async () => items }, abort) };
+  const kubernetes = { request } as unknown as Kubernetes;
+  return {
+    asked,
+    access: hypervisorAccess(accessBy(() => Promise.resolve(kubernetes), configSchema.parse({}), abort)),
+  };
 }
 
 test('a change is written on the version that was read, and nothing else with it', async () => {
@@ -85,7 +89,7 @@ test('what is not there, and what is not as it should be', async () => {
   expect([hypervisors.map(({ name }) => name), unreadable]).toEqual([['node-1'], ['odd', 'one without a name']]);
 });
 
-test('where somebody was quicker it is read and decided once more, a few times', async () => {
+test('after a conflict it is read and decided once more, a few times', async () => {
   const conflict = droverFailure('ObjectConflict', 'changed');
   let attempts = 0;
   const failing = (times: number, error: Error) => () =>

@@ -1,5 +1,5 @@
 import type { HypervisorObject } from './hypervisor-objects.ts';
-import { maintenanceBy, parseHypervisor, parseNode } from './hypervisor-objects.ts';
+import { maintenanceBy, shownHypervisors, shownNodes } from './hypervisor-objects.ts';
 import { now } from '../../test/fixtures/starters/progress.ts';
 
 const object = (spec: object, metadata: object = {}, status: object = {}): object => ({
@@ -45,12 +45,12 @@ test.each<[why: string, spec: object, metadata: object, by: string | null]>([
     'drover, as its Node terminates',
   ],
 ])('who maintains it: %s', (_why, spec, metadata, by) => {
-  expect(parseHypervisor(object(spec, metadata))?.maintainedBy).toBe(by);
+  expect(shownHypervisors.schema.parse(object(spec, metadata)).maintainedBy).toBe(by);
 });
 
 test('what people are shown of it', () => {
   expect(
-    parseHypervisor(
+    shownHypervisors.schema.parse(
       object(
         { lifecycleEnabled: false },
         { annotations: { 'drover.dev/mode': 'observe' }, deletionTimestamp: '2026-01-31T11:00:00Z' },
@@ -84,7 +84,7 @@ test.each<[why: string, answer: unknown]>([
   ['another kind', { kind: 'Status' }],
   ['a maintenance that is none', object({ maintenance: 'coffee' })],
 ])('what is no Hypervisor: %s', (_why, answer) => {
-  expect(parseHypervisor(answer)).toBeNull();
+  expect(shownHypervisors.schema.safeParse(answer).success).toBe(false);
 });
 
 const node = (labels?: object) => ({
@@ -104,8 +104,8 @@ test.each<[why: string, answer: unknown, speaks: object | null]>([
     { isHypervisor: true, lifecycle: '' },
   ],
 ])('a Node: %s', (_why, answer, speaks) => {
-  expect(parseNode(answer)).toEqual(
-    speaks === null ? null : { name: 'node-1', uid: 'n', resourceVersion: '5', ...speaks },
+  expect(shownNodes.schema.safeParse(answer).data).toEqual(
+    speaks === null ? undefined : { name: 'node-1', uid: 'n', resourceVersion: '5', ...speaks },
   );
 });
 

@@ -6,7 +6,10 @@ import { hypervisorConditions } from '../../contracts/hypervisor/conditions.ts';
 import type { MaintenanceMode } from '../../contracts/hypervisor/hypervisor.ts';
 import { readDesired, readRecorded } from '../../contracts/hypervisor/read-hypervisor.ts';
 import { fieldManager, hypervisorAnnotations, nodeMarks } from '../../contracts/ids.ts';
+import { hypervisorKind } from '../../contracts/kinds/hypervisor.ts';
+import { node } from '../../contracts/kinds/resources.ts';
 import { nearest } from '../../runtime/config/suggestion.ts';
+import { typed } from '../../runtime/kubernetes/resources.ts';
 import { CommandError } from '../command/error.ts';
 import { exitCodes } from '../command/exit-codes.ts';
 import { formatTime } from '../render/duration.ts';
@@ -55,11 +58,8 @@ export interface SpeakingNode {
   lifecycle: string | null;
 }
 
-/** A Hypervisor as people are shown it, of what kube-apiserver serves; null for what does not fit the schema. */
-export function parseHypervisor(answer: unknown): HypervisorObject | null {
-  const { data } = hypervisorSchema.safeParse(answer);
-  return data === undefined ? null : describeHypervisor(data);
-}
+/** Hypervisors as people are shown them. */
+export const shownHypervisors = typed(hypervisorKind, hypervisorSchema.transform(describeHypervisor));
 
 function describeHypervisor(hypervisor: Hypervisor): HypervisorObject {
   const { metadata, status } = hypervisor;
@@ -116,19 +116,13 @@ const nodeSchema = z.object({
   }),
 });
 
-/** A Node of what kube-apiserver serves; null for what is none. */
-export function parseNode(answer: unknown): SpeakingNode | null {
-  const { data } = nodeSchema.safeParse(answer);
-  if (data === undefined) return null;
-  const { name, uid, resourceVersion, labels = {} } = data.metadata;
-  return {
-    name,
-    uid,
-    resourceVersion,
-    isHypervisor: labels[nodeMarks.virtDriver] !== undefined,
-    lifecycle: labels[nodeMarks.lifecycle] ?? null,
-  };
-}
+export const shownNodes = typed(
+  node,
+  nodeSchema.transform(({ metadata: { name, uid, resourceVersion, labels = {} } }): SpeakingNode => {
+    const isHypervisor = labels[nodeMarks.virtDriver] !== undefined;
+    return { name, uid, resourceVersion, isHypervisor, lifecycle: labels[nodeMarks.lifecycle] ?? null };
+  }),
+);
 
 type Conditioned = Pick<HypervisorObject, 'conditions'>;
 

@@ -140,7 +140,7 @@ async function readHypervisor(
   kubernetes: KubernetesAccess,
   host: string,
 ): Promise<HypervisorDescription | null> {
-  const object = await hypervisorAccess(kubernetes, temporal.abort)
+  const object = await hypervisorAccess(kubernetes)
     .read(host)
     .catch(() => {
       temporal.abort.throwIfAborted();

@@ -45,7 +45,7 @@ async function gather(
   reference: VirtualMachineReference,
 ): Promise<VirtualMachineDescription> {
   const { context, abort } = asking;
-  const access = virtualMachineAccess(kubernetes, abort);
+  const access = virtualMachineAccess(kubernetes);
   const { namespace, name, object, problem } = await find(access, reference, abort);
   const [{ run, problem: ofRun }, stops] = await Promise.all([
     findRun(context, { namespace, name }, abort),

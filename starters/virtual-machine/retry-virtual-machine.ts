@@ -39,7 +39,7 @@ export const retryVirtualMachine = (
   interruptible(context, (abort) =>
     withTemporal(context, abort, (temporal) =>
       withKubernetes(temporal, async (kubernetes) => {
-        const access = virtualMachineAccess(kubernetes, abort);
+        const access = virtualMachineAccess(kubernetes);
         const surroundings = { context, temporal, access, terminal: context.terminal, abort };
         await retryKnown(surroundings, await readKnown(access, reference, abort), by);
       }),

@@ -1,9 +1,10 @@
 import { droverFailure } from '../../runtime/failure.ts';
-import type { KubernetesRequest } from '../../runtime/kubernetes/kubernetes.ts';
-import type { KubernetesAccess } from '../command/kubernetes-access.ts';
+import { configSchema } from '../../runtime/config/config-schema.ts';
+import type { Kubernetes, KubernetesRequest } from '../../runtime/kubernetes/kubernetes.ts';
+import { accessBy } from '../command/kubernetes-access.ts';
 import { virtualMachineAccess } from './virtual-machine-access.ts';
 import type { VirtualMachineObject } from './virtual-machine-facts.ts';
-import { parseVirtualMachine } from './virtual-machine-objects.ts';
+import { shownVirtualMachines } from './virtual-machine-objects.ts';
 
 const object = (spec: object = {}, metadata: object = {}, status: object = {}): object => ({
   apiVersion: 'vmoperator.vmware.com/v1alpha6',
@@ -99,28 +100,29 @@ test.each<[why: string, machine: object, facts: Partial<VirtualMachineObject>]>(
   ],
   ['only looked at', object({}, annotated({ 'drover.dev/mode': 'observe' })), { observed: true }],
 ])('%s', (_why, machine, facts) => {
-  expect(parseVirtualMachine(machine)).toMatchObject({ namespace: 'team', name: 'web', ...facts });
+  expect(shownVirtualMachines.schema.parse(machine)).toMatchObject({ namespace: 'team', name: 'web', ...facts });
 });
 
 test('what is none', () => {
   for (const answer of [null, {}, { ...object(), kind: 'Node' }, object({ powerState: 'Sleeping' })])
-    expect(parseVirtualMachine(answer)).toBeNull();
+    expect(shownVirtualMachines.schema.safeParse(answer).success).toBe(false);
 });
 
 const abort = new AbortController().signal;
 
-/** kube-apiserver that answers the one thing, and what it was asked. */
+/** kube-apiserver that answers the one thing, or these items, and what it was asked. */
 function answering(answer: unknown, items: unknown[] = []) {
   const asked: KubernetesRequest[] = [];
-  const namespaces: (string | undefined)[] = [];
   const request = async (one: KubernetesRequest): Promise<unknown> => {
     asked.push(one);
     if (answer instanceof Error) throw answer;
-    return answer;
+    return one.query?.['limit'] === undefined ? answer : { items };
   };
-  const open = async () => ({ request }) as unknown as Awaited<ReturnType<KubernetesAccess['open']>>;
-  const listAll = async (_definition: unknown, namespace?: string) => (namespaces.push(namespace), items);
-  return { asked, namespaces, access: virtualMachineAccess({ open, listAll }, abort) };
+  const kubernetes = { request } as unknown as Kubernetes;
+  return {
+    asked,
+    access: virtualMachineAccess(accessBy(() => Promise.resolve(kubernetes), configSchema.parse({}), abort)),
+  };
 }
 
 test('an annotation is set on that very object, and on no other of its name', async () => {
@@ -148,12 +150,15 @@ test('what is not there, and what is not as it should be', async () => {
   await expect(answering(droverFailure('KubernetesForbidden', 'may not')).access.read('team', 'web')).rejects.toThrow(
     'may not',
   );
-  const { namespaces, access } = answering(null, [object(), { metadata: { namespace: 'team', name: 'odd' } }, null]);
+  const { asked, access } = answering(null, [object(), { metadata: { namespace: 'team', name: 'odd' } }, null]);
   const { machines, unreadable } = await access.list('team');
   await access.list(null);
-  expect([machines.map(({ name }) => name), unreadable, namespaces]).toEqual([
+  expect([machines.map(({ name }) => name), unreadable, asked.map(({ path }) => path)]).toEqual([
     ['web'],
     ['team/odd', 'one without a name'],
-    ['team', undefined],
+    [
+      '/apis/vmoperator.vmware.com/v1alpha6/namespaces/team/virtualmachines',
+      '/apis/vmoperator.vmware.com/v1alpha6/virtualmachines',
+    ],
   ]);
 });

@@ -1,14 +1,13 @@
 import type { VirtualMachine } from '../../contracts/crds/virtual-machine.ts';
 import { virtualMachineSchema } from '../../contracts/crds/virtual-machine.ts';
+import { virtualMachineKind } from '../../contracts/kinds/virtual-machine.ts';
 import { readVirtualMachine } from '../../contracts/virtual-machine/read-virtual-machine.ts';
 import { virtualMachineLabels } from '../../contracts/virtual-machine/metadata.ts';
+import { typed } from '../../runtime/kubernetes/resources.ts';
 import type { VirtualMachineObject } from './virtual-machine-facts.ts';
 
-/** A VirtualMachine as people are shown it, of what kube-apiserver serves; null for what does not fit the schema. */
-export function parseVirtualMachine(answer: unknown): VirtualMachineObject | null {
-  const { data } = virtualMachineSchema.safeParse(answer);
-  return data === undefined ? null : describeVirtualMachine(data);
-}
+/** VirtualMachines as people are shown them. */
+export const shownVirtualMachines = typed(virtualMachineKind, virtualMachineSchema.transform(describeVirtualMachine));
 
 function describeVirtualMachine(object: VirtualMachine): VirtualMachineObject {
   const { metadata, status = {} } = object;

@@ -51,7 +51,7 @@ export const vmsCommand = (context: CommandContext): Command =>
         const { terminal } = context;
         const { config } = await context.loadConfig();
         await withKubernetes({ context, config, abort }, async (kubernetes) => {
-          const { machines, unreadable } = await virtualMachineAccess(kubernetes, abort).list(namespace ?? null);
+          const { machines, unreadable } = await virtualMachineAccess(kubernetes).list(namespace ?? null);
           const nowMs = context.clock.now();
           const listed = listVirtualMachines(machines, { states, attention }, nowMs);
           if (json || output === 'json') printJson(terminal, listed);

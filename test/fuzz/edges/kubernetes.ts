@@ -22,13 +22,13 @@ import { readStops } from '../../../runtime/stop.ts';
 import { describeEviction, describeMigration } from '../../../starters/eviction/eviction-objects.ts';
 import { hypervisorCommands } from '../../../starters/hypervisor/hypervisor-commands.ts';
 import { readTakenAway } from '../../../starters/hypervisor/hypervisor-description.ts';
-import { parseHypervisor, parseNode } from '../../../starters/hypervisor/hypervisor-objects.ts';
+import { shownHypervisors, shownNodes } from '../../../starters/hypervisor/hypervisor-objects.ts';
 import { listHosts } from '../../../starters/hypervisor/listed-host.ts';
 import { renderHosts } from '../../../starters/render/hypervisor.ts';
 import { plain } from '../../../starters/render/paint.ts';
 import { renderVirtualMachine, renderVirtualMachines } from '../../../starters/render/virtual-machine.ts';
 import { listVirtualMachines } from '../../../starters/virtual-machine/listed-virtual-machine.ts';
-import { parseVirtualMachine } from '../../../starters/virtual-machine/virtual-machine-objects.ts';
+import { shownVirtualMachines } from '../../../starters/virtual-machine/virtual-machine-objects.ts';
 import { type Edge, edge } from '../edge.ts';
 import { hostileText, near, nearJson } from '../hostile.ts';
 
@@ -184,8 +184,8 @@ const judged = (found: Eviction | null): unknown =>
 
 /** A Hypervisor as a person is shown it, in one line of the terminal. */
 function shown(answer: unknown): unknown {
-  const found = parseHypervisor(answer);
-  if (found === null) return null;
+  const found = shownHypervisors.schema.safeParse(answer).data;
+  if (found === undefined) return null;
   const hosts = listHosts([found], [], new Map(), { states: [], attention: false });
   return {
     hosts,
@@ -197,8 +197,8 @@ function shown(answer: unknown): unknown {
 
 /** A VirtualMachine as a person is shown it: in one line, and whole. */
 function shownMachine(answer: unknown): unknown {
-  const object = parseVirtualMachine(answer);
-  if (object === null) return null;
+  const object = shownVirtualMachines.schema.safeParse(answer).data;
+  if (object === undefined) return null;
   const nowMs = Date.parse('2026-02-01T00:00:00Z');
   const { namespace, name } = object;
   return {
@@ -277,7 +277,7 @@ export const kubernetesEdges: readonly Edge[] = [
       metadata: { ...metadata, labels: { [nodeMarks.virtDriver]: 'kvm', [nodeMarks.lifecycle]: 'true' } },
     }),
     failures: [],
-    read: parseNode,
+    read: (answer) => shownNodes.schema.safeParse(answer).data,
   },
   client('a Node', node, (kubernetes) => observeNode(kubernetes, 'node-1', never)),
   {
