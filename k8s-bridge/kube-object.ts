@@ -16,6 +16,7 @@ export const kubeObjectSchema = z.looseObject({
     creationTimestamp: z.string().optional(),
     deletionTimestamp: z.string().optional(),
   }),
+  status: z.unknown().optional(),
 });
 
 export type KubeObject = z.output<typeof kubeObjectSchema>;

@@ -1,17 +1,16 @@
 import type { ActiveMode } from '../contracts/kinds/kind.ts';
 import { setConditions } from '../contracts/conditions.ts';
-import { apiVersionOf, conditionsOf } from '../contracts/kinds/object.ts';
-import { fieldManager } from '../contracts/ids.ts';
+import { conditionsOf } from '../contracts/kinds/object.ts';
 import type { Clock } from '../runtime/clock.ts';
-import { checkAnswer, isFailure } from '../runtime/kubernetes/kubernetes-faults.ts';
 import type { Kubernetes } from '../runtime/kubernetes/kubernetes.ts';
-import { resourcePath } from '../runtime/kubernetes/resource-path.ts';
+import { openObjects } from '../runtime/kubernetes/objects.ts';
+import { typed } from '../runtime/kubernetes/resources.ts';
 import { type Facts, readFacts } from './facts.ts';
 import { kubeObjectSchema } from './kube-object.ts';
 import type { Route } from './routes.ts';
 
 /**
- * Says in the object that a person stopped its run, as nobody else is left to say it (docs/rules.md#a-users-stop). Reads it fresh, and
+ * Reports in the object that a user stopped its run, as no run is left to report it (docs/rules.md#a-users-stop). Reads it fresh, and
  * writes only if it is still the object that was decided about; a change at the same moment is refused by its resourceVersion.
  *
  * @returns whether it was written
@@ -25,8 +24,10 @@ export async function reportStopped(
   message: string,
   abort: AbortSignal,
 ): Promise<boolean> {
-  const place = { name: decided.name, ...(decided.namespace !== null && { namespace: decided.namespace }) };
-  const object = await readOrNull(kubernetes, resourcePath(apiVersionOf(route.row), route.row.plural, place), abort);
+  const objects = openObjects(kubernetes);
+  const resource = typed(route.row, kubeObjectSchema);
+  const key = { name: decided.name, namespace: decided.namespace ?? undefined };
+  const object = await objects.get(resource, key, abort);
   if (object === null) return false;
   const fresh = readFacts(route, object, mode);
   if (
@@ -42,17 +43,7 @@ export async function reportStopped(
     route.row.stopped?.(object, mode, message) ?? [],
     new Date(clock.now()).toISOString(),
   );
-  const body = { metadata: { uid: fresh.uid, resourceVersion: fresh.resourceVersion }, status: { conditions } };
-  const path = resourcePath(apiVersionOf(route.row), route.row.plural, { ...place, subresource: 'status' });
-  await kubernetes.request({ method: 'PATCH', patchType: 'merge', path, query: { fieldManager }, body }, abort);
+  const { uid, resourceVersion } = fresh;
+  await objects.patchStatus(resource, { ...key, uid, resourceVersion }, { conditions }, abort);
   return true;
-}
-
-async function readOrNull(kubernetes: Kubernetes, path: string, abort: AbortSignal) {
-  try {
-    return checkAnswer(kubeObjectSchema, await kubernetes.request({ method: 'GET', path }, abort), `GET ${path}`);
-  } catch (error) {
-    if (isFailure(error, 'ObjectNotFound')) return null;
-    throw error;
-  }
 }

@@ -1,15 +1,15 @@
-import { type Kind, kinds } from '../contracts/kinds/table.ts';
 import { z } from 'zod';
 
+import { type Kind, kinds } from '../contracts/kinds/table.ts';
 import type { Clock } from './clock.ts';
 import { droverFailure } from './failure.ts';
-import { checkAnswer, isAlreadyExists, isFailure } from './kubernetes/kubernetes-faults.ts';
-import { resourcePath } from './kubernetes/resource-path.ts';
+import { isFailure } from './kubernetes/kubernetes-faults.ts';
 import type { Kubernetes } from './kubernetes/kubernetes.ts';
+import { openObjects } from './kubernetes/objects.ts';
 
 /**
- * `drover stop`: a person stops everything, a kind, a cluster or a region. It is kept in a ConfigMap, so that it outlives every process,
- * and is looked at before each mutation (docs/rules.md#a-users-stop).
+ * `drover stop`: a user stops everything, a kind, a cluster or a region. It is kept in a ConfigMap, so that it outlives every process,
+ * and is read before each mutation (docs/rules.md#a-users-stop).
  */
 export const stopConfigMap = 'drover-stop';
 
@@ -36,29 +36,24 @@ export interface StopPlace {
   region: string | null;
 }
 
-/** Asked before each mutation. @throws Stopped; KubernetesUnavailable when nobody can tell */
+/** Asked before each mutation. @throws Stopped; KubernetesUnavailable when that cannot be read */
 export type StopGate = (signal: AbortSignal) => Promise<void>;
 
 const noteSchema = z.object({ by: z.string(), reason: z.string(), at: z.string() });
-const configMapSchema = z.object({ data: z.record(z.string(), z.string()).optional() });
+const configMaps = {
+  group: '',
+  version: 'v1',
+  kind: 'ConfigMap',
+  plural: 'configmaps',
+  schema: z.object({ data: z.record(z.string(), z.string()).optional() }),
+};
 
 const maxAgeMs = 1_000;
 
-const path = (namespace: string): string => resourcePath('v1', 'configmaps', { namespace, name: stopConfigMap });
-
 /** The stops in force. */
 export async function readStops(kubernetes: Kubernetes, namespace: string, signal: AbortSignal): Promise<Stop[]> {
-  try {
-    const { data = {} } = checkAnswer(
-      configMapSchema,
-      await kubernetes.request({ method: 'GET', path: path(namespace) }, signal),
-      `GET ${path(namespace)}`,
-    );
-    return Object.entries(data).flatMap(([key, text]) => parseStop(key, text) ?? []);
-  } catch (error) {
-    if (isFailure(error, 'ObjectNotFound')) return [];
-    throw error;
-  }
+  const found = await openObjects(kubernetes).get(configMaps, { namespace, name: stopConfigMap }, signal);
+  return Object.entries(found?.data ?? {}).flatMap(([key, text]) => parseStop(key, text) ?? []);
 }
 
 /** The widest stop that holds at a place; undefined: none does. */
@@ -68,7 +63,7 @@ export function findStop(stops: readonly Stop[], place: StopPlace): Stop | undef
   return stops.filter(holds).sort((a, b) => order.indexOf(a.of) - order.indexOf(b.of))[0];
 }
 
-/** As people read it: `everything by jane since …: reason`. */
+/** As users read it: `everything by jane since …: reason`. */
 export const describeStop = ({ of, name, by, reason, at }: Stop): string =>
   `${of === 'all' ? 'Everything' : `${of} ${name}`} was stopped by ${by} at ${at}${reason === '' ? '' : `: ${reason}`}`;
 
@@ -81,14 +76,10 @@ export async function setStop(
 ): Promise<void> {
   const data = { [stopKey(scope)]: JSON.stringify({ by, reason, at }) };
   if (await patch(kubernetes, namespace, data, signal)) return;
-  const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: stopConfigMap, namespace }, data };
-  try {
-    await kubernetes.request({ method: 'POST', path: resourcePath('v1', 'configmaps', { namespace }), body }, signal);
-  } catch (error) {
-    if (!isAlreadyExists(error)) throw error;
-    // Somebody else stopped something at the same moment.
-    await patch(kubernetes, namespace, data, signal);
-  }
+  const object = { metadata: { namespace, name: stopConfigMap }, data };
+  const made = await openObjects(kubernetes).create(configMaps, object, signal);
+  // Another user stopped something at the same moment.
+  if (made === null) await patch(kubernetes, namespace, data, signal);
 }
 
 /** Lifts the stop of that scope, or all of them. Returns what was lifted. */
@@ -106,8 +97,8 @@ export async function liftStops(
 }
 
 /**
- * One answer serves all who ask within a second; a failure serves nobody but those who wait for it. When kube-apiserver cannot say that
- * nothing is stopped, nothing is changed.
+ * One answer serves all callers within a second; a failure serves those only that wait for it. When kube-apiserver cannot say that nothing
+ * is stopped, nothing is changed.
  */
 export function createStopGate(
   kubernetes: Kubernetes,
@@ -142,7 +133,7 @@ async function patch(
   signal: AbortSignal,
 ): Promise<boolean> {
   try {
-    await kubernetes.request({ method: 'PATCH', path: path(namespace), body: { data }, patchType: 'merge' }, signal);
+    await openObjects(kubernetes).patch(configMaps, { namespace, name: stopConfigMap }, { data }, signal);
     return true;
   } catch (error) {
     if (isFailure(error, 'ObjectNotFound')) return false;

@@ -1,7 +1,10 @@
+import { z } from 'zod';
+
 import { toCustomResourceDefinition } from '../../contracts/crds/custom-resource-definition.ts';
 import type { ResourceDefinition } from '../../contracts/crds/definition.ts';
 import { isFailure } from '../../runtime/kubernetes/kubernetes-faults.ts';
 import type { Kubernetes } from '../../runtime/kubernetes/kubernetes.ts';
+import { openObjects } from '../../runtime/kubernetes/objects.ts';
 import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
 import { describeStop, readStops } from '../../runtime/stop.ts';
 import { formatDuration } from '../render/duration.ts';
@@ -110,6 +113,8 @@ async function checkServed(
   return fail(check, 'not installed', '`drover crds | kubectl apply --server-side -f -` installs it.');
 }
 
+const namespaces = { group: '', version: 'v1', kind: 'Namespace', plural: 'namespaces', schema: z.unknown() };
+
 /** Who may not read namespaces learns of a missing one by the first refusal. */
 export async function checkNamespace(
   kubernetes: Kubernetes,
@@ -119,18 +124,11 @@ export async function checkNamespace(
 ): Promise<Finding[]> {
   const check = `namespace ${namespace}`;
   try {
-    await kubernetes.request({ method: 'GET', path: resourcePath('v1', 'namespaces', { name: namespace }) }, signal);
-    return [ok(check, what)];
+    const advice = `kubectl create namespace ${namespace}, or name another one in drover’s settings.`;
+    const found = await openObjects(kubernetes).get(namespaces, { name: namespace }, signal);
+    return [found === null ? fail(check, `there is none, and ${what}`, advice) : ok(check, what)];
   } catch (error) {
     if (isFailure(error, 'KubernetesForbidden')) return [];
-    if (isFailure(error, 'ObjectNotFound'))
-      return [
-        fail(
-          check,
-          `there is none, and ${what}`,
-          `kubectl create namespace ${namespace}, or name another one in drover’s settings.`,
-        ),
-      ];
     throw error;
   }
 }

@@ -2,15 +2,21 @@ import { z } from 'zod';
 
 import { fencingLease } from '../../../contracts/ids.ts';
 import type { FencingClaim } from '../../../contracts/node-failure/activities.ts';
-import { checkAnswer, isFailure } from '../../../runtime/kubernetes/kubernetes-faults.ts';
+import { droverFailure } from '../../../runtime/failure.ts';
 import type { Kubernetes } from '../../../runtime/kubernetes/kubernetes.ts';
-import { resourcePath } from '../../../runtime/kubernetes/resource-path.ts';
+import { openObjects } from '../../../runtime/kubernetes/objects.ts';
 import { retryConflicts } from '../../../runtime/kubernetes/retry-conflicts.ts';
 
-const leaseSchema = z.object({
-  metadata: z.object({ resourceVersion: z.string().min(1) }),
-  spec: z.object({ holderIdentity: z.string().nullish(), renewTime: z.string().nullish() }).prefault({}),
-});
+const leases = {
+  group: 'coordination.k8s.io',
+  version: 'v1',
+  kind: 'Lease',
+  plural: 'leases',
+  schema: z.object({
+    metadata: z.object({ resourceVersion: z.string().min(1) }),
+    spec: z.object({ holderIdentity: z.string().nullish(), renewTime: z.string().nullish() }).prefault({}),
+  }),
+};
 
 /** Which host drover fenced last by itself, and when, in milliseconds since the epoch. */
 export interface LastFencing {
@@ -62,23 +68,15 @@ async function readLease(
   nowMs: number,
   signal: AbortSignal,
 ): Promise<{ last: LastFencing | null; resourceVersion: string } | null> {
-  const path = resourcePath('coordination.k8s.io/v1', 'leases', { namespace, name: fencingLease });
-  try {
-    const { metadata, spec } = checkAnswer(
-      leaseSchema,
-      await kubernetes.request({ method: 'GET', path }, signal),
-      `GET ${path}`,
-    );
-    const atMs = Date.parse(spec.renewTime ?? '');
-    const host = spec.holderIdentity ?? '';
-    return {
-      last: host === '' ? null : { host, atMs: Number.isNaN(atMs) ? nowMs : atMs },
-      resourceVersion: metadata.resourceVersion,
-    };
-  } catch (error) {
-    if (isFailure(error, 'ObjectNotFound')) return null;
-    throw error;
-  }
+  const found = await openObjects(kubernetes).get(leases, { namespace, name: fencingLease }, signal);
+  if (found === null) return null;
+  const { metadata, spec } = found;
+  const atMs = Date.parse(spec.renewTime ?? '');
+  const host = spec.holderIdentity ?? '';
+  return {
+    last: host === '' ? null : { host, atMs: Number.isNaN(atMs) ? nowMs : atMs },
+    resourceVersion: metadata.resourceVersion,
+  };
 }
 
 async function write(
@@ -89,17 +87,11 @@ async function write(
   nowMs: number,
   signal: AbortSignal,
 ): Promise<void> {
-  const renewTime = new Date(nowMs).toISOString().replace('Z', '000Z');
-  const body = {
-    apiVersion: 'coordination.k8s.io/v1',
-    kind: 'Lease',
-    metadata: { name: fencingLease, namespace, ...(resourceVersion === null ? {} : { resourceVersion }) },
-    spec: { holderIdentity: host, renewTime },
-  };
-  const collection = resourcePath('coordination.k8s.io/v1', 'leases', { namespace });
-  const request =
-    resourceVersion === null
-      ? ({ method: 'POST', path: collection } as const)
-      : ({ method: 'PUT', path: `${collection}/${fencingLease}` } as const);
-  await kubernetes.request({ ...request, body }, signal);
+  const objects = openObjects(kubernetes);
+  const metadata = { namespace, name: fencingLease };
+  const spec = { holderIdentity: host, renewTime: new Date(nowMs).toISOString().replace('Z', '000Z') };
+  if (resourceVersion !== null)
+    await objects.replace(leases, { metadata: { ...metadata, resourceVersion }, spec }, signal);
+  else if ((await objects.create(leases, { metadata, spec }, signal)) === null)
+    throw droverFailure('ObjectConflict', `Lease ${namespace}/${fencingLease} was made in this moment`);
 }
