@@ -63,7 +63,7 @@ async function examineAll(
   fix: boolean,
   abort: AbortSignal,
 ): Promise<Finding[]> {
-  // Everything else is told by the settings, so nothing can be checked without them.
+  // Everything else depends on the settings, so nothing can be checked without them.
   const { config, file } = await context.loadConfig();
   const settings = ok('settings', file ?? 'no file, so everything is at its default');
   const openstack = readOpenStack(config, context.env);

@@ -162,7 +162,7 @@ async function loadCommand(name: string, { load }: CommandEntry): Promise<MakeCo
   return make;
 }
 
-/** Loads every command, for whoever runs many in one process and cannot wait for one when it is meant. */
+/** Loads every command, for a process that runs many and cannot wait for one when it is meant. */
 export async function loadCommands(): Promise<void> {
   for (const [name, entry] of Object.entries(commands)) await loadCommand(name, entry);
 }

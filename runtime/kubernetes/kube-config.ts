@@ -75,9 +75,9 @@ function load(config: KubeConfig, kubeconfig: string | null, env: NodeJS.Process
     else if (existsSync(inClusterToken)) config.loadFromCluster();
     else throw new Error('there is no kubeconfig: set KUBECONFIG, or kubernetes.kubeconfig in drover’s settings');
   } catch (error) {
-    // Further lines of the parser's words quote the file, and with it perhaps a token.
-    const [words = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
-    throw droverFailure('InvalidConfiguration', named === '' ? words : `kubeconfig ${named}: ${words}`);
+    // Further lines of the message quote the file, and with it perhaps a token.
+    const [message = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
+    throw droverFailure('InvalidConfiguration', named === '' ? message : `kubeconfig ${named}: ${message}`);
   }
   return named === '' ? 'the kubeconfig' : `kubeconfig ${named}`;
 }

@@ -23,7 +23,7 @@ const rows: [httpStatus: number, body: string, code: string, words: string][] = 
   [429, status('TooManyRequests'), 'KubernetesUnavailable', 'its words'],
   [500, status('InternalError'), 'KubernetesUnavailable', 'its words'],
   [502, '<html>bad gateway</html>', 'KubernetesUnavailable', 'bad gateway'],
-  [503, '', 'KubernetesUnavailable', 'no words'],
+  [503, '', 'KubernetesUnavailable', 'no message'],
 ];
 
 test.each(rows)('%d with %s is %s', (httpStatus, body, code, words) => {

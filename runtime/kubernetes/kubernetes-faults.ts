@@ -29,7 +29,7 @@ export interface KubernetesFaultDetails {
  */
 export function refusalFailure(httpStatus: number, body: string, what: string, retryAfter = ''): ApplicationFailure {
   const status = readStatus(body);
-  const words = status?.message ?? (redactedStart(body, 200) || 'no words');
+  const message = status?.message ?? (redactedStart(body, 200) || 'no message');
   const details: KubernetesFaultDetails = {
     httpStatus,
     reason: status?.reason ?? '',
@@ -43,7 +43,7 @@ export function refusalFailure(httpStatus: number, body: string, what: string, r
       { details },
     );
   }
-  return droverFailure(refusalCode(httpStatus), `${what}: kube-apiserver answered ${httpStatus}: ${words}`, {
+  return droverFailure(refusalCode(httpStatus), `${what}: kube-apiserver answered ${httpStatus}: ${message}`, {
     details,
   });
 }
@@ -75,7 +75,7 @@ export function transportFailure(error: unknown, what: string, server: string): 
   });
 }
 
-/** In words. Several addresses tried at once fail as one error that has no words of its own. */
+/** Several addresses that are tried at once fail as one error without a message of its own. */
 function describe(error: unknown): string {
   const {
     name,

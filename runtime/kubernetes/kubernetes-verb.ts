@@ -1,6 +1,6 @@
 const verbs = { GET: 'get', POST: 'create', PUT: 'update', PATCH: 'patch', DELETE: 'delete' } as const;
 
-/** What a request does in Kubernetes' own words, without names: `list evictions`, `patch evictions/status`. Pure. */
+/** What a request does by the verbs of Kubernetes, without names: `list evictions`, `patch evictions/status`. Pure. */
 export function kubernetesVerb({
   method,
   path,

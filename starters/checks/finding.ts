@@ -2,7 +2,7 @@ import { explainError } from '../command/explain-error.ts';
 
 /** What one check of `drover doctor` found; also an element of its `--json`. */
 export interface Finding {
-  /** What was looked at. */
+  /** What was checked. */
   check: string;
   status: 'ok' | 'warn' | 'fail';
   message: string;
@@ -31,11 +31,11 @@ const checkTimeoutMs = 15_000;
 export async function examine(
   check: string,
   abort: AbortSignal,
-  look: (signal: AbortSignal) => Promise<Finding | Finding[]>,
+  run: (signal: AbortSignal) => Promise<Finding | Finding[]>,
 ): Promise<Finding[]> {
   const limit = AbortSignal.timeout(checkTimeoutMs);
   try {
-    return [await look(AbortSignal.any([abort, limit]))].flat();
+    return [await run(AbortSignal.any([abort, limit]))].flat();
   } catch (error) {
     abort.throwIfAborted();
     if (limit.aborted)

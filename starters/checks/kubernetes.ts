@@ -44,7 +44,7 @@ export async function reviewSelf(kubernetes: Kubernetes, signal: AbortSignal): P
   };
 }
 
-/** Deadlines and ages would be told wrongly. */
+/** Deadlines and ages would be shown wrongly. */
 const greatestSkewMs = 5_000;
 
 /** kube-apiserver tells its time in whole seconds. */
@@ -57,7 +57,7 @@ export function checkClock(serverTimeMs: number | null, nowMs: number): Finding[
     warn(
       'clock',
       `this machine is ${formatDuration(distanceMs)} ${skewMs < 0 ? 'behind' : 'ahead of'} kube-apiserver`,
-      'Synchronise the clocks (NTP): deadlines and ages are told wrongly.',
+      'Synchronise the clocks (NTP): deadlines and ages are shown wrongly.',
     ),
   ];
 }

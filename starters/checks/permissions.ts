@@ -151,7 +151,7 @@ interface Review {
   status?: { allowed?: boolean };
 }
 
-/** What of `needs` is denied to `user`, or to whoever asks where it is null. */
+/** What of `needs` is denied to `user`, or to the caller where it is null. */
 async function findDenied(
   kubernetes: Kubernetes,
   user: string | null,
@@ -189,7 +189,7 @@ function accessReview(user: string | null, verb: string, { group, resource, name
   return { method: 'POST', path: resourcePath('authorization.k8s.io/v1', `${kind.toLowerCase()}s`), body } as const;
 }
 
-/** Groups are not looked up by kube-apiserver: whoever asks about a service account names them. */
+/** Groups are not looked up by kube-apiserver: a review of a service account names them. */
 function groupsOf(user: string): string[] {
   const [, , namespace = ''] = user.split(':');
   return ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated'];

@@ -11,7 +11,7 @@ const replacedLease = '4c28796a.cloud.sap';
 
 const check = 'replaced operator';
 
-/** A `coordination.k8s.io/v1` Lease, as far as it tells whether somebody holds it. */
+/** A `coordination.k8s.io/v1` Lease, as far as it tells whether it is held. */
 export interface HeldLease {
   metadata: { name: string; namespace?: string };
   spec?: { holderIdentity?: string | null; renewTime?: string | null; leaseDurationSeconds?: number | null };
@@ -61,7 +61,7 @@ export function judgeReplacedOperator(leases: readonly HeldLease[], mode: Mode, 
     : warn(check, `it runs, and drover is off: ${who}`, 'Nothing to do until drover is switched on.');
 }
 
-/** Its holder renews it every few seconds; twice its duration without a renewal, nobody is there. */
+/** Its holder renews it every few seconds; twice its duration without a renewal, its holder is gone. */
 function isHeld({ spec }: HeldLease, nowMs: number): boolean {
   const { holderIdentity, renewTime, leaseDurationSeconds } = spec ?? {};
   if ((holderIdentity ?? '') === '' || renewTime === null || renewTime === undefined) return false;

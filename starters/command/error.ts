@@ -21,6 +21,6 @@ export class CommandError extends Error {
 export const usageError = (message: string, advice: string | null = null): CommandError =>
   new CommandError(message, exitCodes.usage, advice);
 
-/** A row of the error table, told by the command line itself. */
+/** A row of the error table, reported by the command line itself. */
 export const tableError = (code: ErrorCode, message: string, cause?: unknown): CommandError =>
   new CommandError(message, exitCodeOf(code), errors[code].advice, cause);

@@ -39,6 +39,6 @@ const exceptions: Partial<Record<ErrorCode, ExitCode>> = {
 export const exitCodeOf = (code: ErrorCode): ExitCode =>
   exceptions[code] ?? (errors[code].retryable ? exitCodes.unreachable : exitCodes.refused);
 
-/** The exit code for how an eviction ended: whoever waits for an empty host must not go on when it is not. */
+/** The exit code for how an eviction ended: a script that waits for an empty host must not go on when it is not. */
 export const exitCodeOfEnding = (outcome: Ending['outcome']): ExitCode =>
   outcome === 'Failed' || outcome === 'Stopped' || outcome === 'Terminated' ? exitCodes.failed : exitCodes.ok;

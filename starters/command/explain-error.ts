@@ -20,7 +20,7 @@ const doctorAdvice = 'Try again; `drover doctor` tells which system does not ans
 const workerAdvice =
   'Is a worker running? `drover doctor` tells; `drover worker` starts one. What was sent before stays with Temporal.';
 
-/** Errors are told apart by name and code, so that nothing heavy needs to be loaded to explain one. */
+/** Errors are distinguished by name and code, so that nothing heavy needs to be loaded to explain one. */
 interface Fault extends Error {
   code?: unknown;
   type?: unknown;
@@ -103,12 +103,12 @@ function explainTemporal(fault: Fault): CommandError | null {
 
 function explainGrpc(fault: Fault): CommandError | null {
   if (typeof fault.code !== 'number' || typeof fault.details !== 'string') return null;
-  const words = fault.details;
+  const detail = fault.details;
   switch (fault.code) {
     case grpc.unavailable:
     case grpc.exhausted:
     case grpc.cancelled:
-      return new CommandError(`Temporal cannot be reached: ${words}`, exitCodes.unreachable, temporalAdvice, fault);
+      return new CommandError(`Temporal cannot be reached: ${detail}`, exitCodes.unreachable, temporalAdvice, fault);
     case grpc.deadlineExceeded:
       return new CommandError(
         'Temporal or the worker did not answer in time.',
@@ -117,19 +117,19 @@ function explainGrpc(fault: Fault): CommandError | null {
         fault,
       );
     case grpc.notFound:
-      return new CommandError(`Temporal: ${words}`, exitCodes.notFound, temporalAdvice, fault);
+      return new CommandError(`Temporal: ${detail}`, exitCodes.notFound, temporalAdvice, fault);
     case grpc.invalidArgument:
-      return new CommandError(`Temporal refused the request: ${words}`, exitCodes.usage, null, fault);
+      return new CommandError(`Temporal refused the request: ${detail}`, exitCodes.usage, null, fault);
     case grpc.permissionDenied:
     case grpc.unauthenticated:
       return new CommandError(
-        `Temporal: ${words}`,
+        `Temporal: ${detail}`,
         exitCodes.refused,
         'Check the API key or the certificate of the Temporal profile.',
         fault,
       );
     default:
-      return new CommandError(`Temporal: ${words}`, exitCodes.unreachable, temporalAdvice, fault);
+      return new CommandError(`Temporal: ${detail}`, exitCodes.unreachable, temporalAdvice, fault);
   }
 }
 

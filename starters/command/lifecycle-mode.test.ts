@@ -43,7 +43,7 @@ test.each<
   ],
   ['observing', 'VirtualMachine', 'observe', 'drover.yaml', {}, false, /only observes VirtualMachines/u],
   ['acting', 'Hypervisor', 'act', 'drover.yaml', {}, false, null],
-  ['the object asks for no more', 'Hypervisor', 'act', 'drover.yaml', {}, true, /node-1 asks drover to look only/u],
+  ['the object asks for no more', 'Hypervisor', 'act', 'drover.yaml', {}, true, /node-1 asks drover to observe only/u],
 ])('what keeps drover from acting: %s', (_why, kind, mode, file, env, observed, words) => {
   const said = whyNothingHappens(
     kind,

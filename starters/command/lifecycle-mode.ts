@@ -22,6 +22,6 @@ export function whyNothingHappens(
   if (mode === 'observe')
     return `drover only observes ${kind}s (modes.${kind} in ${where}): the condition Observed says what it would do.`;
   return object?.observed === true
-    ? `${object.name} asks drover to look only (annotation drover.dev/mode): the condition Observed says what it would do.`
+    ? `${object.name} asks drover to observe only (annotation drover.dev/mode): the condition Observed says what it would do.`
     : null;
 }

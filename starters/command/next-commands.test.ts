@@ -7,7 +7,7 @@ const situation = (facts: Partial<Situation>): Situation => ({
   running: true,
   progress: sampleProgress({ instances: [] }),
   outcome: null,
-  eviction: { name: 'node-1', settled: false },
+  eviction: { name: 'node-1', reconciled: false },
   obstacles: [],
   stopped: false,
   leftDisabled: null,

@@ -16,12 +16,12 @@ export interface Situation {
   /** How the last run ended, where none is running. */
   outcome: Ending['outcome'] | null;
   /** The Eviction of the host, where there is one. */
-  eviction: { name: string; settled: boolean } | null;
-  /** Ids of the obstacles that nobody has accepted. */
+  eviction: { name: string; reconciled: boolean } | null;
+  /** Ids of the obstacles that no user has accepted. */
   obstacles: readonly string[];
   /** A `drover stop` holds it up. */
   stopped: boolean;
-  /** It has ended and left the compute service disabled; null when nobody can tell. */
+  /** It has ended and left the compute service disabled; null when that is not known. */
   leftDisabled: boolean | null;
 }
 
@@ -47,7 +47,7 @@ function unblock({ host, progress, obstacles, stopped }: Situation): NextCommand
 }
 
 export const noWorker: readonly NextCommand[] = [
-  { command: 'drover doctor', why: 'no worker answers for this run: see which queue nobody polls' },
+  { command: 'drover doctor', why: 'no worker answers for this run: see which queue is not polled' },
   { command: 'drover worker', why: 'start a worker here' },
 ];
 
@@ -83,7 +83,7 @@ const steer = ({ host }: Situation): NextCommand[] => [
 
 function beginning({ host, eviction, stopped }: Situation): NextCommand[] {
   if (eviction === null) return [{ command: `drover evict ${host} --reason "…"`, why: 'empty the host' }];
-  if (eviction.settled) return [{ command: `drover retry ${host}`, why: 'do it again' }];
+  if (eviction.reconciled) return [{ command: `drover retry ${host}`, why: 'do it again' }];
   return [
     ...(stopped ? liftStop : []),
     { command: `drover retry ${host}`, why: 'start it now: no run has taken it up' },

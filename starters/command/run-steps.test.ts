@@ -14,10 +14,10 @@ const event = (id: number, seconds: number, facts: object): HistoryEvent =>
   }) as unknown as HistoryEvent;
 const of = (id: number) => ({ scheduledEventId: { toString: () => String(id) } });
 
-const began = (id: number, name: string, words: string | null, seconds = 0): HistoryEvent =>
+const began = (id: number, name: string, summary: string | null, seconds = 0): HistoryEvent =>
   event(id, seconds, {
     activityTaskScheduledEventAttributes: { activityId: `a-${String(id)}`, activityType: { name } },
-    ...(words !== null && { userMetadata: { summary: text(words) } }),
+    ...(summary !== null && { userMetadata: { summary: text(summary) } }),
   });
 const started = (id: number, begin: number, attempt: number): HistoryEvent =>
   event(id, 0, { activityTaskStartedEventAttributes: { ...of(begin), attempt } });
@@ -32,7 +32,7 @@ test.each<[why: string, events: HistoryEvent[], pending: PendingActivity[], step
     [],
     [
       {
-        words: 'Power web on',
+        summary: 'Power web on',
         activity: 'submitPower',
         at: '2026-01-31T12:00:00.250Z',
         endedAt: '2026-01-31T12:00:03.250Z',
@@ -46,7 +46,7 @@ test.each<[why: string, events: HistoryEvent[], pending: PendingActivity[], step
     'one without words',
     [began(5, 'submitPower', null)],
     [],
-    [{ words: 'submitPower', end: null, endedAt: null, attempts: 1 }],
+    [{ summary: 'submitPower', end: null, endedAt: null, attempts: 1 }],
   ],
   [
     'one that failed',
@@ -97,8 +97,8 @@ test.each<[why: string, events: HistoryEvent[], pending: PendingActivity[], step
     [began(9, 'x', 'second', 9), completed(7, 5, 3), began(5, 'x', 'first')],
     [],
     [
-      { words: 'first', end: 'done' },
-      { words: 'second', end: null },
+      { summary: 'first', end: 'done' },
+      { summary: 'second', end: null },
     ],
   ],
   ['an end whose beginning is further back', [completed(7, 5, 3)], [], []],
@@ -112,6 +112,6 @@ test('words that are encrypted with a key that is missing are left', async () =>
     payloadCodecs: [{ encode: async (payloads) => payloads, decode: () => Promise.reject(new Error('no key')) }],
   });
   expect(await readSteps([began(5, 'submitPower', 'Power web on')], [], locked)).toEqual([
-    expect.objectContaining({ words: 'submitPower' }),
+    expect.objectContaining({ summary: 'submitPower' }),
   ]);
 });

@@ -10,7 +10,7 @@ type Timestamp = NonNullable<HistoryEvent['eventTime']>;
 /** One call that a run has made, as its history tells it. Times are RFC 3339. */
 export interface RunStep {
   /** What it is for, in the words of the run; where they cannot be read, the name of the activity. */
-  words: string;
+  summary: string;
   activity: string;
   at: string;
   endedAt: string | null;
@@ -40,7 +40,7 @@ export const payloadReader =
 /**
  * The calls of a run, the first one first.
  *
- * @param events in any order; of a call whose beginning is not among them nothing is told
+ * @param events in any order; a call whose beginning is not among them is left out
  */
 export async function readSteps(
   events: readonly HistoryEvent[],
@@ -64,7 +64,7 @@ export async function readSteps(
       const open = end === undefined ? waiting.get(scheduled?.activityId) : undefined;
       const words = userMetadata?.summary ? await read(userMetadata.summary) : null;
       return {
-        words: typeof words === 'string' && words !== '' ? words : activity,
+        summary: typeof words === 'string' && words !== '' ? words : activity,
         activity,
         at: timeOf(eventTime),
         endedAt: end === undefined ? null : timeOf(end.time),

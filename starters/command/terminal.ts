@@ -9,7 +9,7 @@ export interface Terminal {
   draw(text: string): void;
   /** A remark to the person. */
   remark(line: string): void;
-  /** Somebody looks at standard output, and it can be drawn on. */
+  /** A user reads standard output, and it can be drawn on. */
   isInteractive: boolean;
   paint: Paint;
   /** Columns of the window; Infinity where there is none, so that nothing is cut off in a file. */

@@ -1,4 +1,4 @@
-/** A process that serves until it is told to stop. */
+/** A process that serves until it is signalled to stop. */
 export interface Serving {
   /** Finishes what it has begun. */
   stop(): Promise<unknown>;

@@ -1,5 +1,5 @@
 /**
- * Where a run can be looked at in Temporal's Web UI; null when nobody says where that is. Neither Temporal's profiles nor its variables
+ * Where a run is shown in Temporal's Web UI; null when no setting says where that is. Neither Temporal's profiles nor its variables
  * name the Web UI, so drover has a variable of its own.
  *
  * @see DROVER_WEB_UI in docs/commands.md

@@ -3,14 +3,14 @@ import type { Ending, EvictionObject } from './eviction-objects.ts';
 import { sampleEviction } from '../../test/fixtures/starters/eviction.ts';
 
 const object = (name: string, facts: Partial<EvictionObject> = {}): EvictionObject =>
-  sampleEviction({ name, uid: `uid-${name}`, createdAt: '2026-01-31T12:00:00Z', settled: true, ...facts });
+  sampleEviction({ name, uid: `uid-${name}`, createdAt: '2026-01-31T12:00:00Z', reconciled: true, ...facts });
 
 test.each<[why: string, objects: EvictionObject[], named: string | null, chosen: string | null]>([
   ['none', [], null, null],
-  ['the one that the run names', [object('a'), object('b', { settled: false })], 'a', 'a'],
+  ['the one that the run names', [object('a'), object('b', { reconciled: false })], 'a', 'a'],
   [
-    'one that is not settled',
-    [object('a', { createdAt: '2026-02-01T00:00:00Z' }), object('b', { settled: false })],
+    'one that is not reconciled',
+    [object('a', { createdAt: '2026-02-01T00:00:00Z' }), object('b', { reconciled: false })],
     null,
     'b',
   ],

@@ -18,7 +18,7 @@ export interface EvictionDescription {
   ending: Ending | null;
   /** The Eviction that the run serves or served; null where there is none, or Kubernetes cannot be read. */
   eviction: EvictionObject | null;
-  /** Further Evictions of the host that are not settled. */
+  /** Further Evictions of the host that are not reconciled. */
   others: EvictionObject[];
   /** Runs before the last. */
   earlier: { run: EvictionRun; ending: Ending | null }[];
@@ -40,15 +40,15 @@ export const situationOf = ({ host, run, progress, ending, eviction, stops }: Ev
   host,
   running: run?.status === 'Running',
   progress,
-  // An Eviction that somebody made or revived after the last run is at its beginning again.
-  outcome: eviction !== null && !eviction.settled ? null : (ending?.outcome ?? null),
+  // An Eviction that was made or revived after the last run is at its beginning again.
+  outcome: eviction !== null && !eviction.reconciled ? null : (ending?.outcome ?? null),
   eviction,
   obstacles: progress === null ? refusingObstacles(eviction) : openObstacles(progress),
   stopped: stops.length > 0,
   leftDisabled: eviction === null ? null : isLeftDisabled(eviction),
 });
 
-/** Ids of the obstacles that nobody has accepted. */
+/** Ids of the obstacles that no user has accepted. */
 export const openObstacles = ({ obstacles }: EvictionProgress): string[] =>
   obstacles.filter(({ accepted }) => !accepted).map(({ id }) => id);
 
@@ -65,7 +65,7 @@ const isLeftDisabled = ({ conditions }: EvictionObject): boolean =>
 
 /**
  * How it ended, in the words of the Eviction where the run's own are lost: Temporal keeps no message of a run that closes as cancelled, and
- * none of drover's where somebody terminated it.
+ * none of drover's where it was terminated.
  */
 export function withStory(ending: Ending, eviction: EvictionObject | null): Ending {
   const evicting = eviction === null ? undefined : findCondition(eviction.conditions, evictionConditions.evicting);
@@ -78,7 +78,7 @@ export function chooseEviction(objects: readonly EvictionObject[], named: string
   const newestFirst = objects.toSorted((a, b) => b.createdAt.localeCompare(a.createdAt));
   return (
     newestFirst.find(({ name }) => name === named) ??
-    newestFirst.find(({ settled }) => !settled) ??
+    newestFirst.find(({ reconciled }) => !reconciled) ??
     newestFirst[0] ??
     null
   );

@@ -16,7 +16,7 @@ export const describeEviction = (eviction: Eviction, mode: 'observe' | 'act'): E
   deleting: eviction.metadata.deletionTimestamp !== undefined,
   annotations: eviction.metadata.annotations ?? {},
   conditions: eviction.status?.conditions ?? [],
-  settled: kindTable.Eviction.isReconciled(eviction, mode),
+  reconciled: kindTable.Eviction.isReconciled(eviction, mode),
 });
 
 const binaryUnits = ['KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'];
@@ -86,8 +86,8 @@ export interface EvictionObject {
   deleting: boolean;
   annotations: Record<string, string>;
   conditions: Condition[];
-  /** Its story is over and nobody asked for more. */
-  settled: boolean;
+  /** Its spec is reached, and no retry is pending. */
+  reconciled: boolean;
 }
 
 /** The Migration object of one server, as far as people are shown it. */

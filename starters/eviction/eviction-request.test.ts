@@ -37,7 +37,7 @@ test.each<
     'an earlier one has the name',
     {},
     hosts,
-    [object({ settled: true })],
+    [object({ reconciled: true })],
     { do: 'create', name: 'node-1-20260131120000' },
   ],
   ['nobody registers Hypervisors', { host: 'node-9' }, [], [], { do: 'create', name: 'node-9' }],

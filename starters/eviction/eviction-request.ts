@@ -47,7 +47,7 @@ export function planEviction(
   if (hypervisors !== null && hypervisors.length > 0 && !hypervisors.includes(host))
     throw unknownHost(host, hypervisors, 'Nothing was started.');
   const [first] = objects
-    .filter((object) => object.host === host && !object.settled)
+    .filter((object) => object.host === host && !object.reconciled)
     .sort((a, b) => a.createdAt.localeCompare(b.createdAt));
   if (first === undefined) return { do: 'create', name: freeName(host, objects, nowMs) };
   const differences = findDifferences(request, first);

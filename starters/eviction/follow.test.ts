@@ -2,7 +2,7 @@ import type { EvictionProgress } from '../../contracts/eviction/eviction.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import { tableError } from '../command/error.ts';
 import type { Ending } from './eviction-objects.ts';
-import { follow, jsonView, liveView, type Look, plainView } from './follow.ts';
+import { follow, jsonView, liveView, type Observed, plainView } from './follow.ts';
 import { ago, sampleInstance, sampleProgress } from '../../test/fixtures/starters/progress.ts';
 import type { Paper } from '../../test/fixtures/starters/context.ts';
 import { paper } from '../../test/fixtures/starters/context.ts';
@@ -13,15 +13,15 @@ const moving = (percent: number): EvictionProgress =>
     instances: [sampleInstance({ name: 'web-1', state: 'moving', attempt: 1, percent, since: ago(10) })],
   });
 
-/** Plays looks one after the other; an Error is a look that failed. */
-function playing(looks: (Look | Error)[], percents: Record<string, number> | Error = {}) {
-  const remaining = [...looks];
+/** Plays observations one after the other; an Error is one that failed. */
+function playing(observations: (Observed | Error)[], percents: Record<string, number> | Error = {}) {
+  const remaining = [...observations];
   return {
-    look: async (): Promise<Look> => {
-      const look = remaining.shift();
-      if (look === undefined) throw new Error('looked too often');
-      if (look instanceof Error) throw look;
-      return look;
+    observe: async (): Promise<Observed> => {
+      const observed = remaining.shift();
+      if (observed === undefined) throw new Error('observed too often');
+      if (observed instanceof Error) throw observed;
+      return observed;
     },
     percents: async () => {
       if (percents instanceof Error) throw percents;
@@ -37,7 +37,7 @@ const options = () => ({ intervalMs: 1, clock: systemClock, abort: new AbortCont
 test('it ends with the end, whatever was away in between', async () => {
   const shown: (number | null | undefined)[] = [];
   const remarks: string[] = [];
-  const looks: (Look | Error)[] = [
+  const observations: (Observed | Error)[] = [
     { state: 'waiting', message: 'No run yet.' },
     { state: 'waiting', message: 'No run yet.' },
     tableError('TemporalUnavailable', 'Temporal is away.'),
@@ -50,7 +50,7 @@ test('it ends with the end, whatever was away in between', async () => {
     remark: (text: string) => remarks.push(text),
     end: () => undefined,
   };
-  await expect(follow(playing(looks, { 'web-1-id': 40 }), view, options())).resolves.toBe(ending);
+  await expect(follow(playing(observations, { 'web-1-id': 40 }), view, options())).resolves.toBe(ending);
   expect(shown).toEqual([40]);
   expect(remarks).toEqual([
     'No run yet.',

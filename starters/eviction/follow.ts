@@ -19,24 +19,24 @@ import { describeChanges, renderFrame } from '../render/watch.ts';
 import { chooseEviction, withStory } from './eviction-description.ts';
 import type { Answer, Ending, EvictionObject } from './eviction-objects.ts';
 
-/** What one look at an eviction found. */
-export type Look =
+/** What one observation of an eviction found. */
+export type Observed =
   /** No run has taken it up yet; the sentence says what for. */
   | { state: 'waiting'; message: string }
   | { state: 'running'; progress: Answer }
   | { state: 'ended'; ending: Ending; progress: Answer };
 
-/** Where news comes from. */
+/** Where changes come from. */
 export interface FollowSource {
-  look(): Promise<Look>;
-  /** By server id, how much of each move is done, fresher than the run knows; empty where nobody tells. */
+  observe(): Promise<Observed>;
+  /** By server id, how much of each move is done, fresher than the run knows; empty where that is not known. */
   percents(progress: EvictionProgress): Promise<ReadonlyMap<string, number>>;
 }
 
-/** Where news goes. */
+/** Where changes go. */
 interface FollowView {
   show(progress: EvictionProgress): void;
-  /** Something about the watching itself: nobody answers, nothing has begun. Told once for as long as it is so. */
+  /** Something about the watching itself: no worker answers, nothing has begun. Printed once for as long as it is so. */
   remark(message: string): void;
   end(ending: Ending, progress: Answer): void;
 }
@@ -53,24 +53,24 @@ export async function follow(
     remarked = message;
   };
   for (;;) {
-    const look = await source.look().catch((error: unknown): null => {
+    const observed = await source.observe().catch((error: unknown): null => {
       abort.throwIfAborted();
       if (!mayPass(error)) throw error;
       remark(`${explainError(error).message} Still trying.`);
       return null;
     });
-    if (look?.state === 'ended') {
-      view.end(look.ending, look.progress);
-      return look.ending;
+    if (observed?.state === 'ended') {
+      view.end(observed.ending, observed.progress);
+      return observed.ending;
     }
-    if (look?.state === 'waiting') remark(look.message);
-    if (look?.state === 'running') {
+    if (observed?.state === 'waiting') remark(observed.message);
+    if (observed?.state === 'running') {
       remark(
-        look.progress === null
+        observed.progress === null
           ? 'No worker answers for this run. `drover doctor` tells why; `drover worker` starts one.'
           : null,
       );
-      if (look.progress !== null) view.show(await withPercents(source, look.progress));
+      if (observed.progress !== null) view.show(await withPercents(source, observed.progress));
     }
     await clock.sleep(intervalMs, abort);
   }
@@ -96,7 +96,7 @@ interface Followed {
 
 /**
  * Looks at the eviction of one host: its run in Temporal, and for finer progress its Migration objects.
- * `look` throws notFound when there is neither a run nor an Eviction that could begin one.
+ * `observe` throws notFound when there is neither a run nor an Eviction that could begin one.
  */
 export function followSource(access: TemporalAccess, kubernetes: KubernetesAccess, host: string): FollowSource {
   const workflowId = evictionId(host, access.config.cluster);
@@ -110,13 +110,13 @@ export function followSource(access: TemporalAccess, kubernetes: KubernetesAcces
       result?.eviction ?? last,
     );
   const waitingEviction = async (): Promise<EvictionObject | undefined> =>
-    (await kubernetes.evictions().catch(() => [])).find((object) => object.host === host && !object.settled);
+    (await kubernetes.evictions().catch(() => [])).find((object) => object.host === host && !object.reconciled);
 
-  async function look(): Promise<Look> {
+  async function observe(): Promise<Observed> {
     const followed = await describe(access, workflowId, runId);
     if (followed?.status === 'continued') {
       runId = undefined;
-      return await look();
+      return await observe();
     }
     if (followed?.status === 'running') {
       runId = followed.runId;
@@ -141,7 +141,7 @@ export function followSource(access: TemporalAccess, kubernetes: KubernetesAcces
   }
 
   return {
-    look,
+    observe,
     async percents({ eviction }) {
       if (eviction === null) return new Map();
       uid ??= (await kubernetes.evictions()).find(({ name }) => name === eviction)?.uid ?? null;
@@ -228,8 +228,8 @@ export function plainView(terminal: Terminal, clock: Clock): FollowView {
 /** JSON lines: `{time, progress}` whenever something changed, `{time, remark}`, and at last `{time, ending}`. */
 export function jsonView(terminal: Terminal, clock: Clock): FollowView {
   let last = '';
-  const line = (news: object): void =>
-    terminal.print(JSON.stringify({ time: new Date(clock.now()).toISOString(), ...news }));
+  const line = (change: object): void =>
+    terminal.print(JSON.stringify({ time: new Date(clock.now()).toISOString(), ...change }));
   const show = (progress: EvictionProgress): void => {
     const text = JSON.stringify(progress);
     if (text !== last) line({ progress });

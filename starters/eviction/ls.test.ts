@@ -86,7 +86,7 @@ test.each<[why: string, world: World, rows: unknown[][]]>([
       ['node-1', 'waiting', 'Waiting', 'AlreadyRunning: Eviction node-1 is running', 'bob'],
     ],
   ],
-  ['a settled Eviction does not', { objects: [object('node-1', { settled: true })] }, []],
+  ['a reconciled Eviction does not', { objects: [object('node-1', { reconciled: true })] }, []],
   [
     'the last end of each host',
     { runs: [ended('node-1', 600), ended('node-1', 60, { phase: 'Failed', reason: 'Failed' })] },

@@ -59,7 +59,7 @@ export function listEvictions({ runs, answers, objects, nowMs, recentMs }: ListI
   const hosts = new Set(running.map(({ host }) => host));
   // An Eviction of a host that is running under an unknown name is the running one, unless it says that it waits.
   const waiting = objects
-    .filter((object) => !object.settled && !driven.has(object.name) && !(hosts.has(object.host) && driven.has(null)))
+    .filter((object) => !object.reconciled && !driven.has(object.name) && !(hosts.has(object.host) && driven.has(null)))
     .map((object) => listWaiting(object, nowMs));
   return [...running.sort(byHost), ...waiting.sort(byHost), ...listEnded(runs, objects, hosts, nowMs, recentMs)];
 }
@@ -74,7 +74,7 @@ function listRunning(
 ): ListedEviction {
   const object =
     objects.find(({ name }) => name === answer?.eviction) ??
-    objects.find(({ host, settled }) => host === run.host && !settled);
+    objects.find(({ host, reconciled }) => host === run.host && !reconciled);
   return {
     host: run.host,
     kind: 'Eviction',

@@ -17,7 +17,7 @@ import { describeChanges } from '../render/watch.ts';
 import { openObstacles } from './eviction-description.ts';
 import type { EvictionObject } from './eviction-objects.ts';
 import { evictionInput, evictionManifest, type EvictionRequest, planEviction } from './eviction-request.ts';
-import type { FollowSource, Look } from './follow.ts';
+import type { FollowSource, Observed } from './follow.ts';
 
 /** Makes the Eviction and starts its run. */
 export async function startEviction(
@@ -128,21 +128,21 @@ const patienceMs: Readonly<Partial<Record<EvictionPhase, number>>> = {
 export async function tellBeginning(source: FollowSource, temporal: TemporalAccess, host: string): Promise<void> {
   const { context } = temporal;
   const { terminal } = context;
-  const look = await lookAtBeginning(source, temporal);
-  const progress = look?.state === 'running' || look?.state === 'ended' ? look.progress : null;
-  if (look?.state === 'running' && progress !== null)
+  const observed = await observeBeginning(source, temporal);
+  const progress = observed?.state === 'running' || observed?.state === 'ended' ? observed.progress : null;
+  if (observed?.state === 'running' && progress !== null)
     for (const line of describeChanges(null, progress)) terminal.print(line);
-  if (look?.state === 'ended') {
-    for (const line of renderEnding(look.ending, terminal.paint)) terminal.print(line);
-    context.exitCode = exitCodeOfEnding(look.ending.outcome);
+  if (observed?.state === 'ended') {
+    for (const line of renderEnding(observed.ending, terminal.paint)) terminal.print(line);
+    context.exitCode = exitCodeOfEnding(observed.ending.outcome);
   }
   const link = webUiLink(temporal.namespace, evictionId(host, temporal.config.cluster), null, context.env);
   if (link !== null) terminal.remark(`Web UI: ${link}`);
   const situation = {
     host,
-    running: look?.state !== 'ended',
+    running: observed?.state !== 'ended',
     progress,
-    outcome: look?.state === 'ended' ? look.ending.outcome : null,
+    outcome: observed?.state === 'ended' ? observed.ending.outcome : null,
     eviction: null,
     obstacles: progress === null ? [] : openObstacles(progress),
     stopped: false,
@@ -155,25 +155,25 @@ export async function tellBeginning(source: FollowSource, temporal: TemporalAcce
     terminal.remark(line);
 }
 
-async function lookAtBeginning(
+async function observeBeginning(
   source: FollowSource,
   { context: { clock }, abort }: TemporalAccess,
-): Promise<Look | null> {
+): Promise<Observed | null> {
   const sinceMs = clock.now();
   for (;;) {
-    const look = await source.look().catch((error: unknown) => {
+    const observed = await source.observe().catch((error: unknown) => {
       abort.throwIfAborted();
       if (explainError(error).exitCode !== exitCodes.unreachable) throw error;
       return null;
     });
-    if (clock.now() - sinceMs >= patienceWith(look)) return look;
+    if (clock.now() - sinceMs >= patienceWith(observed)) return observed;
     await clock.sleep(250, abort);
   }
 }
 
 /** Milliseconds since the beginning; 0: it says enough. */
-function patienceWith(look: Look | null): number {
-  if (look === null || look.state === 'waiting') return beginningMs;
-  if (look.state !== 'running') return 0;
-  return look.progress === null ? beginningMs : (patienceMs[look.progress.phase] ?? 0);
+function patienceWith(observed: Observed | null): number {
+  if (observed === null || observed.state === 'waiting') return beginningMs;
+  if (observed.state !== 'running') return 0;
+  return observed.progress === null ? beginningMs : (patienceMs[observed.progress.phase] ?? 0);
 }

@@ -28,7 +28,7 @@ export interface SendOptions {
 }
 
 export const waitOption = (what: string): Option =>
-  new Option('--wait', `wait until ${what}, with a line for each news`);
+  new Option('--wait', `wait until ${what}, with a line for each change`);
 export const timeoutOption = (): Option =>
   new Option('--timeout <duration>', 'how long --wait waits: 90m, 4h, 1d')
     .argParser(parseTimeout)
@@ -65,7 +65,7 @@ export async function readKnown({ access }: Surroundings, host: string): Promise
   throw unknownHost(host, [...hypervisors.map(({ name }) => name), ...unreadable], 'Nothing was changed.');
 }
 
-/** Refuses to wait for what nobody does; says so where nobody waits. */
+/** Refuses to wait for what will not happen; warns where the command does not wait. */
 export async function tellMode(
   { context }: Surroundings,
   hypervisor: HypervisorObject | null,
@@ -76,7 +76,7 @@ export async function tellMode(
   if (wait)
     throw refused(
       `There would be nothing to wait for: ${why}`,
-      'Without --wait the object is changed for whoever acts on it.',
+      'Without --wait the object is changed for the operator that acts on it.',
     );
   context.terminal.remark(why);
   return { acts: false };
@@ -85,7 +85,7 @@ export async function tellMode(
 /**
  * Sends a host somewhere: decides by what it is now, writes that, tells its run, and says what follows.
  *
- * @param decide is asked again where somebody changes the object meanwhile
+ * @param decide is asked again where the object changes meanwhile
  */
 export const sendHypervisor = (
   context: CommandContext,

@@ -23,7 +23,7 @@ export const decommissionCommand = (context: CommandContext): Command =>
       ['drover decommission node-1 --reason "lease ends" --wait', 'until it is out of Nova'],
       [
         'drover decommission node-1 --reason "lost" --consent delete-allocations',
-        'also with allocations that nobody clears, with your name',
+        'also with allocations that are never cleared, with your name',
       ],
       ['drover maintain node-1 --mode ha --reason "too early"', 'take it back; then drover activate node-1'],
     ],

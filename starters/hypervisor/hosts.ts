@@ -26,7 +26,7 @@ interface HostsOptions {
 export const hostsCommand = (context: CommandContext): Command =>
   describedCommand(
     'hosts',
-    'Lists hypervisors: the state of each, what it waits for, its instances, the eviction that empties it, its maintenance. Those that need somebody come first, marked with "!".',
+    'Lists hypervisors: the state of each, what it waits for, its instances, the eviction that empties it, its maintenance. Those that need attention come first, marked with "!".',
     [
       ['drover hosts', 'all of them'],
       ['drover hosts --attention', 'those that rest, wait for a person, or are late'],
@@ -35,7 +35,7 @@ export const hostsCommand = (context: CommandContext): Command =>
     ],
   )
     .option('--state <states>', `only these, separated by commas: ${lifecycleStates.join(', ')}`, collectStates)
-    .option('--attention', 'only those that need somebody')
+    .option('--attention', 'only those that need attention')
     .addOption(jsonOption())
     .addOption(outputOption())
     .action(({ state: states = [], attention = false, json = false, output }: HostsOptions) =>
@@ -61,10 +61,10 @@ function print(hosts: readonly ListedHost[], total: number, { terminal, clock }:
   if (total === 0) return terminal.print('There is no Hypervisor.');
   const lines = renderHosts(hosts, clock.now(), terminal.paint, terminal.widthColumns());
   for (const text of lines) terminal.print(text);
-  const needy = hosts.filter(({ needsSomebody }) => needsSomebody).length;
+  const needy = hosts.filter(({ needsAttention }) => needsAttention).length;
   if (needy > 0)
     terminal.remark(
-      `${String(needy)} of ${String(total)} ${needy === 1 ? 'needs' : 'need'} somebody: \`drover describe HOST\` tells what can be done.`,
+      `${String(needy)} of ${String(total)} ${needy === 1 ? 'needs' : 'need'} attention: \`drover describe HOST\` tells what can be done.`,
     );
 }
 

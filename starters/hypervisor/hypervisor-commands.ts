@@ -11,7 +11,7 @@ export function hypervisorCommands(hypervisor: HypervisorObject): NextCommand[] 
   const { name, annotations } = hypervisor;
   const lifecycle = lifecycleOf(hypervisor);
   if (lifecycle === undefined || !isCurrent(hypervisor)) {
-    const evict = { command: `drover evict ${name} --reason "…"`, why: 'empty it, whoever drives its lifecycle' };
+    const evict = { command: `drover evict ${name} --reason "…"`, why: 'empty it, whatever drives its lifecycle' };
     return [
       ...(hypervisor.lifecycleEnabled ? [] : [onboard(name)]),
       { command: 'drover doctor', why: 'see whether the bridge and the workers are there' },
@@ -42,7 +42,7 @@ export function hypervisorCommands(hypervisor: HypervisorObject): NextCommand[] 
         ? [
             {
               command: `openstack compute service set --enable ${name} nova-compute`,
-              why: 'lift the disable that somebody else made',
+              why: 'lift the disable that another user made',
             },
           ]
         : [again(name)];

@@ -13,7 +13,7 @@ export interface HypervisorDescription {
   object: HypervisorObject;
   /** The run that drives it now; null: none is open, or Temporal does not tell. `progress` null: no worker answers. */
   run: { workflowId: string; runId: string; progress: HypervisorProgress | null } | null;
-  /** RFC 3339: when machine-controller-manager takes the machine away, whatever is on it; null: nobody does. */
+  /** RFC 3339: when machine-controller-manager takes the machine away, whatever is on it; null: it is not. */
   takenAwayAt: string | null;
   webUi: string | null;
 }

@@ -33,16 +33,16 @@ export interface HypervisorObject {
   skipTests: boolean;
   maintenance: MaintenanceMode;
   maintenanceReason: string | null;
-  /** Who set the maintenance, as far as that is recorded; null: nobody, or nobody knows. */
+  /** Who set the maintenance, as far as that is recorded; null: none, or not known. */
   maintainedBy: string | null;
   /** drover took it into maintenance for an update of its Node, and ends that itself. */
   forNodeUpdate: boolean;
-  /** It asks drover to look only (`drover.dev/mode`). */
+  /** It asks drover to observe only (`drover.dev/mode`). */
   observed: boolean;
   conditions: Condition[];
   /** Instances that the node agent counts. */
   instances: number;
-  /** As `10.0.0`; null: nobody knows. */
+  /** As `10.0.0`; null: not known. */
   libVirtVersion: string | null;
   evicted: boolean;
 }
@@ -88,7 +88,7 @@ function describeHypervisor(hypervisor: Hypervisor): HypervisorObject {
   };
 }
 
-/** drover itself where it has noted why; whoever wrote the field last, where that was not drover; else the person that a command noted. */
+/** drover itself where it has noted why; the last writer of the field, where that was not drover; else the user that a command noted. */
 function whoMaintains(
   { annotations = {}, managedFields = [] }: Hypervisor['metadata'],
   fromNode: readonly string[],
@@ -126,12 +126,12 @@ export const shownNodes = typed(
 
 type Conditioned = Pick<HypervisorObject, 'conditions'>;
 
-/** Its Node is on its way out, by machine-controller-manager or because somebody deleted it. */
+/** Its Node is on its way out, by machine-controller-manager or because it was deleted. */
 export const nodeTerminates = ({ conditions }: Conditioned): boolean =>
   findCondition(conditions, hypervisorConditions.terminating)?.status === 'True';
 
 /**
- * What a person is told who names a host that is none, with the one that they may have meant.
+ * What a user reads who names a host that is none, with the one that they may have meant.
  *
  * @param hypervisors names of all Hypervisors
  * @param consequence a sentence: nothing was started, nothing was changed

@@ -1,7 +1,7 @@
 import type { Answer, EvictionRun } from '../eviction/eviction-objects.ts';
 import type { HypervisorObject } from './hypervisor-objects.ts';
 import type { HostFilter } from './listed-host.ts';
-import { listHosts, needsSomebody } from './listed-host.ts';
+import { listHosts, needsAttention } from './listed-host.ts';
 import { renderHosts } from '../render/hypervisor.ts';
 import { coloured, plain } from '../render/paint.ts';
 import { ago, now, sampleProgress } from '../../test/fixtures/starters/progress.ts';
@@ -58,7 +58,7 @@ test.each<[why: string, facts: Partial<HypervisorObject>, needs: boolean]>([
     false,
   ],
 ])('somebody has to do something: %s', (_why, facts, needs) => {
-  expect(needsSomebody(sampleHypervisor(facts))).toBe(needs);
+  expect(needsAttention(sampleHypervisor(facts))).toBe(needs);
 });
 
 const run = (host: string): EvictionRun => ({
@@ -106,7 +106,7 @@ test('the table', () => {
   ]);
 });
 
-test('what needs somebody stands out in colours, too', () => {
+test('what needs attention stands out in colours, too', () => {
   const [, aborted = '', evicting = ''] = renderHosts(list(), now, coloured, Infinity);
   expect([aborted, evicting]).toEqual([
     expect.stringContaining('\u001b[31mAborted !'),
@@ -142,5 +142,5 @@ test('of a host that has failed, that is what is told', () => {
     new Map(),
     { states: [], attention: true },
   );
-  expect(listed).toMatchObject({ state: 'Active', needsSomebody: true, message: 'node-1 is silent' });
+  expect(listed).toMatchObject({ state: 'Active', needsAttention: true, message: 'node-1 is silent' });
 });

@@ -18,7 +18,7 @@ export interface ListedHost {
   state: string | null;
   stands: Stands;
   /** Somebody has to do something: it rests elsewhere, waits for a person, or is late. */
-  needsSomebody: boolean;
+  needsAttention: boolean;
   since: string | null;
   message: string;
   instances: number;
@@ -35,12 +35,12 @@ export interface ListedHost {
 export interface HostFilter {
   /** Empty: every state. */
   states: readonly LifecycleState[];
-  /** Only those that need somebody. */
+  /** Only those that need attention. */
   attention: boolean;
 }
 
 /**
- * Hosts as people want to see them: those that need somebody first, each part in the natural order of its names.
+ * Hosts as users want to see them: those that need attention first, each part in the natural order of its names.
  *
  * @param runs that empty hosts now
  * @param answers by run id
@@ -59,13 +59,13 @@ export function listHosts(
   return listed
     .filter(
       (host) =>
-        (!attention || host.needsSomebody) && (states.length === 0 || states.some((state) => state === host.state)),
+        (!attention || host.needsAttention) && (states.length === 0 || states.some((state) => state === host.state)),
     )
     .sort(byNeed);
 }
 
 const byNeed = (a: ListedHost, b: ListedHost): number =>
-  Number(b.needsSomebody) - Number(a.needsSomebody) || a.host.localeCompare(b.host, 'en', { numeric: true });
+  Number(b.needsAttention) - Number(a.needsAttention) || a.host.localeCompare(b.host, 'en', { numeric: true });
 
 const describeRun = ({ phase }: EvictionRun, answer: Answer): NonNullable<ListedHost['eviction']> => ({
   phase: answer === null ? (phase ?? 'Running') : phaseWord(answer),
@@ -78,7 +78,7 @@ function listHost(hypervisor: HypervisorObject, eviction: ListedHost['eviction']
     host: hypervisor.name,
     state: lifecycle?.reason ?? null,
     stands: standing(hypervisor),
-    needsSomebody: needsSomebody(hypervisor),
+    needsAttention: needsAttention(hypervisor),
     since: lifecycle?.lastTransitionTime ?? null,
     message: openFailure(hypervisor)?.message ?? lifecycle?.message ?? observationOf(hypervisor)?.message ?? '',
     instances: hypervisor.instances,
@@ -92,7 +92,7 @@ function listHost(hypervisor: HypervisorObject, eviction: ListedHost['eviction']
   };
 }
 
-/** That its host has failed, or seems to have, and nobody has taken it over yet; null: not so. */
+/** That its host has failed, or seems to have, and no run has taken it over yet; null: not so. */
 function openFailure({ conditions }: HypervisorObject): Condition | null {
   const failure = findCondition(conditions, hypervisorConditions.nodeFailure);
   return failure?.status === 'True' && failure.reason !== 'HandedOver' ? failure : null;
@@ -102,7 +102,7 @@ function openFailure({ conditions }: HypervisorObject): Condition | null {
  * Whether an operator has to do something. A host that was never onboarded is blocked, and needs none; the message of the lifecycle tells of
  * a wait for an operator, and that of `Offboarded` of a Node whose time is more than half over.
  */
-export function needsSomebody(hypervisor: HypervisorObject): boolean {
+export function needsAttention(hypervisor: HypervisorObject): boolean {
   if (openFailure(hypervisor) !== null) return true;
   const lifecycle = lifecycleOf(hypervisor);
   const stands = standing(hypervisor);

@@ -48,17 +48,17 @@ async function onboard(
   const { context, temporal, kubernetes, access, terminal, abort } = surroundings;
   const by = whoRuns(as, context.env);
   const { acts } = await tellMode(surroundings, await access.read(host), wait);
-  const { hypervisor, told, plan } = await retryConflicts(async () => {
+  const { hypervisor, changed, plan } = await retryConflicts(async () => {
     const [before, node] = [await access.read(host), await readNode(surroundings, host)];
     const plan = planOnboard(before, node, skipTests);
     // Neither: the list of those there are tells what may have been meant.
-    if (plan === null) return { hypervisor: await readKnown(surroundings, host), told: null, plan: null };
+    if (plan === null) return { hypervisor: await readKnown(surroundings, host), changed: null, plan: null };
     return { ...(await write(surroundings, before, node, plan)), plan };
   });
   if (plan === null) return;
   for (const sentence of acts ? plan.says : plan.says.slice(0, 1)) terminal.print(sentence);
   if (!acts) return;
-  if (told !== null) await signalRun(temporal, host, told, plan.kind === 'label' ? 'labels' : 'spec', by);
+  if (changed !== null) await signalRun(temporal, host, changed, plan.kind === 'label' ? 'labels' : 'spec', by);
   const source = arrivalSource(access, kubernetes, host);
   if (wait) return await waitFor(source, inService(skipTests), host, { timeoutMs: timeout, abort, context });
   if (plan.kind !== 'nothing' && hypervisor !== null)
@@ -66,7 +66,7 @@ async function onboard(
   terminal.remark(`\`drover describe ${host}\` shows how it stands.`);
 }
 
-/** `told`: the object whose change the run is told of. */
+/** `changed`: the object whose change the run is signalled about. */
 async function write(
   { access }: Surroundings,
   before: HypervisorObject | null,
@@ -74,13 +74,13 @@ async function write(
   plan: OnboardPlan,
 ): Promise<{
   hypervisor: HypervisorObject | null;
-  told: { uid: string; generation: number; resourceVersion: string } | null;
+  changed: { uid: string; generation: number; resourceVersion: string } | null;
 }> {
   if (plan.kind === 'label')
-    return { hypervisor: before, told: { generation: 0, ...(await access.labelNode(plan.node, plan.value)) } };
-  if (before === null) return { hypervisor: null, told: node === null ? null : { generation: 0, ...node } };
+    return { hypervisor: before, changed: { generation: 0, ...(await access.labelNode(plan.node, plan.value)) } };
+  if (before === null) return { hypervisor: null, changed: node === null ? null : { generation: 0, ...node } };
   const hypervisor = await applyPlan(access, before, plan);
-  return { hypervisor, told: hypervisor };
+  return { hypervisor, changed: hypervisor };
 }
 
 /** A person may be allowed to change Hypervisors and not to see Nodes: then the spec is what can be set. */

@@ -16,7 +16,7 @@ export interface DecommissionRequest {
 /**
  * Decides how a host is taken out of Nova for good. One that is on its way out already stays so; a consent is added to it.
  *
- * @throws CommandError refused where somebody else holds the host, or it would be emptied and then stay in Nova for ever
+ * @throws CommandError refused where another user holds the host, or it would be emptied and then stay in Nova for ever
  */
 export function planDecommission(
   hypervisor: HypervisorObject,
@@ -99,4 +99,4 @@ function consentChange(
 }
 
 const lastStep = (name: string): string =>
-  `Its Hypervisor stays as a record until somebody deletes it: \`kubectl delete hypervisor ${name}\`.`;
+  `Its Hypervisor stays as a record until a user deletes it: \`kubectl delete hypervisor ${name}\`.`;

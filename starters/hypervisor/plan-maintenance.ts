@@ -113,7 +113,7 @@ function inTheWay(hypervisor: HypervisorObject, mode: MaintainMode): Error {
       `It is being taken out of Nova for good. To take that back: \`drover maintain ${name} --mode ha --reason "…"\`, then \`drover activate ${name}\`.`,
     );
   if (forNodeUpdate) return refused(there, 'It ends by itself when the Node is back from its update. Ask again then.');
-  const ending = `\`drover activate ${name}\` ends that one and gives the host back; ask whoever set it first.`;
+  const ending = `\`drover activate ${name}\` ends that one and gives the host back; ask the user who set it first.`;
   return refused(
     there,
     maintenance === mode
@@ -160,7 +160,7 @@ function leavesForGood(hypervisor: HypervisorObject): Error {
   const { name } = hypervisor;
   const isGone = lifecycleOf(hypervisor)?.reason === 'Decommissioned';
   return refused(
-    `${name} ${isGone ? 'has been' : 'is being'} taken out of Nova for good (${describeMaintenance(hypervisor)}), and kube-apiserver lets nobody clear that.`,
+    `${name} ${isGone ? 'has been' : 'is being'} taken out of Nova for good (${describeMaintenance(hypervisor)}), and kube-apiserver lets no user clear that.`,
     `The way back leads through mode ha: \`drover maintain ${name} --mode ha --reason "…"\`, then \`drover activate ${name}\`.`,
   );
 }
@@ -175,7 +175,7 @@ function afterwards({ name, skipTests, maintenance, forNodeUpdate, lifecycleEnab
           `Mind: its Node is being updated in place, and may reboot with instances on it. drover would have ended this when the Node is back.`,
         ]
       : []),
-    ...(maintenance === 'ha' ? [`Where ${name} was forced down, Nova keeps it so until somebody lifts that.`] : []),
+    ...(maintenance === 'ha' ? [`Where ${name} was forced down, Nova keeps it so until a user lifts that.`] : []),
   ];
 }
 

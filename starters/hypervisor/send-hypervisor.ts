@@ -41,12 +41,12 @@ export const signalRun = (
 export const arrivalSource = (access: HypervisorAccess, kubernetes: KubernetesAccess, host: string): ArrivalSource => ({
   hypervisor: () => access.read(host),
   eviction: async () =>
-    (await kubernetes.evictions()).find((object) => object.host === host && !object.settled) ?? null,
+    (await kubernetes.evictions()).find((object) => object.host === host && !object.reconciled) ?? null,
 });
 
 const waitIntervalMs = 2_000;
 
-/** Waits for the host to arrive, with a line for each news, and sets the exit code: 1 where it rests elsewhere or the time is over. */
+/** Waits for the host to arrive, with a line for each change, and sets the exit code: 1 where it rests elsewhere or the time is over. */
 export async function waitFor(
   source: ArrivalSource,
   target: Target,

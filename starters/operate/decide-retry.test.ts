@@ -6,10 +6,10 @@ import { ago } from '../../test/fixtures/starters/progress.ts';
 import { sampleEviction } from '../../test/fixtures/starters/eviction.ts';
 import { lifecycle, sampleHypervisor } from '../../test/fixtures/starters/hypervisor.ts';
 
-const eviction = (reason: string, settled: boolean, lastTransitionTime = ago(60)): EvictionObject =>
+const eviction = (reason: string, reconciled: boolean, lastTransitionTime = ago(60)): EvictionObject =>
   sampleEviction({
     conditions: [{ type: 'Evicting', status: 'False', reason, message: '', lastTransitionTime }],
-    settled,
+    reconciled,
   });
 const failed = eviction('Failed', true);
 const failedLongAgo = eviction('Failed', true, ago(9_000));

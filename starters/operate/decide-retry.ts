@@ -28,7 +28,7 @@ export function decideRetry(
   hypervisor: HypervisorObject | null,
 ): Retry {
   const stuck = howStuck(hypervisor);
-  const isOpen = isRunning || (eviction !== null && !eviction.settled);
+  const isOpen = isRunning || (eviction !== null && !eviction.reconciled);
   // An Eviction that is under way or failed is what the Hypervisor waits for: it goes on with that by itself.
   const waitsForEviction =
     stuck?.lifecycle.reason === 'Evicting' && (isOpen || (eviction !== null && !isOver(eviction)));
@@ -60,7 +60,7 @@ const evictingOf = ({ conditions }: EvictionObject): Condition | undefined =>
 
 /** It has done what it was made for. */
 const isOver = (eviction: EvictionObject): boolean =>
-  eviction.settled && evictingOf(eviction)?.reason === evictingReasons.succeeded;
+  eviction.reconciled && evictingOf(eviction)?.reason === evictingReasons.succeeded;
 
 const endedAtMs = (eviction: EvictionObject): number =>
   Date.parse(evictingOf(eviction)?.lastTransitionTime ?? eviction.createdAt);

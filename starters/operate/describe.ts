@@ -105,7 +105,7 @@ async function gather(
     ending: ending === null ? null : withStory(ending, eviction),
     migrations: eviction === null ? [] : await kubernetes.migrations(eviction.uid).catch(() => []),
     eviction,
-    others: ofHost.filter((object) => object !== eviction && !object.settled),
+    others: ofHost.filter((object) => object !== eviction && !object.reconciled),
     earlier: await Promise.all(
       earlier.slice(0, earlierRuns).map(async (past) => ({ run: past, ending: await readEndingOf(temporal, past) })),
     ),
@@ -134,7 +134,7 @@ const unknownHost = (host: string): CommandError =>
       : '`drover ls --all` lists evictions; `drover hosts` lists hosts.',
   );
 
-/** Null: there is none, or it may not be read; that Kubernetes is away is told of the Evictions already. */
+/** Null: there is none, or it may not be read; that Kubernetes is away is reported of the Evictions already. */
 async function readHypervisor(
   temporal: TemporalAccess,
   kubernetes: KubernetesAccess,

@@ -121,7 +121,7 @@ test.each<[why: string, facts: Partial<EvictionDescription>, headline: string, c
     {
       run: { ...run, status: 'Failed', endedAt: ago(60) },
       progress: null,
-      eviction: { ...eviction, settled: true },
+      eviction: { ...eviction, reconciled: true },
       ending: { outcome: 'Failed', message: 'x', result: null },
     },
     'node-1: Failed 1m ago',
@@ -246,7 +246,7 @@ test('a failure that no worker answers for is told, with the way to find out why
 
 test('a hypervisor without an eviction', () => {
   expect(render({ ...alone, hypervisor: ofHypervisor(), stops: ['everything, by bob'], problems: ['x'] })).toEqual([
-    'node-1: Aborted for 2m, and needs somebody',
+    'node-1: Aborted for 2m, and needs attention',
     '  says         Onboarding was aborted: Check ovs failed 5 times',
     '  maintenance  manual, by bob 2026-01-31T11:00:00Z: disks',
     '  lifecycle    driven',
@@ -352,16 +352,16 @@ test.each<[why: string, facts: Partial<HypervisorDescription>, lines: string[]]>
 const ended = {
   run: { ...run, status: 'Failed' as const, endedAt: ago(60) },
   progress: null,
-  eviction: { ...eviction, settled: true },
+  eviction: { ...eviction, reconciled: true },
   ending: { outcome: 'Failed' as const, message: 'x', result: null },
 };
 
 test.each<[why: string, facts: Partial<EvictionDescription>, first: RegExp]>([
-  ['what needs somebody comes first', ended, /drover retry node-1 .*onboarding again/],
+  ['what needs attention comes first', ended, /drover retry node-1 .*onboarding again/],
   ['but for an eviction that runs', {}, /drover retry node-1 web-3/],
 ])('beside an eviction: %s', (_why, facts, first) => {
   const lines = render({ ...facts, hypervisor: ofHypervisor() });
-  expect(lines).toEqual(expect.arrayContaining(['Hypervisor', 'node-1: Aborted for 2m, and needs somebody']));
+  expect(lines).toEqual(expect.arrayContaining(['Hypervisor', 'node-1: Aborted for 2m, and needs attention']));
   expect(lines[lines.indexOf('What you can do') + 1]).toMatch(first);
   expect(lines.filter((line) => /^ {2}drover retry node-1 {2}/.test(line))).toHaveLength(1);
 });

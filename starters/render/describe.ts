@@ -7,7 +7,7 @@ import type { MigrationObject } from '../eviction/eviction-objects.ts';
 import type { NextCommand } from '../command/next-commands.ts';
 import { liftStop, nextCommands } from '../command/next-commands.ts';
 import { hypervisorCommands } from '../hypervisor/hypervisor-commands.ts';
-import { needsSomebody } from '../hypervisor/listed-host.ts';
+import { needsAttention } from '../hypervisor/listed-host.ts';
 import { oneLine, renderConditions, renderNextCommands, renderTable } from './table.ts';
 import { formatAge, formatDuration, formatRelative, formatTime } from './duration.ts';
 import {
@@ -61,7 +61,7 @@ export function renderDescription(
   }
   return [
     renderHeadline(description, nowMs, paint),
-    ...renderFacts(description, nowMs, paint),
+    ...renderFields(description, nowMs, paint),
     ...ofFailure,
     ...section('Result', ending === null ? [] : renderEnding(ending, paint)),
     ...section('Obstacles', progress === null ? [] : renderObstacles(description.host, progress, paint)),
@@ -84,14 +84,14 @@ export function renderDescription(
   ];
 }
 
-/** Those for the Hypervisor first where that is what needs somebody; one that both name is told once. */
+/** Those for the Hypervisor first where that is what needs attention; one that both name is shown once. */
 function allCommands(description: EvictionDescription): NextCommand[] {
   const ofEviction = nextCommands(situationOf(description));
   const { hypervisor } = description;
   if (hypervisor === null) return ofEviction;
   const ofHypervisor = hypervisorCommands(hypervisor.object);
   const all =
-    description.run?.status !== 'Running' && needsSomebody(hypervisor.object)
+    description.run?.status !== 'Running' && needsAttention(hypervisor.object)
       ? [...ofHypervisor, ...ofEviction]
       : [...ofEviction, ...ofHypervisor];
   return all.filter(({ command }, index) => all.findIndex((other) => other.command === command) === index);
@@ -107,27 +107,27 @@ function renderHeadline(
     return `${name}: ${paint(phaseStyle(progress.phase), phaseWord(progress))} for ${formatAge(progress.since, nowMs)}`;
   if (run?.status === 'Running')
     return `${name}: ${paint('warning', `running for ${formatAge(run.startedAt, nowMs)}, but no worker answers for it`)}`;
-  if (eviction !== null && !eviction.settled)
+  if (eviction !== null && !eviction.reconciled)
     return `${name}: ${paint('warning', `Eviction ${eviction.name} waits for a run since ${formatAge(eviction.createdAt, nowMs)}`)}`;
   if (run !== null && ending !== null)
     return `${name}: ${paint(phaseStyle(ending.outcome), ending.outcome)} ${formatAge(run.endedAt, nowMs)} ago`;
   return `${name}: nothing is known of an eviction`;
 }
 
-function renderFacts(description: EvictionDescription, nowMs: number, paint: Paint): string[] {
+function renderFields(description: EvictionDescription, nowMs: number, paint: Paint): string[] {
   const { progress, eviction, run, stops, webUi } = description;
-  const facts: [name: string, value: string | null][] = [
+  const fields: [name: string, value: string | null][] = [
     ['reason', oneLine(progress?.reason ?? eviction?.reason ?? '')],
     ['cause', progress?.cause ?? eviction?.annotations[annotations.cause] ?? null],
     ['started by', oneLine(progress?.startedBy ?? eviction?.annotations[annotations.startedBy] ?? '')],
     ['consent by', oneLine(eviction?.annotations[annotations.consentBy] ?? '')],
     ['mode', progress?.mode ?? null],
-    ...(progress === null ? [] : progressFacts(progress, nowMs, paint)),
+    ...(progress === null ? [] : progressFields(progress, nowMs, paint)),
     ['drover stop', stopFact(stops, paint)],
     ['run', run === null ? null : `${run.workflowId} ${run.runId}`],
     ['web UI', webUi],
   ];
-  return facts
+  return fields
     .filter(([, value]) => value !== null && value !== '')
     .map(([name, value]) => `  ${name.padEnd(12)} ${value ?? ''}`);
 }
@@ -140,7 +140,7 @@ const renderStops = ({ stops }: EvictionDescription, paint: Paint): string[] =>
 
 const liftStops = ({ stops }: EvictionDescription): NextCommand[] => (stops.length === 0 ? [] : [...liftStop]);
 
-function progressFacts(progress: EvictionProgress, nowMs: number, paint: Paint): [string, string | null][] {
+function progressFields(progress: EvictionProgress, nowMs: number, paint: Paint): [string, string | null][] {
   const { waitingFor, nextWakeUp, paused, etaMs, deadline, window, outstandingRamMb } = progress;
   const marginMs = deadlineMarginMs(progress, nowMs);
   const margin =

@@ -15,9 +15,9 @@ export function renderFailure(
     'run',
     `${workflowId} ${runId}${progress === null ? ', and no worker answers for it' : ''}`,
   ];
-  const facts = [...(progress === null ? [] : factsOf(progress, nowMs, paint)), run];
+  const fields = [...(progress === null ? [] : fieldsOf(progress, nowMs, paint)), run];
   return [
-    ...facts
+    ...fields
       .filter(([, value]) => value !== null && value !== '')
       .map(([name, value]) => `  ${name.padEnd(12)} ${value ?? ''}`),
     ...(progress?.servers?.retrying ?? []).map(
@@ -33,7 +33,7 @@ export function renderFailure(
   ];
 }
 
-function factsOf(progress: NodeFailureProgress, nowMs: number, paint: Paint): [string, string | null][] {
+function fieldsOf(progress: NodeFailureProgress, nowMs: number, paint: Paint): [string, string | null][] {
   const {
     incident,
     bootId,

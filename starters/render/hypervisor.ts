@@ -1,7 +1,7 @@
 import { isCurrent, lifecycleOf, observationOf, type Stands } from '../command/lifecycle-condition.ts';
 import type { HypervisorDescription } from '../hypervisor/hypervisor-description.ts';
 import type { HypervisorObject } from '../hypervisor/hypervisor-objects.ts';
-import { type ListedHost, needsSomebody } from '../hypervisor/listed-host.ts';
+import { type ListedHost, needsAttention } from '../hypervisor/listed-host.ts';
 import { describeMaintenance } from '../hypervisor/plan-maintenance.ts';
 import { formatAge, formatRelative } from './duration.ts';
 import type { Paint, Style } from './paint.ts';
@@ -23,7 +23,7 @@ export function renderHypervisorHead(
           /^waiting /u,
           '',
         );
-  const facts: [name: string, value: string | null][] = [
+  const fields: [name: string, value: string | null][] = [
     ['says', oneLine(lifecycle?.message ?? observationOf(object)?.message ?? progress?.message ?? '')],
     ['waiting', waiting],
     ['failures', progress === null || progress.failures === 0 ? null : paint('bad', `${progress.failures} in a row`)],
@@ -47,7 +47,7 @@ export function renderHypervisorHead(
   ];
   return [
     renderHeadline(object, nowMs, paint),
-    ...facts
+    ...fields
       .filter(([, value]) => value !== null && value !== '')
       .map(([name, value]) => `  ${name.padEnd(12)} ${value ?? ''}`),
   ];
@@ -61,7 +61,7 @@ function renderHeadline(object: HypervisorObject, nowMs: number, paint: Paint): 
   const since = `${lifecycle.reason} for ${formatAge(lifecycle.lastTransitionTime, nowMs)}`;
   if (!isCurrent(object))
     return `${name}: ${paint('warning', `was ${lifecycle.reason}, and its spec has changed since`)}`;
-  if (needsSomebody(object)) return `${name}: ${paint('bad', `${since}, and needs somebody`)}`;
+  if (needsAttention(object)) return `${name}: ${paint('bad', `${since}, and needs attention`)}`;
   return `${name}: ${lifecycle.status === 'Unknown' ? paint('busy', since) : paint('good', since)}`;
 }
 
@@ -86,7 +86,7 @@ const columns = [
 /** How a state looks, by how what is in it stands. */
 export const stateStyles: Record<Stands, Style> = { there: 'good', moving: 'busy', rests: 'warning', unknown: 'quiet' };
 
-/** The table of `drover hosts`. What needs somebody is marked with `!` as well, for who sees no colours. */
+/** The table of `drover hosts`. What needs attention is marked with `!` as well, for who sees no colours. */
 export function renderHosts(hosts: readonly ListedHost[], nowMs: number, paint: Paint, widthColumns: number): string[] {
   if (hosts.length === 0) return ['No Hypervisor is so.'];
   return renderTable(
@@ -99,7 +99,7 @@ export function renderHosts(hosts: readonly ListedHost[], nowMs: number, paint: 
 function renderRow(host: ListedHost, nowMs: number, paint: Paint): string[] {
   return [
     oneLine(host.host),
-    host.needsSomebody ? paint('bad', `${host.state ?? '-'} !`) : paint(stateStyles[host.stands], host.state ?? '-'),
+    host.needsAttention ? paint('bad', `${host.state ?? '-'} !`) : paint(stateStyles[host.stands], host.state ?? '-'),
     formatAge(host.since, nowMs),
     String(host.instances),
     renderEviction(host.eviction),
@@ -111,7 +111,7 @@ function renderRow(host: ListedHost, nowMs: number, paint: Paint): string[] {
 
 function renderWhy({ state, stands, message }: ListedHost, paint: Paint): string {
   if (state === null) return message === '' ? paint('quiet', 'no run has said anything yet') : oneLine(message);
-  // What an earlier spec came to is told no more: it may be wrong by now.
+  // What an earlier spec came to is shown no more: it may be wrong by now.
   return stands === 'unknown' ? paint('quiet', 'its spec has changed since') : oneLine(message);
 }
 

@@ -19,7 +19,7 @@ const render = (facts: Partial<VirtualMachineDescription> = {}) =>
     200,
   );
 const step = (facts: Partial<RunStep>): RunStep => ({
-  words: 'Look at VM web',
+  summary: 'Look at VM web',
   activity: 'observeVirtualMachineInVcenter',
   at: ago(20),
   endedAt: ago(19),
@@ -52,14 +52,14 @@ test('one that cannot be made', () => {
   const steps = [
     step({}),
     step({
-      words: 'Make VM web',
+      summary: 'Make VM web',
       at: ago(15),
       endedAt: new Date(now - 14_600).toISOString(),
       end: 'failed',
       attempts: 2,
       message: 'no\nroom',
     }),
-    step({ words: 'Write the status', at: ago(1), endedAt: null, end: null }),
+    step({ summary: 'Write the status', at: ago(1), endedAt: null, end: null }),
   ];
   expect(
     render({
@@ -69,7 +69,7 @@ test('one that cannot be made', () => {
       problems: ['x'],
     }),
   ).toEqual([
-    'team/web: Failed for 20m, and needs somebody',
+    'team/web: Failed for 20m, and needs attention',
     '  says         Waiting for another try: no room',
     '  waiting      for another try: no room; looks again in 20s',
     '  VM           none in vCenter yet',
@@ -171,7 +171,7 @@ test.each<[why: string, facts: Partial<VirtualMachineDescription>, headline: str
         conditions: [machineLifecycle('DeletionBlocked', 'False')],
       }),
     },
-    'DeletionBlocked for 2m, and needs somebody',
+    'DeletionBlocked for 2m, and needs attention',
     ['  deletion     somebody has deleted it; held by a, b', '  power-on     held by c'],
   ],
   [

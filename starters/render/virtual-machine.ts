@@ -1,10 +1,10 @@
 import type { VirtualMachineProgress } from '../../contracts/virtual-machine/observation.ts';
 import { lifecycleOf, observationOf, standing } from '../command/lifecycle-condition.ts';
 import type { RunStep } from '../command/run-steps.ts';
-import { type ListedVirtualMachine, needsSomebody } from '../virtual-machine/listed-virtual-machine.ts';
+import { type ListedVirtualMachine, needsAttention } from '../virtual-machine/listed-virtual-machine.ts';
 import { virtualMachineCommands } from '../virtual-machine/virtual-machine-commands.ts';
 import type { VirtualMachineDescription } from '../virtual-machine/virtual-machine-description.ts';
-import type { VirtualMachineObject } from '../virtual-machine/virtual-machine-facts.ts';
+import type { VirtualMachineObject } from '../virtual-machine/virtual-machine-object.ts';
 import type { VirtualMachineRun } from '../virtual-machine/virtual-machine-run.ts';
 import { formatAge, formatDuration, formatRelative } from './duration.ts';
 import { stateStyles } from './hypervisor.ts';
@@ -24,7 +24,7 @@ export function renderVirtualMachine(
   const { namespace, name, object, run, problems } = description;
   return [
     `${paint('strong', `${namespace}/${name}`)}: ${renderStanding(description, nowMs, paint)}`,
-    ...renderFacts(description, nowMs, paint),
+    ...renderFields(description, nowMs, paint),
     ...section('Failures', run?.progress ? renderFailures(run.progress.failed, nowMs, widthColumns) : []),
     ...section(
       run?.status === 'Running' ? 'Steps of the run' : 'Last steps of the last run',
@@ -59,14 +59,14 @@ function renderStanding({ object, run, problems }: VirtualMachineDescription, no
   const stands = standing(object);
   if (stands === 'unknown') return paint('warning', `was ${lifecycle.reason}, and its spec has changed since`);
   const since = `${lifecycle.reason} for ${formatAge(lifecycle.lastTransitionTime, nowMs)}`;
-  return needsSomebody(object, nowMs)
-    ? paint('bad', `${since}, and needs somebody`)
+  return needsAttention(object, nowMs)
+    ? paint('bad', `${since}, and needs attention`)
     : paint(stateStyles[stands], since);
 }
 
-function renderFacts({ object, run, stops }: VirtualMachineDescription, nowMs: number, paint: Paint): string[] {
+function renderFields({ object, run, stops }: VirtualMachineDescription, nowMs: number, paint: Paint): string[] {
   const progress = run?.progress ?? null;
-  const facts: [name: string, value: string | null][] = [
+  const fields: [name: string, value: string | null][] = [
     [
       'says',
       oneLine(
@@ -79,17 +79,17 @@ function renderFacts({ object, run, stops }: VirtualMachineDescription, nowMs: n
         ? null
         : waitingLine(progress.waiting.message, toTime(progress.waiting.untilMs), nowMs).replace(/^waiting /u, ''),
     ],
-    ...(object === null ? [] : factsOf(object, paint)),
+    ...(object === null ? [] : fieldsOf(object, paint)),
     ['drover stop', stops.length === 0 ? null : paint('bad', stops.map(oneLine).join('; '))],
     ['run', run === null ? null : renderRun(run, nowMs)],
     ['web UI', run?.webUi ?? null],
   ];
-  return facts
+  return fields
     .filter(([, value]) => value !== null && value !== '')
     .map(([name, value]) => `  ${name.padEnd(12)} ${value ?? ''}`);
 }
 
-function factsOf(object: VirtualMachineObject, paint: Paint): [string, string | null][] {
+function fieldsOf(object: VirtualMachineObject, paint: Paint): [string, string | null][] {
   const { powerState, wantedPowerState, vmId, node, zone, hardwareVersion } = object;
   const where = [node === null ? null : `on ${node}`, zone === null ? null : `in ${zone}`]
     .filter((part) => part !== null)
@@ -175,12 +175,12 @@ const renderSteps = (steps: readonly RunStep[], nowMs: number, paint: Paint, wid
           { title: 'END' },
           { title: 'STEP' },
         ],
-        steps.map(({ words, at, endedAt, end, attempts, message }) => [
+        steps.map(({ summary, at, endedAt, end, attempts, message }) => [
           `${formatAge(at, nowMs)} ago`,
           endedAt === null ? '-' : formatTook(Date.parse(endedAt) - Date.parse(at)),
           String(attempts),
           end === null ? paint('busy', 'under way') : paint(styles[end], end),
-          `${oneLine(words)}${message === null ? '' : `: ${oneLine(message)}`}`,
+          `${oneLine(summary)}${message === null ? '' : `: ${oneLine(message)}`}`,
         ]),
         Math.max(widthColumns, 120),
       );
@@ -193,12 +193,12 @@ interface Fact extends Column {
   cell: (machine: ListedVirtualMachine, nowMs: number, paint: Paint) => string;
 }
 
-const facts: readonly Fact[] = [
+const fields: readonly Fact[] = [
   { title: 'VM', cell: ({ namespace, name }) => oneLine(`${namespace}/${name}`) },
   {
     title: 'STATE',
-    cell: ({ state, stands, needsSomebody }, _nowMs, paint) =>
-      needsSomebody ? paint('bad', `${state ?? '-'} !`) : paint(stateStyles[stands], state ?? '-'),
+    cell: ({ state, stands, needsAttention }, _nowMs, paint) =>
+      needsAttention ? paint('bad', `${state ?? '-'} !`) : paint(stateStyles[stands], state ?? '-'),
   },
   { title: 'STANDS', cell: ({ stands }) => stands },
   { title: 'SINCE', align: 'right', cell: ({ since }, nowMs) => formatAge(since, nowMs) },
@@ -214,7 +214,7 @@ const facts: readonly Fact[] = [
 const spare = ['IMAGE', 'CLASS', 'STANDS', 'HOST', 'IP', 'ID'];
 const roomForWhy = 40;
 
-/** The table of `drover vms`. What needs somebody is marked with `!` as well, for who sees no colours. */
+/** The table of `drover vms`. What needs attention is marked with `!` as well, for who sees no colours. */
 export function renderVirtualMachines(
   machines: readonly ListedVirtualMachine[],
   nowMs: number,
@@ -223,7 +223,7 @@ export function renderVirtualMachines(
 ): string[] {
   if (machines.length === 0) return ['No VirtualMachine is so.'];
   const render = (left: number, isWhole: boolean): string[] => {
-    const shown = facts.filter(({ title }) => !spare.slice(0, left).includes(title));
+    const shown = fields.filter(({ title }) => !spare.slice(0, left).includes(title));
     const why = isWhole ? [{ title: 'WHY', cell: (machine: ListedVirtualMachine) => renderWhy(machine, paint) }] : [];
     const columns = [...shown, ...why];
     return renderTable(
@@ -246,6 +246,6 @@ function renderPower({ powerState, wantedPowerState, vmId, deleting }: ListedVir
 
 function renderWhy({ state, stands, message }: ListedVirtualMachine, paint: Paint): string {
   if (state === null) return message === '' ? paint('quiet', 'no run has said anything yet') : oneLine(message);
-  // What an earlier spec came to is told no more: it may be wrong by now.
+  // What an earlier spec came to is shown no more: it may be wrong by now.
   return stands === 'unknown' ? paint('quiet', 'its spec has changed since') : oneLine(message);
 }

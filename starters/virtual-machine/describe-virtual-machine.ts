@@ -12,7 +12,7 @@ import { onlyOneNamed, unknownVirtualMachine } from './unknown-virtual-machine.t
 import type { VirtualMachineAccess } from './virtual-machine-access.ts';
 import { listForSuggestion, virtualMachineAccess } from './virtual-machine-access.ts';
 import type { VirtualMachineDescription } from './virtual-machine-description.ts';
-import type { VirtualMachineObject, VirtualMachineReference } from './virtual-machine-facts.ts';
+import type { VirtualMachineObject, VirtualMachineReference } from './virtual-machine-object.ts';
 import type { VirtualMachineRun } from './virtual-machine-run.ts';
 import { readVirtualMachineRun } from './virtual-machine-run.ts';
 

@@ -1,10 +1,10 @@
 import type { VirtualMachineFilter } from './listed-virtual-machine.ts';
-import { listVirtualMachines, needsSomebody } from './listed-virtual-machine.ts';
+import { listVirtualMachines, needsAttention } from './listed-virtual-machine.ts';
 import { coloured, plain } from '../render/paint.ts';
 import { now } from '../../test/fixtures/starters/progress.ts';
 import { renderVirtualMachines } from '../render/virtual-machine.ts';
 import { machineLifecycle, sampleMachine } from '../../test/fixtures/starters/virtual-machine.ts';
-import type { VirtualMachineObject } from './virtual-machine-facts.ts';
+import type { VirtualMachineObject } from './virtual-machine-object.ts';
 
 const hour = 3_600;
 const observed = { ...machineLifecycle('Observed', 'True', 'team/web: Would now: Power web on'), type: 'Observed' };
@@ -39,7 +39,7 @@ test.each<[why: string, facts: Partial<VirtualMachineObject>, needs: boolean]>([
   ['nothing was said', { conditions: [] }, false],
   ['only observed', { conditions: [observed] }, false],
 ])('somebody has to do something: %s', (_why, facts, needs) => {
-  expect(needsSomebody(sampleMachine(facts), now)).toBe(needs);
+  expect(needsAttention(sampleMachine(facts), now)).toBe(needs);
 });
 
 const unmade = { vmId: null, powerState: null, node: null, ip: null };
@@ -98,7 +98,7 @@ test.each<[columns: number, titles: string[]]>([
   for (const row of rows) expect(row.length).toBeLessThanOrEqual(columns);
 });
 
-test('what needs somebody stands out in colours, too', () => {
+test('what needs attention stands out in colours, too', () => {
   const [, waiting = '', moving = ''] = renderVirtualMachines(list(), now, coloured, Infinity);
   expect([waiting, moving]).toEqual([
     expect.stringContaining('\u001b[31mWaitingForPrerequisites !'),

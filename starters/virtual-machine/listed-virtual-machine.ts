@@ -2,7 +2,7 @@ import type { VirtualMachineState } from '../../contracts/virtual-machine/condit
 import type { VirtualMachinePowerState } from '../../contracts/virtual-machine/lifecycle.ts';
 import type { Stands } from '../command/lifecycle-condition.ts';
 import { lifecycleOf, observationOf, standing } from '../command/lifecycle-condition.ts';
-import type { VirtualMachineObject } from './virtual-machine-facts.ts';
+import type { VirtualMachineObject } from './virtual-machine-object.ts';
 
 /** One line of `drover vms`, and one element of its `--json`. Times are RFC 3339; what is null is not known. */
 export interface ListedVirtualMachine {
@@ -12,7 +12,7 @@ export interface ListedVirtualMachine {
   state: string | null;
   stands: Stands;
   /** Somebody has to do something: it rests elsewhere, or waits too long for what does not come by itself. */
-  needsSomebody: boolean;
+  needsAttention: boolean;
   since: string | null;
   /** What it waits for, or why it rests. */
   message: string;
@@ -31,11 +31,11 @@ export interface ListedVirtualMachine {
 export interface VirtualMachineFilter {
   /** Empty: every state. */
   states: readonly VirtualMachineState[];
-  /** Only those that need somebody. */
+  /** Only those that need attention. */
   attention: boolean;
 }
 
-/** Virtual machines as people want to see them: those that need somebody first, each part in the natural order of its names. */
+/** Virtual machines as users want to see them: those that need attention first, each part in the natural order of its names. */
 export const listVirtualMachines = (
   machines: readonly VirtualMachineObject[],
   { states, attention }: VirtualMachineFilter,
@@ -45,13 +45,14 @@ export const listVirtualMachines = (
     .map((machine) => listVirtualMachine(machine, nowMs))
     .filter(
       (listed) =>
-        (!attention || listed.needsSomebody) && (states.length === 0 || states.some((state) => state === listed.state)),
+        (!attention || listed.needsAttention) &&
+        (states.length === 0 || states.some((state) => state === listed.state)),
     )
     .sort(byNeed);
 
 const inOrder = (a: string, b: string): number => a.localeCompare(b, 'en', { numeric: true });
 const byNeed = (a: ListedVirtualMachine, b: ListedVirtualMachine): number =>
-  Number(b.needsSomebody) - Number(a.needsSomebody) || inOrder(a.namespace, b.namespace) || inOrder(a.name, b.name);
+  Number(b.needsAttention) - Number(a.needsAttention) || inOrder(a.namespace, b.namespace) || inOrder(a.name, b.name);
 
 function listVirtualMachine(machine: VirtualMachineObject, nowMs: number): ListedVirtualMachine {
   const { namespace, name, powerState, wantedPowerState, vmId, node, zone, ip, image, deleting } = machine;
@@ -61,7 +62,7 @@ function listVirtualMachine(machine: VirtualMachineObject, nowMs: number): Liste
     name,
     state: lifecycle?.reason ?? null,
     stands: standing(machine),
-    needsSomebody: needsSomebody(machine, nowMs),
+    needsAttention: needsAttention(machine, nowMs),
     since: lifecycle?.lastTransitionTime ?? null,
     message: lifecycle?.message ?? observationOf(machine)?.message ?? '',
     powerState,
@@ -87,7 +88,7 @@ const needing: readonly string[] = [
 ] satisfies VirtualMachineState[];
 
 /** Whether a person has to do something. One that is paused rests on purpose, unless it is to be deleted. */
-export function needsSomebody(machine: VirtualMachineObject, nowMs: number): boolean {
+export function needsAttention(machine: VirtualMachineObject, nowMs: number): boolean {
   const lifecycle = lifecycleOf(machine);
   if (lifecycle === undefined) return false;
   const stands = standing(machine);

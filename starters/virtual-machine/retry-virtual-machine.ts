@@ -19,8 +19,8 @@ import { onlyOneNamed, unknownVirtualMachine } from './unknown-virtual-machine.t
 import type { VirtualMachineAccess } from './virtual-machine-access.ts';
 import { listForSuggestion, virtualMachineAccess } from './virtual-machine-access.ts';
 import { virtualMachineCommands } from './virtual-machine-commands.ts';
-import type { VirtualMachineObject, VirtualMachineReference } from './virtual-machine-facts.ts';
-import { fullName } from './virtual-machine-facts.ts';
+import type { VirtualMachineObject, VirtualMachineReference } from './virtual-machine-object.ts';
+import { fullName } from './virtual-machine-object.ts';
 
 interface Surroundings {
   context: CommandContext;

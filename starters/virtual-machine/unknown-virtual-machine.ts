@@ -1,13 +1,13 @@
 import { nearest } from '../../runtime/config/suggestion.ts';
 import { CommandError, usageError } from '../command/error.ts';
 import { exitCodes } from '../command/exit-codes.ts';
-import type { VirtualMachineReference } from './virtual-machine-facts.ts';
-import { fullName } from './virtual-machine-facts.ts';
+import type { VirtualMachineReference } from './virtual-machine-object.ts';
+import { fullName } from './virtual-machine-object.ts';
 
 type Named = { namespace: string; name: string };
 
 /**
- * What a person is told who names a VirtualMachine that is none, with the one that they may have meant.
+ * What a user reads who names a VirtualMachine that is none, with the one that they may have meant.
  *
  * @param known all that there are
  * @param consequence a sentence: nothing was changed

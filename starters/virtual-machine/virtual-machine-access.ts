@@ -1,5 +1,5 @@
 import type { KubernetesAccess } from '../command/kubernetes-access.ts';
-import type { VirtualMachineObject } from './virtual-machine-facts.ts';
+import type { VirtualMachineObject } from './virtual-machine-object.ts';
 import { shownVirtualMachines } from './virtual-machine-objects.ts';
 
 /** VirtualMachines as commands use them. Every call fails with a row of the error table. */

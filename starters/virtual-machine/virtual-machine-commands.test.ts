@@ -5,7 +5,7 @@ import {
   unready,
 } from '../../test/fixtures/starters/virtual-machine.ts';
 import { virtualMachineCommands } from './virtual-machine-commands.ts';
-import type { VirtualMachineObject } from './virtual-machine-facts.ts';
+import type { VirtualMachineObject } from './virtual-machine-object.ts';
 import type { VirtualMachineRun } from './virtual-machine-run.ts';
 
 const describe = 'kubectl describe vm -n team web';

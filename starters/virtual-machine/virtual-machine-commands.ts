@@ -5,8 +5,8 @@ import { isCurrent, lifecycleOf, observationOf } from '../command/lifecycle-cond
 import type { NextCommand } from '../command/next-commands.ts';
 import { examples, liftStop, noWorker } from '../command/next-commands.ts';
 import type { VirtualMachineDescription } from './virtual-machine-description.ts';
-import type { VirtualMachineObject } from './virtual-machine-facts.ts';
-import { fullName } from './virtual-machine-facts.ts';
+import type { VirtualMachineObject } from './virtual-machine-object.ts';
+import { fullName } from './virtual-machine-object.ts';
 
 /** What a person may want to type next for a virtual machine, the most likely first. Pure. */
 export function virtualMachineCommands({

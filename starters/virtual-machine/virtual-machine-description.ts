@@ -1,4 +1,4 @@
-import type { VirtualMachineObject } from './virtual-machine-facts.ts';
+import type { VirtualMachineObject } from './virtual-machine-object.ts';
 import type { VirtualMachineRun } from './virtual-machine-run.ts';
 
 /** Everything that is known of a virtual machine; also the JSON of `drover describe vm --json`. */

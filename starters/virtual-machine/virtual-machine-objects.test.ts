@@ -3,7 +3,7 @@ import { configSchema } from '../../runtime/config/config-schema.ts';
 import type { Kubernetes, KubernetesRequest } from '../../runtime/kubernetes/kubernetes.ts';
 import { accessBy } from '../command/kubernetes-access.ts';
 import { virtualMachineAccess } from './virtual-machine-access.ts';
-import type { VirtualMachineObject } from './virtual-machine-facts.ts';
+import type { VirtualMachineObject } from './virtual-machine-object.ts';
 import { shownVirtualMachines } from './virtual-machine-objects.ts';
 
 const object = (spec: object = {}, metadata: object = {}, status: object = {}): object => ({

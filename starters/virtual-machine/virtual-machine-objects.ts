@@ -4,7 +4,7 @@ import { virtualMachineKind } from '../../contracts/kinds/virtual-machine.ts';
 import { readVirtualMachine } from '../../contracts/virtual-machine/read-virtual-machine.ts';
 import { virtualMachineLabels } from '../../contracts/virtual-machine/metadata.ts';
 import { typed } from '../../runtime/kubernetes/resources.ts';
-import type { VirtualMachineObject } from './virtual-machine-facts.ts';
+import type { VirtualMachineObject } from './virtual-machine-object.ts';
 
 /** VirtualMachines as people are shown them. */
 export const shownVirtualMachines = typed(virtualMachineKind, virtualMachineSchema.transform(describeVirtualMachine));

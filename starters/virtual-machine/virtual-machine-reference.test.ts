@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import { exitCodes } from '../command/exit-codes.ts';
 import { onlyOneNamed, unknownVirtualMachine } from './unknown-virtual-machine.ts';
-import type { VirtualMachineReference } from './virtual-machine-facts.ts';
+import type { VirtualMachineReference } from './virtual-machine-object.ts';
 import { machineOf, parseNamespace } from './virtual-machine-reference.ts';
 
 test.each<

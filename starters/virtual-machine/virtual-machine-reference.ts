@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { usageError } from '../command/error.ts';
-import type { VirtualMachineReference } from './virtual-machine-facts.ts';
+import type { VirtualMachineReference } from './virtual-machine-object.ts';
 
 /** What stands before the name of a virtual machine where a host could be meant as well: `drover describe vm team/web`. */
 export const virtualMachineWord = 'vm';

@@ -11,7 +11,7 @@ import { payloadReader, readSteps } from '../command/run-steps.ts';
 import { runStatus } from '../command/runs.ts';
 import type { TemporalAccess } from '../command/temporal-access.ts';
 import { answered } from '../command/temporal-access.ts';
-import type { VirtualMachineObject } from './virtual-machine-facts.ts';
+import type { VirtualMachineObject } from './virtual-machine-object.ts';
 import { webUiLink } from '../command/web-ui.ts';
 
 /** The run that drives a virtual machine now, or the last that did. Times are RFC 3339. */

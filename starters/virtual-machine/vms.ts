@@ -25,7 +25,7 @@ interface VmsOptions {
 export const vmsCommand = (context: CommandContext): Command =>
   describedCommand(
     'vms',
-    'Lists virtual machines: the state of each, what it waits for, its power, where it runs. Those that need somebody come first, marked with "!".',
+    'Lists virtual machines: the state of each, what it waits for, its power, where it runs. Those that need attention come first, marked with "!".',
     [
       ['drover vms', 'all of them'],
       ['drover vms -n team --attention', 'those of a namespace that rest, or wait too long'],
@@ -43,7 +43,7 @@ export const vmsCommand = (context: CommandContext): Command =>
       `only these, separated by commas: ${virtualMachineStates.join(', ')}`,
       collectVirtualMachineStates,
     )
-    .option('--attention', 'only those that need somebody')
+    .option('--attention', 'only those that need attention')
     .addOption(jsonOption())
     .addOption(outputOption())
     .action(({ namespace, state: states = [], attention = false, json = false, output }: VmsOptions) =>
@@ -69,9 +69,9 @@ function print(
   if (total === 0) return terminal.print(`There is no VirtualMachine${namespace === null ? '' : ` in ${namespace}`}.`);
   for (const text of renderVirtualMachines(listed, nowMs, terminal.paint, terminal.widthColumns()))
     terminal.print(text);
-  const needy = listed.filter(({ needsSomebody }) => needsSomebody).length;
+  const needy = listed.filter(({ needsAttention }) => needsAttention).length;
   if (needy > 0)
     terminal.remark(
-      `${String(needy)} of ${String(total)} ${needy === 1 ? 'needs' : 'need'} somebody: \`drover describe vm NAMESPACE/NAME\` tells what can be done.`,
+      `${String(needy)} of ${String(total)} ${needy === 1 ? 'needs' : 'need'} attention: \`drover describe vm NAMESPACE/NAME\` tells what can be done.`,
     );
 }

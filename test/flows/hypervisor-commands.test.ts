@@ -53,7 +53,7 @@ test(
     expect(await listed(host)).toMatchObject({
       state: 'Initial',
       stands: 'rests',
-      needsSomebody: false,
+      needsAttention: false,
       lifecycleEnabled: false,
     });
 
@@ -166,7 +166,7 @@ test(
       hypervisor: { object: { name: zoneless }, takenAwayAt: null },
     });
     const { stdout } = await drover(exitCodes.ok, 'describe', zoneless);
-    expect(stdout).toMatch(/^node-3: Aborted for .*, and needs somebody$/mu);
+    expect(stdout).toMatch(/^node-3: Aborted for .*, and needs attention$/mu);
     expect(stdout).toMatch(/^ {2}drover retry node-3 /mu);
     const { stdout: table } = await drover(exitCodes.ok, 'hosts', '--attention', '--state', 'aborted');
     expect(table).toMatch(/^node-3 +Aborted ! /mu);

@@ -28,8 +28,8 @@ afterEach(() => checkInvariants(world.observed), limitMs);
 async function drover(exitCode: number, ...args: string[]): Promise<CommandEnd> {
   const end = await world.command(...args);
   if (end.code === exitCode) return end;
-  const words = `drover ${args.join(' ')} exited ${String(end.code)}, not ${String(exitCode)}`;
-  throw new Error(`${words}\n${end.stdout}${end.stderr}`);
+  const message = `drover ${args.join(' ')} exited ${String(end.code)}, not ${String(exitCode)}`;
+  throw new Error(`${message}\n${end.stdout}${end.stderr}`);
 }
 const json = async <Shape>(...args: string[]): Promise<Shape> =>
   JSON.parse((await drover(exitCodes.ok, ...args, '--json')).stdout) as Shape;
@@ -51,7 +51,7 @@ test(
         name: 'web',
         state: null,
         stands: 'unknown',
-        needsSomebody: false,
+        needsAttention: false,
         class: 'missing',
         image: vmScene.image,
         wantedPowerState: 'PoweredOn',
@@ -100,7 +100,7 @@ test(
       'patchVirtualMachine done 1',
       'publishVirtualMachine done 1',
     ]);
-    expect(open.run?.steps[0]?.words).toBe('Observe team-a/web: the object, what it names, and its VM');
+    expect(open.run?.steps[0]?.summary).toBe('Observe team-a/web: the object, what it names, and its VM');
     const waiting = await json<ListedVirtualMachine[]>('vms', '--state', 'waitingforprerequisites', '-n', namespace);
     expect(waiting).toMatchObject([{ stands: 'moving', message: expect.stringMatching(/^Waiting for /u) }]);
     expect((await drover(exitCodes.ok, 'describe', 'vm', '-n', namespace, 'web')).stdout).toMatch(

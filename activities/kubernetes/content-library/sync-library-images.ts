@@ -55,14 +55,14 @@ async function syncLibraryImages(
     ),
     new Date(clock.now()).toISOString(),
   );
-  const told: LibraryImages = {
+  const result: LibraryImages = {
     made: [],
     changed: change.map(({ image }) => image.metadata.name),
     removed: remove.map(({ metadata }) => metadata.name),
     foreign: [],
     unchanged,
   };
-  if (settings?.mode !== 'act') return { ...told, made: make.map(({ name }) => name) };
+  if (settings?.mode !== 'act') return { ...result, made: make.map(({ name }) => name) };
   const write: Write = (name, before, after, call) =>
     mutate(
       tools,
@@ -76,9 +76,10 @@ async function syncLibraryImages(
       call,
     );
   for (const { name, status } of make)
-    ((await makeOne(tools, write, { namespace, libraryId: content.id, name, status })) ? told.made : told.foreign).push(
-      name,
-    );
+    ((await makeOne(tools, write, { namespace, libraryId: content.id, name, status }))
+      ? result.made
+      : result.foreign
+    ).push(name);
   for (const { image, status } of change)
     await write(image.metadata.name, image.status ?? null, status, () =>
       objects.patchStatus(images, image.metadata, status, scope.signal),
@@ -87,7 +88,7 @@ async function syncLibraryImages(
     await write(image.metadata.name, image.status ?? null, null, () =>
       objects.delete(images, image.metadata, scope.signal),
     );
-  return told;
+  return result;
 }
 
 /** Of a namespace; null: those of all. */

@@ -39,20 +39,20 @@ export async function openEviction(tools: Tools, given: unknown, serving: string
     const evictions = (await client.listValid(resources.Eviction, {}, scope.signal)).filter(
       ({ spec }) => spec.hypervisor === input.hypervisor,
     );
-    const facts = { input, serving, evictions, mode, isRightRun, runId };
-    const opening = planOpening(facts);
-    if (opening.kind !== 'create') return await carryOut(tools, opening, serving, input.startedBy ?? null);
+    const context = { input, serving, evictions, mode, isRightRun, runId };
+    const opening = planOpening(context);
+    if (opening.kind !== 'create') return await execute(tools, opening, serving, input.startedBy ?? null);
     const made = await createEviction(tools, input, runId);
-    return await carryOut(
+    return await execute(
       tools,
-      planOpening({ ...facts, evictions: [...evictions, made] }),
+      planOpening({ ...context, evictions: [...evictions, made] }),
       serving,
       input.startedBy ?? null,
     );
   });
 }
 
-async function carryOut(
+async function execute(
   tools: Tools,
   opening: Opening,
   serving: string | null,

@@ -1,7 +1,7 @@
 import { annotations, evictionFinalizer } from '../../../contracts/ids.ts';
 import { runIdAnnotation } from '../../../contracts/eviction/annotations.ts';
 import { planOpening, waitingCondition } from './plan-opening.ts';
-import type { OpeningFacts } from './plan-opening.ts';
+import type { OpeningContext } from './plan-opening.ts';
 import { sampleCondition, sampleEviction } from '../../../test/fixtures/activities/eviction.ts';
 import type { Sample } from '../../../test/fixtures/activities/eviction.ts';
 
@@ -10,7 +10,7 @@ const succeeded = sampleCondition('Evicting', 'False', 'Succeeded');
 const bare = { hypervisor: 'node-1' };
 const byHand = { hypervisor: 'node-1', reason: 'test' };
 
-const plan = (evictions: Sample[], facts: Partial<OpeningFacts> = {}) =>
+const plan = (evictions: Sample[], context: Partial<OpeningContext> = {}) =>
   planOpening({
     input: bare,
     serving: null,
@@ -18,7 +18,7 @@ const plan = (evictions: Sample[], facts: Partial<OpeningFacts> = {}) =>
     isRightRun: true,
     runId: 'run-1',
     evictions: evictions.map(sampleEviction),
-    ...facts,
+    ...context,
   });
 
 /** What is done, and to which Eviction. */
@@ -30,7 +30,7 @@ const gist = (opening: ReturnType<typeof planOpening>): string => {
   return opening.kind === 'refuse' ? `refuse ${opening.code}` : opening.kind;
 };
 
-const rows: [why: string, evictions: Sample[], facts: Partial<OpeningFacts>, gist: string][] = [
+const rows: [why: string, evictions: Sample[], context: Partial<OpeningContext>, gist: string][] = [
   ['the bridge starts a run for one that is gone', [], {}, 'nothing'],
   ['the bridge starts a run for one that is settled', [{ conditions: [succeeded] }], {}, 'nothing'],
   [
@@ -129,8 +129,8 @@ const rows: [why: string, evictions: Sample[], facts: Partial<OpeningFacts>, gis
   ],
 ];
 
-test.each(rows)('%s', (_why, evictions, facts, expected) => {
-  expect(gist(plan(evictions, facts))).toBe(expected);
+test.each(rows)('%s', (_why, evictions, context, expected) => {
+  expect(gist(plan(evictions, context))).toBe(expected);
 });
 
 test('what is asked for comes from the object', () => {
@@ -195,7 +195,7 @@ test('the others of the host wait, but for those that end anyway', () => {
 const rejections: [
   why: string,
   given: Record<string, string>,
-  facts: Partial<OpeningFacts>,
+  context: Partial<OpeningContext>,
   condition: object | null,
 ][] = [
   [
@@ -225,8 +225,8 @@ const rejections: [
   ],
 ];
 
-test.each(rejections)('a rejection %s', (_why, given, facts, condition) => {
-  const opening = plan([{ generation: 2, annotations: given }], facts);
+test.each(rejections)('a rejection %s', (_why, given, context, condition) => {
+  const opening = plan([{ generation: 2, annotations: given }], context);
   expect(opening).toMatchObject({
     kind: 'reject',
     condition: condition === null ? null : { ...condition, observedGeneration: 2 },

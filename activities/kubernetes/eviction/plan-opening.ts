@@ -10,7 +10,7 @@ import { evictingReasons, evictionConditions } from '../../../contracts/eviction
 import { evictionFinalizer } from '../../../contracts/ids.ts';
 import type { Mode } from '../../../contracts/kinds/kind.ts';
 
-export interface OpeningFacts {
+export interface OpeningContext {
   input: EvictionInput;
   /** Uid that the run serves already. */
   serving: string | null;
@@ -43,23 +43,23 @@ export type Opening =
  * Decides what a run of `evictHypervisor` is about. Pure; each branch is a row of the table test. A kind that is off acts on nothing, and a
  * stop by a user is final until a retry or a changed spec.
  */
-export function planOpening(facts: OpeningFacts): Opening {
-  if (facts.serving !== null) {
-    const eviction = facts.evictions.find(({ metadata }) => metadata.uid === facts.serving);
-    return eviction === undefined ? { kind: 'nothing', held: [] } : serve(facts, eviction);
+export function planOpening(context: OpeningContext): Opening {
+  if (context.serving !== null) {
+    const eviction = context.evictions.find(({ metadata }) => metadata.uid === context.serving);
+    return eviction === undefined ? { kind: 'nothing', held: [] } : serve(context, eviction);
   }
-  const [first] = unreconciled(facts);
-  if (first === undefined) return planWithout(facts);
-  const differences = isBare(facts.input) ? [] : findDifferences(facts.input, first);
+  const [first] = unreconciled(context);
+  if (first === undefined) return planWithout(context);
+  const differences = isBare(context.input) ? [] : findDifferences(context.input, first);
   if (differences.length > 0) {
-    const detail = `Eviction ${first.metadata.name} already asks for ${facts.input.hypervisor} to be emptied, with another ${differences.join(', ')}. Change its annotations, or delete it and start again`;
+    const detail = `Eviction ${first.metadata.name} already asks for ${context.input.hypervisor} to be emptied, with another ${differences.join(', ')}. Change its annotations, or delete it and start again`;
     return { kind: 'refuse', code: 'InvalidInput', detail };
   }
-  return facts.isRightRun ? serve(facts, first) : { kind: 'handOver', eviction: first };
+  return context.isRightRun ? serve(context, first) : { kind: 'handOver', eviction: first };
 }
 
 /** The one that is served stays first; then the oldest. */
-function unreconciled({ evictions, mode }: OpeningFacts): Eviction[] {
+function unreconciled({ evictions, mode }: OpeningContext): Eviction[] {
   const isRunning = (eviction: Eviction): boolean =>
     findCondition(eviction.status?.conditions, evictionConditions.evicting)?.status === 'True';
   return evictions
@@ -72,7 +72,7 @@ function unreconciled({ evictions, mode }: OpeningFacts): Eviction[] {
     );
 }
 
-function planWithout({ input, mode, isRightRun, runId, evictions }: OpeningFacts): Opening {
+function planWithout({ input, mode, isRightRun, runId, evictions }: OpeningContext): Opening {
   const held = evictions.filter(
     ({ metadata }) =>
       mode === 'act' && metadata.deletionTimestamp === undefined && metadata.finalizers?.includes(evictionFinalizer),
@@ -110,21 +110,21 @@ function findDifferences(input: EvictionInput, { spec, metadata }: Eviction): st
     .map(([field]) => field);
 }
 
-function serve(facts: OpeningFacts, eviction: Eviction): Opening {
+function serve(context: OpeningContext, eviction: Eviction): Opening {
   const { metadata, spec } = eviction;
   const { asked, problems } = readEvictionAnnotations(metadata.annotations);
   const deleting = metadata.deletionTimestamp !== undefined;
-  const mode = facts.mode === 'observe' ? 'observe' : asked.mode;
+  const mode = context.mode === 'observe' ? 'observe' : asked.mode;
   // A deleted one is let go whatever it says and however drover is switched: only drover can take its finalizer away.
-  const refusal = deleting ? null : findRefusal(facts.mode, spec.hypervisor, asked.cause, problems);
+  const refusal = deleting ? null : findRefusal(context.mode, spec.hypervisor, asked.cause, problems);
   if (refusal !== null) {
     // A bad edit in the middle of an eviction is that run's to report: it goes on with what the Eviction asked for before.
-    const isReported = facts.serving === null || refusal.code === 'ModeOff';
+    const isReported = context.serving === null || refusal.code === 'ModeOff';
     return {
       kind: 'reject',
       eviction,
       ...refusal,
-      condition: isReported ? refusalCondition(eviction, facts.mode, refusal) : null,
+      condition: isReported ? refusalCondition(eviction, context.mode, refusal) : null,
     };
   }
   const desired: DesiredEviction = {
@@ -137,7 +137,7 @@ function serve(facts: OpeningFacts, eviction: Eviction): Opening {
     mode,
     deleting,
   };
-  const waiting = unreconciled(facts).filter(
+  const waiting = unreconciled(context).filter(
     (other) => other.metadata.uid !== metadata.uid && other.metadata.deletionTimestamp === undefined,
   );
   return { kind: 'serve', eviction, desired, waiting };

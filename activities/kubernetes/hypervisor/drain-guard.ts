@@ -18,7 +18,7 @@ export const guardNamespace = 'kube-system';
 /** The name of both. */
 export const guardName = (node: string): string => `maint-${node}`;
 
-/** A label holds less than the name of a Node may: what does not fit is told apart by a digest. */
+/** A label holds less than the name of a Node may: what does not fit is distinguished by a digest. */
 export function guardLabel(node: string): string {
   const name = guardName(node);
   return name.length <= 63

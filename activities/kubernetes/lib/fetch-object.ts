@@ -5,7 +5,7 @@ import { failureCode, failureDetail } from '../../../runtime/failure.ts';
 import { type KubernetesFaultDetails, isUnknownKind } from '../../../runtime/kubernetes/kubernetes-faults.ts';
 
 /**
- * A read whose failure is a fact about what is read, and no failure of whoever reads it.
+ * A read whose failure belongs to what is read, and is no failure of its reader.
  *
  * @param what as a person calls it: `VirtualMachineClass small`
  * @throws the signal's reason when it is aborted

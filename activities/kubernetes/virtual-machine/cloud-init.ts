@@ -63,7 +63,7 @@ export function readCloudInit(
   };
 }
 
-/** Keys of a Secret that older releases looked for. */
+/** Keys of a Secret that older releases read. */
 const formerKeys = ['user-data', 'value'] as const;
 const legacyKeys = 'ssh-public-keys';
 

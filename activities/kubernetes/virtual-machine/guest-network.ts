@@ -4,7 +4,7 @@ import type { CustomizedInterface } from '../../../contracts/virtual-machine/boo
 type Network = NonNullable<VirtualMachineSpec['network']>;
 type Interface = NonNullable<Network['interfaces']>[number];
 
-/** What a guest is told of its interfaces. One that says nothing asks by DHCP. */
+/** What a guest is configured with for its interfaces. One that says nothing asks by DHCP. */
 export const readInterfaces = ({ disabled, interfaces = [] }: Network): CustomizedInterface[] =>
   disabled === true ? [] : interfaces.map(readInterface);
 
@@ -28,7 +28,7 @@ function readInterface({
   };
 }
 
-/** `None` says that there is none, where others would look for one. */
+/** `None` says that there is none, where others would expect one. */
 const gateway = (address: string | undefined): string | null =>
   address === undefined || address === '' || address === 'None' ? null : address;
 

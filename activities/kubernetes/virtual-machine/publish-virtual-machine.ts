@@ -20,7 +20,7 @@ export type VirtualMachineReport = Parameters<VirtualMachineObjectActivities['pu
 
 /**
  * Writes what differs, on the version that was read; then the Event. Safe to repeat, and safe when two runs publish at once: each compares
- * with what is there. A VirtualMachine that is gone, or is another one of that name, is told nothing. Where kube-apiserver refuses the status,
+ * with what is there. A VirtualMachine that is gone, or is another one of that name, is left alone. Where kube-apiserver refuses the status,
  * the conditions are written without the rest: people see where the VM is, and the run what was refused.
  *
  * @throws ObjectRefused after that; ObjectConflict when others write all the time; what the client throws (contracts/errors.ts)
@@ -61,7 +61,7 @@ async function tell(
   ]);
 }
 
-/** The object then; null: there is nobody to tell. */
+/** The object then; null: it is gone. */
 async function writeStatus(
   { client, scope, clock }: VirtualMachineTools,
   { namespace, name, uid, status }: VirtualMachineReport,

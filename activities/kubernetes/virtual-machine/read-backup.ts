@@ -30,7 +30,7 @@ export async function readBackup(
 
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
 
-/** Readers of YAML 1.1, as Kubernetes' are, would take a bare `on` for true. The status is left out: whoever restores the VM writes one. */
+/** Readers of YAML 1.1, as Kubernetes' are, would take a bare `on` for true. The status is left out: a restored VM gets one of its own. */
 function toYaml({
   status: _status,
   metadata: { managedFields: _managedFields, resourceVersion: _resourceVersion, annotations, ...metadata },

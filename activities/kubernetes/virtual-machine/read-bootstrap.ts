@@ -73,7 +73,7 @@ async function readSetup(
     const decoded = Object.entries(found.data ?? {}).map(([key, value]) => [key, Buffer.from(value, 'base64')]);
     return [name, Object.fromEntries(decoded) as SecretData];
   };
-  // What it is made of says which Secrets it needs: it is made once without them, to hear it.
+  // What it is made of says which Secrets it needs: it is made once without them, to learn their names.
   const named = new Set<string>();
   composeGuest(object, (name) => {
     named.add(name);

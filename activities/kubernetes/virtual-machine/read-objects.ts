@@ -19,7 +19,7 @@ interface ReadTools extends BootstrapTools {
   signal: AbortSignal;
 }
 
-/** What Kubernetes tells of what a VirtualMachine names, all of it at once. What cannot be read is told as such: nothing of it is a failure. */
+/** What a VirtualMachine names in Kubernetes, read at once. What cannot be read is reported as such, and is no failure. */
 export async function readVirtualMachineObjects(
   tools: ReadTools,
   object: VirtualMachine,

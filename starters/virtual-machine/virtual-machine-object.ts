@@ -15,7 +15,7 @@ export interface VirtualMachineObject {
   paused: boolean;
   /** Who paused it, as its label has it: `devops`, `admin`, `both`. */
   pausedBy: string | null;
-  /** It asks drover to look only (`drover.dev/mode`). */
+  /** It asks drover to observe only (`drover.dev/mode`). */
   observed: boolean;
   /** Who holds its power-on, and its deletion. */
   powerOnChecks: string[];
