@@ -50,5 +50,7 @@ function readable(value: unknown): unknown {
   if (value instanceof Uint8Array) return Buffer.from(value).toString('utf8');
   if (Array.isArray(value)) return value.map(readable);
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, readable(item)]));
+  const fields: Record<string, unknown> = {};
+  for (const [name, item] of Object.entries(value)) fields[name] = readable(item);
+  return fields;
 }

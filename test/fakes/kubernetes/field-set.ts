@@ -9,7 +9,11 @@ export type FieldPath = readonly string[];
 export type FieldSet = ReadonlySet<string>;
 
 export const union = (a: FieldSet, b: FieldSet): FieldSet => new Set([...a, ...b]);
-export const difference = (a: FieldSet, b: FieldSet): FieldSet => new Set([...a].filter((key) => !b.has(key)));
+/** The same set where nothing goes, so that what was made of it is found again. */
+export function difference(a: FieldSet, b: FieldSet): FieldSet {
+  const left = [...a].filter((key) => !b.has(key));
+  return left.length === a.size ? a : new Set(left);
+}
 export const intersection = (a: FieldSet, b: FieldSet): FieldSet => new Set([...a].filter((key) => b.has(key)));
 
 const separator = '\u0000';
@@ -132,8 +136,13 @@ export function fieldsOf(value: unknown, schema: StructuralSchema): FieldSet {
   return new Set(all.filter((key) => !parents.has(key) || !(stepsOf(key).at(-1) ?? '').startsWith('f:')));
 }
 
+/** What was made of sets: nobody changes either of them. */
+const written = new WeakMap<FieldSet, Fields>();
+
 /** `fieldsV1`: nested objects; a field that is itself in the set, and has others below, has a `.`. */
 export function toFieldsV1(set: FieldSet): Fields {
+  const known = written.get(set);
+  if (known !== undefined) return known;
   type Node = { isMember: boolean; below: Map<string, Node> };
   const root: Node = { isMember: false, below: new Map() };
   for (const key of set) {
@@ -151,7 +160,9 @@ export function toFieldsV1(set: FieldSet): Fields {
       [...below].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([step, node]) => [step, write(node)]),
     ),
   });
-  return write(root);
+  const fields = write(root);
+  written.set(set, fields);
+  return fields;
 }
 
 /** `.status.conditions[type="Ready"].reason`, as conflicts name a field. */
@@ -169,10 +180,13 @@ export function fieldWords(key: string): string {
 
 /** Of a JSON value; several times as fast as `structuredClone`. */
 export function copyOf<Value>(value: Value): Value {
-  if (Array.isArray(value)) return value.map((item: unknown) => copyOf(item)) as Value;
+  if (Array.isArray(value)) return value.map(copyOf) as Value;
   if (!isFields(value)) return value;
   const copy: Record<string, unknown> = {};
-  for (const [name, field] of Object.entries(value)) if (field !== undefined) copy[name] = copyOf(field);
+  for (const name of Object.keys(value)) {
+    const field = value[name];
+    if (field !== undefined) copy[name] = typeof field === 'object' ? copyOf(field) : field;
+  }
   return copy as Value;
 }
 

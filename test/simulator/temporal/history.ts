@@ -21,7 +21,23 @@ export interface RecordOptions {
   userMetadata?: UserMetadata | null;
 }
 
-const types = enums.EventType as unknown as Record<string, number>;
+/** `ACTIVITY_TASK_SCHEDULED` of the enumeration as `ActivityTaskScheduled`. */
+const nameByType = new Map(
+  Object.entries(enums.EventType).flatMap(([key, type]) =>
+    typeof type === 'number'
+      ? [
+          [
+            type,
+            key
+              .replace('EVENT_TYPE_', '')
+              .toLowerCase()
+              .replaceAll(/(?:^|_)([a-z])/gu, (_, letter: string) => letter.toUpperCase()),
+          ] as const,
+        ]
+      : [],
+  ),
+);
+const typeByName = new Map([...nameByType].map(([type, name]) => [name, type]));
 
 /** Appends an event to the history of the run, and returns its id. */
 export function record<Name extends EventName>(
@@ -44,19 +60,14 @@ export function record<Name extends EventName>(
   return eventId;
 }
 
-const typeOf = (name: string): number =>
-  types[`EVENT_TYPE_${name.replaceAll(/(?<!^)[A-Z]/gu, '_$&').toUpperCase()}`] ?? unknownEvent(name);
-
-function unknownEvent(name: string): never {
-  throw new Error(`Temporal has no event ${name}`);
+function typeOf(name: string): number {
+  const type = typeByName.get(name);
+  if (type === undefined) throw new Error(`Temporal has no event ${name}`);
+  return type;
 }
 
 /** `ActivityTaskScheduled`, of an event. */
-export const nameOf = ({ eventType }: HistoryEvent): string =>
-  (types as unknown as Record<number, string>)[eventType as number]
-    ?.replace('EVENT_TYPE_', '')
-    .toLowerCase()
-    .replaceAll(/(?:^|_)([a-z])/gu, (_, letter: string) => letter.toUpperCase()) ?? 'Unspecified';
+export const nameOf = ({ eventType }: HistoryEvent): string => nameByType.get(eventType as number) ?? 'Unspecified';
 
 /** What happens to a run from outside of its workflow task: an event, and what the next workflow task brings because of it. */
 export interface Happening<Name extends EventName> {
