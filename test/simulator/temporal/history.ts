@@ -22,7 +22,7 @@ export interface RecordOptions {
 }
 
 /** `ACTIVITY_TASK_SCHEDULED` of the enumeration as `ActivityTaskScheduled`. */
-const nameByType = new Map(
+const nameByType = new Map<number, string>(
   Object.entries(enums.EventType).flatMap(([key, type]) =>
     typeof type === 'number'
       ? [
