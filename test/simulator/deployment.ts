@@ -127,8 +127,8 @@ export function deploy({
         activities: Object.assign({}, ...queues.map(({ activities }) => activities)) as Record<string, AnyActivity>,
         openNova: () => createNovaClient(present(session, 'OpenStack')),
         openVcenter: () => {
-          const { openVim, settings: its } = present(vcenter, 'vCenter');
-          return openGateway(openVim(), its.budget, clock);
+          const its = present(vcenter, 'vCenter');
+          return openGateway(its.openVim(), its.settings.budget, clock);
         },
       };
       return queues.map((queue) => ({ ...queue, activities: mutated(queue.activities, mutate, tools) }));
