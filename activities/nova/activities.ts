@@ -22,7 +22,7 @@ import { findHost } from './find-host.ts';
 import { observeHost } from './observe-host.ts';
 import { awaitInstanceIdle, observeInstance } from './observe-instance.ts';
 import { awaitTargetRoom, createRegionView } from './region-view.ts';
-import { createSharedLook } from './shared-look.ts';
+import { createSharedLook } from './follow-migration.ts';
 import { startMigration } from './start-migration.ts';
 
 /** The dependencies of one execution. */

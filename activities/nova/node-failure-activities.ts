@@ -6,7 +6,7 @@ import type { PlacementClient } from '../placement/types.ts';
 import { awaitEvacuation } from './await-migration.ts';
 import type { NovaDependencies, Tools } from './dependencies.ts';
 import { ensureForcedDown } from './ensure-service.ts';
-import { createSharedLook } from './shared-look.ts';
+import { createSharedLook } from './follow-migration.ts';
 import { startEvacuation } from './start-evacuation.ts';
 import type { InstanceDetail, ServerGroup } from './types.ts';
 

@@ -2,7 +2,7 @@ import { ApplicationFailure } from '@temporalio/common';
 
 import { createNovaClient } from '../../activities/nova/client.ts';
 import type { Registration } from '../../activities/nova/find-registration.ts';
-import { createHypervisorActivities } from '../../activities/nova/hypervisor-activities.ts';
+import { createHypervisorActivities } from '../fixtures/activities/hypervisor-region.ts';
 import { createPlacementClient } from '../../activities/placement/client.ts';
 import { labClock } from '../../lab/clock.ts';
 import type { AuditEntry } from '../../runtime/telemetry/audit.ts';

@@ -1,5 +1,5 @@
 import { createNovaClient } from '../../../activities/nova/client.ts';
-import { createHypervisorActivities } from '../../../activities/nova/hypervisor-activities.ts';
+import { createHypervisorActivities } from '../../fixtures/activities/hypervisor-region.ts';
 import { testScope } from '../../fixtures/activities/nova.ts';
 import type { ActivityScope } from '../../../activities/lib/context.ts';
 import type { NovaClient } from '../../../activities/nova/types.ts';
