@@ -1,13 +1,7 @@
 import { computeService, hypervisor, instanceDetail, stubClient } from '../../test/fixtures/activities/nova.ts';
 import type { InstanceDetail } from '../nova/types.ts';
 import type { AllocationCandidates, CandidatesQuery, PlacementClient, Resources } from '../placement/types.ts';
-import {
-  askPlacement,
-  type CandidateHosts,
-  judgePlacement,
-  mapAtOnce,
-  type PlacementQuestion,
-} from './judge-placement.ts';
+import { askPlacement, type CandidateHosts, judgePlacement, type PlacementQuestion } from './judge-placement.ts';
 import { placeOf, requirementsKey, requirementsOf } from './scheduler-rules.ts';
 
 const target = (host: string, zone = 'nova'): PlacementQuestion['targets'][number] => ({
@@ -196,18 +190,4 @@ test('asks once per kind, and again for the least of it where there is no room',
   expect(answers.get(requirementsKey(small))).toMatchObject({ roomy: hosts, suitable: hosts });
   expect(answers.get(requirementsKey(small))?.free.get('root')).toEqual({ MEMORY_MB: 10 });
   expect(answers.get(requirementsKey(large))).toMatchObject({ roomy: new Set(), suitable: hosts });
-});
-
-test('a few at a time, all of them, in order', async () => {
-  let running = 0;
-  let most = 0;
-  const results = await mapAtOnce([5, 4, 3, 2, 1], 2, async (item) => {
-    most = Math.max(most, (running += 1));
-    await new Promise((resolve) => setImmediate(resolve));
-    running -= 1;
-    return item * 10;
-  });
-  expect(results).toEqual([50, 40, 30, 20, 10]);
-  expect(most).toBe(2);
-  await expect(mapAtOnce([1, 2], 2, async () => Promise.reject(new Error('no')))).rejects.toThrow('no');
 });

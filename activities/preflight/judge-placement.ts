@@ -1,3 +1,5 @@
+import pMap from 'p-map';
+
 import type { Obstacle } from '../../contracts/eviction/eviction.ts';
 import type { InstanceDetail } from '../nova/types.ts';
 import type { AllocationCandidates, PlacementClient, Resources } from '../placement/types.ts';
@@ -153,10 +155,10 @@ export async function askPlacement(
   signal: AbortSignal,
 ): Promise<Map<string, CandidateHosts>> {
   const distinct = [...new Map(all.map((requirements) => [requirementsKey(requirements), requirements]))];
-  const answers = await mapAtOnce(
+  const answers = await pMap(
     distinct,
-    atOnce,
     async ([key, requirements]) => [key, await ask(placement, requirements, signal)] as const,
+    { concurrency: atOnce },
   );
   return new Map(answers);
 }
@@ -194,19 +196,3 @@ const freeOf = ({ providers }: AllocationCandidates): Map<string, Resources> =>
         Object.fromEntries(Object.entries(resources).map(([name, { capacity, used }]) => [name, capacity - used])),
       ]),
   );
-
-/** `Promise.all` over a few at a time. */
-export async function mapAtOnce<Item, Result>(
-  items: readonly Item[],
-  most: number,
-  action: (item: Item) => Promise<Result>,
-): Promise<Result[]> {
-  const results = new Map<number, Result>();
-  const rest = [...items.entries()].values();
-  await Promise.all(
-    Array.from({ length: Math.min(most, items.length) }, async () => {
-      for (const [index, item] of rest) results.set(index, await action(item));
-    }),
-  );
-  return items.map((_, index) => results.get(index)!);
-}

@@ -1,3 +1,5 @@
+import pMap from 'p-map';
+
 import type { Preflight } from '../../contracts/eviction/eviction.ts';
 import type { Migration } from '../../contracts/eviction/instance.ts';
 import { disabledReasonPrefix } from '../../contracts/ids.ts';
@@ -7,7 +9,7 @@ import { type ComputeHost, joinHost } from '../nova/find-host.ts';
 import { hasEnded } from '../nova/judge-migration.ts';
 import { observeHost } from '../nova/observe-host.ts';
 import type { ComputeServiceRecord, Hypervisor, InstanceDetail } from '../nova/types.ts';
-import { askPlacement, judgePlacement, mapAtOnce } from './judge-placement.ts';
+import { askPlacement, judgePlacement } from './judge-placement.ts';
 import { instanceObstacle, judgeInstance } from './obstacles.ts';
 import {
   chooseTargets,
@@ -26,7 +28,7 @@ interface PreflightRequest {
 }
 
 /** Servers that are read one by one are read a few at a time. */
-const atOnce = 4;
+const batch = { concurrency: 4 };
 
 /**
  * Observes the host, its servers and every possible target, and names each obstacle. Changes nothing. What is large (inventories,
@@ -139,13 +141,17 @@ async function readOthers(
   { nova, scope }: Tools<HostDependencies>,
   services: readonly ComputeServiceRecord[],
 ): Promise<InstanceDetail[]> {
-  const left = await mapAtOnce(services, atOnce, async ({ host }) => {
-    const [instances, migrations] = await Promise.all([
-      nova.servers({ host }, scope.signal),
-      nova.migrationsInProgress({ host }, scope.signal),
-    ]);
-    return withoutPlace(instances, migrations);
-  });
+  const left = await pMap(
+    services,
+    async ({ host }) => {
+      const [instances, migrations] = await Promise.all([
+        nova.servers({ host }, scope.signal),
+        nova.migrationsInProgress({ host }, scope.signal),
+      ]);
+      return withoutPlace(instances, migrations);
+    },
+    batch,
+  );
   return left.flat();
 }
 
@@ -161,7 +167,7 @@ async function placeGroups(
   const here = new Set(onSource.map(({ id }) => id));
   const away = [...new Set(groups.flatMap(({ members }) => members))].filter((id) => !here.has(id));
   const hosts = new Map(
-    await mapAtOnce(away, atOnce, async (id) => [id, (await nova.server(id, scope.signal))?.host ?? null] as const),
+    await pMap(away, async (id) => [id, (await nova.server(id, scope.signal))?.host ?? null] as const, batch),
   );
   return groups.map((group) => {
     const elsewhere = new Map<string, number>();
@@ -174,10 +180,13 @@ async function placeGroups(
 }
 
 const describeUnconfirmed = async ({ nova, scope }: Tools<HostDependencies>, ids: readonly string[]) =>
-  mapAtOnce(ids, atOnce, async (id) =>
-    instanceObstacle(
-      'UnconfirmedResize',
-      (await nova.server(id, scope.signal)) ?? { id, name: id },
-      'its resize off this host is not confirmed, and the host keeps its disks: confirm or revert the resize',
-    ),
+  pMap(
+    ids,
+    async (id) =>
+      instanceObstacle(
+        'UnconfirmedResize',
+        (await nova.server(id, scope.signal)) ?? { id, name: id },
+        'its resize off this host is not confirmed, and the host keeps its disks: confirm or revert the resize',
+      ),
+    batch,
   );

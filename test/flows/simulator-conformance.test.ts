@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
-import { mapAtOnce } from '../../activities/preflight/judge-placement.ts';
+import pMap from 'p-map';
 import { maxHeartbeatThrottleIntervalMs, stickyScheduleToStartTimeoutMs } from '../../contracts/policies.ts';
 import { type Lab, startLab } from '../../lab/lab.ts';
 import { systemClock } from '../../runtime/clock.ts';
@@ -59,7 +59,7 @@ beforeAll(async () => {
     const [result] = await Promise.allSettled([onServer(scenario)]);
     return [scenario.name, result];
   };
-  served = new Map(await mapAtOnce(scenarios, atOnce, serve));
+  served = new Map(await pMap(scenarios, serve, { concurrency: atOnce }));
 }, 180_000);
 
 afterAll(async () => {
