@@ -89,6 +89,12 @@ test('asks once, remembers what was there before, and gives the record', async (
   expect(beats).toEqual([{ known: [earlier] }]);
   expect(audited).toMatchObject([
     {
+      action: 'claimEvacuation',
+      cause: 'incident i-1',
+      object: `allocations/${request.instanceId}`,
+      before: { generation: expect.any(Number) },
+    },
+    {
       action: 'startEvacuation',
       cause: 'incident i-1',
       object: `server/${request.instanceId}`,
@@ -131,11 +137,12 @@ test('allocations that Placement lets no client write keep no server on a dead h
 });
 
 test('without an answer to the claim nothing is asked', async () => {
-  const { activities, asked, request, run } = await open({
+  const { activities, asked, audited, request, run } = await open({
     onCall: ({ verb }) => (verb === claim ? 'failAfter' : 'works'),
   });
   await run(() => expect(activities.startEvacuation(request)).rejects.toMatchObject({ type: 'PlacementUnavailable' }));
   expect(asked()).toEqual([claim]);
+  expect(audited).toMatchObject([{ action: 'claimEvacuation', after: { unanswered: true } }]);
 });
 
 test('a second request finds the first one’s record', async () => {

@@ -70,12 +70,10 @@ async function ask(
   before: InstanceHistory,
   consumer: Consumer | null,
 ): Promise<MigrationStart> {
-  const { nova, stopGate, scope } = tools;
+  const { nova, scope } = tools;
   const { instanceId, sourceHost, targetHost, incident } = request;
   const known = idsOf(before);
-  // It is a write of its own.
-  await stopGate(scope.signal);
-  if (!(await claim(tools, instanceId, consumer))) return awaitRecord(tools, request, known);
+  if (!(await claim(tools, request, consumer))) return awaitRecord(tools, request, known);
   scope.heartbeat({ known });
   try {
     const mutation = {
@@ -94,13 +92,20 @@ async function ask(
 
 /** Whether nobody else is about to ask. What Placement does not let anybody write cannot be claimed, and must not keep a server on a dead host. */
 async function claim(
-  { placement, scope }: EvacuationTools,
-  instanceId: string,
+  tools: EvacuationTools,
+  { instanceId, incident }: EvacuationRequest,
   consumer: Consumer | null,
 ): Promise<boolean> {
   if (consumer === null) return true;
+  const mutation = {
+    action: 'claimEvacuation',
+    cause: `incident ${incident}`,
+    object: `allocations/${instanceId}`,
+    before: { generation: consumer.generation },
+    after: { generation: 'the next, with the same allocations' },
+  };
   try {
-    await placement.rewriteConsumer(instanceId, consumer, scope.signal);
+    await mutate(tools, mutation, () => tools.placement.rewriteConsumer(instanceId, consumer, tools.scope.signal));
     return true;
   } catch (error) {
     const code = failureCode(error);

@@ -17,17 +17,9 @@ export interface NodeFailureObjectDependencies extends ForActivities<ActivityCon
 export function createNodeFailureObjectActivities(
   dependencies: NodeFailureObjectDependencies,
 ): NodeFailureObjectActivities {
-  const { kubernetes, systemNamespace, clock } = dependencies;
   const tools = () => contextOf(dependencies);
   return {
-    async claimFencing(request) {
-      const {
-        stopGate,
-        scope: { signal },
-      } = tools();
-      await stopGate(signal);
-      return await claimFencing(kubernetes, systemNamespace, request, clock.now(), signal);
-    },
+    claimFencing: (request) => claimFencing(tools(), request),
     adviseEviction: (request) => adviseEviction(tools(), request),
     withdrawAdvice: (request) => withdrawAdvice(tools(), request),
     recordHypervisorEvent: ({ name, uid, type, reason, message, identity }) =>

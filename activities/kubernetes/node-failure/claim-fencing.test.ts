@@ -1,5 +1,7 @@
 import { refusalFailure } from '../../../runtime/kubernetes/kubernetes-faults.ts';
 import type { Kubernetes, KubernetesRequest } from '../../../runtime/kubernetes/kubernetes.ts';
+import type { AuditEntry } from '../../../runtime/telemetry/audit.ts';
+import { testClock, testScope } from '../../../test/fixtures/activities/nova.ts';
 import { claimFencing, readLastFencing, refusedBy } from './claim-fencing.ts';
 
 const nowMs = Date.parse('2026-01-01T00:00:00Z');
@@ -39,30 +41,60 @@ function leaseStore(beforeWrite: () => void = () => undefined) {
     [version, spec] = [version + 1, wanted];
     return { metadata: { resourceVersion: String(version) }, spec };
   };
+  const audited: AuditEntry[] = [];
+  const kubernetes = { request } as unknown as Kubernetes;
   return {
-    kubernetes: { request } as unknown as Kubernetes,
+    kubernetes,
+    audited,
+    claim: (host: string, stopGate = async () => {}) =>
+      claimFencing(
+        {
+          kubernetes,
+          systemNamespace: 'drover-system',
+          stopGate,
+          audit: { record: async (entry) => void audited.push(entry) },
+          scope: testScope(),
+          clock: { ...testClock(), now: () => nowMs },
+        },
+        { host, cycleMs },
+      ),
     set: (next: object) => ([version, spec] = [version + 1, next]),
   };
 }
 
 test('of many hosts that ask at once, one has the claim, whether or not there was a Lease', async () => {
   for (const old of [null, { holderIdentity: 'node-9', renewTime: '2025-12-31T00:00:00.000000Z' }]) {
-    const { kubernetes, set } = leaseStore();
+    const { audited, claim, kubernetes, set } = leaseStore();
     if (old !== null) set(old);
-    const claims = await Promise.all(
-      ['node-1', 'node-2', 'node-3'].map((host) =>
-        claimFencing(kubernetes, 'drover-system', { host, cycleMs }, nowMs, signal),
-      ),
-    );
+    const claims = await Promise.all(['node-1', 'node-2', 'node-3'].map((host) => claim(host)));
     expect(claims.filter(({ granted }) => granted)).toHaveLength(1);
     expect(await readLastFencing(kubernetes, 'drover-system', nowMs, signal)).toMatchObject({ atMs: nowMs });
+    // The others changed nothing, so the audit log has one claim.
+    const last = old === null ? null : { host: 'node-9', atMs: Date.parse(old.renewTime) };
+    expect(audited).toMatchObject([
+      { action: 'claimFencing', object: 'lease/drover-system/drover-fencing', before: last, after: { atMs: nowMs } },
+    ]);
   }
 });
 
+test('no claim is made while drover is stopped', async () => {
+  const { audited, claim, kubernetes } = leaseStore();
+  await expect(claim('node-1', async () => Promise.reject(new Error('stopped')))).rejects.toThrow('stopped');
+  expect(await readLastFencing(kubernetes, 'drover-system', nowMs, signal)).toBeNull();
+  expect(audited).toEqual([]);
+});
+
+test('a claim whose answer is lost is in the audit log', async () => {
+  const { audited, claim } = leaseStore(() => {
+    throw refusal(503, 'ServiceUnavailable');
+  });
+  await expect(claim('node-1')).rejects.toThrow();
+  expect(audited).toMatchObject([{ action: 'claimFencing', after: { asked: { host: 'node-1' }, unanswered: true } }]);
+});
+
 test('one that has it may ask again', async () => {
-  const { kubernetes } = leaseStore();
-  const ask = (host: string) => claimFencing(kubernetes, 'drover-system', { host, cycleMs }, nowMs, signal);
-  expect([await ask('node-1'), await ask('node-1'), await ask('node-2')]).toEqual([
+  const { claim } = leaseStore();
+  expect([await claim('node-1'), await claim('node-1'), await claim('node-2')]).toEqual([
     { granted: true },
     { granted: true },
     { granted: false, host: 'node-1' },

@@ -6,6 +6,8 @@ import { droverFailure } from '../../../runtime/failure.ts';
 import type { Kubernetes } from '../../../runtime/kubernetes/kubernetes.ts';
 import { openObjects } from '../../../runtime/kubernetes/objects.ts';
 import { retryConflicts } from '../../../runtime/kubernetes/retry-conflicts.ts';
+import type { ActivityContext } from '../../lib/context.ts';
+import { mutate } from '../../lib/mutate.ts';
 
 const leases = {
   group: 'coordination.k8s.io',
@@ -38,22 +40,32 @@ export async function readLastFencing(
  * Claims the right to fence. Two hosts that ask at the same moment write one version of one Lease, so only one gets it. The time is that of
  * the worker that asks; a clock that is wrong by minutes makes the distance shorter by as much, and no two hosts claim it at once.
  *
- * @throws ObjectConflict when others write all the time; what the client throws
+ * @throws ObjectConflict when others write all the time; Stopped; what the client throws
  */
-export const claimFencing = (
-  kubernetes: Kubernetes,
-  namespace: string,
+export function claimFencing(
+  tools: ActivityContext & { kubernetes: Kubernetes; systemNamespace: string },
   { host, cycleMs }: { host: string; cycleMs: number },
-  nowMs: number,
-  signal: AbortSignal,
-): Promise<FencingClaim> =>
-  retryConflicts(async (): Promise<FencingClaim> => {
-    const found = await readLease(kubernetes, namespace, nowMs, signal);
-    const refused = refusedBy(found?.last ?? null, { host, cycleMs }, nowMs);
+): Promise<FencingClaim> {
+  const { kubernetes, systemNamespace: namespace, clock, scope } = tools;
+  const nowMs = clock.now();
+  return retryConflicts(async (): Promise<FencingClaim> => {
+    const found = await readLease(kubernetes, namespace, nowMs, scope.signal);
+    const before = found?.last ?? null;
+    const refused = refusedBy(before, { host, cycleMs }, nowMs);
     if (refused !== null) return { granted: false, host: refused };
-    await write(kubernetes, namespace, found?.resourceVersion ?? null, host, nowMs, signal);
+    const mutation = {
+      action: 'claimFencing',
+      cause: `${host} has failed, and drover acts on it by itself`,
+      object: `lease/${namespace}/${fencingLease}`,
+      before,
+      after: { host, atMs: nowMs },
+    };
+    await mutate(tools, mutation, () =>
+      write(kubernetes, namespace, found?.resourceVersion ?? null, host, nowMs, scope.signal),
+    );
     return { granted: true };
   });
+}
 
 /** Which other host has the claim; null: it may be made. Pure. */
 export const refusedBy = (
