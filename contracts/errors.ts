@@ -85,9 +85,9 @@ export const errors = {
     advice:
       'Nothing proves that the host is off, and its servers must not run twice. Fence it, or confirm that it is off.',
   },
-  EvacuationsUnsettled: {
+  EvacuatedGuestsRemain: {
     retryable: false,
-    reason: 'EvacuationsUnsettled',
+    reason: 'EvacuatedGuestsRemain',
     advice:
       'Start nova-compute on the host while it is forced down: it drops the guests that were evacuated. Then it can be brought back.',
   },

@@ -161,7 +161,7 @@ export const policyAnnotations = {
 } as const;
 
 /** What Gardener, the nodes and the replaced operator call things (docs/compatibility.md#names-on-nodes). */
-export const nodeMarks = {
+export const nodeMetadata = {
   /** Makes a Node a hypervisor. */
   virtDriver: 'nova.openstack.cloud.sap/virt-driver',
   /** Switches the lifecycle on; `skip-tests` leaves the tests out. */
@@ -188,7 +188,7 @@ export const copiedLabels = [
   'worker.garden.sapcloud.io/group',
   'worker.gardener.cloud/pool',
   'topology.kubernetes.io/region',
-  nodeMarks.zone,
+  nodeMetadata.zone,
 ] as const;
 
 export const labels = {

@@ -222,37 +222,37 @@ export const metrics = {
     kind: 'gauge',
     labels: ['kind'],
     from: ['bridge'],
-    help: 'When kube-apiserver was last heard of on the watch',
+    help: 'When kube-apiserver last sent something on the watch',
   },
 
   objects: { name: 'drover_objects', kind: 'gauge', labels: ['kind'], from: ['bridge'], help: 'Objects of a kind' },
-  unsettledObjects: {
-    name: 'drover_unsettled_objects',
+  unreconciledObjects: {
+    name: 'drover_unreconciled_objects',
     kind: 'gauge',
     labels: ['kind'],
     from: ['bridge'],
-    help: 'Objects for which something is left to do',
+    help: 'Objects that are not reconciled',
   },
-  oldestUnsettled: {
-    name: 'drover_oldest_unsettled_object_seconds',
+  oldestUnreconciled: {
+    name: 'drover_oldest_unreconciled_object_seconds',
     kind: 'gauge',
     labels: ['kind'],
     from: ['bridge'],
-    help: 'For how long the oldest of them has not been settled; 0 where there is none',
+    help: 'For how long the oldest of them has not been reconciled; 0 where there is none',
   },
   objectState: {
     name: 'drover_object_state',
     kind: 'gauge',
     labels: ['kind', 'object', 'reason'],
     from: ['bridge'],
-    help: 'Always 1: an object that is not settled, and the reason in its condition; empty before drover has written one',
+    help: 'Always 1: an object that is not reconciled, and the reason in its condition; empty before drover has written one',
   },
   evictionInstances: {
     name: 'drover_eviction_outstanding_instances',
     kind: 'gauge',
     labels: ['object', 'host'],
     from: ['bridge'],
-    help: 'Servers that have not left the host, of each Eviction that is not settled',
+    help: 'Servers that have not left the host, of each Eviction that is not reconciled',
   },
   evictionMemory: {
     name: 'drover_eviction_outstanding_memory_bytes',

@@ -4,7 +4,7 @@ import type { ErrorCode } from './errors.ts';
  * What a hypervisor saw of an RBD pool that its libvirt was told to list: the real operation beside what Ceph says of itself. libvirt
  * gives up after 30 s where the monitors or the OSDs do not answer.
  */
-export type RbdPoolSeen = {
+export type RbdPoolObservation = {
   /** Its name in Ceph. */
   pool: string;
   durationMs: number;

@@ -38,11 +38,11 @@ export function reportMetrics(metrics: Metrics, bridge: ReportedBridge): void {
       all.map(({ kind, state: { objects } }) => ({ labels: kind, value: objects })),
     );
     metrics.replace(
-      'unsettledObjects',
+      'unreconciledObjects',
       open.map(({ kind, objects }) => ({ labels: kind, value: objects.length })),
     );
     metrics.replace(
-      'oldestUnsettled',
+      'oldestUnreconciled',
       open.map(({ kind, objects }) => ({
         labels: kind,
         value: ageSeconds(

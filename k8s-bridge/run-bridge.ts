@@ -27,7 +27,7 @@ export interface RunSettings {
   /** Namespace of the Lease. */
   systemNamespace: string;
   leaseName: string;
-  /** How often unsettled objects are compared with open runs. */
+  /** How often objects that are not reconciled are compared with open runs. */
   resyncMs: number;
   /** Default: what is always watched. */
   watch?: WatchSettings;

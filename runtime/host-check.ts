@@ -7,24 +7,24 @@ import { redactedStart } from './redaction.ts';
 /** What is asked. */
 export type Asked = Pick<HostCheck, 'name' | 'expectation'>;
 
-/** What a judge says of what was seen. */
+/** What a judge says of what was observed. */
 export type Finding = Omit<HostCheck, 'durationMs'>;
 
 /** Conditions are read by people, and names and errors of other systems may be as long as they like. */
-const longestSeen = 600;
+const longestObserved = 600;
 
-export const passed = (asked: Asked, seen: string): Finding => ({
+export const passed = (asked: Asked, observed: string): Finding => ({
   ...asked,
   outcome: 'passed',
-  seen: redactedStart(seen, longestSeen),
+  observed: redactedStart(observed, longestObserved),
   code: null,
 });
 
 /** Said with what to do about it. */
-export const failed = (asked: Asked, code: ErrorCode, seen: string): Finding => ({
+export const failed = (asked: Asked, code: ErrorCode, observed: string): Finding => ({
   ...asked,
   outcome: 'failed',
-  seen: droverFailure(code, redactedStart(seen, longestSeen)).message,
+  observed: droverFailure(code, redactedStart(observed, longestObserved)).message,
   code,
 });
 
@@ -33,13 +33,13 @@ export function failedBy(asked: Asked, error: unknown, signal: AbortSignal): Fin
   signal.throwIfAborted();
   const code = failureCode(error);
   if (code === null) throw error;
-  return { ...asked, outcome: 'failed', seen: (error as Error).message, code };
+  return { ...asked, outcome: 'failed', observed: (error as Error).message, code };
 }
 
 export const skipped = (asked: Asked, why: string): HostCheck => ({
   ...asked,
   outcome: 'skipped',
-  seen: why,
+  observed: why,
   code: null,
   durationMs: 0,
 });

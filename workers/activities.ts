@@ -49,7 +49,7 @@ export interface ActivitiesByQueue {
 
 /** Gives every activity what it needs, and nothing else. */
 export function composeActivities(systems: Systems): ActivitiesByQueue {
-  const { config, temporal, kubernetes, openstack, audit, clock, logger, onLook } = systems;
+  const { config, temporal, kubernetes, openstack, audit, clock, logger, onObserved } = systems;
   const { cluster, modes, kubernetes: names, limits } = config;
   const { region } = openstack;
   const client = openObjects(kubernetes);
@@ -109,7 +109,7 @@ export function composeActivities(systems: Systems): ActivitiesByQueue {
         checkMs: limits.checkMs,
         silentMs: limits.silentMs,
         clock,
-        ...(onLook === undefined ? {} : { onLook }),
+        ...(onObserved === undefined ? {} : { onObserved }),
       }),
     },
     hosts: hypervisor.hosts,

@@ -22,7 +22,7 @@ import { bundleWorkflows } from './bundle.ts';
 import { globalRequestId, openObservation } from './observation.ts';
 import { openPorts } from './ports.ts';
 import { composeQueues } from './queues.ts';
-import { startStandingRuns } from './standing-runs.ts';
+import { startSystemWorkflows } from './system-workflows.ts';
 import type { SharedSystems } from './systems.ts';
 
 /** A worker that serves. */
@@ -89,7 +89,7 @@ export async function startWorker(
   };
   const { queues, close } = composeQueues(
     systems,
-    openstack === null ? null : { openstack, onLook: observation.showRegion },
+    openstack === null ? null : { openstack, onObserved: observation.showRegion },
     vcenters,
   );
   const [ofWorkflows, ...others] = queues;
@@ -145,7 +145,7 @@ export async function startWorker(
     }
   };
   const done = run();
-  startStandingRuns(systems, openstack?.region ?? null, vcenters);
+  startSystemWorkflows(systems, openstack?.region ?? null, vcenters);
   logger.info(
     { namespace: settings.namespace, queues: queues.map(({ taskQueue }) => taskQueue), health: health.url },
     'Worker serves',

@@ -35,7 +35,7 @@ export interface ServedQueues {
  */
 export function composeQueues(
   shared: SharedSystems,
-  cloud: Pick<Systems, 'openstack' | 'onLook'> | null,
+  cloud: Pick<Systems, 'openstack' | 'onObserved'> | null,
   vcenters: readonly VcenterSettings[],
 ): ServedQueues {
   const { concurrency } = shared.config.worker;

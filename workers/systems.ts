@@ -42,5 +42,5 @@ export interface SharedSystems {
 export interface Systems extends SharedSystems {
   openstack: KeystoneSession;
   /** Told of what each look at a region's migrations finds. */
-  onLook?: (region: string, world: AllowanceObservation) => void;
+  onObserved?: (region: string, world: AllowanceObservation) => void;
 }

@@ -62,7 +62,7 @@ test('a cluster as it should be: one login, then health and pools, each with its
       name: 'CephHealthy',
       expectation: 'Ceph is HEALTH_OK',
       outcome: 'passed',
-      seen: 'HEALTH_OK',
+      observed: 'HEALTH_OK',
       code: null,
       durationMs: expect.any(Number),
     },
@@ -70,7 +70,7 @@ test('a cluster as it should be: one login, then health and pools, each with its
       name: 'CephPool.vms',
       expectation: 'pool vms exists and is for rbd',
       outcome: 'passed',
-      seen: 'it is for rbd',
+      observed: 'it is for rbd',
       code: null,
       durationMs: expect.any(Number),
     },
@@ -107,7 +107,7 @@ const json = (status: number, detail: string, code?: string): Reply => ({
   json: { detail, ...(code === undefined ? {} : { code }) },
 });
 
-type Row = [what: string, path: string, reply: Reply, code: string, seen: RegExp];
+type Row = [what: string, path: string, reply: Reply, code: string, observed: RegExp];
 const faults: Row[] = [
   ['a login that is cut', '/api/auth', 'cut', 'CephUnavailable', /the connection was cut/u],
   ['a login that is truncated', '/api/auth', 'truncated', 'CephUnavailable', /the connection was cut/u],
@@ -196,15 +196,15 @@ const faults: Row[] = [
     /answered 401/u,
   ],
 ];
-test.each(faults)('%s: the check of its health fails and says why', async (_, path, reply, code, seen) => {
+test.each(faults)('%s: the check of its health fails and says why', async (_, path, reply, code, observed) => {
   const { url } = await serve(but(path, reply));
   const settings = settingsFor([url], reply === 'silent' || reply === 'stalled' ? quick : {});
   const checks = await checkCeph(client(settings), settings, systemClock, never);
   expect(checks).toMatchObject([
-    { name: 'CephHealthy', outcome: 'failed', code, seen: expect.stringMatching(seen) },
-    { name: 'CephPool.vms', outcome: 'skipped', seen: 'Ceph was not reached', code: null },
+    { name: 'CephHealthy', outcome: 'failed', code, observed: expect.stringMatching(observed) },
+    { name: 'CephPool.vms', outcome: 'skipped', observed: 'Ceph was not reached', code: null },
   ]);
-  expect(checks[0]?.seen).not.toContain('the-password');
+  expect(checks[0]?.observed).not.toContain('the-password');
 });
 
 test('many who ask at once share one login', async () => {
@@ -287,13 +287,13 @@ describe('judge', () => {
   });
   const health = (status: string, ...checks: CephHealthCheck[]): CephHealth => ({ status, checks });
 
-  /** What was seen, with what to do about a failure. */
-  const found = (seen: string, code: ErrorCode | null) =>
+  /** What was observed, with what to do about a failure. */
+  const found = (observed: string, code: ErrorCode | null) =>
     code === null
-      ? { outcome: 'passed', seen, code }
-      : { outcome: 'failed', seen: `${seen}. ${errors[code].advice}`, code };
+      ? { outcome: 'passed', observed, code }
+      : { outcome: 'failed', observed: `${observed}. ${errors[code].advice}`, code };
 
-  type Row = [what: string, tolerated: string[], health: CephHealth, code: ErrorCode | null, seen: string];
+  type Row = [what: string, tolerated: string[], health: CephHealth, code: ErrorCode | null, observed: string];
   const rows: Row[] = [
     ['fine', [], health('HEALTH_OK'), null, 'HEALTH_OK'],
     [
@@ -382,8 +382,8 @@ describe('judge', () => {
       'HEALTH_PURPLE: OSD_NEARFULL (osd_nearfull said)',
     ],
   ];
-  test.each(rows)('%s', (_, tolerated, seenHealth, code, seen) => {
-    expect(judgeHealth(tolerated, seenHealth)).toMatchObject({ name: 'CephHealthy', ...found(seen, code) });
+  test.each(rows)('%s', (_, tolerated, observedHealth, code, observed) => {
+    expect(judgeHealth(tolerated, observedHealth)).toMatchObject({ name: 'CephHealthy', ...found(observed, code) });
   });
 
   test('the expectation names what is tolerated', () => {
@@ -399,7 +399,7 @@ describe('judge', () => {
     { name: 'both', applications: ['rgw', 'rbd'] },
     { name: 'bare', applications: [] },
   ];
-  const poolRows: [name: string, code: ErrorCode | null, seen: string][] = [
+  const poolRows: [name: string, code: ErrorCode | null, observed: string][] = [
     ['vms', null, 'it is for rbd'],
     ['both', null, 'it is for rgw, rbd'],
     ['files', 'CephPoolNotRbd', 'it is for cephfs'],
@@ -407,18 +407,18 @@ describe('judge', () => {
     ['volumes', 'CephPoolMissing', 'no such pool; there are bare, both, files, vms'],
     ['VMS', 'CephPoolMissing', 'no such pool; there are bare, both, files, vms'],
   ];
-  test.each(poolRows)('pool %s', (name, code, seen) => {
+  test.each(poolRows)('pool %s', (name, code, observed) => {
     expect(judgePools([name], pools)).toEqual([
-      { name: `CephPool.${name}`, expectation: `pool ${name} exists and is for rbd`, ...found(seen, code) },
+      { name: `CephPool.${name}`, expectation: `pool ${name} exists and is for rbd`, ...found(observed, code) },
     ]);
   });
 
   test('a cluster without pools, and one with hundreds', () => {
     expect(judgePools(['vms'], [])).toMatchObject([
-      { seen: expect.stringMatching(/^no such pool; there is none at all\./u) },
+      { observed: expect.stringMatching(/^no such pool; there is none at all\./u) },
     ]);
     const many = Array.from({ length: 300 }, (_, index) => ({ name: `pool-${index}`, applications: ['rbd'] }));
-    expect(judgePools(['vms'], many)[0]?.seen).toMatch(
+    expect(judgePools(['vms'], many)[0]?.observed).toMatch(
       /^no such pool; there are pool-0, pool-1, pool-10, pool-100, pool-101, and 295 more\./u,
     );
   });
@@ -427,12 +427,12 @@ describe('judge', () => {
     [12, '12 images'],
     [1, '1 image'],
     [0, '0 images'],
-  ])('a hypervisor that lists %d', (images, seen) => {
+  ])('a hypervisor that lists %d', (images, observed) => {
     expect(judgeReach('node-1', { pool: 'vms', durationMs: 3, outcome: 'listed', images })).toEqual({
       name: 'CephPoolReached.vms',
       expectation: 'node-1 lists pool vms',
       outcome: 'passed',
-      seen,
+      observed,
       code: null,
     });
   });
@@ -441,6 +441,6 @@ describe('judge', () => {
     const message = 'libvirt on node-1: failed to connect to the RADOS monitor. Do something.';
     expect(
       judgeReach('node-1', { pool: 'vms', durationMs: 30_060, outcome: 'failed', code: 'CephUnavailable', message }),
-    ).toMatchObject({ outcome: 'failed', seen: message, code: 'CephUnavailable' });
+    ).toMatchObject({ outcome: 'failed', observed: message, code: 'CephUnavailable' });
   });
 });

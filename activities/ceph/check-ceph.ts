@@ -1,5 +1,5 @@
 import type { HostCheck } from '../../contracts/hypervisor/host-check.ts';
-import type { RbdPoolSeen } from '../../contracts/rbd-pool.ts';
+import type { RbdPoolObservation } from '../../contracts/rbd-pool.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { type Asked, type Finding, failed, failedBy, passed, skipped, timed } from '../../runtime/host-check.ts';
 import type { CephClient, CephHealth, CephHealthCheck, CephPool, CephSettings } from './types.ts';
@@ -21,8 +21,8 @@ export async function checkCeph(
   try {
     health = timed(clock, healthFromMs, [judgeHealth(toleratedChecks, await client.health(signal))]);
   } catch (error) {
-    const unseen = pools.map((name) => skipped(askedPool(name), 'Ceph was not reached'));
-    return [...timed(clock, healthFromMs, [failedBy(askedHealth(toleratedChecks), error, signal)]), ...unseen];
+    const skippedChecks = pools.map((name) => skipped(askedPool(name), 'Ceph was not reached'));
+    return [...timed(clock, healthFromMs, [failedBy(askedHealth(toleratedChecks), error, signal)]), ...skippedChecks];
   }
   const poolsFromMs = clock.monotonicMs();
   try {
@@ -55,10 +55,10 @@ export function judgeHealth(tolerated: readonly string[], { status, checks }: Ce
   if (status === 'HEALTH_OK') return passed(asked, status);
   const counting = checks.filter(({ muted }) => !muted);
   const unwanted = counting.filter(({ type, severity }) => severity !== 'HEALTH_WARN' || !tolerated.includes(type));
-  // An error is none that a setting takes back; a warning without a check is one that nobody tolerated.
+  // An error is none that a setting takes back; a warning without a check is not tolerated.
   const isTolerated = status === 'HEALTH_WARN' && counting.length > 0 && unwanted.length === 0;
-  if (isTolerated) return passed(asked, told(status, counting));
-  return failed(asked, 'CephUnhealthy', told(status, unwanted.length === 0 ? counting : unwanted));
+  if (isTolerated) return passed(asked, describeHealth(status, counting));
+  return failed(asked, 'CephUnhealthy', describeHealth(status, unwanted.length === 0 ? counting : unwanted));
 }
 
 const askedPool = (name: string): Asked => ({
@@ -77,9 +77,9 @@ export const judgePools = (names: readonly string[], pools: readonly CephPool[])
         'CephPoolMissing',
         `no such pool; ${pools.length === 0 ? 'there is none at all' : `there are ${shortened(pools.map((pool) => pool.name).toSorted())}`}`,
       );
-    const seen =
+    const observed =
       found.applications.length === 0 ? 'it is for no application' : `it is for ${shortened(found.applications)}`;
-    return found.applications.includes('rbd') ? passed(asked, seen) : failed(asked, 'CephPoolNotRbd', seen);
+    return found.applications.includes('rbd') ? passed(asked, observed) : failed(asked, 'CephPoolNotRbd', observed);
   });
 
 export const askedReach = (host: string, pool: string): Asked => ({
@@ -88,13 +88,14 @@ export const askedReach = (host: string, pool: string): Asked => ({
 });
 
 /** Whether a hypervisor reaches a pool, by what its libvirt did. Pure. */
-export function judgeReach(host: string, seen: RbdPoolSeen): Finding {
-  const asked = askedReach(host, seen.pool);
-  if (seen.outcome === 'failed') return { ...asked, outcome: 'failed', seen: seen.message, code: seen.code };
-  return passed(asked, seen.images === 1 ? '1 image' : `${seen.images} images`);
+export function judgeReach(host: string, observed: RbdPoolObservation): Finding {
+  const asked = askedReach(host, observed.pool);
+  if (observed.outcome === 'failed')
+    return { ...asked, outcome: 'failed', observed: observed.message, code: observed.code };
+  return passed(asked, observed.images === 1 ? '1 image' : `${observed.images} images`);
 }
 
-const told = (status: string, checks: readonly CephHealthCheck[]): string =>
+const describeHealth = (status: string, checks: readonly CephHealthCheck[]): string =>
   checks.length === 0 ? status : `${status}: ${shortened(checks.map(({ type, message }) => `${type} (${message})`))}`;
 const shortened = (all: readonly string[]): string =>
   [...all.slice(0, mostNamed), ...(all.length > mostNamed ? [`and ${all.length - mostNamed} more`] : [])].join(', ');

@@ -31,7 +31,7 @@ export function openCeph(settings: CephSettings, options: CephOptions): CephClie
       return await http.send({ method: 'GET', ...session, path, version: '1.0' }, signal);
     } catch (error) {
       // Next time another manager may be the active one.
-      sessions.forget(session);
+      sessions.discard(session);
       throw error;
     }
   };
@@ -48,7 +48,7 @@ export function openCeph(settings: CephSettings, options: CephOptions): CephClie
     if (answer.status === 200) return parsed(schema, session.base, path, answer);
     const refusal = refusalOf(answer.status, answer.text);
     const code = readFault(refusal);
-    if (code === 'CephUnavailable') sessions.forget(session);
+    if (code === 'CephUnavailable') sessions.discard(session);
     throw droverFailure(
       code,
       `the Ceph dashboard ${session.base} answered ${answer.status} to GET ${path}: ${refusal.words}${refusal.requestId === '' ? '' : ` (request ${refusal.requestId.slice(0, 80)})`}`,

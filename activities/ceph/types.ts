@@ -26,7 +26,7 @@ export interface CephHealthCheck {
   type: string;
   severity: string;
   message: string;
-  /** Somebody told the cluster not to count it. */
+  /** A user muted it. */
   muted: boolean;
 }
 
@@ -46,7 +46,7 @@ export type OpenCeph = (settings: CephSettings) => CephClient;
  */
 export interface CephClient {
   /**
-   * What the manager was told last. It may be old: with a monitor that died it goes on saying HEALTH_OK, and an OSD that died without a
+   * What the manager received last. It may be old: with a monitor that died it goes on saying HEALTH_OK, and an OSD that died without a
    * word is noticed late. So this alone proves nothing; a hypervisor that lists a pool does.
    */
   health(signal: AbortSignal): Promise<CephHealth>;

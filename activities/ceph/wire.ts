@@ -42,7 +42,7 @@ interface CephRefusal {
   requestId: string;
 }
 
-/** Of what somebody else wrote. */
+/** Of what another system wrote. */
 const longestWords = 600;
 
 export function refusalOf(status: number, text: string): CephRefusal {
@@ -76,7 +76,7 @@ export function readFault({ status }: CephRefusal): ErrorCode {
   return generalFault(status);
 }
 
-/** A manager that is not the active one redirects to it, or answers with 5xx, as it is told to. */
+/** A manager that is not the active one redirects to it, or answers with 5xx, as it is configured. */
 function generalFault(status: number): ErrorCode {
   if (status >= 300 && status < 400) return 'CephUnavailable';
   if (status === 408 || status === 429 || status >= 500) return 'CephUnavailable';

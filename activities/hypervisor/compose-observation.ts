@@ -1,6 +1,6 @@
 import type { DesiredHypervisor, ObservedNode } from '../../contracts/hypervisor/hypervisor.ts';
 import { readNode } from '../../contracts/hypervisor/read-node.ts';
-import { fencedReasonPrefix, nodeMarks } from '../../contracts/ids.ts';
+import { fencedReasonPrefix, nodeMetadata } from '../../contracts/ids.ts';
 import type { HypervisorOfHost, NodeFailureObservation } from '../../contracts/node-failure/activities.ts';
 import type { FleetView } from '../../contracts/node-failure/node-failure.ts';
 import type { PowerState } from '../../contracts/node-failure/power.ts';
@@ -103,7 +103,7 @@ function fleetOf(
   const domainOf = (node: Node | undefined): string | null => node?.metadata.labels?.[failureDomainLabel] || null;
   const services = nova?.services ?? [];
   const hosts = (kubernetes?.nodes ?? [])
-    .filter(({ metadata }) => metadata.name === name || metadata.labels?.[nodeMarks.virtDriver] !== undefined)
+    .filter(({ metadata }) => metadata.name === name || metadata.labels?.[nodeMetadata.virtDriver] !== undefined)
     .map((node) => ({ node, service: serviceOf(node.metadata.name, services) }))
     .filter(({ node, service }) => node.metadata.name === name || service?.status === 'enabled');
   const suspects = hosts.flatMap(({ node, service }) => {

@@ -46,7 +46,7 @@ export async function findDrift(tools: DriftTools): Promise<DriftFindings> {
   const drifts = hypervisors.flatMap((hypervisor): Drift[] => {
     const service = serviceOf(hypervisor, byId, services);
     if (service === null ? isBlind : service.cellDown) return [];
-    const lostTraits = saidTraits(hypervisor).filter(
+    const lostTraits = reportedTraits(hypervisor).filter(
       (trait) => holders.get(trait)?.has(hypervisor.status?.hypervisorId ?? '') !== true,
     );
     const why = judgeDrift(hypervisor, {
@@ -93,7 +93,7 @@ function aggregatesByHost(aggregates: readonly Aggregate[]): Map<string, string[
 }
 
 /** The custom traits that a Hypervisor asks for and says are there. */
-const saidTraits = ({ spec, status }: Hypervisor): string[] =>
+const reportedTraits = ({ spec, status }: Hypervisor): string[] =>
   (spec?.customTraits ?? []).filter(
     (trait) => trait.startsWith('CUSTOM_') && status?.hypervisorId && status.traits?.includes(trait),
   );
@@ -104,7 +104,7 @@ async function holdersOf(
   hypervisors: readonly Hypervisor[],
   signal: AbortSignal,
 ): Promise<Map<string, ReadonlySet<string>>> {
-  const names = [...new Set(hypervisors.flatMap(saidTraits))];
+  const names = [...new Set(hypervisors.flatMap(reportedTraits))];
   // Placement refuses to search for a trait that it does not know.
   const known = await placement.existingTraits(names, signal);
   const found = new Map<string, ReadonlySet<string>>();

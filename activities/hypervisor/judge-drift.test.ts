@@ -28,7 +28,7 @@ const fenced = (...more: ReturnType<typeof condition>[]): Hypervisor =>
     { annotations: { 'drover.dev/hold': 'NodeFailure: node-1 has failed' } },
   );
 
-const rows: [why: string, hypervisor: Hypervisor, seen: HostNow, drift: string | RegExp | null][] = [
+const rows: [why: string, hypervisor: Hypervisor, observed: HostNow, drift: string | RegExp | null][] = [
   ['all is as it is said', hypervisorOf('node-1'), now(), null],
   ['in maintenance too', inMaintenance, now({ service: disabled }), null],
   ['a host in maintenance was enabled (H11)', inMaintenance, now(), 'its compute service was enabled'],
@@ -154,8 +154,8 @@ const rows: [why: string, hypervisor: Hypervisor, seen: HostNow, drift: string |
   ],
 ];
 
-test.each(rows)('%s', (_why, hypervisor, seen, drift) => {
-  const found = judgeDrift(hypervisor, seen);
+test.each(rows)('%s', (_why, hypervisor, observed, drift) => {
+  const found = judgeDrift(hypervisor, observed);
   if (drift instanceof RegExp) expect(found).toMatch(drift);
   else expect(found).toBe(drift);
 });

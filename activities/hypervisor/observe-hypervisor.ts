@@ -1,6 +1,6 @@
 import type { ObservationScope, ObservedHypervisor } from '../../contracts/hypervisor/activities.ts';
 import type { DesiredHypervisor, HypervisorInput, HypervisorSettings } from '../../contracts/hypervisor/hypervisor.ts';
-import { hypervisorId, nodeMarks } from '../../contracts/ids.ts';
+import { hypervisorId, nodeMetadata } from '../../contracts/ids.ts';
 import type { ObservedInKubernetes } from '../kubernetes/hypervisor/observe-kubernetes.ts';
 import { readHypervisorInput } from '../lib/input.ts';
 import { type RegionQuestion, type RegionTools, nothingOfRegion, observeRegion } from './observe-region.ts';
@@ -59,7 +59,7 @@ function questionOf(
   { recorded }: Pick<ObservedInKubernetes, 'recorded'>,
   { testAggregate }: HypervisorSettings,
 ): RegionQuestion {
-  const zone = desired.labels[nodeMarks.zone];
+  const zone = desired.labels[nodeMetadata.zone];
   return {
     hypervisor,
     aggregates: [...desired.aggregates, testAggregate, ...(zone === undefined || zone === '' ? [] : [zone])],

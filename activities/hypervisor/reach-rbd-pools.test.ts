@@ -5,7 +5,7 @@ import { createFakeHosts } from '../../test/fakes/hosts/hosts.ts';
 import { type LibvirtReply, type ReceivedCall, startScriptedLibvirtd } from '../../test/scripted-libvirtd.ts';
 import { connectLibvirt } from '../libvirt/client.ts';
 import { ownUuid } from '../libvirt/xml.ts';
-import { reachRbdPools, seeRbdPool } from './reach-rbd-pools.ts';
+import { reachRbdPools, observeRbdPool } from './reach-rbd-pools.ts';
 
 const key = Buffer.alloc(28, 7).toString('base64');
 const pools = ['vms', 'volumes'];
@@ -130,7 +130,7 @@ describe('see rbd pool', () => {
   const storageMs = 500;
   const info = (state: number) => ({ state, capacity: 0n, allocation: 0n, available: 0n });
 
-  /** What is seen of a pool, and the calls that it took; libvirt keeps the pool's state as it does. */
+  /** What is observed of a pool, and the calls that it took; libvirt keeps the pool's state as it does. */
   async function see(script: (call: ReceivedCall) => LibvirtReply | undefined = () => undefined) {
     let state = 0;
     const libvirtd = await startScriptedLibvirtd((call) => {
@@ -158,9 +158,9 @@ describe('see rbd pool', () => {
       never,
     );
     try {
-      const seen = await seeRbdPool(libvirt, wanted, clock, never);
+      const observed = await observeRbdPool(libvirt, wanted, clock, never);
       return {
-        seen,
+        observed,
         calls: libvirtd.received.map(({ name }) => name).filter((name) => name.startsWith('storagePool')),
       };
     } finally {
@@ -180,19 +180,19 @@ describe('see rbd pool', () => {
       ({ name }) => (name === 'storagePoolRefresh' ? 'silent' : undefined),
       'LibvirtUnavailable',
     ],
-  ])('%s: that is what is seen, and nothing is left', async (_, script, code) => {
-    const { seen, calls } = await see(script);
-    expect(seen).toMatchObject({ pool: 'vms', outcome: 'failed', code });
+  ])('%s: that is what is observed, and nothing is left', async (_, script, code) => {
+    const { observed, calls } = await see(script);
+    expect(observed).toMatchObject({ pool: 'vms', outcome: 'failed', code });
     expect(calls.at(-1)).toBe('storagePoolUndefine');
   });
 
   test('libvirt without the driver for it', async () => {
-    const { seen, calls } = await see(({ name }) =>
+    const { observed, calls } = await see(({ name }) =>
       name === 'storagePoolDefineXml'
         ? { error: 27, message: "XML error: unknown storage pool type 'rbd'" }
         : undefined,
     );
-    expect(seen).toMatchObject({
+    expect(observed).toMatchObject({
       outcome: 'failed',
       code: 'LibvirtRefused',
       message: expect.stringContaining("'rbd'"),

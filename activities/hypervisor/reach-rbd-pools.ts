@@ -1,5 +1,5 @@
 import type { HostCheck } from '../../contracts/hypervisor/host-check.ts';
-import type { RbdPoolSeen } from '../../contracts/rbd-pool.ts';
+import type { RbdPoolObservation } from '../../contracts/rbd-pool.ts';
 import { type Clock, withTimeout } from '../../runtime/clock.ts';
 import type { CephConfig, LibvirtConfig } from '../../runtime/config/hypervisor-config.ts';
 import { droverFailure, failureCode } from '../../runtime/failure.ts';
@@ -26,7 +26,7 @@ export interface ReachRequest {
   pools: readonly string[];
 }
 
-/** The one in libvirt's memory while the pools are listed; another look at the same host defines the same. */
+/** The one in libvirt's memory while the pools are listed; another check of the same host defines the same. */
 const secretUuid = ownUuid('drover-check-ceph');
 
 /**
@@ -61,8 +61,8 @@ export async function reachRbdPools(
       key === null && rbd.secretUuid === null ? null : { user: rbd.user, secretUuid: rbd.secretUuid ?? secretUuid };
     const found: HostCheck[] = [];
     for (const cephPool of pools) {
-      const seen = await seeRbdPool(connection, { cephPool, monitors: rbd.monitors, auth }, clock, signal);
-      found.push({ ...judgeReach(hypervisor, seen), durationMs: seen.durationMs });
+      const observed = await observeRbdPool(connection, { cephPool, monitors: rbd.monitors, auth }, clock, signal);
+      found.push({ ...judgeReach(hypervisor, observed), durationMs: observed.durationMs });
     }
     return found;
   } catch (error) {
@@ -95,19 +95,19 @@ function readKey(file: string, written: string): Buffer {
 
 /**
  * Has libvirt list the images of a pool, which shows that the hypervisor reaches Ceph. The pool in libvirt is drover's own and is removed
- * again; a worker that dies leaves it to the next look. One look at a time per host and pool: of two, the later may find it removed.
+ * again; a worker that dies leaves it to the next check. One check at a time per host and pool: of two, the later may find it removed.
  *
  * @throws only the signal's reason when it is aborted
  */
-export async function seeRbdPool(
+export async function observeRbdPool(
   libvirt: LibvirtConnection,
   { cephPool, monitors, auth }: Pick<RbdPool, 'cephPool' | 'monitors' | 'auth'>,
   clock: Clock,
   signal: AbortSignal,
-): Promise<RbdPoolSeen> {
+): Promise<RbdPoolObservation> {
   const startedMs = clock.monotonicMs();
   const name = `${checkPrefix}${cephPool}`;
-  const seen = { pool: cephPool, durationMs: 0 };
+  const observed = { pool: cephPool, durationMs: 0 };
   const durationMs = (): number => Math.round(clock.monotonicMs() - startedMs);
   try {
     const pool = await libvirt.defineRbdPool({ name, uuid: ownUuid(name), cephPool, monitors, auth }, signal);
@@ -115,7 +115,7 @@ export async function seeRbdPool(
       await libvirt.startPool(pool, signal);
       await libvirt.refreshPool(pool, signal);
       const { length: images } = await libvirt.poolVolumes(pool, signal);
-      return { ...seen, durationMs: durationMs(), outcome: 'listed', images };
+      return { ...observed, durationMs: durationMs(), outcome: 'listed', images };
     } finally {
       // Also when the signal was aborted: nothing is left behind.
       await libvirt.removePool(pool, new AbortController().signal);
@@ -124,6 +124,6 @@ export async function seeRbdPool(
     signal.throwIfAborted();
     const code = failureCode(error);
     if (code === null) throw error;
-    return { ...seen, durationMs: durationMs(), outcome: 'failed', code, message: (error as Error).message };
+    return { ...observed, durationMs: durationMs(), outcome: 'failed', code, message: (error as Error).message };
   }
 }

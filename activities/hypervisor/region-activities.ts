@@ -4,7 +4,7 @@ import { whileBeating } from '../lib/wait.ts';
 import type { NovaDependencies } from '../nova/dependencies.ts';
 import { addToAggregates, removeFromAggregates } from '../nova/ensure-in-aggregates.ts';
 import { ensureServiceDeleted } from '../nova/ensure-service.ts';
-import { createSharedLook } from '../nova/follow-migration.ts';
+import { createSharedRead } from '../nova/follow-migration.ts';
 import { ensureSmokeServerGone } from '../nova/smoke-server.ts';
 import { ensureProviderGone, releaseAllocations } from '../placement/ensure-provider-gone.ts';
 import { ensureTraits } from '../placement/ensure-traits.ts';
@@ -24,8 +24,8 @@ export function createHypervisorRegionActivities(
   deps: RegionDependencies,
 ): Omit<HypervisorRegionActivities, 'ensureServiceDisabled' | 'ensureServiceEnabled'> {
   const { clock, scope = currentScope } = deps;
-  const sharedLook = createSharedLook(deps.nova, clock);
-  const tools = () => ({ ...deps, sharedLook, scope: scope(clock) });
+  const sharedRead = createSharedRead(deps.nova, clock);
+  const tools = () => ({ ...deps, sharedRead, scope: scope(clock) });
   return {
     findDrift: () => {
       const all = tools();

@@ -16,7 +16,7 @@ export interface SessionOptions {
   /** What the answers come by; default: a pool of connections of its own. */
   http?: Http;
   clock: Clock;
-  /** Told of every call of Keystone and of the services. */
+  /** Called after every call of Keystone and of the services. */
   observe?: ObserveCall;
   globalRequestId?: HttpOptions['globalRequestId'];
 }

@@ -19,7 +19,7 @@ export interface HttpOptions {
   tls: {
     /** PEM certificates to trust instead of the machine's. */
     ca?: string | null;
-    /** SHA-256 of the one certificate to take, whoever signed it. */
+    /** SHA-256 of the one certificate to accept, no matter who signed it. */
     thumbprint?: string | null;
     /** Only false where the settings say so. */
     verify?: boolean;

@@ -53,9 +53,9 @@ test('it is renewed before the next request once it is about to expire', async (
 test('one that is forgotten is replaced, once for all who had it', async () => {
   const { sessions, logins } = open();
   const first = await sessions.current(never);
-  sessions.forget(first);
+  sessions.discard(first);
   expect(await sessions.current(never)).toBe('session-number-2');
-  sessions.forget(first);
+  sessions.discard(first);
   expect(await sessions.current(never)).toBe('session-number-2');
   expect(logins).toHaveLength(2);
 });
@@ -111,7 +111,7 @@ test('a credential that was refused is left alone for a while, unless it is anot
 
 test('the last two are secrets, as they may be good and in errors that are about to be written', async () => {
   const { sessions } = open();
-  for (let count = 1; count <= 3; count += 1) sessions.forget(await sessions.current(never));
+  for (let count = 1; count <= 3; count += 1) sessions.discard(await sessions.current(never));
   await sessions.current(never);
   expect(redactText('session-number-4 session-number-3')).toBe('[redacted] [redacted]');
   expect(redactText('session-number-1')).toBe('session-number-1');

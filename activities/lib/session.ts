@@ -11,7 +11,7 @@ export interface Sessions<Session> {
   /** The present session; logs in where there is none. Concurrent callers share one login, and one that gives up does not end it. */
   current(signal: AbortSignal): Promise<Session>;
   /** Says that it is no good; does nothing when it has been replaced meanwhile. */
-  forget(session: Session): void;
+  discard(session: Session): void;
   /** Sends a request with the session; once more with a new one where the answer says that it is no good any more. */
   use<Answer>(
     send: (session: Session) => Promise<Answer>,
@@ -84,14 +84,14 @@ export function openSessions<Credential, Session>({
       login ??= renew();
       return unlessAborted(login, signal);
     },
-    forget: (session) => {
+    discard: (session) => {
       if (present === session) present = null;
     },
     use: async (send, isRefused, signal) => {
       const session = await sessions.current(signal);
       const answer = await send(session);
       if (!isRefused(answer)) return answer;
-      sessions.forget(session);
+      sessions.discard(session);
       return send(await sessions.current(signal));
     },
     end: async (logOut) => {

@@ -15,20 +15,20 @@ test('looks until it is done, and heartbeats what the next attempt needs', async
     scope,
     clock,
     details: () => looks,
-    look: async () => (++looks < 3 ? { againMs: 500 } : { done: 'it' }),
+    observe: async () => (++looks < 3 ? { againMs: 500 } : { done: 'it' }),
   });
   expect(found).toBe('it');
   expect(clock.now() - beganMs).toBe(1_000);
   expect(beats[0]).toBe(0);
 });
 
-test('a look that fails is repeated, for a minute on end and no longer', async () => {
+test('a observe that fails is repeated, for a minute on end and no longer', async () => {
   const clock = testClock();
   const beganMs = clock.now();
-  const look = async () => {
+  const observe = async () => {
     throw droverFailure('NovaUnavailable', 'Nova did not answer');
   };
-  await expect(waitFor({ scope: testScope(), clock, look })).rejects.toMatchObject({
+  await expect(waitFor({ scope: testScope(), clock, observe })).rejects.toMatchObject({
     type: 'NovaUnavailable',
     nonRetryable: true,
     message: expect.stringContaining('Nova did not answer'),
@@ -39,35 +39,35 @@ test('a look that fails is repeated, for a minute on end and no longer', async (
 test('one that succeeds in between starts the minute again', async () => {
   const clock = testClock();
   let looks = 0;
-  const look = async () => {
+  const observe = async () => {
     looks += 1;
     if (looks === 200) return { done: looks };
     if (looks % 50 === 0) return { againMs: 1 };
     throw droverFailure('NovaUnavailable', 'Nova did not answer');
   };
-  await expect(waitFor({ scope: testScope(), clock, look })).resolves.toBe(200);
+  await expect(waitFor({ scope: testScope(), clock, observe })).resolves.toBe(200);
 });
 
 test('what can never succeed fails at once', async () => {
   let looks = 0;
-  const look = async () => {
+  const observe = async () => {
     looks += 1;
     throw droverFailure('CredentialRefused', 'Keystone answered 401');
   };
-  await expect(waitFor({ scope: testScope(), clock: testClock(), look })).rejects.toBeInstanceOf(ApplicationFailure);
+  await expect(waitFor({ scope: testScope(), clock: testClock(), observe })).rejects.toBeInstanceOf(ApplicationFailure);
   expect(looks).toBe(1);
 });
 
 test('a cancelled wait ends with the reason of the cancellation', async () => {
   const cancel = new AbortController();
-  const look = async () => {
+  const observe = async () => {
     cancel.abort(new Error('cancelled'));
     throw droverFailure('NovaUnavailable', 'the request was aborted');
   };
-  await expect(waitFor({ scope: testScope({ signal: cancel.signal }), clock: testClock(), look })).rejects.toThrow(
+  await expect(waitFor({ scope: testScope({ signal: cancel.signal }), clock: testClock(), observe })).rejects.toThrow(
     'the request was aborted',
   );
-  await expect(waitFor({ scope: testScope({ signal: cancel.signal }), clock: testClock(), look })).rejects.toThrow(
+  await expect(waitFor({ scope: testScope({ signal: cancel.signal }), clock: testClock(), observe })).rejects.toThrow(
     'cancelled',
   );
 });

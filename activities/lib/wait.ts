@@ -4,32 +4,32 @@ import { pollFailureLimitMs } from '../../contracts/policies.ts';
 import { repeat } from '../../runtime/clock.ts';
 import type { Execution } from './context.ts';
 
-/** One look: the wait is over, or when to look again. */
-export type Look<Result> = { done: Result } | { againMs: number };
+/** One observation: the wait is over, or when to observe again. */
+export type Poll<Result> = { done: Result } | { againMs: number };
 
 export interface Wait<Result> extends Execution {
-  look: () => Promise<Look<Result>>;
+  observe: () => Promise<Poll<Result>>;
   /** What the next attempt needs if this worker dies. */
   details?: () => unknown;
 }
 
-/** Cancellation reaches an activity with its heartbeats, however seldom it looks at anything. */
+/** Cancellation reaches an activity with its heartbeats, however seldom it observes. */
 const heartbeatEveryMs = 1_000;
 
-/** Between looks that fail. */
+/** Between observations that fail. */
 const failureDelayMs = 1_000;
 
 /**
- * Looks until something is found, and heartbeats meanwhile. A look that fails is repeated for a minute: then the wait fails for good, so
+ * Observes until the wait is over, and heartbeats meanwhile. An observation that fails is repeated for a minute: then the wait fails for good, so
  * that its run can say so. What can never succeed fails at once.
  */
-export function waitFor<Result>({ scope, clock, look, details = () => undefined }: Wait<Result>): Promise<Result> {
+export function waitFor<Result>({ scope, clock, observe, details = () => undefined }: Wait<Result>): Promise<Result> {
   return whileBeating({ scope, clock }, details, async () => {
     let failingSinceMs: number | null = null;
     for (;;) {
       scope.signal.throwIfAborted();
       try {
-        const found = await look();
+        const found = await observe();
         if ('done' in found) return found.done;
         failingSinceMs = null;
         await clock.sleep(found.againMs, scope.signal);
@@ -72,5 +72,5 @@ export function finalFailure(error: unknown): ApplicationFailure {
   });
 }
 
-/** How often to look while something short settles: often at first, as it seldom takes long. */
-export const settlingDelayMs = (waitedMs: number): number => Math.min(Math.max(100, waitedMs / 10), 2_000);
+/** How long to wait between observations of something short: the delay grows, as it seldom takes long. */
+export const growingDelayMs = (waitedMs: number): number => Math.min(Math.max(100, waitedMs / 10), 2_000);

@@ -168,7 +168,7 @@ describe('judge version', () => {
     expect(judgeVersion(version, minimum)).toEqual({
       isEnough,
       expectation: `libvirt ${minimum} or newer`,
-      seen: `libvirt ${version}`,
+      observed: `libvirt ${version}`,
     });
   });
 

@@ -50,7 +50,7 @@ export async function checkLibvirt(
         { timeouts: settings.timeouts },
         signal,
       );
-      return { isPassed: true, seen: `it opened ${opened.uri}`, value: opened };
+      return { isPassed: true, observed: `it opened ${opened.uri}`, value: opened };
     },
   );
   if (reached.value === null) return { checks: [reached.check, ...skipped(settings)], versions: null };
@@ -70,12 +70,20 @@ async function checkConnection(
 ): Promise<LibvirtFindings> {
   const version = await finding(clock, names.version, expectedVersion(settings), signal, async () => {
     const versions = await libvirt.versions(signal);
-    const { isEnough, seen } = judgeVersion(versions.libvirt, settings.minimumVersion);
-    return { isPassed: isEnough, seen: `${seen} with ${versions.driver} ${versions.hypervisor}`, value: versions };
+    const { isEnough, observed } = judgeVersion(versions.libvirt, settings.minimumVersion);
+    return {
+      isPassed: isEnough,
+      observed: `${observed} with ${versions.driver} ${versions.hypervisor}`,
+      value: versions,
+    };
   });
   const started = await finding(clock, names.starts, tinyVm, signal, async () => {
     const { type, state } = await startTinyDomain(libvirt, { kernelPath: settings.kernelPath, random }, signal);
-    return { isPassed: state === 'running', seen: `a VM of type ${type} was ${state} and was destroyed`, value: null };
+    return {
+      isPassed: state === 'running',
+      observed: `a VM of type ${type} was ${state} and was destroyed`,
+      value: null,
+    };
   });
   return { checks: [reached, version.check, started.check], versions: version.value };
 }
@@ -88,37 +96,37 @@ const skipped = (settings: LibvirtSettings): HostCheck[] =>
     name,
     outcome: 'skipped',
     expectation,
-    seen: 'libvirt was not reached',
+    observed: 'libvirt was not reached',
     code: null,
     durationMs: 0,
   }));
 
 interface Found<Value> {
   isPassed: boolean;
-  seen: string;
+  observed: string;
   value: Value;
 }
 
-/** Runs one check; its failure is what was seen. */
+/** Runs one check; its failure is what was observed. */
 async function finding<Value>(
   clock: Clock,
   name: string,
   expectation: string,
   signal: AbortSignal,
-  look: () => Promise<Found<Value>>,
+  observe: () => Promise<Found<Value>>,
 ): Promise<{ check: HostCheck; value: Value | null }> {
   const startedMs = clock.monotonicMs();
-  const check = (outcome: HostCheck['outcome'], seen: string, code: ErrorCode | null): HostCheck => ({
+  const check = (outcome: HostCheck['outcome'], observed: string, code: ErrorCode | null): HostCheck => ({
     name,
     outcome,
     expectation,
-    seen,
+    observed,
     code,
     durationMs: Math.round(clock.monotonicMs() - startedMs),
   });
   try {
-    const { isPassed, seen, value } = await look();
-    return { check: check(isPassed ? 'passed' : 'failed', seen, null), value };
+    const { isPassed, observed, value } = await observe();
+    return { check: check(isPassed ? 'passed' : 'failed', observed, null), value };
   } catch (error) {
     signal.throwIfAborted();
     const code = failureCode(error);
@@ -130,7 +138,7 @@ async function finding<Value>(
 interface VersionVerdict {
   isEnough: boolean;
   expectation: string;
-  seen: string;
+  observed: string;
 }
 
 /**
@@ -143,7 +151,7 @@ export function judgeVersion(version: string, minimum: string): VersionVerdict {
   return {
     isEnough: isOlder(version, minimum) === false,
     expectation: `libvirt ${minimum} or newer`,
-    seen: `libvirt ${version}`,
+    observed: `libvirt ${version}`,
   };
 }
 
@@ -155,7 +163,7 @@ interface TinyDomain {
 }
 
 /**
- * Starts a VM of its own name, looks at it and destroys it. QEMU's driver destroys it with the connection. Others cannot: there, what an
+ * Starts a VM of its own name, observes it and destroys it. QEMU's driver destroys it with the connection. Others cannot: there, what an
  * earlier check left behind is destroyed first, and only what drover made.
  */
 async function startTinyDomain(

@@ -266,12 +266,12 @@ describe('events', () => {
     const aborter = new AbortController();
     const events = await libvirt.domainEvents(aborter.signal);
     libvirtd.say(lifecycleEvent(domain, 5, 5));
-    const seen: unknown[] = [];
+    const observed: unknown[] = [];
     for await (const event of events) {
-      seen.push(event);
-      if (seen.length === 2) aborter.abort();
+      observed.push(event);
+      if (observed.length === 2) aborter.abort();
     }
-    expect(seen).toEqual([
+    expect(observed).toEqual([
       { domain, type: 'started' },
       { domain, type: 'stopped', detail: 'failed' },
     ]);

@@ -18,12 +18,12 @@ export const defaultLibvirtTimeouts: LibvirtTimeouts = {
   keepAliveMs: 5_000,
 };
 
-/** VIR_DRV_FEATURE_PROGRAM_KEEPALIVE. Asking for it also makes the daemon look whether drover still lives. */
+/** VIR_DRV_FEATURE_PROGRAM_KEEPALIVE. Asking for it also makes the daemon check whether drover still lives. */
 const keepAliveFeature = 10;
 
 const goodByeMs = 1_000;
 
-/** Connects to where a daemon listens, before anybody has logged in. @throws as {@link dial} */
+/** Connects to where a daemon listens, before the login. @throws as {@link dial} */
 export type OpenRpc = (
   endpoint: LibvirtEndpoint,
   certificate: LibvirtCertificate | null,

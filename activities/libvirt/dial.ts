@@ -51,7 +51,7 @@ export async function dial(
     await promise;
     return socket;
   } catch (error) {
-    socket.on('error', () => undefined); // what a closing connection still says, nobody asks for
+    socket.on('error', () => undefined); // errors of a closing connection do not matter
     socket.destroy();
     throw error;
   } finally {
@@ -87,7 +87,7 @@ function startTls({ host, port }: LibvirtEndpoint, certificate: LibvirtCertifica
 /** Takes exactly the one byte; what follows is the protocol’s. */
 function acceptsCertificate(socket: Socket): boolean {
   const byte = socket.read(1) as Buffer | null;
-  if (byte === null) return false; // the end of the stream, which `close` tells
+  if (byte === null) return false; // the end of the stream, which `close` reports
   if (byte[0] === accepted) return true;
   socket.destroy();
   return false;

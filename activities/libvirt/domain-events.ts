@@ -13,7 +13,7 @@ import {
 import { eventMessages } from './wire/procedures.ts';
 import { decode } from './wire/xdr.ts';
 
-/** Each kind is asked for once per connection, and told to all who read. */
+/** Each kind is asked for once per connection, and passed to all readers. */
 export function createDomainEvents(rpc: Rpc, request: Request): LibvirtConnection['domainEvents'] {
   let registered: Promise<unknown> | null = null;
   const register = (signal: AbortSignal): Promise<unknown> =>
@@ -31,7 +31,7 @@ export function createDomainEvents(rpc: Rpc, request: Request): LibvirtConnectio
       stopListening();
       signal.removeEventListener('abort', abort);
     });
-    // Before it is asked for: the daemon may tell the first event before it answers.
+    // Before it is asked for: the daemon may send the first event before it answers.
     stopListening = rpc.listen({
       event: (procedure, payload) => {
         const event = decodeEvent(procedure, payload);
@@ -63,9 +63,9 @@ interface EventStream {
 }
 
 /**
- * Events on their way from a connection to whoever reads them, in order.
+ * Events on their way from a connection to its reader, in order.
  *
- * @param done called once, when nobody wants more
+ * @param done called once, when the reader wants no more
  */
 function createEventStream(done: () => void): EventStream {
   const waiting: DomainEvent[] = [];

@@ -53,7 +53,7 @@ const three: Told[] = [
   [2, 'io-error'],
   [2, 'io-error'],
 ];
-const rows: [what: string, told: Told[], seen: string | null][] = [
+const rows: [what: string, told: Told[], observed: string | null][] = [
   ['nothing', [], null],
   ['one guest crashed: it may be its own fault', [[1, 'crash']], null],
   [
@@ -208,10 +208,10 @@ const rows: [what: string, told: Told[], seen: string | null][] = [
     '2 guests failed',
   ],
 ];
-test.each(rows)('%s', (_, told, seen) => {
+test.each(rows)('%s', (_, told, observed) => {
   const judged = judgeGuests(tallyOf(told), limits, 0);
-  if (seen === null) expect(judged).toBeNull();
-  else expect(judged).toContain(seen);
+  if (observed === null) expect(judged).toBeNull();
+  else expect(judged).toContain(observed);
 });
 
 test('of many guests some are named, and all are counted', () => {

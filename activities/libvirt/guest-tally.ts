@@ -38,7 +38,7 @@ export function takeGuestEvent(
   limits: GuestLimits,
   nowMs: number,
 ): { tally: GuestTally; verdict: EventVerdict } {
-  const kept = forget(tally, limits, nowMs);
+  const kept = prune(tally, limits, nowMs);
   const { uuid, name } = event.domain;
   const before = kept.get(uuid) ?? calm(name);
   const verdict = judgeEvent(
@@ -58,11 +58,11 @@ export function takeGuestDown(
   limits: GuestLimits,
   nowMs: number,
 ): GuestTally {
-  const kept = forget(tally, limits, nowMs);
+  const kept = prune(tally, limits, nowMs);
   return new Map(kept).set(uuid, down(kept.get(uuid) ?? calm(name), nowMs));
 }
 
-/** libvirt tells one crash several times over; while the guest is down it is the same one. */
+/** libvirt sends several events for one crash; while the guest is down it is the same one. */
 const down = (trouble: Trouble, nowMs: number): Trouble =>
   trouble.downSinceMs === null ? { ...trouble, downSinceMs: nowMs, crashesMs: [...trouble.crashesMs, nowMs] } : trouble;
 
@@ -76,7 +76,7 @@ function follow(trouble: Trouble, event: DomainEvent, nowMs: number): Trouble {
 }
 
 /** Without what is older than the window. */
-function forget(tally: GuestTally, { windowMs }: GuestLimits, nowMs: number): Map<string, Trouble> {
+function prune(tally: GuestTally, { windowMs }: GuestLimits, nowMs: number): Map<string, Trouble> {
   const fresh = (times: readonly number[]): number[] => times.filter((ms) => nowMs - ms < windowMs);
   const kept = [...tally].map(
     ([uuid, { name, downSinceMs, crashesMs, watchdogsMs, ioErrorsMs }]): [string, Trouble] => [
@@ -97,19 +97,19 @@ const isCalm = ({ downSinceMs, crashesMs, watchdogsMs, ioErrorsMs }: Trouble): b
   downSinceMs === null && crashesMs.length + watchdogsMs.length + ioErrorsMs.length === 0;
 
 function without(tally: ReadonlyMap<string, Trouble>, uuid: string): Map<string, Trouble> {
-  const rest = new Map(tally);
-  rest.delete(uuid);
-  return rest;
+  const others = new Map(tally);
+  others.delete(uuid);
+  return others;
 }
 
 const mostNamed = 5;
 
 /**
  * What is wrong with the host, in a sentence; null while too few guests fail for it to be the host's trouble: a guest may crash by its
- * own fault, and whoever owns it may let it crash as often as they like. Pure.
+ * own fault, and its owner may let it crash as often as they like. Pure.
  */
 export function judgeGuests(tally: GuestTally, limits: GuestLimits, nowMs: number): string | null {
-  const failing = [...forget(tally, limits, nowMs).values()].flatMap((trouble) => {
+  const failing = [...prune(tally, limits, nowMs).values()].flatMap((trouble) => {
     const why = whyFailing(trouble, limits);
     return why === null ? [] : [`${trouble.name} (${why})`];
   });

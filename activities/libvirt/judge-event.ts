@@ -25,7 +25,7 @@ export interface EventLimits {
   ioErrors: number;
 }
 
-/** Pure. A stop that somebody ordered looks like one that nobody did; who ordered it is Nova's to say. */
+/** Pure. libvirt reports an ordered stop as it does any other; only Nova knows who ordered it. */
 export function judgeEvent(event: DomainEvent, earlier: EarlierEvents, limits: EventLimits): EventVerdict {
   switch (event.type) {
     case 'crashed':

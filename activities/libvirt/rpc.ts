@@ -44,7 +44,7 @@ export interface Rpc {
   ): Promise<Answer<ProcedureResult<Name>>>;
   /** Asks for signs of life from now on, and gives the connection up when none comes. */
   keepAlive(intervalMs: number): void;
-  /** Returns what takes the listener away. A connection that is lost already tells so at once. */
+  /** Returns what takes the listener away. One that is lost already calls the listener at once. */
   listen(listener: EventListener): () => void;
   /** Closes at once; what is under way fails. */
   destroy(): void;
@@ -52,7 +52,7 @@ export interface Rpc {
 
 interface Pending {
   name: ProcedureName;
-  settle(answer: { isError: boolean; payload: Buffer }): void;
+  finish(reply: { isError: boolean; payload: Buffer }): void;
   fail(failure: unknown): void;
 }
 
@@ -64,7 +64,7 @@ export function createRpc(socket: Duplex, { host, port }: Pick<LibvirtEndpoint, 
   const listeners = new Set<EventListener>();
   const readFrames = createFrameReader();
   let lastSerial = 0;
-  let heardAtMs = clock.monotonicMs();
+  let lastMessageAtMs = clock.monotonicMs();
   let lost: Error | null = null;
   let stopPulse = (): void => undefined;
 
@@ -87,25 +87,25 @@ export function createRpc(socket: Duplex, { host, port }: Pick<LibvirtEndpoint, 
       ),
     );
 
-  const settle = ({ serial, procedure, isError: refused, payload }: Extract<Message, { is: 'reply' }>): void => {
+  const answerCall = ({ serial, procedure, isError: refused, payload }: Extract<Message, { is: 'reply' }>): void => {
     if (abandoned.delete(serial)) return;
     const call = pending.get(serial);
     if (call === undefined) throw new MalformedMessage(`it answers call ${serial}, which was not made`);
     if (procedures[call.name].number !== procedure)
       throw new MalformedMessage(`it answers procedure ${procedure} where ${call.name} was asked`);
-    call.settle({ isError: refused, payload });
+    call.finish({ isError: refused, payload });
     pending.delete(serial);
   };
 
   const take = (message: Message): void => {
     if (message.is === 'ping') socket.write(encodePong());
-    else if (message.is === 'reply') settle(message);
+    else if (message.is === 'reply') answerCall(message);
     else if (message.is === 'event')
       for (const listener of listeners) listener.event(message.procedure, message.payload);
   };
 
   socket.on('data', (chunk: Buffer) => {
-    heardAtMs = clock.monotonicMs();
+    lastMessageAtMs = clock.monotonicMs();
     if (lost !== null) return;
     try {
       for (const frame of readFrames(chunk)) take(decodeMessage(frame));
@@ -139,7 +139,7 @@ export function createRpc(socket: Duplex, { host, port }: Pick<LibvirtEndpoint, 
       signal.addEventListener('abort', abort, { once: true });
       pending.set(serial, {
         name,
-        settle: ({ isError: refused, payload }) => {
+        finish: ({ isError: refused, payload }) => {
           if (refused) resolve({ refusal: refusalOf(payload) });
           else resolve({ result: decode(procedures[name].result as Codec<ProcedureResult<typeof name>>, payload) });
         },
@@ -155,11 +155,11 @@ export function createRpc(socket: Duplex, { host, port }: Pick<LibvirtEndpoint, 
     keepAlive: (intervalMs) => {
       stopPulse();
       if (lost !== null) return;
-      heardAtMs = clock.monotonicMs();
+      lastMessageAtMs = clock.monotonicMs();
       stopPulse = repeat(
         clock,
         () => {
-          const silentMs = clock.monotonicMs() - heardAtMs;
+          const silentMs = clock.monotonicMs() - lastMessageAtMs;
           if (silentMs > silentIntervals * intervalMs)
             lose(
               droverFailure('LibvirtUnavailable', `${where}: no sign of life for ${(silentMs / 1_000).toFixed(1)} s`),
@@ -185,7 +185,7 @@ function refusalOf(payload: Buffer): LibvirtRefusal {
   return { code: error.code, words: wordsOf(error) };
 }
 
-/** Makes a call, and tells of it; what the daemon refuses is thrown, as every other failure. */
+/** Makes a call, and reports it; what the daemon refuses is thrown, as every other failure. */
 export type Request = <Name extends ProcedureName>(
   name: Name,
   args: ProcedureArgs<Name>,
@@ -205,7 +205,7 @@ export function createRequest(
       { system: 'libvirt', verb: name },
       signal,
       () => rpc.call(name, args, { timeoutMs, signal }),
-      told,
+      outcomeOfAnswer,
     );
     if ('result' in answer) return answer.result;
     const { code, words } = answer.refusal;
@@ -215,7 +215,7 @@ export function createRequest(
   };
 }
 
-const told = (answer: Answer<unknown>): { outcome: CallOutcome; status: null; requestId: '' } => ({
+const outcomeOfAnswer = (answer: Answer<unknown>): { outcome: CallOutcome; status: null; requestId: '' } => ({
   outcome: 'result' in answer ? 'ok' : outcomeOf(answer.refusal),
   status: null,
   requestId: '',

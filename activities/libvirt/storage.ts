@@ -36,7 +36,7 @@ export function createStorage(request: Request, { storageMs }: Pick<LibvirtTimeo
 
     startPool: async (pool, signal) => {
       if (await isRunning(pool, signal)) return;
-      // Refused where somebody else has started it meanwhile.
+      // Refused where another client has started it meanwhile.
       await unless([virErrors.operationInvalid], request('storagePoolCreate', { pool, flags: 0 }, signal, storageMs));
     },
 

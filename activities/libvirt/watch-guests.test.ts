@@ -171,7 +171,7 @@ test('what cannot be found out counts as nothing', () => {
   });
 });
 
-test('a connection that is lost is opened again, after longer and longer; what lies crashed meanwhile is seen', () =>
+test('a connection that is lost is opened again, after longer and longer; what lies crashed meanwhile is observed', () =>
   watching({ limits: oneIsTrouble }, async ({ watch, guests, service, wanted, sleeps, opened, vm1 }) => {
     wanted.add(vm1.uuid);
     service.kill();

@@ -12,7 +12,7 @@ export interface GuestWatchTools {
   /** Something that a person should know of, though it is not the host's trouble yet. Must not fail. */
   notice(notice: GuestNotice): void;
   limits: GuestLimits;
-  /** After a stop or a reboot, until it is looked whether the guest runs again: Nova takes some 15 s to write down that its owner stopped it. */
+  /** After a stop or a reboot, until it is checked whether the guest runs again: Nova takes some 15 s to write down that its owner stopped it. */
   verifyAfterMs: number;
   clock: Clock;
   random: Random;
@@ -100,7 +100,7 @@ export function startGuestWatch(tools: GuestWatchTools): GuestWatch {
           await connection.close();
         }
       } catch {
-        // Whether libvirt is silent is for the look at the host to say.
+        // Whether libvirt is silent is for the host's check to say.
       }
       losses = clock.now() - sinceMs >= wellAfterMs ? 1 : losses + 1;
       // Hundreds that were lost at once do not come back at once.

@@ -5,7 +5,7 @@ import type { LibvirtCapabilities, RbdPool } from './types.ts';
 
 /** What drover gives libvirt to read, and the little that it reads of libvirt's XML. */
 
-/** Of what drover makes on a host for a check: the ownership mark, together with the UUID's beginning. */
+/** Of what drover makes on a host for a check: the proof of ownership, together with the UUID's beginning. */
 export const checkPrefix = 'drover-check-';
 /** `drover` in hexadecimal digits. */
 const ownUuidPrefix = '64726f76-6572-';
@@ -20,7 +20,7 @@ export function ownUuid(name: string): string {
   return `${ownUuidPrefix}8${digits.slice(0, 3)}-8${digits.slice(3, 6)}-${digits.slice(6, 18)}`;
 }
 
-/** A name that nobody else has. */
+/** A unique name. */
 export const newCheckName = (random: Random): string =>
   `${checkPrefix}${Math.floor(random() * 2 ** 48)
     .toString(16)
@@ -52,7 +52,7 @@ export function rbdPoolXml({ name, uuid, cephPool, monitors, auth }: RbdPool): s
   return `<pool type='rbd'><name>${escapeXml(name)}</name><uuid>${escapeXml(uuid)}</uuid><source><name>${escapeXml(cephPool)}</name>${hosts}${login}</source></pool>`;
 }
 
-/** A secret that libvirt keeps in memory and tells nobody. */
+/** A secret that libvirt keeps in memory and never returns. */
 export const cephSecretXml = (uuid: string, user: string): string =>
   `<secret ephemeral='yes' private='yes'><uuid>${escapeXml(uuid)}</uuid><usage type='ceph'><name>client.${escapeXml(user)} ${escapeXml(uuid)}</name></usage></secret>`;
 

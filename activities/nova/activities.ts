@@ -22,7 +22,7 @@ import { findHost } from './find-host.ts';
 import { observeHost } from './observe-host.ts';
 import { awaitInstanceIdle, observeInstance } from './observe-instance.ts';
 import { awaitTargetRoom, createRegionView } from './region-view.ts';
-import { createSharedLook } from './follow-migration.ts';
+import { createSharedRead } from './follow-migration.ts';
 import { startMigration } from './start-migration.ts';
 
 /** The dependencies of one execution. */
@@ -59,7 +59,7 @@ export const createHostActivities = (deps: HostDependencies): EvictionHostActivi
 export function createInstanceActivities(deps: InstanceDependencies): InstanceActivities {
   const shared = {
     region: createRegionView(deps.nova, deps.clock),
-    sharedLook: createSharedLook(deps.nova, deps.clock),
+    sharedRead: createSharedRead(deps.nova, deps.clock),
   };
   const tools = () => ({ ...toolsOf(deps), ...shared });
   return {
@@ -81,7 +81,7 @@ export const createAllowanceActivities = ({
   limit,
   checkMs,
   silentMs,
-  onLook,
+  onObserved,
   scope = currentScope,
   clock,
 }: AllowanceDependencies): AllowanceActivities => ({
@@ -92,12 +92,12 @@ export const createAllowanceActivities = ({
       silentMs,
       inProgress: countBySource(await nova.migrationsCopying(scope(clock).signal)),
     };
-    onLook?.(region, world);
+    onObserved?.(region, world);
     return world;
   },
 });
 
-/** What drover starts, and what counts against the region's limit whoever started it. */
+/** What drover starts, and what counts against the region's limit, no matter who started it. */
 const counted: readonly string[] = ['live-migration', 'migration'];
 
 /** Migrations in progress by source host. One that waits for its confirmation uses the network no more. */

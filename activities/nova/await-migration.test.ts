@@ -27,7 +27,7 @@ function openTools(nova: Partial<NovaClient>, scope = testScope()) {
   const reports: MigrationReport[] = [];
   return {
     nova: stubClient<NovaClient>(nova),
-    sharedLook: async () => (await nova.migration?.('a', 1, scope.signal)) ?? null,
+    sharedRead: async () => (await nova.migration?.('a', 1, scope.signal)) ?? null,
     clock: testClock(),
     scope,
     stopGate: async () => {},
@@ -150,6 +150,6 @@ test('a migration that somebody else cancels is told as that', async () => {
   });
   await expect(awaitMigration(tools, request)).resolves.toMatchObject({
     status: 'cancelled',
-    message: 'Somebody cancelled migration 1',
+    message: 'Another user cancelled migration 1',
   });
 });

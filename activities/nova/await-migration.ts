@@ -38,13 +38,13 @@ export async function awaitMigration(
     poll,
     isOver: ({ status }) => status === 'finished',
     judge: (watch, migration, nowMs) => judgeMigration(watch, migration, gibibytes, stuck, nowMs),
-    onLook: (migration) => reporter.show(migration),
+    onObserved: (migration) => reporter.show(migration),
     onLeisure: () => tools.region.refresh(tools.scope.signal),
   });
   const concluded = await concludeMigration(tools, sourceHost, followed);
   const end =
     concluded.status === 'cancelled'
-      ? { ...concluded, message: `Somebody cancelled migration ${migrationId}` }
+      ? { ...concluded, message: `Another user cancelled migration ${migrationId}` }
       : concluded;
   await reporter.finish(followed?.migration ?? null, end.stuck === null ? end.message : describeStuck(end.stuck));
   return end;

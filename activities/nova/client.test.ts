@@ -269,7 +269,7 @@ test('migrations in progress are read status by status, in the order of their li
   const { nova, asked } = await stage({
     'GET /os-migrations': ({ query }) => {
       const migrations = query.get('status') === status ? [record()] : [];
-      // It moves on right after it was seen.
+      // It moves on right after it was observed.
       if (migrations.length > 0) status = 'running';
       return { json: { migrations } };
     },

@@ -5,14 +5,14 @@ import { hasEnded } from './judge-migration.ts';
 import type { Followed } from './follow-migration.ts';
 import { observeInstance } from './observe-instance.ts';
 import type { InstanceActionName } from './types.ts';
-import { settlingDelayMs, waitFor } from '../lib/wait.ts';
+import { growingDelayMs, waitFor } from '../lib/wait.ts';
 import { plainInstance } from './wire-map.ts';
 
 /** How long the server may take to follow its migration's record. */
-const settleDeadlineMs = 60_000;
+const concludeDeadlineMs = 60_000;
 
 /**
- * What came of a migration: its record, and then the server, which may lag behind it, or never follow: Nova has been seen to complete a
+ * What came of a migration: its record, and then the server, which may lag behind it, or never follow: Nova has been observed to complete a
  * migration and leave the server's host as it was. Then the observation shows it and the message says so. Where
  * server and record are gone the status is `gone`.
  */
@@ -36,7 +36,7 @@ export async function concludeMigration(tools: Tools, sourceHost: string, follow
       message: null,
     };
   }
-  const instance = await awaitSettled(tools, sourceHost, migration);
+  const instance = await awaitConcluded(tools, sourceHost, migration);
   const observation = { instance, migration: instance === null || hasEnded(migration) ? null : migration };
   return {
     status: migration.status,
@@ -51,7 +51,7 @@ export async function concludeMigration(tools: Tools, sourceHost: string, follow
 const withMigration = (observation: InstanceObservation, migration: Migration): InstanceObservation =>
   observation.instance === null ? observation : { instance: observation.instance, migration };
 
-const awaitSettled = (
+const awaitConcluded = (
   { nova, scope, clock }: Tools,
   sourceHost: string,
   migration: Migration,
@@ -60,19 +60,19 @@ const awaitSettled = (
   return waitFor<Instance | null>({
     scope,
     clock,
-    async look() {
+    async observe() {
       const instance = await nova.server(migration.instanceId, scope.signal);
       const waitedMs = clock.now() - sinceMs;
-      const isLate = waitedMs >= settleDeadlineMs || clock.now() >= scope.deadlineMs;
-      if (instance === null || isLate || isSettled(instance, sourceHost, migration))
+      const isLate = waitedMs >= concludeDeadlineMs || clock.now() >= scope.deadlineMs;
+      if (instance === null || isLate || isConcluded(instance, sourceHost, migration))
         return { done: instance === null ? null : plainInstance(instance) };
-      return { againMs: settlingDelayMs(waitedMs) };
+      return { againMs: growingDelayMs(waitedMs) };
     },
   });
 };
 
 /** Whether the server is where, and as, the record's end says. */
-function isSettled({ host, taskState, vmState }: Instance, sourceHost: string, { status }: Migration): boolean {
+function isConcluded({ host, taskState, vmState }: Instance, sourceHost: string, { status }: Migration): boolean {
   if (taskState !== null) return false;
   switch (status) {
     case 'completed':
@@ -109,7 +109,7 @@ async function explain(
       return `Nova says migration ${id} is ${status}, but the server is still on ${sourceHost} (${instance.status}${instance.taskState === null ? '' : `, ${instance.taskState}`})`;
     }
     case 'cancelled':
-      // Why is for whoever asked for it to say.
+      // The run that asked for it knows why.
       return null;
     default: {
       const action = actionOf[type] ?? 'migrate';

@@ -30,12 +30,12 @@ export interface AllowanceDependencies extends ForActivities<Execution> {
   nova: NovaClient;
   /** How many migrations the region may have at once. */
   limit: number;
-  /** How often the sharing run looks at the region and at its consumers. */
+  /** How often the run that allocates observes the region and its consumers. */
   checkMs: number;
-  /** A consumer that says nothing for this long is looked up. */
+  /** The run of a consumer that is silent for this long is described. */
   silentMs: number;
-  /** Told of what each look finds. */
-  onLook?: (region: string, world: AllowanceObservation) => void;
+  /** Called with each observation. */
+  onObserved?: (region: string, world: AllowanceObservation) => void;
 }
 
 /** The same, for one execution. */

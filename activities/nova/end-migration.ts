@@ -13,7 +13,7 @@ import type { Accepted } from './types.ts';
 export type EndRequest = MigrationSubject & { migrationId: number };
 type EndTools = Tools<InstanceDependencies> & FollowTools;
 
-/** What is to end now ends soon, so it is looked at often. */
+/** What is to end now ends soon, so it is polled often. */
 const poll = { minMs: 250, maxMs: 2_000 };
 
 /** An abort without effect is asked for again: Nova may have lost it. */
@@ -35,7 +35,7 @@ export async function abortMigration(tools: EndTools, request: EndRequest): Prom
   return endMigration(tools, request, async (migration) => {
     if (!abortable.includes(migration.status) || clock.now() - askedAtMs < askAgainMs) return;
     const abort = (): Promise<Accepted> => nova.abortMigration(request.instanceId, request.migrationId, scope.signal);
-    // Refused: it has moved on. The next look shows where to, and asks again if it can still be aborted there.
+    // Refused: it has moved on. The next observation shows where to, and asks again if it can still be aborted there.
     if (
       await change(tools, request, migration, 'abortMigration', abort, ['MigrationNotFound', 'MigrationNotAbortable'])
     )
@@ -107,7 +107,7 @@ async function endMigration(
     poll,
     isOver: hasEnded,
     judge: () => null,
-    onLook: async (migration) => {
+    onObserved: async (migration) => {
       await act(migration);
       reporter.show(migration);
     },

@@ -137,7 +137,7 @@ async function changeOne(tools: Tools, kind: Kind, host: string, { id, name }: A
   await mutate(tools, mutation, () => nova[action](id, host, scope.signal));
 }
 
-/** Somebody else may have done the same at the same time: then Nova's refusal says nothing. */
+/** Another client may have done the same at the same time: then Nova's refusal is no failure. */
 async function throwUnlessDone(
   { nova, scope }: Tools,
   kind: Kind,

@@ -168,7 +168,7 @@ test('a host whose nova-compute has not dropped its evacuated guests is not forc
     while (fake.model.migrations[0]?.status !== 'done') await clock.sleep(10);
     await expect(
       activities.ensureForcedDown({ ...forceDown, forcedDown: false, proof: { ...proof, by: 'restart' } }),
-    ).rejects.toMatchObject({ type: 'EvacuationsUnsettled', nonRetryable: true });
+    ).rejects.toMatchObject({ type: 'EvacuatedGuestsRemain', nonRetryable: true });
   });
 });
 

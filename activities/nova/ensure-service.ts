@@ -13,7 +13,7 @@ const maxReasonLength = 255;
 
 /**
  * Disables the compute service of a host and says why. Safe to repeat and to run twice at once: Nova's PUT sets a state. A disable that
- * somebody else made is left with their reason; the answer shows whose it is.
+ * another user made is left with their reason; the answer shows whose it is.
  *
  * @param reason begins with `drover:`, so that enabling again can prove ownership; cut at Nova's 255 characters
  * @throws HostNotFound, ServiceConflict, Stopped, InvalidInput
@@ -40,7 +40,7 @@ export async function ensureServiceDisabled(
 /**
  * Enables the compute service of a host, only if it still carries drover's own reason. Safe to repeat and to run twice at once.
  *
- * @param request.carrying only if it carries exactly that reason, whoever wrote it: the caller has proof that it is drover's to lift
+ * @param request.carrying only if it carries exactly that reason, no matter who wrote it: the caller has proof that it is drover's to lift
  * @returns whether it is enabled now
  * @throws HostNotFound, ServiceConflict, Stopped
  */
@@ -71,10 +71,10 @@ export const readService = async ({ nova, scope }: Tools, host: string): Promise
   findService(await nova.computeServices(scope.signal), host);
 
 /**
- * Changes a compute service and writes that down. Nova refuses to change a service to what it is: where somebody else has just done the
+ * Changes a compute service and writes that down. Nova refuses to change a service to what it is: where another client has just done the
  * same, there is nothing left to do.
  *
- * @throws ServiceConflict, HostNotFound, EvacuationsUnsettled, Stopped
+ * @throws ServiceConflict, HostNotFound, EvacuatedGuestsRemain, Stopped
  * @see Compute API, "Update Compute Service", microversion 2.53
  */
 export async function changeService(
@@ -120,8 +120,8 @@ const accepted: Record<'down' | 'up', readonly ForcedDownProof['by'][]> = {
  * Makes Nova take a host for dead, so that its servers can be evacuated, or takes that back. Only with proof: servers that are evacuated
  * from a host that still runs run twice. Safe to repeat and to run twice at once.
  *
- * @throws HostNotFenced a proof that proves nothing of the kind; HostUp a person says that it is off, and Nova hears from it
- * @throws EvacuationsUnsettled nova-compute there was not started since, so that it still has the guests that were evacuated
+ * @throws HostNotFenced a proof that proves nothing of the kind; HostUp a person says that it is off, and Nova gets heartbeats from it
+ * @throws EvacuatedGuestsRemain nova-compute there was not started since, so that it still has the guests that were evacuated
  * @throws HostNotFound, ServiceConflict, Stopped
  * @see Compute API, "Update Compute Service", microversion 2.53
  */
@@ -145,13 +145,13 @@ export function judgeProof(
   if (!said || !accepted[forcedDown ? 'down' : 'up'].includes(proof.by)) {
     throw droverFailure(
       'HostNotFenced',
-      `The proof (${proof.by} by ${proof.witness || 'nobody'} at ${proof.at || 'no time'}) does not allow ${host} to be forced ${forcedDown ? 'down' : 'up'}`,
+      `The proof (${proof.by} by ${proof.witness || 'no witness'} at ${proof.at || 'no time'}) does not allow ${host} to be forced ${forcedDown ? 'down' : 'up'}`,
     );
   }
   if (forcedDown && proof.by === 'person' && state === 'up')
     throw droverFailure(
       'HostUp',
-      `${proof.witness} confirmed that ${host} is off, but Nova hears from nova-compute there`,
+      `${proof.witness} confirmed that ${host} is off, but nova-compute there still reports to Nova`,
     );
 }
 
@@ -166,7 +166,7 @@ export function judgeProof(
  * @param request.host the compute service's `host`
  * @param request.serviceId as it was registered
  * @throws HostEnabled, HostUp, HostNotEmpty what stands against it; Stopped
- * @throws HostAttributeMissing Nova does not tell everything about the host, so that "empty" would be a guess
+ * @throws HostAttributeMissing Nova does not report everything about the host, so that "empty" would be a guess
  * @see Compute API, "Delete Compute Service"
  */
 export async function ensureServiceDeleted(
@@ -177,7 +177,7 @@ export async function ensureServiceDeleted(
   const services = await nova.computeServices(scope.signal);
   const service = services.find(({ id }) => id === serviceId);
   if (service === undefined) {
-    // The id of a service is not told while its cell is down.
+    // Nova does not report the id of a service while its cell is down.
     if (services.some((other) => other.host === host && other.cellDown)) findService(services, host);
     return;
   }

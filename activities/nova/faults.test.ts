@@ -72,7 +72,7 @@ const rows: Row[] = [
   [serviceFaults, 404, 'Service x not found.', 'HostNotFound'],
   [serviceFaults, 409, 'x', 'ServiceConflict'],
   [serviceFaults, 400, words.noUpdates, 'ServiceConflict'],
-  [serviceFaults, 400, words.forceUp, 'EvacuationsUnsettled'],
+  [serviceFaults, 400, words.forceUp, 'EvacuatedGuestsRemain'],
   [serviceFaults, 400, 'x', undefined],
   [deleteServiceFaults, 404, 'Service x not found.', 'HostNotFound'],
   [deleteServiceFaults, 409, words.hosting, 'HostNotEmpty'],

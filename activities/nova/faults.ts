@@ -49,11 +49,11 @@ export const forceCompleteFaults: Faults = (refusal) => {
 
 /**
  * Enabling, disabling and forcing down a compute service. Nova says 400 where the service is as asked for already, which the caller had
- * seen otherwise a moment before.
+ * observed otherwise a moment before.
  */
 export const serviceFaults: Faults = (refusal) => {
   if (gone(refusal)) return 'HostNotFound';
-  if (refusal.status === 400 && /unable to force up/iu.test(refusal.words)) return 'EvacuationsUnsettled';
+  if (refusal.status === 400 && /unable to force up/iu.test(refusal.words)) return 'EvacuatedGuestsRemain';
   return refusal.status === 409 || (refusal.status === 400 && /no updates were requested/iu.test(refusal.words))
     ? 'ServiceConflict'
     : undefined;

@@ -29,7 +29,7 @@ export interface RegisteredHypervisor {
 }
 
 /**
- * Looks whether nova-compute on a host has registered, by the name that a Node or a person gives the host: exactly that name, or the only
+ * Finds the registration of nova-compute on a host, by the name that a Node or a person gives the host: exactly that name, or the only
  * one with the same short name (docs/compatibility.md#hazards, H1 and H12). Two requests, however large the region is.
  *
  * @returns null where Nova knows no such host (yet, or any more)

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 
 import { migrationRecord, stubClient, testClock } from '../../test/fixtures/activities/nova.ts';
-import { alignedDelayMs, createSharedLook, pollDelayMs, withKnownCounters } from './follow-migration.ts';
+import { alignedDelayMs, createSharedRead, pollDelayMs, withKnownCounters } from './follow-migration.ts';
 import type { NovaClient } from './types.ts';
 
 const counters = { memoryTotalBytes: 100, memoryRemainingBytes: 40, diskTotalBytes: 0, diskRemainingBytes: 0 };
@@ -9,8 +9,8 @@ const none = { memoryTotalBytes: null, memoryRemainingBytes: null, diskTotalByte
 
 test.each([
   ['a look with counters stands', { ...counters, memoryRemainingBytes: 20 }, counters, 20],
-  ['one without keeps those seen before, so that progress does not flicker', none, counters, 40],
-  ['before any were seen there are none', none, none, null],
+  ['one without keeps those observed before, so that progress does not flicker', none, counters, 40],
+  ['before any were observed there are none', none, none, null],
 ])('%s', (_why, now, before, remaining) => {
   expect(withKnownCounters(migrationRecord(now), migrationRecord(before)).memoryRemainingBytes).toBe(remaining);
   expect(withKnownCounters(migrationRecord(counters), null)).toMatchObject(counters);
@@ -56,7 +56,7 @@ describe('poll delay', () => {
 
 const signal = new AbortController().signal;
 
-function openLook(changed: ReturnType<typeof migrationRecord>[]) {
+function openSharedRead(changed: ReturnType<typeof migrationRecord>[]) {
   const asked: string[] = [];
   const nova = stubClient<NovaClient>({
     migrationsChangedSince: async (time) => {
@@ -68,19 +68,19 @@ function openLook(changed: ReturnType<typeof migrationRecord>[]) {
       return id === 9 ? null : migrationRecord({ id, instanceId, status: 'asked alone' });
     },
   });
-  return { look: createSharedLook(nova, testClock()), asked };
+  return { look: createSharedRead(nova, testClock()), asked };
 }
 
 const known = (id: number, createdAt = '2026-01-01T10:00:00Z') => migrationRecord({ id, instanceId: 'vm', createdAt });
 
 test('one wait asks for its own', async () => {
-  const { look, asked } = openLook([]);
+  const { look, asked } = openSharedRead([]);
   await expect(look(known(1), signal)).resolves.toMatchObject({ id: 1, status: 'asked alone' });
   expect(asked).toEqual(['vm/1']);
 });
 
 test('several that are due together share a request, which reaches back to the oldest of them', async () => {
-  const { look, asked } = openLook([
+  const { look, asked } = openSharedRead([
     migrationRecord({ id: 1, status: 'completed' }),
     migrationRecord({ id: 2, status: 'running' }),
     migrationRecord({ id: 7, status: 'error' }),
@@ -91,14 +91,14 @@ test('several that are due together share a request, which reaches back to the o
 });
 
 test('who is not in the answer asks alone, and may find that there is nothing', async () => {
-  const { look, asked } = openLook([migrationRecord({ id: 1, status: 'running' })]);
+  const { look, asked } = openSharedRead([migrationRecord({ id: 1, status: 'running' })]);
   const found = await Promise.all([look(known(1), signal), look(known(2), signal), look(known(9), signal)]);
   expect(found.map((migration) => migration?.status)).toEqual(['running', 'asked alone', undefined]);
   expect(asked.slice(1)).toEqual(['vm/2', 'vm/9']);
 });
 
 test('who is cancelled lets the others wait on', async () => {
-  const { look } = openLook([
+  const { look } = openSharedRead([
     migrationRecord({ id: 1, status: 'running' }),
     migrationRecord({ id: 2, status: 'running' }),
   ]);
@@ -110,7 +110,7 @@ test('who is cancelled lets the others wait on', async () => {
 });
 
 test('the next moment has its own request', async () => {
-  const { look, asked } = openLook([migrationRecord({ id: 1 }), migrationRecord({ id: 2 })]);
+  const { look, asked } = openSharedRead([migrationRecord({ id: 1 }), migrationRecord({ id: 2 })]);
   await Promise.all([look(known(1), signal), look(known(2), signal)]);
   await Promise.all([look(known(1), signal), look(known(2), signal)]);
   expect(asked).toHaveLength(2);

@@ -17,23 +17,23 @@ import {
 } from './judge-migration.ts';
 import type { NovaClient } from './types.ts';
 
-export type FollowTools = Tools & { sharedLook: SharedLook };
+export type FollowTools = Tools & { sharedRead: SharedRead };
 
 export interface Follow {
   instanceId: string;
   migrationId: number;
   poll: PollIntervals;
-  /** Whether it is over for whoever waits; a cold one is in `finished`. */
+  /** Whether it is over for the waiting run; a cold one is in `finished`. */
   isOver: (migration: Migration) => boolean;
   /** Gives up on one that is not. */
   judge: (watch: MigrationWatch, migration: Migration, nowMs: number) => Stuck | null;
-  /** What else to do at each look. */
-  onLook?: (migration: Migration) => void | Promise<void>;
-  /** What to do while there is time before the next look. */
+  /** What else to do after each observation. */
+  onObserved?: (migration: Migration) => void | Promise<void>;
+  /** What to do while there is time before the next observation. */
   onLeisure?: () => Promise<void>;
 }
 
-/** How it ended, or how it stands where it is stuck. Null: the server is gone, and Nova has forgotten its migrations with it. */
+/** How it ended, or how it stands where it is stuck. Null: the server is gone, and Nova has deleted its migrations with it. */
 export type Followed = { migration: Migration; stuck: Stuck | null } | null;
 
 /** What survives the worker, as heartbeat details. */
@@ -45,18 +45,18 @@ const watchDetails: z.ZodType<MigrationWatch> = z.object({
   lowSinceMs: z.number().nullable(),
 });
 
-/** A look with counters costs Nova more than twice one without, and Nova renews them every few seconds. */
+/** A read with counters costs Nova more than twice one without, and Nova renews them every few seconds. */
 const countersEveryMs = 2_000;
 const firstCountersMs = 1_000;
 
-/** A wait with less time than this before its next look has none to spare. */
+/** A wait with less time than this before its next observation has none to spare. */
 const leisureMs = 500;
 
 /**
  * Waits on the migration's record, never on the server's status, which lies early (docs/compatibility.md#how-nova-answers).
  *
  * @throws MigrationNotFound Nova has no such record
- * @throws what the looks threw for a minute on end
+ * @throws what every observation threw for a minute
  */
 export async function followMigration(tools: FollowTools, follow: Follow): Promise<Followed> {
   const { scope, clock } = tools;
@@ -68,7 +68,7 @@ export async function followMigration(tools: FollowTools, follow: Follow): Promi
     scope,
     clock,
     details: () => watch,
-    async look() {
+    async observe() {
       const migration: Migration | null = await read(tools, follow, last, clock.now() >= countersDueMs);
       if (migration === null) return { done: null };
       const nowMs = clock.now();
@@ -80,7 +80,7 @@ export async function followMigration(tools: FollowTools, follow: Follow): Promi
       if (follow.isOver(migration) || hasEnded(migration)) return { done: { migration, stuck: null } };
       const stuck = follow.judge(watch, migration, nowMs) ?? (nowMs >= scope.deadlineMs ? 'TooLong' : null);
       if (stuck !== null) return { done: { migration, stuck } };
-      await follow.onLook?.(last);
+      await follow.onObserved?.(last);
       const runningMs = watch.runningSinceMs === null ? null : nowMs - watch.runningSinceMs;
       const delayMs = pollDelayMs(runningMs, estimateTimeLeftMs(watch, nowMs), follow.poll);
       // Not this wait's own business: it must not fail by it.
@@ -90,7 +90,7 @@ export async function followMigration(tools: FollowTools, follow: Follow): Promi
   });
 }
 
-/** Most looks are without counters; what an earlier one saw still says more than nothing. */
+/** Most reads are without counters; those of an earlier one still say more than nothing. */
 export const withKnownCounters = (migration: Migration, last: Migration | null): Migration =>
   last === null || migration.memoryTotalBytes !== null
     ? migration
@@ -103,7 +103,7 @@ export const withKnownCounters = (migration: Migration, last: Migration | null):
       };
 
 async function read(
-  { nova, scope, sharedLook }: FollowTools,
+  { nova, scope, sharedRead }: FollowTools,
   { instanceId, migrationId }: Follow,
   last: Migration | null,
   wantsCounters: boolean,
@@ -112,24 +112,24 @@ async function read(
   if (counted !== null) return counted;
   const migration = await (last === null
     ? nova.migration(instanceId, migrationId, scope.signal)
-    : sharedLook(last, scope.signal));
+    : sharedRead(last, scope.signal));
   if (migration === null && (await nova.server(instanceId, scope.signal)) !== null) {
     throw droverFailure('MigrationNotFound', `Nova has no migration ${migrationId} of server ${instanceId}`);
   }
   return migration;
 }
 
-/** Share of the time left that passes before the next look: an estimate wrong by a third still shows the end in time. */
+/** Share of the time left that passes before the next observation: an estimate wrong by a third still shows the end in time. */
 const leftShare = 1 / 4;
 
 /** Share of the time gone, so that a first, crude estimate is not trusted for long. */
 const goneShare = 1 / 2;
 
-/** Share of the time gone, where nothing tells how long it will take. */
+/** Share of the time gone, where the time left is unknown. */
 const unknownShare = 1 / 20;
 
 /**
- * How long to wait before the next look at a migration: each look costs Nova CPU that the migrations need. Often at the start, where it
+ * How long to wait before the next read of a migration: each read costs Nova CPU that the migrations need. Often at the start, where it
  * fails if it fails; then seldom; often again near the expected end.
  *
  * @param runningMs   how long the copy has been running; null before that
@@ -157,20 +157,20 @@ export function alignedDelayMs(nowMs: number, delayMs: number, gridMs: number): 
 }
 
 /** The latest record of a migration that was read before, without counters; null when Nova has it no more. */
-export type SharedLook = (known: Migration, signal: AbortSignal) => Promise<Migration | null>;
+export type SharedRead = (known: Migration, signal: AbortSignal) => Promise<Migration | null>;
 
 /** Waits wake on a common grid, so those that are due ask within this time of each other. */
 const gatherMs = 5;
-const lookTimeoutMs = 10_000;
+const readTimeoutMs = 10_000;
 
 /** Nova's services need not agree on the time to the second. */
 const clockMarginMs = 60_000;
 
 /**
  * One request for all waits that are due at the same moment, instead of one each: what Nova has written since the oldest of theirs was
- * made. Whoever is not in that answer (nothing was written since, or its record is gone) asks for itself, so the answer is never a guess.
+ * made. A wait that is not in that answer (nothing was written since, or its record is gone) asks for itself, so the answer is never a guess.
  */
-export function createSharedLook(nova: NovaClient, clock: Clock): SharedLook {
+export function createSharedRead(nova: NovaClient, clock: Clock): SharedRead {
   let gathering: { known: Migration[]; answer: Promise<Migration[]> } | null = null;
 
   function join(migration: Migration): Promise<Migration[]> {
@@ -179,8 +179,8 @@ export function createSharedLook(nova: NovaClient, clock: Clock): SharedLook {
       return gathering.answer;
     }
     const known = [migration];
-    // A time-out of its own: whoever asked first may be cancelled while others wait for the same answer.
-    gathering = { known, answer: withTimeout(clock, lookTimeoutMs, (signal) => ask(known, signal)) };
+    // A time-out of its own: the wait that asked first may be cancelled while others wait for the same answer.
+    gathering = { known, answer: withTimeout(clock, readTimeoutMs, (signal) => ask(known, signal)) };
     return gathering.answer;
   }
 

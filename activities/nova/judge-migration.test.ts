@@ -29,9 +29,9 @@ function judge(looks: Look[], gibibytes: number): Stuck | null {
   let watch = beginWatch(0);
   let verdict: Stuck | null = null;
   for (const [seconds, status, remaining] of looks) {
-    const seen = migration(status, remaining ?? null);
-    watch = watchMigration(watch, seen, seconds * 1_000);
-    verdict = judgeMigration(watch, seen, gibibytes, limits, seconds * 1_000);
+    const observed = migration(status, remaining ?? null);
+    watch = watchMigration(watch, observed, seconds * 1_000);
+    verdict = judgeMigration(watch, observed, gibibytes, limits, seconds * 1_000);
   }
   return verdict;
 }
@@ -248,9 +248,9 @@ function follow(
   let watch = beginWatch(nowMs);
   return looks.map(({ status, remaining, afterMs }) => {
     nowMs += afterMs;
-    const seen = migration(status, remaining);
-    watch = carry(watchMigration(watch, seen, nowMs));
-    return { nowMs, watch, seen, verdict: judgeMigration(watch, seen, 4, limits, nowMs) };
+    const observed = migration(status, remaining);
+    watch = carry(watchMigration(watch, observed, nowMs));
+    return { nowMs, watch, observed, verdict: judgeMigration(watch, observed, 4, limits, nowMs) };
   });
 }
 
@@ -268,8 +268,8 @@ test('what is stuck stays stuck while nothing changes', () => {
     fc.property(anyLooks, fc.nat(1_000_000), (looks, laterMs) => {
       const stuck = follow(looks).find(({ verdict }) => verdict !== null);
       if (stuck === undefined) return;
-      const laterWatch = watchMigration(stuck.watch, stuck.seen, stuck.nowMs + laterMs);
-      expect(judgeMigration(laterWatch, stuck.seen, 4, limits, stuck.nowMs + laterMs)).not.toBeNull();
+      const laterWatch = watchMigration(stuck.watch, stuck.observed, stuck.nowMs + laterMs);
+      expect(judgeMigration(laterWatch, stuck.observed, 4, limits, stuck.nowMs + laterMs)).not.toBeNull();
     }),
   );
 });
@@ -281,7 +281,7 @@ test('every migration in progress is judged in the end', () => {
       expect(last).toBeDefined();
       if (last !== undefined)
         expect(
-          judgeMigration(last.watch, last.seen, 4, limits, last.nowMs + limits.startMs + 4 * limits.msPerGiB),
+          judgeMigration(last.watch, last.observed, 4, limits, last.nowMs + limits.startMs + 4 * limits.msPerGiB),
         ).not.toBeNull();
     }),
   );

@@ -2,13 +2,13 @@ import type { StuckLimits } from '../../contracts/eviction/eviction.ts';
 import type { Migration } from '../../contracts/eviction/instance.ts';
 import { endedMigrationStatuses } from '../../contracts/eviction/instance.ts';
 
-/** What a wait remembers of a migration from look to look; heartbeat details, so that it survives the worker. Times: ms since the epoch. */
+/** What a wait keeps of a migration from one observation to the next; heartbeat details, so that it survives the worker. Times: ms since the epoch. */
 export interface MigrationWatch {
-  /** First look: the clock of accepted, queued and preparing. */
+  /** First observation: the clock of accepted, queued and preparing. */
   sinceMs: number;
-  /** First look that found it running: the clock of the copy. */
+  /** First observation that found it running: the clock of the copy. */
   runningSinceMs: number | null;
-  /** The copy's size and the fewest bytes that ever remained; null while Nova has not told. */
+  /** The copy's size and the fewest bytes that ever remained; null while Nova has not reported them. */
   totalBytes: number | null;
   lowBytes: number | null;
   /** When that low was reached. */
@@ -32,7 +32,7 @@ const beforeTheCopy: readonly string[] = ['accepted', 'queued', 'preparing', 'pr
 export const hasEnded = ({ status }: Pick<Migration, 'status'>): boolean =>
   (endedMigrationStatuses as readonly string[]).includes(status);
 
-/** Takes in one look. Null counters (another API answered) leave what is known. */
+/** Adds one observation. Null counters (another API answered) leave what is known. */
 export function watchMigration(watch: MigrationWatch, migration: Migration, nowMs: number): MigrationWatch {
   if (beforeTheCopy.includes(migration.status)) return watch;
   const running = { ...watch, runningSinceMs: watch.runningSinceMs ?? nowMs };
@@ -68,7 +68,7 @@ export function judgeMigration(
   return nowMs - watch.lowSinceMs >= limits.noProgressMs ? 'NoProgress' : null;
 }
 
-/** Time left at the speed so far; null before two looks have shown any. */
+/** Time left at the speed so far; null before two observations show any. */
 export function estimateTimeLeftMs(
   { runningSinceMs, totalBytes, lowBytes, lowSinceMs }: MigrationWatch,
   nowMs: number,

@@ -6,7 +6,7 @@ import type { PlacementClient } from '../placement/types.ts';
 import { awaitEvacuation } from './await-migration.ts';
 import type { NovaDependencies, Tools } from './dependencies.ts';
 import { ensureForcedDown } from './ensure-service.ts';
-import { createSharedLook } from './follow-migration.ts';
+import { createSharedRead } from './follow-migration.ts';
 import { startEvacuation } from './start-evacuation.ts';
 import type { InstanceDetail, ServerGroup } from './types.ts';
 
@@ -19,8 +19,8 @@ export interface NodeFailureRegionDependencies extends NovaDependencies {
 /** What the run of a node failure changes in Nova, queue `nova:<region>`. */
 export function createNodeFailureRegionActivities(deps: NodeFailureRegionDependencies): NodeFailureRegionActivities {
   const { clock, scope = currentScope } = deps;
-  const sharedLook = createSharedLook(deps.nova, clock);
-  const tools = () => ({ ...deps, sharedLook, scope: scope(clock) });
+  const sharedRead = createSharedRead(deps.nova, clock);
+  const tools = () => ({ ...deps, sharedRead, scope: scope(clock) });
   const beating = <Result>(work: (now: ReturnType<typeof tools>) => Promise<Result>): Promise<Result> => {
     const now = tools();
     return whileBeating(
@@ -40,7 +40,7 @@ export function createNodeFailureRegionActivities(deps: NodeFailureRegionDepende
 
 /**
  * The servers of a dead host, with what decides about each. Their owners' metadata stays out of the history but for the keys that are
- * asked for. Nova does not tell the tags of images, so none are known here.
+ * asked for. Nova does not report the tags of images, so none are known here.
  *
  * @param localDisks whether the disks that are no volumes lie on the hosts; else they are on storage that outlives the host
  * @throws HostNotFound, HostAttributeMissing, and what the Nova client throws

@@ -11,7 +11,7 @@ export interface DetailedObservation {
   instances: InstanceDetail[];
 }
 
-/** @throws HostAttributeMissing Nova does not tell everything about the host, so that "empty" would be a guess */
+/** @throws HostAttributeMissing Nova does not report everything about the host, so that "empty" would be a guess */
 export async function observeHost(
   nova: NovaClient,
   placement: PlacementClient,
@@ -68,7 +68,7 @@ async function observeProvider(
   }
 }
 
-/** Servers that left by a cold migration or resize that nobody has confirmed: the record says so, and the server must still be there. */
+/** Servers that left by a cold migration or resize that is not confirmed: the record says so, and the server must still be there. */
 async function findUnconfirmedResizes(
   nova: NovaClient,
   host: string,

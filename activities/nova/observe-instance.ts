@@ -1,6 +1,6 @@
 import { type Migration, busyWith } from '../../contracts/eviction/instance.ts';
 import type { InstanceObservation } from '../../contracts/eviction/migrate-instance.ts';
-import { settlingDelayMs, waitFor } from '../lib/wait.ts';
+import { growingDelayMs, waitFor } from '../lib/wait.ts';
 import type { Tools } from './dependencies.ts';
 import { hasEnded } from './judge-migration.ts';
 import type { InstanceDetail, NovaClient } from './types.ts';
@@ -20,7 +20,7 @@ export async function readHistory(nova: NovaClient, instanceId: string, signal: 
   return { instance, migrations };
 }
 
-/** What the run is told: a server that is gone has no migration, whatever its records say. */
+/** What the run receives: a server that is gone has no migration, whatever its records say. */
 export const observationOf = ({ instance, migrations }: InstanceHistory): InstanceObservation =>
   instance === null
     ? { instance: null, migration: null }
@@ -45,12 +45,12 @@ export function awaitInstanceIdle(
   return waitFor<InstanceObservation>({
     scope,
     clock,
-    async look() {
+    async observe() {
       const observation = observationOf(await readHistory(nova, instanceId, scope.signal));
       const waitedMs = clock.now() - sinceMs;
       const isIdle = observation.instance === null || busyWith(observation.instance) === null;
       if (isIdle || waitedMs >= deadlineMs || clock.now() >= scope.deadlineMs) return { done: observation };
-      return { againMs: Math.min(settlingDelayMs(waitedMs), deadlineMs - waitedMs) };
+      return { againMs: Math.min(growingDelayMs(waitedMs), deadlineMs - waitedMs) };
     },
   });
 }

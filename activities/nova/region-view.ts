@@ -1,29 +1,29 @@
 import type { Migration } from '../../contracts/eviction/instance.ts';
 import { type Clock, withTimeout } from '../../runtime/clock.ts';
 import { unlessAborted } from '../../runtime/unless-aborted.ts';
-import { settlingDelayMs, waitFor } from '../lib/wait.ts';
+import { growingDelayMs, waitFor } from '../lib/wait.ts';
 import type { Tools } from './dependencies.ts';
 import type { ComputeServiceRecord, NovaClient } from './types.ts';
 
 /** The region's hosts and migrations, for planning where there is room. One per worker process, shared by its activities. */
 export interface RegionView {
   /**
-   * {@link targetRoom}, from a look at most {@link trustedMs} old: it is a plan, and reading the region anew for each start would slow down
-   * the very migrations that it is for. That there is none is only said after a fresh look, as it makes people wait.
+   * {@link targetRoom}, from an observation at most {@link trustedMs} old: it is a plan, and reading the region anew for each start would slow down
+   * the very migrations that it is for. That there is none is only returned after a fresh observation, as it makes servers wait.
    */
   room(sourceHost: string, perTarget: number, signal: AbortSignal): Promise<ReturnType<typeof targetRoom>>;
-  /** Looks again where the last look is getting old. For waits, which have time that starts have not. */
+  /** Observes again where the last observation is getting old. For waits, which have time that starts have not. */
   refresh(signal: AbortSignal): Promise<void>;
   /**
    * Holds a place for a migration that is about to be asked for, so that starts at the same moment do not all take the last one. Null: there
    * is none any more. The place is given back by the function returned, when {@link started} has said what came of it.
    */
   claim(sourceHost: string, perTarget: number): (() => void) | null;
-  /** A migration that this process has just started: the next start counts it before any look has shown it. */
+  /** A migration that this process has just started: the next start counts it before any observation has it. */
   started(migration: Migration): void;
 }
 
-interface Look {
+interface Observation {
   /** When it began. */
   atMs: number;
   services: ComputeServiceRecord[];
@@ -32,16 +32,16 @@ interface Look {
 
 const trustedMs = 15_000;
 const agingMs = 8_000;
-const lookTimeoutMs = 10_000;
+const readTimeoutMs = 10_000;
 
-/** A look is a dozen requests and starts come in bursts, so they share what is known. */
+/** An observation is a dozen requests and starts come in bursts, so they share what is known. */
 export function createRegionView(nova: NovaClient, clock: Clock): RegionView {
-  let last: Look | null = null;
-  let coming: Promise<Look> | null = null;
+  let last: Observation | null = null;
+  let coming: Promise<Observation> | null = null;
   let begun: { migration: Migration; atMs: number }[] = [];
   const claims = new Set<symbol>();
 
-  async function look(signal: AbortSignal): Promise<Look> {
+  async function observe(signal: AbortSignal): Promise<Observation> {
     const atMs = clock.now();
     const [services, inProgress] = await Promise.all([nova.computeServices(signal), nova.migrationsCopying(signal)]);
     begun = begun.filter((start) => start.atMs >= atMs);
@@ -49,29 +49,29 @@ export function createRegionView(nova: NovaClient, clock: Clock): RegionView {
     return last;
   }
 
-  // A time-out of its own: whoever asked first may be cancelled while others wait for the same answer.
-  const freshLook = (): Promise<Look> =>
-    (coming ??= withTimeout(clock, lookTimeoutMs, look).finally(() => (coming = null)));
+  // A time-out of its own: the activity that asked first may be cancelled while others wait for the same answer.
+  const freshObservation = (): Promise<Observation> =>
+    (coming ??= withTimeout(clock, readTimeoutMs, observe).finally(() => (coming = null)));
 
   function verdict(
-    { services, inProgress }: Look,
+    { services, inProgress }: Observation,
     sourceHost: string,
     perTarget: number,
   ): ReturnType<typeof targetRoom> {
-    const seen = new Set(inProgress.map(({ id }) => id));
-    const unseen = begun.map(({ migration }) => migration).filter(({ id }) => !seen.has(id));
+    const listed = new Set(inProgress.map(({ id }) => id));
+    const unlisted = begun.map(({ migration }) => migration).filter(({ id }) => !listed.has(id));
     const claimed = Array.from(claims, () => ({ status: 'accepted', targetHost: null }));
-    return targetRoom(eligibleTargets(services, sourceHost), [...inProgress, ...unseen, ...claimed], perTarget);
+    return targetRoom(eligibleTargets(services, sourceHost), [...inProgress, ...unlisted, ...claimed], perTarget);
   }
 
   return {
     async room(sourceHost, perTarget, signal) {
       if (last !== null && clock.now() - last.atMs < trustedMs && verdict(last, sourceHost, perTarget) === 'room')
         return 'room';
-      return verdict(await unlessAborted(freshLook(), signal), sourceHost, perTarget);
+      return verdict(await unlessAborted(freshObservation(), signal), sourceHost, perTarget);
     },
     async refresh(signal) {
-      if (last === null || clock.now() - last.atMs >= agingMs) await unlessAborted(freshLook(), signal);
+      if (last === null || clock.now() - last.atMs >= agingMs) await unlessAborted(freshObservation(), signal);
     },
     claim(sourceHost, perTarget) {
       if (last !== null && verdict(last, sourceHost, perTarget) === 'busy') return null;
@@ -83,7 +83,7 @@ export function createRegionView(nova: NovaClient, clock: Clock): RegionView {
   };
 }
 
-/** Each look is a dozen requests, and migrations take seconds at least. */
+/** Each observation is a dozen requests, and migrations take seconds at least. */
 const leastDelayMs = 1_000;
 
 /**
@@ -99,12 +99,12 @@ export function awaitTargetRoom(
   return waitFor<boolean>({
     scope,
     clock,
-    async look() {
+    async observe() {
       if ((await region.room(sourceHost, perTarget, scope.signal)) !== 'busy') return { done: true };
       const leftMs = Math.min(sinceMs + deadlineMs, scope.deadlineMs) - clock.now();
       return leftMs <= 0
         ? { done: false }
-        : { againMs: Math.min(Math.max(leastDelayMs, settlingDelayMs(clock.now() - sinceMs)), leftMs) };
+        : { againMs: Math.min(Math.max(leastDelayMs, growingDelayMs(clock.now() - sinceMs)), leftMs) };
     },
   });
 }

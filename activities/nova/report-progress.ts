@@ -2,11 +2,11 @@ import type { Migration } from '../../contracts/eviction/instance.ts';
 import type { MigrationSubject, ReportMigration } from '../../contracts/eviction/migrate-instance.ts';
 import type { Clock } from '../../runtime/clock.ts';
 
-/** Keeps a Migration object current while somebody waits. */
+/** Keeps a Migration object current while an activity waits. */
 export interface ProgressReporter {
-  /** Shows the latest, in its own time: nobody waits for it, and a failure is made good by the next. */
+  /** Shows the latest, in its own time: nothing waits for it, and the next one repairs a failure. */
   show(migration: Migration): void;
-  /** Shows the end. @throws what the report throws: the end must be seen, so Temporal tries the activity again */
+  /** Shows the end. @throws what the report throws: the end must be observed, so Temporal tries the activity again */
   finish(migration: Migration | null, message: string | null): Promise<void>;
 }
 

@@ -6,7 +6,7 @@ const expected = { name: 'drover-smoke-node-1', host: 'node-1', console: 'drover
 const active = { status: 'ACTIVE', host: 'node-1', taskState: null, fault: null };
 const login = 'Welcome\ndrover-smoke-node-1 login: ';
 
-type Row = [what: string, view: SmokeView, over: boolean, codes: (ErrorCode | null)[], seen: RegExp];
+type Row = [what: string, view: SmokeView, over: boolean, codes: (ErrorCode | null)[], observed: RegExp];
 const rows: Row[] = [
   [
     'is being built',
@@ -55,11 +55,11 @@ const rows: Row[] = [
   ],
   ['is gone', { server: null, console: null }, true, ['SmokeServerFailed'], /deleted/u],
 ];
-test.each(rows)('a server that %s', (_, view, over, codes, seen) => {
+test.each(rows)('a server that %s', (_, view, over, codes, observed) => {
   const verdict = judgeSmoke(view, expected);
   expect(verdict.over).toBe(over);
   expect(verdict.findings.map(({ code }) => code)).toEqual(codes);
-  expect(verdict.findings.at(-1)?.seen).toMatch(seen);
+  expect(verdict.findings.at(-1)?.observed).toMatch(observed);
 });
 
 test('where nothing is asked of the console, ACTIVE is enough', () => {

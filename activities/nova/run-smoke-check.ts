@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../../contracts/errors.ts';
 import { failureCode } from '../../runtime/failure.ts';
-import { settlingDelayMs, waitFor, whileBeating } from '../lib/wait.ts';
+import { growingDelayMs, waitFor, whileBeating } from '../lib/wait.ts';
 import { wordsOf } from '../openstack/faults.ts';
 import type { Tools } from './dependencies.ts';
 import { type SmokeServerRequest, ensureSmokeServer, ensureSmokeServerGone, smokeServerName } from './smoke-server.ts';
@@ -23,7 +23,7 @@ const consoleLines = 200;
  * is a finding, not a failure. Safe to repeat and to run twice at once. Where it is cancelled the server stays: `ensureSmokeServerGone`
  * takes it away.
  *
- * @throws Stopped, and what keeps anybody from asking Nova
+ * @throws Stopped, and what every request to Nova may throw
  */
 export function runSmokeCheck(tools: Tools, request: SmokeCheckRequest): Promise<SmokeFinding[]> {
   const { host } = request.owner;
@@ -43,7 +43,7 @@ export function runSmokeCheck(tools: Tools, request: SmokeCheckRequest): Promise
             {
               name: 'clean-up',
               expectation: `server ${name} deleted`,
-              seen: `it is still there after ${request.cleanUpMs / 1_000} s`,
+              observed: `it is still there after ${request.cleanUpMs / 1_000} s`,
               code: 'SmokeServerFailed',
             },
           ];
@@ -51,7 +51,7 @@ export function runSmokeCheck(tools: Tools, request: SmokeCheckRequest): Promise
   );
 }
 
-/** What was seen, and the servers that it was seen of. */
+/** What was observed, and the servers that it was observed of. */
 async function tryIt(
   tools: Tools,
   request: SmokeCheckRequest,
@@ -73,7 +73,7 @@ async function tryIt(
         {
           name: 'server',
           expectation: `Nova takes the request for server ${expected.name} on ${expected.host}`,
-          seen: wordsOf(error),
+          observed: wordsOf(error),
           code,
         },
       ],
@@ -92,7 +92,7 @@ function watch(tools: Tools, id: string, expected: SmokeExpectation, deadlineMs:
   return waitFor<Watched>({
     scope,
     clock,
-    async look() {
+    async observe() {
       const server = await nova.server(id, scope.signal);
       const view: SmokeView = {
         server,
@@ -102,7 +102,7 @@ function watch(tools: Tools, id: string, expected: SmokeExpectation, deadlineMs:
       const waitedMs = clock.now() - sinceMs;
       if (over || waitedMs >= deadlineMs || clock.now() >= scope.deadlineMs)
         return { done: { findings, isGone: server === null || server.taskState === 'deleting' } };
-      return { againMs: settlingDelayMs(waitedMs) };
+      return { againMs: growingDelayMs(waitedMs) };
     },
   });
 }
@@ -122,7 +122,7 @@ interface SmokeFinding {
   name: string;
   /** What should be, as a person says it. */
   expectation: string;
-  seen: string;
+  observed: string;
   /** The row of the error table that it fails with; null: as expected. */
   code: ErrorCode | null;
 }
@@ -145,7 +145,7 @@ interface SmokeExpectation {
 const longestQuote = 200;
 
 /**
- * What a look at a test server shows. Pure. `over`: looking again cannot make it better.
+ * Judges an observation of a test server. Pure. `over`: another observation cannot change the verdict.
  */
 export function judgeSmoke(
   { server, console }: SmokeView,
@@ -153,19 +153,22 @@ export function judgeSmoke(
 ): { findings: SmokeFinding[]; over: boolean } {
   const runs = { name: 'server', expectation: `server ${expected.name} ACTIVE on ${expected.host}` };
   if (server === null)
-    return { over: true, findings: [{ ...runs, seen: 'it was deleted by somebody else', code: 'SmokeServerFailed' }] };
-  const seen = `${server.status}${server.taskState === null ? '' : ` (${server.taskState})`} on ${server.host ?? 'no host'}${server.fault === null ? '' : `: ${server.fault}`}`;
+    return {
+      over: true,
+      findings: [{ ...runs, observed: 'something else deleted it', code: 'SmokeServerFailed' }],
+    };
+  const observed = `${server.status}${server.taskState === null ? '' : ` (${server.taskState})`} on ${server.host ?? 'no host'}${server.fault === null ? '' : `: ${server.fault}`}`;
   const isElsewhere = server.host !== null && server.host !== expected.host;
   if (server.status !== 'ACTIVE' || isElsewhere)
     return {
       over: server.status === 'ERROR' || server.taskState === 'deleting' || isElsewhere,
-      findings: [{ ...runs, seen, code: 'SmokeServerFailed' }],
+      findings: [{ ...runs, observed, code: 'SmokeServerFailed' }],
     };
-  const active: SmokeFinding = { ...runs, seen, code: null };
+  const active: SmokeFinding = { ...runs, observed, code: null };
   if (expected.console === null) return { over: true, findings: [active] };
   const shows = { name: 'console', expectation: `“${expected.console}” on its console` };
   if (console?.includes(expected.console))
-    return { over: true, findings: [active, { ...shows, seen: 'it is there', code: null }] };
+    return { over: true, findings: [active, { ...shows, observed: 'it is there', code: null }] };
   const quote =
     console === null
       ? 'no console'
@@ -174,6 +177,9 @@ export function judgeSmoke(
         : `“…${console.trim().slice(-longestQuote)}”`;
   return {
     over: false,
-    findings: [active, { ...shows, seen: quote, code: console === null ? 'ConsoleUnavailable' : 'SmokeServerFailed' }],
+    findings: [
+      active,
+      { ...shows, observed: quote, code: console === null ? 'ConsoleUnavailable' : 'SmokeServerFailed' },
+    ],
   };
 }

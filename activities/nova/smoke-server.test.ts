@@ -35,11 +35,11 @@ const make = (
   change: object = {},
 ) => run(() => createInstance(fake.admin, { name, host, metadata, ...change }));
 
-test('a server is made on exactly that host, marked as drover’s, seen to boot, and deleted', async () => {
+test('a server is made on exactly that host, marked as drover’s, observed to boot, and deleted', async () => {
   const opened = openActivitiesOnFake();
   const { activities, audited, changes, fake, run } = opened;
   expect(await run(() => activities.runSmokeCheck(requestFor(opened)))).toMatchObject([
-    { name: 'server', seen: 'ACTIVE on node-1', code: null },
+    { name: 'server', observed: 'ACTIVE on node-1', code: null },
     { name: 'console', code: null },
   ]);
   const [server] = fake.model.servers.values();
@@ -97,7 +97,7 @@ test('what Nova refuses is a finding, with its reason', async () => {
   const { activities, changes, run } = opened;
   const findings = await run(() => activities.runSmokeCheck({ ...requestFor(opened), flavorId: 'f' }));
   expect(findings).toMatchObject([
-    { name: 'server', seen: 'Flavor f could not be found.', code: 'SmokeServerRefused' },
+    { name: 'server', observed: 'Flavor f could not be found.', code: 'SmokeServerRefused' },
   ]);
   expect(changes('nova')).toEqual([makeVerb]);
 });
@@ -107,7 +107,7 @@ test('a server that is in ERROR at once is asked why', async () => {
   const { activities, changes, run } = opened;
   const findings = await run(() => activities.runSmokeCheck({ ...requestFor(opened), flavorId: 'lab.trait' }));
   expect(findings).toMatchObject([
-    { name: 'server', seen: 'ERROR on no host: No valid host was found. ', code: 'SmokeServerFailed' },
+    { name: 'server', observed: 'ERROR on no host: No valid host was found. ', code: 'SmokeServerFailed' },
   ]);
   expect(changes('nova')).toHaveLength(2);
   expect(serversOf(opened)).toEqual([]);
@@ -119,7 +119,7 @@ test('a console that never shows it is a finding after the deadline, and the ser
   const findings = await run(() => activities.runSmokeCheck(requestFor(opened)));
   expect(findings).toMatchObject([
     { code: null },
-    { name: 'console', seen: expect.stringContaining('Kernel panic'), code: 'SmokeServerFailed' },
+    { name: 'console', observed: expect.stringContaining('Kernel panic'), code: 'SmokeServerFailed' },
   ]);
   expect(serversOf(opened)).toEqual([]);
 });

@@ -1,6 +1,6 @@
 import { droverFailure, failureCode } from '../../runtime/failure.ts';
 import { mutate } from '../lib/mutate.ts';
-import { settlingDelayMs, waitFor } from '../lib/wait.ts';
+import { growingDelayMs, waitFor } from '../lib/wait.ts';
 import type { Tools } from './dependencies.ts';
 import type { InstanceDetail } from './types.ts';
 
@@ -83,7 +83,7 @@ const askAgainMs = 10_000;
 
 /**
  * Deletes the test servers that drover has made on a host, all or those with the ids, and waits until they are gone. Safe to repeat and to run twice at once. A
- * server of the same name without drover's mark is somebody else's.
+ * server of the same name without drover's metadata belongs to another user.
  *
  * @returns false when some were left at the deadline
  * @throws Stopped
@@ -95,7 +95,7 @@ export function ensureSmokeServerGone(tools: Tools, { host, ids, deadlineMs }: S
   return waitFor<boolean>({
     scope,
     clock,
-    async look() {
+    async observe() {
       const servers =
         ids?.length === 0 ? [] : (await findSmokeServers(tools, host)).filter(({ id }) => ids?.includes(id) ?? true);
       if (servers.length === 0) return { done: true };
@@ -106,12 +106,12 @@ export function ensureSmokeServerGone(tools: Tools, { host, ids, deadlineMs }: S
         askedAtMs.set(server.id, clock.now());
         await deleteOne(tools, server, 'its test is over');
       }
-      return { againMs: settlingDelayMs(waitedMs) };
+      return { againMs: growingDelayMs(waitedMs) };
     },
   });
 }
 
-/** One that is gone, or in the middle of something, is for the next look. */
+/** One that is gone, or in the middle of something, is left for the next observation. */
 async function deleteOne(tools: Tools, { id, name, status }: InstanceDetail, cause: string): Promise<void> {
   const { nova, scope } = tools;
   try {
@@ -136,7 +136,7 @@ interface SmokeOwner {
 }
 
 /** Nova's metadata keys take no slash. */
-const marks = {
+const metadataKeys = {
   purpose: 'drover:purpose',
   host: 'drover:host',
   hypervisor: 'drover:hypervisor',
@@ -153,17 +153,17 @@ export const smokeServerName = (host: string): string =>
 
 /** Written in the call that makes the server: what proves later that it is drover's. */
 export const smokeMetadata = ({ host, hypervisor, uid }: SmokeOwner): Record<string, string> => ({
-  [marks.purpose]: purpose,
-  [marks.host]: host,
-  [marks.hypervisor]: hypervisor,
-  [marks.uid]: uid,
+  [metadataKeys.purpose]: purpose,
+  [metadataKeys.host]: host,
+  [metadataKeys.hypervisor]: hypervisor,
+  [metadataKeys.uid]: uid,
 });
 
 /** Whether drover made the server to test that host; for whichever Hypervisor, as one that is made anew has another uid. */
 export const isSmokeServer = ({ metadata }: Pick<InstanceDetail, 'metadata'>, host: string): boolean =>
-  metadata[marks.purpose] === purpose && metadata[marks.host] === host;
+  metadata[metadataKeys.purpose] === purpose && metadata[metadataKeys.host] === host;
 
 export const isOwnedBy = (
   server: Pick<InstanceDetail, 'metadata'>,
   { host, uid }: Pick<SmokeOwner, 'host' | 'uid'>,
-): boolean => isSmokeServer(server, host) && server.metadata[marks.uid] === uid;
+): boolean => isSmokeServer(server, host) && server.metadata[metadataKeys.uid] === uid;

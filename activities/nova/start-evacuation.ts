@@ -15,7 +15,7 @@ import type { StartDecision } from './start-migration.ts';
 
 export type EvacuationTools = Tools & { placement: PlacementClient };
 
-/** How long to look for the record; it is there with Nova's answer, unless the answer was lost. */
+/** How long to wait for the record; it is there with Nova's answer, unless the answer was lost. */
 const recordDeadlineMs = 8_000;
 const recordPollMs = 200;
 
@@ -23,13 +23,13 @@ const recordPollMs = 200;
 const requestDetails = z.object({ known: z.array(z.number()) });
 
 /**
- * Has Nova start a server of a dead host elsewhere, unless it is on its way already. Only from a host that is forced down: that is the mark
- * that it was fenced, and a service that is merely down may still run its guests. Safe to repeat and to run twice at once: whoever comes
- * second finds the first one's record. Nova looks for a host after it has answered, so whoever waits for the record learns how it went.
+ * Has Nova start a server of a dead host elsewhere, unless it is on its way already. Only from a host that is forced down: that is the proof
+ * that it was fenced, and a service that is merely down may still run its guests. Safe to repeat and to run twice at once: the call that comes
+ * second finds the first one's record. Nova looks for a host after it has answered, so the wait for the record learns how it went.
  *
  * Nova itself takes two requests that come at the same moment, and starts the server twice: on one host the second one leaves the healthy
- * server in ERROR, on two hosts it would run twice. So whoever asks first writes the server's allocations in Placement once more as they
- * are, which only one of several that have seen the same can do.
+ * server in ERROR, on two hosts it would run twice. So the first to ask writes the server's allocations in Placement once more as they
+ * are, which only one of several that have observed the same can do.
  *
  * @returns never `targetsBusy`
  * @throws HostNotFenced, HostNotFound, Stopped, and what the Nova client throws
@@ -37,7 +37,7 @@ const requestDetails = z.object({ known: z.array(z.number()) });
  */
 export async function startEvacuation(tools: EvacuationTools, request: EvacuationRequest): Promise<MigrationStart> {
   const { nova, placement, scope } = tools;
-  // Before the look: what is seen after it was read is what the claim is about.
+  // Read before the server: the claim covers what is observed after it.
   const consumer = await placement.consumer(request.instanceId, scope.signal);
   const [history, service] = await Promise.all([
     readHistory(nova, request.instanceId, scope.signal),
@@ -90,7 +90,7 @@ async function ask(
   return awaitRecord(tools, request, known);
 }
 
-/** Whether nobody else is about to ask. What Placement does not let anybody write cannot be claimed, and must not keep a server on a dead host. */
+/** Whether no other run is about to ask. What Placement lets no client write cannot be claimed, and must not keep a server on a dead host. */
 async function claim(
   tools: EvacuationTools,
   { instanceId, incident }: EvacuationRequest,
@@ -115,7 +115,7 @@ async function claim(
   }
 }
 
-/** Nova said no, or nothing that tells. If the server is on its way now, because of this request or of another, that is as good as an answer. */
+/** Nova refused, or gave no answer. If the server is on its way now, because of this request or of another, that is as good as an answer. */
 async function afterRefusal(
   tools: Tools,
   request: EvacuationRequest,
@@ -135,7 +135,7 @@ async function afterRefusal(
   return { outcome: 'changed', observation: observationOf(history) };
 }
 
-/** Without a record in time the server is looked at and given back as it is. */
+/** Without a record in time the server is observed and returned as it is. */
 async function awaitRecord(
   { nova, scope, clock }: Tools,
   { instanceId, sourceHost }: EvacuationRequest,
@@ -159,8 +159,8 @@ async function awaitRecord(
 const evacuable: readonly string[] = ['active', 'stopped', 'error'];
 
 /**
- * Decides what becomes of a request to evacuate, after one look at the server. Pure; each branch is a row of the table test. An evacuation
- * off the same host that is under way serves, whoever asked for it: Nova takes no second one.
+ * Decides what becomes of a request to evacuate, from one observation of the server. Pure; each branch is a row of the table test. An evacuation
+ * off the same host that is under way serves, no matter who asked for it: Nova takes no second one.
  *
  * @param known ids of the records that were there before an earlier attempt made its request; null where none was made
  */
@@ -170,7 +170,7 @@ export function decideEvacuation(
   known: readonly number[] | null,
 ): StartDecision {
   if (instance === null) return { do: 'giveBack' };
-  // Also when it is over by now: then its end is what the caller has to hear of, not a second attempt.
+  // Also when it is over by now: then its end is what the caller needs, not a second attempt.
   const own = known === null ? undefined : newEvacuation(sourceHost, migrations, known);
   if (own !== undefined) return { do: 'adopt', migration: own };
   const underWay = migrations.find((migration) => isEvacuation(sourceHost, migration) && !hasEnded(migration));

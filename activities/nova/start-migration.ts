@@ -21,9 +21,9 @@ const recordPollMs = { first: 50, most: 400, factor: 1.5 };
 const requestDetails = z.object({ known: z.array(z.number()) });
 
 /**
- * Asks Nova to move a server off its source, unless it is on its way already. Safe to repeat and to run twice at once: whoever comes
+ * Asks Nova to move a server off its source, unless it is on its way already. Safe to repeat and to run twice at once: the call that comes
  * second finds the first one's migration. Nova checks nothing before it answers, so a migration that starts may end at once (no valid
- * host, failed pre-checks): whoever waits for it learns how.
+ * host, failed pre-checks): the wait for it learns how.
  *
  * @throws Stopped, and what the Nova client throws
  * @see Compute API, "Live-Migrate Server" and "Migrate Server"
@@ -102,7 +102,7 @@ async function ask(
 }
 
 /**
- * Nova said no, or nothing that tells. If the server is on its way now, because of this request or of another that came at the same
+ * Nova refused, or gave no answer. If the server is on its way now, because of this request or of another that came at the same
  * moment (Nova answers 500 to one of two), that is as good as an answer.
  */
 async function afterRefusal(
@@ -125,7 +125,7 @@ async function afterRefusal(
   return { outcome: 'changed', observation: observationOf(history) };
 }
 
-/** Waits for the record that Nova makes after its answer. Without one in time the server is looked at and given back as it is. */
+/** Waits for the record that Nova makes after its answer. Without one in time the server is observed and returned as it is. */
 async function awaitRecord(
   tools: StartTools,
   kind: MoveKind,
@@ -149,7 +149,7 @@ async function awaitRecord(
 
 export type MoveKind = 'live' | 'cold';
 
-/** What to do about a request to move a server, after one look at it. */
+/** What to do about a request to move a server, from one observation of it. */
 export type StartDecision =
   /** It stands on its source, idle and in a state that Nova moves. */
   | { do: 'request' }
@@ -168,7 +168,7 @@ const firstTask: Record<MoveKind, readonly string[]> = { live: ['migrating'], co
 /**
  * Decides what becomes of a start. Pure; each branch is a row of the table test. Nova refuses a second request for a server, so the one
  * in progress is what an earlier request of drover's own has led to, or does as well: a live migration off the source serves its purpose
- * whoever asked for it. A cold one has to be confirmed later, which only its owner may do (docs/rules.md#consent).
+ * no matter who asked for it. A cold one has to be confirmed later, which only its owner may do (docs/rules.md#consent).
  *
  * @param known   ids of the records that were there before an earlier attempt made its request; null where none was made
  */
@@ -179,7 +179,7 @@ export function decideStart(
   known: readonly number[] | null,
 ): StartDecision {
   if (instance === null) return { do: 'giveBack' };
-  // Also when it is over by now: then its end is what the caller has to hear of, not a second attempt.
+  // Also when it is over by now: then its end is what the caller needs, not a second attempt.
   const own = known === null ? undefined : newRecord(kind, sourceHost, migrations, known);
   if (own !== undefined) return { do: 'adopt', migration: own };
   const inProgress = migrations.find((migration) => !hasEnded(migration));

@@ -15,8 +15,8 @@ export interface NovaClient extends HostCalls, NewServerCalls {
   /**
    * Sets the status of a compute service, or whether it counts as down whatever it says.
    * @throws HostNotFound no service of that id
-   * @throws ServiceConflict somebody changes it at the same time, or has just changed it to that
-   * @throws EvacuationsUnsettled it cannot be forced up: nova-compute there has not dropped the guests that were evacuated
+   * @throws ServiceConflict another client changes it at the same time, or has just changed it to that
+   * @throws EvacuatedGuestsRemain it cannot be forced up: nova-compute there has not dropped the guests that were evacuated
    */
   updateService(
     serviceId: string,
@@ -29,7 +29,7 @@ export interface NovaClient extends HostCalls, NewServerCalls {
 
   /**
    * All servers of all projects on a compute host (`OS-EXT-SRV-ATTR:host`), those being deleted included. Not the soft-deleted ones, which
-   * Nova lists for nobody; their allocations in Placement show them. An empty list is only given where the host's service answers for it.
+   * Nova never lists; their allocations in Placement show them. An empty list is only given where the host's service answers for it.
    * @throws HostNotFound Nova has no compute service on such a host
    * @throws HostAttributeMissing a server does not say where it is: the credential is no admin's, or a cell is down
    */
@@ -114,7 +114,7 @@ export interface HostCalls {
   schedulersUp(signal: AbortSignal): Promise<number>;
   /**
    * The hypervisors whose hostname contains `part`, with the ids of their servers; none where Nova has none. Cheap in a large region, but a
-   * part of a name is no match: whoever asks has to compare (docs/compatibility.md#hazards, H12).
+   * part of a name is no match: the caller has to compare (docs/compatibility.md#hazards, H12).
    */
   hypervisorsNamed(part: string, signal: AbortSignal): Promise<HypervisorWithServers[]>;
   /**
@@ -128,7 +128,7 @@ export interface HostCalls {
    * @throws AggregateNotFound no such aggregate; taking out: or the host is not in it
    * @throws HostNotFound no such host, or one that is not mapped to a cell yet
    * @throws AggregateRefused it is in there already, or would be in two availability zones
-   * @throws ProviderConflict somebody changed the resource provider at the same time
+   * @throws ProviderConflict another client changed the resource provider at the same time
    */
   addToAggregate(aggregateId: number, host: string, signal: AbortSignal): Promise<Accepted>;
   removeFromAggregate(aggregateId: number, host: string, signal: AbortSignal): Promise<Accepted>;

@@ -118,7 +118,7 @@ function imageProperties(image: WireServer['image']): Pick<InstanceDetail, 'imag
   };
 }
 
-/** The fields of the contract alone: what activities may return, as the rest (metadata) is nobody else's to keep. */
+/** The fields of the contract alone: what activities may return, as the rest (metadata) belongs to the owner. */
 export const plainInstance = (detail: InstanceDetail): Instance => ({
   id: detail.id,
   name: detail.name,

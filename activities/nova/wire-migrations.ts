@@ -27,7 +27,7 @@ export const statusesCopying = statusesInProgress.filter((status) => status !== 
 
 /**
  * Nova filters by one status per request, and its history without a filter has no end. One status is read after the other, in the order
- * of the life of a migration: one that moves on meanwhile is seen twice, never missed.
+ * of the life of a migration: one that moves on meanwhile is observed twice, never missed.
  */
 export async function readMigrationsInProgress(
   nova: Endpoint,

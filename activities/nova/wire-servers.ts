@@ -29,7 +29,7 @@ export async function readServers(
 
 /**
  * Nova writes `deleted` into the server when its guest is destroyed, and only then marks the record as deleted: between the two the
- * API still tells of it.
+ * API still lists it.
  */
 const isDeleted = ({ vmState }: InstanceDetail): boolean => vmState === 'deleted';
 
@@ -111,7 +111,7 @@ function groupsByMember(groups: ServerGroup[]): Map<string, string[]> {
   return byMember;
 }
 
-/** Details of events are told since 2.84. Null when the action, or the server, is unknown or did not fail. */
+/** Events have details since 2.84. Null when the action, or the server, is unknown or did not fail. */
 export async function readActionFailure(
   nova: Endpoint,
   instanceId: string,

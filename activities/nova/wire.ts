@@ -36,7 +36,7 @@ export const hypervisor = z.looseObject({
 });
 export type WireHypervisor = z.infer<typeof hypervisor>;
 export const hypervisorPage = z.object({ hypervisors: z.array(hypervisor), hypervisors_links: links });
-/** `with_servers` (2.53); empty lists are told too since 2.75. */
+/** `with_servers` (2.53); empty lists are included since 2.75. */
 export const hypervisorsWithServers = z.object({
   hypervisors: z.array(hypervisor.extend({ servers: z.array(z.looseObject({ uuid: z.string() })) })),
 });

@@ -104,7 +104,7 @@ const malformed = (call: Call<unknown>, service: ServiceName, url: URL, answer: 
     'AnswerMalformed',
     `${service}’s answer ${answer.status} to ${call.method} ${url.pathname} ${what}${inRequest(answer)}`,
     {
-      details: facts(call, url, answer),
+      details: detailsOf(call, url, answer),
     },
   );
 
@@ -117,12 +117,12 @@ function refusalFailure(
 ): ApplicationFailure {
   const code = call.refused?.(refusal) ?? generalFault(service, refusal);
   const detail = `${service} answered ${answer.status} to ${call.method} ${url.pathname}: ${refusal.words}${inRequest(answer)}`;
-  return droverFailure(code, detail, { details: { ...facts(call, url, answer), words: refusal.words } });
+  return droverFailure(code, detail, { details: { ...detailsOf(call, url, answer), words: refusal.words } });
 }
 
 const inRequest = (answer: HttpAnswer): string => (answer.requestId === '' ? '' : ` (request ${answer.requestId})`);
 
-const facts = (call: Call<unknown>, url: URL, answer: HttpAnswer) => ({
+const detailsOf = (call: Call<unknown>, url: URL, answer: HttpAnswer) => ({
   status: answer.status,
   requestId: answer.requestId,
   method: call.method,

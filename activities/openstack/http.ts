@@ -21,7 +21,7 @@ export interface HttpOptions {
   observe?: ObserveCall;
   /**
    * The run that asks, as `X-OpenStack-Request-ID` (oslo.middleware's global request id: `req-` and a UUID). The services write it
-   * into their logs beside their own, and pass it on to each other. Null: nobody in particular.
+   * into their logs beside their own, and pass it on to each other. Null: no user.
    */
   globalRequestId?: () => string | null;
 }

@@ -18,20 +18,20 @@ export async function allPages<Item>(
   id: (item: Item) => string | number,
 ): Promise<Item[]> {
   const items = new Map<string | number, Item>();
-  const seen = new Set<string>();
+  const markers = new Set<string>();
   let marker: string | undefined;
-  while (seen.size < mostPages) {
+  while (markers.size < mostPages) {
     const page = await read(marker);
     for (const item of page.items) items.set(id(item), item);
     const next = page.links?.find((link) => link.rel === 'next');
     if (next === undefined) return [...items.values()];
     marker = markerOf(next.href);
-    if (seen.has(marker))
+    if (markers.has(marker))
       throw droverFailure(
         'AnswerMalformed',
         `The next page of the listing is one that was read already (marker ${marker}).`,
       );
-    seen.add(marker);
+    markers.add(marker);
   }
   throw droverFailure('AnswerMalformed', `The listing has more than ${mostPages} pages.`);
 }

@@ -52,7 +52,7 @@ const but =
         ? { result: ['Open_vSwitch', '_Server'] }
         : { result: view };
 
-const faults: [what: string, method: string, reply: OvsdbReply, code: string, seen: RegExp][] = [
+const faults: [what: string, method: string, reply: OvsdbReply, code: string, observed: RegExp][] = [
   ['is cut', 'list_dbs', 'cut', 'OvsUnavailable', /the connection was cut before the answer was complete/u],
   [
     'is cut in the middle',
@@ -115,16 +115,16 @@ const faults: [what: string, method: string, reply: OvsdbReply, code: string, se
     /refused to read its bridges: syntax error: No table named Bridge\./u,
   ],
 ];
-test.each(faults)('an answer that %s: the check fails and says why', async (_, method, reply, code, seen) => {
+test.each(faults)('an answer that %s: the check fails and says why', async (_, method, reply, code, observed) => {
   const { port } = await serve(but(method, reply));
   const [check, ...others] = await checkOvs(tools, 'node-1', settingsFor(port), never);
-  expect(check).toMatchObject({ name: 'OvsReachable', code, seen: expect.stringMatching(seen) });
+  expect(check).toMatchObject({ name: 'OvsReachable', code, observed: expect.stringMatching(observed) });
   expect(others).toEqual([
     {
       name: 'OvsBridge.br-int',
       outcome: 'skipped',
       expectation: 'bridge br-int exists and works',
-      seen: 'Open vSwitch was not reached',
+      observed: 'Open vSwitch was not reached',
       code: null,
       durationMs: 0,
     },
@@ -137,7 +137,7 @@ test('another server on that port', async () => {
     {
       name: 'OvsReachable',
       code: 'OvsDatabaseMissing',
-      seen: expect.stringMatching(/^no database Open_vSwitch; there are OVN_Southbound, _Server\./u),
+      observed: expect.stringMatching(/^no database Open_vSwitch; there are OVN_Southbound, _Server\./u),
     },
     { outcome: 'skipped' },
   ]);
@@ -164,19 +164,19 @@ test('settings that are none are a finding', async () => {
     { outcome: 'skipped' },
   ]);
   expect(await checkOvs(tools, 'node-1', { ...settingsFor(1), remote: 'ssl:127.0.0.1:1' }, never)).toMatchObject([
-    { code: 'InvalidConfiguration', seen: expect.stringMatching(/needs a CA/u) },
+    { code: 'InvalidConfiguration', observed: expect.stringMatching(/needs a CA/u) },
     { outcome: 'skipped' },
   ]);
   const credential = { ca: 'none', certificate: 'none', key: 'the-key' };
   expect(
     await checkOvs(tools, 'node-1', { ...settingsFor(1), remote: 'ssl:127.0.0.1:1', credential }, never),
   ).toMatchObject([
-    { code: 'InvalidConfiguration', seen: expect.not.stringContaining('the-key') },
+    { code: 'InvalidConfiguration', observed: expect.not.stringContaining('the-key') },
     { outcome: 'skipped' },
   ]);
 });
 
-test('every call is told, and nothing secret is in what was seen', async () => {
+test('every call is told, and nothing secret is in what was observed', async () => {
   registerSecret('hunter2hunter2');
   try {
     const { port } = await serve(but('transact', { error: { error: 'no', details: 'hunter2hunter2' } }));
@@ -187,7 +187,7 @@ test('every call is told, and nothing secret is in what was seen', async () => {
       settingsFor(port),
       never,
     );
-    expect(check?.seen).toContain('[redacted]');
+    expect(check?.observed).toContain('[redacted]');
     expect(told.map(([{ system, verb }, { outcome, status }]) => [system, verb, outcome, status])).toEqual([
       ['ovs', 'connect', 'ok', null],
       ['ovs', 'list_dbs', 'ok', null],
@@ -212,13 +212,13 @@ describe('judge', () => {
 
   const gone = { error: 'could not open network device tap0 (No such device)', ofport: -1 };
 
-  /** What was seen, with what to do about a failure. */
-  const found = (seen: string, code: ErrorCode | null) =>
+  /** What was observed, with what to do about a failure. */
+  const found = (observed: string, code: ErrorCode | null) =>
     code === null
-      ? { outcome: 'passed', seen, code }
-      : { outcome: 'failed', seen: `${seen}. ${errors[code].advice}`, code };
+      ? { outcome: 'passed', observed, code }
+      : { outcome: 'failed', observed: `${observed}. ${errors[code].advice}`, code };
 
-  type Row = [what: string, bridges: OvsBridge[], code: ErrorCode | null, seen: string];
+  type Row = [what: string, bridges: OvsBridge[], code: ErrorCode | null, observed: string];
 
   const required: Row[] = [
     ['there', [bridge('br-int')], null, 'it has 1 port'],
@@ -275,9 +275,9 @@ describe('judge', () => {
       'it has 2 ports; 1 of its interfaces in error: eth1: no such device',
     ],
   ];
-  test.each(required)('a required bridge %s', (_, bridges, code, seen) => {
+  test.each(required)('a required bridge %s', (_, bridges, code, observed) => {
     expect(judgeBridges({ required: ['br-int'], optional: [] }, { version: '3.1.0', bridges })).toEqual([
-      { name: 'OvsBridge.br-int', expectation: 'bridge br-int exists and works', ...found(seen, code) },
+      { name: 'OvsBridge.br-int', expectation: 'bridge br-int exists and works', ...found(observed, code) },
     ]);
   });
 
@@ -291,29 +291,29 @@ describe('judge', () => {
       'its own interface: ovs-vswitchd could not make it',
     ],
   ];
-  test.each(optional)('an optional bridge %s', (_, bridges, code, seen) => {
+  test.each(optional)('an optional bridge %s', (_, bridges, code, observed) => {
     expect(judgeBridges({ required: [], optional: ['br-provider'] }, { version: null, bridges })).toEqual([
       {
         name: 'OvsBridge.br-provider',
         expectation: 'bridge br-provider, where it exists, works',
-        ...found(seen, code),
+        ...found(observed, code),
       },
     ]);
   });
 
-  test('what is seen stays short', () => {
+  test('what is observed stays short', () => {
     const many = Array.from({ length: 500 }, (_, index) => ({ ...works(`tap${index}`), ...gone }));
     const [finding] = judgeBridges(
       { required: ['br-int'], optional: [] },
       { version: null, bridges: [bridge('br-int', {}, ...many)] },
     );
-    expect(finding?.seen).toContain('it has 501 ports; 500 of its interfaces in error: tap0: ');
-    expect(finding?.seen).toContain('and 495 more');
+    expect(finding?.observed).toContain('it has 501 ports; 500 of its interfaces in error: tap0: ');
+    expect(finding?.observed).toContain('and 495 more');
     const [long] = judgeBridges(
       { required: ['br-int'], optional: [] },
       { version: null, bridges: [bridge('br-int', { error: 'x'.repeat(5_000) })] },
     );
-    expect(long?.seen.length).toBeLessThanOrEqual(900);
+    expect(long?.observed.length).toBeLessThanOrEqual(900);
   });
 
   const servers: [
@@ -321,7 +321,7 @@ describe('judge', () => {
     databases: string[],
     version: string | null | undefined,
     code: ErrorCode | null,
-    seen: string,
+    observed: string,
   ][] = [
     ['Open vSwitch', ['Open_vSwitch', '_Server'], '3.1.0', null, 'version 3.1.0, 1 bridge'],
     [
@@ -329,7 +329,7 @@ describe('judge', () => {
       ['Open_vSwitch'],
       null,
       null,
-      'a version that ovs-vswitchd has not told yet, 1 bridge',
+      'a version that ovs-vswitchd has not reported yet, 1 bridge',
     ],
     [
       'OVN',
@@ -339,12 +339,12 @@ describe('judge', () => {
       'no database Open_vSwitch; there are OVN_Northbound, _Server',
     ],
   ];
-  test.each(servers)('the server of %s', (_, databases, version, code, seen) => {
+  test.each(servers)('the server of %s', (_, databases, version, code, observed) => {
     const view = version === undefined ? null : { version, bridges: [bridge('br-int')] };
     expect(judgeServer('ssl:node-1:6640', databases, view)).toEqual({
       name: 'OvsReachable',
       expectation: 'Open vSwitch answers at ssl:node-1:6640',
-      ...found(seen, code),
+      ...found(observed, code),
     });
   });
 });

@@ -33,7 +33,7 @@ export async function checkOvs(
 ): Promise<HostCheck[]> {
   const { bridges, credential, timeouts } = settings;
   const address = addressOf(settings.remote, host);
-  const unseen = askedBridges(bridges).map((asked) => skipped(asked, 'Open vSwitch was not reached'));
+  const skippedChecks = askedBridges(bridges).map((asked) => skipped(asked, 'Open vSwitch was not reached'));
   const startedMs = clock.monotonicMs();
   let client: OvsClient | null = null;
   try {
@@ -42,9 +42,9 @@ export async function checkOvs(
     const readFromMs = clock.monotonicMs();
     const view = databases.includes(database) ? await client.view(signal) : null;
     const server = timed(clock, startedMs, [judgeServer(address, databases, view)]);
-    return [...server, ...(view === null ? unseen : timed(clock, readFromMs, judgeBridges(bridges, view)))];
+    return [...server, ...(view === null ? skippedChecks : timed(clock, readFromMs, judgeBridges(bridges, view)))];
   } catch (error) {
-    return [...timed(clock, startedMs, [failedBy(askedServer(address), error, signal)]), ...unseen];
+    return [...timed(clock, startedMs, [failedBy(askedServer(address), error, signal)]), ...skippedChecks];
   } finally {
     client?.close();
   }
@@ -62,7 +62,8 @@ export function judgeServer(remote: string, databases: readonly string[], view: 
   const asked = askedServer(remote);
   if (view === null)
     return failed(asked, 'OvsDatabaseMissing', `no database ${database}; there ${thereAre(databases)}`);
-  const version = view.version === null ? 'a version that ovs-vswitchd has not told yet' : `version ${view.version}`;
+  const version =
+    view.version === null ? 'a version that ovs-vswitchd has not reported yet' : `version ${view.version}`;
   return passed(asked, `${version}, ${view.bridges.length === 1 ? '1 bridge' : `${view.bridges.length} bridges`}`);
 }
 

@@ -13,7 +13,7 @@ import {
 } from './types.ts';
 import { databaseNames, failedOperation, selected, selects } from './wire.ts';
 
-/** Connects to a host's Open vSwitch. Whoever opened it closes it. */
+/** Connects to a host's Open vSwitch. The caller closes it. */
 export const openOvs = async (remote: OvsdbRemote, options: OvsdbOptions, signal: AbortSignal): Promise<OvsClient> =>
   createOvsClient(await connectOvsdb(remote, options, signal));
 

@@ -85,7 +85,7 @@ export async function connectOvsdb(
         : undefined;
     const asked = typeof data.id === 'number' ? waiting.get(data.id) : undefined;
     if (asked === undefined) throw droverFailure('AnswerMalformed', `${server} answered a request that was not sent`);
-    // Read before it is forgotten: an answer that cannot be read fails what still waits.
+    // Read before it is removed: an answer that cannot be read fails what still waits.
     const answer = answerOf(data.error, data.result, server);
     waiting.delete(data.id as number);
     asked.resolve(answer);
@@ -105,7 +105,7 @@ export async function connectOvsdb(
   );
   socket.once(remote.protocol === 'ssl' ? 'secureConnect' : 'connect', () => opened.resolve());
 
-  /** What takes too long or is no longer wanted ends the connection: an answer that came later would be nobody's. */
+  /** What takes too long or is no longer wanted ends the connection: an answer that came later would belong to no call. */
   const bounded = async <Value>(
     awaited: Promise<Value>,
     limitMs: number,
@@ -235,7 +235,7 @@ export interface OvsdbRefusal {
   details?: string | undefined;
 }
 
-/** Of what somebody else wrote. */
+/** Of what another system wrote. */
 const longestWords = 600;
 
 /** An answer that says no. */

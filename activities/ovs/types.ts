@@ -15,7 +15,7 @@ export interface OvsdbCredential {
 
 /** What is expected of Open vSwitch on every hypervisor. */
 export interface OvsSettings {
-  /** `ssl:{host}:6640`; `{host}` stands for the hypervisor's name. `tcp:` is not authenticated: whoever reaches it may change everything. */
+  /** `ssl:{host}:6640`; `{host}` stands for the hypervisor's name. `tcp:` is not authenticated: every client that reaches it may change everything. */
   remote: string;
   /** Null: `tcp` only. */
   credential: OvsdbCredential | null;
@@ -36,7 +36,7 @@ export interface OvsdbTimeouts {
   answerMs: number;
 }
 
-/** Connects to a host's Open vSwitch, as `openOvs` of client.ts does. Whoever opened it closes it. */
+/** Connects to a host's Open vSwitch, as `openOvs` of client.ts does. The caller closes it. */
 export type OpenOvs = (
   remote: OvsdbRemote,
   options: { credential: OvsdbCredential | null; timeouts?: Partial<OvsdbTimeouts> },

@@ -17,7 +17,7 @@ import * as wire from './wire.ts';
 /** Of Placement 9.0 (2023.1), as Nova of that release uses it: `required` with any-of and `in_tree` are all there. */
 const microversion = '1.39';
 
-/** From 1.38 on a consumer has a type, which Placement tells as `unknown` of old ones and then takes from nobody. */
+/** From 1.38 on a consumer has a type, which Placement returns as `unknown` for old ones and then accepts from no client. */
 const consumerMicroversion = '1.37';
 
 /** Placement over HTTP. It holds no state. */

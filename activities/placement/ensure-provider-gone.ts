@@ -8,7 +8,7 @@ const mostNamed = 5;
 export interface ProviderDeletion {
   /** The id of the host's hypervisor, as it was registered. */
   providerId: string;
-  /** Who consented that what consumers still have of it is taken away, and when; null or absent: nobody, and one with allocations stays. */
+  /** Who consented that what consumers still have of it is taken away, and when; null or absent: no user, and one with allocations stays. */
   consentBy?: string | null;
 }
 
@@ -53,7 +53,7 @@ async function deleteOne(tools: PlacementTools, provider: ResourceProvider): Pro
   try {
     await mutate(tools, mutation, () => placement.deleteProvider(provider.uuid, scope.signal));
   } catch (error) {
-    // Somebody else may delete it at the same time.
+    // Another client may delete it at the same time.
     if (failureCode(error) !== 'HostNotFound') throw error;
   }
 }
@@ -70,7 +70,7 @@ export interface AllocationsRelease {
  * it may be a server's that runs somewhere, so each consumer is named in the audit log, and what it has of other providers stays. Safe to
  * repeat and to run twice at once.
  *
- * @throws ConsumerConflict somebody wrote the consumer meanwhile; RequestRefused what is left of it no longer fits where it is; Stopped
+ * @throws ConsumerConflict another client wrote the consumer meanwhile; RequestRefused what is left of it no longer fits where it is; Stopped
  * @see Placement API, "Update allocations", microversion 1.28: what is empty is deleted, and only in the generation that was read
  */
 export async function releaseAllocations(

@@ -16,14 +16,14 @@ const mostAttempts = 5;
 const firstPauseMs = 50;
 
 /**
- * Gives a resource provider the wanted custom traits, makes those that do not exist, and takes away what drover had put there and nobody
+ * Gives a resource provider the wanted custom traits, makes those that do not exist, and takes away what drover had put there and no user
  * wants any more; all others stay. Safe to repeat and to run twice at once: each write names the generation that was read, and one that
- * somebody else overtook reads again.
+ * another client overtook reads again.
  *
  * @returns all traits of the provider, sorted
  * @throws InvalidInput names that are no custom traits, all of them
  * @throws HostNotFound there is no such provider
- * @throws ProviderConflict somebody else keeps changing it; Stopped
+ * @throws ProviderConflict another client keeps changing it; Stopped
  * @see Placement API, "Update resource provider traits"
  */
 export async function ensureTraits(tools: PlacementTools, request: TraitsRequest): Promise<string[]> {
@@ -71,7 +71,7 @@ async function ensureTraitsExist(tools: PlacementTools, traits: readonly string[
   }
 }
 
-/** Names that Placement lets anybody make; all others are its own. */
+/** Names that Placement lets every client make; all others are its own. */
 const custom = /^CUSTOM_[A-Z0-9_]{1,248}$/u;
 
 interface TraitsChange {

@@ -45,7 +45,7 @@ export interface PlacementClient {
   /**
    * Writes what a consumer has: once more as it is, or less; with nothing left it is gone. Of several that have read the same generation,
    * one alone can.
-   * @throws ConsumerConflict somebody wrote it since
+   * @throws ConsumerConflict another client wrote it since
    * @throws RequestRefused what it has is more than the provider holds by now
    */
   rewriteConsumer(consumer: string, as: Consumer, signal: AbortSignal): Promise<Accepted>;

@@ -5,17 +5,17 @@ import type { ComputeServiceRecord, Hypervisor as NovaHypervisor } from '../nova
 import {
   chooseTargets,
   type Exclusion,
-  factsOf,
+  reportOf,
   type HostCandidate,
-  type HypervisorFacts,
-  hypervisorFacts,
+  type AgentReport,
+  readAgentReport,
   isOlder,
   judgeSource,
   judgeTarget,
   openEvictions,
 } from './judge-hosts.ts';
 
-const facts = (change: Partial<HypervisorFacts> = {}): HypervisorFacts => ({
+const facts = (change: Partial<AgentReport> = {}): AgentReport => ({
   name: 'node-1',
   hypervisorId: null,
   libVirtVersion: '10.0.0',
@@ -25,21 +25,21 @@ const facts = (change: Partial<HypervisorFacts> = {}): HypervisorFacts => ({
   ...change,
 });
 
-test.each<[why: string, service: Partial<ComputeServiceRecord>, given: HypervisorFacts | null, ids: string[]]>([
+test.each<[why: string, service: Partial<ComputeServiceRecord>, given: AgentReport | null, ids: string[]]>([
   ['all is well', {}, facts(), []],
   ['a disabled host can be emptied', { status: 'disabled' }, facts(), []],
   ['so can one in maintenance', {}, facts({ maintenance: 'manual' }), []],
   ['a host that is down cannot', { state: 'down' }, facts(), ['HostDown']],
   ['nor one that is forced down', { forcedDown: true }, facts(), ['HostDown']],
-  ['no Hypervisor', {}, null, ['AgentFactsMissing']],
-  ['no libvirt version', {}, facts({ libVirtVersion: null }), ['AgentFactsMissing']],
-  ['no hypervisor version', {}, facts({ hypervisorVersion: null }), ['AgentFactsMissing']],
+  ['no Hypervisor', {}, null, ['AgentReportMissing']],
+  ['no libvirt version', {}, facts({ libVirtVersion: null }), ['AgentReportMissing']],
+  ['no hypervisor version', {}, facts({ hypervisorVersion: null }), ['AgentReportMissing']],
   ['an OS update', {}, facts({ osUpdateInProgress: true }), ['OsUpdateInProgress']],
   [
     'everything at once',
     { state: 'down' },
     facts({ libVirtVersion: null, osUpdateInProgress: true }),
-    ['HostDown', 'AgentFactsMissing', 'OsUpdateInProgress'],
+    ['HostDown', 'AgentReportMissing', 'OsUpdateInProgress'],
   ],
 ])('the source: %s', (_why, service, given, ids) => {
   expect(judgeSource('node-1', computeService(service), given).map(({ id }) => id)).toEqual(ids);
@@ -48,7 +48,7 @@ test.each<[why: string, service: Partial<ComputeServiceRecord>, given: Hyperviso
 interface Change {
   service?: Partial<ComputeServiceRecord>;
   node?: Partial<NovaHypervisor>;
-  given?: HypervisorFacts | null;
+  given?: AgentReport | null;
   isEvicting?: boolean;
 }
 const candidate = (
@@ -57,7 +57,7 @@ const candidate = (
 ): HostCandidate => ({
   service: computeService({ host, ...service }),
   hypervisor: hypervisor({ serviceHost: host, ...node }),
-  facts: given,
+  report: given,
   isEvicting,
 });
 const source = candidate('node-1');
@@ -84,12 +84,12 @@ test.each<[why: string, from: HostCandidate, change: Change, exclusion: Exclusio
   ['one with an older libvirt', source, { given: facts({ libVirtVersion: '9.10.0' }) }, 'too old'],
   ['one with an older QEMU', source, { given: facts({ hypervisorVersion: '9.1.9' }) }, 'too old'],
   ['one whose OS is being updated', source, { given: facts({ osUpdateInProgress: true }) }, 'being updated'],
-  ['one without a node agent, where the source has one', source, { given: null }, 'without facts of its node agent'],
+  ['one without a node agent, where the source has one', source, { given: null }, 'without a report of its node agent'],
   [
     'one whose agent knows no version',
     source,
     { given: facts({ libVirtVersion: null }) },
-    'without facts of its node agent',
+    'without a report of its node agent',
   ],
   ['one without a node agent, where there is none at all', sourceWithoutAgent, { given: null }, null],
   [
@@ -155,7 +155,7 @@ const hypervisorObject = (status: Hypervisor['status'], spec?: Hypervisor['spec'
   ...(spec === undefined ? {} : { spec }),
   ...(status === undefined ? {} : { status }),
 });
-const none: HypervisorFacts = {
+const none: AgentReport = {
   name: 'node-1',
   hypervisorId: null,
   libVirtVersion: null,
@@ -164,7 +164,7 @@ const none: HypervisorFacts = {
   maintenance: '',
 };
 
-test.each<[why: string, given: Hypervisor, facts: HypervisorFacts]>([
+test.each<[why: string, given: Hypervisor, report: AgentReport]>([
   ['no status at all', hypervisorObject(undefined), none],
   [
     'what the agent writes before it has asked libvirt',
@@ -192,14 +192,14 @@ test.each<[why: string, given: Hypervisor, facts: HypervisorFacts]>([
       maintenance: 'auto',
     },
   ],
-])('the facts of a Hypervisor: %s', (_why, given, facts) => {
-  expect(hypervisorFacts(given)).toEqual(facts);
+])('the facts of a Hypervisor: %s', (_why, given, report) => {
+  expect(readAgentReport(given)).toEqual(report);
 });
 
-const named = (name: string, hypervisorId: string | null = null): HypervisorFacts => ({ ...none, name, hypervisorId });
+const named = (name: string, hypervisorId: string | null = null): AgentReport => ({ ...none, name, hypervisorId });
 const host = { id: 'h1', serviceHost: 'node-1', hypervisorHostname: 'node-1.a.example' };
 
-test.each<[why: string, all: HypervisorFacts[], found: string | null]>([
+test.each<[why: string, all: AgentReport[], found: string | null]>([
   ['by Nova’s id, whatever its name', [named('other', 'h1'), named('node-1')], 'other'],
   ['by its name', [named('node-2'), named('node-1')], 'node-1'],
   ['by its full name', [named('node-1.a.example')], 'node-1.a.example'],
@@ -208,7 +208,7 @@ test.each<[why: string, all: HypervisorFacts[], found: string | null]>([
   ['not by a part', [named('node-10')], null],
   ['not at all', [], null],
 ])('the Hypervisor of a host is found %s', (_why, all, found) => {
-  expect(factsOf(host, all)?.name ?? null).toBe(found);
+  expect(reportOf(host, all)?.name ?? null).toBe(found);
 });
 
 test('an Eviction is open until it has ended or is being deleted', () => {

@@ -8,7 +8,7 @@ import type { ComputeServiceRecord, Hypervisor as NovaHypervisor } from '../nova
 import { hostObstacle, listed } from './obstacles.ts';
 
 /** What is wrong with the host that shall be emptied. */
-export function judgeSource(host: string, service: ComputeService, facts: HypervisorFacts | null): Obstacle[] {
+export function judgeSource(host: string, service: ComputeService, report: AgentReport | null): Obstacle[] {
   const obstacles: Obstacle[] = [];
   if (service.state === 'down' || service.forcedDown) {
     obstacles.push(
@@ -18,22 +18,22 @@ export function judgeSource(host: string, service: ComputeService, facts: Hyperv
       ),
     );
   }
-  if (facts === null)
+  if (report === null)
     obstacles.push(
       hostObstacle(
-        'AgentFactsMissing',
+        'AgentReportMissing',
         `No node agent reports on ${host}: it has no Hypervisor, so its versions and updates are unknown`,
       ),
     );
-  else if (facts.libVirtVersion === null || facts.hypervisorVersion === null) {
+  else if (report.libVirtVersion === null || report.hypervisorVersion === null) {
     obstacles.push(
       hostObstacle(
-        'AgentFactsMissing',
+        'AgentReportMissing',
         `The node agent of ${host} has not reported the versions of libvirt and the hypervisor`,
       ),
     );
   }
-  if (facts?.osUpdateInProgress === true)
+  if (report?.osUpdateInProgress === true)
     obstacles.push(hostObstacle('OsUpdateInProgress', `The operating system of ${host} is being updated`));
   return obstacles;
 }
@@ -42,7 +42,7 @@ export function judgeSource(host: string, service: ComputeService, facts: Hyperv
 export interface HostCandidate {
   service: ComputeServiceRecord;
   hypervisor: NovaHypervisor;
-  facts: HypervisorFacts | null;
+  report: AgentReport | null;
   /** An Eviction of it is open. */
   isEvicting: boolean;
 }
@@ -56,33 +56,33 @@ export type Exclusion =
   | 'another hypervisor type'
   | 'too old'
   | 'being updated'
-  | 'without facts of its node agent';
+  | 'without a report of its node agent';
 
 /**
- * Whether servers of `source` may go to `target`. The node agent's facts are asked of targets only where the source has them: in a cloud
+ * Whether servers of `source` may go to `target`. The node agent's report is required of targets only where the source has them: in a cloud
  * without node agents Nova's own hypervisor version decides alone, and that the agent is missing is one obstacle of the source.
  *
  * Nova itself refuses another hypervisor type and an older version.
  */
 export function judgeTarget(source: HostCandidate, target: HostCandidate): Exclusion | null {
-  const { service, hypervisor, facts } = target;
+  const { service, hypervisor, report } = target;
   if (service.state === 'down' || service.forcedDown) return 'down';
   if (service.status === 'disabled') return 'disabled';
-  if (facts !== null && facts.maintenance !== '') return 'in maintenance';
+  if (report !== null && report.maintenance !== '') return 'in maintenance';
   if (target.isEvicting) return 'being emptied';
   if (hypervisor.hypervisorType !== source.hypervisor.hypervisorType) return 'another hypervisor type';
   if (hypervisor.hypervisorVersion < source.hypervisor.hypervisorVersion) return 'too old';
-  if (facts?.osUpdateInProgress === true) return 'being updated';
-  return source.facts === null ? null : judgeFacts(source.facts, facts);
+  if (report?.osUpdateInProgress === true) return 'being updated';
+  return source.report === null ? null : judgeReport(source.report, report);
 }
 
-function judgeFacts(source: HypervisorFacts, target: HypervisorFacts | null): Exclusion | null {
+function judgeReport(source: AgentReport, target: AgentReport | null): Exclusion | null {
   for (const version of ['libVirtVersion', 'hypervisorVersion'] as const) {
     const least = source[version];
     if (least === null) continue;
     const reported = target?.[version] ?? null;
     const older = reported === null ? null : isOlder(reported, least);
-    if (older === null) return 'without facts of its node agent';
+    if (older === null) return 'without a report of its node agent';
     if (older) return 'too old';
   }
   return null;
@@ -126,7 +126,7 @@ const parse = (version: string): number[] | null =>
   /^\d+(\.\d+)*$/u.test(version) ? version.split('.').map(Number) : null;
 
 /** What the node agent reports of a host in its Hypervisor, as far as an eviction cares. Null: not known. */
-export interface HypervisorFacts {
+export interface AgentReport {
   /** Name of the Hypervisor, which is the node's: Nova's host with or without its domain. */
   name: string;
   /** Nova's hypervisor, and Placement's provider. */
@@ -140,7 +140,7 @@ export interface HypervisorFacts {
   maintenance: string;
 }
 
-export const hypervisorFacts = ({ metadata, spec, status }: Hypervisor): HypervisorFacts => ({
+export const readAgentReport = ({ metadata, spec, status }: Hypervisor): AgentReport => ({
   name: metadata.name,
   hypervisorId: status?.hypervisorId || null,
   libVirtVersion: known(status?.libVirtVersion),
@@ -153,11 +153,11 @@ export const hypervisorFacts = ({ metadata, spec, status }: Hypervisor): Hypervi
 const known = (version: string | undefined): string | null =>
   version === undefined || version === '' || version === 'unknown' ? null : version;
 
-/** The facts of one host; null where no Hypervisor, or more than one, can be its own. */
-export function factsOf(
+/** The node agent's report of one host; null where no Hypervisor, or more than one, can be its own. */
+export function reportOf(
   host: { id: string; serviceHost: string; hypervisorHostname: string },
-  all: readonly HypervisorFacts[],
-): HypervisorFacts | null {
+  all: readonly AgentReport[],
+): AgentReport | null {
   const byId = all.find(({ hypervisorId }) => hypervisorId === host.id);
   if (byId !== undefined) return byId;
   const names = [host.serviceHost, host.hypervisorHostname];
@@ -166,7 +166,7 @@ export function factsOf(
   return matches.length === 1 ? matches[0]! : null;
 }
 
-/** An Eviction that still has servers to place, as far as anybody can tell. */
+/** An Eviction that still has servers to place, as far as is known. */
 export interface OpenEviction {
   uid: string;
   hypervisor: string;

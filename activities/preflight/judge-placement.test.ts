@@ -7,7 +7,7 @@ import { placeOf, requirementsKey, requirementsOf } from './scheduler-rules.ts';
 const target = (host: string, zone = 'nova'): PlacementQuestion['targets'][number] => ({
   service: computeService({ host, zone }),
   hypervisor: hypervisor({ serviceHost: host }),
-  facts: null,
+  report: null,
   isEvicting: false,
   place: placeOf(host, zone, []),
 });

@@ -146,7 +146,7 @@ export interface CandidateHosts {
 const atOnce = 4;
 
 /**
- * Asks Placement once per distinct requirement, and a second time for the least of its kind where there is room nowhere: to tell "no such
+ * Asks Placement once per distinct requirement, and a second time for the least of its kind where there is room nowhere: to distinguish "no such
  * host" from "no room". Placement applies traits, resource classes, pinned CPUs and devices as it does for the scheduler.
  */
 export async function askPlacement(

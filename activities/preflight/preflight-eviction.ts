@@ -13,9 +13,9 @@ import { askPlacement, judgePlacement } from './judge-placement.ts';
 import { instanceObstacle, judgeInstance } from './obstacles.ts';
 import {
   chooseTargets,
-  factsOf,
+  reportOf,
   type HostCandidate,
-  hypervisorFacts,
+  readAgentReport,
   judgeSource,
   type OpenEviction,
   openEvictions,
@@ -41,9 +41,9 @@ export async function preflightEviction(tools: Tools<HostDependencies>, request:
   const { signal } = scope;
   const [services, hypervisors] = await Promise.all([nova.computeServices(signal), nova.hypervisors(signal)]);
   const host = joinHost(request.hypervisor, services, hypervisors);
-  const [{ observation, instances }, facts, evictions] = await Promise.all([
+  const [{ observation, instances }, report, evictions] = await Promise.all([
     observeHost(nova, placement, host, signal),
-    tools.listHypervisors(signal).then((all) => all.map(hypervisorFacts)),
+    tools.listHypervisors(signal).then((all) => all.map(readAgentReport)),
     tools.listEvictions(signal).then(openEvictions),
   ]);
   const evicting = evictingHosts(request, host, evictions, services, hypervisors);
@@ -51,15 +51,15 @@ export async function preflightEviction(tools: Tools<HostDependencies>, request:
     const service = services.find((one) => one.host === hypervisor.serviceHost && !one.cellDown);
     return service === undefined
       ? []
-      : [{ service, hypervisor, facts: factsOf(hypervisor, facts), isEvicting: evicting.all.has(service.host) }];
+      : [{ service, hypervisor, report: reportOf(hypervisor, report), isEvicting: evicting.all.has(service.host) }];
   });
   const source = candidates.find(({ hypervisor }) => hypervisor.id === host.hypervisor.id) ?? {
     ...host,
-    facts: factsOf(host.hypervisor, facts),
+    report: reportOf(host.hypervisor, report),
     isEvicting: false,
   };
   const obstacles = [
-    ...judgeSource(host.service.host, host.service, source.facts),
+    ...judgeSource(host.service.host, host.service, source.report),
     ...instances.flatMap((instance) => judgeInstance(instance, { localDisks })),
     ...(await describeUnconfirmed(tools, observation.unconfirmedResizes)),
   ];
@@ -123,7 +123,7 @@ function evictingHosts(
 const isBefore = (a: OpenEviction, b: OpenEviction): boolean =>
   a.createdAt === b.createdAt ? a.uid < b.uid : a.createdAt < b.createdAt;
 
-/** An Eviction of a host that is not there, or not to be told from another, concerns no other host's room. */
+/** An Eviction of a host that is not there, or not to be distinguished from another, concerns no other host's room. */
 function findOther(
   name: string,
   services: readonly ComputeServiceRecord[],

@@ -57,7 +57,7 @@ const byName = ([a]: [string, unknown], [b]: [string, unknown]): number => (a < 
 /** The same for servers that differ in nothing the scheduler asks Placement for, so that one question answers for all. */
 export const requirementsKey = (requirements: Requirements): string => JSON.stringify(requirements);
 
-/** The least of the same kind: tells "no such host" from "no room there now". */
+/** The least of the same kind: distinguishes "no such host" from "no room there now". */
 export const leastOf = ({ resources, ...kind }: Requirements): Requirements => ({
   ...kind,
   resources: Object.fromEntries(

@@ -7,7 +7,7 @@ import { mutate } from '../lib/mutate.ts';
 import { whileBeating } from '../lib/wait.ts';
 import type { BmcSettings, ComputerSystem, ConnectBmc, RedfishClient } from './types.ts';
 
-/** Activities on the power of hosts. A connection lives as long as one of them: BMCs have room for few, and forget them. */
+/** Activities on the power of hosts. A connection lives as long as one of them: BMCs have room for few, and drop them. */
 export function createPowerActivities(deps: PowerDependencies): PowerActivities {
   const { clock, connect } = deps;
 
@@ -41,7 +41,7 @@ export function createPowerActivities(deps: PowerDependencies): PowerActivities 
 }
 
 /**
- * Makes sure that a host is off, and proves it by two reads of Off with no other answer in between. It looks first, so it may be repeated,
+ * Makes sure that a host is off, and proves it by two reads of Off with no other answer in between. It reads first, so it may be repeated,
  * and two may run at once. Every read that fails is a failure of the whole: who tries again begins anew.
  *
  * @throws BmcUnreachable, BmcCredentialRefused, SystemNotFound, PowerOffRefused, PowerStillOn, AnswerMalformed, Stopped
@@ -105,7 +105,7 @@ async function awaitOff(
 }
 
 const stillOn = (host: string, { power, path }: ComputerSystem, when: string) =>
-  droverFailure('PowerStillOn', `The BMC of ${host} tells PowerState ${power} of ${path} ${when}`);
+  droverFailure('PowerStillOn', `The BMC of ${host} reports PowerState ${power} of ${path} ${when}`);
 
 /** What the composition root gives to the activities. */
 interface PowerDependencies {

@@ -43,7 +43,7 @@ export function talkTo(http: Http, settings: BmcSettings, clock: Clock): Bmc {
       { details: { status: answer.status, method, path } },
     );
   };
-  // The service root tells everybody where sessions are made.
+  // The service root says, without a login, where sessions are made.
   const findSessions = async (signal: AbortSignal): Promise<string> => {
     const root = parse(
       serviceRoot,

@@ -75,7 +75,7 @@ const strangers: [what: string, system: BmcSettings['system'], script: Script | 
     'it tells no UUID',
     { path: systemPath, uuid: systemUuid },
     at(systemPath, { json: systemAnswer({ UUID: null }) }),
-    /its UUID is not told, not 0f2b/u,
+    /its UUID is not reported, not 0f2b/u,
   ],
   [
     'two have the UUID',

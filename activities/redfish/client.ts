@@ -43,18 +43,18 @@ export function createRedfishClient(settings: BmcSettings, options: ClientOption
         ...(uuid === undefined ? [] : [`UUID ${uuid}`]),
         ...(serial === undefined ? [] : [`serial number ${serial}`]),
       ].join(' and ');
-      const seen = systems
+      const listed = systems
         .map((system) => `${system.path} (${system.uuid ?? 'no UUID'}, ${system.serial ?? 'no serial number'})`)
         .join(', ');
       if (found === undefined)
         throw droverFailure(
           'SystemNotFound',
-          `No machine of the BMC at ${settings.url} has ${wanted}; it has ${seen || 'none'}`,
+          `No machine of the BMC at ${settings.url} has ${wanted}; it has ${listed || 'none'}`,
         );
       if (others.length > 0)
         throw droverFailure(
           'SystemNotFound',
-          `${1 + others.length} machines of the BMC at ${settings.url} have ${wanted}: ${seen}`,
+          `${1 + others.length} machines of the BMC at ${settings.url} have ${wanted}: ${listed}`,
         );
       return found;
     },
@@ -123,14 +123,14 @@ function toSystem(path: string, found: WireSystem): ComputerSystem {
 }
 
 /** Whatever is not one of the schema's states says nothing. */
-const powerState = (told: string | null | undefined): PowerState =>
-  powerStates.find((state) => state === told) ?? 'Unknown';
+const powerState = (reported: string | null | undefined): PowerState =>
+  powerStates.find((state) => state === reported) ?? 'Unknown';
 
 /** Why the machine is not the one that is meant; null where it is. Pure. */
 function mismatch({ uuid, serial }: SystemSelector, system: ComputerSystem): string | null {
   if (uuid !== undefined && uuid.toLowerCase() !== system.uuid?.toLowerCase())
-    return `its UUID is ${system.uuid ?? 'not told'}, not ${uuid}`;
+    return `its UUID is ${system.uuid ?? 'not reported'}, not ${uuid}`;
   if (serial !== undefined && serial !== system.serial)
-    return `its serial number is ${system.serial ?? 'not told'}, not ${serial}`;
+    return `its serial number is ${system.serial ?? 'not reported'}, not ${serial}`;
   return null;
 }

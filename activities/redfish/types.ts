@@ -8,7 +8,7 @@ export interface BmcSettings {
   password: string;
   /** A session is opened and closed around the work, for BMCs that refuse Basic. */
   auth: 'basic' | 'session';
-  /** PEM certificates to trust; null: the system's. There is no way to trust nobody. */
+  /** PEM certificates to trust; null: the system's. Verification cannot be switched off. */
   ca: string | null;
   system: SystemSelector;
 }
@@ -31,7 +31,7 @@ export interface ComputerSystem {
   serial: string | null;
   power: PowerState;
   /** Null where the BMC offers no reset. */
-  reset: { target: string; /** Null where the BMC does not tell. */ types: string[] | null } | null;
+  reset: { target: string; /** Null where the BMC does not report them. */ types: string[] | null } | null;
 }
 
 /**
@@ -42,7 +42,7 @@ export interface ComputerSystem {
  * @see Redfish Specification (DSP0266), schema ComputerSystem v1
  */
 export interface RedfishClient {
-  /** Looks through the machines of the BMC for the one that is meant. */
+  /** Finds the one machine of the BMC that is configured. */
   findSystem(signal: AbortSignal): Promise<ComputerSystem>;
   /** Reads the machine again, and makes sure that it is still the one that is meant. */
   readSystem(path: string, signal: AbortSignal): Promise<ComputerSystem>;

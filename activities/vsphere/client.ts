@@ -144,7 +144,7 @@ export function openVcenter(settings: VcenterSettings, options: ClientOptions): 
           limited,
         );
         if (!needsSameSession || !isOver(decoded)) return valueOf(method, self, decoded, isSecret);
-        sessions.forget(session);
+        sessions.discard(session);
         throw droverFailure('VsphereUnavailable', `vCenter ${name} ended the session in the middle of ${method}`);
       };
       return within(method, signal, (limited) => budget.run(() => inTurn(limited), limited));

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { CreateSpec } from '../../contracts/virtual-machine/mutations.ts';
-import { settlingDelayMs } from '../../activities/lib/wait.ts';
+import { growingDelayMs } from '../../activities/lib/wait.ts';
 import { configOf } from '../../activities/vsphere/mutations/find-vm.ts';
 import { folderRef, vmRef } from '../../activities/vsphere/wire/values.ts';
 import { cloneSpec } from '../../activities/vsphere/specs/new-vm.ts';
@@ -66,7 +66,7 @@ async function untilEnded(gateway: VcenterGateway, taskId: string, signal: Abort
     if (task.state === 'error') throw task.failure;
     const waitedMs = performance.now() - startedMs;
     if (waitedMs > taskDeadlineMs) throw new Error(`${taskId} is ${task.state} after ${taskDeadlineMs / 1_000} s`);
-    await delay(settlingDelayMs(waitedMs), undefined, { signal });
+    await delay(growingDelayMs(waitedMs), undefined, { signal });
   }
 }
 

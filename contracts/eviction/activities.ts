@@ -36,7 +36,7 @@ export interface EvictionObjectActivities {
 }
 
 export type EvictionOpened =
-  /** No Eviction for the host is unsettled. */
+  /** Every Eviction of the host is reconciled. */
   | { kind: 'nothing' }
   /** This run has another id than the host's: the right one was signalled with start. */
   | { kind: 'handedOver'; workflowId: string; eviction: string }

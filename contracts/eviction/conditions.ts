@@ -13,7 +13,7 @@ export const evictionConditions = {
   reEnabled: 'HypervisorReEnabled',
   /**
    * What drover would do, where it only observes. A type of its own: beside a replaced operator the other types are that operator's, and
-   * an `Evicting` that turns False would tell its readers that the host is empty.
+   * an `Evicting` that turns False would signal to its readers that the host is empty.
    */
   observed: 'Observed',
 } as const;

@@ -117,7 +117,7 @@ export const obstacleCodes = [
   // the host
   'HostDown',
   'OsUpdateInProgress',
-  'AgentFactsMissing',
+  'AgentReportMissing',
   'NoTargets',
   'CapacityShort',
   // one instance

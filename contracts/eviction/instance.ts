@@ -1,4 +1,4 @@
-/** The facts of a Nova server that decisions need. Names follow the Compute API; units are in the names. */
+/** What decisions need of a Nova server. Names follow the Compute API; units are in the names. */
 export interface Instance {
   id: string;
   name: string;

@@ -28,7 +28,7 @@ export interface MigrateInstanceResult {
 export interface InstanceObservation {
   /** Null when Nova knows the server no more. */
   instance: Instance | null;
-  /** The migration in progress, whoever started it; null when there is none. */
+  /** The migration in progress, no matter who started it; null when there is none. */
   migration: Migration | null;
 }
 

@@ -9,8 +9,8 @@ export interface HostCheck {
   /** What should be, as a phrase: `libvirt 9.0.0 or newer`. */
   expectation: string;
   /** What is; for a failure its words with what to do about it. */
-  seen: string;
-  /** Of a failure; null for all else, and for what was seen and is not enough. */
+  observed: string;
+  /** Of a failure; null for all else, and for what was observed and is not enough. */
   code: ErrorCode | null;
   durationMs: number;
 }

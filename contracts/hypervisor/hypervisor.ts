@@ -115,7 +115,7 @@ export interface HypervisorObservation {
   drainGuard: DrainGuard | null;
   /** What keeps the host out of service until it is resolved: a failure that was fenced, a partition that is being judged. */
   hold: { reason: string; message: string } | null;
-  /** Why OpenStack was not observed: then all that it would tell is null or empty. Null: it was. */
+  /** Why OpenStack was not observed: then all that it would show is null or empty. Null: it was. */
   failure: ObservationFailure | null;
 }
 
@@ -137,7 +137,7 @@ export type RecordedAggregate = Pick<ObservedAggregate, 'name' | 'uuid' | 'metad
 export interface ObservedNode {
   name: string;
   uid: string;
-  /** Those of `nodeMarks`, and those that are copied. */
+  /** Those of `nodeMetadata`, and those that are copied. */
   labels: Record<string, string>;
   annotations: Record<string, string>;
   /** The first InternalIP. */

@@ -1,15 +1,15 @@
 import type { ObservedNode } from './hypervisor.ts';
-import { copiedLabels, nodeMarks } from '../ids.ts';
+import { copiedLabels, nodeMetadata } from '../ids.ts';
 
 /** Labels of a Node that its Hypervisor is made and driven by. */
 const nodeLabels: readonly string[] = [
-  nodeMarks.virtDriver,
-  nodeMarks.lifecycle,
-  nodeMarks.selectedForUpdate,
-  nodeMarks.updateResult,
+  nodeMetadata.virtDriver,
+  nodeMetadata.lifecycle,
+  nodeMetadata.selectedForUpdate,
+  nodeMetadata.updateResult,
   ...copiedLabels,
 ];
-const nodeAnnotations: readonly string[] = [nodeMarks.aggregates, nodeMarks.customTraits];
+const nodeAnnotations: readonly string[] = [nodeMetadata.aggregates, nodeMetadata.customTraits];
 
 /** @param more labels that are copied besides the known ones */
 export const isNodeLabel = (key: string, more: readonly string[] = []): boolean =>
@@ -17,7 +17,7 @@ export const isNodeLabel = (key: string, more: readonly string[] = []): boolean 
 export const isNodeAnnotation = (key: string): boolean => nodeAnnotations.includes(key);
 
 /** Drives every pod off the Node that does not tolerate it. */
-export const offboardingTaint = { key: nodeMarks.offboardingTaint, effect: 'NoExecute' } as const;
+export const offboardingTaint = { key: nodeMetadata.offboardingTaint, effect: 'NoExecute' } as const;
 export const isOffboardingTaint = ({ key, effect }: { key?: unknown; effect?: unknown }): boolean =>
   key === offboardingTaint.key && effect === offboardingTaint.effect;
 

@@ -4,7 +4,7 @@ import { evictionConditions } from '../eviction/conditions.ts';
 import { hypervisorConditions } from '../hypervisor/conditions.ts';
 import { hypervisorMode } from '../hypervisor/read-hypervisor.ts';
 import { isNodeAnnotation, isNodeLabel, readNode } from '../hypervisor/read-node.ts';
-import { annotations, hypervisorAnnotations, hypervisorId, nodeMarks, workflowTypes } from '../ids.ts';
+import { annotations, hypervisorAnnotations, hypervisorId, nodeMetadata, workflowTypes } from '../ids.ts';
 import { evictionKind, hostOf } from './eviction.ts';
 import { type ActiveMode, defineKind, type Watch, type WatchedFields, type WatchSettings } from './kind.ts';
 import { conditionsOf, isOwn, type KubeObject, textOf } from './object.ts';
@@ -98,7 +98,9 @@ const nodes = ({ copiedLabels }: WatchSettings): Watch => ({
   mapFunction: ({ metadata }) => metadata.name,
   // Where drover only observes it makes no Hypervisor, and without one there is nowhere to say anything.
   creates: ({ metadata }, mode) =>
-    mode === 'act' && metadata.deletionTimestamp === undefined && metadata.labels?.[nodeMarks.virtDriver] !== undefined,
+    mode === 'act' &&
+    metadata.deletionTimestamp === undefined &&
+    metadata.labels?.[nodeMetadata.virtDriver] !== undefined,
 });
 
 /** An Eviction concerns the Hypervisor of its host. What it leaves to do for the host is the Hypervisor's to say. */

@@ -11,7 +11,7 @@ export interface Incident {
 }
 
 /**
- * A person’s word that a host is off and stays so until they are told otherwise. It names the incident and the boot, so that it cannot be
+ * A person’s word that a host is off and stays so until drover releases it. It names the incident and the boot, so that it cannot be
  * meant for another day’s trouble or for a host that has come back since.
  */
 export interface Confirmation {

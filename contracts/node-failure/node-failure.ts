@@ -31,8 +31,8 @@ export interface LibvirtSign {
 
 /**
  * Something that observes the host without the network that Node, nova-compute and libvirt share.
- * `running`: guests write (their RBD images have watchers of this host). `stopped`: nothing can run (the BMC tells Off), or nothing
- * writes any more (the watchers have expired). `powered`: the BMC tells On, which a dead kernel does not change. `unknown`: no answer.
+ * `running`: guests write (their RBD images have watchers of this host). `stopped`: nothing can run (the BMC reports Off), or nothing
+ * writes any more (the watchers have expired). `powered`: the BMC reports On, which a dead kernel does not change. `unknown`: no answer.
  */
 export interface Witness {
   kind: 'bmcPower' | 'rbdWatchers';
@@ -76,7 +76,7 @@ export const failureReasons = [
 export type FailureReason = (typeof failureReasons)[number];
 
 /**
- * `watch`: observe again, change nothing. `suspect`: an operator should look; drover is not sure enough to act. `failed`: the host must be
+ * `watch`: observe again, change nothing. `suspect`: an operator should investigate; drover is not sure enough to act. `failed`: the host must be
  * emptied, by live migration where `alive` is `yes`, else by fencing and evacuation.
  */
 export interface FailureVerdict {

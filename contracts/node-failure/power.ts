@@ -1,5 +1,5 @@
 /**
- * The power of a host, as its BMC tells it over Redfish. A BMC is on another network than the host, so it still answers when the host
+ * The power of a host, as its BMC reports it over Redfish. A BMC is on another network than the host, so it still answers when the host
  * does not.
  */
 

@@ -154,7 +154,7 @@ export const configSchema = z
   .refine(({ modes: { Hypervisor }, nodeFailure }) => nodeFailure.mode === 'off' || Hypervisor === 'act', {
     path: ['nodeFailure', 'mode'],
     error:
-      'expected off while modes.Hypervisor is not act: whoever handles failed nodes brings them back into service too',
+      'expected off while modes.Hypervisor is not act: what handles failed nodes also brings them back into service',
   })
   .refine(({ hypervisor: { libvirt }, nodeFailure }) => nodeFailure.guestEvents === null || libvirt !== null, {
     path: ['nodeFailure', 'guestEvents'],

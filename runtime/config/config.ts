@@ -79,7 +79,7 @@ function hint(issue: z.core.$ZodIssue, overrides: { variable: string; path: read
   return override === undefined ? '' : ` (from ${override.variable})`;
 }
 
-/** Whoever has more unknown fields than that has another file than was meant. */
+/** A file with more unknown fields than that is not a settings file of drover. */
 const mostSuggestions = 5;
 
 /** The default settings have every field that exists, but for those of sections that are left out. */

@@ -111,7 +111,7 @@ export type HypervisorConfig = z.infer<typeof hypervisorConfig>;
 export type LibvirtConfig = NonNullable<HypervisorConfig['libvirt']>;
 export type CephConfig = NonNullable<HypervisorConfig['ceph']>;
 
-/** The settings of one run, fixed in it when it looks: no names of files, no addresses. */
+/** The settings of one run, fixed when it observes: no names of files, no addresses. */
 export function hypervisorSettings(
   config: HypervisorConfig,
   {

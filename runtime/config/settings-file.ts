@@ -7,7 +7,7 @@ import type { z } from 'zod';
 
 import { droverFailure } from '../failure.ts';
 
-/** Where settings are looked for besides the environment; tests give their own. */
+/** Where settings are read from besides the environment; tests give their own. */
 export interface SearchOptions {
   cwd?: string;
   home?: string;
@@ -26,7 +26,7 @@ export function findSettingsFile(
   return dirs.flatMap((dir) => names.map((name) => join(dir, name))).find((file) => existsSync(file)) ?? null;
 }
 
-/** `~` at the start of a path that somebody wrote into a settings file. */
+/** `~` at the start of a path that a user wrote into a settings file. */
 export const expandHome = (path: string, options: SearchOptions): string =>
   path === '~' || path.startsWith('~/') ? join(options.home ?? homedir(), path.slice(1)) : path;
 

@@ -91,7 +91,7 @@ function fromEnvironment(given: string, env: Environment, options: SearchOptions
   if (/^(1|true)$/iu.test(env['GOVC_INSECURE'] ?? ''))
     throw droverFailure(
       'InvalidConfiguration',
-      'GOVC_INSECURE is set, and drover trusts nobody blindly: name the CA in GOVC_TLS_CA_CERTS, or write a thumbprint into vsphere.vcenters.',
+      'GOVC_INSECURE is set, and drover verifies every certificate: name the CA in GOVC_TLS_CA_CERTS, or write a thumbprint into vsphere.vcenters.',
     );
   const username = env['GOVC_USERNAME'] || decodeURIComponent(url.username);
   const password = env['GOVC_PASSWORD'] || decodeURIComponent(url.password);

@@ -45,7 +45,7 @@ export interface CallEnd {
   seconds: number;
 }
 
-/** Told of every call, in the place where requests are sent. */
+/** Called after every call, in the place where requests are sent. */
 export type ObserveCall = (call: OutsideCall, end: CallEnd) => void;
 
 export function outcomeOf(status: number): CallOutcome {
@@ -62,7 +62,7 @@ export function outcomeOf(status: number): CallOutcome {
 }
 
 /**
- * Sends an HTTP request, and tells how it ended. What it throws is thrown on.
+ * Sends an HTTP request, and reports how it ended. What it throws is thrown on.
  *
  * @param send gets headers to send along: those of the trace, if there is one
  */
@@ -78,13 +78,13 @@ export const observed = <Answer extends { status: number; requestId: string }>(
     requestId,
   }));
 
-/** The same for any protocol: `tell` says what its answer means. */
+/** The same for any protocol: `outcomeOf` says what its answer means. */
 export async function observedAs<Answer>(
   observe: ObserveCall | undefined,
   call: OutsideCall,
   signal: AbortSignal,
   send: (headers: Record<string, string>) => Promise<Answer>,
-  tell: (answer: Answer) => Omit<CallEnd, 'seconds'>,
+  outcomeOf: (answer: Answer) => Omit<CallEnd, 'seconds'>,
 ): Promise<Answer> {
   const startedMs = performance.now();
   const { system, verb } = call;
@@ -99,7 +99,7 @@ export async function observedAs<Answer>(
   };
   try {
     const answer = await send(span.headers);
-    const { outcome, status, requestId } = tell(answer);
+    const { outcome, status, requestId } = outcomeOf(answer);
     end(outcome, status, requestId);
     return answer;
   } catch (error) {

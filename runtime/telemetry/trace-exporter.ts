@@ -8,7 +8,7 @@ import type { SpanProcessor } from '@opentelemetry/sdk-trace-base';
 import type { ClientInterceptors } from '@temporalio/client';
 import { OpenTelemetryWorkflowClientInterceptor } from '@temporalio/interceptors-opentelemetry';
 
-/** The traces of a process that has been told where to send them. */
+/** The traces of a process that is configured to send them. */
 export interface Tracing {
   /** For clients of Temporal: what they start or signal goes on with the trace. */
   interceptors: ClientInterceptors;

@@ -6,13 +6,13 @@ import { droverFailure, failureCode } from '../failure.ts';
 import type { Logger } from '../telemetry/logging.ts';
 import { readCodecRequest, writeCodecAnswer } from './codec-request.ts';
 
-/** Who may ask, and from where. Whoever may decode reads everything that workflows carry. */
+/** Who may ask, and from where. A client that may decode reads everything that workflows carry. */
 export interface CodecServerSettings {
   /** host:port; port 0 takes a free one. Other than loopback needs a token. */
   listen: string;
   /** Of the Web UI, as `https://temporal.example`: its pages may ask. Null: no page of a browser may. */
   origin: string | null;
-  /** What callers send as `Authorization: Bearer …`. Null: everybody who reaches the address, so on loopback only. */
+  /** What callers send as `Authorization: Bearer …`. Null: every client that reaches the address, so on loopback only. */
   token: string | null;
 }
 
@@ -39,7 +39,7 @@ class Refusal extends Error {
 /**
  * Serves Temporal's remote codec for the Web UI and for `temporal --codec-endpoint`: `POST /encode` and `POST /decode` of payloads as JSON.
  *
- * @throws InvalidConfiguration when the address cannot be had, or would let everybody decode
+ * @throws InvalidConfiguration when the address cannot be had, or would let every client decode
  */
 export async function serveCodec(
   codec: PayloadCodec,
@@ -50,7 +50,7 @@ export async function serveCodec(
   if (settings.token === null && !isLoopback(host)) {
     throw droverFailure(
       'InvalidConfiguration',
-      `Whoever reaches ${settings.listen} could decode all payloads: give a token file, or listen on 127.0.0.1.`,
+      `Every client that reaches ${settings.listen} could decode all payloads: give a token file, or listen on 127.0.0.1.`,
     );
   }
   const server = createServer(
@@ -146,7 +146,7 @@ async function answer(
 const allowedOrigin = ({ headers }: IncomingMessage, { origin }: CodecServerSettings): string | null =>
   origin !== null && headers.origin === origin ? origin : null;
 
-/** A name that somebody else points to 127.0.0.1 would make a foreign page the server's own. With a token that gains nothing. */
+/** A name that another party points to 127.0.0.1 would make a foreign page the server's own. With a token that gains nothing. */
 function refuseForeignHost({ headers }: IncomingMessage, { token }: CodecServerSettings, host: string): void {
   const named = (headers.host ?? '').replace(/:\d+$/u, '').replace(/^\[|\]$/gu, '');
   if (token === null && named !== host && !isLoopback(named))

@@ -37,7 +37,7 @@ const fileSchema = z
     error: 'expected the id of one of the keys',
   });
 
-/** Reading by others, and writing by anybody but the owner. */
+/** Reading by others, and writing by any user but the owner. */
 const forbiddenMode = 0o027;
 
 /**

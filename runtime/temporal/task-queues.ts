@@ -11,7 +11,7 @@ export interface TaskQueue {
   of: keyof typeof types;
 }
 
-/** Who polls a queue, by the identities they gave Temporal; empty when nobody does. */
+/** Who polls a queue, by the identities they gave Temporal; empty when no worker does. */
 export async function readPollers(client: Client, { name, of }: TaskQueue): Promise<string[]> {
   const { pollers } = await client.workflowService.describeTaskQueue({
     namespace: client.options.namespace,

@@ -49,7 +49,7 @@ export function readTemporalSettings(
 ): TemporalSettings {
   const { connectionOptions, namespace } = loadConnectConfig(env);
   if (typeof connectionOptions.apiKey === 'string') registerSecret(connectionOptions.apiKey);
-  // The loader leaves what is not set as undefined; the connections tell that from a missing key.
+  // The loader leaves what is not set as undefined; the connections distinguish that from a missing key.
   const connection = Object.fromEntries(
     Object.entries(connectionOptions).filter(([, value]) => value !== undefined),
   ) as NativeConnectionOptions;
@@ -84,7 +84,7 @@ function loadConnectConfig(env: NodeJS.ProcessEnv): ReturnType<typeof loadClient
 export function openClient(settings: TemporalSettings): Client {
   const connection = Connection.lazy({
     ...(settings.connection as ConnectionOptions),
-    // No retries below those of whoever calls (docs/rules.md#retries); they would also hide what went wrong.
+    // No retries below those of the caller (docs/rules.md#retries); they would also hide what went wrong.
     interceptors: [],
     channelArgs: { 'grpc.initial_reconnect_backoff_ms': 200, 'grpc.max_reconnect_backoff_ms': maxReconnectMs },
   });
@@ -131,7 +131,7 @@ export async function expectAnswer(
   }
 }
 
-/** The failure to show when Temporal cannot be reached, whoever tried: names the address and the namespace. */
+/** The failure to show when Temporal cannot be reached: names the address and the namespace. */
 export function unreachable(
   { address, namespace }: Pick<TemporalSettings, 'address' | 'namespace'>,
   error: unknown,
@@ -148,7 +148,7 @@ export function unreachable(
   );
 }
 
-/** What went wrong, in the words of whoever knows most: the client wraps what gRPC said in a sentence that says nothing. */
+/** What went wrong, in the most specific message: the client wraps what gRPC said in a sentence that says nothing. */
 export function wordsOf(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   if (isGrpcDeadlineError(cause)) return 'no answer in time';

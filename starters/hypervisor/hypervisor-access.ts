@@ -1,5 +1,5 @@
 import type { MaintenanceMode } from '../../contracts/hypervisor/hypervisor.ts';
-import { nodeMarks } from '../../contracts/ids.ts';
+import { nodeMetadata } from '../../contracts/ids.ts';
 import type { KubernetesAccess } from '../command/kubernetes-access.ts';
 import { type HypervisorObject, type SpeakingNode, shownHypervisors, shownNodes } from './hypervisor-objects.ts';
 
@@ -47,6 +47,6 @@ export const hypervisorAccess = (kubernetes: Pick<KubernetesAccess, 'list' | 'ge
     kubernetes.patch(
       shownNodes,
       { name, resourceVersion },
-      { metadata: { labels: { [nodeMarks.lifecycle]: lifecycle } } },
+      { metadata: { labels: { [nodeMetadata.lifecycle]: lifecycle } } },
     ),
 });

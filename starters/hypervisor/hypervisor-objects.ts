@@ -5,7 +5,7 @@ import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
 import { hypervisorConditions } from '../../contracts/hypervisor/conditions.ts';
 import type { MaintenanceMode } from '../../contracts/hypervisor/hypervisor.ts';
 import { readDesired, readRecorded } from '../../contracts/hypervisor/read-hypervisor.ts';
-import { fieldManager, hypervisorAnnotations, nodeMarks } from '../../contracts/ids.ts';
+import { fieldManager, hypervisorAnnotations, nodeMetadata } from '../../contracts/ids.ts';
 import { hypervisorKind } from '../../contracts/kinds/hypervisor.ts';
 import { node } from '../../contracts/kinds/resources.ts';
 import { nearest } from '../../runtime/config/suggestion.ts';
@@ -119,8 +119,8 @@ const nodeSchema = z.object({
 export const shownNodes = typed(
   node,
   nodeSchema.transform(({ metadata: { name, uid, resourceVersion, labels = {} } }): SpeakingNode => {
-    const isHypervisor = labels[nodeMarks.virtDriver] !== undefined;
-    return { name, uid, resourceVersion, isHypervisor, lifecycle: labels[nodeMarks.lifecycle] ?? null };
+    const isHypervisor = labels[nodeMetadata.virtDriver] !== undefined;
+    return { name, uid, resourceVersion, isHypervisor, lifecycle: labels[nodeMetadata.lifecycle] ?? null };
   }),
 );
 

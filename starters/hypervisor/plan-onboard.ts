@@ -1,6 +1,6 @@
 import { findCondition } from '../../contracts/conditions.ts';
 import { hypervisorConditions, onboardingReasons } from '../../contracts/hypervisor/conditions.ts';
-import { hypervisorAnnotations, nodeMarks } from '../../contracts/ids.ts';
+import { hypervisorAnnotations, nodeMetadata } from '../../contracts/ids.ts';
 import type { HypervisorObject, SpeakingNode } from './hypervisor-objects.ts';
 import { nodeTerminates } from './hypervisor-objects.ts';
 import { describeLifecycle, isCurrent, lifecycleOf } from '../command/lifecycle-condition.ts';
@@ -48,7 +48,10 @@ export function planOnboard(
       kind: 'label',
       node,
       value: skips ? labels.skip : labels.test,
-      says: [`Label ${nodeMarks.lifecycle} of Node ${name} is set: tests are ${skips ? 'left out' : 'made'}.`, ...says],
+      says: [
+        `Label ${nodeMetadata.lifecycle} of Node ${name} is set: tests are ${skips ? 'left out' : 'made'}.`,
+        ...says,
+      ],
     };
   const what = hypervisor.lifecycleEnabled
     ? `The tests of ${name} are ${skips ? 'left out' : 'made'} from now on.`
@@ -66,16 +69,16 @@ function planFirst(node: SpeakingNode, skips: boolean): OnboardPlan {
   if (!isHypervisor)
     throw refused(
       `There is no Hypervisor ${name}, and its Node is none by its labels.`,
-      `\`kubectl label node ${name} ${nodeMarks.virtDriver}=kvm\` makes it one; then ask again.`,
+      `\`kubectl label node ${name} ${nodeMetadata.virtDriver}=kvm\` makes it one; then ask again.`,
     );
   const value = skips ? labels.skip : labels.test;
   const follows = 'drover makes its Hypervisor, and then onboards it.';
   if (lifecycle !== null && (lifecycle === labels.skip) === skips)
     return {
       kind: 'nothing',
-      says: [`Node ${name} has the label ${nodeMarks.lifecycle} already. ${follows} Nothing was changed.`],
+      says: [`Node ${name} has the label ${nodeMetadata.lifecycle} already. ${follows} Nothing was changed.`],
     };
-  return { kind: 'label', node, value, says: [`Label ${nodeMarks.lifecycle} of Node ${name} is set. ${follows}`] };
+  return { kind: 'label', node, value, says: [`Label ${nodeMetadata.lifecycle} of Node ${name} is set. ${follows}`] };
 }
 
 /** What drover took over from a Node that says it no more is not taken back from a person who says it. */

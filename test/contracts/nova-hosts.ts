@@ -63,7 +63,7 @@ export function describeDeadHosts(test: ContractTest): void {
       const { id: serviceId } = await serviceOf(nova, 'node-2');
       const reason = /answered 400 .*Unable to force up host node-2 as `done` evacuation migration records remain/u;
       await expect(nova.updateService(serviceId, { forcedDown: false }, never)).rejects.toMatchObject({
-        type: 'EvacuationsUnsettled',
+        type: 'EvacuatedGuestsRemain',
         message: expect.stringMatching(reason),
       });
       await counterpart.fleet.start('node-2');

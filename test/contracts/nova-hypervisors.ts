@@ -207,7 +207,7 @@ export function describeHypervisorActivities(test: ContractTest): void {
     });
 
     await expect(drover.ensureForcedDown({ host, forcedDown: false, proof: proofOf('restart') })).rejects.toMatchObject(
-      { type: 'EvacuationsUnsettled' },
+      { type: 'EvacuatedGuestsRemain' },
     );
     await counterpart.fleet.start(host);
     const up = await until('nova-compute to have dropped the guests', deadlineMs, () =>

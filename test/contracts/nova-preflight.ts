@@ -20,7 +20,7 @@ const preflight = async (
     hypervisor: 'node-1',
     evictionUid: 'own',
   });
-  return obstacles.map(({ id }) => id).filter((id) => id !== 'AgentFactsMissing');
+  return obstacles.map(({ id }) => id).filter((id) => id !== 'AgentReportMissing');
 };
 
 const ids = (code: string, ...servers: Server[]): string[] => servers.map(({ id }) => `${code}/${id}`);
@@ -38,7 +38,7 @@ export function describePreflights(test: ContractTest): void {
       evictionUid: 'own',
     });
     expect(host.instances).toHaveLength(3);
-    expect(obstacles).toMatchObject([{ id: 'AgentFactsMissing', instanceId: null }]);
+    expect(obstacles).toMatchObject([{ id: 'AgentReportMissing', instanceId: null }]);
   });
 
   test('a preflight names states and locks', async (counterpart) => {
@@ -95,9 +95,9 @@ export function describePreflights(test: ContractTest): void {
       (await openActivities(counterpart).preflightEviction({ hypervisor: at!, evictionUid: 'own' })).obstacles.map(
         ({ id }) => id,
       );
-    expect(await look()).toEqual(['AgentFactsMissing']);
+    expect(await look()).toEqual(['AgentReportMissing']);
     await changeService(counterpart.admin, other, { status: 'disabled', disabled_reason: 'test' });
-    expect(await look()).toEqual(['AgentFactsMissing', `NoValidTarget/${pinned.id}`]);
+    expect(await look()).toEqual(['AgentReportMissing', `NoValidTarget/${pinned.id}`]);
   });
 
   test('a preflight says when the whole set does not fit, or there is nowhere to go at all', async (counterpart) => {
@@ -121,7 +121,7 @@ export function describePreflights(test: ContractTest): void {
       hypervisor: 'node-1',
       evictionUid: 'own',
     });
-    expect(obstacles.map(({ id }) => id)).toEqual(['AgentFactsMissing', 'CapacityShort']);
+    expect(obstacles.map(({ id }) => id)).toEqual(['AgentReportMissing', 'CapacityShort']);
     expect(obstacles[1]?.message).toMatch(/1 of 2 servers do not fit on the 1 possible targets/u);
     await changeService(counterpart.admin, 'node-2', { status: 'disabled', disabled_reason: 'test' });
     expect(await preflight(counterpart)).toEqual(['NoTargets']);

@@ -1,5 +1,5 @@
 import { labClock } from '../../lab/clock.ts';
-import { annotations, driftScheduleId, nodeMarks, workflowTypes } from '../../contracts/ids.ts';
+import { annotations, driftScheduleId, nodeMetadata, workflowTypes } from '../../contracts/ids.ts';
 import { reportAgentFacts } from '../../lab/hypervisors.ts';
 import { changeService } from '../../lab/openstack/hosts.ts';
 import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
@@ -263,7 +263,12 @@ export const hypervisorScenarios: readonly Scenario[] = [
     async start({ fixture, hostOf }) {
       const path = resourcePath('v1', 'nodes', { name: hostOf('A') });
       await fixture.environment.api.request(
-        { method: 'PATCH', patchType: 'merge', path, body: { metadata: { labels: { [nodeMarks.lifecycle]: null } } } },
+        {
+          method: 'PATCH',
+          patchType: 'merge',
+          path,
+          body: { metadata: { labels: { [nodeMetadata.lifecycle]: null } } },
+        },
         AbortSignal.timeout(20_000),
       );
     },

@@ -1,4 +1,4 @@
-import { hypervisorId, nodeMarks } from '../../contracts/ids.ts';
+import { hypervisorId, nodeMetadata } from '../../contracts/ids.ts';
 import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
 import type { BridgeOptions, TestBridge } from './bridge-base.ts';
 import { type BridgeWorld, openBridgeWorld } from './bridge-world.ts';
@@ -17,7 +17,7 @@ afterAll(() => world?.close(), 60_000);
 let hosts = 0;
 const newHost = (): string => `host-${(hosts += 1)}`;
 
-const isHypervisor = { [nodeMarks.virtDriver]: 'libvirt' };
+const isHypervisor = { [nodeMetadata.virtDriver]: 'libvirt' };
 const bothOn: BridgeOptions['settings'] = {
   modes: { Eviction: 'act', Hypervisor: 'act', VirtualMachine: 'off', VirtualMachineSetResourcePolicy: 'off' },
 };
@@ -120,11 +120,11 @@ test('of a Node, what decisions read is told, heartbeats and the rest are not', 
   );
   await tellsNext(
     host,
-    () => patchNode(host, { metadata: { annotations: { [nodeMarks.aggregates]: 'a' } } }),
+    () => patchNode(host, { metadata: { annotations: { [nodeMetadata.aggregates]: 'a' } } }),
     'annotations',
   );
-  await tellsNext(host, () => patchNode(host, { metadata: { labels: { [nodeMarks.lifecycle]: '' } } }), 'labels');
-  await tellsNext(host, () => patchNode(host, { metadata: { labels: { [nodeMarks.virtDriver]: null } } }), 'labels');
+  await tellsNext(host, () => patchNode(host, { metadata: { labels: { [nodeMetadata.lifecycle]: '' } } }), 'labels');
+  await tellsNext(host, () => patchNode(host, { metadata: { labels: { [nodeMetadata.virtDriver]: null } } }), 'labels');
   expect(new Set((await told(host)).map(({ runId }) => runId)).size).toBe(1);
 });
 

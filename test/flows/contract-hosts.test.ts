@@ -67,7 +67,7 @@ describeWithPackages('Open vSwitch', () => {
 
   test('a certificate that is for another name is not trusted', async () => {
     expect(await check(subject.hostOf('node-1').ssl.replace('127.0.0.1', 'localhost'))).toMatchObject([
-      { code: 'CertificateNotTrusted', seen: expect.stringMatching(/its certificate is for another name/u) },
+      { code: 'CertificateNotTrusted', observed: expect.stringMatching(/its certificate is for another name/u) },
       { outcome: 'skipped' },
     ]);
   });
@@ -200,7 +200,7 @@ describeWithPackages('Ceph', () => {
         expect(await check(ca)).toMatchObject([
           {
             code: 'CertificateNotTrusted',
-            seen: expect.stringMatching(/its certificate is not trusted; check the ca of the dashboard/u),
+            observed: expect.stringMatching(/its certificate is not trusted; check the ca of the dashboard/u),
           },
           { outcome: 'skipped' },
         ]);

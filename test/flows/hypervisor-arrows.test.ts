@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { findCondition } from '../../contracts/conditions.ts';
 import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
 import { hypervisorConditions } from '../../contracts/hypervisor/conditions.ts';
-import { annotations, hypervisorAnnotations, hypervisorId, nodeMarks, workflowTypes } from '../../contracts/ids.ts';
+import { annotations, hypervisorAnnotations, hypervisorId, nodeMetadata, workflowTypes } from '../../contracts/ids.ts';
 import { labClock } from '../../lab/clock.ts';
 import { createAggregate, findResourceProvider, findService, listServices } from '../../lab/openstack/hosts.ts';
 import { checkInvariants } from '../invariants.ts';
@@ -83,7 +83,7 @@ test(
     const [guest] = await world.seed([{ name: 'on-updated', host: updated }]);
     // A cordon alone is a person's.
     await scene.changeNode(updated, { spec: { unschedulable: true } });
-    await scene.changeNode(updated, { metadata: { labels: { [nodeMarks.selectedForUpdate]: 'true' } } });
+    await scene.changeNode(updated, { metadata: { labels: { [nodeMetadata.selectedForUpdate]: 'true' } } });
     const empty = await scene.untilCondition(
       updated,
       hypervisorConditions.lifecycle,
@@ -104,7 +104,7 @@ test(
     await scene.reportNode(updated, { ready: 'Unknown' });
     await scene.reportNode(updated, { bootId: 'boot-2' });
     await scene.changeNode(updated, {
-      metadata: { labels: { [nodeMarks.selectedForUpdate]: null, [nodeMarks.updateResult]: 'successful' } },
+      metadata: { labels: { [nodeMetadata.selectedForUpdate]: null, [nodeMetadata.updateResult]: 'successful' } },
       spec: { unschedulable: null },
     });
     const back = await scene.untilState(updated, 'Active');
@@ -119,7 +119,7 @@ test(
 test(
   'Active → Aborted → Onboarding → Active: the status is reset, the cause is named, it is mended, the status is reset again',
   async () => {
-    await scene.changeNode(updated, { metadata: { annotations: { [nodeMarks.aggregates]: 'fast,later' } } });
+    await scene.changeNode(updated, { metadata: { annotations: { [nodeMetadata.aggregates]: 'fast,later' } } });
     await scene.untilCondition(updated, hypervisorConditions.aggregatesUpdated, 'Failed', /later/u);
     await scene.untilRunClosed(updated);
     await scene.clearCondition(updated, hypervisorConditions.onboarding);
@@ -151,13 +151,15 @@ test(
       });
     await scene.changeNode(updated, { metadata: { labels: { [buildingBlock]: 'bb-1' } } });
     await untilSpec('the label to be copied', ({ metadata }) => metadata.labels?.[buildingBlock] === 'bb-1');
-    await scene.changeNode(updated, { metadata: { labels: { [buildingBlock]: null, [nodeMarks.lifecycle]: null } } });
+    await scene.changeNode(updated, {
+      metadata: { labels: { [buildingBlock]: null, [nodeMetadata.lifecycle]: null } },
+    });
     await untilSpec(
       'both to be taken back',
       ({ metadata, spec }) =>
         metadata.labels?.[buildingBlock] === undefined && spec?.lifecycleEnabled === false && !spec.skipTests,
     );
-    await scene.changeNode(updated, { metadata: { labels: { [nodeMarks.lifecycle]: 'skip-tests' } } });
+    await scene.changeNode(updated, { metadata: { labels: { [nodeMetadata.lifecycle]: 'skip-tests' } } });
     await untilSpec(
       'the lifecycle to be driven again',
       ({ spec }) => spec?.lifecycleEnabled === true && spec.skipTests,

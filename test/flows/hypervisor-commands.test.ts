@@ -1,6 +1,6 @@
 import { findCondition } from '../../contracts/conditions.ts';
 import { hypervisorConditions } from '../../contracts/hypervisor/conditions.ts';
-import { nodeMarks } from '../../contracts/ids.ts';
+import { nodeMetadata } from '../../contracts/ids.ts';
 import type { CommandEnd } from '../../lab/kubectl.ts';
 import { createAggregate } from '../../lab/openstack/hosts.ts';
 import type { EvictionDescription } from '../../starters/eviction/eviction-description.ts';
@@ -63,7 +63,7 @@ test(
     // Whatever it passes through is told with its time; how much of that is seen depends on the machine.
     expect(stderr).toMatch(/^\d{4}-\S+Z \S/mu);
     // What the Node says of something else is taken over, and what it does not say stays.
-    await world.kubectl(['annotate', 'node', host, `${nodeMarks.customTraits}=CUSTOM_COMMANDS`]);
+    await world.kubectl(['annotate', 'node', host, `${nodeMetadata.customTraits}=CUSTOM_COMMANDS`]);
     await until('the traits to be taken over', 60_000, async () =>
       (await scene.read(host))?.spec?.customTraits?.includes('CUSTOM_COMMANDS') ? true : 'not yet',
     );
@@ -76,7 +76,7 @@ test(
 test(
   'a Node that speaks of the lifecycle is what onboard changes',
   async () => {
-    await world.kubectl(['label', 'node', host, `${nodeMarks.lifecycle}=yes`]);
+    await world.kubectl(['label', 'node', host, `${nodeMetadata.lifecycle}=yes`]);
     await until('the Node to be heard', 60_000, async () =>
       (await scene.read(host))?.spec?.skipTests === false ? true : 'not yet',
     );
@@ -86,7 +86,7 @@ test(
     const node = JSON.parse(await world.kubectl(['get', 'node', host, '-o', 'json'])) as {
       metadata: { labels: object };
     };
-    expect(node.metadata.labels).toMatchObject({ [nodeMarks.lifecycle]: 'skip-tests' });
+    expect(node.metadata.labels).toMatchObject({ [nodeMetadata.lifecycle]: 'skip-tests' });
     expect((await scene.read(host))?.spec).toMatchObject({ lifecycleEnabled: true, skipTests: true });
   },
   limitMs,

@@ -3,7 +3,7 @@ import { findCondition } from '../../contracts/conditions.ts';
 import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
 import { hypervisorSchema } from '../../contracts/crds/hypervisor.ts';
 import { hypervisorConditions } from '../../contracts/hypervisor/conditions.ts';
-import { hypervisorId, nodeMarks } from '../../contracts/ids.ts';
+import { hypervisorId, nodeMetadata } from '../../contracts/ids.ts';
 import type { AgentFacts } from '../../lab/hypervisors.ts';
 import { reportAgentFacts, testAggregate } from '../../lab/hypervisors.ts';
 import { createAggregate } from '../../lab/openstack/hosts.ts';
@@ -63,14 +63,14 @@ export const nodeManifest = (
   metadata: {
     name,
     labels: {
-      [nodeMarks.virtDriver]: 'kvm',
-      [nodeMarks.zone]: zone,
+      [nodeMetadata.virtDriver]: 'kvm',
+      [nodeMetadata.zone]: zone,
       'kubernetes.io/hostname': name,
-      ...(lifecycle !== null && { [nodeMarks.lifecycle]: lifecycle }),
+      ...(lifecycle !== null && { [nodeMetadata.lifecycle]: lifecycle }),
     },
     annotations: {
-      ...(aggregates.length > 0 && { [nodeMarks.aggregates]: aggregates.join(',') }),
-      ...(customTraits.length > 0 && { [nodeMarks.customTraits]: customTraits.join(',') }),
+      ...(aggregates.length > 0 && { [nodeMetadata.aggregates]: aggregates.join(',') }),
+      ...(customTraits.length > 0 && { [nodeMetadata.customTraits]: customTraits.join(',') }),
     },
   },
 });

@@ -1,7 +1,7 @@
 import { findCondition } from '../../contracts/conditions.ts';
 import { hypervisorConditions } from '../../contracts/hypervisor/conditions.ts';
 import type { HypervisorProgress } from '../../contracts/hypervisor/hypervisor.ts';
-import { hypervisorId, nodeMarks } from '../../contracts/ids.ts';
+import { hypervisorId, nodeMetadata } from '../../contracts/ids.ts';
 import { findService } from '../../lab/openstack/hosts.ts';
 import { checkInvariants } from '../invariants.ts';
 import type { HypervisorScene } from './hypervisor-scene.ts';
@@ -83,7 +83,7 @@ test(
       await world.drover.restart('bridge');
     };
     const traits = (value: string): Promise<string> =>
-      world.kubectl(['annotate', 'node', host, `${nodeMarks.customTraits}=${value}`, '--overwrite']);
+      world.kubectl(['annotate', 'node', host, `${nodeMetadata.customTraits}=${value}`, '--overwrite']);
     await restarted(() => world.kubectl(['annotate', 'node', host, 'example.com/note=of-no-concern', '--overwrite']));
     await restarted(() => traits('CUSTOM_DROVER_OTHER'));
     await until('the trait of the Node', 60_000, async () => {
@@ -99,13 +99,13 @@ test(
 test(
   'an aggregate that does not exist is named, and waited for where people look',
   async () => {
-    await world.kubectl(['annotate', 'node', host, `${nodeMarks.aggregates}=fast,nowhere`, '--overwrite']);
+    await world.kubectl(['annotate', 'node', host, `${nodeMetadata.aggregates}=fast,nowhere`, '--overwrite']);
     const { status } = await scene.untilCondition(host, hypervisorConditions.aggregatesUpdated, 'Failed', /nowhere/u);
     expect(findCondition(status?.conditions, hypervisorConditions.aggregatesUpdated)).toMatchObject({
       status: 'False',
     });
     expect(await scene.aggregatesOf(host)).toContain('fast');
-    await world.kubectl(['annotate', 'node', host, `${nodeMarks.aggregates}=fast`, '--overwrite']);
+    await world.kubectl(['annotate', 'node', host, `${nodeMetadata.aggregates}=fast`, '--overwrite']);
     await scene.untilState(host, 'Active');
     const progress = await world.client.workflow.getHandle(hypervisorId(host)).query<HypervisorProgress>('progress');
     expect(progress).toMatchObject({ object: `Hypervisor ${host}`, reason: 'Active' });

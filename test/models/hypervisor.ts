@@ -245,7 +245,7 @@ function take(world: World, step: HypervisorStep): void {
             name: `Check.${check}`,
             outcome: world.testsFail ? ('failed' as const) : ('passed' as const),
             expectation: 'it to work',
-            seen: 'something',
+            observed: 'something',
             code: world.testsFail ? ('NovaUnavailable' as const) : null,
             durationMs: 1,
           },

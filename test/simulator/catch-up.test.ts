@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 
 import { observeKubernetes } from '../../activities/kubernetes/hypervisor/observe-kubernetes.ts';
 import { readVirtualMachine } from '../../activities/kubernetes/virtual-machine/read-virtual-machine.ts';
-import { fieldManager, hypervisorId, nodeMarks, virtualMachineId } from '../../contracts/ids.ts';
+import { fieldManager, hypervisorId, nodeMetadata, virtualMachineId } from '../../contracts/ids.ts';
 import { digestMemo } from '../../contracts/runs.ts';
 import { virtualMachineConfig, virtualMachineSettings } from '../../runtime/config/virtual-machine-config.ts';
 import { openObjects } from '../../runtime/kubernetes/objects.ts';
@@ -213,7 +213,7 @@ beforeAll(async () => {
     await reconciled(vmPath(index, 'status'));
   }
   for (const index of all(hosts)) {
-    const labels = { [nodeMarks.virtDriver]: 'libvirt' };
+    const labels = { [nodeMetadata.virtDriver]: 'libvirt' };
     const metadata = { name: nameOfHost(index) };
     await post('v1', 'nodes', { apiVersion: 'v1', kind: 'Node', metadata: { ...metadata, labels } });
     await post(kvm, 'hypervisors', { apiVersion: kvm, kind: 'Hypervisor', metadata, spec: {} });

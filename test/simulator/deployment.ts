@@ -11,7 +11,7 @@ import type { OpenStackSettings } from '../../runtime/config/openstack-settings.
 import type { VcenterSettings } from '../../runtime/config/vsphere-settings.ts';
 import { composeQueues } from '../../workers/queues.ts';
 import type { SharedSystems } from '../../workers/systems.ts';
-import { startStandingRuns } from '../../workers/standing-runs.ts';
+import { startSystemWorkflows } from '../../workers/system-workflows.ts';
 import { createFakeHosts, type FakeHosts } from '../fakes/hosts/hosts.ts';
 import { createFakeKubernetes, type FakeKubernetes } from '../fakes/kubernetes/fake-kubernetes.ts';
 import { createFakeOpenStack, type FakeOpenStack } from '../fakes/openstack/fake-openstack.ts';
@@ -121,7 +121,7 @@ export function deploy({
       };
       const session = openstack?.openSession(cloud) ?? null;
       const { queues } = composeQueues(shared, session === null ? null : { openstack: session }, vcenters);
-      startStandingRuns(shared, session?.region ?? null, vcenters);
+      startSystemWorkflows(shared, session?.region ?? null, vcenters);
       const tools: MutationTools = {
         clock,
         activities: Object.assign({}, ...queues.map(({ activities }) => activities)) as Record<string, AnyActivity>,

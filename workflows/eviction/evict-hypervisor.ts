@@ -76,7 +76,7 @@ export async function evictHypervisor(input: EvictionInput, carried?: EvictionSt
         inbox.run = ended;
         await finishHandlers(inbox);
         if (opened.kind === 'handedOver') return handedOver(hypervisor, opened);
-        // No await since this was read: what came before it was seen by the activity, what comes now makes another round.
+        // No await since this was read: what came before it was observed by the activity, what comes now makes another round.
         if (inbox.changed) continue;
         if (failure !== null) throw failure;
         return result ?? nothingToDo(hypervisor);

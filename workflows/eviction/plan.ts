@@ -66,7 +66,7 @@ export function planRun(state: EvictionState, situation: RunSituation, nowMs: nu
 
 /**
  * What is tried beside the steps says itself when it works again. The problem of a step is over when the plan does not take the step again
- * at its time, because the run is paused or waits for something else; unless a move has begun since, whose end will tell.
+ * at its time, because the run is paused or waits for something else; unless a move has begun since, whose end will show it.
  */
 function isProblemOver(
   state: EvictionState,
@@ -134,7 +134,9 @@ export function planEviction(state: EvictionState, nowMs: number): EvictionPlan 
 function planObservation(state: EvictionState): EvictionPlan {
   const moving = inState(state, 'moving').length;
   if (moving > 0) return wait(state.phase, 'InFlight', `${moving} in flight to end, and then only observe`);
-  const message = hasChanged(state) ? `Observed only, from here on: ${describeRest(state)}` : describeIntent(state);
+  const message = hasChanged(state)
+    ? `Observed only, from here on: ${describeRemaining(state)}`
+    : describeIntent(state);
   return done('blocked', 'Observed', message);
 }
 
@@ -212,7 +214,7 @@ function planVerification(state: EvictionState, nowMs: number): EvictionPlan {
   const observe = (summary: string): EvictionPlan => one(state, { kind: 'observeHost', summary, phase: 'Verifying' });
   const lastChangeMs = Math.max(0, ...tracked(state).map(({ sinceMs }) => sinceMs));
   if (host === null || observedAtMs < lastChangeMs) return observe('Observe whether the host is empty');
-  if (inState(state, 'blocked', 'skipped').length > 0) return done('blocked', 'Failed', describeRest(state));
+  if (inState(state, 'blocked', 'skipped').length > 0) return done('blocked', 'Failed', describeRemaining(state));
   const observeAgainAtMs = observedAtMs + settings.emptyRecheckMs;
   const observeOrWait = (message: string): EvictionPlan =>
     nowMs >= observeAgainAtMs
@@ -227,7 +229,7 @@ function planVerification(state: EvictionState, nowMs: number): EvictionPlan {
   }
   if (observedAtMs - emptySinceMs < settings.emptyRecheckMs)
     return observeOrWait('the host to be observed empty a second time');
-  return done('reconciled', 'Succeeded', describeRest(state));
+  return done('reconciled', 'Succeeded', describeRemaining(state));
 }
 
 function planStop(state: EvictionState, stop: NonNullable<EvictionState['stop']>, nowMs: number): EvictionPlan {
@@ -240,14 +242,14 @@ function planStop(state: EvictionState, stop: NonNullable<EvictionState['stop']>
   }
   if (stop.reEnable && state.reEnabled === null && state.host?.service.status === 'disabled')
     return waitOut(state, nowMs) ?? one(state, { kind: 'enableService', summary: enableSummary(state) });
-  return done('blocked', 'Stopped', describeRest(state));
+  return done('blocked', 'Stopped', describeRemaining(state));
 }
 
 export const enableSummary = ({ desired }: EvictionState): string =>
   `Enable the compute service of ${desired.hypervisor} again`;
 
 /** The figures of an eviction in one sentence. */
-export function describeRest(state: EvictionState): string {
+export function describeRemaining(state: EvictionState): string {
   const all = tracked(state).length;
   const gone = inState(state, 'moved', 'gone').length;
   const rest = [

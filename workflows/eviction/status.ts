@@ -7,7 +7,7 @@ import type {
   InstanceState,
   Obstacle,
 } from '../../contracts/eviction/eviction.ts';
-import { describeRest, parallelismOf } from './plan.ts';
+import { describeRemaining, parallelismOf } from './plan.ts';
 import {
   acceptedObstacles,
   type End,
@@ -48,8 +48,8 @@ function evicting(state: EvictionState, waitingFor: string | null): ConditionUpd
       reason === evictingReasons.preflightFailed ? '' : nameSome(inState(state, 'blocked'), describeBlocked);
     return { type, status: 'False', reason, message: blocked === '' ? message : `${message}. ${blocked}` };
   }
-  const figures = state.host === null ? `${state.phase} ${state.desired.hypervisor}` : describeRest(state);
-  // A problem is told at once, not only when the run has come to wait for its end.
+  const figures = state.host === null ? `${state.phase} ${state.desired.hypervisor}` : describeRemaining(state);
+  // A problem is shown at once, not only when the run has come to wait for its end.
   const problem = state.stop === null ? state.problem : null;
   const waits = problem !== null ? `. ${problem.message}` : waitingFor === null ? '' : `. Waiting for ${waitingFor}`;
   const { stopping, paused, running } = evictingReasons;
@@ -234,12 +234,12 @@ export function estimateMs(state: EvictionState, nowMs: number): number | null {
 export function describeDetails(progress: EvictionProgress, endMessage: string | null): string {
   const { counts, phase, waitingFor, window } = progress;
   const headline = endMessage ?? `${phase}: ${counts.done} of ${counts.total} servers have left ${progress.hypervisor}`;
-  const facts = [
+  const properties = [
     waitingFor === null || endMessage !== null ? null : `Waiting for ${waitingFor}`,
     progress.deadline === null ? null : `Deadline ${progress.deadline}`,
     progress.paused === null ? null : `Paused ${progress.paused}`,
     `${window.using} of ${Math.min(window.parallelism, window.allowance)} slots in use`,
-  ].filter((fact) => fact !== null);
+  ].filter((property) => property !== null);
   const open = progress.obstacles.filter(({ accepted }) => !accepted);
   const obstacles =
     open.length === 0 ? [] : ['', ...open.slice(0, 20).map(({ id, message }) => `- \`${id}\`: ${cell(message)}`)];
@@ -251,7 +251,7 @@ export function describeDetails(progress: EvictionProgress, endMessage: string |
     table.length === 0
       ? []
       : ['', '| instance | state | attempt | progress | target | remark |', '|---|---|---|---|---|---|'];
-  return [`**${headline}**`, '', facts.join(' · '), ...obstacles, ...header, ...table].join('\n');
+  return [`**${headline}**`, '', properties.join(' · '), ...obstacles, ...header, ...table].join('\n');
 }
 
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');

@@ -296,7 +296,7 @@ function newEviction(context: Context, mode: Exclude<MaintenanceMode, ''>): NewE
   };
 }
 
-/** The hypervisor's name, as upstream; where an Eviction of another party has it, one that tells what it is for. */
+/** The hypervisor's name, as upstream; where an Eviction of another party has it, one that says what it is for. */
 function freeName({ desired, observed }: Context, mode: MaintenanceMode): string {
   const taken = new Set(observed.evictions.map(({ name }) => name));
   const free = (name: string, next: number): string =>

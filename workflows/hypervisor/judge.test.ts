@@ -1,5 +1,5 @@
 import type { ObservedNode } from '../../contracts/hypervisor/hypervisor.ts';
-import { nodeMarks } from '../../contracts/ids.ts';
+import { nodeMetadata } from '../../contracts/ids.ts';
 import { beginMs, minute, nodeOf, settings } from '../../test/fixtures/workflows/hypervisor.ts';
 import { judgeDeadline, judgeRollingUpdate } from './judge.ts';
 
@@ -41,7 +41,7 @@ describe('by when a host has to be empty', () => {
 });
 
 describe('an update of the Node in place', () => {
-  const { selectedForUpdate, updateResult } = nodeMarks;
+  const { selectedForUpdate, updateResult } = nodeMetadata;
   const marked = (more: Partial<ObservedNode> = {}): ObservedNode =>
     nodeOf({ cordoned: true, labels: { ...nodeOf().labels, [selectedForUpdate]: 'true' }, ...more });
   const resulted = (result: string, more: Partial<ObservedNode> = {}): ObservedNode =>

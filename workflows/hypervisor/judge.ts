@@ -9,7 +9,7 @@ import type {
   NovaHost,
   ObservedNode,
 } from '../../contracts/hypervisor/hypervisor.ts';
-import { maintenanceReasonPrefix, nodeMarks, replacedMaintenanceReasonPrefix } from '../../contracts/ids.ts';
+import { maintenanceReasonPrefix, nodeMetadata, replacedMaintenanceReasonPrefix } from '../../contracts/ids.ts';
 
 /** What an observation means: the rules that several planners share. All pure. */
 
@@ -92,7 +92,7 @@ export function remainsOn({ servers, migrations, unconfirmedResizes, allocations
 /** By when a host has to be empty, as machine-controller-manager then takes the machine away whatever is on it. Unix ms. */
 export interface Deadline {
   atMs: number;
-  /** Past this, an operator is told. */
+  /** Past this, an operator is warned. */
   halfAtMs: number;
 }
 
@@ -121,7 +121,7 @@ export function judgeDeadline(
 export type RollingUpdate =
   /** None that concerns the host. */
   | 'none'
-  /** It is this Node's turn: cordoned, and marked for the update. The host has to be empty before it reboots. */
+  /** This Node is being updated: cordoned, and selected for the update. The host has to be empty before it reboots. */
   | 'begun'
   /** It is over, and nothing says that it went well. */
   | 'failed'
@@ -140,10 +140,11 @@ const failed = 'UpdateFailed';
  */
 export function judgeRollingUpdate(node: ObservedNode | null, begunBootId: string | null): RollingUpdate {
   if (node === null || node.terminatingSinceMs !== null || node.deletedAtMs !== null) return 'none';
-  const result = node.labels[nodeMarks.updateResult];
+  const result = node.labels[nodeMetadata.updateResult];
   if (result === 'failed' || node.inPlaceUpdate === failed) return 'failed';
   if (begunBootId !== null && node.ready && !node.cordoned && node.bootId !== begunBootId) return 'ended';
   if (result !== undefined) return 'none';
-  const isMarked = node.labels[nodeMarks.selectedForUpdate] !== undefined || chosen.includes(node.inPlaceUpdate ?? '');
-  return node.cordoned && isMarked ? 'begun' : 'none';
+  const isSelected =
+    node.labels[nodeMetadata.selectedForUpdate] !== undefined || chosen.includes(node.inPlaceUpdate ?? '');
+  return node.cordoned && isSelected ? 'begun' : 'none';
 }

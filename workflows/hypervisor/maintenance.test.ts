@@ -4,7 +4,7 @@ import type {
   HypervisorSettings,
   MaintenanceMode,
 } from '../../contracts/hypervisor/hypervisor.ts';
-import { nodeMarks } from '../../contracts/ids.ts';
+import { nodeMetadata } from '../../contracts/ids.ts';
 import { shown } from '../../test/fixtures/workflows/hypervisor-plans.ts';
 import {
   aggregatesWith,
@@ -16,16 +16,16 @@ import {
   ownEvictionOf,
   providerOf,
 } from '../../test/fixtures/workflows/hypervisor.ts';
-import { beginRollingUpdate, forgetRollingUpdate, planActive, planMaintenance } from './maintenance.ts';
+import { beginRollingUpdate, clearRollingUpdate, planActive, planMaintenance } from './maintenance.ts';
 import { execute } from './types.ts';
 import type { Draft } from './types.ts';
 
 describe('into maintenance', () => {
   type Mode = Exclude<MaintenanceMode, '' | 'termination'>;
-  const updating = nodeOf({ cordoned: true, labels: { ...nodeOf().labels, [nodeMarks.selectedForUpdate]: 'true' } });
+  const updating = nodeOf({ cordoned: true, labels: { ...nodeOf().labels, [nodeMetadata.selectedForUpdate]: 'true' } });
   const empty = { nova: disabledFor('drover: maintenance'), evictions: [ownEvictionOf('succeeded')] };
   const clear = 'execute patch [{"annotations":{"drover.dev/rolling-update":null},"spec":{"maintenance":""}}]';
-  const failed = nodeOf({ cordoned: true, labels: { ...nodeOf().labels, [nodeMarks.updateResult]: 'failed' } });
+  const failed = nodeOf({ cordoned: true, labels: { ...nodeOf().labels, [nodeMetadata.updateResult]: 'failed' } });
 
   const rows: [
     why: string,
@@ -161,7 +161,7 @@ describe('into maintenance', () => {
       ['there is none', {}, {}, 'nothing'],
     ],
   )('%s', (_why, desired, observed, plan) => {
-    expect(step(forgetRollingUpdate(contextOf(desired, observed)))).toBe(plan);
+    expect(step(clearRollingUpdate(contextOf(desired, observed)))).toBe(plan);
   });
 });
 

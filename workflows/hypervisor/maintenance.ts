@@ -68,15 +68,15 @@ export function beginRollingUpdate({ desired, observed }: Context): Draft | null
   };
 }
 
-/** A maintenance for an update that a user has ended: the next `auto` may be another one. Null: there is nothing to forget. */
-export function forgetRollingUpdate({ desired, observed }: Context): Draft | null {
+/** A maintenance for an update that a user has ended: the next `auto` may be another one. Null: there is nothing to clear. */
+export function clearRollingUpdate({ desired, observed }: Context): Draft | null {
   const { name, maintenance, rollingUpdateBootId } = desired;
   if (rollingUpdateBootId === null || maintenance !== '' || judgeRollingUpdate(observed.node, null) === 'begun')
     return null;
   return {
     kind: 'patchHypervisor',
     patches: [{ annotations: { [hypervisorAnnotations.rollingUpdate]: null } }],
-    summary: `Forget the update of Node ${name}, whose maintenance is over`,
+    summary: `Clear the update of Node ${name}, whose maintenance is over`,
   };
 }
 

@@ -2,7 +2,7 @@ import type { ConditionUpdate } from '../../contracts/conditions.ts';
 import type { AggregateChange } from '../../contracts/hypervisor/activities.ts';
 import { aggregatesReasons, hypervisorConditions } from '../../contracts/hypervisor/conditions.ts';
 import type { ObservedAggregate } from '../../contracts/hypervisor/hypervisor.ts';
-import { nodeMarks } from '../../contracts/ids.ts';
+import { nodeMetadata } from '../../contracts/ids.ts';
 import { isEmptied } from './emptying.ts';
 import { isReturning, modeOf, onboardingOf } from './judge.ts';
 import { planTraits } from './traits.ts';
@@ -124,7 +124,8 @@ export function wantAggregates(context: Context): WantedAggregates {
 }
 
 /** The host's zone: the Hypervisor has its Node's label. */
-export const zoneOf = ({ desired }: Pick<Context, 'desired'>): string | null => desired.labels[nodeMarks.zone] || null;
+export const zoneOf = ({ desired }: Pick<Context, 'desired'>): string | null =>
+  desired.labels[nodeMetadata.zone] || null;
 
 /** Nova's scheduler lets only the projects named there onto the hosts of an aggregate; several keys may begin so. */
 const tenantKey = 'filter_tenant_id';

@@ -1,9 +1,9 @@
 import type { DesiredHypervisor, HypervisorPatch, ObservedNode } from '../../contracts/hypervisor/hypervisor.ts';
-import { nodeMarks } from '../../contracts/ids.ts';
+import { nodeMetadata } from '../../contracts/ids.ts';
 import { beginMs, desiredOf, nodeOf } from '../../test/fixtures/workflows/hypervisor.ts';
 import { mapNode, newHypervisor } from './node.ts';
 
-const { virtDriver, lifecycle, zone, aggregates, customTraits } = nodeMarks;
+const { virtDriver, lifecycle, zone, aggregates, customTraits } = nodeMetadata;
 const without = (key: string): Record<string, string> =>
   Object.fromEntries(Object.entries(nodeOf().labels).filter(([known]) => known !== key));
 const memory = ['label:kubernetes.io/hostname', `label:${zone}`];

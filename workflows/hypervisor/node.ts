@@ -1,4 +1,4 @@
-import { copiedLabels, hypervisorAnnotations, nodeMarks } from '../../contracts/ids.ts';
+import { copiedLabels, hypervisorAnnotations, nodeMetadata } from '../../contracts/ids.ts';
 import type {
   DesiredHypervisor,
   HypervisorPatch,
@@ -19,11 +19,11 @@ type Asked = Partial<Pick<HypervisorSpec, 'lifecycleEnabled' | 'skipTests' | 'ag
 
 function askedBy({ labels, annotations }: ObservedNode): Asked {
   // Without it the Node is no hypervisor, so nothing that it says counts.
-  if (labels[nodeMarks.virtDriver] === undefined) return {};
-  const lifecycle = labels[nodeMarks.lifecycle];
-  const zone = labels[nodeMarks.zone];
-  const aggregates = listOf(annotations[nodeMarks.aggregates]);
-  const customTraits = listOf(annotations[nodeMarks.customTraits]);
+  if (labels[nodeMetadata.virtDriver] === undefined) return {};
+  const lifecycle = labels[nodeMetadata.lifecycle];
+  const zone = labels[nodeMetadata.zone];
+  const aggregates = listOf(annotations[nodeMetadata.aggregates]);
+  const customTraits = listOf(annotations[nodeMetadata.customTraits]);
   return {
     ...(lifecycle !== undefined && { lifecycleEnabled: true, skipTests: lifecycle === skipTests }),
     ...(aggregates !== null && { aggregates: [...new Set([...aggregates, ...(zone === undefined ? [] : [zone])])] }),
@@ -42,7 +42,7 @@ const listOf = (text: string | undefined): string[] | null =>
 
 /** The Hypervisor of a Node that has none; null where the Node is no hypervisor. */
 export function newHypervisor(node: ObservedNode, moreLabels: readonly string[]): NewHypervisor | null {
-  if (node.labels[nodeMarks.virtDriver] === undefined) return null;
+  if (node.labels[nodeMetadata.virtDriver] === undefined) return null;
   const asked = askedBy(node);
   const labels = copied(node, moreLabels);
   const terminates = isTerminating({ nodeUid: null }, node);
@@ -93,7 +93,7 @@ export function mapNode(
 ): Draft | null {
   if (node === null) return null;
   // A Node that never was a hypervisor is none of drover's.
-  if (node.labels[nodeMarks.virtDriver] === undefined && desired.nodeUid === null) return null;
+  if (node.labels[nodeMetadata.virtDriver] === undefined && desired.nodeUid === null) return null;
   const labels = copied(node, moreLabels);
   const asked = askedBy(node);
   const terminates = isTerminating(desired, node);

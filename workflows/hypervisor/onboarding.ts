@@ -268,8 +268,8 @@ const describeResults = (results: readonly HostCheck[]): string =>
     ? 'it came to no result'
     : results
         .map(
-          ({ name, expectation, seen, code }) =>
-            `${name} expected ${expectation}, saw ${seen}${code === null ? '' : ` [${code}]`}`,
+          ({ name, expectation, observed, code }) =>
+            `${name} expected ${expectation}, saw ${observed}${code === null ? '' : ` [${code}]`}`,
         )
         .join('; ');
 
@@ -278,14 +278,14 @@ const describeFailure = (record: TestRecord): string =>
 
 const statuses = { passed: 'True', failed: 'False', skipped: 'Unknown' } as const;
 
-/** A condition for each result: what was expected and seen, and how long it took. */
+/** A condition for each result: what was expected and observed, and how long it took. */
 export const describeResultsOf = ({ results, attempts }: TestRecord): ConditionUpdate[] =>
-  results.map(({ name, outcome, expectation, seen, code, durationMs }) => {
+  results.map(({ name, outcome, expectation, observed, code, durationMs }) => {
     const reason = outcome === 'passed' ? 'Passed' : outcome === 'skipped' ? 'Skipped' : (code ?? 'Failed');
     return {
       type: name,
       status: statuses[outcome],
       reason,
-      message: `Expected ${expectation}; saw ${seen} (${(durationMs / 1_000).toFixed(1)} s, attempt ${attempts})`,
+      message: `Expected ${expectation}; saw ${observed} (${(durationMs / 1_000).toFixed(1)} s, attempt ${attempts})`,
     };
   });

@@ -6,7 +6,7 @@ import type {
   ObservedEviction,
   HypervisorObservation,
 } from '../../contracts/hypervisor/hypervisor.ts';
-import { maintenanceReasonPrefix, nodeMarks, replacedMaintenanceReasonPrefix } from '../../contracts/ids.ts';
+import { maintenanceReasonPrefix, nodeMetadata, replacedMaintenanceReasonPrefix } from '../../contracts/ids.ts';
 import {
   aggregatesWith,
   beginMs,
@@ -112,9 +112,13 @@ const nodes = fc.option(
       inPlaceUpdate: fc.constantFrom(null, 'SelectedForUpdate', 'UpdateFailed'),
       offboardingTaint: fc.boolean(),
       labels: fc
-        .subarray(Object.entries({ ...nodeOf().labels, [nodeMarks.selectedForUpdate]: 'true' }))
+        .subarray(Object.entries({ ...nodeOf().labels, [nodeMetadata.selectedForUpdate]: 'true' }))
         .map((entries) => Object.fromEntries(entries)),
-      annotations: fc.constantFrom({}, { [nodeMarks.aggregates]: 'tenants' }, { [nodeMarks.customTraits]: 'CUSTOM_B' }),
+      annotations: fc.constantFrom(
+        {},
+        { [nodeMetadata.aggregates]: 'tenants' },
+        { [nodeMetadata.customTraits]: 'CUSTOM_B' },
+      ),
     })
     .map((more) => nodeOf(more)),
 );

@@ -1,7 +1,7 @@
 import { findCondition } from '../../contracts/conditions.ts';
 import type { Condition } from '../../contracts/conditions.ts';
 import type { DesiredHypervisor, HypervisorObservation } from '../../contracts/hypervisor/hypervisor.ts';
-import { nodeMarks } from '../../contracts/ids.ts';
+import { nodeMetadata } from '../../contracts/ids.ts';
 import { shown } from '../../test/fixtures/workflows/hypervisor-plans.ts';
 import {
   aggregatesWith,
@@ -40,7 +40,7 @@ const situationOf = ({ desired, conditions, ...observed }: Given): HypervisorSit
 });
 const planOf = (given: Given) => planHypervisor(situationOf(given));
 const patchOf = (given: Given) => statusOf(situationOf(given), planOf(given));
-const updating = nodeOf({ cordoned: true, labels: { ...nodeOf().labels, [nodeMarks.selectedForUpdate]: 'true' } });
+const updating = nodeOf({ cordoned: true, labels: { ...nodeOf().labels, [nodeMetadata.selectedForUpdate]: 'true' } });
 const terminating = nodeOf({ terminatingSinceMs: beginMs });
 const failure = (retryable: boolean) => ({
   reason: 'CredentialRefused',
@@ -56,7 +56,7 @@ const rows: [why: string, given: Given, plan: string | RegExp][] = [
   ['a Hypervisor that is deleted is let go', { desired: { deleting: true } }, /^gone: The Hypervisor is being deleted/],
   [
     'what the Node says comes first',
-    { node: nodeOf({ labels: { ...nodeOf().labels, [nodeMarks.zone]: 'b' } }) },
+    { node: nodeOf({ labels: { ...nodeOf().labels, [nodeMetadata.zone]: 'b' } }) },
     /^execute patch .*zone/,
   ],
   [
@@ -430,7 +430,9 @@ describe('hazards of the replaced operator', () => {
   });
 
   test('H15: taking the lifecycle’s label off switches the lifecycle off', () => {
-    const labels = Object.fromEntries(Object.entries(nodeOf().labels).filter(([key]) => key !== nodeMarks.lifecycle));
+    const labels = Object.fromEntries(
+      Object.entries(nodeOf().labels).filter(([key]) => key !== nodeMetadata.lifecycle),
+    );
     expect(runToEnd(world({ given: { node: nodeOf({ labels }) } })).world.desired?.lifecycleEnabled).toBe(false);
   });
 });
@@ -459,7 +461,7 @@ describe('the ways between the states', () => {
     recorded: { ...observedOf().recorded, conditions: [], hypervisorId: null, serviceId: null, libVirtVersion: null },
   };
   const annotated = nodeOf({
-    annotations: { [nodeMarks.aggregates]: 'tenants', [nodeMarks.customTraits]: 'CUSTOM_NEW' },
+    annotations: { [nodeMetadata.aggregates]: 'tenants', [nodeMetadata.customTraits]: 'CUSTOM_NEW' },
   });
 
   test.each<[why: string, world: World, states: string[]]>([
@@ -472,7 +474,7 @@ describe('the ways between the states', () => {
       'without tests',
       world({
         ...fresh,
-        node: nodeOf({ ...annotated, labels: { ...nodeOf().labels, [nodeMarks.lifecycle]: 'skip-tests' } }),
+        node: nodeOf({ ...annotated, labels: { ...nodeOf().labels, [nodeMetadata.lifecycle]: 'skip-tests' } }),
       }),
       ['Onboarding', 'Ready', 'Active'],
     ],
@@ -489,7 +491,7 @@ describe('the ways between the states', () => {
     ['or never registers', world({ ...fresh, node: annotated }, { registers: null }), ['Onboarding', 'Aborted']],
     [
       'or asks for what does not exist',
-      world({ ...fresh, node: nodeOf({ annotations: { [nodeMarks.aggregates]: 'nowhere' } }) }),
+      world({ ...fresh, node: nodeOf({ annotations: { [nodeMetadata.aggregates]: 'nowhere' } }) }),
       ['Onboarding', 'Aborted'],
     ],
     [

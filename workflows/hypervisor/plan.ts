@@ -9,7 +9,7 @@ import { isOnboarding, isTerminating, judgeDeadline, modeOf, onboardingOf } from
 import {
   beginRollingUpdate,
   cleanUpMaintenance,
-  forgetRollingUpdate,
+  clearRollingUpdate,
   planActive,
   planMaintenance,
 } from './maintenance.ts';
@@ -145,7 +145,7 @@ function decideOnce(context: Context): Decision | Transition {
     mapNode(desired, node, settings.copiedLabels),
     guardDrain(context),
     beginRollingUpdate(context),
-    forgetRollingUpdate(context),
+    clearRollingUpdate(context),
   ];
   const [first] = urgent.filter((step) => step !== null);
   if (first !== undefined) return execute(first);
@@ -218,7 +218,7 @@ function takeUpRetry(context: Context): Transition | null {
   return isAborted || waitsForEviction ? null : { kind: 'become', conditions: [], takesUpRetry: true };
 }
 
-/** An operator is told when half of the time is over, also where it is an operator who is waited for. */
+/** An operator is warned when half of the time is over, also where it is an operator who is waited for. */
 function wakeAtAlarm(
   { desired, observed, settings, nowMs }: Context,
   plan: HypervisorPlan,

@@ -35,7 +35,7 @@ export interface HypervisorMemory {
   refusal: string | null;
   /** Observations in a row in which OpenStack did not answer, for the back-off. */
   failures: number;
-  /** What the run of the host's failure was last told, and when; null: nothing. */
+  /** What the run of the host's failure was last sent, and when; null: nothing. */
   signalled: { cause: string; atMs: number } | null;
   /** The deadline of which it was counted that half of the time is over, Unix ms; null: none. */
   halfOverAtMs: number | null;

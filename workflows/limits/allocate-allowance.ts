@@ -213,7 +213,7 @@ async function findClosed({ holders }: Ledger): Promise<string[]> {
     return await temporal(`Find which of ${open.length} consumers are closed`).findClosedConsumers(open);
   } catch (error) {
     if (isCancellation(error)) throw error;
-    log.warn('The consumers cannot be looked up', { reason: explain(error).message });
+    log.warn('The runs of the consumers cannot be described', { reason: explain(error).message });
     return [];
   }
 }
@@ -227,9 +227,9 @@ function ignoreCancellation(error: unknown): void {
 function phaseDisplay(shared: SharedLimit): (progress: AllowanceProgress) => void {
   const attributes = workflowInfo().typedSearchAttributes.getAll();
   const started = (name: string): unknown => attributes.find(({ key }) => key.name === name)?.value;
-  const isMarked = started(searchAttributes.kind) !== undefined;
+  const hasAttributes = started(searchAttributes.kind) !== undefined;
   let shown = started(searchAttributes.phase);
-  if (!isMarked) showAttributes({ kind: 'Allowance', object: objectOf(shared) });
+  if (!hasAttributes) showAttributes({ kind: 'Allowance', object: objectOf(shared) });
   return (progress) => {
     setCurrentDetails(describeProgress(progress));
     if (progress.phase === shown || progress.phase === 'Unused') return;

@@ -35,37 +35,36 @@ function applyWorld(ledger: Ledger, world: AllowanceObservation, nowMs: number):
   const inProgress = isYoung(ledger, world, nowMs)
     ? { ...world.inProgress, ...lingering(ledger, world) }
     : world.inProgress;
-  const settle = (holder: Holder): Holder =>
-    markObserved(holder, Math.min(holdOf(holder), inProgress[holder.host] ?? 0));
+  const close = (holder: Holder): Holder => setObserved(holder, Math.min(holdOf(holder), inProgress[holder.host] ?? 0));
   return {
     ...ledger,
     world: { ...world, inProgress },
     covered: ledger.covering ?? ledger.covered,
-    holders: ledger.holders.map((holder) => (holder.closed ? settle(holder) : holder)),
+    holders: ledger.holders.map((holder) => (holder.closed ? close(holder) : holder)),
   };
 }
 
-/** Tasks do not tell whose they are: what is in progress while no run has a slot is foreign, and stays so; anything later may be a holder's. */
+/** Tasks do not name their run: what is in progress while no run has a slot is foreign, and stays so; anything later may be a holder's. */
 function applyTasks(ledger: Ledger, world: AllowanceObservation, tasks: readonly string[]): Ledger {
   const covered = ledger.covering ?? ledger.covered;
   const mayBeOurs = Object.values(covered).some((count) => count > 0);
   const foreign = mayBeOurs ? (ledger.foreign ?? []).filter((task) => tasks.includes(task)) : [...tasks];
-  const settle = (holder: Holder): Holder => {
+  const close = (holder: Holder): Holder => {
     // Those that begin later cannot be its own: it counts until all that were in progress have ended.
     const outlivedBy = (holder.outlivedBy ?? tasks).filter((task) => tasks.includes(task) && !foreign.includes(task));
-    return { ...markObserved(holder, Math.min(holdOf(holder), outlivedBy.length)), outlivedBy };
+    return { ...setObserved(holder, Math.min(holdOf(holder), outlivedBy.length)), outlivedBy };
   };
   return {
     ...ledger,
     world,
     covered,
     foreign,
-    holders: ledger.holders.map((holder) => (holder.closed ? settle(holder) : holder)),
+    holders: ledger.holders.map((holder) => (holder.closed ? close(holder) : holder)),
   };
 }
 
 /** It was known to be closed before the observation began, so what that shows of it is the most that can be left. */
-const markObserved = (holder: Holder, using: number): Holder => ({
+const setObserved = (holder: Holder, using: number): Holder => ({
   ...holder,
   isObserved: true,
   answers: [],

@@ -137,7 +137,7 @@ const needed: readonly [path: readonly string[], type: 'string' | 'object' | 'nu
 ];
 
 /**
- * The input of `migrateInstance` as it came. Its parent gives all of it; a user who starts one by hand is told what to start instead.
+ * The input of `migrateInstance` as it came. Its parent gives all of it; a user who starts one by hand learns what to start instead.
  *
  * @throws InvalidInput
  */

@@ -35,7 +35,7 @@ export interface Progress {
   refusal: string | null;
   /** Id of the cold migration that this run started and that waits for its confirmation. */
   ownCold: number | null;
-  /** Nova was told to finish the copy of the migration with this id. */
+  /** Nova was asked to finish the copy of the migration with this id. */
   forced: number | null;
   /** The run has waited for a busy server until the deadline. */
   waitedIdle: boolean;
@@ -45,7 +45,7 @@ export type MigrationStep = Step &
   /** `awaitIdle`: another operation holds the server. */
   (
     | { readonly kind: 'migrateLive' | 'migrateCold' | 'awaitIdle' }
-    /** `awaitMigration`: it is in progress, whoever started it. */
+    /** `awaitMigration`: it is in progress, no matter who started it. */
     | { readonly kind: 'awaitMigration' | 'abort' | 'forceComplete'; readonly migration: Migration }
     | { readonly kind: 'confirm'; readonly migrationId: number }
   );
@@ -98,7 +98,7 @@ export function planMove(desired: Desired, progress: Progress): MigrationPlan {
   const busy = busyWith(instance);
   if (busy !== null) return planBusy(progress, busy, instance);
   if (instance.host !== null && instance.host !== desired.sourceHost) return done('moved');
-  return planAtRest(desired, progress, instance);
+  return planWithoutMigration(desired, progress, instance);
 }
 
 /** The record of a cold migration ends its own part in `finished`: the rest is a confirmation. */
@@ -141,7 +141,7 @@ function planBusy(progress: Progress, busy: string, { name }: Instance): Migrati
   return done('nonMigratable', `busy for too long: ${busy}`);
 }
 
-function planAtRest(desired: Desired, progress: Progress, instance: Instance): MigrationPlan {
+function planWithoutMigration(desired: Desired, progress: Progress, instance: Instance): MigrationPlan {
   // Refused again in a state that should have allowed it: Nova's words are the best there is.
   if (progress.refusal !== null) return done('nonMigratable', progress.refusal);
   const last = progress.lastEnd?.message ?? null;
@@ -206,7 +206,7 @@ const surprising: ReadonlySet<ErrorCode | null> = new Set<ErrorCode>([
 /**
  * What a run does after a step has failed.
  *
- * @param run.surprises how many such failures were looked into before
+ * @param run.surprises how many such failures were investigated before
  * @param run.mayFail   nothing is in flight, and the run is not cancelled: what concerns Nova as a whole is for the parent to wait out
  * @returns `backOff`: observe after a pause
  */

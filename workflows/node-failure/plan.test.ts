@@ -85,7 +85,7 @@ const rows: Row[] = [
   [
     'and nothing is done by itself, even where it may be',
     fencingOf({ verdict: verdictOf('suspect', 'unknown') }),
-    wait(/an operator to look/),
+    wait(/an operator to investigate/),
   ],
   ['a failed one is recommended first', fencingOf({ recommended: null }), recommends('fence')],
   ['what was recommended as a suspect is not said twice', fencingOf({ recommended: 'mend' }), recommends('fence')],

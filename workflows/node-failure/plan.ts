@@ -86,7 +86,7 @@ function planFence(state: FencingState, nowMs: number): NodeFailurePlan {
   if (verdict.verdict === 'suspect')
     return (
       recommendOnce(state, verdict.alive === 'yes' ? 'mend' : 'fence') ??
-      waitFor(state, 'WaitingForUser', `an operator to look: ${verdict.message}`)
+      waitFor(state, 'WaitingForUser', `an operator to investigate: ${verdict.message}`)
     );
   if (verdict.alive === 'yes') return planLive(state, nowMs);
   const recommended = recommendOnce(state, 'fence');

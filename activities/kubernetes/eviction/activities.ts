@@ -37,7 +37,7 @@ export async function awaitNodeReturned(
   return await waitFor<boolean>({
     scope,
     clock,
-    look: async () => {
+    observe: async () => {
       const found = await observeNode(client, node, scope.signal);
       if (found !== null && found.ready && found.bootId !== bootId) return { done: true };
       const leftMs = untilMs - clock.now();
@@ -54,6 +54,6 @@ async function awaitStopLifted({ scope, clock, findStop }: Tools): Promise<void>
   await waitFor({
     scope,
     clock,
-    look: async () => ((await findStop(scope.signal)) === undefined ? { done: null } : { againMs: stopPollMs }),
+    observe: async () => ((await findStop(scope.signal)) === undefined ? { done: null } : { againMs: stopPollMs }),
   });
 }

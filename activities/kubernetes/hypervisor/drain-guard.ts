@@ -4,7 +4,7 @@ import { z } from 'zod';
 
 import type { NodeKey } from '../../../contracts/hypervisor/activities.ts';
 import type { DrainGuard } from '../../../contracts/hypervisor/hypervisor.ts';
-import { nodeMarks } from '../../../contracts/ids.ts';
+import { nodeMetadata } from '../../../contracts/ids.ts';
 import { droverFailure } from '../../../runtime/failure.ts';
 import type { KubernetesObjects, NewObject, Resource } from '../../../runtime/kubernetes/objects.ts';
 import { retryConflicts } from '../../../runtime/kubernetes/retry-conflicts.ts';
@@ -77,7 +77,7 @@ const probeOf = (ready: boolean): string[] => [ready ? '/bin/true' : '/bin/false
 
 /** Whether an object of that name was made to hold a drain back, by drover or by the operator before it. */
 export const isGuard = ({ metadata }: Budget | Deployment, node: string): boolean =>
-  metadata.labels?.[nodeMarks.drainGuard] === guardLabel(node);
+  metadata.labels?.[nodeMetadata.drainGuard] === guardLabel(node);
 
 const isOwned = ({ metadata }: Budget | Deployment, { uid }: GuardedNode): boolean =>
   metadata.ownerReferences?.some((owner) => owner.uid === uid) ?? false;
@@ -118,7 +118,7 @@ export const deploymentFor = (node: GuardedNode, { minAvailable, ready }: DrainG
     selector: { matchLabels: selectorFor(node) },
     strategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } },
     template: {
-      metadata: { labels: { ...selectorFor(node), [nodeMarks.criticalComponent]: 'true' } },
+      metadata: { labels: { ...selectorFor(node), [nodeMetadata.criticalComponent]: 'true' } },
       spec: {
         // By the name itself: the label kubernetes.io/hostname may be another.
         affinity: {
@@ -171,7 +171,7 @@ const metadataFor = ({ name, uid }: GuardedNode) => ({
 });
 
 const selectorFor = ({ name }: Pick<GuardedNode, 'name'>): Record<string, string> => ({
-  [nodeMarks.drainGuard]: guardLabel(name),
+  [nodeMetadata.drainGuard]: guardLabel(name),
 });
 
 /** Both, as they are; null where there is none. */

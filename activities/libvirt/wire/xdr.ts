@@ -1,6 +1,6 @@
 /** XDR (RFC 4506), as far as libvirt uses it: big-endian, everything in multiples of four bytes, every length bounded. */
 
-/** Bytes that are no message of the protocol. Whoever reads them knows from where they came. */
+/** Bytes that are no message of the protocol. The reader knows from where they came. */
 export class MalformedMessage extends Error {
   override readonly name = 'MalformedMessage';
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import type { PolicyChange, ResourcePolicyInput } from '../../../contracts/resource-policy/resource-policy.ts';
 import { droverFailure, failureCode } from '../../../runtime/failure.ts';
-import { settlingDelayMs, waitFor } from '../../lib/wait.ts';
+import { growingDelayMs, waitFor } from '../../lib/wait.ts';
 import { mutate } from '../../lib/mutate.ts';
 import type { Tools } from '../dependencies.ts';
 import { traversal } from '../properties.ts';
@@ -139,7 +139,7 @@ async function untilOver({ gateway, scope, clock }: PolicyTools, taskId: string,
   await waitFor({
     scope,
     clock,
-    look: async () => {
+    observe: async () => {
       const task = await gateway.readTask(taskId, scope.signal);
       if (task.state === 'success') return { done: null };
       if (task.state === 'error') throw task.failure;
@@ -148,7 +148,7 @@ async function untilOver({ gateway, scope, clock }: PolicyTools, taskId: string,
           'VsphereTaskOverdue',
           `${taskId} at vCenter ${gateway.vcenter}, which removes ${what}, is still ${task.state}`,
         );
-      return { againMs: settlingDelayMs(clock.now() - startMs) };
+      return { againMs: growingDelayMs(clock.now() - startMs) };
     },
   });
 }

@@ -3,7 +3,7 @@ import { CancelledFailure } from '@temporalio/common';
 import type { SubmittedTask, TaskPurpose } from '../../../contracts/virtual-machine/activities.ts';
 import { withTimeout } from '../../../runtime/clock.ts';
 import { droverFailure, failureCode } from '../../../runtime/failure.ts';
-import { finalFailure, settlingDelayMs, waitFor } from '../../lib/wait.ts';
+import { finalFailure, growingDelayMs, waitFor } from '../../lib/wait.ts';
 import type { Tools } from '../dependencies.ts';
 import { isCustomizationPending } from '../observation/config.ts';
 import { findVm } from '../mutations/find-vm.ts';
@@ -23,7 +23,7 @@ export async function awaitTask(tools: Tools, { taskId, purpose }: SubmittedTask
     return await waitFor({
       scope,
       clock,
-      look: async () => {
+      observe: async () => {
         const task = await readTaskState(tools, taskId, isSecret(purpose));
         if (task.state === 'success') return { done: { vmId: task.vmId ?? (await vmOf(tools, purpose)) } };
         if (task.state === 'error') {
@@ -37,7 +37,7 @@ export async function awaitTask(tools: Tools, { taskId, purpose }: SubmittedTask
             'VsphereTaskOverdue',
             `${taskId} at vCenter ${gateway.vcenter} is ${task.state}${task.progressPercent === null ? '' : ` at ${task.progressPercent} %`} after ${Math.round((clock.now() - startMs) / 1_000)} s`,
           );
-        return { againMs: settlingDelayMs(clock.now() - startMs) };
+        return { againMs: growingDelayMs(clock.now() - startMs) };
       },
     });
   } catch (error) {

@@ -1,6 +1,6 @@
 import type { MutationRequest, VmSubject } from '../../../contracts/virtual-machine/activities.ts';
 import { droverFailure, failureCode } from '../../../runtime/failure.ts';
-import { settlingDelayMs, waitFor } from '../../lib/wait.ts';
+import { growingDelayMs, waitFor } from '../../lib/wait.ts';
 import { mutateVm, type Tools } from '../dependencies.ts';
 import { readOwned } from '../mutations/find-vm.ts';
 
@@ -28,7 +28,7 @@ export async function stopCreate(
   await waitFor({
     scope,
     clock,
-    look: async () => {
+    observe: async () => {
       const running: string[] = [];
       for (const one of waiting) if (await isRunning(tools, one)) running.push(one);
       waiting = running;
@@ -38,7 +38,7 @@ export async function stopCreate(
           'VsphereTaskOverdue',
           `${running.join(', ')} at vCenter ${gateway.vcenter} may still make ${name}, and has not ended`,
         );
-      return { againMs: settlingDelayMs(clock.now() - startMs) };
+      return { againMs: growingDelayMs(clock.now() - startMs) };
     },
   });
 }

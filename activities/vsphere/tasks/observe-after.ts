@@ -5,7 +5,7 @@ import type {
   VirtualMachineVsphereActivities,
 } from '../../../contracts/virtual-machine/activities.ts';
 import type { Execution } from '../../lib/context.ts';
-import { settlingDelayMs, whileBeating } from '../../lib/wait.ts';
+import { growingDelayMs, whileBeating } from '../../lib/wait.ts';
 import type { VcenterGateway } from '../types.ts';
 
 /** Most tasks are over by then. */
@@ -97,7 +97,7 @@ async function endsWithin(
       const { state } = await gateway.readTask(taskId, signal);
       const waitedMs = clock.now() - startMs;
       if (state === 'success' || state === 'error' || waitedMs >= stayMs) return state === 'success';
-      await clock.sleep(settlingDelayMs(waitedMs), signal);
+      await clock.sleep(growingDelayMs(waitedMs), signal);
     }
   } catch {
     return false;

@@ -53,19 +53,19 @@ export function cephContract(subject: () => CephSubject, timeoutMs: number): voi
   const untilHealth = (status: string, type = ''): Promise<HostCheck> =>
     until(`Ceph to be ${status} ${type}`, healthDeadlineMs, async () => {
       const own = await subject().health();
-      const [seen] = await check();
+      const [observed] = await check();
       const isSo =
         own.status === status &&
         (type === '' || own.checks.includes(type)) &&
-        seen?.seen.startsWith(status) === true &&
-        seen.seen.includes(type);
-      return isSo ? seen : `${own.status} ${own.checks.join()}; the dashboard says ${seen?.seen}`;
+        observed?.observed.startsWith(status) === true &&
+        observed.observed.includes(type);
+      return isSo ? observed : `${own.status} ${own.checks.join()}; the dashboard says ${observed?.observed}`;
     });
 
   contract('a cluster as it should be', async () => {
     const checks = await check();
     expect(codes(checks)).toEqual(asExpected);
-    expect(checks.map(({ seen }) => seen)).toEqual(['HEALTH_OK', 'it is for rbd']);
+    expect(checks.map(({ observed }) => observed)).toEqual(['HEALTH_OK', 'it is for rbd']);
   });
 
   contract('a pool that is missing, one that is for nothing, one that is for something else', async (ceph) => {
@@ -73,8 +73,8 @@ export function cephContract(subject: () => CephSubject, timeoutMs: number): voi
     await ceph.createPool('objects', 'rgw');
     const pools = ['vms', 'nowhere', 'bare', 'objects'];
     await until('the dashboard to know the pools', healthDeadlineMs, async () => {
-      const seen = codes(await check({ pools }));
-      return seen['CephPool.objects'] === 'CephPoolNotRbd' || JSON.stringify(seen);
+      const observed = codes(await check({ pools }));
+      return observed['CephPool.objects'] === 'CephPoolNotRbd' || JSON.stringify(observed);
     });
     const checks = (await check({ pools })).slice(1);
     expect(checks.map(({ name, code }) => [name, code])).toEqual([
@@ -83,7 +83,7 @@ export function cephContract(subject: () => CephSubject, timeoutMs: number): voi
       ['CephPool.bare', 'CephPoolNotRbd'],
       ['CephPool.objects', 'CephPoolNotRbd'],
     ]);
-    expect(checks.map(({ seen }) => seen).slice(1)).toEqual([
+    expect(checks.map(({ observed }) => observed).slice(1)).toEqual([
       expect.stringMatching(/^no such pool; there are bare, .*vms\./u),
       expect.stringMatching(/^it is for no application\./u),
       expect.stringMatching(/^it is for rgw\./u),
@@ -100,7 +100,7 @@ export function cephContract(subject: () => CephSubject, timeoutMs: number): voi
         expect(await untilHealth('HEALTH_WARN', 'OSD_DOWN')).toMatchObject({
           code: 'CephUnhealthy',
           expectation: 'Ceph is HEALTH_OK',
-          seen: expect.stringMatching(/OSD_DOWN \(1 osds down\)/u),
+          observed: expect.stringMatching(/OSD_DOWN \(1 osds down\)/u),
         });
         const client = ceph.openCeph(ceph.settings);
         const all = (await client.health(never)).checks.map(({ type }) => type);
@@ -141,7 +141,11 @@ export function cephContract(subject: () => CephSubject, timeoutMs: number): voi
     await ceph.killManager();
     try {
       expect(await check()).toMatchObject([
-        { name: 'CephHealthy', code: 'CephUnavailable', seen: expect.stringMatching(/the connection was refused/u) },
+        {
+          name: 'CephHealthy',
+          code: 'CephUnavailable',
+          observed: expect.stringMatching(/the connection was refused/u),
+        },
         { outcome: 'skipped' },
       ]);
       await expect(watching.health(never)).rejects.toMatchObject({ type: 'CephUnavailable' });
@@ -162,9 +166,9 @@ export function cephContract(subject: () => CephSubject, timeoutMs: number): voi
       expect(refused).toMatchObject({
         name: 'CephHealthy',
         code: 'CephCredentialRefused',
-        seen: expect.stringMatching(/answered 400 to the login of drover: Invalid credentials/u),
+        observed: expect.stringMatching(/answered 400 to the login of drover: Invalid credentials/u),
       });
-      expect(refused?.seen).not.toContain('not-the-password');
+      expect(refused?.observed).not.toContain('not-the-password');
       expect(others).toMatchObject([{ name: 'CephPool.vms', outcome: 'skipped' }]);
     }
     expect(logins).toBe(1);

@@ -27,7 +27,7 @@ export function libvirtChecksContract(subject: () => LibvirtSubject): void {
         ['LibvirtVersion', 'passed', null],
         ['LibvirtStartsVm', 'passed', null],
       ]);
-      expect(checks[2]?.seen).toMatch(/^a VM of type (kvm|qemu) was running and was destroyed$/u);
+      expect(checks[2]?.observed).toMatch(/^a VM of type (kvm|qemu) was running and was destroyed$/u);
       expect(versions).toEqual({
         libvirt: expect.stringMatching(/^\d+\.\d+\.\d+$/u),
         hypervisor: expect.stringMatching(/^\d+\.\d+\.\d+$/u),
@@ -51,7 +51,7 @@ export function libvirtChecksContract(subject: () => LibvirtSubject): void {
     expect(checks.map(({ outcome }) => outcome)).toEqual(['passed', 'failed', 'passed']);
     expect(checks[1]).toMatchObject({
       expectation: 'libvirt 99.0.0 or newer',
-      seen: expect.stringMatching(/^libvirt \d+\.\d+\.\d+ with QEMU /u),
+      observed: expect.stringMatching(/^libvirt \d+\.\d+\.\d+ with QEMU /u),
       code: null,
     });
   });
@@ -68,20 +68,20 @@ export function libvirtChecksContract(subject: () => LibvirtSubject): void {
         }),
       {
         code: 'LibvirtDriverMissing',
-        seen: expect.stringContaining('no connection driver available for ch:///system'),
+        observed: expect.stringContaining('no connection driver available for ch:///system'),
       },
     ],
     [
       'no client certificate',
       openHost,
       () => overTls({ tls: { ...subject().tls, certFile: null, keyFile: null } }),
-      { code: 'LibvirtCredentialRefused', seen: expect.stringContaining('asks for a client certificate') },
+      { code: 'LibvirtCredentialRefused', observed: expect.stringContaining('asks for a client certificate') },
     ],
     [
       'no password',
       withPassword,
       () => overTls(),
-      { code: 'LibvirtCredentialRefused', seen: expect.stringContaining('asks for a user and a password') },
+      { code: 'LibvirtCredentialRefused', observed: expect.stringContaining('asks for a user and a password') },
     ],
     [
       'a wrong password',
@@ -89,7 +89,9 @@ export function libvirtChecksContract(subject: () => LibvirtSubject): void {
       () => overTls({ sasl: { ...subject().sasl, passwordFile: subject().wrongPasswordFile } }),
       {
         code: 'LibvirtCredentialRefused',
-        seen: expect.stringMatching(/answered authSasl(Start|Step): authentication failed: authentication failed\./u),
+        observed: expect.stringMatching(
+          /answered authSasl(Start|Step): authentication failed: authentication failed\./u,
+        ),
       },
     ],
     [
@@ -102,13 +104,13 @@ export function libvirtChecksContract(subject: () => LibvirtSubject): void {
       'a file that is not there',
       openHost,
       () => overTls({ sasl: { user: 'drover', passwordFile: '/nowhere/password' } }),
-      { code: 'InvalidConfiguration', seen: expect.stringContaining('nowhere') },
+      { code: 'InvalidConfiguration', observed: expect.stringContaining('nowhere') },
     ],
     [
       'a path that QEMU’s driver does not have',
       openHost,
       () => settings({ connectUri: subject().tcpUri.replace(/\/\w+$/u, '/nowhere') }),
-      { seen: expect.stringContaining("'/nowhere'") },
+      { observed: expect.stringContaining("'/nowhere'") },
     ],
   ];
   for (const [what, host, of, found] of unopened) {

@@ -1,4 +1,4 @@
-import { seeRbdPool } from '../../../activities/hypervisor/reach-rbd-pools.ts';
+import { observeRbdPool } from '../../../activities/hypervisor/reach-rbd-pools.ts';
 import type { LibvirtConnection, RbdPool } from '../../../activities/libvirt/types.ts';
 import { ownUuid } from '../../../activities/libvirt/xml.ts';
 import { bodyOf, never } from './subject.ts';
@@ -88,20 +88,20 @@ export function libvirtStorageContract(subject: () => StorageSubject): void {
 
   contract('a pool without Ceph fails in libvirt’s 30 s, and its connection lives on', async ({ clock }) => {
     const libvirt = await connect(subject());
-    const seen = await seeRbdPool(
+    const observed = await observeRbdPool(
       libvirt,
       { cephPool: 'vms', monitors: [{ host: '127.0.0.1', port: 1 }], auth: null },
       clock,
       never,
     );
-    expect(seen).toMatchObject({
+    expect(observed).toMatchObject({
       outcome: 'failed',
       code: 'HypervisorFailed',
       message: expect.stringMatching(
         /answered storagePoolCreate: failed to connect to the RADOS monitor on: 127\.0\.0\.1:1,: /u,
       ),
     });
-    expect(seen.durationMs).toBeGreaterThan(25_000);
+    expect(observed.durationMs).toBeGreaterThan(25_000);
     expect(await libvirt.pools(never)).toEqual([]);
     await libvirt.close();
   });
@@ -111,7 +111,7 @@ export function libvirtStorageContract(subject: () => StorageSubject): void {
     try {
       await withKey(ceph.key, async (libvirt) => {
         expect(
-          await seeRbdPool(libvirt, { cephPool: 'vms', monitors: ceph.monitors, auth: auth() }, clock, never),
+          await observeRbdPool(libvirt, { cephPool: 'vms', monitors: ceph.monitors, auth: auth() }, clock, never),
         ).toEqual({ pool: 'vms', durationMs: expect.any(Number), outcome: 'listed', images: 1 });
       });
     } finally {
@@ -151,7 +151,7 @@ export function libvirtStorageContract(subject: () => StorageSubject): void {
     'a wrong key, no key, a pool that is missing: libvirt says why, and nothing is left',
     async ({ ceph, clock }) => {
       const see = (libvirt: LibvirtConnection, pool: Partial<Pick<RbdPool, 'cephPool' | 'auth'>>) =>
-        seeRbdPool(libvirt, { cephPool: 'vms', monitors: ceph.monitors, auth: auth(), ...pool }, clock, never);
+        observeRbdPool(libvirt, { cephPool: 'vms', monitors: ceph.monitors, auth: auth(), ...pool }, clock, never);
       const wrong = Buffer.from(ceph.key);
       wrong.writeUInt8(wrong.readUInt8(20) ^ 1, 20);
       await withKey(wrong, async (libvirt) => {

@@ -185,7 +185,7 @@ export function libvirtContract(subject: () => LibvirtSubject): void {
         expect(checks[0]).toMatchObject({
           outcome: 'failed',
           code: 'LibvirtUnavailable',
-          seen: expect.stringContaining('the connection was refused'),
+          observed: expect.stringContaining('the connection was refused'),
         });
       } finally {
         await restartDaemon(withPassword);
@@ -256,11 +256,11 @@ export function libvirtContract(subject: () => LibvirtSubject): void {
 
 /** The domain's events up to the one that says that it stopped. */
 async function untilStopped(events: AsyncIterable<DomainEvent>, domain: Domain): Promise<DomainEvent[]> {
-  const seen: DomainEvent[] = [];
+  const observed: DomainEvent[] = [];
   for await (const event of events) {
     if (event.domain.uuid !== domain.uuid) continue;
-    seen.push(event);
+    observed.push(event);
     if (event.type === 'stopped') break;
   }
-  return seen;
+  return observed;
 }

@@ -31,7 +31,7 @@ const asExpected = {
   'OvsBridge.br-ex': 'passed',
   'OvsBridge.br-provider': 'passed',
 };
-const unseen = Array.from({ length: 3 }, () => ({ outcome: 'skipped', seen: 'Open vSwitch was not reached' }));
+const unseen = Array.from({ length: 3 }, () => ({ outcome: 'skipped', observed: 'Open vSwitch was not reached' }));
 const impatient = { connectMs: 500, answerMs: 500 };
 
 /** What drover expects of the OVSDB server of a hypervisor. @param subject of the test that runs */
@@ -53,7 +53,7 @@ export function ovsContract(subject: () => OvsSubject, defaultBridges: readonly 
     for (const remote of [hostOf('node-1').tcp, hostOf('node-1').ssl]) {
       const checks = await check({ remote });
       expect(codes(checks)).toEqual(asExpected);
-      expect(checks.map(({ seen }) => seen)).toEqual([
+      expect(checks.map(({ observed }) => observed)).toEqual([
         'version 3.1.0, 2 bridges',
         'it has 2 ports',
         'it has 3 ports',
@@ -120,7 +120,7 @@ export function ovsContract(subject: () => OvsSubject, defaultBridges: readonly 
       name: 'OvsBridge.br-ex',
       expectation: 'bridge br-ex exists and works',
       code: 'OvsBridgeMissing',
-      seen: expect.stringMatching(/^no such bridge; there is br-int\. The network agent/u),
+      observed: expect.stringMatching(/^no such bridge; there is br-int\. The network agent/u),
     });
     await setBridges([...defaultBridges, { name: 'br-provider' }]);
     expect(codes(await check())).toEqual(asExpected);
@@ -147,10 +147,10 @@ export function ovsContract(subject: () => OvsSubject, defaultBridges: readonly 
         'OvsBridge.br-ex': 'OvsBridgeFaulty',
         'OvsBridge.br-provider': 'OvsBridgeFaulty',
       });
-      expect(checks[1]?.seen).toBe(
+      expect(checks[1]?.observed).toBe(
         'it has 2 ports; 1 of its interfaces in error: tap0: could not open network device tap0 (No such device)',
       );
-      expect(checks[2]?.seen).toMatch(
+      expect(checks[2]?.observed).toMatch(
         /^its own interface: could not add network device br-ex to ofproto \(File exists\)\./u,
       );
     },
@@ -179,7 +179,7 @@ export function ovsContract(subject: () => OvsSubject, defaultBridges: readonly 
           {
             name: 'OvsReachable',
             code: 'OvsUnavailable',
-            seen: expect.stringContaining(`${remote}: the connection was refused`),
+            observed: expect.stringContaining(`${remote}: the connection was refused`),
           },
           ...unseen,
         ]);
@@ -206,11 +206,11 @@ export function ovsContract(subject: () => OvsSubject, defaultBridges: readonly 
         await expect(client.databases(never)).rejects.toBe(first);
         // The kernel takes connections; TLS needs the server.
         expect(await check({ timeouts: impatient })).toMatchObject([
-          { code: 'OvsUnavailable', seen: expect.stringMatching(/no connection within 0\.5 s/u) },
+          { code: 'OvsUnavailable', observed: expect.stringMatching(/no connection within 0\.5 s/u) },
           ...unseen,
         ]);
         expect(await check({ timeouts: impatient, remote: hostOf('node-1').tcp })).toMatchObject([
-          { code: 'OvsUnavailable', seen: expect.stringMatching(/no answer to list_dbs within 0\.5 s/u) },
+          { code: 'OvsUnavailable', observed: expect.stringMatching(/no answer to list_dbs within 0\.5 s/u) },
           ...unseen,
         ]);
       } finally {
@@ -262,16 +262,16 @@ export function ovsContract(subject: () => OvsSubject, defaultBridges: readonly 
         {
           name: 'OvsReachable',
           code: 'CertificateNotTrusted',
-          seen: expect.stringMatching(/its certificate is not trusted/u),
+          observed: expect.stringMatching(/its certificate is not trusted/u),
         },
         ...unseen,
       ]);
       expect(await check({ credential: { ...strangers, ca: credential.ca } })).toMatchObject([
-        { code: 'CertificateNotTrusted', seen: expect.stringMatching(/it refuses our certificate/u) },
+        { code: 'CertificateNotTrusted', observed: expect.stringMatching(/it refuses our certificate/u) },
         ...unseen,
       ]);
       expect(await check({ credential: null })).toMatchObject([
-        { code: 'InvalidConfiguration', seen: expect.stringMatching(/needs a CA/u) },
+        { code: 'InvalidConfiguration', observed: expect.stringMatching(/needs a CA/u) },
         ...unseen,
       ]);
       expect(codes(await check())).toEqual(asExpected);
@@ -281,7 +281,7 @@ export function ovsContract(subject: () => OvsSubject, defaultBridges: readonly 
   contract('a host of no such name', async ({ hostOf }) => {
     const remote = hostOf('node-1').tcp.replace(/:[^:]+:/u, ':nowhere.invalid:');
     expect(await check({ remote })).toMatchObject([
-      { code: 'OvsUnavailable', seen: expect.stringMatching(/its name does not resolve/u) },
+      { code: 'OvsUnavailable', observed: expect.stringMatching(/its name does not resolve/u) },
       ...unseen,
     ]);
   });

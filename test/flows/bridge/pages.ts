@@ -1,4 +1,4 @@
-import { hypervisorId, nodeMarks, virtualMachineId } from '../../../contracts/ids.ts';
+import { hypervisorId, nodeMetadata, virtualMachineId } from '../../../contracts/ids.ts';
 import { applyObject, objectPath } from '../../../lab/kubernetes-objects.ts';
 import type { BridgeOptions } from '../bridge-base.ts';
 import { quickSettings } from '../bridge-base.ts';
@@ -19,7 +19,7 @@ export const describePages = (world: () => LabBridgeWorld): void =>
     const textOf = async (bridge: LabBridge, path: string): Promise<string> => await (await get(bridge, path)).text();
     const jsonOf = async (bridge: LabBridge, path: string): Promise<unknown> => await (await get(bridge, path)).json();
     const unsettled = (kind: string, count: number): RegExp =>
-      new RegExp(`^drover_unsettled_objects\\{[^}]*kind="${kind}"[^}]*\\} ${count}$`, 'mu');
+      new RegExp(`^drover_unreconciled_objects\\{[^}]*kind="${kind}"[^}]*\\} ${count}$`, 'mu');
 
     test('they say what is, answer nothing else, and end with the bridge', async () => {
       const bridge = await world().leadingBridge();
@@ -50,7 +50,7 @@ export const describePages = (world: () => LabBridgeWorld): void =>
       const name = 'host-of-pages';
       const { admin, request, signalled } = world();
       const bridge = await world().leadingBridge(hypervisors);
-      const labels = { [nodeMarks.virtDriver]: 'libvirt' };
+      const labels = { [nodeMetadata.virtDriver]: 'libvirt' };
       await applyObject(admin, { apiVersion: 'v1', kind: 'Node', metadata: { name, labels } });
       await signalled(name, 1, 15_000, hypervisorId(name));
       const kinds = { Eviction: { synced: true }, Hypervisor: { synced: true }, Node: { synced: true, objects: 1 } };

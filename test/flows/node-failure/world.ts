@@ -36,7 +36,7 @@ import type { PowerActivities, PowerState } from '../../../contracts/node-failur
 import { labClock } from '../../../lab/clock.ts';
 import { nodeFailureRun } from '../../../contracts/kinds/node-failure.ts';
 import { signalWithStart } from '../../../runtime/temporal/signal-runs.ts';
-import { startGuestWatches } from '../../../runtime/temporal/standing-runs.ts';
+import { startGuestWatches } from '../../../runtime/temporal/system-workflows.ts';
 import type { handleNodeFailure, reconcileHypervisor, watchGuests } from '../../../workflows/index.ts';
 import { until } from '../until.ts';
 import type { FailureBase, ServedActivities } from './base.ts';

@@ -5,7 +5,7 @@ import { observeKubernetes } from '../../../activities/kubernetes/hypervisor/obs
 import { findCondition } from '../../../contracts/conditions.ts';
 import type { Eviction } from '../../../contracts/crds/eviction.ts';
 import { readEvictionAnnotations } from '../../../contracts/eviction/annotations.ts';
-import { annotations, hypervisorAnnotations, nodeMarks } from '../../../contracts/ids.ts';
+import { annotations, hypervisorAnnotations, nodeMetadata } from '../../../contracts/ids.ts';
 import { conditionsOf } from '../../../contracts/kinds/object.ts';
 import { kindTable } from '../../../contracts/kinds/table.ts';
 import { readFacts } from '../../../k8s-bridge/facts.ts';
@@ -130,7 +130,7 @@ const lookAnswers = {
   },
   nodes: {
     metadata: { ...metadata, deletionTimestamp: '2026-01-02T00:00:00Z' },
-    spec: { unschedulable: true, taints: [{ key: nodeMarks.offboardingTaint, effect: 'NoExecute' }] },
+    spec: { unschedulable: true, taints: [{ key: nodeMetadata.offboardingTaint, effect: 'NoExecute' }] },
     status: {
       nodeInfo: { bootID: 'b' },
       addresses: [{ type: 'InternalIP', address: '192.0.2.1' }],
@@ -144,7 +144,7 @@ const lookAnswers = {
     items: [
       {
         metadata: { namespace: 'n', name: 'p' },
-        spec: { tolerations: [{ key: nodeMarks.offboardingTaint, operator: 'Exists', tolerationSeconds: 5 }] },
+        spec: { tolerations: [{ key: nodeMetadata.offboardingTaint, operator: 'Exists', tolerationSeconds: 5 }] },
         status: { phase: 'Running' },
       },
     ],
@@ -274,7 +274,7 @@ export const kubernetesEdges: readonly Edge[] = [
   {
     name: 'kube-apiserver: a Node that a person asks for',
     inputs: near({
-      metadata: { ...metadata, labels: { [nodeMarks.virtDriver]: 'kvm', [nodeMarks.lifecycle]: 'true' } },
+      metadata: { ...metadata, labels: { [nodeMetadata.virtDriver]: 'kvm', [nodeMetadata.lifecycle]: 'true' } },
     }),
     failures: [],
     read: (answer) => shownNodes.schema.safeParse(answer).data,

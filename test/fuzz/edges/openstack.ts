@@ -263,7 +263,7 @@ export const openstackEdges: readonly Edge[] = [
     'a service that is forced down',
     [{ service }],
     (client) => client.updateService('c1', { forcedDown: true }, never),
-    ['EvacuationsUnsettled', 'HostNotFound', 'ServiceConflict'],
+    ['EvacuatedGuestsRemain', 'HostNotFound', 'ServiceConflict'],
   ),
   nova('an order to remove a service', [{}], (client) => client.deleteService('c1', never), [
     'HostNotEmpty',

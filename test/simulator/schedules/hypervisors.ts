@@ -1,4 +1,4 @@
-import { annotations, hypervisorId, nodeFailureId, nodeMarks } from '../../../contracts/ids.ts';
+import { annotations, hypervisorId, nodeFailureId, nodeMetadata } from '../../../contracts/ids.ts';
 import { asSignal, progressQuery, messages } from '../../../contracts/messages.ts';
 import type { NodeFailureProgress } from '../../../contracts/node-failure/run.ts';
 import { labClock } from '../../../lab/clock.ts';
@@ -134,7 +134,7 @@ export const hypervisorActions: Actions<OfHypervisors> = {
   terminateHypervisor: terminate(idOf),
   releaseNode: (cast, event) =>
     patch(cast, nodePath(machineOf(cast, event)), {
-      metadata: { labels: { [nodeMarks.lifecycle]: isEven(event) ? null : 'skip-tests' } },
+      metadata: { labels: { [nodeMetadata.lifecycle]: isEven(event) ? null : 'skip-tests' } },
     }),
   terminateNode: (cast, event) =>
     reportNode(cast, machineOf(cast, event), { ready: 'True', isTerminating: isEven(event) }),

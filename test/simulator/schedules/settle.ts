@@ -1,5 +1,5 @@
 import { type Kind, kindTable } from '../../../contracts/kinds/table.ts';
-import { annotations, evictionId, maintenanceReasonPrefix, nodeMarks } from '../../../contracts/ids.ts';
+import { annotations, evictionId, maintenanceReasonPrefix, nodeMetadata } from '../../../contracts/ids.ts';
 import { asSignal, messages } from '../../../contracts/messages.ts';
 import { findCondition } from '../../../contracts/conditions.ts';
 import type { Condition } from '../../../contracts/conditions.ts';
@@ -98,7 +98,7 @@ async function seeToCompute(cast: Cast, host: string): Promise<void> {
 export async function untilInService(cast: Cast, judge: Judge): Promise<string[]> {
   const { kubernetes } = cast.deployment;
   for (const host of nodesOf(cast)) {
-    await patch(cast, nodePath(host), { metadata: { labels: { [nodeMarks.lifecycle]: 'skip-tests' } } });
+    await patch(cast, nodePath(host), { metadata: { labels: { [nodeMetadata.lifecycle]: 'skip-tests' } } });
     if (kubernetes.object('evictions', { name: host }) !== null) await remove(cast, kvmPath('evictions', host));
     await activate(cast, host);
     // What others have disabled, and what an Eviction has left so on purpose, is not drover's to enable.

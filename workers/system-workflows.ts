@@ -1,22 +1,22 @@
-import { endVcenterWatches, startGuestWatches, startVcenterWatches } from '../runtime/temporal/standing-runs.ts';
+import { endVcenterWatches, startGuestWatches, startVcenterWatches } from '../runtime/temporal/system-workflows.ts';
 import { wordsOf } from '../runtime/temporal/temporal.ts';
 import type { VcenterSettings } from '../runtime/config/vsphere-settings.ts';
 import { ensureDriftSchedule } from './drift-schedule.ts';
 import type { SharedSystems } from './systems.ts';
 
-type StandingTools = Pick<SharedSystems, 'temporal' | 'config' | 'clock' | 'leaving' | 'logger'>;
+type SystemTools = Pick<SharedSystems, 'temporal' | 'config' | 'clock' | 'leaving' | 'logger'>;
 
 /** A watch that a user has ended, or that could not be started, is begun again after so long. */
 const renewalMs = 5 * 60_000;
 
 /**
- * Sees to it that what no event begins is under way: the look for drift, and the watches over guests and over the VMs of every vCenter.
+ * Sees to it that what no event begins is under way: the search for drift, and the watches over guests and over the VMs of every vCenter.
  * Nothing waits for it, and a worker serves without.
  *
  * @param region null: there is no OpenStack
  */
-export function startStandingRuns(
-  tools: StandingTools,
+export function startSystemWorkflows(
+  tools: SystemTools,
   region: string | null,
   vcenters: readonly Pick<VcenterSettings, 'name' | 'places'>[],
 ): void {
@@ -26,24 +26,24 @@ export function startStandingRuns(
 
 /** Until the worker leaves. */
 async function renewWatches(
-  tools: StandingTools,
+  tools: SystemTools,
   region: string | null,
   vcenters: readonly Pick<VcenterSettings, 'name' | 'places'>[],
 ): Promise<void> {
   while (!tools.leaving.aborted) {
-    if (region !== null) settleGuestWatches(tools);
-    settleVcenterWatches(tools, vcenters);
+    if (region !== null) renewGuestWatches(tools);
+    renewVcenterWatches(tools, vcenters);
     await tools.clock.sleep(renewalMs, tools.leaving).catch(() => undefined);
   }
 }
 
 const unless =
-  ({ logger, leaving }: StandingTools, why: string) =>
+  ({ logger, leaving }: SystemTools, why: string) =>
   (error: unknown): void => {
     if (!leaving.aborted) logger.warn({ error: wordsOf(error) }, why);
   };
 
-function startDriftSchedule(tools: StandingTools, region: string): void {
+function startDriftSchedule(tools: SystemTools, region: string): void {
   const {
     temporal,
     clock,
@@ -53,15 +53,10 @@ function startDriftSchedule(tools: StandingTools, region: string): void {
   void ensureDriftSchedule(
     { client: temporal, clock, leaving },
     { mode: modes.Hypervisor, region, cluster, driftMs: hypervisor.driftMs },
-  ).catch(
-    unless(
-      tools,
-      'Nobody looks for what changes in Nova and Placement behind drover’s back: the Schedule could not be made',
-    ),
-  );
+  ).catch(unless(tools, 'Drift of Nova and Placement is not detected: the Schedule could not be made'));
 }
 
-function settleGuestWatches(tools: StandingTools): void {
+function renewGuestWatches(tools: SystemTools): void {
   const {
     temporal,
     clock,
@@ -76,11 +71,8 @@ function settleGuestWatches(tools: StandingTools): void {
     );
 }
 
-/** Has the VMs of every vCenter watched, or nobody's, where they are not driven or not told of. */
-function settleVcenterWatches(
-  tools: StandingTools,
-  vcenters: readonly Pick<VcenterSettings, 'name' | 'places'>[],
-): void {
+/** Has the VMs of every vCenter watched, or none, where drover does not reconcile them or gets no events. */
+function renewVcenterWatches(tools: SystemTools, vcenters: readonly Pick<VcenterSettings, 'name' | 'places'>[]): void {
   const {
     temporal,
     clock,
@@ -94,8 +86,8 @@ function settleVcenterWatches(
   void startVcenterWatches(temporal, { vcenters: wanted, cluster }, { clock }).catch(
     unless(tools, 'VMs are not watched: the runs could not be started'),
   );
-  // Where the kind is off, nobody serves their queues: they would wait for ever.
+  // Where the kind is off, no worker serves their queues: they would wait for ever.
   void endVcenterWatches(temporal, { vcenters: others, cluster }, { clock }).catch(
-    unless(tools, 'Watches over VMs that nobody wants any more could not be ended'),
+    unless(tools, 'Watches over VMs that are not wanted any more could not be ended'),
   );
 }

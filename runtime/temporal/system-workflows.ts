@@ -5,8 +5,8 @@ import type { VcenterWatchInput } from '../../contracts/virtual-machine/vcenter-
 import { attributeKeys } from './search-attribute-keys.ts';
 import { limited, type OwnLimits } from './temporal.ts';
 
-/** A run that a worker begins and that goes on until somebody ends it. */
-interface StandingRun {
+/** A run that a worker starts and that goes on until a user ends it. */
+interface SystemWorkflow {
   workflowType: string;
   workflowId: string;
   input: GuestWatchInput | VcenterWatchInput;
@@ -20,8 +20,16 @@ interface StandingRun {
 const defaultTimeoutMs = 20_000;
 
 /** Begins them. One that is open already goes on. */
-async function startStanding(client: Client, runs: readonly StandingRun[], limits: OwnLimits): Promise<void> {
-  const start = ({ workflowType, workflowId, input, kind, object, summary, details }: StandingRun): Promise<unknown> =>
+async function startAll(client: Client, runs: readonly SystemWorkflow[], limits: OwnLimits): Promise<void> {
+  const start = ({
+    workflowType,
+    workflowId,
+    input,
+    kind,
+    object,
+    summary,
+    details,
+  }: SystemWorkflow): Promise<unknown> =>
     client.workflow.start(workflowType, {
       workflowId,
       taskQueue: workflowQueue,
@@ -45,7 +53,7 @@ export const startGuestWatches = (
   { shards, cluster }: { shards: number; cluster: string },
   limits: OwnLimits,
 ): Promise<void> =>
-  startStanding(
+  startAll(
     client,
     Array.from({ length: shards }, (_, shard) => ({
       workflowType: workflowTypes.watchGuests,
@@ -55,7 +63,7 @@ export const startGuestWatches = (
       object: null,
       summary: `Listen to guests, shard ${shard}`,
       details:
-        'Keeps a connection to the libvirt of each hypervisor of its shard, and tells the run of a host’s failure when too many of its guests fail: docs/node-failure.md. Cancelling it stops nobody’s work.',
+        'Keeps a connection to the libvirt of each hypervisor of its shard, and signals the run of a host’s failure when too many of its guests fail: docs/node-failure.md. Cancelling it stops no other run.',
     })),
     limits,
   );
@@ -66,7 +74,7 @@ export const startVcenterWatches = (
   { vcenters, cluster }: { vcenters: readonly string[]; cluster: string },
   limits: OwnLimits,
 ): Promise<void> =>
-  startStanding(
+  startAll(
     client,
     vcenters.map((vcenter) => ({
       workflowType: workflowTypes.watchVcenter,
@@ -75,7 +83,7 @@ export const startVcenterWatches = (
       kind: 'VcenterWatch',
       object: vcenter,
       summary: `Watch the VMs of vCenter ${vcenter}`,
-      details: `Has vCenter **${vcenter}** tell of VMs that change, and tells the run of their VirtualMachine: docs/virtual-machine.md. How it gets on is in the heartbeat of its activity. Cancelling it stops nobody’s work.`,
+      details: `Watches **${vcenter}** for VMs that change, and signals the run of their VirtualMachine: docs/virtual-machine.md. Its progress is in the heartbeat of its activity. Cancelling it stops no other run.`,
     })),
     limits,
   );
