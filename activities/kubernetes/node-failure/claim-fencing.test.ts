@@ -88,7 +88,7 @@ test('a claim whose answer is lost is in the audit log', async () => {
   const { audited, claim } = leaseStore(() => {
     throw refusal(503, 'ServiceUnavailable');
   });
-  await expect(claim('node-1')).rejects.toThrow();
+  await expect(claim('node-1')).rejects.toMatchObject({ type: 'KubernetesUnavailable' });
   expect(audited).toMatchObject([{ action: 'claimFencing', after: { asked: { host: 'node-1' }, unanswered: true } }]);
 });
 
