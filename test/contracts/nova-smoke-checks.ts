@@ -24,7 +24,7 @@ export function describeSmokeChecks(test: ContractTest): void {
     const foreign = await createInstance(counterpart.admin, { name: `drover-smoke-${host}`, host: 'node-1' });
     const findings = await drover.runSmokeCheck(smoke(counterpart));
     expect(findings).toMatchObject([
-      { name: 'server', seen: `ACTIVE on ${host}`, code: null },
+      { name: 'server', observed: `ACTIVE on ${host}`, code: null },
       { name: 'console', code: null },
     ]);
     expect(await serverIds(counterpart)).toEqual([foreign.id]);
@@ -44,22 +44,26 @@ export function describeSmokeChecks(test: ContractTest): void {
     [
       'no host can take it',
       { flavorId: 'lab.trait' },
-      { name: 'server', seen: expect.stringMatching(/^ERROR on no host: No valid host/u), code: 'SmokeServerFailed' },
+      {
+        name: 'server',
+        observed: expect.stringMatching(/^ERROR on no host: No valid host/u),
+        code: 'SmokeServerFailed',
+      },
     ],
     [
       'there is no such flavor',
       { flavorId: 'nope' },
-      { name: 'server', seen: expect.stringMatching(/nope/u), code: 'SmokeServerRefused' },
+      { name: 'server', observed: expect.stringMatching(/nope/u), code: 'SmokeServerRefused' },
     ],
     [
       'there is no such host',
       { owner: { host: 'node-77', hypervisor: 'node-77', uid: 'u' } },
-      { name: 'server', seen: expect.stringMatching(/node-77/u), code: 'SmokeServerRefused' },
+      { name: 'server', observed: expect.stringMatching(/node-77/u), code: 'SmokeServerRefused' },
     ],
     [
       'its console never says it',
       { console: { text: 'Welcome to the machine' }, deadlineMs: 20_000 },
-      { name: 'console', seen: expect.stringMatching(/Booting.*login/su), code: 'SmokeServerFailed' },
+      { name: 'console', observed: expect.stringMatching(/Booting.*login/su), code: 'SmokeServerFailed' },
     ],
   ];
   for (const [what, change, finding] of failures) {

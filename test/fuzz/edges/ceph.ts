@@ -82,7 +82,7 @@ const failures: ErrorCode[] = [
   'RequestRefused',
 ];
 const isShort = (findings: unknown): boolean =>
-  (findings as { seen: string }[]).every(({ seen }) => seen.length <= 900);
+  (findings as { observed: string }[]).every(({ observed }) => observed.length <= 900);
 
 export const cephEdges: readonly Edge[] = [
   edge({

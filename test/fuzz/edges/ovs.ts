@@ -70,7 +70,7 @@ export const ovsEdges: readonly Edge[] = [
     failures: ['AnswerMalformed', 'RequestRefused'],
     read: async (result) =>
       judgeBridges({ required: ['br-int', 'br-ex'], optional: ['br-provider'] }, await answering(result).view(never)),
-    holds: (findings) => (findings as { seen: string }[]).every(({ seen }) => seen.length <= 900),
+    holds: (findings) => (findings as { observed: string }[]).every(({ observed }) => observed.length <= 900),
   }),
   edge({
     name: 'OVSDB: the address of a host',
