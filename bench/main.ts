@@ -51,7 +51,7 @@ const print = (text: string): void => void process.stdout.write(text);
 const report = (line: string): void => void process.stderr.write(`${line}\n`);
 const machine = kindOf(describeMachine());
 
-interface Asked {
+interface MeasureOptions {
   repetitions: number;
   quick: boolean;
   json: boolean;
@@ -60,7 +60,7 @@ interface Asked {
 /** Measures what was asked for, records it, and prints it beside the last record. */
 async function measure(
   suite: Suite<LoadRun>,
-  { only, repetitions, quick, json }: Asked & { only: string[] },
+  { only, repetitions, quick, json }: MeasureOptions & { only: string[] },
 ): Promise<void> {
   const startedMs = Date.now();
   const before = readRecords(suite);
@@ -172,7 +172,7 @@ program
   .addOption(new Option('--repetitions <number>', 'of each, for a spread').argParser(atLeastOne).default(3))
   .option('--quick', 'a few seconds and objects, and nothing recorded: to see that it works', false)
   .option('--json', 'print JSON', false)
-  .action((asked: Asked & { only: string[] }) => measure(loadSuite, asked));
+  .action((options: MeasureOptions & { only: string[] }) => measure(loadSuite, options));
 
 program
   .command('onboarding')
@@ -188,14 +188,14 @@ program
   .addOption(new Option('--repetitions <number>', 'of each, for a spread').argParser(atLeastOne).default(3))
   .option('--quick', 'a few hosts, and nothing recorded: to see that it works', false)
   .option('--json', 'print JSON', false)
-  .action(({ hosts, ...asked }: Asked & { hosts: Size[] }) =>
-    measure(onboardingSuite, { ...asked, only: hosts.map((size) => `onboarding-${size}`) }),
+  .action(({ hosts, ...options }: MeasureOptions & { hosts: Size[] }) =>
+    measure(onboardingSuite, { ...options, only: hosts.map((size) => `onboarding-${size}`) }),
   );
 
 program
   .command('vms')
   .description(
-    'virtual machines on vSphere: time and calls beside a bare script, what settled ones cost, how soon an outside change is told',
+    'virtual machines on vSphere: time and calls beside a bare script, what idle ones cost, how soon an outside change is signalled',
   )
   .addOption(
     new Option(
@@ -206,18 +206,18 @@ program
       .default(vmNames, 'all'),
   )
   .addOption(new Option('--vms <number>', 'that are made at once').argParser(atLeastOne).default(usualCounts.vms))
-  .addOption(new Option('--settled <number>', 'that rest').argParser(atLeastOne).default(usualCounts.settled))
+  .addOption(new Option('--idle <number>', 'idle ones').argParser(atLeastOne).default(usualCounts.idle))
   .addOption(new Option('--repetitions <number>', 'of each, for a spread').argParser(atLeastOne).default(3))
   .option(
     '--quick',
-    `${quickCounts.vms} VMs, ${quickCounts.settled} settled ones unless you say otherwise, and nothing recorded: to see that it works`,
+    `${quickCounts.vms} VMs, ${quickCounts.idle} idle ones by default, and nothing recorded: to see that it works`,
     false,
   )
   .option('--json', 'print JSON', false)
-  .action(async ({ vms, settled, ...asked }: Asked & VmCounts & { only: string[] }, command: Command) => {
+  .action(async ({ vms, idle, ...options }: MeasureOptions & VmCounts & { only: string[] }, command: Command) => {
     const chosen = (name: keyof VmCounts, count: number): number =>
-      asked.quick && command.getOptionValueSource(name) === 'default' ? quickCounts[name] : count;
-    await measure(vmsSuite({ vms: chosen('vms', vms), settled: chosen('settled', settled) }), asked);
+      options.quick && command.getOptionValueSource(name) === 'default' ? quickCounts[name] : count;
+    await measure(vmsSuite({ vms: chosen('vms', vms), idle: chosen('idle', idle) }), options);
   });
 
 program

@@ -16,7 +16,7 @@ const NODE_OF_DROVER = 24;
 const TICK_MS = 15_000;
 const INSTALL_TIMEOUT_MS = 20 * 60_000;
 
-/** A reason to stop that is one sentence for a person. */
+/** A reason to stop, shown as one sentence without a stack trace. */
 class Unready extends Error {}
 
 /**
@@ -43,7 +43,7 @@ export async function bootstrap() {
   setHooks();
   if (readStamp() !== stampOf()) await install();
   if (nodeOfCheckout() < NODE_OF_DROVER) {
-    // The stamp matches but Node is not there: somebody took it away (`npm prune --omit=optional`).
+    // The stamp matches but Node is not there: something removed it (`npm prune --omit=optional`).
     rmSync(stampFile, { force: true });
     await install();
   }
@@ -72,7 +72,7 @@ function readStamp() {
   return existsSync(stampFile) ? readFileSync(stampFile, 'utf8') : undefined;
 }
 
-/** What is to be installed (the lockfile, for this platform) and when npm last changed the tree, whoever called it. */
+/** What is to be installed (the lockfile, for this platform) and when npm last changed the tree. */
 function stampOf() {
   const lock = createHash('sha256')
     .update(readFileSync(join(checkout, 'package-lock.json')))
@@ -108,7 +108,7 @@ function runNpm() {
     '--no-fund',
     '--loglevel=error',
   ];
-  // npm tells its scripts which npm they run in; outside of one it is the one on PATH.
+  // npm passes its own path to its scripts; outside of a script it is the npm on PATH.
   const npm = process.env.npm_execpath;
   const [command, first] = npm !== undefined && /\bnpm-cli\.c?js$/.test(npm) ? [process.execPath, [npm]] : ['npm', []];
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !MISLEADING.test(name)));

@@ -66,7 +66,7 @@ test.each<[string, () => void]>([
         readFileSync(join(checkout, 'package-lock.json'), 'utf8').replace('\n', ' \n'),
       ),
   ],
-  ['somebody else changed the tree', () => utimesSync(join(checkout, 'node_modules', '.package-lock.json'), 1, 1)],
+  ['something else has changed the tree', () => utimesSync(join(checkout, 'node_modules', '.package-lock.json'), 1, 1)],
 ])('installs again when %s', (_, change) => {
   bootstrap();
   change();
@@ -85,7 +85,7 @@ test('without Node 24 it ends in one sentence', () => {
   expect(lines.at(-1)).toMatch(/^drover needs Node 24: .* put a Node 24 or newer first on PATH \(found: 20\)\.$/);
 });
 
-test('a failing npm is told with what npm said', () => {
+test('the error of a failing npm contains npm’s output', () => {
   writeFileSync(join(checkout, 'package.json'), '{"name":');
   const { status, lines } = bootstrap();
   expect(status).toBe(1);

@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import type { ProcessIdentity } from './part.ts';
 import { identify, isAlive, signalIfSame, waitForEnd } from './process-identity.ts';
 
-/** Commands are stand-ins: a Node program that starts `sleep` as a service of its run, as a plain child, and as a service in a lab. */
+/** The command under test is a Node program that starts `sleep` as a service of its run, as a plain child, and as a service in a lab. */
 let root: string;
 let registry: string;
 const programs: ChildProcess[] = [];
@@ -39,7 +39,7 @@ const programText = (action: Action, lab: string | null, graceMs: number): strin
   import { identify } from ${urlOf('process-identity.ts')};
   import { spawnService } from ${urlOf('processes.ts')};
   const sleep = { name: 'sleep', command: 'sleep', args: ['600'], ready: async () => true };
-  const options = { command: 'npm run stand-in', registry: ${JSON.stringify(registry)}, report: console.error, graceMs: ${graceMs} };
+  const options = { command: 'npm run sample', registry: ${JSON.stringify(registry)}, report: console.error, graceMs: ${graceMs} };
   const lab = ${JSON.stringify(lab)};
   await withRun({ ...options, ...(lab !== null && { lab: { dir: lab, stops: [] } }) }, async ({ dir, signal }) => {
     const service = await spawnService(join(dir, 'lab', 'part'), sleep, signal);
@@ -68,7 +68,7 @@ function runProgram(
       ? spawn(process.execPath, [...args, code], options)
       : spawn('/bin/sh', ['-c', shell, process.execPath, ...args, code], {
           ...options,
-          env: { ...options.env, npm_lifecycle_event: 'stand-in' },
+          env: { ...options.env, npm_lifecycle_event: 'sample' },
         });
   programs.push(program);
   return program;
@@ -142,7 +142,7 @@ test('after a kill -9 the next start stops the orphans, and leaves what belongs 
   ]);
 
   expect(await startNext()).toBe(
-    `stopping what npm run stand-in (process ${killed.program.pid}), which was killed, left behind\n`,
+    `stopping what npm run sample (process ${killed.program.pid}), which was killed, left behind\n`,
   );
   expect([livingOf(killed), existsSync(killed.dir)]).toEqual([[false, false], false]);
   expect([livingOf(living), existsSync(living.dir), recordsOf().length]).toEqual([[true, true], true, 1]);
@@ -174,7 +174,7 @@ describe('a lab that outlives commands', () => {
 
   test('is of one command at a time', async () => {
     const run = await start({ lab });
-    expect(await startNext(lab)).toContain(`npm run stand-in (process ${run.program.pid}) uses the lab in ${lab}`);
+    expect(await startNext(lab)).toContain(`npm run sample (process ${run.program.pid}) uses the lab in ${lab}`);
     expect(livingOf(run)).toEqual([true, true, true]);
   });
 

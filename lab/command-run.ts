@@ -12,7 +12,7 @@ import type { PartName } from './part.ts';
 import { partNames } from './parts.ts';
 import { releasePorts } from './ports.ts';
 import { readJsonIfThere, writePrivateJson } from './private-files.ts';
-import { killStragglers, markOwnChildren, stopServices } from './processes.ts';
+import { killStragglers, tagOwnChildren, stopServices } from './processes.ts';
 
 /**
  * A command that starts processes: `npm test`, `npm run chaos` … What it starts ends with it, when it ends by itself and
@@ -22,7 +22,7 @@ import { killStragglers, markOwnChildren, stopServices } from './processes.ts';
  * is the kernel's (lock.ts): one that can be taken is of a command that has ended, and nothing of a living one is touched.
  */
 
-/** A lab that outlives the command, in the directory of a person's choice. */
+/** A lab that outlives the command, in a directory that the user chose. */
 interface UsedLab {
   readonly dir: string;
   /** The parts that the command stops at its end. */
@@ -30,7 +30,7 @@ interface UsedLab {
 }
 
 interface RunRecord {
-  /** As a person types it. */
+  /** As the user types it. */
   readonly command: string;
   readonly pid: number;
   /** Of this run alone: it is removed, and what runs in it is killed. */
@@ -57,7 +57,7 @@ const EXIT_INTERRUPTED = 130;
 const GRACE_MS = 60_000;
 /** Of the folders `processes` below a run's directory: a world, its lab, the part. */
 const RECORDS_DEPTH = 5;
-/** The lock of whoever reads or writes the registry; a run's own lock has the run's id. */
+/** The lock for reads and writes of the registry; a run's own lock has the run's id. */
 const REGISTRY = 'registry';
 
 const runRegistry = (): string => join(cacheDirectory(), 'runs');
@@ -87,7 +87,7 @@ export async function withRun<Result>(
   const { TMPDIR: tmpBefore } = process.env;
   // Services keep the TMPDIR that they were started with; those of a lab that stays up must not lose it.
   if (lab === undefined || lab.stops.length > 0) process.env['TMPDIR'] = dir;
-  markOwnChildren(dir);
+  tagOwnChildren(dir);
   const over = new AbortController();
   const overdue = Promise.withResolvers<never>();
   const interrupt = (): void => {
@@ -136,7 +136,7 @@ async function stopEnded(registry: string, report: (line: string) => void): Prom
           report(`stopping what ${record.command} (process ${record.pid}), which was killed, left behind`);
           await stopAll(record);
         }
-        forget(registry, id);
+        removeRecord(registry, id);
       } catch (error) {
         // The next start tries again; this one has no part in it.
         report(`not all of it is stopped: ${(error as Error).message}`);
@@ -166,7 +166,7 @@ function claimRun(
   const record: RunRecord = { command, pid: process.pid, dir, ...(used !== undefined && { lab: used }) };
   writePrivateJson(join(registry, `${id}.json`), record);
   const release = (): void => {
-    forget(registry, id);
+    removeRecord(registry, id);
     unlock();
   };
   return { record, release };
@@ -178,7 +178,7 @@ const runsIn = (registry: string): string[] =>
 const readRecord = (registry: string, id: string): RunRecord | undefined =>
   readJsonIfThere(join(registry, `${id}.json`)) as RunRecord | undefined;
 
-function forget(registry: string, id: string): void {
+function removeRecord(registry: string, id: string): void {
   for (const suffix of ['json', 'lock']) rmSync(join(registry, `${id}.${suffix}`), { force: true });
 }
 

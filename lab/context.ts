@@ -53,7 +53,7 @@ export function createContext({ part, labDir, cacheDir, signal, report }: Contex
         onWait: (holder) =>
           report(
             holder?.pid === process.pid
-              ? `waits for its turn: ${name}`
+              ? `waiting for a slot: ${name}`
               : `waits for ${holder === undefined ? 'another process' : `process ${holder.pid}`} to finish: ${name}`,
           ),
       }),

@@ -3,9 +3,9 @@ import type { LabContext } from './part.ts';
 
 const MINUTE_MS = 60_000;
 
-/** Programs that come from the distribution, because nobody builds them for a test. */
+/** Programs that come from the distribution, because building them for a test would take too long. */
 export interface DebianPrograms {
-  /** For whom they are, as people call it: `libvirt`. */
+  /** What they are for, by its common name: `libvirt`. */
   readonly what: string;
   readonly packages: readonly string[];
   /** What is missing, as a program's name or a file's; empty when all is there. */
@@ -14,7 +14,7 @@ export interface DebianPrograms {
   readonly usually: string;
 }
 
-/** Debian's packages for the programs that are missing: what a person who may not install them has to run. */
+/** Debian's packages for the programs that are missing: what a user without root has to ask for. */
 export const installCommand = (packages: readonly string[]): string =>
   `apt-get install --no-install-recommends ${packages.join(' ')}`;
 

@@ -65,8 +65,8 @@ export async function startDrover(lab: DroverLab, options: DroverOptions): Promi
   ensurePrivateDirectory(dir);
   const cacheDir = cacheDirectory();
   const ports = await reservePorts({ dir, cacheDir, signal }, ['worker', 'bridge']);
-  const asked = settings as Partial<Record<'worker' | 'bridge', { healthAddress?: string }>>;
-  const withHealth = (name: 'worker' | 'bridge') => ({ healthAddress: `127.0.0.1:${ports[name]}`, ...asked[name] });
+  const given = settings as Partial<Record<'worker' | 'bridge', { healthAddress?: string }>>;
+  const withHealth = (name: 'worker' | 'bridge') => ({ healthAddress: `127.0.0.1:${ports[name]}`, ...given[name] });
   const sections = { worker: withHealth('worker'), bridge: withHealth('bridge') };
   const configFile = join(dir, 'drover.yaml');
   writePrivateFile(configFile, stringify({ ...settings, ...sections, audit: { file: join(dir, 'audit.jsonl') } }));
@@ -136,7 +136,7 @@ export async function startDrover(lab: DroverLab, options: DroverOptions): Promi
   };
 }
 
-/** A worker serves once Temporal sees somebody poll each of its queues. */
+/** A worker serves once Temporal has a poller on each of its queues. */
 async function everyQueueIsPolled(
   env: Readonly<Record<string, string>>,
   { openstack, vsphere }: DroverLab['handles'],

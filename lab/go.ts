@@ -22,7 +22,7 @@ export interface GoProgram {
   readonly usually: string;
 }
 
-/** Whether `go version` tells of Go 1.26 or newer. */
+/** Whether `go version` shows Go 1.26 or newer. */
 export function isGoRecentEnough(output: string): boolean {
   const [, major, minor] = /\bgo(\d+)\.(\d+)/.exec(output) ?? [];
   if (major === undefined || minor === undefined) return false;

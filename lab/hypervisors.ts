@@ -2,30 +2,30 @@ import type { Kubernetes } from '../runtime/kubernetes/kubernetes.ts';
 import { applyObject, mergeStatus } from './kubernetes-objects.ts';
 
 /** What a node agent would report of one host. */
-export interface AgentFacts {
+export interface AgentReport {
   libVirtVersion?: string;
   hypervisorVersion?: string;
   osUpdateInProgress?: boolean;
   maintenance?: '' | 'manual' | 'auto' | 'ha' | 'termination';
-  /** Aggregates that it was onboarded into long ago; where there are none, nobody has onboarded it. */
+  /** Aggregates that it was onboarded into long ago; where there are none, it is not onboarded yet. */
   inService?: readonly string[];
 }
 
 /** Makes Hypervisors as the node agents of a small cloud would leave them: present, up to date, nothing in progress. */
 export async function applyHypervisors(
   kubernetes: Kubernetes,
-  hosts: Readonly<Record<string, AgentFacts>>,
+  hosts: Readonly<Record<string, AgentReport>>,
 ): Promise<void> {
   await Promise.all(
-    Object.entries(hosts).map(async ([name, facts]) => {
-      await applyObject(kubernetes, hypervisor(name, facts));
-      await reportAgentFacts(kubernetes, name, facts);
+    Object.entries(hosts).map(async ([name, status]) => {
+      await applyObject(kubernetes, hypervisor(name, status));
+      await reportAgentStatus(kubernetes, name, status);
     }),
   );
 }
 
 /**
- * Keeps guests off a host that is not tested, by drover's default name. The project is nobody's: the lab's own may go anywhere, as that of a
+ * Keeps guests off a host that is not tested, by drover's default name. The project does not exist: the lab's own may go anywhere, as that of a
  * cloud's administrators.
  */
 export const testAggregate = {
@@ -33,9 +33,9 @@ export const testAggregate = {
   metadata: { filter_tenant_id: '7e575000000000000000000000000000' },
 };
 
-/** Writes what the node agent of a host reports; without it nobody knows what can be moved where. */
-export const reportAgentFacts = (kubernetes: Kubernetes, name: string, facts: AgentFacts = {}): Promise<void> =>
-  mergeStatus(kubernetes, { ...identity(name), status: status(facts) });
+/** Writes what the node agent of a host reports; without it drover cannot know what can be moved where. */
+export const reportAgentStatus = (kubernetes: Kubernetes, name: string, report: AgentReport = {}): Promise<void> =>
+  mergeStatus(kubernetes, { ...identity(name), status: status(report) });
 
 /** How many instances the node agent has counted. */
 export const reportInstances = (kubernetes: Kubernetes, name: string, numInstances: number): Promise<void> =>
@@ -43,7 +43,7 @@ export const reportInstances = (kubernetes: Kubernetes, name: string, numInstanc
 
 const identity = (name: string): object => ({ apiVersion: 'kvm.cloud.sap/v1', kind: 'Hypervisor', metadata: { name } });
 
-const hypervisor = (name: string, { maintenance, inService = [] }: AgentFacts): object => ({
+const hypervisor = (name: string, { maintenance, inService = [] }: AgentReport): object => ({
   apiVersion: 'kvm.cloud.sap/v1',
   kind: 'Hypervisor',
   metadata: { name, labels: { 'kubernetes.io/hostname': name, 'topology.kubernetes.io/zone': 'zone-a' } },
@@ -70,7 +70,7 @@ const status = ({
   hypervisorVersion = '9.2.0',
   osUpdateInProgress = false,
   inService,
-}: AgentFacts): object => ({
+}: AgentReport): object => ({
   libVirtVersion,
   hypervisorVersion,
   numInstances: 0,

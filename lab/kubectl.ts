@@ -34,7 +34,7 @@ export function run(
   return promise;
 }
 
-/** The real kubectl, as the lab's administrator. @throws with its words when it fails */
+/** The real kubectl, as the lab's administrator. @throws with its output when it fails */
 export async function kubectl(
   { kubectl: program, kubeconfig }: KubernetesHandle,
   args: readonly string[],

@@ -19,7 +19,7 @@ import { ensurePrivateDirectory, readJsonIfThere, writePrivateJson } from './pri
 import { deadServices, readProcesses, stopServices } from './processes.ts';
 import { formatDuration, formatPartLine } from './progress.ts';
 
-/** Written into every lab; a directory without it is somebody else's and is neither filled nor wiped. */
+/** Written into every lab; a directory without it is not a lab and is neither filled nor wiped. */
 const MARKER = 'lab.json';
 
 export interface LabOptions<Name extends PartName = PartName> extends PartOptions {
@@ -27,13 +27,13 @@ export interface LabOptions<Name extends PartName = PartName> extends PartOption
   readonly dir?: string;
   /** Default: to start, `defaultPartNames`; to stop and to wipe, all. */
   readonly parts?: readonly Name[];
-  /** Takes the progress lines; default: nobody. */
+  /** Takes the progress lines; default: they are dropped. */
   readonly report?: (line: string) => void;
   /** Aborting it while the lab comes up stops what has been started. */
   readonly signal?: AbortSignal;
 }
 
-/** A lab that is up. It outlives this process; whoever started it stops it. */
+/** A lab that is up. It outlives this process; the caller that started it stops it. */
 export interface Lab<Name extends PartName = DefaultPartName> {
   readonly dir: string;
   readonly handles: Pick<Handles, Name>;
@@ -230,7 +230,7 @@ function claimDirectory(dir: string): string {
   return realpathSync(path);
 }
 
-/** Two commands on one lab take turns. */
+/** Two commands on one lab run one after the other. */
 function withLabLock<Result>(dir: string, options: LabOptions, action: () => Promise<Result>): Promise<Result> {
   return withLock(dir, 'lab', action, {
     ...(options.signal === undefined ? {} : { signal: options.signal }),

@@ -48,7 +48,7 @@ test('waiting ends when it is aborted', async () => {
   });
 });
 
-test('another process holds it; its death by kill -9 frees it, and who it was is told', async () => {
+test('another process holds it; its death by kill -9 frees it, and the waiting process reports which one it was', async () => {
   const lock = new URL('lock.ts', import.meta.url).href;
   const program = `import { withLock } from ${JSON.stringify(lock)};
     await withLock(${JSON.stringify(directory)}, 'build', () => new Promise((resolve) => { console.log('held'); setTimeout(resolve, 60_000); }));`;
@@ -56,12 +56,12 @@ test('another process holds it; its death by kill -9 frees it, and who it was is
     stdio: ['ignore', 'pipe', 'inherit'],
   }));
   await once(child.stdout, 'data');
-  const told: (number | undefined)[] = [];
+  const waitedFor: (number | undefined)[] = [];
   const result = await withLock(directory, 'build', async () => 'mine', {
     onWait: (identity) => {
-      told.push(identity?.pid);
+      waitedFor.push(identity?.pid);
       child.kill('SIGKILL');
     },
   });
-  expect({ result, told }).toEqual({ result: 'mine', told: [child.pid] });
+  expect({ result, waitedFor }).toEqual({ result: 'mine', waitedFor: [child.pid] });
 });

@@ -16,7 +16,7 @@ export interface LockOptions {
 }
 
 /**
- * Runs `action` while nobody else on this machine, in this process or another, holds the lock `<directory>/<name>.lock`.
+ * Runs `action` while no other caller on this machine, in this process or another, holds the lock `<directory>/<name>.lock`.
  *
  * The lock is the exclusive one of an empty SQLite file, that is, the kernel's: it ends with its holder, however that
  * ends, so there are no stale locks and nothing to take over. `<name>.holder` beside it (pid and start time) only serves

@@ -17,7 +17,7 @@ export type PartName =
 /** Who a process is beyond its number: a pid is reused, a pid with its start time is not. */
 export interface ProcessIdentity {
   readonly pid: number;
-  /** Opaque, as the operating system tells it (Linux: boot id and /proc/<pid>/stat field 22). */
+  /** Opaque, as the operating system reports it (Linux: boot id and /proc/<pid>/stat field 22). */
   readonly startTime: string;
 }
 
@@ -77,7 +77,7 @@ export interface LabContext {
   readonly part: PartName;
   /** The part's own directory `<lab>/<part>`, mode 0700, made before `build`. Data and secrets live here. */
   readonly dir: string;
-  /** `<lab>/bin`: what is linked here is on PATH for people who take the exports of `lab status`. */
+  /** `<lab>/bin`: what is linked here is on PATH for users of the exports of `lab status`. */
   readonly binDir: string;
   /** The top of the drover checkout. */
   readonly checkoutDir: string;
@@ -90,7 +90,7 @@ export interface LabContext {
   report(line: string): void;
   /**
    * Runs something that may take long: prints a line every 15 s with the elapsed and the usual time, and one at the end.
-   * Silent when it takes less than a second. `usually` as people say it: `'3 min on two idle cores'`.
+   * Silent when it takes less than a second. `usually`, as it is shown: `'3 min on two idle cores'`.
    */
   step<Result>(title: string, usually: string, action: () => Promise<Result>, logFile?: string): Promise<Result>;
   /**
@@ -109,7 +109,7 @@ export interface LabContext {
   withLock<Result>(name: string, action: () => Promise<Result>): Promise<Result>;
 }
 
-/** What a person or a script needs to use a part. Never secrets: name a file of mode 0600 instead (KUBECONFIG, OS_CLIENT_CONFIG_FILE). */
+/** What a user or a script needs to use a part. Never secrets: name a file of mode 0600 instead (KUBECONFIG, OS_CLIENT_CONFIG_FILE). */
 export interface Description {
   /** Label → URL, e.g. `{ 'Web UI': 'http://127.0.0.1:20123' }`. */
   readonly urls: Readonly<Record<string, string>>;
@@ -127,7 +127,7 @@ export interface Description {
  */
 export interface Part<Handle extends object, Built = void> {
   readonly name: PartName;
-  /** As people call it: `'Temporal dev server'`. */
+  /** As it is shown: `'Temporal dev server'`. */
   readonly title: string;
   /** How long bringing it up usually takes on two idle cores: `{ cold: '3 min', warm: '1 s' }`. */
   readonly usually: { readonly cold: string; readonly warm: string };

@@ -32,7 +32,7 @@ export interface Handles {
 /** A part whose types are its own business; `lab.ts` only passes what one method returned to the next. */
 export type AnyPart = Part<object, unknown>;
 
-/** What comes up where nobody says which: all that an eviction needs. */
+/** What comes up by default: all that an eviction needs. */
 export const defaultPartNames = ['temporal', 'tctl', 'kubernetes', 'openstack'] as const satisfies readonly PartName[];
 export type DefaultPartName = (typeof defaultPartNames)[number];
 

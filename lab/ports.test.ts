@@ -23,7 +23,7 @@ test('ports are distinct, outside the range of outgoing connections, and the sam
   expect(await reservePorts(part('a'), ['ui', 'grpc'])).toEqual({ ui: first.ui, grpc: first.grpc });
 });
 
-test('a port that somebody listens on by now is replaced', async () => {
+test('a port that another process listens on by now is replaced', async () => {
   const { grpc } = await reservePorts(part('a'), ['grpc']);
   releasePorts(part('a'));
   const server = createServer();

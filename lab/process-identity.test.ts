@@ -14,7 +14,7 @@ describe('parseStat', () => {
   ])('%s', (_, stat, expected) => expect(parseStat(stat)).toEqual(expected));
 });
 
-test('a process is itself, and nobody with another start time', () => {
+test('a process with the same number and another start time is another process', () => {
   const own = identify(process.pid)!;
   expect(isAlive(own)).toBe(true);
   expect(isAlive({ ...own, startTime: `${own.startTime}0` })).toBe(false);

@@ -59,12 +59,12 @@ export function identify(pid: number): ProcessIdentity | undefined {
   return startTime === undefined ? undefined : { pid, startTime };
 }
 
-/** Whether exactly that process still runs; false when the number belongs to somebody else by now. */
+/** Whether exactly that process still runs; false when the number belongs to another process by now. */
 export function isAlive(identity: ProcessIdentity): boolean {
   return startTimeOf(identity.pid) === identity.startTime;
 }
 
-/** Signals the process if it is still the one that was recorded; tells whether it was. */
+/** Signals the process if it is still the one that was recorded; returns whether it was. */
 export function signalIfSame(identity: ProcessIdentity, signal: NodeJS.Signals): boolean {
   if (!isAlive(identity)) return false;
   try {

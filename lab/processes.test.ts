@@ -99,7 +99,7 @@ test('a stranger who has the number of a recorded process is left alone', async 
   stranger.kill();
 });
 
-test('what a killed service left running is found by its mark and stopped', async () => {
+test('what a killed service left running is found by its tag and stopped', async () => {
   const record = await spawnService(dir, shell('sleep 61 & echo $! > child; touch ready; exec sleep 60'), never);
   const child = identify(Number(readFileSync(join(dir, 'child'), 'utf8')))!;
   await killService(dir, 'service');

@@ -13,8 +13,8 @@ import { tailOf } from './run-command.ts';
  * Set in every service and inherited by all it starts: the proof that a process belongs to this part, for those that no
  * record names (workers of a service that was killed, a service whose starter died before it could write the record).
  */
-const MARK = 'DROVER_LAB_PROCESS';
-const MARK_NAME_OF_COMMANDS = 'command';
+const TAG = 'DROVER_LAB_PROCESS';
+const TAG_OF_COMMANDS = 'command';
 const READY_POLL_MS = 50;
 const READY_ATTEMPT_MS = 5000;
 const READY_TIMEOUT_MS = 60_000;
@@ -89,7 +89,7 @@ async function startRecorded(
   const log = openSync(start.logFile, 'a', 0o600);
   const child = spawn(start.command, start.args, {
     cwd: start.cwd,
-    env: { ...baseEnvironment(), ...start.env, [MARK]: `${dir}/${start.name}` },
+    env: { ...baseEnvironment(), ...start.env, [TAG]: `${dir}/${start.name}` },
     stdio: ['ignore', log, log],
     detached: true,
   });
@@ -99,7 +99,7 @@ async function startRecorded(
   // Node reaps its children on its event loop only, so the number cannot have been given to another process yet.
   const identity = child.pid === undefined ? undefined : identify(child.pid);
   if (child.pid === undefined) {
-    await delay(0); // the error event comes on the next turn
+    await delay(0); // the error event comes on the next turn of the event loop
     throw new LabError(`${start.name} cannot be started: ${startError?.message ?? start.command}`);
   }
   if (identity === undefined) throw notReady(start, 'ended before it was ready');
@@ -141,7 +141,7 @@ function aborted(signal: AbortSignal): Promise<false> {
   return promise;
 }
 
-/** SIGTERM, a bounded wait, SIGKILL; a process that is not the recorded one is left alone. Tells how it went. */
+/** SIGTERM, a bounded wait, SIGKILL; a process that is not the recorded one is left alone. Returns how it went. */
 export async function stopService(record: ProcessRecord): Promise<'stopped' | 'killed' | 'gone'> {
   if (!signalIfSame(record, 'SIGTERM')) return 'gone';
   signalIfSame(record, 'SIGCONT'); // a frozen process cannot end
@@ -167,19 +167,19 @@ async function kill(identity: ProcessIdentity): Promise<void> {
     throw new LabError(`process ${identity.pid} does not end, not even by SIGKILL`);
 }
 
-/** Stops every service of the part, last started first, and whatever of theirs is left; forgets the records. */
+/** Stops every service of the part, last started first, and whatever of theirs is left; removes the records. */
 export async function stopServices(dir: string): Promise<void> {
   for (const record of readProcesses(dir).toReversed()) await stopService(record);
   await killStragglers(dir);
   rmSync(join(dir, 'processes'), { recursive: true, force: true });
 }
 
-/** Marks whatever this process starts from now on, besides services, as belonging to `dir`. */
-export function markOwnChildren(dir: string): void {
-  process.env[MARK] = `${dir}/${MARK_NAME_OF_COMMANDS}`;
+/** Tags whatever this process starts from now on, besides services, as belonging to `dir`. */
+export function tagOwnChildren(dir: string): void {
+  process.env[TAG] = `${dir}/${TAG_OF_COMMANDS}`;
 }
 
-/** SIGKILL to every process that carries the mark of `dir` or of a directory below it, until none is left. */
+/** SIGKILL to every process that has the tag of `dir` or of a directory below it, until none is left. */
 export async function killStragglers(dir: string): Promise<void> {
   for (let found = findStragglers(dir); found.length > 0; found = findStragglers(dir)) {
     for (const straggler of found) signalIfSame(straggler, 'SIGKILL');
@@ -187,16 +187,16 @@ export async function killStragglers(dir: string): Promise<void> {
   }
 }
 
-/** Living processes that carry the part's mark in their environment (Linux; elsewhere only records are known). */
+/** Living processes that have the part's tag in their environment (Linux; elsewhere only records are known). */
 export function findStragglers(dir: string): ProcessIdentity[] {
   if (process.platform !== 'linux') return [];
-  const mark = `\0${MARK}=${dir}/`;
+  const tag = `\0${TAG}=${dir}/`;
   return readdirSync('/proc')
     .filter((entry) => /^\d+$/.test(entry) && Number(entry) !== process.pid)
     .flatMap((entry) => {
       // Identity first: if the number changes hands in between, the signal finds another start time and is not sent.
       const identity = identify(Number(entry));
-      return identity !== undefined && environmentOf(identity.pid).includes(mark) ? [identity] : [];
+      return identity !== undefined && environmentOf(identity.pid).includes(tag) ? [identity] : [];
     });
 }
 
@@ -210,9 +210,9 @@ function environmentOf(pid: number): string {
 
 /** Services must not depend on what the caller happens to have set (KUBECONFIG, OS_*, NODE_ENV …). */
 function baseEnvironment(): Record<string, string> {
-  const kept = ['PATH', 'HOME', 'LANG', 'TMPDIR', 'USER'];
+  const inherited = ['PATH', 'HOME', 'LANG', 'TMPDIR', 'USER'];
   return Object.fromEntries(
-    kept.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])),
+    inherited.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])),
   );
 }
 

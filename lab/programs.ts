@@ -29,7 +29,7 @@ export interface FoundPrograms<Name extends string> {
   readonly source: 'environment' | 'PATH' | 'cache';
 }
 
-/** Whether what a program printed tells a suitable version. */
+/** Whether what a program printed is a suitable version. */
 export function isSuitable(output: string, check: Pick<VersionCheck, 'pattern' | 'minor'>): boolean {
   return check.pattern.exec(output)?.[1]?.startsWith(`${check.minor}.`) ?? false;
 }

@@ -1,9 +1,9 @@
 /** How often a long step says that it goes on. */
 const TICK_MS = 15_000;
-/** A step shorter than this says nothing: nobody waited for it. */
+/** A step shorter than this reports nothing. */
 const SILENT_MS = 1000;
 
-/** A duration as people say it: `0.3 s`, `12 s`, `3 min 05 s`. */
+/** A duration as it is shown: `0.3 s`, `12 s`, `3 min 05 s`. */
 export function formatDuration(durationMs: number): string {
   if (durationMs < 9950) return `${(durationMs / 1000).toFixed(1)} s`;
   const seconds = Math.round(durationMs / 1000);
@@ -37,9 +37,9 @@ export async function reportStep<Result>(
 ): Promise<Result> {
   const { tickMs = TICK_MS, silentMs = SILENT_MS } = clock;
   const startMs = performance.now();
-  let told = false;
+  let isReported = false;
   const first = setTimeout(() => {
-    told = true;
+    isReported = true;
     report(`${title} (usually ${usually}${logFile === undefined ? '' : `; log in ${logFile}`})`);
   }, silentMs);
   const ticks = setInterval(() => report(formatTick(title, performance.now() - startMs, usually)), tickMs);
@@ -51,7 +51,7 @@ export async function reportStep<Result>(
   } finally {
     clearTimeout(first);
     clearInterval(ticks);
-    if (told) report(`${title}: ${outcome} after ${formatDuration(performance.now() - startMs)}`);
+    if (isReported) report(`${title}: ${outcome} after ${formatDuration(performance.now() - startMs)}`);
   }
 }
 

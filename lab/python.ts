@@ -6,7 +6,7 @@ import type { LabContext } from './part.ts';
 import { ensurePrivateDirectory } from './private-files.ts';
 
 const MINUTE_MS = 60_000;
-/** The system's own first: it is the one whose venv package a person has installed. */
+/** The system's own first: it is the one whose venv package the user has installed. */
 const PYTHONS = ['python3', 'python3.13', 'python3.12', 'python3.11'];
 /** Prints what a virtual environment belongs to: the version and the interpreter. Fails below 3.11. */
 const IDENTIFY = 'import sys; assert sys.version_info >= (3, 11); print(sys.version, sys._base_executable)';
@@ -14,7 +14,7 @@ const IDENTIFY = 'import sys; assert sys.version_info >= (3, 11); print(sys.vers
 export interface VenvSpec {
   /** Begins its name in the cache: `openstack`. */
   readonly name: string;
-  /** As people call what is installed: `'Keystone, Placement and Nova'`. */
+  /** What is installed, as it is shown: `'Keystone, Placement and Nova'`. */
   readonly what: string;
   /** Everything that is needed, frozen: it is installed with --no-deps. */
   readonly lockFile: string;

@@ -36,7 +36,7 @@ export async function runCommand(spec: CommandSpec, signal?: AbortSignal): Promi
   if (spec.logFile !== undefined) mkdirSync(dirname(spec.logFile), { recursive: true });
   child.stdout?.setEncoding('utf8').on('data', collect(true));
   child.stderr?.setEncoding('utf8').on('data', collect(false));
-  // A command that does not read its input to the end closes the pipe; its exit code tells the rest.
+  // A command that does not read its input to the end closes the pipe; its exit code shows the rest.
   child.stdin?.on('error', () => {});
   child.stdin?.end(spec.input);
 

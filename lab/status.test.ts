@@ -11,7 +11,7 @@ test.each([
   expect(execFileSync('/bin/sh', ['-c', `printf %s ${quote(value)}`], { encoding: 'utf8' })).toBe(value);
 });
 
-test('the status is read by a person and evaluated by a shell', () => {
+test('the status can be read, and evaluated by a shell', () => {
   const part = { title: '', dead: [], logDir: '/lab/x/log', urls: {}, exports: {} };
   const text = formatStatus({
     dir: '/my lab',

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { LabReading, PartStatus } from './lab.ts';
 import { formatPartLine } from './progress.ts';
 
-/** The lab for a person and for `eval`: what a person reads is a shell comment, the rest are exports. */
+/** The lab, to be read and for `eval`: the text is shell comments, the rest are exports. */
 export function formatStatus(lab: LabReading): string {
   const { PATH: _, ...exports } = lab.exports;
   const lines = [

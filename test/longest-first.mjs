@@ -5,7 +5,7 @@ import { basename } from 'node:path';
 const records = new URL('../evidence/test-all/', import.meta.url);
 
 /**
- * Seconds by file name, as the last whole run took them: `name seconds`. Of files that it did not have the size tells.
+ * Seconds by file name, as the last whole run took them: `name seconds`. Files that it did not have are ordered by size.
  */
 function readSeconds() {
   const last = existsSync(records)

@@ -29,7 +29,7 @@ import type { DroverObject, Snapshot } from './invariants/snapshot.ts';
 /** Intervals of the tests are of seconds. */
 const waitingEventsPerSecond = 8;
 
-/** What of a lab is looked at; nothing of OpenStack, and nothing of a vCenter, where there is none. */
+/** What is read of a lab; OpenStack and vCenter are optional. */
 export type Observed = ObservedDrover & {
   api: Kubernetes;
   client: Client;
@@ -49,7 +49,7 @@ export async function readWorld(world: Observed, hosts: readonly string[] | null
   const { api, lab, client, dir, sinceMs, vms, session, fleet, expected } = world;
   const objects = (await Promise.all(Object.values(objectPaths).map((path) => list<DroverObject>(api, path))))
     .flat()
-    .filter((object) => isSeen(world, object));
+    .filter((object) => isObserved(world, object));
   const events = await list<object>(api, resourcePath('events.k8s.io/v1', 'events'));
   const runs = await readRuns(client, sinceMs);
   const metrics = await readMetrics(world);
@@ -64,12 +64,12 @@ export async function readWorld(world: Observed, hosts: readonly string[] | null
   return {
     atMs: Date.now(),
     hosts,
-    isAtRest: true,
+    isQuiet: true,
     waitingEventsPerSecond,
-    runs: runs.map(({ facts }) => facts),
+    runs: runs.map(({ run }) => run),
     objects,
     watchEvents: world.objectLog.events.filter(
-      ({ atMs, object }) => isSeen(world, object) && (atMs >= sinceMs || object.kind === 'Eviction'),
+      ({ atMs, object }) => isObserved(world, object) && (atMs >= sinceMs || object.kind === 'Eviction'),
     ),
     ...(session === undefined || fleet === undefined
       ? noRegion
@@ -89,7 +89,7 @@ export async function readWorld(world: Observed, hosts: readonly string[] | null
     ownChanges: world.ownChanges ?? [],
     secrets: [...readSecrets(lab.handles), ...readAccountTokens(dir), ...(world.planted ?? [])],
     texts: [
-      ...runs.map(({ facts, text }) => ({ where: `the history of ${facts.workflowId} (${facts.runId})`, text })),
+      ...runs.map(({ run, text }) => ({ where: `the history of ${run.workflowId} (${run.runId})`, text })),
       ...readLogs(world),
       ...metrics,
       ...(world.outputs ?? []),
@@ -108,7 +108,7 @@ const list = async <Item>(api: Kubernetes, path: string): Promise<Item[]> =>
   ((await api.request({ method: 'GET', path }, AbortSignal.timeout(20_000))) as { items: Item[] }).items;
 
 /** VMs and policies of other namespaces are other tests'. */
-function isSeen({ vms }: Observed, { kind, metadata }: DroverObject): boolean {
+function isObserved({ vms }: Observed, { kind, metadata }: DroverObject): boolean {
   return kind !== 'VirtualMachine' && kind !== 'VirtualMachineSetResourcePolicy'
     ? true
     : metadata.namespace === vms?.namespace;

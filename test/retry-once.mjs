@@ -1,5 +1,5 @@
 // A flow runs a dozen real processes on however few cores there are. One that fails is run once more; test/run.ts
-// names each that was, and fails when it was more than one. What looks for rare failures is never run again: its
+// names each that was, and fails when it was more than one. A search for rare failures is never repeated: its
 // failure is what it was to find.
 import { expect, jest } from '@jest/globals';
 

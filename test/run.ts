@@ -10,7 +10,7 @@ import type { Lab } from '../lab/lab.ts';
 import { startLab } from '../lab/lab.ts';
 import { judgeAll } from './evidence/judge-all.ts';
 import { listNotFresh } from './evidence/judge.ts';
-import { keepRecord } from './evidence/keep.ts';
+import { saveRecord } from './evidence/keep.ts';
 import { makeRecord, unknown } from './evidence/record.ts';
 import { series, type SeriesName, seriesNames } from './evidence/series.ts';
 import { digestNow } from './evidence/sources.ts';
@@ -24,7 +24,7 @@ import { sampleSeed, seedOfDay } from './seed.ts';
 import { flowTiers, provenAreas } from './tiers.ts';
 
 /**
- * Tests that may be skipped on somebody's machine. In CI a missing browser, Prometheus or package that only root may
+ * Tests that may be skipped on a developer's machine. In CI a missing browser, Prometheus or package that only root may
  * install is a failure.
  */
 const expectedSkips: readonly RegExp[] =
@@ -114,7 +114,7 @@ async function runStages(
   const signal = AbortSignal.any([interrupted, failure.signal]);
   // They come up while the processors have other work, which does not wait for them.
   const labs = wants('flows') && flows.length > 0 ? startLabs(dir, signal) : Promise.resolve([]);
-  // Whoever waits for them learns it.
+  // The stage that awaits them reports the failure.
   labs.catch(() => undefined);
   const stopLabs = async (): Promise<unknown> => Promise.all((await labs.catch(() => [])).map((lab) => lab.stop()));
   try {
@@ -277,7 +277,7 @@ function recordAreas(outcomes: readonly Outcome[], startedMs: number, digests: R
       failures,
       details: { files },
     };
-    print(`written: ${keepRecord(makeRecord(run))}`);
+    print(`written: ${saveRecord(makeRecord(run))}`);
   }
 }
 
@@ -306,7 +306,7 @@ function recordWhole(
     failures: failures.map((what) => ({ what, complaints: [] })),
     details: { stages },
   });
-  print(`written: ${keepRecord(record)}`);
+  print(`written: ${saveRecord(record)}`);
 }
 
 const stagesOf = (text: string): StageName[] =>

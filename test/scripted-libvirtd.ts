@@ -98,7 +98,7 @@ const usual: Partial<Record<ProcedureName, object>> = {
   connectDomainEventCallbackRegisterAny: { callbackId: 0 },
 };
 
-/** A server on loopback that says what a test tells it: only for answers that a real daemon cannot be brought to give. */
+/** A server on loopback with scripted answers: only for answers that a real daemon cannot be brought to give. */
 export async function startScriptedLibvirtd(
   script: (call: ReceivedCall) => LibvirtReply | undefined,
 ): Promise<ScriptedLibvirtd> {

@@ -27,7 +27,7 @@ export interface ScriptedOvsdb {
   close(): Promise<void>;
 }
 
-/** An OVSDB server on loopback that says what a test tells it: only for answers that the real one cannot be brought to give. */
+/** An OVSDB server on loopback with scripted answers: only for answers that the real one cannot be brought to give. */
 export async function startScriptedOvsdb(
   script: (arrived: ArrivedMessage) => OvsdbReply,
   tls?: TlsOptions,

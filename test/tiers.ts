@@ -38,7 +38,7 @@ const simulated = (area: Area): FlowTier => ({ tier: 'simulated', area });
 
 /** By the name of the file, without `.test.ts`. */
 export const flowTiers: Readonly<Record<string, FlowTier>> = {
-  // Surfaces: what people type and see.
+  // Surfaces: commands, pages and messages.
   cli: push('commands', 'the process of the drover command, kubectl, and what doctor asks of every counterpart'),
   commands: simulated('commands'),
   'eviction-start': push('eviction', 'kubectl, drover, tctl and temporal start an eviction and steer it'),
@@ -86,7 +86,7 @@ export const flowTiers: Readonly<Record<string, FlowTier>> = {
   'hypervisor-checks': simulated('hypervisor'),
   'node-failure': push('hypervisor', 'a host that is fenced by a BMC and evacuated by Nova'),
   'node-failure-run': simulated('hypervisor'),
-  'node-failure-guests': push('hypervisor', 'a libvirt that tells of its guests over a socket'),
+  'node-failure-guests': push('hypervisor', 'a libvirt that reports its guests over a socket'),
 
   // Virtual machines.
   'virtual-machine': push(

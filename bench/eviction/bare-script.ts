@@ -9,15 +9,15 @@ const pollMs = 300;
 const deadlineMs = 300_000;
 
 /**
- * What somebody would write who needs the host empty tonight: ask Nova for a live migration, look at its record every 0.3 s, take the
- * next. As many lanes as the window is wide. It checks nothing, survives nothing and tells nobody: the least that any driver must do.
+ * The script that an operator would write to empty a host tonight: request a live migration, poll its record every 0.3 s, take the
+ * next. As many workers as the window is wide. It checks nothing, survives nothing and reports nothing: the least that any driver must do.
  */
 export async function moveByScript(session: Session, servers: readonly Server[], window: number): Promise<void> {
   const left = [...servers];
-  const lane = async (): Promise<void> => {
+  const worker = async (): Promise<void> => {
     for (let server = left.shift(); server !== undefined; server = left.shift()) await move(session, server);
   };
-  await Promise.all(Array.from({ length: window }, lane));
+  await Promise.all(Array.from({ length: window }, worker));
 }
 
 async function move(session: Session, { id, name }: Server): Promise<void> {

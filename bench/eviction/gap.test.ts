@@ -13,12 +13,12 @@ const activity = (
   at(startedMs, id + 1, { activityTaskStartedEventAttributes: { scheduledEventId: id } }),
   at(doneMs, id + 2, { activityTaskCompletedEventAttributes: { scheduledEventId: id } }),
 ];
-const look = (instance: string, timeMs: number): ApiCall =>
+const read = (instance: string, timeMs: number): ApiCall =>
   ({ method: 'GET', path: `/v2.1/servers/${instance}`, query: '', timeMs, durationMs: 5 }) as ApiCall;
 
 const left = { instance: 'a', postMs: 0, endMs: 100 };
 const next = { instance: 'b', postMs: 240, endMs: 400 };
-const calls = [look('a', 2), look('a', 136), look('a', 130), look('b', 120), look('a', 200)];
+const calls = [read('a', 2), read('a', 136), read('a', 130), read('b', 120), read('a', 200)];
 const parent = [at(160, 5, { startChildWorkflowExecutionInitiatedEventAttributes: { workflowId: 'migration/b' } })];
 const children = new Map([
   [
@@ -47,7 +47,7 @@ test('the parts of a gap add up to it', () => {
 });
 
 test.each([
-  ['no look at the server', calls.slice(3), parent, children],
+  ['no read of the server', calls.slice(3), parent, children],
   ['no child that waited', calls, parent, new Map([['b', children.get('b') ?? []]])],
   ['no next child', calls, [], children],
 ])('with %s there is no explanation', (_, someCalls, someParent, someChildren) => {

@@ -6,9 +6,9 @@ import type { Succession } from './timeline.ts';
 
 /** Where the time goes between the end of one migration and the request for the next. Milliseconds; together they are the gap. */
 export interface GapParts {
-  /** Until a look at the record has shown the end: the poll's delay, and the request. */
+  /** Until a poll of the record has shown the end: the poll's delay, and the request. */
   pollMs: number;
-  /** Until the waiting activity is done: looks at the server, writes the Migration. */
+  /** Until the waiting activity is done: it reads the server and writes the Migration. */
   concludeMs: number;
   /** Until the child run is closed: a workflow task. */
   childEndMs: number;
@@ -18,7 +18,7 @@ export interface GapParts {
   childStartMs: number;
   /** Until a worker has taken it up. */
   dispatchMs: number;
-  /** Until Nova is asked: looks at the server, its migrations, the region and the stop. */
+  /** Until the request to Nova: reads of the server, its migrations, the region and the stop. */
   readsMs: number;
 }
 
@@ -47,8 +47,8 @@ export function explainGap(
   const leaving = children.get(left.instance) ?? [];
   const coming = children.get(next.instance) ?? [];
   const waited = timesOfActivity(leaving, 'awaitMigration');
-  // However the end was seen, the server is looked at next.
-  const looks =
+  // However the end was observed, the server is read next.
+  const reads =
     waited === null
       ? []
       : calls.filter(
@@ -59,19 +59,19 @@ export function explainGap(
             timeMs <= waited.doneMs,
         );
   const closed = leaving.findLast((event) => carries(event, 'workflowExecutionCompletedEventAttributes'));
-  const asked = parent.find(
+  const nextChild = parent.find(
     (event) => event.startChildWorkflowExecutionInitiatedEventAttributes?.workflowId?.endsWith(next.instance) === true,
   );
   const began = timesOfActivity(coming, 'startLiveMigration');
-  if (looks.length === 0 || waited === null || closed === undefined || asked === undefined || began === null)
+  if (reads.length === 0 || waited === null || closed === undefined || nextChild === undefined || began === null)
     return null;
-  const seenMs = Math.min(...looks.map(({ timeMs }) => timeMs));
+  const observedMs = Math.min(...reads.map(({ timeMs }) => timeMs));
   return {
-    pollMs: seenMs - left.endMs,
-    concludeMs: waited.doneMs - seenMs,
+    pollMs: observedMs - left.endMs,
+    concludeMs: waited.doneMs - observedMs,
     childEndMs: timeOf(closed) - waited.doneMs,
-    parentMs: timeOf(asked) - timeOf(closed),
-    childStartMs: began.scheduledMs - timeOf(asked),
+    parentMs: timeOf(nextChild) - timeOf(closed),
+    childStartMs: began.scheduledMs - timeOf(nextChild),
     dispatchMs: began.startedMs - began.scheduledMs,
     readsMs: next.postMs - began.startedMs,
   };

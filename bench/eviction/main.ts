@@ -80,7 +80,7 @@ async function withWorld(
   }
 }
 
-/** A measurement is a row of long waits; whoever interrupts it waits for none of them. */
+/** A measurement is a row of long waits; an interruption waits for none of them. */
 async function orInterrupted(measuring: Promise<void>, signal: AbortSignal): Promise<void> {
   const { promise, reject } = Promise.withResolvers<never>();
   const interrupt = (): void => reject(signal.reason);
@@ -89,7 +89,7 @@ async function orInterrupted(measuring: Promise<void>, signal: AbortSignal): Pro
     await Promise.race([measuring, promise]);
   } finally {
     signal.removeEventListener('abort', interrupt);
-    // What is left of it fails as its lab goes away, and nobody asks any more.
+    // What is left of it fails as its lab goes away; its result is not needed.
     measuring.catch(() => undefined);
   }
 }

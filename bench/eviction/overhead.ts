@@ -21,7 +21,7 @@ export interface Load {
   seconds: number;
 }
 
-/** Each lane carries six, three at the widest. */
+/** Six for each worker, three at the widest. */
 export const loads: readonly Load[] = [
   { window: 1, servers: 6, seconds: 10 },
   { window: 2, servers: 12, seconds: 10 },
@@ -53,7 +53,7 @@ export interface Events {
 interface DroverSide extends Side {
   /** From the creation of the Eviction to the first request: the preflight, the disable, the allowance. */
   beforeMs: number;
-  /** From the last end to the close of the run: the host seen empty twice, the result published, 2 s of lingering. */
+  /** From the last end to the close of the run: the host observed empty twice, the result published, 2 s of lingering. */
   afterMs: number;
   gapParts: GapParts | null;
   events: Events;
@@ -108,7 +108,7 @@ export function middlePair(pairs: readonly Pair[]): Pair {
 
 export const round3 = (number: number): number => Number(number.toFixed(3));
 
-/** A Nova that has just started takes seconds longer for its first migrations: whoever came first would pay for both. */
+/** A Nova that has just started takes seconds longer for its first migrations: the driver measured first would pay for both. */
 export async function warmUp(world: BenchWorld): Promise<void> {
   await moveByScript(world.session, await world.seed(4, 0.5, 2), 2);
 }

@@ -72,7 +72,7 @@ test('the JSON key `ratio` means figure 1 only', () => {
   expect(JSON.stringify(all).match(/"ratio"/gu)).toHaveLength(1);
 });
 
-test('the table for people has a row for each window', () => {
+test('the printed table has a row for each window', () => {
   const text = renderMarkdown({ overhead: [pair(1, 1.04), pair(2, 1.02)] });
   expect(text).toContain(
     '| 1 | 24 × 10 s | 10.4 | 10.4 | 1.040 | 10.0 | 1.0 | 12.0 | 10.10, 10.10 | 300, 300 | 40, 40 | 0.5 |',

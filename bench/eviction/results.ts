@@ -37,7 +37,7 @@ const inSeconds = (ms: number, digits = 1): string => (ms / 1000).toFixed(digits
 const table = (header: readonly string[], rows: readonly (readonly (string | number)[])[]): string =>
   [header, header.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 
-/** For people, and for the record. */
+/** For the terminal, and for the record. */
 export function renderMarkdown({ overhead = [], history = [], latency, start }: EvictionResults): string {
   const parts: string[] = [];
   if (overhead.length > 0)

@@ -65,12 +65,12 @@ test('in a window, each end lets one begin that was not there yet', () => {
         maxLength: 30,
       }),
       (window, steps) => {
-        // Lanes as the bare script has them.
+        // Workers as the bare script has them.
         const free = Array.from({ length: window }, () => 0);
         const moves = steps.map(([tookMs, pauseMs], index) => {
-          const lane = free.indexOf(Math.min(...free));
-          const postMs = (free[lane] ?? 0) + (index < window ? 0 : pauseMs);
-          free[lane] = postMs + tookMs;
+          const slot = free.indexOf(Math.min(...free));
+          const postMs = (free[slot] ?? 0) + (index < window ? 0 : pauseMs);
+          free[slot] = postMs + tookMs;
           return { instance: String(index), postMs, endMs: postMs + tookMs };
         });
         const pairs = successions(

@@ -19,13 +19,13 @@ export interface WarmStart {
   firstMoveSeconds: number;
   /** From the command to its end. */
   wholeSeconds: number;
-  /** Resident set last seen, at the end of the eviction. */
+  /** Resident set last observed, at the end of the eviction. */
   worker: Memory;
   bridge: Memory;
 }
 
 const checkout = fileURLToPath(new URL('../..', import.meta.url));
-const lookEveryMs = 500;
+const pollMs = 500;
 const limitMs = 300_000;
 const unknown: Memory = { residentMiB: Number.NaN, peakMiB: Number.NaN };
 
@@ -48,10 +48,10 @@ export async function measureWarmStart(report: (line: string) => void, abort: Ab
   child.stdout
     .setEncoding('utf8')
     .on('data', (text: string) => (lastLine = text.trim().split('\n').at(-1) ?? lastLine));
-  const looking = setInterval(() => {
+  const polling = setInterval(() => {
     journalDir ??= readLab(labDir).handles.openstack?.journalDir ?? null;
     for (const { name, pid } of readProcesses(droverDir)) memory[name] = readMemory(pid) ?? memory[name] ?? unknown;
-  }, lookEveryMs);
+  }, pollMs);
   try {
     const [code] = await ended;
     const wholeMs = Date.now() - startedMs;
@@ -67,7 +67,7 @@ export async function measureWarmStart(report: (line: string) => void, abort: Ab
       bridge: memory['bridge'] ?? unknown,
     };
   } finally {
-    clearInterval(looking);
+    clearInterval(polling);
     // It has stopped all by itself, unless it was killed.
     await stopServices(droverDir);
     await stopLab({ dir: labDir });

@@ -1,6 +1,6 @@
 import { renameSync, writeFileSync } from 'node:fs';
 import type { EvidenceRecord, Run } from '../../test/evidence/record.ts';
-import { keepRecord } from '../../test/evidence/keep.ts';
+import { saveRecord } from '../../test/evidence/keep.ts';
 import { makeRecord, readRecords as readEvidence, unknown } from '../../test/evidence/record.ts';
 import { type SeriesName, seriesNames } from '../../test/evidence/series.ts';
 import { isAlike, type MachineKind } from '../machine.ts';
@@ -57,7 +57,7 @@ const toBenchRecord = ({ commit, changed, machine, details }: EvidenceRecord): B
 
 /** Takes figures into the record of this machine and these sources; what it has besides stays. */
 export function addToRecord(suite: SuiteFigures, measured: Measured): void {
-  keepRecord(mergeRecord(suite, measured, readEvidence(seriesOf(suite)), makeRecord));
+  saveRecord(mergeRecord(suite, measured, readEvidence(seriesOf(suite)), makeRecord));
 }
 
 /** @param make a record of a run. Pure, but for it. */
@@ -102,7 +102,7 @@ export function mergeRecord(
   };
 }
 
-/** Whoever reads meanwhile reads one whole file. */
+/** A concurrent reader reads one whole file. */
 export function replaceFile(file: string, text: string): void {
   writeFileSync(`${file}.new`, text);
   renameSync(`${file}.new`, file);

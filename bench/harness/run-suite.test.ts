@@ -11,7 +11,7 @@ const benchmark = (name: string, measure: () => Promise<Samples>): Benchmark<nul
 });
 
 test('what fails is named, and what was measured before and after is kept', async () => {
-  const taken: Record<string, RecordedFigure> = {};
+  const recorded: Record<string, RecordedFigure> = {};
   const suite = {
     name: 'some',
     title: 'Some',
@@ -26,12 +26,12 @@ test('what fails is named, and what was measured before and after is kept', asyn
   const failures = await runSuite(suite, null, {
     only: ['one', 'two', 'three', 'four'],
     report: () => undefined,
-    take: (figures) => void Object.assign(taken, figures),
+    take: (figures) => void Object.assign(recorded, figures),
     signal: new AbortController().signal,
   });
   expect(failures).toEqual(['two: no server', 'three: nothing was measured: [null]']);
-  expect(Object.keys(taken)).toEqual(['a', 'c']);
-  expect(taken['a']).toMatchObject({ value: 2, min: 1, max: 3, samples: 3 });
+  expect(Object.keys(recorded)).toEqual(['a', 'c']);
+  expect(recorded['a']).toMatchObject({ value: 2, min: 1, max: 3, samples: 3 });
 });
 
 test('an interrupted suite ends, and reports no failure of what was interrupted', async () => {

@@ -4,13 +4,13 @@ import { systemClock } from '../../runtime/clock.ts';
 import { signalWithStart } from '../../runtime/temporal/signal-runs.ts';
 import type { Benchmark, Samples } from '../harness/benchmark.ts';
 import { ratiosOf, runPairs } from '../harness/pairs.ts';
-import { inLanes } from './lanes.ts';
+import { mapConcurrently } from './concurrency.ts';
 import type { LoadRun } from './load-run.ts';
 import type { LoadWorld } from './load-world.ts';
 import { isIdle, withLoadWorld } from './load-world.ts';
 
 /** As many as the bridge's queue has workers. */
-const lanes = 8;
+const concurrency = 8;
 
 /** Many objects come at once; beside a script that starts the same runs itself, without a watch and a queue. */
 export const burst: Benchmark<LoadRun> = {
@@ -52,16 +52,16 @@ export const burst: Benchmark<LoadRun> = {
 async function byBridge(world: LoadWorld, hosts: readonly string[]): Promise<number> {
   const { bridge, create, untilHealth } = world;
   await bridge.start();
-  // What was there before is told first.
+  // What was there before is signalled first.
   await untilHealth(
     'the bridge to lead, and to be idle',
     120_000,
     (health) => health.lease.held && health.kinds.Eviction?.synced === true && isIdle(health),
   );
   const { deliveries } = await bridge.health();
-  await inLanes(hosts, lanes, (host) => create(host));
+  await mapConcurrently(hosts, concurrency, (host) => create(host));
   await untilHealth(
-    'all to be told',
+    'all to be signalled',
     120_000,
     (health) => health.deliveries.signalWithStart >= deliveries.signalWithStart + hosts.length && isIdle(health),
   );
@@ -71,7 +71,7 @@ async function byBridge(world: LoadWorld, hosts: readonly string[]): Promise<num
 
 async function byScript(world: LoadWorld, hosts: readonly string[]): Promise<number> {
   const { client, create } = world;
-  await inLanes(hosts, lanes, async (host) => {
+  await mapConcurrently(hosts, concurrency, async (host) => {
     const { metadata } = await create(host);
     const { uid, generation, resourceVersion } = metadata;
     await signalWithStart(
@@ -86,7 +86,9 @@ async function byScript(world: LoadWorld, hosts: readonly string[]): Promise<num
 
 /** By Temporal's own times of the runs' starts. */
 async function startsPerSecond({ client }: LoadWorld, hosts: readonly string[]): Promise<number> {
-  const described = await inLanes(hosts, lanes, (host) => client.workflow.getHandle(evictionId(host)).describe());
+  const described = await mapConcurrently(hosts, concurrency, (host) =>
+    client.workflow.getHandle(evictionId(host)).describe(),
+  );
   const startsMs = described.map(({ startTime }) => startTime.getTime());
   return ((hosts.length - 1) / (Math.max(...startsMs) - Math.min(...startsMs))) * 1_000;
 }

@@ -5,7 +5,7 @@ import { createLogger, temporalLogger } from '../../runtime/telemetry/logging.ts
 import { readTemporalSettings } from '../../runtime/temporal/temporal.ts';
 import { bundleWorkflows } from '../../workers/bundle.ts';
 
-/** A worker of drover's workflows alone, in a process of its own so that its memory can be seen: their activities stay in their queues. Started with the size of the cache; tells its parent how many runs it has cached. */
+/** A worker of drover's workflows alone, in a process of its own so that its memory can be measured: their activities stay in their queues. Started with the size of the cache; reports to its parent how many runs it has cached. */
 const [maxCachedWorkflows] = process.argv.slice(2).map(Number);
 const logger = temporalLogger(createLogger({ level: 'warn', component: 'cache-worker' }));
 Runtime.install({ logger, shutdownSignals: [] });
@@ -19,6 +19,6 @@ const worker = await Worker.create({
   ...(maxCachedWorkflows !== undefined && { maxCachedWorkflows }),
 });
 process.on('message', () => process.send?.(worker.getStatus().numCachedWorkflows));
-// The parent is gone, or has seen enough.
+// The parent is gone, or has finished.
 process.once('disconnect', () => worker.shutdown());
 await worker.run();

@@ -6,14 +6,14 @@ import { readSignals } from '../../test/flows/read-signals.ts';
 import type { Benchmark, Samples } from '../harness/benchmark.ts';
 import { runPairs } from '../harness/pairs.ts';
 import { percentile } from '../statistics.ts';
-import { inLanes } from './lanes.ts';
+import { mapConcurrently } from './concurrency.ts';
 import type { LoadRun } from './load-run.ts';
 import type { LoadWorld } from './load-world.ts';
 import { isIdle, withLoadWorld } from './load-world.ts';
 import type { WatchLog } from './watch-log.ts';
 
 const hosts = Array.from({ length: 50 }, (_, index) => `node-${index + 1}`);
-/** So that a change meets no run that was told less than the queue's distance ago. */
+/** So that a change meets no run that was signalled less than the queue's distance ago. */
 const restMs = 500;
 
 interface Change {
@@ -69,7 +69,7 @@ export const concurrent: Benchmark<LoadRun> = {
   ],
   measure: (run) =>
     withLoadWorld(run, async (world): Promise<Samples> => {
-      await inLanes(hosts, 10, (host) => world.create(host));
+      await mapConcurrently(hosts, 10, (host) => world.create(host));
       await world.bridge.start();
       await world.untilHealth(
         'all runs to be there',
@@ -112,7 +112,7 @@ interface Latency {
   requestMs: number;
 }
 
-/** Starts it and lets it tell what it finds. */
+/** Starts it and lets it signal what it finds. */
 async function startBridge({ bridge, untilHealth }: LoadWorld): Promise<void> {
   await bridge.start();
   await untilHealth(
@@ -147,7 +147,7 @@ async function changeAll(
   );
   if (side === 'bridge')
     await untilHealth(
-      'all to be told',
+      'all to be signalled',
       30_000,
       (health) => health.queue.delivered >= delivered + hosts.length && isIdle(health),
     );
@@ -156,8 +156,8 @@ async function changeAll(
 
 /** By resourceVersion, unix ms by Temporal's clock. */
 async function readSignalTimes({ client }: LoadWorld): Promise<Map<string, number>> {
-  const signals = await inLanes(hosts, 8, (host) => readSignals(client, host));
-  // The first that told of it: a bridge that starts later tells of it again.
+  const signals = await mapConcurrently(hosts, 8, (host) => readSignals(client, host));
+  // The first signal: a bridge that starts later signals it again.
   return new Map(
     signals
       .flat()
@@ -169,12 +169,12 @@ async function readSignalTimes({ client }: LoadWorld): Promise<Map<string, numbe
 const latenciesOf = (
   changes: readonly Change[],
   signalledMs: ReadonlyMap<string, number>,
-  { seenMs }: WatchLog,
+  { observedMs }: WatchLog,
 ): Latency[] =>
   changes.map(({ host, resourceVersion, sentMs, answeredMs }) => {
     const atMs = signalledMs.get(resourceVersion);
-    if (atMs === undefined) throw new Error(`the run of ${host} was not told of ${resourceVersion}`);
-    // It was in etcd before anybody was told of it: whoever heard first is nearest.
-    const eventMs = Math.min(answeredMs, seenMs.get(resourceVersion) ?? answeredMs);
+    if (atMs === undefined) throw new Error(`the run of ${host} was not signalled for ${resourceVersion}`);
+    // It was in etcd before any watch had it: the first watch to receive it is nearest.
+    const eventMs = Math.min(answeredMs, observedMs.get(resourceVersion) ?? answeredMs);
     return { eventMs: atMs - eventMs, requestMs: atMs - sentMs };
   });

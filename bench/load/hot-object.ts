@@ -1,7 +1,7 @@
 import { mostSignalsWithin, readSignals } from '../../test/flows/read-signals.ts';
 import { until } from '../../test/flows/until.ts';
 import type { Benchmark, Samples } from '../harness/benchmark.ts';
-import { editSteadily } from './lanes.ts';
+import { editSteadily } from './concurrency.ts';
 import type { LoadRun } from './load-run.ts';
 import { withLoadWorld } from './load-world.ts';
 
@@ -48,11 +48,11 @@ export const hotObject: Benchmark<LoadRun> = {
         );
         const lastMs = Date.now();
         const { resourceVersion } = (await changeSpec(host, 'the last edit')).metadata;
-        const signals = await until('the last edit to be told', 30_000, async () => {
-          const told = await readSignals(client, host);
-          return told.at(-1)?.resourceVersion === resourceVersion
-            ? told
-            : `${told.length} signals, the last of ${told.at(-1)?.resourceVersion}`;
+        const signals = await until('the last edit to be signalled', 30_000, async () => {
+          const signals = await readSignals(client, host);
+          return signals.at(-1)?.resourceVersion === resourceVersion
+            ? signals
+            : `${signals.length} signals, the last of ${signals.at(-1)?.resourceVersion}`;
         });
         samples.signals.push(mostSignalsWithin(signals, 1_000));
         samples.edits.push(perSecond);

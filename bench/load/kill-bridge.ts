@@ -28,9 +28,9 @@ export const killBridge: Benchmark<LoadRun> = {
         const killedMs = Date.now();
         await bridge.kill();
         await Promise.all([create(host), bridge.restart()]);
-        const [signal] = await until('the change to be told', 120_000, async () => {
-          const told = await readSignals(client, host);
-          return told.length > 0 ? told : 'not yet';
+        const [signal] = await until('the change to be signalled', 120_000, async () => {
+          const signals = await readSignals(client, host);
+          return signals.length > 0 ? signals : 'not yet';
         });
         seconds.push(((signal?.atMs ?? Number.NaN) - killedMs) / 1_000);
       }

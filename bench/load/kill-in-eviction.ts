@@ -2,7 +2,7 @@ import { killTemporal, restartTemporal } from '../../lab/parts/temporal-faults.t
 import type { BenchWorld } from '../eviction/bench-world.ts';
 import type { Benchmark, Samples } from '../harness/benchmark.ts';
 import type { LoadRun } from './load-run.ts';
-import { strikeEvictions } from './under-way.ts';
+import { measureUnderWay } from './under-way.ts';
 
 interface Victim {
   kill: (world: BenchWorld) => Promise<unknown>;
@@ -24,14 +24,14 @@ const killInEviction = (name: string, what: string, { kill, restart }: Victim): 
     },
   ],
   measure: async (run): Promise<Samples> => {
-    const { struck } = await strikeEvictions(run, async ({ world, nextMoveMs }) => {
+    const { measured } = await measureUnderWay(run, async ({ world, nextMoveMs }) => {
       const killedMs = Date.now();
       await kill(world);
       const goneMs = Date.now();
       await restart(world);
       return (await nextMoveMs(goneMs)) - killedMs;
     });
-    return { [`${name}.progress`]: struck.map((ms) => ms / 1_000) };
+    return { [`${name}.progress`]: measured.map((ms) => ms / 1_000) };
   },
 });
 

@@ -20,10 +20,10 @@ export interface LoadWorld {
   lab: Lab<'temporal' | 'kubernetes'>;
   client: Client;
   bridge: BridgeProcess;
-  /** Creates an Eviction that is not settled. */
+  /** Creates an Eviction that is not reconciled. */
   create: (host: string, annotations?: Readonly<Record<string, string>>) => Promise<Eviction>;
   /** Writes the status with which an Eviction is over. */
-  settle: (host: string) => Promise<Eviction>;
+  reconcile: (host: string) => Promise<Eviction>;
   changeSpec: (host: string, reason: string) => Promise<Eviction>;
   /** Sees every change of an Eviction from now on, besides the bridge. */
   watch: () => Promise<WatchLog>;
@@ -64,7 +64,7 @@ export async function withLoadWorld<Result>(
           metadata: { name: host, annotations },
           spec: { hypervisor: host, reason: 'bench' },
         }),
-      settle: (host) =>
+      reconcile: (host) =>
         request('PATCH', `${collection}/${host}/status`, {
           status: {
             conditions: [

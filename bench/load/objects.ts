@@ -2,20 +2,20 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { annotations } from '../../contracts/ids.ts';
 import type { Benchmark, Samples } from '../harness/benchmark.ts';
 import { readCpuSeconds, readMemory } from '../process-usage.ts';
-import { inLanes } from './lanes.ts';
+import { mapConcurrently } from './concurrency.ts';
 import type { LoadRun } from './load-run.ts';
 import { isIdle, withLoadWorld } from './load-world.ts';
 
-/** Of so many objects, one is not settled: what a cluster looks like when everything restarts. */
-const shareUnsettled = 20;
+/** One of so many objects is not reconciled, as in a cluster where everything restarts. */
+const oneIn = 20;
 /** Longer than a resync. */
 const idleSeconds = 70;
-const lanes = 24;
+const concurrency = 24;
 
 /** The bridge starts, and there are many objects. */
 export const objects: Benchmark<LoadRun> = {
   name: 'objects-5000',
-  title: 'the bridge starts beside 5,000 Evictions, 250 of them not settled',
+  title: 'the bridge starts beside 5,000 Evictions, 250 of them not reconciled',
   minutes: 4,
   figures: [
     {
@@ -55,16 +55,16 @@ export const objects: Benchmark<LoadRun> = {
     },
   ],
   measure: (run) =>
-    withLoadWorld(run, async ({ bridge, create, settle, untilHealth }): Promise<Samples> => {
+    withLoadWorld(run, async ({ bridge, create, reconcile, untilHealth }): Promise<Samples> => {
       const count = run.quick ? 200 : 5_000;
-      const unsettled = Math.ceil(count / shareUnsettled);
-      await inLanes(
+      const observed = Math.ceil(count / oneIn);
+      await mapConcurrently(
         Array.from({ length: count }, (_, index) => `node-${index + 1}`),
-        lanes,
+        concurrency,
         async (host, index) => {
-          const isUnsettled = index % shareUnsettled === 0;
-          await create(host, isUnsettled ? { [annotations.mode]: 'observe' } : {});
-          if (!isUnsettled) await settle(host);
+          const isObserved = index % oneIn === 0;
+          await create(host, isObserved ? { [annotations.mode]: 'observe' } : {});
+          if (!isObserved) await reconcile(host);
         },
       );
       run.report(`${count} Evictions are there`);
@@ -78,12 +78,10 @@ export const objects: Benchmark<LoadRun> = {
       for (let repetition = 1; repetition <= run.repetitions; repetition += 1) {
         const startedMs = await bridge.start();
         await untilHealth(
-          'all to be listed and told',
+          'all to be listed and signalled',
           120_000,
           (health) =>
-            health.kinds.Eviction?.objects === count &&
-            health.deliveries.signalWithStart >= unsettled &&
-            isIdle(health),
+            health.kinds.Eviction?.objects === count && health.deliveries.signalWithStart >= observed && isIdle(health),
         );
         const [pid, readyMs] = [bridge.pid(), Date.now()];
         const cpuSeconds = readCpuSeconds(pid) ?? Number.NaN;

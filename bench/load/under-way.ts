@@ -15,13 +15,13 @@ export interface UnderWay {
   nextMoveMs: (afterMs: number) => Promise<number>;
 }
 
-/** Begins an eviction, lets `strike` measure once four servers are being copied, and sees it succeed. As often as asked. */
-export async function strikeEvictions(
+/** Begins an eviction, calls `measure` once four servers are being copied, and waits until it has succeeded; repeats it. */
+export async function measureUnderWay(
   run: LoadRun,
-  strike: (underWay: UnderWay) => Promise<number>,
+  measure: (underWay: UnderWay) => Promise<number>,
   repetitions = run.repetitions,
-): Promise<{ struck: number[]; endedMs: number[] }> {
-  const struck: number[] = [];
+): Promise<{ measured: number[]; endedMs: number[] }> {
+  const measured: number[] = [];
   const endedMs: number[] = [];
   await withBenchLab(run.report, run.signal, async (lab) => {
     const world = await openBenchWorld(lab, settings, run.signal);
@@ -33,7 +33,7 @@ export async function strikeEvictions(
           const now = inProgress(world, createdMs);
           return now >= load.window || `${now}`;
         });
-        struck.push(await strike({ world, nextMoveMs: (afterMs) => untilNextMove(world, afterMs) }));
+        measured.push(await measure({ world, nextMoveMs: (afterMs) => untilNextMove(world, afterMs) }));
         const { closedMs, result } = await world.untilEnded(source, createdMs, 300_000);
         if (result.outcome !== 'reconciled')
           throw new Error(`the eviction ended as ${result.outcome}: ${result.message}`);
@@ -44,7 +44,7 @@ export async function strikeEvictions(
       await world.close();
     }
   });
-  return { struck, endedMs };
+  return { measured, endedMs };
 }
 
 function inProgress({ lab }: BenchWorld, sinceMs: number): number {

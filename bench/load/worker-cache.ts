@@ -6,7 +6,7 @@ import { evictionId, workflowQueue, workflowTypes } from '../../contracts/ids.ts
 import { until } from '../../test/flows/until.ts';
 import type { Benchmark, Samples } from '../harness/benchmark.ts';
 import { readMemory } from '../process-usage.ts';
-import { inLanes } from './lanes.ts';
+import { mapConcurrently } from './concurrency.ts';
 import type { LoadRun } from './load-run.ts';
 import type { LoadWorld } from './load-world.ts';
 import { withLoadWorld } from './load-world.ts';
@@ -49,7 +49,7 @@ export const workerCache: Benchmark<LoadRun> = {
         } finally {
           await worker.stop();
         }
-        await inLanes(
+        await mapConcurrently(
           Array.from({ length: many }, (_, index) => index),
           8,
           (index) => world.client.workflow.getHandle(idOf(repetition, index)).terminate(),
@@ -73,7 +73,7 @@ async function keep(
   to: number,
 ): Promise<number> {
   const indexes = Array.from({ length: to - from }, (_, index) => from + index);
-  await inLanes(indexes, 8, (index) =>
+  await mapConcurrently(indexes, 8, (index) =>
     client.workflow.start(workflowTypes.evictHypervisor, {
       workflowId: idOf(repetition, index),
       taskQueue: workflowQueue,

@@ -2,9 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { annotations } from '../../contracts/ids.ts';
 import type { Benchmark, Samples } from '../harness/benchmark.ts';
 import type { LoadRun } from './load-run.ts';
-import { strikeEvictions } from './under-way.ts';
+import { measureUnderWay } from './under-way.ts';
 
-/** An empty host whose Eviction comes while nobody works; drover only observes it. */
+/** An empty host whose Eviction comes while no worker runs; drover only observes it. */
 const other = 'node-2';
 const goneMs = 600_000;
 
@@ -31,7 +31,7 @@ export const workersGone: Benchmark<LoadRun> = {
   ],
   measure: async (run): Promise<Samples> => {
     let backMs = Number.NaN;
-    const { struck, endedMs } = await strikeEvictions(
+    const { measured, endedMs } = await measureUnderWay(
       run,
       async ({ world, nextMoveMs }) => {
         await world.drover.kill('worker');
@@ -46,7 +46,7 @@ export const workersGone: Benchmark<LoadRun> = {
       1,
     );
     return {
-      'workers-gone.progress': struck.map((ms) => ms / 1_000),
+      'workers-gone.progress': measured.map((ms) => ms / 1_000),
       'workers-gone.converged': endedMs.map((ms) => (ms - backMs) / 1_000),
     };
   },

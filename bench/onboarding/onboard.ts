@@ -5,7 +5,7 @@ import { hypervisorId } from '../../contracts/ids.ts';
 import { timeSteps } from './time-steps.ts';
 import { until } from '../../test/flows/until.ts';
 import type { Benchmark, Samples } from '../harness/benchmark.ts';
-import { inLanes } from '../load/lanes.ts';
+import { mapConcurrently } from '../load/concurrency.ts';
 import type { LoadRun } from '../load/load-run.ts';
 import { readMemory } from '../process-usage.ts';
 import { percentile } from '../statistics.ts';
@@ -54,15 +54,15 @@ export const onboardAtOnce = (size: Size): Benchmark<LoadRun> => ({
 async function measureRound(world: OnboardingWorld, hosts: readonly string[], signal: AbortSignal) {
   const { client, drover } = world;
   const before = await readCalls(world);
-  const askedMs = await addNodes(world, hosts);
+  const createdMs = await addNodes(world, hosts);
   const arrivedMs = await untilInService(world, hosts, signal);
   const wallSeconds = hosts.map(
-    (host) => ((arrivedMs.get(host) ?? Number.NaN) - (askedMs.get(host) ?? Number.NaN)) / 1_000,
+    (host) => ((arrivedMs.get(host) ?? Number.NaN) - (createdMs.get(host) ?? Number.NaN)) / 1_000,
   );
-  const allSeconds = (Math.max(...arrivedMs.values()) - Math.min(...askedMs.values())) / 1_000;
+  const allSeconds = (Math.max(...arrivedMs.values()) - Math.min(...createdMs.values())) / 1_000;
   const after = await readCalls(world);
   const callsOf = (system: string): number => ((after.get(system) ?? 0) - (before.get(system) ?? 0)) / hosts.length;
-  const steps = await inLanes(hosts, 8, (host) => timeSteps(client, hypervisorId(host)));
+  const steps = await mapConcurrently(hosts, 8, (host) => timeSteps(client, hypervisorId(host)));
   const between = steps.map(
     ({ steps: number, sumMs }, index) => Math.max(0, (wallSeconds[index] ?? Number.NaN) - sumMs / 1_000) / number,
   );
@@ -83,22 +83,22 @@ async function measureRound(world: OnboardingWorld, hosts: readonly string[], si
   };
 }
 
-/** When each was first seen in service, in unix ms. @throws when one is aborted */
+/** When each was first observed in service, in unix ms. @throws when one is aborted */
 async function untilInService(
   world: OnboardingWorld,
   hosts: readonly string[],
   signal: AbortSignal,
 ): Promise<Map<string, number>> {
   const arrivedMs = new Map<string, number>();
-  const look = async (): Promise<true | string> => {
-    const seenMs = Date.now();
+  const observe = async (): Promise<true | string> => {
+    const observedMs = Date.now();
     for (const hypervisor of await world.listHypervisors()) {
       const { name } = hypervisor.metadata;
-      if (hosts.includes(name) && !arrivedMs.has(name) && isInService(hypervisor)) arrivedMs.set(name, seenMs);
+      if (hosts.includes(name) && !arrivedMs.has(name) && isInService(hypervisor)) arrivedMs.set(name, observedMs);
     }
     return arrivedMs.size === hosts.length ? true : `${arrivedMs.size} of ${hosts.length}`;
   };
-  await until('all to be in service', Math.max(patienceAtLeastMs, hosts.length * patienceMs), look, signal);
+  await until('all to be in service', Math.max(patienceAtLeastMs, hosts.length * patienceMs), observe, signal);
   return arrivedMs;
 }
 

@@ -12,10 +12,10 @@ import { connectKubernetes } from '../../runtime/kubernetes/kubernetes.ts';
 import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
 import { openClient, readTemporalSettings } from '../../runtime/temporal/temporal.ts';
 import { applyNode, ensureAggregates } from '../../test/faults/hypervisor-objects.ts';
-import { inLanes } from '../load/lanes.ts';
+import { mapConcurrently } from '../load/concurrency.ts';
 import type { LoadRun } from '../load/load-run.ts';
 
-/** A lab with a drover that drives hypervisors by its defaults, and hosts that Nova knows and nobody has onboarded. */
+/** A lab with a drover that drives hypervisors by its defaults, and hosts that Nova knows and that are not onboarded yet. */
 export interface OnboardingWorld {
   client: Client;
   drover: Drover;
@@ -25,7 +25,7 @@ export interface OnboardingWorld {
 }
 
 /** Nodes that are created at once; kube-apiserver takes some hundred a second. */
-export const lanes = 20;
+export const concurrency = 20;
 
 /** Without tests: their time is that of libvirt, Open vSwitch, Ceph and Nova, not drover's. */
 const settings = { modes: { Eviction: 'act', Hypervisor: 'act' } };
@@ -79,10 +79,10 @@ export async function withOnboardingWorld<Result>(
 
 /** The Nodes of all of them, as fast as kube-apiserver takes them. @returns when each was asked for, in unix ms */
 export async function addNodes({ addNode }: OnboardingWorld, hosts: readonly string[]): Promise<Map<string, number>> {
-  const askedMs = new Map<string, number>();
-  await inLanes(hosts, lanes, async (host) => {
-    askedMs.set(host, Date.now());
+  const createdMs = new Map<string, number>();
+  await mapConcurrently(hosts, concurrency, async (host) => {
+    createdMs.set(host, Date.now());
     await addNode(host);
   });
-  return askedMs;
+  return createdMs;
 }

@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 
-/** The parts of a history that tell how long an activity was at work. */
+/** The parts of a history that show how long an activity has run. */
 interface TimedEvent {
   eventTime?: { seconds?: unknown; nanos?: number | null } | null;
   activityTaskStartedEventAttributes?: { scheduledEventId?: unknown } | null;

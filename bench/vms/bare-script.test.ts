@@ -11,57 +11,57 @@ const places = {
 };
 const signal = AbortSignal.timeout(30_000);
 
-/** A vCenter whose tasks take a look or two. */
-function playVcenter({ taken = '', staysOff = false } = {}) {
-  const seen = { cloning: 0, mostCloning: 0, clones: 0, on: new Set<string>() };
-  const tasks = new Map<string, { looks: number; end: () => string | null }>();
+/** A vCenter whose tasks end after one or two reads. */
+function playVcenter({ existing = '', staysOff = false } = {}) {
+  const counts = { cloning: 0, mostCloning: 0, clones: 0, on: new Set<string>() };
+  const tasks = new Map<string, { reads: number; end: () => string | null }>();
   const gateway: Partial<VcenterGateway> = {
     read: (id) =>
       Promise.resolve({
         id,
         name: id,
-        powerState: seen.on.has(id) ? 'poweredOn' : 'poweredOff',
+        powerState: counts.on.has(id) ? 'poweredOn' : 'poweredOff',
         config: { devices: [] },
       } as never),
     findInFolder: (_, name): Promise<NameInFolder> =>
-      Promise.resolve(name === taken ? { kind: 'other', type: 'Folder' } : { kind: 'nothing' }),
+      Promise.resolve(name === existing ? { kind: 'other', type: 'Folder' } : { kind: 'nothing' }),
     async submit(method, self) {
       await delay(1);
       const id = `task-${tasks.size + 1}`;
       if (method === 'CloneVM_Task') {
-        seen.clones += 1;
-        seen.cloning += 1;
-        seen.mostCloning = Math.max(seen.mostCloning, seen.cloning);
-        tasks.set(id, { looks: 1, end: () => ((seen.cloning -= 1), `vm-${id}`) });
-      } else tasks.set(id, { looks: 1, end: () => (staysOff || seen.on.add(self.value), null) });
+        counts.clones += 1;
+        counts.cloning += 1;
+        counts.mostCloning = Math.max(counts.mostCloning, counts.cloning);
+        tasks.set(id, { reads: 1, end: () => ((counts.cloning -= 1), `vm-${id}`) });
+      } else tasks.set(id, { reads: 1, end: () => (staysOff || counts.on.add(self.value), null) });
       return id;
     },
     readTask(id): Promise<TaskState> {
       const task = tasks.get(id)!;
-      task.looks -= 1;
+      task.reads -= 1;
       return Promise.resolve(
-        task.looks >= 0
+        task.reads >= 0
           ? { state: 'running', progressPercent: null, isCancelable: false, entity: null }
           : { state: 'success', vmId: task.end(), entity: null },
       );
     },
   };
-  return { seen, gateway: gateway as VcenterGateway };
+  return { counts, gateway: gateway as VcenterGateway };
 }
 
 const names = ['a', 'b', 'c', 'd', 'e'];
 
 test('all are made and on, never more clones at once than asked for', async () => {
-  const { gateway, seen } = playVcenter();
+  const { gateway, counts } = playVcenter();
   const tookMs = await makeByScript(gateway, places, names, { creates: 2, signal });
   expect(tookMs).toHaveLength(names.length);
-  expect(seen).toMatchObject({ clones: names.length, mostCloning: 2 });
-  expect(seen.on.size).toBe(names.length);
+  expect(counts).toMatchObject({ clones: names.length, mostCloning: 2 });
+  expect(counts.on.size).toBe(names.length);
 });
 
 test('a name that is taken, and a VM that stays off, are failures', async () => {
   await expect(
-    makeByScript(playVcenter({ taken: 'c' }).gateway, places, names, { creates: 2, signal }),
+    makeByScript(playVcenter({ existing: 'c' }).gateway, places, names, { creates: 2, signal }),
   ).rejects.toThrow('c is there already');
   await expect(
     makeByScript(playVcenter({ staysOff: true }).gateway, places, names, { creates: 2, signal }),

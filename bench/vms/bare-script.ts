@@ -5,8 +5,8 @@ import { configOf } from '../../activities/vsphere/mutations/find-vm.ts';
 import { folderRef, vmRef } from '../../activities/vsphere/wire/values.ts';
 import { cloneSpec } from '../../activities/vsphere/specs/new-vm.ts';
 import type { VcenterGateway } from '../../activities/vsphere/types.ts';
-import { vmScene } from '../../lab/vsphere/scene.ts';
-import { inLanes } from '../load/lanes.ts';
+import { vmFixture } from '../../lab/vsphere/vm-fixture.ts';
+import { mapConcurrently } from '../load/concurrency.ts';
 
 const taskDeadlineMs = 300_000;
 
@@ -14,9 +14,9 @@ const taskDeadlineMs = 300_000;
 export type BarePlaces = Record<'folder' | 'resourcePool' | 'datastore' | 'datacenter' | 'template', string>;
 
 /**
- * What somebody would write who needs the VMs tonight: look whether there is one of that name, clone, look at the task, switch on, look at
- * the task, look at the VM. So many clones at once; who is made is switched on beside the next clones. The same client as drover's, the same
- * clone specification, the same pauses between looks at a task; no Temporal, no Kubernetes, and nothing survives its end.
+ * The script that a user would write who needs the VMs tonight: check that the name is free, clone, poll the task, switch on, poll
+ * the task, read the VM. So many clones at once; a VM that is made is switched on beside the next clones. The same client as drover's, the same
+ * clone specification, the same pauses between polls of a task; no Temporal, no Kubernetes, and nothing survives its end.
  *
  * @returns ms of each, from its turn to the look that shows it on
  */
@@ -29,7 +29,7 @@ export async function makeByScript(
   const template = await gateway.read(places.template, signal);
   if (template === null) throw new Error(`there is no template ${places.template}`);
   const { devices } = configOf(template);
-  const finished = await inLanes(names, creates, async (name) => {
+  const finished = await mapConcurrently(names, creates, async (name) => {
     const startedMs = performance.now();
     const found = await gateway.findInFolder(places.folder, name, signal);
     if (found.kind !== 'nothing') throw new Error(`${name} is there already`);
@@ -43,9 +43,9 @@ export async function makeByScript(
     );
     const vmId = (await untilEnded(gateway, task, signal)) ?? '';
     const on = switchOn(gateway, vmId, signal).then(() => performance.now() - startedMs);
-    // It is told at the end, when all are waited for.
+    // It is reported at the end, when all are waited for.
     on.catch(() => undefined);
-    // Wrapped, so that the lane does not wait for it.
+    // Wrapped, so that the worker does not wait for it.
     return { on };
   });
   return await Promise.all(finished.map(({ on }) => on));
@@ -77,7 +77,7 @@ export async function removeByScript(
   names: readonly string[],
   signal: AbortSignal,
 ): Promise<void> {
-  await inLanes(names, 8, async (name) => {
+  await mapConcurrently(names, 8, async (name) => {
     const found = await gateway.findInFolder(folder, name, signal);
     if (found.kind !== 'vm') return;
     const vm = vmRef(found.vm.id);
@@ -95,7 +95,7 @@ function createOf(name: string, { template, folder, resourcePool, datastore, dat
     instanceUuid: uuid,
     uuid,
     source: { kind: 'template', moId: template },
-    at: { zone: vmScene.zone, datacenter, folder, resourcePool, datastore, host: null, cpuMHz: 2_000 },
+    at: { zone: vmFixture.zone, datacenter, folder, resourcePool, datastore, host: null, cpuMHz: 2_000 },
     bootDiskBytes: null,
     config: { numCPUs: 1, memoryMB: 1_024 },
     classConfigSpec: {},

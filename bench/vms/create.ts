@@ -28,7 +28,7 @@ interface Side {
 
 const sideNames = ['drover', 'script'] as const;
 
-/** So many VMs are made and switched on at once, by drover and by a script, in turns. */
+/** So many VMs are made and switched on at once, by drover and by a script, alternately. */
 export const createVms = (pace: Pace, count: number): Benchmark<LoadRun> => ({
   name: pace,
   title: `${count} VMs are made and switched on, beside a bare script; ${paces[pace].title}`,
@@ -81,7 +81,7 @@ export const createVms = (pace: Pace, count: number): Benchmark<LoadRun> => ({
 async function byDrover(world: VmsWorld, names: readonly string[]): Promise<Side> {
   const before = await world.calls();
   const made = [...(await world.make(names)).values()];
-  // What a run says after that, and whoever starts another one, is part of the price.
+  // What a run writes after that, and runs that are started then, are part of the price.
   await world.untilQuiet();
   const after = await world.calls();
   const perVm = (system: string): number =>
@@ -92,10 +92,12 @@ async function byDrover(world: VmsWorld, names: readonly string[]): Promise<Side
   const runs = await readRuns(world.client, names);
   return {
     wallSeconds:
-      (Math.max(...made.map(({ settledMs }) => settledMs)) - Math.min(...made.map(({ askedMs }) => askedMs))) / 1_000,
+      (Math.max(...made.map(({ reconciledMs }) => reconciledMs)) -
+        Math.min(...made.map(({ createdMs }) => createdMs))) /
+      1_000,
     vsphere: perVm('vsphere'),
     drover: {
-      seconds: made.map(({ askedMs, settledMs }) => (settledMs - askedMs) / 1_000),
+      seconds: made.map(({ createdMs, reconciledMs }) => (reconciledMs - createdMs) / 1_000),
       kubernetes: perVm('kubernetes'),
       events: mean(runs.map(({ events }) => events)),
       runs: mean(runs.map(({ runs: number }) => number)),
@@ -116,7 +118,7 @@ async function byScript(bare: BareVcenter, names: readonly string[], signal: Abo
   };
 }
 
-/** What was called most, removals included, for who looks for calls to save. */
+/** What was called most, removals included: where calls can be saved. */
 async function describeCalls({ drover }: VmsWorld): Promise<string> {
   const page = await (await fetch(drover.metricsUrls.worker, { signal: AbortSignal.timeout(10_000) })).text();
   const most = (system: string): string =>

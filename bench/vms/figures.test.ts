@@ -10,12 +10,12 @@ test('each figure has an id of its own, with the number of VMs that it is about'
     expect.arrayContaining([
       'vms-200-create.ratio',
       'vms-200-instant.ratio',
-      'vms-settled-2000.bridge',
+      'vms-idle-2000.bridge',
       'vms-outside.off',
     ]),
   );
   // What was measured with other numbers is another figure.
-  expect(ids({ vms: 10, settled: 30 }).filter((id) => usual.includes(id))).toEqual([
+  expect(ids({ vms: 10, idle: 30 }).filter((id) => usual.includes(id))).toEqual([
     'vms-outside.off',
     'vms-outside.govc',
   ]);

@@ -1,14 +1,14 @@
 import type { Figure } from '../harness/benchmark.ts';
 
-/** How many VMs are made, and how many settled ones there are. */
+/** How many VMs are made, and how many idle ones there are. */
 export interface VmCounts {
   vms: number;
-  settled: number;
+  idle: number;
 }
 
-export const usualCounts: VmCounts = { vms: 200, settled: 2_000 };
-/** For a look whether it works. */
-export const quickCounts: VmCounts = { vms: 10, settled: 30 };
+export const usualCounts: VmCounts = { vms: 200, idle: 2_000 };
+/** Enough to see that it works. */
+export const quickCounts: VmCounts = { vms: 10, idle: 30 };
 
 /** Of the vCenter's tasks, while VMs are made: as they are in the simulator, and as long as a linked clone and a power-on take. */
 export const paces = {
@@ -30,9 +30,9 @@ const of =
 export function createFigures(pace: Pace, count: number): Figure[] {
   const figure = of(`vms-${count}-${pace}`, `${count} VMs, ${paces[pace].title}`);
   return [
-    figure('wall', 'first object created → last VM on and settled', 's'),
-    figure('p50', 'object created → on and settled, p50', 's'),
-    figure('p99', 'object created → on and settled, p99', 's'),
+    figure('wall', 'first object created → last VM on and reconciled', 's'),
+    figure('p50', 'object created → on and reconciled, p50', 's'),
+    figure('p99', 'object created → on and reconciled, p99', 's'),
     figure('bare', 'the same by a bare script', 's'),
     figure('ratio', 'drover’s time ÷ the script’s', '', pace === 'create' ? 1.3 : null),
     figure('vsphere', 'calls of vCenter for each', 'calls'),
@@ -45,8 +45,8 @@ export function createFigures(pace: Pace, count: number): Figure[] {
   ];
 }
 
-export function settledFigures(count: number): Figure[] {
-  const figure = of(`vms-settled-${count}`, `${count} settled VMs`);
+export function idleFigures(count: number): Figure[] {
+  const figure = of(`vms-idle-${count}`, `${count} idle VMs`);
   return [
     figure('worker', 'worker: resident set', 'MiB'),
     figure('bridge', 'bridge: resident set', 'MiB'),
@@ -55,7 +55,7 @@ export function settledFigures(count: number): Figure[] {
     figure('resync-vsphere', 'calls of vCenter between two resyncs', 'calls'),
     figure('resync-kubernetes', 'calls of kube-apiserver between two resyncs', 'calls'),
     figure('resync-runs', 'runs started between two resyncs', 'runs', 0),
-    figure('restart', 'bridge: start of the process → all listed, nothing left to tell', 's'),
+    figure('restart', 'bridge: start of the process → all listed, nothing left to signal', 's'),
     figure('restart-cpu', 'bridge: processor time until then', 's'),
     figure('restart-kubernetes', 'bridge: calls of kube-apiserver until then', 'calls'),
     figure('restart-runs', 'runs started by its restart', 'runs'),

@@ -11,10 +11,10 @@ const name = 'outside';
 const patienceMs = 10_000;
 const timesEach = 5;
 
-/** Somebody else switches a VM off; drover says so, and then switches it on again, as its spec wants it. */
+/** Another client switches a VM off; drover reports it, and switches it on again, as its spec wants it. */
 export const outsidePowerOff: Benchmark<LoadRun> = {
   name: 'outside',
-  title: 'somebody switches a VM off in vCenter',
+  title: 'another client switches a VM off in vCenter',
   minutes: 2,
   figures: outsideFigures,
   measure: (run) =>
@@ -37,21 +37,21 @@ async function measurePowerOff({ lab, watch }: VmsWorld, signal: AbortSignal): P
   const offMs = Date.now();
   for (;;) {
     signal.throwIfAborted();
-    const said = watch.powerStates
+    const reported = watch.powerStates
       .get(name)
       ?.find(({ powerState, atMs }) => powerState === 'PoweredOff' && atMs >= startedMs);
-    if (said !== undefined) return { off: (said.atMs - startedMs) / 1_000, govc: (offMs - startedMs) / 1_000 };
+    if (reported !== undefined) return { off: (reported.atMs - startedMs) / 1_000, govc: (offMs - startedMs) / 1_000 };
     if (Date.now() > offMs + patienceMs)
       throw new Error(
-        `status.powerState of ${namespace}/${name} was not PoweredOff within ${patienceMs / 1_000} s after govc had switched it off: nobody tells drover of changes in vCenter`,
+        `status.powerState of ${namespace}/${name} was not PoweredOff within ${patienceMs / 1_000} s after govc had switched it off: drover receives no changes of vCenter`,
       );
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }
 
 async function untilOnAgain({ watch }: VmsWorld, signal: AbortSignal): Promise<void> {
-  const look = (): true | string =>
+  const observe = (): true | string =>
     watch.powerStates.get(name)?.at(-1)?.powerState === 'PoweredOn' ||
     `it is ${watch.powerStates.get(name)?.at(-1)?.powerState}`;
-  await until('it to be on again', 60_000, look, signal);
+  await until('it to be on again', 60_000, observe, signal);
 }

@@ -1,6 +1,6 @@
 import type { VirtualMachine } from '../../contracts/crds/virtual-machine.ts';
-import type { Said } from './vm-watch.ts';
-import { isOnAndSettled, openNotes } from './vm-watch.ts';
+import type { WatchedVm } from './vm-watch.ts';
+import { isOnAndReconciled, openVmLog } from './vm-watch.ts';
 
 const vm = ({ generation = 1, observed = 1, status = 'True', powerState = 'PoweredOn' } = {}): Pick<
   VirtualMachine,
@@ -10,45 +10,48 @@ const vm = ({ generation = 1, observed = 1, status = 'True', powerState = 'Power
     metadata: { name: 'web', generation },
     status: {
       powerState,
-      conditions: [{ type: 'Lifecycle', status, reason: 'Reconciled', message: 'words', observedGeneration: observed }],
+      conditions: [{ type: 'Lifecycle', status, reason: 'Reconciled', message: 'why', observedGeneration: observed }],
     },
   }) as unknown as VirtualMachine;
 
 test.each([
-  ['on and settled', vm(), true],
+  ['on and reconciled', vm(), true],
   ['off', vm({ powerState: 'PoweredOff' }), false],
-  ['not settled', vm({ status: 'Unknown' }), false],
-  ['settled for an earlier spec', vm({ generation: 2 }), false],
+  ['not reconciled', vm({ status: 'Unknown' }), false],
+  ['reconciled for an earlier spec', vm({ generation: 2 }), false],
 ])('%s', (_, object, verdict) => {
-  expect(isOnAndSettled(object)).toBe(verdict);
+  expect(isOnAndReconciled(object)).toBe(verdict);
 });
 
-const said = (name: string, more: Partial<Said> = {}): Said => ({
+const watched = (name: string, more: Partial<WatchedVm> = {}): WatchedVm => ({
   uid: name,
   resourceVersion: '1',
   name,
-  isOnAndSettled: true,
+  isOnAndReconciled: true,
   powerState: 'PoweredOn',
-  words: 'Reconciled: words',
+  message: 'Reconciled: why',
   ...more,
 });
 
-test('what was settled first counts; power states are kept as they came, one for each change; what is gone is forgotten', () => {
-  const { take, settledMs, lastSaid, powerStates } = openNotes();
-  take({ type: 'added', after: said('gone') }, 1);
-  take({ type: 'added', after: said('web', { isOnAndSettled: false, powerState: 'PoweredOff', words: null }) }, 2);
-  for (const atMs of [3, 4]) take({ type: 'changed', before: said('web'), after: said('web') }, atMs);
-  take(
+test('the first reconciled state counts; power states are kept in order, one for each change; a deleted VM is removed', () => {
+  const { record, reconciledMs, lastMessage, powerStates } = openVmLog();
+  record({ type: 'added', after: watched('gone') }, 1);
+  record(
+    { type: 'added', after: watched('web', { isOnAndReconciled: false, powerState: 'PoweredOff', message: null }) },
+    2,
+  );
+  for (const atMs of [3, 4]) record({ type: 'changed', before: watched('web'), after: watched('web') }, atMs);
+  record(
     {
       type: 'changed',
-      before: said('web'),
-      after: said('web', { isOnAndSettled: false, powerState: 'PoweredOff', words: 'Waiting: words' }),
+      before: watched('web'),
+      after: watched('web', { isOnAndReconciled: false, powerState: 'PoweredOff', message: 'Waiting: why' }),
     },
     5,
   );
-  take({ type: 'gone', after: said('gone') }, 6);
-  expect([...settledMs]).toEqual([['web', 3]]);
-  expect([...lastSaid]).toEqual([['web', 'Waiting: words']]);
+  record({ type: 'gone', after: watched('gone') }, 6);
+  expect([...reconciledMs]).toEqual([['web', 3]]);
+  expect([...lastMessage]).toEqual([['web', 'Waiting: why']]);
   expect([...powerStates]).toEqual([
     [
       'web',

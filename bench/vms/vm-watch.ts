@@ -9,36 +9,36 @@ import type { Kubernetes } from '../../runtime/kubernetes/kubernetes.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import { createLogger } from '../../runtime/telemetry/logging.ts';
 
-/** What VirtualMachines have said, for somebody who only watches. Times are unix ms, of when it was heard. */
+/** What a plain watch has received of VirtualMachines. Times are unix ms, of receipt. */
 export interface VmWatch {
-  /** By name: first on and settled, as its spec was at that moment. Forgotten when it is deleted. */
-  readonly settledMs: ReadonlyMap<string, number>;
-  /** By name: state and sentence. */
-  readonly lastSaid: ReadonlyMap<string, string>;
+  /** By name: first on and reconciled, as its spec was at that moment. Removed when it is deleted. */
+  readonly reconciledMs: ReadonlyMap<string, number>;
+  /** By name: reason and message. */
+  readonly lastMessage: ReadonlyMap<string, string>;
   /** By name: each power state that its status has had, with the time of the change. */
   readonly powerStates: ReadonlyMap<string, readonly { powerState: string; atMs: number }[]>;
   close(): Promise<void>;
 }
 
 /** What is kept of a VirtualMachine. */
-export interface Said extends Identity {
+export interface WatchedVm extends Identity {
   name: string;
-  isOnAndSettled: boolean;
+  isOnAndReconciled: boolean;
   powerState: string | null;
-  words: string | null;
+  message: string | null;
 }
 
 /** Watches the collection from now on. kube-apiserver ends a watch when it likes, so it is followed as the bridge does. */
 export async function openVmWatch(api: Kubernetes, path: string): Promise<VmWatch> {
   const ending = new AbortController();
   const synced = Promise.withResolvers<void>();
-  const notes = openNotes();
-  const { done } = startReflector<Said>({
+  const vmLog = openVmLog();
+  const { done } = startReflector<WatchedVm>({
     kubernetes: api,
     path,
     settings: defaultBridgeTimings.reflector,
-    keep,
-    onDelta: (delta) => notes.take(delta, Date.now()),
+    keep: toWatchedVm,
+    onDelta: (delta) => vmLog.record(delta, Date.now()),
     onSynced: synced.resolve,
     clock: systemClock,
     random: Math.random,
@@ -47,7 +47,7 @@ export async function openVmWatch(api: Kubernetes, path: string): Promise<VmWatc
   });
   await synced.promise;
   return {
-    ...notes,
+    ...vmLog,
     async close() {
       ending.abort();
       await done;
@@ -55,22 +55,25 @@ export async function openVmWatch(api: Kubernetes, path: string): Promise<VmWatc
   };
 }
 
-/** What is remembered of each change. */
-export function openNotes() {
-  const settledMs = new Map<string, number>();
-  const lastSaid = new Map<string, string>();
+/** What is recorded of each change. */
+export function openVmLog() {
+  const reconciledMs = new Map<string, number>();
+  const lastMessage = new Map<string, string>();
   const powerStates = new Map<string, { powerState: string; atMs: number }[]>();
   return {
-    settledMs,
-    lastSaid,
+    reconciledMs,
+    lastMessage,
     powerStates,
-    take: ({ type, after: { name, isOnAndSettled: isThere, powerState, words } }: Delta<Said>, atMs: number): void => {
+    record: (
+      { type, after: { name, isOnAndReconciled: isThere, powerState, message } }: Delta<WatchedVm>,
+      atMs: number,
+    ): void => {
       if (type === 'gone') {
-        for (const known of [settledMs, lastSaid, powerStates]) known.delete(name);
+        for (const known of [reconciledMs, lastMessage, powerStates]) known.delete(name);
         return;
       }
-      if (words !== null) lastSaid.set(name, words);
-      if (isThere && !settledMs.has(name)) settledMs.set(name, atMs);
+      if (message !== null) lastMessage.set(name, message);
+      if (isThere && !reconciledMs.has(name)) reconciledMs.set(name, atMs);
       const known = powerStates.get(name) ?? [];
       if (powerState !== null && known.at(-1)?.powerState !== powerState)
         powerStates.set(name, [...known, { powerState, atMs }]);
@@ -78,23 +81,25 @@ export function openNotes() {
   };
 }
 
-function keep(object: KubeObject): Said {
+function toWatchedVm(object: KubeObject): WatchedVm {
   const { metadata, status } = object as unknown as VirtualMachine;
-  const said = findCondition(status?.conditions, virtualMachineConditions.lifecycle);
+  const lifecycle = findCondition(status?.conditions, virtualMachineConditions.lifecycle);
   return {
     uid: object.metadata.uid,
     resourceVersion: object.metadata.resourceVersion,
     name: metadata.name,
-    isOnAndSettled: isOnAndSettled({ metadata, status }),
+    isOnAndReconciled: isOnAndReconciled({ metadata, status }),
     powerState: status?.powerState ?? null,
-    words: said === undefined ? null : `${said.reason}: ${said.message}`,
+    message: lifecycle === undefined ? null : `${lifecycle.reason}: ${lifecycle.message}`,
   };
 }
 
 /** Of its present spec, which wants it on. */
-export function isOnAndSettled({ metadata, status }: Pick<VirtualMachine, 'metadata' | 'status'>): boolean {
-  const said = findCondition(status?.conditions, virtualMachineConditions.lifecycle);
+export function isOnAndReconciled({ metadata, status }: Pick<VirtualMachine, 'metadata' | 'status'>): boolean {
+  const lifecycle = findCondition(status?.conditions, virtualMachineConditions.lifecycle);
   return (
-    said?.status === 'True' && said.observedGeneration === metadata.generation && status?.powerState === 'PoweredOn'
+    lifecycle?.status === 'True' &&
+    lifecycle.observedGeneration === metadata.generation &&
+    status?.powerState === 'PoweredOn'
   );
 }

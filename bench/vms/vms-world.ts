@@ -10,14 +10,14 @@ import type { Lab } from '../../lab/lab.ts';
 import { startLab } from '../../lab/lab.ts';
 import type { VcenterControl } from '../../lab/vsphere/control.ts';
 import { connectVcenterControl } from '../../lab/vsphere/control.ts';
-import { setVmScene, vcenterSettings, vmManifest } from '../../lab/vsphere/scene.ts';
+import { setUpVmNamespace, vcenterSettings, vmManifest } from '../../lab/vsphere/vm-fixture.ts';
 import { openGovcWitness } from '../../lab/vsphere/witness.ts';
 import type { Kubernetes } from '../../runtime/kubernetes/kubernetes.ts';
 import { connectKubernetes } from '../../runtime/kubernetes/kubernetes.ts';
 import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
 import { openClient, readTemporalSettings } from '../../runtime/temporal/temporal.ts';
 import { until } from '../../test/flows/until.ts';
-import { inLanes } from '../load/lanes.ts';
+import { mapConcurrently } from '../load/concurrency.ts';
 import type { LoadRun } from '../load/load-run.ts';
 import { countCalls } from '../onboarding/count-calls.ts';
 import type { VmWatch } from './vm-watch.ts';
@@ -26,7 +26,7 @@ import { openVmWatch } from './vm-watch.ts';
 /** The namespace of all VMs that drover makes. */
 export const namespace = 'bench';
 /** kube-apiserver takes some hundred creations a second. */
-const lanes = 20;
+const concurrency = 20;
 /** For each VM, at most. */
 const patienceMs = 3_000;
 const patienceAtLeastMs = 120_000;
@@ -41,7 +41,7 @@ export interface VmsWorld {
   /** Every change of a VirtualMachine since the world was opened. */
   watch: VmWatch;
   /** Creates VirtualMachines that shall be on, and waits until the watch has shown all of them on and settled. @returns by name, in unix ms */
-  make(names: readonly string[]): Promise<Map<string, { askedMs: number; settledMs: number }>>;
+  make(names: readonly string[]): Promise<Map<string, { createdMs: number; reconciledMs: number }>>;
   /** Deletes all VirtualMachines and waits until they are gone. */
   removeAll(): Promise<void>;
   /** Waits until no run of a VM is open. */
@@ -50,7 +50,7 @@ export interface VmsWorld {
   calls(): Promise<Record<'worker' | 'bridge', Map<string, number>>>;
 }
 
-/** Guests of the simulator never have an address; who is told of changes in vCenter does not look for one. */
+/** Guests of the simulator never have an address; with events of vCenter drover does not wait for one. */
 const own = {
   modes: { Eviction: 'off', Hypervisor: 'off', VirtualMachine: 'act' },
   virtualMachine: { asyncSignal: true },
@@ -76,7 +76,7 @@ export async function withVmsWorld<Result>(
     });
     cleanups.push(() => lab.stop());
     const { kubernetes, vsphere } = lab.handles;
-    await withKubernetes(kubernetes, (api) => setVmScene(api, openGovcWitness(vsphere), namespace));
+    await withKubernetes(kubernetes, (api) => setUpVmNamespace(api, openGovcWitness(vsphere), namespace));
     const api = connectKubernetes({ kubeconfig: kubernetes.kubeconfig, requestTimeoutMs: 30_000 });
     cleanups.push(() => api.close());
     const client = openClient(readTemporalSettings(lab.exports));
@@ -129,28 +129,28 @@ async function makeVms(
   watch: VmWatch,
   names: readonly string[],
   signal: AbortSignal,
-): Promise<Map<string, { askedMs: number; settledMs: number }>> {
-  const askedMs = new Map<string, number>();
-  await inLanes(names, lanes, async (name) => {
-    askedMs.set(name, Date.now());
+): Promise<Map<string, { createdMs: number; reconciledMs: number }>> {
+  const createdMs = new Map<string, number>();
+  await mapConcurrently(names, concurrency, async (name) => {
+    createdMs.set(name, Date.now());
     await api.request({ method: 'POST', path: collection, body: vmManifest(namespace, name) }, patient());
   });
-  const look = (): true | string => {
-    const left = names.filter((name) => !watch.settledMs.has(name));
+  const observe = (): true | string => {
+    const left = names.filter((name) => !watch.reconciledMs.has(name));
     return left.length === 0
       ? true
-      : `${left.length} of ${names.length} are not, such as ${left[0]}: ${watch.lastSaid.get(left[0] ?? '') ?? 'nothing said yet'}`;
+      : `${left.length} of ${names.length} are not, such as ${left[0]}: ${watch.lastMessage.get(left[0] ?? '') ?? 'no condition yet'}`;
   };
   await until(
-    `${names.length} VMs to be on and settled`,
+    `${names.length} VMs to be on and reconciled`,
     Math.max(patienceAtLeastMs, names.length * patienceMs),
-    look,
+    observe,
     signal,
   );
   return new Map(
     names.map((name) => [
       name,
-      { askedMs: askedMs.get(name) ?? Number.NaN, settledMs: watch.settledMs.get(name) ?? Number.NaN },
+      { createdMs: createdMs.get(name) ?? Number.NaN, reconciledMs: watch.reconciledMs.get(name) ?? Number.NaN },
     ]),
   );
 }
@@ -159,13 +159,18 @@ async function removeVms(api: Kubernetes, signal: AbortSignal): Promise<void> {
   const { items } = (await api.request({ method: 'GET', path: collection }, patient())) as {
     items: { metadata: { name: string } }[];
   };
-  await inLanes(items, lanes, ({ metadata }) =>
+  await mapConcurrently(items, concurrency, ({ metadata }) =>
     api.request({ method: 'DELETE', path: `${collection}/${metadata.name}` }, patient()),
   );
-  const look = async (): Promise<true | string> => {
+  const observe = async (): Promise<true | string> => {
     const left = ((await api.request({ method: 'GET', path: collection }, patient())) as { items: unknown[] }).items
       .length;
     return left === 0 ? true : `${left} are there`;
   };
-  await until('the VirtualMachines to be gone', Math.max(patienceAtLeastMs, items.length * patienceMs), look, signal);
+  await until(
+    'the VirtualMachines to be gone',
+    Math.max(patienceAtLeastMs, items.length * patienceMs),
+    observe,
+    signal,
+  );
 }

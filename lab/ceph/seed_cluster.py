@@ -34,7 +34,7 @@ def main():
 
 def before_daemons(cluster, plan):
     monitor(cluster, "osd new", uuid=plan["osdUuid"], id=0)
-    # It would make a pool of its own and look for disks.
+    # It would make a pool of its own and search for disks.
     monitor(cluster, "config-key set", key="mgr/devicehealth/enable_monitoring", val="false")
     dashboard = {"ssl": "false", "server_addr": "127.0.0.1", "server_port": str(plan["dashboardPort"])}
     for name, value in dashboard.items():
@@ -70,9 +70,9 @@ def after_daemons(cluster, plan):
 
 
 def monitor(cluster, prefix, **arguments):
-    code, output, words = cluster.mon_command(json.dumps({"prefix": prefix, "format": "json", **arguments}), b"")
+    code, output, message = cluster.mon_command(json.dumps({"prefix": prefix, "format": "json", **arguments}), b"")
     if code != 0:
-        raise SystemExit(f"{prefix}: {words} ({code})")
+        raise SystemExit(f"{prefix}: {message} ({code})")
     return json.loads(output) if output.strip() else None
 
 

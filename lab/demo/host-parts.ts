@@ -16,12 +16,12 @@ export const hostParts = counterparts.map(({ part }) => part);
 
 export interface HostParts {
   handles: CheckedParts;
-  /** Why some checks are left out, for the person who looks on. */
+  /** Why some checks are left out, for the user. */
   remarks: string[];
 }
 
 /**
- * Brings up libvirt, Open vSwitch and Ceph for the host. Root has Debian's packages installed for what is missing; anybody else is told the
+ * Brings up libvirt, Open vSwitch and Ceph for the host. Root has Debian's packages installed for what is missing; another user is shown the
  * command. What cannot be had is left out: the demo goes on without.
  */
 export async function startHostParts(

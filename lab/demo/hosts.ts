@@ -11,10 +11,10 @@ import { openSession } from '../openstack/session.ts';
 import { formatDuration } from '../progress.ts';
 import { hostParts, startHostParts } from './host-parts.ts';
 import { addHost, describeChecks, judgeNewHost, readNewHost, reportNewHost } from './new-host.ts';
-import type { DemoLab } from './scene.ts';
-import { countInstances, host, newHost, setTheScene } from './scene.ts';
+import type { DemoLab } from './hosts-fixture.ts';
+import { countInstances, host, newHost, setUpHosts } from './hosts-fixture.ts';
 import { demoSettings } from './settings.ts';
-import type { Ending, Stage, Story } from './story.ts';
+import type { Ending, StoryContext, Story } from './story.ts';
 import { formatRemark } from './story.ts';
 import { judge } from './verdict.ts';
 
@@ -33,30 +33,30 @@ A virtual machine on vSphere, without all of it: npm start -- --only vm
 `,
   parts: ['tctl', 'openstack'],
   more: hostParts,
-  async tell(lab, stage) {
+  async run(lab, context) {
     const { handles: parts, remarks } =
       only === 'eviction'
         ? { handles: {}, remarks: [] }
-        : await startHostParts(lab.dir, newHost, { report: stage.say, signal: stage.interrupted });
-    for (const remark of remarks) stage.say(formatRemark(remark));
-    const servers = await stage.step(only === 'host' ? 'six hosts' : '24 servers on node-1, one of six hosts', () =>
-      setTheScene(lab, { withServers: only !== 'host' }),
+        : await startHostParts(lab.dir, newHost, { report: context.say, signal: context.interrupted });
+    for (const remark of remarks) context.say(formatRemark(remark));
+    const servers = await context.step(only === 'host' ? 'six hosts' : '24 servers on node-1, one of six hosts', () =>
+      setUpHosts(lab, { withServers: only !== 'host' }),
     );
-    await stage.step('a drover worker and a drover bridge', () =>
-      stage.startDrover(demoSettings(hostCheckSettings(newHost, lab.handles.openstack, parts))),
+    await context.step('a drover worker and a drover bridge', () =>
+      context.startDrover(demoSettings(hostCheckSettings(newHost, lab.handles.openstack, parts))),
     );
     const endings: Ending[] = [];
-    if (only !== 'eviction') endings.push(await onboard(stage, lab, parts));
-    if (only !== 'host') endings.push(await evict(stage, lab, servers));
-    stage.say();
-    await stage.drover('hosts');
-    whereToLook(stage, lab, only);
+    if (only !== 'eviction') endings.push(await onboard(context, lab, parts));
+    if (only !== 'host') endings.push(await evict(context, lab, servers));
+    context.say();
+    await context.drover('hosts');
+    printLinks(context, lab, only);
     return { wrong: endings.flatMap(({ wrong }) => wrong), summary: endings.map(({ summary }) => summary).join('; ') };
   },
 });
 
 /** A seventh host comes, and is put into service through its checks. */
-async function onboard({ say, drover }: Stage, lab: DemoLab, parts: CheckedParts): Promise<Ending> {
+async function onboard({ say, drover }: StoryContext, lab: DemoLab, parts: CheckedParts): Promise<Ending> {
   const startedMs = performance.now();
   say(
     `\nA seventh host has been racked. It takes servers when it has shown that it can run them.\n\n$ kubectl create -f lab/demo/node.yaml\n${await addHost(lab, parts)}`,
@@ -71,7 +71,7 @@ async function onboard({ say, drover }: Stage, lab: DemoLab, parts: CheckedParts
 }
 
 /** One that hosts 24 servers is emptied. */
-async function evict({ say, drover }: Stage, lab: DemoLab, servers: readonly Server[]): Promise<Ending> {
+async function evict({ say, drover }: StoryContext, lab: DemoLab, servers: readonly Server[]): Promise<Ending> {
   const { kubernetes, openstack } = lab.handles;
   const manifest = fileURLToPath(new URL('eviction.yaml', import.meta.url));
   say(
@@ -91,7 +91,7 @@ async function evict({ say, drover }: Stage, lab: DemoLab, servers: readonly Ser
   };
 }
 
-function whereToLook({ say }: Stage, lab: DemoLab, only: HostStoryName | null): void {
+function printLinks({ say }: StoryContext, lab: DemoLab, only: HostStoryName | null): void {
   const of = <Item>(eviction: readonly Item[], onboarding: readonly Item[]): Item[] => [
     ...(only === 'host' ? [] : eviction),
     ...(only === 'eviction' ? [] : onboarding),
@@ -107,7 +107,7 @@ function whereToLook({ say }: Stage, lab: DemoLab, only: HostStoryName | null): 
     (command) => `npm run --silent drover -- ${command}`,
   );
   say(`
-Where to look:
+See also:
   Web UI    ${runs.join(`\n${' '.repeat(12)}`)}
   kubectl   ${objects.join('; ')}
   drover    ${commands.join('; ')}

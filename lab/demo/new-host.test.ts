@@ -1,7 +1,7 @@
 import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
 import { describeChecks } from './new-host.ts';
 
-test('each check of a host is a line: what was expected, what was seen, how long it took', () => {
+test('each check of a host is a line: what was expected, what was observed, how long it took', () => {
   const condition = (type: string, reason: string, message: string) => ({
     type,
     status: reason === 'Passed' ? 'True' : 'False',

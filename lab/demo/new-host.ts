@@ -5,15 +5,15 @@ import { findCondition } from '../../contracts/conditions.ts';
 import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
 import { hypervisorSchema } from '../../contracts/crds/hypervisor.ts';
 import { hypervisorConditions } from '../../contracts/hypervisor/conditions.ts';
-import { reportAgentFacts } from '../hypervisors.ts';
+import { reportAgentStatus } from '../hypervisors.ts';
 import type { CheckedParts } from '../host-check-settings.ts';
 import { kubectl } from '../kubectl.ts';
 import { connectFleet } from '../openstack/fleet.ts';
 import { findService } from '../openstack/hosts.ts';
 import { listServers } from '../openstack/seed.ts';
 import type { Session } from '../openstack/session.ts';
-import type { DemoLab } from './scene.ts';
-import { newHost } from './scene.ts';
+import type { DemoLab } from './hosts-fixture.ts';
+import { newHost } from './hosts-fixture.ts';
 
 /** Where the address of a host is its own: libvirt's daemon listens there. */
 const localhost = '127.0.0.1';
@@ -24,7 +24,7 @@ export async function addHost(
   { libvirt }: CheckedParts,
 ): Promise<string> {
   const manifest = fileURLToPath(new URL('node.yaml', import.meta.url));
-  const words = await kubectl(kubernetes, ['create', '-f', '-'], readFileSync(manifest, 'utf8'));
+  const output = await kubectl(kubernetes, ['create', '-f', '-'], readFileSync(manifest, 'utf8'));
   // Its kubelet.
   const addresses = [{ type: 'InternalIP', address: libvirt?.addresses[newHost] ?? localhost }];
   await kubectl(kubernetes, [
@@ -37,7 +37,7 @@ export async function addHost(
     JSON.stringify({ status: { addresses } }),
   ]);
   await connectFleet(openstack).change(newHost, {});
-  return words.trim();
+  return output.trim();
 }
 
 const isCheck = (type: string): boolean => /^(?:Libvirt|Ovs|Ceph|Smoke)/u.test(type);
@@ -58,7 +58,7 @@ export const readNewHost = async ({ handles: { kubernetes } }: DemoLab): Promise
 /** From now on servers may come: its node agent reports what it runs. */
 export const reportNewHost = ({ handles: { kubernetes } }: DemoLab, { status }: Hypervisor): Promise<void> =>
   withKubernetes(kubernetes, (api) =>
-    reportAgentFacts(
+    reportAgentStatus(
       api,
       newHost,
       status?.libVirtVersion === undefined || status.libVirtVersion === ''

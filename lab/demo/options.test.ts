@@ -1,13 +1,13 @@
 import { demoCommand, readOptions } from './options.ts';
 
-/** What is told of a wrong option. */
+/** What is printed for a wrong option. */
 function wordsOf(...args: string[]): string {
-  let words = '';
+  let output = '';
   const command = demoCommand()
     .exitOverride()
-    .configureOutput({ writeErr: (text) => (words += text) });
+    .configureOutput({ writeErr: (text) => (output += text) });
   expect(() => readOptions(args, command)).toThrow(/./u);
-  return words;
+  return output;
 }
 
 test('the whole demo, one story of it, and an end by itself', () => {
@@ -16,7 +16,7 @@ test('the whole demo, one story of it, and an end by itself', () => {
   expect(readOptions(['--only=eviction'])).toEqual({ once: false, only: 'eviction' });
 });
 
-test('what is no story is told, with those there are', () => {
+test('an unknown story is refused with the list of stories', () => {
   expect(wordsOf('--only', 'vms')).toMatch(
     /'--only <story>' argument 'vms' is invalid\. Allowed choices are host, eviction, vm\./u,
   );

@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander';
 
-/** What can be told by itself. */
+/** Stories that can be run alone. */
 export const stories = ['host', 'eviction', 'vm'] as const;
 export type StoryName = (typeof stories)[number];
 
@@ -10,7 +10,7 @@ export interface DemoOptions {
   only: StoryName | null;
 }
 
-/** `npm start -- …`. A wrong option is told, and the program ends with exit code 1 before anything is started. */
+/** `npm start -- …`. A wrong option is reported, and the program ends with exit code 1 before anything is started. */
 export const demoCommand = (): Command =>
   new Command('npm start --')
     .description(

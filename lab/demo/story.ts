@@ -28,44 +28,44 @@ export interface Story<Name extends PartName> {
   fresh?: readonly PartName[];
   /** Parts that it brings up by itself, to be stopped with the others. */
   more?: readonly PartName[];
-  tell(lab: Lab<CoreName | Name>, stage: Stage): Promise<Ending>;
+  run(lab: Lab<CoreName | Name>, context: StoryContext): Promise<Ending>;
 }
 
 type CoreName = 'temporal' | 'kubernetes';
 
-/** What a story is told with. */
-export interface Stage {
+/** What a story has to work with. */
+export interface StoryContext {
   interrupted: AbortSignal;
   say: (line?: string) => void;
   /** A step of the story, with the time it took. */
   step: <Result>(title: string, action: () => Promise<Result>) => Promise<Result>;
   /** A worker and a bridge, until the story is over. */
   startDrover: (settings: object) => Promise<Drover>;
-  /** `drover`, as everybody types it. */
+  /** `drover`, as a user types it. */
   drover: (...args: string[]) => Promise<void>;
 }
 
 const say = (line = ''): void => void process.stdout.write(`${line}\n`);
 
-/** Tells it, sets the exit code, and stops what was started: at its end, or when it is interrupted. */
-export async function perform<const Name extends PartName>(story: Story<Name>, options: Telling): Promise<void> {
+/** Runs it, sets the exit code, and stops what was started: at its end, or when it is interrupted. */
+export async function perform<const Name extends PartName>(story: Story<Name>, options: StoryOptions): Promise<void> {
   const parts: readonly (CoreName | Name)[] = ['temporal', 'kubernetes', ...story.parts];
   const lab = { dir: labDirectory(), stops: [...parts, ...(story.more ?? [])] };
   const last = await withRun({ command: 'npm start', lab, report: say }, ({ signal }) =>
-    tellOn(parts, story, options, signal),
+    runStory(parts, story, options, signal),
   );
   say(`\n${last}`);
 }
 
-interface Telling {
+interface StoryOptions {
   /** Ends by itself. */
   once: boolean;
 }
 
-async function tellOn<const Name extends PartName>(
+async function runStory<const Name extends PartName>(
   parts: readonly (CoreName | Name)[],
   story: Story<Name>,
-  { once: isOnce }: Telling,
+  { once: isOnce }: StoryOptions,
   interrupted: AbortSignal,
 ): Promise<string> {
   const startedMs = performance.now();
@@ -74,7 +74,7 @@ async function tellOn<const Name extends PartName>(
   const lab = await startLab<CoreName | Name>({ parts, report: say, signal: interrupted });
   const core = lab as Lab<PartName> as Lab<CoreName>;
   let drover: Drover | null = null;
-  const stage: Stage = {
+  const context: StoryContext = {
     interrupted,
     say,
     async step(title, action) {
@@ -98,7 +98,7 @@ async function tellOn<const Name extends PartName>(
     },
   };
   try {
-    const { wrong, summary } = await story.tell(lab, stage);
+    const { wrong, summary } = await story.run(lab, context);
     for (const line of wrong) say(`WRONG: ${line}`);
     if (wrong.length > 0) process.exitCode = 1;
     if (!isOnce) {

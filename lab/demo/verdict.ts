@@ -5,7 +5,7 @@ import { listMigrations } from '../openstack/migrations.ts';
 import { listServers } from '../openstack/seed.ts';
 import type { Server } from '../openstack/seed.ts';
 import type { Session } from '../openstack/session.ts';
-import { host, troubled } from './scene.ts';
+import { host, troubled } from './hosts-fixture.ts';
 
 /** What the demo should have come to, checked in Nova and in the run's own result. */
 export interface Verdict {
@@ -22,7 +22,7 @@ export async function judge(client: Client, session: Session, servers: readonly 
   const hanging = servers.find(({ name }) => name === troubled.hangs);
   const attempts = hanging === undefined ? [] : await listMigrations(session, hanging.id);
   const wrong: string[] = [];
-  const expect = (fact: boolean, otherwise: string): void => void (fact || wrong.push(otherwise));
+  const expect = (holds: boolean, otherwise: string): void => void (holds || wrong.push(otherwise));
 
   expect(
     result.outcome === 'blocked',

@@ -6,9 +6,9 @@ import { virtualMachineConditions } from '../../contracts/virtual-machine/condit
 import { isFailure } from '../../runtime/kubernetes/kubernetes-faults.ts';
 import type { Kubernetes } from '../../runtime/kubernetes/kubernetes.ts';
 import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
-import { vm } from './vm-scene.ts';
+import { vm } from './vm-fixture.ts';
 
-const lookEveryMs = 100;
+const pollMs = 100;
 
 /** Null: it is gone. */
 export async function readVm(api: Kubernetes, signal: AbortSignal): Promise<VirtualMachine | null> {
@@ -25,35 +25,35 @@ export async function readVm(api: Kubernetes, signal: AbortSignal): Promise<Virt
   }
 }
 
-/** Follows the object to where its present spec wants it, or until it is gone; tells each state and sentence once. @returns false: not in time */
+/** Follows the object until it is reconciled with its present spec, or gone; reports each reason and message once. @returns false: not in time */
 export async function followVm(
   api: Kubernetes,
   {
     patienceMs,
     signal,
-    tell,
-  }: { patienceMs: number; signal: AbortSignal; tell: (state: string, message: string) => void },
+    report,
+  }: { patienceMs: number; signal: AbortSignal; report: (state: string, message: string) => void },
 ): Promise<boolean> {
   const endMs = performance.now() + patienceMs;
-  let told = '';
+  let reported = '';
   while (performance.now() < endMs) {
     const object = await readVm(api, signal);
     if (object === null) return true;
-    const said = findCondition(object.status?.conditions, virtualMachineConditions.lifecycle);
-    const isCurrent = said?.observedGeneration === object.metadata.generation;
+    const lifecycle = findCondition(object.status?.conditions, virtualMachineConditions.lifecycle);
+    const isCurrent = lifecycle?.observedGeneration === object.metadata.generation;
     const isDeleted = object.metadata.deletionTimestamp !== undefined;
-    if (said !== undefined && isCurrent && !(isDeleted && said.status === 'True')) {
-      const line = `${said.reason} ${said.message}`;
-      if (line !== told) tell(said.reason, said.message);
-      told = line;
-      if (said.status === 'True' && !isDeleted) return true;
+    if (lifecycle !== undefined && isCurrent && !(isDeleted && lifecycle.status === 'True')) {
+      const line = `${lifecycle.reason} ${lifecycle.message}`;
+      if (line !== reported) report(lifecycle.reason, lifecycle.message);
+      reported = line;
+      if (lifecycle.status === 'True' && !isDeleted) return true;
     }
-    await delay(lookEveryMs, undefined, { signal });
+    await delay(pollMs, undefined, { signal });
   }
   return false;
 }
 
-/** What the object says, in a few words: where it is, and each condition that is not True. */
+/** A short description of the object: where it is, and each condition that is not True. */
 export function describeVm({ status }: VirtualMachine): string[] {
   const conditions = status?.conditions ?? [];
   const others = conditions.filter(({ status: is }) => is !== 'True');
@@ -61,7 +61,7 @@ export function describeVm({ status }: VirtualMachine): string[] {
     status?.powerState,
     status?.nodeName === undefined ? undefined : `on ${status.nodeName}`,
     status?.zone === undefined ? undefined : `in ${status.zone}`,
-  ].filter((word) => word !== undefined);
+  ].filter((part) => part !== undefined);
   return [
     `${where.join(' ')}; ${conditions.length - others.length} of ${conditions.length} conditions are True`,
     ...others.map(({ type, status: is, reason, message }) => `${type} ${is}, ${reason}: ${message}`),

@@ -1,9 +1,9 @@
 import type { VirtualMachine } from '../../contracts/crds/virtual-machine.ts';
-import type { WitnessedVm } from '../vsphere/scene.ts';
-import type { SeenVm } from './vm-verdict.ts';
-import { judgeVmStage } from './vm-verdict.ts';
-import type { ExpectedVm } from './vm-stages.ts';
-import { typed, vmStages } from './vm-stages.ts';
+import type { WitnessedVm } from '../vsphere/vm-fixture.ts';
+import type { ObservedVm } from './vm-verdict.ts';
+import { judgeVmStep } from './vm-verdict.ts';
+import type { ExpectedVm } from './vm-steps.ts';
+import { typed, vmSteps } from './vm-steps.ts';
 
 const uid = '8f0b3c1e-0000-4000-8000-000000000001';
 
@@ -12,7 +12,7 @@ const witnessed = (change: Partial<WitnessedVm> = {}): WitnessedVm => ({
   cpus: 2,
   memoryMiB: 2_048,
   instanceUuid: uid,
-  marks: { 'drover.uid': uid },
+  metadata: { 'drover.uid': uid },
   ...change,
 });
 
@@ -20,7 +20,7 @@ const condition = (type: string, status: string, observedGeneration: number) => 
   type,
   status,
   reason: status === 'True' ? 'Reconciled' : 'Updating',
-  message: 'words',
+  message: 'why',
   observedGeneration,
   lastTransitionTime: '2026-01-01T00:00:00Z',
 });
@@ -40,54 +40,69 @@ const object = ({
   }) as unknown as VirtualMachine;
 
 const there: ExpectedVm = { powerState: 'poweredOn', cpus: 2, memoryMiB: 2_048 };
-const seen = (change: Partial<SeenVm> = {}): SeenVm => ({
+const observed = (change: Partial<ObservedVm> = {}): ObservedVm => ({
   object: object(),
   witnessed: witnessed(),
   inFolder: ['/DC0/vm/demo/web'],
   ...change,
 });
-const gone: SeenVm = { object: null, witnessed: null, inFolder: [] };
+const gone: ObservedVm = { object: null, witnessed: null, inFolder: [] };
 
-test.each<[string, ExpectedVm | null, SeenVm, RegExp | null]>([
-  ['all is as asked', there, seen(), null],
-  ['and the condition says what waits', { ...there, waits: 'ComputeConfigSynced' }, seen(), null],
+test.each<[string, ExpectedVm | null, ObservedVm, RegExp | null]>([
+  ['all is as asked', there, observed(), null],
+  ['and the condition says what waits', { ...there, waits: 'ComputeConfigSynced' }, observed(), null],
   ['it is gone', null, gone, null],
 
-  ['govc sees no VM, whatever the object says', there, seen({ witnessed: null }), /sees no such VM/u],
+  ['govc sees no VM, whatever the object says', there, observed({ witnessed: null }), /sees no such VM/u],
   [
     'govc sees it off, whatever the object says',
     there,
-    seen({ witnessed: witnessed({ powerState: 'poweredOff' }) }),
+    observed({ witnessed: witnessed({ powerState: 'poweredOff' }) }),
     /power by govc is poweredOff, not poweredOn/u,
   ],
-  ['another number of CPUs', there, seen({ witnessed: witnessed({ cpus: 1 }) }), /CPUs by govc is 1, not 2/u],
-  ['other memory', there, seen({ witnessed: witnessed({ memoryMiB: 1_024 }) }), /memory in MiB by govc is 1024/u],
+  ['another number of CPUs', there, observed({ witnessed: witnessed({ cpus: 1 }) }), /CPUs by govc is 1, not 2/u],
+  ['other memory', there, observed({ witnessed: witnessed({ memoryMiB: 1_024 }) }), /memory in MiB by govc is 1024/u],
   [
     'another VM of that name',
     there,
-    seen({ witnessed: witnessed({ instanceUuid: 'other' }) }),
+    observed({ witnessed: witnessed({ instanceUuid: 'other' }) }),
     /instance UUID by govc is other/u,
   ],
-  ['without drover’s mark', there, seen({ witnessed: witnessed({ marks: {} }) }), /mark by govc is undefined/u],
-  ['two VMs were made', there, seen({ inFolder: ['/DC0/vm/demo/web', '/DC0/vm/demo/web-2'] }), /2 VMs in the folder/u],
+  [
+    'without drover’s metadata',
+    there,
+    observed({ witnessed: witnessed({ metadata: {} }) }),
+    /metadata by govc is undefined/u,
+  ],
+  [
+    'two VMs were made',
+    there,
+    observed({ inFolder: ['/DC0/vm/demo/web', '/DC0/vm/demo/web-2'] }),
+    /2 VMs in the folder/u,
+  ],
   [
     'the object says otherwise than govc',
     there,
-    seen({ object: object({ powerState: 'PoweredOff' }) }),
+    observed({ object: object({ powerState: 'PoweredOff' }) }),
     /power by the object is poweredoff/u,
   ],
   [
-    'the object does not say that it is settled',
+    'the object does not say that it is reconciled',
     there,
-    seen({ object: object({ lifecycle: 'Unknown' }) }),
-    /the object says Updating: words/u,
+    observed({ object: object({ lifecycle: 'Unknown' }) }),
+    /the object says Updating: why/u,
   ],
-  ['it said so of an earlier spec', there, seen({ object: object({ observed: 2 }) }), /the object says Reconciled/u],
-  ['the object is gone', there, seen({ object: null }), /the object is not there/u],
+  [
+    'it said so of an earlier spec',
+    there,
+    observed({ object: object({ observed: 2 }) }),
+    /the object says Reconciled/u,
+  ],
+  ['the object is gone', there, observed({ object: null }), /the object is not there/u],
   [
     'nothing says what waits',
     { ...there, waits: 'ComputeConfigSynced' },
-    seen({ object: object({ waits: 'True' }) }),
+    observed({ object: object({ waits: 'True' }) }),
     /condition ComputeConfigSynced is True, not False/u,
   ],
   ['the object stays', null, { ...gone, object: object() }, /object is still there/u],
@@ -99,13 +114,13 @@ test.each<[string, ExpectedVm | null, SeenVm, RegExp | null]>([
     /finds .*web-2 in the folder/u,
   ],
 ])('%s', (_, expected, was, wrong) => {
-  const judged = judgeVmStage({ deed: 'changed', expected }, was);
+  const judged = judgeVmStep({ action: 'changed', expected }, was);
   expect(judged).toHaveLength(wrong === null ? 0 : 1);
   if (wrong !== null) expect(judged[0]).toMatch(new RegExp(`^changed: .*${wrong.source}`, 'u'));
 });
 
 test('each stage differs from the one before in what govc sees or in what waits', () => {
-  const expectations = vmStages.map(({ expected }) => JSON.stringify(expected));
+  const expectations = vmSteps.map(({ expected }) => JSON.stringify(expected));
   expect(expectations.slice(1).filter((one, index) => one === expectations[index])).toEqual([]);
   expect(expectations.at(-1)).toBe('null');
 });

@@ -2,11 +2,11 @@ import { findCondition } from '../../contracts/conditions.ts';
 import type { VirtualMachine } from '../../contracts/crds/virtual-machine.ts';
 import { virtualMachineConditions } from '../../contracts/virtual-machine/conditions.ts';
 import { extraConfigKeys } from '../../contracts/virtual-machine/metadata.ts';
-import type { WitnessedVm } from '../vsphere/scene.ts';
-import type { ExpectedVm, VmStage } from './vm-stages.ts';
+import type { WitnessedVm } from '../vsphere/vm-fixture.ts';
+import type { ExpectedVm, VmStep } from './vm-steps.ts';
 
-/** What both sides tell after a stage. */
-export interface SeenVm {
+/** What both sides show after a step. */
+export interface ObservedVm {
   /** Null: it is gone. */
   object: VirtualMachine | null;
   /** By govc; null: there is none of that name. */
@@ -15,12 +15,14 @@ export interface SeenVm {
   inFolder: readonly string[];
 }
 
-/** What is wrong after a stage, a sentence each: vCenter is as govc sees it, whatever the object says. Pure. */
-export function judgeVmStage({ deed, expected }: Pick<VmStage, 'deed' | 'expected'>, seen: SeenVm): string[] {
-  return (expected === null ? judgeGone(seen) : judgeThere(expected, seen)).map((sentence) => `${deed}: ${sentence}`);
+/** What is wrong after a step, a sentence each: govc decides, whatever the object says. Pure. */
+export function judgeVmStep({ action, expected }: Pick<VmStep, 'action' | 'expected'>, observed: ObservedVm): string[] {
+  return (expected === null ? judgeGone(observed) : judgeThere(expected, observed)).map(
+    (sentence) => `${action}: ${sentence}`,
+  );
 }
 
-function judgeGone({ object, witnessed, inFolder }: SeenVm): string[] {
+function judgeGone({ object, witnessed, inFolder }: ObservedVm): string[] {
   return [
     ...(object === null ? [] : ['the object is still there']),
     ...(witnessed === null ? [] : [`govc still sees the VM, ${witnessed.powerState}`]),
@@ -28,11 +30,11 @@ function judgeGone({ object, witnessed, inFolder }: SeenVm): string[] {
   ];
 }
 
-function judgeThere(expected: ExpectedVm, { object, witnessed, inFolder }: SeenVm): string[] {
+function judgeThere(expected: ExpectedVm, { object, witnessed, inFolder }: ObservedVm): string[] {
   if (witnessed === null) return ['govc sees no such VM'];
   const { metadata, status } = object ?? { metadata: null, status: undefined };
   const wrong: string[] = [];
-  const expect = (fact: boolean, otherwise: string): void => void (fact || wrong.push(otherwise));
+  const expect = (holds: boolean, otherwise: string): void => void (holds || wrong.push(otherwise));
   const equal = (what: string, is: unknown, shall: unknown): void =>
     expect(is === shall, `${what} is ${String(is)}, not ${String(shall)}`);
 
@@ -42,7 +44,7 @@ function judgeThere(expected: ExpectedVm, { object, witnessed, inFolder }: SeenV
   expect(inFolder.length === 1, `govc finds ${inFolder.length} VMs in the folder: ${inFolder.join(', ')}`);
   if (metadata === null) return [...wrong, 'the object is not there'];
   equal('instance UUID by govc', witnessed.instanceUuid, metadata.uid);
-  equal('owner’s mark by govc', witnessed.marks[extraConfigKeys.objectUid], metadata.uid);
+  equal('owner’s metadata by govc', witnessed.metadata[extraConfigKeys.objectUid], metadata.uid);
   equal('power by the object', status?.powerState?.toLowerCase(), expected.powerState.toLowerCase());
   const lifecycle = findCondition(status?.conditions, virtualMachineConditions.lifecycle);
   expect(

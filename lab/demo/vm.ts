@@ -9,40 +9,40 @@ import { run } from '../kubectl.ts';
 import { formatDuration } from '../progress.ts';
 import { govc } from '../vsphere/govc.ts';
 import { inventory } from '../vsphere/handle.ts';
-import { witnessVm } from '../vsphere/scene.ts';
+import { witnessVm } from '../vsphere/vm-fixture.ts';
 import { openGovcWitness } from '../vsphere/witness.ts';
-import type { Ending, Stage, Story } from './story.ts';
+import type { Ending, StoryContext, Story } from './story.ts';
 import { describeVm, followVm, readVm } from './vm-follow.ts';
-import type { VmLab } from './vm-scene.ts';
-import { setVmStage, vm, vmSettings } from './vm-scene.ts';
-import type { VmStage } from './vm-stages.ts';
-import { typed, vmStages } from './vm-stages.ts';
-import { judgeVmStage } from './vm-verdict.ts';
+import type { VmLab } from './vm-fixture.ts';
+import { setUpVm, vm, vmSettings } from './vm-fixture.ts';
+import type { VmStep } from './vm-steps.ts';
+import { typed, vmSteps } from './vm-steps.ts';
+import { judgeVmStep } from './vm-verdict.ts';
 
-/** Far more than any stage takes. */
+/** Far more than any step takes. */
 const patienceMs = 90_000;
 
 const folder = `${inventory.vmFolder}/${vm.namespace}`;
 const workflowId = virtualMachineId(vm.namespace, vm.name);
 
-/** A virtual machine from the first to the last; after each change govc tells what the vCenter has. */
+/** A virtual machine from the first to the last; after each change govc shows what the vCenter has. */
 export const vmStory: Story<'vsphere'> = {
   intro: `drover makes a virtual machine on vSphere, switches it on, resizes it and deletes it: real Temporal and Kubernetes, and a vCenter that is
-govmomi’s simulator, with tasks slowed down to seconds. After each change govc, somebody else’s client, tells what is there.
+govmomi’s simulator, with tasks slowed down to seconds. After each change govc, an independent client, shows what is there.
 The first time they are built, which takes some minutes; then it is seconds.
 `,
   parts: ['vsphere'],
   fresh: ['vsphere'],
-  async tell(lab, stage) {
+  async run(lab, stage) {
     await stage.step(
       `a folder in vCenter and a namespace in Kubernetes, both called ${vm.namespace}, with classes and an image`,
-      () => setVmStage(lab),
+      () => setUpVm(lab),
     );
     await stage.step('a drover worker and a drover bridge', () => stage.startDrover(vmSettings(lab)));
     const api = connectKubernetes({ kubeconfig: lab.handles.kubernetes.kubeconfig });
     const client = await connectClient(readTemporalSettings(lab.exports), { clock: systemClock });
     try {
-      return await tellStages(stage, lab, api, client);
+      return await runSteps(stage, lab, api, client);
     } finally {
       await client.connection.close();
       await api.close();
@@ -50,43 +50,43 @@ The first time they are built, which takes some minutes; then it is seconds.
   },
 };
 
-async function tellStages(stage: Stage, lab: VmLab, api: Kubernetes, client: Client): Promise<Ending> {
-  const told: string[] = [];
-  for (const [index, one] of vmStages.entries()) {
-    stage.say(`\n${index + 1} of ${vmStages.length}. ${one.title}\n`);
-    const { wrong, tookMs } = await tellStage(stage, lab, api, one);
+async function runSteps(stage: StoryContext, lab: VmLab, api: Kubernetes, client: Client): Promise<Ending> {
+  const completed: string[] = [];
+  for (const [index, one] of vmSteps.entries()) {
+    stage.say(`\n${index + 1} of ${vmSteps.length}. ${one.title}\n`);
+    const { wrong, tookMs } = await runStep(stage, lab, api, one);
     stage.say(`  run     ${await linkToRun(lab, client)}`);
     // What comes next builds on it.
-    if (wrong.length > 0) return { wrong, summary: `${vm.name} was ${[...told, `not ${one.deed}`].join(', ')}` };
-    told.push(`${one.deed} in ${formatDuration(tookMs)}`);
-    if (one.expected?.waits !== undefined) await look(stage);
+    if (wrong.length > 0) return { wrong, summary: `${vm.name} was ${[...completed, `not ${one.action}`].join(', ')}` };
+    completed.push(`${one.action} in ${formatDuration(tookMs)}`);
+    if (one.expected?.waits !== undefined) await printStatus(stage);
   }
-  whereToLook(stage, lab);
-  return { wrong: [], summary: `${vm.name} was ${told.join(', ')}; govc saw all of it` };
+  printLinks(stage, lab);
+  return { wrong: [], summary: `${vm.name} was ${completed.join(', ')}; govc saw all of it` };
 }
 
-/** Asks for one change, follows it, and looks at both sides. */
-async function tellStage(
-  { say, interrupted: signal }: Stage,
+/** Requests one change, follows it, and compares both sides. */
+async function runStep(
+  { say, interrupted: signal }: StoryContext,
   lab: VmLab,
   api: Kubernetes,
-  stage: VmStage,
+  stage: VmStep,
 ): Promise<{ wrong: string[]; tookMs: number }> {
   const { kubernetes, vsphere } = lab.handles;
   const startedMs = performance.now();
   const sinceStart = (): string => formatDuration(performance.now() - startedMs).padStart(8);
-  say(`$ kubectl ${typed(stage.asks)}`);
+  say(`$ kubectl ${typed(stage.command)}`);
   const { code, stdout, stderr } = await run(
     kubernetes.kubectl,
-    stage.asks.map((arg) => arg.replace(/^lab\//u, `${checkoutDirectory}/lab/`)),
+    stage.command.map((arg) => arg.replace(/^lab\//u, `${checkoutDirectory}/lab/`)),
     { env: { KUBECONFIG: kubernetes.kubeconfig } },
   );
   say((stdout + stderr).trim());
-  if (code !== 0) return { wrong: [`${stage.deed}: kubectl ended with ${String(code)}`], tookMs: 0 };
+  if (code !== 0) return { wrong: [`${stage.action}: kubectl ended with ${String(code)}`], tookMs: 0 };
   const arrived = await followVm(api, {
     patienceMs,
     signal,
-    tell: (state, message) => say(`${sinceStart()}  ${state}: ${message}`),
+    report: (state, message) => say(`${sinceStart()}  ${state}: ${message}`),
   });
   const tookMs = performance.now() - startedMs;
   const object = await readVm(api, signal);
@@ -100,17 +100,17 @@ async function tellStage(
       ? `$ govc find ${folder} -type m\n${inFolder.join('\n') || '  (nothing)'}`
       : `$ govc vm.info ${folder}/${vm.name}\n${await infoOf(vsphere)}`,
   );
-  const late = arrived ? [] : [`${stage.deed}: not within ${formatDuration(patienceMs)}`];
-  const wrong = [...late, ...judgeVmStage(stage, { object, witnessed, inFolder })];
+  const late = arrived ? [] : [`${stage.action}: not within ${formatDuration(patienceMs)}`];
+  const wrong = [...late, ...judgeVmStep(stage, { object, witnessed, inFolder })];
   say(
     wrong.length === 0
-      ? `  ✓ ${stage.deed} in ${formatDuration(tookMs)}, and govc says so too`
+      ? `  ✓ ${stage.action} in ${formatDuration(tookMs)}, and govc says so too`
       : wrong.map((line) => `  ✗ ${line}`).join('\n'),
   );
   return { wrong, tookMs };
 }
 
-/** The lines of govc's own words that a stage can change. */
+/** The lines of govc's output that a step can change. */
 async function infoOf(vsphere: VmLab['handles']['vsphere']): Promise<string> {
   const lines = (await govc(vsphere, 'vm.info', `${folder}/${vm.name}`)).split('\n');
   return lines.filter((line) => /^\s*(?:Name|UUID|CPU|Memory|Power state|Boot time|Host):/u.test(line)).join('\n');
@@ -121,16 +121,16 @@ async function linkToRun(lab: VmLab, client: Client): Promise<string> {
   return `${lab.handles.temporal.uiUrl}/namespaces/default/workflows/${encodeURIComponent(workflowId)}/${runId}/history`;
 }
 
-async function look({ say, drover }: Stage): Promise<void> {
+async function printStatus({ say, drover }: StoryContext): Promise<void> {
   say();
   await drover('vms');
   say();
   await drover('describe', 'vm', `${vm.namespace}/${vm.name}`);
 }
 
-function whereToLook({ say }: Stage, lab: VmLab): void {
+function printLinks({ say }: StoryContext, lab: VmLab): void {
   say(`
-Where to look:
+See also:
   Web UI    ${lab.handles.temporal.uiUrl}/namespaces/default/workflows/${encodeURIComponent(workflowId)}
   drover    npm run --silent drover -- vms; npm run --silent drover -- describe vm ${vm.namespace}/${vm.name}
   kubectl   kubectl create -f lab/demo/vm.yaml; kubectl get vm -n ${vm.namespace} -w; kubectl describe vm ${vm.name} -n ${vm.namespace}

@@ -109,7 +109,7 @@ const qemuConf = (isRoot: boolean): string =>
     'dynamic_ownership = 0',
   ].join('\n')}\n`;
 
-/** Copies of the machine's accounts, with QEMU's: the driver looks it up before it reads its own settings. */
+/** Copies of the machine's accounts, with QEMU's: the driver resolves it before it reads its own settings. */
 function writeAccounts(dir: string): void {
   const withLine = (file: string, line: string): string => {
     const text = readFileSync(file, 'utf8');

@@ -15,7 +15,7 @@ export interface GuestScript {
 
 /**
  * The levers that Nova's API does not have. All are in effect when the promise resolves, for migrations under way too.
- * Methods throw an Error with the control port's own words when it refuses.
+ * Methods throw an Error with the control port's message when it refuses.
  */
 export interface Fleet {
   /** All hosts, by name. */

@@ -7,7 +7,7 @@ const POLL_MS = 150;
 const BUILD_DEADLINE_MS = 120_000;
 const LIST_POLL_MS = 500;
 /** A list with details costs Nova much more than one of names. */
-const ROUNDS_PER_LOOK = 3;
+const ROUNDS_PER_POLL = 3;
 /** More make Placement refuse claims for one host that meet, and Nova wait and try again. */
 const PARALLEL_REQUESTS = 2;
 
@@ -33,7 +33,7 @@ export interface InstanceSpec {
 
 export type SeedState = 'ACTIVE' | 'SHUTOFF' | 'PAUSED' | 'SUSPENDED' | 'RESCUE' | 'ERROR' | 'VERIFY_RESIZE';
 
-/** The fields of a server that tests look at, as Nova's API names them. */
+/** The fields of a server that tests read, as Nova's API names them. */
 export interface Server {
   readonly id: string;
   readonly name: string;
@@ -111,7 +111,7 @@ async function waitForServers(
       only !== undefined && others.length === 0 ? [await getServer(session, only)] : await listServers(session, host);
     const byId = new Map(listed.map((server) => [server.id, server]));
     const servers = ids.map((id) => byId.get(id));
-    const late = servers.filter((server, index) => server === undefined || !isSettled(server, status(index)));
+    const late = servers.filter((server, index) => server === undefined || !isStable(server, status(index)));
     if (late.length === 0) return servers as Server[];
     if (labClock().monotonicMs() > deadline)
       throw new Error(
@@ -122,7 +122,7 @@ async function waitForServers(
 }
 
 /** @throws when the server is in ERROR and should not be. */
-function isSettled(server: Server, status: string): boolean {
+function isStable(server: Server, status: string): boolean {
   if (server.status === 'ERROR' && status !== 'ERROR')
     throw new Error(`server ${server.name} is in ERROR and not ${status}: ${server.fault?.message ?? 'no fault'}`);
   return server.status === status && server['OS-EXT-STS:task_state'] === null;
@@ -171,7 +171,7 @@ export async function waitForServer(
   const deadline = labClock().monotonicMs() + deadlineMs;
   for (;;) {
     const server = await getServer(session, id);
-    if (isSettled(server, status)) return server;
+    if (isStable(server, status)) return server;
     if (labClock().monotonicMs() > deadline)
       throw new Error(
         `server ${server.name} is ${server.status} (task ${server['OS-EXT-STS:task_state']}) and not ${status}`,
@@ -207,7 +207,7 @@ export async function deleteInstances(
       throw new Error(
         `${left.length} servers are not deleted after ${deadlineMs / 1000} s: ${left.map(({ name }) => name).join(', ')}`,
       );
-    if (round % ROUNDS_PER_LOOK === 0)
+    if (round % ROUNDS_PER_POLL === 0)
       await deleteAgain(
         session,
         left.map(({ id }) => id),

@@ -17,7 +17,7 @@ const capabilities = {
 
 export type CephKeys = Record<keyof typeof capabilities, string>;
 
-/** A new key for everybody. */
+/** New keys for all accounts. */
 export function makeKeys(): CephKeys {
   return Object.fromEntries(Object.keys(capabilities).map((name) => [name, cephKey()])) as CephKeys;
 }
@@ -31,7 +31,7 @@ function cephKey(): string {
   return Buffer.concat([head, randomBytes(16)]).toString('base64');
 }
 
-/** All keys with what they open: given to the monitor when it is made, nobody has to be added later. */
+/** All keys with what they open: given to the monitor when it is made, so that none is added later. */
 export const keyring = (keys: CephKeys): string =>
   Object.entries(capabilities)
     .map(([name, caps]) =>

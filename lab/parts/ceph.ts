@@ -115,7 +115,7 @@ async function start(context: LabContext): Promise<CephHandle> {
     exec('/usr/bin/python3', [join(context.checkoutDir, 'lab', 'ceph', 'seed_cluster.py'), when], plan);
 
   const monmap = join(dir, 'run', 'monmap');
-  // Only a map tells a monitor of other ports than Ceph's own.
+  // Only a map can give a monitor other ports than Ceph's own.
   await exec('monmaptool', [
     '--create',
     '--clobber',

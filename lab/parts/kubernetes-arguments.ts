@@ -3,7 +3,7 @@ import { join } from 'node:path';
 /**
  * etcd listens on UNIX sockets in the part's private directory only: it has no authentication, and an open port of
  * loopback would let every local user pass by RBAC. The names are relative to the working directory, because a path
- * longer than 107 bytes cannot be bound; etcd insists on something that looks like a port.
+ * longer than 107 bytes cannot be bound; etcd insists on something of the form of a port.
  */
 export const ETCD_SOCKET = 'etcd.sock:0';
 const ETCD_PEER_SOCKET = 'etcd-peer.sock:0';

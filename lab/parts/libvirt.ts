@@ -16,7 +16,7 @@ export interface LibvirtOptions {
   readonly withPassword?: readonly string[];
 }
 
-/** 127.0.0.1 is everybody's. */
+/** 127.0.0.1 is used by everything else. */
 const FIRST_ADDRESS = 11;
 const MOST_HOSTS = 200;
 const READY_TIMEOUT_MS = 30_000;

@@ -129,7 +129,7 @@ async function start(
           `--private-key=${keyFile}`,
           `--certificate=${certificateFile}`,
           `--ca-cert=${ca.certificateFile}`,
-          // Its control socket would be a path that may be too long; nobody asks it.
+          // Its control socket would be a path that may be too long; the lab does not use it.
           '--unixctl=none',
           '-vconsole:info',
           '-vsyslog:off',

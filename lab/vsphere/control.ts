@@ -73,7 +73,7 @@ export interface VcenterControl {
   changePassword(password: string): Promise<void>;
   endSessions(): Promise<{ ended: number }>;
   requests(): Promise<RecordedRequest[]>;
-  forgetRequests(): Promise<void>;
+  clearRequests(): Promise<void>;
   /** Faults, delays, guests and the password as in a new lab, and no requests. The inventory stays. */
   reset(): Promise<void>;
 }
@@ -100,7 +100,7 @@ export function connectVcenterControl(handle: Pick<VsphereHandle, 'controlUrl' |
     changePassword: (password) => change('PUT', 'password', { password }),
     endSessions: async () => (await call('DELETE', 'sessions')) as { ended: number },
     requests: async () => (await call('GET', 'requests')) as RecordedRequest[],
-    forgetRequests: () => change('DELETE', 'requests'),
+    clearRequests: () => change('DELETE', 'requests'),
     reset: () => change('POST', 'reset'),
   };
 }

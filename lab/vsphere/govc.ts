@@ -5,7 +5,7 @@ import type { VsphereHandle } from './handle.ts';
 
 const TIMEOUT_MS = 30_000;
 
-/** Somebody else's client of the same vCenter: the witness of what drover did, and the stranger who changes things. Gives its output. */
+/** An independent client of the same vCenter: the witness of what drover did, and the other user who changes things. Returns its output. */
 export const govc = (handle: VsphereHandle, ...args: string[]): Promise<string> =>
   runCommand({
     command: handle.program,
@@ -14,11 +14,11 @@ export const govc = (handle: VsphereHandle, ...args: string[]): Promise<string> 
     timeoutMs: TIMEOUT_MS,
   });
 
-/** The same, of a command that can tell JSON. */
+/** The same, of a command that prints JSON. */
 export const govcJson = async <Answer>(handle: VsphereHandle, command: string, ...args: string[]): Promise<Answer> =>
   JSON.parse(await govc(handle, command, '-json', ...args)) as Answer;
 
-/** What govc is told by, but for the password. */
+/** The settings of govc, without the password. */
 export const govcEnvironment = ({ dir, url, username, caFile }: VsphereHandle): Record<string, string> => ({
   GOVC_URL: url,
   GOVC_USERNAME: username,

@@ -5,7 +5,7 @@ import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
 import { labClock } from '../clock.ts';
 import { applyObject, mergeStatus } from '../kubernetes-objects.ts';
 import { inventory } from './handle.ts';
-import { makeImage, vmScene } from './scene.ts';
+import { makeImage, vmFixture } from './vm-fixture.ts';
 import type { VcenterWitness } from './witness.ts';
 
 /** What caches images for fast deploy, in the place of vm-operator's own controller: kind, files, and status. */
@@ -81,7 +81,7 @@ export async function makeCachedFiles(
       ...names.map((name) => ({ id: fileId(name), type: 'Disk' as const, diskType: 'Classic' as const })),
       { id: fileId('image.nvram'), type: 'Other' as const },
     ];
-    locations.push({ datacenterID, datastoreID: await witness.idOf(path), profileID: vmScene.profileId, files });
+    locations.push({ datacenterID, datastoreID: await witness.idOf(path), profileID: vmFixture.profileId, files });
   }
   return locations;
 }
@@ -93,7 +93,7 @@ export async function makeCachedImage(
   disks: number,
 ): Promise<void> {
   await makeImage(kubernetes, { ...image, type: 'OVF' });
-  const told = Array.from({ length: disks }, (_, index) => ({
+  const diskChains = Array.from({ length: disks }, (_, index) => ({
     name: `disk-${index}`,
     limit: `${diskGiB}Gi`,
     controllerType: 'SCSI',
@@ -101,7 +101,7 @@ export async function makeCachedImage(
     unitNumber: index,
   }));
   await patchStatus(kubernetes, 'VirtualMachineImage', image.namespace, image.name, {
-    disks: told,
+    disks: diskChains,
     firmware: 'efi',
     osInfo: { type: 'otherGuest64' },
   });

@@ -4,7 +4,7 @@ import type { VsphereHandle } from './handle.ts';
 const REQUEST_TIMEOUT_MS = 10_000;
 
 /**
- * How long a VM bore drover's mark, or a cluster module was there, as the inventory itself has written it down. Unix
+ * How long a VM had drover's metadata, or a cluster module was there, as the inventory itself has written it down. Unix
  * times.
  */
 export interface InventoryLife {

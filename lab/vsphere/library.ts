@@ -33,7 +33,7 @@ export async function makeLibrary(vsphere: VsphereHandle, name: string): Promise
       name,
       ovf: await put('tiny.ovf', descriptor),
       ova: await put('packed.ova', tar('packed.ovf', descriptor)),
-      // No disk image: nobody boots from it here.
+      // No disk image: nothing boots from it here.
       iso: await put('install.iso', Buffer.alloc(2_048)),
       broken: await put('broken.ovf', '<Envelope>'),
     };

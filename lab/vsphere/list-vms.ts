@@ -40,7 +40,7 @@ interface Info {
 }
 
 /**
- * The VMs in a folder and below it, as somebody else's client sees them.
+ * The VMs in a folder and below it, as an independent client reads them.
  *
  * @param folder a child of the datacenter's VM folder; default: all VMs
  */

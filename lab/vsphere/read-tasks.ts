@@ -1,7 +1,7 @@
 import { govcJson } from './govc.ts';
 import type { VsphereHandle } from './handle.ts';
 
-/** A task as vCenter itself tells it. */
+/** A task as vCenter itself shows it. */
 export interface WitnessedTask {
   /** `VirtualMachine.clone`. */
   descriptionId: string;

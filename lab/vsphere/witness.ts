@@ -51,7 +51,7 @@ export interface DatastorePath {
  * simulator has one that works on the model, at once and without faults. Objects are named by inventory paths:
  * `/DC0/vm/team-a/web`.
  *
- * Every change has taken effect when its promise resolves. What vCenter refuses is thrown, in its own words.
+ * Every change has taken effect when its promise resolves. What vCenter refuses is thrown with its message.
  */
 export interface VcenterWitness {
   /** Id of the vCenter itself: `about.instanceUuid`. */

@@ -5,14 +5,14 @@ import { budgets } from './budgets.ts';
 
 interface Lifecycle {
   /** By what the run has done; the first that fits. */
-  deeds: readonly [deed: RegExp, budget: BudgetName][];
+  actions: readonly [deed: RegExp, budget: BudgetName][];
   /** Of a run that has only looked. */
-  glance: BudgetName;
+  observationOnly: BudgetName;
 }
 
 const ofHypervisors: Lifecycle = {
-  glance: 'glance',
-  deeds: [
+  observationOnly: 'glance',
+  actions: [
     [/^releaseAllocations$/u, 'leftovers'],
     [/^ensureServiceDeleted$/u, 'decommissioning'],
     [/^createEviction$/u, 'maintenance'],
@@ -30,13 +30,13 @@ const ofHypervisors: Lifecycle = {
 };
 
 const ofEvictions: Lifecycle = {
-  glance: 'eviction',
-  deeds: [[/^preflightEviction, failed without a move$/u, 'vainEviction']],
+  observationOnly: 'eviction',
+  actions: [[/^preflightEviction, failed without a move$/u, 'vainEviction']],
 };
 
 const ofVirtualMachines: Lifecycle = {
-  glance: 'vmGlance',
-  deeds: [
+  observationOnly: 'vmGlance',
+  actions: [
     [/^stopCreate$/u, 'vmUnwanted'],
     [/^(submitDestroy|submitRelease)$/u, 'vmDelete'],
     [/^submitFileOperation$/u, 'vmCopied'],
@@ -50,9 +50,12 @@ const ofVirtualMachines: Lifecycle = {
   ],
 };
 
-const ofPolicies: Lifecycle = { glance: 'policyMade', deeds: [[/^patchPolicyFinalizer, again$/u, 'policyRemoved']] };
+const ofPolicies: Lifecycle = {
+  observationOnly: 'policyMade',
+  actions: [[/^patchPolicyFinalizer, again$/u, 'policyRemoved']],
+};
 
-const ofAllowances: Lifecycle = { glance: 'allowance', deeds: [[/^observeSlots$/u, 'slots']] };
+const ofAllowances: Lifecycle = { observationOnly: 'allowance', actions: [[/^observeSlots$/u, 'slots']] };
 
 const lifecycles: Readonly<Record<string, Lifecycle>> = {
   [workflowTypes.evictHypervisor]: ofEvictions,
@@ -73,10 +76,10 @@ const byType: Readonly<Record<string, BudgetName>> = {
 
 /** The most events that a run of the type may have by any of its budgets; null: it has none. Pure. */
 export function largestBudget(type: string): number | null {
-  const { glance, deeds } = lifecycles[type] ?? { glance: byType[type], deeds: [] };
-  return glance === undefined
+  const { observationOnly, actions } = lifecycles[type] ?? { observationOnly: byType[type], actions: [] };
+  return observationOnly === undefined
     ? null
-    : Math.max(...[glance, ...deeds.map(([, name]) => name)].map((name) => budgets[name].events));
+    : Math.max(...[observationOnly, ...actions.map(([, name]) => name)].map((name) => budgets[name].events));
 }
 
 /** Which budget a recorded run is held to; null: there is none for it. Pure. */
@@ -88,19 +91,21 @@ export function budgetOf({ events }: History): BudgetName | null {
   const done = all.flatMap(
     ({ activityTaskScheduledEventAttributes: scheduled }) => scheduled?.activityType?.name ?? [],
   );
-  const isToldAgain = all.filter(({ workflowExecutionSignaledEventAttributes: signaled }) => signaled).length > 1;
+  const isSignalledAgain = all.filter(({ workflowExecutionSignaledEventAttributes: signaled }) => signaled).length > 1;
   const hasFailed = all.some(({ activityTaskFailedEventAttributes: failed }) => failed);
   const isInVain =
     hasFailedInTheEnd(all) && !all.some(({ startChildWorkflowExecutionInitiatedEventAttributes: moved }) => moved);
-  const deeds = done.flatMap((name, index) => [
+  const actions = done.flatMap((name, index) => [
     name,
     ...(done.indexOf(name) < index ? [`${name}, again`] : []),
     ...(isInVain ? [`${name}, failed without a move`] : []),
-    ...(isToldAgain ? [`${name}, told again`] : []),
+    ...(isSignalledAgain ? [`${name}, told again`] : []),
     ...(hasFailed ? [`${name}, in vain`] : []),
     ...(done.includes('submitPower') ? [`${name}, and submitPower`] : []),
   ]);
-  return lifecycle.deeds.find(([pattern]) => deeds.some((deed) => pattern.test(deed)))?.[1] ?? lifecycle.glance;
+  return (
+    lifecycle.actions.find(([pattern]) => actions.some((deed) => pattern.test(deed)))?.[1] ?? lifecycle.observationOnly
+  );
 }
 
 /** By its own result. */

@@ -9,11 +9,11 @@ import { costOf, countCalls, countsOf, excesses } from './cost.ts';
 import { renderBudgets } from './render.ts';
 
 test('every recorded run is within its budget', () => {
-  const seen = new Set<string>();
+  const used = new Set<string>();
   for (const { name: run, history, calls } of readCorpus()) {
     const name = budgetOf(history);
     if (name === null) throw new Error(`${run} is of a workflow without a budget`);
-    seen.add(name);
+    used.add(name);
     expect({
       run,
       excesses: excesses(costOf(history, calls === undefined ? undefined : countsOf(calls)), budgets[name]),
@@ -23,7 +23,7 @@ test('every recorded run is within its budget', () => {
   // nobody has recorded any: every flow is held to them by the invariants.
   const isElsewhere = (name: string): boolean =>
     ['largeEviction', 'migration', 'vcenterWatch', 'librarySync'].includes(name);
-  expect([...seen].filter((name) => !isElsewhere(name)).toSorted()).toEqual(
+  expect([...used].filter((name) => !isElsewhere(name)).toSorted()).toEqual(
     Object.keys(budgets)
       .filter((name) => !isElsewhere(name))
       .toSorted(),

@@ -4,7 +4,7 @@ import { findCondition } from '../../contracts/conditions.ts';
 import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
 import { hypervisorConditions } from '../../contracts/hypervisor/conditions.ts';
 import { annotations, hypervisorId } from '../../contracts/ids.ts';
-import { reportAgentFacts } from '../../lab/hypervisors.ts';
+import { reportAgentStatus } from '../../lab/hypervisors.ts';
 import { isFailure } from '../../runtime/kubernetes/kubernetes-faults.ts';
 import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
 import {
@@ -18,8 +18,8 @@ import { judgeService } from '../faults/judge-hypervisor.ts';
 import { until } from '../flows/until.ts';
 import type { World } from '../flows/world.ts';
 import { patiently } from './patiently.ts';
-import { list, reasonOf } from './people.ts';
-import type { Turn } from './plan.ts';
+import { list, reasonOf } from './user-actions.ts';
+import type { HypervisorAction } from './plan.ts';
 import { hypervisorCount } from './plan.ts';
 
 /** The hosts whose lifecycle drover drives while everything breaks. Their guests come from those that are evicted, and go where they go. */
@@ -28,7 +28,7 @@ import { hypervisorCount } from './plan.ts';
 export const hypervisors: readonly string[] = Array.from({ length: hypervisorCount }, (_, index) => `kvm-${index + 1}`);
 
 const patienceMs = 120_000;
-/** So long somebody waits to be asked to stop nova-compute, before they think better of it. */
+/** How long the operator waits for the request to stop nova-compute. */
 const leaveMs = 30_000;
 /** Longer than any back-off that a run may be in. */
 const serviceMs = 210_000;
@@ -36,7 +36,7 @@ const patience = (): AbortSignal => AbortSignal.timeout(5_000);
 const path = (name: string): string => resourcePath('kvm.cloud.sap/v1', 'hypervisors', { name });
 const isThere = (message: string): boolean => /already ?exists/iu.test(message);
 
-/** Hosts that Nova has and nobody drives; all others are left to people. */
+/** Hosts that Nova knows and that are not driven; all others are left to users. */
 export async function prepareHypervisors(world: World, others: readonly string[]): Promise<void> {
   await ensureAggregates(world, false);
   for (const host of hypervisors) {
@@ -51,8 +51,8 @@ export async function removeHypervisors(world: World): Promise<void> {
   for (const host of hypervisors) await removeHypervisor(world, host);
 }
 
-/** Does what a person would, or Gardener; returns what was done. */
-export async function acquireSlot(world: World, { hypervisor, what }: Turn): Promise<string> {
+/** Does what an operator or Gardener would; returns what was done. */
+export async function performHypervisorAction(world: World, { hypervisor, what }: HypervisorAction): Promise<string> {
   const host = hypervisors[hypervisor] ?? '';
   switch (what) {
     case 'onboard':
@@ -61,7 +61,7 @@ export async function acquireSlot(world: World, { hypervisor, what }: Turn): Pro
       void until(
         `${host} to have a node agent`,
         patienceMs,
-        async () => (await withKubernetes(world.lab.handles.kubernetes, (api) => reportAgentFacts(api, host)), true),
+        async () => (await withKubernetes(world.lab.handles.kubernetes, (api) => reportAgentStatus(api, host)), true),
       ).catch(() => undefined);
       break;
     case 'maintain':
@@ -72,7 +72,7 @@ export async function acquireSlot(world: World, { hypervisor, what }: Turn): Pro
       break;
     case 'decommission':
       await patiently(() => change(world, host, { spec: { maintenance: 'termination', maintenanceReason: 'chaos' } }));
-      return `decommission ${host}${(await crashWhenAsked(world, host)) ? ', nova-compute stopped when drover asked for it' : ''}`;
+      return `decommission ${host}${(await crashWhenRequested(world, host)) ? ', nova-compute stopped when drover asked for it' : ''}`;
     case 'restore':
       await restore(world, host);
       break;
@@ -81,7 +81,7 @@ export async function acquireSlot(world: World, { hypervisor, what }: Turn): Pro
       await patiently(() => reportReady(world, host, what === 'recover'));
       break;
     case 'terminate':
-      // There may be none, or Temporal is away: a person shrugs.
+      // There may be none, or Temporal is away: that is not an error.
       return await world.client.workflow
         .getHandle(hypervisorId(host))
         .terminate('chaos')
@@ -123,14 +123,14 @@ async function activate(world: World, host: string): Promise<void> {
   await patiently(() => change(world, host, { spec: { maintenance: '' } }));
 }
 
-/** The service of a nova-compute that answers is not removed: somebody stops it. Returns whether that came to be asked in time. */
-async function crashWhenAsked(world: World, host: string): Promise<boolean> {
-  const isAsked = until(`${host} to be emptied`, leaveMs, async () => {
+/** The service of a nova-compute that answers is not removed: the operator stops it. Returns whether drover has requested that in time. */
+async function crashWhenRequested(world: World, host: string): Promise<boolean> {
+  const isRequested = until(`${host} to be emptied`, leaveMs, async () => {
     const { message } = lifecycleOf(await patiently(() => read(world, host)));
     return message.includes('nova-compute on the host still answers') || message;
   });
   if (
-    !(await isAsked.then(
+    !(await isRequested.then(
       () => true,
       () => false,
     ))
@@ -149,15 +149,15 @@ async function restore(world: World, host: string): Promise<void> {
 }
 
 /**
- * At the end each is asked into service, and tried again where it says that somebody has to. Returns what is not as it should be then: every
+ * At the end each is put into service, and retried where it says that a user has to. Returns what is not as it should be then: every
  * one is Active for the spec that it has, enabled in Nova, in its aggregates, and no Eviction of it is left.
  */
-export async function settleHypervisors(world: World): Promise<string[]> {
+export async function restoreHypervisors(world: World): Promise<string[]> {
   const found = await Promise.all(
     hypervisors.map(async (host) => {
       await reportReady(world, host, true);
       await restore(world, host);
-      const arrived = await until(`${host} to be in service`, serviceMs, () => look(world, host)).then(
+      const arrived = await until(`${host} to be in service`, serviceMs, () => observeService(world, host)).then(
         () => [],
         (error: unknown) => [(error as Error).message],
       );
@@ -168,19 +168,19 @@ export async function settleHypervisors(world: World): Promise<string[]> {
 }
 
 /** True: it is in service. */
-async function look(world: World, host: string): Promise<true | string> {
+async function observeService(world: World, host: string): Promise<true | string> {
   const hypervisor = await read(world, host);
   if (hypervisor === null) return 'it has no Hypervisor';
   // A service that was about to be removed when its host was wanted again.
   await ensureRegistered(world, host);
   const { reason, status, message, lastTransitionTime } = lifecycleOf(hypervisor);
-  const isSettled = kindTable.Hypervisor.isReconciled(hypervisor, 'act');
-  // Once for each time that it came to rest.
-  if (isSettled && status === 'False')
+  const isReconciled = kindTable.Hypervisor.isReconciled(hypervisor, 'act');
+  // Once for each time that it became reconciled.
+  if (isReconciled && status === 'False')
     await change(world, host, { metadata: { annotations: { [annotations.retry]: lastTransitionTime } } });
   const left = (await list(world)).filter(({ spec }) => spec.hypervisor === host);
   if (left.length > 0) return `its Eviction is ${left.map(reasonOf).join(', ')}; it is ${reason} ${status}: ${message}`;
-  if (!isSettled || reason !== 'Active' || status !== 'True') return `${reason} ${status}: ${message}`;
+  if (!isReconciled || reason !== 'Active' || status !== 'True') return `${reason} ${status}: ${message}`;
   const failure = findCondition(hypervisor.status?.conditions, hypervisorConditions.nodeFailure);
   return (
     failure === undefined ||

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
 import { withRun } from '../../lab/command-run.ts';
-import { keepRecord } from '../evidence/keep.ts';
+import { saveRecord } from '../evidence/keep.ts';
 import { makeRecord } from '../evidence/record.ts';
 import { series } from '../evidence/series.ts';
 import { digestNow } from '../evidence/sources.ts';
@@ -47,10 +47,21 @@ await new Command('chaos')
       const result = await withRun({ command: 'npm run chaos', report: print }, ({ signal }) =>
         Promise.race([runChaos({ seed, durationMs: minutes * 60_000, report: print }), rejectWhen(signal)]),
       );
-      const { complaints, facts, strikes, deeds, turns, vmTurns, evictions, failures, moves, settleSeconds } = result;
+      const {
+        complaints,
+        evidence,
+        faults,
+        userActions,
+        hypervisorActions,
+        vmActions,
+        evictions,
+        failures,
+        moves,
+        recoverySeconds,
+      } = result;
       for (const complaint of complaints) print(`VIOLATED ${complaint}`);
       print(
-        `${strikes} strikes, ${deeds} deeds, ${turns} turns of hypervisors, ${vmTurns} of virtual machines, ${evictions} evictions, ${failures} failures of hosts looked into, ${moves} migrations completed; settled after ${settleSeconds.toFixed(0)} s`,
+        `${faults} faults, ${userActions} user actions, ${hypervisorActions} hypervisor actions, ${vmActions} VM actions, ${evictions} evictions, ${failures} host failures handled, ${moves} migrations completed; recovered after ${recoverySeconds.toFixed(0)} s`,
       );
       print(
         complaints.length === 0
@@ -58,24 +69,24 @@ await new Command('chaos')
           : `${complaints.length} complaints; again: npm run chaos -- --seed ${seed} --minutes ${minutes}`,
       );
       if (complaints.length > 0) {
-        const file = join(mkdtempSync(join(tmpdir(), 'drover-chaos-')), 'facts.json');
-        writeFileSync(file, JSON.stringify(facts));
+        const file = join(mkdtempSync(join(tmpdir(), 'drover-chaos-')), 'snapshot.json');
+        writeFileSync(file, JSON.stringify(evidence));
         print(`what they are judged by: ${file}`);
       }
       const counts = {
         complaints: complaints.length,
         failed: complaints.length === 0 ? 0 : 1,
-        strikes,
-        deeds,
-        'hypervisor turns': turns,
-        'vm turns': vmTurns,
+        faults,
+        'user actions': userActions,
+        'hypervisor actions': hypervisorActions,
+        'vm actions': vmActions,
         evictions,
         'host failures': failures,
         migrations: moves,
       };
       const command = `npm run chaos -- --seed ${seed} --minutes ${minutes} --record`;
       const failed = complaints.length === 0 ? [] : [{ what: command, complaints }];
-      const details = { minutes, settleSeconds: Math.round(settleSeconds) };
+      const details = { minutes, recoverySeconds: Math.round(recoverySeconds) };
       const made = makeRecord({
         series: 'chaos',
         title: `${minutes} minutes`,
@@ -87,7 +98,7 @@ await new Command('chaos')
         failures: failed,
         details,
       });
-      if (record) print(`written: ${keepRecord(made)}`);
+      if (record) print(`written: ${saveRecord(made)}`);
       if (json !== undefined) writeFileSync(json, `${JSON.stringify(made, null, 2)}\n`);
       process.exitCode = complaints.length === 0 ? 0 : 1;
     },

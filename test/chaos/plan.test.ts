@@ -6,13 +6,14 @@ test('the seed decides the plan', () => {
   expect(planChaos(1, 120_000)).not.toEqual(planChaos(2, 120_000));
 });
 
-test('everything begins in time, and only strikes of one moment meet', () => {
+test('everything begins in time, and only faults of one moment meet', () => {
   assert(
     property(nat(), integer({ min: 10_000, max: 600_000 }), (seed, durationMs) => {
-      const { strikes, deeds, turns, vmTurns } = planChaos(seed, durationMs);
-      for (const { atMs } of [...strikes, ...deeds, ...turns, ...vmTurns]) expect(atMs).toBeLessThan(durationMs);
-      for (const [index, strike] of strikes.entries()) {
-        const next = strikes[index + 1];
+      const { faults, userActions, hypervisorActions, vmActions } = planChaos(seed, durationMs);
+      for (const { atMs } of [...faults, ...userActions, ...hypervisorActions, ...vmActions])
+        expect(atMs).toBeLessThan(durationMs);
+      for (const [index, strike] of faults.entries()) {
+        const next = faults[index + 1];
         if (next === undefined) continue;
         if (next.atMs === strike.atMs) expect(next.target).not.toBe(strike.target);
         else expect(next.atMs).toBeGreaterThan(strike.atMs + strike.forMs);
@@ -31,9 +32,9 @@ const ways = new Map([
 test('each hypervisor is onboarded once, and then leaves service and comes back by the way that belongs to it', () => {
   assert(
     property(nat(), (seed) => {
-      const { turns } = planChaos(seed, 180_000);
+      const { hypervisorActions } = planChaos(seed, 180_000);
       for (let number = 0; number < hypervisorCount; number += 1) {
-        const mine = turns
+        const mine = hypervisorActions
           .filter(({ hypervisor, what }) => hypervisor === number && what !== 'terminate')
           .map(({ what }) => what);
         expect(mine[0]).toBe('onboard');
@@ -51,9 +52,9 @@ test('each hypervisor is onboarded once, and then leaves service and comes back 
 test('each virtual machine is made first, and made anew after it was deleted', () => {
   assert(
     property(nat(), (seed) => {
-      const { vmTurns } = planChaos(seed, 180_000);
+      const { vmActions } = planChaos(seed, 180_000);
       for (let number = 0; number < vmCount; number += 1) {
-        const mine = vmTurns.filter(({ vm }) => vm === number).map(({ what }) => what);
+        const mine = vmActions.filter(({ vm }) => vm === number).map(({ what }) => what);
         expect(
           mine.filter((what, index) => (what === 'create') !== (index === 0 || mine[index - 1] === 'delete')),
         ).toEqual([]);
@@ -63,10 +64,10 @@ test('each virtual machine is made first, and made anew after it was deleted', (
   );
 });
 
-test('in half an hour everything is struck in every way', () => {
-  const { strikes, deeds, turns, vmTurns } = planChaos(7, 1_800_000);
-  expect(new Set(strikes.map(({ target, how }) => `${target} ${how}`)).size).toBe(14);
-  expect(new Set(deeds.map(({ what }) => what)).size).toBe(6);
-  expect(new Set(turns.map(({ what }) => what)).size).toBe(8);
-  expect(new Set(vmTurns.map(({ what }) => what)).size).toBe(6);
+test('half an hour contains every fault of every target', () => {
+  const { faults, userActions, hypervisorActions, vmActions } = planChaos(7, 1_800_000);
+  expect(new Set(faults.map(({ target, how }) => `${target} ${how}`)).size).toBe(14);
+  expect(new Set(userActions.map(({ what }) => what)).size).toBe(6);
+  expect(new Set(hypervisorActions.map(({ what }) => what)).size).toBe(8);
+  expect(new Set(vmActions.map(({ what }) => what)).size).toBe(6);
 });

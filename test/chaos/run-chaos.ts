@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parse, stringify } from 'yaml';
 import { writePrivateFile } from '../../lab/private-files.ts';
-import { vcenterSettings } from '../../lab/vsphere/scene.ts';
+import { vcenterSettings } from '../../lab/vsphere/vm-fixture.ts';
 import { openRandom } from '../faults/random.ts';
 import { openFaultProxy } from '../faults/proxy.ts';
 import { until } from '../flows/until.ts';
@@ -14,18 +14,18 @@ import { openWorld } from '../flows/world.ts';
 import { readWorld } from '../read-world.ts';
 import type { Snapshot } from '../invariants/snapshot.ts';
 import { violations } from '../invariants/violations.ts';
-import { prepareHypervisors, removeHypervisors, settleHypervisors, acquireSlot } from './hypervisors.ts';
-import { act, list, reasonOf, returnToService } from './people.ts';
+import { prepareHypervisors, removeHypervisors, restoreHypervisors, performHypervisorAction } from './hypervisors.ts';
+import { performUserAction, list, reasonOf, returnToService } from './user-actions.ts';
 import type { ChaosPlan } from './plan.ts';
 import { planChaos } from './plan.ts';
-import type { Ways } from './strike.ts';
-import { strike } from './strike.ts';
+import type { Ways } from './inject.ts';
+import { inject } from './inject.ts';
 import {
   type ChaosVcenter,
   openVcenter,
   removeVirtualMachines,
-  settleVirtualMachines,
-  takeVmTurn,
+  restoreVirtualMachines,
+  performVmAction,
 } from './virtual-machines.ts';
 
 export interface ChaosOptions {
@@ -35,23 +35,23 @@ export interface ChaosOptions {
 }
 
 export interface ChaosResult {
-  /** Violated invariants, strikes that could not be healed, evictions that did not settle. */
+  /** Violated invariants, faults that could not be healed, evictions that were not reconciled. */
   complaints: string[];
-  strikes: number;
-  deeds: number;
+  faults: number;
+  userActions: number;
   /** What hypervisors went through: onboardings, maintenances, their ends, terminated runs. */
-  turns: number;
+  hypervisorActions: number;
   /** The same of virtual machines. */
-  vmTurns: number;
+  vmActions: number;
   evictions: number;
-  /** Runs that looked into a host that had failed. */
+  /** Runs that handled a failed host. */
   failures: number;
   /** Migrations that Nova completed. */
   moves: number;
-  /** From the last strike's end until everything had settled. */
-  settleSeconds: number;
-  /** What complaints are judged by; without texts, which are too long. */
-  facts: Pick<Snapshot, 'novaCalls' | 'migrationEvents' | 'services' | 'servers' | 'audit' | 'objects' | 'runs'>;
+  /** From the end of the last fault until everything was idle. */
+  recoverySeconds: number;
+  /** What complaints are derived from; without texts, which are too long. */
+  evidence: Pick<Snapshot, 'novaCalls' | 'migrationEvents' | 'services' | 'servers' | 'audit' | 'objects' | 'runs'>;
 }
 
 const servers = 12;
@@ -72,7 +72,7 @@ const settings = {
   nodeFailure: { mode: 'recommend', failAfterMs: 1_000, observeMs: 500, restObserveMs: 1_000 },
 };
 /** Longer than any back-off that a run may be in. */
-const settleMs = 420_000;
+const idleMs = 420_000;
 
 /** A load of evictions and of the lifecycles of hypervisors and virtual machines while everything breaks that can; at the end all converges and the invariants hold. */
 export async function runChaos({ seed, durationMs, report }: ChaosOptions): Promise<ChaosResult> {
@@ -89,38 +89,38 @@ export async function runChaos({ seed, durationMs, report }: ChaosOptions): Prom
     const began = performance.now();
     const beganAt = new Date().toISOString();
     const sinceStart = (): number => performance.now() - began;
-    const told = (line: string): void => report(`${(sinceStart() / 1_000).toFixed(1).padStart(7)} s  ${line}`);
+    const log = (line: string): void => report(`${(sinceStart() / 1_000).toFixed(1).padStart(7)} s  ${line}`);
     await Promise.all([
-      keepStriking(world, ways, plan, sinceStart, told, complaints),
-      keepActing(world, plan, sinceStart, told, complaints),
-      keepTurning(world, vcenter, plan, sinceStart, told, complaints),
-      keepReturning(world, durationMs, sinceStart, complaints),
+      injectFaults(world, ways, plan, sinceStart, log, complaints),
+      performUserActions(world, plan, sinceStart, log, complaints),
+      performLifecycleActions(world, vcenter, plan, sinceStart, log, complaints),
+      returnEmptyHosts(world, durationMs, sinceStart, complaints),
     ]);
     nova.cure();
     const endedMs = performance.now();
-    complaints.push(...(await Promise.all([settleHypervisors(world), settleVirtualMachines(world)])).flat());
-    await untilSettled(world).catch((error: unknown) => complaints.push((error as Error).message));
-    const settleSeconds = (performance.now() - endedMs) / 1_000;
+    complaints.push(...(await Promise.all([restoreHypervisors(world), restoreVirtualMachines(world)])).flat());
+    await untilIdle(world).catch((error: unknown) => complaints.push((error as Error).message));
+    const recoverySeconds = (performance.now() - endedMs) / 1_000;
     const handles = { ...world.lab.handles, vsphere: vcenter.handle };
-    const seen = await readWorld({ ...world, lab: { ...world.lab, handles }, vms: vcenter.observed });
-    complaints.push(...violations(seen));
+    const snapshot = await readWorld({ ...world, lab: { ...world.lab, handles }, vms: vcenter.observed });
+    complaints.push(...violations(snapshot));
     const evictions = world.evictions.count();
     const { count: failures } = await world.client.workflow.count(
       `WorkflowType = "handleNodeFailure" AND StartTime > "${beganAt}"`,
     );
-    const moves = seen.migrationEvents.filter(({ status }) => status === 'completed').length;
-    const { novaCalls, migrationEvents, services, servers: left, audit, objects, runs } = seen;
+    const moves = snapshot.migrationEvents.filter(({ status }) => status === 'completed').length;
+    const { novaCalls, migrationEvents, services, servers: left, audit, objects, runs } = snapshot;
     return {
       complaints,
-      facts: { novaCalls, migrationEvents, services, servers: left, audit, objects, runs },
-      strikes: plan.strikes.length,
-      deeds: plan.deeds.length,
-      turns: plan.turns.length,
-      vmTurns: plan.vmTurns.length,
+      evidence: { novaCalls, migrationEvents, services, servers: left, audit, objects, runs },
+      faults: plan.faults.length,
+      userActions: plan.userActions.length,
+      hypervisorActions: plan.hypervisorActions.length,
+      vmActions: plan.vmActions.length,
       evictions,
       failures,
       moves,
-      settleSeconds,
+      recoverySeconds,
     };
   } finally {
     await world.drover.kill('worker').catch(() => undefined);
@@ -149,7 +149,7 @@ async function sendThrough(world: World, { nova, vcenter }: Ways): Promise<void>
   });
 }
 
-/** Servers of every temper, a few on each host. */
+/** Servers of every migration behaviour, a few on each host. */
 async function populate(world: World, seed: number): Promise<void> {
   const random = openRandom(seed);
   for (const host of hosts) await world.freshHost(host, { seconds: 1 });
@@ -163,73 +163,73 @@ async function populate(world: World, seed: number): Promise<void> {
   );
 }
 
-async function keepStriking(
+async function injectFaults(
   world: World,
   ways: Ways,
-  { strikes }: ChaosPlan,
+  { faults }: ChaosPlan,
   sinceStart: () => number,
-  told: (line: string) => void,
+  log: (line: string) => void,
   complaints: string[],
 ): Promise<void> {
-  for (const [atMs, those] of Map.groupBy(strikes, (one) => one.atMs)) {
+  for (const [atMs, those] of Map.groupBy(faults, (one) => one.atMs)) {
     await delay(Math.max(0, atMs - sinceStart()));
-    told(those.map(({ target, how, forMs }) => `${how} ${target} for ${forMs} ms`).join(', '));
-    const outcomes = await Promise.allSettled(those.map((one) => strike(world, ways, one)));
+    log(those.map(({ target, how, forMs }) => `${how} ${target} for ${forMs} ms`).join(', '));
+    const outcomes = await Promise.allSettled(those.map((one) => inject(world, ways, one)));
     for (const outcome of outcomes)
       if (outcome.status === 'rejected') complaints.push(`not healed: ${(outcome.reason as Error).message}`);
   }
 }
 
-async function keepActing(
+async function performUserActions(
   world: World,
-  { deeds }: ChaosPlan,
+  { userActions }: ChaosPlan,
   sinceStart: () => number,
-  told: (line: string) => void,
+  log: (line: string) => void,
   complaints: string[],
 ): Promise<void> {
-  for (const deed of deeds) {
-    await delay(Math.max(0, deed.atMs - sinceStart()));
+  for (const action of userActions) {
+    await delay(Math.max(0, action.atMs - sinceStart()));
     try {
-      told(await act(world, deed, hosts, keep));
+      log(await performUserAction(world, action, hosts, keep));
     } catch (error) {
-      complaints.push(`${deed.what} could not be done: ${(error as Error).message}`);
+      complaints.push(`${action.what} could not be done: ${(error as Error).message}`);
     }
   }
 }
 
 /** One after the other for each hypervisor and each virtual machine; none waits for another's. */
-async function keepTurning(
+async function performLifecycleActions(
   world: World,
   vcenter: ChaosVcenter,
-  { turns, vmTurns }: ChaosPlan,
+  { hypervisorActions, vmActions }: ChaosPlan,
   sinceStart: () => number,
-  told: (line: string) => void,
+  log: (line: string) => void,
   complaints: string[],
 ): Promise<void> {
-  const keepTurningOne = async <One extends { atMs: number; what: string }>(
+  const performInOrder = async <One extends { atMs: number; what: string }>(
     mine: readonly One[],
-    take: (turn: One) => Promise<string>,
+    perform: (action: One) => Promise<string>,
   ): Promise<void> => {
-    for (const turn of mine) {
-      await delay(Math.max(0, turn.atMs - sinceStart()));
+    for (const action of mine) {
+      await delay(Math.max(0, action.atMs - sinceStart()));
       try {
-        told(await take(turn));
+        log(await perform(action));
       } catch (error) {
-        complaints.push(`${turn.what} could not be done: ${(error as Error).message}`);
+        complaints.push(`${action.what} could not be done: ${(error as Error).message}`);
       }
     }
   };
-  const each = [...Map.groupBy(turns, ({ hypervisor }) => hypervisor).values()].map((mine) =>
-    keepTurningOne(mine, (turn) => acquireSlot(world, turn)),
+  const each = [...Map.groupBy(hypervisorActions, ({ hypervisor }) => hypervisor).values()].map((mine) =>
+    performInOrder(mine, (action) => performHypervisorAction(world, action)),
   );
-  const eachVm = [...Map.groupBy(vmTurns, ({ vm }) => vm).values()].map((mine) =>
-    keepTurningOne(mine, (turn) => takeVmTurn(world, vcenter, turn)),
+  const eachVm = [...Map.groupBy(vmActions, ({ vm }) => vm).values()].map((mine) =>
+    performInOrder(mine, (action) => performVmAction(world, vcenter, action)),
   );
   await Promise.all([...each, ...eachVm]);
 }
 
-/** A person clears away what has come to its end, so that the load goes on. */
-async function keepReturning(
+/** As a user: removes Evictions that have ended, so that the load goes on. */
+async function returnEmptyHosts(
   world: World,
   durationMs: number,
   sinceStart: () => number,
@@ -243,9 +243,9 @@ async function keepReturning(
   }
 }
 
-/** Every Eviction is settled, and no run of an Eviction, a hypervisor, its failure or a virtual machine is open. */
-const untilSettled = (world: World): Promise<unknown> =>
-  until('everything to settle', settleMs, async () => {
+/** Every Eviction is reconciled, and no run of an Eviction, a hypervisor, its failure or a virtual machine is open. */
+const untilIdle = (world: World): Promise<unknown> =>
+  until('everything to be idle', idleMs, async () => {
     const open = (await list(world)).filter((eviction) => !kindTable.Eviction.isReconciled(eviction, 'act'));
     if (open.length > 0) return open.map((eviction) => `${eviction.metadata.name} is ${reasonOf(eviction)}`).join(', ');
     const running: string[] = [];

@@ -11,7 +11,7 @@ import { kubectl } from '../../lab/kubectl.ts';
 import { startLab } from '../../lab/lab.ts';
 import { connectVcenterControl, type VcenterControl } from '../../lab/vsphere/control.ts';
 import { inventory, type VsphereHandle } from '../../lab/vsphere/handle.ts';
-import { setVmScene, vmManifest, vmScene } from '../../lab/vsphere/scene.ts';
+import { setUpVmNamespace, vmManifest, vmFixture } from '../../lab/vsphere/vm-fixture.ts';
 import { openGovcWitness, type VcenterWitness } from '../../lab/vsphere/witness.ts';
 import { isFailure } from '../../runtime/kubernetes/kubernetes-faults.ts';
 import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
@@ -20,10 +20,10 @@ import { until } from '../flows/until.ts';
 import type { World } from '../flows/world.ts';
 import type { ObservedVms } from '../invariants/read-vcenter.ts';
 import { patiently } from './patiently.ts';
-import type { VmTurn } from './plan.ts';
+import type { VmAction } from './plan.ts';
 import { vmCount } from './plan.ts';
 
-/** Virtual machines that people make, change and delete while everything breaks, in a vCenter of the run's own. */
+/** Virtual machines that users make, change and delete while everything breaks, in a vCenter of the run's own. */
 
 const namespace = 'chaos';
 const names: readonly string[] = Array.from({ length: vmCount }, (_, index) => `vm-${index + 1}`);
@@ -50,7 +50,7 @@ export async function openVcenter(world: World): Promise<ChaosVcenter> {
   const lab = await startLab({ dir: join(dir, 'lab'), parts: ['vsphere'] });
   const { vsphere: handle } = lab.handles;
   const witness = openGovcWitness(handle);
-  await withKubernetes(world.lab.handles.kubernetes, (api) => setVmScene(api, witness, namespace));
+  await withKubernetes(world.lab.handles.kubernetes, (api) => setUpVmNamespace(api, witness, namespace));
   await makeVm(witness, namespace, 'stranger');
   return {
     handle,
@@ -79,8 +79,12 @@ export async function removeVirtualMachines({ api, lab }: World): Promise<void> 
   await kubectl(lab.handles.kubernetes, ['delete', 'namespace', namespace, '--wait=false']);
 }
 
-/** Does what a person would, or somebody in vCenter; returns what was done. */
-export async function takeVmTurn(world: World, { witness }: ChaosVcenter, { vm, what }: VmTurn): Promise<string> {
+/** Does what a user would, or another user of vCenter; returns what was done. */
+export async function performVmAction(
+  world: World,
+  { witness }: ChaosVcenter,
+  { vm, what }: VmAction,
+): Promise<string> {
   const { api, client } = world;
   const name = names[vm] ?? '';
   switch (what) {
@@ -93,7 +97,7 @@ export async function takeVmTurn(world: World, { witness }: ChaosVcenter, { vm, 
       return `${powerState} ${name}`;
     }
     case 'resize': {
-      const { small, large } = vmScene.classes;
+      const { small, large } = vmFixture.classes;
       const className = (await read(world, name))?.spec?.className === small ? large : small;
       await change(world, name, { spec: { className } });
       return `${className} ${name}`;
@@ -109,7 +113,7 @@ export async function takeVmTurn(world: World, { witness }: ChaosVcenter, { vm, 
   return `${what} ${name}`;
 }
 
-/** There may be none, or the system is away: a person shrugs. */
+/** There may be none, or the system is away: that is not an error. */
 const shrugging = (doing: Promise<unknown>): Promise<string> =>
   doing.then(
     () => '',
@@ -136,11 +140,11 @@ async function read({ api }: World, name: string): Promise<VirtualMachine | null
   });
 }
 
-/** At the end each is wanted, and tried again where it says that somebody has to. Returns what is not as its spec asks for it then. */
-export async function settleVirtualMachines(world: World): Promise<string[]> {
+/** At the end each is wanted, and retried where it says that a user has to. Returns what is not as its spec wants it then. */
+export async function restoreVirtualMachines(world: World): Promise<string[]> {
   const found = await Promise.all(
     names.map((name) =>
-      until(`${name} to be as its spec asks for it`, serviceMs, () => look(world, name)).then(
+      until(`${name} to be as its spec asks for it`, serviceMs, () => observeVm(world, name)).then(
         () => [],
         (error: unknown) => [(error as Error).message],
       ),
@@ -149,7 +153,7 @@ export async function settleVirtualMachines(world: World): Promise<string[]> {
   return found.flat();
 }
 
-async function look(world: World, name: string): Promise<true | string> {
+async function observeVm(world: World, name: string): Promise<true | string> {
   const object = await read(world, name);
   if (object === null) {
     await create(world, name);
@@ -159,12 +163,12 @@ async function look(world: World, name: string): Promise<true | string> {
     object.status?.conditions,
     virtualMachineConditions.lifecycle,
   ) ?? { reason: 'nothing', status: 'Unknown', message: '', lastTransitionTime: '' };
-  const isSettled = kindTable.VirtualMachine.isReconciled(object, 'act');
-  // Once for each time that it came to rest.
-  if (isSettled && status === 'False')
+  const isReconciled = kindTable.VirtualMachine.isReconciled(object, 'act');
+  // Once for each time that it became reconciled.
+  if (isReconciled && status === 'False')
     await change(world, name, { metadata: { annotations: { [annotations.retry]: lastTransitionTime } } });
   return (
-    (isSettled && status === 'True' && object.metadata.deletionTimestamp === undefined) ||
+    (isReconciled && status === 'True' && object.metadata.deletionTimestamp === undefined) ||
     `${reason} ${status}: ${message}`
   );
 }

@@ -87,7 +87,7 @@ export function vcenterRestContract(open: () => Promise<VsphereCounterpart>): vo
     test('is found when it is there already, and nothing is submitted', async () => {
       const vm = fromItem('again');
       const { vmId } = await makeVm(activities, vm);
-      await context.control.forgetRequests();
+      await context.control.clearRequests();
       expect(await activities.submitNewVm(vm)).toEqual({ vmId });
       expect(await context.requests(deploy)).toEqual([]);
     });
@@ -190,7 +190,7 @@ export function vcenterRestContract(open: () => Promise<VsphereCounterpart>): vo
           path: '[LocalDS_0] a.iso',
         }),
       ).toEqual({ cd: path, ovf: null, gone: null, unready: null, path: '[LocalDS_0] a.iso' });
-      await context.control.forgetRequests();
+      await context.control.clearRequests();
       expect(await isos({ cd: library.iso })).toEqual({ cd: path });
       expect(await context.requests('GET /com/vmware/content/library/item/storage')).toEqual([]);
     });

@@ -58,7 +58,7 @@ export function vsphereCallsContract(open: () => Promise<VsphereCounterpart>): v
   test('a read of a VM is one call with explicit paths', async () => {
     const gateway = context.gateway();
     await templateOf(gateway);
-    await context.control.forgetRequests();
+    await context.control.clearRequests();
     await templateOf(gateway);
     const requests = await context.control.requests();
     expect(requests.map(({ method }) => method)).toEqual(['RetrievePropertiesEx']);

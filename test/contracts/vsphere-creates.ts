@@ -107,7 +107,7 @@ export function vsphereCreatesContract(open: () => Promise<VsphereCounterpart>):
   test('again, it is found and nothing is submitted; by name too, where it has another instance UUID', async () => {
     const vm = context.newVm('again');
     const { vmId } = await makeVm(activities, vm);
-    await context.control.forgetRequests();
+    await context.control.clearRequests();
     expect(await activities.submitNewVm(vm)).toEqual({ vmId });
     expect(
       await activities.submitNewVm(context.newVm('again', { instanceUuid: '5c0ffee0-ffff-4000-8000-000000000000' })),
@@ -236,7 +236,7 @@ export function vsphereCreatesContract(open: () => Promise<VsphereCounterpart>):
         message: expect.stringContaining('owner team-a/theirs'),
       });
       const stranger = { ...subject, owner: mine.owner };
-      await context.control.forgetRequests();
+      await context.control.clearRequests();
       for (const attempt of [
         activities.submitPower({ ...stranger, operation: 'powerOn' }),
         activities.submitPower({ ...stranger, operation: 'shutdownGuest' }),

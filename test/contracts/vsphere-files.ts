@@ -94,7 +94,7 @@ export function vsphereFilesContract(open: () => Promise<VsphereCounterpart>): v
     // Over what an attempt before has left.
     await execute('once', copy);
     await execute('once', { kind: 'keepDisk', to: 'disk-0.vmdk' });
-    await context.control.forgetRequests();
+    await context.control.clearRequests();
     await execute('once', copy);
     await execute('once', { kind: 'keepDisk', to: 'disk-0.vmdk' });
     expect((await context.control.requests()).filter(({ method }) => method.endsWith('_Task'))).toEqual([]);

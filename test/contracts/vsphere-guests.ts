@@ -175,7 +175,7 @@ export function vsphereGuestsContract(open: () => Promise<VsphereCounterpart>): 
         5_000,
         async () => (await guestOf('appliance'))?.config.vAppConfig?.property?.length === 2 || 'not yet',
       );
-      await context.control.forgetRequests();
+      await context.control.clearRequests();
 
       play(configWith('#cloud-config', { token: canary, missing: canary }));
       const failure = await failureOf(submit(subject, 'config'));
@@ -242,7 +242,7 @@ export function vsphereGuestsContract(open: () => Promise<VsphereCounterpart>): 
         5_000,
         async () => (await guestOf('lost-custom'))?.config.tools?.pendingCustomization !== undefined || 'not yet',
       );
-      await context.control.forgetRequests();
+      await context.control.clearRequests();
       expect(await submit(lost, 'custom')).toBeNull();
       expect(await mutations()).toEqual([]);
     });

@@ -131,7 +131,7 @@ export function vsphereObserveContract(open: () => Promise<VsphereCounterpart>):
     await settle(activities, await activities.submitPower({ ...subject, operation: 'powerOn' }));
     const networks = [{ name: 'eth0', network: 'VM Network' }];
     await observe('cheap', { networks, uniqueId: subject.vmId });
-    await context.control.forgetRequests();
+    await context.control.clearRequests();
     await observe('cheap', { networks, uniqueId: subject.vmId });
     expect((await context.control.requests()).map(({ method }) => method).toSorted()).toEqual([
       'FindAllByUuid',

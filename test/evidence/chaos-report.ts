@@ -2,10 +2,10 @@ import type { EvidenceRecord } from './record.ts';
 import { unknown } from './record.ts';
 
 const columns = [
-  'strikes',
-  'deeds',
-  'hypervisor turns',
-  'vm turns',
+  'faults',
+  'user actions',
+  'hypervisor actions',
+  'vm actions',
   'evictions',
   'host failures',
   'migrations',
@@ -27,11 +27,11 @@ export function renderChaos(records: readonly EvidenceRecord[]): string {
         `${seed ?? ''}`,
         String(details['minutes']),
         ...shown,
-        `${String(details['settleSeconds'])} s`,
+        `${String(details['recoverySeconds'])} s`,
         `${attempts}`,
         [complaints, note].filter((text) => text !== '').join('. '),
       ];
     });
-  const header = ['began', 'commit', 'seed', 'minutes', ...columns, 'settled after', 'attempt', ''];
+  const header = ['began', 'commit', 'seed', 'minutes', ...columns, 'recovered after', 'attempt', ''];
   return [header, header.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }

@@ -15,7 +15,7 @@ const run: Run = {
   seed: 7,
   command: 'npm run chaos -- --seed 7',
   startedMs: Date.parse('2026-01-31T12:00:00Z'),
-  counts: { strikes: 5, failed: 0 },
+  counts: { faults: 5, failed: 0 },
   failures: [],
   details: { minutes: 3 },
 };

@@ -15,7 +15,7 @@ const record = (more: Partial<EvidenceRecord> = {}): EvidenceRecord => ({
   startedAt: '2026-01-31T12:00:00Z',
   endedAt: '2026-01-31T12:30:00Z',
   attempts: 1,
-  counts: { strikes: 5, failed: 0 },
+  counts: { faults: 5, failed: 0 },
   failures: [],
   details: {},
   ...more,
@@ -26,7 +26,7 @@ const failed = record({ counts: { failed: 1 }, failures: [failure] });
 
 test.each<[what: string, records: EvidenceRecord[], now: Now, state: Judgement['state'], why: string]>([
   ['no record', [], now, 'none', 'there is no record'],
-  ['the same sources', [record()], now, 'fresh', 'the record of 2026-01-31 (0123456789): 5 strikes, 0 failed'],
+  ['the same sources', [record()], now, 'fresh', 'the record of 2026-01-31 (0123456789): 5 faults, 0 failed'],
   [
     'other sources',
     [record({ sources: { globs: ['workflows/**'], digest: digest('b') } })],
@@ -68,7 +68,7 @@ test.each<[what: string, records: EvidenceRecord[], now: Now, state: Judgement['
     [failed, record({ attempts: 2 })],
     now,
     'fresh',
-    '5 strikes',
+    '5 faults',
   ],
   [
     'a failure, and another seed that passes',
@@ -82,14 +82,14 @@ test.each<[what: string, records: EvidenceRecord[], now: Now, state: Judgement['
     [record({ ...failed, sources: { globs: ['workflows/**'], digest: digest('b') } }), record()],
     now,
     'fresh',
-    '5 strikes',
+    '5 faults',
   ],
   [
     'a failure that passed later in the same run',
     [record({ failures: [{ ...failure, passedLater: true }] })],
     now,
     'fresh',
-    '5 strikes',
+    '5 faults',
   ],
   ['missing cells', [record({ counts: { passed: 3, failed: 0, missing: 2 } })], now, 'incomplete', '2 missing'],
 ])('%s', (_, records, at, state, why) => {

@@ -8,7 +8,7 @@ import { checkout } from './sources.ts';
 const fileOf = (report: string): string => join(checkout, 'evidence', report);
 
 /** Writes the record, and the reports anew. @returns the record's path below the checkout */
-export function keepRecord(record: EvidenceRecord): string {
+export function saveRecord(record: EvidenceRecord): string {
   const path = writeRecord(record);
   writeReports();
   return path;

@@ -44,7 +44,7 @@ const sum = (tallies: readonly Tally[], of: keyof Tally): number =>
   tallies.reduce((total, tally) => total + tally[of], 0);
 
 /** `17`, `16 and 1 missing`, `15 and 1 FAILED`. */
-function inWords(tallies: readonly Tally[]): string {
+function describeTallies(tallies: readonly Tally[]): string {
   const parts = [String(sum(tallies, 'passed'))];
   if (sum(tallies, 'failed') > 0) parts.push(`**${sum(tallies, 'failed')} failed**`);
   if (sum(tallies, 'missing') > 0) parts.push(`**${sum(tallies, 'missing')} missing**`);
@@ -59,8 +59,8 @@ export function renderMatrix({ details }: EvidenceRecord): string {
     name,
     String(cleanSteps),
     cleanSeconds.toFixed(0),
-    ...faultNames.map((fault) => inWords([tally[fault]])),
-    inWords(Object.values(tally)),
+    ...faultNames.map((fault) => describeTallies([tally[fault]])),
+    describeTallies(Object.values(tally)),
     meanCellSeconds.toFixed(1),
   ]);
   const missing = scenarios.flatMap(({ name, steps, tally }) =>

@@ -94,7 +94,7 @@ function renderIndex(records: Records): string {
 function section(name: SeriesName, record: EvidenceRecord, body: string): string {
   const { title, command, seed, machine, startedAt, endedAt, attempts, counts, failures, note } = record;
   const where = machine === unknown ? unknown : `${machine.cores} × ${machine.cpu}, ${machine.memoryGiB} GiB`;
-  const facts = [
+  const summary = [
     `commit ${commitOf(record)}`,
     `sources ${digestOf(record)}`,
     `seed ${seed ?? 'none'}`,
@@ -109,7 +109,7 @@ function section(name: SeriesName, record: EvidenceRecord, body: string): string
   return [
     `## ${series[name].title}: ${day(record)}`,
     `${title}: ${countsOf(counts)}.`,
-    `\`${command}\`; ${facts.join('; ')}.`,
+    `\`${command}\`; ${summary.join('; ')}.`,
     ...(note === undefined ? [] : [note]),
     body,
     ...(failed.length === 0 ? [] : [`Failures:\n\n${failed.join('\n')}`]),

@@ -11,7 +11,7 @@ import type { Handles } from '../../lab/parts.ts';
 import { stopServices } from '../../lab/processes.ts';
 import { connectVcenterControl } from '../../lab/vsphere/control.ts';
 import type { VcenterControl } from '../../lab/vsphere/control.ts';
-import { vcenterSettings } from '../../lab/vsphere/scene.ts';
+import { vcenterSettings } from '../../lab/vsphere/vm-fixture.ts';
 import { openGovcWitness, type VcenterWitness } from '../../lab/vsphere/witness.ts';
 import type { Kubernetes } from '../../runtime/kubernetes/kubernetes.ts';
 import { removeObjects } from '../flows/clear-leftovers.ts';

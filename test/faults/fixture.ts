@@ -9,7 +9,7 @@ import type { PartName } from '../../lab/part.ts';
 import { applyHypervisors } from '../../lab/hypervisors.ts';
 import { stopServices } from '../../lab/processes.ts';
 import { openClient, readTemporalSettings } from '../../runtime/temporal/temporal.ts';
-import type { SeenByTest } from '../flows/world-base.ts';
+import type { KnownByTest } from '../flows/world-base.ts';
 import { readWorld } from '../read-world.ts';
 import type { Snapshot } from '../invariants/snapshot.ts';
 import type { Environment, LabEnvironment, MatrixLab } from './environment.ts';
@@ -33,7 +33,7 @@ export interface Fixture {
   /** kill -9, and a new one. */
   replaceWorker(): Promise<void>;
   /** The world, for the invariants. */
-  readWorld(seen: SeenByTest): Promise<Snapshot>;
+  readWorld(seen: KnownByTest): Promise<Snapshot>;
 }
 
 /** In a lab, beside others. */

@@ -2,8 +2,8 @@ import { findCondition } from '../../contracts/conditions.ts';
 import { hypervisorConditions } from '../../contracts/hypervisor/conditions.ts';
 import { guestWatchId } from '../../contracts/ids.ts';
 import { labClock } from '../../lab/clock.ts';
-import { reportAgentFacts } from '../../lab/hypervisors.ts';
-import { startGuestWatches } from '../../runtime/temporal/system-workflows.ts';
+import { reportAgentStatus } from '../../lab/hypervisors.ts';
+import { startGuestWatches } from '../../runtime/temporal/standing-runs.ts';
 import { until } from '../flows/until.ts';
 import { libvirtOf, regionOf } from './environment.ts';
 import {
@@ -59,7 +59,7 @@ export async function putIntoCare(context: ScenarioContext): Promise<void> {
     );
   });
   await untilState(context, 'Active');
-  await reportAgentFacts(environment.api, host);
+  await reportAgentStatus(environment.api, host);
 }
 
 /** Whoever listens lists the hosts each minute only; one that begins anew does so at once. */

@@ -6,7 +6,7 @@ import { listServices } from '../../lab/openstack/hosts.ts';
 import { OpenStackError, type Session } from '../../lab/openstack/session.ts';
 import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
 import { unlessAbsent } from '../flows/clear-leftovers.ts';
-import { ensureSceneAggregates, listAggregates, nodeManifest } from '../flows/hypervisor-scene.ts';
+import { ensureFixtureAggregates, listAggregates, nodeManifest } from '../flows/hypervisor-fixture.ts';
 import { until } from '../flows/until.ts';
 import type { Environment, Region } from './environment.ts';
 
@@ -24,7 +24,7 @@ const patience = (): AbortSignal => AbortSignal.timeout(20_000);
  * @param isZone false where hosts may have servers before: Nova lets none of those into another zone
  */
 export const ensureAggregates = ({ session }: Pick<Region, 'session'>, isZone = true): Promise<void> =>
-  ensureSceneAggregates(session, isZone ? { zone, others: [shared] } : { others: [zone, shared] });
+  ensureFixtureAggregates(session, isZone ? { zone, others: [shared] } : { others: [zone, shared] });
 
 /** What a Hypervisor says of itself. */
 export const lifecycleOf = (

@@ -1,6 +1,6 @@
 import { labClock } from '../../lab/clock.ts';
-import { annotations, driftScheduleId, nodeMetadata, workflowTypes } from '../../contracts/ids.ts';
-import { reportAgentFacts } from '../../lab/hypervisors.ts';
+import { annotations, driftScheduleId, nodeMarks, workflowTypes } from '../../contracts/ids.ts';
+import { reportAgentStatus } from '../../lab/hypervisors.ts';
 import { changeService } from '../../lab/openstack/hosts.ts';
 import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
 import { quickSettings } from '../flows/world-base.ts';
@@ -72,7 +72,7 @@ async function putIntoService(context: ScenarioContext): Promise<void> {
   await ensureAggregates(regionOf(context.fixture.environment));
   await applyNode(context.fixture.environment, context.hostOf('A'));
   await untilState(context, 'Active');
-  await reportAgentFacts(context.fixture.environment.api, context.hostOf('A'));
+  await reportAgentStatus(context.fixture.environment.api, context.hostOf('A'));
 }
 
 async function maintain(context: ScenarioContext): Promise<void> {

@@ -7,7 +7,7 @@ import { getServer, listServers } from '../../lab/openstack/seed.ts';
 import type { Session } from '../../lab/openstack/session.ts';
 import type { Kubernetes } from '../../runtime/kubernetes/kubernetes.ts';
 import { listEvictions } from '../flows/clear-leftovers.ts';
-import { listAggregates } from '../flows/hypervisor-scene.ts';
+import { listAggregates } from '../flows/hypervisor-fixture.ts';
 import { findProvider, readTraits, shared, trait, zone } from './hypervisor-objects.ts';
 
 /**

@@ -6,7 +6,7 @@ import { Command, InvalidArgumentError } from 'commander';
 import { type CommandRun, withRun } from '../../lab/command-run.ts';
 import { labDirectory, startLab } from '../../lab/lab.ts';
 import { matrixRuns, seriesOfScenario } from '../evidence/matrix-record.ts';
-import { keepRecord } from '../evidence/keep.ts';
+import { saveRecord } from '../evidence/keep.ts';
 import { makeRecord, unknown } from '../evidence/record.ts';
 import { series } from '../evidence/series.ts';
 import { digestNow } from '../evidence/sources.ts';
@@ -110,7 +110,7 @@ async function runScenarios(
       startedMs,
     })) {
       const [name = ''] = chosen.filter((its) => seriesOfScenario(its.name) === one.series).map((its) => its.name);
-      print(`written: ${keepRecord(makeRecord({ ...one, digestBefore: digests.get(name) ?? unknown }))}`);
+      print(`written: ${saveRecord(makeRecord({ ...one, digestBefore: digests.get(name) ?? unknown }))}`);
     }
   }
   const failed = result.outcomes.filter(({ complaints }) => complaints.length > 0);

@@ -2,7 +2,7 @@ import { imageCacheName } from '../../activities/kubernetes/virtual-machine/read
 import { namespaceAndName } from '../../contracts/kinds/object.ts';
 import { extraConfigKeys, virtualMachineAnnotations } from '../../contracts/virtual-machine/metadata.ts';
 import { fillImageCache, installImageCaches, makeCachedFiles, makeCachedImage } from '../../lab/vsphere/image-cache.ts';
-import { vmManifest } from '../../lab/vsphere/scene.ts';
+import { vmManifest } from '../../lab/vsphere/vm-fixture.ts';
 import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
 import { unlessAbsent } from '../flows/clear-leftovers.ts';
 import { vcenterOf } from './environment.ts';

@@ -1,6 +1,6 @@
 import { labClock } from '../../lab/clock.ts';
 import { inventory } from '../../lab/vsphere/handle.ts';
-import { setVmScene } from '../../lab/vsphere/scene.ts';
+import { setUpVmNamespace } from '../../lab/vsphere/vm-fixture.ts';
 import type { VcenterWitness } from '../../lab/vsphere/witness.ts';
 import type { Environment, Vcenter } from './environment.ts';
 import { vcenterOf } from './environment.ts';
@@ -16,7 +16,7 @@ const datastore = 'LocalDS_0';
 /** Returns what drover's settings have of the vCenter. */
 export async function openNamespace(environment: Environment, namespace: string): Promise<object> {
   const { settings, witness, control, strangers } = vcenterOf(environment);
-  await setVmScene(environment.api, witness, namespace);
+  await setUpVmNamespace(environment.api, witness, namespace);
   await control.reset();
   const stranger = strangerOf(namespace);
   const there = await witness.listVms(namespace);

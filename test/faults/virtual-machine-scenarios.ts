@@ -1,6 +1,6 @@
 import { findCondition } from '../../contracts/conditions.ts';
 import { virtualMachineConditions } from '../../contracts/virtual-machine/conditions.ts';
-import { vmScene } from '../../lab/vsphere/scene.ts';
+import { vmFixture } from '../../lab/vsphere/vm-fixture.ts';
 import { until } from '../flows/until.ts';
 import type { Scenario } from './scenario.ts';
 import { gone } from './scenario.ts';
@@ -78,7 +78,7 @@ export const virtualMachineScenarios: readonly Scenario[] = [
     title: 'a VM gets another class and is powered off for it, and on again',
     targets: afterFirstLook,
     prepare: (context) => haveVm(context),
-    start: (context) => context.change('A', { className: vmScene.classes.large, powerState: 'PoweredOff' }),
+    start: (context) => context.change('A', { className: vmFixture.classes.large, powerState: 'PoweredOff' }),
     async meanwhile(context) {
       await untilRests(context);
       await context.change('A', { powerState: 'PoweredOn' });
@@ -134,7 +134,7 @@ export const virtualMachineScenarios: readonly Scenario[] = [
           (object !== null && context.subject.isStopped(object)) || reason === 'WaitingForPrerequisites' || `${reason}`
         );
       });
-      await context.change('A', { className: vmScene.classes.small });
+      await context.change('A', { className: vmFixture.classes.small });
     },
     ends: { A: 'Reconciled' },
   },

@@ -18,22 +18,22 @@ afterAll(async () => {
 /** Events of a run by type, after a replay that agrees with it. */
 async function eventsOf(handle: WorkflowHandle, from = world) {
   const events = (await from.historyOf(handle)).events ?? [];
-  const looks = events.filter(
+  const observations = events.filter(
     (event) => event.activityTaskScheduledEventAttributes?.activityType?.name === 'observeAllowance',
   ).length;
   return {
     total: events.length,
     signals: events.filter((event) => event.workflowExecutionSignaledEventAttributes).length,
     answers: events.filter((event) => event.signalExternalWorkflowExecutionInitiatedEventAttributes).length,
-    looks,
+    observations,
     timers: events.filter((event) => event.timerStartedEventAttributes).length,
   };
 }
 
-/** Each signal and each answer may need a task of its own; a look one for its timer and one for each of the two things it reads. */
-function expectSmall({ total, signals, answers, looks, timers }: Awaited<ReturnType<typeof eventsOf>>): void {
-  expect(total).toBeLessThanOrEqual(10 + 4 * signals + 5 * answers + 17 * looks);
-  expect(timers).toBeLessThanOrEqual(looks + 2);
+/** Each signal and each answer may need a task of its own; an observation one for its timer and one for each of the two things it reads. */
+function expectSmall({ total, signals, answers, observations, timers }: Awaited<ReturnType<typeof eventsOf>>): void {
+  expect(total).toBeLessThanOrEqual(10 + 4 * signals + 5 * answers + 17 * observations);
+  expect(timers).toBeLessThanOrEqual(observations + 2);
 }
 
 test('two consumers: fair shares, never over the limit, and it ends when unused', async () => {
@@ -106,7 +106,7 @@ test('a terminated holder keeps its slots until the world shows none of its work
   await consumer('victim').terminate('test');
   const heir = await begin('heir', { pieces: 30, parallelism: 8, pieceMs: 500 });
   await until(
-    'the victim to be seen closed',
+    'the run to be closed',
     30_000,
     async () => (await progress()).consumers.some(({ closed }) => closed) || 'not yet',
   );
@@ -131,7 +131,7 @@ test('a consumer’s newer run takes the place of the old one', async () => {
   const second = await begin('same', { pieces: 4, parallelism: 2, pieceMs: 300 });
   expect(await second.result()).toBe(4);
   expect(region.most).toBe(2);
-  // The old one counts until a look shows nothing of the host.
+  // The old one counts until an observation shows nothing of the host.
   expect((await progress()).consumers.filter(({ closed }) => !closed)).toEqual([]);
   await ended();
 });
@@ -155,7 +155,7 @@ test('a ledger terminated in the middle is made again, and nothing goes over the
   await eventsOf(ledger);
 }, 120_000);
 
-test('a ledger without memory counts what the world shows, whoever does it', async () => {
+test('an allocator without memory counts all migrations that the cloud shows', async () => {
   const { region, begin, ended, progress } = await world.openRegion('wiped');
   region.inProgress['stranger'] = 3;
   const consumer = await begin('ours', { pieces: 8, parallelism: 4, pieceMs: 300 });
@@ -171,7 +171,7 @@ test('nothing is granted before the world is read, nor is the run lost while it 
   const { region, begin, ended, progress } = await world.openRegion('unreadable');
   region.silent = true;
   const consumer = await begin('a', { pieces: 2, parallelism: 2, pieceMs: 100 });
-  await until('the consumer to be heard', 30_000, async () => (await progress()).consumers.length === 1 || 'not yet');
+  await until('the consumer to be known', 30_000, async () => (await progress()).consumers.length === 1 || 'not yet');
   expect(await progress()).toMatchObject({ phase: 'Observing', limit: null, consumers: [{ allowance: 0 }] });
   region.silent = false;
   expect(await consumer.result()).toBe(2);
@@ -198,7 +198,7 @@ test('a lowered limit drains and aborts nothing', async () => {
 test('a report that is none changes nothing', async () => {
   const { begin, ended, progress, report } = await world.openRegion('garbage');
   const consumer = await begin('a', { pieces: 3, parallelism: 1, pieceMs: 1_000 });
-  await until('the consumer to be heard', 30_000, async () => (await progress()).consumers.length === 1 || 'not yet');
+  await until('the consumer to be known', 30_000, async () => (await progress()).consumers.length === 1 || 'not yet');
   for (const nonsense of [
     null,
     7,
@@ -215,7 +215,7 @@ test('a report that is none changes nothing', async () => {
 test('a consumer that does not exist gets nothing for long', async () => {
   const { begin, ended, progress, report } = await world.openRegion('ghost', { limit: 2 });
   await report({
-    consumer: 'nobody',
+    consumer: 'unknown',
     runId: '00000000-0000-4000-8000-000000000000',
     host: 'nowhere',
     want: 2,
@@ -225,7 +225,7 @@ test('a consumer that does not exist gets nothing for long', async () => {
   const consumer = await begin('a', { pieces: 4, parallelism: 2, pieceMs: 200 });
   expect(await consumer.result()).toBe(4);
   await ended();
-  // Whether one look more has come, which lets it go altogether, is a matter of moments.
+  // One more observation, which drops it altogether, may have come already.
   expect((await progress()).consumers.filter(({ closed }) => !closed)).toEqual([]);
 });
 
@@ -325,16 +325,16 @@ test('a consumer that leaves starts no ledger, and closed runs are found', async
   });
   await expect(ledger.describe()).rejects.toThrow(/not found/i);
 
-  const open = await begin('open', { pieces: 1, parallelism: 1, pieceMs: 100, region: 'nobody-serves-this' });
+  const open = await begin('open', { pieces: 1, parallelism: 1, pieceMs: 100, region: 'no-worker' });
   const { runId } = await consumer('open').describe();
-  const asked = [
+  const requests = [
     { consumer: open.workflowId, runId },
     { consumer: open.workflowId, runId: 'an-older-run' },
     { consumer: 'never-started', runId: 'no-run' },
   ];
-  expect(await call('findClosedConsumers', asked)).toEqual(['an-older-run', 'no-run']);
+  expect(await call('findClosedConsumers', requests)).toEqual(['an-older-run', 'no-run']);
   await call('cancelRun', { workflowId: open.workflowId, runId });
   await expect(open.result()).rejects.toBeInstanceOf(WorkflowFailedError);
-  expect(await call('findClosedConsumers', asked)).toEqual([runId, 'an-older-run', 'no-run']);
+  expect(await call('findClosedConsumers', requests)).toEqual([runId, 'an-older-run', 'no-run']);
   await expect(call('cancelRun', { workflowId: open.workflowId, runId })).resolves.toBeUndefined();
 });

@@ -3,7 +3,7 @@ import type { Bridge, BridgeSettings } from '../../k8s-bridge/main.ts';
 import { type BridgeTimings, defaultBridgeTimings } from '../../k8s-bridge/run-bridge.ts';
 import type { Kubernetes } from '../../runtime/kubernetes/kubernetes.ts';
 
-/** Seconds instead of minutes, so that a test sees what it waits for. */
+/** Seconds instead of minutes, so that tests need not wait. */
 export const quickTimings: BridgeTimings = {
   ...defaultBridgeTimings,
   reflector: { ...defaultBridgeTimings.reflector, backOff: { initialMs: 100, factor: 2, maxMs: 1_000, jitter: 0.2 } },

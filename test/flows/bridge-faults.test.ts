@@ -15,7 +15,7 @@ import { type LabBridgeWorld, openLabBridgeWorld } from './bridge-world.ts';
 import type { Signalled } from './read-signals.ts';
 import { until } from './until.ts';
 
-/** What only a real kube-apiserver and a real Temporal do to a bridge. What it tells whom: bridge, bridge-hypervisor, bridge-virtual-machine. */
+/** Faults that only a real kube-apiserver and a real Temporal have. Which changes it signals: bridge, bridge-hypervisor, bridge-virtual-machine. */
 
 let world: LabBridgeWorld;
 
@@ -33,11 +33,11 @@ let hosts = 0;
 const newHost = (): string => `node-${(hosts += 1)}`;
 const causes = (all: readonly Signalled[]): string[] => all.map(({ cause }) => cause);
 
-/** A Lease that outlives the gap, so that nothing but the watch can tell what happened in it. */
+/** A Lease that outlives the gap, so that only the watch can report what happened in it. */
 const longLease = { durationMs: 120_000, renewDeadlineMs: 110_000, retryMs: 200 };
 
-/** A host whose run was told of its new Eviction. */
-const told = async (): Promise<string> => {
+/** A host whose run was signalled for its new Eviction. */
+const signalledHost = async (): Promise<string> => {
   const host = newHost();
   await world.create(host);
   await world.signalled(host, 1);
@@ -55,11 +55,17 @@ interface Gap {
 }
 
 const enterGap = async (): Promise<Gap> => {
-  const [unchanged, changed, annotated, gone, recreated] = await Promise.all([told(), told(), told(), told(), told()]);
+  const [unchanged, changed, annotated, gone, recreated] = await Promise.all([
+    signalledHost(),
+    signalledHost(),
+    signalledHost(),
+    signalledHost(),
+    signalledHost(),
+  ]);
   return { unchanged, changed, annotated, gone, recreated, created: newHost() };
 };
 
-/** What happens while the bridge sees nothing; more than once, as only the last counts. */
+/** What happens while the watch is interrupted; more than once, as only the last counts. */
 const fillGap = async ({ changed, annotated, created, gone, recreated }: Gap): Promise<void> => {
   await world.patch(changed, { spec: { reason: 'first' } });
   await world.patch(changed, { spec: { reason: 'second' } });
@@ -70,9 +76,9 @@ const fillGap = async ({ changed, annotated, created, gone, recreated }: Gap): P
   await world.create(recreated);
 };
 
-/** Nothing lost: each run knows the last state. Whether the changes between were told one by one depends on how the bridge caught up. */
+/** Nothing lost: each run knows the last state. Whether the changes between were signalled one by one depends on how the bridge caught up. */
 const expectNothingLost = async ({ unchanged, changed, annotated, created, gone, recreated }: Gap): Promise<void> => {
-  await until('the last spec to be told', 30_000, async () =>
+  await until('the last spec to be signalled', 30_000, async () =>
     (await world.signals(changed)).at(-1)?.generation === 3 ? {} : 'not yet',
   );
   expect(causes(await world.signalled(annotated, 2))).toEqual(['spec', 'annotations']);
@@ -114,7 +120,7 @@ test('kube-apiserver hangs and comes back', async () => {
     thawKubeApiserver(world.lab.handles.kubernetes);
   }
   await fillGap(gap);
-  await until('the last spec to be told', 30_000, async () =>
+  await until('the last spec to be signalled', 30_000, async () =>
     (await world.signals(gap.changed)).at(-1)?.generation === 3 ? {} : 'not yet',
   );
   await world.signalled(gap.created, 1);
@@ -134,7 +140,7 @@ test('kube-apiserver is killed and started again', async () => {
     await restartKubeApiserver(world.lab.handles.kubernetes);
   }
   await fillGap(gap);
-  await until('the last spec to be told', 30_000, async () =>
+  await until('the last spec to be signalled', 30_000, async () =>
     (await world.signals(gap.changed)).at(-1)?.generation === 3 ? {} : 'not yet',
   );
   await world.signalled(gap.created, 1);
@@ -169,7 +175,7 @@ test('a list in pages is whole', async () => {
 
 test('Temporal is away for a while: the queue keeps the latest of each object', async () => {
   const bridge = await world.leadingBridge();
-  const [busy, gone] = [await told(), await told()];
+  const [busy, gone] = [await signalledHost(), await signalledHost()];
   const created = [newHost(), newHost(), newHost()];
   await killTemporal(world.lab.handles.temporal);
   await Promise.all(created.map((host) => world.create(host)));
@@ -197,17 +203,17 @@ test('Temporal is away for a while: the queue keeps the latest of each object', 
   );
 });
 
-test('Temporal’s database is lost: resync starts a run for all that is not settled', async () => {
+test('Temporal’s database is lost: a resync starts a run for every object that is not reconciled', async () => {
   await world.leadingBridge({ settings: { resyncMs: 500 } });
-  const [running, other, settled] = [await told(), await told(), await told()];
+  const [running, other, reconciled] = [await signalledHost(), await signalledHost(), await signalledHost()];
   await world.report(running, 'True', 'Running');
-  await world.report(settled, 'False', 'Succeeded');
+  await world.report(reconciled, 'False', 'Succeeded');
   const { temporal } = world.lab.handles;
   await killTemporal(temporal);
   for (const suffix of ['', '-wal', '-shm']) rmSync(join(temporal.dir, `temporal.sqlite${suffix}`), { force: true });
   await restartTemporal(temporal);
   for (const host of [running, other]) expect(causes(await world.signalled(host, 1, 30_000))).toEqual(['resync']);
-  expect(await world.signals(settled)).toEqual([]);
+  expect(await world.signals(reconciled)).toEqual([]);
 });
 
 test('two bridges, and the one that delivers loses its connection: the other takes over, nothing is lost', async () => {
@@ -218,7 +224,7 @@ test('two bridges, and the one that delivers loses its connection: the other tak
   await fillGap(gap);
   await until('the second to lead', 20_000, () => second.stats().leading || 'not yet');
   expect(first.stats().leading).toBe(false);
-  await until('the last spec to be told', 30_000, async () =>
+  await until('the last spec to be signalled', 30_000, async () =>
     (await world.signals(gap.changed)).at(-1)?.generation === 3 ? {} : 'not yet',
   );
   await world.signalled(gap.created, 1);

@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterEach(() => world.clear());
 afterAll(() => world?.close(), 60_000);
 
-/** Every test has hosts of its own: Temporal remembers runs. */
+/** Every test has hosts of its own: Temporal keeps runs. */
 let hosts = 0;
 const newHost = (): string => `host-${(hosts += 1)}`;
 
@@ -46,7 +46,7 @@ const patchNodeStatus = (name: string, status: object): Promise<Created> =>
   world.request('PATCH', nodePath(name, 'status'), { status });
 const patchHypervisor = (name: string, change: object): Promise<Created> =>
   world.request('PATCH', hypervisorPath(name), change);
-/** As whoever `manager` is. */
+/** As the field manager `manager`. */
 const patchHypervisorStatus = (name: string, status: object, manager = 'kvm-node-agent'): Promise<Created> =>
   world.request('PATCH', hypervisorPath(name, 'status'), { status }, { fieldManager: manager });
 
@@ -60,17 +60,17 @@ const condition = (type: string, status: string, reason: string, more: object = 
 });
 const lifecycle = (status: string) => condition('Lifecycle', status, 'Active', { observedGeneration: 1 });
 /** What the run would say of one that is where it should be. */
-const settle = (name: string): Promise<Created> =>
+const reconcile = (name: string): Promise<Created> =>
   patchHypervisorStatus(name, { numInstances: 0, conditions: [lifecycle('True')] }, 'drover');
 
-const told = (host: string): Promise<Signalled[]> => world.signals(host, hypervisorId(host));
+const signalsOf = (host: string): Promise<Signalled[]> => world.signals(host, hypervisorId(host));
 const signalled = (host: string, count: number): Promise<Signalled[]> =>
   world.signalled(host, count, 15_000, hypervisorId(host));
 const causes = (all: readonly Signalled[]): string[] => all.map(({ cause }) => cause);
 
-/** Makes a change and waits until it is told. */
-const tellsNext = async (host: string, change: () => Promise<unknown>, cause: string): Promise<void> => {
-  const before = (await told(host)).length;
+/** Makes a change and waits until it is signalled. */
+const expectNextSignal = async (host: string, change: () => Promise<unknown>, cause: string): Promise<void> => {
+  const before = (await signalsOf(host)).length;
   await change();
   const all = await signalled(host, before + 1);
   expect(causes(all.slice(before))).toEqual([cause]);
@@ -97,59 +97,71 @@ test('a Node whose label makes it a hypervisor starts the run that the design na
   expect((await world.startOf(hypervisorId(host))).input).toEqual([{ hypervisor: host }]);
 });
 
-test('of a Node, what decisions read is told, heartbeats and the rest are not', async () => {
+test('changes of a Node that decisions depend on are signalled, heartbeats and the rest are not', async () => {
   const host = newHost();
   await leading();
   await createNode(host);
   await signalled(host, 1);
 
-  // What a kubelet reports all the time, and what nobody reads.
+  // What a kubelet reports all the time, and what drover does not read.
   const ready = (more: object) => ({ conditions: [condition('Ready', 'True', 'KubeletReady', more)] });
-  await tellsNext(host, () => patchNodeStatus(host, ready({ lastHeartbeatTime: '2026-01-01T00:00:00Z' })), 'status');
+  await expectNextSignal(
+    host,
+    () => patchNodeStatus(host, ready({ lastHeartbeatTime: '2026-01-01T00:00:00Z' })),
+    'status',
+  );
   for (let minute = 10; minute < 20; minute += 1)
     await patchNodeStatus(host, ready({ lastHeartbeatTime: `2026-01-01T00:${minute}:00Z` }));
   await patchNodeStatus(host, { images: [{ names: ['a'] }], capacity: { cpu: '4' } });
   await patchNode(host, { metadata: { labels: { 'example.com/a': 'b' }, annotations: { 'example.com/a': 'b' } } });
-  // Events of one object come in order: once this one is told, all before it were seen.
-  await tellsNext(host, () => patchNode(host, { spec: { unschedulable: true } }), 'spec');
-  await tellsNext(host, () => patchNodeStatus(host, { nodeInfo: { bootID: 'boot-1' } }), 'status');
-  await tellsNext(
+  // Events of one object come in order: once this one is signalled, all before it have been processed.
+  await expectNextSignal(host, () => patchNode(host, { spec: { unschedulable: true } }), 'spec');
+  await expectNextSignal(host, () => patchNodeStatus(host, { nodeInfo: { bootID: 'boot-1' } }), 'status');
+  await expectNextSignal(
     host,
     () => patchNodeStatus(host, { conditions: [condition('Terminating', 'True', 'ScaleDown')] }),
     'status',
   );
-  await tellsNext(
+  await expectNextSignal(
     host,
     () => patchNode(host, { metadata: { annotations: { [nodeMetadata.aggregates]: 'a' } } }),
     'annotations',
   );
-  await tellsNext(host, () => patchNode(host, { metadata: { labels: { [nodeMetadata.lifecycle]: '' } } }), 'labels');
-  await tellsNext(host, () => patchNode(host, { metadata: { labels: { [nodeMetadata.virtDriver]: null } } }), 'labels');
-  expect(new Set((await told(host)).map(({ runId }) => runId)).size).toBe(1);
+  await expectNextSignal(
+    host,
+    () => patchNode(host, { metadata: { labels: { [nodeMarks.lifecycle]: '' } } }),
+    'labels',
+  );
+  await expectNextSignal(
+    host,
+    () => patchNode(host, { metadata: { labels: { [nodeMarks.virtDriver]: null } } }),
+    'labels',
+  );
+  expect(new Set((await signalsOf(host)).map(({ runId }) => runId)).size).toBe(1);
 });
 
-test('a Node that is no hypervisor concerns nobody, until its label or a Hypervisor of its name says otherwise', async () => {
+test('a Node that is no hypervisor is ignored, until it has the label or a Hypervisor has its name', async () => {
   const [plain, becomes, namesake] = [newHost(), newHost(), newHost()];
   const bridge = await leading();
   for (const host of [plain, becomes, namesake]) await createNode(host, {});
-  await until('the Nodes to be seen', 15_000, () => (bridge.stats().reflectors.Node?.objects ?? 0) >= 3 || 'not yet');
+  await until('the Nodes to be listed', 15_000, () => (bridge.stats().reflectors.Node?.objects ?? 0) >= 3 || 'not yet');
   await createHypervisor(namesake);
-  await tellsNext(becomes, () => patchNode(becomes, { metadata: { labels: isHypervisor } }), 'labels');
+  await expectNextSignal(becomes, () => patchNode(becomes, { metadata: { labels: isHypervisor } }), 'labels');
   await signalled(namesake, 1);
   await patchNode(plain, { spec: { unschedulable: true } });
-  await tellsNext(namesake, () => patchNode(namesake, { spec: { unschedulable: true } }), 'spec');
-  expect(await told(plain)).toEqual([]);
-  // The namesake twice, the other once: of the plain one nobody even asked.
+  await expectNextSignal(namesake, () => patchNode(namesake, { spec: { unschedulable: true } }), 'spec');
+  expect(await signalsOf(plain)).toEqual([]);
+  // The namesake twice, the other once: the plain one was not even read.
   expect(bridge.stats().deliveries).toMatchObject({ signalWithStart: 3, signalOpen: 0, nothing: 0 });
 });
 
-test('of a Hypervisor, what others write is told, what drover writes is not', async () => {
+test('changes of a Hypervisor by others are signalled, drover’s own writes are not', async () => {
   const host = newHost();
   await leading();
   const { metadata } = await createHypervisor(host);
   expect((await signalled(host, 1))[0]).toMatchObject({ uid: metadata.uid, generation: 1, cause: 'spec' });
 
-  await tellsNext(host, () => patchHypervisor(host, { spec: { maintenance: 'auto' } }), 'spec');
+  await expectNextSignal(host, () => patchHypervisor(host, { spec: { maintenance: 'auto' } }), 'spec');
   await patchHypervisor(host, {
     metadata: {
       annotations: { 'drover.dev/from-node': 'x', 'drover.dev/retry-handled': 'y' },
@@ -168,22 +180,22 @@ test('of a Hypervisor, what others write is told, what drover writes is not', as
     'drover',
   );
   const connected = condition('LibVirtConnection', 'True', 'Connected');
-  await tellsNext(host, () => patchHypervisorStatus(host, { conditions: [...own, connected] }), 'status');
-  // drover keeps what others wrote, takes one of its own away, and turns another.
+  await expectNextSignal(host, () => patchHypervisorStatus(host, { conditions: [...own, connected] }), 'status');
+  // drover keeps what others wrote, removes one of its own, and changes another.
   const turned = [
     lifecycle('False'),
     condition('HaEnabled', 'True', 'Succeeded'),
     condition('Onboarding', 'False', 'Aborted'),
   ];
   await patchHypervisorStatus(host, { evicted: true, conditions: [...turned, connected] }, 'drover');
-  await tellsNext(host, () => patchHypervisorStatus(host, { libVirtVersion: '10.1.0' }), 'status');
-  await tellsNext(
+  await expectNextSignal(host, () => patchHypervisorStatus(host, { libVirtVersion: '10.1.0' }), 'status');
+  await expectNextSignal(
     host,
     () => patchHypervisorStatus(host, { numInstances: 1, instances: [{ id: 'a', name: 'a', active: true }] }),
     'status',
   );
   await patchHypervisorStatus(host, { numInstances: 2, capacity: { cpu: '4' } });
-  await tellsNext(
+  await expectNextSignal(
     host,
     () =>
       patchHypervisorStatus(
@@ -193,17 +205,17 @@ test('of a Hypervisor, what others write is told, what drover writes is not', as
       ),
     'status',
   );
-  await tellsNext(
+  await expectNextSignal(
     host,
     () => patchHypervisorStatus(host, { conditions: [lifecycle('False'), connected] }, 'kubectl-edit'),
     'status',
   );
-  await tellsNext(
+  await expectNextSignal(
     host,
     () => patchHypervisor(host, { metadata: { annotations: { 'drover.dev/retry': '1' } } }),
     'retry',
   );
-  await tellsNext(host, () => world.request('DELETE', hypervisorPath(host)), 'deleted');
+  await expectNextSignal(host, () => world.request('DELETE', hypervisorPath(host)), 'deleted');
 });
 
 test('an Eviction concerns its own run and that of its host, as long as there is a Hypervisor', async () => {
@@ -211,70 +223,70 @@ test('an Eviction concerns its own run and that of its host, as long as there is
   await leading();
   await createHypervisor(host);
   await signalled(host, 1);
-  await settle(host);
+  await reconcile(host);
   const name = `evict-${host}`;
   let uid = '';
-  await tellsNext(host, async () => void ({ uid } = (await world.create(host, { name })).metadata), 'spec');
+  await expectNextSignal(host, async () => void ({ uid } = (await world.create(host, { name })).metadata), 'spec');
   expect(causes(await world.signalled(host, 1))).toEqual(['spec']);
-  await tellsNext(host, () => world.report(name, 'True', 'Running'), 'status');
+  await expectNextSignal(host, () => world.report(name, 'True', 'Running'), 'status');
   await world.patchStatus(name, { outstandingRamMb: 1, outstandingInstances: ['vm-1'] });
-  await tellsNext(host, () => world.report(name, 'False', 'Succeeded'), 'status');
+  await expectNextSignal(host, () => world.report(name, 'False', 'Succeeded'), 'status');
   // Its own run wrote that.
   expect(causes(await world.signals(host))).toEqual(['spec']);
-  await tellsNext(host, () => world.remove(name), 'deleted');
-  expect((await told(host)).at(-1)).toMatchObject({ uid });
+  await expectNextSignal(host, () => world.remove(name), 'deleted');
+  expect((await signalsOf(host)).at(-1)).toMatchObject({ uid });
 
   await world.create(stranger);
   expect(causes(await world.signalled(stranger, 1))).toEqual(['spec']);
-  expect(await told(stranger)).toEqual([]);
+  expect(await signalsOf(stranger)).toEqual([]);
 });
 
-test('a change starts a run for a Hypervisor that is settled', async () => {
+test('a change starts a run for a Hypervisor that is reconciled', async () => {
   const host = newHost();
   await leading();
   await createHypervisor(host);
   await signalled(host, 1);
-  await settle(host);
+  await reconcile(host);
   await world.client.workflow.getHandle(hypervisorId(host)).terminate();
   await createNode(host);
   const all = await signalled(host, 2);
   expect(new Set(all.map(({ runId }) => runId)).size).toBe(2);
 });
 
-test('the end of a Node is told while its Hypervisor is there, and nobody is left to be told after that', async () => {
+test('the deletion of a Node is signalled while its Hypervisor is there, and not after that', async () => {
   const host = newHost();
   const bridge = await leading();
   await createNode(host);
   await createHypervisor(host);
-  await until('both to be told', 15_000, async () =>
-    new Set((await told(host)).map(({ uid }) => uid)).size === 2 ? {} : 'not yet',
+  await until('both to be signalled', 15_000, async () =>
+    new Set((await signalsOf(host)).map(({ uid }) => uid)).size === 2 ? {} : 'not yet',
   );
   await world.client.workflow.getHandle(hypervisorId(host)).terminate();
-  await tellsNext(host, () => world.request('DELETE', nodePath(host)), 'deleted');
+  await expectNextSignal(host, () => world.request('DELETE', nodePath(host)), 'deleted');
   await world.client.workflow.getHandle(hypervisorId(host)).terminate();
   const before = bridge.stats().deliveries.signalOpen;
   await world.request('DELETE', hypervisorPath(host));
   await until('the end to be delivered', 15_000, () => bridge.stats().deliveries.signalOpen > before || 'not yet');
-  expect(causes(await told(host)).filter((cause) => cause === 'deleted')).toHaveLength(1);
+  expect(causes(await signalsOf(host)).filter((cause) => cause === 'deleted')).toHaveLength(1);
 });
 
 describe('comparisons', () => {
   const stop = (host: string) => world.client.workflow.getHandle(hypervisorId(host)).terminate('by mistake');
 
-  test('resync heals a Hypervisor whose run was terminated, and leaves alone what is settled', async () => {
-    const [broken, settled, orphan, owned] = [newHost(), newHost(), newHost(), newHost()];
+  test('a resync starts the run of a Hypervisor whose run was terminated, and leaves alone what is reconciled', async () => {
+    const [broken, reconciled, orphan, owned] = [newHost(), newHost(), newHost(), newHost()];
     const bridge = await leading({ resyncMs: 300 });
-    for (const host of [settled, owned]) {
+    for (const host of [reconciled, owned]) {
       await createHypervisor(host);
       await signalled(host, 1);
-      await settle(host);
+      await reconcile(host);
     }
-    // Events of one kind come in order: once this one is told, the bridge knows that the others are settled.
+    // Events of one kind come in order: once this one is signalled, the bridge knows that the others are reconciled.
     await createHypervisor(broken);
     await signalled(broken, 1);
     for (const host of [orphan, owned]) await createNode(host);
-    const [quiet, ownedBefore] = [await signalled(settled, 1), await signalled(owned, 2)];
-    for (const host of [settled, owned]) await stop(host);
+    const [quiet, ownedBefore] = [await signalled(reconciled, 1), await signalled(owned, 2)];
+    for (const host of [reconciled, owned]) await stop(host);
     for (const host of [broken, orphan]) {
       await signalled(host, 1);
       await stop(host);
@@ -284,25 +296,25 @@ describe('comparisons', () => {
     }
     const { resyncs } = bridge.stats();
     await until('more resyncs', 15_000, () => bridge.stats().resyncs >= resyncs + 3 || 'not yet');
-    expect(await told(settled)).toEqual(quiet);
-    expect(await told(owned)).toEqual(ownedBefore);
-    // Open runs are not told again and again either.
-    expect(causes(await told(orphan)).filter((cause) => cause === 'resync')).toHaveLength(1);
+    expect(await signalsOf(reconciled)).toEqual(quiet);
+    expect(await signalsOf(owned)).toEqual(ownedBefore);
+    // Open runs are not signalled again and again either.
+    expect(causes(await signalsOf(orphan)).filter((cause) => cause === 'resync')).toHaveLength(1);
   });
 
-  test('at the start every Hypervisor is told once, as what its Node said meanwhile is written nowhere', async () => {
-    const [settled, withNode, orphan, plain] = [newHost(), newHost(), newHost(), newHost()];
-    for (const host of [settled, withNode]) {
+  test('at the start every Hypervisor is signalled once, because earlier changes of its Node are recorded nowhere', async () => {
+    const [reconciled, withNode, orphan, plain] = [newHost(), newHost(), newHost(), newHost()];
+    for (const host of [reconciled, withNode]) {
       await createHypervisor(host);
-      await settle(host);
+      await reconcile(host);
     }
     for (const host of [withNode, orphan]) await createNode(host);
     await createNode(plain, {});
-    await world.create(settled);
-    await world.report(settled, 'False', 'Succeeded');
+    await world.create(reconciled);
+    await world.report(reconciled, 'False', 'Succeeded');
     const bridge = await leading();
-    for (const host of [settled, withNode, orphan]) expect(causes(await signalled(host, 1))).toEqual(['relist']);
-    expect(await told(plain)).toEqual([]);
+    for (const host of [reconciled, withNode, orphan]) expect(causes(await signalled(host, 1))).toEqual(['relist']);
+    expect(await signalsOf(plain)).toEqual([]);
     expect(bridge.stats().deliveries).toMatchObject({ signalWithStart: 3, signalOpen: 0, nothing: 0 });
   });
 });
@@ -317,7 +329,7 @@ test('switched off, neither Hypervisors nor Nodes are watched, and Evictions con
   await world.create(host);
   expect(causes(await world.signalled(host, 1))).toEqual(['spec']);
   expect(Object.keys(bridge.stats().reflectors)).toEqual(['Eviction']);
-  expect(await told(host)).toEqual([]);
+  expect(await signalsOf(host)).toEqual([]);
 });
 
 test('with Evictions switched off, they still concern their hosts', async () => {
@@ -327,6 +339,6 @@ test('with Evictions switched off, they still concern their hosts', async () => 
   });
   await createHypervisor(host);
   await signalled(host, 1);
-  await tellsNext(host, () => world.create(host), 'spec');
+  await expectNextSignal(host, () => world.create(host), 'spec');
   expect(await world.signals(host)).toEqual([]);
 });

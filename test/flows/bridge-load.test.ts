@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { editSteadily, inLanes } from '../../bench/load/lanes.ts';
+import { editSteadily, mapConcurrently } from '../../bench/load/concurrency.ts';
 import { type FaultProxy, openFaultProxy, type ProxiedCall, type ProxyFault } from '../faults/proxy.ts';
 import { quickTimings } from './bridge-base.ts';
 import { type LabBridgeWorld, openLabBridgeWorld } from './bridge-world.ts';
@@ -24,7 +24,7 @@ afterAll(async () => {
   await world?.close();
 }, 60_000);
 
-/** Every run of a test has hosts of its own: Temporal remembers runs. */
+/** Every run of a test has hosts of its own: Temporal keeps runs. */
 let hosts = 0;
 const newHost = (): string => `node-${(hosts += 1)}`;
 
@@ -74,7 +74,7 @@ const overloads = [
   refusal(504, 'Timeout'),
 ];
 
-test('the first list is refused with 429 and 5xx, cut in half and garbled: it is asked for ever more seldom, and then everything is told', async () => {
+test('the first list is refused with 429 and 5xx, cut in half and garbled: retries back off, and then everything is signalled', async () => {
   const before = proxy.calls.length;
   meet([...overloads, { do: 'truncate' }, { do: 'malform' }], isList);
   const host = newHost();
@@ -99,7 +99,7 @@ test('the first list is refused with 429 and 5xx, cut in half and garbled: it is
 
 test('a list whose second page is refused begins anew, and is whole', async () => {
   const all = Array.from({ length: 5 }, newHost);
-  await inLanes(all, 5, (host) => world.create(host));
+  await mapConcurrently(all, 5, (host) => world.create(host));
   meet(overloads, (call) => isList(call) && call.path.includes('continue='));
   const bridge = await world.leadingBridge({
     server: proxy.url,
@@ -132,11 +132,11 @@ test.each([
     expect((await world.signalled(created, 1)).length).toBe(1);
     expect((await world.signalled(gone, 2)).at(-1)?.cause).toBe('deleted');
     const outcomes = await until('a watch that lasts', 15_000, () => {
-      const seen = proxy.calls
+      const signals = proxy.calls
         .slice(before)
         .filter(isWatch)
         .map(({ outcome }) => outcome);
-      return seen.at(-1) === 200 ? seen.filter((outcome) => outcome !== 'partition') : seen.join(', ');
+      return signals.at(-1) === 200 ? signals.filter((outcome) => outcome !== 'partition') : signals.join(', ');
     });
     expect(outcomes).toEqual([...faults.map(() => 'answer'), 200]);
     expect((bridge.stats().reflectors.Eviction?.lists ?? 0) - listed).toBe(lists);
@@ -147,22 +147,22 @@ test.each([
   60_000,
 );
 
-test('500 objects at the start: what is not settled is told once, the rest not at all', async () => {
+test('500 objects at the start: what is not reconciled is signalled once, the rest not at all', async () => {
   const all = Array.from({ length: 500 }, newHost);
   const open = all.filter((_, index) => index % 20 === 0);
-  await inLanes(all, 16, async (host) => {
+  await mapConcurrently(all, 16, async (host) => {
     await world.create(host);
     if (!open.includes(host)) await world.report(host, 'False', 'Succeeded');
   });
-  // Nothing runs out on a busy machine, or it would be told again.
+  // Nothing runs out on a busy machine, or it would be signalled again.
   const bridge = await world.leadingBridge({ timings: { lease: longLease, deliveryTimeoutMs: 30_000 } });
   await until(
-    'all that is open to be told',
+    'all that is open to be signalled',
     60_000,
     () => bridge.stats().queue.delivered >= open.length || JSON.stringify(bridge.stats()),
   );
-  const told = await inLanes(open, 8, (host) => world.signalled(host, 1));
-  expect(told.map((signals) => signals.map(({ cause }) => cause))).toEqual(open.map(() => ['relist']));
+  const delivered = await mapConcurrently(open, 8, (host) => world.signalled(host, 1));
+  expect(delivered.map((signals) => signals.map(({ cause }) => cause))).toEqual(open.map(() => ['relist']));
   expect(bridge.stats()).toMatchObject({
     queue: { delivered: open.length, failed: 0 },
     deliveries: { signalWithStart: open.length },
@@ -171,15 +171,15 @@ test('500 objects at the start: what is not settled is told once, the rest not a
 }, 120_000);
 
 // At most 5 a second: test/simulator/bridge.test.ts, where time is exact.
-test('one object is edited 100 times a second: few signals, and the last state is told', async () => {
+test('one object is edited 100 times a second: few signals, and the last state is signalled', async () => {
   await world.leadingBridge();
   const hot = newHost();
   await world.create(hot);
   await editSteadily(300, 10, (count) => world.patch(hot, { spec: { reason: `edit ${count}` } }));
   const { metadata } = await world.get(hot);
-  const signals = await until('the last state to be told', 15_000, async () => {
-    const seen = await world.signals(hot);
-    return seen.at(-1)?.resourceVersion === metadata.resourceVersion ? seen : `${seen.length} signals`;
+  const signals = await until('the last state to be signalled', 15_000, async () => {
+    const signals = await world.signals(hot);
+    return signals.at(-1)?.resourceVersion === metadata.resourceVersion ? signals : `${signals.length} signals`;
   });
   expect(metadata.generation).toBe(301);
   expect(signals.at(-1)?.generation).toBe(301);

@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterEach(() => world.clear());
 afterAll(() => world?.close(), 60_000);
 
-/** Every test has VMs of its own: Temporal remembers runs. */
+/** Every test has VMs of its own: Temporal keeps runs. */
 let vms = 0;
 const newVm = (): string => `vm-${(vms += 1)}`;
 
@@ -81,30 +81,30 @@ const condition = (type: string, status: string, reason: string, more: object = 
   ...more,
 });
 /** What the run would say of one that is where it should be. */
-const settle = (name: string, observedGeneration = 1): Promise<Created> =>
+const reconcile = (name: string, observedGeneration = 1): Promise<Created> =>
   patchStatus(name, { conditions: [condition('Lifecycle', 'True', 'Reconciled', { observedGeneration })] });
 
-const told = (name: string): Promise<Signalled[]> => world.signals(name, virtualMachineId(namespace, name));
+const signalsOf = (name: string): Promise<Signalled[]> => world.signals(name, virtualMachineId(namespace, name));
 const signalled = (name: string, count: number): Promise<Signalled[]> =>
   world.signalled(name, count, 15_000, virtualMachineId(namespace, name));
 const causes = (all: readonly Signalled[]): string[] => all.map(({ cause }) => cause);
 const terminate = (name: string) =>
   world.client.workflow.getHandle(virtualMachineId(namespace, name)).terminate('by mistake');
 
-/** Makes a change and waits until it is told. */
-const tellsNext = async (name: string, change: () => Promise<unknown>, cause: string): Promise<void> => {
-  const before = (await told(name)).length;
+/** Makes a change and waits until it is signalled. */
+const expectNextSignal = async (name: string, change: () => Promise<unknown>, cause: string): Promise<void> => {
+  const before = (await signalsOf(name)).length;
   await change();
   const all = await signalled(name, before + 1);
   expect(causes(all.slice(before))).toEqual([cause]);
 };
 
 /** Events of two kinds come in any order: what a VM names is there for the bridge before the VM is. */
-const untilSeen = (
+const untilObserved = (
   bridge: TestBridge,
   kind: 'VirtualMachineImage' | 'VirtualMachineSetResourcePolicy',
 ): Promise<true> =>
-  until<true>(`a ${kind} to be seen`, 15_000, () => (bridge.stats().reflectors[kind]?.objects ?? 0) > 0 || 'not yet');
+  until<true>(`a ${kind} to be listed`, 15_000, () => (bridge.stats().reflectors[kind]?.objects ?? 0) > 0 || 'not yet');
 
 test('a new VirtualMachine starts the run that the design names, readable in the Web UI', async () => {
   const name = newVm();
@@ -125,13 +125,13 @@ test('a new VirtualMachine starts the run that the design names, readable in the
   expect((await world.startOf(virtualMachineId(namespace, name))).input).toEqual([{ namespace, name }]);
 });
 
-test('what people and other controllers change is told, what drover writes is not', async () => {
+test('changes by users and other controllers are signalled, drover’s own writes are not', async () => {
   const name = newVm();
   await leading();
   await create(name, { powerState: 'PoweredOff' });
   await signalled(name, 1);
 
-  await tellsNext(name, () => patch(name, { spec: { powerState: 'PoweredOn' } }), 'spec');
+  await expectNextSignal(name, () => patch(name, { spec: { powerState: 'PoweredOn' } }), 'spec');
   // drover's own notes, finalizer and status.
   await annotate(name, {
     'drover.dev/creating': '2026-01-01T00:00:00Z',
@@ -151,18 +151,22 @@ test('what people and other controllers change is told, what drover writes is no
     volumes: volumes(false),
     conditions: [condition('Lifecycle', 'Unknown', 'Creating', { observedGeneration: 2 })],
   });
-  await tellsNext(name, () => patchStatus(name, { volumes: volumes(true) }, 'csi'), 'status');
-  await tellsNext(name, () => annotate(name, { 'vmoperator.vmware.com/paused': 'x' }), 'annotations');
-  await tellsNext(name, () => annotate(name, { 'vmoperator.vmware.com/paused': null }), 'annotations');
-  await tellsNext(name, () => annotate(name, { 'poweron.check.vmoperator.vmware.com/scanner': 'x' }), 'annotations');
-  await tellsNext(name, () => annotate(name, { 'drover.dev/mode': 'observe' }), 'annotations');
-  await tellsNext(name, () => annotate(name, { 'drover.dev/retry': '1' }), 'retry');
-  await tellsNext(name, () => remove(name), 'deleted');
-  await patch(name, { metadata: { finalizers: null } });
-  await until('its end to be told', 15_000, async () =>
-    causes(await told(name)).filter((cause) => cause === 'deleted').length === 2 ? {} : 'not yet',
+  await expectNextSignal(name, () => patchStatus(name, { volumes: volumes(true) }, 'csi'), 'status');
+  await expectNextSignal(name, () => annotate(name, { 'vmoperator.vmware.com/paused': 'x' }), 'annotations');
+  await expectNextSignal(name, () => annotate(name, { 'vmoperator.vmware.com/paused': null }), 'annotations');
+  await expectNextSignal(
+    name,
+    () => annotate(name, { 'poweron.check.vmoperator.vmware.com/scanner': 'x' }),
+    'annotations',
   );
-  expect(new Set((await told(name)).map(({ runId }) => runId)).size).toBe(1);
+  await expectNextSignal(name, () => annotate(name, { 'drover.dev/mode': 'observe' }), 'annotations');
+  await expectNextSignal(name, () => annotate(name, { 'drover.dev/retry': '1' }), 'retry');
+  await expectNextSignal(name, () => remove(name), 'deleted');
+  await patch(name, { metadata: { finalizers: null } });
+  await until('its end to be signalled', 15_000, async () =>
+    causes(await signalsOf(name)).filter((cause) => cause === 'deleted').length === 2 ? {} : 'not yet',
+  );
+  expect(new Set((await signalsOf(name)).map(({ runId }) => runId)).size).toBe(1);
 });
 
 test('a pause that ends starts a run, though the generation is the same', async () => {
@@ -177,67 +181,69 @@ test('a pause that ends starts a run, though the generation is the same', async 
   expect(new Set(all.map(({ runId }) => runId)).size).toBe(2);
 });
 
-test('a class that changes reaches the VMs that name it, settled or not, and no others', async () => {
-  const [settled, waiting, other] = [newVm(), newVm(), newVm()];
+test('a change of a class is signalled to the VMs that name it, reconciled or not, and to no others', async () => {
+  const [reconciled, waiting, other] = [newVm(), newVm(), newVm()];
   const bridge = await leading();
-  await create(settled, { className: 'late' });
+  await create(reconciled, { className: 'late' });
   await create(waiting, { className: 'late' });
   await create(other, { className: 'another' });
-  for (const name of [settled, waiting, other]) await signalled(name, 1);
-  for (const name of [settled, other]) {
-    await settle(name);
+  for (const name of [reconciled, waiting, other]) await signalled(name, 1);
+  for (const name of [reconciled, other]) {
+    await reconcile(name);
     await terminate(name);
   }
   await createClass('another-one');
   await createClass('late');
-  for (const name of [settled, waiting])
+  for (const name of [reconciled, waiting])
     expect((await signalled(name, 2)).at(-1)).toMatchObject({ cause: 'prerequisite', generation: 1 });
   await world.request('PATCH', pathOf('virtualmachineclasses', 'late'), { metadata: { labels: { a: 'b' } } });
   await world.request('PATCH', pathOf('virtualmachineclasses', 'late'), { spec: { hardware: { cpus: 2 } } });
-  for (const name of [settled, waiting]) expect(causes((await signalled(name, 3)).slice(2))).toEqual(['prerequisite']);
+  for (const name of [reconciled, waiting])
+    expect(causes((await signalled(name, 3)).slice(2))).toEqual(['prerequisite']);
   await world.request('DELETE', pathOf('virtualmachineclasses', 'late'));
-  for (const name of [settled, waiting]) expect(causes((await signalled(name, 4)).slice(3))).toEqual(['prerequisite']);
-  expect(causes(await told(other))).toEqual(['spec']);
+  for (const name of [reconciled, waiting])
+    expect(causes((await signalled(name, 4)).slice(3))).toEqual(['prerequisite']);
+  expect(causes(await signalsOf(other))).toEqual(['spec']);
   expect(bridge.stats().deliveries).toMatchObject({ nothing: 0, signalOpen: 0 });
 });
 
 test('an image that gets ready reaches the VMs that wait for it', async () => {
-  const [waiting, settled, drive] = [newVm(), newVm(), newVm()];
+  const [waiting, reconciled, drive] = [newVm(), newVm(), newVm()];
   const bridge = await leading();
   await createImage('vmi-1');
-  await untilSeen(bridge, 'VirtualMachineImage');
+  await untilObserved(bridge, 'VirtualMachineImage');
   await create(waiting, { image: { kind: 'VirtualMachineImage', name: 'vmi-1' } });
-  await create(settled, { image: { kind: 'VirtualMachineImage', name: 'vmi-1' } });
+  await create(reconciled, { image: { kind: 'VirtualMachineImage', name: 'vmi-1' } });
   await create(drive, {
     hardware: { cdrom: [{ name: 'cd1', image: { kind: 'VirtualMachineImage', name: 'vmi-1' } }] },
   });
-  for (const name of [waiting, settled, drive]) await signalled(name, 1);
-  await settle(settled);
-  await tellsNext(waiting, () => annotate(waiting, { 'drover.dev/mode': 'act' }), 'annotations');
+  for (const name of [waiting, reconciled, drive]) await signalled(name, 1);
+  await reconcile(reconciled);
+  await expectNextSignal(waiting, () => annotate(waiting, { 'drover.dev/mode': 'act' }), 'annotations');
   await world.request('PATCH', pathOf('virtualmachineimages', 'vmi-1', 'status'), {
     status: { providerItemID: 'item', conditions: [condition('Ready', 'True', 'Synced')] },
   });
   for (const name of [waiting, drive])
     expect(
       (
-        await until(`${name} to be told`, 15_000, async () =>
-          (await told(name)).at(-1)?.cause === 'prerequisite' ? await told(name) : 'not yet',
+        await until(`${name} to be signalled`, 15_000, async () =>
+          (await signalsOf(name)).at(-1)?.cause === 'prerequisite' ? await signalsOf(name) : 'not yet',
         )
       ).length,
     ).toBeGreaterThan(1);
-  expect(causes(await told(settled))).toEqual(['spec']);
+  expect(causes(await signalsOf(reconciled))).toEqual(['spec']);
 });
 
-test('a policy whose modules are made reaches the VMs that wait for it, whoever makes them', async () => {
-  const [waiting, settled] = [newVm(), newVm()];
+test('a policy whose modules are made is signalled to the VMs that wait for it, also when another client makes them', async () => {
+  const [waiting, reconciled] = [newVm(), newVm()];
   const bridge = await leading();
   await createPolicy('apart');
-  await untilSeen(bridge, 'VirtualMachineSetResourcePolicy');
-  for (const name of [waiting, settled]) await create(name, { reserved: { resourcePolicyName: 'apart' } });
-  for (const name of [waiting, settled]) await signalled(name, 1);
-  await settle(settled);
-  await tellsNext(waiting, () => annotate(waiting, { 'drover.dev/mode': 'act' }), 'annotations');
-  await tellsNext(
+  await untilObserved(bridge, 'VirtualMachineSetResourcePolicy');
+  for (const name of [waiting, reconciled]) await create(name, { reserved: { resourcePolicyName: 'apart' } });
+  for (const name of [waiting, reconciled]) await signalled(name, 1);
+  await reconcile(reconciled);
+  await expectNextSignal(waiting, () => annotate(waiting, { 'drover.dev/mode': 'act' }), 'annotations');
+  await expectNextSignal(
     waiting,
     () =>
       world.request('PATCH', pathOf('virtualmachinesetresourcepolicies', 'apart', 'status'), {
@@ -245,7 +251,7 @@ test('a policy whose modules are made reaches the VMs that wait for it, whoever 
       }),
     'prerequisite',
   );
-  expect(causes(await told(settled))).toEqual(['spec']);
+  expect(causes(await signalsOf(reconciled))).toEqual(['spec']);
 });
 
 test('a policy starts a run of its own, where drover makes them; one that says that all is made is left alone', async () => {
@@ -299,21 +305,21 @@ test('two VMs of one name in two namespaces are two', async () => {
   await world.request('DELETE', resourcePath(apiVersion, 'virtualmachines', { namespace: 'other-team', name }));
 });
 
-test('a VM whose run was terminated is healed at a resync, and one that is settled is left alone', async () => {
-  const [broken, settled] = [newVm(), newVm()];
+test('a resync starts the run of a VM whose run was terminated, and leaves alone one that is reconciled', async () => {
+  const [broken, reconciled] = [newVm(), newVm()];
   const bridge = await leading({ resyncMs: 300 });
-  await create(settled);
-  await signalled(settled, 1);
-  await settle(settled);
-  // Events of one kind come in order: once this one is told, the bridge knows that the other is settled.
+  await create(reconciled);
+  await signalled(reconciled, 1);
+  await reconcile(reconciled);
+  // Events of one kind come in order: once this one is signalled, the bridge knows that the other is reconciled.
   await create(broken);
   await signalled(broken, 1);
-  const quiet = await told(settled);
-  for (const name of [broken, settled]) await terminate(name);
+  const quiet = await signalsOf(reconciled);
+  for (const name of [broken, reconciled]) await terminate(name);
   expect((await signalled(broken, 2)).at(-1)?.cause).toBe('resync');
   const { resyncs } = bridge.stats();
   await until('more resyncs', 15_000, () => bridge.stats().resyncs >= resyncs + 3 || 'not yet');
-  expect(await told(settled)).toEqual(quiet);
+  expect(await signalsOf(reconciled)).toEqual(quiet);
 });
 
 test('switched off, none of it is watched', async () => {
@@ -325,5 +331,5 @@ test('switched off, none of it is watched', async () => {
   await world.create(name);
   await world.signalled(name, 1);
   expect(Object.keys(bridge.stats().reflectors)).toEqual(['Eviction']);
-  expect(await told(name)).toEqual([]);
+  expect(await signalsOf(name)).toEqual([]);
 });

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from '
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ApplicationFailure } from '@temporalio/common';
-import { inLanes } from '../../bench/load/lanes.ts';
+import { mapConcurrently } from '../../bench/load/concurrency.ts';
 import type { Eviction } from '../../contracts/crds/eviction.ts';
 import { type Bridge, startBridge } from '../../k8s-bridge/main.ts';
 import { labClock } from '../../lab/clock.ts';
@@ -92,7 +92,7 @@ async function openLabBase(): Promise<{
   const kubeconfigOf = (server: string): string => {
     const kubeconfig = join(root, `proxied-${(proxies += 1)}.kubeconfig`);
     const moved = readFileSync(account, 'utf8').replaceAll(lab.handles.kubernetes.server, server);
-    // The client library takes plain HTTP for a mistake unless it is told that nothing is to be verified.
+    // The client library rejects plain HTTP unless verification is switched off.
     const trusting = server.startsWith('https:')
       ? moved
       : moved.replace(/certificate-authority-data: .+/u, 'insecure-skip-tls-verify: true');
@@ -143,14 +143,14 @@ function composeBridgeWorld<Started extends TestBridge, Options extends BridgeOp
     body?: unknown,
     query: KubernetesRequest['query'] = {},
   ): Promise<Answer> => {
-    const asked: KubernetesRequest = {
+    const request: KubernetesRequest = {
       method,
       path: to,
       query,
       body,
       ...(method === 'PATCH' && { patchType: 'merge' }),
     };
-    return onceServed(() => admin.request(asked, AbortSignal.timeout(20_000))) as Promise<Answer>;
+    return onceServed(() => admin.request(request, AbortSignal.timeout(20_000))) as Promise<Answer>;
   };
 
   /** Starts a bridge; it is stopped at the end of the test if the test does not stop it. */
@@ -166,7 +166,7 @@ function composeBridgeWorld<Started extends TestBridge, Options extends BridgeOp
   /** Default: those of the runs that empty the host. */
   const signals = (host: string, workflowId?: string): Promise<Signalled[]> => readSignals(client, host, workflowId);
 
-  /** Waits until the runs of a host were told at least so many things, and returns them. */
+  /** Waits until the runs of a host have received at least so many signals, and returns them. */
   const signalled = (host: string, count: number, deadlineMs = 15_000, workflowId?: string): Promise<Signalled[]> =>
     until(`${count} signals for ${host}`, deadlineMs, async () => {
       const all = await signals(host, workflowId);
@@ -241,7 +241,7 @@ function composeBridgeWorld<Started extends TestBridge, Options extends BridgeOp
         resourcePath('coordination.k8s.io/v1', 'leases', { namespace: 'drover-system', name: 'drover-bridge' }),
       ).catch(() => undefined);
       const { items } = await request<{ items: Eviction[] }>('GET', path());
-      await inLanes(items, 16, async ({ metadata: { name, finalizers = [] } }) => {
+      await mapConcurrently(items, 16, async ({ metadata: { name, finalizers = [] } }) => {
         if (finalizers.length > 0) await request('PATCH', path(name), { metadata: { finalizers: null } });
         await request('DELETE', path(name)).catch(() => undefined);
       });
@@ -262,7 +262,7 @@ function composeBridgeWorld<Started extends TestBridge, Options extends BridgeOp
           'GET',
           all,
         );
-        await inLanes(others, 16, async ({ metadata: { name, finalizers = [] } }) => {
+        await mapConcurrently(others, 16, async ({ metadata: { name, finalizers = [] } }) => {
           if (finalizers.length > 0) await request('PATCH', `${all}/${name}`, { metadata: { finalizers: null } });
           await request('DELETE', `${all}/${name}`).catch(() => undefined);
         });

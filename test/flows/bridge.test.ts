@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterEach(() => world.clear());
 afterAll(() => world?.close(), 60_000);
 
-/** Every test has hosts of its own: Temporal remembers runs. */
+/** Every test has hosts of its own: Temporal keeps runs. */
 let hosts = 0;
 const newHost = (): string => `node-${(hosts += 1)}`;
 
@@ -54,13 +54,13 @@ test('a new Eviction starts the run that the design names, readable in the Web U
   expect(await world.startOf(evictionId(host))).toEqual({ input: [{ hypervisor: host }], timeoutsSeconds: [0, 0] });
 });
 
-test('changes that matter are told, drover’s own writes are not', async () => {
+test('relevant changes are signalled, drover’s own writes are not', async () => {
   const host = newHost();
   await world.leadingBridge();
   await world.create(host);
   await world.signalled(host, 1);
 
-  // What a worker writes: finalizer, notes, status; and what nobody watches.
+  // What a worker writes: finalizer, notes, status; and fields that drover ignores.
   await world.patch(host, { metadata: { finalizers: ['drover.dev/eviction'] } });
   await world.annotate(host, { 'drover.dev/retry-handled': 'x', 'drover.dev/boot-id': 'y', 'example.com/z': 'z' });
   await world.patch(host, { metadata: { labels: { 'example.com/a': 'b' } } });
@@ -68,7 +68,7 @@ test('changes that matter are told, drover’s own writes are not', async () => 
     await world.report(host, 'True', 'Running');
     await world.patchStatus(host, { outstandingRamMb: count, outstandingInstances: [`vm-${count}`] });
   }
-  // Events of one object come in order: once this one is told, all before it were seen.
+  // Events of one object come in order: once this one is signalled, all before it have been processed.
   await world.patch(host, { spec: { reason: 'another' } });
   expect(causes(await world.signalled(host, 2))).toEqual(['spec', 'spec']);
 
@@ -93,9 +93,9 @@ test('a burst of edits becomes few signals, and the last one carries the last st
     Array.from({ length: 50 }, (_, index) => world.patch(host, { spec: { reason: `reason ${index}` } })),
   );
   const { metadata } = await world.get(host);
-  const all = await until('the last state to be told', 15_000, async () => {
-    const seen = await world.signals(host);
-    return seen.at(-1)?.resourceVersion === metadata.resourceVersion ? seen : `${seen.length} signals`;
+  const all = await until('the last state to be signalled', 15_000, async () => {
+    const signals = await world.signals(host);
+    return signals.at(-1)?.resourceVersion === metadata.resourceVersion ? signals : `${signals.length} signals`;
   });
   expect(all.length).toBeLessThan(50);
   // One at once, then one each 200 ms: on real counterparts a signal may come late, and the next one not.
@@ -105,7 +105,7 @@ test('a burst of edits becomes few signals, and the last one carries the last st
   expect(bridge.stats().queue.inFlight).toBe(0);
 });
 
-test('deleted and created again under one name, both objects are told about', async () => {
+test('deleted and created again under one name, both objects are signalled', async () => {
   const host = newHost();
   await world.leadingBridge();
   const first = await world.create(host);
@@ -113,36 +113,36 @@ test('deleted and created again under one name, both objects are told about', as
   await world.remove(host);
   const second = await world.create(host);
   const all = await world.signalled(host, 3);
-  const told = (uid: string) => all.filter((signal) => signal.uid === uid).map(({ cause }) => cause);
-  expect(told(first.metadata.uid)).toEqual(['spec', 'deleted']);
-  expect(told(second.metadata.uid)).toEqual(['spec']);
+  const causesOf = (uid: string) => all.filter((signal) => signal.uid === uid).map(({ cause }) => cause);
+  expect(causesOf(first.metadata.uid)).toEqual(['spec', 'deleted']);
+  expect(causesOf(second.metadata.uid)).toEqual(['spec']);
 });
 
-test('when the bridge starts, what is settled is left alone and what is not is told', async () => {
-  const [settled, unsettled, changed, held] = [newHost(), newHost(), newHost(), newHost()];
-  await Promise.all([settled, unsettled, changed].map((host) => world.create(host)));
-  await world.report(settled, 'False', 'Succeeded');
-  await world.report(unsettled, 'True', 'Running');
+test('when the bridge starts, it signals what is not reconciled and leaves the rest alone', async () => {
+  const [reconciled, inProgress, changed, held] = [newHost(), newHost(), newHost(), newHost()];
+  await Promise.all([reconciled, inProgress, changed].map((host) => world.create(host)));
+  await world.report(reconciled, 'False', 'Succeeded');
+  await world.report(inProgress, 'True', 'Running');
   await world.report(changed, 'False', 'Succeeded');
   await world.patch(changed, { spec: { reason: 'again' } });
   await world.create(held, isHeld);
   await world.report(held, 'False', 'Succeeded');
   await world.remove(held);
   await world.leadingBridge();
-  for (const host of [unsettled, changed, held]) expect(causes(await world.signalled(host, 1))).toEqual(['relist']);
-  expect(await world.signals(settled)).toEqual([]);
+  for (const host of [inProgress, changed, held]) expect(causes(await world.signalled(host, 1))).toEqual(['relist']);
+  expect(await world.signals(reconciled)).toEqual([]);
 });
 
-test('a change of something settled starts no run', async () => {
-  const [settled, fence] = [newHost(), newHost()];
-  await world.create(settled);
-  await world.report(settled, 'False', 'Succeeded');
+test('a change of a reconciled object starts no run', async () => {
+  const [reconciled, fence] = [newHost(), newHost()];
+  await world.create(reconciled);
+  await world.report(reconciled, 'False', 'Succeeded');
   await world.leadingBridge();
-  await world.annotate(settled, { 'drover.dev/deadline': '2030-01-01T00:00:00Z' });
-  await world.remove(settled);
+  await world.annotate(reconciled, { 'drover.dev/deadline': '2030-01-01T00:00:00Z' });
+  await world.remove(reconciled);
   await world.create(fence);
   await world.signalled(fence, 1);
-  expect(await world.signals(settled)).toEqual([]);
+  expect(await world.signals(reconciled)).toEqual([]);
 });
 
 test('a kind that is switched off is not routed', async () => {
@@ -158,7 +158,7 @@ test('a kind that is switched off is not routed', async () => {
   expect(await world.signals(host)).toEqual([]);
 });
 
-describe('a person’s stop is final', () => {
+describe('a user’s stop is final', () => {
   const stopRun = (host: string, how: 'terminate' | 'cancel'): Promise<unknown> => {
     const handle = world.client.workflow.getHandle(evictionId(host));
     return how === 'terminate' ? handle.terminate('too risky today') : handle.cancel();
@@ -233,7 +233,7 @@ describe('a person’s stop is final', () => {
     const host = await stopped(isHeld);
     await world.remove(host);
     expect(causes(await world.signalled(host, 2))).toEqual(['spec', 'deleted']);
-    // And once more if somebody terminates that run too.
+    // And once more if a user terminates that run too.
     await stopRun(host, 'terminate');
     expect(causes(await world.signalled(host, 3))).toEqual(['spec', 'deleted', 'resync']);
   });
@@ -243,9 +243,9 @@ describe('a person’s stop is final', () => {
     const host = await stopped();
     await world.remove(host);
     const { metadata } = await world.create(host);
-    // The end of the old one may reach the new run as well: they are two objects, told side by side.
+    // The end of the old one may reach the new run as well: they are two objects, signalled side by side.
     await until(
-      'the new object to be told',
+      'the new object to be signalled',
       15_000,
       async () =>
         (await world.signals(host)).find(({ uid, cause }) => uid === metadata.uid && cause === 'spec') ?? 'not yet',
@@ -272,23 +272,23 @@ test('two bridges: one delivers, and when it stops the other goes on at once', a
   await Promise.all([first.stop(), world.patch(changing, { spec: { reason: 'while they change over' } })]);
   const { generation } = (await world.get(changing)).metadata;
   await until('the second to lead', isVirtual ? 2_000 : 60_000, () => second.stats().leading || 'not yet');
-  await until('the change to be told', 15_000, async () =>
+  await until('the change to be signalled', 15_000, async () =>
     (await world.signals(changing)).some((signal) => signal.generation === generation) ? {} : 'not yet',
   );
   const after = await hostOf();
   expect(causes(await world.signalled(after, 1))).toEqual(['spec']);
 });
 
-test('a stop delivers what is queued, releases the Lease and can be told twice', async () => {
+test('a stop delivers what is queued, releases the Lease and can be repeated', async () => {
   const bridge = await world.leadingBridge();
   const all = Array.from({ length: 20 }, newHost);
-  const seen = until(
-    'the watch to have seen all',
+  const signals = until(
+    'the watch to have received all',
     15_000,
     () => (bridge.stats().reflectors.Eviction?.objects ?? 0) >= all.length || 'not yet',
   );
   await Promise.all(all.map((host) => world.create(host)));
-  await seen;
+  await signals;
   const [left, again] = await Promise.all([bridge.stop(), bridge.stop()]);
   expect([left, again]).toEqual([0, 0]);
   for (const host of all) expect(causes(await world.signalled(host, 1))).toEqual(['spec']);
@@ -299,7 +299,7 @@ test('a stop delivers what is queued, releases the Lease and can be told twice',
   expect(lease.spec.holderIdentity).toBe('');
 });
 
-test('a bridge that starts while Temporal is away tells when it is back', async () => {
+test('a bridge that starts while Temporal is away signals when it is back', async () => {
   const host = newHost();
   await world.create(host);
   await world.temporal.kill();
@@ -312,7 +312,7 @@ test('a bridge that starts while Temporal is away tells when it is back', async 
   expect(causes(await world.signalled(host, 1, 30_000))).toEqual(['relist']);
 });
 
-test('a stop while Temporal is away says what is left; the next start tells it', async () => {
+test('a stop while Temporal is away reports what is left; the next start signals it', async () => {
   const bridge = await world.leadingBridge();
   const [host, other] = [newHost(), newHost()];
   await world.temporal.kill();

@@ -1,5 +1,5 @@
 import type { Failure } from './canary-world.ts';
-import { applicationAuth, expectTold, openCanaryWorld, passwordAuth, shownSecrets } from './canary-world.ts';
+import { applicationAuth, expectReported, openCanaryWorld, passwordAuth, shownSecrets } from './canary-world.ts';
 import { limitMs } from './world-base.ts';
 
 /**
@@ -30,9 +30,9 @@ test.each([
   ['a token that Nova repeats in a refusal', refusal],
   ['a token that Nova repeats in nonsense', nonsense],
 ])(
-  '%s: everybody who can read reads why, and none of it',
+  '%s: every output shows the reason, and no secret',
   async (_, failure) => {
-    expectTold(await world.showFailure(failure), failure);
+    expectReported(await world.showFailure(failure), failure);
   },
   limitMs,
 );
@@ -42,10 +42,10 @@ test(
   'without redaction the same search finds the canaries: it can fail',
   async () => {
     // The one whose answer has no quotes, which are written in another way at each level.
-    const seen = await world.showFailure(refusal, {
+    const snapshot = await world.showFailure(refusal, {
       NODE_OPTIONS: `--import=${new URL('../without-redaction.ts', import.meta.url).href}`,
     });
-    const found = shownSecrets(seen).join('\n');
+    const found = shownSecrets(snapshot).join('\n');
     expect(found).toContain('the canary token');
     for (const where of ['log/worker.log', 'the objects']) expect(found).toContain(where);
   },

@@ -40,19 +40,19 @@ export const applicationAuth = {
 };
 
 /** Where a snapshot shows a secret. */
-export const shownSecrets = (seen: Snapshot): string[] =>
-  violations(seen).filter((violation) => violation.startsWith('invariant 10'));
+export const shownSecrets = (snapshot: Snapshot): string[] =>
+  violations(snapshot).filter((violation) => violation.startsWith('invariant 10'));
 
-/** Everybody who can read reads why it failed, and none of the secrets. */
-export function expectTold(seen: Snapshot, { code }: Failure): void {
+/** Every output shows why it failed, and none of the secrets. */
+export function expectReported(snapshot: Snapshot, { code }: Failure): void {
   const where = (isMeant: (text: string) => boolean): string[] =>
-    seen.texts.filter(({ text }) => isMeant(text)).map((text) => text.where);
-  // What is searched for secrets tells of the failure.
+    snapshot.texts.filter(({ text }) => isMeant(text)).map((text) => text.where);
+  // What is searched for secrets contains the failure.
   expect(where((text) => text.includes(code) || text.includes('redacted'))).toEqual(
     expect.arrayContaining(['log/worker.log', 'the objects']),
   );
   expect(where((text) => text.includes('# TYPE drover_'))).toEqual(['the metrics of worker', 'the metrics of bridge']);
-  expect(shownSecrets(seen)).toEqual([]);
+  expect(shownSecrets(snapshot)).toEqual([]);
 }
 
 /**
@@ -69,7 +69,7 @@ export async function openCanaryWorld() {
   const world = await openWorld();
   for (const [name, value] of Object.entries(canaries)) world.planted.push({ name: `the canary ${name}`, value });
   return {
-    /** An eviction with these credentials and answers, until it says what is wrong; then all that anybody can read. */
+    /** An eviction with these credentials and answers, until it says what is wrong; then every output of drover. */
     async showFailure(wanted: Failure, env: Readonly<Record<string, string>> = {}): Promise<Snapshot> {
       const host = await world.freshHost('node-1');
       await world.seedMany(host, 1);
@@ -79,7 +79,7 @@ export async function openCanaryWorld() {
       writePrivateFile(file, stringify({ clouds: { lab: { auth, region_name: 'RegionOne' } } }));
       await world.replaceDrover({ env: { OS_CLIENT_CONFIG_FILE: file, ...env } });
 
-      // Retryable failures are tried for a while before the run tells of them.
+      // Retryable failures are tried for a while before the run reports them.
       await world.createEviction(host);
       await until('the Eviction to say what is wrong', 200_000, () => {
         const { conditions } = world.evictions.latest(host)?.status ?? {};

@@ -55,7 +55,7 @@ export async function listEvictions(kubernetes: Kubernetes): Promise<Eviction[]>
   return ((await kubernetes.request({ method: 'GET', path: evictions() }, patient())) as { items: Eviction[] }).items;
 }
 
-/** Takes its finalizers off by hand, because nobody serves it any more, and deletes it. */
+/** Removes its finalizers by hand, because no worker serves it any more, and deletes it. */
 export async function removeEviction(kubernetes: Kubernetes, name: string): Promise<void> {
   const path = evictions(name);
   await unlessAbsent(() =>

@@ -18,8 +18,8 @@ afterAll(() => world.close(), limitMs);
 async function drover(exitCode: number, ...args: string[]): Promise<CommandEnd> {
   const end = await world.command(...args);
   if (end.code === exitCode) return end;
-  const words = `drover ${args.join(' ')} exited ${String(end.code)}, not ${String(exitCode)}`;
-  throw new Error(`${words}\n${end.stdout}${end.stderr}`);
+  const message = `drover ${args.join(' ')} exited ${String(end.code)}, not ${String(exitCode)}`;
+  throw new Error(`${message}\n${end.stdout}${end.stderr}`);
 }
 const examine = async (...args: string[]): Promise<Finding[]> =>
   JSON.parse((await drover(exitCodes.ok, 'doctor', '--json', ...args)).stdout) as Finding[];
@@ -33,26 +33,26 @@ test(
     expect(done.stdout).toMatch(/^Eviction node-1 made; run \S+ started\.\nSucceeded: 1 of 1 servers have left/u);
     const eviction = await world.getEviction(host);
     expect(eviction?.metadata.annotations).toMatchObject({ 'drover.dev/started-by': 'flow-test' });
-    await world.setFacts({ [host]: { osUpdateInProgress: true } });
+    await world.reportAgents({ [host]: { osUpdateInProgress: true } });
     try {
       expect(await drover(exitCodes.failed, 'evict', host, '--reason', 'firmware')).toMatchObject({
         stdout: expect.stringMatching(/^Failed: Refused: /mu),
         stderr: expect.stringMatching(/^ {2}drover accept node-1 OsUpdateInProgress /mu),
       });
     } finally {
-      await world.setFacts({ [host]: {} });
+      await world.reportAgents({ [host]: {} });
     }
   },
   limitMs,
 );
 
-test.each<[exitCode: number, words: RegExp, args: string[]]>([
+test.each<[exitCode: number, message: RegExp, args: string[]]>([
   [exitCodes.usage, /required option '--reason/u, ['evict', 'node-1']],
   [exitCodes.notFound, /no Hypervisor node-11.*Did you mean node-1\?/su, ['evict', 'node-11', '--reason', 'x']],
   [exitCodes.notFound, /No eviction of node-2 is running/u, ['pause', 'node-2']],
   [exitCodes.refused, /Fence it/u, ['evict', 'node-2', '--reason', 'x', '--cause', 'node-failure']],
-])('it ends with %i and says why', async (exitCode, words, args) => {
-  expect(await drover(exitCode, ...args)).toMatchObject({ stdout: '', stderr: expect.stringMatching(words) });
+])('it ends with %i and says why', async (exitCode, message, args) => {
+  expect(await drover(exitCode, ...args)).toMatchObject({ stdout: '', stderr: expect.stringMatching(message) });
 });
 
 test(

@@ -7,13 +7,13 @@ import type { World } from './world.ts';
 import { limitMs, quickSettings } from './world-base.ts';
 import { openWorld } from './world.ts';
 
-/** `drover` through whole evictions, as a person types it. What its process does: cli. */
+/** `drover` through whole evictions, as a user types it. What its process does: cli. */
 
 let world: World;
 
 beforeAll(async () => {
   const { eviction } = quickSettings;
-  // Each command takes a second or two on a lab, and what moves must still move when it has looked.
+  // Each command takes a second or two on a lab, and what moves must still move when it has read it.
   const stuck = { ...eviction.stuck, noProgressMs: 240_000, floorMs: 240_000 };
   world = await openWorld({ settings: { ...quickSettings, eviction: { ...eviction, stuck } } });
 }, limitMs);
@@ -36,8 +36,8 @@ const listed = async (host: string): Promise<ListedEviction | undefined> =>
 /** Moves that last until the test has said everything it wants to say. */
 const slow = { migrate: 'slow' as const, seconds: 60 };
 
-/** What only the systems can tell; bad usage is in starters/main.test.ts. */
-const refused = (host: string): [exitCode: number, words: RegExp, args: string[]][] => [
+/** Refusals that depend on the systems; bad usage is in starters/main.test.ts. */
+const refused = (host: string): [exitCode: number, message: RegExp, args: string[]][] => [
   [exitCodes.notFound, /no Hypervisor node-11.*Did you mean node-1\?/su, ['evict', 'node-11', '--reason', 'x']],
   [exitCodes.refused, /Fence it/u, ['evict', host, '--reason', 'x', '--cause', 'node-failure']],
   [exitCodes.notFound, /No eviction of node-1 is running/u, ['pause', host]],
@@ -51,8 +51,8 @@ test.concurrent(
   async () => {
     const host = await world.freshHost('node-1');
     await Promise.all(
-      refused(host).map(async ([exitCode, words, args]) =>
-        expect((await drover(exitCode, ...args)).stderr).toMatch(words),
+      refused(host).map(async ([exitCode, message, args]) =>
+        expect((await drover(exitCode, ...args)).stderr).toMatch(message),
       ),
     );
     expect(await world.getEviction(host)).toBeNull();
@@ -122,7 +122,7 @@ test.concurrent(
       /stays on the host/u,
     );
     expect((await drover(exitCodes.ok, 'retry', host, `${host}-vm-3`)).stdout).toMatch(/is tried again/u);
-    expect((await drover(exitCodes.refused, 'skip', host, 'nobody')).stderr).toMatch(/No server nobody belongs/u);
+    expect((await drover(exitCodes.refused, 'skip', host, 'unknown')).stderr).toMatch(/No server unknown belongs/u);
     expect((await drover(exitCodes.ok, 'parallelism', host, '2')).stdout).toMatch(/^Up to 2 servers/u);
     expect((await drover(exitCodes.ok, 'resume', host)).stdout).toMatch(/^Resumed/u);
     await world.untilMoving(host, 2);
@@ -140,11 +140,11 @@ test.concurrent(
     expect((await drover(exitCodes.ok, 'cancel', host, '--abort', '--re-enable')).stdout).toMatch(
       /^Stopping\. 2 in flight are aborted/u,
     );
-    const news = (await watching).stdout
+    const lines = (await watching).stdout
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line) as { ending?: { outcome: string; message: string } });
-    expect(news.at(-1)).toMatchObject({
+    expect(lines.at(-1)).toMatchObject({
       ending: { outcome: 'Stopped', message: expect.stringMatching(/0 of 3 servers have left node-2/u) },
     });
     expect((await world.service(host)).status).toBe('enabled');
@@ -178,11 +178,11 @@ test.concurrent(
 );
 
 test.concurrent(
-  'obstacles refuse an eviction until somebody accepts them by name',
+  'obstacles refuse an eviction until a user accepts them by name',
   async () => {
     const host = await world.freshHost('node-4');
     await world.seedMany(host, 1);
-    await world.setFacts({ [host]: { osUpdateInProgress: true } });
+    await world.reportAgents({ [host]: { osUpdateInProgress: true } });
     try {
       const refused = await drover(exitCodes.failed, 'evict', host, '--reason', 'firmware');
       expect(refused.stdout).toMatch(/^Failed: Refused: /mu);
@@ -197,7 +197,7 @@ test.concurrent(
       const eviction = await world.untilReason(host, 'Succeeded');
       expect(eviction.metadata.annotations?.['drover.dev/consent-by']).toMatch(/^alice \d{4}-/u);
     } finally {
-      await world.setFacts({ [host]: {} });
+      await world.reportAgents({ [host]: {} });
     }
   },
   limitMs,

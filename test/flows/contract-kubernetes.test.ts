@@ -41,9 +41,9 @@ async function loseHistory(): Promise<void> {
 }
 
 /** Each test has a namespace of its own. */
-const onLab: ContractTest = (words, body) => {
+const onLab: ContractTest = (title, body) => {
   test(
-    words,
+    title,
     async () => {
       counter += 1;
       const name = `contract-${counter}`;

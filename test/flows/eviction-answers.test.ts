@@ -10,7 +10,7 @@ import { limitMs } from './world-base.ts';
 import { openWorld } from './world.ts';
 
 /**
- * What the Eviction says while Nova answers nonsense, and that it goes on afterwards. What is tried again is told after seven attempts, which
+ * What the Eviction says while Nova answers nonsense, and that it goes on afterwards. What is retried is reported after seven attempts, which
  * take 45 s.
  */
 

@@ -2,7 +2,7 @@ import { errors } from '../../contracts/errors.ts';
 import { evictionId, workflowQueue, workflowTypes } from '../../contracts/ids.ts';
 import { labClock } from '../../lab/clock.ts';
 import { checkInvariants } from '../invariants.ts';
-import { hostOf, reasonsOf } from './eviction-facts.ts';
+import { hostOf, reasonsOf } from './eviction-observations.ts';
 import { expectCured, expectProblem } from './eviction-problems.ts';
 import type { World } from './world.ts';
 import { limitMs } from './world-base.ts';
@@ -21,8 +21,8 @@ beforeAll(async () => {
 }, limitMs);
 afterAll(() => world.close(), limitMs);
 
-/** What a person may type, and the words that answer it. */
-const inputs: [input: string | null, words: string][] = [
+/** What a user may type, and the message that answers it. */
+const inputs: [input: string | null, message: string][] = [
   [null, 'hypervisor is missing. Start the run with, for example, {"hypervisor":"my-hypervisor"}'],
   ['"node-1"', 'hypervisor is missing'],
   ['{}', 'hypervisor is missing'],
@@ -55,14 +55,14 @@ test(
   'wrong JSON: the run fails with every problem, and there is no Eviction',
   async () => {
     const fromMs = labClock().now();
-    for (const [index, [input, words]] of inputs.entries()) {
+    for (const [index, [input, message]] of inputs.entries()) {
       const workflowId = `bad-input-${index}`;
       const args = input === null ? [] : [JSON.parse(input) as unknown];
       await world.client.workflow.start(workflowTypes.evictHypervisor, { workflowId, taskQueue: workflowQueue, args });
       const failure = await failureOf(workflowId);
-      expect(failure).toContain(words);
+      expect(failure).toContain(message);
       // Where the input names nothing, the sentence itself says what to type.
-      if (!words.includes('is missing')) expect(failure).toContain(errors.InvalidInput.advice);
+      if (!message.includes('is missing')) expect(failure).toContain(errors.InvalidInput.advice);
     }
     expect(world.evictions.latest('node-1')).toBeNull();
     expect(await world.mutations(fromMs)).toEqual([]);
@@ -83,8 +83,8 @@ test(
       [['node-1', '--reason', 'x', '--priority', '1'], "unknown option '--priority'"],
     ];
     const ends = await Promise.all(bad.map(([args]) => world.command('evict', ...args)));
-    for (const [index, [, words]] of bad.entries())
-      expect(ends[index]).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(words) });
+    for (const [index, [, message]] of bad.entries())
+      expect(ends[index]).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(message) });
     expect(await world.command('evict', 'node-11', '--reason', 'x')).toMatchObject({
       code: 4,
       stderr: expect.stringContaining('There is no Hypervisor node-11. Nothing was started.'),
@@ -127,12 +127,12 @@ test(
     });
     const refused = await world.untilReason(host, 'InvalidObject');
     const { message } = refused.status?.conditions?.[0] ?? { message: '' };
-    for (const words of [
+    for (const message of [
       'drover.dev/parallelism: `many` is no whole number from 1 to 64',
       'drover.dev/deadline: `soon` is no RFC 3339 time',
       'drover.dev/eviction-cause: `mood` is unknown; known are admin',
     ])
-      expect(message).toContain(words);
+      expect(message).toContain(message);
     expect(message).toContain(errors.InvalidObject.advice);
     expect(await world.untilClosed(host)).toMatchObject({ status: 'FAILED' });
     expect(await world.mutations(fromMs, { servers, hosts: [host] })).toEqual([]);
@@ -154,9 +154,9 @@ test(
   async () => {
     const fromMs = labClock().now();
     await world.createEviction('node-99');
-    await world.setFacts({ 'node-88': {} });
-    const told = await world.command('evict', 'node-88', '--reason', 'no nova-compute', '--wait');
-    expect(told).toMatchObject({ code: 1, stdout: expect.stringContaining('node-88') });
+    await world.reportAgents({ 'node-88': {} });
+    const result = await world.command('evict', 'node-88', '--reason', 'no nova-compute', '--wait');
+    expect(result).toMatchObject({ code: 1, stdout: expect.stringContaining('node-88') });
     for (const host of ['node-99', 'node-88']) {
       const refused = await world.untilReason(host, 'HostNotFound');
       expect(refused.status?.conditions?.[0]).toMatchObject({
@@ -192,7 +192,7 @@ test(
 );
 
 test(
-  'H1: a user without the role never makes a host look empty; and another one',
+  'H1: a user without the role never makes a host appear empty; and another one',
   async () => {
     const host = await world.freshHost('node-3');
     const servers = await world.seedMany(host, 2);
@@ -209,7 +209,7 @@ test(
   limitMs,
 );
 
-/** By a person, a script or another program: none of it may fail the run's task, which would be tried for ever. */
+/** By a user, a script or another program: none of it may fail the run's task, which would be retried for ever. */
 const nonsense: [signal: string, input: string][] = [
   ['allowanceGranted', 'null'],
   ['allowanceGranted', '{"sequence": 1e9, "allowance": "all"}'],
@@ -222,8 +222,8 @@ const nonsense: [signal: string, input: string][] = [
   ['noSuchSignal', '{}'],
 ];
 
-/** Runs that are not for people, and what they say. */
-const astray: [type: string, id: string, inputs: string[], words: string][] = [
+/** Runs that users must not start, and their errors. */
+const astray: [type: string, id: string, inputs: string[], message: string][] = [
   ['migrateInstance', 'migration/by-hand', [], 'start that one'],
   ['migrateInstance', 'migration/by-hand', ['{"instance": "vm-1"}'], 'start that one'],
   ['evictHypervisor', 'eviction/by-hand', [], 'hypervisor is missing'],
@@ -239,7 +239,7 @@ const astray: [type: string, id: string, inputs: string[], words: string][] = [
 ];
 
 test(
-  'nonsense by signal leaves a run as it was, and what nobody should start by hand says so',
+  'an invalid signal leaves a run as it was, and a run that users must not start says so',
   async () => {
     const host = await world.freshHost('node-4', { seconds: 5 });
     await world.seedMany(host, 1);
@@ -256,10 +256,10 @@ test(
       (events ?? []).flatMap(({ workflowTaskFailedEventAttributes: task }) => task?.failure?.message ?? []),
     ).toEqual([]);
 
-    for (const [type, workflowId, inputs, words] of astray) {
+    for (const [type, workflowId, inputs, message] of astray) {
       const args = inputs.map((input) => JSON.parse(input) as unknown);
       await world.client.workflow.start(type, { workflowId, taskQueue: workflowQueue, args });
-      expect(await failureOf(workflowId)).toContain(words);
+      expect(await failureOf(workflowId)).toContain(message);
     }
   },
   limitMs,

@@ -53,8 +53,11 @@ test.concurrent(
   () =>
     world.onFreshHost(async (host) => {
       const motion = await beginEviction(world, host);
-      const told = await world.command('cancel', host);
-      expect(told).toMatchObject({ code: 0, stdout: 'Stopping. 1 in flight may finish; the host is left disabled.\n' });
+      const result = await world.command('cancel', host);
+      expect(result).toMatchObject({
+        code: 0,
+        stdout: 'Stopping. 1 in flight may finish; the host is left disabled.\n',
+      });
       await expectToEndStopped(world, motion);
       expect(await world.command('cancel', host)).toMatchObject({
         code: 4,
@@ -70,8 +73,8 @@ test.concurrent(
   () =>
     world.onFreshHost(async (host) => {
       const motion = await beginEviction(world, host);
-      const told = await world.command('cancel', host, '--abort', '--re-enable');
-      expect(told).toMatchObject({
+      const result = await world.command('cancel', host, '--abort', '--re-enable');
+      expect(result).toMatchObject({
         code: 0,
         stdout: 'Stopping. 1 in flight are aborted; the host is enabled again if drover disabled it.\n',
       });

@@ -44,8 +44,10 @@ const states = ({ instances }: EvictionProgress): Record<string, string> =>
 const untilStates = (host: string, wanted: Record<string, string>): Promise<EvictionProgress> =>
   until(`${host} to be ${JSON.stringify(wanted)}`, 120_000, async () => {
     const progress = await world.progress(host);
-    const seen = states(progress);
-    return Object.entries(wanted).every(([name, state]) => seen[name] === state) ? progress : JSON.stringify(seen);
+    const observed = states(progress);
+    return Object.entries(wanted).every(([name, state]) => observed[name] === state)
+      ? progress
+      : JSON.stringify(observed);
   });
 
 test.concurrent(
@@ -96,9 +98,9 @@ test.concurrent(
         code: 5,
         stderr: expect.stringContaining(`${first.name} has left the host already.`),
       });
-      expect(await world.command('retry', host, 'nobody')).toMatchObject({
+      expect(await world.command('retry', host, 'unknown')).toMatchObject({
         code: 5,
-        stderr: expect.stringContaining('No server nobody belongs to this eviction.'),
+        stderr: expect.stringContaining('No server unknown belongs to this eviction.'),
       });
       expect(await world.command('accept', host, 'NoTargets')).toMatchObject({
         code: 5,
@@ -147,8 +149,8 @@ test.concurrent(
       await act(world.session, locked.id, { lock: null });
       const fromMs = labClock().now();
       const obstacle = `InstanceLocked/${locked.id}`;
-      const told = await world.command('evict', host, '--reason', 'test of obstacles', '--wait');
-      expect(told).toMatchObject({ code: 1 });
+      const result = await world.command('evict', host, '--reason', 'test of obstacles', '--wait');
+      expect(result).toMatchObject({ code: 1 });
       const refused = await world.untilReason(host, 'PreflightFailed');
       expect(refused.status?.conditions?.find(({ type }) => type === 'PreflightChecksSucceeded')).toMatchObject({
         status: 'False',

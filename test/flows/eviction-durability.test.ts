@@ -6,7 +6,7 @@ import { killKubeApiserver, restartKubeApiserver } from '../../lab/parts/kuberne
 import { killTemporal, restartTemporal } from '../../lab/parts/temporal-faults.ts';
 import type { Server } from '../../lab/openstack/seed.ts';
 import { checkInvariants } from '../invariants.ts';
-import { migrationStatuses } from './eviction-facts.ts';
+import { migrationStatuses } from './eviction-observations.ts';
 import { beginMoves, expectMovedOnce } from './interrupted-eviction.ts';
 import { until } from './until.ts';
 import type { World } from './world.ts';
@@ -14,7 +14,7 @@ import { limitMs } from './world-base.ts';
 import { openWorld } from './world.ts';
 
 /**
- * What dies in the middle of an eviction costs time and nothing else. One after another: what is killed is everybody's. Runs that are
+ * What dies in the middle of an eviction costs time and nothing else. One after another: what is killed is shared. Runs that are
  * terminated are in `eviction-recovery.test.ts`, bad answers of Nova in `eviction-answers.test.ts`.
  */
 
@@ -26,28 +26,28 @@ beforeAll(async () => {
 afterAll(() => world.close(), limitMs);
 afterEach(() => checkInvariants(world), 60_000);
 
-/** Kills and starts again, and tells how long nothing that the eviction does was seen. */
+/** Kills and starts again, and reports how long the eviction made no progress. */
 async function figures(
   what: string,
   host: string,
   servers: readonly Server[],
-  strike: () => Promise<unknown>,
+  inject: () => Promise<unknown>,
   heal: () => Promise<unknown>,
 ): Promise<void> {
   const killedMs = Date.now();
-  await strike();
+  await inject();
   await heal();
   const progressMs = await until('drover to ask Nova for the next migration', 120_000, async () => {
     const [next] = (await world.mutations(killedMs, { servers })).filter(({ action }) => action === 'os-migrateLive');
     return next === undefined ? 'nothing yet' : next.timeMs;
   });
-  const toldMs = await until('the Eviction to tell more', 120_000, () => {
+  const publishedMs = await until('the status of the Eviction to change', 120_000, () => {
     const moved = findCondition(world.evictions.latest(host)?.status?.conditions, 'Evicting')?.message ?? '';
     return /^[1-9]/u.test(moved) ? Date.now() : moved;
   });
   const seconds = (ms: number): string => ((ms - killedMs) / 1_000).toFixed(1);
   console.info(
-    `kill -9 of ${what}: next migration asked for after ${seconds(progressMs)} s, told in the Eviction after at most ${seconds(toldMs)} s`,
+    `kill -9 of ${what}: next migration asked for after ${seconds(progressMs)} s, in the status of the Eviction after at most ${seconds(publishedMs)} s`,
   );
 }
 

@@ -12,7 +12,7 @@ import {
   migrationStatuses,
   parallelism,
   reasonsOf,
-} from './eviction-facts.ts';
+} from './eviction-observations.ts';
 import { openHostPool } from './host-pool.ts';
 import { ensureTpmFlavor, tpmTraits } from './tpm-flavor.ts';
 import { until } from './until.ts';
@@ -20,7 +20,7 @@ import type { World } from './world.ts';
 import { limitMs } from './world-base.ts';
 import { openWorld } from './world.ts';
 
-/** Hazards of the replaced operator (docs/compatibility.md#hazards), each with the scene in which it failed. */
+/** Hazards of the replaced operator (docs/compatibility.md#hazards), each with the situation in which it failed. */
 
 let world: World;
 const pool = openHostPool(() => world, ['node-1', 'node-2', 'node-3', 'node-4']);
@@ -76,7 +76,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'H4: what is locked or refused at once is named and holds up nobody',
+  'H4: a server that is locked or refused is named and does not delay the others',
   () =>
     pool.with({ traits: tpmTraits }, async (host) => {
       await world.fleet.change('node-6', { traits: tpmTraits });
@@ -103,10 +103,10 @@ test.concurrent(
         reason: 'Failed',
         message: expect.stringContaining(refused!.id),
       });
-      const asked = (await world.mutations(world.sinceMs, { servers: [refused!] })).filter(
+      const requests = (await world.mutations(world.sinceMs, { servers: [refused!] })).filter(
         ({ action }) => action === 'os-migrateLive',
       );
-      expect(asked.length).toBe(1);
+      expect(requests.length).toBe(1);
     }),
   limitMs,
 );
@@ -135,7 +135,7 @@ test.concurrent(
         expect(await migrationStatuses(world, server)).toEqual([]);
         expect(messageOf(eviction)).toContain(server.name);
       }
-      // Somebody else's resize: neither confirmed nor moved, and named.
+      // Another user's resize: neither confirmed nor moved, and named.
       expect(await getServer(world.session, resized!.id)).toMatchObject({ status: 'VERIFY_RESIZE' });
       expect(await migrationStatuses(world, resized!)).toEqual(['finished']);
       expect(allMessages(eviction)).toContain(resized!.name);
@@ -147,7 +147,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'H6: a refusal after the 202 is tried a bounded number of times and told in Nova’s words',
+  'H6: a refusal after the 202 is retried a bounded number of times and reported with Nova’s message',
   () =>
     pool.with({ traits: ['CUSTOM_LAB'] }, async (host) => {
       const [noHost, destination, source, fine] = await world.seed([
@@ -207,15 +207,15 @@ test.concurrent(
 );
 
 test.concurrent(
-  'H7: with consent, Nova is told to finish what hangs again',
+  'H7: with consent, a migration that hangs again is forced to complete',
   () =>
     pool.with({}, async (host) => {
       const [always] = await world.seed([{ name: `${host}-hangs`, host, migrate: 'hang' }]);
       await world.createEviction(host, { annotations: agreed({ consent: 'force-complete' }) });
       await world.untilReason(host, 'Succeeded');
       expect(await migrationStatuses(world, always!)).toEqual(['cancelled', 'completed']);
-      const asked = await world.mutations(world.sinceMs, { servers: [always!] });
-      expect(asked.map(({ action, method }) => action ?? method)).toEqual([
+      const requests = await world.mutations(world.sinceMs, { servers: [always!] });
+      expect(requests.map(({ action, method }) => action ?? method)).toEqual([
         'os-migrateLive',
         'DELETE',
         'os-migrateLive',
@@ -322,7 +322,7 @@ async function intrude(host: string): Promise<string> {
 }
 
 test.concurrent(
-  'H11: a host that somebody enables in mid-eviction is disabled again, and what landed on it meanwhile is moved',
+  'H11: a host that another user enables in mid-eviction is disabled again, and what landed on it meanwhile is moved',
   () =>
     pool.with({ seconds: 8 }, async (host) => {
       await world.seedMany(host, 2);

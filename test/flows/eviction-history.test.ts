@@ -6,7 +6,7 @@ import type { Cost } from '../budgets/cost.ts';
 import { costOf, excesses } from '../budgets/cost.ts';
 import { checkInvariants } from '../invariants.ts';
 import type { World } from './world.ts';
-import { migrationStatuses } from './eviction-facts.ts';
+import { migrationStatuses } from './eviction-observations.ts';
 import { limitMs, quickSettings } from './world-base.ts';
 import { openWorld } from './world.ts';
 
@@ -14,7 +14,7 @@ import { openWorld } from './world.ts';
 
 let world: World;
 
-const inWords = ({ events, activityCalls, calls }: Cost): string =>
+const describeCost = ({ events, activityCalls, calls }: Cost): string =>
   `${events} events, ${activityCalls} activity calls, ${Array.from(calls ?? [], ([system, count]) => `${count} of ${system}`).join(' and ')}`;
 
 beforeAll(async () => {
@@ -50,9 +50,9 @@ async function evict(host: string, guests: readonly Pick<InstanceSpec, 'migrate'
   console.info(
     [
       `${servers.length} servers in ${(tookMs / 1_000).toFixed(0)} s`,
-      `parent ${inWords(parent)}`,
-      ...children.map((child, index) => `child ${index + 1} ${inWords(child)}`),
-      `allowance ${inWords(allowance)}`,
+      `parent ${describeCost(parent)}`,
+      ...children.map((child, index) => `child ${index + 1} ${describeCost(child)}`),
+      `allowance ${describeCost(allowance)}`,
     ].join('\n'),
   );
   return { servers, parent, children, allowance };

@@ -4,13 +4,13 @@ import type { MigrationEvent } from '../../lab/openstack/journal.ts';
 import { readMigrationEvents } from '../../lab/openstack/journal.ts';
 import { liveMigrate } from '../../lab/openstack/migrations.ts';
 import { checkInvariants } from '../invariants.ts';
-import { messageOf, migrationStatuses, parallelism, untilMigrationIs } from './eviction-facts.ts';
+import { messageOf, migrationStatuses, parallelism, untilMigrationIs } from './eviction-observations.ts';
 import { until } from './until.ts';
 import type { World } from './world.ts';
 import { limitMs, quickSettings } from './world-base.ts';
 import { openWorld } from './world.ts';
 
-/** Limits across runs (docs/rules.md#allowances), by what Nova's own journal shows. One after another: the region is everybody's. */
+/** Limits across runs (docs/rules.md#allowances), by what Nova's own journal shows. One after another: the region is shared. */
 
 let world: World;
 const limit = 3;
@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 afterEach(() => checkInvariants(world), 60_000);
 
-/** A cold one that waits for its confirmation (`finished`) or is being confirmed copies nothing any more, and nobody's share holds it. */
+/** A cold one that waits for its confirmation (`finished`) or is being confirmed copies nothing any more, and is in no run's allowance. */
 const copiesNothing = new Set(['completed', 'finished', 'confirming', 'confirmed', 'error', 'failed', 'cancelled']);
 const journal = (fromMs: number): MigrationEvent[] => readMigrationEvents(world.session.handle, fromMs);
 
@@ -56,14 +56,14 @@ async function fill(
 }
 
 test(
-  'four evictions share three migrations: never more, everybody has turns, and each keeps to its own parallelism',
+  'four evictions share three migrations: never more, each gets its share, and each keeps to its own parallelism',
   async () => {
     await fill({ 'node-1': 4, 'node-2': 4, 'node-3': 4, 'node-4': 4 }, 1);
     const fromMs = labClock().now();
-    const asked = { 'node-1': 1, 'node-2': 2, 'node-3': 3, 'node-4': 3 };
+    const requested = { 'node-1': 1, 'node-2': 2, 'node-3': 3, 'node-4': 3 };
     await Promise.all(
       sources.map((host) =>
-        world.createEviction(host, host === 'node-1' ? {} : { annotations: parallelism(asked[host]) }),
+        world.createEviction(host, host === 'node-1' ? {} : { annotations: parallelism(requested[host]) }),
       ),
     );
     for (const host of sources)
@@ -75,8 +75,8 @@ test(
     expect(most).toBeLessThanOrEqual(limit);
     expect(most).toBe(limit);
     for (const host of sources)
-      expect(mostAtOnce(events, ({ source }) => source === host)).toBeLessThanOrEqual(asked[host]);
-    // Nobody waits for another to end.
+      expect(mostAtOnce(events, ({ source }) => source === host)).toBeLessThanOrEqual(requested[host]);
+    // None waits for another to end.
     const lastOf = new Map(events.map(({ source, timeMs }) => [source, timeMs]));
     const firstToEnd = Math.min(...lastOf.values());
     expect(new Set(events.filter(({ timeMs }) => timeMs < firstToEnd).map(({ source }) => source))).toEqual(
@@ -124,7 +124,7 @@ test(
 );
 
 test(
-  'the run that shares out is terminated: the next report makes it again, and the limit holds',
+  'the allocator is terminated: the next report starts it again, and the limit holds',
   async () => {
     await fill({ 'node-3': 6, 'node-4': 6 }, 1.5);
     const fromMs = labClock().now();
@@ -142,7 +142,7 @@ test(
     const id = migrationAllowanceId('RegionOne');
     const { runId } = await world.client.workflow.getHandle(id).describe();
     await world.client.workflow.getHandle(id).terminate('by the test');
-    await until('another to share out', 60_000, async () => {
+    await until('another allocator', 60_000, async () => {
       const now = await world.client.workflow.getHandle(id).describe();
       return now.runId !== runId || now.status.name;
     });

@@ -4,10 +4,10 @@ import type { ObjectLog } from './object-log.ts';
 
 /** The Evictions of an {@link ObjectLog}. */
 export interface EvictionLog {
-  /** By name, as last told of; null when deleted or never seen. */
+  /** By name, as last received; null when deleted or never received. */
   latest(name: string): Eviction | null;
   /**
-   * What was told of the Eviction of that name, in order; of the newest, where there were several one after the other.
+   * The watch events of the Eviction of that name, in order; of the newest, where there were several one after the other.
    */
   of(name: string): Eviction[];
   /** How many there were, by their uids. */

@@ -14,7 +14,7 @@ beforeAll(async () => {
 }, limitMs);
 afterAll(() => world.close(), limitMs);
 
-/** One after the other: each changes what holds for everybody. */
+/** One after the other: each changes shared settings. */
 test(
   'observe by annotation: a plan, and not one change',
   async () => {

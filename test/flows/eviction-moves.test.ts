@@ -16,7 +16,7 @@ import {
   parallelism,
   reasonsOf,
   untilMigrationIs,
-} from './eviction-facts.ts';
+} from './eviction-observations.ts';
 import { openHostPool } from './host-pool.ts';
 import { until } from './until.ts';
 import type { World } from './world.ts';
@@ -92,7 +92,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'servers that are deleted before their turn, or being deleted when the eviction starts, are gone and count as such',
+  'servers that are deleted before they are moved, or being deleted when the eviction starts, are gone and count as such',
   () =>
     pool.with({ destroySeconds: 2 }, async (host) => {
       const [dying, moving, pending, other] = await world.seed([
@@ -259,7 +259,7 @@ afterAll(async () => {
 }, 120_000);
 
 test(
-  'a server that is deleted on its way is gone, and what Nova leaves of it on the host is named until somebody clears it',
+  'a server that is deleted on its way is gone, and what Nova leaves of it on the host is named until a user clears it',
   () =>
     pool.with({}, async (host) => {
       const [doomed, other] = await world.seed([

@@ -14,7 +14,7 @@ export async function expectProblem(world: World, host: string, code: ErrorCode,
   expect(await world.progress(host)).toMatchObject({ waitingFor: advice, nextWakeUp: expect.any(String) });
 }
 
-/** When it is cured, it goes on: at once, because somebody says so, unless it has come to its end before. */
+/** When it is cured, it goes on: at once, because a user retries it, unless it has ended before. */
 export async function expectCured(world: World, ...hosts: string[]): Promise<void> {
   const stdout = expect.stringMatching(/Trying again: |not waiting to try again|is tried again/u) as string;
   for (const host of hosts) expect(await world.command('retry', host)).toMatchObject({ code: 0, stdout });

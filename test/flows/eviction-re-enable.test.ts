@@ -4,13 +4,13 @@ import type { EvictionResult } from '../../contracts/eviction/eviction.ts';
 import { evictionId } from '../../contracts/ids.ts';
 import { labClock } from '../../lab/clock.ts';
 import { checkInvariants } from '../invariants.ts';
-import { cause, hostOf, messageOf, parallelism, reasonsOf } from './eviction-facts.ts';
+import { cause, hostOf, messageOf, parallelism, reasonsOf } from './eviction-observations.ts';
 import { openHostPool } from './host-pool.ts';
 import type { World } from './world.ts';
 import { limitMs, quickSettings } from './world-base.ts';
 import { openWorld } from './world.ts';
 
-/** Causes (docs/charts/eviction.md#causes): who is enabled again, when, and what each makes of obstacles. */
+/** Causes (docs/charts/eviction.md#causes): which hosts are enabled again, when, and how each handles obstacles. */
 
 let world: World;
 const pool = openHostPool(() => world, ['node-1', 'node-2', 'node-3', 'node-4']);
@@ -67,7 +67,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  're-enable: true leaves what somebody else disabled before',
+  're-enable: true leaves a host that another user had disabled before',
   () =>
     pool.with({}, async (host) => {
       await world.seedMany(host, 1);
@@ -85,7 +85,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  're-enable: true leaves what somebody else took over in the middle',
+  're-enable: true leaves a host that another user has taken over meanwhile',
   () =>
     pool.with({ seconds: 2 }, async (host) => {
       await world.seedMany(host, 2);
@@ -150,7 +150,7 @@ test.concurrent(
       await world.createEviction(host, { annotations: { ...cause('rolling-update'), ...parallelism(2) } });
       const waiting = await world.untilReason(host, 'WaitingForNode', { type: 'HypervisorReEnabled' });
       expect(reEnabled(waiting)).toMatchObject({ status: 'Unknown', message: expect.stringContaining(host) });
-      // Who asks whether the host is empty has the answer already.
+      // The status has the answer to whether the host is empty already.
       expect(findCondition(waiting.status?.conditions, 'Evicting')).toMatchObject({
         status: 'False',
         reason: 'Succeeded',

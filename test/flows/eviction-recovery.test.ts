@@ -2,7 +2,7 @@ import { evictionId, migrationId } from '../../contracts/ids.ts';
 import { labClock } from '../../lab/clock.ts';
 import { readMigrationEvents } from '../../lab/openstack/journal.ts';
 import { checkInvariants } from '../invariants.ts';
-import { migrationStatuses, parallelism, untilMigrationIs } from './eviction-facts.ts';
+import { migrationStatuses, parallelism, untilMigrationIs } from './eviction-observations.ts';
 import { beginMoves, expectMovedOnce, inProgress } from './interrupted-eviction.ts';
 import { until } from './until.ts';
 import type { World } from './world.ts';
@@ -37,7 +37,7 @@ test(
       60_000,
       () => inProgress(world, 'node-1') === 0 || `${inProgress(world, 'node-1')}`,
     );
-    await until('Temporal to give up on those who waited', 60_000, async () => {
+    await until('the pending polls to time out', 60_000, async () => {
       const runs = await Promise.all(
         [...moving].map((id) => world.client.workflow.getHandle(migrationId(id)).describe()),
       );
@@ -78,10 +78,10 @@ test(
     await world.annotate(host, { 'drover.dev/retry': 'again' });
     await expectMovedOnce(world, host, servers);
     expect(await migrationStatuses(world, moving)).toEqual(['completed']);
-    const asked = (await world.mutations(world.sinceMs, { servers: [moving] })).map(
+    const requests = (await world.mutations(world.sinceMs, { servers: [moving] })).map(
       ({ action, method }) => action ?? method,
     );
-    expect(asked).toEqual(['os-migrateLive']);
+    expect(requests).toEqual(['os-migrateLive']);
   },
   limitMs,
 );

@@ -149,8 +149,8 @@ test.concurrent(
   'drover evict',
   async () => {
     const servers = await fill('node-2');
-    const told = await world.command('evict', 'node-2', '--reason', reason, '--parallelism', '4', '--wait');
-    expect(told).toMatchObject({ code: 0, stdout: expect.stringContaining('4 of 4 servers have left node-2') });
+    const result = await world.command('evict', 'node-2', '--reason', reason, '--parallelism', '4', '--wait');
+    expect(result).toMatchObject({ code: 0, stdout: expect.stringContaining('4 of 4 servers have left node-2') });
     expect(await outcomeOf('node-2', servers)).toEqual(expected);
     await checkInvariants(world, ['node-2']);
     expect((await world.getEviction('node-2'))?.metadata.annotations).toMatchObject({
@@ -188,7 +188,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'plain JSON through temporal, and a second Eviction that waits its turn',
+  'plain JSON through temporal, and a second Eviction that waits for the first',
   async () => {
     const servers = await fill('node-4');
     const started = await world.tool(
@@ -206,7 +206,7 @@ test.concurrent(
     );
     expect(started).toMatchObject({ code: 0 });
     await world.untilReason('node-4', 'Running');
-    await world.createEviction('node-4', { name: 'node-4-again', reason: 'the same wish, of somebody else' });
+    await world.createEviction('node-4', { name: 'node-4-again', reason: 'the same, by another user' });
     const waiting = await world.untilReason('node-4-again', 'AlreadyRunning');
     expect(waiting.status?.conditions).toEqual([
       expect.objectContaining({
@@ -256,9 +256,9 @@ test(
 
     expect(await signal('pause', '{"by": "jane"}')).toMatchObject({ code: 0 });
     await world.untilReason(host, 'Paused');
-    // Nobody answers a signal: what makes no sense changes nothing.
+    // A signal has no answer: an invalid one changes nothing.
     expect(await signal('setParallelism', '"many"')).toMatchObject({ code: 0 });
-    expect(await signal('skipInstance', '{"instance": "nobody"}')).toMatchObject({ code: 0 });
+    expect(await signal('skipInstance', '{"instance": "unknown"}')).toMatchObject({ code: 0 });
     const query = await world.tool('tctl', 'workflow', 'query', '-w', id, '--query_type', 'progress');
     expect(query).toMatchObject({ code: 0 });
     const [shown] = JSON.parse(query.stdout.slice(query.stdout.indexOf('['))) as [EvictionProgress];

@@ -1,6 +1,6 @@
 import { evictionId } from '../../contracts/ids.ts';
 import { labClock } from '../../lab/clock.ts';
-import { messageOf } from './eviction-facts.ts';
+import { messageOf } from './eviction-observations.ts';
 import { beginEviction, expectToEndStopped, expectToGoOn, expectToStay, patientSettings } from './stopped-eviction.ts';
 import type { World } from './world.ts';
 import { limitMs } from './world-base.ts';
@@ -63,8 +63,8 @@ test.concurrent(
       const terminate = ['workflow', 'terminate', '-w', evictionId(host), '--reason', 'wrong host'];
       expect(await world.tool('temporal', ...terminate)).toMatchObject({ code: 0 });
       const eviction = await world.untilReason(host, 'Stopped');
-      const said = new RegExp(`^Run ${runId} was terminated by .+ \\(wrong host\\), .*drover retry ${host}`, 'u');
-      expect(messageOf(eviction)).toMatch(said);
+      const terminated = new RegExp(`^Run ${runId} was terminated by .+ \\(wrong host\\), .*drover retry ${host}`, 'u');
+      expect(messageOf(eviction)).toMatch(terminated);
       await expectToStay(world, motion);
       expect(await world.mutations(world.sinceMs, { servers: motion.pending })).toEqual([]);
       await expectToGoOn(world, motion);
@@ -84,26 +84,26 @@ const execute = (type: string, id: string): string[] => [
 ];
 
 test(
-  'wrong JSON by tctl: the run fails with every problem; who waits at a terminal reads it there',
+  'wrong JSON by tctl: the run fails with every problem, which the terminal shows',
   async () => {
     const fromMs = labClock().now();
     const before = world.evictions.latest('node-1');
     const start = ['workflow', 'start', '--taskqueue', 'drover', '--workflow_type', 'evictHypervisor', '--workflow_id'];
     const twofold = { hypervisor: 'node-1', reason: 'x', parallelism: 0, cause: 'mood' };
-    const wrong: [id: string, input: string[], words: string][] = [
+    const wrong: [id: string, input: string[], message: string][] = [
       ['nothing', [], 'hypervisor is missing'],
       ['two', ['--input', JSON.stringify(twofold)], '; parallelism: must be'],
     ];
-    for (const [id, input, words] of wrong) {
+    for (const [id, input, message] of wrong) {
       expect(await world.tool('tctl', ...start, id, ...input)).toMatchObject({ code: 0 });
       await expect(world.client.workflow.getHandle(id).result()).rejects.toMatchObject({
-        cause: { message: expect.stringContaining(words) },
+        cause: { message: expect.stringContaining(message) },
       });
     }
     const unreasoned = JSON.stringify({ hypervisor: 'node-1', reason: '' });
-    const told = await world.tool('temporal', ...execute('evictHypervisor', 'told'), '--input', unreasoned);
-    expect(told.code).not.toBe(0);
-    expect(told.stdout + told.stderr).toContain('reason: must not be empty');
+    const result = await world.tool('temporal', ...execute('evictHypervisor', 'unreasoned'), '--input', unreasoned);
+    expect(result.code).not.toBe(0);
+    expect(result.stdout + result.stderr).toContain('reason: must not be empty');
     expect(world.evictions.latest('node-1')?.metadata.uid).toBe(before?.metadata.uid);
     expect(await world.mutations(fromMs)).toEqual([]);
   },
@@ -111,7 +111,7 @@ test(
 );
 
 test(
-  'nonsense by temporal leaves a run as it was, and what nobody should start by hand says so',
+  'invalid input by temporal leaves a run as it was, and a run that users must not start says so',
   () =>
     world.onFreshHost(async (host) => {
       const motion = await beginEviction(world, host);
@@ -125,10 +125,10 @@ test(
       await world.untilReason(host, 'Succeeded');
       expect(await world.untilClosed(host)).toMatchObject({ status: 'COMPLETED' });
       const astray = execute('migrateInstance', 'migration/by-hand');
-      const told = await world.tool('temporal', ...astray, '--input', '{"instance": "vm-1"}');
-      expect({ code: told.code, said: told.stdout + told.stderr }).toMatchObject({
+      const result = await world.tool('temporal', ...astray, '--input', '{"instance": "vm-1"}');
+      expect({ code: result.code, terminated: result.stdout + result.stderr }).toMatchObject({
         code: 1,
-        said: expect.stringContaining('start that one'),
+        terminated: expect.stringContaining('start that one'),
       });
     }),
   limitMs,

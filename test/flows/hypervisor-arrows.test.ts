@@ -6,16 +6,16 @@ import { annotations, hypervisorAnnotations, hypervisorId, nodeMetadata, workflo
 import { labClock } from '../../lab/clock.ts';
 import { createAggregate, findResourceProvider, findService, listServices } from '../../lab/openstack/hosts.ts';
 import { checkInvariants } from '../invariants.ts';
-import type { HypervisorScene } from './hypervisor-scene.ts';
-import { lifecycleSettings, listAggregates, openHypervisorScene } from './hypervisor-scene.ts';
+import type { HypervisorFixture } from './hypervisor-fixture.ts';
+import { lifecycleSettings, listAggregates, openHypervisorFixture } from './hypervisor-fixture.ts';
 import { until } from './until.ts';
 import type { World } from './world.ts';
 import { limitMs } from './world-base.ts';
 import { openWorld } from './world.ts';
 
 /**
- * The arrows of the lifecycle's diagram that no other flow goes along, each by what really causes it: objects, Nova, a person. docs/testing.md
- * lists all of them with their tests. The bridge tells the runs.
+ * The arrows of the lifecycle's diagram that no other flow goes along, each by its real cause: objects, Nova, a user. docs/testing.md
+ * lists all of them with their tests. The bridge signals the runs.
  */
 
 const zone = 'az-arrows';
@@ -25,11 +25,11 @@ const [updated, drifting, terminating, maintained] = ['node-1', 'node-2', 'node-
 const hosts = [updated, drifting, terminating, maintained];
 
 let world: World;
-let scene: HypervisorScene;
+let fixture: HypervisorFixture;
 
 beforeAll(async () => {
   world = await openWorld({ settings: lifecycleSettings({ hypervisor: { driftMs: 2_000 } }), ownLab: true });
-  scene = await openHypervisorScene(world, { zone, aggregates: ['fast'], hosts });
+  fixture = await openHypervisorFixture(world, { zone, aggregates: ['fast'], hosts });
 }, limitMs);
 afterAll(() => world.close(), limitMs);
 afterEach(() => checkInvariants(world), 60_000);
@@ -38,11 +38,11 @@ const conditionOf = (hypervisor: Hypervisor | null, type: string) =>
   findCondition(hypervisor?.status?.conditions, type);
 const evictionOf = (host: string) => world.getEviction(host);
 const untilEmpty = (host: string): Promise<Hypervisor> =>
-  scene.untilCondition(host, hypervisorConditions.evicting, 'Succeeded');
+  fixture.untilCondition(host, hypervisorConditions.evicting, 'Succeeded');
 /** Of the last runs of that type, completed ones. */
 const runsOf = async (query: string): Promise<number> =>
   (await world.client.workflow.count(`${query} AND ExecutionStatus = "Completed"`)).count;
-const looksForDrift = (): Promise<number> => runsOf(`WorkflowType = "${workflowTypes.findDrift}"`);
+const driftRuns = (): Promise<number> => runsOf(`WorkflowType = "${workflowTypes.findDrift}"`);
 const ofProvider = async <Part>(host: string, part: string): Promise<Part> =>
   world.session.placement<Part>(
     'GET',
@@ -56,12 +56,12 @@ test(
   async () => {
     await Promise.all(
       hosts.map((host) =>
-        scene.applyNode(host, { aggregates: ['fast'], ...(host === drifting && { customTraits: [trait] }) }),
+        fixture.applyNode(host, { aggregates: ['fast'], ...(host === drifting && { customTraits: [trait] }) }),
       ),
     );
-    await Promise.all(hosts.map((host) => scene.reportNode(host)));
+    await Promise.all(hosts.map((host) => fixture.reportNode(host)));
     for (const host of hosts) {
-      const hypervisor = await scene.untilState(host, 'Active');
+      const hypervisor = await fixture.untilState(host, 'Active');
       expect(conditionOf(hypervisor, hypervisorConditions.traitsUpdated)).toMatchObject({
         status: 'True',
         reason: 'Succeeded',
@@ -70,21 +70,21 @@ test(
         status: 'False',
         reason: 'Succeeded',
       });
-      expect(await scene.aggregatesOf(host)).toEqual([zone, 'fast'].toSorted());
-      await scene.reportAgent(host);
+      expect(await fixture.aggregatesOf(host)).toEqual([zone, 'fast'].toSorted());
+      await fixture.reportAgent(host);
     }
   },
   limitMs,
 );
 
 test(
-  'Active → Evicting → Maintenance → Active, by Gardener: a rolling update begins with cordon and mark, and ends with a new boot id',
+  'Active → Evicting → Maintenance → Active, by Gardener: a rolling update begins with cordon and label, and ends with a new boot id',
   async () => {
     const [guest] = await world.seed([{ name: 'on-updated', host: updated }]);
-    // A cordon alone is a person's.
-    await scene.changeNode(updated, { spec: { unschedulable: true } });
-    await scene.changeNode(updated, { metadata: { labels: { [nodeMetadata.selectedForUpdate]: 'true' } } });
-    const empty = await scene.untilCondition(
+    // A cordon alone is a user's.
+    await fixture.changeNode(updated, { spec: { unschedulable: true } });
+    await fixture.changeNode(updated, { metadata: { labels: { [nodeMarks.selectedForUpdate]: 'true' } } });
+    const empty = await fixture.untilCondition(
       updated,
       hypervisorConditions.lifecycle,
       'Maintenance',
@@ -101,13 +101,13 @@ test(
     expect((await world.serversOn(updated)).map(({ id }) => id)).not.toContain(guest?.id);
 
     // It reboots, comes back Ready, and is opened again.
-    await scene.reportNode(updated, { ready: 'Unknown' });
-    await scene.reportNode(updated, { bootId: 'boot-2' });
-    await scene.changeNode(updated, {
-      metadata: { labels: { [nodeMetadata.selectedForUpdate]: null, [nodeMetadata.updateResult]: 'successful' } },
+    await fixture.reportNode(updated, { ready: 'Unknown' });
+    await fixture.reportNode(updated, { bootId: 'boot-2' });
+    await fixture.changeNode(updated, {
+      metadata: { labels: { [nodeMarks.selectedForUpdate]: null, [nodeMarks.updateResult]: 'successful' } },
       spec: { unschedulable: null },
     });
-    const back = await scene.untilState(updated, 'Active');
+    const back = await fixture.untilState(updated, 'Active');
     expect(back.spec).toMatchObject({ maintenance: '' });
     expect(back.metadata.annotations?.[hypervisorAnnotations.rollingUpdate]).toBeUndefined();
     expect(back.status).toMatchObject({ evicted: false });
@@ -119,21 +119,21 @@ test(
 test(
   'Active → Aborted → Onboarding → Active: the status is reset, the cause is named, it is mended, the status is reset again',
   async () => {
-    await scene.changeNode(updated, { metadata: { annotations: { [nodeMetadata.aggregates]: 'fast,later' } } });
-    await scene.untilCondition(updated, hypervisorConditions.aggregatesUpdated, 'Failed', /later/u);
-    await scene.untilRunClosed(updated);
-    await scene.clearCondition(updated, hypervisorConditions.onboarding);
-    const aborted = await scene.untilState(updated, 'Aborted', 'False');
+    await fixture.changeNode(updated, { metadata: { annotations: { [nodeMarks.aggregates]: 'fast,later' } } });
+    await fixture.untilCondition(updated, hypervisorConditions.aggregatesUpdated, 'Failed', /later/u);
+    await fixture.untilRunClosed(updated);
+    await fixture.clearCondition(updated, hypervisorConditions.onboarding);
+    const aborted = await fixture.untilState(updated, 'Aborted', 'False');
     expect(conditionOf(aborted, hypervisorConditions.onboarding)).toMatchObject({
       status: 'False',
       reason: 'Aborted',
       message: expect.stringContaining('aggregates not found: [later]'),
     });
     await createAggregate(world.session, { name: 'later' });
-    await scene.untilRunClosed(updated);
-    await scene.clearCondition(updated, hypervisorConditions.onboarding);
-    await scene.untilState(updated, 'Active');
-    expect(await scene.aggregatesOf(updated)).toEqual([zone, 'fast', 'later'].toSorted());
+    await fixture.untilRunClosed(updated);
+    await fixture.clearCondition(updated, hypervisorConditions.onboarding);
+    await fixture.untilState(updated, 'Active');
+    expect(await fixture.aggregatesOf(updated)).toEqual([zone, 'fast', 'later'].toSorted());
   },
   limitMs,
 );
@@ -144,37 +144,35 @@ test(
     const buildingBlock = 'kubernetes.metal.cloud.sap/bb';
     const untilSpec = (what: string, fits: (hypervisor: Hypervisor) => boolean): Promise<Hypervisor> =>
       until(what, 60_000, async () => {
-        const hypervisor = await scene.read(updated);
+        const hypervisor = await fixture.read(updated);
         return hypervisor !== null && fits(hypervisor)
           ? hypervisor
           : JSON.stringify([hypervisor?.metadata.labels, hypervisor?.spec]);
       });
-    await scene.changeNode(updated, { metadata: { labels: { [buildingBlock]: 'bb-1' } } });
+    await fixture.changeNode(updated, { metadata: { labels: { [buildingBlock]: 'bb-1' } } });
     await untilSpec('the label to be copied', ({ metadata }) => metadata.labels?.[buildingBlock] === 'bb-1');
-    await scene.changeNode(updated, {
-      metadata: { labels: { [buildingBlock]: null, [nodeMetadata.lifecycle]: null } },
-    });
+    await fixture.changeNode(updated, { metadata: { labels: { [buildingBlock]: null, [nodeMarks.lifecycle]: null } } });
     await untilSpec(
       'both to be taken back',
       ({ metadata, spec }) =>
         metadata.labels?.[buildingBlock] === undefined && spec?.lifecycleEnabled === false && !spec.skipTests,
     );
-    await scene.changeNode(updated, { metadata: { labels: { [nodeMetadata.lifecycle]: 'skip-tests' } } });
+    await fixture.changeNode(updated, { metadata: { labels: { [nodeMarks.lifecycle]: 'skip-tests' } } });
     await untilSpec(
       'the lifecycle to be driven again',
       ({ spec }) => spec?.lifecycleEnabled === true && spec.skipTests,
     );
-    await scene.untilState(updated, 'Active');
+    await fixture.untilState(updated, 'Active');
   },
   limitMs,
 );
 
 test(
-  'at rest in Maintenance, and in service: what changes in Nova and Placement behind drover’s back is noticed and repaired (H11)',
+  'reconciled in Maintenance, and in service: drift in Nova and Placement is noticed and repaired (H11)',
   async () => {
-    await scene.patchSpec(drifting, { maintenance: 'manual', maintenanceReason: 'disks' });
-    await scene.untilState(drifting, 'Maintenance');
-    await scene.untilRunClosed(drifting);
+    await fixture.patchSpec(drifting, { maintenance: 'manual', maintenanceReason: 'disks' });
+    await fixture.untilState(drifting, 'Maintenance');
+    await fixture.untilRunClosed(drifting);
 
     await world.enableService(drifting);
     await until('it to be disabled again', 60_000, async () => {
@@ -188,7 +186,7 @@ test(
     await until(
       'it to be in the aggregate again',
       60_000,
-      async () => (await scene.aggregatesOf(drifting)).includes('fast') || 'not yet',
+      async () => (await fixture.aggregatesOf(drifting)).includes('fast') || 'not yet',
     );
     const { traits, resource_provider_generation: generation } = await ofProvider<{
       traits: string[];
@@ -203,23 +201,23 @@ test(
       60_000,
       async () => (await traitsOf(drifting)).includes(trait) || 'not yet',
     );
-    await scene.untilState(drifting, 'Maintenance');
-    await scene.untilRunClosed(drifting);
+    await fixture.untilState(drifting, 'Maintenance');
+    await fixture.untilRunClosed(drifting);
 
-    // What is settled costs nothing: looks go by, and no run is started.
-    const [runs, looks] = [await runsOf(`WorkflowId = "${hypervisorId(drifting)}"`), await looksForDrift()];
-    await until('three looks to have gone by', 60_000, async () => (await looksForDrift()) >= looks + 3 || 'not yet');
+    // A reconciled object costs nothing: observations pass, and no run is started.
+    const [runs, observations] = [await runsOf(`WorkflowId = "${hypervisorId(drifting)}"`), await driftRuns()];
+    await until('three observations', 60_000, async () => (await driftRuns()) >= observations + 3 || 'not yet');
     expect(await runsOf(`WorkflowId = "${hypervisorId(drifting)}"`)).toBe(runs);
 
-    await scene.patchSpec(drifting, { maintenance: '' });
-    await scene.untilState(drifting, 'Active');
+    await fixture.patchSpec(drifting, { maintenance: '' });
+    await fixture.untilState(drifting, 'Active');
     // A stranger's disable is theirs; it is said, and so is that it is over.
     await world.disableService(drifting, 'CHG-1');
     expect(
-      conditionOf(await scene.untilState(drifting, 'Ready', 'False'), hypervisorConditions.lifecycle)?.message,
+      conditionOf(await fixture.untilState(drifting, 'Ready', 'False'), hypervisorConditions.lifecycle)?.message,
     ).toContain('CHG-1');
     await world.enableService(drifting);
-    await scene.untilState(drifting, 'Active');
+    await fixture.untilState(drifting, 'Active');
   },
   limitMs,
 );
@@ -238,14 +236,14 @@ test(
       });
     await world.fleet.change(terminating, { migrate: 'hang' });
     await world.seed([{ name: 'on-terminating', host: terminating }]);
-    await scene.reportNode(terminating, { terminatingSinceMs: sinceMs });
+    await fixture.reportNode(terminating, { terminatingSinceMs: sinceMs });
     await untilDeadline(sinceMs + 120 * minute);
-    // Held, so that it lasts as long as this test looks.
+    // Held, so that it lasts as long as this test observes it.
     await until('the eviction to be paused', 60_000, async () => {
       const { code, stderr } = await world.command('pause', terminating);
       return code === 0 || stderr;
     });
-    const late = await scene.untilCondition(
+    const late = await fixture.untilCondition(
       terminating,
       hypervisorConditions.offboarded,
       'Offboarding',
@@ -259,12 +257,12 @@ test(
     expect((await evictionOf(terminating))?.metadata.annotations).toMatchObject({ [annotations.cause]: 'termination' });
 
     const brokenMs = Math.floor(labClock().now() / second) * second;
-    await scene.reportNode(terminating, { ready: 'False', readySinceMs: brokenMs, terminatingSinceMs: sinceMs });
+    await fixture.reportNode(terminating, { ready: 'False', readySinceMs: brokenMs, terminatingSinceMs: sinceMs });
     await untilDeadline(brokenMs + 5 * minute);
 
     await world.fleet.change(terminating, { migrate: 'ok' });
-    await scene.reportNode(terminating);
-    const back = await scene.untilState(terminating, 'Active', 'True', 240_000);
+    await fixture.reportNode(terminating);
+    const back = await fixture.untilState(terminating, 'Active', 'True', 240_000);
     expect(conditionOf(back, hypervisorConditions.terminating)).toMatchObject({
       status: 'False',
       reason: 'NotTerminating',
@@ -280,31 +278,31 @@ test(
   'Active → Evicting → Maintenance → Active in mode ha: the servers of a host that lives leave it live',
   async () => {
     await world.seed([{ name: 'on-failing', host: maintained }]);
-    await scene.patchSpec(maintained, { maintenance: 'ha' });
+    await fixture.patchSpec(maintained, { maintenance: 'ha' });
     await untilEmpty(maintained);
-    expect((await scene.untilState(maintained, 'Maintenance')).status).toMatchObject({ evicted: true });
+    expect((await fixture.untilState(maintained, 'Maintenance')).status).toMatchObject({ evicted: true });
     expect((await evictionOf(maintained))?.metadata.annotations).toMatchObject({ [annotations.cause]: 'termination' });
     expect(await world.service(maintained)).toMatchObject({
       status: 'disabled',
       disabled_reason: expect.stringContaining('drover: maintenance ha'),
     });
-    await scene.patchSpec(maintained, { maintenance: '' });
-    await scene.untilState(maintained, 'Active');
+    await fixture.patchSpec(maintained, { maintenance: '' });
+    await fixture.untilState(maintained, 'Active');
   },
   limitMs,
 );
 
 test(
-  'Evicting that fails shows as failed, never as evicted (H10), until somebody has it tried again',
+  'Evicting that fails shows as failed, never as evicted (H10), until a user retries it',
   async () => {
     await world.fleet.change(maintained, { migrate: 'precheck-source' });
     await world.seed([{ name: 'stuck', host: maintained }]);
-    await scene.patchSpec(maintained, { maintenance: 'manual', maintenanceReason: 'fails' });
-    const failed = await scene.untilCondition(maintained, hypervisorConditions.evicting, 'Failed');
+    await fixture.patchSpec(maintained, { maintenance: 'manual', maintenanceReason: 'fails' });
+    const failed = await fixture.untilCondition(maintained, hypervisorConditions.evicting, 'Failed');
     expect(conditionOf(failed, hypervisorConditions.evicting)).toMatchObject({ status: 'Unknown' });
     expect(failed.status?.evicted).not.toBe(true);
     expect(
-      conditionOf(await scene.untilState(maintained, 'Evicting', 'False'), hypervisorConditions.ready),
+      conditionOf(await fixture.untilState(maintained, 'Evicting', 'False'), hypervisorConditions.ready),
     ).toMatchObject({ status: 'False', reason: 'Evicting' });
     await world.fleet.change(maintained, { migrate: 'ok' });
     await world.kubectl([
@@ -314,23 +312,23 @@ test(
       `${annotations.retry}=${new Date(labClock().now()).toISOString()}`,
       '--overwrite',
     ]);
-    expect((await scene.untilState(maintained, 'Maintenance')).status).toMatchObject({ evicted: true });
-    await scene.patchSpec(maintained, { maintenance: '' });
-    await scene.untilState(maintained, 'Active');
+    expect((await fixture.untilState(maintained, 'Maintenance')).status).toMatchObject({ evicted: true });
+    await fixture.patchSpec(maintained, { maintenance: '' });
+    await fixture.untilState(maintained, 'Active');
   },
   limitMs,
 );
 
 test(
-  'Active → Evicting → Active, by a person’s own Eviction that enables the host again',
+  'Active → Evicting → Active, by a user’s own Eviction that enables the host again',
   async () => {
     await world.fleet.change(maintained, { migrate: 'ok', seconds: 4 });
     await world.seed([{ name: 'on-evicted', host: maintained }]);
     await world.createEviction(maintained, { annotations: { [annotations.reEnable]: 'true' } });
-    await scene.untilCondition(maintained, hypervisorConditions.lifecycle, 'Evicting');
+    await fixture.untilCondition(maintained, hypervisorConditions.lifecycle, 'Evicting');
     await world.untilReason(maintained, 'Succeeded');
-    await scene.untilState(maintained, 'Active');
-    expect((await scene.read(maintained))?.spec).toMatchObject({ maintenance: '' });
+    await fixture.untilState(maintained, 'Active');
+    expect((await fixture.read(maintained))?.spec).toMatchObject({ maintenance: '' });
     expect(await world.service(maintained)).toMatchObject({ status: 'enabled' });
     await world.kubectl(['delete', 'eviction', maintained]);
   },
@@ -340,9 +338,9 @@ test(
 test(
   'a stop of kind Hypervisor holds its run, also where it does what evictions do too',
   async () => {
-    expect(await world.command('stop', '--kind', 'Hypervisor', '--reason', 'a look first')).toMatchObject({ code: 0 });
-    await scene.patchSpec(maintained, { maintenance: 'manual', maintenanceReason: 'stopped' });
-    await scene.untilCondition(
+    expect(await world.command('stop', '--kind', 'Hypervisor', '--reason', 'observe first')).toMatchObject({ code: 0 });
+    await fixture.patchSpec(maintained, { maintenance: 'manual', maintenanceReason: 'stopped' });
+    await fixture.untilCondition(
       maintained,
       hypervisorConditions.lifecycle,
       'Evicting',
@@ -351,15 +349,15 @@ test(
     expect(await world.service(maintained)).toMatchObject({ status: 'enabled' });
     expect(await evictionOf(maintained)).toBeNull();
     expect(await world.command('stop', '--lift')).toMatchObject({ code: 0 });
-    await scene.untilState(maintained, 'Maintenance');
-    await scene.patchSpec(maintained, { maintenance: '' });
-    await scene.untilState(maintained, 'Active');
+    await fixture.untilState(maintained, 'Maintenance');
+    await fixture.patchSpec(maintained, { maintenance: '' });
+    await fixture.untilState(maintained, 'Active');
   },
   limitMs,
 );
 
 test(
-  'Active → Evicting → Decommissioned, with what Nova left behind in Placement: named, and taken away by a person’s consent',
+  'Active → Evicting → Decommissioned, with what Nova left behind in Placement: named, and removed with a user’s consent',
   async () => {
     const leftover = randomUUID();
     const provider = await findResourceProvider(world.session, `${terminating}.lab.drover.dev`);
@@ -372,7 +370,7 @@ test(
     };
     await world.session.placement('PUT', `/allocations/${leftover}`, { body: allocation });
     expect(await world.command('decommission', terminating, '--reason', 'lease ends')).toMatchObject({ code: 0 });
-    await scene.untilCondition(
+    await fixture.untilCondition(
       terminating,
       hypervisorConditions.lifecycle,
       'Evicting',
@@ -384,18 +382,18 @@ test(
       await world.command('decommission', terminating, '--reason', 'lease ends', '--consent', 'delete-allocations'),
     ).toMatchObject({ code: 0 });
     // As its kubelet would be: the service of one that answers is not removed.
-    await scene.untilCondition(
+    await fixture.untilCondition(
       terminating,
       hypervisorConditions.lifecycle,
       'Evicting',
       /nova-compute on the host still answers/u,
     );
     await world.fleet.crash(terminating);
-    await scene.untilState(terminating, 'Decommissioned');
+    await fixture.untilState(terminating, 'Decommissioned');
     expect(await world.session.placement<{ allocations: object }>('GET', `/allocations/${leftover}`)).toMatchObject({
       allocations: {},
     });
-    expect(await scene.aggregatesOf(terminating)).toEqual([]);
+    expect(await fixture.aggregatesOf(terminating)).toEqual([]);
     expect((await listServices(world.session)).map(({ host }) => host)).not.toContain(terminating);
   },
   limitMs,
@@ -407,7 +405,7 @@ test(
     await world.fleet.change(drifting, { migrate: 'ok' });
     await world.seed([{ name: 'on-gone', host: drifting }]);
     await world.kubectl(['delete', 'node', drifting]);
-    await scene.untilCondition(
+    await fixture.untilCondition(
       drifting,
       hypervisorConditions.lifecycle,
       'Evicting',
@@ -415,14 +413,14 @@ test(
     );
     expect((await world.serversOn(drifting)).map(({ id }) => id)).toEqual([]);
     await world.fleet.crash(drifting);
-    const gone = await scene.untilState(drifting, 'Decommissioned');
+    const gone = await fixture.untilState(drifting, 'Decommissioned');
     expect(gone.spec).toMatchObject({ maintenance: '' });
     expect(conditionOf(gone, hypervisorConditions.offboarded)).toMatchObject({ status: 'True', reason: 'Offboarded' });
     expect((await listServices(world.session)).map(({ host }) => host)).not.toContain(drifting);
-    await scene.untilRunClosed(drifting);
+    await fixture.untilRunClosed(drifting);
 
     await world.fleet.reinstall(drifting);
-    await scene.untilCondition(drifting, hypervisorConditions.lifecycle, 'Evicting', /it has registered again/u);
+    await fixture.untilCondition(drifting, hypervisorConditions.lifecycle, 'Evicting', /it has registered again/u);
     expect(await world.service(drifting)).toMatchObject({ status: 'disabled' });
   },
   limitMs,

@@ -7,8 +7,8 @@ import { defaultBridges } from '../../lab/parts/ovs-bridges.ts';
 import { checkInvariants } from '../invariants.ts';
 import type { CheckedHost } from './checked-host.ts';
 import { canOpenCheckedHost } from './checked-host.ts';
-import type { HypervisorScene } from './hypervisor-scene.ts';
-import { lifecycleSettings, openHypervisorScene } from './hypervisor-scene.ts';
+import type { HypervisorFixture } from './hypervisor-fixture.ts';
+import { lifecycleSettings, openHypervisorFixture } from './hypervisor-fixture.ts';
 import type { World } from './world.ts';
 import { limitMs } from './world-base.ts';
 import { openWorld } from './world.ts';
@@ -23,7 +23,7 @@ const startLimitMs = 20 * 60_000;
 (canOpenCheckedHost() ? describe : describe.skip)('Open vSwitch, libvirt and Ceph in a run', () => {
   let checked: CheckedHost;
   let world: World;
-  let scene: HypervisorScene;
+  let fixture: HypervisorFixture;
 
   beforeAll(async () => {
     world = await openWorld({ ownLab: true });
@@ -31,7 +31,7 @@ const startLimitMs = 20 * 60_000;
     await world.replaceDrover({
       settings: lifecycleSettings({ hypervisor: { maxTestAttempts: 2, ...checked.settings } }),
     });
-    scene = await openHypervisorScene(world, { zone, hosts: [host] });
+    fixture = await openHypervisorFixture(world, { zone, hosts: [host] });
   }, startLimitMs);
 
   afterAll(async () => {
@@ -65,9 +65,9 @@ const startLimitMs = 20 * 60_000;
   test(
     'from its Node to service through all of them',
     async () => {
-      await scene.applyNode(host, { lifecycle: 'true' });
-      await scene.reportNode(host, { address: checked.address });
-      const hypervisor = await scene.untilState(host, 'Active');
+      await fixture.applyNode(host, { lifecycle: 'true' });
+      await fixture.reportNode(host, { address: checked.address });
+      const hypervisor = await fixture.untilState(host, 'Active');
       expect(checksOf(hypervisor)).toEqual(allPassed);
       expect(hypervisor.status).toMatchObject({
         internalIp: checked.address,
@@ -79,14 +79,16 @@ const startLimitMs = 20 * 60_000;
   );
 
   test(
-    'a bridge that is gone: back from maintenance it is Aborted, names it, and is tried again when somebody says so',
+    'a bridge that is gone: back from maintenance it is Aborted, names it, and is retried by a user',
     async () => {
-      await scene.reportAgent(host, { libVirtVersion: (await scene.read(host))?.status?.libVirtVersion ?? 'unknown' });
-      await scene.patchSpec(host, { maintenance: 'manual', maintenanceReason: 'switch' });
-      await scene.untilState(host, 'Maintenance');
+      await fixture.reportAgent(host, {
+        libVirtVersion: (await fixture.read(host))?.status?.libVirtVersion ?? 'unknown',
+      });
+      await fixture.patchSpec(host, { maintenance: 'manual', maintenanceReason: 'switch' });
+      await fixture.untilState(host, 'Maintenance');
       await checked.setBridges(defaultBridges.filter(({ name }) => name !== 'br-ex'));
-      await scene.patchSpec(host, { maintenance: '' });
-      const aborted = await scene.untilState(host, 'Aborted', 'False');
+      await fixture.patchSpec(host, { maintenance: '' });
+      const aborted = await fixture.untilState(host, 'Aborted', 'False');
       expect(findCondition(aborted.status?.conditions, hypervisorConditions.lifecycle)?.message).toMatch(/br-ex/u);
       expect(findCondition(aborted.status?.conditions, 'OvsBridge.br-ex')).toMatchObject({
         status: 'False',
@@ -105,7 +107,7 @@ const startLimitMs = 20 * 60_000;
         `${annotations.retry}=${new Date(labClock().now()).toISOString()}`,
         '--overwrite',
       ]);
-      const again = await scene.untilState(host, 'Active');
+      const again = await fixture.untilState(host, 'Active');
       expect(checksOf(again)).toEqual(allPassed);
       expect(findCondition(again.status?.conditions, hypervisorConditions.disabled)).toMatchObject({ status: 'False' });
     },

@@ -7,14 +7,14 @@ import type { EvictionDescription } from '../../starters/eviction/eviction-descr
 import { exitCodes } from '../../starters/command/exit-codes.ts';
 import type { ListedHost } from '../../starters/hypervisor/listed-host.ts';
 import { checkInvariants } from '../invariants.ts';
-import type { HypervisorScene } from './hypervisor-scene.ts';
-import { lifecycleSettings, openHypervisorScene } from './hypervisor-scene.ts';
+import type { HypervisorFixture } from './hypervisor-fixture.ts';
+import { lifecycleSettings, openHypervisorFixture } from './hypervisor-fixture.ts';
 import { until } from './until.ts';
 import type { World } from './world.ts';
 import { limitMs } from './world-base.ts';
 import { openWorld } from './world.ts';
 
-/** The commands for hypervisors, as a person types them: a host is onboarded, maintained, brought back, and taken out of Nova. */
+/** The commands for hypervisors, as a user types them: a host is onboarded, maintained, brought back, and taken out of Nova. */
 
 /** Comes from its Node. */
 const host = 'node-4';
@@ -22,11 +22,11 @@ const host = 'node-4';
 const zoneless = 'node-3';
 const zone = 'az-commands';
 let world: World;
-let scene: HypervisorScene;
+let fixture: HypervisorFixture;
 
 beforeAll(async () => {
   world = await openWorld({ settings: lifecycleSettings(), ownLab: true });
-  scene = await openHypervisorScene(world, { zone, hosts: [host] });
+  fixture = await openHypervisorFixture(world, { zone, hosts: [host] });
 }, limitMs);
 afterAll(() => world.close(), limitMs);
 afterEach(() => checkInvariants(world), 60_000);
@@ -45,10 +45,10 @@ const listed = async (name: string): Promise<ListedHost | undefined> =>
   (await json<ListedHost[]>('hosts')).find((one) => one.host === name);
 
 test(
-  'a host that nobody drives is onboarded by its spec, which its Node does not take back',
+  'a host that is not driven is onboarded by its spec, which its Node does not reset',
   async () => {
-    await scene.applyNode(host, { lifecycle: null });
-    await scene.untilState(host, 'Initial', 'False');
+    await fixture.applyNode(host, { lifecycle: null });
+    await fixture.untilState(host, 'Initial', 'False');
     expect((await drover(exitCodes.ok, 'describe', host)).stdout).toMatch(/^ {2}drover onboard node-4 /mu);
     expect(await listed(host)).toMatchObject({
       state: 'Initial',
@@ -60,14 +60,14 @@ test(
     const { stdout, stderr } = await drover(exitCodes.ok, 'onboard', host, '--skip-tests', '--wait', '--timeout', '5m');
     expect(stdout).toMatch(/^The lifecycle of node-4 is driven from now on\.$/mu);
     expect(stdout).toMatch(/^Active: node-4 is in service$/mu);
-    // Whatever it passes through is told with its time; how much of that is seen depends on the machine.
+    // Every phase is printed with its time; how many are observed depends on the machine.
     expect(stderr).toMatch(/^\d{4}-\S+Z \S/mu);
     // What the Node says of something else is taken over, and what it does not say stays.
     await world.kubectl(['annotate', 'node', host, `${nodeMetadata.customTraits}=CUSTOM_COMMANDS`]);
     await until('the traits to be taken over', 60_000, async () =>
-      (await scene.read(host))?.spec?.customTraits?.includes('CUSTOM_COMMANDS') ? true : 'not yet',
+      (await fixture.read(host))?.spec?.customTraits?.includes('CUSTOM_COMMANDS') ? true : 'not yet',
     );
-    expect((await scene.untilState(host, 'Active')).spec).toMatchObject({ lifecycleEnabled: true, skipTests: true });
+    expect((await fixture.untilState(host, 'Active')).spec).toMatchObject({ lifecycleEnabled: true, skipTests: true });
     expect((await drover(exitCodes.ok, 'onboard', host)).stdout).toMatch(/driven already\. Active: /u);
   },
   limitMs,
@@ -76,9 +76,9 @@ test(
 test(
   'a Node that speaks of the lifecycle is what onboard changes',
   async () => {
-    await world.kubectl(['label', 'node', host, `${nodeMetadata.lifecycle}=yes`]);
-    await until('the Node to be heard', 60_000, async () =>
-      (await scene.read(host))?.spec?.skipTests === false ? true : 'not yet',
+    await world.kubectl(['label', 'node', host, `${nodeMarks.lifecycle}=yes`]);
+    await until('the Node to be signalled', 60_000, async () =>
+      (await fixture.read(host))?.spec?.skipTests === false ? true : 'not yet',
     );
     expect((await drover(exitCodes.ok, 'onboard', host, '--skip-tests', '--wait', '--timeout', '5m')).stdout).toMatch(
       /of Node node-4 is set: tests are left out/u,
@@ -86,16 +86,16 @@ test(
     const node = JSON.parse(await world.kubectl(['get', 'node', host, '-o', 'json'])) as {
       metadata: { labels: object };
     };
-    expect(node.metadata.labels).toMatchObject({ [nodeMetadata.lifecycle]: 'skip-tests' });
-    expect((await scene.read(host))?.spec).toMatchObject({ lifecycleEnabled: true, skipTests: true });
+    expect(node.metadata.labels).toMatchObject({ [nodeMarks.lifecycle]: 'skip-tests' });
+    expect((await fixture.read(host))?.spec).toMatchObject({ lifecycleEnabled: true, skipTests: true });
   },
   limitMs,
 );
 
 test(
-  'into maintenance and back; nobody else’s is overwritten',
+  'into maintenance and back; a maintenance of another user is not overwritten',
   async () => {
-    await scene.reportAgent(host);
+    await fixture.reportAgent(host);
     await world.seed([{ name: 'guest', host }]);
     const { stdout, stderr } = await drover(
       exitCodes.ok,
@@ -136,15 +136,15 @@ test(
       expect.stringMatching(/Did you mean node-4\?/u),
     ]);
     expect((await drover(exitCodes.ok, 'maintain', host, '--reason', 'disks')).stdout).toMatch(/Nothing was changed/u);
-    // Whoever writes the field after a command is who is named.
-    await scene.patchSpec(host, { maintenance: 'auto' });
+    // The last manager of the field is named.
+    await fixture.patchSpec(host, { maintenance: 'auto' });
     expect(await listed(host)).toMatchObject({ maintenance: 'auto', maintainedBy: expect.stringMatching(/^kubectl/u) });
 
     expect((await drover(exitCodes.ok, 'activate', host, '--wait', '--timeout', '5m')).stdout).toMatch(
       /^Active: node-4 is in service$/mu,
     );
     expect(await world.service(host)).toMatchObject({ status: 'enabled' });
-    const { spec, metadata } = await scene.untilState(host, 'Active');
+    const { spec, metadata } = await fixture.untilState(host, 'Active');
     expect([spec?.maintenance, spec?.maintenanceReason, metadata.annotations?.['drover.dev/maintenance-by']]).toEqual([
       '',
       undefined,
@@ -158,7 +158,7 @@ test(
 test(
   'an onboarding that was aborted is described, stands out, and is tried again',
   async () => {
-    await scene.untilState(zoneless, 'Aborted', 'False');
+    await fixture.untilState(zoneless, 'Aborted', 'False');
     const described = await json<EvictionDescription>('describe', zoneless);
     expect(described).toMatchObject({
       run: null,
@@ -177,7 +177,7 @@ test(
     expect((await drover(exitCodes.ok, 'retry', zoneless)).stdout).toMatch(
       /^Hypervisor node-3 is tried again\. It was Aborted: /mu,
     );
-    await scene.untilState(zoneless, 'Active');
+    await fixture.untilState(zoneless, 'Active');
     expect((await drover(exitCodes.notFound, 'retry', zoneless)).stderr).toMatch(
       /no Eviction of node-3.*waits for nobody either: Active/su,
     );
@@ -186,7 +186,7 @@ test(
 );
 
 test(
-  'out of Nova for good, with the way back told',
+  'out of Nova for good, with the way back in the output',
   async () => {
     const waiting = drover(
       exitCodes.ok,
@@ -200,28 +200,28 @@ test(
       '--timeout',
       '5m',
     );
-    const asked = until('somebody to be asked to stop nova-compute', 120_000, async () => {
+    const request = until('the request to stop nova-compute', 120_000, async () => {
       const message =
-        findCondition((await scene.read(zoneless))?.status?.conditions, hypervisorConditions.lifecycle)?.message ??
+        findCondition((await fixture.read(zoneless))?.status?.conditions, hypervisorConditions.lifecycle)?.message ??
         'nothing said';
       return message.includes('nova-compute on the host still answers') ? {} : message;
     });
-    await Promise.race([asked, waiting]);
+    await Promise.race([request, waiting]);
     await world.fleet.crash(zoneless);
     const { stdout } = await waiting;
     expect(stdout).toMatch(/cannot be undone/u);
     expect(stdout).toMatch(/^Decommissioned: Offboarding successful$/mu);
-    const { metadata, spec } = await scene.untilState(zoneless, 'Decommissioned');
+    const { metadata, spec } = await fixture.untilState(zoneless, 'Decommissioned');
     expect(spec).toMatchObject({ maintenance: 'termination', maintenanceReason: 'lease ends' });
     expect(metadata.annotations).toMatchObject({
       'drover.dev/consent': 'delete-allocations',
       'drover.dev/consent-by': expect.stringMatching(/^flow-test \d{4}-/u),
     });
-    for (const [command, words] of [
+    for (const [command, message] of [
       ['activate', /taken out of Nova for good.*--mode ha/su],
       ['onboard', /was taken out of Nova/u],
     ] as const)
-      expect((await drover(exitCodes.refused, command, zoneless)).stderr).toMatch(words);
+      expect((await drover(exitCodes.refused, command, zoneless)).stderr).toMatch(message);
     expect((await drover(exitCodes.refused, 'maintain', zoneless, '--reason', 'x')).stderr).toMatch(/--mode ha/u);
     expect((await drover(exitCodes.ok, 'decommission', zoneless, '--reason', 'again')).stdout).toMatch(
       /decommissioned already/u,
@@ -233,7 +233,7 @@ test(
     expect((await drover(exitCodes.ok, 'activate', zoneless)).stdout).toMatch(/comes back/u);
     // It is onboarded anew: nova-compute is waited for, or has registered already.
     const back = await until('the onboarding to begin anew', 60_000, async () => {
-      const hypervisor = await scene.read(zoneless);
+      const hypervisor = await fixture.read(zoneless);
       const reason =
         findCondition(hypervisor?.status?.conditions, hypervisorConditions.lifecycle)?.reason ?? 'nothing said';
       return hypervisor !== null && ['Onboarding', 'Testing', 'Ready', 'Active', 'Aborted'].includes(reason)

@@ -4,23 +4,23 @@ import type { HypervisorProgress } from '../../contracts/hypervisor/hypervisor.t
 import { hypervisorId, nodeMetadata } from '../../contracts/ids.ts';
 import { findService } from '../../lab/openstack/hosts.ts';
 import { checkInvariants } from '../invariants.ts';
-import type { HypervisorScene } from './hypervisor-scene.ts';
-import { lifecycleSettings, openHypervisorScene } from './hypervisor-scene.ts';
+import type { HypervisorFixture } from './hypervisor-fixture.ts';
+import { lifecycleSettings, openHypervisorFixture } from './hypervisor-fixture.ts';
 import { until } from './until.ts';
 import type { World } from './world.ts';
 import { limitMs } from './world-base.ts';
 import { openWorld } from './world.ts';
 
-/** The lifecycle of a hypervisor, from its Node to service and into maintenance and back, by a person who only changes objects. */
+/** The lifecycle of a hypervisor, from its Node to service and into maintenance and back, by a user who only changes objects. */
 
 const host = 'node-4';
 const zone = 'az-life';
 let world: World;
-let scene: HypervisorScene;
+let scene: HypervisorFixture;
 
 beforeAll(async () => {
   world = await openWorld({ settings: lifecycleSettings(), ownLab: true });
-  scene = await openHypervisorScene(world, { zone, aggregates: ['fast'], hosts: [host] });
+  scene = await openHypervisorFixture(world, { zone, aggregates: ['fast'], hosts: [host] });
 }, limitMs);
 afterAll(() => world.close(), limitMs);
 afterEach(() => checkInvariants(world), 60_000);
@@ -97,7 +97,7 @@ test(
 );
 
 test(
-  'an aggregate that does not exist is named, and waited for where people look',
+  'an aggregate that does not exist is named in the status, and waited for',
   async () => {
     await world.kubectl(['annotate', 'node', host, `${nodeMetadata.aggregates}=fast,nowhere`, '--overwrite']);
     const { status } = await scene.untilCondition(host, hypervisorConditions.aggregatesUpdated, 'Failed', /nowhere/u);

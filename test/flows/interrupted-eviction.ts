@@ -1,7 +1,7 @@
 import { readMigrationEvents } from '../../lab/openstack/journal.ts';
 import type { Server } from '../../lab/openstack/seed.ts';
 import { hasEnded } from '../invariants/servers.ts';
-import { hostOf, messageOf, migrationStatuses, parallelism } from './eviction-facts.ts';
+import { hostOf, messageOf, migrationStatuses, parallelism } from './eviction-observations.ts';
 import { until } from './until.ts';
 import type { World } from './world.ts';
 

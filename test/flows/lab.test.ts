@@ -32,7 +32,7 @@ let root: string;
 let a: TestLab;
 let b: TestLab;
 
-/** As a user who took over the exports of `lab status`. */
+/** As a user with the exports of `lab status`. */
 const inLab = async (lab: TestLab, command: string, ...args: string[]) => {
   const { stdout } = await run(command, args, { env: { ...process.env, ...lab.exports }, timeout: 30_000 });
   return stdout.trim();
@@ -63,7 +63,7 @@ test('two labs side by side share nothing', async () => {
   await expect(inLab(b, 'kubectl', 'get', 'configmap', 'only-in-a')).rejects.toThrow('NotFound');
 
   const start = (lab: TestLab, id: string) =>
-    inLab(lab, 'temporal', 'workflow', 'start', '--type', 'nobody', '--task-queue', 'nowhere', '--workflow-id', id);
+    inLab(lab, 'temporal', 'workflow', 'start', '--type', 'unknown', '--task-queue', 'nowhere', '--workflow-id', id);
   await Promise.all([start(a, 'only-in-a'), start(b, 'only-in-b')]);
   const describe = (lab: TestLab, id: string) => inLab(lab, 'tctl', 'workflow', 'describe', '--workflow_id', id);
   expect(await describe(a, 'only-in-a')).toContain('only-in-a');
@@ -110,7 +110,7 @@ test('etcd listens on no network at all', () => {
   expect(sockets.filter((inode) => inode !== undefined && listening.includes(inode))).toEqual([]);
 });
 
-test('a second up attaches, and the command line tells what is up', async () => {
+test('a second up attaches, and the command line shows what is up', async () => {
   const before = readProcesses(join(a.dir, 'kubernetes'));
   const lines: string[] = [];
   const again = await startLab({ dir: a.dir, parts, report: (line) => lines.push(line) });
@@ -135,7 +135,7 @@ test('a service account has its own rights and no more', async () => {
   );
   await expect(kubectl('get', 'secrets')).rejects.toThrow('Forbidden');
   await expect(
-    writeServiceAccountKubeconfig(a.handles.kubernetes, { namespace: 'default', name: 'nobody', path }),
+    writeServiceAccountKubeconfig(a.handles.kubernetes, { namespace: 'default', name: 'unknown', path }),
   ).rejects.toThrow('404');
 });
 
@@ -184,7 +184,7 @@ test('down leaves no process and spares a stranger under a recorded number; up f
   expect(await statusOf(b, 'only-in-b')).toBe('WORKFLOW_EXECUTION_STATUS_RUNNING');
 });
 
-test('a part that cannot start is told in one error and leaves nothing behind', async () => {
+test('a part that cannot start fails with one error and leaves nothing behind', async () => {
   const dir = join(root, 'failing');
   process.env['DROVER_TEMPORAL'] = '/bin/false';
   try {

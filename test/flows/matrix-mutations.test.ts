@@ -20,7 +20,7 @@ test.each<[what: string, cell: Cell, mutation: string, complaint: RegExp]>([
     /invariant 13: VirtualMachine .* has 2 VMs/u,
   ],
 ])(
-  '%s that does not look first is caught',
+  '%s that does not observe first is caught',
   async (_, cell, mutation, complaint) => {
     const matrix = await openMatrixLab([cell.scenario]);
     try {

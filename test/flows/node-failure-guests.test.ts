@@ -12,8 +12,8 @@ beforeAll(async () => {
 }, 180_000);
 afterAll(() => world?.close(), 60_000);
 
-test('from libvirt to the run: guests that crash start the run of their host, which is handed over; to end the listening stops nobody', async () => {
-  const { machine, watch, events, crash, stop } = await listenToGuests(world, 'heard');
+test('from libvirt to the run: guests that crash start the run of their host, which is handed over; to end the watch stops no guest', async () => {
+  const { machine, watch, events, crash, stop } = await listenToGuests(world, 'crashed');
   try {
     crash(['vm-1', 'vm-2']);
     await until(
@@ -21,7 +21,7 @@ test('from libvirt to the run: guests that crash start the run of their host, wh
       patienceMs,
       () => machine.actions.includes('maintenance ha') || JSON.stringify(machine.actions),
     );
-    expect(await world.failureOf('heard').result()).toMatchObject({ reason: 'HandedOver' });
+    expect(await world.failureOf('crashed').result()).toMatchObject({ reason: 'HandedOver' });
     expect(events).toEqual(['GuestStopped: vm-1 has lost its QEMU', 'GuestStopped: vm-2 has lost its QEMU']);
   } finally {
     await stop();

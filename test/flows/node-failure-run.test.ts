@@ -8,7 +8,7 @@ import { alive, quietRound } from './node-failure/guests.ts';
 import { comeBack, openFailureWorld, untilObserved, type FailureWorld, type Machine } from './node-failure/world.ts';
 import { until } from './until.ts';
 
-/** The run of a node failure on a Temporal, with machines that say what a test tells them. */
+/** The run of a node failure on a Temporal, with scripted machines. */
 
 let world: FailureWorld;
 
@@ -81,7 +81,7 @@ test('a partition: everything is silent and the BMC says On, so nothing is done 
   await replay();
 }, 120_000);
 
-test('without a BMC a person confirms, once and for this incident only', async () => {
+test('without a BMC a user confirms, once and for this incident only', async () => {
   const { machine, handle, progress, confirm, replay } = await world.fail('by-hand', {
     power: null,
     mode: 'recommend',
@@ -170,7 +170,7 @@ test.each(lives.map((row, index) => [...row, index] as const))(
 test('a run that was terminated is taken up by the next: what was fenced stays so, and new evidence is needed', async () => {
   const first = await world.fail('terminated', { evacuationsEnd: false });
   await until('the first to be on its way', patienceMs, () => evacuations(first.machine).length === 1 || 'not yet');
-  await first.handle.terminate('by somebody');
+  await first.handle.terminate('by a user');
   const { machine, handle, progress } = await world.fail('terminated', {
     ...first.machine,
     mode: 'recommend',
@@ -241,14 +241,19 @@ test('a host that lives and is not Ready is handed over, to be emptied live; whe
   expect(await handle.result()).toMatchObject({ reason: 'HandedOver' });
   expect(machine).toMatchObject({ actions: ['maintenance ha'], hold: null });
 
-  const told = await world.fail('alive-told', { ready: 'False', compute: 'up', power: 'On', mode: 'recommend' });
-  await until('it to be recommended', patienceMs, () => told.machine.events.length > 0 || 'not yet');
-  await untilObserved(told.machine, 3);
-  expect(told.machine.events).toEqual([expect.stringContaining('"maintenance":"ha"')]);
-  expect(told.machine.actions).toEqual(['advise']);
-  comeBack(told.machine, 'boot-1');
-  await told.handle.result();
-  expect(told.machine.actions).toEqual(['advise', 'withdraw advice']);
+  const result = await world.fail('alive-recommended', {
+    ready: 'False',
+    compute: 'up',
+    power: 'On',
+    mode: 'recommend',
+  });
+  await until('it to be recommended', patienceMs, () => result.machine.events.length > 0 || 'not yet');
+  await untilObserved(result.machine, 3);
+  expect(result.machine.events).toEqual([expect.stringContaining('"maintenance":"ha"')]);
+  expect(result.machine.actions).toEqual(['advise']);
+  comeBack(result.machine, 'boot-1');
+  await result.handle.result();
+  expect(result.machine.actions).toEqual(['advise', 'withdraw advice']);
 }, 120_000);
 
 test('guests that fail on a host that lives: it is handed over where drover may act, else what it would take is planned and said', async () => {
@@ -258,7 +263,7 @@ test('guests that fail on a host that lives: it is handed over where drover may 
   await acted.replay();
 
   const { machine, handle, progress, confirm, replay } = await world.fail(
-    'guests-told',
+    'guests-recommended',
     { ...alive, mode: 'recommend' },
     '2 guests failed: vm-1, vm-2',
   );
@@ -314,10 +319,10 @@ test('the guest watch executes round after round, waits after a failure until a 
   const hurried = await world.listen(2);
   await until('the round to begin', patienceMs, () => hasBegun || 'not yet');
   await hurried.handle.executeUpdate(messages.retryNow, { args: [{}] });
-  const askedMs = labClock().now();
+  const requestedMs = labClock().now();
   reject(ApplicationFailure.create({ type: 'StillBroken', message: 'it broke', nonRetryable: true }));
   expect(await hurried.handle.result()).toMatchObject({ outcome: 'SwitchedOff' });
-  expect(labClock().now() - askedMs).toBeLessThan(5_000);
+  expect(labClock().now() - requestedMs).toBeLessThan(5_000);
   await hurried.replay();
 
   world.rounds.push(droverFailure('InvalidInput', 'A guest watch is {"shard": number}'));
@@ -325,7 +330,7 @@ test('the guest watch executes round after round, waits after a failure until a 
   await expect(refused.handle.result()).rejects.toMatchObject({ cause: { type: 'InvalidInput' } });
 }, 60_000);
 
-test('local disks stay until a person gives them up, server by server', async () => {
+test('local disks stay until a user abandons them, server by server', async () => {
   const { machine, handle, progress, replay } = await world.fail('disks', { localDisks: ['b', 'c'] });
   await until(
     'the others to be evacuated',
@@ -391,8 +396,8 @@ test('an evacuation that fails lets the others pass, and is tried again after pa
     patienceMs,
     () => machine.servers['a'] === 'elsewhere' || JSON.stringify(machine.actions),
   );
-  const [first = 0, second = 0, third = 0] = machine.askedMs;
-  expect(machine.askedMs).toHaveLength(3);
+  const [first = 0, second = 0, third = 0] = machine.requestedMs;
+  expect(machine.requestedMs).toHaveLength(3);
   // The clock of the run has a resolution of its own.
   expect(second - first).toBeGreaterThanOrEqual(550);
   expect(third - second).toBeGreaterThanOrEqual(1_150);
@@ -435,8 +440,8 @@ test('while Nova does not answer nothing is begun, and it goes on when it does',
   await handle.result();
 }, 120_000);
 
-test('the hypervisor’s run tells of a Node that is not Ready, once, and goes its way', async () => {
-  const seenWith = (ready: boolean) => {
+test('the hypervisor’s run signals a Node that is not Ready, once, and goes on', async () => {
+  const observedWith = (ready: boolean) => {
     const { desired, observed, settings } = contextOf({ highAvailability: true }, { node: nodeOf({ ready }) });
     return {
       kind: 'observed',
@@ -447,8 +452,8 @@ test('the hypervisor’s run tells of a Node that is not Ready, once, and goes i
       retry: null,
     } as const;
   };
-  await world.drive('node-1', seenWith(true));
+  await world.drive('node-1', observedWith(true));
   expect(world.causes).toEqual([]);
-  await world.drive('node-1', seenWith(false));
+  await world.drive('node-1', observedWith(false));
   expect(world.causes).toEqual([expect.stringContaining('Node node-1 is not Ready since')]);
 }, 60_000);

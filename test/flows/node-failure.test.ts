@@ -10,8 +10,8 @@ import { startLab } from '../../lab/lab.ts';
 import { findService } from '../../lab/openstack/hosts.ts';
 import { connectMachines, type Machines } from '../../lab/redfish/machines.ts';
 import { checkInvariants } from '../invariants.ts';
-import type { HypervisorScene } from './hypervisor-scene.ts';
-import { lifecycleSettings, openHypervisorScene } from './hypervisor-scene.ts';
+import type { HypervisorFixture } from './hypervisor-fixture.ts';
+import { lifecycleSettings, openHypervisorFixture } from './hypervisor-fixture.ts';
 import { until } from './until.ts';
 import type { World } from './world.ts';
 import { limitMs } from './world-base.ts';
@@ -26,7 +26,7 @@ let root: string;
 let bmcs: Lab<'redfish'>;
 let machines: Machines;
 let world: World;
-let scene: HypervisorScene;
+let scene: HypervisorFixture;
 
 beforeAll(async () => {
   root = mkdtempSync(join(tmpdir(), 'drover-node-failure-'));
@@ -52,7 +52,7 @@ beforeAll(async () => {
     settings: lifecycleSettings({ nodeFailure, hypervisor: { driftMs: 2_000 } }),
     ownLab: true,
   });
-  scene = await openHypervisorScene(world, { zone, hosts: [host] });
+  scene = await openHypervisorFixture(world, { zone, hosts: [host] });
 }, limitMs);
 
 afterAll(async () => {
@@ -80,7 +80,7 @@ test(
 );
 
 test(
-  'nova-compute alone is down: its servers run, so somebody is told to start it, and nothing is done to the host',
+  'nova-compute alone is down: its servers run, so the operator is asked to start it, and nothing is done to the host',
   async () => {
     await world.fleet.crash(host);
     await until('it to be a suspect, after it was watched', 180_000, async () => {
@@ -99,7 +99,7 @@ test(
 );
 
 test(
-  'a partition: all is silent and the BMC says On, so nothing is fenced and nothing evacuated, whoever asks',
+  'a partition: all is silent and the BMC says On, so nothing is fenced and nothing evacuated, even on request',
   async () => {
     await world.seed([
       { name: 'guest-1', host },
@@ -132,7 +132,7 @@ test(
 );
 
 test(
-  'once it is off, a person confirms it, and its servers are started elsewhere while it is held',
+  'once it is off, a user confirms it, and its servers are started elsewhere while it is held',
   async () => {
     await machines.change(host, { power: 'Off' });
     await scene.untilCondition(host, hypervisorConditions.nodeFailure, 'Dead');

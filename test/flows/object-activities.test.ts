@@ -132,20 +132,20 @@ describe('kube-apiserver alone', () => {
   };
 
   test.each(['Eviction', 'Hypervisor'] as const)('kubectl describe shows the Events of %s', async (kind) => {
-    const spec = kind === 'Eviction' ? { hypervisor: 'told', reason: 'test' } : {};
+    const spec = kind === 'Eviction' ? { hypervisor: 'recorded', reason: 'test' } : {};
     const { metadata } = await objects.create<Hypervisor>({
       apiVersion: 'kvm.cloud.sap/v1',
       kind,
-      metadata: { name: 'told' },
+      metadata: { name: 'recorded' },
       spec,
     });
-    const regarding = { kind, name: 'told', uid: metadata.uid };
+    const regarding = { kind, name: 'recorded', uid: metadata.uid };
     await writeEvent(
       { client: openObjects(world.worker), scope: testScope(), clock: systemClock },
-      { regarding, type: 'Normal', reason: 'Disabled', message: 'Disabled told' },
+      { regarding, type: 'Normal', reason: 'Disabled', message: 'Disabled recorded' },
       [metadata.uid],
     );
-    expect(await world.kubectl(['describe', kind.toLowerCase(), 'told'])).toContain('Disabled told');
+    expect(await world.kubectl(['describe', kind.toLowerCase(), 'recorded'])).toContain('Disabled recorded');
   });
 
   test('kubectl get shows how far a VirtualMachine has come', async () => {

@@ -21,7 +21,7 @@ export const objectPaths: Readonly<Record<DroverObject['kind'], string>> = {
  * passes.
  */
 export interface ObjectLog {
-  /** In the order in which kube-apiserver told of each kind. What was there at the beginning is `ADDED`. */
+  /** In the order of each kind's watch. What was there at the beginning is `ADDED`. */
   readonly events: readonly WatchEvent[];
   close(): Promise<void>;
 }

@@ -15,12 +15,12 @@ import type { World } from './world.ts';
 import { limitMs, quickSettings } from './world-base.ts';
 import { openWorld } from './world.ts';
 
-/** What a Prometheus sees of drover at work, and which alerts that raises. Needs Debian's package `prometheus`; skipped where it is missing. */
+/** What a Prometheus scrapes of drover at work, and which alerts that raises. Needs Debian's package `prometheus`; skipped where it is missing. */
 const describeWithPrometheus = hasPrometheus ? describe : describe.skip;
 
 const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/u;
 
-/** Far above what the hurried rules wait for: what hangs here hangs until somebody cancels it. */
+/** Far above what the hurried rules wait for: what hangs here hangs until it is cancelled. */
 const patient = { msPerGiB: 600_000, floorMs: 600_000, noProgressMs: 600_000, startMs: 600_000 };
 
 describeWithPrometheus('Prometheus', () => {
@@ -29,7 +29,7 @@ describeWithPrometheus('Prometheus', () => {
   let world: World;
   let prometheus: Prometheus;
   let pages: Record<'worker' | 'bridge', string>;
-  /** The pages after an eviction has ended; a worker that is started again has forgotten it. */
+  /** The pages after an eviction has ended; a restarted worker does not show it any more. */
   let shown: Record<'worker' | 'bridge', string>;
   const moves = 'node-1';
   const hangs = 'node-2';
@@ -96,8 +96,8 @@ describeWithPrometheus('Prometheus', () => {
       await world.untilClosed(moves);
 
       shown = await until('the worker to show the run', 30_000, async () => {
-        const seen = { worker: await read('worker'), bridge: await read('bridge') };
-        return seen.worker.includes('result="reconciled"') ? seen : 'no run yet';
+        const metrics = { worker: await read('worker'), bridge: await read('bridge') };
+        return metrics.worker.includes('result="reconciled"') ? metrics : 'no run yet';
       });
       const { worker, bridge } = shown;
       const described = (page: string): string[] =>
@@ -119,9 +119,9 @@ describeWithPrometheus('Prometheus', () => {
       );
       expect(worker).toMatch(/^drover_steps_total\{step="awaitMigration",outcome="completed"\} 3$/mu);
       expect(bridge).toMatch(/^drover_bridge_signal_seconds_count\{kind="Eviction"\} [1-9]/mu);
-      // Settled, it disappears.
+      // Reconciled, it disappears.
       await until(
-        'the Eviction to be settled',
+        'the Eviction to be reconciled',
         30_000,
         async () => !(await read('bridge')).includes(`object="${moves}"`) || 'not yet',
       );
@@ -131,12 +131,12 @@ describeWithPrometheus('Prometheus', () => {
 
   test('what dashboards and alerts ask of Temporal’s SDK and of Node is there', () => {
     const page = `${shown.worker}\n${shown.bridge}`;
-    const asked = [
+    const queries = [
       ...readRules().map(({ expr }) => expr),
       ...readPanels().flatMap(({ targets }) => targets.map(({ expr }) => expr)),
     ].flatMap(seriesIn);
     const missing = new Set(
-      asked.filter((name) => !seriesOfTable.has(name) && !new RegExp(`^${name}[ {]`, 'mu').test(page)),
+      queries.filter((name) => !seriesOfTable.has(name) && !new RegExp(`^${name}[ {]`, 'mu').test(page)),
     );
     expect([...missing]).toEqual([]);
   });
@@ -175,7 +175,7 @@ describeWithPrometheus('Prometheus', () => {
   });
 
   test(
-    'an eviction in which everything hangs is told as stuck, and nothing else is; paused, it is told no more',
+    'an eviction in which everything hangs raises the alert for stuck evictions, and no other; paused, it does not',
     async () => {
       const [server] = await world.seed([{ name: `${hangs}-hangs`, host: hangs, migrate: 'hang' }]);
       await world.createEviction(hangs);
@@ -209,7 +209,7 @@ describeWithPrometheus('Prometheus', () => {
   );
 
   test(
-    'a worker that is gone is told as missing',
+    'a worker that is gone raises the alert for a missing worker',
     async () => {
       await world.drover.kill('worker');
       await until(

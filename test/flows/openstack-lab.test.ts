@@ -67,7 +67,7 @@ afterAll(async () => {
   for (const dir of folders) rmSync(dir, { recursive: true, force: true });
 });
 
-/** Live-migrates a server that behaves so, to the end that is expected, and looks at it afterwards. */
+/** Live-migrates a server that behaves so, to the expected end, and reads it afterwards. */
 async function moveLive(attempts: readonly Attempt[], end: string, host?: string): Promise<Server> {
   const id = takeServer();
   await fleet.script(id, attempts);
@@ -85,13 +85,13 @@ async function startHanging(mode: MigrateMode): Promise<{ id: string; migration:
 
 /** Bytes that the migration in progress still has to copy, as often as asked, half a second apart. */
 async function watchRemaining(id: string, times: number): Promise<number[]> {
-  const seen: number[] = [];
-  while (seen.length < times) {
+  const counts: number[] = [];
+  while (counts.length < times) {
     const [migration] = await listMigrationsInProgress(session, id);
-    if (typeof migration?.memory_remaining_bytes === 'number') seen.push(migration.memory_remaining_bytes);
+    if (typeof migration?.memory_remaining_bytes === 'number') counts.push(migration.memory_remaining_bytes);
     await delay(500);
   }
-  return seen;
+  return counts;
 }
 
 describe('the fleet', () => {
@@ -102,7 +102,7 @@ describe('the fleet', () => {
     expect(servers[0]!['OS-EXT-SRV-ATTR:hypervisor_hostname']).toBe('node-1.lab.drover.dev');
   });
 
-  test('refuses what makes no sense, and whoever has no token', async () => {
+  test('refuses invalid requests, and requests without a token', async () => {
     await expect(fleet.change('node-1', { migrate: 'teleport' as MigrateMode })).rejects.toThrow(
       "unknown mode 'teleport'",
     );
@@ -160,9 +160,9 @@ describe('live migration', () => {
 
   test('slow: what remains goes up and down until it is forced', async () => {
     const { id, migration } = await startHanging('slow');
-    const seen = await watchRemaining(id, 10);
-    expect(seen.some((bytes, index) => index > 0 && bytes > seen[index - 1]!)).toBe(true);
-    expect(seen.some((bytes, index) => index > 0 && bytes < seen[index - 1]!)).toBe(true);
+    const counts = await watchRemaining(id, 10);
+    expect(counts.some((bytes, index) => index > 0 && bytes > counts[index - 1]!)).toBe(true);
+    expect(counts.some((bytes, index) => index > 0 && bytes < counts[index - 1]!)).toBe(true);
     await forceCompleteMigration(session, id, migration);
     await waitForMigration(session, id, migration, ['completed']);
   });
@@ -272,7 +272,7 @@ test('kill -9 of Nova: services and guests are back, and move', async () => {
   await waitForMigration(session, id, await liveMigrate(session, id), ['completed']);
 });
 
-test('the journals tell of requests and migrations to the millisecond', async () => {
+test('the journals have requests and migrations to the millisecond', async () => {
   const id = takeServer();
   const startMs = Date.now();
   await waitForMigration(session, id, await liveMigrate(session, id), ['completed']);

@@ -15,7 +15,7 @@ import type { OwnWorkers } from './own-workers-base.ts';
 export interface OwnWorkersOptions {
   /** Module that exports the workflow types: its own, and drover's. */
   workflowsPath: string;
-  /** Events after which runs are told to continue as new. Default: the server's own. */
+  /** Events after which runs continue as new. Default: the server's own. */
   longHistory?: number;
 }
 
@@ -36,7 +36,7 @@ async function openRealWorkers(workflowBundle: WorkflowBundle, longHistory?: num
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'drover-own-workers-')));
   const lab = await startLab({ dir: join(root, 'lab'), parts: ['temporal'] });
   const { temporal } = lab.handles;
-  // The lab's own server is everybody's, and has no settings of a test's.
+  // The lab's own server is shared, and has no settings of a test.
   const other =
     longHistory === undefined
       ? null

@@ -9,7 +9,7 @@ import { run } from '../../lab/kubectl.ts';
 import { writePrivateFile } from '../../lab/private-files.ts';
 import { checkInvariants } from '../invariants.ts';
 import { textOf } from '../invariants/read-runs.ts';
-import { messageOf } from './eviction-facts.ts';
+import { messageOf } from './eviction-observations.ts';
 import { until } from './until.ts';
 import type { World } from './world.ts';
 import { limitMs } from './world-base.ts';
@@ -57,7 +57,7 @@ async function rawHistory(workflowId: string): Promise<string> {
   return textOf(events);
 }
 
-/** `drover codec-server` as a person starts it. */
+/** `drover codec-server` as a user starts it. */
 async function serveCodec(use: (url: string) => Promise<void>): Promise<void> {
   const server = spawn(
     process.execPath,
@@ -87,7 +87,7 @@ const stop = (server: ChildProcess): Promise<void> =>
   });
 
 test(
-  'what people say, names of servers and words of failures are nowhere to be read in Temporal, and those with the keys read them',
+  'reasons, names of servers and failure messages are encrypted in Temporal, and readable with the keys',
   async () => {
     const host = await world.freshHost('node-1');
     const servers = await world.seed([
@@ -110,7 +110,7 @@ test(
       const history = await rawHistory(id);
       expect(history).toContain('binary/encrypted');
       expect(history).not.toContain(canary);
-      // Nobody of drover's wrote an argument in clear; search attributes are.
+      // drover wrote no argument in clear; search attributes are.
       expect(history).not.toMatch(/"payloads":\[\{"metadata":\{"encoding":"json/u);
     }
 
@@ -154,7 +154,7 @@ test(
       stdout: expect.stringContaining(`${canary} wants it`),
     });
 
-    // A worker, a bridge and a person without any key.
+    // A worker, a bridge and a user without any key.
     const { runId } = await world.describeRun(host);
     await world.replaceDrover({ env: { DROVER_PAYLOAD_KEYS: '' } });
     await world.tool('temporal', 'workflow', 'signal', '--workflow-id', evictionId(host), '--name', 'retryNow');

@@ -26,7 +26,7 @@ export interface Prometheus {
   stop(): Promise<void>;
 }
 
-/** The same rules for people in a hurry: every minute is a second. */
+/** The same rules in a hurry: every minute is a second. */
 export const hurried = (rules: string): string =>
   rules.replaceAll(/:30s\]/gu, ':1s]').replaceAll(/(?<=\[|offset |for: )(?<minutes>\d+)m\b/gu, '$<minutes>s');
 

@@ -3,14 +3,14 @@ import { evictionId } from '../../contracts/ids.ts';
 import type { ObjectChanged } from '../../contracts/messages.ts';
 import { messages } from '../../contracts/messages.ts';
 
-/** A signal that reached a run, as the run's history tells. */
+/** A signal that reached a run, as in the run's history. */
 export interface Signalled extends ObjectChanged {
   runId: string;
   /** Of the WorkflowExecutionSignaled event, by Temporal's clock. */
   atMs: number;
 }
 
-/** What the runs of a host were told, oldest first: those that empty it, or those of another id. */
+/** The signals of the runs of a host, oldest first: of its evictions, or of another workflow id. */
 export async function readSignals(client: Client, host: string, workflowId = evictionId(host)): Promise<Signalled[]> {
   const all: Signalled[] = [];
   for await (const { runId } of client.workflow.list({ query: `WorkflowId = '${workflowId}'` })) {

@@ -8,7 +8,7 @@ import { namespace, openVmWorld } from './virtual-machine-world.ts';
 import { startTimeoutMs } from './vsphere-world.ts';
 import { limitMs } from './world-base.ts';
 
-/** VirtualMachineSetResourcePolicies, by drover's own worker and bridge; another client sees what becomes of them. */
+/** VirtualMachineSetResourcePolicies, by drover's own worker and bridge; another client observes the result. */
 
 let world: VmWorld;
 
@@ -88,7 +88,7 @@ test(
       { reserved: { resourcePolicyName: 'apart' } },
       { [virtualMachineAnnotations.clusterModuleGroup]: 'web' },
     );
-    await world.untilSaid('member', /^True Reconciled/u);
+    await world.untilReported('member', /^True Reconciled/u);
     expect(await there('vm', 'member')).toEqual([expect.stringMatching(/\/apart\/member$/u)]);
     const webModule = status?.clustermodules?.find(({ groupName }) => groupName === 'web')?.moduleUUID ?? '';
     expect(await world.vcenter.listModuleMembers(webModule)).toContain(
@@ -115,7 +115,7 @@ test(
 );
 
 test(
-  'what somebody has put into its folder stays, with the folder; what another policy names too stays',
+  'what another user has put into its folder stays, with the folder; what another policy names too stays',
   async () => {
     await make('first', { folder: 'theirs', resourcePool: { name: 'shared' } });
     await make('second', { resourcePool: { name: 'shared' } });
@@ -133,17 +133,17 @@ test(
 );
 
 test(
-  'one that asks to be observed is told what would be done, and nothing is; asked to be made, it is',
+  'a policy in mode observe says what would be done, and nothing is done; in mode act, it is made',
   async () => {
-    await make('looked-at', { folder: 'looked-at' }, { [annotations.mode]: 'observe' });
-    await untilWaits('looked-at', /^drover only observes. It would: Make folder .*\/looked-at$/u);
-    expect((await find('looked-at'))?.metadata.finalizers ?? []).toEqual([]);
-    expect(await folders('looked-at')).toEqual([]);
-    await world.kubectl('annotate', kind, 'looked-at', '-n', namespace, `${annotations.mode}-`);
-    await untilMade('looked-at');
-    expect(await folders('looked-at')).toHaveLength(1);
-    await world.kubectl('delete', kind, 'looked-at', '-n', namespace);
-    expect(await folders('looked-at')).toEqual([]);
+    await make('observed', { folder: 'observed' }, { [annotations.mode]: 'observe' });
+    await untilWaits('observed', /^drover only observes. It would: Make folder .*\/observed$/u);
+    expect((await find('observed'))?.metadata.finalizers ?? []).toEqual([]);
+    expect(await folders('observed')).toEqual([]);
+    await world.kubectl('annotate', kind, 'observed', '-n', namespace, `${annotations.mode}-`);
+    await untilMade('observed');
+    expect(await folders('observed')).toHaveLength(1);
+    await world.kubectl('delete', kind, 'observed', '-n', namespace);
+    expect(await folders('observed')).toEqual([]);
   },
   limitMs,
 );

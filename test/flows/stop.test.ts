@@ -33,7 +33,7 @@ afterAll(async () => {
 
 const stopped = async (): Promise<Stop[]> => readStops(world.worker, namespace, signal);
 
-test('a person stops a region, and lifts it again', async () => {
+test('a user stops a region, and lifts the stop again', async () => {
   expect(await stopped()).toEqual([]);
   await setStop(world.admin, namespace, region, signal);
   expect(await stopped()).toEqual([region]);
@@ -45,7 +45,7 @@ test('a person stops a region, and lifts it again', async () => {
   expect(await stopped()).toEqual([]);
 });
 
-test('two people stop at once, and one lifts all', async () => {
+test('two users stop at once, and one lifts all', async () => {
   await world.kubectl(['delete', 'configmap', 'drover-stop', '-n', namespace]);
   const kind: Stop = { ...region, of: 'kind', name: 'Eviction' };
   await Promise.all([setStop(world.admin, namespace, region, signal), setStop(world.admin, namespace, kind, signal)]);
@@ -54,7 +54,7 @@ test('two people stop at once, and one lifts all', async () => {
   expect(await stopped()).toEqual([]);
 });
 
-test('the worker looks, and may not stop or lift', async () => {
+test('the worker may read the stop, and not set or lift it', async () => {
   await expect(setStop(world.worker, namespace, region, signal)).rejects.toMatchObject({ type: 'KubernetesForbidden' });
 });
 
@@ -72,9 +72,9 @@ test('the gate closes within its second', async () => {
   await liftStops(world.admin, namespace, 'every', signal);
 });
 
-test('where nobody can tell, nothing goes ahead', async () => {
+test('where the stop cannot be read, nothing goes ahead', async () => {
   const kubeconfig = join(tmpdir(), `drover-away-${process.pid}.kubeconfig`);
-  // Port 1 of loopback: nobody listens.
+  // Port 1 of loopback: nothing listens.
   const text = await world.kubectl(['config', 'view', '--raw', '-o', 'json']);
   writeFileSync(kubeconfig, text.replace(/https:\/\/127\.0\.0\.1:\d+/u, 'https://127.0.0.1:1'), { mode: 0o600 });
   const away = connectKubernetes({ kubeconfig });

@@ -6,7 +6,7 @@ import { until } from './until.ts';
 import type { World } from './world.ts';
 import { quickSettings } from './world-base.ts';
 
-/** Evictions that are stopped in the middle, and how they have to end whoever stops them. */
+/** Evictions that are stopped in the middle, and how they have to end in every case. */
 
 const long = { msPerGiB: 600_000, floorMs: 600_000, noProgressMs: 600_000, startMs: 600_000 };
 
@@ -94,8 +94,8 @@ export async function expectToStay(world: World, { host }: InMotion): Promise<vo
 /** The rest moves after all. */
 export async function expectToGoOn(world: World, { host, releaseAll }: InMotion): Promise<void> {
   await releaseAll();
-  const told = await world.command('retry', host);
-  expect(told).toMatchObject({
+  const result = await world.command('retry', host);
+  expect(result).toMatchObject({
     code: 0,
     stdout: expect.stringContaining(`Eviction ${host} of ${host} is tried again.`),
   });

@@ -1,35 +1,35 @@
 import { labClock } from '../../lab/clock.ts';
 
-/** Most looks cost Nova some of the processor that the test waits for. */
+/** Most polls cost Nova some of the processor that the test waits for. */
 const pauseMs = 250;
 /** The deadlines are those of an idle machine; beside the other flows, Nova has half a processor. */
 const patience = 2;
 
 /**
- * Waits for a fact: looks until the answer is no string, and returns it. A string says what was seen instead; the last one is in the
- * failure. Looking may throw meanwhile.
+ * Waits for a condition: polls until the answer is no string, and returns it. A string says what was observed instead; the last one is in the
+ * failure. The poll may throw meanwhile.
  *
  * @param signal nothing is waited for any more once it is aborted
  */
-export async function until<Fact>(
+export async function until<Result>(
   what: string,
   deadlineMs: number,
-  look: () => Promise<Fact | string> | Fact | string,
+  observe: () => Promise<Result | string> | Result | string,
   signal?: AbortSignal,
-): Promise<Exclude<Fact, string | null>> {
+): Promise<Exclude<Result, string | null>> {
   const clock = labClock();
   const endMs = clock.now() + patience * deadlineMs;
-  for (let seen = 'nothing'; ;) {
+  for (let observed = 'nothing'; ;) {
     try {
-      const fact = await look();
-      if (typeof fact !== 'string' && fact !== null) return fact as Exclude<Fact, string | null>;
-      seen = String(fact);
+      const result = await observe();
+      if (typeof result !== 'string' && result !== null) return result as Exclude<Result, string | null>;
+      observed = String(result);
     } catch (error) {
-      seen = error instanceof Error ? error.message : String(error);
+      observed = error instanceof Error ? error.message : String(error);
     }
     signal?.throwIfAborted();
     if (clock.now() > endMs)
-      throw new Error(`waited ${(patience * deadlineMs) / 1000} s for ${what}; last seen: ${seen}`);
+      throw new Error(`waited ${(patience * deadlineMs) / 1000} s for ${what}; last observed: ${observed}`);
     await clock.sleep(pauseMs);
   }
 }

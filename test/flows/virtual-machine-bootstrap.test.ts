@@ -13,7 +13,7 @@ import { namespace, openVmWorld } from './virtual-machine-world.ts';
 import { startTimeoutMs } from './vsphere-world.ts';
 import { limitMs } from './world-base.ts';
 
-/** A guest is set up from a Secret, which is then in its VM, and nowhere that anybody else reads. */
+/** A guest is set up from a Secret, which is then in its VM, and in no output. */
 
 let world: VmWorld;
 
@@ -30,19 +30,19 @@ const first = `#cloud-config\n# canary-${randomUUID()}`;
 const second = `#cloud-config\n# canary-${randomUUID()}`;
 const third = `#cloud-config\n# canary-${randomUUID()}`;
 const cloudInit = (key: string): object => ({ bootstrap: { cloudInit: { rawCloudConfig: { name: secret, key } } } });
-const settled = /^True Reconciled/u;
+const reconciled = /^True Reconciled/u;
 
 const write = (data: Record<string, string>): Promise<unknown> =>
   world.kubectl('patch', 'secret', secret, '-n', namespace, '--type=merge', '-p', JSON.stringify({ stringData: data }));
 let retries = 0;
-/** Nobody tells of Secrets. */
+/** Changes of Secrets are not signalled. */
 const retry = (name: string): Promise<unknown> =>
   world.change(name, { metadata: { annotations: { [annotations.retry]: `again-${(retries += 1)}` } } });
 
 const unpack = (value: string): string =>
   value === '' ? '' : gunzipSync(Buffer.from(value, 'base64')).toString('utf8');
 
-/** As another client sees it. */
+/** As another client reads it. */
 async function guestOf(
   name: string,
 ): Promise<{ userData: string; metadata: string; macAddresses: string[]; packed: string }> {
@@ -58,8 +58,8 @@ async function guestOf(
 
 const untilGiven = (name: string, userData: string): Promise<unknown> =>
   until(`${name} to have its user data`, 40_000, async () => {
-    const seen = await guestOf(name);
-    return seen.userData === userData ? seen : `user data of ${seen.userData.length} characters`;
+    const guest = await guestOf(name);
+    return guest.userData === userData ? guest : `user data of ${guest.userData.length} characters`;
   });
 
 const writesOf = async (): Promise<RecordedRequest[]> =>
@@ -77,7 +77,7 @@ test(
       stringData: { data: first },
     });
     await world.create('cloudy', cloudInit('data'));
-    await world.untilSaid('cloudy', settled);
+    await world.untilReported('cloudy', reconciled);
     const { metadata, macAddresses, packed } = await guestOf('cloudy');
     await untilGiven('cloudy', first);
     expect(await world.witness('cloudy')).toMatchObject({ powerState: 'poweredOn' });
@@ -91,7 +91,7 @@ test(
     await write({ data: second });
     await retry('cloudy');
     await untilGiven('cloudy', second);
-    await world.untilSaid('cloudy', settled);
+    await world.untilReported('cloudy', reconciled);
 
     // A vCenter that repeats what it was given.
     await world.control.fail({
@@ -102,10 +102,10 @@ test(
     });
     await write({ data: third });
     await retry('cloudy');
-    await world.untilSaid('cloudy', /^False Failed: .*ended with InvalidArgument/u);
+    await world.untilReported('cloudy', /^False Failed: .*ended with InvalidArgument/u);
     await retry('cloudy');
     await untilGiven('cloudy', third);
-    await world.untilSaid('cloudy', settled);
+    await world.untilReported('cloudy', reconciled);
     expect(await writesOf()).toHaveLength(4);
     const { packed: last } = await guestOf('cloudy');
 
@@ -114,7 +114,7 @@ test(
       (where) => expect.stringMatching(where) as string,
     );
     expect(texts.map(({ where }) => where)).toEqual(expect.arrayContaining([history, audit, log]));
-    // They are those that tell of it.
+    // These are the keys that contain it.
     expect(texts.filter(({ text }) => text.includes('submitBootstrap')).map(({ where }) => where)).toEqual(
       expect.arrayContaining([history, audit]),
     );
@@ -131,7 +131,7 @@ test(
   'a key that is missing is named, and the VM is made when it is there',
   async () => {
     await world.create('keyless', cloudInit('later'));
-    await world.untilSaid('keyless', /WaitingForPrerequisites: .*user-data\/later/u);
+    await world.untilReported('keyless', /WaitingForPrerequisites: .*user-data\/later/u);
     expect(
       findCondition((await world.read('keyless'))?.status?.conditions, virtualMachineConditions.bootstrapReady),
     ).toMatchObject({
@@ -141,7 +141,7 @@ test(
     });
     expect(await world.witness('keyless')).toBeNull();
     await write({ later: first });
-    await world.untilSaid('keyless', settled);
+    await world.untilReported('keyless', reconciled);
     await untilGiven('keyless', first);
   },
   limitMs,

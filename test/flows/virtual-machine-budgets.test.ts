@@ -52,7 +52,7 @@ test('what the runs of a VM cost is in their budgets', async () => {
       budget,
       excesses: budget === null ? ['it has none'] : excesses(cost, budgets[budget]),
     }).toEqual({ workflowId, budget, excesses: [] });
-  // One that is made where another has just gone may be told of that besides.
+  // One that is made where another has just gone may be signalled of that besides.
   expect(costs.map(({ budget }) => budget)).toEqual(
     expect.arrayContaining(['slots', 'vmCreate', 'vmDelete', 'vmGlance', 'vmLargeUpdate', 'vmUpdate']),
   );

@@ -3,7 +3,7 @@ import { annotations } from '../../contracts/ids.ts';
 import { virtualMachineAnnotations } from '../../contracts/virtual-machine/metadata.ts';
 import type { CommandEnd } from '../../lab/kubectl.ts';
 import { applyObject, mergeObject, objectPath } from '../../lab/kubernetes-objects.ts';
-import { vmManifest, vmScene } from '../../lab/vsphere/scene.ts';
+import { vmManifest, vmFixture } from '../../lab/vsphere/vm-fixture.ts';
 import { exitCodes } from '../../starters/command/exit-codes.ts';
 import type { ListedVirtualMachine } from '../../starters/virtual-machine/listed-virtual-machine.ts';
 import type { VirtualMachineDescription } from '../../starters/virtual-machine/virtual-machine-description.ts';
@@ -14,7 +14,7 @@ import { namespace, openVmWorld } from './virtual-machine-world.ts';
 import { startTimeoutMs } from './vsphere-world.ts';
 import { limitMs } from './world-base.ts';
 
-/** The commands for virtual machines, as a person types them. No bridge: a run starts when a command says so. */
+/** The commands for virtual machines, as a user types them. No bridge: a run starts when a command says so. */
 
 let world: VmWorld;
 
@@ -53,7 +53,7 @@ test(
         stands: 'unknown',
         needsAttention: false,
         class: 'missing',
-        image: vmScene.image,
+        image: vmFixture.image,
         wantedPowerState: 'PoweredOn',
         powerState: null,
       }),
@@ -106,17 +106,17 @@ test(
     expect((await drover(exitCodes.ok, 'describe', 'vm', '-n', namespace, 'web')).stdout).toMatch(
       /^Steps of the run$.*Observe team-a\/web: .*^ {2}kubectl get virtualmachineclasses -n team-a /msu,
     );
-    // Who sees a namespace alone may still be asked of another one.
+    // A user of one namespace may still name another one.
     expect((await drover(exitCodes.ok, 'vms', '-n', 'default')).stdout).toBe(
       'There is no VirtualMachine in default.\n',
     );
 
-    // The run that is open looks at once, and what fails is told with its next try.
+    // The open run observes at once, and a failure is shown with its next retry.
     await world.control.fail({ method: 'FindAllByUuid', fault: 'NoPermission', count: 100 });
     expect((await drover(exitCodes.ok, 'retry', 'vm', 'team-a/web')).stdout).toBe(
       'VirtualMachine team-a/web is observed again now.\n',
     );
-    const failing = await until('the failure to be told', 60_000, async () => {
+    const failing = await until('the failure to be reported', 60_000, async () => {
       const found = await described();
       return (found.run?.progress?.failed.length ?? 0) > 0 ? found : (found.run?.progress?.message ?? 'no answer');
     });

@@ -10,12 +10,12 @@ import { namespace, openVmWorld } from './virtual-machine-world.ts';
 import { startTimeoutMs } from './vsphere-world.ts';
 import { limitMs } from './world-base.ts';
 
-/** VirtualMachines that are made of cached files, by drover's own worker and bridge. Who caches them is the test. */
+/** VirtualMachines that are made of cached files, by drover's own worker and bridge. The test itself caches them. */
 
 let world: VmWorld;
 let locations: CachedLocation[];
 
-const settled = /^True Reconciled/u;
+const reconciled = /^True Reconciled/u;
 const item = 'item-fast';
 const cache = { name: imageCacheName(item), providerID: item };
 const image = { image: { kind: 'VirtualMachineImage', name: 'fast' } };
@@ -48,7 +48,7 @@ async function configOf(name: string): Promise<DescribedVm['config'] & { disks: 
   if (vm === null) throw new Error(`there is no ${name}`);
   return { ...vm.config, disks: vm.config.hardware.device.filter(({ capacityInKB }) => capacityInKB !== undefined) };
 }
-const asked = async (uid: string): Promise<Record<string, number>> => {
+const callsFor = async (uid: string): Promise<Record<string, number>> => {
   const counts: Record<string, number> = {};
   for (const { method, body } of await world.control.requests())
     if (method.endsWith('_Task') && body.includes(uid)) counts[method] = (counts[method] ?? 0) + 1;
@@ -60,7 +60,7 @@ test(
   'direct: it waits until its image is cached, has its own copies of the disks, and is on; deleted, nothing is left',
   async () => {
     await world.create('copied', image);
-    await world.untilSaid('copied', /Waiting for the cached files|WaitingForImageCache/u);
+    await world.untilReported('copied', /Waiting for the cached files|WaitingForImageCache/u);
     const wanted = JSON.parse(
       await world.kubectl('get', 'virtualmachineimagecache', cache.name, '-n', 'drover-system', '-o', 'json'),
     ) as { spec: { locations: object[] } };
@@ -70,7 +70,7 @@ test(
     expect(await world.witness('copied')).toBeNull();
 
     await fillCache(locations);
-    await world.untilSaid('copied', settled);
+    await world.untilReported('copied', reconciled);
     const uid = await uidOf('copied');
     expect(await world.witness('copied')).toMatchObject({
       powerState: 'poweredOn',
@@ -89,7 +89,7 @@ test(
     expect(extraConfig).toEqual(
       expect.arrayContaining([expect.objectContaining({ key: 'nvram', value: 'copied.nvram' })]),
     );
-    expect(await asked(uid)).toMatchObject({
+    expect(await callsFor(uid)).toMatchObject({
       CopyVirtualDisk_Task: 2,
       MoveVirtualDisk_Task: 2,
       CopyDatastoreFile_Task: 1,
@@ -99,7 +99,7 @@ test(
     expect((await world.read('copied'))?.metadata.annotations).not.toHaveProperty(['drover.dev/copies']);
 
     await world.remove('copied');
-    await world.untilSaid('copied', /^gone/u);
+    await world.untilReported('copied', /^gone/u);
     expect(await world.witness('copied')).toBeNull();
     expect((await filesOf('cache')).filter((name) => name.endsWith('.vmdk') && !name.includes('flat'))).toHaveLength(4);
   },
@@ -110,7 +110,7 @@ test(
   'linked: its disks are children of the cached ones, which stay when it is deleted',
   async () => {
     await world.create('linked', image, fastDeploy('linked'));
-    await world.untilSaid('linked', settled);
+    await world.untilReported('linked', reconciled);
     const uid = await uidOf('linked');
     const { disks, extraConfig } = await configOf('linked');
     expect(disks.map(({ backing }) => [home(uid).test(backing?.fileName ?? ''), backing?.parent?.fileName])).toEqual([
@@ -122,10 +122,10 @@ test(
         expect.objectContaining({ key: 'vmprov.keepDisks', value: 'cached-0.vmdk,cached-1.vmdk' }),
       ]),
     );
-    expect(await asked(uid)).toMatchObject({ CreateVM_Task: 1 });
-    expect(await asked(uid)).not.toHaveProperty('CopyVirtualDisk_Task');
+    expect(await callsFor(uid)).toMatchObject({ CreateVM_Task: 1 });
+    expect(await callsFor(uid)).not.toHaveProperty('CopyVirtualDisk_Task');
     await world.remove('linked');
-    await world.untilSaid('linked', /^gone/u);
+    await world.untilReported('linked', /^gone/u);
     expect((await filesOf('cache')).filter((name) => name.endsWith('.vmdk') && !name.includes('flat'))).toHaveLength(4);
   },
   limitMs,
@@ -135,7 +135,7 @@ const untilCopying = async (name: string): Promise<string> => {
   await until(
     `${name} to be copied`,
     30_000,
-    async () => ((await asked(await uidOf(name)))['CopyVirtualDisk_Task'] ?? 0) > 0 || 'not yet',
+    async () => ((await callsFor(await uidOf(name)))['CopyVirtualDisk_Task'] ?? 0) > 0 || 'not yet',
   );
   return uidOf(name);
 };
@@ -148,8 +148,8 @@ test(
       const uid = await untilCopying('killed');
       await world.drover.kill('worker');
       await world.drover.restart('worker');
-      await world.untilSaid('killed', settled, 90_000);
-      expect(await asked(uid)).toMatchObject({ CreateVM_Task: 1, MoveVirtualDisk_Task: 2 });
+      await world.untilReported('killed', reconciled, 90_000);
+      expect(await callsFor(uid)).toMatchObject({ CreateVM_Task: 1, MoveVirtualDisk_Task: 2 });
       expect(await world.witness('killed')).toMatchObject({ powerState: 'poweredOn', instanceUuid: uid });
     }),
   limitMs,
@@ -162,10 +162,10 @@ test(
       await world.create('unwanted', image);
       const uid = await untilCopying('unwanted');
       await world.remove('unwanted');
-      await world.untilSaid('unwanted', /^gone/u, 90_000);
+      await world.untilReported('unwanted', /^gone/u, 90_000);
       expect(await world.witness('unwanted')).toBeNull();
       // Asked once more where the copy was still being written.
-      expect((await asked(uid))['DeleteDatastoreFile_Task']).toBeGreaterThan(0);
+      expect((await callsFor(uid))['DeleteDatastoreFile_Task']).toBeGreaterThan(0);
       expect(await filesOf(uid)).toEqual([]);
     }),
   limitMs,
@@ -181,9 +181,9 @@ test(
     await fillCache(without);
     await world.create('lost', image);
     // vCenter names the file that is not there; govmomi's simulator the one that it would become.
-    await world.untilSaid('lost', /FileNotFound \(file (?:\[LocalDS_\d\] cache\/lost\.vmdk|\S*disk-1\.part)/u);
+    await world.untilReported('lost', /FileNotFound \(file (?:\[LocalDS_\d\] cache\/lost\.vmdk|\S*disk-1\.part)/u);
     await fillCache(locations);
-    await world.untilSaid('lost', settled, 60_000);
+    await world.untilReported('lost', reconciled, 60_000);
   },
   limitMs,
 );

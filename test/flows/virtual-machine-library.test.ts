@@ -5,7 +5,7 @@ import { labels, workflowQueue, workflowTypes } from '../../contracts/ids.ts';
 import { virtualMachineAnnotations } from '../../contracts/virtual-machine/metadata.ts';
 import { inventory } from '../../lab/vsphere/handle.ts';
 import type { Library } from '../../lab/vsphere/library.ts';
-import { makeImage } from '../../lab/vsphere/scene.ts';
+import { makeImage } from '../../lab/vsphere/vm-fixture.ts';
 import { checkInvariants } from '../invariants.ts';
 import type { VmWorld } from './virtual-machine-world.ts';
 import { namespace, openVmWorld } from './virtual-machine-world.ts';
@@ -26,13 +26,13 @@ beforeAll(async () => {
 afterAll(() => world?.close(), limitMs);
 afterEach(() => checkInvariants(world.observed), limitMs);
 
-const settled = /^True Reconciled/u;
+const reconciled = /^True Reconciled/u;
 const deploysOf = async (name: string): Promise<number> =>
   (await world.control.requests()).filter(
     ({ method, body }) =>
       method === 'POST /com/vmware/vcenter/ovf/library-item deploy' && body.includes(`"name":"${name}"`),
   ).length;
-/** As a person starts it. */
+/** As a user starts it. */
 const sync = (input: object): Promise<unknown> =>
   world.client.workflow.execute(workflowTypes.syncContentLibrary, {
     taskQueue: workflowQueue,
@@ -45,7 +45,7 @@ const imagesOf = async (kind: string, ...args: string[]): Promise<Pick<VirtualMa
 const image = (name: string): object => ({ image: { kind: 'VirtualMachineImage', name } });
 
 test(
-  'made of an OVF whose answer is lost: one VM, with its marks, in the size of its class, and on; deleted, it is gone',
+  'made of an OVF whose answer is lost: one VM, with its metadata, in the size of its class, and on; deleted, it is gone',
   async () => {
     await world.control.inject({
       method: 'POST /com/vmware/vcenter/ovf/library-item deploy',
@@ -53,7 +53,7 @@ test(
       does: 'cut',
     });
     await world.create('deployed', image('tiny'));
-    await world.untilSaid('deployed', settled);
+    await world.untilReported('deployed', reconciled);
     const { metadata, status } = (await world.read('deployed')) ?? {};
     expect(await world.witness('deployed')).toMatchObject({
       powerState: 'poweredOn',
@@ -69,7 +69,7 @@ test(
     });
     expect(await deploysOf('deployed')).toBe(1);
     await world.remove('deployed');
-    await world.untilSaid('deployed', /^gone/u);
+    await world.untilReported('deployed', /^gone/u);
     expect(await world.witness('deployed')).toBeNull();
   },
   limitMs,
@@ -84,7 +84,7 @@ test(
       hardware: { cdrom: [{ name: 'cdrom1', ...image('install') }] },
       advanced: { bootDiskCapacity: '1Gi' },
     });
-    await world.untilSaid('installed', settled);
+    await world.untilReported('installed', reconciled);
     const installed = await world.vcenter.describeVm(`${inventory.vmFolder}/${namespace}/installed`);
     expect(installed?.config.hardware.device.map(({ backing }) => backing?.fileName)).toContainEqual(
       expect.stringMatching(/^\[LocalDS_0\] contentlib-[^/]+\/[^/]+\/install\.iso$/u),
@@ -123,7 +123,7 @@ test(
       { reserved: { resourcePolicyName: 'apart' } },
       { [virtualMachineAnnotations.clusterModuleGroup]: 'web' },
     );
-    await world.untilSaid('member', settled);
+    await world.untilReported('member', reconciled);
     const object = await world.read('member');
     expect(object?.metadata.annotations).toMatchObject({ [virtualMachineAnnotations.clusterModuleUuid]: moduleUUID });
     expect(await world.vcenter.listModuleMembers(moduleUUID)).toContain(object?.status?.uniqueID ?? 'no id');
@@ -137,7 +137,7 @@ test(
 );
 
 test(
-  'the images of a library follow it: made, changed and removed; somebody else’s stays; a VM is made of one',
+  'the images of a library follow it: made, changed and removed; another user’s stays; a VM is made of one',
   async () => {
     const theirs = imageCacheName(library.iso);
     await world.make({
@@ -150,10 +150,10 @@ test(
     const nothing = { made: [], changed: [], removed: [], foreign: [theirs], unchanged: 0 };
     expect(await sync({ library: 'images', namespace })).toEqual({ ...nothing, made: expect.arrayContaining(made) });
     expect(await sync({ library: 'images', namespace })).toEqual({ ...nothing, unchanged: 3 });
-    const seen = await imagesOf('virtualmachineimage', '-n', namespace, '-l', labels.contentLibrary);
+    const images = await imagesOf('virtualmachineimage', '-n', namespace, '-l', labels.contentLibrary);
     expect(
       Object.fromEntries(
-        seen.map(({ metadata: { name }, status }) => [
+        images.map(({ metadata: { name }, status }) => [
           name,
           [status?.name, status?.type, status?.providerItemID, findCondition(status?.conditions, 'Ready')?.status],
         ]),
@@ -169,7 +169,7 @@ test(
     );
 
     await world.create('synced', image(imageCacheName(library.ova)));
-    await world.untilSaid('synced', settled);
+    await world.untilReported('synced', reconciled);
     expect(await world.witness('synced')).toMatchObject({ powerState: 'poweredOn' });
 
     await world.vcenter.removeLibraryItem('images', 'broken');

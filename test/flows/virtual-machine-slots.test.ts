@@ -30,10 +30,11 @@ const waits = (what: string): RegExp =>
   new RegExp(`Waiting for a slot: 2 of 2 ${what} of vCenter lab are in progress`, 'u');
 
 /** How many of them say so now. */
-const thatSay = async (said: RegExp): Promise<number> =>
-  (await Promise.all(names.map((name) => world.lifecycleOf(name)))).filter((lifecycle) => said.test(lifecycle)).length;
-const untilAll = (said: RegExp): Promise<unknown> =>
-  Promise.all(names.map((name) => world.untilSaid(name, said, 120_000)));
+const thatSay = async (pattern: RegExp): Promise<number> =>
+  (await Promise.all(names.map((name) => world.lifecycleOf(name)))).filter((lifecycle) => pattern.test(lifecycle))
+    .length;
+const untilAll = (pattern: RegExp): Promise<unknown> =>
+  Promise.all(names.map((name) => world.untilReported(name, pattern, 120_000)));
 const tasksOf = async (kind: RegExp, sinceMs: number) =>
   (await world.vcenter.readTasks()).filter(
     ({ descriptionId, startMs }) => kind.test(descriptionId) && startMs >= sinceMs,
@@ -43,29 +44,29 @@ test(
   'one alone requests a slot once, has it at once and releases it with its create; a change that needs none requests none',
   async () => {
     await world.create('alone');
-    await world.untilSaid('alone', /^True Reconciled/u);
+    await world.untilReported('alone', /^True Reconciled/u);
     const run = world.client.workflow.getHandle(virtualMachineId(namespace, 'alone'));
     await run.result();
     const { events } = await run.fetchHistory();
-    const asked = (events ?? []).filter(
+    const reports = (events ?? []).filter(
       (event) => event.activityTaskScheduledEventAttributes?.activityType?.name === 'acquireSlot',
     );
-    const told = (events ?? []).filter(
+    const grants = (events ?? []).filter(
       (event) => event.workflowExecutionSignaledEventAttributes?.signalName === 'allowanceGranted',
     );
     const given = (events ?? []).filter((event) => event.signalExternalWorkflowExecutionInitiatedEventAttributes);
     console.info(`the run of one VM: ${events?.length ?? 0} events`);
     // The call that makes the VM releases it.
-    expect([asked, told, given].map(({ length }) => length)).toEqual([1, 0, 0]);
+    expect([reports, grants, given].map(({ length }) => length)).toEqual([1, 0, 0]);
 
     await world.change('alone', { spec: { powerState: 'PoweredOff' } });
-    await world.untilSaid('alone', /^True Reconciled/u);
+    await world.untilReported('alone', /^True Reconciled/u);
     const change = await world.client.workflow.getHandle(virtualMachineId(namespace, 'alone')).fetchHistory();
     expect(
       change.events?.some((event) => event.activityTaskScheduledEventAttributes?.activityType?.name === 'acquireSlot'),
     ).toBe(false);
     await world.remove('alone');
-    await world.untilSaid('alone', /^gone$/u);
+    await world.untilReported('alone', /^gone$/u);
   },
   limitMs,
 );

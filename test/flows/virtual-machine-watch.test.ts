@@ -13,20 +13,20 @@ import { namespace, openVmWorld } from './virtual-machine-world.ts';
 import { startTimeoutMs } from './vsphere-world.ts';
 import { limitMs } from './world-base.ts';
 
-/** What users change in the vCenter, as its VirtualMachine tells of it: drover's own worker and bridge, and another client behind their backs. */
+/** What users change in the vCenter, as the VirtualMachine shows it: drover's own worker and bridge, and another client of vCenter. */
 
 let world: VmWorld;
 
 beforeAll(async () => {
   world = await openVmWorld();
   await world.create('web');
-  await world.untilSaid('web', settled);
+  await world.untilReported('web', reconciled);
   await untilQuiet('web');
 }, startTimeoutMs);
 afterEach(() => checkInvariants(world.observed), limitMs);
 afterAll(() => world?.close(), limitMs);
 
-const settled = /^True Reconciled/u;
+const reconciled = /^True Reconciled/u;
 const web = `${inventory.vmFolder}/${namespace}/web`;
 const idOf = (name: string): string => virtualMachineId(namespace, name);
 
@@ -51,17 +51,17 @@ const untilQuiet = (name: string): Promise<unknown> =>
     (await runsOf(name)).some(({ isOpen }) => isOpen) ? 'one is open' : {},
   );
 
-/** Waits until the watch knows of every VM that there is, and of none that is gone, and has nothing left to tell. @returns how many they are */
+/** Waits until the watch knows of every VM that there is, and of none that is gone, and has nothing left to signal. @returns how many they are */
 const untilAllKnown = async (): Promise<number> =>
   (
-    await until('the watch to know what there is, and to have nothing left to tell', 40_000, async () => {
+    await until('the watch to know all VMs, and to have nothing left to signal', 40_000, async () => {
       const count = (await world.vcenter.find('vm', '/')).length;
       const { vms, waiting } = await heartbeat();
       return vms === count && waiting === 0 ? { count } : `${vms} VMs of ${count}, ${waiting} waiting`;
     })
   ).count;
 
-/** How many VMs the watch knows, what it still has to tell, and how it gets on, as its heartbeat says. */
+/** How many VMs the watch knows, what it still has to signal, and its state, as in its heartbeat. */
 async function heartbeat(): Promise<{ vms: number; waiting: number; trouble: unknown; memory: unknown }> {
   const [activity] =
     (await world.client.workflow.getHandle(vcenterWatchId(labVcenter)).describe()).raw.pendingActivities ?? [];
@@ -70,7 +70,7 @@ async function heartbeat(): Promise<{ vms: number; waiting: number; trouble: unk
   );
 }
 
-/** What the status of a VM says of its power, and when it came to say so, by a watch as anybody's. */
+/** What the status of a VM says of its power, and when it was written, by a plain watch. */
 async function followPower(name: string): Promise<{
   states: { is: string; atMs: number }[];
   until(is: string, fromMs: number): Promise<number>;
@@ -118,12 +118,12 @@ test(
       await untilQuiet('web');
       const begunMs = labClock().now();
       await world.vcenter.setPower(web, 'off');
-      const saidMs = await power.until('PoweredOff', begunMs);
+      const publishedMs = await power.until('PoweredOff', begunMs);
       const signalled = (await signalsOf('web')).filter(
         ({ cause, atMs }) => cause.includes('powered off') && atMs >= begunMs,
       );
-      await power.until('PoweredOn', saidMs);
-      await world.untilSaid('web', settled);
+      await power.until('PoweredOn', publishedMs);
+      await world.untilReported('web', reconciled);
       expect(await world.witness('web')).toMatchObject({ powerState: 'poweredOn' });
       expect(signalled.length).toBeGreaterThan(0);
     }
@@ -156,12 +156,12 @@ test(
     );
     await untilQuiet('web');
     await world.vcenter.rename(web, 'web-by-hand');
-    await until('the new name to be told', 20_000, async () =>
+    await until('the new name to be signalled', 20_000, async () =>
       (await signalsOf('web')).some(({ cause }) => cause.includes('renamed')) ? {} : 'not yet',
     );
     await world.vcenter.rename(`${web}-by-hand`, 'web');
     await untilQuiet('web');
-    await world.untilSaid('web', settled);
+    await world.untilReported('web', reconciled);
     const runs = (await runsOf('web')).filter(({ runId }) => !before.includes(runId));
     console.log(JSON.stringify({ eventsOfRunsThatReport: runs.map(({ events }) => events) }));
     for (const { events } of runs) expect(events).toBeLessThanOrEqual(30);
@@ -170,26 +170,26 @@ test(
 );
 
 test(
-  'of a VM without drover’s mark nobody is told',
+  'a VM without drover’s metadata is not signalled',
   async () => {
     await untilQuiet('web');
     const before = (await signalsOf('web')).length;
-    const nobodys = `${inventory.vmFolder}/${namespace}/nobodys`;
-    await world.vcenter.createVm(nobodys);
+    const foreignVm = `${inventory.vmFolder}/${namespace}/foreign`;
+    await world.vcenter.createVm(foreignVm);
     try {
-      await world.vcenter.setPower(nobodys, 'on');
-      // What comes later than it is told: so it would have been told as well.
+      await world.vcenter.setPower(foreignVm, 'on');
+      // A later change is signalled: so this one would have been signalled as well.
       await world.vcenter.changeVm(web, { extraConfig: { 'SET.guest.ipAddress': '192.0.2.78' } });
       await until('the address', 20_000, async () =>
         (await world.read('web'))?.status?.network?.primaryIP4 === '192.0.2.78' ? {} : 'another',
       );
       expect(await runsOf('nobodys')).toEqual([]);
       await untilQuiet('web');
-      const told = (await signalsOf('web')).slice(before).map(({ cause }) => cause);
-      expect(told).toContainEqual(expect.stringContaining('an address'));
-      for (const cause of told) expect(cause).not.toMatch(/appeared|powered/u);
+      const causes = (await signalsOf('web')).slice(before).map(({ cause }) => cause);
+      expect(causes).toContainEqual(expect.stringContaining('an address'));
+      for (const cause of causes) expect(cause).not.toMatch(/appeared|powered/u);
     } finally {
-      await world.vcenter.destroyVm(nobodys);
+      await world.vcenter.destroyVm(foreignVm);
     }
   },
   limitMs,
@@ -203,7 +203,7 @@ test(
     await world.drover.kill('worker');
     await world.vcenter.setPower(web, 'off');
     await world.drover.restart('worker');
-    await until('the run to be told', 40_000, async () =>
+    await until('the run to be signalled', 40_000, async () =>
       (await signalsOf('web')).slice(before).some(({ cause }) => cause.startsWith('vcenter: ')) ? {} : 'not yet',
     );
     await until(
@@ -211,7 +211,7 @@ test(
       40_000,
       async () => (await world.witness('web'))?.powerState === 'poweredOn' || 'off',
     );
-    await world.untilSaid('web', settled);
+    await world.untilReported('web', reconciled);
   },
   limitMs,
 );
@@ -229,16 +229,16 @@ test(
       40_000,
       async () => (await world.witness('web'))?.powerState === 'poweredOn' || 'off',
     );
-    await world.untilSaid('web', settled);
+    await world.untilReported('web', reconciled);
     await untilQuiet('web');
     const before = (await signalsOf('web')).length;
     await world.vcenter.destroyVm(web);
-    await until('the run to be told', 20_000, async () =>
+    await until('the run to be signalled', 20_000, async () =>
       (await signalsOf('web')).slice(before).some(({ cause }) => cause.includes('gone')) ? {} : 'not yet',
     );
     // drover makes it again.
     await until('web to be there again', 40_000, async () => (await world.witness('web')) ?? 'not yet');
-    await world.untilSaid('web', settled);
+    await world.untilReported('web', reconciled);
     await untilQuiet('web');
   },
   limitMs,
@@ -249,10 +249,10 @@ test(
   async () => {
     const vms = await untilAllKnown();
     await world.create('brief');
-    await world.untilSaid('brief', settled);
+    await world.untilReported('brief', reconciled);
     expect(await untilAllKnown()).toBe(vms + 1);
     await world.remove('brief');
-    await world.untilSaid('brief', /^gone/u);
+    await world.untilReported('brief', /^gone/u);
     await untilQuiet('brief');
     const runs = await runsOf('brief');
     expect(await untilAllKnown()).toBe(vms);
@@ -263,13 +263,13 @@ test(
 );
 
 test(
-  'the run of the watch says how it gets on, and its history tells of turns',
+  'the run of the watch reports its state, and its history has one activity for each period',
   async () => {
     const handle = world.client.workflow.getHandle(vcenterWatchId(labVcenter));
     const { status, historyLength } = await handle.describe();
     expect([status.name, historyLength < 20]).toEqual(['RUNNING', true]);
-    // What the tests before have done may still have to be told.
-    await until('a heartbeat without trouble, and nothing left to tell', 30_000, async () => {
+    // What the tests before have done may still have to be signalled.
+    await until('a heartbeat without errors, and nothing left to signal', 30_000, async () => {
       const { trouble, waiting, memory } = await heartbeat();
       return trouble === null && waiting === 0 && typeof memory === 'string'
         ? true

@@ -11,7 +11,7 @@ import type { CommandEnd } from '../../lab/kubectl.ts';
 import { kubectl, run } from '../../lab/kubectl.ts';
 import { startLab } from '../../lab/lab.ts';
 import { connectVcenterControl } from '../../lab/vsphere/control.ts';
-import { setVmScene, vcenterSettings, vmManifest, witnessVm } from '../../lab/vsphere/scene.ts';
+import { setUpVmNamespace, vcenterSettings, vmManifest, witnessVm } from '../../lab/vsphere/vm-fixture.ts';
 import { openGovcWitness } from '../../lab/vsphere/witness.ts';
 import { isFailure } from '../../runtime/kubernetes/kubernetes-faults.ts';
 import { connectKubernetes } from '../../runtime/kubernetes/kubernetes.ts';
@@ -44,7 +44,7 @@ async function openLabVmBase(options: VmWorldOptions): Promise<VmBase> {
   const { kubernetes, vsphere } = lab.handles;
   const vcenter = openGovcWitness(vsphere);
   const api = connectKubernetes({ kubeconfig: kubernetes.kubeconfig });
-  await setVmScene(api, vcenter, namespace);
+  await setUpVmNamespace(api, vcenter, namespace);
   await makeVm(vcenter, namespace, stranger);
   await options.prepare?.(api);
   const sinceMs = labClock().now();
@@ -108,10 +108,10 @@ function composeVmWorld(base: VmBase) {
   const lifecycleOf = async (name: string): Promise<string> => {
     const object = await read(name);
     if (object === null) return 'gone';
-    const said = findCondition(object.status?.conditions, virtualMachineConditions.lifecycle);
-    return said === undefined || said.observedGeneration !== object.metadata.generation
+    const lifecycle = findCondition(object.status?.conditions, virtualMachineConditions.lifecycle);
+    return lifecycle === undefined || lifecycle.observedGeneration !== object.metadata.generation
       ? `nothing said of generation ${object.metadata.generation}`
-      : `${said.status} ${said.reason}: ${said.message}`;
+      : `${lifecycle.status} ${lifecycle.reason}: ${lifecycle.message}`;
   };
   /** Any object, as `kubectl create` makes it. */
   const make = (object: object): Promise<string> => base.kubectl(['create', '-f', '-'], JSON.stringify(object));
@@ -145,10 +145,10 @@ function composeVmWorld(base: VmBase) {
       return end;
     },
     /** Waits until the object says so of its present spec. */
-    untilSaid: (name: string, said: RegExp, deadlineMs = 40_000): Promise<unknown> =>
-      until(`${name} to say ${said.source}`, deadlineMs, async () => {
+    untilReported: (name: string, pattern: RegExp, deadlineMs = 40_000): Promise<unknown> =>
+      until(`${name} to report ${pattern.source}`, deadlineMs, async () => {
         const lifecycle = await lifecycleOf(name);
-        return said.test(lifecycle) ? { lifecycle } : lifecycle;
+        return pattern.test(lifecycle) ? { lifecycle } : lifecycle;
       }),
   };
 }

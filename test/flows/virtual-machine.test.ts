@@ -7,8 +7,8 @@ import { virtualMachineClass } from '../../contracts/kinds/resources.ts';
 import { virtualMachineFinalizers } from '../../contracts/virtual-machine/metadata.ts';
 import { inventory } from '../../lab/vsphere/handle.ts';
 import type { RecordedRequest } from '../../lab/vsphere/control.ts';
-import type { WitnessedVm } from '../../lab/vsphere/scene.ts';
-import { vmClass, vmScene } from '../../lab/vsphere/scene.ts';
+import type { WitnessedVm } from '../../lab/vsphere/vm-fixture.ts';
+import { vmClass, vmFixture } from '../../lab/vsphere/vm-fixture.ts';
 import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
 import { checkInvariants } from '../invariants.ts';
 import { until } from './until.ts';
@@ -28,7 +28,7 @@ beforeAll(async () => {
 afterAll(() => world?.close(), limitMs);
 afterEach(() => checkInvariants(world.observed), limitMs);
 
-const settled = /^True Reconciled/u;
+const reconciled = /^True Reconciled/u;
 const userData = `#cloud-config\n# canary-${randomUUID()}`;
 
 const clonesOf = async (name: string): Promise<RecordedRequest[]> =>
@@ -39,7 +39,7 @@ const clonesOf = async (name: string): Promise<RecordedRequest[]> =>
 const untilCloning = (name: string): Promise<unknown> =>
   until('the clone to be under way', 30_000, async () => ((await clonesOf(name)).length > 0 ? {} : 'not yet'));
 
-/** Somebody else's VM in the folder of the namespace. */
+/** Another user's VM in the folder of the namespace. */
 async function makeForeign(name: string): Promise<WitnessedVm | null> {
   const pool = `${inventory.resourcePool}/${namespace}`;
   await world.vcenter.cloneVm({ from: inventory.template, to: `${inventory.vmFolder}/${namespace}/${name}`, pool });
@@ -50,7 +50,7 @@ test(
   'made, resized, switched off and on, and deleted',
   async () => {
     await world.create('web');
-    await world.untilSaid('web', settled);
+    await world.untilReported('web', reconciled);
     const made = await world.witness('web');
     const object = await world.read('web');
     expect(made).toMatchObject({
@@ -64,25 +64,25 @@ test(
     expect(object?.status).toMatchObject({
       powerState: 'PoweredOn',
       instanceUUID: object?.metadata.uid,
-      zone: vmScene.zone,
+      zone: vmFixture.zone,
     });
     for (const type of ['VirtualMachineClassReady', 'VirtualMachineCreated'])
       expect(findCondition(object?.status?.conditions, type)).toMatchObject({ status: 'True' });
 
     await world.change('web', { spec: { powerState: 'PoweredOff' } });
-    await world.untilSaid('web', settled);
+    await world.untilReported('web', reconciled);
     expect(await world.witness('web')).toMatchObject({ powerState: 'poweredOff' });
 
-    await world.change('web', { spec: { className: vmScene.classes.large } });
-    await world.untilSaid('web', settled);
+    await world.change('web', { spec: { className: vmFixture.classes.large } });
+    await world.untilReported('web', reconciled);
     expect(await world.witness('web')).toMatchObject({ cpus: 2, memoryMiB: 2_048 });
 
     await world.change('web', { spec: { powerState: 'PoweredOn' } });
-    await world.untilSaid('web', settled);
+    await world.untilReported('web', reconciled);
     expect(await world.witness('web')).toMatchObject({ powerState: 'poweredOn' });
 
     await world.remove('web');
-    await world.untilSaid('web', /^gone$/u);
+    await world.untilReported('web', /^gone$/u);
     expect(await world.witness('web')).toBeNull();
     const lives = (await world.vcenter.readJournal()).filter(({ uid }) => uid === object?.metadata.uid);
     expect(lives).toEqual([
@@ -100,19 +100,19 @@ test(
   'what is missing is named, and the VM is made as soon as it is there',
   async () => {
     await world.create('early', { className: 'later' });
-    await world.untilSaid('early', /WaitingForPrerequisites: .*later/u);
+    await world.untilReported('early', /WaitingForPrerequisites: .*later/u);
     expect(await world.witness('early')).toBeNull();
-    await world.change('early', { spec: { className: vmScene.classes.small } });
-    await world.untilSaid('early', settled);
+    await world.change('early', { spec: { className: vmFixture.classes.small } });
+    await world.untilReported('early', reconciled);
     expect(await world.witness('early')).toMatchObject({ cpus: 1 });
     await world.remove('early');
-    await world.untilSaid('early', /^gone$/u);
+    await world.untilReported('early', /^gone$/u);
   },
   limitMs,
 );
 
 test(
-  'what vCenter has no room for is told, and tried again until there is',
+  'missing capacity of vCenter is reported, and the create is retried until there is room',
   async () => {
     await world.control.fail({
       method: 'PowerOnVM_Task',
@@ -121,12 +121,12 @@ test(
       fields: { unreserved: 1, requested: 2 },
     });
     await world.create('crowded');
-    await world.untilSaid('crowded', /another try: .*InsufficientMemoryResourcesFault.*Make room/u);
+    await world.untilReported('crowded', /another try: .*InsufficientMemoryResourcesFault.*Make room/u);
     expect(await world.witness('crowded')).toMatchObject({ powerState: 'poweredOff' });
-    await world.untilSaid('crowded', settled);
+    await world.untilReported('crowded', reconciled);
     expect(await world.witness('crowded')).toMatchObject({ powerState: 'poweredOn' });
     await world.remove('crowded');
-    await world.untilSaid('crowded', /^gone$/u);
+    await world.untilReported('crowded', /^gone$/u);
   },
   limitMs,
 );
@@ -139,7 +139,7 @@ test(
       await untilCloning('killed');
       await world.drover.kill('worker');
       await world.drover.restart('worker');
-      await world.untilSaid('killed', settled, 60_000);
+      await world.untilReported('killed', reconciled, 60_000);
       expect(await clonesOf('killed')).toHaveLength(1);
     }),
   limitMs,
@@ -152,7 +152,7 @@ test(
       await world.create('unwanted');
       await untilCloning('unwanted');
       await world.remove('unwanted');
-      await world.untilSaid('unwanted', /^gone$/u, 60_000);
+      await world.untilReported('unwanted', /^gone$/u, 60_000);
       expect(
         (await world.control.requests())
           .filter(({ method }) => method === 'CancelTask' || method === 'Destroy_Task')
@@ -170,7 +170,7 @@ test(
     const className = 'its-own';
     await world.make(vmClass(namespace, className, 1, '1Gi'));
     for (const name of names) await world.create(name, name === 'moved' ? { className } : {});
-    for (const name of names) await world.untilSaid(name, settled);
+    for (const name of names) await world.untilReported(name, reconciled);
     const runsOf = async (name: string): Promise<number> =>
       (await world.client.workflow.count(`WorkflowId = '${virtualMachineId(namespace, name)}'`)).count;
     await until('the runs to have ended', 30_000, async () => {
@@ -195,11 +195,11 @@ test(
     );
     // What is reconciled is compared at once, so that whatever was started for the others is there when one more VM is made.
     await world.create('later');
-    await world.untilSaid('later', settled);
+    await world.untilReported('later', reconciled);
     const started = (await Promise.all(names.map(runsOf))).map((count, index) => count - (before[index] ?? 0));
     expect(started).toEqual([0, 0, 0, 1]);
     for (const name of [...names, 'later']) await world.remove(name);
-    for (const name of [...names, 'later']) await world.untilSaid(name, /^gone$/u);
+    for (const name of [...names, 'later']) await world.untilReported(name, /^gone$/u);
   },
   limitMs,
 );
@@ -209,16 +209,16 @@ test(
   async () => {
     const before = await makeForeign('taken');
     await world.create('taken');
-    await world.untilSaid('taken', /^False NotOwned/u);
+    await world.untilReported('taken', /^False NotOwned/u);
     await world.remove('taken');
-    await world.untilSaid('taken', /^gone$/u);
+    await world.untilReported('taken', /^gone$/u);
     expect(await world.witness('taken')).toEqual(before);
   },
   limitMs,
 );
 
 test(
-  'what drover’s own account may read of a Secret is in the VM, and its metrics tell of the watch',
+  'what drover’s own account may read of a Secret is in the VM, and its metrics show the watch',
   async () => {
     await world.make({
       apiVersion: 'v1',
@@ -227,7 +227,7 @@ test(
       stringData: { key: userData },
     });
     await world.create('cloudy', { bootstrap: { cloudInit: { rawCloudConfig: { name: 'user-data', key: 'key' } } } });
-    await world.untilSaid('cloudy', settled);
+    await world.untilReported('cloudy', reconciled);
     const vm = await world.vcenter.describeVm(`${inventory.vmFolder}/${namespace}/cloudy`);
     const packed = vm?.config.extraConfig.find(({ key }) => key === 'guestinfo.userdata')?.value ?? '';
     expect(gunzipSync(Buffer.from(packed, 'base64')).toString('utf8')).toBe(userData);
@@ -236,7 +236,7 @@ test(
     expect(page).toMatch(/drover_vcenter_watch_news_total\{vcenter="lab",outcome="signalled"\} \d+/u);
     expect(page).toContain('drover_vcenter_watch_last_contact_timestamp_seconds{vcenter="lab"}');
     await world.remove('cloudy');
-    await world.untilSaid('cloudy', /^gone$/u);
+    await world.untilReported('cloudy', /^gone$/u);
   },
   limitMs,
 );

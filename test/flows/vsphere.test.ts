@@ -31,7 +31,7 @@ test(
   startTimeoutMs,
 );
 
-test('one login for all who speak to it at once, and a logout at the end', async () => {
+test('one login for all concurrent callers, and a logout at the end', async () => {
   const vim = world.connect();
   await Promise.all(
     Array.from({ length: 20 }, () =>
@@ -45,13 +45,13 @@ test('one login for all who speak to it at once, and a logout at the end', async
   expect(await world.requests('Logout')).toEqual([expect.objectContaining({ hasSession: true, status: 200 })]);
 });
 
-test('sessions that somebody ended are renewed once, and nobody notices', async () => {
+test('sessions that another user has ended are renewed once, and no caller fails', async () => {
   const gateway = world.gateway();
   await read(gateway);
   await world.control.endSessions();
-  await world.control.forgetRequests();
-  const seen = await Promise.all(Array.from({ length: 20 }, () => read(gateway)));
-  expect(seen.every((vm) => vm?.name === 'DC0_C0_RP0_VM0')).toBe(true);
+  await world.control.clearRequests();
+  const results = await Promise.all(Array.from({ length: 20 }, () => read(gateway)));
+  expect(results.every((vm) => vm?.name === 'DC0_C0_RP0_VM0')).toBe(true);
   expect(await world.requests('Login')).toHaveLength(1);
 });
 
@@ -99,7 +99,7 @@ test('a session that ends between two pages fails the read, which is tried again
 test('a read of a VM is one call with explicit paths', async () => {
   const gateway = world.gateway();
   await read(gateway);
-  await world.control.forgetRequests();
+  await world.control.clearRequests();
   await read(gateway);
   const requests = await world.control.requests();
   expect(requests.map(({ method }) => method)).toEqual(['RetrievePropertiesEx']);
@@ -131,7 +131,7 @@ async function sendRaw(body: string): Promise<string> {
   }
 }
 
-describe('who vCenter is', () => {
+describe('the identity of vCenter', () => {
   test('a thumbprint is enough, and takes the one certificate only', async () => {
     expect(await read(world.gateway({ ca: null, thumbprint: world.handle.thumbprint }))).toMatchObject({
       name: 'DC0_C0_RP0_VM0',
@@ -143,8 +143,8 @@ describe('who vCenter is', () => {
     });
   });
 
-  test('one whose certificate nobody knows is not spoken to', async () => {
-    await world.control.forgetRequests();
+  test('a vCenter with an unknown certificate is not connected to', async () => {
+    await world.control.clearRequests();
     expect(await failureOf(read(world.gateway({ ca: null })))).toMatchObject({
       type: 'CertificateNotTrusted',
       message: expect.stringContaining('vsphere.vcenters.lab.caFile'),
@@ -152,7 +152,7 @@ describe('who vCenter is', () => {
     expect(await world.control.requests()).toEqual([]);
   });
 
-  test('another one at the same address is not told the password', async () => {
+  test('another vCenter at the same address does not get the password', async () => {
     const certificate = makeCertificate();
     const impostor = await startScriptedService(() => ({ json: {} }), certificate);
     try {
@@ -169,7 +169,7 @@ describe('who vCenter is', () => {
   });
 });
 
-describe('who drover is', () => {
+describe('the credentials of drover', () => {
   test('a wrong password is said so once, not tried again for a minute, and not shown', async () => {
     const gateway = world.gateway({
       credential: () => Promise.resolve({ username: world.handle.username, password: 'not-the-password' }),
@@ -207,14 +207,14 @@ describe('when the answer does not come', () => {
     ['a proxy says 503', { does: 'status', status: 503 }, /answered 503 to RetrievePropertiesEx, and no SOAP/u],
     ['a proxy says 429', { does: 'status', status: 429 }, /answered 429/u],
   ];
-  test.each(rows)('%s: once, and retryable', async (_, strike, words) => {
+  test.each(rows)('%s: once, and retryable', async (_, fault, message) => {
     const gateway = world.gateway({}, limited);
     await read(gateway);
-    await world.control.inject({ method: 'RetrievePropertiesEx', ...strike });
+    await world.control.inject({ method: 'RetrievePropertiesEx', ...fault });
     expect(await failureOf(read(gateway))).toMatchObject({
       type: 'VsphereUnavailable',
       nonRetryable: false,
-      message: expect.stringMatching(words),
+      message: expect.stringMatching(message),
     });
     expect(await read(gateway)).not.toBeNull();
   });
@@ -261,7 +261,7 @@ describe('when the answer does not come', () => {
   });
 });
 
-test('no more tasks of a worker at once than its budget allows; those that have ended make room, whoever waited for them', async () => {
+test('no more tasks of a worker at once than its budget allows; those that have ended make room, whichever call awaited them', async () => {
   const gateway = world.gateway({ budget: { calls: 8, callsPerSecond: 1_000, tasks: 2 } });
   await world.control.delayTasks({ CloneVm: 300 });
   const clone = (name: string) =>
@@ -282,17 +282,17 @@ test('no more tasks of a worker at once than its budget allows; those that have 
       method === 'CloneVM_Task'
         ? 'clone'
         : method === 'RetrievePropertiesEx' && body.includes('info.state')
-          ? 'look'
+          ? 'read'
           : null,
     )
     .filter((what) => what !== null);
-  // Of the first three, the third waited for a look.
-  expect(clones.slice(0, 3)).toEqual(['clone', 'clone', 'look']);
+  // Of the first three, the third waited for a read.
+  expect(clones.slice(0, 3)).toEqual(['clone', 'clone', 'read']);
   for (const taskId of submitted)
     await world.activities(gateway).awaitTask({ taskId, purpose: { kind: 'change', vmId: world.ids.template } });
 });
 
-test('what vCenter does not allow is told with the privilege that is missing', async () => {
+test('what vCenter does not allow fails with the name of the missing privilege', async () => {
   const gateway = world.gateway();
   await world.control.fail({
     method: 'PowerOffVM_Task',
@@ -324,7 +324,7 @@ test('the lab refuses a configuration out of order, as a vCenter does', async ()
 test('a session of REST that vCenter has ended is renewed once', async () => {
   await world.rest.call({ method: 'GET', path: '/com/vmware/content/library' }, ids, never);
   await world.control.endSessions();
-  await world.control.forgetRequests();
+  await world.control.clearRequests();
   expect(await world.rest.call({ method: 'GET', path: '/com/vmware/content/library' }, ids, never)).toEqual(
     expect.any(Array),
   );

@@ -12,7 +12,7 @@ import { limitMs, quickSettings } from './world-base.ts';
 import { openWorld } from './world.ts';
 
 /**
- * What a person sees in Temporal's Web UI while an eviction runs: without reading a history. Needs a browser; where there is none the
+ * What a user sees in Temporal's Web UI while an eviction runs: without reading a history. Needs a browser; where there is none the
  * test is skipped, which `npm test` lists. The picture in docs/images/ is made by
  * `DROVER_PICTURE=docs/images/web-ui-eviction.png npm run test:flows -- web-ui`.
  */
@@ -21,7 +21,7 @@ const describeWithBrowser = chromium === undefined ? describe.skip : describe;
 
 const screenshot = join(checkoutDirectory, 'test-results/web-ui-eviction.png');
 const pictureSize = { width: 1360, height: 1080 };
-const seenMs = 60_000;
+const loadMs = 60_000;
 
 const host = 'node-1';
 const staysBehind = 'legacy-1';
@@ -32,7 +32,7 @@ const specs: InstanceSpec[] = Array.from({ length: 24 }, (_, index) =>
     : { name: index < 12 ? `db-${index}` : `web-${index - 11}`, host, flavor: 'lab.small', seconds: 8 + (index % 3) },
 );
 
-/** Nothing is stuck while somebody looks, and what the table shows is seconds old. */
+/** Nothing is stuck while the page is open, and what the table shows is seconds old. */
 const settings = {
   ...quickSettings,
   eviction: {
@@ -84,7 +84,7 @@ describeWithBrowser('Web UI', () => {
   }, limitMs);
 
   test(
-    'shows the table of servers, those that need a person first, under one sentence',
+    'shows the table of servers, those that need a user first, under one sentence',
     async () => {
       await page.goto(`${runUrl}/user-metadata`, { waitUntil: 'domcontentloaded' });
       const { sentences, rows } = await readDetails(page);
@@ -174,7 +174,7 @@ async function textOfFrames(page: Page): Promise<string> {
 
 /** The current details: what stands above the table, and its cells. */
 const readDetails = (page: Page): Promise<{ sentences: string; rows: string[][] }> =>
-  until('the table of servers', seenMs, async () => {
+  until('the table of servers', loadMs, async () => {
     for (const frame of frames(page)) {
       const rows = await frame.$$eval('tr', (all) =>
         all.map((row) => [...row.querySelectorAll('th, td')].map((cell) => cell.textContent.trim())),
@@ -186,7 +186,7 @@ const readDetails = (page: Page): Promise<{ sentences: string; rows: string[][] 
 
 /** Waits until the page shows each of the texts. */
 const untilText = (page: Page, texts: readonly string[]): Promise<true> =>
-  until<true>('the page to be complete', seenMs, async () => {
+  until<true>('the page to be complete', loadMs, async () => {
     const shown = await page.$eval('body', (body) => body.innerText);
     const missing = texts.filter((text) => !shown.includes(text));
     return missing.length === 0 || `without ${missing.join(', ')}`;

@@ -18,7 +18,7 @@ import type { ObjectLog } from './object-log.ts';
 export const quickSettings = {
   eviction: {
     retryDelayMs: 200,
-    // Short for who waits for a guest that hangs, long enough for a machine that is busy.
+    // Short for a test that waits for a guest that hangs, long enough for a machine that is busy.
     stuck: { msPerGiB: 20_000, floorMs: 30_000, noProgressMs: 6_000, startMs: 60_000 },
     poll: { minMs: 700, maxMs: 1_500 },
     instanceBusyMs: 5_000,
@@ -34,7 +34,7 @@ export const quickSettings = {
     lingerMs: 300,
     perTarget: 16,
   },
-  // A look at the region costs its Nova eight requests.
+  // An observation of the region costs its Nova eight requests.
   limits: { migrationsPerRegion: 16, checkMs: 15_000, silentMs: 30_000 },
   bridge: { resyncMs: 3_000 },
 };
@@ -111,10 +111,10 @@ export interface WorldBase {
   command(args: readonly string[]): Promise<CommandEnd>;
   tool(program: 'tctl' | 'temporal', args: readonly string[]): Promise<CommandEnd>;
   bridgeHealth(): Promise<BridgeHealth>;
-  /** What a host has besides nova-compute; whoever opens it closes it. */
+  /** What a host has besides nova-compute; the caller closes it. */
   openCheckedHost(host: string): Promise<CheckedHost>;
   /** The snapshot for the invariants, where it is not read from a lab. */
-  readSnapshot?: (seen: {
+  readSnapshot?: (known: {
     expected: ReadonlyMap<string, Expected>;
     hosts: readonly string[] | null;
   }) => Promise<Snapshot>;
@@ -129,7 +129,7 @@ export interface BridgeHealth {
 }
 
 /** What a test knows of its world besides: what it has made and changed itself. */
-export interface SeenByTest {
+export interface KnownByTest {
   sinceMs: number;
   expected: Map<string, Expected>;
   ownChanges: OwnChange[];

@@ -13,7 +13,7 @@ import { progressQuery } from '../../contracts/messages.ts';
 import { checkoutDirectory } from '../../lab/context.ts';
 import type { Drover } from '../../lab/drover.ts';
 import { startDrover } from '../../lab/drover.ts';
-import type { AgentFacts } from '../../lab/hypervisors.ts';
+import type { AgentReport } from '../../lab/hypervisors.ts';
 import { applyHypervisors } from '../../lab/hypervisors.ts';
 import { kubectl, run } from '../../lab/kubectl.ts';
 import type { CommandEnd } from '../../lab/kubectl.ts';
@@ -231,7 +231,7 @@ function composeWorld(base: WorldBase) {
     /** `count` servers on a host, named after it. */
     seedMany: (host: string, count: number, spec: Partial<InstanceSpec> = {}): Promise<Server[]> =>
       seed(Array.from({ length: count }, (_, index) => ({ name: `${host}-vm-${index + 1}`, host, ...spec }))),
-    /** Tells the invariants how a test leaves a server; null: it deletes it. */
+    /** Declares to the invariants how a test leaves a server; null: it deletes it. */
     expectServer(id: string, status: string | null): void {
       expected.set(id, { name: id, host: '', ...expected.get(id), id, status });
     },
@@ -249,7 +249,7 @@ function composeWorld(base: WorldBase) {
     },
     service: (host: string) => findService(session, host),
     serversOn: (host: string): Promise<Server[]> => listServers(session, host),
-    setFacts: (facts: Readonly<Record<string, AgentFacts>>) => applyHypervisors(api, facts),
+    reportAgents: (reports: Readonly<Record<string, AgentReport>>) => applyHypervisors(api, reports),
     /** What drover asked Nova to change since then, of the given servers and hosts' services; of all without. */
     async mutations(
       fromMs: number,
@@ -264,7 +264,7 @@ function composeWorld(base: WorldBase) {
     callsByRun: () => base.callsByRun(),
 
     // As a user would
-    /** The real kubectl, as the administrator. @throws with its words when it fails */
+    /** The real kubectl, as the administrator. @throws with its output when it fails */
     kubectl: (args: readonly string[], input?: string): Promise<string> => base.kubectl(args, input),
     /** Runs `drover` as a user would. */
     async command(...args: string[]): Promise<CommandEnd> {
@@ -352,8 +352,8 @@ function composeWorld(base: WorldBase) {
     async untilResynced(times = 2): Promise<void> {
       const { resyncs: before } = await base.bridgeHealth();
       await until(`${times} resyncs of the bridge`, 60_000, async () => {
-        const seen = (await base.bridgeHealth()).resyncs - before;
-        return seen >= times ? true : `${seen}`;
+        const resyncs = (await base.bridgeHealth()).resyncs - before;
+        return resyncs >= times ? true : `${resyncs}`;
       });
     },
     bridgeHealth: () => base.bridgeHealth(),

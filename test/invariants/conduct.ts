@@ -32,7 +32,7 @@ const payloadsOf = (event: HistoryEvent) =>
 interface Conduct {
   scheduled: Map<string, string>;
   /** What activities have answered, to know which servers the run has heard of. */
-  heard: string;
+  results: string;
   isPaused: boolean;
   isStopped: boolean;
   /** By Temporal: it stops whatever the run serves. */
@@ -47,19 +47,19 @@ interface Conduct {
   inFlight: Map<string, readonly string[]>;
   left: Set<string>;
   /** Null: nobody has said. */
-  asked: number | null;
+  requestedParallelism: number | null;
   perSource: number;
   allowance: number;
   isDisabled: boolean;
   recheckMs: number;
   /** Looks since the last move, and what was on the host. */
-  looks: { atMs: number; isEmpty: boolean }[];
+  observations: { atMs: number; isEmpty: boolean }[];
 }
 
 function conductOfEviction(events: Events): string[] {
-  const seen: Conduct = {
+  const state: Conduct = {
     scheduled: new Map(),
-    heard: '',
+    results: '',
     isPaused: false,
     isStopped: false,
     isCancelled: false,
@@ -69,35 +69,36 @@ function conductOfEviction(events: Events): string[] {
     skipped: new Set(),
     inFlight: new Map(),
     left: new Set(),
-    asked: null,
+    requestedParallelism: null,
     perSource: Infinity,
     allowance: 0,
     isDisabled: false,
     recheckMs: 0,
-    looks: [],
+    observations: [],
   };
-  return events.flatMap((event) => take(seen, event));
+  return events.flatMap((event) => applyEvent(state, event));
 }
 
 /** Takes in one event; returns what does not hold of it. */
-function take(seen: Conduct, event: HistoryEvent): string[] {
+function applyEvent(state: Conduct, event: HistoryEvent): string[] {
   const signal = event.workflowExecutionSignaledEventAttributes;
   const update = event.workflowExecutionUpdateAcceptedEventAttributes;
-  if (signal) obey(seen, signal.signalName ?? '', firstOf(signal.input));
-  else if (update) obey(seen, update.acceptedRequest?.input?.name ?? '', firstOf(update.acceptedRequest?.input?.args));
-  else if (event.workflowExecutionCancelRequestedEventAttributes) seen.isStopped = seen.isCancelled = true;
-  else if (event.activityTaskScheduledEventAttributes) ask(seen, event);
-  else if (event.activityTaskCompletedEventAttributes) hear(seen, event);
-  else if (event.startChildWorkflowExecutionInitiatedEventAttributes) return begin(seen, event);
-  else if (event.workflowExecutionStartedEventAttributes) carryOn(seen, event);
-  else if (event.workflowExecutionCompletedEventAttributes) return end(seen, event);
-  else if (event.workflowExecutionContinuedAsNewEventAttributes) return leftInFlight(seen, 'continues as new');
-  else if (event.workflowTaskStartedEventAttributes) seen.change = seen.change === 'none' ? 'none' : 'heard';
-  else land(seen, event);
+  if (signal) applyMessage(state, signal.signalName ?? '', firstOf(signal.input));
+  else if (update)
+    applyMessage(state, update.acceptedRequest?.input?.name ?? '', firstOf(update.acceptedRequest?.input?.args));
+  else if (event.workflowExecutionCancelRequestedEventAttributes) state.isStopped = state.isCancelled = true;
+  else if (event.activityTaskScheduledEventAttributes) recordScheduled(state, event);
+  else if (event.activityTaskCompletedEventAttributes) applyResult(state, event);
+  else if (event.startChildWorkflowExecutionInitiatedEventAttributes) return startMove(state, event);
+  else if (event.workflowExecutionStartedEventAttributes) continueState(state, event);
+  else if (event.workflowExecutionCompletedEventAttributes) return end(state, event);
+  else if (event.workflowExecutionContinuedAsNewEventAttributes) return leftInFlight(state, 'continues as new');
+  else if (event.workflowTaskStartedEventAttributes) state.change = state.change === 'none' ? 'none' : 'heard';
+  else endMove(state, event);
   return [];
 }
 
-interface Carried {
+interface ContinuedState {
   host?: { service?: { status?: string } } | null;
   paused?: object | null;
   parallelism?: number | null;
@@ -106,54 +107,65 @@ interface Carried {
 }
 
 /** What a run was told, and has done, stands in the history of the one that it continues. */
-function carryOn(seen: Conduct, { workflowExecutionStartedEventAttributes: started }: HistoryEvent): void {
-  const carried = jsonOf(started?.input?.payloads?.[1]) as Carried | null;
-  if (!started?.continuedExecutionRunId || carried === null) return;
-  const { host, paused, parallelism, emptySinceMs, instances = {} } = carried;
-  seen.isDisabled = host?.service?.status === 'disabled';
-  seen.isPaused = (paused ?? null) !== null;
-  seen.asked = parallelism ?? null;
-  seen.heard = JSON.stringify(instances);
-  for (const [id, { state }] of Object.entries(instances)) {
-    if (state === 'skipped') seen.skipped.add(id);
-    if (state === 'moved' || state === 'gone') seen.left.add(id);
+function continueState(state: Conduct, { workflowExecutionStartedEventAttributes: started }: HistoryEvent): void {
+  const continued = jsonOf(started?.input?.payloads?.[1]) as ContinuedState | null;
+  if (!started?.continuedExecutionRunId || continued === null) return;
+  const { host, paused, parallelism, emptySinceMs, instances = {} } = continued;
+  state.isDisabled = host?.service?.status === 'disabled';
+  state.isPaused = (paused ?? null) !== null;
+  state.requestedParallelism = parallelism ?? null;
+  state.results = JSON.stringify(instances);
+  for (const [id, { state: outcome }] of Object.entries(instances)) {
+    if (outcome === 'skipped') state.skipped.add(id);
+    if (outcome === 'moved' || outcome === 'gone') state.left.add(id);
   }
-  if (typeof emptySinceMs === 'number') seen.looks.push({ atMs: emptySinceMs, isEmpty: true });
+  if (typeof emptySinceMs === 'number') state.observations.push({ atMs: emptySinceMs, isEmpty: true });
 }
 
-function ask(seen: Conduct, { eventId, activityTaskScheduledEventAttributes: asked }: HistoryEvent): void {
-  const name = asked?.activityType?.name ?? '';
-  seen.scheduled.set(String(eventId), name);
+function recordScheduled(
+  state: Conduct,
+  { eventId, activityTaskScheduledEventAttributes: requestedParallelism }: HistoryEvent,
+): void {
+  const name = requestedParallelism?.activityType?.name ?? '';
+  state.scheduled.set(String(eventId), name);
   if (name !== 'openEviction') return;
-  seen.change = 'none';
+  state.change = 'none';
   // The one that it serves is not looked for, but read again.
-  const isNext = jsonOf(asked?.input?.payloads?.[1]) === null;
-  const fresh = { isOpen: false, isPaused: false, isStopped: seen.isCancelled, skipped: new Set(), asked: null };
+  const isNext = jsonOf(requestedParallelism?.input?.payloads?.[1]) === null;
+  const fresh = {
+    isOpen: false,
+    isPaused: false,
+    isStopped: state.isCancelled,
+    skipped: new Set(),
+    requestedParallelism: null,
+  };
   // What was told to a run that had ended its last Eviction was refused.
-  if (isNext) Object.assign(seen, fresh);
+  if (isNext) Object.assign(state, fresh);
 }
 
-interface Told {
+interface MessageContent {
   instance?: string;
   parallelism?: number;
   allowance?: number;
 }
 
-function obey(seen: Conduct, name: string, told: Told | null): void {
+function applyMessage(state: Conduct, name: string, content: MessageContent | null): void {
   // Such as a number, which is refused.
-  if (typeof told !== 'object') return;
-  const { instance = '', parallelism = 0, allowance } = told ?? {};
-  if (name === messages.objectChanged.name) seen.change = seen.isOpen && seen.change === 'none' ? 'told' : seen.change;
-  else if (name === messages.pause.name) seen.isPaused = true;
-  else if (name === messages.resume.name) seen.isPaused = false;
-  else if (name === messages.cancelEviction.name) seen.isStopped = true;
-  else if (name === messages.retryInstance.name) seen.skipped.delete(instance);
-  else if (name === messages.setParallelism.name && parallelism >= 1 && parallelism <= 64) seen.asked = parallelism;
-  else if (name === messages.allowanceGranted.name && allowance !== undefined) seen.allowance = allowance;
+  if (typeof content !== 'object') return;
+  const { instance = '', parallelism = 0, allowance } = content ?? {};
+  if (name === messages.objectChanged.name)
+    state.change = state.isOpen && state.change === 'none' ? 'told' : state.change;
+  else if (name === messages.pause.name) state.isPaused = true;
+  else if (name === messages.resume.name) state.isPaused = false;
+  else if (name === messages.cancelEviction.name) state.isStopped = true;
+  else if (name === messages.retryInstance.name) state.skipped.delete(instance);
+  else if (name === messages.setParallelism.name && parallelism >= 1 && parallelism <= 64)
+    state.requestedParallelism = parallelism;
+  else if (name === messages.allowanceGranted.name && allowance !== undefined) state.allowance = allowance;
   else if (name === messages.skipInstance.name) {
     // Of one that is on its way, has left, or is not known, it is refused.
-    const isHere = seen.heard.includes(instance) && !seen.inFlight.has(instance) && !seen.left.has(instance);
-    if (isHere) seen.skipped.add(instance);
+    const isHere = state.results.includes(instance) && !state.inFlight.has(instance) && !state.left.has(instance);
+    if (isHere) state.skipped.add(instance);
   }
 }
 
@@ -161,57 +173,63 @@ interface Opened {
   desired?: { parallelism?: number | null; mode?: string };
   settings?: { perSource?: number; emptyRecheckMs?: number };
 }
-interface Looked {
+interface ObservedHost {
   service?: { status?: string };
-  host?: Looked;
+  host?: ObservedHost;
   instances?: unknown[];
   allocations?: unknown[];
 }
 
-function hear(seen: Conduct, { activityTaskCompletedEventAttributes: completed, eventTime }: HistoryEvent): void {
-  const name = seen.scheduled.get(String(completed?.scheduledEventId));
+function applyResult(
+  state: Conduct,
+  { activityTaskCompletedEventAttributes: completed, eventTime }: HistoryEvent,
+): void {
+  const name = state.scheduled.get(String(completed?.scheduledEventId));
   const payload = completed?.result?.payloads?.[0];
   if (name === 'openEviction') {
     const { desired, settings } = (jsonOf(payload) ?? {}) as Opened;
-    seen.perSource = desired?.parallelism ?? settings?.perSource ?? seen.perSource;
-    seen.recheckMs = settings?.emptyRecheckMs ?? seen.recheckMs;
-    seen.isObserving = desired?.mode === 'observe';
-    seen.isOpen = true;
-  } else if (name === 'ensureServiceDisabled') seen.isDisabled = true;
+    state.perSource = desired?.parallelism ?? settings?.perSource ?? state.perSource;
+    state.recheckMs = settings?.emptyRecheckMs ?? state.recheckMs;
+    state.isObserving = desired?.mode === 'observe';
+    state.isOpen = true;
+  } else if (name === 'ensureServiceDisabled') state.isDisabled = true;
   else if (name === 'observeHost' || name === 'preflightEviction') {
-    seen.heard += textOf(payload);
-    const answer = (jsonOf(payload) ?? {}) as Looked;
+    state.results += textOf(payload);
+    const answer = (jsonOf(payload) ?? {}) as ObservedHost;
     const host = answer.host !== undefined && typeof answer.host === 'object' ? answer.host : answer;
-    seen.isDisabled = host.service?.status === 'disabled';
+    state.isDisabled = host.service?.status === 'disabled';
     const isEmpty = host.instances?.length === 0 && host.allocations?.length === 0;
-    seen.looks.push({ atMs: Number(eventTime?.seconds ?? 0) * 1_000 + (eventTime?.nanos ?? 0) / 1e6, isEmpty });
+    state.observations.push({ atMs: Number(eventTime?.seconds ?? 0) * 1_000 + (eventTime?.nanos ?? 0) / 1e6, isEmpty });
   }
 }
 
-function begin(seen: Conduct, { startChildWorkflowExecutionInitiatedEventAttributes: child }: HistoryEvent): string[] {
+function startMove(
+  state: Conduct,
+  { startChildWorkflowExecutionInitiatedEventAttributes: child }: HistoryEvent,
+): string[] {
   const id = (child?.workflowId ?? '').split(migrationId('')).at(-1) ?? '';
   const input = jsonOf(child?.input?.payloads?.[0]) as { instance?: { serverGroups?: string[] } } | null;
   const groups = input?.instance?.serverGroups ?? [];
-  const most = seen.asked ?? seen.perSource;
-  const together = groups.filter((group) => [...seen.inFlight.values()].some((others) => others.includes(group)));
-  seen.inFlight.set(id, groups);
-  seen.looks = [];
-  const moving = seen.inFlight.size;
+  const most = state.requestedParallelism ?? state.perSource;
+  const together = groups.filter((group) => [...state.inFlight.values()].some((others) => others.includes(group)));
+  state.inFlight.set(id, groups);
+  state.observations = [];
+  const moving = state.inFlight.size;
   return [
-    ...(seen.isStopped ? [`moves ${id} after it was stopped`] : []),
-    ...(seen.isPaused ? [`moves ${id} while it is paused`] : []),
-    ...(seen.isObserving ? [`moves ${id}, and was to observe only`] : []),
-    ...(seen.change === 'heard' ? [`moves ${id}, and has not read the Eviction, which has changed`] : []),
-    ...(seen.skipped.has(id) ? [`moves ${id}, which a user has skipped`] : []),
-    ...(seen.isDisabled ? [] : [`moves ${id} before the host is disabled`]),
+    ...(state.isStopped ? [`moves ${id} after it was stopped`] : []),
+    ...(state.isPaused ? [`moves ${id} while it is paused`] : []),
+    ...(state.isObserving ? [`moves ${id}, and was to observe only`] : []),
+    ...(state.change === 'heard' ? [`moves ${id}, and has not read the Eviction, which has changed`] : []),
+    ...(state.skipped.has(id) ? [`moves ${id}, which a user has skipped`] : []),
+    ...(state.isDisabled ? [] : [`moves ${id} before the host is disabled`]),
     ...(moving > most ? [`moves ${moving} at once, and may move ${most}`] : []),
-    ...(moving > seen.allowance ? [`moves ${moving} at once, and the region grants it ${seen.allowance}`] : []),
+    ...(moving > state.allowance ? [`moves ${moving} at once, and the region grants it ${state.allowance}`] : []),
     ...(together.length > 0 ? [`moves ${id} beside another one of server group ${together.join(', ')}`] : []),
   ];
 }
 
 /** A child has ended. */
-function land(seen: Conduct, event: HistoryEvent): void {
+function endMove(state: Conduct, event: HistoryEvent): void {
   const completed = event.childWorkflowExecutionCompletedEventAttributes;
   const ended =
     completed ??
@@ -222,19 +240,19 @@ function land(seen: Conduct, event: HistoryEvent): void {
   const { workflowId } = ended?.workflowExecution ?? event.startChildWorkflowExecutionFailedEventAttributes ?? {};
   if (workflowId === undefined || workflowId === null) return;
   const id = workflowId.split(migrationId('')).at(-1) ?? '';
-  seen.inFlight.delete(id);
+  state.inFlight.delete(id);
   const result = jsonOf(completed?.result?.payloads?.[0]) as { outcome?: string } | null;
-  if (result?.outcome === 'moved' || result?.outcome === 'gone') seen.left.add(id);
+  if (result?.outcome === 'moved' || result?.outcome === 'gone') state.left.add(id);
 }
 
-function end(seen: Conduct, { workflowExecutionCompletedEventAttributes: completed }: HistoryEvent): string[] {
+function end(state: Conduct, { workflowExecutionCompletedEventAttributes: completed }: HistoryEvent): string[] {
   const result = jsonOf(completed?.result?.payloads?.[0]) as { outcome?: string } | null;
-  const inFlight = leftInFlight(seen, 'ends');
+  const inFlight = leftInFlight(state, 'ends');
   if (result?.outcome !== 'reconciled') return inFlight;
-  const [before, last] = [seen.looks.at(-2), seen.looks.at(-1)];
+  const [before, last] = [state.observations.at(-2), state.observations.at(-1)];
   const isTwice = before?.isEmpty === true && last?.isEmpty === true;
   // A tenth less, as a worker's clock and the server's are not the same.
-  const isApart = isTwice && last.atMs - before.atMs >= seen.recheckMs * 0.9;
+  const isApart = isTwice && last.atMs - before.atMs >= state.recheckMs * 0.9;
   return [...inFlight, ...(isApart ? [] : ['has succeeded, and did not see the host empty twice, some time apart'])];
 }
 
@@ -255,8 +273,8 @@ function conductOfMove(events: Events): string[] {
   ];
 }
 
-const firstOf = (payloads: { payloads?: readonly Payload[] | null } | null | undefined): Told | null =>
-  jsonOf(payloads?.payloads?.[0]) as Told | null;
+const firstOf = (payloads: { payloads?: readonly Payload[] | null } | null | undefined): MessageContent | null =>
+  jsonOf(payloads?.payloads?.[0]) as MessageContent | null;
 
 const textOf = (payload: Payload): string => Buffer.from(payload?.data ?? '').toString('utf8');
 

@@ -13,7 +13,7 @@ import type { DroverObject, MigrationFact, Snapshot } from './snapshot.ts';
  */
 export const effectsHappenOnce: Check = (world) => [
   ...migrationsAtOnce(world),
-  ...serviceAskedAgain(world),
+  ...serviceChangedAgain(world),
   ...evictionsAtOnce(world),
   ...vmsAtOnce(world),
   ...leftBehind(world),
@@ -60,7 +60,7 @@ function spanOf(id: number, events: readonly MigrationFact[]): Span {
 }
 
 /** drover disables or enables a compute service once, until a user changes it. */
-function serviceAskedAgain(world: Snapshot): string[] {
+function serviceChangedAgain(world: Snapshot): string[] {
   const found: string[] = [];
   for (const [host, changes] of Map.groupBy(serviceChanges(world), (change) => change.host)) {
     if (!concerns(world, host)) continue;
@@ -118,7 +118,7 @@ function vmsAtOnce({ vmsMade }: Snapshot): string[] {
 
 /** What drover has made and no object knows of: it would never be taken away. */
 function leftBehind(world: Snapshot): string[] {
-  if (!world.isAtRest) return [];
+  if (!world.isQuiet) return [];
   const servers = objectsOf(world, 'Hypervisor').flatMap((object) => {
     const host = object.metadata.name;
     const lifecycle = findCondition(object.status?.conditions, hypervisorConditions.lifecycle);

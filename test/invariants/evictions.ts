@@ -14,7 +14,7 @@ const isDriven = ({ runs }: Snapshot, { spec: { hypervisor } }: Eviction): boole
   runs.some(({ workflowId, status }) => workflowId === evictionId(hypervisor) && status === 'RUNNING');
 
 /** 6: a settled Eviction carries no finalizer, a terminal reason and its generation. */
-export const settledIsReleased: Check = (world) => {
+export const reconciledIsReleased: Check = (world) => {
   const found: string[] = [];
   for (const eviction of evictionsOf(world)) {
     const { metadata } = eviction;
@@ -30,16 +30,16 @@ export const settledIsReleased: Check = (world) => {
       continue;
     }
     const { reason, message, observedGeneration } = condition;
-    const said = `Eviction ${metadata.name} is ${reason}`;
+    const subject = `Eviction ${metadata.name} is ${reason}`;
     // A terminated run could not let go; the bridge may write the status only. The next run releases it, or the
     // deletion does.
     const wasTerminated = reason === 'Stopped' && message.includes(' was terminated by ');
     // A run writes its result first, and lets go in the next call.
-    const isEnding = !world.isAtRest && isDriven(world, eviction);
+    const isEnding = !world.isQuiet && isDriven(world, eviction);
     if ((metadata.finalizers ?? []).includes(evictionFinalizer) && !wasTerminated && !isEnding)
-      found.push(`${said} and still carries ${evictionFinalizer}`);
+      found.push(`${subject} and still carries ${evictionFinalizer}`);
     if (observedGeneration !== metadata.generation)
-      found.push(`${said} of generation ${observedGeneration}, and has ${metadata.generation}`);
+      found.push(`${subject} of generation ${observedGeneration}, and has ${metadata.generation}`);
     const isTerminal = !['Running', 'Paused', 'Stopping', 'AlreadyRunning'].includes(reason);
     if (!isTerminal) found.push(`Eviction ${metadata.name} is settled and says ${reason}`);
   }

@@ -1,10 +1,10 @@
 import type { Client } from '@temporalio/client';
-import { runFactsOf } from './run-facts.ts';
-import type { RunFacts } from './snapshot.ts';
+import { observedRunOf } from './observed-run.ts';
+import type { ObservedRun } from './snapshot.ts';
 
 /** A run, and its history as people read it. */
 interface ReadRun {
-  facts: RunFacts;
+  run: ObservedRun;
   text: string;
 }
 
@@ -31,7 +31,7 @@ export async function readRuns(client: Client, sinceMs: number): Promise<ReadRun
       closedAtMs: closeTime?.getTime() ?? null,
     };
     const run = {
-      facts: runFactsOf(described, history),
+      run: observedRunOf(described, history),
       text: (history.events ?? []).map((event) => textOf(event)).join('\n'),
     };
     if (closeTime !== undefined) closedRuns.set(runId, run);

@@ -15,7 +15,7 @@ export async function readVcenter(
   { namespace, strangers }: ObservedVms,
   sinceMs: number,
 ): Promise<OfVcenter> {
-  const seen = await Promise.all(
+  const vcenters = await Promise.all(
     strangers.map(async ({ what, before, read }) => ({ what, before, after: await read() })),
   );
   const [listed, journal] = await Promise.all([witness.listVms(), witness.readJournal()]);
@@ -23,7 +23,7 @@ export async function readVcenter(
     ({ kind, goneMs, fromMs, userAgent }) =>
       kind === 'ClusterModule' && goneMs === null && fromMs >= sinceMs && !userAgent.startsWith('govc'),
   );
-  const marked = listed.map(({ id, name, powerState, extraConfig }) => ({
+  const owned = listed.map(({ id, name, powerState, extraConfig }) => ({
     id,
     name,
     powerState,
@@ -33,7 +33,7 @@ export async function readVcenter(
   }));
   return {
     // Other fixtures have other namespaces.
-    vms: marked.filter(({ namespacedName }) => namespacedName?.startsWith(`${namespace}/`) === true),
+    vms: owned.filter(({ namespacedName }) => namespacedName?.startsWith(`${namespace}/`) === true),
     // A uid is of one object, wherever that is.
     vmsMade: journal
       .filter(({ kind }) => kind === 'VirtualMachine')
@@ -41,6 +41,6 @@ export async function readVcenter(
     clusterModules: await Promise.all(
       modules.map(async ({ id }) => ({ id, members: (await witness.listModuleMembers(id)).length })),
     ),
-    strangers: seen,
+    strangers: vcenters,
   };
 }

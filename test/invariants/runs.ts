@@ -5,7 +5,7 @@ import { allowanceId, guestWatchId, migrationId, vcenterWatchId, workflowTypes }
 import { readSharedLimit } from '../../contracts/allowance.ts';
 import { largestBudget } from '../budgets/budget-of.ts';
 import type { Check } from './objects.ts';
-import type { RunFacts, Snapshot } from './snapshot.ts';
+import type { ObservedRun, Snapshot } from './snapshot.ts';
 
 type Input = Readonly<Record<string, unknown>>;
 
@@ -34,7 +34,7 @@ const locks: Readonly<Record<string, (input: Input) => string | null>> = {
 /** What a run does before it knows whether it is the right one; one with another id hands over to that. */
 const isOpening = (activity: string): boolean => /^(?:open|observe|read)/u.test(activity);
 
-const isAtWork = ({ activities, children }: RunFacts): boolean =>
+const isAtWork = ({ activities, children }: ObservedRun): boolean =>
   children > 0 || Object.keys(activities).some((name) => !isOpening(name));
 
 /** Where several clusters share a Temporal namespace, ids begin with the cluster's name. */
@@ -45,7 +45,7 @@ const isId = (workflowId: string, lock: string): boolean => workflowId === lock 
  */
 export const oneRunPerObject: Check = ({ runs, atMs }) => {
   const found: string[] = [];
-  const driving = new Map<string, RunFacts[]>();
+  const driving = new Map<string, ObservedRun[]>();
   for (const run of runs) {
     const { type, workflowId, input, closedAtMs } = run;
     const lock = input === null ? workflowId : (locks[type]?.(Object(input) as Input) ?? null);
@@ -66,10 +66,10 @@ export const oneRunPerObject: Check = ({ runs, atMs }) => {
   return found;
 };
 
-const described = ({ type, workflowId, runId }: RunFacts): string => `${type} ${workflowId} (${runId})`;
+const described = ({ type, workflowId, runId }: ObservedRun): string => `${type} ${workflowId} (${runId})`;
 
 /** Of one id, Temporal's clocks may overlap by a moment where one run takes the other's place. */
-const areAtOnce = (run: RunFacts, next: RunFacts, atMs: number): boolean =>
+const areAtOnce = (run: ObservedRun, next: ObservedRun, atMs: number): boolean =>
   run.workflowId === next.workflowId
     ? run.closedAtMs === null && next.closedAtMs === null
     : (run.closedAtMs ?? atMs) > next.startedAtMs;
@@ -78,7 +78,7 @@ const perMessage = 30;
 const perFailure = 12;
 
 /** A server that is on its way already is followed before it is moved: that is as much work as a move. */
-const moves = ({ activities, children }: RunFacts): number =>
+const moves = ({ activities, children }: ObservedRun): number =>
   children +
   Math.min(1, activities['awaitInstanceIdle'] ?? 0) +
   ['startLiveMigration', 'startColdMigration', 'startEvacuation'].reduce(
@@ -90,7 +90,7 @@ const moves = ({ activities, children }: RunFacts): number =>
  * What its history may have; null: nobody limits it. What docs/limits.md leaves out is added: outages, crashes, more
  * messages than one.
  */
-function budgetOf(run: RunFacts, { atMs, waitingEventsPerSecond }: Snapshot): number | null {
+function budgetOf(run: ObservedRun, { atMs, waitingEventsPerSecond }: Snapshot): number | null {
   const waiting = (waitingEventsPerSecond * ((run.closedAtMs ?? atMs) - run.startedAtMs)) / 1_000;
   switch (run.type) {
     case workflowTypes.migrateInstance:

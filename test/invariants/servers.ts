@@ -12,13 +12,13 @@ export const everyServerOnce: Check = (world) => {
   const found: string[] = [];
   const moving = inProgress(migrationEvents);
   // Of one that was moved cold until that is confirmed.
-  const isUnsettled = (id: string): boolean => moving.some(({ instanceId }) => instanceId === id);
+  const isMoving = (id: string): boolean => moving.some(({ instanceId }) => instanceId === id);
   for (const { id, name, host, status } of expectedServers) {
     if (!concerns(world, host) || status === null) continue;
     const server = servers.find((one) => one.id === id);
     if (server === undefined) found.push(`server ${name} (${id}) is lost: Nova does not know it`);
     else if (server.host === null) found.push(`server ${name} (${id}) is on no host, in ${server.status}`);
-    else if (server.taskState === null && server.status !== status && !isUnsettled(id))
+    else if (server.taskState === null && server.status !== status && !isMoving(id))
       found.push(`server ${name} (${id}) is ${server.status} and was ${status}`);
   }
   // A machine has more while a migration arrives, and a cold one keeps the source's copy until it is confirmed.
@@ -93,8 +93,8 @@ const recordsOf = (events: readonly MigrationFact[], which: (event: MigrationFac
 
 /** Each Eviction that was seen, and the time in which its host was its own. */
 function spans(world: Snapshot): (Pick<Eviction, 'metadata' | 'spec'> & { sinceMs: number; untilMs: number })[] {
-  const seen = [...eventsOf(world, 'Eviction').map(({ object }) => object), ...objectsOf(world, 'Eviction')];
-  const all = [...new Map(seen.map((eviction) => [eviction.metadata.uid, eviction])).values()]
+  const evictions = [...eventsOf(world, 'Eviction').map(({ object }) => object), ...objectsOf(world, 'Eviction')];
+  const all = [...new Map(evictions.map((eviction) => [eviction.metadata.uid, eviction])).values()]
     .filter(({ spec }) => concerns(world, spec.hypervisor))
     .map(({ metadata, spec }) => ({ metadata, spec, sinceMs: Date.parse(metadata.creationTimestamp) }));
   const next = (host: string, sinceMs: number): number =>
@@ -109,7 +109,7 @@ export interface ServiceChange {
   host: string;
   atMs: number;
   /** When it was asked, and when Nova had answered: in between, Nova made the change. */
-  askedMs: number;
+  requestedMs: number;
   answeredMs: number;
   enabled: boolean;
   byDrover: boolean;
@@ -128,7 +128,7 @@ export function serviceChanges({ novaCalls, services }: Pick<Snapshot, 'novaCall
     const enabled = action === 'enabled';
     const answeredMs = timeMs + durationMs;
     const atMs = enabled ? timeMs : answeredMs;
-    return [{ host, atMs, askedMs: timeMs, answeredMs, enabled, byDrover: userAgent === 'drover' }];
+    return [{ host, atMs, requestedMs: timeMs, answeredMs, enabled, byDrover: userAgent === 'drover' }];
   });
   return changes.toSorted((a, b) => a.atMs - b.atMs);
 }
@@ -170,11 +170,11 @@ function hasLostTo(disable: ServiceChange, ofHost: readonly ServiceChange[], ser
   const at = ofHost.indexOf(disable);
   const isBeside = ofHost
     .slice(0, at)
-    .some(({ enabled, byDrover, answeredMs }) => enabled && !byDrover && answeredMs > disable.askedMs);
+    .some(({ enabled, byDrover, answeredMs }) => enabled && !byDrover && answeredMs > disable.requestedMs);
   if (!isBeside) return false;
   const next = ofHost[at + 1];
   if (next === undefined) return services.find(({ host }) => host === disable.host)?.status === 'enabled';
-  return next.byDrover && !next.enabled && next.askedMs > disable.answeredMs;
+  return next.byDrover && !next.enabled && next.requestedMs > disable.answeredMs;
 }
 
 /** 5: an eviction that succeeded leaves an empty host, for as long as the host stays disabled. */
@@ -185,15 +185,15 @@ export const succeededMeansEmpty: Check = (world) => {
     if (condition?.status !== 'False' || condition.reason !== 'Succeeded') continue;
     const host = spec.hypervisor;
     if (world.services.find((service) => service.host === host)?.status !== 'disabled') continue;
-    const said = `Eviction ${metadata.name} says Succeeded, and`;
+    const claim = `Eviction ${metadata.name} says Succeeded, and`;
     const left = world.servers.filter((server) => server.host === host);
-    if (left.length > 0) found.push(`${said} on ${host} Nova has ${left.map(({ name }) => name).join(', ')}`);
+    if (left.length > 0) found.push(`${claim} on ${host} Nova has ${left.map(({ name }) => name).join(', ')}`);
     const allocated = world.allocations[host] ?? [];
-    if (allocated.length > 0) found.push(`${said} on ${host} Placement has allocations of ${allocated.join(', ')}`);
+    if (allocated.length > 0) found.push(`${claim} on ${host} Placement has allocations of ${allocated.join(', ')}`);
     const moving = inProgress(world.migrationEvents).filter(
       ({ sourceHost, targetHost }) => sourceHost === host || targetHost === host,
     );
-    if (moving.length > 0) found.push(`${said} migrations ${moving.map(({ id }) => id).join(', ')} concern ${host}`);
+    if (moving.length > 0) found.push(`${claim} migrations ${moving.map(({ id }) => id).join(', ')} concern ${host}`);
   }
   return found;
 };

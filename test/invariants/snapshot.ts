@@ -25,7 +25,7 @@ export interface Snapshot extends OfTemporal, OfKubernetes, OfOpenStack, OfVcent
    * Whether drover had the time to report every change: nothing is under way that it could still report. False between
    * two steps of a schedule, where invariant 17 is not checked.
    */
-  isAtRest: boolean;
+  isQuiet: boolean;
   /**
    * What a run that waits may cost, from its shortest intervals: 8 where they are of seconds, as in the flows; less in
    * production's.
@@ -35,10 +35,10 @@ export interface Snapshot extends OfTemporal, OfKubernetes, OfOpenStack, OfVcent
 
 export interface OfTemporal {
   /** Every run, open and closed; made by `runFactsOf`. */
-  runs: readonly RunFacts[];
+  runs: readonly ObservedRun[];
 }
 
-export interface RunFacts {
+export interface ObservedRun {
   workflowId: string;
   runId: string;
   type: string;
@@ -123,7 +123,7 @@ export interface MigrationFact {
 
 export interface OfVcenter {
   /** The VMs that have drover's mark, wherever they are, as another client of the vCenter sees them. */
-  vms: readonly MarkedVm[];
+  vms: readonly OwnedVm[];
   /**
    * Every VM that was ever made with drover's mark, those that are there included: vCenter's own record of its
    * inventory.
@@ -136,7 +136,7 @@ export interface OfVcenter {
 }
 
 /** The mark is what stands in its ExtraConfig. */
-export interface MarkedVm {
+export interface OwnedVm {
   /** `vm-61`. */
   id: string;
   name: string;

@@ -56,7 +56,7 @@ function reportOf(object: DroverObject, modes: Snapshot['modes']): Report | 'not
 
 /** 17: a generation that was seen is reached, or reported with a reason: of every object, the last one is spoken of. */
 export const generationsAreReported: Check = (world) => {
-  if (!world.isAtRest) return [];
+  if (!world.isQuiet) return [];
   return world.objects.flatMap((object) => {
     const report = reportOf(object, world.modes);
     if (report === 'not driven' || !isConcerned(world, object)) return [];
@@ -88,12 +88,12 @@ export const statusOnlyAdvances: Check = (world) => {
     let end: End | null = null;
     for (const { type, object } of events) {
       if (type === 'DELETED' || !isConcerned(world, object)) continue;
-      const said =
+      const claim =
         before === null
           ? []
-          : [...conditionsBack(before, object), ...madeBack(before, object), ...takenBack(end, object)];
+          : [...conditionsBack(before, object), ...madeBack(before, object), ...revoked(end, object)];
       found.push(
-        ...said.map((what) => `${nameOf(object)} at resourceVersion ${object.metadata.resourceVersion}: ${what}`),
+        ...claim.map((what) => `${nameOf(object)} at resourceVersion ${object.metadata.resourceVersion}: ${what}`),
       );
       before = object;
       end = endOf(object, end);
@@ -139,7 +139,7 @@ function madeBack(before: DroverObject, object: DroverObject): string[] {
 interface End {
   reason: string;
   generation: number;
-  asked: string;
+  requests: string;
 }
 
 function endOf(object: DroverObject, before: End | null): End | null {
@@ -149,18 +149,18 @@ function endOf(object: DroverObject, before: End | null): End | null {
   if (evicting?.status !== 'False' || evicting.observedGeneration !== generation) return null;
   return before !== null && before.generation === generation
     ? before
-    : { reason: evicting.reason, generation, asked: asked(answered(object)) };
+    : { reason: evicting.reason, generation, requests: requests(answered(object)) };
 }
 
 /**
  * The end of a generation stands, unless a user asks: by an annotation, by deleting it, or by a spec, which is
  * another generation.
  */
-function takenBack(end: End | null, object: DroverObject): string[] {
+function revoked(end: End | null, object: DroverObject): string[] {
   if (end === null || object.kind !== 'Eviction' || object.metadata.deletionTimestamp !== undefined) return [];
   const evicting = findCondition(object.status?.conditions, evictionConditions.evicting);
   const stands = evicting === undefined || evicting.status === 'False' || object.metadata.generation !== end.generation;
-  if (stands || asked(object) !== end.asked) return [];
+  if (stands || requests(object) !== end.requests) return [];
   return [`it was over (${end.reason}), and is ${evicting.reason} again of the same generation`];
 }
 
@@ -177,7 +177,7 @@ function answered({ metadata }: Eviction): Pick<Eviction, 'metadata'> {
 }
 
 /** What people may have said in annotations, in one order. */
-const asked = ({ metadata }: Pick<DroverObject, 'metadata'>): string =>
+const requests = ({ metadata }: Pick<DroverObject, 'metadata'>): string =>
   JSON.stringify(
     Object.entries(metadata.annotations ?? {})
       .filter(([name]) => name !== retryHandledAnnotation)

@@ -1,6 +1,6 @@
 import { runsHeed } from './conduct.ts';
 import { effectsHappenOnce } from './effects.ts';
-import { disablesAreSigned, listShrinks, migrationsAreOwned, settledIsReleased } from './evictions.ts';
+import { disablesAreSigned, listShrinks, migrationsAreOwned, reconciledIsReleased } from './evictions.ts';
 import { evacuatedOnEvidence } from './fencing.ts';
 import { limitIsKept, ownAreConfirmed } from './migrations.ts';
 import type { Check } from './objects.ts';
@@ -20,7 +20,7 @@ const checks: readonly Check[] = [
   movedOnce,
   noneToDisabledHosts,
   succeededMeansEmpty,
-  settledIsReleased,
+  reconciledIsReleased,
   disablesAreSigned,
   listShrinks,
   historyBudgets,

@@ -3,7 +3,7 @@ import { virtualMachineConditions } from '../../contracts/virtual-machine/condit
 import { virtualMachineAnnotations, virtualMachineFinalizers } from '../../contracts/virtual-machine/metadata.ts';
 import type { Check } from './objects.ts';
 import { nameOf, objectsOf } from './objects.ts';
-import type { MarkedVm } from './snapshot.ts';
+import type { OwnedVm } from './snapshot.ts';
 
 /**
  * 13: a VirtualMachine has one VM at most, and exactly one, as its spec asks for it, where it says that it is settled: at rest, as before
@@ -24,28 +24,28 @@ export const oneVmPerObject: Check = (world) => {
       metadata.deletionTimestamp === undefined &&
       lifecycle?.status === 'True' &&
       lifecycle.observedGeneration === metadata.generation;
-    if (!isOver || !world.isAtRest) return [];
+    if (!isOver || !world.isQuiet) return [];
     const [vm] = byUid.get(metadata.uid) ?? [];
     if (vm === undefined) return [`${nameOf(object)} is ${lifecycle.reason}, and no VM has its mark`];
     const wanted = spec?.powerState ?? 'PoweredOn';
-    const said = `${nameOf(object)} is ${lifecycle.reason}, and`;
+    const claim = `${nameOf(object)} is ${lifecycle.reason}, and`;
     const isNoted = wanted === 'PoweredOn' && metadata.annotations?.[virtualMachineAnnotations.creating] !== undefined;
     // One that is suspended cannot be changed: what is asked of it waits.
     const config = vm.powerState.toLowerCase() === 'suspended' ? [] : (spec?.advanced?.extraConfig ?? []);
     return [
       ...(vm.powerState.toLowerCase() === wanted.toLowerCase()
         ? []
-        : [`${said} ${vm.id} is ${vm.powerState} instead of ${wanted}`]),
+        : [`${claim} ${vm.id} is ${vm.powerState} instead of ${wanted}`]),
       ...config.flatMap(({ key, value = '' }) =>
-        (vm.extraConfig[key] ?? '') === value ? [] : [`${said} ${vm.id} has not ${key}=${value}`],
+        (vm.extraConfig[key] ?? '') === value ? [] : [`${claim} ${vm.id} has not ${key}=${value}`],
       ),
-      ...(isNoted ? [`${said} still notes that ${vm.id} is being made`] : []),
+      ...(isNoted ? [`${claim} still notes that ${vm.id} is being made`] : []),
     ];
   });
   return [...doubled, ...amiss];
 };
 
-const nameIn = ([vm]: readonly MarkedVm[]): string => vm?.namespacedName ?? '';
+const nameIn = ([vm]: readonly OwnedVm[]): string => vm?.namespacedName ?? '';
 
 /** 14: a VM of drover's has its object, which is held: it is let go only after its VM is gone. */
 export const vmsAreHeld: Check = (world) =>

@@ -64,7 +64,7 @@ export const chooseAll = (): Choice => ({
 });
 
 /** What no import leads to: the bundle of the workflows is made of a folder. */
-const standIns: readonly { globs: readonly string[]; file: string }[] = [
+const substitutes: readonly { globs: readonly string[]; file: string }[] = [
   { globs: ['workflows/**'], file: 'workers/bundle.ts' },
 ];
 
@@ -80,7 +80,7 @@ export async function chooseChanged(
   const concerned = await listRelated(readChanged(base, ['test/**']));
   const unit = [
     ...changed,
-    ...standIns.filter(({ globs }) => readChanged(base, globs).length > 0).map(({ file }) => file),
+    ...substitutes.filter(({ globs }) => readChanged(base, globs).length > 0).map(({ file }) => file),
   ].filter((file) => existsSync(join(checkout, file)));
   const chosen = chooseForChange(flowTiers, {
     hasChanged: ({ area }) => readChanged(base, areas[area]).length > 0,

@@ -31,7 +31,7 @@ import {
   vmOf,
 } from '../fixtures/workflows/virtual-machine.ts';
 import { fullName } from '../../workflows/virtual-machine/plan/context.ts';
-import { ownershipMark } from '../../workflows/virtual-machine/plan/want-config.ts';
+import { ownershipMetadata } from '../../workflows/virtual-machine/plan/want-config.ts';
 
 /** A model of one namespace of a vCenter and the object in it, for tests: every step has the effect that its activity would have, and refuses what vCenter refuses. */
 export interface World {
@@ -166,7 +166,7 @@ function take(world: World, step: VirtualMachineStep): StepEnd {
       for (const { task } of world.creating) settle(world, task);
       return ok;
     case 'adopt':
-      Object.assign((vm as ModelVm).facts.config.extraConfig, ownershipMark(desired));
+      Object.assign((vm as ModelVm).facts.config.extraConfig, ownershipMetadata(desired));
       return ok;
     case 'reconfigure':
       reconfigure(vm as ModelVm, step.spec);

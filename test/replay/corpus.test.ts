@@ -45,10 +45,10 @@ test('rather one whose calls were counted', () => {
 });
 
 test('runs that answer other events are not the same', () => {
-  const told = entry('b-1', ['open']);
-  const { events } = told.history as { events: object[] };
+  const twin = entry('b-1', ['open']);
+  const { events } = twin.history as { events: object[] };
   const signaled = {
-    ...told,
+    ...twin,
     history: {
       events: [
         ...events.slice(0, -1),

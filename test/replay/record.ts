@@ -18,10 +18,10 @@ const guestWatch = 'guests-switched-off';
 const names = [...recordings.map(({ name }) => name), ...failures.map(({ name }) => name), guestWatch];
 
 const list = (text: string): string[] => {
-  const asked = text.split(',').map((part) => part.trim());
-  for (const name of asked)
+  const names = text.split(',').map((part) => part.trim());
+  for (const name of names)
     if (!names.includes(name)) throw new InvalidArgumentError(`Choose from ${names.join(', ')}.`);
-  return asked;
+  return names;
 };
 
 type Runs = Omit<RecordedRun, 'name'>[];
@@ -31,14 +31,14 @@ async function record(recorded: Map<string, Runs>, name: string, run: () => Prom
   try {
     const runs = await run();
     recorded.set(name, runs);
-    print(`${name}: ${runs.length} runs\n${runs.map(inWords).join('\n')}`);
+    print(`${name}: ${runs.length} runs\n${runs.map(describeRun).join('\n')}`);
   } catch (error) {
     process.exitCode = 1;
     print(`${name}: NOT recorded: ${(error as Error).message}`);
   }
 }
 
-function inWords({ workflowId, history, calls = {} }: Runs[number]): string {
+function describeRun({ workflowId, history, calls = {} }: Runs[number]): string {
   const { events, activityCalls } = costOf(history);
   return `  ${workflowId}: ${events} events, ${activityCalls} activity calls${Object.entries(calls)
     .map(([system, count]) => `, ${count} of ${system}`)

@@ -17,7 +17,7 @@ import { judgeInService, judgeMoved } from '../faults/judge-hypervisor.ts';
 import type { Scenario } from '../faults/scenario.ts';
 import { listServers } from '../../lab/openstack/seed.ts';
 import { uuidOf } from '../fakes/openstack/ids.ts';
-import { nodeManifest } from '../flows/hypervisor-scene.ts';
+import { nodeManifest } from '../flows/hypervisor-fixture.ts';
 import { until } from '../flows/until.ts';
 import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
 

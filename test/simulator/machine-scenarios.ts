@@ -2,7 +2,7 @@ import { gunzipSync } from 'node:zlib';
 import { labClock } from '../../lab/clock.ts';
 import { applyObject } from '../../lab/kubernetes-objects.ts';
 import { inventory } from '../../lab/vsphere/handle.ts';
-import { makeImage } from '../../lab/vsphere/scene.ts';
+import { makeImage } from '../../lab/vsphere/vm-fixture.ts';
 import type { DescribedVm } from '../../lab/vsphere/witness.ts';
 import type { ScenarioContext } from '../faults/context.ts';
 import { vcenterOf } from '../faults/environment.ts';

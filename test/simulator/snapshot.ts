@@ -1,17 +1,17 @@
 import { kinds } from '../../contracts/kinds/table.ts';
 import { findCondition } from '../../contracts/conditions.ts';
-import type { SeenByTest } from '../flows/world-base.ts';
+import type { KnownByTest } from '../flows/world-base.ts';
 import { objectPaths } from '../flows/object-log.ts';
 import { objectsOf } from '../invariants/objects.ts';
 import { noRegion, readRegion } from '../invariants/read-region.ts';
 import type { ObservedVms } from '../invariants/read-vcenter.ts';
 import { noVcenter, readVcenter } from '../invariants/read-vcenter.ts';
 import { textOf } from '../invariants/read-runs.ts';
-import { runFactsOf } from '../invariants/run-facts.ts';
+import { observedRunOf } from '../invariants/observed-run.ts';
 import type { DroverObject, Snapshot } from '../invariants/snapshot.ts';
 import type { Deployment } from './deployment.ts';
 
-export interface SeenInSimulation extends SeenByTest {
+export interface SeenInSimulation extends KnownByTest {
   /** Compute hosts that are looked at; null: all. */
   hosts: readonly string[] | null;
   /** Null: none are looked at. */
@@ -41,10 +41,10 @@ export async function snapshotOf(deployment: Deployment, seen: SeenInSimulation)
   return {
     atMs: simulation.clock.now(),
     hosts,
-    isAtRest: true,
+    isQuiet: true,
     waitingEventsPerSecond,
     runs: runs.map(({ workflowId, runId, type, status, startMs, closeMs }, index) =>
-      runFactsOf(
+      observedRunOf(
         { workflowId, runId, type, status, startedAtMs: startMs, closedAtMs: closeMs },
         histories[index]?.history ?? {},
       ),

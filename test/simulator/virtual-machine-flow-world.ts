@@ -1,6 +1,6 @@
 import { setLabClock } from '../../lab/clock.ts';
 import { loadCommands } from '../../starters/main.ts';
-import { setVmScene } from '../../lab/vsphere/scene.ts';
+import { setUpVmNamespace } from '../../lab/vsphere/vm-fixture.ts';
 import { watchEventsOf } from '../fakes/kubernetes/eviction-log.ts';
 import { makeVm, watchVm } from '../faults/virtual-machine-objects.ts';
 import type { VmBase, VmWorldOptions } from '../flows/virtual-machine-base.ts';
@@ -29,7 +29,7 @@ export async function openSimulatedVmBase(options: VmWorldOptions): Promise<VmBa
   const { witness, control } = vcenter;
   const { client } = simulation;
   const api = kubernetes.admin;
-  await setVmScene(api, witness, namespace);
+  await setUpVmNamespace(api, witness, namespace);
   await makeVm(witness, namespace, stranger);
   await options.prepare?.(api);
   // Ahead: it takes the machine's time, during which virtual time would pass.

@@ -185,10 +185,10 @@ describe('Dockerfile', () => {
 
 /** The top folders of all files that the entry imports, directly or not, types left out. */
 function reachableFolders(entry: string): Set<string> {
-  const seen = new Set<string>();
+  const known = new Set<string>();
   const visit = (file: string): void => {
-    if (seen.has(file)) return;
-    seen.add(file);
+    if (known.has(file)) return;
+    known.add(file);
     const imports = read(file).matchAll(
       /(?:^import (?!type )[^;]*?from |^export (?!type )[^;]*? from |\bimport\()\s*'(\.[^']+)'/gmu,
     );
@@ -198,5 +198,5 @@ function reachableFolders(entry: string): Set<string> {
     }
   };
   visit(entry);
-  return new Set([...seen].map((file) => file.split('/')[0] ?? ''));
+  return new Set([...known].map((file) => file.split('/')[0] ?? ''));
 }

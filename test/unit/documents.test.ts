@@ -53,7 +53,7 @@ test('documents link to files and headings that exist', () => {
 });
 
 /** The comments of a source, and what it says of `docs/…` elsewhere. */
-const said = (line: string): string =>
+const prose = (line: string): string =>
   line.includes('docs/')
     ? line
     : (/(?:^\s*(?:\/?\*|#)|\/\/|\/\*)(?<comment>.*)/u.exec(line)?.groups?.['comment'] ?? '');
@@ -63,7 +63,7 @@ test('comments and messages cite documents that exist, by their path from the to
   const broken = complaints(sources, (_path, text) =>
     text
       .split('\n')
-      .flatMap((line) => [...said(line).matchAll(citation)].map(([, path = '', anchor]) => brokenLink(path, anchor))),
+      .flatMap((line) => [...prose(line).matchAll(citation)].map(([, path = '', anchor]) => brokenLink(path, anchor))),
   );
   expect(broken).toEqual([]);
 });

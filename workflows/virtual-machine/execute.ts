@@ -21,7 +21,7 @@ import { virtualMachineObjects, vsphere, vsphereTask } from '../lib/virtual-mach
 import { applyResult } from './memory.ts';
 import { fullName, type VirtualMachineLifecycle, type VirtualMachineStep } from './plan/context.ts';
 import { releaseOf } from './slots.ts';
-import { unsaid } from './unsaid.ts';
+import { diffStatus } from './status-diff.ts';
 
 type Context = StepContext<VirtualMachineLifecycle>;
 type Result = Executed<VirtualMachineLifecycle>;
@@ -73,7 +73,7 @@ export const executors: Execute = {
     if (!('taskId' in submitted)) return shown(step, submitted, noted);
     // While it is made there is nothing to observe.
     if (!blocking)
-      return { ...ended(step, submitted.taskId), observation: (latest) => asSaid(submitted.said)(noted(latest)) };
+      return { ...ended(step, submitted.taskId), observation: (latest) => asRecorded(submitted.said)(noted(latest)) };
     return await awaited(context, step, submitted, settings.taskMs, noted);
   },
   async file(context, step) {
@@ -83,7 +83,7 @@ export const executors: Execute = {
     const task = await vsphere(settings.vcenter, step.summary).submitFileOperation({ ...request, place, operation });
     const end = task === null ? {} : await awaitTask(context, step, task);
     // There is no VM yet to observe.
-    return end === null ? { isOutdated: true } : { ...shown(step, end), observation: asSaid(end.said) };
+    return end === null ? { isOutdated: true } : { ...shown(step, end), observation: asRecorded(end.said) };
   },
   awaitTask: (context, step) =>
     afterSubmit(context, step, { taskId: step.task, purpose: purposeOf(context, step.task) }, step.deadlineMs),
@@ -156,7 +156,7 @@ function shown(step: VirtualMachineStep, end: End, noted?: Amend<VirtualMachineL
   const { observation, said, isSlotReleased = false } = end;
   const apply = ended(step).applyResult;
   const amend: Amend<VirtualMachineLifecycle> = (before) => {
-    const latest = asSaid(said)(noted === undefined ? before : noted(before));
+    const latest = asRecorded(said)(noted === undefined ? before : noted(before));
     return { ...latest, observed: { ...latest.observed, vcenter: observation ?? null, isAfterStep: true } };
   };
   return {
@@ -196,14 +196,14 @@ async function awaitTask(
 function reportOf(context: Context): Along['report'] | null {
   const { object, desired } = aboutOf(context);
   const said = context.unsaid();
-  return said && { ...object, generation: desired.generation, ...dampened(context.observed.recorded, said) };
+  return said && { ...object, generation: desired.generation, ...withoutKnown(context.observed.recorded, said) };
 }
 
 /** Only what the object does not say yet. */
-export const dampened = (
+export const withoutKnown = (
   recorded: VirtualMachineStatus,
   { status, ...said }: PublishedVirtualMachine,
-): PublishedVirtualMachine => ({ ...said, status: status && unsaid(recorded, status) });
+): PublishedVirtualMachine => ({ ...said, status: status && diffStatus(recorded, status) });
 
 const slotIn = (...about: Parameters<typeof releaseOf>): Pick<Along, 'slot'> => {
   const slot = releaseOf(...about);
@@ -228,7 +228,7 @@ const asWritten =
   (latest) => ({ ...latest, desired, retry: desired.retry, observed: { ...latest.observed, recorded } });
 
 /** So is what the object says. Its spec is what was decided on, until it is observed. */
-export const asSaid =
+export const asRecorded =
   (said: WrittenVirtualMachine | null | undefined): Amend<VirtualMachineLifecycle> =>
   (latest) => {
     if (!said) return latest;

@@ -147,29 +147,29 @@ test('the clock of a deletion begins with its first power operation, and goes on
 });
 
 test('a failure without a row of the error table, such as a time-out, is tried again; one that only a user can mend is not', () => {
-  const said = { reason: 'Why', message: 'm' };
-  expect(failedBy({ code: null, ...said })).toEqual({ ...said, requeue: true });
-  expect(failedBy({ code: 'InvalidObject', ...said })).toEqual({ ...said, requeue: false });
+  const reason = { reason: 'Why', message: 'm' };
+  expect(failedBy({ code: null, ...reason })).toEqual({ ...reason, requeue: true });
+  expect(failedBy({ code: 'InvalidObject', ...reason })).toEqual({ ...reason, requeue: false });
 });
 
-const asked = (operation: 'shutdown' | 'standby') => ({ soft: { operation, sinceMs: 1, failed: false } });
+const softPower = (operation: 'shutdown' | 'standby') => ({ soft: { operation, sinceMs: 1, failed: false } });
 const stale: [why: string, memory: Partial<VirtualMachineMemory>, given: Given, kept: boolean][] = [
   [
     'a guest that was asked to shut down, and shall',
-    asked('shutdown'),
+    softPower('shutdown'),
     { desired: { powerState: 'PoweredOff' } },
     true,
   ],
-  ['or is deleted', asked('shutdown'), { desired: { deleting: true } }, true],
-  ['or shall stand by', asked('standby'), { desired: { powerState: 'Suspended' } }, true],
-  ['but not one that shall run after all', asked('shutdown'), {}, false],
+  ['or is deleted', softPower('shutdown'), { desired: { deleting: true } }, true],
+  ['or shall stand by', softPower('standby'), { desired: { powerState: 'Suspended' } }, true],
+  ['but not one that shall run after all', softPower('shutdown'), {}, false],
   [
     'nor one that is off',
-    asked('shutdown'),
+    softPower('shutdown'),
     { desired: { powerState: 'PoweredOff' }, vm: { powerState: 'poweredOff' } },
     false,
   ],
-  ['nor one that is gone', asked('shutdown'), { desired: { powerState: 'PoweredOff' }, vm: null }, false],
+  ['nor one that is gone', softPower('shutdown'), { desired: { powerState: 'PoweredOff' }, vm: null }, false],
   ['a restart that is not on record', { restart: { forMs: 5, failed: false } }, {}, true],
   [
     'a restart that is',
@@ -191,7 +191,7 @@ test.each(stale)('what still counts: %s', (_why, memory, given, kept) => {
 });
 
 test('where vCenter was not observed nothing is known to have ended', () => {
-  const known = memoryOf({ ...asked('shutdown'), create: running });
+  const known = memoryOf({ ...softPower('shutdown'), create: running });
   expect(prune(known, observation(null))).toEqual(known);
 });
 

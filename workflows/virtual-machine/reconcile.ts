@@ -8,7 +8,7 @@ import type { Amend, Observation } from '../lib/lifecycle.ts';
 import { describePlan } from '../lib/plan.ts';
 import { defineReconciler } from '../lib/reconciler.ts';
 import { virtualMachineObjects, virtualMachineObserver } from '../lib/virtual-machine-activities.ts';
-import { asSaid, dampened, executors } from './execute.ts';
+import { asRecorded, withoutKnown, executors } from './execute.ts';
 import { applyFailure, failedBy, noMemory, prune, resetFailures } from './memory.ts';
 import {
   isBeingMade,
@@ -93,10 +93,10 @@ async function publish(
   if (desired === null) return;
   const { namespace, name, uid, generation } = desired;
   const summary = `Write the status of VirtualMachine ${namespace}/${name}`;
-  const request = { namespace, name, uid, generation, ...dampened(observed.recorded, said) };
+  const request = { namespace, name, uid, generation, ...withoutKnown(observed.recorded, said) };
   try {
     const written = await virtualMachineObjects(summary).publishVirtualMachine(request);
-    if (written !== null) return asSaid(written);
+    if (written !== null) return asRecorded(written);
   } catch (error) {
     if (explain(error).code !== 'ObjectRefused') throw error;
   }

@@ -1,13 +1,13 @@
 import type { SlotAnswer, SlotKind } from '../../contracts/allowance.ts';
 import { noMembership, report } from '../limits/membership.ts';
-import { describeQueue, heard, isGranted, type SlotClaim } from './slots.ts';
+import { describeQueue, claimAfter, isGranted, type SlotClaim } from './slots.ts';
 
 const asked: SlotClaim = {
   limit: 'creates',
   membership: report(noMembership, { want: 1, using: 0 }, 1_000).membership,
 };
-const refused = heard(asked, 'creates', { sequence: 0, allowance: 0 });
-const granted = heard(asked, 'creates', { sequence: 1, allowance: 1 });
+const refused = claimAfter(asked, 'creates', { sequence: 0, allowance: 0 });
+const granted = claimAfter(asked, 'creates', { sequence: 1, allowance: 1 });
 
 test('a slot is held when it is granted, at once or later, and no more when that is taken back', () => {
   expect([null, asked, refused, granted].map((claim) => isGranted(claim, 'creates'))).toEqual([
@@ -17,18 +17,18 @@ test('a slot is held when it is granted, at once or later, and no more when that
     true,
   ]);
   expect(isGranted(granted, 'destroys')).toBe(false);
-  expect(isGranted(heard(refused, 'creates', { sequence: 1, allowance: 1 }), 'creates')).toBe(true);
-  expect(isGranted(heard(granted, 'creates', { sequence: 2, allowance: 0 }), 'creates')).toBe(false);
+  expect(isGranted(claimAfter(refused, 'creates', { sequence: 1, allowance: 1 }), 'creates')).toBe(true);
+  expect(isGranted(claimAfter(granted, 'creates', { sequence: 2, allowance: 0 }), 'creates')).toBe(false);
 });
 
 test('an answer that overtakes another counts', () => {
-  const early = heard(asked, 'creates', { sequence: 1, allowance: 1 });
-  expect(isGranted(heard(early, 'creates', { sequence: 0, allowance: 0 }), 'creates')).toBe(true);
+  const early = claimAfter(asked, 'creates', { sequence: 1, allowance: 1 });
+  expect(isGranted(claimAfter(early, 'creates', { sequence: 0, allowance: 0 }), 'creates')).toBe(true);
 });
 
 test('a grant of another limit, or of none that was asked for, is no answer', () => {
-  expect(heard(asked, 'destroys', { sequence: 1, allowance: 1 })).toBe(asked);
-  expect(heard(null, 'creates', { sequence: 1, allowance: 1 })).toBeNull();
+  expect(claimAfter(asked, 'destroys', { sequence: 1, allowance: 1 })).toBe(asked);
+  expect(claimAfter(null, 'creates', { sequence: 1, allowance: 1 })).toBeNull();
 });
 
 test.each<[of: SlotKind, answer: Pick<SlotAnswer, 'limit' | 'inUse'> | null, message: string]>([

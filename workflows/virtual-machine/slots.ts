@@ -34,13 +34,13 @@ export const slotHooks = <L extends SlotLifecycle>(): Required<Pick<Reconciler<L
       const { vcenter, slotRenewMs, pollMs } = settings;
       const before = run.memory().slot;
       const membership = before?.limit === limit ? before.membership : noMembership;
-      const asked = report(membership, { want: 1, using: 0 }, Date.now());
-      keep(run, { limit, membership: asked.membership });
+      const reported = report(membership, { want: 1, using: 0 }, Date.now());
+      keep(run, { limit, membership: reported.membership });
       const answer = await temporal(`Acquire a slot of the ${limit} of vCenter ${vcenter}`)
-        .acquireSlot({ limit: { kind: limit, vcenter }, request: requestOf(settings, asked.request) })
+        .acquireSlot({ limit: { kind: limit, vcenter }, request: requestOf(settings, reported.request) })
         // How many have theirs cannot be said then, nor whether the question has arrived: its place is kept.
         .catch((error: unknown) => (explain(error), null));
-      const claim = heard(run.memory().slot, limit, answer);
+      const claim = claimAfter(run.memory().slot, limit, answer);
       keep(run, claim);
       if (isGranted(claim, limit)) return null;
       const isKnown = answer !== null && answer.limit !== null;
@@ -60,7 +60,7 @@ export const slotHooks = <L extends SlotLifecycle>(): Required<Pick<Reconciler<L
       const limit = granted?.kind;
       const situation = run.situation();
       if (granted === null || limit === undefined) return;
-      const claim = heard(run.memory().slot, limit, granted);
+      const claim = claimAfter(run.memory().slot, limit, granted);
       keep(run, claim);
       if (claim?.limit === limit) void (isGranted(claim, limit) && run.grantSlot(limit));
       else if (granted.allowance > 0 && situation !== null) void leave(limit, situation.settings, granted);
@@ -76,7 +76,7 @@ export const isGranted = (claim: SlotClaim | null, limit: SlotKind): boolean =>
   claim?.limit === limit && allowanceOf(claim.membership) > 0;
 
 /** The claim after an answer, or a grant, of a limit. Null answers nothing. Pure. */
-export const heard = (
+export const claimAfter = (
   claim: SlotClaim | null,
   limit: SlotKind,
   answer: Parameters<typeof applyAnswer>[1] | null,
@@ -113,8 +113,8 @@ async function leave(kind: SlotKind, where: Vcenter, answer: AllowanceRequest['a
 
 function requestOf(
   { vcenter }: Pick<Vcenter, 'vcenter'>,
-  said: Pick<AllowanceRequest, 'want' | 'using' | 'acknowledged'>,
+  need: Pick<AllowanceRequest, 'want' | 'using' | 'acknowledged'>,
 ): AllowanceRequest {
   const { workflowId, runId } = workflowInfo();
-  return { consumer: workflowId, runId, host: vcenter, deadline: null, ...said };
+  return { consumer: workflowId, runId, host: vcenter, deadline: null, ...need };
 }

@@ -2,7 +2,7 @@ import { findCondition } from '../../contracts/conditions.ts';
 import { done, execute, wait } from '../lib/plan.ts';
 import type { VirtualMachinePlan } from './plan/context.ts';
 import { describeStatus, isSaid, judgeEvent, publishedBy } from './status.ts';
-import { unsaid } from './unsaid.ts';
+import { diffStatus } from './status-diff.ts';
 import type { VirtualMachineStatusPatch } from '../../contracts/virtual-machine/mutations.ts';
 import {
   beginMs,
@@ -17,10 +17,10 @@ const reconciled: VirtualMachinePlan = done('reconciled', 'Reconciled', 'as its 
 const describe_ = (given: Given, plan: VirtualMachinePlan = reconciled): VirtualMachineStatusPatch => {
   const context = contextOf(given);
   return (
-    unsaid(context.observed.recorded, describeStatus(context, plan)) ?? { fields: {}, conditions: [], removed: [] }
+    diffStatus(context.observed.recorded, describeStatus(context, plan)) ?? { fields: {}, conditions: [], removed: [] }
   );
 };
-const said = (given: Given, type: string, plan?: VirtualMachinePlan): string => {
+const conditionOf = (given: Given, type: string, plan?: VirtualMachinePlan): string => {
   const { conditions, removed } = describe_(given, plan);
   const condition = conditions.find((one) => one.type === type);
   return condition === undefined
@@ -130,7 +130,7 @@ const heartbeat = (given: Partial<ReturnType<typeof guestOf>>): Given => ({
   vm: { guest: guestOf(given) },
 });
 const noTools: Given = { vm: { guest: guestOf({ toolsRunning: false }) } };
-const conditionRows: [why: string, given: Given, type: string, said: string][] = [
+const conditionRows: [why: string, given: Given, type: string, expected: string][] = [
   ['SetCreatedCond: true', {}, 'VirtualMachineCreated', 'True True'],
   ['there is no VM yet', { vm: null }, 'VirtualMachineCreated', 'nothing'],
   ['the power state is the one that is wanted', {}, 'VirtualMachinePowerStateSynced', 'True Synced'],
@@ -277,11 +277,11 @@ const conditionRows: [why: string, given: Given, type: string, said: string][] =
   ],
 ];
 
-test.each(conditionRows)('Status: %s', (_why, given, type, words) => {
-  expect(said(given, type)).toBe(words);
+test.each(conditionRows)('Status: %s', (_why, given, type, expected) => {
+  expect(conditionOf(given, type)).toBe(expected);
 });
 
-const plans: [why: string, plan: VirtualMachinePlan, said: string][] = [
+const plans: [why: string, plan: VirtualMachinePlan, expected: string][] = [
   ['reconciled', reconciled, 'True Reconciled'],
   ['blocked', done('blocked', 'NotOwned', 'm'), 'False NotOwned'],
   ['cancelled', done('blocked', 'Cancelled', 'm'), 'False Cancelled'],
@@ -293,8 +293,8 @@ const plans: [why: string, plan: VirtualMachinePlan, said: string][] = [
   ],
 ];
 
-test.each(plans)('Lifecycle: %s, with the generation that it speaks of', (_why, plan, words) => {
-  expect(said({}, 'Lifecycle', plan)).toBe(words);
+test.each(plans)('Lifecycle: %s, with the generation that it speaks of', (_why, plan, expected) => {
+  expect(conditionOf({}, 'Lifecycle', plan)).toBe(expected);
   expect(
     describe_({ desired: { generation: 7 } }, plan).conditions.find(({ type }) => type === 'Lifecycle')
       ?.observedGeneration,
@@ -303,8 +303,8 @@ test.each(plans)('Lifecycle: %s, with the generation that it speaks of', (_why, 
 
 test('a cancel is no problem of the create, and no Event', () => {
   const plan = done('blocked', 'Cancelled', 'The run was cancelled');
-  expect(said({ vm: null }, 'VirtualMachineCreated', plan)).toBe('nothing');
-  expect(said({ vm: null }, 'VirtualMachineCreated', done('blocked', 'NotOwned', 'm'))).toBe('False Error');
+  expect(conditionOf({ vm: null }, 'VirtualMachineCreated', plan)).toBe('nothing');
+  expect(conditionOf({ vm: null }, 'VirtualMachineCreated', done('blocked', 'NotOwned', 'm'))).toBe('False Error');
   expect(judgeEvent(contextOf({ vm: null }), plan)).toBeNull();
 });
 
@@ -336,12 +336,12 @@ test('what is missing is said before there is a VM, and a failure of the create'
     memory: { failures: [failureIn('create')] },
   };
   expect([
-    said(failing, 'VirtualMachineClassReady'),
-    said(failing, 'VirtualMachineCreated'),
-    said(failing, 'VirtualMachineConditionPlacementReady'),
+    conditionOf(failing, 'VirtualMachineClassReady'),
+    conditionOf(failing, 'VirtualMachineCreated'),
+    conditionOf(failing, 'VirtualMachineConditionPlacementReady'),
   ]).toEqual(['False Forbidden', 'False Error', 'True True']);
   expect(
-    said(
+    conditionOf(
       { vm: null, observed: { placement: { kind: 'zoneMismatch', message: 'm' } } },
       'VirtualMachineConditionPlacementReady',
     ),
@@ -360,11 +360,11 @@ test('a foreign VM’s properties are never shown as its own', () => {
 
 test('what it says already is not said again', () => {
   const context = contextOf();
-  const said = publishedBy(context, reconciled);
+  const conditionOf = publishedBy(context, reconciled);
   const conditions =
-    said.status?.conditions.map((update) => ({ ...update, lastTransitionTime: '2026-01-01T00:00:00Z' })) ?? [];
-  const recorded = { ...said.status?.fields, conditions } as never;
-  expect(isSaid({ recorded: {} }, said)).toBe(false);
+    conditionOf.status?.conditions.map((update) => ({ ...update, lastTransitionTime: '2026-01-01T00:00:00Z' })) ?? [];
+  const recorded = { ...conditionOf.status?.fields, conditions } as never;
+  expect(isSaid({ recorded: {} }, conditionOf)).toBe(false);
   const again = publishedBy({ ...context, observed: { ...context.observed, recorded } }, reconciled);
   expect(isSaid({ recorded }, again)).toBe(true);
   expect(findCondition(conditions, 'Lifecycle')?.status).toBe('True');

@@ -20,7 +20,7 @@ import { planWithNotes, retryNotes } from './plan/plan.ts';
 import { powerStateOf } from './plan/power.ts';
 import { judgePrerequisites } from './plan/prerequisites.ts';
 import { lastRestartMs } from './plan/restart.ts';
-import { unsaid } from './unsaid.ts';
+import { diffStatus } from './status-diff.ts';
 
 /** What a VirtualMachine says of a plan; null: nothing, as it is released, and no object is left to say it. Pure. */
 export const statusOf = (
@@ -46,7 +46,7 @@ export function publishedBy(context: Context, plan: VirtualMachinePlan): Publish
 export const isSaid = (
   { recorded }: Pick<ObservedVirtualMachine, 'recorded'>,
   { status, event, notes }: PublishedVirtualMachine,
-): boolean => event === null && notes.length === 0 && (status === null || unsaid(recorded, status) === null);
+): boolean => event === null && notes.length === 0 && (status === null || diffStatus(recorded, status) === null);
 
 /**
  * Everything that a VirtualMachine says, from what was observed and what happens next. Nothing is said to be so that was not observed to be
@@ -92,15 +92,18 @@ const neededOnce: readonly string[] = [types.imageReady, types.storageReady];
 function toPatch(
   { observed }: Context,
   fields: VirtualMachineStatusPatch['fields'],
-  said: Record<string, ConditionUpdate | null>,
+  updates: Record<string, ConditionUpdate | null>,
 ): VirtualMachineStatusPatch {
-  const conditions = Object.values(said).filter((update) => update !== null);
-  const removed = Object.entries(said).flatMap(([type, update]) => (update === null ? [type] : []));
-  return { fields, conditions: keepImageTime(conditions, observed.recorded), removed };
+  const conditions = Object.values(updates).filter((update) => update !== null);
+  const removed = Object.entries(updates).flatMap(([type, update]) => (update === null ? [type] : []));
+  return { fields, conditions: preserveImageTime(conditions, observed.recorded), removed };
 }
 
 /** The words of upstream have a time in them: the first one stays. */
-function keepImageTime(conditions: ConditionUpdate[], recorded: Context['observed']['recorded']): ConditionUpdate[] {
+function preserveImageTime(
+  conditions: ConditionUpdate[],
+  recorded: Context['observed']['recorded'],
+): ConditionUpdate[] {
   const before = findCondition(recorded.conditions, types.imageReady);
   return conditions.map((update) =>
     update.type === types.imageReady && update.status === 'True' && before?.status === 'True'

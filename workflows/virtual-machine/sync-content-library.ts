@@ -25,12 +25,12 @@ export async function syncContentLibrary(input: ContentLibraryInput): Promise<Li
     library,
   });
   const where = namespace === null ? 'the cluster' : `namespace ${namespace}`;
-  const told = await images(`Make the images of ${where} those of ${content.name}`).syncLibraryImages({
+  const outcome = await images(`Make the images of ${where} those of ${content.name}`).syncLibraryImages({
     namespace,
     content,
   });
-  setCurrentDetails(describe(content.name, where, told));
-  return told;
+  setCurrentDetails(describe(content.name, where, outcome));
+  return outcome;
 }
 
 function describe(

@@ -11,7 +11,7 @@ def lower():
 
 
 def _read_policies_once():
-    """Otherwise each check of a permission looks for changed files."""
+    """Otherwise each check of a permission searches for changed files."""
     policy.init()
     enforcer = policy._ENFORCER
     enforcer.load_rules()

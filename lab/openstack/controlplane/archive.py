@@ -1,5 +1,5 @@
 """Takes deleted servers out of the tables that Nova reads, as operators do
-with `nova-manage db archive_deleted_rows`. Without it, every look of a
+with `nova-manage db archive_deleted_rows`. Without it, every read of a
 compute host at its migrations asks for each deleted server whose migration
 ended in error: after some hundred tests that is most of what Nova does."""
 from nova import context as nova_context

@@ -73,7 +73,7 @@ class ComputeHosts:
                 self.start(host)
 
     def profile_changed(self, host):
-        """Tells Nova and Placement of a new size, inventory or trait."""
+        """Reports a new size, inventory or trait to Nova and Placement."""
         running = self._services.get(host)
         if running:
             with current_host.acting_as(host):

@@ -1,4 +1,4 @@
-"""What an application loads stays until its process ends. Looking through it
+"""What an application loads stays until its process ends. Scanning it
 for garbage again and again took a seventh of Nova's time."""
 import gc
 

@@ -13,7 +13,7 @@ def now_ms():
 
 class Journal:
     """One file, one JSON object per line, written as things happen. A full
-    one is set aside as <name>.1, where nobody reads it but a person."""
+    one is set aside as <name>.1, where no program reads it."""
 
     def __init__(self, path):
         path.parent.mkdir(exist_ok=True)

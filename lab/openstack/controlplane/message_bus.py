@@ -20,27 +20,27 @@ def wake_on_message():
 
     def init(self, *args, **kwargs):
         make(self, *args, **kwargs)
-        self.news = threading.Event()
+        self.pending = threading.Event()
         _listeners.add(self)
 
     @base.batch_poll_helper
     def poll(self, timeout=None):
         deadline = None if timeout is None else time.monotonic() + timeout
         while not self._stopped.is_set():
-            # cleared before looking: what comes after that sets it again
-            self.news.clear()
+            # cleared before reading: what comes after that sets it again
+            self.pending.clear()
             message = _take(self)
             if message is not None:
                 return message
             left = None if deadline is None else deadline - time.monotonic()
             if left is not None and left <= 0:
                 return None
-            self.news.wait(left)
+            self.pending.wait(left)
         return None
 
     def stop_and_wake(self):
         stop(self)
-        self.news.set()
+        self.pending.set()
 
     def deliver_and_wake(self, topic, ctxt, message, server=None,
                          fanout=False, reply_q=None):
@@ -49,7 +49,7 @@ def wake_on_message():
             for target in listener._targets:
                 if target.topic == topic and (
                         fanout or server is None or target.server == server):
-                    listener.news.set()
+                    listener.pending.set()
 
     listener_class.__init__ = init
     listener_class.poll = poll

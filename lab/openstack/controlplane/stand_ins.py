@@ -42,7 +42,7 @@ IMAGE_SCHEMA = {
 
 
 def glance(environ, start_response):
-    """Nova looks at versions, the schema and the one image."""
+    """Nova reads versions, the schema and the one image."""
     answers = {
         "": (300, GLANCE_VERSIONS),
         "/versions": (300, GLANCE_VERSIONS),

@@ -1,6 +1,6 @@
 """Guests on their way from one host to another: the part of a migration that
 belongs to the hypervisor. A transfer ends as its guest's behaviour says, or
-because somebody asked for it."""
+because a caller asked for it."""
 import threading
 import time
 

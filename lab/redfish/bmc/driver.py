@@ -43,9 +43,9 @@ class LabDriver(fakedriver.FakeDriver):
     def _update_if_needed(self, system):
         waited = bool(system.get("pending_power"))
         system = super()._update_if_needed(system)
-        settled = waited and not system.get("pending_power")
+        is_idle = waited and not system.get("pending_power")
         lab = system["lab"]
-        if (settled and system["power_state"] == "Off"
+        if (is_idle and system["power_state"] == "Off"
                 and lab["behaviour"] == "returns"):
             self._update(system, pending_power={
                 "power_state": "On",

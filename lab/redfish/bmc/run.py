@@ -1,4 +1,4 @@
-"""python -m bmc.run <settings file>: serves until it is told to stop.
+"""python -m bmc.run <settings file>: serves until it is stopped.
 
 Settings: directory, port, control_port, username, password, control_token,
 certificate, key, machines ({name: uuid}).

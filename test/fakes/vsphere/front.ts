@@ -33,7 +33,7 @@ export interface FrontDoor {
   /** How many clients had one. */
   endSessions(): number;
   requests(): RecordedRequest[];
-  forgetRequests(): void;
+  clearRequests(): void;
   clearFaults(): void;
 }
 
@@ -106,7 +106,7 @@ export function openFrontDoor(): FrontDoor {
         body: body(),
         status,
       })),
-    forgetRequests: () => void requests.splice(0),
+    clearRequests: () => void requests.splice(0),
     clearFaults() {
       rules.splice(0);
       wireFaults.splice(0);

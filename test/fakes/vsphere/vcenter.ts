@@ -3,7 +3,7 @@ import type { VcenterRest } from '../../../activities/vsphere/rest/client.ts';
 import { labVcenter } from '../../../lab/drover.ts';
 import type { VcenterControl } from '../../../lab/vsphere/control.ts';
 import { inventory as names } from '../../../lab/vsphere/handle.ts';
-import { vcenterSettings } from '../../../lab/vsphere/scene.ts';
+import { vcenterSettings } from '../../../lab/vsphere/vm-fixture.ts';
 import type { VcenterWitness } from '../../../lab/vsphere/witness.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import { vsphereConfig } from '../../../runtime/config/vsphere-config.ts';
@@ -33,7 +33,7 @@ export interface FakeVcenter {
   control: VcenterControl;
   /** For users and judges: at once and without faults. */
   witness: VcenterWitness;
-  /** Of drover's settings, the section `vsphere`, as lab/vsphere/scene.ts has it. Files that it names are not there. */
+  /** Of drover's settings, the section `vsphere`, as lab/vsphere/vm-fixture.ts has it. Files that it names are not there. */
   section: object;
   /** The same, loaded. */
   settings: VcenterSettings;
@@ -98,7 +98,7 @@ export function createFakeVcenter({ clock, network, random, name = labVcenter }:
       changePassword: done,
       endSessions: () => Promise.resolve({ ended: front.endSessions() }),
       requests: () => Promise.resolve(front.requests()),
-      forgetRequests: () => done().then(() => front.forgetRequests()),
+      clearRequests: () => done().then(() => front.clearRequests()),
       reset: () =>
         done().then(() => {
           front.clearFaults();

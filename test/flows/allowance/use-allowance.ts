@@ -40,7 +40,7 @@ export async function useAllowance({
   const { workflowId, runId } = workflowInfo();
   const timer = deadlineTimer('Until the next report');
   let membership = noMembership;
-  let [todo, using, telling, changed] = [pieces, 0, false, false];
+  let [todo, using, reporting, changed] = [pieces, 0, false, false];
   setHandler(messages.allowanceGranted, (granted) => {
     membership = applyAnswer(membership, granted);
     changed = true;
@@ -52,15 +52,15 @@ export async function useAllowance({
     [using, changed] = [using - 1, true];
   }
 
-  async function tell(): Promise<void> {
-    telling = true;
-    const said = report(membership, needNow(), Date.now());
-    membership = said.membership;
+  async function sendReport(): Promise<void> {
+    reporting = true;
+    const reported = report(membership, needNow(), Date.now());
+    membership = reported.membership;
     await temporal('Report').requestAllowance({
       region,
-      request: { consumer: workflowId, runId, host, deadline: deadline ?? null, ...said.request },
+      request: { consumer: workflowId, runId, host, deadline: deadline ?? null, ...reported.request },
     });
-    [telling, changed] = [false, true];
+    [reporting, changed] = [false, true];
   }
 
   const needNow = () => ({ using, want: Math.min(parallelism, using + todo) });
@@ -69,9 +69,9 @@ export async function useAllowance({
     changed = false;
     while (todo > 0 && using < Math.min(parallelism, allowanceOf(membership))) void work();
     const dueMs = reportDueMs(membership, needNow(), renewMs);
-    if (!telling && dueMs !== null && dueMs <= Date.now()) void tell();
-    if (!telling && dueMs === null) return pieces;
-    if (!telling) timer.set(dueMs);
-    await condition(() => changed || (!telling && timer.due()));
+    if (!reporting && dueMs !== null && dueMs <= Date.now()) void sendReport();
+    if (!reporting && dueMs === null) return pieces;
+    if (!reporting) timer.set(dueMs);
+    await condition(() => changed || (!reporting && timer.due()));
   }
 }

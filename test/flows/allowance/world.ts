@@ -11,7 +11,7 @@ import { openOwnWorkers } from '../own-workers.ts';
 import { until } from '../until.ts';
 import type { UseAllowanceInput, WorkActivities } from './use-allowance.ts';
 
-/** What a region's cloud is and has seen. */
+/** A region's cloud, and what it has counted. */
 export interface Region {
   name: string;
   limit: number;
@@ -24,7 +24,7 @@ export interface Region {
   begun: Record<string, number>;
   /** The most that was ever in progress at once, since it was last reset. */
   most: number;
-  looks: number;
+  observations: number;
 }
 
 export type AllowanceTestWorld = Awaited<ReturnType<typeof openAllowanceWorld>>;
@@ -43,7 +43,7 @@ export async function openAllowanceWorld(options: Pick<OwnWorkersOptions, 'longH
     /** A region of its own for each test, with its own worker. */
     async openRegion(title: string, settings: Partial<Pick<Region, 'limit' | 'checkMs' | 'silentMs'>> = {}) {
       const name = `${title}-${regions.size + 1}`;
-      const world = { inProgress: {}, done: {}, begun: {}, most: 0, looks: 0, silent: false };
+      const world = { inProgress: {}, done: {}, begun: {}, most: 0, observations: 0, silent: false };
       const region: Region = { name, limit: 4, checkMs: 400, silentMs: 6_000, ...world, ...settings };
       regions.set(name, region);
       await workers.start(novaQueue(name), cloudOf(region));
@@ -68,7 +68,7 @@ function cloudOf(region: Region): WorkActivities & AllowanceActivities {
     observeAllowance(): Promise<AllowanceObservation> {
       const { limit, checkMs, silentMs, inProgress } = region;
       if (region.silent) return Promise.reject(new Error('the cloud does not answer'));
-      region.looks += 1;
+      region.observations += 1;
       return Promise.resolve({
         limit,
         checkMs,
@@ -101,7 +101,7 @@ function regionTools(client: Client, { name }: Region) {
         taskQueue: workflowQueue,
         args: [{ region: name, host, pieceMs: 300, renewMs: 2_000, ...input }],
       }),
-    /** A report as anybody could send it, starting the ledger as consumers do. */
+    /** A report by any sender, which starts the allocator as consumers do. */
     report: (wanted: unknown) =>
       client.workflow.signalWithStart(workflowTypes.allocateAllowance, {
         workflowId: ledgerId,

@@ -18,8 +18,8 @@ export const describePages = (world: () => LabBridgeWorld): void =>
     const get = ({ healthUrl }: LabBridge, path: string): Promise<Response> => fetch(`${healthUrl}${path}`);
     const textOf = async (bridge: LabBridge, path: string): Promise<string> => await (await get(bridge, path)).text();
     const jsonOf = async (bridge: LabBridge, path: string): Promise<unknown> => await (await get(bridge, path)).json();
-    const unsettled = (kind: string, count: number): RegExp =>
-      new RegExp(`^drover_unreconciled_objects\\{[^}]*kind="${kind}"[^}]*\\} ${count}$`, 'mu');
+    const inProgress = (kind: string, count: number): RegExp =>
+      new RegExp(`^drover_unsettled_objects\\{[^}]*kind="${kind}"[^}]*\\} ${count}$`, 'mu');
 
     test('they say what is, answer nothing else, and end with the bridge', async () => {
       const bridge = await world().leadingBridge();
@@ -37,7 +37,7 @@ export const describePages = (world: () => LabBridgeWorld): void =>
       await expect(get(bridge, '/readyz')).rejects.toThrow('fetch failed');
     });
 
-    test('an address that is taken is told in one sentence', async () => {
+    test('an address in use is reported in one sentence', async () => {
       const { healthUrl } = await world().leadingBridge();
       const { host } = new URL(healthUrl);
       await expect(world().bridge({ settings: { healthAddress: host } })).rejects.toMatchObject({
@@ -56,19 +56,25 @@ export const describePages = (world: () => LabBridgeWorld): void =>
       const kinds = { Eviction: { synced: true }, Hypervisor: { synced: true }, Node: { synced: true, objects: 1 } };
       expect(await jsonOf(bridge, '/readyz')).toMatchObject({ ok: true, kinds });
       const page = await textOf(bridge, '/metrics');
-      expect(page).toMatch(unsettled('Node', 1));
+      expect(page).toMatch(inProgress('Node', 1));
       expect(page).toMatch(/^drover_bridge_lists_total\{[^}]*kind="Hypervisor"[^}]*\} 1$/mu);
 
       const hypervisor = { apiVersion: kvm, kind: 'Hypervisor', metadata: { name } };
       await applyObject(admin, { ...hypervisor, spec: {} });
       await signalled(name, 2, 15_000, hypervisorId(name));
-      const said = { type: 'Lifecycle', status: 'True', reason: 'Active', message: 'Active', observedGeneration: 1 };
-      const conditions = [{ ...said, lastTransitionTime: '2026-01-01T00:00:00Z' }];
+      const lifecycle = {
+        type: 'Lifecycle',
+        status: 'True',
+        reason: 'Active',
+        message: 'Active',
+        observedGeneration: 1,
+      };
+      const conditions = [{ ...lifecycle, lastTransitionTime: '2026-01-01T00:00:00Z' }];
       const status = { numInstances: 0, conditions };
       await request('PATCH', objectPath(hypervisor, 'status'), { status }, { fieldManager: 'drover' });
-      await until('both to be settled', 15_000, async () => {
+      await until('both to be reconciled', 15_000, async () => {
         const text = await textOf(bridge, '/metrics');
-        return unsettled('Node', 0).test(text) && unsettled('Hypervisor', 0).test(text) ? {} : 'not yet';
+        return inProgress('Node', 0).test(text) && inProgress('Hypervisor', 0).test(text) ? {} : 'not yet';
       });
     });
 
@@ -92,7 +98,7 @@ export const describePages = (world: () => LabBridgeWorld): void =>
         },
       });
       const page = await textOf(bridge, '/metrics');
-      expect(page).toMatch(unsettled('VirtualMachine', 1));
+      expect(page).toMatch(inProgress('VirtualMachine', 1));
       expect(page).toMatch(/^drover_objects\{[^}]*kind="VirtualMachineClass"[^}]*\} 1$/mu);
       expect(page).toContain(`object="${namespace}/${name}"`);
     });

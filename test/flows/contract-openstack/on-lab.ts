@@ -107,7 +107,7 @@ async function dropLeftTraits(session: Session): Promise<void> {
   }
 }
 
-/** Nova forgets the share of a migration whose server is deleted on the way. */
+/** Nova drops the allocation of a migration whose server is deleted on the way. */
 async function dropLeftAllocations(session: Session): Promise<void> {
   const { resource_providers: providers } = await session.placement<{ resource_providers: { uuid: string }[] }>(
     'GET',

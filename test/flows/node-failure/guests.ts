@@ -19,7 +19,7 @@ const patienceMs = 30_000;
 /** A guest's QEMU ended by itself. */
 const [stopped, failed] = [5, 5];
 
-/** A host whose libvirt tells of its guests what a test has it tell, and drover's own listening to it. */
+/** A host with a scripted libvirt that reports its guests, and drover's own watch of it. */
 export async function listenToGuests(world: FailureWorld, host: string, change: Partial<Machine> = {}) {
   const daemon = await startScriptedLibvirtd(({ name }) =>
     name === 'connectListAllDomains' ? { result: { domains: [], count: 0 } } : undefined,
@@ -58,13 +58,13 @@ export async function listenToGuests(world: FailureWorld, host: string, change: 
   return {
     machine,
     watch,
-    /** What people are told of its guests. */
+    /** What is reported of its guests. */
     events,
     crash: (guests: readonly string[]): void =>
       guests.forEach((name, index) =>
         daemon.say(lifecycleEvent({ uuid: `8a3b1c5e-0000-4000-8000-00000000000${index + 1}`, name }, stopped, failed)),
       ),
-    /** Nobody listens any more, and its libvirt is told so. */
+    /** Ends the watch, and unsubscribes from libvirt. */
     stop: async (): Promise<void> => {
       await watch.cancel();
       // Its end is the cancel, whatever it is called.

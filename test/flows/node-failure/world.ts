@@ -64,14 +64,14 @@ export interface Machine {
   observations: number;
   /** Nova does not answer. */
   novaSilent: boolean;
-  /** What libvirt answers; null: nobody asks it. */
+  /** What libvirt answers; null: it is not asked. */
   libvirt: 'healthy' | 'silent' | null;
   /** Ids of the servers with disks on the host. */
   localDisks: string[];
   /** How many requests to evacuate Nova refuses before it takes one. */
   refusals: number;
   /** When each request to evacuate came. */
-  askedMs: number[];
+  requestedMs: number[];
   /** What happens while one of the actions is done, or while the Hypervisor says a reason (`said Restored`). */
   meanwhile: ((what: string) => Promise<void>) | null;
 }
@@ -150,7 +150,7 @@ export async function openFailureWorld() {
       libvirt: null,
       localDisks: [],
       refusals: 0,
-      askedMs: [],
+      requestedMs: [],
       meanwhile: null,
       ...change,
     };
@@ -213,7 +213,7 @@ export async function openFailureWorld() {
     },
     /** From now on the rounds are played again. */
     unlisten: (): void => void (real.shard = null),
-    /** The run of a host's failure, whoever started it. */
+    /** The run of a host's failure. */
     failureOf: (host: string) => client.workflow.getHandle<typeof handleNodeFailure>(nodeFailureId(host)),
     /** The system workflow that watches the guests of one shard. */
     async listen(shard: number, input: object = { shard }) {
@@ -393,7 +393,7 @@ function activitiesOn(
     async startEvacuation({ instanceId, sourceHost }) {
       const machine = find(sourceHost);
       machine.actions.push(`evacuate ${instanceId}`);
-      machine.askedMs.push(labClock().now());
+      machine.requestedMs.push(labClock().now());
       machine.refusals -= 1;
       if (machine.refusals >= 0) return { outcome: 'refused', message: 'no host has room for it' };
       return { outcome: 'started', migration: { ...migration, instanceId, sourceHost } };

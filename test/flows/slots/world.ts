@@ -9,7 +9,7 @@ import { openOwnWorkers } from '../own-workers.ts';
 import { until } from '../until.ts';
 import type { MakeActivities, MakeOneInput } from './make-one.ts';
 
-/** What a vCenter is and has seen. */
+/** A vCenter, and what it has counted. */
 export interface Vcenter {
   name: string;
   limit: number;

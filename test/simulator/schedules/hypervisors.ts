@@ -2,7 +2,7 @@ import { annotations, hypervisorId, nodeFailureId, nodeMetadata } from '../../..
 import { asSignal, progressQuery, messages } from '../../../contracts/messages.ts';
 import type { NodeFailureProgress } from '../../../contracts/node-failure/run.ts';
 import { labClock } from '../../../lab/clock.ts';
-import { reportAgentFacts } from '../../../lab/hypervisors.ts';
+import { reportAgentStatus } from '../../../lab/hypervisors.ts';
 import { changeService } from '../../../lab/openstack/hosts.ts';
 import { act, createServerGroup, listServers, requestInstance } from '../../../lab/openstack/seed.ts';
 import type { Session } from '../../../lab/openstack/session.ts';
@@ -120,7 +120,7 @@ export const hypervisorActions: Actions<OfHypervisors> = {
     await applyNode({ api: cast.deployment.kubernetes.admin }, host, isEven(event));
     await reportNode(cast, host, { ready: 'True', bootId: 'boot-1' });
     const { clock } = cast.deployment.simulation;
-    clock.after(agentMs, () => reportAgentFacts(cast.deployment.kubernetes.admin, host).catch(ignoreAbsence));
+    clock.after(agentMs, () => reportAgentStatus(cast.deployment.kubernetes.admin, host).catch(ignoreAbsence));
   },
   maintain: (cast, event) => change(cast, hostOf(cast, event), { maintenance: 'manual', maintenanceReason: by }),
   decommission: (cast, event) =>

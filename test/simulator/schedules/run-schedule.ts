@@ -3,7 +3,7 @@ import { withClock } from '../../../lab/clock.ts';
 import { applyHypervisors } from '../../../lab/hypervisors.ts';
 import { applyObject } from '../../../lab/kubernetes-objects.ts';
 import { createInstances } from '../../../lab/openstack/seed.ts';
-import { setVmScene } from '../../../lab/vsphere/scene.ts';
+import { setUpVmNamespace } from '../../../lab/vsphere/vm-fixture.ts';
 import { sink, sinks } from '../../faults/environment.ts';
 import { cephLogin } from '../../fakes/hosts/ceph.ts';
 import { applyNeighbour, ensureAggregates, shared } from '../../faults/hypervisor-objects.ts';
@@ -186,7 +186,7 @@ async function prepare(cast: Cast, { migrations }: Schedule): Promise<void> {
     await applyNeighbour({ api: kubernetes.admin }, host);
     await reportNode(cast, host, { ready: 'True', bootId: 'boot-1' });
   }
-  await setVmScene(kubernetes.admin, witnessOf(cast), namespace);
+  await setUpVmNamespace(kubernetes.admin, witnessOf(cast), namespace);
   let server = 0;
   for (const [index, host] of hosts.entries()) {
     const specs = Array.from({ length: serversPerHost[index] ?? 0 }, () => {
@@ -235,7 +235,7 @@ async function look({ deployment, expected, ownChanges }: Cast, sinceMs: number,
   // A machine without power runs none of the guests that its disk has.
   const off = deployment.hosts.all.filter(({ power }) => power === 'Off').map(({ name }) => [name, 0]);
   const guests = { ...snapshot.guests, ...Object.fromEntries(off) };
-  return [...violations({ ...snapshot, novaCalls, guests, isAtRest }), ...left];
+  return [...violations({ ...snapshot, novaCalls, guests, isQuiet: isAtRest }), ...left];
 }
 
 /** Migrations that drover has begun and nobody has ended. */

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { keepRecord } from '../../evidence/keep.ts';
+import { saveRecord } from '../../evidence/keep.ts';
 import type { Run } from '../../evidence/record.ts';
 import { makeRecord } from '../../evidence/record.ts';
 import { series } from '../../evidence/series.ts';
@@ -83,7 +83,7 @@ export async function simulateSchedules(options: SimulateSchedulesOptions): Prom
       failures,
       details: { seconds, schedulesPerSecond: perSecond, memory: memory.samples },
     });
-    print(`written: ${keepRecord(made)}`);
+    print(`written: ${saveRecord(made)}`);
   }
   const told = { schedules: count, schedulesPerSecond: perSecond, runs, failed, seconds, seed, memory: memory.samples };
   if (json) process.stdout.write(`${JSON.stringify(told)}\n`);

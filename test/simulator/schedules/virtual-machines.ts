@@ -1,6 +1,6 @@
 import { annotations, resourcePolicyId, virtualMachineId } from '../../../contracts/ids.ts';
 import { inventory } from '../../../lab/vsphere/handle.ts';
-import { vmManifest, vmScene } from '../../../lab/vsphere/scene.ts';
+import { vmManifest, vmFixture } from '../../../lab/vsphere/vm-fixture.ts';
 import type { Action, Actions, Cast } from './cast.ts';
 import { cancel, choose, create, isEven, patch, remove, terminate, vmoperator, vmPath, witnessOf } from './cast.ts';
 import type { EventKind, ScheduledEvent } from './schedule.ts';
@@ -44,7 +44,9 @@ export const virtualMachineActions: Actions<OfVms> = {
     ),
   deleteVm: (cast, event) => remove(cast, ofVm(cast, event)),
   powerVm: edit((event) => ({ spec: { powerState: isEven(event) ? 'PoweredOn' : 'PoweredOff' } })),
-  resizeVm: edit((event) => ({ spec: { className: isEven(event) ? vmScene.classes.large : vmScene.classes.small } })),
+  resizeVm: edit((event) => ({
+    spec: { className: isEven(event) ? vmFixture.classes.large : vmFixture.classes.small },
+  })),
   retryVm: edit(({ atMs }) => ({ metadata: { annotations: { [annotations.retry]: String(atMs) } } })),
   cancelVm: cancel(vmId),
   terminateVm: terminate(vmId),

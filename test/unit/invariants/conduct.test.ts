@@ -12,9 +12,9 @@ let eventId = 0;
 const activity = (name: string, answer: unknown, atSeconds = 0, ...input: unknown[]): Event[] => {
   eventId += 2;
   const scheduledEventId = eventId;
-  const asked = { activityType: { name }, input: { payloads: input.flatMap((value) => payloads(value).payloads) } };
+  const scheduled = { activityType: { name }, input: { payloads: input.flatMap((value) => payloads(value).payloads) } };
   return [
-    { eventId: scheduledEventId, activityTaskScheduledEventAttributes: asked },
+    { eventId: scheduledEventId, activityTaskScheduledEventAttributes: scheduled },
     {
       eventTime: { seconds: atSeconds, nanos: 0 },
       activityTaskCompletedEventAttributes: { scheduledEventId, result: payloads(answer) },
@@ -47,15 +47,15 @@ const open = (desired: object = {}, servingUid: string | null = null): Event[] =
   const opened = { next: 'run', desired, settings: { perSource: 2, emptyRecheckMs: 1_000 } };
   return activity('openEviction', opened, 0, { hypervisor: 'node-1' }, servingUid);
 };
-const look = (atSeconds: number, ...instances: string[]): Event[] =>
+const observation = (atSeconds: number, ...instances: string[]): Event[] =>
   activity('observeHost', { service: { status: 'disabled' }, instances, allocations: instances }, atSeconds);
 
 const workflowTask: Event[] = [{ workflowTaskStartedEventAttributes: {} }];
 const changed = [...signal('objectChanged'), ...workflowTask];
 const continuedAsNew: Event[] = [{ workflowExecutionContinuedAsNewEventAttributes: {} }];
 
-const begun = [...open(), ...look(0, 's1', 's2', 's3'), ...signal('allowanceGranted', { allowance: 2 })];
-const done = [...move('s1'), ...moved('s1'), ...look(10), ...look(12), ...ends('reconciled')];
+const begun = [...open(), ...observation(0, 's1', 's2', 's3'), ...signal('allowanceGranted', { allowance: 2 })];
+const done = [...move('s1'), ...moved('s1'), ...observation(10), ...observation(12), ...ends('reconciled')];
 
 test('what users and limits allow is not complained of', () => {
   expect(conductOf('evictHypervisor', [...begun, ...done])).toEqual([]);
@@ -68,22 +68,29 @@ test('what users and limits allow is not complained of', () => {
   ];
   expect(conductOf('evictHypervisor', [...retried, ...done])).toEqual([]);
   // What came before it was opened is in what it read, and what comes while a task runs is heard by the next one.
-  const read = [...changed, ...begun, ...changed, ...open({}, 'the uid'), ...look(1, 's1'), ...signal('objectChanged')];
+  const read = [
+    ...changed,
+    ...begun,
+    ...changed,
+    ...open({}, 'the uid'),
+    ...observation(1, 's1'),
+    ...signal('objectChanged'),
+  ];
   expect(conductOf('evictHypervisor', [...read, ...done])).toEqual([]);
   expect(conductOf('evictHypervisor', [...begun, ...move('s1'), ...moved('s1'), ...continuedAsNew])).toEqual([]);
   // What a run has done before it continued as new stands in what it has carried on.
-  const carried = {
+  const continued = {
     host: { service: { status: 'disabled' } },
     instances: { s1: { state: 'pending' }, s2: { state: 'skipped' } },
   };
-  const input = { payloads: [{}, carried].flatMap((value) => payloads(value).payloads) };
+  const input = { payloads: [{}, continued].flatMap((value) => payloads(value).payloads) };
   const started = [{ workflowExecutionStartedEventAttributes: { continuedExecutionRunId: 'r0', input } }];
   const goingOn = [...started, ...open({}, 'the uid'), ...signal('allowanceGranted', { allowance: 2 }), ...move('s1')];
   expect(conductOf('evictHypervisor', goingOn)).toEqual([]);
   expect(conductOf('evictHypervisor', [...goingOn, ...move('s2')])).toEqual([expect.stringMatching(/skipped/)]);
   // The run has ended one Eviction and lingers: who pauses it then is told so, and it serves the next one.
   const lingering = [...begun, ...signal('pause'), ...signal('skipInstance', { instance: 's1' }), ...open()];
-  expect(conductOf('evictHypervisor', [...lingering, ...look(1, 's1'), ...done])).toEqual([]);
+  expect(conductOf('evictHypervisor', [...lingering, ...observation(1, 's1'), ...done])).toEqual([]);
 });
 
 const rows: [what: RegExp, events: Event[]][] = [
@@ -105,8 +112,11 @@ const rows: [what: RegExp, events: Event[]][] = [
   [/s1, and has not read the Eviction, which has changed/, [...begun, ...changed, ...move('s1')]],
   [/continues as new with s1 in flight/, [...begun, ...move('s1'), ...continuedAsNew]],
   [/ends with s1 in flight/, [...begun, ...move('s1'), ...ends('Failed')]],
-  [/did not see the host empty twice/, [...begun, ...move('s1'), ...moved('s1'), ...look(10), ...ends('reconciled')]],
-  [/did not see the host empty twice/, [...begun, ...look(10), ...look(10), ...ends('reconciled')]],
+  [
+    /did not see the host empty twice/,
+    [...begun, ...move('s1'), ...moved('s1'), ...observation(10), ...ends('reconciled')],
+  ],
+  [/did not see the host empty twice/, [...begun, ...observation(10), ...observation(10), ...ends('reconciled')]],
 ];
 test.each(rows)('%s', (what, events) => {
   expect(conductOf('evictHypervisor', events)).toEqual([expect.stringMatching(what)]);
@@ -127,7 +137,7 @@ test('a run whose payloads are encrypted is not judged', () => {
   const grant = {
     workflowExecutionSignaledEventAttributes: { signalName: 'allowanceGranted', input: { payloads: [encrypted] } },
   };
-  const plain = [...open(), ...look(0, 's1'), ...move('s1')];
+  const plain = [...open(), ...observation(0, 's1'), ...move('s1')];
   expect(conductOf('evictHypervisor', plain)).toEqual([expect.stringMatching(/grants it 0/)]);
   expect(conductOf('evictHypervisor', [grant as unknown as Event, ...plain])).toEqual([]);
 });

@@ -1,5 +1,5 @@
 import { violations } from '../../invariants/violations.ts';
-import { breaks, good, move, policyRun, running, serviceCall, t0, andThen, told, without } from './sample.ts';
+import { breaks, good, move, policyRun, running, serviceCall, t0, andThen, watchEvent, without } from './sample.ts';
 
 /** Effects that happen twice, and what is left behind. */
 
@@ -35,7 +35,7 @@ breaks([
     'two Evictions of one Hypervisor',
     andThen(
       ...['u7', 'u8'].map((uid) =>
-        told(running({ metadata: { uid, ownerReferences: [{ uid: 'h1', controller: true }] } }), 'ADDED', 1_000),
+        watchEvent(running({ metadata: { uid, ownerReferences: [{ uid: 'h1', controller: true }] } }), 'ADDED', 1_000),
       ),
     ),
     /^invariant 16: Hypervisor node-1 has two Evictions at once: node-1 \(u7\), node-1 \(u8\)$/,

@@ -12,7 +12,7 @@ import {
   run,
   t0,
   andThen,
-  told,
+  watchEvent,
   unanswered,
 } from './sample.ts';
 
@@ -26,7 +26,7 @@ breaks([
   ],
   [
     'a settled Eviction that is held, with no run that could still let go',
-    { ...objects(eviction('Succeeded', { finalizers: ['drover.dev/eviction'] })), isAtRest: false },
+    { ...objects(eviction('Succeeded', { finalizers: ['drover.dev/eviction'] })), isQuiet: false },
     /^invariant 6: Eviction node-1 is Succeeded and still carries drover\.dev\/eviction/,
   ],
   [
@@ -51,7 +51,7 @@ breaks([
   ],
   [
     'a server that returns to the list',
-    andThen(told(eviction('Succeeded', { outstanding: ['s1'] }))),
+    andThen(watchEvent(eviction('Succeeded', { outstanding: ['s1'] }))),
     /^invariant 8: Eviction node-1 \(u1\) lists server s1 again at resourceVersion 7/,
   ],
   ['a Migration of nobody', objects(migration(null)), /^invariant 11: Migration s1 does not say whose it is/],
@@ -87,16 +87,16 @@ test.each([
 });
 
 test('an enabling without an answer is not taken for one', () => {
-  const asked = {
+  const requested = {
     ...disabled,
     action: 'ensureServiceEnabled',
-    after: { asked: { status: 'enabled' }, failed: 'no answer' },
+    after: { requested: { status: 'enabled' }, failed: 'no answer' },
   };
-  expect(violations({ ...good, audit: [...good.audit, asked] })).toEqual([]);
+  expect(violations({ ...good, audit: [...good.audit, requested] })).toEqual([]);
 });
 
 test('an Eviction is settled for a moment before its run lets go', () => {
-  const ending = { runs: [run({ status: 'RUNNING', closedAtMs: null }), moveRun()], isAtRest: false };
+  const ending = { runs: [run({ status: 'RUNNING', closedAtMs: null }), moveRun()], isQuiet: false };
   const held = objects(eviction('Succeeded', { finalizers: ['drover.dev/eviction'] }));
   expect(violations({ ...good, ...held, ...ending })).toEqual([]);
 });

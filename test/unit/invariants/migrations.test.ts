@@ -3,7 +3,7 @@ import { breaks, good, move, moveRun, serviceCall, t0 } from './sample.ts';
 
 /** How many migrations there are, and whose. */
 
-const asked = (instanceId: string, action: string, afterMs: number, userAgent = 'drover') =>
+const novaCall = (instanceId: string, action: string, afterMs: number, userAgent = 'drover') =>
   serviceCall({
     method: 'POST',
     path: `/v2.1/servers/${instanceId}/action`,
@@ -23,8 +23,8 @@ const two = {
     ...migrations(1, 's1', [6_000, 'completed']),
   ],
 };
-const calls = [...good.novaCalls, asked('s1', 'os-migrateLive', 1_900), asked('s2', 'os-migrateLive', 2_900)];
-const strangers = [asked('s1', 'migrate', 1_900, 'a user'), asked('s1', 'confirmResize', 2_900)];
+const calls = [...good.novaCalls, novaCall('s1', 'os-migrateLive', 1_900), novaCall('s2', 'os-migrateLive', 2_900)];
+const strangers = [novaCall('s1', 'migrate', 1_900, 'a user'), novaCall('s1', 'confirmResize', 2_900)];
 
 breaks([
   [
@@ -44,7 +44,7 @@ test.each([
   ['a limit that is not known', { ...two, novaCalls: calls, migrationsPerRegion: null }],
   [
     'one of drover’s beside one of a user',
-    { ...two, novaCalls: [...calls, asked('s1', 'os-migrateLive', 1_950, 'a user')] },
+    { ...two, novaCalls: [...calls, novaCall('s1', 'os-migrateLive', 1_950, 'a user')] },
   ],
   [
     'one that begins when the other awaits its confirmation',
@@ -59,7 +59,7 @@ test.each([
   ],
   [
     'a confirmation of what drover has begun',
-    { novaCalls: [...good.novaCalls, asked('s1', 'migrate', 1_900), asked('s1', 'confirmResize', 2_900)] },
+    { novaCalls: [...good.novaCalls, novaCall('s1', 'migrate', 1_900), novaCall('s1', 'confirmResize', 2_900)] },
   ],
   [
     'one that a user has accepted',

@@ -1,5 +1,5 @@
 import type { Snapshot } from '../../invariants/snapshot.ts';
-import { runFactsOf } from '../../invariants/run-facts.ts';
+import { observedRunOf } from '../../invariants/observed-run.ts';
 import { violations } from '../../invariants/violations.ts';
 import { breaks, good, moveRun, run, t0 } from './sample.ts';
 
@@ -94,7 +94,7 @@ test('a history is counted', () => {
       { startChildWorkflowExecutionInitiatedEventAttributes: {} },
     ],
   };
-  expect(runFactsOf(described, history)).toEqual({
+  expect(observedRunOf(described, history)).toEqual({
     ...described,
     input: { instance: { id: 's1' } },
     events: 8,
@@ -106,7 +106,7 @@ test('a history is counted', () => {
     conduct: [],
   });
   expect(
-    runFactsOf(described, {
+    observedRunOf(described, {
       events: [{ workflowExecutionStartedEventAttributes: { input: { payloads: [{ data: new Uint8Array([7]) }] } } }],
     }).input,
   ).toBeNull();

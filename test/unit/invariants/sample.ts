@@ -8,9 +8,9 @@ import type { ApiCall } from '../../../lab/openstack/journal.ts';
 import type {
   AuditLine,
   DroverObject,
-  MarkedVm,
+  OwnedVm,
   MigrationFact,
-  RunFacts,
+  ObservedRun,
   Snapshot,
   WatchEvent,
 } from '../../invariants/snapshot.ts';
@@ -67,12 +67,12 @@ export const eviction = (
   }) as unknown as Eviction;
 export const running = (more: EvictionParts = {}): Eviction =>
   eviction('Running', { ...more, condition: { status: 'True', ...more.condition } });
-export const told = (object: DroverObject, type: WatchEvent['type'] = 'MODIFIED', afterMs = 0): WatchEvent => ({
+export const watchEvent = (object: DroverObject, type: WatchEvent['type'] = 'MODIFIED', afterMs = 0): WatchEvent => ({
   atMs: t0 + afterMs,
   type,
   object,
 });
-export const run = (more: Partial<RunFacts> = {}): RunFacts => ({
+export const run = (more: Partial<ObservedRun> = {}): ObservedRun => ({
   workflowId: 'eviction/node-1',
   runId: 'r1',
   type: 'evictHypervisor',
@@ -89,7 +89,7 @@ export const run = (more: Partial<RunFacts> = {}): RunFacts => ({
   conduct: [],
   ...more,
 });
-export const moveRun = (more: Partial<RunFacts> = {}): RunFacts =>
+export const moveRun = (more: Partial<ObservedRun> = {}): ObservedRun =>
   run({
     workflowId: 'migration/s1',
     runId: 'r2',
@@ -100,7 +100,7 @@ export const moveRun = (more: Partial<RunFacts> = {}): RunFacts =>
     children: 0,
     ...more,
   });
-export const policyRun = (more: Partial<RunFacts> = {}): RunFacts =>
+export const policyRun = (more: Partial<ObservedRun> = {}): ObservedRun =>
   run({
     workflowId: 'resource-policy/team/apart',
     type: 'reconcileSetResourcePolicy',
@@ -238,7 +238,7 @@ export const policy = (
     spec: {},
     status: { clustermodules: modules.map((moduleUUID) => ({ clusterMoID: 'c1', groupName: 'web', moduleUUID })) },
   }) as unknown as VirtualMachineSetResourcePolicy;
-export const vm = (more: Partial<MarkedVm> = {}): MarkedVm => ({
+export const vm = (more: Partial<OwnedVm> = {}): OwnedVm => ({
   id: 'vm-61',
   name: 'web',
   powerState: 'poweredOn',
@@ -250,16 +250,16 @@ export const vm = (more: Partial<MarkedVm> = {}): MarkedVm => ({
 export const good: Snapshot = {
   atMs: t0 + 20_000,
   hosts: null,
-  isAtRest: true,
+  isQuiet: true,
   waitingEventsPerSecond: 8,
   runs: [run(), moveRun()],
   objects: [eviction('Succeeded'), migration('u1'), virtualMachine(), hypervisor('Active'), policy(2)],
   watchEvents: [
-    told(running({ outstanding: ['s1'] }), 'ADDED'),
-    told(eviction('Succeeded')),
-    told(virtualMachine()),
-    told(policy(1)),
-    told(policy(2)),
+    watchEvent(running({ outstanding: ['s1'] }), 'ADDED'),
+    watchEvent(eviction('Succeeded')),
+    watchEvent(virtualMachine()),
+    watchEvent(policy(1)),
+    watchEvent(policy(2)),
   ],
   expectedServers: [{ id: 's1', name: 'vm-1', host: 'node-1', status: 'ACTIVE' }],
   servers: [{ id: 's1', name: 'vm-1', status: 'ACTIVE', taskState: null, host: 'node-2' }],

@@ -1,6 +1,6 @@
 import { serviceChanges } from '../../invariants/servers.ts';
 import { violations } from '../../invariants/violations.ts';
-import { breaks, eviction, good, move, serviceCall, t0, andThen, told, without } from './sample.ts';
+import { breaks, eviction, good, move, serviceCall, t0, andThen, watchEvent, without } from './sample.ts';
 
 /** Where servers are, and how they came there. */
 
@@ -76,7 +76,7 @@ test('a server that came back may be moved again and listed again', () => {
     move({ id: 3, atMs: t0 + 7_000 }),
   ];
   const world = { ...good, migrationEvents: back, novaCalls: [serviceCall({ timeMs: t0 + 6_300 })] };
-  expect(violations({ ...world, ...andThen(told(eviction('Succeeded', { outstanding: ['s1'] }))) })).toEqual([]);
+  expect(violations({ ...world, ...andThen(watchEvent(eviction('Succeeded', { outstanding: ['s1'] }))) })).toEqual([]);
 });
 describe('a server that goes to a host which drover disabled from 0 to 0.2 s after the beginning', () => {
   const world = {
@@ -171,8 +171,8 @@ test('what Nova was asked of its services, and has done', () => {
     serviceCall({ path: '/v2.1/servers/1/action', method: 'POST' }),
   ];
   expect(serviceChanges({ novaCalls, services })).toEqual([
-    { host: 'node-1', atMs: t0 + 200, askedMs: t0, answeredMs: t0 + 200, enabled: false, byDrover: true },
-    { host: 'node-1', atMs: t0 + 500, askedMs: t0 + 500, answeredMs: t0 + 700, enabled: true, byDrover: false },
+    { host: 'node-1', atMs: t0 + 200, requestedMs: t0, answeredMs: t0 + 200, enabled: false, byDrover: true },
+    { host: 'node-1', atMs: t0 + 500, requestedMs: t0 + 500, answeredMs: t0 + 700, enabled: true, byDrover: false },
   ]);
 });
 test('what concerns other hosts is theirs to check', () => {

@@ -8,7 +8,7 @@ import {
   policy,
   running,
   andThen,
-  told,
+  watchEvent,
   virtualMachine,
 } from './sample.ts';
 
@@ -53,15 +53,15 @@ breaks([
   [
     'a status that speaks of an older generation',
     andThen(
-      told(eviction('Succeeded', { generation: 2, condition: { observedGeneration: 2 } })),
-      told(eviction('Succeeded', { generation: 2 })),
+      watchEvent(eviction('Succeeded', { generation: 2, condition: { observedGeneration: 2 } })),
+      watchEvent(eviction('Succeeded', { generation: 2 })),
     ),
     /^invariant 18: Eviction node-1 at resourceVersion 7: Evicting speaks of generation 1 after 2$/,
   ],
   [
     'a change that is dated back',
     andThen(
-      told(
+      watchEvent(
         eviction('Succeeded', {
           condition: { status: 'Unknown', lastTransitionTime: '2026-01-31T11:00:00Z' },
           annotations: { 'drover.dev/retry': '1' },
@@ -72,42 +72,42 @@ breaks([
   ],
   [
     'a change that was none',
-    andThen(told(eviction('Failed', { condition: { lastTransitionTime: '2026-01-31T12:00:05Z' } }))),
+    andThen(watchEvent(eviction('Failed', { condition: { lastTransitionTime: '2026-01-31T12:00:05Z' } }))),
     /^invariant 18: .* Evicting is still False, and says that it changed at 2026-01-31T12:00:05Z$/,
   ],
   [
     'an end that is taken back',
-    andThen(told(running({ condition: { lastTransitionTime: '2026-01-31T12:00:05Z' } }))),
+    andThen(watchEvent(running({ condition: { lastTransitionTime: '2026-01-31T12:00:05Z' } }))),
     /^invariant 18: .* it was over \(Succeeded\), and is Running again of the same generation$/,
   ],
   [
     'a policy that is less made',
-    andThen(told(policy(1))),
+    andThen(watchEvent(policy(1))),
     /^invariant 18: VirtualMachineSetResourcePolicy team\/apart at resourceVersion 10: generation 1 is made after 2$/,
   ],
 ]);
 
 test('in the middle of things a generation may be unreported, and a module without its policy', () => {
-  expect(violations({ ...good, isAtRest: false, ...objects(policy(1, [])) })).toEqual([]);
+  expect(violations({ ...good, isQuiet: false, ...objects(policy(1, [])) })).toEqual([]);
   // Nobody is at work.
   expect(violations({ ...good, modes: {}, ...objects(hypervisor('Active', { generation: 3 })) })).toEqual([]);
 });
 test('what was over begins again when somebody asks: by an annotation, or by another spec', () => {
   const later = { lastTransitionTime: '2026-01-31T12:00:05Z' };
-  const asked = { 'drover.dev/retry': '1' };
+  const requested = { 'drover.dev/retry': '1' };
   expect(
     violations({
       ...good,
       ...andThen(
-        told(eviction('Succeeded', { annotations: asked })),
-        told(running({ annotations: { ...asked, 'drover.dev/retry-handled': '1' }, condition: later })),
+        watchEvent(eviction('Succeeded', { annotations: requested })),
+        watchEvent(running({ annotations: { ...requested, 'drover.dev/retry-handled': '1' }, condition: later })),
       ),
     }),
   ).toEqual([]);
   expect(
     violations({
       ...good,
-      ...andThen(told(running({ generation: 2, condition: { ...later, observedGeneration: 2 } }))),
+      ...andThen(watchEvent(running({ generation: 2, condition: { ...later, observedGeneration: 2 } }))),
     }),
   ).toEqual([]);
 });

@@ -60,6 +60,6 @@ test('what is asked of a VM that is suspended waits', () => {
 
 test('a VirtualMachine that is not where it should be yet may have no VM', () => {
   expect(
-    violations({ ...good, ...objects(virtualMachine({ observedGeneration: 1 })), vms: [], isAtRest: false }),
+    violations({ ...good, ...objects(virtualMachine({ observedGeneration: 1 })), vms: [], isQuiet: false }),
   ).toEqual([]);
 });

@@ -16,7 +16,7 @@ import {
   diffCdroms,
   diffNetworkCards,
 } from './diff-config.ts';
-import { describeApplied, judgeResize, ownershipMark, wantCompute, wantExtraConfig } from './want-config.ts';
+import { describeApplied, judgeResize, ownershipMetadata, wantCompute, wantExtraConfig } from './want-config.ts';
 import { planRestartIntent } from './restart.ts';
 import { execute, patch, stop, success, type VmContext } from './context.ts';
 
@@ -108,7 +108,7 @@ export function diffConfig(context: VmContext): ConfigDifference {
     ...(config.annotation === '' ? { annotation: defaultVmAnnotation } : {}),
   };
   if (isLeftAlone(vm)) {
-    const extraConfig = diffExtraConfig(ownershipMark(desired), config.extraConfig);
+    const extraConfig = diffExtraConfig(ownershipMetadata(desired), config.extraConfig);
     return { spec: joinSpecs([metadata, { ...(extraConfig.length > 0 && { extraConfig }) }]), whenOff };
   }
 

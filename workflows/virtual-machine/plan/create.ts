@@ -99,10 +99,10 @@ export function fastDeployOf({
   if (settings.fastDeploy === null) return null;
   const { class: classFacts, storageClass } = observed.prerequisites;
   const found = classFacts?.kind === 'found' ? classFacts.value : null;
-  const asked = desired.fastDeploy ?? settings.fastDeploy;
-  if ((asked !== 'direct' && asked !== 'linked') || found?.instanceStorage === true) return null;
+  const fastDeploy = desired.fastDeploy ?? settings.fastDeploy;
+  if ((fastDeploy !== 'direct' && fastDeploy !== 'linked') || found?.instanceStorage === true) return null;
   const isEncrypted = storageClass?.kind === 'found' && storageClass.value.encrypted;
-  return isEncrypted || found?.passthrough === true ? 'direct' : asked;
+  return isEncrypted || found?.passthrough === true ? 'direct' : fastDeploy;
 }
 
 /** Where the disks come from. */

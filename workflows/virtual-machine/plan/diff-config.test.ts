@@ -100,7 +100,7 @@ describe('settings', () => {
 describe('ExtraConfig', () => {
   const rows: [
     why: string,
-    asked: Record<string, string>,
+    requested: Record<string, string>,
     current: Record<string, string>,
     changes: Record<string, string>,
   ][] = [
@@ -149,9 +149,9 @@ describe('ExtraConfig', () => {
       { 'maintenance.vm.evacuation.poweroff': '' },
     ],
   ];
-  test.each(rows)('%s', (_why, asked, current, changes) => {
+  test.each(rows)('%s', (_why, requested, current, changes) => {
     const wanted = wantExtraConfig(
-      { ...desiredOf(), config: { ...desiredOf().config, extraConfig: asked } },
+      { ...desiredOf(), config: { ...desiredOf().config, extraConfig: requested } },
       null,
       current,
     );

@@ -22,10 +22,10 @@ export function diffCompute(wanted: Partial<ComputeConfig>, config: ComputeConfi
   const fixed = (['numCPUs', 'memoryMB'] as const).filter(
     (key) => wanted[key] !== undefined && wanted[key] !== config[key],
   );
-  const shares = (['cpuAllocation', 'memoryAllocation'] as const).filter(
+  const changedAllocations = (['cpuAllocation', 'memoryAllocation'] as const).filter(
     (key) => wanted[key] !== undefined && !isSameAllocation(wanted[key], config[key]),
   );
-  const now = [...(isOff ? fixed : []), ...shares];
+  const now = [...(isOff ? fixed : []), ...changedAllocations];
   return {
     spec: pick(wanted, now),
     whenOff: isOff ? [] : fixed.map((key) => `${key} ${String(config[key])} → ${String(wanted[key])}`),
@@ -57,20 +57,20 @@ const bootKeys = [
 
 /** Change tracking and boot options can change while the VM runs; everything else of the settings cannot. */
 export function diffSettings(wanted: WantedSettings, config: VmConfig, isOff: boolean): Difference {
-  const asked: Partial<Record<string, unknown>> = {
+  const requested: Partial<Record<string, unknown>> = {
     ...pick(wanted, settingsOff),
     ...wanted.bootOptions,
     ...(wanted.coresPerSocket === null ? {} : { numCoresPerSocket: wanted.coresPerSocket }),
   };
   const current = config as unknown as Record<string, unknown>;
-  const differing = Object.keys(asked).filter((key) => asked[key] !== null && asked[key] !== current[key]);
+  const differing = Object.keys(requested).filter((key) => requested[key] !== null && requested[key] !== current[key]);
   const hot = new Set<string>(['changeTrackingEnabled', ...bootKeys.filter((key) => key !== 'efiSecureBootEnabled')]);
   const now = differing.filter((key) => isOff || hot.has(key));
   return {
-    spec: Object.fromEntries(now.map((key) => [key, asked[key]])) as ReconfigSpec,
+    spec: Object.fromEntries(now.map((key) => [key, requested[key]])) as ReconfigSpec,
     whenOff: differing
       .filter((key) => !now.includes(key))
-      .map((key) => `${key} ${String(current[key])} → ${String(asked[key])}`),
+      .map((key) => `${key} ${String(current[key])} → ${String(requested[key])}`),
   };
 }
 

@@ -118,7 +118,7 @@ describe('CD-ROMs', () => {
   });
   const rows: [
     why: string,
-    asked: WantedCdrom[],
+    requested: WantedCdrom[],
     isos: Record<string, string | null>,
     current: Cdrom[],
     isOff: boolean,
@@ -150,8 +150,8 @@ describe('CD-ROMs', () => {
       [],
     ],
   ];
-  test.each(rows)('%s', (_why, asked, isos, current, isOff, operations, whenOff) => {
-    const difference = diffCdroms(asked, isos, current, isOff);
+  test.each(rows)('%s', (_why, requested, isos, current, isOff, operations, whenOff) => {
+    const difference = diffCdroms(requested, isos, current, isOff);
     expect({ operations: difference.changes.map(({ operation }) => operation), whenOff: difference.whenOff }).toEqual({
       operations,
       whenOff,

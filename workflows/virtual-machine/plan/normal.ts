@@ -7,7 +7,7 @@ import type { VirtualMachinePatch } from '../../../contracts/virtual-machine/mut
 import type { Outcome } from './context.ts';
 import { judgeImageCache } from './cached-files.ts';
 import { fastDeployOf, planCreate } from './create.ts';
-import { upgradeMarks, planUpdate } from './update.ts';
+import { upgradeAnnotations, planUpdate } from './update.ts';
 import { patch, stop, wait, execute, failureOf, retry, type Context, type VmContext } from './context.ts';
 import { findOwn } from './find-own.ts';
 import { isConnected } from './config.ts';
@@ -90,7 +90,7 @@ function fillIn({
   // One that is new needs no upgrade.
   const annotations =
     addsFinalizer && observed.candidates.length === 0
-      ? { ...upgradeMarks(settings), [virtualMachineAnnotations.managerId]: observed.managerId }
+      ? { ...upgradeAnnotations(settings), [virtualMachineAnnotations.managerId]: observed.managerId }
       : null;
   const whole: VirtualMachinePatch = {
     ...finalizers,

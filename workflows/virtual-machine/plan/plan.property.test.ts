@@ -99,8 +99,8 @@ const worlds: fc.Arbitrary<World> = fc
   );
 
 const stranger = (world: World): void => {
-  const isTaken = world.vms.some(({ facts }) => facts.name === 'web') || world.creating.length > 0;
-  if (!isTaken)
+  const isNameInUse = world.vms.some(({ facts }) => facts.name === 'web') || world.creating.length > 0;
+  if (!isNameInUse)
     world.vms.push({
       foreign: true,
       facts: {
@@ -186,7 +186,7 @@ function check(world: World, theirs: string): void {
 
 const theirsIn = (world: World): string => JSON.stringify(world.vms.filter(({ foreign }) => foreign));
 
-const mostPasses = 400;
+const maxRounds = 400;
 
 /** Nothing happens any more, and everything works: goes on until nothing is left to do. */
 function goOn(world: World): VirtualMachinePlan {
@@ -194,7 +194,7 @@ function goOn(world: World): VirtualMachinePlan {
   world.hasSlot = true;
   world.memory = resetFailures(world.memory);
   if (world.desired !== null) world.desired.paused = false;
-  for (let passes = 0; passes < mostPasses; passes += 1) {
+  for (let rounds = 0; rounds < maxRounds; rounds += 1) {
     const theirs = theirsIn(world);
     const plan = pass(world, () => 'works');
     check(world, theirs);
@@ -257,15 +257,15 @@ test('a restart that is asked for once is made once, whatever is lost on the way
       fc.constantFrom('Hard' as const, 'TrySoft' as const),
       fc.array(fc.constantFrom<Fate>('works', 'before'), { maxLength: 20 }),
       fc.array(fc.boolean(), { maxLength: 20 }),
-      (restartMode, its, forgets) => {
+      (restartMode, its, losesMemory) => {
         const world = worldOf(fresh({ restartMode, powerState: 'PoweredOn' }), settings, beginMs);
         goOn(world);
         if (world.desired !== null) world.desired.nextRestartTime = 'now';
         let call = 0;
         // With a reset, the memory may be lost as well: the VM itself says that it has booted since.
-        for (const forgetsAll of forgets) {
+        for (const losesAll of losesMemory) {
           pass(world, () => its[call++] ?? 'works');
-          if (forgetsAll && restartMode === 'Hard') world.memory = noMemory;
+          if (losesAll && restartMode === 'Hard') world.memory = noMemory;
         }
         goOn(world);
         expect(world.restarts).toBe(1);

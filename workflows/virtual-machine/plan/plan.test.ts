@@ -34,7 +34,7 @@ const contextIn = (given: Given): Context => {
 };
 const planOf = (given: Given, isAfterStep = false): VirtualMachinePlan =>
   planWithNotes(contextIn(given), isAfterStep).plan;
-const saidOf = (given: Given): PublishedVirtualMachine => publishedBy(contextIn(given), planOf(given));
+const publishedOf = (given: Given): PublishedVirtualMachine => publishedBy(contextIn(given), planOf(given));
 
 const short = (plan: VirtualMachinePlan): string =>
   plan.kind === 'execute'
@@ -45,7 +45,7 @@ const short = (plan: VirtualMachinePlan): string =>
 const off = { powerState: 'poweredOff' as const };
 const deleting = { deleting: true };
 const noAddress = { guest: guestOf({ primaryIp4: null }) };
-const told = { asyncSignal: false };
+const polled = { asyncSignal: false };
 
 const rows: [why: string, given: Given, comesTo: string][] = [
   ['CheckDeletion No: ReconcileNormal', { vm: off }, 'power PoweringOn'],
@@ -89,14 +89,18 @@ const rows: [why: string, given: Given, comesTo: string][] = [
     },
     'blocked NotOwned',
   ],
-  ['requeue: an address is waited for where nobody tells', { vm: noAddress, settings: told }, 'wait WaitingForAddress'],
+  [
+    'requeue: an address is waited for where nobody tells',
+    { vm: noAddress, settings: polled },
+    'wait WaitingForAddress',
+  ],
   ['requeue: not where it is told', { vm: noAddress }, 'reconciled Reconciled'],
   [
     'requeue: not without a network',
-    { vm: noAddress, settings: told, desired: { networkDisabled: true } },
+    { vm: noAddress, settings: polled, desired: { networkDisabled: true } },
     'reconciled Reconciled',
   ],
-  ['requeue: not for ever', { vm: noAddress, settings: told, nowMs: beginMs + 60 * minute }, 'reconciled Reconciled'],
+  ['requeue: not for ever', { vm: noAddress, settings: polled, nowMs: beginMs + 60 * minute }, 'reconciled Reconciled'],
 ];
 
 test.each(rows)('Reconcile: %s', (_why, given, comesTo) => {
@@ -126,7 +130,7 @@ test('DeleteErr No: of an object that is released nothing is said', () => {
 });
 
 test('in mode observe one condition says what would be done, and no other', () => {
-  expect(saidOf({ vm: off, settings: { mode: 'observe' } })).toEqual({
+  expect(publishedOf({ vm: off, settings: { mode: 'observe' } })).toEqual({
     status: {
       fields: {},
       removed: [],
@@ -145,7 +149,7 @@ test('in mode observe one condition says what would be done, and no other', () =
 });
 
 test('what is waited for has an end wherever no event tells of it', () => {
-  expect(planOf({ vm: noAddress, settings: told })).toMatchObject({ untilMs: beginMs + 2 * minute + 10_000 });
+  expect(planOf({ vm: noAddress, settings: polled })).toMatchObject({ untilMs: beginMs + 2 * minute + 10_000 });
 });
 
 test('a power state that another has changed is said before it is put right; one that a step has changed is not', () => {
@@ -170,10 +174,10 @@ test('that an object is released, or its create is stopped, is said before', () 
 });
 
 test('a retry that was taken up is noted along with the status', () => {
-  const noted = saidOf({ desired: { retry: 'now' } }).notes;
+  const noted = publishedOf({ desired: { retry: 'now' } }).notes;
   expect(noted).toEqual([{ annotations: { 'drover.dev/retry-handled': 'now' } }]);
   expect(isSaid({ recorded: {} }, { status: null, event: null, notes: noted })).toBe(false);
-  expect(saidOf({ desired: { retry: 'now' }, settings: { mode: 'observe' } }).notes).toEqual([]);
+  expect(publishedOf({ desired: { retry: 'now' }, settings: { mode: 'observe' } }).notes).toEqual([]);
 });
 
 const deletes = (more: Given = {}): Given => ({ ...more, desired: { ...deleting, powerOffMode: 'Hard' } });
@@ -289,7 +293,7 @@ const events: [why: string, given: Given, event: string | null][] = [
 ];
 
 test.each(events)('Events: %s', (_why, given, reason) => {
-  expect(saidOf(given).event?.reason ?? null).toBe(reason);
+  expect(publishedOf(given).event?.reason ?? null).toBe(reason);
 });
 
 test('the finalizers are known by both of their names', () => {

@@ -36,7 +36,7 @@ export function planWithNotes(
 ): { plan: VirtualMachinePlan; notes: VirtualMachinePatch[] } {
   const failure = context.memory.failures.find(({ stage }) => stage === 'observe');
   if (failure !== undefined) {
-    const slot = isBeingMade(context.memory) ? kept('creates') : undefined;
+    const slot = isBeingMade(context.memory) ? heldOnly('creates') : undefined;
     return { plan: wait('Failed', failure.reason, failure.message, failure.retryAtMs, slot), notes: [] };
   }
   const outcome = decide(context);
@@ -120,14 +120,14 @@ function phaseOf({ desired, observed }: Context, [first]: readonly StagedAction[
   return first?.stage === 'create' && observed.vm === null ? 'Creating' : 'Updating';
 }
 
-const kept = (limit: SlotKind): SlotRequest => ({ limit, onlyKept: true });
+const heldOnly = (limit: SlotKind): SlotRequest => ({ limit, onlyKept: true });
 
 /** Which slot a plan needs, or makes use of still; undefined: none, also while something that failed waits to be tried again. Pure. */
 export function slotOf({ desired, memory }: Context, outcome: Outcome): SlotRequest | undefined {
   const kinds = outcome.kind === 'execute' ? outcome.steps.map(({ kind }) => kind) : [];
   const needs = (limit: SlotKind): SlotRequest => ({ limit });
   if (!desired.deleting && kinds.includes('createVirtualMachine')) return needs('creates');
-  if (isBeingMade(memory) || (memory.create !== null && kinds.length > 0)) return kept('creates');
+  if (isBeingMade(memory) || (memory.create !== null && kinds.length > 0)) return heldOnly('creates');
   if (!desired.deleting) return undefined;
   if (kinds.some((kind) => kind === 'power' || kind === 'detachDisks' || kind === 'destroy')) return needs('destroys');
   // Its guest is shutting down.
@@ -148,14 +148,14 @@ function waitForAddress({ desired, observed, settings, nowMs }: Context): Virtua
 }
 
 /** Annotations by which drover remembers what it has done. Nothing that comes next waits for them. */
-const remembered: readonly string[] = [keys.lastResizedClass, keys.firstBootDone, keys.creating, keys.copies];
+const progressAnnotations: readonly string[] = [keys.lastResizedClass, keys.firstBootDone, keys.creating, keys.copies];
 
 /** What an outcome only notes; null: it does something else, or more. Pure. */
 export function notesOf(outcome: Outcome): VirtualMachinePatch[] | null {
   const [step, ...others] = outcome.kind === 'execute' ? outcome.steps : [];
   if (step?.kind !== 'patchVirtualMachine' || others.length > 0) return null;
   const isNote = ({ annotations = {}, ...rest }: VirtualMachinePatch): boolean =>
-    Object.keys(rest).length === 0 && Object.keys(annotations).every((key) => remembered.includes(key));
+    Object.keys(rest).length === 0 && Object.keys(annotations).every((key) => progressAnnotations.includes(key));
   return step.patches.every(isNote) ? step.patches : null;
 }
 

@@ -15,7 +15,7 @@ const wantsOff = (powerOffMode: 'Hard' | 'Soft' | 'TrySoft' = 'TrySoft') => ({
   powerOffMode,
 });
 const sleeps = (suspendMode: 'Hard' | 'Soft' | 'TrySoft') => ({ powerState: 'Suspended' as const, suspendMode });
-const asked = (operation: 'shutdown' | 'standby', failed = false) => ({
+const softPower = (operation: 'shutdown' | 'standby', failed = false) => ({
   soft: { operation, sinceMs: beginMs, failed },
 });
 const late = beginMs + 5 * minute;
@@ -82,29 +82,37 @@ const rows: [why: string, given: Given, does: string][] = [
   ['a gate does not hold what is on', { desired: { powerOnChecks: ['backup'] } }, 'success'],
   ['PowerOff Hard', { desired: wantsOff('Hard') }, 'powerOff'],
   ['PowerOff Soft: the guest is asked', { desired: wantsOff('Soft') }, 'shutdownGuest'],
-  ['PowerOff Soft: it has its time', { desired: wantsOff('Soft'), memory: asked('shutdown') }, 'wait PoweringOff'],
+  ['PowerOff Soft: it has its time', { desired: wantsOff('Soft'), memory: softPower('shutdown') }, 'wait PoweringOff'],
   [
     'PowerOff Soft: and is asked again, never forced',
-    { desired: wantsOff('Soft'), memory: asked('shutdown'), nowMs: late },
+    { desired: wantsOff('Soft'), memory: softPower('shutdown'), nowMs: late },
     'shutdownGuest',
   ],
   [
     'PowerOff Soft: one that refuses is waited for',
-    { desired: wantsOff('Soft'), memory: asked('shutdown', true) },
+    { desired: wantsOff('Soft'), memory: softPower('shutdown', true) },
     'wait PoweringOff',
   ],
   [
     'PowerOff Soft: and asked again',
-    { desired: wantsOff('Soft'), memory: asked('shutdown', true), nowMs: late },
+    { desired: wantsOff('Soft'), memory: softPower('shutdown', true), nowMs: late },
     'shutdownGuest',
   ],
   ['PowerOff TrySoft: the guest is asked', { desired: wantsOff() }, 'shutdownGuest'],
-  ['PowerOff TrySoft: it has its time', { desired: wantsOff(), memory: asked('shutdown') }, 'wait PoweringOff'],
-  ['PowerOff TrySoft: then it is forced', { desired: wantsOff(), memory: asked('shutdown'), nowMs: late }, 'powerOff'],
-  ['PowerOff TrySoft: at once where it refuses', { desired: wantsOff(), memory: asked('shutdown', true) }, 'powerOff'],
+  ['PowerOff TrySoft: it has its time', { desired: wantsOff(), memory: softPower('shutdown') }, 'wait PoweringOff'],
+  [
+    'PowerOff TrySoft: then it is forced',
+    { desired: wantsOff(), memory: softPower('shutdown'), nowMs: late },
+    'powerOff',
+  ],
+  [
+    'PowerOff TrySoft: at once where it refuses',
+    { desired: wantsOff(), memory: softPower('shutdown', true) },
+    'powerOff',
+  ],
   [
     'PowerOff TrySoft: what was asked of it before counts no more',
-    { desired: wantsOff(), memory: asked('standby') },
+    { desired: wantsOff(), memory: softPower('standby') },
     'shutdownGuest',
   ],
   ['PowerOff of a suspended VM: Hard', { desired: wantsOff('Hard'), vm: suspended }, 'powerOff'],
@@ -118,7 +126,7 @@ const rows: [why: string, given: Given, does: string][] = [
   ['Suspend Soft', { desired: sleeps('Soft') }, 'standbyGuest'],
   [
     'Suspend TrySoft: then it is forced',
-    { desired: sleeps('TrySoft'), memory: asked('standby'), nowMs: late },
+    { desired: sleeps('TrySoft'), memory: softPower('standby'), nowMs: late },
     'suspend',
   ],
   ['Suspend: is it already', { desired: sleeps('Hard'), vm: suspended }, 'success'],
@@ -162,6 +170,8 @@ test('a delay ends at its time, and a guest’s time has an end', () => {
   expect(planPower(vmContextOf({ desired: { group: 'g', applyPowerStateAt: later }, vm: off }))).toMatchObject({
     untilMs: beginMs + 60 * minute,
   });
-  expect(planPower(vmContextOf({ desired: wantsOff(), memory: asked('shutdown') }))).toMatchObject({ untilMs: late });
+  expect(planPower(vmContextOf({ desired: wantsOff(), memory: softPower('shutdown') }))).toMatchObject({
+    untilMs: late,
+  });
   expect(planPower(vmContextOf({ desired: { waitForTools: true }, vm: noTools }))).toMatchObject({ untilMs: late });
 });

@@ -126,14 +126,14 @@ function soften(
   softMs: number,
 ): Outcome {
   if (mode === 'Hard') return hard(vm, operation);
-  const asked = memory.soft?.operation === operation ? memory.soft : null;
+  const soft = memory.soft?.operation === operation ? memory.soft : null;
   const phase = operation === 'shutdown' ? 'PoweringOff' : 'Suspending';
-  if (asked !== null && !asked.failed && nowMs < asked.sinceMs + softMs)
-    return wait(phase, 'the guest to do as it was asked', asked.sinceMs + softMs);
-  if (asked !== null && mode === 'TrySoft') return hard(vm, operation);
+  if (soft !== null && !soft.failed && nowMs < soft.sinceMs + softMs)
+    return wait(phase, 'the guest to do as it was asked', soft.sinceMs + softMs);
+  if (soft !== null && mode === 'TrySoft') return hard(vm, operation);
   // Where nobody may force it, it is asked again each time it has had its time.
-  if (asked?.failed === true && nowMs < asked.sinceMs + softMs)
-    return wait(phase, `the guest, which cannot be asked now; mode ${mode} does not force it`, asked.sinceMs + softMs);
+  if (soft?.failed === true && nowMs < soft.sinceMs + softMs)
+    return wait(phase, `the guest, which cannot be asked now; mode ${mode} does not force it`, soft.sinceMs + softMs);
   return execute('power', [
     `Ask the guest of ${vm.name} to ${operation === 'shutdown' ? 'shut down' : 'stand by'}`,
     { kind: 'power', moId: vm.moId, operation: operation === 'shutdown' ? 'shutdownGuest' : 'standbyGuest' },
@@ -159,8 +159,8 @@ function waitForTools({ desired, settings, vm, nowMs }: VmContext): Outcome {
 }
 
 /** Whoever probes or sets up the guest needs it to run. */
-export const needsTools = ({ waitForTools: asked, bootstrap, probe }: Context['desired']): boolean =>
-  asked ||
+export const needsTools = ({ waitForTools: soft, bootstrap, probe }: Context['desired']): boolean =>
+  soft ||
   probe === 'heartbeat' ||
   probe === 'guestInfo' ||
   (!bootstrap.disabled && (bootstrap.kind === 'LinuxPrep' || bootstrap.kind === 'Sysprep'));

@@ -116,9 +116,11 @@ const rows: Row[] = [
   ['no cards', { network: null }, 'VirtualMachineNetworkReady', 'none', { networkCards: [] }],
 ];
 
-test.each(rows)('Get create arguments: %s', (_why, given, type, said, desired = {}) => {
+test.each(rows)('Get create arguments: %s', (_why, given, type, message, desired = {}) => {
   const judged = judgePrerequisites(desiredOf(desired), prerequisitesOf(given)).find((one) => one.type === type);
-  expect(judged?.condition === null ? 'none' : `${judged?.condition?.status} ${judged?.condition?.reason}`).toBe(said);
+  expect(judged?.condition === null ? 'none' : `${judged?.condition?.status} ${judged?.condition?.reason}`).toBe(
+    message,
+  );
 });
 
 test('all that is missing is said at once, and nothing is missing where all is there', () => {

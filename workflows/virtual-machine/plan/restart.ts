@@ -8,7 +8,7 @@ import { execute, success, wait, type VmContext } from './context.ts';
  * Before the restart an intent is written into the VM: the time it is for, and the VM's boot id as it is then. Afterwards the time itself is
  * written as the last restart. Between the two, a boot id that has changed proves that the restart was made, even when the run has
  * lost its memory; no clocks are compared. Where vCenter shows nothing of a restart (a guest that restarts itself leaves the boot id as it
- * is), the run's own memory says that the guest was asked.
+ * is), the run's own memory says that the guest was started.
  */
 export function planRestart({ desired, memory, vm, nowMs }: VmContext): Outcome {
   const forMs = requestedMs(desired.nextRestartTime);
@@ -16,8 +16,8 @@ export function planRestart({ desired, memory, vm, nowMs }: VmContext): Outcome 
   if (forMs > nowMs) return wait('Updating', `the restart at ${new Date(forMs).toISOString()}`, forMs);
   const { moId, name } = vm;
   const intent = readRestartIntent(vm.config.extraConfig);
-  const asked = memory.restart?.forMs === forMs ? memory.restart : null;
-  const isMade = (asked !== null && !asked.failed) || (intent?.forMs === forMs && intent.bootId !== vm.bootId);
+  const started = memory.restart?.forMs === forMs ? memory.restart : null;
+  const isMade = (started !== null && !started.failed) || (intent?.forMs === forMs && intent.bootId !== vm.bootId);
   if (isMade) {
     const extraConfig = [
       { key: extraConfigKeys.lastRestartTime, value: `${forMs}000000` },
@@ -28,9 +28,9 @@ export function planRestart({ desired, memory, vm, nowMs }: VmContext): Outcome 
       { kind: 'reconfigure', moId, changeVersion: vm.config.changeVersion, spec: { extraConfig } },
     ]);
   }
-  // Without the intent nobody could tell later whether it was made.
-  if (asked === null && intent?.forMs !== forMs) return wait('Restarting', 'the restart to be noted in the VM');
-  const isHard = desired.restartMode === 'Hard' || (desired.restartMode === 'TrySoft' && asked?.failed === true);
+  // Without the intent it could not be known later whether the restart was made.
+  if (started === null && intent?.forMs !== forMs) return wait('Restarting', 'the restart to be noted in the VM');
+  const isHard = desired.restartMode === 'Hard' || (desired.restartMode === 'TrySoft' && started?.failed === true);
   return execute('power', [
     isHard ? `Reset ${name}` : `Ask the guest of ${name} to restart`,
     { kind: 'power', moId, operation: isHard ? 'reset' : 'rebootGuest', restartForMs: forMs },
@@ -53,7 +53,7 @@ export function planRestartIntent({ desired, memory, vm, nowMs }: VmContext): { 
   return [{ key: extraConfigKeys.restartIntent, value: `${forMs} ${vm.bootId}` }];
 }
 
-/** Null: no restart is asked for, or its time is not known yet (`now` is replaced by one first). */
+/** Null: no restart is started for, or its time is not known yet (`now` is replaced by one first). */
 export function requestedMs(nextRestartTime: string | null): number | null {
   const ms = nextRestartTime === null ? NaN : Date.parse(nextRestartTime);
   return Number.isNaN(ms) ? null : ms;

@@ -10,10 +10,10 @@ const waits: Outcome = { kind: 'wait', phase: 'Updating', message: 'it', untilMs
 const works = execute('config', ['work', { kind: 'destroy', moId: 'vm-1' }]);
 
 /** What came of the stages that were gone through, in their order. */
-function go(outcomes: Partial<Record<Stage, Outcome>>, given: Given = {}): { seen: Stage[]; result: string } {
-  const seen: Stage[] = [];
-  const order = stages.map((stage) => ({ stage, plan: () => (seen.push(stage), outcomes[stage] ?? success) }));
-  return { seen, result: inShort(planUpdate(vmContextOf(given), order)) };
+function go(outcomes: Partial<Record<Stage, Outcome>>, given: Given = {}): { stagesRun: Stage[]; result: string } {
+  const stagesRun: Stage[] = [];
+  const order = stages.map((stage) => ({ stage, plan: () => (stagesRun.push(stage), outcomes[stage] ?? success) }));
+  return { stagesRun, result: inShort(planUpdate(vmContextOf(given), order)) };
 }
 
 const upTo = (stage: Stage): Stage[] => stages.slice(0, stages.findIndex((one) => one === stage) + 1);
@@ -31,7 +31,13 @@ test('the order is the chart’s', () => {
   ]);
 });
 
-const rows: [why: string, outcomes: Partial<Record<Stage, Outcome>>, seen: Stage[], result: string, given?: Given][] = [
+const rows: [
+  why: string,
+  outcomes: Partial<Record<Stage, Outcome>>,
+  stagesRun: Stage[],
+  result: string,
+  given?: Given,
+][] = [
   ['SchemaErr NoRequeue: it stops', { schemaUpgrade: noRequeue }, upTo('schemaUpgrade'), 'stop Never'],
   ['SchemaErr Requeue: it is added, and the rest goes on', { schemaUpgrade: requeue }, all, 'requeue Again'],
   ['SchemaErr Success', {}, all, 'success'],
@@ -77,8 +83,8 @@ const rows: [why: string, outcomes: Partial<Record<Stage, Outcome>>, seen: Stage
   ],
 ];
 
-test.each(rows)('Update: %s', (_why, outcomes, seen, result, given = {}) => {
-  expect(go(outcomes, given)).toEqual({ seen, result });
+test.each(rows)('Update: %s', (_why, outcomes, stagesRun, result, given = {}) => {
+  expect(go(outcomes, given)).toEqual({ stagesRun, result });
 });
 
 test('all errors are told, newest first, and tried again at the first of their times', () => {

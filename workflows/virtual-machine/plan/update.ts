@@ -112,16 +112,16 @@ export function planSchemaUpgrade({ desired, settings, vm }: VmContext): Outcome
   };
   const labels: Record<string, string> =
     desired.zone === null && vm.zone !== null ? { [virtualMachineLabels.zone]: vm.zone } : {};
-  const isMarked = build === settings.buildVersion && schema === schemaVersion && feature === featureVersion;
-  if (isMarked && Object.keys({ ...spec, ...labels }).length === 0) return success;
+  const isUpgraded = build === settings.buildVersion && schema === schemaVersion && feature === featureVersion;
+  if (isUpgraded && Object.keys({ ...spec, ...labels }).length === 0) return success;
   return patch('schemaUpgrade', `Bring ${desired.name} to ${schemaVersion}`, {
     labels,
-    annotations: upgradeMarks(settings),
+    annotations: upgradeAnnotations(settings),
     spec,
   });
 }
 
-export const upgradeMarks = ({
+export const upgradeAnnotations = ({
   buildVersion,
 }: Pick<VirtualMachineSettings, 'buildVersion'>): Record<string, string> => ({
   [virtualMachineAnnotations.upgradedToBuildVersion]: buildVersion,

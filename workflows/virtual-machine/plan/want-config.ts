@@ -47,7 +47,7 @@ function allocation(
 }
 
 /** What proves whose the VM is, and maps it back to its object. */
-export const ownershipMark = (
+export const ownershipMetadata = (
   desired: Pick<DesiredVirtualMachine, 'namespace' | 'name' | 'uid'>,
 ): Record<string, string> => ({
   [extraConfigKeys.namespacedName]: fullName(desired),
@@ -67,16 +67,18 @@ export function wantExtraConfig(
   applied: ObservedClass | null,
   current: Readonly<Record<string, string>>,
 ): Record<string, string> {
-  const asked = Object.fromEntries(Object.entries(desired.config.extraConfig).filter(([key]) => !isReservedKey(key)));
+  const requested = Object.fromEntries(
+    Object.entries(desired.config.extraConfig).filter(([key]) => !isReservedKey(key)),
+  );
   const before = (current[extraConfigKeys.managedKeys] ?? '').split(',').filter((key) => key !== '');
-  const dropped = before.filter((key) => !(key in asked));
-  const keys = Object.keys(asked).toSorted().join(',');
+  const dropped = before.filter((key) => !(key in requested));
+  const keys = Object.keys(requested).toSorted().join(',');
   return {
     ...Object.fromEntries([extraConfigKeys.evacuationPowerOff, ...dropped].map((key) => [key, ''])),
     ...applied?.extraConfig,
-    ...asked,
+    ...requested,
     [extraConfigKeys.managedKeys]: keys,
-    ...ownershipMark(desired),
+    ...ownershipMetadata(desired),
   };
 }
 

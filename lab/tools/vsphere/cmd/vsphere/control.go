@@ -24,8 +24,8 @@ import (
 //	PUT    /guests        {"deaf": true}: guests take requests and do nothing
 //	PUT    /password      {"password": "…"}: of drover's user from now on
 //	DELETE /sessions      all end at once
-//	GET    /requests      what has arrived; DELETE forgets it
-//	GET    /journal       which VMs bore drover's mark, and which cluster modules there were, and when
+//	GET    /requests      what has arrived; DELETE clears it
+//	GET    /journal       which VMs had drover's metadata, and which cluster modules there were, and when
 //	POST   /reset         all of the above as it was; the inventory stays
 func newControl(token string, service *simulator.Service, rules *rules, front *front) http.Handler {
 	password := rules.password

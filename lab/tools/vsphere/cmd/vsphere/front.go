@@ -81,7 +81,7 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		arrived.Body = ""
 	}
 	fault := f.take(arrived)
-	if fault != nil && !fault.After && f.strike(fault, w, r) {
+	if fault != nil && !fault.After && f.inject(fault, w, r) {
 		return
 	}
 	if wrong := outOfOrder(body); wrong != "" {
@@ -92,7 +92,7 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	answer := httptest.NewRecorder()
 	f.inner.ServeHTTP(answer, r)
-	if fault != nil && fault.After && f.strike(fault, w, r) {
+	if fault != nil && fault.After && f.inject(fault, w, r) {
 		return
 	}
 	f.passOn(w, arrived, answer)
@@ -126,8 +126,8 @@ func (f *front) take(arrived *request) *wireFault {
 			continue
 		}
 		fault.Count--
-		struck := *fault
-		return &struck
+		injected := *fault
+		return &injected
 	}
 	return nil
 }
@@ -138,8 +138,8 @@ func (f *front) answered(arrived *request, status int) {
 	arrived.Status = status
 }
 
-// strike tells whether the fault is all that becomes of the request.
-func (f *front) strike(fault *wireFault, w http.ResponseWriter, r *http.Request) bool {
+// inject returns whether the fault is all that becomes of the request.
+func (f *front) inject(fault *wireFault, w http.ResponseWriter, r *http.Request) bool {
 	switch fault.Does {
 	case "cut":
 		panic(http.ErrAbortHandler)

@@ -12,21 +12,21 @@ import (
 	"github.com/vmware/govmomi/vim25/types"
 )
 
-// uidKey is where drover's mark has the uid of a VM's object.
+// uidKey is where drover's metadata has the uid of a VM's object.
 const uidKey = "drover.uid"
 
-// journal writes down, from the inventory itself, which VMs have borne drover's mark and which cluster modules there were, and when. What has
-// gone stays in it: tests look for what was made twice.
+// journal writes down, from the inventory itself, which VMs have had drover's metadata and which cluster modules there were, and when. What has
+// gone stays in it: tests search it for what was made twice.
 type journal struct {
 	mutex   sync.Mutex
 	entries []*life
-	// marked is by VM, the life that its present mark began.
-	marked map[types.ManagedObjectReference]*life
+	// owned is by VM, the life that its present metadata began.
+	owned map[types.ManagedObjectReference]*life
 	// removed are VMs that are gone: tasks that end later still update them.
 	removed map[types.ManagedObjectReference]bool
 }
 
-// life is how long a VM bore a mark, or a module was there. Times are milliseconds since the epoch.
+// life is how long a VM had drover's metadata, or a module was there. Times are milliseconds since the epoch.
 type life struct {
 	// Kind is VirtualMachine or ClusterModule.
 	Kind string `json:"kind"`
@@ -43,7 +43,7 @@ type life struct {
 var journalRef = types.ManagedObjectReference{Type: "StandIn", Value: "journal"}
 
 func openJournal(registry *simulator.Registry) *journal {
-	opened := &journal{marked: map[types.ManagedObjectReference]*life{}, removed: map[types.ManagedObjectReference]bool{}}
+	opened := &journal{owned: map[types.ManagedObjectReference]*life{}, removed: map[types.ManagedObjectReference]bool{}}
 	registry.AddHandler(opened)
 	return opened
 }
@@ -61,16 +61,16 @@ func (j *journal) UpdateObject(_ *simulator.Context, item mo.Reference, _ []type
 	uid := uidOf(vm.Config.ExtraConfig)
 	j.mutex.Lock()
 	defer j.mutex.Unlock()
-	now, known := j.marked[vm.Self]
+	now, known := j.owned[vm.Self]
 	if j.removed[vm.Self] || known && now.UID == uid || !known && uid == "" {
 		return
 	}
 	if known {
 		now.end()
-		delete(j.marked, vm.Self)
+		delete(j.owned, vm.Self)
 	}
 	if uid != "" {
-		j.marked[vm.Self] = j.begin(&life{Kind: "VirtualMachine", ID: vm.Self.Value, UID: uid})
+		j.owned[vm.Self] = j.begin(&life{Kind: "VirtualMachine", ID: vm.Self.Value, UID: uid})
 	}
 }
 
@@ -80,9 +80,9 @@ func (j *journal) RemoveObject(_ *simulator.Context, removed types.ManagedObject
 	if removed.Type == "VirtualMachine" {
 		j.removed[removed] = true
 	}
-	if now, known := j.marked[removed]; known {
+	if now, known := j.owned[removed]; known {
 		now.end()
-		delete(j.marked, removed)
+		delete(j.owned, removed)
 	}
 }
 

@@ -28,7 +28,7 @@ const (
 	deployDelay = "LibraryDeploy"
 )
 
-// isREST tells what serveREST takes: the contents of files pass by it.
+// isREST reports what serveREST takes: the contents of files pass by it.
 func isREST(r *http.Request) bool {
 	return strings.HasPrefix(r.URL.Path, restPrefix+"/") && !strings.Contains(r.URL.Path, "/file-data/")
 }
@@ -62,7 +62,7 @@ func (f *front) serveREST(w http.ResponseWriter, r *http.Request) {
 	session := restSession(r)
 	arrived := &request{Method: restName(r), HasSession: session != "", Body: string(body)}
 	fault := f.take(arrived)
-	if fault != nil && !fault.After && f.strike(fault, w, r) {
+	if fault != nil && !fault.After && f.inject(fault, w, r) {
 		return
 	}
 	isLogin := arrived.Method == http.MethodPost+" "+sessionPath
@@ -89,7 +89,7 @@ func (f *front) serveREST(w http.ResponseWriter, r *http.Request) {
 	end()
 	f.journal.answered(r, answer.Code, answer.Body.Bytes())
 	f.keepSession(isLogin, answer)
-	if fault != nil && fault.After && f.strike(fault, w, r) {
+	if fault != nil && fault.After && f.inject(fault, w, r) {
 		return
 	}
 	f.passOn(w, arrived, answer)
@@ -101,18 +101,18 @@ func (f *front) hasSession(id string) bool {
 	return f.sessions[id]
 }
 
-// keepSession remembers who has logged in.
+// keepSession records who has logged in.
 func (f *front) keepSession(isLogin bool, answer *httptest.ResponseRecorder) {
-	var told struct{ Value string }
-	if !isLogin || answer.Code != http.StatusOK || json.Unmarshal(answer.Body.Bytes(), &told) != nil {
+	var session struct{ Value string }
+	if !isLogin || answer.Code != http.StatusOK || json.Unmarshal(answer.Body.Bytes(), &session) != nil {
 		return
 	}
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
-	f.sessions[told.Value] = true
+	f.sessions[session.Value] = true
 }
 
-// endSessions ends those of the REST API, and tells how many.
+// endSessions ends those of the REST API, and returns how many.
 func (f *front) endSessions() int {
 	f.mutex.Lock()
 	ended := f.sessions

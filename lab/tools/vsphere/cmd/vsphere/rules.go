@@ -71,7 +71,7 @@ func (r *rules) handle(ctx *simulator.Context, method *simulator.Method) (mo.Ref
 	return nil, nil
 }
 
-// isStale tells whether the caller read the VM before its last change, which the simulator does not look at.
+// isStale returns whether the caller read the VM before its last change, which the simulator does not check.
 func isStale(ctx *simulator.Context, method *simulator.Method) bool {
 	request, ok := method.Body.(*types.ReconfigVM_Task)
 	if !ok || request.Spec.ChangeVersion == "" {

@@ -9,8 +9,8 @@ import (
 	"github.com/vmware/govmomi/vim25/types"
 )
 
-// patientSearch stands in for the SearchIndex where it looks for names. A VM that is being made is in its folder before it has a name, and
-// there the simulator panics with the SearchIndex locked: nobody would find anything any more.
+// patientSearch replaces the SearchIndex where it searches for names. A VM that is being made is in its folder before it has a name, and
+// there the simulator panics with the SearchIndex locked: no search would return any more.
 type patientSearch struct{ mo.SearchIndex }
 
 // longestNameless is far beyond what a VM takes to get its name.

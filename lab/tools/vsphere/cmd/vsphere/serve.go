@@ -35,7 +35,7 @@ type settings struct {
 	} `json:"model"`
 }
 
-// serve runs until it is told to stop. The control port listens last: when it answers, all is there.
+// serve runs until it is stopped. The control port listens last: when it answers, all is there.
 func serve(settingsFile string) error {
 	var given settings
 	raw, err := os.ReadFile(settingsFile)

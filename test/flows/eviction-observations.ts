@@ -9,7 +9,7 @@ import type { Server } from '../../lab/openstack/seed.ts';
 import { until } from './until.ts';
 import type { World } from './world.ts';
 
-/** What tests of evictions ask about the world, beside what the world itself tells. */
+/** What tests of evictions observe, beside what the world itself offers. */
 
 export const hostOf = async ({ session }: World, { id }: Server): Promise<string | null> =>
   (await getServer(session, id))['OS-EXT-SRV-ATTR:host'];
@@ -34,7 +34,7 @@ export function reasonsOf(history: readonly Eviction[], type = 'Evicting'): stri
   return reasons.filter((reason, index) => reason !== reasons[index - 1]);
 }
 
-/** Annotations by which a person takes responsibility. */
+/** Annotations by which a user consents. */
 export const agreed = (more: { consent?: string; acceptObstacles?: string }): Record<string, string> => ({
   ...(more.consent === undefined ? {} : { [annotations.consent]: more.consent }),
   ...(more.acceptObstacles === undefined ? {} : { [annotations.acceptObstacles]: more.acceptObstacles }),

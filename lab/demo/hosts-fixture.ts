@@ -37,8 +37,8 @@ const specs: InstanceSpec[] = names.map((name, index) => ({
   ...(name === 'web-21' ? { state: 'PAUSED' as const } : {}),
 }));
 
-/** Clears what an earlier demo left, and sets up six hosts; puts 24 servers on one of them, unless nobody needs them. */
-export async function setTheScene(
+/** Clears what an earlier demo left, and sets up six hosts; puts 24 servers on one of them, where the story needs them. */
+export async function setUpHosts(
   { handles: { openstack, kubernetes }, exports }: DemoLab,
   { withServers }: { withServers: boolean },
 ): Promise<Server[]> {
@@ -68,7 +68,7 @@ export async function countInstances(
   }
 }
 
-/** Nobody serves what an earlier demo left, so its finalizers are taken off by hand. */
+/** No worker serves what an earlier demo left, so its finalizers are removed by hand. */
 async function clearObjects(kubernetes: Lab<'kubernetes'>['handles']['kubernetes']): Promise<void> {
   const left = (await kubectl(kubernetes, ['get', 'evictions', '-o', 'name']))
     .split('\n')

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 /** Does the same to every item, so many at once; the results in the items' order. */
-export async function inLanes<Item, Result>(
+export async function mapConcurrently<Item, Result>(
   items: readonly Item[],
-  lanes: number,
+  concurrency: number,
   act: (item: Item, index: number) => Promise<Result>,
 ): Promise<Result[]> {
   const results: Result[] = [];
@@ -11,7 +11,7 @@ export async function inLanes<Item, Result>(
   const work = async (): Promise<void> => {
     for (const [index, item] of waiting) results[index] = await act(item, index);
   };
-  await Promise.all(Array.from({ length: lanes }, work));
+  await Promise.all(Array.from({ length: concurrency }, work));
   return results;
 }
 
@@ -22,7 +22,7 @@ export async function editSteadily(
   edit: (index: number) => Promise<unknown>,
 ): Promise<number> {
   const startedMs = performance.now();
-  await inLanes(Array.from({ length: count }), 4, async (_, index) => {
+  await mapConcurrently(Array.from({ length: count }), 4, async (_, index) => {
     await delay(Math.max(0, startedMs + index * everyMs - performance.now()));
     await edit(index);
   });

@@ -4,7 +4,7 @@ import { killTemporal, restartTemporal } from '../../lab/parts/temporal-faults.t
 import { signalService } from '../../lab/processes.ts';
 import type { FaultProxy } from '../faults/proxy.ts';
 import type { World } from '../flows/world.ts';
-import type { Strike } from './plan.ts';
+import type { Fault } from './plan.ts';
 import type { ChaosVcenter } from './virtual-machines.ts';
 
 /** How often a request to Nova meets a fault that does not meet all: every third. */
@@ -16,9 +16,9 @@ export interface Ways {
   vcenter: Pick<ChaosVcenter, 'handle' | 'control'>;
 }
 
-/** Strikes, and heals when its time is over. */
-export async function strike(world: World, { nova, vcenter }: Ways, one: Strike): Promise<void> {
-  if (one.target === 'vcenter') return await strikeVcenter(vcenter, one);
+/** Injects the fault, and removes it when its time is over. */
+export async function inject(world: World, { nova, vcenter }: Ways, one: Fault): Promise<void> {
+  if (one.target === 'vcenter') return await injectIntoVcenter(vcenter, one);
   const { target, how, forMs } = one;
   const { temporal, kubernetes } = world.lab.handles;
   const place = {
@@ -38,7 +38,7 @@ export async function strike(world: World, { nova, vcenter }: Ways, one: Strike)
     await delay(forMs);
     return await restart(world, target);
   }
-  afflict(nova, how);
+  injectIntoNova(nova, how);
   await delay(forMs);
   nova.cure();
 }
@@ -46,9 +46,9 @@ export async function strike(world: World, { nova, vcenter }: Ways, one: Strike)
 /** More calls than it gets until it is healed. */
 const always = 100_000;
 
-async function strikeVcenter(
+async function injectIntoVcenter(
   { handle, control }: Ways['vcenter'],
-  { how, forMs }: Extract<Strike, { target: 'vcenter' }>,
+  { how, forMs }: Extract<Fault, { target: 'vcenter' }>,
 ): Promise<void> {
   if (how === 'freeze') signalService(handle.dir, 'vcsim', 'SIGSTOP');
   else
@@ -75,7 +75,7 @@ async function restart({ drover, lab }: World, target: Mortal): Promise<void> {
   await drover.restart(target);
 }
 
-function afflict(nova: FaultProxy, how: 'apart' | 'failing' | 'deaf'): void {
+function injectIntoNova(nova: FaultProxy, how: 'apart' | 'failing' | 'deaf'): void {
   if (how === 'apart') return nova.partition();
   let count = 0;
   nova.inject(() => {

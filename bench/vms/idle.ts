@@ -4,11 +4,11 @@ import type { Benchmark, Samples } from '../harness/benchmark.ts';
 import type { LoadRun } from '../load/load-run.ts';
 import { readCpuSeconds, readMemory } from '../process-usage.ts';
 import { countRunsSince } from './count-runs.ts';
-import { settledFigures } from './figures.ts';
+import { idleFigures } from './figures.ts';
 import type { VmsWorld } from './vms-world.ts';
 import { withVmsWorld } from './vms-world.ts';
 
-/** As the bridge's page tells. */
+/** As the bridge's health page shows it. */
 interface BridgePage {
   lease: { held: boolean };
   resyncs: number;
@@ -20,25 +20,25 @@ interface BridgePage {
 const portion = 100;
 
 /** There are many VMs that are as they should be, and nothing happens to them. */
-export const settledVms = (count: number): Benchmark<LoadRun> => ({
-  name: 'settled',
-  title: `${count} VMs are settled, and nothing happens to them`,
+export const idleVms = (count: number): Benchmark<LoadRun> => ({
+  name: 'idle',
+  title: `${count} reconciled VMs, and nothing happens to them`,
   minutes: 35,
-  figures: settledFigures(count),
+  figures: idleFigures(count),
   measure: (run) =>
-    // A round of comparisons each minute, as by default; a look whether it works has no time for that.
+    // A round of comparisons each minute, as by default; a quick run has no time for that.
     withVmsWorld(run, run.quick ? { bridge: { resyncMs: 5_000 } } : {}, async (world): Promise<Samples> => {
       const startedMs = performance.now();
-      const names = Array.from({ length: count }, (_, index) => `settled-${index + 1}`);
-      // Of all at once none is made before all were looked at.
+      const names = Array.from({ length: count }, (_, index) => `idle-${index + 1}`);
+      // If all come at once, none is made before all have been observed.
       for (let made = 0; made < count; made += portion) {
         await world.make(names.slice(made, made + portion));
         run.report(
-          `${Math.min(count, made + portion)} VMs are settled after ${((performance.now() - startedMs) / 1_000).toFixed(0)} s`,
+          `${Math.min(count, made + portion)} VMs are reconciled after ${((performance.now() - startedMs) / 1_000).toFixed(0)} s`,
         );
       }
       await world.untilQuiet();
-      // What is told of the last changes comes before the round that is looked at.
+      // Signals of the last changes come before the round that is measured.
       await untilResync(world, run.signal);
       const samples: Record<string, number[]> = {};
       for (let repetition = 1; repetition <= run.repetitions; repetition += 1) {
@@ -49,9 +49,7 @@ export const settledVms = (count: number): Benchmark<LoadRun> => ({
         const restart = await measureRestart(world, count, run.signal);
         for (const [name, value] of Object.entries(restart)) (samples[name] ??= []).push(value);
       }
-      return Object.fromEntries(
-        Object.entries(samples).map(([name, values]) => [`vms-settled-${count}.${name}`, values]),
-      );
+      return Object.fromEntries(Object.entries(samples).map(([name, values]) => [`vms-idle-${count}.${name}`, values]));
     }),
 });
 
@@ -63,28 +61,28 @@ const readPage = async ({ drover }: VmsWorld): Promise<BridgePage> =>
     await fetch(new URL('/readyz', drover.metricsUrls.bridge), { signal: AbortSignal.timeout(5_000) })
   ).json()) as BridgePage;
 
-/** Waits until the bridge has compared once more, and tells nobody any more. */
+/** Waits until the bridge has compared once more, and sends no more signals. */
 async function untilResync(world: VmsWorld, signal: AbortSignal): Promise<void> {
   const { resyncs } = await readPage(world);
-  const look = async (): Promise<true | string> => {
+  const observe = async (): Promise<true | string> => {
     const page = await readPage(world);
     return (page.resyncs > resyncs && isIdle(page)) || JSON.stringify(page.queue);
   };
-  await until('a resync', 180_000, look, signal);
+  await until('a resync', 180_000, observe, signal);
 }
 
 /** From one comparison to the next. */
 async function measureResync(world: VmsWorld, signal: AbortSignal): Promise<Record<string, number>> {
   const pids = { worker: world.drover.worker.pid, bridge: bridgePid(world) };
-  const look = async () => ({
+  const observe = async () => ({
     atMs: Date.now(),
     calls: await world.calls(),
     bridge: readCpuSeconds(pids.bridge) ?? Number.NaN,
     worker: readCpuSeconds(pids.worker) ?? Number.NaN,
   });
-  const before = await look();
+  const before = await observe();
   await untilResync(world, signal);
-  const after = await look();
+  const after = await observe();
   const calls = (system: string): number =>
     (['worker', 'bridge'] as const).reduce(
       (sum, process) => sum + (after.calls[process].get(system) ?? 0) - (before.calls[process].get(system) ?? 0),
@@ -106,11 +104,11 @@ async function measureRestart(world: VmsWorld, count: number, signal: AbortSigna
   const startedMs = Date.now();
   await world.drover.kill('bridge');
   await world.drover.restart('bridge');
-  const look = async (): Promise<true | string> => {
+  const observe = async (): Promise<true | string> => {
     const page = await readPage(world);
     return (page.lease.held && page.kinds.VirtualMachine?.objects === count && isIdle(page)) || JSON.stringify(page);
   };
-  await until('all to be listed again', 180_000, look, signal);
+  await until('all to be listed again', 180_000, observe, signal);
   const seconds = (Date.now() - startedMs) / 1_000;
   const bridge = (await world.calls()).bridge;
   return {

@@ -1,11 +1,11 @@
 import type { History } from '@temporalio/common/lib/proto-utils.js';
 import { conductOf } from './conduct.ts';
-import type { RunFacts } from './snapshot.ts';
+import type { ObservedRun } from './snapshot.ts';
 
-type Described = Pick<RunFacts, 'workflowId' | 'runId' | 'type' | 'status' | 'startedAtMs' | 'closedAtMs'>;
+type Described = Pick<ObservedRun, 'workflowId' | 'runId' | 'type' | 'status' | 'startedAtMs' | 'closedAtMs'>;
 
 /** What the checks need of a run, from its description and its history. Pure. */
-export function runFactsOf(described: Described, { events }: History): RunFacts {
+export function observedRunOf(described: Described, { events }: History): ObservedRun {
   const all = events ?? [];
   const activities: Record<string, number> = {};
   let [children, messages, failures, retries] = [0, 0, 0, 0];

@@ -3,16 +3,16 @@ import { findCondition } from '../../contracts/conditions.ts';
 import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
 import { hypervisorSchema } from '../../contracts/crds/hypervisor.ts';
 import { hypervisorConditions } from '../../contracts/hypervisor/conditions.ts';
-import { hypervisorId, nodeMetadata } from '../../contracts/ids.ts';
-import type { AgentFacts } from '../../lab/hypervisors.ts';
-import { reportAgentFacts, testAggregate } from '../../lab/hypervisors.ts';
+import { hypervisorId, nodeMarks } from '../../contracts/ids.ts';
+import type { AgentReport } from '../../lab/hypervisors.ts';
+import { reportAgentStatus, testAggregate } from '../../lab/hypervisors.ts';
 import { createAggregate } from '../../lab/openstack/hosts.ts';
 import type { Session } from '../../lab/openstack/session.ts';
 import { until } from './until.ts';
 import type { World } from './world.ts';
 import { quickSettings } from './world-base.ts';
 
-/** What the flows of hypervisors have in common: Nodes as their kubelets, agents and Gardener would write them, and looks at what came of it. */
+/** What the flows of hypervisors have in common: Nodes as their kubelets, agents and Gardener would write them, and what can be observed of the result. */
 
 /** Settings of drover that drive hypervisors, in seconds rather than minutes. */
 export const lifecycleSettings = (more: { hypervisor?: object; nodeFailure?: object } = {}): object => ({
@@ -32,7 +32,7 @@ export const listAggregates = async (session: Session): Promise<Aggregate[]> =>
   (await session.compute<{ aggregates: Aggregate[] }>('GET', '/os-aggregates')).aggregates;
 
 /** Makes a zone, the test aggregate, and others by name, where they are not there. */
-export async function ensureSceneAggregates(
+export async function ensureFixtureAggregates(
   session: Session,
   { zone, others = [] }: { zone?: string; others?: readonly string[] },
 ): Promise<void> {
@@ -89,20 +89,20 @@ export interface NodeReport {
   inPlaceUpdate?: string;
 }
 
-/** The flows' hands and eyes in a world. Hosts that the lab has made Hypervisors for get theirs from their Nodes. */
-export type HypervisorScene = Awaited<ReturnType<typeof openHypervisorScene>>;
+/** What flows do and observe in a world. Hosts that the lab has made Hypervisors for get theirs from their Nodes. */
+export type HypervisorFixture = Awaited<ReturnType<typeof openHypervisorFixture>>;
 
 /** @param hosts whose Hypervisors are to come from their Nodes */
-export async function openHypervisorScene(
+export async function openHypervisorFixture(
   world: World,
   { zone, aggregates = [], hosts }: { zone: string; aggregates?: readonly string[]; hosts: readonly string[] },
 ) {
-  await ensureSceneAggregates(world.session, { zone, others: aggregates });
+  await ensureFixtureAggregates(world.session, { zone, others: aggregates });
   await world.kubectl(['delete', 'hypervisor', ...hosts, '--ignore-not-found']);
 
   const merge = (kind: string, name: string, body: object, ...more: string[]): Promise<string> =>
     world.kubectl(['patch', kind, name, ...more, '--type=merge', '--patch', JSON.stringify(body)]);
-  // Not by kubectl: waits look several times a second, and it takes a seventh of one.
+  // Not by kubectl: waits poll several times a second, and it takes a seventh of one.
   const read = async (host: string): Promise<Hypervisor | null> => {
     const found = await world.getHypervisor(host);
     return found === null ? null : hypervisorSchema.parse(found);
@@ -152,9 +152,9 @@ export async function openHypervisorScene(
     },
     changeNode: (host: string, change: { metadata?: object; spec?: object }): Promise<string> =>
       merge('node', host, change),
-    reportAgent: (host: string, facts?: AgentFacts): Promise<void> => reportAgentFacts(world.api, host, facts),
+    reportAgent: (host: string, report?: AgentReport): Promise<void> => reportAgentStatus(world.api, host, report),
     patchSpec: (host: string, spec: object): Promise<string> => merge('hypervisor', host, { spec }),
-    /** As a person resets a status. Only of one at rest: drover's own writes would be lost. */
+    /** As a user resets a status. Only of a reconciled one: drover's own writes would be lost. */
     clearCondition: async (host: string, type: string): Promise<void> => {
       const conditions = (await read(host))?.status?.conditions?.filter((condition) => condition.type !== type) ?? [];
       await merge('hypervisor', host, { status: { conditions } }, '--subresource=status');
@@ -189,7 +189,7 @@ export async function openHypervisorScene(
           ? hypervisor
           : `${found?.reason ?? 'no condition'}: ${found?.message ?? ''}`;
       }),
-    /** Waits until the run that drives the host is closed, as that of a settled one is. */
+    /** Waits until the run that drives the host is closed, as that of a reconciled one is. */
     untilRunClosed: (host: string): Promise<true> =>
       until<true>(`the run of ${host} to be closed`, 60_000, async () => {
         const { status } = await world.client.workflow.getHandle(hypervisorId(host)).describe();

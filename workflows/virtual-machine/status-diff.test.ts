@@ -1,6 +1,6 @@
 import type { VirtualMachineStatus } from '../../contracts/crds/virtual-machine.ts';
 import type { VirtualMachineStatusPatch } from '../../contracts/virtual-machine/mutations.ts';
-import { unsaid } from './unsaid.ts';
+import { diffStatus } from './status-diff.ts';
 
 const condition = { type: 'A', status: 'True' as const, reason: 'B', message: 'c' };
 const recorded: VirtualMachineStatus = {
@@ -78,7 +78,7 @@ const rows: [why: string, patch: Partial<VirtualMachineStatusPatch>, written: st
 ];
 
 test.each(rows)('%s', (_why, { fields = {}, conditions = [], removed = [] }, written) => {
-  const left = unsaid(recorded, { fields, conditions, removed });
+  const left = diffStatus(recorded, { fields, conditions, removed });
   expect(
     left === null
       ? null

@@ -2,7 +2,7 @@ import { withKubernetes } from '../kubernetes-objects.ts';
 import { kubectl } from '../kubectl.ts';
 import type { Lab } from '../lab.ts';
 import { connectVcenterControl } from '../vsphere/control.ts';
-import { setVmScene, vcenterSettings } from '../vsphere/scene.ts';
+import { setUpVmNamespace, vcenterSettings } from '../vsphere/vm-fixture.ts';
 import { openGovcWitness } from '../vsphere/witness.ts';
 import { endRuns } from './end-runs.ts';
 
@@ -21,14 +21,14 @@ export const vmSettings = ({ handles: { vsphere } }: VmLab): object => ({
 });
 
 /** Clears what an earlier demo left, and sets up a namespace in Kubernetes and in vCenter, whose tasks are slow from now on. */
-export async function setVmStage({ exports, handles: { kubernetes, vsphere } }: VmLab): Promise<void> {
+export async function setUpVm({ exports, handles: { kubernetes, vsphere } }: VmLab): Promise<void> {
   await endRuns(exports);
   await clearVms(kubernetes);
-  await withKubernetes(kubernetes, (api) => setVmScene(api, openGovcWitness(vsphere), vm.namespace));
+  await withKubernetes(kubernetes, (api) => setUpVmNamespace(api, openGovcWitness(vsphere), vm.namespace));
   await connectVcenterControl(vsphere).delayTasks(taskDelaysMs);
 }
 
-/** Nobody serves what an earlier demo left, so its finalizers are taken off by hand. Their VMs went with the vCenter. */
+/** No worker serves what an earlier demo left, so its finalizers are removed by hand. Their VMs went with the vCenter. */
 async function clearVms(kubernetes: VmLab['handles']['kubernetes']): Promise<void> {
   const { items } = JSON.parse(
     await kubectl(kubernetes, ['get', 'virtualmachines', '--all-namespaces', '-o', 'json']),

@@ -1,6 +1,6 @@
 import { virtualMachineConditions } from '../../contracts/virtual-machine/conditions.ts';
-import { vmScene } from '../vsphere/scene.ts';
-import { vm } from './vm-scene.ts';
+import { vmFixture } from '../vsphere/vm-fixture.ts';
+import { vm } from './vm-fixture.ts';
 
 /** A VM as vCenter should have it. */
 export interface ExpectedVm {
@@ -12,12 +12,12 @@ export interface ExpectedVm {
 }
 
 /** One change, and what it should come to. */
-export interface VmStage {
+export interface VmStep {
   /** As in the summary: `made`. */
-  deed: string;
+  action: string;
   title: string;
-  /** What kubectl is asked, in the words that a person types. */
-  asks: readonly string[];
+  /** The arguments of kubectl, as a user types them. */
+  command: readonly string[];
   /** Null: nothing is left. */
   expected: ExpectedVm | null;
 }
@@ -36,41 +36,41 @@ const patch = (spec: object): string[] => [
   JSON.stringify({ spec }),
 ];
 
-export const vmStages: readonly VmStage[] = [
+export const vmSteps: readonly VmStep[] = [
   {
-    deed: 'made',
+    action: 'made',
     title: 'A VirtualMachine of class small, switched off',
-    asks: ['create', '-f', 'lab/demo/vm.yaml'],
+    command: ['create', '-f', 'lab/demo/vm.yaml'],
     expected: { powerState: 'poweredOff', ...small },
   },
   {
-    deed: 'switched on',
+    action: 'switched on',
     title: 'It is switched on',
-    asks: patch({ powerState: 'PoweredOn' }),
+    command: patch({ powerState: 'PoweredOn' }),
     expected: { powerState: 'poweredOn', ...small },
   },
   {
-    deed: 'asked to be larger',
+    action: 'asked to be larger',
     title: 'It shall be larger: that has to wait until it is off, and the object says so',
-    asks: patch({ className: vmScene.classes.large }),
+    command: patch({ className: vmFixture.classes.large }),
     expected: { powerState: 'poweredOn', ...small, waits: virtualMachineConditions.computeConfigSynced },
   },
   {
-    deed: 'switched off and resized',
+    action: 'switched off and resized',
     title: 'It is switched off: now it is resized',
-    asks: patch({ powerState: 'PoweredOff' }),
+    command: patch({ powerState: 'PoweredOff' }),
     expected: { powerState: 'poweredOff', ...large },
   },
   {
-    deed: 'switched on again',
+    action: 'switched on again',
     title: 'And on again',
-    asks: patch({ powerState: 'PoweredOn' }),
+    command: patch({ powerState: 'PoweredOn' }),
     expected: { powerState: 'poweredOn', ...large },
   },
   {
-    deed: 'deleted',
+    action: 'deleted',
     title: 'It is deleted, running as it is',
-    asks: ['delete', 'vm', vm.name, '-n', vm.namespace, '--wait=false'],
+    command: ['delete', 'vm', vm.name, '-n', vm.namespace, '--wait=false'],
     expected: null,
   },
 ];

@@ -7,7 +7,7 @@ import { inventory } from './handle.ts';
 import type { VcenterWitness } from './witness.ts';
 
 /** What VirtualMachines of a namespace need, in the lab's vCenter and in Kubernetes. */
-export const vmScene = {
+export const vmFixture = {
   zone: 'zone-a',
   storageClass: 'fast',
   profileId: 'profile-1',
@@ -34,12 +34,12 @@ export const vcenterSettings = (
       passwordFile,
       caFile,
       zones: {
-        [vmScene.zone]: {
+        [vmFixture.zone]: {
           folder: `${inventory.vmFolder}/{namespace}`,
           resourcePool: `${inventory.resourcePool}/{namespace}`,
         },
       },
-      storagePolicies: { [vmScene.profileId]: { datastores: inventory.datastores } },
+      storagePolicies: { [vmFixture.profileId]: { datastores: inventory.datastores } },
     },
   },
 });
@@ -53,7 +53,11 @@ export const vmClass = (namespace: string, name: string, cpus: number, memory: s
 });
 
 /** A namespace with a folder and a resource pool, where drover may read Secrets, two classes, a storage class, and a template as an image. May be asked for again. */
-export async function setVmScene(kubernetes: Kubernetes, witness: VcenterWitness, namespace: string): Promise<void> {
+export async function setUpVmNamespace(
+  kubernetes: Kubernetes,
+  witness: VcenterWitness,
+  namespace: string,
+): Promise<void> {
   const folder = `${inventory.vmFolder}/${namespace}`;
   if (!(await witness.find('folder', inventory.vmFolder)).includes(folder)) {
     await witness.createFolder(folder);
@@ -66,12 +70,12 @@ export async function setVmScene(kubernetes: Kubernetes, witness: VcenterWitness
     {
       apiVersion: 'storage.k8s.io/v1',
       kind: 'StorageClass',
-      metadata: { name: vmScene.storageClass },
+      metadata: { name: vmFixture.storageClass },
       provisioner: 'csi.vsphere.vmware.com',
-      parameters: { storagePolicyID: vmScene.profileId },
+      parameters: { storagePolicyID: vmFixture.profileId },
     },
-    vmClass(namespace, vmScene.classes.small, 1, '1Gi'),
-    vmClass(namespace, vmScene.classes.large, 2, '2Gi'),
+    vmClass(namespace, vmFixture.classes.small, 1, '1Gi'),
+    vmClass(namespace, vmFixture.classes.large, 2, '2Gi'),
     {
       apiVersion: 'rbac.authorization.k8s.io/v1',
       kind: 'RoleBinding',
@@ -83,7 +87,7 @@ export async function setVmScene(kubernetes: Kubernetes, witness: VcenterWitness
   for (const object of objects) await applyObject(kubernetes, object);
   await makeImage(kubernetes, {
     namespace,
-    name: vmScene.image,
+    name: vmFixture.image,
     type: 'VM',
     providerItemID: await witness.idOf(inventory.template),
   });
@@ -117,12 +121,12 @@ export const vmManifest = (
   kind: 'VirtualMachine',
   metadata: { namespace, name, annotations },
   spec: {
-    className: vmScene.classes.small,
-    image: { kind: 'VirtualMachineImage', name: vmScene.image },
-    storageClass: vmScene.storageClass,
+    className: vmFixture.classes.small,
+    image: { kind: 'VirtualMachineImage', name: vmFixture.image },
+    storageClass: vmFixture.storageClass,
     powerState: 'PoweredOn',
     powerOffMode: 'Hard',
-    network: { interfaces: [{ name: 'eth0', network: { name: vmScene.network } }] },
+    network: { interfaces: [{ name: 'eth0', network: { name: vmFixture.network } }] },
     ...spec,
   },
 });
@@ -134,7 +138,7 @@ export interface WitnessedVm {
   memoryMiB: number;
   instanceUuid: string;
   /** drover's own keys of ExtraConfig, and those of vm-operator. */
-  marks: Record<string, string>;
+  metadata: Record<string, string>;
 }
 
 /** Null: there is none of that name in the folder of the namespace. */
@@ -142,6 +146,8 @@ export async function witnessVm(witness: VcenterWitness, namespace: string, name
   const vm = (await witness.listVms(namespace)).find((one) => one.name === name);
   if (vm === undefined) return null;
   const { powerState, cpus, memoryMiB, instanceUuid, extraConfig } = vm;
-  const marks = Object.fromEntries(Object.entries(extraConfig).filter(([key]) => /^(vmservice|drover)\./u.test(key)));
-  return { powerState, cpus, memoryMiB, instanceUuid, marks };
+  const metadata = Object.fromEntries(
+    Object.entries(extraConfig).filter(([key]) => /^(vmservice|drover)\./u.test(key)),
+  );
+  return { powerState, cpus, memoryMiB, instanceUuid, metadata };
 }

@@ -7,18 +7,23 @@ import { asSignal, messages } from '../../contracts/messages.ts';
 import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
 import type { World } from '../flows/world.ts';
 import { patiently } from './patiently.ts';
-import type { Deed } from './plan.ts';
+import type { UserAction } from './plan.ts';
 
 const requestMs = 5_000;
 
 /**
- * Does what a person would. Nothing is lost on people: who finds a system away tries again. Returns what was done, or why there was
+ * Does what a user would, who retries while a system is away. Returns what was done, or why there was
  * nothing to do.
  *
  * @param hosts that may be emptied
  * @param keep how many of them stay in service, so that there is somewhere to go
  */
-export async function act(world: World, { what, lot }: Deed, hosts: readonly string[], keep: number): Promise<string> {
+export async function performUserAction(
+  world: World,
+  { what, lot }: UserAction,
+  hosts: readonly string[],
+  keep: number,
+): Promise<string> {
   const all = (await list(world)).filter(({ spec }) => hosts.includes(spec.hypervisor));
   const open = all.filter((eviction) => !kindTable.Eviction.isReconciled(eviction, 'act'));
   const chosen = <Item>(items: readonly Item[]): Item | undefined => items[Math.floor(lot * items.length)];
@@ -53,7 +58,7 @@ export async function act(world: World, { what, lot }: Deed, hosts: readonly str
       if (eviction === undefined) return `nothing to ${what}`;
       const run = world.client.workflow.getHandle(evictionId(eviction.spec.hypervisor));
       const by = { by: 'chaos' };
-      // The run may be gone, or Temporal away: a person shrugs.
+      // The run may be gone, or Temporal away: that is not an error.
       const done = await (
         what === 'cancel'
           ? run.cancel()
@@ -70,7 +75,7 @@ export async function act(world: World, { what, lot }: Deed, hosts: readonly str
   }
 }
 
-/** Who pauses comes back. */
+/** A user who pauses a run resumes it. */
 async function resumeLater(world: World, host: string): Promise<void> {
   await delay(3_000);
   await patiently(async () => {
@@ -79,7 +84,7 @@ async function resumeLater(world: World, host: string): Promise<void> {
   }).catch(() => undefined);
 }
 
-/** Who of the hosts was emptied goes back into service: its Eviction is deleted, its compute service enabled. */
+/** Empty hosts go back into service: its Eviction is deleted, its compute service enabled. */
 export async function returnToService(world: World, hosts: readonly string[]): Promise<void> {
   for (const eviction of await list(world)) {
     if (!hosts.includes(eviction.spec.hypervisor)) continue;

@@ -8,14 +8,14 @@ const noiseBytes = 64 * 1024 ** 2;
 const noiseShare = 0.01;
 
 /** Leaves only what the status does not say yet. Null: nothing. Noise alone is not written, but goes along with what is. */
-export function unsaid(
+export function diffStatus(
   recorded: VirtualMachineStatus,
   { fields, conditions, removed }: VirtualMachineStatusPatch,
 ): VirtualMachineStatusPatch | null {
   const current = recorded as Record<string, unknown>;
   const changed = Object.entries(fields).filter(([field, value]) => !isSame(current[field], value));
   const worth = changed.filter(([field, value]) => !isNoise(field, current[field], value));
-  const said = conditions.filter((update) => {
+  const updates = conditions.filter((update) => {
     const before = findCondition(recorded.conditions, update.type);
     return (
       before?.status !== update.status ||
@@ -25,8 +25,8 @@ export function unsaid(
     );
   });
   const gone = removed.filter((type) => findCondition(recorded.conditions, type) !== undefined);
-  if (worth.length + said.length + gone.length === 0) return null;
-  return { fields: Object.fromEntries(changed), conditions: said, removed: gone };
+  if (worth.length + updates.length + gone.length === 0) return null;
+  return { fields: Object.fromEntries(changed), conditions: updates, removed: gone };
 }
 
 /** Null and a field that is not there are the same. */
