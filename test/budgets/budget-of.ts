@@ -6,7 +6,7 @@ import { budgets } from './budgets.ts';
 interface Lifecycle {
   /** By what the run has done; the first that fits. */
   actions: readonly [deed: RegExp, budget: BudgetName][];
-  /** Of a run that has only looked. */
+  /** Of a run that has only observed. */
   observationOnly: BudgetName;
 }
 
@@ -40,7 +40,7 @@ const ofVirtualMachines: Lifecycle = {
     [/^stopCreate$/u, 'vmUnwanted'],
     [/^(submitDestroy|submitRelease)$/u, 'vmDelete'],
     [/^submitFileOperation$/u, 'vmCopied'],
-    [/^submitNewVm, told again$/u, 'vmAwaited'],
+    [/^submitNewVm, signalled again$/u, 'vmAwaited'],
     [/^submitNewVm$/u, 'vmCreate'],
     [/^submitAdoption$/u, 'vmAdopted'],
     [/^submitPower, in vain$/u, 'vmRefused'],
@@ -99,7 +99,7 @@ export function budgetOf({ events }: History): BudgetName | null {
     name,
     ...(done.indexOf(name) < index ? [`${name}, again`] : []),
     ...(isInVain ? [`${name}, failed without a move`] : []),
-    ...(isSignalledAgain ? [`${name}, told again`] : []),
+    ...(isSignalledAgain ? [`${name}, signalled again`] : []),
     ...(hasFailed ? [`${name}, in vain`] : []),
     ...(done.includes('submitPower') ? [`${name}, and submitPower`] : []),
   ]);

@@ -20,7 +20,7 @@ test('every recorded run is within its budget', () => {
     }).toEqual({ run, excesses: [] });
   }
   // The flows have bigger ones of the first; a migration that went well at once is within the budget of one that did not; of the last two
-  // nobody has recorded any: every flow is held to them by the invariants.
+  // none is recorded: every flow is held to them by the invariants.
   const isElsewhere = (name: string): boolean =>
     ['largeEviction', 'migration', 'vcenterWatch', 'librarySync'].includes(name);
   expect([...used].filter((name) => !isElsewhere(name)).toSorted()).toEqual(
@@ -104,7 +104,7 @@ test.each<[what: string, run: History, budget: string | null]>([
     history(vm, ['submitNewVm', 'stopCreate', 'submitDestroy'], { signals: 2 }),
     'vmUnwanted',
   ],
-  ['a VM is only looked at', history(vm, ['observeVirtualMachine']), 'vmGlance'],
+  ['a VM is only observed', history(vm, ['observeVirtualMachine']), 'vmGlance'],
   [
     'a VM is made of cached files',
     history(vm, ['observeVirtualMachine', 'submitFileOperation', 'submitNewVm']),
@@ -156,7 +156,7 @@ test.each<[what: string, run: History, budget: string | null]>([
     history('reconcileSetResourcePolicy', ['changePolicyInVcenter', 'patchPolicyFinalizer', 'patchPolicyFinalizer']),
     'policyRemoved',
   ],
-  ['a workflow that nobody knows', history('somethingElse', []), null],
+  ['an unknown workflow', history('somethingElse', []), null],
 ])('%s: by that it is known which budget it has', (_, run, budget) => {
   expect(budgetOf(run)).toBe(budget);
 });

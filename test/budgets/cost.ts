@@ -9,7 +9,7 @@ export interface Cost {
   activityCalls: number;
   /** It was started without the digest of what it observed, and has written it: an event more. */
   writesDigest?: boolean;
-  /** Undefined where nobody has counted. */
+  /** Undefined where it was not counted. */
   calls?: ReadonlyMap<OutsideSystem, number>;
 }
 

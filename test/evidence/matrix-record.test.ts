@@ -48,7 +48,7 @@ test('a letter for each cell', () => {
   expect(stepsOf(record!)).toEqual({ 'A/one.1': 'Fppppppp', 'A/two.1': 'ppppppp-' });
 });
 
-test('cells of a step that came in an earlier sitting only are missing where nobody has run them', () => {
+test('cells of a step that only an earlier sitting had are missing where none has run them', () => {
   const [record] = matrixRuns(run({ earlier: [outcome({ scenario: 'happy', step: 'A/three.1', fault: 'cancel' })] }));
   expect(record?.counts).toEqual({ passed: 17, failed: 0, missing: 7, missingScenarios: 7 });
   expect(stepsOf(record!)).toMatchObject({ 'A/three.1': '----p---' });

@@ -84,7 +84,7 @@ export interface Run extends Pick<EvidenceRecord, 'title' | 'seed' | 'command' |
   series: SeriesName;
   /** When it began. */
   startedMs: number;
-  /** Of its sources at that time, by {@link digestNow}, where it took long enough for somebody to change them. */
+  /** Of its sources at that time, by {@link digestNow}, where it took long enough for them to change. */
   digestBefore?: string;
   failures: readonly (Pick<Failure, 'what' | 'complaints'> & Partial<Failure>)[];
 }

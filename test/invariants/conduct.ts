@@ -4,19 +4,19 @@ import { messages } from '../../contracts/messages.ts';
 import { isEncrypted } from '../../runtime/temporal/payload-codec.ts';
 import type { Check } from './objects.ts';
 
-/** What the runs of an eviction do, against what users have told them and what limits they were given. */
+/** What the runs of an eviction do, compared with users' messages and the limits that they were given. */
 
 type Events = NonNullable<History['events']>;
 type HistoryEvent = Events[number];
 type Payload = { data?: Uint8Array | null } | null | undefined;
 
-/** 19: the runs of an eviction keep to what users have told them, and to the limits that they were given. */
+/** 19: the runs of an eviction obey users' messages, and the limits that they were given. */
 export const runsHeed: Check = ({ runs }) =>
   runs.flatMap(({ workflowId, runId, conduct }) => conduct.map((what) => `${workflowId} (${runId}) ${what}`));
 
 /** What does not hold of one history, a sentence each; nothing of one whose payloads are encrypted. Pure. */
 export function conductOf(type: string, events: Events): string[] {
-  // What people start by hand is plain, and what the run hears then is not.
+  // The input of a run that a user starts by hand is plain, and the messages to it are not.
   if (events.flatMap(payloadsOf).some(isEncrypted)) return [];
   if (type === workflowTypes.evictHypervisor) return conductOfEviction(events);
   return type === workflowTypes.migrateInstance ? conductOfMove(events) : [];
@@ -31,28 +31,28 @@ const payloadsOf = (event: HistoryEvent) =>
 
 interface Conduct {
   scheduled: Map<string, string>;
-  /** What activities have answered, to know which servers the run has heard of. */
+  /** What activities have answered, to know which servers the run knows. */
   results: string;
   isPaused: boolean;
   isStopped: boolean;
   /** By Temporal: it stops whatever the run serves. */
   isCancelled: boolean;
   isObserving: boolean;
-  /** The Eviction was read; what it is told before is in what it reads. */
+  /** The Eviction was read; signals before that are in what it reads. */
   isOpen: boolean;
-  /** The Eviction has changed: told, and heard by a workflow task. */
-  change: 'none' | 'told' | 'heard';
+  /** The Eviction has changed: the run was signalled, and a workflow task has received it. */
+  change: 'none' | 'signalled' | 'received';
   skipped: Set<string>;
   /** Servers in flight, with the server groups that they are in. */
   inFlight: Map<string, readonly string[]>;
   left: Set<string>;
-  /** Null: nobody has said. */
+  /** Null: none was set. */
   requestedParallelism: number | null;
   perSource: number;
   allowance: number;
   isDisabled: boolean;
   recheckMs: number;
-  /** Looks since the last move, and what was on the host. */
+  /** Observations since the last move, and whether the host was empty. */
   observations: { atMs: number; isEmpty: boolean }[];
 }
 
@@ -93,7 +93,7 @@ function applyEvent(state: Conduct, event: HistoryEvent): string[] {
   else if (event.workflowExecutionStartedEventAttributes) continueState(state, event);
   else if (event.workflowExecutionCompletedEventAttributes) return end(state, event);
   else if (event.workflowExecutionContinuedAsNewEventAttributes) return leftInFlight(state, 'continues as new');
-  else if (event.workflowTaskStartedEventAttributes) state.change = state.change === 'none' ? 'none' : 'heard';
+  else if (event.workflowTaskStartedEventAttributes) state.change = state.change === 'none' ? 'none' : 'received';
   else endMove(state, event);
   return [];
 }
@@ -106,7 +106,7 @@ interface ContinuedState {
   instances?: Record<string, { state?: string }>;
 }
 
-/** What a run was told, and has done, stands in the history of the one that it continues. */
+/** The messages and moves so far are in the history of the run that this one continues. */
 function continueState(state: Conduct, { workflowExecutionStartedEventAttributes: started }: HistoryEvent): void {
   const continued = jsonOf(started?.input?.payloads?.[1]) as ContinuedState | null;
   if (!started?.continuedExecutionRunId || continued === null) return;
@@ -130,7 +130,7 @@ function recordScheduled(
   state.scheduled.set(String(eventId), name);
   if (name !== 'openEviction') return;
   state.change = 'none';
-  // The one that it serves is not looked for, but read again.
+  // The Eviction that it serves is not searched, but read again.
   const isNext = jsonOf(requestedParallelism?.input?.payloads?.[1]) === null;
   const fresh = {
     isOpen: false,
@@ -139,7 +139,7 @@ function recordScheduled(
     skipped: new Set(),
     requestedParallelism: null,
   };
-  // What was told to a run that had ended its last Eviction was refused.
+  // Messages to a run that had ended its last Eviction were refused.
   if (isNext) Object.assign(state, fresh);
 }
 
@@ -154,7 +154,7 @@ function applyMessage(state: Conduct, name: string, content: MessageContent | nu
   if (typeof content !== 'object') return;
   const { instance = '', parallelism = 0, allowance } = content ?? {};
   if (name === messages.objectChanged.name)
-    state.change = state.isOpen && state.change === 'none' ? 'told' : state.change;
+    state.change = state.isOpen && state.change === 'none' ? 'signalled' : state.change;
   else if (name === messages.pause.name) state.isPaused = true;
   else if (name === messages.resume.name) state.isPaused = false;
   else if (name === messages.cancelEviction.name) state.isStopped = true;
@@ -219,7 +219,7 @@ function startMove(
     ...(state.isStopped ? [`moves ${id} after it was stopped`] : []),
     ...(state.isPaused ? [`moves ${id} while it is paused`] : []),
     ...(state.isObserving ? [`moves ${id}, and was to observe only`] : []),
-    ...(state.change === 'heard' ? [`moves ${id}, and has not read the Eviction, which has changed`] : []),
+    ...(state.change === 'received' ? [`moves ${id}, and has not read the Eviction, which has changed`] : []),
     ...(state.skipped.has(id) ? [`moves ${id}, which a user has skipped`] : []),
     ...(state.isDisabled ? [] : [`moves ${id} before the host is disabled`]),
     ...(moving > most ? [`moves ${moving} at once, and may move ${most}`] : []),
@@ -268,8 +268,8 @@ function conductOfMove(events: Events): string[] {
   const mayBeCold = consent.includes('cold-migrate') || instance?.vmState !== 'active';
   const isCold = names.includes('startColdMigration') && !mayBeCold;
   return [
-    ...(isForced ? ['forces a migration, and nobody has consented'] : []),
-    ...(isCold ? ['moves a running server cold, and nobody has consented'] : []),
+    ...(isForced ? ['forces a migration without consent'] : []),
+    ...(isCold ? ['moves a running server cold without consent'] : []),
   ];
 }
 

@@ -7,7 +7,7 @@ import { hasEnded, serviceChanges } from './servers.ts';
 import type { DroverObject, MigrationFact, Snapshot } from './snapshot.ts';
 
 /**
- * 16: what drover does to an outside system happens once for its object, and what it makes is its object's: seen in
+ * 16: what drover does to an outside system happens once for its object, and what it makes is its object's: observed in
  * what that system has written down itself. A call that is sent twice, of which the second finds the first one's
  * effect, is no second effect.
  */

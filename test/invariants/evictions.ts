@@ -13,7 +13,7 @@ import type { Snapshot } from './snapshot.ts';
 const isDriven = ({ runs }: Snapshot, { spec: { hypervisor } }: Eviction): boolean =>
   runs.some(({ workflowId, status }) => workflowId === evictionId(hypervisor) && status === 'RUNNING');
 
-/** 6: a settled Eviction carries no finalizer, a terminal reason and its generation. */
+/** 6: a reconciled Eviction has no finalizer, a terminal reason and its generation. */
 export const reconciledIsReleased: Check = (world) => {
   const found: string[] = [];
   for (const eviction of evictionsOf(world)) {
@@ -26,7 +26,7 @@ export const reconciledIsReleased: Check = (world) => {
     const isObserved = onlyObserves(metadata, 'act') && observed?.observedGeneration === metadata.generation;
     const condition = isObserved ? observed : (evicting ?? observed);
     if (condition === undefined) {
-      found.push(`Eviction ${metadata.name} is settled and says nothing`);
+      found.push(`Eviction ${metadata.name} is reconciled and says nothing`);
       continue;
     }
     const { reason, message, observedGeneration } = condition;
@@ -41,7 +41,7 @@ export const reconciledIsReleased: Check = (world) => {
     if (observedGeneration !== metadata.generation)
       found.push(`${subject} of generation ${observedGeneration}, and has ${metadata.generation}`);
     const isTerminal = !['Running', 'Paused', 'Stopping', 'AlreadyRunning'].includes(reason);
-    if (!isTerminal) found.push(`Eviction ${metadata.name} is settled and says ${reason}`);
+    if (!isTerminal) found.push(`Eviction ${metadata.name} is reconciled and says ${reason}`);
   }
   return found;
 };
@@ -59,7 +59,7 @@ function signedChanges(
     .map(({ host, atMs, enabled }) => ({ host, atMs, enabled, by: 'drover' as const, reason: null }));
   const logged = audit
     .filter(({ action }) => action === 'ensureServiceDisabled' || action === 'ensureServiceEnabled')
-    // Of what had no answer, Nova's journal tells whether it was done.
+    // Of what had no answer, Nova's journal shows whether it was done.
     .filter(({ after }) => (after as { asked?: unknown } | null)?.asked === undefined)
     .map(({ time, action, object, after }) => ({
       host: object.replace('compute-service/', ''),
@@ -83,7 +83,7 @@ export const disablesAreSigned: Check = (world) => {
     const reason = disabledReason ?? '';
     if (last === undefined || last.enabled)
       found.push(
-        `the compute service of ${host} is disabled (${reason || 'no reason'}), and nobody is known to have done it`,
+        `the compute service of ${host} is disabled (${reason || 'no reason'}), and no known change has done it`,
       );
     else if (last.by === 'drover' && !reason.startsWith(disabledReasonPrefix))
       found.push(`drover disabled ${host}, and the reason is: ${reason || 'none'}`);
@@ -136,7 +136,7 @@ export const migrationsAreOwned: Check = (world) => {
     return [
       uid === undefined
         ? `Migration ${metadata.name} does not say whose it is`
-        : `Migration ${metadata.name} belongs to ${uid}, and no such Eviction was ever seen`,
+        : `Migration ${metadata.name} belongs to ${uid}, and there was no such Eviction`,
     ];
   });
 };

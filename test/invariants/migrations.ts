@@ -7,7 +7,7 @@ import type { MigrationFact, Snapshot } from './snapshot.ts';
 
 type Call = Snapshot['novaCalls'][number];
 
-/** Who has begun a migration; null: nobody that Nova's journal knows of. */
+/** The user agent that has started a migration; null: Nova's journal has none. */
 function starterOf({ novaCalls }: Snapshot, instanceId: string, beforeMs: number): string | null {
   const isStart = ({ path, action, status, timeMs }: Call): boolean =>
     status < 300 &&

@@ -18,7 +18,7 @@ export const objectsOf = <Kind extends keyof ByKind>(
   kind: Kind,
 ): ByKind[Kind][] => objects.flatMap((object) => (isOfKind(object, kind) ? [object] : []));
 
-/** What was told of objects of the kind, in order. */
+/** The watch events of objects of the kind, in order. */
 export const eventsOf = <Kind extends keyof ByKind>(
   { watchEvents }: Pick<Snapshot, 'watchEvents'>,
   kind: Kind,

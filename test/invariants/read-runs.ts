@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 import { observedRunOf } from './observed-run.ts';
 import type { ObservedRun } from './snapshot.ts';
 
-/** A run, and its history as people read it. */
+/** A run, and its history as text. */
 interface ReadRun {
   run: ObservedRun;
   text: string;
@@ -41,7 +41,7 @@ export async function readRuns(client: Client, sinceMs: number): Promise<ReadRun
 }
 
 /**
- * An event of a history as a person reads it: bytes are text. A replacer would come too late for that, as Buffers turn
+ * An event of a history as text, bytes included. A replacer would come too late for that, as Buffers turn
  * themselves into lists of numbers.
  */
 export const textOf = (event: unknown): string => JSON.stringify(readable(event));

@@ -87,7 +87,7 @@ const moves = ({ activities, children }: ObservedRun): number =>
   );
 
 /**
- * What its history may have; null: nobody limits it. What docs/limits.md leaves out is added: outages, crashes, more
+ * What its history may have; null: it is not limited. What docs/limits.md leaves out is added: outages, crashes, more
  * messages than one.
  */
 function budgetOf(run: ObservedRun, { atMs, waitingEventsPerSecond }: Snapshot): number | null {

@@ -49,7 +49,7 @@ const ended = new Set(['completed', 'confirmed', 'reverted', 'error', 'failed', 
 
 export const hasEnded = ({ status }: Pick<MigrationFact, 'status'>): boolean => ended.has(status);
 
-/** The last word on each migration that has not ended. */
+/** The last record of each migration that has not ended. */
 export const inProgress = (events: readonly MigrationFact[]): MigrationFact[] =>
   [...new Map(events.map((event) => [event.id, event])).values()].filter((event) => !hasEnded(event));
 
@@ -91,7 +91,7 @@ const recordsOf = (events: readonly MigrationFact[], which: (event: MigrationFac
   ...new Set(events.filter(which).map(({ id }) => id)),
 ];
 
-/** Each Eviction that was seen, and the time in which its host was its own. */
+/** Each Eviction, and the time in which its host was its own. */
 function spans(world: Snapshot): (Pick<Eviction, 'metadata' | 'spec'> & { sinceMs: number; untilMs: number })[] {
   const evictions = [...eventsOf(world, 'Eviction').map(({ object }) => object), ...objectsOf(world, 'Eviction')];
   const all = [...new Map(evictions.map((eviction) => [eviction.metadata.uid, eviction])).values()]
@@ -162,7 +162,7 @@ export const noneToDisabledHosts: Check = (world) => {
 };
 
 /**
- * Whether the service stayed enabled although drover disabled it: somebody else had asked to enable it, and Nova made
+ * Whether the service stayed enabled although drover disabled it: another user had asked to enable it, and Nova made
  * both changes at once. Which of them it made last is known by what came then: drover disables only what it has read to
  * be enabled, and without another change the service is as it is now.
  */

@@ -17,7 +17,7 @@ export interface Snapshot extends OfTemporal, OfKubernetes, OfOpenStack, OfVcent
   /** When it was taken. */
   atMs: number;
   /**
-   * Compute hosts that are looked at, where tests run beside each other; null: all. Objects of other namespaces are
+   * Compute hosts that are checked, where tests run beside each other; null: all. Objects of other namespaces are
    * left out by the reader.
    */
   hosts: readonly string[] | null;
@@ -61,7 +61,7 @@ export interface ObservedRun {
   failures: number;
   /** Attempts of activities after the first: where an answer was lost, what it was about may have happened. */
   retries: number;
-  /** What its history shows it to have done against what users told it, or its limits. */
+  /** What its history shows it to have done against users' messages, or its limits. */
   conduct: readonly string[];
 }
 
@@ -72,14 +72,14 @@ export interface OfKubernetes {
   /** As kube-apiserver has them now. */
   objects: readonly DroverObject[];
   /**
-   * What kube-apiserver told of them, in order, from the beginning of the test on; those that were there at its
+   * The watch events of them, in order, from the beginning of the test on; those that were there at its
    * beginning are `ADDED`.
    */
   watchEvents: readonly WatchEvent[];
 }
 
 export interface WatchEvent {
-  /** When it was told. */
+  /** When it was received. */
   atMs: number;
   type: 'ADDED' | 'MODIFIED' | 'DELETED';
   object: DroverObject;
@@ -122,10 +122,10 @@ export interface MigrationFact {
 }
 
 export interface OfVcenter {
-  /** The VMs that have drover's mark, wherever they are, as another client of the vCenter sees them. */
+  /** The VMs that have drover's metadata, wherever they are, as another client of the vCenter reads them. */
   vms: readonly OwnedVm[];
   /**
-   * Every VM that was ever made with drover's mark, those that are there included: vCenter's own record of its
+   * Every VM that was ever made with drover's metadata, those that are there included: vCenter's own record of its
    * inventory.
    */
   vmsMade: readonly VmLife[];
@@ -135,7 +135,7 @@ export interface OfVcenter {
   strangers: readonly { what: string; before: string; after: string | null }[];
 }
 
-/** The mark is what stands in its ExtraConfig. */
+/** From its ExtraConfig. */
 export interface OwnedVm {
   /** `vm-61`. */
   id: string;
@@ -162,7 +162,7 @@ export interface OfDrover {
    * The kinds that a bridge and a worker are serving now, and what drover may do with them. Empty: drover is down.
    */
   modes: Readonly<Partial<Record<Kind, 'observe' | 'act'>>>;
-  /** How many migrations it may have in progress at once in its region; null: nobody knows. */
+  /** How many migrations it may have in progress at once in its region; null: unknown. */
   migrationsPerRegion: number | null;
   /** Lines of its audit log, in order. */
   audit: readonly AuditLine[];
@@ -177,7 +177,7 @@ export interface OfTests {
   /** Never to be shown. */
   secrets: readonly { name: string; value: string }[];
   /**
-   * Everything people or machines may read: histories, logs, statuses, audit lines, process arguments, command output.
+   * Everything that users or machines can read: histories, logs, statuses, audit lines, process arguments, command output.
    */
   texts: readonly { where: string; text: string }[];
 }

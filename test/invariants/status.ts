@@ -54,7 +54,7 @@ function reportOf(object: DroverObject, modes: Snapshot['modes']): Report | 'not
   return (isObserved ? findCondition(conditions, observe) : undefined) ?? findCondition(conditions, act) ?? null;
 }
 
-/** 17: a generation that was seen is reached, or reported with a reason: of every object, the last one is spoken of. */
+/** 17: every object is reconciled with its last generation, or its status says why not. */
 export const generationsAreReported: Check = (world) => {
   if (!world.isQuiet) return [];
   return world.objects.flatMap((object) => {
@@ -135,7 +135,7 @@ function madeBack(before: DroverObject, object: DroverObject): string[] {
   return was !== null && is !== null && is < was ? [`generation ${is} is made after ${was}`] : [];
 }
 
-/** That an Eviction is over, and what people had asked of it when it first said so. */
+/** That an Eviction has ended, and what users had requested when it first said so. */
 interface End {
   reason: string;
   generation: number;
@@ -164,7 +164,7 @@ function revoked(end: End | null, object: DroverObject): string[] {
   return [`it was over (${end.reason}), and is ${evicting.reason} again of the same generation`];
 }
 
-/** As if nobody had asked for the retry that no run has taken up yet: who asks while a run ends has asked all the same. */
+/** Without the request for a retry that no run has handled yet: one that comes while a run ends is still pending. */
 function answered({ metadata }: Eviction): Pick<Eviction, 'metadata'> {
   const { [annotations.retry]: _, ...others } = metadata.annotations ?? {};
   const handled = others[retryHandledAnnotation];
@@ -176,7 +176,7 @@ function answered({ metadata }: Eviction): Pick<Eviction, 'metadata'> {
   };
 }
 
-/** What people may have said in annotations, in one order. */
+/** The requests of users in annotations, in one order. */
 const requests = ({ metadata }: Pick<DroverObject, 'metadata'>): string =>
   JSON.stringify(
     Object.entries(metadata.annotations ?? {})

@@ -6,7 +6,7 @@ import { nameOf, objectsOf } from './objects.ts';
 import type { OwnedVm } from './snapshot.ts';
 
 /**
- * 13: a VirtualMachine has one VM at most, and exactly one, as its spec asks for it, where it says that it is settled: at rest, as before
+ * 13: a VirtualMachine has one VM at most, and exactly one, as its spec asks for it, where it says that it is reconciled: while nothing is in progress, as before
  * that others may just have changed it.
  */
 export const oneVmPerObject: Check = (world) => {
@@ -26,7 +26,7 @@ export const oneVmPerObject: Check = (world) => {
       lifecycle.observedGeneration === metadata.generation;
     if (!isOver || !world.isQuiet) return [];
     const [vm] = byUid.get(metadata.uid) ?? [];
-    if (vm === undefined) return [`${nameOf(object)} is ${lifecycle.reason}, and no VM has its mark`];
+    if (vm === undefined) return [`${nameOf(object)} is ${lifecycle.reason}, and no VM has its metadata`];
     const wanted = spec?.powerState ?? 'PoweredOn';
     const claim = `${nameOf(object)} is ${lifecycle.reason}, and`;
     const isNoted = wanted === 'PoweredOn' && metadata.annotations?.[virtualMachineAnnotations.creating] !== undefined;

@@ -17,7 +17,7 @@ export interface FlowChoice {
   flows: readonly string[];
   /** Those over the fakes. */
   simulated: readonly string[];
-  /** What a person should know of it, a line each. */
+  /** Remarks for the developer, a line each. */
   notes: readonly string[];
 }
 

@@ -82,7 +82,7 @@ export interface Summary {
   passed: number;
   failed: number;
   skipped: number;
-  /** Everything a person has to see, a line each; the counts are not among them. */
+  /** Everything that has to be shown, a line each; the counts are not among them. */
   lines: string[];
 }
 

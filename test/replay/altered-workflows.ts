@@ -2,7 +2,7 @@ import { sleep } from '@temporalio/workflow';
 import type { EvictionInput, EvictionResult } from '../../contracts/eviction/eviction.ts';
 import { evictHypervisor as asReleased } from '../../workflows/eviction/evict-hypervisor.ts';
 
-/** What nobody may do to a workflow that runs somewhere: a step more, without `patched`. */
+/** A change that is not allowed while runs are open: one more step, without `patched`. */
 export async function evictHypervisor(input: EvictionInput): Promise<EvictionResult> {
   await sleep(1_000);
   return await asReleased(input);

@@ -7,7 +7,7 @@ import type { Failing, FailureWorld, Machine } from '../flows/node-failure/world
 import { until } from '../flows/until.ts';
 import type { RecordedRun } from './corpus.ts';
 
-/** A host that fails, and what comes of it: with a machine that does as it is told. */
+/** A host that fails, with a scripted machine. */
 export interface FailureRecording {
   name: string;
   machine: Partial<Machine>;
@@ -99,7 +99,7 @@ export async function recordFailure(
   return [{ workflowId: failing.handle.workflowId, history: await failing.handle.fetchHistory() }];
 }
 
-/** The watch over guests, a turn of which fails, until there is nothing left to watch. */
+/** The watch over guests, one activity of which fails, until there is nothing left to watch. */
 export async function recordGuestWatch(world: FailureWorld): Promise<Omit<RecordedRun, 'name'>[]> {
   world.rounds.push(
     quietRound,

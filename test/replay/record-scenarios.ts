@@ -16,7 +16,7 @@ const clean = (scenario: string): ScenarioRecording => ({ name: scenario, scenar
 const injected = (scenario: string, step: string, faults: readonly FaultName[]): ScenarioRecording[] =>
   faults.map((fault) => ({ name: `${scenario}-${fault}`, scenario, targets: [{ at: 'activity', step, fault }] }));
 
-/** What people do to a run leaves other histories than what runs do by themselves. */
+/** Runs that users act on have other histories than runs that are left alone. */
 export const recordings: readonly ScenarioRecording[] = [
   ...scenarios.map(({ name }) => clean(name)),
   ...injected('happy', 'A1/awaitMigration.1', [

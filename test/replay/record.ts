@@ -26,7 +26,7 @@ const list = (text: string): string[] => {
 
 type Runs = Omit<RecordedRun, 'name'>[];
 
-/** One that goes wrong is told, and keeps what was recorded before; the others go on. */
+/** One that fails is reported, and keeps what was recorded before; the others go on. */
 async function record(recorded: Map<string, Runs>, name: string, run: () => Promise<Runs>): Promise<void> {
   try {
     const runs = await run();

@@ -4,7 +4,7 @@ type Attributes = Readonly<Record<string, { name?: string } | string | undefined
 
 const attributesSuffix = 'EventAttributes';
 
-/** Events that say nothing of what a workflow was told or asked for: when a task was begun, and by which worker. */
+/** Events that are no input and no command of a workflow: when a task was begun, and by which worker. */
 const isNoise = (type: string): boolean => type.startsWith('workflowTask') || type === 'activityTaskStarted';
 
 function read(history: object): { type: string; attributes: Attributes }[] {

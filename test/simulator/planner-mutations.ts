@@ -166,7 +166,7 @@ export const plannerMutations: readonly Mutation[] = [
     name: 'unconsented',
     breaks: 'a running server is moved cold with consent only',
     caughtBy: evicting([], ['fail', 'fail', 'fail']),
-    says: /moves a running server cold, and nobody has consented/u,
+    says: /moves a running server cold without consent/u,
     rewrite: {
       from: /function planMove\(desired, progress\) \{/u,
       to: `function planMove(given, progress) {

@@ -41,7 +41,7 @@ export interface SimulationOptions {
   onCall?: (call: NetworkCall) => CallFate;
   /** Decides, before each workflow task: `evict`: the run is replayed first, by a worker that does not know it; `kill`: the worker dies with it. */
   onWorkflowTask?: (task: WorkflowTaskCall) => WorkflowTaskFate;
-  /** Events after which runs are told to continue as new. Default: the server's 4,096. */
+  /** Events after which runs continue as new. Default: the server's 4,096. */
   longHistory?: number;
   /** Every event of every history as it is written. */
   onEvent?: (event: { workflowId: string; runId: string; name: string; event: HistoryEvent; atMs: number }) => void;

@@ -27,7 +27,7 @@ test.each(['ValidatingAdmissionPolicy', 'MutatingAdmissionPolicy'])('every %s is
   expect(of(kind).map(({ spec }) => spec?.failurePolicy)).toEqual(names.map(() => 'Fail'));
 });
 
-test('every refusal has words of its own, and the ADR has them too', () => {
+test('every refusal has its own message, which the ADR lists too', () => {
   const adr = read('docs/adr/0012-rules-without-webhooks.md');
   const messages = of('ValidatingAdmissionPolicy').flatMap(
     ({ spec }) => spec?.validations?.map(({ message }) => message) ?? [],

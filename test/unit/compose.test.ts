@@ -45,7 +45,7 @@ const service = z
   })
   .refine(
     ({ command, build }) => build === undefined || (command?.length ?? 0) > 0,
-    'an image of our own is told what to run',
+    'an image of our own has a command',
   );
 
 /**
@@ -95,7 +95,7 @@ describe('docker-compose.yml', () => {
     expect([...new Set(named)].sort()).toEqual(Object.keys(volumes).sort());
   });
 
-  test('mounts files of the person read-only', () => {
+  test('mounts the user’s files read-only', () => {
     const own = all.flatMap(([, { volumes: mounts = [] }]) => mounts).filter((mount) => mount.startsWith('.'));
     expect(own.length).toBeGreaterThan(0);
     expect(own.filter((mount) => !mount.endsWith(':ro'))).toEqual([]);
@@ -176,7 +176,7 @@ describe('Dockerfile', () => {
     expect(dockerfile).not.toMatch(/--omit=optional|--no-optional/u);
   });
 
-  test('starts a file that it has copied, as nobody special', () => {
+  test('starts a file that it has copied, as an unprivileged user', () => {
     const [, started] = /^ENTRYPOINT \["node", "\/opt\/drover\/([^"]+)"\]$/mu.exec(dockerfile) ?? [];
     expect(copied.map(([folder]) => folder)).toContain(dirname(started ?? ''));
     expect(dockerfile).toMatch(/^USER (?!root)\w+$/mu);

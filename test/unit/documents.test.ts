@@ -69,7 +69,7 @@ test('comments and messages cite documents that exist, by their path from the to
 });
 
 test('documents name files that exist', () => {
-  // Decisions and records tell of what was.
+  // Decisions and records describe the past.
   const current = documents.filter((path) => !/^(?:docs\/adr|evidence)\/|track-record/u.test(path));
   const named =
     /`(?<path>(?:contracts|workflows|activities|runtime|workers|k8s-bridge|starters|lab|test|bench|deploy|docs)\/[\w./-]+\.\w+)`/gu;

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 
-/** A checkout that counts as installed; its command tells what it got. */
+/** A checkout that counts as installed; its command prints its arguments. */
 let checkout: string;
 let launcher: ChildProcess | undefined;
 beforeAll(() => {

@@ -68,7 +68,7 @@ function judgeLocation({ vm: { location } }: VmContext): ConditionUpdate | null 
     : location.resourcePool
       ? 'FolderMismatch'
       : 'ResourcePoolAndFolderMismatch';
-  return no(type, reason, 'Somebody has moved the VM out of its namespace in vCenter');
+  return no(type, reason, 'The VM was moved out of its namespace in vCenter');
 }
 
 function judgeTools({ desired, settings, vm, nowMs }: VmContext): ConditionUpdate | null {
@@ -98,12 +98,12 @@ function judgeCustomization({ customization, customizationMessage }: ObservedGue
   return { type: types.guestCustomization, status, reason, message: customizationMessage ?? '' };
 }
 
-/** By the status where changes in vCenter are told, but for a port, which somebody has to knock at. */
+/** By the status where vCenter sends events, except for a port, which has to be probed. */
 export const probedBy = ({
   desired,
   settings,
-}: Pick<Context, 'desired' | 'settings'>): 'nobody' | 'status' | 'prober' => {
-  if (desired.probe === null) return 'nobody';
+}: Pick<Context, 'desired' | 'settings'>): 'none' | 'status' | 'prober' => {
+  if (desired.probe === null) return 'none';
   return settings.asyncSignal && desired.probe !== 'tcp' ? 'status' : 'prober';
 };
 
@@ -111,7 +111,7 @@ function judgeProbe(context: VmContext): ConditionUpdate | null {
   const { desired, observed, vm } = context;
   const type = types.ready;
   const by = probedBy(context);
-  if (by === 'nobody') return null;
+  if (by === 'none') return null;
   if (vm.powerState !== 'poweredOn') return no(type, 'NotReady', 'virtual machine is not powered on');
   if (by === 'status' && desired.probe === 'heartbeat')
     return judgeHeartbeat(vm.guest.heartbeat, desired.probeThreshold);

@@ -151,7 +151,7 @@ async function awaited(
 
 type End = Partial<ObservedAfter> & WrittenAlong;
 
-/** What a call has shown is known, and so need not be observed. */
+/** What a call has returned is known, and so need not be observed. */
 function shown(step: VirtualMachineStep, end: End, noted?: Amend<VirtualMachineLifecycle>): Result {
   const { observation, said, isSlotReleased = false } = end;
   const apply = ended(step).applyResult;
@@ -199,7 +199,7 @@ function reportOf(context: Context): Along['report'] | null {
   return said && { ...object, generation: desired.generation, ...withoutKnown(context.observed.recorded, said) };
 }
 
-/** Only what the object does not say yet. */
+/** Only what the status does not contain yet. */
 export const withoutKnown = (
   recorded: VirtualMachineStatus,
   { status, ...said }: PublishedVirtualMachine,
@@ -227,7 +227,7 @@ const asWritten =
   ({ desired, recorded }: WrittenVirtualMachine): Amend<VirtualMachineLifecycle> =>
   (latest) => ({ ...latest, desired, retry: desired.retry, observed: { ...latest.observed, recorded } });
 
-/** So is what the object says. Its spec is what was decided on, until it is observed. */
+/** The same of the status. The spec stays the one that was planned for, until it is observed. */
 export const asRecorded =
   (said: WrittenVirtualMachine | null | undefined): Amend<VirtualMachineLifecycle> =>
   (latest) => {
@@ -243,7 +243,7 @@ interface About {
   object: Pick<DesiredVirtualMachine, 'namespace' | 'name' | 'uid'>;
   request: MutationRequest;
   subject: (vmId: string) => VmSubject;
-  /** What else is named stays as it was read: nothing of it has been told to have changed. */
+  /** What else is named stays as it was read: no change of it was signalled. */
   observeAfter: ObservationRequest;
   /** Where its VM goes; null: not known. */
   folder: string | null;
@@ -251,13 +251,13 @@ interface About {
   vmId: string;
 }
 
-/** What is said of the VM with every call. */
+/** The arguments that all calls have in common. */
 function aboutOf({ desired, observed: { recorded, objects, vcenter } }: Context): About {
   if (desired === null) throw new Error('executed without an object');
   const { namespace, name, uid, generation, deleting } = desired;
   const observeAfter = observationRequestOf(desired, recorded, objects);
   const owner = { namespacedName: fullName(desired), uid };
-  // On whose word: that of the spec.
+  // The cause, for the audit log.
   const cause = deleting ? 'the object is deleted' : `generation ${generation} of the object`;
   const request = { owner, cause, observeAfter };
   return {
@@ -271,7 +271,7 @@ function aboutOf({ desired, observed: { recorded, objects, vcenter } }: Context)
   };
 }
 
-/** A task that is awaited anew: that of the create, or one that another began on the VM. What that one was given is not known: it may be bootstrap data. */
+/** A task that is awaited anew: that of the create, or one that another began on the VM. The input of that one is not known: it may be bootstrap data. */
 function purposeOf(context: Context, task: string): SubmittedTask['purpose'] {
   const { desired, request, folder, vmId } = aboutOf(context);
   if (task !== context.memory.create?.task) return { kind: 'change', vmId, isSecret: true };

@@ -117,10 +117,10 @@ test('vCenter is asked about the VM by everything that it may be found by', () =
 });
 
 test.each([
-  ['nobody has begun to make it', {}, null, false],
-  ['somebody has begun', {}, '2026-01-01T00:00:00Z', true],
+  ['no create has begun', {}, null, false],
+  ['a create has begun', {}, '2026-01-01T00:00:00Z', true],
   ['it has a VM', { uniqueID: 'vm-7' }, null, true],
-])('a VM with its mark may be there, or not: %s', (_, recorded, creatingSince, mayBeMade) => {
+])('a VM with its metadata may be there, or not: %s', (_, recorded, creatingSince, mayBeMade) => {
   expect(observationRequestOf(desiredOf({ creatingSince }), recorded, objects)).toMatchObject({ mayBeMade });
 });
 

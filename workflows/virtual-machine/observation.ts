@@ -62,7 +62,7 @@ export function composeObservation(
   };
 }
 
-/** A class tells CPU in cores, a reservation is in MHz of the hosts where the VM goes. */
+/** A class has CPU in cores, a reservation is in MHz of the hosts where the VM goes. */
 function inMegahertz(found: Fetched<ObservedClass> | null, cpuMHz: number): Fetched<ObservedClass> | null {
   if (found?.kind !== 'found') return found;
   const { compute } = found.value;

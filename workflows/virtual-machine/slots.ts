@@ -15,7 +15,7 @@ export interface SlotClaim {
   membership: Membership;
 }
 
-/** What a lifecycle has whose runs take slots of a vCenter. */
+/** What a lifecycle has whose runs acquire slots of a vCenter. */
 export interface SlotLifecycle extends Lifecycle {
   settings: Lifecycle['settings'] & { vcenter: string; cluster: string; slotRenewMs: number; pollMs: number };
   memory: { slot: SlotClaim | null };
@@ -38,7 +38,7 @@ export const slotHooks = <L extends SlotLifecycle>(): Required<Pick<Reconciler<L
       keep(run, { limit, membership: reported.membership });
       const answer = await temporal(`Acquire a slot of the ${limit} of vCenter ${vcenter}`)
         .acquireSlot({ limit: { kind: limit, vcenter }, request: requestOf(settings, reported.request) })
-        // How many have theirs cannot be said then, nor whether the question has arrived: its place is kept.
+        // Neither the use nor whether the request has arrived is known then: the claim is kept.
         .catch((error: unknown) => (explain(error), null));
       const claim = claimAfter(run.memory().slot, limit, answer);
       keep(run, claim);
@@ -107,7 +107,7 @@ export const releaseOf = (claim: SlotClaim | null, where: Vcenter): Along['slot'
 async function leave(kind: SlotKind, where: Vcenter, answer: AllowanceRequest['acknowledged']): Promise<void> {
   const request = requestOf(where, { want: 0, using: 0, acknowledged: answer ?? null });
   const allocator = getExternalWorkflowHandle(allowanceId({ kind, vcenter: where.vcenter }, where.cluster));
-  // Where no run allocates them any more there is nothing to release.
+  // Without an allocator there is nothing to release.
   await allocator.signal(messages.allowanceRequested, request).catch(explain);
 }
 

@@ -160,7 +160,7 @@ const conditionRows: [why: string, given: Given, type: string, expected: string]
     'GroupLinked',
     'nothing',
   ],
-  ['CheckAsync Yes: the probe is told here', heartbeat({}), 'Ready', 'True True'],
+  ['CheckAsync Yes: the probe is reported here', heartbeat({}), 'Ready', 'True True'],
   ['CheckAsync Yes: a heartbeat below its threshold', heartbeat({ heartbeat: 'yellow' }), 'Ready', 'False NotReady'],
   [
     'CheckAsync Yes: a lower threshold',
@@ -257,7 +257,7 @@ const conditionRows: [why: string, given: Given, type: string, expected: string]
   ],
   ['the class is the one that was applied', {}, 'VirtualMachineClassConfigurationSynced', 'True True'],
   [
-    'its image has gone since: no news',
+    'its image has gone since: the condition stays',
     { prerequisites: { image: { kind: 'notFound', message: '' } } },
     'VirtualMachineImageReady',
     'nothing',

@@ -86,7 +86,7 @@ export function describeStatus(context: Context, plan: VirtualMachinePlan): Virt
   });
 }
 
-/** What a VM that exists was made from may be gone: that is no news of it. */
+/** What a VM was made from may be gone: its conditions stay as they were. */
 const neededOnce: readonly string[] = [types.imageReady, types.storageReady];
 
 function toPatch(
@@ -99,7 +99,7 @@ function toPatch(
   return { fields, conditions: preserveImageTime(conditions, observed.recorded), removed };
 }
 
-/** The words of upstream have a time in them: the first one stays. */
+/** Upstream's message has a time in it: the first one stays. */
 function preserveImageTime(
   conditions: ConditionUpdate[],
   recorded: Context['observed']['recorded'],
@@ -189,7 +189,7 @@ export function describeFields(context: VmContext): Fields {
   };
 }
 
-/** The disks of its own; those of PersistentVolumeClaims are shown by whoever attaches them, and stay. */
+/** The disks of its own; those of PersistentVolumeClaims are published by the controller that attaches them, and stay. */
 function describeVolumes({ observed, vm: { shown } }: VmContext): Pick<Fields, 'volumes'> {
   if (shown.volumes === undefined) return {};
   const managed = observed.recorded.volumes?.filter(({ type }) => type !== 'Classic') ?? [];
@@ -228,7 +228,7 @@ function restartedAt(extraConfig: Readonly<Record<string, string>>): string | nu
   return ms === 0 ? null : new Date(ms).toISOString();
 }
 
-/** What is worth an Event, in upstream's words: once, when it comes to be so. */
+/** What is worth an Event, with upstream's message: once, when it becomes true. */
 export function judgeEvent(
   { desired, observed, memory }: Context,
   plan: VirtualMachinePlan,

@@ -14,7 +14,7 @@ const libraries = (vcenter: string, summary: string) =>
   proxyActivities<ContentLibraryActivities>({ ...longCall, taskQueue: vsphereQueue(vcenter), summary });
 
 /**
- * Looks once at a content library, and makes the images in Kubernetes the same: one for each OVF and ISO. A Schedule or a person starts it;
+ * Reads a content library once, and makes the images in Kubernetes the same: one for each OVF and ISO. A Schedule or a user starts it;
  * whatever it is called, and if two run at once, it leads to the same.
  */
 export async function syncContentLibrary(input: ContentLibraryInput): Promise<LibraryImages | { message: string }> {
@@ -38,7 +38,7 @@ function describe(
   where: string,
   { made, changed, removed, foreign, unchanged }: LibraryImages,
 ): string {
-  const rows = Object.entries({ made, changed, removed, 'somebody else’s, left alone': foreign }).flatMap(
+  const rows = Object.entries({ made, changed, removed, 'of another owner, left alone': foreign }).flatMap(
     ([what, names]) => (names.length === 0 ? [] : [`- ${what}: ${names.join(', ')}`]),
   );
   return [`Images of **${library}** in ${where}: ${unchanged} as they should be`, ...rows].join('\n');

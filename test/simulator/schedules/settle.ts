@@ -144,7 +144,7 @@ async function judgeVm(cast: Cast, object: StoredObject): Promise<string[]> {
     : [`VirtualMachine ${name} is not as its spec asks for it: ${describe(object)}`];
 }
 
-/** Once for each time that it came to rest. */
+/** Once for each time that it became reconciled. */
 const retry = (cast: Cast, path: string, said: Pick<Condition, 'lastTransitionTime'>): Promise<unknown> =>
   patch(cast, path, { metadata: { annotations: { [annotations.retry]: said.lastTransitionTime } } });
 

@@ -67,7 +67,7 @@ test('what users and limits allow is not complained of', () => {
     ...signal('retryInstance', { instance: 's1' }),
   ];
   expect(conductOf('evictHypervisor', [...retried, ...done])).toEqual([]);
-  // What came before it was opened is in what it read, and what comes while a task runs is heard by the next one.
+  // What came before it was opened is in what it read, and what comes while a task runs is received by the next one.
   const read = [
     ...changed,
     ...begun,
@@ -88,7 +88,7 @@ test('what users and limits allow is not complained of', () => {
   const goingOn = [...started, ...open({}, 'the uid'), ...signal('allowanceGranted', { allowance: 2 }), ...move('s1')];
   expect(conductOf('evictHypervisor', goingOn)).toEqual([]);
   expect(conductOf('evictHypervisor', [...goingOn, ...move('s2')])).toEqual([expect.stringMatching(/skipped/)]);
-  // The run has ended one Eviction and lingers: who pauses it then is told so, and it serves the next one.
+  // The run has ended one Eviction and lingers: a pause is refused then, and it serves the next one.
   const lingering = [...begun, ...signal('pause'), ...signal('skipInstance', { instance: 's1' }), ...open()];
   expect(conductOf('evictHypervisor', [...lingering, ...observation(1, 's1'), ...done])).toEqual([]);
 });

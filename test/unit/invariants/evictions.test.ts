@@ -20,24 +20,24 @@ import {
 
 breaks([
   [
-    'a settled Eviction that is held',
+    'a reconciled Eviction that is held',
     objects(eviction('Succeeded', { finalizers: ['drover.dev/eviction'] })),
     /^invariant 6: Eviction node-1 is Succeeded and still carries drover\.dev\/eviction/,
   ],
   [
-    'a settled Eviction that is held, with no run that could still let go',
+    'a reconciled Eviction that is held, with no run that could still let go',
     { ...objects(eviction('Succeeded', { finalizers: ['drover.dev/eviction'] })), isQuiet: false },
     /^invariant 6: Eviction node-1 is Succeeded and still carries drover\.dev\/eviction/,
   ],
   [
-    'a settled Eviction without a terminal reason',
+    'a reconciled Eviction without a terminal reason',
     objects(eviction('Running')),
-    /^invariant 6: Eviction node-1 is settled and says Running/,
+    /^invariant 6: Eviction node-1 is reconciled and says Running/,
   ],
   [
-    'a disable that nobody made',
+    'a disabled service without a known cause',
     { audit: [], novaCalls: [] },
-    /^invariant 7: the compute service of node-1 is disabled \(drover: .*\), and nobody is known to have done it/,
+    /^invariant 7: the compute service of node-1 is disabled \(drover: .*\), and no known change has done it/,
   ],
   [
     'a disable of drover without its name',
@@ -45,7 +45,7 @@ breaks([
     /^invariant 7: drover disabled node-1, and the reason is: none/,
   ],
   [
-    'somebody else’s reason overwritten',
+    'another user’s reason overwritten',
     { ownChanges: [{ host: 'node-1', atMs: t0 + 2_000, enabled: false, reason: 'broken fan' }] },
     /^invariant 7: node-1 was disabled with "broken fan", and now the reason is "drover:/,
   ],
@@ -54,9 +54,9 @@ breaks([
     andThen(watchEvent(eviction('Succeeded', { outstanding: ['s1'] }))),
     /^invariant 8: Eviction node-1 \(u1\) lists server s1 again at resourceVersion 7/,
   ],
-  ['a Migration of nobody', objects(migration(null)), /^invariant 11: Migration s1 does not say whose it is/],
+  ['a Migration without an owner', objects(migration(null)), /^invariant 11: Migration s1 does not say whose it is/],
   [
-    'an evacuation off a host that nobody fenced',
+    'an evacuation off a host that was not fenced',
     { audit: [disabled, evacuated] },
     /^invariant 12: server\/s3 was evacuated off node-3 \(incident node-3\/x\)/,
   ],
@@ -95,7 +95,7 @@ test('an enabling without an answer is not taken for one', () => {
   expect(violations({ ...good, audit: [...good.audit, requested] })).toEqual([]);
 });
 
-test('an Eviction is settled for a moment before its run lets go', () => {
+test('an Eviction is reconciled for a moment before its run removes the finalizer', () => {
   const ending = { runs: [run({ status: 'RUNNING', closedAtMs: null }), moveRun()], isQuiet: false };
   const held = objects(eviction('Succeeded', { finalizers: ['drover.dev/eviction'] }));
   expect(violations({ ...good, ...held, ...ending })).toEqual([]);

@@ -33,7 +33,7 @@ breaks([
     /^invariant 20: migration 2 makes 2 of drover’s at once \(1, 2\), and the region may have 1$/,
   ],
   [
-    'a resize of somebody else that drover confirms',
+    'a resize of another user that drover confirms',
     { novaCalls: [...good.novaCalls, ...strangers] },
     /^invariant 21: drover confirmed a resize of server s1 that a user has begun, and no user has accepted that$/,
   ],

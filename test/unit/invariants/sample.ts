@@ -151,7 +151,7 @@ export const forced = (
   forcedDown: boolean,
   cause = 'incident node-3/x: person, jane at 2026-01-31T12:00:00Z',
 ): AuditLine => audited({ action: 'ensureForcedDown', object: 'compute-service/node-3', cause, after: { forcedDown } });
-/** Nobody heard whether it was done. */
+/** The request had no answer. */
 export const unanswered = (forcedDown: boolean): AuditLine => ({
   ...forced(forcedDown),
   after: { asked: { forcedDown }, failed: 'no answer' },

@@ -35,7 +35,7 @@ breaks([
   ],
 ]);
 
-test('a secret in the bytes of an event is seen, whatever kind of bytes', () => {
+test('a secret in the bytes of an event is found, whatever kind of bytes', () => {
   for (const data of [Buffer.from('correct-horse'), new TextEncoder().encode('correct-horse')]) {
     const text = textOf([{ attributes: { input: { payloads: [{ data }] } } }]);
     expect(violations({ ...good, texts: [{ where: 'the history', text }] })).toEqual([

@@ -96,7 +96,7 @@ describe('a server that goes to a host which drover disabled from 0 to 0.2 s aft
   const [disable] = good.novaCalls as [(typeof good.novaCalls)[number]];
   const beside = change('enabled', [-100, 500], 'lab');
   test.each<[what: string, later: typeof good.novaCalls, now: 'enabled' | 'disabled', isViolated: boolean]>([
-    ['and nobody else changed', [], 'disabled', true],
+    ['and no other user changed it', [], 'disabled', true],
     [
       'and was enabled again, whatever drover wrote down later',
       [change('enabled', [500, 600], 'lab')],
@@ -104,25 +104,25 @@ describe('a server that goes to a host which drover disabled from 0 to 0.2 s aft
       false,
     ],
     ['and drover enabled again', [change('enabled', [500, 600], 'drover')], 'enabled', false],
-    ['and somebody else disabled', [change('disabled', [500, 600], 'lab')], 'disabled', false],
+    ['and another user disabled', [change('disabled', [500, 600], 'lab')], 'disabled', false],
     ['and was enabled before', [change('enabled', [-300, -100], 'lab')], 'enabled', true],
-    ['and somebody else enabled at the same time, and it is enabled', [beside], 'enabled', false],
-    ['and somebody else enabled at the same time, and it is disabled', [beside], 'disabled', true],
+    ['and another user enabled at the same time, and it is enabled', [beside], 'enabled', false],
+    ['and another user enabled at the same time, and it is disabled', [beside], 'disabled', true],
     ['and drover itself enabled at the same time', [change('enabled', [-100, 500], 'drover')], 'enabled', true],
     [
-      'and somebody else enabled at the same time, so that drover had to disable it again',
+      'and another user enabled at the same time, so that drover had to disable it again',
       [beside, change('disabled', [9_000, 9_100], 'drover')],
       'disabled',
       false,
     ],
     [
-      'and somebody else enabled at the same time, and drover disabled twice at once',
+      'and another user enabled at the same time, and drover disabled twice at once',
       [beside, change('disabled', [100, 9_100], 'drover')],
       'disabled',
       true,
     ],
     [
-      'and somebody else enabled at the same time, and later once more',
+      'and another user enabled at the same time, and later once more',
       [beside, change('enabled', [9_000, 9_100], 'lab')],
       'enabled',
       true,

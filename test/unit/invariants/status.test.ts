@@ -89,10 +89,10 @@ breaks([
 
 test('in the middle of things a generation may be unreported, and a module without its policy', () => {
   expect(violations({ ...good, isQuiet: false, ...objects(policy(1, [])) })).toEqual([]);
-  // Nobody is at work.
+  // Nothing is in progress.
   expect(violations({ ...good, modes: {}, ...objects(hypervisor('Active', { generation: 3 })) })).toEqual([]);
 });
-test('what was over begins again when somebody asks: by an annotation, or by another spec', () => {
+test('what has ended begins again when a user asks: by an annotation, or by another spec', () => {
   const later = { lastTransitionTime: '2026-01-31T12:00:05Z' };
   const requested = { 'drover.dev/retry': '1' };
   expect(

@@ -10,22 +10,22 @@ breaks([
     /^invariant 13: VirtualMachine team\/web \(v1\) has 2 VMs: vm-61, vm-62$/,
   ],
   [
-    'a settled VirtualMachine without a VM',
+    'a reconciled VirtualMachine without a VM',
     { vms: [] },
-    /^invariant 13: VirtualMachine team\/web is Reconciled, and no VM has its mark$/,
+    /^invariant 13: VirtualMachine team\/web is Reconciled, and no VM has its metadata$/,
   ],
   [
-    'a settled VirtualMachine whose VM is off',
+    'a reconciled VirtualMachine whose VM is off',
     { vms: [vm({ powerState: 'poweredOff' })] },
     /^invariant 13: .* vm-61 is poweredOff instead of PoweredOn$/,
   ],
   [
-    'a settled VirtualMachine whose VM has not what it asks for',
+    'a reconciled VirtualMachine whose VM has not what it asks for',
     { vms: [vm({ extraConfig: { colour: 'red' } })] },
     /^invariant 13: .* vm-61 has not colour=blue$/,
   ],
   [
-    'a settled VirtualMachine that notes a create',
+    'a reconciled VirtualMachine that notes a create',
     objects(virtualMachine({ annotations: { 'drover.dev/creating': created } })),
     /^invariant 13: .* still notes that vm-61 is being made$/,
   ],

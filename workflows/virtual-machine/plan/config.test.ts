@@ -28,7 +28,7 @@ const secrets = (configHash: string | null, customHash: string | null, ...missin
 });
 
 const rows: [why: string, given: Given, does: string][] = [
-  ['Verify config info: it is not told', { config: null }, 'stop InvalidConfig'],
+  ['Verify config info: there is none', { config: null }, 'stop InvalidConfig'],
   ['Verify connection state: not connected', { vm: { connectionState: 'disconnected' } }, 'stop NotConnected'],
   ['Verify connection state: not known is not refused', { vm: { connectionState: null } }, 'success'],
   ['Verify resource pool: it is in none', { vm: { resourcePool: null } }, 'stop NoResourcePool'],

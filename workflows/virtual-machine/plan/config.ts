@@ -20,11 +20,11 @@ import { describeApplied, judgeResize, ownershipMetadata, wantCompute, wantExtra
 import { planRestartIntent } from './restart.ts';
 import { execute, patch, stop, success, type VmContext } from './context.ts';
 
-/** What the configuration differs in, by the conditions that tell of it. */
+/** What the configuration differs in, by the conditions that report it. */
 export interface ConfigDifference {
   /** Null: nothing that can be changed now. */
   spec: ReconfigSpec | null;
-  /** What has to wait until the VM is off, in words. */
+  /** What has to wait until the VM is off, for the message. */
   whenOff: { compute: string[]; network: string[]; cdrom: string[] };
 }
 
@@ -34,7 +34,7 @@ export interface ConfigDifference {
 export function planConfig(context: VmContext): Outcome {
   const { desired, observed, settings, vm } = context;
   const { config, moId } = vm;
-  if (config === null) return stop('InvalidConfig', `vCenter does not tell the configuration of ${vm.name}`);
+  if (config === null) return stop('InvalidConfig', `vCenter does not return the configuration of ${vm.name}`);
   if (!isConnected(context))
     return stop('NotConnected', `${vm.name} is ${vm.connectionState}: its host is away, or its files are`);
   if (vm.resourcePool === null) return stop('NoResourcePool', `${vm.name} is in no resource pool; is it a template?`);

@@ -71,7 +71,7 @@ export interface ObservedVirtualMachine {
   vcenter: VcenterObservation | null;
   /** Why vCenter could not be observed. */
   problem: Pick<StageFailure, 'reason' | 'message' | 'requeue'> | null;
-  /** A step of this run told it, and no observation: a change since the status was written is the run's own. */
+  /** A step of this run returned it, and no observation: a change since the status was written is the run's own. */
   isAfterStep: boolean;
 }
 

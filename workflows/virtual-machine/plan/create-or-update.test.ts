@@ -16,7 +16,7 @@ const rows: [why: string, given: Given, does: string][] = [
     'awaitTask',
   ],
   [
-    'Already reconciling, but nobody knows whether vCenter took it: it is looked for before it is made',
+    'Already reconciling, but it is not known whether vCenter accepted it: it is searched for before it is made',
     { ...none, memory: { create: { task: null, sinceMs: beginMs } } },
     'createVirtualMachine',
   ],
@@ -25,7 +25,7 @@ const rows: [why: string, given: Given, does: string][] = [
   ['VMExists Yes: it is updated', { vm: { powerState: 'poweredOff' } }, 'powerOn'],
   ['VMExists Yes: nothing is to be done', {}, 'success'],
   [
-    'VMExists Yes: its properties are looked at first',
+    'VMExists Yes: its properties are observed first',
     { observed: { vm: null, candidates: [candidateOf()] } },
     'wait Updating',
   ],

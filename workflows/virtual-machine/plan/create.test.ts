@@ -125,7 +125,7 @@ const sources: [why: string, given: Given, source: object][] = [
     { kind: 'cachedDisks', itemId: 'item-1', mode: 'direct' },
   ],
   [
-    'and any other word switches it off',
+    'and any other value switches it off',
     { ...fast, desired: { fastDeploy: 'off' } },
     { kind: 'contentLibraryItem', itemId: 'item-1' },
   ],
@@ -235,8 +235,8 @@ const refusals: [
   ['more disks than files', { disks: 2 }, /has 2 disks in its status, and 1 are cached/u],
   ['linked, of unknown size', { mode: 'linked', sized: false }, /status\.disks\[\]\.limit/u],
   ['direct, of unknown size', { mode: 'direct', sized: false }, null],
-  ['linked, and the image tells of no disks', { mode: 'linked', disks: 0 }, /status\.disks/u],
-  ['direct, and the image tells of no disks', { disks: 0 }, null],
+  ['linked, and the image lists no disks', { mode: 'linked', disks: 0 }, /status\.disks/u],
+  ['direct, and the image lists no disks', { disks: 0 }, null],
 ];
 
 test.each(refusals)(

@@ -67,7 +67,7 @@ export function planCreate(context: Context): Outcome {
   );
 }
 
-/** No event tells of everything that it may be: a Secret, a datastore. */
+/** Not every possible cause has an event: a Secret, a datastore. */
 const recheckAt = ({ settings, nowMs }: Context): number => nowMs + settings.pollMs;
 
 type Place = { kind: 'placed'; at: PlacedAt } | { kind: 'unplaced' | 'ungrouped'; message: string };

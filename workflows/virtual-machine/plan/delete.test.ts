@@ -56,7 +56,7 @@ const rows: [why: string, given: Given, does: string][] = [
   ],
   ['an administrator’s pause holds it at once', { vm: off, config: adminPaused }, 'stop Paused'],
   [
-    'DeleteVMErr Yes, CheckPauseKey No: told, and tried again',
+    'DeleteVMErr Yes, CheckPauseKey No: reported, and retried',
     { vm: off, memory: { failures: [failureIn('delete')] } },
     'requeue VcenterRefused',
   ],
@@ -72,7 +72,7 @@ const rows: [why: string, given: Given, does: string][] = [
     'cancelCreate',
   ],
   [
-    'or nobody remembers it, but it was noted',
+    'or it is not in memory, but in an annotation',
     { vm: null, desired: { creatingSince: '2026-01-01T00:00:00Z' } },
     'cancelCreate, patchVirtualMachine',
   ],
@@ -113,7 +113,7 @@ const rows: [why: string, given: Given, does: string][] = [
     'patchVirtualMachine',
   ],
   [
-    'of two that could be it, nobody knows whose it is',
+    'of two that could be it, neither is destroyed',
     {
       observed: { candidates: [candidateOf(), candidateOf({ moId: 'vm-2' })] },
       desired: { copiesAt: { datacenter: 'datacenter-1', datastore: 'datastore-1' } },
@@ -183,7 +183,7 @@ const rows: [why: string, given: Given, does: string][] = [
     { observed: { candidates: [candidateOf({ owner: { namespacedName: 'team/web', uid: null } })] } },
     'adopt',
   ],
-  ['its properties are looked at first', { observed: { vm: null, candidates: [candidateOf()] } }, 'wait Deleting'],
+  ['its properties are observed first', { observed: { vm: null, candidates: [candidateOf()] } }, 'wait Deleting'],
 ];
 
 test.each(rows)('ReconcileDelete: %s', (_why, given, does) => {

@@ -116,7 +116,7 @@ function destroy(context: VmContext): Outcome {
   const foreign = vm.config === null ? null : vm.config.disks.filter(({ own }) => !own);
   // Destroying a VM destroys every disk that is attached to it.
   if (foreign === null)
-    return stop('InvalidConfig', `vCenter does not tell the disks of ${name}, and some may not be its own`);
+    return stop('InvalidConfig', `vCenter does not return the disks of ${name}, and some may not be its own`);
   if (foreign.length > 0)
     return execute('delete', [
       `Detach ${foreign.map((disk) => disk.name).join(', ')} from ${name}`,

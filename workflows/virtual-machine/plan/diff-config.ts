@@ -11,7 +11,7 @@ import type {
 } from '../../../contracts/virtual-machine/config.ts';
 import type { ObservedNetwork } from '../../../contracts/virtual-machine/observation.ts';
 
-/** What one part of a configuration differs in: what can be changed now, and what only while the VM is off, in words. */
+/** What one part of a configuration differs in: what can be changed now, and what only while the VM is off, for the message. */
 export interface Difference {
   spec: ReconfigSpec;
   whenOff: string[];

@@ -8,7 +8,7 @@ const waiting = { imageCache: { name: 'vmi', location: 'datacenter-1,datastore-1
 const cache = (ready: boolean) => ({ imageCache: cachedOf({ ready }) });
 
 const rows: [why: string, given: Given, does: string][] = [
-  ['CheckPause Yes: nothing is looked at', { desired: { paused: true, finalizers: [] } }, 'stop Paused'],
+  ['CheckPause Yes: nothing is observed', { desired: { paused: true, finalizers: [] } }, 'stop Paused'],
   ['CheckFinalizer No: it is added', { desired: { finalizers: [] } }, 'patchVirtualMachine'],
   [
     'the deprecated one is not enough',

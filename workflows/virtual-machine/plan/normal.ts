@@ -21,7 +21,7 @@ export function planNormal(
   if (desired.paused)
     return stop(
       'Paused',
-      `The annotation ${virtualMachineAnnotations.paused} pauses it: nothing is looked at, and nothing is changed`,
+      `The annotation ${virtualMachineAnnotations.paused} pauses it: nothing is observed, and nothing is changed`,
     );
   const missing = fillIn(context);
   if (missing !== null) return takeCharge(context, missing, createOrUpdate);
@@ -73,7 +73,7 @@ function fillIn({
   const addsFinalizer = !desired.finalizers.includes(current);
   const dropsDeprecated = desired.finalizers.includes(deprecated);
   const spec = {
-    // The object's uid is a UUID of its own: the same however often it is given out, and how upstream looks for VMs of its first releases.
+    // The object's uid is a UUID of its own: the same in every create, and upstream searches by it for VMs of its first releases.
     ...(addsFinalizer && desired.instanceUuid === null && { instanceUUID: desired.uid }),
     ...(addsFinalizer && desired.biosUuid === null && { biosUUID: desired.uid }),
     ...(addsFinalizer &&

@@ -17,13 +17,13 @@ import { observe, ownOf, pass, settle, worldOf } from '../../../test/models/virt
 
 const runs = { numRuns: Number(process.env['DROVER_FUZZ_RUNS'] ?? 400) };
 
-/** What people, vCenter and machines do between two looks. */
+/** What users, vCenter and machines do between two observations. */
 type Happening =
   | {
       happens:
         | 'nothing'
         | 'delete'
-        | 'forget'
+        | 'loseMemory'
         | 'endCreates'
         | 'stranger'
         | 'slot'
@@ -43,7 +43,7 @@ const happenings: fc.Arbitrary<Happening> = fc.oneof(
   { weight: 6, arbitrary: fc.constant<Happening>({ happens: 'nothing' }) },
   fc.constantFrom<Happening>(
     { happens: 'delete' },
-    { happens: 'forget' },
+    { happens: 'loseMemory' },
     { happens: 'endCreates' },
     { happens: 'stranger' },
     { happens: 'slot' },
@@ -117,7 +117,7 @@ function happen(world: World, it: Happening): void {
     case 'delete':
       if (desired !== null && desired.finalizers.length > 0) desired.deleting = true;
       break;
-    case 'forget':
+    case 'loseMemory':
       world.memory = noMemory;
       break;
     case 'endCreates':

@@ -58,7 +58,7 @@ const rows: [why: string, given: Given, comesTo: string][] = [
     'wait Failed',
   ],
   ['DeleteErr No: the object is patched', { desired: deleting, vm: null }, 'patchVirtualMachine Deleting'],
-  ['DeleteErr No: released, there is nobody to say it', { desired: { ...deleting, finalizers: [] } }, 'gone Deleted'],
+  ['DeleteErr No: released, there is no object any more', { desired: { ...deleting, finalizers: [] } }, 'gone Deleted'],
   [
     'DeleteErr Yes: it is stored, and the object is patched all the same',
     { desired: deleting, vm: { connectionState: 'disconnected' } },
@@ -74,7 +74,7 @@ const rows: [why: string, given: Given, comesTo: string][] = [
     { desired: { managerId: null }, memory: { failures: [failureIn('create', false)] } },
     'patchVirtualMachine Updating',
   ],
-  ['PatchErr Yes: told, and tried again at its time', { memory: { failures: [failureIn('status')] } }, 'wait Failed'],
+  ['PatchErr Yes: reported, and retried at its time', { memory: { failures: [failureIn('status')] } }, 'wait Failed'],
   ['vCenter or Kubernetes could not be read', { memory: { failures: [failureIn('observe')] } }, 'wait Failed'],
   ['paused', { desired: { paused: true } }, 'blocked Paused'],
   ['deletion is paused', { desired: { ...deleting, paused: true } }, 'blocked Paused'],
@@ -90,11 +90,11 @@ const rows: [why: string, given: Given, comesTo: string][] = [
     'blocked NotOwned',
   ],
   [
-    'requeue: an address is waited for where nobody tells',
+    'requeue: an address is polled where there are no events',
     { vm: noAddress, settings: polled },
     'wait WaitingForAddress',
   ],
-  ['requeue: not where it is told', { vm: noAddress }, 'reconciled Reconciled'],
+  ['requeue: not where there are events', { vm: noAddress }, 'reconciled Reconciled'],
   [
     'requeue: not without a network',
     { vm: noAddress, settings: polled, desired: { networkDisabled: true } },
@@ -148,7 +148,7 @@ test('in mode observe one condition says what would be done, and no other', () =
   });
 });
 
-test('what is waited for has an end wherever no event tells of it', () => {
+test('every wait without an event has a deadline', () => {
   expect(planOf({ vm: noAddress, settings: polled })).toMatchObject({ untilMs: beginMs + 2 * minute + 10_000 });
 });
 
@@ -269,7 +269,7 @@ const events: [why: string, given: Given, event: string | null][] = [
     'CreateFailure',
   ],
   [
-    'which is not told twice',
+    'which is not reported twice',
     {
       vm: null,
       memory: { failures: [failureIn('create')] },
@@ -317,7 +317,7 @@ test.each<[what: string, outcome: Outcome, notes: object | null]>([
   ['the class that was applied', step(applied), [applied]],
   ['both', step(booted, applied), [booted, applied]],
   [
-    'beside a deed it is a step',
+    'beside an action it is a step',
     execute(
       'power',
       ['Power on', { kind: 'power', moId: 'vm-1', operation: 'powerOn' }],

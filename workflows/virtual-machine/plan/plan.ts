@@ -135,7 +135,7 @@ export function slotOf({ desired, memory }: Context, outcome: Outcome): SlotRequ
 }
 
 /**
- * Where no event tells of changes in vCenter, an address that is still to come is waited for although all is done. Everything else that
+ * Without events of vCenter, an address that is still to come is waited for although all is done. Everything else that
  * upstream requeues for is a wait of its own, with its deadline, or has an event.
  */
 function waitForAddress({ desired, observed, settings, nowMs }: Context): VirtualMachinePlan | null {
@@ -147,7 +147,7 @@ function waitForAddress({ desired, observed, settings, nowMs }: Context): Virtua
   return nowMs < endMs ? wait(phase, phase, 'an address of the guest', Math.min(nowMs + settings.pollMs, endMs)) : null;
 }
 
-/** Annotations by which drover remembers what it has done. Nothing that comes next waits for them. */
+/** Annotations in which drover notes what it has done. No later step waits for them. */
 const progressAnnotations: readonly string[] = [keys.lastResizedClass, keys.firstBootDone, keys.creating, keys.copies];
 
 /** What an outcome only notes; null: it does something else, or more. Pure. */

@@ -29,14 +29,18 @@ const rows: [why: string, given: Given, does: string][] = [
   ['VerifyConnection: not connected', { vm: { connectionState: 'orphaned' } }, 'stop NotConnected'],
   ['VerifyRP: in no resource pool', { vm: { resourcePool: null } }, 'stop NoResourcePool'],
   [
-    'CheckGroups Yes, CheckDelayed Yes, CheckTime No: it waits for its turn',
+    'CheckGroups Yes, CheckDelayed Yes, CheckTime No: it waits for its delay',
     { desired: { group: 'g', applyPowerStateAt: later }, vm: off },
     'wait WaitingForGroup',
   ],
   ['so does a power-off', { desired: { ...wantsOff(), group: 'g', applyPowerStateAt: later } }, 'wait WaitingForGroup'],
   ['a suspend is never delayed', { desired: { ...sleeps('Hard'), group: 'g', applyPowerStateAt: later } }, 'suspend'],
   ['CheckTime Yes: its time has come', { desired: { group: 'g', applyPowerStateAt: earlier }, vm: off }, 'powerOn'],
-  ['and then it is forgotten', { desired: { group: 'g', applyPowerStateAt: earlier } }, 'patchVirtualMachine'],
+  [
+    'and then the annotation is removed',
+    { desired: { group: 'g', applyPowerStateAt: earlier } },
+    'patchVirtualMachine',
+  ],
   ['a time that is none delays nothing', { desired: { group: 'g', applyPowerStateAt: 'soon' }, vm: off }, 'powerOn'],
   ['CheckDelayed No', { desired: { group: 'g' }, vm: off }, 'powerOn'],
   [
@@ -134,7 +138,7 @@ const rows: [why: string, given: Given, does: string][] = [
   ['unless there is nothing to do', { vm: { task } }, 'success'],
   ['an administrator’s pause stops it', { vm: off, config: adminPaused }, 'stop Paused'],
   ['but not where there is nothing to do', { config: adminPaused }, 'success'],
-  ['WaitForTools No: nobody needs them', { vm: noTools }, 'success'],
+  ['WaitForTools No: they are not needed', { vm: noTools }, 'success'],
   ['WaitForTools Yes, ToolsReady Yes', { desired: { waitForTools: true } }, 'success'],
   [
     'WaitForTools Yes, ToolsReady No: it goes on waiting',

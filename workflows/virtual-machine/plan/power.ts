@@ -22,7 +22,7 @@ export function planPower(context: VmContext): Outcome {
   if (delayedUntilMs !== null && nowMs < delayedUntilMs)
     return wait(
       'WaitingForGroup',
-      `its turn in group ${desired.group ?? ''}, at ${desired.applyPowerStateAt ?? ''}`,
+      `its start in group ${desired.group ?? ''}, at ${desired.applyPowerStateAt ?? ''}`,
       delayedUntilMs,
     );
 
@@ -51,7 +51,7 @@ const timeOf = (text: string | null): number | null => {
 function planOperation(context: VmContext): Outcome {
   const { desired, vm } = context;
   const observed = powerStateOf(vm);
-  // Afterwards, so that whoever is lost in between has not noted what was not so.
+  // Afterwards, so that a run that is lost in between has not noted what is not true.
   if (desired.powerState === 'PoweredOn' && observed === 'PoweredOn')
     return desired.firstBootDone ? planRestart(context) : noteFirstStart;
   if (desired.powerState === 'PoweredOn') return planPowerOn(context);
@@ -80,7 +80,7 @@ function planPowerOn(context: VmContext): Outcome {
   return execute('power', [`Power on ${name}`, { kind: 'power', moId, operation: 'powerOn' }]);
 }
 
-/** What has to be there before it starts, in words; null: nothing is missing. */
+/** What has to be there before it starts, for the message; null: nothing is missing. */
 function obstacleToStart(context: VmContext): string | null {
   const { desired, observed } = context;
   if (desired.powerOnChecks.length > 0)
@@ -131,7 +131,7 @@ function soften(
   if (soft !== null && !soft.failed && nowMs < soft.sinceMs + softMs)
     return wait(phase, 'the guest to do as it was asked', soft.sinceMs + softMs);
   if (soft !== null && mode === 'TrySoft') return hard(vm, operation);
-  // Where nobody may force it, it is asked again each time it has had its time.
+  // Where it must not be forced, the guest is asked again after each timeout.
   if (soft?.failed === true && nowMs < soft.sinceMs + softMs)
     return wait(phase, `the guest, which cannot be asked now; mode ${mode} does not force it`, soft.sinceMs + softMs);
   return execute('power', [
@@ -158,7 +158,7 @@ function waitForTools({ desired, settings, vm, nowMs }: VmContext): Outcome {
   return nowMs < untilMs ? wait('WaitingForTools', 'VMware Tools to come up', untilMs) : success;
 }
 
-/** Whoever probes or sets up the guest needs it to run. */
+/** Probes and the setup of the guest need it to run. */
 export const needsTools = ({ waitForTools: soft, bootstrap, probe }: Context['desired']): boolean =>
   soft ||
   probe === 'heartbeat' ||

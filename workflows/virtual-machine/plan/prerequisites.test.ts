@@ -20,7 +20,7 @@ const secrets = (...missingKeys: string[]): Pick<Prerequisites, 'bootstrap'> => 
 });
 const not = (kind: 'notFound' | 'forbidden' | 'invalid' | 'internalError' | 'failed') => ({
   kind,
-  message: 'its words',
+  message: 'its message',
 });
 
 type Row = [
@@ -50,13 +50,13 @@ const rows: Row[] = [
   ['an image that is missing', { image: not('notFound') }, 'VirtualMachineImageReady', 'False NotFound'],
   ['an image that says nothing', image({ ready: null }), 'VirtualMachineImageReady', 'False Unknown'],
   [
-    'an image that is not ready, in its own words',
+    'an image that is not ready, with its own message',
     image({ ready: { status: 'False', reason: 'ProviderNotReady', message: 'm' } }),
     'VirtualMachineImageReady',
     'False ProviderNotReady',
   ],
   [
-    'an image that is not ready, without a word',
+    'an image that is not ready, without a message',
     image({ ready: { status: 'False', reason: '', message: 'm' } }),
     'VirtualMachineImageReady',
     'False NotReady',
@@ -111,7 +111,7 @@ const rows: Row[] = [
     'VirtualMachineNetworkReady',
     'False NotReady',
   ],
-  ['a network that was not looked for', { network: null }, 'VirtualMachineNetworkReady', 'False NotReady'],
+  ['a network that was not read', { network: null }, 'VirtualMachineNetworkReady', 'False NotReady'],
   ['no network at all', { network: null }, 'VirtualMachineNetworkReady', 'none', { networkDisabled: true }],
   ['no cards', { network: null }, 'VirtualMachineNetworkReady', 'none', { networkCards: [] }],
 ];
@@ -130,7 +130,7 @@ test('all that is missing is said at once, and nothing is missing where all is t
   );
   expect(obstacleOf(judged)).toEqual({
     reason: 'NotFound',
-    message: 'VirtualMachineClassReady (NotFound): its words. VirtualMachineStorageReady (Forbidden): its words',
+    message: 'VirtualMachineClassReady (NotFound): its message. VirtualMachineStorageReady (Forbidden): its message',
   });
   expect(obstacleOf(judgePrerequisites(desiredOf(), prerequisitesOf()))).toBeNull();
 });

@@ -3,7 +3,7 @@ import type { DesiredVirtualMachine } from '../../../contracts/virtual-machine/l
 import { objectReasons, trueReason, virtualMachineConditions } from '../../../contracts/virtual-machine/conditions.ts';
 import type { Fetched, ObservedImage, Prerequisites } from '../../../contracts/virtual-machine/observation.ts';
 
-/** What a prerequisite comes to: its condition, or that there is none to tell. */
+/** What a prerequisite comes to: its condition, or none. */
 export interface Judged {
   type: string;
   /** Null: the spec does not ask for it, and its condition is taken away. */
@@ -23,7 +23,7 @@ const none = (type: string): Judged => ({ type, condition: null });
 
 const reasons = { ...objectReasons, failed: objectReasons.getError } as const;
 
-/** An object that could not be read, in the words of the generic map. */
+/** An object that could not be read, with the message of the generic map. */
 const unread = (type: string, fetched: Exclude<Fetched<unknown>, { kind: 'found' }>): Judged =>
   unmet(type, reasons[fetched.kind], fetched.message);
 
@@ -63,7 +63,7 @@ function judgeImage({ image }: DesiredVirtualMachine, fetched: Fetched<ObservedI
       `${image.name} comes from a ${providerKind}; drover makes VMs from ${providerKinds.join(', ')}`,
     );
   if (ready === null || ready.status === 'Unknown')
-    return unmet(type, 'Unknown', `Nobody says whether ${image.name} is ready`);
+    return unmet(type, 'Unknown', `${image.name} has no condition Ready`);
   if (ready.status === 'False') return unmet(type, ready.reason === '' ? 'NotReady' : ready.reason, ready.message);
   if (providerItemId === null) return unmet(type, 'NotReady', `${image.name} does not say which item it is`);
   return met(type);
@@ -105,9 +105,7 @@ function judgeNetwork({ networkDisabled, networkCards }: DesiredVirtualMachine, 
   if (networkDisabled || networkCards.length === 0) return none(type);
   const missing = networkCards.flatMap(({ name }) => {
     const found = network?.interfaces.find((one) => one.name === name);
-    return found === undefined || found.backing === null
-      ? [`${name}: ${found?.message ?? 'it was not looked for'}`]
-      : [];
+    return found === undefined || found.backing === null ? [`${name}: ${found?.message ?? 'it was not read'}`] : [];
   });
   return missing.length === 0 ? met(type) : unmet(type, 'NotReady', missing.join('; '));
 }

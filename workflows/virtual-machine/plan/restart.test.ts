@@ -10,7 +10,7 @@ const intent = (ms: number, bootId = 'boot-1') => ({
 });
 
 const rows: [why: string, given: Given, does: string, writesIntent: boolean][] = [
-  ['nobody asks', {}, 'success', false],
+  ['no request', {}, 'success', false],
   ['`now` waits for its time to be filled in', { desired: { nextRestartTime: 'now' } }, 'success', false],
   ['it was done', { desired: wanted, config: last(forMs) }, 'success', false],
   ['a later one was done', { desired: wanted, config: last(forMs + 1) }, 'success', false],

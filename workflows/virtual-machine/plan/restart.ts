@@ -8,7 +8,7 @@ import { execute, success, wait, type VmContext } from './context.ts';
  * Before the restart an intent is written into the VM: the time it is for, and the VM's boot id as it is then. Afterwards the time itself is
  * written as the last restart. Between the two, a boot id that has changed proves that the restart was made, even when the run has
  * lost its memory; no clocks are compared. Where vCenter shows nothing of a restart (a guest that restarts itself leaves the boot id as it
- * is), the run's own memory says that the guest was started.
+ * is), the run's own memory says that the guest was asked.
  */
 export function planRestart({ desired, memory, vm, nowMs }: VmContext): Outcome {
   const forMs = requestedMs(desired.nextRestartTime);
@@ -53,7 +53,7 @@ export function planRestartIntent({ desired, memory, vm, nowMs }: VmContext): { 
   return [{ key: extraConfigKeys.restartIntent, value: `${forMs} ${vm.bootId}` }];
 }
 
-/** Null: no restart is started for, or its time is not known yet (`now` is replaced by one first). */
+/** Null: no restart is requested, or its time is not known yet (`now` is replaced by one first). */
 export function requestedMs(nextRestartTime: string | null): number | null {
   const ms = nextRestartTime === null ? NaN : Date.parse(nextRestartTime);
   return Number.isNaN(ms) ? null : ms;

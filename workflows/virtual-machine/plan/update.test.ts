@@ -60,7 +60,7 @@ const rows: [
   ['PowerErr Requeue: it is added, and the snapshot comes next', { power: requeue }, all, 'requeue Again'],
   ['SnapshotErr Yes: it is returned', { snapshot: noRequeue }, all, 'stop Never'],
   [
-    'SnapshotErr Yes: told before what was added, which is tried again all the same',
+    'SnapshotErr Yes: reported before what was added, which is retried all the same',
     { config: requeue, snapshot: noRequeue },
     all,
     'requeue Never',
@@ -76,7 +76,7 @@ const rows: [
   ['what is waited for holds nothing up', { config: waits, snapshot: works }, all, 'destroy'],
   ['and is waited for in the end', { config: waits, power: waits }, all, 'wait Updating'],
   [
-    'one step at a time: what is done is looked at first',
+    'one step at a time: what is done is observed first',
     { backup: works, config: noRequeue },
     upTo('backup'),
     'destroy',
@@ -87,7 +87,7 @@ test.each(rows)('Update: %s', (_why, outcomes, stagesRun, result, given = {}) =>
   expect(go(outcomes, given)).toEqual({ stagesRun, result });
 });
 
-test('all errors are told, newest first, and tried again at the first of their times', () => {
+test('all errors are reported, newest first, and retried at the first of their times', () => {
   const order = [
     { stage: 'backup' as const, plan: () => requeue },
     { stage: 'config' as const, plan: () => ({ ...requeue, message: 'later', retryAtMs: 5 }) },
@@ -153,7 +153,7 @@ const real: [why: string, given: Given, result: string][] = [
     'wait Updating',
   ],
   [
-    'a snapshot that went wrong is told',
+    'a snapshot that failed is reported',
     { observed: { snapshots: { inProgress: null, problem: 'no space' } } },
     'requeue VirtualMachineSnapshotFailed',
   ],

@@ -20,7 +20,7 @@ interface UpdateStage {
 /** The order of upstream's chart; all is observed before, so schema upgrade has what it needs. */
 export const updateStages: readonly UpdateStage[] = [
   { stage: 'schemaUpgrade', plan: unlessFailed('schemaUpgrade', planSchemaUpgrade) },
-  // What is seen is published with every decision; here it only counts whether that failed.
+  // The observation is published with every plan; here only its failure matters.
   { stage: 'status', plan: (context) => failed(context, 'status') },
   { stage: 'backup', plan: unlessFailed('backup', planBackup) },
   { stage: 'config', plan: unlessFailed('config', planConfig) },
@@ -51,7 +51,7 @@ export function planUpdate(context: VmContext, order: readonly UpdateStage[] = u
   }
   const all = aggregate(unfinished);
   const last = unfinished.at(-1);
-  // Told alone; what else has failed is tried again all the same.
+  // Reported alone; what else has failed is retried all the same.
   return all.kind === 'failed' && last?.stage === 'snapshot' && last.outcome.kind === 'failed'
     ? { ...all, reason: last.outcome.reason, message: last.outcome.message }
     : all;
@@ -158,7 +158,7 @@ export function judgeBackup(context: VmContext): ConditionUpdate | null {
 }
 
 /**
- * Snapshots have runs of their own; here it is seen that none is half done. A revert that is left behind is not worked around: the VM may be
+ * Snapshots have runs of their own; here it is checked that none is half done. A revert that is left behind is not worked around: the VM may be
  * in either state.
  */
 export function planSnapshot({ desired, observed, settings, nowMs }: VmContext): Outcome {
@@ -176,7 +176,7 @@ export function planSnapshot({ desired, observed, settings, nowMs }: VmContext):
   if (desired.revertInProgress)
     return stop(
       'VirtualMachineSnapshotRevertInProgress',
-      `A revert was begun and not ended. Look at the VM, then take the annotation ${virtualMachineAnnotations.snapshotRevertInProgress} away`,
+      `A revert was begun and not ended. Check the VM, then remove the annotation ${virtualMachineAnnotations.snapshotRevertInProgress}`,
     );
   return success;
 }

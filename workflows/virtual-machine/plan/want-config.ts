@@ -14,7 +14,7 @@ import { trueReason, virtualMachineConditions } from '../../../contracts/virtual
 /**
  * The size a VM shall have: that of its class where it is applied, and on top what the spec itself asks for. What neither says is left out.
  *
- * @param cpuMHz of the slowest host, for reservations and limits that are told in cores
+ * @param cpuMHz of the slowest host, for reservations and limits that are given in cores
  */
 export function wantCompute(size: WantedSize, applied: ObservedClass | null, cpuMHz: number): Partial<ComputeConfig> {
   const of = applied?.compute;
@@ -46,7 +46,7 @@ function allocation(
   return { reservation: reservation ?? of?.reservation ?? 0, limit: limit ?? of?.limit ?? -1 };
 }
 
-/** What proves whose the VM is, and maps it back to its object. */
+/** Proves the owner of the VM, and maps it to its object. */
 export const ownershipMetadata = (
   desired: Pick<DesiredVirtualMachine, 'namespace' | 'name' | 'uid'>,
 ): Record<string, string> => ({
@@ -54,13 +54,13 @@ export const ownershipMetadata = (
   [extraConfigKeys.objectUid]: desired.uid,
 });
 
-/** Keys that nobody may set through the spec: they are drover's, upstream's or the platform's. */
+/** Keys that must not be set through the spec: they are drover's, upstream's or the platform's. */
 export const isReservedKey = (key: string): boolean =>
   /^(vmservice\.|vmprov\.|drover\.|guestinfo\.(metadata|userdata)($|\.))/u.test(key);
 
 /**
  * The ExtraConfig a VM shall have, as far as it is drover's to say: the owner, that of the class where it is applied, and that of the spec.
- * An empty value takes a key away that was asked for once, or that must never be there.
+ * An empty value removes a key that was requested once, or that must never be there.
  */
 export function wantExtraConfig(
   desired: Pick<DesiredVirtualMachine, 'namespace' | 'name' | 'uid' | 'config'>,
