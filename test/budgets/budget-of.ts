@@ -5,13 +5,13 @@ import { budgets } from './budgets.ts';
 
 interface Lifecycle {
   /** By what the run has done; the first that fits. */
-  actions: readonly [deed: RegExp, budget: BudgetName][];
+  actions: readonly [action: RegExp, budget: BudgetName][];
   /** Of a run that has only observed. */
   observationOnly: BudgetName;
 }
 
 const ofHypervisors: Lifecycle = {
-  observationOnly: 'glance',
+  observationOnly: 'hypervisorObservation',
   actions: [
     [/^releaseAllocations$/u, 'leftovers'],
     [/^ensureServiceDeleted$/u, 'decommissioning'],
@@ -35,7 +35,7 @@ const ofEvictions: Lifecycle = {
 };
 
 const ofVirtualMachines: Lifecycle = {
-  observationOnly: 'vmGlance',
+  observationOnly: 'vmObservation',
   actions: [
     [/^stopCreate$/u, 'vmUnwanted'],
     [/^(submitDestroy|submitRelease)$/u, 'vmDelete'],
@@ -104,7 +104,8 @@ export function budgetOf({ events }: History): BudgetName | null {
     ...(done.includes('submitPower') ? [`${name}, and submitPower`] : []),
   ]);
   return (
-    lifecycle.actions.find(([pattern]) => actions.some((deed) => pattern.test(deed)))?.[1] ?? lifecycle.observationOnly
+    lifecycle.actions.find(([pattern]) => actions.some((action) => pattern.test(action)))?.[1] ??
+    lifecycle.observationOnly
   );
 }
 

@@ -104,7 +104,7 @@ test.each<[what: string, run: History, budget: string | null]>([
     history(vm, ['submitNewVm', 'stopCreate', 'submitDestroy'], { signals: 2 }),
     'vmUnwanted',
   ],
-  ['a VM is only observed', history(vm, ['observeVirtualMachine']), 'vmGlance'],
+  ['a VM is only observed', history(vm, ['observeVirtualMachine']), 'vmObservation'],
   [
     'a VM is made of cached files',
     history(vm, ['observeVirtualMachine', 'submitFileOperation', 'submitNewVm']),

@@ -95,7 +95,7 @@ export const budgets = {
     activityCalls: 9,
     calls: { nova: 58, placement: 13, kubernetes: 22, keystone: 2 },
   },
-  glance: {
+  hypervisorObservation: {
     title: '`reconcileHypervisor`, of a host that is as it should be, or gone',
     events: 28,
     activityCalls: 3,
@@ -113,7 +113,7 @@ export const budgets = {
     activityCalls: 1,
     calls: { nova: 3, placement: 3, kubernetes: 2, keystone: 2 },
   },
-  vmGlance: {
+  vmObservation: {
     title: '`reconcileVirtualMachine`, nothing to do',
     events: 12,
     activityCalls: 1,

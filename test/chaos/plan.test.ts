@@ -12,11 +12,11 @@ test('everything begins in time, and only faults of one moment meet', () => {
       const { faults, userActions, hypervisorActions, vmActions } = planChaos(seed, durationMs);
       for (const { atMs } of [...faults, ...userActions, ...hypervisorActions, ...vmActions])
         expect(atMs).toBeLessThan(durationMs);
-      for (const [index, strike] of faults.entries()) {
+      for (const [index, fault] of faults.entries()) {
         const next = faults[index + 1];
         if (next === undefined) continue;
-        if (next.atMs === strike.atMs) expect(next.target).not.toBe(strike.target);
-        else expect(next.atMs).toBeGreaterThan(strike.atMs + strike.forMs);
+        if (next.atMs === fault.atMs) expect(next.target).not.toBe(fault.target);
+        else expect(next.atMs).toBeGreaterThan(fault.atMs + fault.forMs);
       }
     }),
   );

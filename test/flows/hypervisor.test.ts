@@ -16,11 +16,11 @@ import { openWorld } from './world.ts';
 const host = 'node-4';
 const zone = 'az-life';
 let world: World;
-let scene: HypervisorFixture;
+let fixture: HypervisorFixture;
 
 beforeAll(async () => {
   world = await openWorld({ settings: lifecycleSettings(), ownLab: true });
-  scene = await openHypervisorFixture(world, { zone, aggregates: ['fast'], hosts: [host] });
+  fixture = await openHypervisorFixture(world, { zone, aggregates: ['fast'], hosts: [host] });
 }, limitMs);
 afterAll(() => world.close(), limitMs);
 afterEach(() => checkInvariants(world), 60_000);
@@ -28,21 +28,21 @@ afterEach(() => checkInvariants(world), 60_000);
 test(
   'a Node with the labels becomes a Hypervisor, which is onboarded and put into service',
   async () => {
-    await scene.applyNode(host, { aggregates: ['fast'], customTraits: ['CUSTOM_DROVER_TEST'] });
-    const { status, spec } = await scene.untilState(host, 'Active');
+    await fixture.applyNode(host, { aggregates: ['fast'], customTraits: ['CUSTOM_DROVER_TEST'] });
+    const { status, spec } = await fixture.untilState(host, 'Active');
     expect(spec).toMatchObject({
       lifecycleEnabled: true,
       skipTests: true,
       aggregates: ['fast', zone],
       customTraits: ['CUSTOM_DROVER_TEST'],
     });
-    expect(await scene.aggregatesOf(host)).toEqual([zone, 'fast'].toSorted());
+    expect(await fixture.aggregatesOf(host)).toEqual([zone, 'fast'].toSorted());
     expect(status).toMatchObject({ traits: expect.arrayContaining(['CUSTOM_DROVER_TEST']) });
     for (const type of ['Ready', 'TraitsUpdated', 'AggregatesUpdated'])
       expect(findCondition(status?.conditions, type)).toMatchObject({ status: 'True' });
     expect(findCondition(status?.conditions, 'Onboarding')).toMatchObject({ status: 'False', reason: 'Succeeded' });
     expect(findCondition(status?.conditions, 'HypervisorDisabled')).toMatchObject({ status: 'False' });
-    await scene.untilRunClosed(host);
+    await fixture.untilRunClosed(host);
   },
   limitMs,
 );
@@ -50,10 +50,10 @@ test(
 test(
   'maintenance empties it, and ends when it is cleared',
   async () => {
-    await scene.reportAgent(host);
+    await fixture.reportAgent(host);
     await world.seed([{ name: 'guest', host }]);
-    await scene.patchSpec(host, { maintenance: 'manual', maintenanceReason: 'disks' });
-    const { status } = await scene.untilState(host, 'Maintenance');
+    await fixture.patchSpec(host, { maintenance: 'manual', maintenanceReason: 'disks' });
+    const { status } = await fixture.untilState(host, 'Maintenance');
     expect(status).toMatchObject({ evicted: true });
     expect(findCondition(status?.conditions, 'Evicting')).toMatchObject({ status: 'False', reason: 'Succeeded' });
     expect(await findService(world.session, host)).toMatchObject({
@@ -62,8 +62,8 @@ test(
     });
     expect((await world.serversOn(host)).map(({ id }) => id)).toEqual([]);
 
-    await scene.patchSpec(host, { maintenance: '' });
-    expect((await scene.untilState(host, 'Active')).status).toMatchObject({ evicted: false });
+    await fixture.patchSpec(host, { maintenance: '' });
+    expect((await fixture.untilState(host, 'Active')).status).toMatchObject({ evicted: false });
     expect(await findService(world.session, host)).toMatchObject({ status: 'enabled' });
     expect(await world.kubectl(['get', 'evictions', '-o', 'name'])).not.toContain(host);
   },
@@ -73,7 +73,7 @@ test(
 test(
   'a bridge that is killed and started again observes a host whose Node has changed meanwhile, and none that has not',
   async () => {
-    await scene.untilRunClosed(host);
+    await fixture.untilRunClosed(host);
     const runs = async (): Promise<number> =>
       (await world.client.workflow.count(`WorkflowId = '${hypervisorId(host)}'`)).count;
     const before = await runs();
@@ -87,10 +87,10 @@ test(
     await restarted(() => world.kubectl(['annotate', 'node', host, 'example.com/note=of-no-concern', '--overwrite']));
     await restarted(() => traits('CUSTOM_DROVER_OTHER'));
     await until('the trait of the Node', 60_000, async () => {
-      const { status } = await scene.untilState(host, 'Active');
+      const { status } = await fixture.untilState(host, 'Active');
       return (status?.traits ?? []).includes('CUSTOM_DROVER_OTHER') ? {} : (status?.traits ?? []).join();
     });
-    await scene.untilRunClosed(host);
+    await fixture.untilRunClosed(host);
     expect((await runs()) - before).toBe(1);
   },
   limitMs,
@@ -99,14 +99,14 @@ test(
 test(
   'an aggregate that does not exist is named in the status, and waited for',
   async () => {
-    await world.kubectl(['annotate', 'node', host, `${nodeMetadata.aggregates}=fast,nowhere`, '--overwrite']);
-    const { status } = await scene.untilCondition(host, hypervisorConditions.aggregatesUpdated, 'Failed', /nowhere/u);
+    await world.kubectl(['annotate', 'node', host, `${nodeMarks.aggregates}=fast,nowhere`, '--overwrite']);
+    const { status } = await fixture.untilCondition(host, hypervisorConditions.aggregatesUpdated, 'Failed', /nowhere/u);
     expect(findCondition(status?.conditions, hypervisorConditions.aggregatesUpdated)).toMatchObject({
       status: 'False',
     });
-    expect(await scene.aggregatesOf(host)).toContain('fast');
-    await world.kubectl(['annotate', 'node', host, `${nodeMetadata.aggregates}=fast`, '--overwrite']);
-    await scene.untilState(host, 'Active');
+    expect(await fixture.aggregatesOf(host)).toContain('fast');
+    await world.kubectl(['annotate', 'node', host, `${nodeMarks.aggregates}=fast`, '--overwrite']);
+    await fixture.untilState(host, 'Active');
     const progress = await world.client.workflow.getHandle(hypervisorId(host)).query<HypervisorProgress>('progress');
     expect(progress).toMatchObject({ object: `Hypervisor ${host}`, reason: 'Active' });
   },

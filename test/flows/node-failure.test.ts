@@ -26,7 +26,7 @@ let root: string;
 let bmcs: Lab<'redfish'>;
 let machines: Machines;
 let world: World;
-let scene: HypervisorFixture;
+let fixture: HypervisorFixture;
 
 beforeAll(async () => {
   root = mkdtempSync(join(tmpdir(), 'drover-node-failure-'));
@@ -52,7 +52,7 @@ beforeAll(async () => {
     settings: lifecycleSettings({ nodeFailure, hypervisor: { driftMs: 2_000 } }),
     ownLab: true,
   });
-  scene = await openHypervisorFixture(world, { zone, hosts: [host] });
+  fixture = await openHypervisorFixture(world, { zone, hosts: [host] });
 }, limitMs);
 
 afterAll(async () => {
@@ -71,10 +71,10 @@ const evacuations = async (): Promise<number> =>
 test(
   'a host in service',
   async () => {
-    await scene.applyNode(host);
-    await scene.reportNode(host, { ready: 'True', bootId: 'boot-1' });
-    await scene.untilCondition(host, hypervisorConditions.lifecycle, 'Active');
-    await scene.untilCondition(host, hypervisorConditions.haEnabled, 'Succeeded');
+    await fixture.applyNode(host);
+    await fixture.reportNode(host, { ready: 'True', bootId: 'boot-1' });
+    await fixture.untilCondition(host, hypervisorConditions.lifecycle, 'Active');
+    await fixture.untilCondition(host, hypervisorConditions.haEnabled, 'Succeeded');
   },
   limitMs,
 );
@@ -84,7 +84,7 @@ test(
   async () => {
     await world.fleet.crash(host);
     await until('it to be a suspect, after it was watched', 180_000, async () => {
-      const found = findCondition((await scene.read(host))?.status?.conditions, hypervisorConditions.nodeFailure);
+      const found = findCondition((await fixture.read(host))?.status?.conditions, hypervisorConditions.nodeFailure);
       return (
         (found?.status === 'True' && found.reason === 'ComputeDown') ||
         `${found?.status} ${found?.reason}: ${found?.message}`
@@ -92,7 +92,7 @@ test(
     });
     expect([await evacuations(), (await machines.all())[host]?.resets]).toEqual([0, []]);
     await world.fleet.start(host);
-    await scene.untilCondition(host, hypervisorConditions.nodeFailure, 'Recovered');
+    await fixture.untilCondition(host, hypervisorConditions.nodeFailure, 'Recovered');
     expect(await findService(world.session, host)).toMatchObject({ status: 'enabled', forced_down: false });
   },
   limitMs,
@@ -107,8 +107,8 @@ test(
     ]);
     await machines.change(host, { power: 'On', behaviour: 'obeys', resets: [] });
     await world.fleet.crash(host);
-    await scene.reportNode(host, { ready: 'Unknown', bootId: 'boot-1' });
-    const { status } = await scene.untilCondition(host, hypervisorConditions.nodeFailure, 'NoWitness');
+    await fixture.reportNode(host, { ready: 'Unknown', bootId: 'boot-1' });
+    const { status } = await fixture.untilCondition(host, hypervisorConditions.nodeFailure, 'NoWitness');
     expect(findCondition(status?.conditions, hypervisorConditions.nodeFailure)).toMatchObject({
       status: 'True',
       message: expect.stringContaining(`drover confirm ${host} --incident ${host}/`),
@@ -135,7 +135,7 @@ test(
   'once it is off, a user confirms it, and its servers are started elsewhere while it is held',
   async () => {
     await machines.change(host, { power: 'Off' });
-    await scene.untilCondition(host, hypervisorConditions.nodeFailure, 'Dead');
+    await fixture.untilCondition(host, hypervisorConditions.nodeFailure, 'Dead');
     expect(await evacuations()).toBe(0);
     expect(await confirm(await progress())).toMatchObject({ code: 0 });
     await until('all to have come up elsewhere', 180_000, async () => {
@@ -148,7 +148,7 @@ test(
       status: 'disabled',
       disabled_reason: expect.stringContaining('drover: maintenance ha: node failure'),
     });
-    expect((await scene.read(host))?.metadata.annotations).toMatchObject({
+    expect((await fixture.read(host))?.metadata.annotations).toMatchObject({
       [hypervisorAnnotations.hold]: expect.stringMatching(/^NodeFailure: /u),
       [hypervisorAnnotations.fencedBootId]: 'boot-1',
     });
@@ -161,11 +161,11 @@ test(
   async () => {
     await machines.change(host, { power: 'On' });
     await world.fleet.start(host);
-    await scene.reportNode(host, { ready: 'True', bootId: 'boot-2' });
-    await scene.untilCondition(host, hypervisorConditions.nodeFailure, 'Restored');
-    await scene.untilCondition(host, hypervisorConditions.lifecycle, 'Active');
+    await fixture.reportNode(host, { ready: 'True', bootId: 'boot-2' });
+    await fixture.untilCondition(host, hypervisorConditions.nodeFailure, 'Restored');
+    await fixture.untilCondition(host, hypervisorConditions.lifecycle, 'Active');
     expect(await findService(world.session, host)).toMatchObject({ forced_down: false, status: 'enabled' });
-    expect((await scene.read(host))?.metadata.annotations?.[hypervisorAnnotations.hold]).toBeUndefined();
+    expect((await fixture.read(host))?.metadata.annotations?.[hypervisorAnnotations.hold]).toBeUndefined();
     // Not before: what the crashed machine held was still there.
     await checkInvariants(world);
   },

@@ -158,14 +158,14 @@ test(
     const { runId } = await world.describeRun(host);
     await world.replaceDrover({ env: { DROVER_PAYLOAD_KEYS: '' } });
     await world.tool('temporal', 'workflow', 'signal', '--workflow-id', evictionId(host), '--name', 'retryNow');
-    const [told] = await until('the worker to say what it lacks', 90_000, async () => {
+    const [reported] = await until('the worker to say what it lacks', 90_000, async () => {
       const { events } = await world.client.workflow.getHandle(evictionId(host), runId).fetchHistory();
       const failed = (events ?? []).flatMap(({ workflowTaskFailedEventAttributes: task }) =>
         task?.failure?.message ? [task.failure.message] : [],
       );
       return failed.length > 0 ? failed : `${events?.length} events, none of a failed task`;
     });
-    expect(told).toMatch(/encrypted with key "(one|two)"; this process has no keys.*DROVER_PAYLOAD_KEYS/u);
+    expect(reported).toMatch(/encrypted with key "(one|two)"; this process has no keys.*DROVER_PAYLOAD_KEYS/u);
     const without = await run(process.execPath, [join(checkoutDirectory, 'bin/drover.mjs'), 'describe', 'node-1'], {
       env: { ...world.drover.env, KUBECONFIG: world.lab.handles.kubernetes.kubeconfig },
       limitMs: 60_000,

@@ -18,8 +18,8 @@ export async function readSignals(client: Client, host: string, workflowId = evi
     for (const { workflowExecutionSignaledEventAttributes: signal, eventTime } of events ?? []) {
       if (signal?.signalName !== messages.objectChanged.name) continue;
       const [payload] = signal.input?.payloads ?? [];
-      const told = client.options.loadedDataConverter.payloadConverter.fromPayload<ObjectChanged>(payload!);
-      all.push({ ...told, runId, atMs: Number(eventTime?.seconds) * 1_000 + (eventTime?.nanos ?? 0) / 1e6 });
+      const content = client.options.loadedDataConverter.payloadConverter.fromPayload<ObjectChanged>(payload!);
+      all.push({ ...content, runId, atMs: Number(eventTime?.seconds) * 1_000 + (eventTime?.nanos ?? 0) / 1e6 });
     }
   }
   return all.sort((a, b) => a.atMs - b.atMs);

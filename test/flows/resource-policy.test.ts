@@ -50,10 +50,10 @@ const untilGone = (name: string): Promise<unknown> =>
   until(`policy ${name} to be gone`, 40_000, async () =>
     (await find(name)) === null ? { gone: true } : 'still there',
   );
-const untilWaits = (name: string, words: RegExp): Promise<unknown> =>
-  until(`policy ${name} to say ${words.source}`, 40_000, async () => {
-    const said = (await find(name))?.metadata.annotations?.[policyAnnotations.waitsFor] ?? 'nothing';
-    return words.test(said) ? { said } : said;
+const untilWaits = (name: string, pattern: RegExp): Promise<unknown> =>
+  until(`policy ${name} to say ${pattern.source}`, 40_000, async () => {
+    const waitsFor = (await find(name))?.metadata.annotations?.[policyAnnotations.waitsFor] ?? 'nothing';
+    return pattern.test(waitsFor) ? { waitsFor } : waitsFor;
   });
 
 const there = async (kind: 'vm' | 'folder' | 'pool', name: string): Promise<string[]> =>

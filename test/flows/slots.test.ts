@@ -58,9 +58,11 @@ test('forty for three: never more, in the order of arrival, without polling', as
   await until('the first three to be made', 30_000, () => vcenter.tasks.size === 3 || [...vcenter.tasks.keys()].join());
   const names = Array.from({ length: 37 }, (_, index) => `vm-${index}`);
   const others = await Promise.all(names.map((name) => begin(name, { taskMs: 50 })));
-  const words = `a slot: 3 of 3 creates of vCenter ${vcenter.name} are in progress`;
+  const message = `a slot: 3 of 3 creates of vCenter ${vcenter.name} are in progress`;
   await until('all to be in the queue', 60_000, async () => (await progress()).consumers.length === 40 || 'not yet');
-  await until('the last one to say so', 60_000, async () => ((await waitingFor('vm-36')) === words ? true : 'not yet'));
+  await until('the last one to say so', 60_000, async () =>
+    (await waitingFor('vm-36')) === message ? true : 'not yet',
+  );
   expect(vcenter.begun).toHaveLength(3);
   vcenter.gate.resolve();
   await Promise.all([...first, ...others].map((one) => one.result()));

@@ -54,6 +54,6 @@ test('what the runs of a VM cost is in their budgets', async () => {
     }).toEqual({ workflowId, budget, excesses: [] });
   // One that is made where another has just gone may be signalled of that besides.
   expect(costs.map(({ budget }) => budget)).toEqual(
-    expect.arrayContaining(['slots', 'vmCreate', 'vmDelete', 'vmGlance', 'vmLargeUpdate', 'vmUpdate']),
+    expect.arrayContaining(['slots', 'vmCreate', 'vmDelete', 'vmObservation', 'vmLargeUpdate', 'vmUpdate']),
   );
 }, 600_000);

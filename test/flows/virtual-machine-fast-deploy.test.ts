@@ -75,7 +75,7 @@ test(
     expect(await world.witness('copied')).toMatchObject({
       powerState: 'poweredOn',
       instanceUuid: uid,
-      marks: { 'vmservice.namespacedName': `${namespace}/copied`, 'drover.uid': uid },
+      metadata: { 'vmservice.namespacedName': `${namespace}/copied`, 'drover.uid': uid },
     });
     const { files, disks, guestId, firmware, extraConfig } = await configOf('copied');
     expect(files.vmPathName).toMatch(home(uid));

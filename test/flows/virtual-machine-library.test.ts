@@ -60,7 +60,7 @@ test(
       cpus: 1,
       memoryMiB: 1_024,
       instanceUuid: metadata?.uid,
-      marks: { 'vmservice.namespacedName': `${namespace}/deployed`, 'drover.uid': metadata?.uid },
+      metadata: { 'vmservice.namespacedName': `${namespace}/deployed`, 'drover.uid': metadata?.uid },
     });
     expect(status).toMatchObject({
       powerState: 'PoweredOn',

@@ -58,7 +58,7 @@ test(
       cpus: 1,
       memoryMiB: 1_024,
       instanceUuid: object?.metadata.uid,
-      marks: { 'vmservice.namespacedName': `${namespace}/web`, 'drover.uid': object?.metadata.uid },
+      metadata: { 'vmservice.namespacedName': `${namespace}/web`, 'drover.uid': object?.metadata.uid },
     });
     expect(object?.metadata.finalizers).toContain(virtualMachineFinalizers.current);
     expect(object?.status).toMatchObject({
