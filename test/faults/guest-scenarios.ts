@@ -3,7 +3,7 @@ import { hypervisorConditions } from '../../contracts/hypervisor/conditions.ts';
 import { guestWatchId } from '../../contracts/ids.ts';
 import { labClock } from '../../lab/clock.ts';
 import { reportAgentStatus } from '../../lab/hypervisors.ts';
-import { startGuestWatches } from '../../runtime/temporal/standing-runs.ts';
+import { startGuestWatches } from '../../runtime/temporal/system-workflows.ts';
 import { until } from '../flows/until.ts';
 import { libvirtOf, regionOf } from './environment.ts';
 import {

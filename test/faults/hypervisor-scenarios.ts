@@ -1,5 +1,5 @@
 import { labClock } from '../../lab/clock.ts';
-import { annotations, driftScheduleId, nodeMarks, workflowTypes } from '../../contracts/ids.ts';
+import { annotations, driftScheduleId, nodeMetadata, workflowTypes } from '../../contracts/ids.ts';
 import { reportAgentStatus } from '../../lab/hypervisors.ts';
 import { changeService } from '../../lab/openstack/hosts.ts';
 import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';

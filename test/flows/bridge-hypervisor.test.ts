@@ -129,12 +129,12 @@ test('changes of a Node that decisions depend on are signalled, heartbeats and t
   );
   await expectNextSignal(
     host,
-    () => patchNode(host, { metadata: { labels: { [nodeMarks.lifecycle]: '' } } }),
+    () => patchNode(host, { metadata: { labels: { [nodeMetadata.lifecycle]: '' } } }),
     'labels',
   );
   await expectNextSignal(
     host,
-    () => patchNode(host, { metadata: { labels: { [nodeMarks.virtDriver]: null } } }),
+    () => patchNode(host, { metadata: { labels: { [nodeMetadata.virtDriver]: null } } }),
     'labels',
   );
   expect(new Set((await signalsOf(host)).map(({ runId }) => runId)).size).toBe(1);

@@ -83,7 +83,7 @@ test(
     const [guest] = await world.seed([{ name: 'on-updated', host: updated }]);
     // A cordon alone is a user's.
     await fixture.changeNode(updated, { spec: { unschedulable: true } });
-    await fixture.changeNode(updated, { metadata: { labels: { [nodeMarks.selectedForUpdate]: 'true' } } });
+    await fixture.changeNode(updated, { metadata: { labels: { [nodeMetadata.selectedForUpdate]: 'true' } } });
     const empty = await fixture.untilCondition(
       updated,
       hypervisorConditions.lifecycle,
@@ -104,7 +104,7 @@ test(
     await fixture.reportNode(updated, { ready: 'Unknown' });
     await fixture.reportNode(updated, { bootId: 'boot-2' });
     await fixture.changeNode(updated, {
-      metadata: { labels: { [nodeMarks.selectedForUpdate]: null, [nodeMarks.updateResult]: 'successful' } },
+      metadata: { labels: { [nodeMetadata.selectedForUpdate]: null, [nodeMetadata.updateResult]: 'successful' } },
       spec: { unschedulable: null },
     });
     const back = await fixture.untilState(updated, 'Active');
@@ -119,7 +119,7 @@ test(
 test(
   'Active → Aborted → Onboarding → Active: the status is reset, the cause is named, it is mended, the status is reset again',
   async () => {
-    await fixture.changeNode(updated, { metadata: { annotations: { [nodeMarks.aggregates]: 'fast,later' } } });
+    await fixture.changeNode(updated, { metadata: { annotations: { [nodeMetadata.aggregates]: 'fast,later' } } });
     await fixture.untilCondition(updated, hypervisorConditions.aggregatesUpdated, 'Failed', /later/u);
     await fixture.untilRunClosed(updated);
     await fixture.clearCondition(updated, hypervisorConditions.onboarding);
@@ -151,13 +151,15 @@ test(
       });
     await fixture.changeNode(updated, { metadata: { labels: { [buildingBlock]: 'bb-1' } } });
     await untilSpec('the label to be copied', ({ metadata }) => metadata.labels?.[buildingBlock] === 'bb-1');
-    await fixture.changeNode(updated, { metadata: { labels: { [buildingBlock]: null, [nodeMarks.lifecycle]: null } } });
+    await fixture.changeNode(updated, {
+      metadata: { labels: { [buildingBlock]: null, [nodeMetadata.lifecycle]: null } },
+    });
     await untilSpec(
       'both to be taken back',
       ({ metadata, spec }) =>
         metadata.labels?.[buildingBlock] === undefined && spec?.lifecycleEnabled === false && !spec.skipTests,
     );
-    await fixture.changeNode(updated, { metadata: { labels: { [nodeMarks.lifecycle]: 'skip-tests' } } });
+    await fixture.changeNode(updated, { metadata: { labels: { [nodeMetadata.lifecycle]: 'skip-tests' } } });
     await untilSpec(
       'the lifecycle to be driven again',
       ({ spec }) => spec?.lifecycleEnabled === true && spec.skipTests,

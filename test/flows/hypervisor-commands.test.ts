@@ -76,7 +76,7 @@ test(
 test(
   'a Node that speaks of the lifecycle is what onboard changes',
   async () => {
-    await world.kubectl(['label', 'node', host, `${nodeMarks.lifecycle}=yes`]);
+    await world.kubectl(['label', 'node', host, `${nodeMetadata.lifecycle}=yes`]);
     await until('the Node to be signalled', 60_000, async () =>
       (await fixture.read(host))?.spec?.skipTests === false ? true : 'not yet',
     );
@@ -86,7 +86,7 @@ test(
     const node = JSON.parse(await world.kubectl(['get', 'node', host, '-o', 'json'])) as {
       metadata: { labels: object };
     };
-    expect(node.metadata.labels).toMatchObject({ [nodeMarks.lifecycle]: 'skip-tests' });
+    expect(node.metadata.labels).toMatchObject({ [nodeMetadata.lifecycle]: 'skip-tests' });
     expect((await fixture.read(host))?.spec).toMatchObject({ lifecycleEnabled: true, skipTests: true });
   },
   limitMs,

@@ -3,7 +3,7 @@ import { findCondition } from '../../contracts/conditions.ts';
 import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
 import { hypervisorSchema } from '../../contracts/crds/hypervisor.ts';
 import { hypervisorConditions } from '../../contracts/hypervisor/conditions.ts';
-import { hypervisorId, nodeMarks } from '../../contracts/ids.ts';
+import { hypervisorId, nodeMetadata } from '../../contracts/ids.ts';
 import type { AgentReport } from '../../lab/hypervisors.ts';
 import { reportAgentStatus, testAggregate } from '../../lab/hypervisors.ts';
 import { createAggregate } from '../../lab/openstack/hosts.ts';

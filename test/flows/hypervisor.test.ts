@@ -99,13 +99,13 @@ test(
 test(
   'an aggregate that does not exist is named in the status, and waited for',
   async () => {
-    await world.kubectl(['annotate', 'node', host, `${nodeMarks.aggregates}=fast,nowhere`, '--overwrite']);
+    await world.kubectl(['annotate', 'node', host, `${nodeMetadata.aggregates}=fast,nowhere`, '--overwrite']);
     const { status } = await fixture.untilCondition(host, hypervisorConditions.aggregatesUpdated, 'Failed', /nowhere/u);
     expect(findCondition(status?.conditions, hypervisorConditions.aggregatesUpdated)).toMatchObject({
       status: 'False',
     });
     expect(await fixture.aggregatesOf(host)).toContain('fast');
-    await world.kubectl(['annotate', 'node', host, `${nodeMarks.aggregates}=fast`, '--overwrite']);
+    await world.kubectl(['annotate', 'node', host, `${nodeMetadata.aggregates}=fast`, '--overwrite']);
     await fixture.untilState(host, 'Active');
     const progress = await world.client.workflow.getHandle(hypervisorId(host)).query<HypervisorProgress>('progress');
     expect(progress).toMatchObject({ object: `Hypervisor ${host}`, reason: 'Active' });

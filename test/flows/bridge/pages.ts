@@ -19,7 +19,7 @@ export const describePages = (world: () => LabBridgeWorld): void =>
     const textOf = async (bridge: LabBridge, path: string): Promise<string> => await (await get(bridge, path)).text();
     const jsonOf = async (bridge: LabBridge, path: string): Promise<unknown> => await (await get(bridge, path)).json();
     const inProgress = (kind: string, count: number): RegExp =>
-      new RegExp(`^drover_unsettled_objects\\{[^}]*kind="${kind}"[^}]*\\} ${count}$`, 'mu');
+      new RegExp(`^drover_unreconciled_objects\\{[^}]*kind="${kind}"[^}]*\\} ${count}$`, 'mu');
 
     test('they say what is, answer nothing else, and end with the bridge', async () => {
       const bridge = await world().leadingBridge();
