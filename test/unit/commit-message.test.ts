@@ -11,6 +11,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 test.each<[message: string, refusal: RegExp | null]>([
   ['bridge: start no run for what has not changed', null],
   ['bridge: start no run\n\nIt has not changed, and this says why.', null],
+  ['bridge, runtime/kubernetes: type objects', null],
   ['k8s-bridge/routes: derive them from the table\n# what git adds', null],
   ["Merge branch 'main'", null],
   ['fixup! bridge: start no run', null],
