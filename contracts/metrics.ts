@@ -91,8 +91,8 @@ export const metrics = {
     from: ['worker'],
     help: 'Changes of VMs that a vCenter has told of, whoever made them',
   },
-  vcenterWatchTold: {
-    name: 'drover_vcenter_watch_news_total',
+  vcenterWatchChanges: {
+    name: 'drover_vcenter_watch_changes_total',
     kind: 'counter',
     labels: ['vcenter', 'outcome'],
     from: ['worker'],
@@ -106,8 +106,8 @@ export const metrics = {
     from: ['worker'],
     help: 'From what vCenter told to the signal that Temporal has accepted, the earliest of what became one signal',
   },
-  vcenterWatchLooks: {
-    name: 'drover_vcenter_watch_looks_total',
+  vcenterWatchObservations: {
+    name: 'drover_vcenter_watch_observations_total',
     kind: 'counter',
     labels: ['vcenter'],
     from: ['worker'],

@@ -20,11 +20,11 @@ export function meterWatches(metrics: Metrics, clock: Pick<Clock, 'now'>): Watch
       heard.set(vcenter, { atMs: clock.now(), owned });
       if (changes > 0) metrics.count('vcenterWatchUpdates', { vcenter }, changes);
     },
-    inventoried: (vcenter) => metrics.count('vcenterWatchLooks', { vcenter }),
+    inventoried: (vcenter) => metrics.count('vcenterWatchObservations', { vcenter }),
     signalled: (vcenter, seconds) => {
-      metrics.count('vcenterWatchTold', { vcenter, outcome: 'signalled' });
+      metrics.count('vcenterWatchChanges', { vcenter, outcome: 'signalled' });
       metrics.observe('vcenterWatchSignalSeconds', { vcenter }, seconds);
     },
-    skipped: (vcenter) => metrics.count('vcenterWatchTold', { vcenter, outcome: 'seen' }),
+    skipped: (vcenter) => metrics.count('vcenterWatchChanges', { vcenter, outcome: 'observed' }),
   };
 }

@@ -233,7 +233,7 @@ test(
     expect(gunzipSync(Buffer.from(packed, 'base64')).toString('utf8')).toBe(userData);
 
     const page = await (await fetch(world.drover.metricsUrls.worker)).text();
-    expect(page).toMatch(/drover_vcenter_watch_news_total\{vcenter="lab",outcome="signalled"\} \d+/u);
+    expect(page).toMatch(/drover_vcenter_watch_changes_total\{vcenter="lab",outcome="signalled"\} \d+/u);
     expect(page).toContain('drover_vcenter_watch_last_contact_timestamp_seconds{vcenter="lab"}');
     await world.remove('cloudy');
     await world.untilReported('cloudy', /^gone$/u);
