@@ -40,7 +40,7 @@ function setCondition(conditions: readonly Condition[], update: ConditionUpdate,
   return conditions.map((condition) => (condition === before ? { ...update, lastTransitionTime } : condition));
 }
 
-/** Whoever wrote it before had a clock that is ahead of this one: a status never goes back in time. */
+/** The clock of the last writer may be ahead of this one: a status never goes back in time. */
 const later = (before: string, now: string): string => (Date.parse(before) > Date.parse(now) ? before : now);
 
 const same = (before: Condition, update: ConditionUpdate): boolean =>

@@ -6,7 +6,7 @@ interface ErrorRow {
   passes?: true;
   /** The reason of the condition that reports it. */
   reason: string;
-  /** The sentence that tells a person what to do. */
+  /** The sentence that says what to do. */
   advice: string;
 }
 
@@ -24,7 +24,7 @@ export const errors = {
   InvalidObject: {
     retryable: false,
     reason: 'InvalidObject',
-    advice: 'Correct the object; drover looks at it again when it changes.',
+    advice: 'Correct the object; drover reconciles it again when it changes.',
   },
   InvalidConfiguration: {
     retryable: false,
@@ -45,7 +45,7 @@ export const errors = {
   Stopped: {
     retryable: false,
     reason: 'Stopped',
-    advice: 'Somebody ran `drover stop`. `drover stop --lift` lets drover go on.',
+    advice: 'A user ran `drover stop`. `drover stop --lift` lets drover go on.',
   },
 
   // Hosts and instances
@@ -104,12 +104,12 @@ export const errors = {
   ProviderConflict: {
     retryable: true,
     reason: 'ProviderConflict',
-    advice: 'Somebody keeps changing the resource provider in Placement. drover reads it again.',
+    advice: 'Another client keeps changing the resource provider in Placement. drover reads it again.',
   },
   ConsumerConflict: {
     retryable: true,
     reason: 'ConsumerConflict',
-    advice: 'Somebody is moving the server at the same time. drover reads it again.',
+    advice: 'Another client is moving the server at the same time. drover reads it again.',
   },
   ProviderInUse: {
     retryable: false,
@@ -131,13 +131,13 @@ export const errors = {
   ConsoleUnavailable: {
     retryable: true,
     reason: 'ConsoleUnavailable',
-    advice: 'The server has no console log yet. drover looks again.',
+    advice: 'The server has no console log yet. drover reads it again.',
   },
   InstanceNotFound: { retryable: false, reason: 'InstanceNotFound', advice: 'The server is gone.' },
   InstanceBusy: {
     retryable: false,
     reason: 'InstanceBusy',
-    advice: 'Another operation holds the server. drover looks again.',
+    advice: 'Another operation holds the server. drover tries again.',
   },
   InstanceStateRefused: {
     retryable: false,
@@ -152,7 +152,7 @@ export const errors = {
   MigrationNotFound: {
     retryable: false,
     reason: 'MigrationNotFound',
-    advice: 'Nova has no such migration. drover looks for the server again.',
+    advice: 'Nova has no such migration. drover reads the server again.',
   },
   MigrationNotAbortable: {
     retryable: false,
@@ -162,7 +162,7 @@ export const errors = {
   ServiceConflict: {
     retryable: true,
     reason: 'ServiceConflict',
-    advice: 'Somebody changed the compute service at the same time. drover reads it again.',
+    advice: 'Another client changed the compute service at the same time. drover reads it again.',
   },
 
   // OpenStack
@@ -212,7 +212,7 @@ export const errors = {
     retryable: false,
     reason: 'HostAttributeMissing',
     advice:
-      'Nova hides the servers’ hosts from this credential or a cell is down, so drover cannot tell what is left. Use an admin credential.',
+      'Nova hides the servers’ hosts from this credential or a cell is down, so drover cannot determine what is left. Use an admin credential.',
   },
 
   // BMCs (Redfish)
@@ -243,7 +243,7 @@ export const errors = {
     retryable: true,
     reason: 'PowerStillOn',
     advice:
-      'The host does not count as off. drover asks again; look for who else switches it on, or switch it off by other means.',
+      'The host does not count as off. drover asks again; find out who else switches it on, or switch it off by other means.',
   },
 
   // Hypervisors
@@ -300,12 +300,12 @@ export const errors = {
   OvsBridgeMissing: {
     retryable: true,
     reason: 'OvsBridgeMissing',
-    advice: 'The network agent or `ovs-vsctl add-br` on the host makes it. drover looks again.',
+    advice: 'The network agent or `ovs-vsctl add-br` on the host creates it. drover checks again.',
   },
   OvsBridgeFaulty: {
     retryable: true,
     reason: 'OvsBridgeFaulty',
-    advice: '`ovs-vsctl show` on the host shows the same error. drover looks again.',
+    advice: '`ovs-vsctl show` on the host shows the same error. drover checks again.',
   },
 
   // Ceph
@@ -329,7 +329,7 @@ export const errors = {
     retryable: true,
     reason: 'CephUnhealthy',
     advice:
-      'Mend the cluster (`ceph health detail`), or tolerate these checks in drover’s settings. drover looks again.',
+      'Mend the cluster (`ceph health detail`), or tolerate these checks in drover’s settings. drover checks again.',
   },
   CephPoolMissing: {
     retryable: false,
@@ -365,7 +365,7 @@ export const errors = {
     passes: true,
     reason: 'VsphereObjectNotFound',
     advice:
-      'vCenter has no such folder, pool, datastore, network, host, or item of a library. Correct what names it; drover looks again.',
+      'vCenter has no such folder, pool, datastore, network, host, or item of a library. Correct what names it; drover tries again.',
   },
   VsphereResourcesExhausted: {
     retryable: false,
@@ -386,14 +386,14 @@ export const errors = {
   VsphereFailed: {
     retryable: true,
     reason: 'VsphereFailed',
-    advice: 'vCenter could not do it; its words say why. drover tries again.',
+    advice: 'vCenter could not do it; its message says why. drover tries again.',
   },
   VsphereTaskNotFound: {
     retryable: false,
     passes: true,
     reason: 'VsphereTaskNotFound',
     advice:
-      'vCenter has forgotten the task, as it does some time after its end or when it restarts. drover looks at the VM itself, and tries again.',
+      'vCenter has forgotten the task, as it does some time after its end or when it restarts. drover reads the VM itself, and tries again.',
   },
   VsphereTaskCancelled: {
     retryable: false,
@@ -404,7 +404,7 @@ export const errors = {
     retryable: false,
     passes: true,
     reason: 'VsphereTaskOverdue',
-    advice: 'The task still runs at vCenter. Look at it there; drover looks at the VM again later.',
+    advice: 'The task still runs at vCenter. Check it there; drover reads the VM again later.',
   },
   VirtualMachineNotFound: { retryable: false, reason: 'VirtualMachineNotFound', advice: 'The VM is gone.' },
   VirtualMachineAmbiguous: {
@@ -427,13 +427,13 @@ export const errors = {
   VirtualMachineConflict: {
     retryable: true,
     reason: 'VirtualMachineConflict',
-    advice: 'Somebody changed the VM at the same time, or another task holds it. drover reads it again.',
+    advice: 'Another client changed the VM at the same time, or another task holds it. drover reads it again.',
   },
   VirtualMachineStateRefused: {
     retryable: false,
     passes: true,
     reason: 'VirtualMachineStateRefused',
-    advice: 'vCenter does not do that to a VM in its present state; its words say which. drover looks at it again.',
+    advice: 'vCenter does not do that to a VM in its present state; its message says which. drover reads it again.',
   },
   GuestToolsNotRunning: {
     retryable: false,
@@ -461,7 +461,7 @@ export const errors = {
   ObjectConflict: {
     retryable: true,
     reason: 'ObjectConflict',
-    advice: 'Somebody changed the object at the same time. drover reads it again.',
+    advice: 'Another client changed the object at the same time. drover reads it again.',
   },
   ImageCacheNotInstalled: {
     retryable: false,

@@ -8,10 +8,10 @@ export const workflowQueue = 'drover';
 /** The task queue of everything that talks to kube-apiserver. */
 export const kubernetesQueue = 'kubernetes';
 
-/** The task queue of what concerns one host and asks several systems about it: looks, and the checks of libvirt, Open vSwitch and Ceph. */
+/** The task queue of what concerns one host and asks several systems about it: observations, and the checks of libvirt, Open vSwitch and Ceph. */
 export const hostsQueue = 'hosts';
 
-/** The task queue of looks at virtual machines, which ask Kubernetes and vCenter. */
+/** The task queue of observations of virtual machines, which ask Kubernetes and vCenter. */
 export const virtualMachinesQueue = 'virtual-machines';
 
 /** One task queue per vCenter, by its name in drover's settings. */

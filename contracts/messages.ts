@@ -14,12 +14,12 @@ export interface ObjectChanged {
   stateDigest?: string;
 }
 
-/** Told by somebody who has not seen the object, such as a person who starts a run by hand. */
+/** Sent by a client that has not read the object, such as a user who starts a run by hand. */
 export const unseenChange = (cause: string): ObjectChanged => ({ uid: '', generation: 0, resourceVersion: '', cause });
 
 /** Who asks, for the audit trail. */
 interface By {
-  /** As the starter knows them; `unknown` where nobody says. */
+  /** As the starter knows them; `unknown` where it does not say. */
   by?: string;
 }
 
@@ -96,7 +96,7 @@ export const messages = {
   progress: query<RunProgress>('progress'),
 } as const;
 
-/** What a user tells a run to do. It answers with a sentence. */
+/** What a user asks of a run. It answers with a sentence. */
 export type Command<Argument> = UpdateDefinition<string, [Argument]>;
 
 /** `tctl` knows no updates, so that each command of a user is accepted as a signal of the same name too. */

@@ -3,7 +3,7 @@ interface MetricRow {
   /** Starts with `drover_` and ends with its unit: a base unit (`_seconds`, `_bytes`), or what is counted; counters end with `_total`. */
   name: `drover_${string}`;
   kind: 'counter' | 'gauge' | 'histogram';
-  /** None has values without bound: no server ids, no run ids, no paths with names in them. Objects only while they are not settled. */
+  /** None has values without bound: no server ids, no run ids, no paths with names in them. Objects only while they are not reconciled. */
   labels: readonly string[];
   /** Upper bounds, in the unit of the name. Only of histograms. */
   buckets?: readonly number[];
@@ -12,7 +12,7 @@ interface MetricRow {
   help: string;
 }
 
-/** From a look at one object of an API to a list of thousands, and a time-out of ten seconds. */
+/** From a read of one object of an API to a list of thousands, and a time-out of ten seconds. */
 const callBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15] as const;
 
 /** From one call to a wait for a migration of hours. */
@@ -75,7 +75,7 @@ export const metrics = {
     kind: 'gauge',
     labels: ['region'],
     from: ['worker'],
-    help: 'Migrations in progress in the region, whoever started them, as last seen; none where no worker has looked lately',
+    help: 'Migrations in progress in the region, of all users, as last observed; none where no worker has observed lately',
   },
   regionMigrationsLimit: {
     name: 'drover_region_migrations_limit',
@@ -89,14 +89,14 @@ export const metrics = {
     kind: 'counter',
     labels: ['vcenter'],
     from: ['worker'],
-    help: 'Changes of VMs that a vCenter has told of, whoever made them',
+    help: 'Changes of VMs that a vCenter has sent, of all users',
   },
   vcenterWatchChanges: {
     name: 'drover_vcenter_watch_changes_total',
     kind: 'counter',
     labels: ['vcenter', 'outcome'],
     from: ['worker'],
-    help: 'What became of them, by VirtualMachine: signalled to its run, or seen by the run itself before',
+    help: 'What became of them, by VirtualMachine: signalled to its run, or observed by the run itself before',
   },
   vcenterWatchSignalSeconds: {
     name: 'drover_vcenter_watch_signal_seconds',
@@ -104,21 +104,21 @@ export const metrics = {
     labels: ['vcenter'],
     buckets: signalBuckets,
     from: ['worker'],
-    help: 'From what vCenter told to the signal that Temporal has accepted, the earliest of what became one signal',
+    help: 'From vCenter’s event to the signal that Temporal has accepted, the earliest of what became one signal',
   },
   vcenterWatchObservations: {
     name: 'drover_vcenter_watch_observations_total',
     kind: 'counter',
     labels: ['vcenter'],
     from: ['worker'],
-    help: 'Complete looks at the VMs of a vCenter: one for each turn of the watch, and one for each session that was lost',
+    help: 'Complete observations of the VMs of a vCenter: one for each activity of the watch, and one for each session that was lost',
   },
   vcenterWatchVms: {
     name: 'drover_vcenter_watch_vms',
     kind: 'gauge',
     labels: ['vcenter'],
     from: ['worker'],
-    help: 'VMs of VirtualMachines that are watched, as last seen by this worker',
+    help: 'VMs of VirtualMachines that are watched, as last observed by this worker',
   },
   vcenterWatchLastContact: {
     name: 'drover_vcenter_watch_last_contact_timestamp_seconds',
@@ -171,7 +171,7 @@ export const metrics = {
     kind: 'counter',
     labels: ['reason'],
     from: ['runs'],
-    help: 'Hosts found to have failed, or to need a person to look, by the reason of the verdict',
+    help: 'Hosts found to have failed, or to need an operator, by the reason of the verdict',
   },
 
   bridgeLeading: {

@@ -39,7 +39,7 @@ export const longWait = (deadlineMs: number) =>
 /** How long a wait goes on while every poll of the outside system fails. */
 export const pollFailureLimitMs = 60_000;
 
-/** How long a worker lets running activities finish when it is told to stop. */
+/** How long a worker lets running activities finish when it has to stop. */
 export const shutdownGraceTimeMs = 30_000;
 
 /** How long Temporal keeps a workflow task for the worker that has the run in its cache, before any worker may take it. */

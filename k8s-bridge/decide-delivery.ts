@@ -13,11 +13,11 @@ export interface Change {
 /** The last run under an id, as far as known. */
 export type LastRun =
   | { status: 'OPEN' }
-  /** None that Temporal remembers. */
+  /** Temporal has none, or has deleted it. */
   | { status: 'NONE' }
   | {
       status: 'COMPLETED' | 'FAILED' | 'TIMED_OUT' | 'CANCELLED' | 'TERMINATED';
-      /** The newest generation of this object that the run was told of; null: none. */
+      /** The newest generation of this object that the run was signalled; null: none. */
       toldGeneration: number | null;
     };
 

@@ -82,7 +82,7 @@ export async function deliverChange(
   return delivery;
 }
 
-/** Whether there was an open run to tell. */
+/** Whether there was an open run to signal. */
 async function signalOpen(
   client: Client,
   workflowId: string,

@@ -7,7 +7,7 @@ import { annotations } from '../contracts/ids.ts';
 import { isReconciled, nameOf, type Route, subjectOf } from './routes.ts';
 import type { Identity } from './store.ts';
 
-/** What the bridge keeps of an object: enough to tell which changes matter, and to decide without reading it again. */
+/** What the bridge keeps of an object: enough to decide which changes matter, and to decide without reading it again. */
 export interface Facts extends Identity {
   name: string;
   namespace: string | null;
@@ -23,15 +23,15 @@ export interface Facts extends Identity {
   retry: string | null;
   /** A user asked for a retry that no run has taken up. */
   retryPending: boolean;
-  /** As far as the object itself tells. */
+  /** As far as the object itself says. */
   reconciled: boolean;
   /** The newest generation that drover has reported on in a condition. */
   reportedGeneration: number | null;
   /** Of the condition that drover reports in. */
   reason: string | null;
-  /** When it was made, or that condition last turned; milliseconds since the epoch by the clock of whoever wrote it. */
+  /** When it was made, or that condition last turned; milliseconds since the epoch by its writer's clock. */
   changedMs: number;
-  /** What is left to do, where the kind tells that in figures; null where it, or this object, does not. */
+  /** What is left to do, where the kind counts that; null where it, or this object, does not. */
   outstanding: Outstanding | null;
   watched: Watched;
 }
@@ -69,7 +69,7 @@ export function readFacts(route: Route, object: KubeObject, mode: ActiveMode): F
 /** 0 for what is no time: an object may hold anything. */
 const timeMs = (time: unknown): number => (typeof time === 'string' ? Date.parse(time) || 0 : 0);
 
-/** Why a run is told, for people. `prerequisite`: something that the object names has changed. */
+/** Why a run is signalled, for people. `prerequisite`: something that the object names has changed. */
 export type Cause =
   | 'spec'
   | 'prerequisite'
@@ -100,7 +100,7 @@ export function findCauses(before: Facts | null, after: Facts): Cause[] {
   return [...causes];
 }
 
-/** Of fields that another writer than drover has changed. Nothing tells who took one away: then it counts whose it was. */
+/** Of fields that another writer than drover has changed. Nothing says who removed one: then its last writer counts. */
 function fieldCauses(before: WatchedFields, after: WatchedFields): Cause[] {
   const paths = Object.keys({ ...before, ...after }) as (keyof WatchedFields)[];
   const changed = paths.filter(

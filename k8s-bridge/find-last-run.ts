@@ -8,7 +8,7 @@ import type { LastRun } from './decide-delivery.ts';
 export interface PersonsStop {
   runId: string;
   how: 'cancelled' | 'terminated';
-  /** As Temporal knows them; null where nobody says. */
+  /** As Temporal knows them; null where unknown. */
   by: string | null;
   reason: string | null;
   /** RFC 3339. */
@@ -29,7 +29,7 @@ type HistoryPage = Awaited<ReturnType<Client['workflowService']['getWorkflowExec
 type HistoryEvent = NonNullable<NonNullable<HistoryPage['history']>['events']>[number];
 
 /**
- * Looks up the last run under an id, and, where a person ended it, who that was and which generation of the object `uid` it had been told
+ * Looks up the last run under an id, and, where a person ended it, who that was and which generation of the object `uid` it had been signalled
  * of: signals carry both, so the history is exact where clocks are not.
  */
 export async function findLastRun(
@@ -109,8 +109,8 @@ const cancelOf = ({ workflowExecutionCancelRequestedEventAttributes: cancel }: H
 async function generationTold(client: Client, event: HistoryEvent, uid: string): Promise<number | null> {
   const signal = event.workflowExecutionSignaledEventAttributes;
   if (signal?.signalName !== messages.objectChanged.name) return null;
-  const told = await decode(client, signal.input?.payloads ?? []);
-  return told?.uid === uid && typeof told.generation === 'number' ? told.generation : null;
+  const signalled = await decode(client, signal.input?.payloads ?? []);
+  return signalled?.uid === uid && typeof signalled.generation === 'number' ? signalled.generation : null;
 }
 
 async function decode(client: Client, encoded: Payload[]): Promise<Partial<ObjectChanged> | null> {
@@ -125,7 +125,7 @@ async function decode(client: Client, encoded: Payload[]): Promise<Partial<Objec
 export function describePersonsStop({ runId, how, by, reason, at }: PersonsStop, subject: string): string {
   const because = reason === null ? '' : ` (${reason})`;
   return (
-    `Run ${runId} was ${how} by ${by ?? 'somebody'} at ${at}${because}, before it could end by itself: ` +
+    `Run ${runId} was ${how} by ${by ?? 'an unnamed client'} at ${at}${because}, before it could end by itself: ` +
     `what it had under way was left as it was. \`drover retry ${subject}\` goes on, and so does a changed spec; drover does not by itself.`
   );
 }

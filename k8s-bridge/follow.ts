@@ -166,7 +166,7 @@ export function followKinds({
   const compareRoute = (one: Active, cause: 'relist' | 'resync'): void => {
     const { route } = one;
     if (route.watch !== null && isIndexed(route.watch)) return;
-    // Until it is listed, every object would look as if none answered for it.
+    // Until it is listed, every object would seem to have none.
     if (isMapped(route) && reflectors.get(route.row.kind)?.state().synced !== true) return;
     for (const facts of viewsOf(route))
       if (!isReconciled(route, facts)) onChange(change(one, [cause], facts, null), 'resync');

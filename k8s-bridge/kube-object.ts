@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { checkAnswer } from '../runtime/kubernetes/kubernetes-faults.ts';
 
-/** What every Kubernetes object has, as far as the bridge looks; the rest is kept as it came. */
+/** What every Kubernetes object has, as far as the bridge reads it; all else is kept as it came. */
 export const kubeObjectSchema = z.looseObject({
   metadata: z.looseObject({
     name: z.string().min(1),

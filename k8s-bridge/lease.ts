@@ -33,7 +33,7 @@ export interface LeaseOptions {
 
 export interface Lease {
   held(): boolean;
-  /** Who holds it, as last seen; null: nobody. */
+  /** Its holder, as last observed; null: none. */
   holder(): string | null;
   /** Why the last attempt failed. */
   error(): string | null;
@@ -152,12 +152,12 @@ export function startLease(options: LeaseOptions): Lease {
     const limit = timeoutSignal(clock, Math.round(settings.renewDeadlineMs / 3));
     const signal = AbortSignal.any([abort, limit.signal]);
     try {
-      // Whoever holds it knows its resourceVersion; the precondition of the write tells if that is not so any more.
+      // The holder knows its resourceVersion; the precondition of the write fails where that has changed.
       if (renewedMs === null || seen === null) await read(signal);
       const move = decideLease(seen, identity, clock.monotonicMs());
       if (move === 'wait') {
         error = null;
-        lose(`${seen?.holder ?? 'somebody'} holds it`);
+        lose(`${seen?.holder ?? 'another process'} holds it`);
         return;
       }
       const at = nowMicro();
@@ -174,7 +174,7 @@ export function startLease(options: LeaseOptions): Lease {
       hold(startedMs);
     } catch (failure) {
       if (abort.aborted) return;
-      // Somebody else wrote it: who holds it now is read the next time.
+      // Another process wrote it: the next attempt reads who holds it now.
       if (isFailure(failure, 'ObjectConflict') && renewedMs !== null) await read(signal).catch(() => undefined);
       error = failure instanceof Error ? failure.message : String(failure);
       log.warn({ lease: name, error }, 'the lease cannot be renewed or taken');

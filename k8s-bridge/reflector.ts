@@ -45,7 +45,7 @@ export interface ReflectorState {
   objects: number;
   lists: number;
   watches: number;
-  /** RFC 3339: when the server was last heard of. */
+  /** RFC 3339: when the server last sent something. */
   lastContact: string | null;
   /** The last failure since then. */
   error: string | null;
@@ -76,9 +76,9 @@ export function startReflector<Kept extends Named>(options: ReflectorOptions<Kep
   /** Where to watch from; null: list first. */
   let resourceVersion: string | null = null;
 
-  const heard = (): void =>
+  const received = (): void =>
     void Object.assign(state, { lastContact: new Date(clock.now()).toISOString(), error: null });
-  const tell = (delta: Delta<Kept> | null, relisted: boolean): void => {
+  const emit = (delta: Delta<Kept> | null, relisted: boolean): void => {
     state.objects = store.size;
     if (delta !== null) options.onDelta(delta, relisted);
   };
@@ -94,11 +94,11 @@ export function startReflector<Kept extends Named>(options: ReflectorOptions<Kep
       resourceVersion = token === undefined ? page.metadata.resourceVersion : null;
     }
     state.lists += 1;
-    heard();
+    received();
     const deltas = applyList(store, kept);
     names = new Map([...store.values()].map((object) => [object.name, object]));
     state.objects = store.size;
-    if (state.synced) for (const delta of deltas) tell(delta, true);
+    if (state.synced) for (const delta of deltas) emit(delta, true);
     else options.onSynced();
     state.synced = true;
   };
@@ -117,11 +117,11 @@ export function startReflector<Kept extends Named>(options: ReflectorOptions<Kep
     try {
       const body = await kubernetes.stream({ method: 'GET', path, query }, AbortSignal.any([abort, watchdog.signal]));
       state.watches += 1;
-      heard();
+      received();
       watchdog.feed();
       for await (const event of readWatchEvents(body, watchdog.feed)) {
         events += 1;
-        heard();
+        received();
         if (event.type === 'BOOKMARK') {
           ({ resourceVersion } = event);
           continue;
@@ -131,7 +131,7 @@ export function startReflector<Kept extends Named>(options: ReflectorOptions<Kep
         const delta = applyEvent(store, event.type, object);
         if (delta !== null && delta.type !== 'gone') names.set(object.name, object);
         else if (names.get(object.name)?.uid === object.uid && delta !== null) names.delete(object.name);
-        tell(delta, false);
+        emit(delta, false);
       }
     } catch (error) {
       throw watchdog.signal.aborted ? connectionLost(`the watch was silent for ${settings.idleMs / 1_000} s`) : error;
@@ -204,11 +204,11 @@ export function mustRelist(error: unknown): boolean {
 function startWatchdog(clock: Clock, idleMs: number): { signal: AbortSignal; feed: () => void; stop: () => void } {
   const controller = new AbortController();
   let fedMs = clock.monotonicMs();
-  const look = (): void => {
+  const check = (): void => {
     const leftMs = fedMs + idleMs - clock.monotonicMs();
     if (leftMs <= 0) controller.abort();
-    else stop = clock.schedule(look, leftMs);
+    else stop = clock.schedule(check, leftMs);
   };
-  let stop = clock.schedule(look, idleMs);
+  let stop = clock.schedule(check, idleMs);
   return { signal: controller.signal, feed: () => void (fedMs = clock.monotonicMs()), stop: () => stop() };
 }

@@ -13,7 +13,7 @@ export interface ReportedBridge {
   now(): number;
 }
 
-/** Fills the bridge's gauges before each page: from the copies it holds anyway, so that nothing is asked of anybody. */
+/** Fills the bridge's gauges before each page: from the copies it holds anyway, so that it sends no request. */
 export function reportMetrics(metrics: Metrics, bridge: ReportedBridge): void {
   const unreconciled = createUnreconciledClock();
   const counted = new Map<string, Pick<ReflectorState, 'lists' | 'watches'>>();

@@ -18,7 +18,7 @@ export interface Route {
   readonly watch: Watch | null;
   readonly resource: Resource;
   /**
-   * The kind's runs observe more than the kind's own object, so that a reconciled one does not tell whether a change matters: each change starts
+   * The kind's runs observe more than the kind's own object, so that a reconciled one does not say whether a change matters: each change starts
    * a run, as long as there is something to drive.
    */
   readonly observesMore: boolean;
@@ -57,7 +57,7 @@ export function subjectOf(route: Route, object: KubeObject): string | null {
   return row.subject === undefined ? fullNameOf(object) : row.subject(object);
 }
 
-/** As far as an object itself tells. Of the kind's own, what does not fit the schema is not reconciled: the run reads it and says what is wrong. */
+/** As far as the object itself says. Of the kind's own, what does not fit the schema is not reconciled: the run reads it and says what is wrong. */
 export function isReconciled(route: Route, object: KubeObject, mode: ActiveMode): boolean {
   const { row, watch } = route;
   if (watch !== null) return mappedOf(route)?.creates?.(object, mode) !== true;

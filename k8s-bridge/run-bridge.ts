@@ -55,9 +55,9 @@ export const defaultBridgeTimings: BridgeTimings = {
     backOff: reflectorBackOff,
     backOffResetMs,
   },
-  // Shorter than client-go's 15 s: two bridges at once are harmless, and after a kill -9 nothing is told until the Lease has run out.
+  // Shorter than client-go's 15 s: two bridges at once are harmless, and after a kill -9 nothing is signalled until the Lease has run out.
   lease: { durationMs: 8_000, renewDeadlineMs: 6_000, retryMs: 1_500 },
-  // Low, so that a Temporal that comes back is told soon; what it costs while it is away is bounded by the workers.
+  // Low, so that a Temporal that comes back is signalled soon; what it costs while it is away is bounded by the workers.
   // The distance: a run takes five signals a second for long, and ten thousand in all.
   queue: { workers: 8, backOff: { initialMs: 100, factor: 2, maxMs: 5_000, jitter: 0.5 }, minIntervalMs: 200 },
   deliveryTimeoutMs: 5_000,
@@ -133,7 +133,7 @@ export function runBridge({
     random,
     deliver: async (routed, abort) => {
       const { route, seenMs } = routed;
-      // It may have waited long, and drover's own writes, such as the one that settles an object, come by no other way.
+      // It may have waited long, and drover's own writes, such as the status that makes an object reconciled, come by no other way.
       const change = follower.renew(routed);
       const deps = {
         temporal,
@@ -195,7 +195,7 @@ export function runBridge({
         error === null ? [] : [`${kind} is not followed: ${error}`],
       ),
       ...(lease.error() === null ? [] : [`the lease: ${lease.error()}`]),
-      ...(!lease.held() && lease.holder() === null ? ['nobody holds the lease yet'] : []),
+      ...(!lease.held() && lease.holder() === null ? ['no bridge holds the lease yet'] : []),
       ...(temporalError === null ? [] : [temporalError]),
       ...(queue.stats().backingOff === 0
         ? []
@@ -286,7 +286,7 @@ export function runBridge({
 
   const shutDown = async (): Promise<number> => {
     stopResync();
-    // The Lease goes with the watch: whoever takes over takes up whatever this bridge does not deliver any more.
+    // The Lease goes with the watch: the next holder delivers what this bridge does not deliver any more.
     const left = queue.drain(timings.drainMs);
     stopping.abort();
     await Promise.all([left, ...loops]);

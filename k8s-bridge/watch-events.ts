@@ -64,7 +64,7 @@ export async function* readWatchEvents(
   if (decoder.isPartial()) throw connectionLost('the watch was cut in the middle of an event');
 }
 
-/** Tells a broken connection from a broken event. */
+/** Distinguishes a broken connection from a broken event. */
 async function* orLost(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const iterator = chunks[Symbol.asyncIterator]();
   try {
@@ -76,7 +76,7 @@ async function* orLost(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8A
       yield next.value;
     }
   } finally {
-    // Lets go of the connection when whoever reads stops reading.
+    // Closes the connection when the reader stops reading.
     await iterator.return?.();
   }
 }

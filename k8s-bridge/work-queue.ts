@@ -34,7 +34,7 @@ export interface WorkQueueStats {
 
 export interface WorkQueue<Item> {
   add(key: string, item: Item, priority: Priority): void;
-  /** Starts nothing more, and forgets what waits. What is in flight goes on. */
+  /** Starts nothing more, and drops what is pending. What is in flight goes on. */
   pause(): void;
   resume(): void;
   stats(): WorkQueueStats;
@@ -162,7 +162,7 @@ export function createWorkQueue<Item>({
       undelivered += 1;
       return;
     }
-    // Paused: whoever resumes begins anew.
+    // Paused: resuming begins anew.
     if (state === 'paused') return;
     const retryInMs = backOffMs(backOff, entry.failures, random());
     entry.failures += 1;

@@ -69,7 +69,7 @@ export interface SecretVersion {
 /**
  * The digest of an object and of all that it depends on, in any order; what is not there is left out. Nothing counts that drover has
  * written: no fields of the status, nor the object's own generation, which the run may have moved itself. It needs not to count, as an
- * object is reconciled for its generation, or told anyway.
+ * object is reconciled for its generation, or signalled anyway.
  */
 export function digestOf(
   own: DigestedObject,

@@ -3,7 +3,7 @@ import type { Access, OptionalRole } from './access.ts';
 import type { KubeObject, Resource } from './object.ts';
 import { namespaceAndName } from './object.ts';
 
-/** Types of the table of kinds. A row is all that anybody but its own planner and activities must know of a kind. Rows hold no schemas: workflows import them. */
+/** Types of the table of kinds. A row is all that code outside a kind's planner and activities must know of it. Rows hold no schemas: workflows import them. */
 
 /** What drover may do with a kind. `observe`: plans are published and change nothing. */
 export const modes = ['off', 'observe', 'act'] as const;
@@ -38,7 +38,7 @@ export type WatchedFields = Record<`${'spec' | 'status'}.${string}`, WatchedFiel
 
 export interface WatchedField {
   value: string | boolean | number | null;
-  /** drover has written that value, so that its coming is no news. */
+  /** drover has written that value, so that its appearance is no change. */
   own?: boolean;
 }
 
@@ -48,7 +48,7 @@ export interface Predicate {
   readonly generation?: true;
   label?(key: string): boolean;
   annotation?(key: string): boolean;
-  /** Whoever holds it, but for drover's own. */
+  /** Every holder but drover. */
   readonly finalizers?: true;
   fields?(object: KubeObject): WatchedFields;
 }
@@ -83,7 +83,7 @@ export type Watch = {
       /** Whether a run has something to do for it though no object of the kind is there. Left out: never. */
       creates?(object: KubeObject, mode: ActiveMode): boolean;
       /**
-       * Only one that is being deleted waits for such objects: its open run is told, and none is started. They are in no digest. Left out:
+       * Only one that is being deleted waits for such objects: its open run is signalled, and none is started. They are in no digest. Left out:
        * each change concerns the run, which is started for it.
        */
       readonly concerns?: 'deleting';
@@ -91,7 +91,7 @@ export type Watch = {
   | {
       /** Full names of those that an object of the kind names. A change of one concerns all that name it. */
       index(object: KubeObject): readonly string[];
-      /** Only those that are not reconciled are told, as it is needed once. Left out: all are. */
+      /** Only those that are not reconciled are signalled, as it is needed once. Left out: all are. */
       readonly concerns?: 'unreconciled';
     }
 );

@@ -15,7 +15,7 @@ export interface Resource {
 export const apiVersionOf = ({ group, version }: Pick<Resource, 'group' | 'version'>): string =>
   group === '' ? version : `${group}/${version}`;
 
-/** What every object has, as far as decisions need it; the rest may be anything. */
+/** What every object has, as far as decisions need it; other fields may be anything. */
 export interface KubeObject {
   metadata: {
     name: string;
@@ -62,8 +62,8 @@ interface ManagedFields {
 }
 
 /**
- * Whether drover was the last to change a field: kube-apiserver records the manager of every value, and whoever changes it takes it over
- * from whoever updated it before.
+ * Whether drover was the last to change a field: kube-apiserver records the manager of every value, and the writer that changes it takes it over
+ * from the one that updated it before.
  *
  * @param path as in `managedFields`, such as `f:status`, `f:conditions`, `k:{"type":"Ready"}`, `f:reason`
  */

@@ -90,7 +90,7 @@ const heads: Record<Component | OptionalRole, string> = {
   worker:
     'The worker executes evictions and drives hypervisors: it keeps its objects current and reads what it decides by.',
   bridge:
-    'The bridge reads objects and tells Temporal. It changes nothing in the cluster but one condition and its own Lease.',
+    'The bridge reads objects and signals workflows. It changes nothing in the cluster but one condition and its own Lease.',
   'virtual-machines': 'Only where drover drives virtual machines (modes.VirtualMachine).',
   'drain-guard':
     "Only where drover holds Gardener's drain of a Node back until its host is out of Nova: taint, PodDisruptionBudget and Deployment.",

@@ -4,7 +4,7 @@ import { retryHandledAnnotation } from '../eviction/annotations.ts';
 import { annotations, virtualMachineId, workflowTypes } from '../ids.ts';
 import { virtualMachineConditions } from '../virtual-machine/conditions.ts';
 import {
-  virtualMachineAnnotations as marks,
+  virtualMachineAnnotations as vmAnnotations,
   virtualMachineFinalizers,
   virtualMachineLabels,
 } from '../virtual-machine/metadata.ts';
@@ -30,7 +30,7 @@ function isReconciled({ metadata, status }: VirtualMachine, mode: ActiveMode): b
     const held =
       metadata.finalizers?.some((finalizer) => Object.values<string>(virtualMachineFinalizers).includes(finalizer)) ??
       false;
-    // Held on purpose, by a pause or a gate: that is said for this generation, and its end is told.
+    // Held on purpose, by a pause or a gate: that is said for this generation, and its end is signalled.
     return !held || isSaid(status, virtualMachineConditions.lifecycle, metadata.generation, 'False');
   }
   const given = metadata.annotations ?? {};
@@ -56,18 +56,18 @@ function isSaid(status: VirtualMachine['status'], type: string, generation: numb
 const vmoperator = 'vmoperator.vmware.com';
 
 /** What drover itself notes, under its own prefix. */
-const ownAnnotations: readonly string[] = [marks.creating, marks.copies, retryHandledAnnotation];
+const ownAnnotations: readonly string[] = [vmAnnotations.creating, vmAnnotations.copies, retryHandledAnnotation];
 const readAnnotations: readonly string[] = [
-  marks.paused,
-  marks.skipDelete,
-  marks.applyPowerStateTime,
-  marks.fastDeploy,
-  marks.sameClassResize,
-  marks.forceBackup,
-  marks.clusterModuleGroup,
-  marks.snapshotRevertInProgress,
+  vmAnnotations.paused,
+  vmAnnotations.skipDelete,
+  vmAnnotations.applyPowerStateTime,
+  vmAnnotations.fastDeploy,
+  vmAnnotations.sameClassResize,
+  vmAnnotations.forceBackup,
+  vmAnnotations.clusterModuleGroup,
+  vmAnnotations.snapshotRevertInProgress,
 ];
-const prefixes = [marks.powerOnCheckPrefix, marks.deleteCheckPrefix, marks.conditionPrefix];
+const prefixes = [vmAnnotations.powerOnCheckPrefix, vmAnnotations.deleteCheckPrefix, vmAnnotations.conditionPrefix];
 
 /** Volumes are attached by another controller, which says so in the status; a VM is not powered on without them. */
 function volumeFields(object: KubeObject): WatchedFields {

@@ -21,7 +21,7 @@ export function explain(error: unknown): Problem {
     return {
       code: null,
       reason: 'TimedOut',
-      message: `No answer in time (${cause.timeoutType}). Is a worker of that queue running? \`drover doctor\` tells.`,
+      message: `No answer in time (${cause.timeoutType}). Is a worker of that queue running? \`drover doctor\` says.`,
     };
   }
   return { code: null, reason: 'Unexpected', message: cause instanceof Error ? cause.message : String(cause) };

@@ -12,7 +12,7 @@ interface Spec {
  * observation, and stays for the next one. No wait empties it, so that nothing that was asked for is lost.
  */
 export class Inbox {
-  /** Something other than a written spec, which only an observation can tell. */
+  /** Something other than a written spec, which only an observation can show. */
   pending = false;
   retryNow = false;
   /** A step in the background ended. It is no reason to observe, but to plan. */
@@ -41,7 +41,7 @@ export class Inbox {
     void CancellationScope.current().cancelRequested.catch(() => (this.cancelled = true));
   }
 
-  /** A written spec is the only change that its generation tells whole: one that was observed already is an echo. */
+  /** A written spec is the only change that its generation identifies whole: one that was observed already is an echo. */
   private take(change: unknown): void {
     const { uid, generation, cause, stateDigest } = Object(change) as Record<string, unknown>;
     if (typeof stateDigest === 'string') {

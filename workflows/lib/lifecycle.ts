@@ -57,7 +57,7 @@ export interface Executed<L extends Lifecycle> {
   applyResult?: (memory: L['memory']) => L['memory'];
   /** What is known now, so that it need not be observed. Left out: the next pass begins with an observation. */
   observation?: Observation<L> | 'unchanged' | Amend<L>;
-  /** The rest of the plan does not hold any more. */
+  /** The other steps of the plan do not hold any more. */
   isOutdated?: boolean;
   /** An activity of the step has said what `unsaid` gave. */
   isSaid?: boolean;
@@ -126,7 +126,7 @@ export interface Reconciler<L extends Lifecycle> {
   /** Something has come after the run said that it is done: drops what is over, so that the next observation begins anew. Pure. */
   reopen?(memory: L['memory']): L['memory'];
   slots?: {
-    /** Asks, or asks again. Not null: it is queued, `RunHandle.grantSlot` tells, and after that wait it is asked again, in case the grant was lost. */
+    /** Asks, or asks again. Not null: it is queued, `RunHandle.grantSlot` reports the grant, and after that wait it is asked again, in case the grant was lost. */
     acquire(situation: Situation<L>, limit: string, run: RunHandle<L>): Promise<Wait | null>;
     release(situation: Situation<L>, limit: string, run: RunHandle<L>): Promise<void>;
   };

@@ -241,7 +241,7 @@ class Driver<L extends Lifecycle> {
       const executed = await this.executeStep(step);
       if (executed === null) return;
       isKnown &&= executed.observation !== undefined;
-      // The rest was decided on what does not hold any more.
+      // The other steps were decided on what does not hold any more.
       if (executed.isOutdated === true || this.inbox.cancelled || this.isNewer()) return;
     }
     this.carried.failures = 0;
@@ -284,7 +284,7 @@ class Driver<L extends Lifecycle> {
     // What changes nothing of what is observed has no echoes to stay for.
     if (observation !== 'unchanged') this.carried.changed = true;
     if (applyResult !== undefined) this.carried.memory = applyResult(this.carried.memory);
-    if (executed?.isSlotReleased === true) this.slot.forget();
+    if (executed?.isSlotReleased === true) this.slot.discard();
     if (executed?.isSaid === true) this.publisher.said();
     if (observation === undefined || observation === 'unchanged') return executed ?? {};
     if (typeof observation !== 'function') this.take(observation);
@@ -388,7 +388,7 @@ class Driver<L extends Lifecycle> {
     this.carried.memory = this.spec.dismiss?.(this.carried.memory, message) ?? this.carried.memory;
   }
 
-  /** Null: something has come. No await between the last look at the inbox and the end. */
+  /** Null: something has come. No await between the last read of the inbox and the end. */
   private async end(result: RunResult): Promise<RunResult | null> {
     await this.slot.releaseAll(this.situationOrNull());
     const isQuiet = (): boolean => allHandlersFinished() && this.inFlight.size === 0;
@@ -439,7 +439,7 @@ class Driver<L extends Lifecycle> {
     this.dismiss(message);
     await condition(allHandlersFinished);
     if (isDone) this.reopen();
-    // A user who has changed it meanwhile, or wants it tried again, has told no run but this one.
+    // A user who has changed it meanwhile, or wants it tried again, has signalled no run but this one.
     if (this.inbox.resume || this.isNewer()) return await this.continueAsNew();
     // The user's end is final, also for a bridge that starts.
     this.leaveDigest(this.observation);
@@ -459,7 +459,7 @@ class Driver<L extends Lifecycle> {
     if (!inbox.cancelled && allHandlersFinished()) await this.continueAsNew();
   }
 
-  /** What a signal told is in the world, and the new run observes it; what a user asked for is carried. */
+  /** What a signal reported is in the world, and the new run observes it; what a user asked for is carried. */
   private continueAsNew(): Promise<never> {
     if (this.inbox.retryNow) this.resetFailures();
     return continueAsNew(this.input, this.carried);

@@ -51,7 +51,7 @@ export class SlotHolder<L extends Lifecycle> {
   }
 
   /** It was released elsewhere. */
-  forget(): void {
+  discard(): void {
     this.slot = null;
   }
 

@@ -1,6 +1,6 @@
 import { CancellationScope, isCancellation, sleep } from '@temporalio/workflow';
 
-/** A deadline that a run waits for beside other things, as in `condition(() => dirty || look.due())`. */
+/** A deadline that a run waits for beside other things, as in `condition(() => dirty || recheck.due())`. */
 export interface DeadlineTimer {
   /**
    * Moves the deadline. Costs nothing when it did not move or moved later; two events when it moved earlier.
@@ -14,7 +14,7 @@ export interface DeadlineTimer {
 
 /**
  * One timer for many waits. `condition` with a time-out starts a timer and cancels it each time, two events per wait; this one keeps
- * running as long as the deadline does not come closer, and when the deadline moved away meanwhile it starts again for the rest.
+ * running as long as the deadline does not come closer, and when the deadline moved away meanwhile it starts again for what is left.
  *
  * @param summary what a person reads beside the timer in the Web UI
  */

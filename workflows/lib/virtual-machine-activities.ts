@@ -28,7 +28,7 @@ export const vsphereTask = (vcenter: string, deadlineMs: number, summary: string
     summary,
   });
 
-/** One turn; a worker that dies costs a heartbeat time-out. */
+/** One activity; a worker that dies costs a heartbeat time-out. */
 export const vcenterWatch = (vcenter: string, summary: string) =>
   proxyActivities<VcenterWatchActivities>({
     ...longWait(vcenterWatchRoundMs),
