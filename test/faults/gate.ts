@@ -8,8 +8,12 @@ import type { Moment } from './fault-control.ts';
 /** Longer than Temporal's patience with any call. */
 const hangMs = 180_000;
 
-/** What stands before an activity in the place of its own code; undefined: its own. */
-export type Mutation = (activity: string, args: readonly unknown[]) => (() => Promise<unknown>) | undefined;
+/** What stands before an activity in the place of its own code, which `next` runs; undefined: its own. */
+export type Mutation = (
+  activity: string,
+  args: readonly unknown[],
+  next: (args: unknown[]) => Promise<unknown>,
+) => (() => Promise<unknown>) | undefined;
 
 /** Asks the faultControl about every attempt of every activity, and does as it is told. */
 export const gate =
@@ -29,7 +33,8 @@ export const gate =
           const order = await ask(url, 'before', call);
           if (order === 'failBefore') throw injected(`${activityType} fails before its effect`);
           if (order === 'hang') return await hang(context.cancellationSignal);
-          const result = await (mutate(activityType, input.args)?.() ?? next(input));
+          const result = await (mutate(activityType, input.args, (args) => next({ ...input, args }))?.() ??
+            next(input));
           if (order === 'failAfter') throw injected(`${activityType} fails after its effect`);
           if (order === 'holdAfter') await ask(url, 'after', call);
           return result;

@@ -1,4 +1,3 @@
-import type { Config } from '../../runtime/config/config-schema.ts';
 import { openBlindClone } from './blind-clone.ts';
 import { openBlindStart } from './blind-start.ts';
 import type { Mutation } from './gate.ts';
@@ -6,14 +5,14 @@ import type { Mutation } from './gate.ts';
 /** Ensure verbs broken on purpose: what shows that the matrix can fail. */
 const mutations = { blindStart: openBlindStart, blindClone: openBlindClone } as const satisfies Record<
   string,
-  (config: Config) => Mutation
+  () => Mutation
 >;
 
 export const mutationNames = Object.keys(mutations) as (keyof typeof mutations)[];
 
 /** @throws when there is no such mutation */
-export function openMutation(name: string, config: Config): Mutation {
+export function openMutation(name: string): Mutation {
   const known = mutationNames.find((one) => one === name);
   if (known === undefined) throw new Error(`no mutation ${name}; there are ${mutationNames.join(', ')}`);
-  return mutations[known](config);
+  return mutations[known]();
 }

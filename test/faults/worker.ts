@@ -9,7 +9,7 @@ import { openMutation } from './mutations.ts';
 const [url, mutation] = process.argv.slice(2);
 if (url === undefined) throw new Error('worker.ts <faultControl> [mutation]');
 const { config } = loadConfig();
-const interceptActivity = gate(url, mutation === undefined ? undefined : openMutation(mutation, config));
+const interceptActivity = gate(url, mutation === undefined ? undefined : openMutation(mutation));
 await untilSignalled(
   await startWorker(config, createLogger({ level: config.logLevel, component: 'worker' }), { interceptActivity }),
 );

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { createNovaClient } from '../../activities/nova/client.ts';
-import { openGateway } from '../../activities/vsphere/gateway.ts';
 import type { WatchMeter } from '../../activities/vsphere/watch/tools.ts';
 import type { AuditEntry } from '../../runtime/telemetry/audit.ts';
 import type { Config } from '../../runtime/config/config-schema.ts';
@@ -122,15 +121,7 @@ export function deploy({
       const session = openstack?.openSession(cloud) ?? null;
       const { queues } = composeQueues(shared, session === null ? null : { openstack: session }, vcenters);
       startSystemWorkflows(shared, session?.region ?? null, vcenters);
-      const tools: MutationTools = {
-        clock,
-        activities: Object.assign({}, ...queues.map(({ activities }) => activities)) as Record<string, AnyActivity>,
-        openNova: () => createNovaClient(present(session, 'OpenStack')),
-        openVcenter: () => {
-          const its = present(vcenter, 'vCenter');
-          return openGateway(its.openVim(), its.settings.budget, clock);
-        },
-      };
+      const tools: MutationTools = { clock, openNova: () => createNovaClient(present(session, 'OpenStack')) };
       return queues.map((queue) => ({ ...queue, activities: mutated(queue.activities, mutate, tools) }));
     },
   });

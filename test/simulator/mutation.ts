@@ -1,5 +1,4 @@
 import type { NovaClient } from '../../activities/nova/types.ts';
-import type { VcenterGateway } from '../../activities/vsphere/types.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Schedule } from './schedules/schedule.ts';
 
@@ -9,12 +8,8 @@ export type AnyActivity = (...args: never[]) => Promise<unknown>;
 /** What an activity has that stands in the place of drover's own. */
 export interface MutationTools {
   clock: Clock;
-  /** Drover's own of every queue, as they are when they are whole. */
-  activities: Readonly<Record<string, AnyActivity>>;
   /** @throws where the simulation has no OpenStack */
   openNova: () => NovaClient;
-  /** @throws where the simulation has no vCenter */
-  openVcenter: () => VcenterGateway;
 }
 
 /** What stands in the place of an activity; null: its own code. */

@@ -1,6 +1,6 @@
 import type { NewVm } from '../../activities/vsphere/specs/new-vm.ts';
-import type { Along } from '../../contracts/virtual-machine/activities.ts';
-import { blindClone } from '../faults/blind-clone.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { renameEachAttempt } from '../faults/blind-clone.ts';
 import { blindStart } from '../faults/blind-start.ts';
 import { type Mutation, policyChangeSkipped, skipped } from './mutation.ts';
 import { nodeFailureMutations } from './node-failure-mutations.ts';
@@ -12,8 +12,6 @@ const at = (atMs: number, kind: EventKind, which = 0, forMs = 20_001): Scheduled
 const after = (...events: ScheduledEvent[]): Schedule => ({ seed: 1, migrations: [['ok'], ['ok'], ['ok']], events });
 
 const minuteMs = 60_000;
-/** Of the systems that `disruptions.ts` breaks. */
-const vsphere = 4;
 /** A machine is among the hosts after those without Nodes. */
 const firstMachine = 2;
 
@@ -26,6 +24,9 @@ const failed = after(
 );
 const created = at(1_000, 'createVm', 0, 20_000);
 const withPolicy = at(1_000, 'createPolicy');
+
+/** One for each simulation: it outlives the workers. */
+const renames = new WeakMap<Clock, ReturnType<typeof renameEachAttempt>>();
 
 export const scheduleMutations: readonly Mutation[] = [
   // Evictions.
@@ -59,15 +60,15 @@ export const scheduleMutations: readonly Mutation[] = [
   {
     name: 'blindClone',
     breaks: 'a VirtualMachine has one VM, also where its making is asked for again',
-    caughtBy: after(created, at(1_200, 'slowCalls', vsphere, 30_000)),
+    // While the clone is under way.
+    caughtBy: after(created, at(1_470, 'killWorker', 0, 3_000)),
     says: /invariant 13/u,
-    mutate: (activity, _, { openVcenter, clock, activities: { patchVirtualMachine } }) =>
-      activity === 'submitNewVm'
-        ? async (request: NewVm & Along) => {
-            const written = request.notes && (await patchVirtualMachine?.(request.notes as never));
-            return { ...(await blindClone(openVcenter(), clock, request)), written };
-          }
-        : null,
+    mutate: (activity, original, { clock }) => {
+      if (activity !== 'submitNewVm') return null;
+      const rename = renames.get(clock) ?? renameEachAttempt();
+      renames.set(clock, rename);
+      return (request: NewVm) => original(rename(request) as never);
+    },
   },
   {
     name: 'poweredUnasked',
