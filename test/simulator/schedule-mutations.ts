@@ -1,8 +1,9 @@
 import type { NewVm } from '../../activities/vsphere/specs/new-vm.ts';
+import type { ForcedDownRequest } from '../../contracts/node-failure/fencing.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { renameEachAttempt } from '../faults/blind-clone.ts';
 import { blindStart } from '../faults/blind-start.ts';
-import { type Mutation, policyChangeSkipped, skipped } from './mutation.ts';
+import { asked, type Mutation, policyChangeSkipped, skipped } from './mutation.ts';
 import { nodeFailureMutations } from './node-failure-mutations.ts';
 import type { EventKind, Schedule, ScheduledEvent } from './schedules/schedule.ts';
 
@@ -108,6 +109,17 @@ export const scheduleMutations: readonly Mutation[] = [
     mutate: skipped('patchPolicyFinalizer', true),
   },
   // Hosts that fail.
+  {
+    name: 'backOffLost',
+    breaks: 'a step that is refused backs off, whatever the BMC answers meanwhile',
+    caughtBy: failed,
+    says: /again and again/u,
+    mutate: asked('ensureForcedDown', (request) => ({
+      ...request,
+      proof: { ...(request as ForcedDownRequest).proof, by: 'restart' },
+    })),
+    rewrite: { from: /problem: isAboutPower \? null : state\.problem/u, to: 'problem: null' },
+  },
   ...nodeFailureMutations
     .filter(({ name }) => ['lifeUnheeded', 'forcedDownLeft'].includes(name))
     .map((mutation): Mutation => ({ ...mutation, name: `${mutation.name}AtRandom`, caughtBy: failed, says: /kvm-1/u })),

@@ -268,6 +268,17 @@ describe('what is applied', () => {
     expect(applyPower(state, { host: 'node-1', power: 'On', atMs: nowMs }).power?.power).toBe('On');
   });
 
+  test.each([
+    [undefined, true],
+    ['powerOff', true],
+    ['checkPower', true],
+    ['forceDown', false],
+  ])('a reading of the power ends a problem of step %s: %p', (step, isEnded) => {
+    const problem = { message: 'refused', retryAtMs: nowMs + minute, ...(step !== undefined && { step }) };
+    const read = applyPower(fenced({ problem }), { host: 'node-1', power: 'Off', atMs: nowMs });
+    expect(read.problem).toEqual(isEnded ? null : problem);
+  });
+
   test('local disks are left until a user gives them up', () => {
     const listed = applyServers(fenced(down), [
       candidate('a'),

@@ -208,11 +208,16 @@ export function applyProof(state: FencingState, proof: PowerProof): FencingState
   };
 }
 
-/** One that is older than the last, or of another host, changes nothing. */
-export const applyPower = (state: FencingState, power: PowerObservation): FencingState =>
-  power.host === state.incident.host && power.atMs >= (state.power?.atMs ?? -Infinity)
-    ? { ...state, power, problem: null }
-    : state;
+/**
+ * One that is older than the last, or of another host, changes nothing. It ends a problem of reading the power; a step that another system
+ * refused keeps its back-off.
+ */
+export function applyPower(state: FencingState, power: PowerObservation): FencingState {
+  if (power.host !== state.incident.host || power.atMs < (state.power?.atMs ?? -Infinity)) return state;
+  const { step } = state.problem ?? {};
+  const isAboutPower = step === undefined || step === 'powerOff' || step === 'checkPower';
+  return { ...state, power, problem: isAboutPower ? null : state.problem };
+}
 
 export const loseEvidence = (state: FencingState): FencingState => ({ ...state, evidence: null });
 
