@@ -49,7 +49,7 @@ await new Command('chaos')
       );
       const {
         complaints,
-        evidence,
+        snapshot,
         faults,
         userActions,
         hypervisorActions,
@@ -70,7 +70,7 @@ await new Command('chaos')
       );
       if (complaints.length > 0) {
         const file = join(mkdtempSync(join(tmpdir(), 'drover-chaos-')), 'snapshot.json');
-        writeFileSync(file, JSON.stringify(evidence));
+        writeFileSync(file, JSON.stringify(snapshot));
         print(`what they are judged by: ${file}`);
       }
       const counts = {

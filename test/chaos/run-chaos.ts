@@ -51,7 +51,7 @@ export interface ChaosResult {
   /** From the end of the last fault until everything was idle. */
   recoverySeconds: number;
   /** What complaints are derived from; without texts, which are too long. */
-  evidence: Pick<Snapshot, 'novaCalls' | 'migrationEvents' | 'services' | 'servers' | 'audit' | 'objects' | 'runs'>;
+  snapshot: Snapshot;
 }
 
 const servers = 12;
@@ -109,10 +109,9 @@ export async function runChaos({ seed, durationMs, report }: ChaosOptions): Prom
       `WorkflowType = "handleNodeFailure" AND StartTime > "${beganAt}"`,
     );
     const moves = snapshot.migrationEvents.filter(({ status }) => status === 'completed').length;
-    const { novaCalls, migrationEvents, services, servers: left, audit, objects, runs } = snapshot;
     return {
       complaints,
-      evidence: { novaCalls, migrationEvents, services, servers: left, audit, objects, runs },
+      snapshot,
       faults: plan.faults.length,
       userActions: plan.userActions.length,
       hypervisorActions: plan.hypervisorActions.length,

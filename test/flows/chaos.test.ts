@@ -9,7 +9,7 @@ test(`everything breaks at random, and at the end the invariants hold (npm run c
   const lines: string[] = [];
   const {
     complaints,
-    evidence: _,
+    snapshot: _,
     ...figures
   } = await runChaos({
     seed: sampleSeed,
