@@ -14,7 +14,7 @@ import { untilSignalled } from './command/until-signalled.ts';
 export const bridgeCommand = (): Command =>
   describedCommand(
     'bridge',
-    'Runs the bridge: it watches Kubernetes and tells the runs what changed. Two may run; one of them delivers.',
+    'Runs the bridge: it watches Kubernetes and signals the runs when something changed. Two may run; one of them delivers.',
     [
       ['drover bridge', 'until Ctrl-C or SIGTERM; what is queued is delivered first'],
       [

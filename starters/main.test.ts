@@ -6,7 +6,7 @@ import { main } from './main.ts';
 import type { Paper } from '../test/fixtures/starters/context.ts';
 import { paper, sampleContext } from '../test/fixtures/starters/context.ts';
 
-/** Bad usage, told before anything is loaded that could reach a system. What needs systems is in test/flows/commands.test.ts. */
+/** Bad usage, refused before anything is loaded that could reach a system. What needs systems is in test/flows/commands.test.ts. */
 
 async function run(...args: string[]): Promise<{ code: number; text: string }> {
   const terminal = paper();
@@ -114,7 +114,7 @@ test('crds prints what kubectl takes', async () => {
   expect(text.match(/^---$/gm)).toHaveLength(definitions.length - 1);
 });
 
-test('where Temporal is away, vms and hosts tell what Kubernetes has', async () => {
+test('where Temporal is away, vms and hosts show what Kubernetes has', async () => {
   const metadata = { uid: 'u', generation: 1, resourceVersion: '1', creationTimestamp: '2026-01-31T12:00:00Z' };
   const items: Record<string, object> = {
     virtualmachines: {
@@ -135,14 +135,14 @@ test('where Temporal is away, vms and hosts tell what Kubernetes has', async () 
     close: async () => undefined,
   } as unknown as Kubernetes;
   const away = tableError('TemporalUnavailable', 'Temporal is away.');
-  const tell = async (command: string): Promise<Paper> => {
+  const list = async (command: string): Promise<Paper> => {
     const terminal = paper();
     const context = { openTemporal: () => Promise.reject(away), openKubernetes: async () => kubernetes };
     expect(await main([command], { ...sampleContext(terminal), ...context })).toBe(exitCodes.ok);
     return terminal;
   };
-  expect(await tell('vms')).toMatchObject({ stdout: expect.stringMatching(/^team\/web /mu), stderr: '' });
-  const hosts = await tell('hosts');
+  expect(await list('vms')).toMatchObject({ stdout: expect.stringMatching(/^team\/web /mu), stderr: '' });
+  const hosts = await list('hosts');
   expect(hosts.stdout).toMatch(/^node-1 /mu);
   expect(hosts.stderr).toMatch(/^How far evictions are is not shown: Temporal is away\.$/mu);
 });

@@ -40,7 +40,7 @@ const commands: Record<string, CommandEntry> = {
   },
   describe: {
     group: evictions,
-    summary: 'tell everything about one host and its eviction, or one virtual machine',
+    summary: 'show everything about one host and its eviction, or one virtual machine',
     load: async () => (await import('./operate/describe.ts')).describeCommand,
   },
   watch: {

@@ -9,7 +9,7 @@ import { untilSignalled } from './command/until-signalled.ts';
 export const workerCommand = (): Command =>
   describedCommand(
     'worker',
-    'Runs a worker: it carries out the workflows, and speaks with Nova, Placement and Kubernetes. Run as many as you like; any may die at any time.',
+    'Runs a worker: it executes the workflows, and calls Nova, Placement and Kubernetes. Run as many as you like; any may die at any time.',
     [
       [
         'drover worker',

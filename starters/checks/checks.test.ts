@@ -16,19 +16,19 @@ const lease = (renewTime: string | null, holderIdentity = 'oho-1'): HeldLease =>
 
 test.each<[why: string, leases: HeldLease[], mode: 'off' | 'observe' | 'act', status: string]>([
   ['no Lease', [], 'act', 'ok'],
-  ['a Lease that somebody renews, while drover acts', [lease('2026-01-31T11:59:55Z')], 'act', 'fail'],
+  ['a Lease that is renewed, while drover acts', [lease('2026-01-31T11:59:55Z')], 'act', 'fail'],
   ['while drover observes', [lease('2026-01-31T11:59:55Z')], 'observe', 'ok'],
   ['while drover is off', [lease('2026-01-31T11:59:55Z')], 'off', 'warn'],
   ['a Lease of one that is gone', [lease('2026-01-31T11:00:00Z')], 'act', 'ok'],
   ['a Lease that was given back', [lease('2026-01-31T11:59:55Z', '')], 'act', 'ok'],
-  ['a Lease that nobody ever held', [lease(null)], 'act', 'ok'],
+  ['a Lease that was never held', [lease(null)], 'act', 'ok'],
   ['one of two is held', [lease('2026-01-31T11:00:00Z'), lease('2026-01-31T11:59:55Z')], 'act', 'fail'],
 ])('replaced operator: %s', (_why, leases, mode, status) => {
   expect(judgeReplacedOperator(leases, mode, now).status).toBe(status);
 });
 
 test.each<[why: string, serverTimeMs: number | null, statuses: string[]]>([
-  ['nobody tells', null, []],
+  ['no server time', null, []],
   ['the same', now, ['ok']],
   ['within the second that is cut off', now - 5_900, ['ok']],
   ['ahead', now - 61_000, ['warn']],

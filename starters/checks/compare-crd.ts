@@ -58,7 +58,7 @@ const compareRequired = (ours: Schema, theirs: Schema, path: string): string[] =
     .filter((name) => !(ours.required ?? []).includes(name) && !common.has(name))
     .map((name) => `${path === '' ? '' : `${path}.`}${name} is required`);
 
-/** Fields of every object: kube-apiserver looks after them whatever a schema says. */
+/** Fields of every object: kube-apiserver validates them whatever a schema says. */
 const common = new Set(['apiVersion', 'kind', 'metadata']);
 
 const compareRules = (ours: Schema, theirs: Schema, path: string): string[] => {

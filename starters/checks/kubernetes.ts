@@ -47,7 +47,7 @@ export async function reviewSelf(kubernetes: Kubernetes, signal: AbortSignal): P
 /** Deadlines and ages would be shown wrongly. */
 const greatestSkewMs = 5_000;
 
-/** kube-apiserver tells its time in whole seconds. */
+/** kube-apiserver reports its time in whole seconds. */
 export function checkClock(serverTimeMs: number | null, nowMs: number): Finding[] {
   if (serverTimeMs === null) return [];
   const skewMs = nowMs - serverTimeMs;

@@ -51,7 +51,7 @@ async function checkHostAttribute(probe: OpenStackProbe, host: string, signal: A
       fail(
         check,
         'Nova hides the hosts of servers from this credential',
-        'Use a credential with the admin role: without it drover cannot tell what is left on a host.',
+        'Use a credential with the admin role: without it drover cannot observe what is left on a host.',
       ),
     ];
   }

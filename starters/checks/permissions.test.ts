@@ -56,7 +56,7 @@ test.each([
   expect(wanted.flatMap((need) => refused(those, need).map((verb) => `${verb} ${need.resource}`))).toEqual([]);
 });
 
-test('who only looks changes nothing', () => {
+test('a reader changes nothing', () => {
   const rules = roles.filter(({ metadata }) => metadata.name === 'drover-view').flatMap(({ rules: its }) => its);
   expect(rules.length).toBeGreaterThan(0);
   expect(new Set(rules.flatMap(({ verbs }) => verbs))).toEqual(new Set(['get', 'list', 'watch']));
@@ -91,7 +91,7 @@ test('Secrets are read by name, where the operator of the cluster lets them, and
   expect(bound).not.toContain('drover-bridge-bootstrap');
 });
 
-test('nobody makes or deletes VirtualMachines', () => {
+test('no role creates or deletes VirtualMachines', () => {
   for (const verb of ['create', 'delete', 'deletecollection', 'update'])
     expect(refused(roles, { group: 'vmoperator.vmware.com', resource: 'virtualmachines', verbs: [verb] })).toEqual([
       verb,

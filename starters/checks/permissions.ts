@@ -20,13 +20,13 @@ export interface Need {
 
 const kvm = 'kvm.cloud.sap';
 
-/** What `drover maintain`, `activate`, `decommission`, `onboard` and `retry` need besides. Labels of Nodes are left to who looks after them. */
+/** What `drover maintain`, `activate`, `decommission`, `onboard` and `retry` need besides. Labels of Nodes are left to the operators of the cluster. */
 const hypervisorPersonNeeds: readonly Need[] = [
   { group: kvm, resource: 'hypervisors', verbs: ['get', 'patch'] },
   { group: '', resource: 'nodes', verbs: ['get'] },
 ];
 
-/** What the commands of a person need; each tells by itself when it may not. */
+/** What the commands of a person need; each reports by itself when it may not. */
 const personNeeds = (migrationNamespace: string, systemNamespace: string): Need[] => [
   { group: kvm, resource: 'evictions', verbs: ['get', 'list', 'create', 'patch'] },
   { group: kvm, resource: 'hypervisors', verbs: ['list'] },
@@ -90,7 +90,7 @@ const reviewsAtOnce = 8;
 const serviceAccount = (namespace: string, name: string): string => `system:serviceaccount:${namespace}:${name}`;
 
 /**
- * Whether the worker and the bridge may do their work. Whoever is one of them is asked for directly; a person who may review others has
+ * Whether the worker and the bridge may do their work. The identity of either is checked directly; a person who may review others has
  * both checked, besides what the person's own commands need.
  *
  * @param username of the kubeconfig

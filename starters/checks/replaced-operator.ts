@@ -11,7 +11,7 @@ const replacedLease = '4c28796a.cloud.sap';
 
 const check = 'replaced operator';
 
-/** A `coordination.k8s.io/v1` Lease, as far as it tells whether it is held. */
+/** A `coordination.k8s.io/v1` Lease, as far as needed to decide whether it is held. */
 export interface HeldLease {
   metadata: { name: string; namespace?: string };
   spec?: { holderIdentity?: string | null; renewTime?: string | null; leaseDurationSeconds?: number | null };
@@ -40,7 +40,7 @@ export async function checkReplacedOperator(
     return warn(
       check,
       'whether it runs cannot be seen: Leases may not be listed',
-      `Look yourself: kubectl get leases -A | grep ${replacedLease}`,
+      `Check it yourself: kubectl get leases -A | grep ${replacedLease}`,
     );
   }
 }

@@ -69,7 +69,7 @@ export function compareSearchAttributes(registered: Readonly<Record<string, numb
   };
 }
 
-/** @param region of Nova; null where the settings do not tell */
+/** @param region of Nova; null where the settings name none */
 export async function checkQueues(
   client: Client,
   namespace: string,
@@ -91,8 +91,8 @@ async function checkQueue(client: Client, name: string, of: TaskQueue['of'], sig
   if (identities.length === 0)
     return fail(
       check,
-      'nobody polls it',
-      'Start a worker with `drover worker`, or look at the log of the one that should.',
+      'no worker polls it',
+      'Start a worker with `drover worker`, or read the log of the one that should.',
     );
   return ok(
     check,

@@ -3,7 +3,7 @@ import { errors } from '../../contracts/errors.ts';
 import type { ExitCode } from './exit-codes.ts';
 import { exitCodeOf, exitCodes } from './exit-codes.ts';
 
-/** What a command tells a person when it cannot do what it was asked: what happened, what to do, and the exit code. */
+/** What a command shows when it cannot do what it was asked: what happened, what to do, and the exit code. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
   readonly exitCode: ExitCode;

@@ -66,7 +66,7 @@ test.each<[why: string, error: unknown, exitCode: number, message: RegExp, advic
     /^No instance web-9 on node-1\.$/,
     /Correct the input/,
   ],
-  ['a failure of nobody we know', named('ApplicationFailure', 'Nope'), exitCodes.refused, /^Nope$/, null],
+  ['a failure of an unknown type', named('ApplicationFailure', 'Nope'), exitCodes.refused, /^Nope$/, null],
   ['no run', named('WorkflowNotFoundError', 'workflow not found'), exitCodes.notFound, /no such run/, /drover ls/],
   [
     'no worker',

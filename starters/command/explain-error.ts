@@ -16,9 +16,9 @@ const grpc = {
 
 const temporalAdvice =
   'Check TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE and the profile (TEMPORAL_PROFILE) with `drover doctor`.';
-const doctorAdvice = 'Try again; `drover doctor` tells which system does not answer.';
+const doctorAdvice = 'Try again; `drover doctor` shows which system does not answer.';
 const workerAdvice =
-  'Is a worker running? `drover doctor` tells; `drover worker` starts one. What was sent before stays with Temporal.';
+  'Is a worker running? `drover doctor` shows it; `drover worker` starts one. What was sent before stays with Temporal.';
 
 /** Errors are distinguished by name and code, so that nothing heavy needs to be loaded to explain one. */
 interface Fault extends Error {
@@ -50,7 +50,7 @@ export function explainError(error: unknown): CommandError {
   return new CommandError(
     message,
     exitCodes.unexpected,
-    'This looks like a fault of drover itself. DROVER_DEBUG=1 shows where it happened.',
+    'This is probably a fault of drover itself. DROVER_DEBUG=1 shows where it happened.',
     error,
   );
 }

@@ -70,7 +70,7 @@ export async function commandRunOf<Argument>(
       throw new CommandError(
         explained.message,
         exitCodes.refused,
-        `\`drover describe ${host}\` shows how it stands.`,
+        `\`drover describe ${host}\` shows its state.`,
         error,
       );
     throw explained;

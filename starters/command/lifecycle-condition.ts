@@ -16,23 +16,23 @@ export interface Driven extends Conditioned {
 export const lifecycleOf = ({ conditions }: Conditioned): Condition | undefined =>
   findCondition(conditions, hypervisorConditions.lifecycle);
 
-/** What drover would do, where it only observes; undefined where it has not looked. */
+/** What drover would do, where it only observes; undefined where it has not observed. */
 export const observationOf = ({ conditions }: Conditioned): Condition | undefined =>
   findCondition(conditions, hypervisorConditions.observed);
 
 /** What its lifecycle says is of the spec as it is now. */
 export const isCurrent = (object: Driven): boolean => lifecycleOf(object)?.observedGeneration === object.generation;
 
-/** `there`: where it should be. `moving`: on its way. `rests`: elsewhere, and somebody has to do something. `unknown`: nobody has said, or of an earlier spec. */
-export type Stands = 'there' | 'moving' | 'rests' | 'unknown';
+/** `blocked`: the user or the operator has to act. `unknown`: no status yet, or of an earlier spec. */
+export type ReconcileStatus = 'reconciled' | 'progressing' | 'blocked' | 'unknown';
 
-export function standing(object: Driven): Stands {
+export function reconcileStatus(object: Driven): ReconcileStatus {
   const lifecycle = lifecycleOf(object);
   if (lifecycle === undefined || !isCurrent(object)) return 'unknown';
-  return lifecycle.status === 'True' ? 'there' : lifecycle.status === 'False' ? 'rests' : 'moving';
+  return lifecycle.status === 'True' ? 'reconciled' : lifecycle.status === 'False' ? 'blocked' : 'progressing';
 }
 
-/** `Aborted: Onboarding was aborted: …`, or that nobody has said anything. */
+/** `Aborted: Onboarding was aborted: …`, or that there is no status yet. */
 export function describeLifecycle(object: Conditioned): string {
   const lifecycle = lifecycleOf(object);
   return lifecycle === undefined

@@ -12,7 +12,7 @@ test.each<
     words: RegExp | null,
   ]
 >([
-  ['no settings: nobody knows', 'Hypervisor', 'off', null, {}, false, null],
+  ['no settings: not known', 'Hypervisor', 'off', null, {}, false, null],
   [
     'off by the file',
     'Hypervisor',

@@ -27,7 +27,7 @@ test.each<[why: string, facts: Partial<Situation>, commands: string[]]>([
   ],
   ['a stop holds it up', { stopped: true }, ['drover stop --show', 'drover stop --lift', ...steer]],
   [
-    'obstacles that nobody accepted',
+    'obstacles that are not accepted',
     { obstacles: ['LocalDisk/5f0a'] },
     ['drover accept node-1 LocalDisk/5f0a', ...steer],
   ],

@@ -7,7 +7,7 @@ export type PendingActivity = temporal.api.workflow.v1.IPendingActivityInfo;
 type Failure = temporal.api.failure.v1.IFailure;
 type Timestamp = NonNullable<HistoryEvent['eventTime']>;
 
-/** One call that a run has made, as its history tells it. Times are RFC 3339. */
+/** One call that a run has made, as its history records it. Times are RFC 3339. */
 export interface RunStep {
   /** What it is for, in the words of the run; where they cannot be read, the name of the activity. */
   summary: string;

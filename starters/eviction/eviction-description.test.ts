@@ -20,7 +20,7 @@ test.each<[why: string, objects: EvictionObject[], named: string | null, chosen:
 });
 
 const lost: Ending = { outcome: 'Stopped', message: 'It was cancelled', result: null };
-const told = object('a', {
+const reported = object('a', {
   conditions: [
     {
       type: 'Evicting',
@@ -33,10 +33,10 @@ const told = object('a', {
 });
 
 test.each<[why: string, ending: Ending, eviction: EvictionObject | null, message: string]>([
-  ['the Eviction has the words that Temporal lost', lost, told, '2 of 4 servers have left node-1'],
-  ['nobody has them', lost, null, 'It was cancelled'],
-  ['the Eviction tells of something else', lost, object('a'), 'It was cancelled'],
-  ['another end has its own', { ...lost, outcome: 'Failed', message: 'x' }, told, 'x'],
+  ['the Eviction has the message that Temporal lost', lost, reported, '2 of 4 servers have left node-1'],
+  ['neither has it', lost, null, 'It was cancelled'],
+  ['the Eviction reports something else', lost, object('a'), 'It was cancelled'],
+  ['another end has its own', { ...lost, outcome: 'Failed', message: 'x' }, reported, 'x'],
 ])('the story: %s', (_why, ending, eviction, message) => {
   expect(withStory(ending, eviction).message).toBe(message);
 });

@@ -24,7 +24,7 @@ export interface EvictionDescription {
   earlier: { run: EvictionRun; ending: Ending | null }[];
   /** What the Migration objects of the Eviction say, by server: known without a worker, too. */
   migrations: MigrationObject[];
-  /** How its lifecycle stands; null where drover does not drive it and there is an eviction to tell of, or Kubernetes cannot be read. */
+  /** State of its lifecycle; null where drover does not drive it and there is an eviction to show, or Kubernetes cannot be read. */
   hypervisor: HypervisorDescription | null;
   /** The run that deals with the failure of the host; null where none is open. */
   failure: FailureDescription | null;
@@ -52,7 +52,7 @@ export const situationOf = ({ host, run, progress, ending, eviction, stops }: Ev
 export const openObstacles = ({ obstacles }: EvictionProgress): string[] =>
   obstacles.filter(({ accepted }) => !accepted).map(({ id }) => id);
 
-/** The same of a run that tells no more: the condition that refused the eviction names each obstacle with its id in brackets. */
+/** The same of a run that no longer answers: the condition that refused the eviction names each obstacle with its id in brackets. */
 export function refusingObstacles(eviction: Pick<EvictionObject, 'conditions'> | null): string[] {
   const preflight = eviction === null ? undefined : findCondition(eviction.conditions, evictionConditions.preflight);
   if (preflight?.status !== 'False') return [];

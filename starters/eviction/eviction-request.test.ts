@@ -40,8 +40,8 @@ test.each<
     [object({ reconciled: true })],
     { do: 'create', name: 'node-1-20260131120000' },
   ],
-  ['nobody registers Hypervisors', { host: 'node-9' }, [], [], { do: 'create', name: 'node-9' }],
-  ['nobody may list them', { host: 'Compute_9' }, null, [], { do: 'create', name: 'compute-9' }],
+  ['no Hypervisors are registered', { host: 'node-9' }, [], [], { do: 'create', name: 'node-9' }],
+  ['they may not be listed', { host: 'Compute_9' }, null, [], { do: 'create', name: 'compute-9' }],
   ['the same again', { by: 'bob' }, hosts, [object()], { do: 'join', eviction: object() }],
   [
     'the same again, with all it can have',

@@ -108,7 +108,7 @@ test('Ctrl-C ends the watching', async () => {
   ).rejects.toThrow(/interrupted/);
 });
 
-test('plain lines tell each change once', () => {
+test('plain lines show each change once', () => {
   const terminal = paper();
   const view = plainView(terminal, systemClock);
   view.show(moving(10));

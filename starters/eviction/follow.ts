@@ -67,7 +67,7 @@ export async function follow(
     if (observed?.state === 'running') {
       remark(
         observed.progress === null
-          ? 'No worker answers for this run. `drover doctor` tells why; `drover worker` starts one.'
+          ? 'No worker answers for this run. `drover doctor` shows why; `drover worker` starts one.'
           : null,
       );
       if (observed.progress !== null) view.show(await withPercents(source, observed.progress));
@@ -95,7 +95,7 @@ interface Followed {
 }
 
 /**
- * Looks at the eviction of one host: its run in Temporal, and for finer progress its Migration objects.
+ * Observes the eviction of one host: its run in Temporal, and for finer progress its Migration objects.
  * `observe` throws notFound when there is neither a run nor an Eviction that could begin one.
  */
 export function followSource(access: TemporalAccess, kubernetes: KubernetesAccess, host: string): FollowSource {
@@ -168,7 +168,7 @@ async function describe(
   }
 }
 
-/** What the run showed last; null when no worker is there to tell, or the run shows nothing after its end. */
+/** What the run showed last; null when no worker answers, or the run shows nothing after its end. */
 export async function finalProgress(access: TemporalAccess, workflowId: string, runId: string) {
   const progress = await askProgress(access, { workflowId, runId });
   return progress === null || progress.phase === 'Opening' ? null : progress;

@@ -54,7 +54,7 @@ test.each<[why: string, world: World, rows: unknown[][]]>([
     [['node-1', 'running', 'Moving', 'room on some target', 'alice@ops']],
   ],
   [
-    'a run that nobody answers for',
+    'a run that no worker answers for',
     { runs: [run('node-1')], objects: [object('node-1')] },
     [['node-1', 'running', 'Moving', 'no worker answers', 'bob']],
   ],

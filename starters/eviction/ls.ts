@@ -232,7 +232,7 @@ export function renderList(
   widthColumns: number,
 ): string[] {
   if (evictions.length === 0)
-    return ['Nothing is being evicted, and nothing was in the last day. `drover ls --all` looks further back.'];
+    return ['Nothing is being evicted, and nothing was in the last day. `drover ls --all` goes further back.'];
   return renderTable(
     columns,
     evictions.map((eviction) => renderRow(eviction, nowMs, paint)),

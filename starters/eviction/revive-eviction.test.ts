@@ -41,7 +41,7 @@ test.each<
     { 'drover.dev/consent': 'cold-migrate,force-complete', 'drover.dev/consent-by': `${by} ${at}` },
   ],
   [
-    'what nobody signed is not taken over',
+    'what has no signature is not taken over',
     { 'drover.dev/accept-obstacles': 'NoTargets' },
     ['Vgpu'],
     [],

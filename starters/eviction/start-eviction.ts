@@ -43,7 +43,7 @@ export async function startEviction(
   );
 }
 
-/** Tells the run of the Eviction that it changed, starting it if none is open. The bridge does the same; twice does no harm. */
+/** Signals the run of the Eviction that it changed, starting it if none is open. The bridge does the same; twice does no harm. */
 export const signalChange = (
   temporal: TemporalAccess,
   { uid, generation, resourceVersion, host, name }: EvictionObject,
@@ -124,7 +124,7 @@ const patienceMs: Readonly<Partial<Record<EvictionPhase, number>>> = {
   Observed: endingMs,
 };
 
-/** Tells how an eviction begins, and what to type next. */
+/** Shows how an eviction begins, and what to type next. */
 export async function tellBeginning(source: FollowSource, temporal: TemporalAccess, host: string): Promise<void> {
   const { context } = temporal;
   const { terminal } = context;

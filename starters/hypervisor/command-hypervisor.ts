@@ -13,7 +13,7 @@ import { withKubernetes } from '../command/kubernetes-access.ts';
 import { isCurrent, lifecycleOf } from '../command/lifecycle-condition.ts';
 import { whyNothingHappens } from '../command/lifecycle-mode.ts';
 import { retryConflicts } from '../../runtime/kubernetes/retry-conflicts.ts';
-import { arrivalSource, applyPlan, showFirstWord, signalRun, showState, waitFor } from './send-hypervisor.ts';
+import { arrivalSource, applyPlan, showFirstStatus, signalRun, showState, waitFor } from './send-hypervisor.ts';
 import type { TemporalAccess } from '../command/temporal-access.ts';
 import { withTemporal } from '../command/temporal-access.ts';
 import type { Terminal } from '../command/terminal.ts';
@@ -83,7 +83,7 @@ export async function tellMode(
 }
 
 /**
- * Sends a host somewhere: decides by what it is now, writes that, tells its run, and says what follows.
+ * Sends a host somewhere: decides by what it is now, writes that, signals its run, and shows what follows.
  *
  * @param decide is asked again where the object changes meanwhile
  */
@@ -112,6 +112,6 @@ export const sendHypervisor = (
       await signalRun(temporal, host, after, before.generation === after.generation ? 'annotations' : 'spec', by);
     const source = arrivalSource(access, kubernetes, host);
     if (wait) return await waitFor(source, target, host, { timeoutMs: timeout, abort, context });
-    if (plan.kind === 'change') await showFirstWord(source, after, { abort, context });
+    if (plan.kind === 'change') await showFirstStatus(source, after, { abort, context });
     else if (isOpen) showState(after, terminal);
   });

@@ -31,7 +31,7 @@ export const hostsCommand = (context: CommandContext): Command =>
       ['drover hosts', 'all of them'],
       ['drover hosts --attention', 'those that rest, wait for a person, or are late'],
       ['drover hosts --state maintenance,evicting', 'those in these states'],
-      [`drover hosts --json | jq -r '.[] | select(.stands == "rests") | .host + " " + .message'`, 'for programs'],
+      [`drover hosts --json | jq -r '.[] | select(.status == "blocked") | .host + " " + .message'`, 'for programs'],
     ],
   )
     .option('--state <states>', `only these, separated by commas: ${lifecycleStates.join(', ')}`, collectStates)
@@ -61,14 +61,14 @@ function print(hosts: readonly ListedHost[], total: number, { terminal, clock }:
   if (total === 0) return terminal.print('There is no Hypervisor.');
   const lines = renderHosts(hosts, clock.now(), terminal.paint, terminal.widthColumns());
   for (const text of lines) terminal.print(text);
-  const needy = hosts.filter(({ needsAttention }) => needsAttention).length;
-  if (needy > 0)
+  const inNeed = hosts.filter(({ needsAttention }) => needsAttention).length;
+  if (inNeed > 0)
     terminal.remark(
-      `${String(needy)} of ${String(total)} ${needy === 1 ? 'needs' : 'need'} attention: \`drover describe HOST\` tells what can be done.`,
+      `${String(inNeed)} of ${String(total)} ${inNeed === 1 ? 'needs' : 'need'} attention: \`drover describe HOST\` shows what can be done.`,
     );
 }
 
-/** What runs now. Hosts are worth a look without Temporal, too. */
+/** What runs now. Hosts are listed without Temporal, too. */
 async function askRuns(
   context: CommandContext,
   abort: AbortSignal,

@@ -18,9 +18,9 @@ test.each<[why: string, facts: Partial<HypervisorObject>, commands: string[]]>([
     { conditions: [lifecycle('Active', 'False')] },
     ['drover retry node-1', 'drover maintain node-1 --reason "…"'],
   ],
-  ['nobody has said anything', { conditions: [] }, ['drover doctor', 'drover evict node-1 --reason "…"']],
+  ['there is no status yet', { conditions: [] }, ['drover doctor', 'drover evict node-1 --reason "…"']],
   [
-    'nobody has, and it is off',
+    'there is none, and it is off',
     { conditions: [], lifecycleEnabled: false },
     ['drover onboard node-1', 'drover doctor', 'drover evict node-1 --reason "…"'],
   ],

@@ -63,7 +63,7 @@ export function hypervisorCommands(hypervisor: HypervisorObject): NextCommand[] 
 
 const again = (name: string): NextCommand => ({
   command: `drover retry ${name}`,
-  why: 'look again now, in the place of waiting',
+  why: 'observe it now, without waiting',
 });
 const onboard = (name: string): NextCommand => ({
   command: `drover onboard ${name}`,

@@ -11,7 +11,7 @@ import { webUiLink } from '../command/web-ui.ts';
 /** Everything that is known of a hypervisor; part of the JSON of `drover describe --json`. */
 export interface HypervisorDescription {
   object: HypervisorObject;
-  /** The run that drives it now; null: none is open, or Temporal does not tell. `progress` null: no worker answers. */
+  /** The run that drives it now; null: none is open, or Temporal does not answer. `progress` null: no worker answers. */
   run: { workflowId: string; runId: string; progress: HypervisorProgress | null } | null;
   /** RFC 3339: when machine-controller-manager takes the machine away, whatever is on it; null: it is not. */
   takenAwayAt: string | null;
@@ -25,10 +25,10 @@ export function readTakenAway({ conditions }: Pick<HypervisorObject, 'conditions
   return /The machine is taken away at (\d{4}-\d\d-\d\dT[\d:.]+Z)/u.exec(offboarded.message)?.[1] ?? null;
 }
 
-/** A worker may be gone; the object tells all the same. */
+/** A worker may be gone; the object is shown all the same. */
 const progressTimeoutMs = 5_000;
 
-/** Looks up the run that drives it. */
+/** Finds the run that drives it. */
 export async function describeHypervisorRun(
   temporal: TemporalAccess,
   object: HypervisorObject,

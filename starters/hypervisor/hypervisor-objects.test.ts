@@ -26,11 +26,11 @@ const noted = { annotations: { 'drover.dev/maintenance-by': 'alice 2026-01-31T11
 const manual = { maintenance: 'manual', maintenanceReason: 'disks' };
 
 test.each<[why: string, spec: object, metadata: object, by: string | null]>([
-  ['nobody', {}, noted, null],
-  ['nobody knows', manual, {}, null],
+  ['no maintenance', {}, noted, null],
+  ['it is not known', manual, {}, null],
   ['a command noted it', manual, { ...noted, ...wrote('drover') }, 'alice 2026-01-31T11:00:00Z'],
-  ['drover wrote it, and nobody noted it', manual, wrote('drover'), null],
-  ['somebody wrote it after that command', manual, { ...noted, ...wrote('kubectl-patch') }, 'kubectl-patch'],
+  ['drover wrote it, and it is not noted', manual, wrote('drover'), null],
+  ['another user wrote it after that command', manual, { ...noted, ...wrote('kubectl-patch') }, 'kubectl-patch'],
   ['fields are not tracked', manual, noted, 'alice 2026-01-31T11:00:00Z'],
   [
     'an update of its Node',

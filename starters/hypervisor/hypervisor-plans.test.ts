@@ -108,7 +108,7 @@ test.each<[why: string, facts: Facts, does: HypervisorPlan['kind'] | 'refuse', w
     /has not looked since/u,
   ],
   [
-    'emptied by somebody’s Eviction',
+    'emptied by another user’s Eviction',
     { conditions: [lifecycle('Evicting', 'Unknown')] },
     'refuse',
     /drover cancel node-1 --re-enable/u,
@@ -203,8 +203,8 @@ test.each<
   ],
   ['its Node terminates', terminates, false, 'nothing', /already \(its Node terminates\)/u],
   ['done', gone, true, 'nothing', /decommissioned already.*kubectl delete hypervisor node-1/u],
-  ['held by a controller', { maintenance: 'auto' }, false, 'refuse', /Whoever set that/u],
-  ['failed', { maintenance: 'ha' }, false, 'refuse', /Whoever set that/u],
+  ['held by a controller', { maintenance: 'auto' }, false, 'refuse', /Something else works/u],
+  ['failed', { maintenance: 'ha' }, false, 'refuse', /Something else works/u],
   ['not driven', { lifecycleEnabled: false }, false, 'refuse', /stay in Nova.*drover onboard node-1/u],
   ['deleted', { deleting: true }, false, 'refuse', /being deleted/u],
 ])('decommission: %s', (_why, facts, isConsented, does, words, change = null) => {

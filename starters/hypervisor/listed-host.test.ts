@@ -33,9 +33,9 @@ test.each<[why: string, facts: Partial<HypervisorObject>, needs: boolean]>([
     { conditions: [lifecycle('Decommissioned'), { ...late, status: 'True' }] },
     false,
   ],
-  ['nobody wants it driven', { lifecycleEnabled: false, conditions: [lifecycle('Initial', 'False')] }, false],
+  ['its lifecycle is disabled', { lifecycleEnabled: false, conditions: [lifecycle('Initial', 'False')] }, false],
   [
-    'nobody wants it driven, but its Eviction failed',
+    'its lifecycle is disabled, but its Eviction failed',
     { lifecycleEnabled: false, conditions: [lifecycle('Evicting', 'False')] },
     true,
   ],
@@ -57,7 +57,7 @@ test.each<[why: string, facts: Partial<HypervisorObject>, needs: boolean]>([
     { conditions: [lifecycle('Evicting', 'Unknown'), { ...failure, status: 'True', reason: 'HandedOver' }] },
     false,
   ],
-])('somebody has to do something: %s', (_why, facts, needs) => {
+])('needs attention: %s', (_why, facts, needs) => {
   expect(needsAttention(sampleHypervisor(facts))).toBe(needs);
 });
 
@@ -117,7 +117,7 @@ test('what needs attention stands out in colours, too', () => {
 test.each<[why: string, filter: Partial<HostFilter>, hosts: string[]]>([
   ['all', {}, ['node-20', 'node-2', 'node-3', 'node-4', 'node-10']],
   ['of some states', { states: ['Evicting', 'Active'] }, ['node-2', 'node-3', 'node-4']],
-  ['that need somebody', { attention: true }, ['node-20']],
+  ['that need attention', { attention: true }, ['node-20']],
   ['both', { attention: true, states: ['Evicting'] }, []],
 ])('the filter: %s', (_why, filter, hosts) => {
   expect(list(filter).map(({ host }) => host)).toEqual(hosts);
@@ -135,7 +135,7 @@ test('none', () => {
   expect(renderHosts([], now, plain, 80)).toEqual(['No Hypervisor is so.']);
 });
 
-test('of a host that has failed, that is what is told', () => {
+test('of a host that has failed, that is what is shown', () => {
   const [listed] = listHosts(
     [sampleHypervisor({ conditions: [lifecycle('Active', 'True'), { ...failure, status: 'True' }] })],
     [],

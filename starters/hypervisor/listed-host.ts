@@ -7,8 +7,8 @@ import type { MaintenanceMode } from '../../contracts/hypervisor/hypervisor.ts';
 import type { Answer, EvictionRun } from '../eviction/eviction-objects.ts';
 import type { HypervisorObject } from './hypervisor-objects.ts';
 import { nodeTerminates } from './hypervisor-objects.ts';
-import type { Stands } from '../command/lifecycle-condition.ts';
-import { lifecycleOf, observationOf, standing } from '../command/lifecycle-condition.ts';
+import type { ReconcileStatus } from '../command/lifecycle-condition.ts';
+import { lifecycleOf, observationOf, reconcileStatus } from '../command/lifecycle-condition.ts';
 import { phaseWord } from '../render/progress.ts';
 
 /** One line of `drover hosts`, and one element of its `--json`. Times are RFC 3339. */
@@ -16,8 +16,8 @@ export interface ListedHost {
   host: string;
   /** Reason of the condition Lifecycle; null: no run has said anything yet. */
   state: string | null;
-  stands: Stands;
-  /** Somebody has to do something: it rests elsewhere, waits for a person, or is late. */
+  status: ReconcileStatus;
+  /** The operator has to act: it is blocked, waits for an operator, or is late. */
   needsAttention: boolean;
   since: string | null;
   message: string;
@@ -77,7 +77,7 @@ function listHost(hypervisor: HypervisorObject, eviction: ListedHost['eviction']
   return {
     host: hypervisor.name,
     state: lifecycle?.reason ?? null,
-    stands: standing(hypervisor),
+    status: reconcileStatus(hypervisor),
     needsAttention: needsAttention(hypervisor),
     since: lifecycle?.lastTransitionTime ?? null,
     message: openFailure(hypervisor)?.message ?? lifecycle?.message ?? observationOf(hypervisor)?.message ?? '',
@@ -99,15 +99,15 @@ function openFailure({ conditions }: HypervisorObject): Condition | null {
 }
 
 /**
- * Whether an operator has to do something. A host that was never onboarded is blocked, and needs none; the message of the lifecycle tells of
+ * Whether an operator has to do something. A host that was never onboarded is blocked, and needs none; the message of the lifecycle reports
  * a wait for an operator, and that of `Offboarded` of a Node whose time is more than half over.
  */
 export function needsAttention(hypervisor: HypervisorObject): boolean {
   if (openFailure(hypervisor) !== null) return true;
   const lifecycle = lifecycleOf(hypervisor);
-  const stands = standing(hypervisor);
-  if (lifecycle === undefined || stands === 'unknown' || stands === 'there') return false;
-  if (stands === 'rests') return hypervisor.lifecycleEnabled || lifecycle.reason !== 'Initial';
+  const status = reconcileStatus(hypervisor);
+  if (lifecycle === undefined || status === 'unknown' || status === 'reconciled') return false;
+  if (status === 'blocked') return hypervisor.lifecycleEnabled || lifecycle.reason !== 'Initial';
   const offboarded = findCondition(hypervisor.conditions, hypervisorConditions.offboarded);
   const isLate = offboarded?.status === 'False' && offboarded.message.includes('more than half of the time is over');
   return isLate || lifecycle.message.startsWith(`Waiting for ${anOperator}`);

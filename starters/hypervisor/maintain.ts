@@ -17,7 +17,7 @@ interface MaintainOptions extends SendOptions {
 export const maintainCommand = (context: CommandContext): Command =>
   describedCommand(
     'maintain',
-    'Takes a host out of service for a while: disables it, empties it, and keeps it so until `drover activate`. Nobody else’s maintenance is overwritten.',
+    'Takes a host out of service for a while: disables it, empties it, and keeps it so until `drover activate`. The maintenance of another user is not overwritten.',
     [
       ['drover maintain node-1 --reason "new disks"', 'and see how it begins'],
       ['drover maintain node-1 --reason "kernel" --wait && ssh node-1 reboot', 'in a script'],

@@ -10,7 +10,7 @@ import type { HypervisorObject, SpeakingNode } from './hypervisor-objects.ts';
 import type { OnboardPlan } from './plan-onboard.ts';
 import { planOnboard } from './plan-onboard.ts';
 import { retryConflicts } from '../../runtime/kubernetes/retry-conflicts.ts';
-import { arrivalSource, applyPlan, showFirstWord, signalRun, waitFor } from './send-hypervisor.ts';
+import { arrivalSource, applyPlan, showFirstStatus, signalRun, waitFor } from './send-hypervisor.ts';
 import { whoRuns } from '../command/who.ts';
 
 interface OnboardOptions extends SendOptions {
@@ -51,7 +51,7 @@ async function onboard(
   const { hypervisor, changed, plan } = await retryConflicts(async () => {
     const [before, node] = [await access.read(host), await readNode(surroundings, host)];
     const plan = planOnboard(before, node, skipTests);
-    // Neither: the list of those there are tells what may have been meant.
+    // Neither: the list of known hosts shows what may have been meant.
     if (plan === null) return { hypervisor: await readKnown(surroundings, host), changed: null, plan: null };
     return { ...(await write(surroundings, before, node, plan)), plan };
   });
@@ -62,8 +62,8 @@ async function onboard(
   const source = arrivalSource(access, kubernetes, host);
   if (wait) return await waitFor(source, inService(skipTests), host, { timeoutMs: timeout, abort, context });
   if (plan.kind !== 'nothing' && hypervisor !== null)
-    return await showFirstWord(source, hypervisor, { abort, context });
-  terminal.remark(`\`drover describe ${host}\` shows how it stands.`);
+    return await showFirstStatus(source, hypervisor, { abort, context });
+  terminal.remark(`\`drover describe ${host}\` shows its state.`);
 }
 
 /** `changed`: the object whose change the run is signalled about. */

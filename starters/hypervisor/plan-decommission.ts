@@ -38,7 +38,7 @@ export function planDecommission(
   if (maintenance === 'auto' || maintenance === 'ha') {
     throw refused(
       `${name} is in ${describeMaintenance(hypervisor)}.`,
-      `Whoever set that works on the host. When it is over, or after \`drover activate ${name}\`, ask again.`,
+      `Something else works on the host. When that is over, or after \`drover activate ${name}\`, ask again.`,
     );
   }
   const { spec, annotations } = maintenanceChange(

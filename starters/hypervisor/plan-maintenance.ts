@@ -44,7 +44,7 @@ export interface MaintainRequest {
 }
 
 /**
- * Decides what becomes of a request for maintenance. Nobody else's maintenance is overwritten; asking the same again joins the one that is there.
+ * Decides what becomes of a request for maintenance. The maintenance of another user is not overwritten; asking the same again joins the one that is there.
  *
  * @throws CommandError refused, naming who is in the way and why
  */
@@ -179,7 +179,7 @@ function afterwards({ name, skipTests, maintenance, forNodeUpdate, lifecycleEnab
   ];
 }
 
-/** Nobody has it in maintenance: it is in service, on its way there, or kept out by something else. */
+/** It is not in maintenance: it is in service, on its way there, or kept out by something else. */
 function nothingToClear(hypervisor: HypervisorObject): HypervisorPlan {
   const { name, lifecycleEnabled, annotations, conditions } = hypervisor;
   const hold = annotations[hypervisorAnnotations.hold];

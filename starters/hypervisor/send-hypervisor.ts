@@ -4,7 +4,7 @@ import type { ArrivalSource, Target } from './await-state.ts';
 import { awaitArrival } from './await-state.ts';
 import type { CommandContext } from '../command/context.ts';
 import { exitCodes } from '../command/exit-codes.ts';
-import { awaitFirstWord } from '../command/first-word.ts';
+import { awaitFirstStatus } from '../command/first-status.ts';
 import { formatDuration, formatTime } from '../render/duration.ts';
 import type { HypervisorAccess } from './hypervisor-access.ts';
 import { hypervisorCommands } from './hypervisor-commands.ts';
@@ -25,7 +25,7 @@ export const applyPlan = (
 ): Promise<HypervisorObject> =>
   plan.kind === 'change' ? access.patch(hypervisor, plan.change) : Promise.resolve(hypervisor);
 
-/** Tells the run of the host that something changed, starting it if none is open. The bridge does the same; twice does no harm. */
+/** Signals the run of the host that something changed, starting it if none is open. The bridge does the same; twice does no harm. */
 export const signalRun = (
   { context: { clock }, client, config }: TemporalAccess,
   hypervisor: string,
@@ -46,7 +46,7 @@ export const arrivalSource = (access: HypervisorAccess, kubernetes: KubernetesAc
 
 const waitIntervalMs = 2_000;
 
-/** Waits for the host to arrive, with a line for each change, and sets the exit code: 1 where it rests elsewhere or the time is over. */
+/** Waits for the host to arrive, with a line for each change, and sets the exit code: 1 where it is blocked or the time is over. */
 export async function waitFor(
   source: ArrivalSource,
   target: Target,
@@ -75,17 +75,17 @@ export async function waitFor(
   );
   const hypervisor = await source.hypervisor().catch(() => null);
   if (hypervisor !== null) showCommands(hypervisor, terminal);
-  else terminal.remark(`\`drover describe ${host}\` shows how it stands.`);
+  else terminal.remark(`\`drover describe ${host}\` shows its state.`);
 }
 
-/** Tells what the lifecycle says of a change first, and what to type next. */
-export async function showFirstWord(
+/** Shows the first status after a change, and what to type next. */
+export async function showFirstStatus(
   source: ArrivalSource,
   before: HypervisorObject,
   { abort, context: { terminal, clock } }: { abort: AbortSignal; context: CommandContext },
 ): Promise<void> {
-  const { latest, isNews } = await awaitFirstWord(() => source.hypervisor(), before, { clock, abort });
-  if (isNews) return showState(latest, terminal);
+  const { latest, isChanged } = await awaitFirstStatus(() => source.hypervisor(), before, { clock, abort });
+  if (isChanged) return showState(latest, terminal);
   terminal.remark(noWord);
   showCommands(latest, terminal, [
     { command: 'drover doctor', why: 'see whether the bridge and the workers are there' },
@@ -95,7 +95,7 @@ export async function showFirstWord(
 const noWord =
   'No run has said anything of it yet: `drover describe` shows when one has, `drover doctor` whether the bridge and the workers are there.';
 
-/** Tells how a host stands, and what to type next. */
+/** Shows the state of a host, and what to type next. */
 export function showState(hypervisor: HypervisorObject, terminal: Terminal): void {
   if (isCurrent(hypervisor)) terminal.print(describeLifecycle(hypervisor));
   else terminal.remark(noWord);
@@ -108,7 +108,7 @@ function showCommands(
   commands: readonly NextCommand[] = hypervisorCommands(hypervisor),
 ): void {
   for (const line of renderNextCommands(
-    [{ command: `drover describe ${hypervisor.name}`, why: 'how it stands, and what it waits for' }, ...commands],
+    [{ command: `drover describe ${hypervisor.name}`, why: 'its state, and what it waits for' }, ...commands],
     terminal.paint,
   ))
     terminal.remark(line);

@@ -47,15 +47,15 @@ export function whatToConfirm(host: string, failure: FailureDescription | null):
       exitCodes.unreachable,
       '`drover doctor` shows which queue has no worker.',
     );
-  const stands = oneLine(progress.message);
+  const state = oneLine(progress.message);
   if (progress.confirm === null)
     return new CommandError(
-      `There is nothing to confirm of ${host}: ${stands}`,
+      `There is nothing to confirm of ${host}: ${state}`,
       exitCodes.refused,
-      `\`drover describe ${host}\` shows how it stands.`,
+      `\`drover describe ${host}\` shows its state.`,
     );
   return new CommandError(
-    `Nothing was confirmed: a confirmation names the incident and the boot. Of ${host} is known: ${stands}`,
+    `Nothing was confirmed: a confirmation names the incident and the boot. Of ${host} is known: ${state}`,
     exitCodes.usage,
     `Once you have made sure that it is off and stays off: ${progress.confirm}`,
   );

@@ -62,6 +62,6 @@ export const noFailure = (host: string, cause?: unknown): CommandError =>
   new CommandError(
     `No failure of ${host} is dealt with. Nothing was changed.`,
     exitCodes.notFound,
-    `\`drover describe ${host}\` shows how it stands; docs/node-failure.md, when drover observes a host.`,
+    `\`drover describe ${host}\` shows its state; docs/node-failure.md, when drover observes a host.`,
     cause,
   );

@@ -19,7 +19,7 @@ interface CodecServerOptions {
 export const codecServerCommand = (): Command =>
   describedCommand(
     'codec-server',
-    'Encrypts and decrypts payloads for the Web UI and the temporal command, with the keys of temporal.payloadKeys. Whoever may ask it reads everything that runs carry.',
+    'Encrypts and decrypts payloads for the Web UI and the temporal command, with the keys of temporal.payloadKeys. Every user with access to it can read all payloads of the runs.',
     [
       [
         'drover codec-server --origin http://127.0.0.1:8233',
@@ -58,7 +58,7 @@ export const codecServerCommand = (): Command =>
         {
           url: server.url,
           origin: settings.origin,
-          callers: settings.token === null ? 'anybody on this machine' : 'those with the token',
+          callers: settings.token === null ? 'every user of this machine' : 'those with the token',
         },
         'The codec serves',
       );

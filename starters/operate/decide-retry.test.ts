@@ -23,7 +23,7 @@ const aborted = hypervisor('Aborted', 'False');
 const testing = hypervisor('Testing', 'Unknown');
 const emptying = hypervisor('Evicting', 'Unknown');
 const notEmptied = hypervisor('Evicting', 'False');
-const atRest = hypervisor('Ready', 'False');
+const blocked = hypervisor('Ready', 'False');
 const fine = hypervisor('Active');
 
 test.each<
@@ -72,15 +72,15 @@ test.each<
   ],
   ['on its way', false, null, testing, false, 'now'],
   ['on its way after an Eviction that had failed', false, failedLongAgo, testing, false, 'now', /drover evict/u],
-  ['at rest', false, null, atRest, false, 'again'],
-  ['not emptied, and somebody deleted the Eviction', false, null, notEmptied, false, 'again'],
+  ['blocked', false, null, blocked, false, 'again'],
+  ['not emptied, and the Eviction was deleted', false, null, notEmptied, false, 'again'],
   ['on its way, after its Eviction was done', false, succeeded, emptying, false, 'now'],
   ['said of another spec', false, null, hypervisor('Active', 'True', 'x', 2), false, 'now'],
   // Both.
   ['aborted, and an eviction runs', true, waits, aborted, true, 'again'],
   ['aborted, and an Eviction has no run', false, waits, aborted, true, 'again'],
   ['aborted, and then an Eviction failed', false, failed, aborted, true, 'again'],
-  ['at rest, and then an Eviction was stopped', false, stopped, atRest, true, 'again'],
+  ['blocked, and then an Eviction was stopped', false, stopped, blocked, true, 'again'],
   ['on its way, and an eviction runs', true, waits, testing, true, 'now'],
 ])('%s', (_why, isRunning, its, host, isEvictions, hypervisors, left: RegExp | null = null) => {
   expect(decideRetry(isRunning, its, host)).toEqual({

@@ -7,9 +7,9 @@ import { isCurrent, lifecycleOf } from '../command/lifecycle-condition.ts';
 
 /** What `drover retry HOST` means. */
 export interface Retry {
-  /** Its Eviction: a run that waits looks at once, one that failed or was stopped starts again. */
+  /** Its Eviction: a run that waits observes at once, one that failed or was stopped starts again. */
   eviction: boolean;
-  /** Its Hypervisor. `again`: what was given up begins again. `now`: what waits looks at once. */
+  /** Its Hypervisor. `again`: what was given up begins again. `now`: what waits observes at once. */
   hypervisor: 'again' | 'now' | null;
   /** What a person might have meant as well, and why it is left; null: nothing. */
   left: string | null;
@@ -33,7 +33,7 @@ export function decideRetry(
   const waitsForEviction =
     stuck?.lifecycle.reason === 'Evicting' && (isOpen || (eviction !== null && !isOver(eviction)));
   if (stuck === null || waitsForEviction) return { eviction: true, hypervisor: null, left: null };
-  // On its way, it may wait for the Eviction or for anything else: looking once more does no harm.
+  // On its way, it may wait for the Eviction or for anything else: observing once more does no harm.
   if (isOpen) return { eviction: true, hypervisor: stuck.how, left: null };
   if (eviction === null || isOver(eviction)) return { eviction: false, hypervisor: stuck.how, left: null };
   if (endedAtMs(eviction) > Date.parse(stuck.lifecycle.lastTransitionTime))
@@ -49,7 +49,7 @@ export function decideRetry(
 function howStuck(hypervisor: HypervisorObject | null): { how: 'again' | 'now'; lifecycle: Condition } | null {
   const lifecycle = hypervisor === null ? undefined : lifecycleOf(hypervisor);
   if (hypervisor === null || lifecycle === undefined) return null;
-  // Nobody has asked drover for more.
+  // Its lifecycle was never enabled.
   if (!hypervisor.lifecycleEnabled && lifecycle.reason === 'Initial') return null;
   if (!isCurrent(hypervisor) || lifecycle.status === 'Unknown') return { how: 'now', lifecycle };
   return lifecycle.status === 'False' ? { how: 'again', lifecycle } : null;

@@ -31,7 +31,7 @@ const earlierRuns = 5;
 export const describeCommand = (context: CommandContext): Command =>
   describedCommand(
     'describe',
-    'Tells everything about a host or a virtual machine: how it stands, what it waits for and by when, what is in the way, what to type next. Of a host, that is its eviction and its lifecycle.',
+    'Shows everything about a host or a virtual machine: its state, what it waits for and by when, what is in the way, what to type next. Of a host, that is its eviction and its lifecycle.',
     [
       ['drover describe node-1', 'a host, for people'],
       ['drover describe vm team/web', 'a virtual machine'],
@@ -109,7 +109,7 @@ async function gather(
     earlier: await Promise.all(
       earlier.slice(0, earlierRuns).map(async (past) => ({ run: past, ending: await readEndingOf(temporal, past) })),
     ),
-    // Where drover does not drive it, there is nothing to tell beside an eviction.
+    // Where drover does not drive it, there is nothing to show besides an eviction.
     hypervisor: hypervisor === null || (isEvicted && lifecycleOf(hypervisor.object) === undefined) ? null : hypervisor,
     failure,
     stops: stops.sentences,

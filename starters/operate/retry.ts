@@ -20,7 +20,7 @@ import { describeLifecycle } from '../command/lifecycle-condition.ts';
 import { retryVirtualMachine } from '../virtual-machine/retry-virtual-machine.ts';
 import { reviveEviction } from '../eviction/revive-eviction.ts';
 import { retryConflicts } from '../../runtime/kubernetes/retry-conflicts.ts';
-import { arrivalSource, showFirstWord, signalRun } from '../hypervisor/send-hypervisor.ts';
+import { arrivalSource, showFirstStatus, signalRun } from '../hypervisor/send-hypervisor.ts';
 import { tellBeginning } from '../eviction/start-eviction.ts';
 import type { TemporalAccess } from '../command/temporal-access.ts';
 import { isRunning } from '../command/temporal-access.ts';
@@ -30,11 +30,11 @@ import { whoRuns } from '../command/who.ts';
 export const retryCommand = (context: CommandContext): Command =>
   describedCommand(
     'retry',
-    'Tries again: one instance that did not move, a run that waits for a system to come back, an eviction that failed or was stopped, a hypervisor whose onboarding was aborted or that rests, a virtual machine. Which of them is meant is seen by how the host stands, and said.',
+    'Tries again: one instance that did not move, a run that waits for a system to come back, an eviction that failed or was stopped, a hypervisor whose onboarding was aborted or that is blocked, a virtual machine. Which of them is meant follows from the state of the host, and is shown.',
     [
       ['drover retry node-1', 'start what failed, was stopped or aborted again, or end a back-off'],
       ['drover retry node-1 web-3', 'try this instance again, in the eviction that runs'],
-      ['drover retry vm team/web', 'look at this virtual machine now'],
+      ['drover retry vm team/web', 'observe this virtual machine now'],
     ],
   )
     .usage('[options] (<host> [instance] | vm <namespace/name>)')
@@ -84,7 +84,7 @@ async function readIfAllowed({ access, terminal }: Surroundings, host: string): 
     return await access.read(host);
   } catch (error) {
     const { message } = explainError(error);
-    terminal.remark(`Whether Hypervisor ${host} waits for somebody is not known: ${message}`);
+    terminal.remark(`Whether Hypervisor ${host} waits for an operator is not known: ${message}`);
     return null;
   }
 }
@@ -99,7 +99,7 @@ async function retryHypervisor(
   const { name } = hypervisor;
   const { acts } = await tellMode(surroundings, hypervisor, false);
   if (how === 'now') {
-    if (acts) terminal.print(await lookNow(temporal, hypervisor, by));
+    if (acts) terminal.print(await observeNow(temporal, hypervisor, by));
     return;
   }
   const asked = { [annotations.retry]: new Date(context.clock.now()).toISOString() };
@@ -109,11 +109,11 @@ async function retryHypervisor(
   terminal.print(`Hypervisor ${name} is tried again. It was ${describeLifecycle(hypervisor)}`);
   if (!acts) return;
   await signalRun(temporal, name, retried, 'retry', by);
-  await showFirstWord(arrivalSource(access, kubernetes, name), retried, { abort, context });
+  await showFirstStatus(arrivalSource(access, kubernetes, name), retried, { abort, context });
 }
 
-/** What the run answers; where none is open, or no worker answers for it, it looks when there is one. */
-async function lookNow(temporal: TemporalAccess, hypervisor: HypervisorObject, by: string): Promise<string> {
+/** What the run answers; where none is open, or no worker answers for it, it observes when there is one. */
+async function observeNow(temporal: TemporalAccess, hypervisor: HypervisorObject, by: string): Promise<string> {
   const { name } = hypervisor;
   try {
     return `${await updateRun(temporal, hypervisorId(name, temporal.config.cluster), messages.retryNow, { by })}.`;
@@ -122,8 +122,8 @@ async function lookNow(temporal: TemporalAccess, hypervisor: HypervisorObject, b
     if (exitCode !== exitCodes.notFound && exitCode !== exitCodes.unreachable) throw error;
     await signalRun(temporal, name, hypervisor, 'retry', by);
     return exitCode === exitCodes.notFound
-      ? `A run looks at ${name} now. It was ${describeLifecycle(hypervisor)}`
-      : `No worker answers now. ${name} is looked at as soon as one does.`;
+      ? `A run observes ${name} now. It was ${describeLifecycle(hypervisor)}`
+      : `No worker answers now. ${name} is observed as soon as one does.`;
   }
 }
 
@@ -140,7 +140,7 @@ async function retryEviction(
       const { exitCode, message } = explainError(error);
       if (exitCode !== exitCodes.notFound || hypervisor === null) throw error;
       throw new CommandError(
-        `${message} Hypervisor ${host} waits for nobody either: ${describeLifecycle(hypervisor)}`,
+        `${message} Hypervisor ${host} does not wait for an operator either: ${describeLifecycle(hypervisor)}`,
         exitCodes.notFound,
         `\`drover describe ${host}\` shows what can be done.`,
         error,

@@ -74,7 +74,7 @@ test('one that runs', () => {
     '  consent by   alice 2026-01-31T11:00:00Z',
     '  mode         act',
     '  progress     1 of 4 done, 1 moving, 1 pending, 1 blocked; 6 GiB still to go',
-    '  waiting      for room on some target; looks again in 20s',
+    '  waiting      for room on some target; observes again in 20s',
     '  ETA          in 6m 20s, at 2026-01-31T12:06:20Z',
     '  deadline     2026-01-31T13:00:00Z, in 1h; 53m 40s to spare',
     '  window       2 moving, at most 2 at once; the region grants 4',
@@ -236,7 +236,7 @@ test('a host that has failed: what is known, which servers stay, what to type', 
   expect(commands).toContain('drover abandon-disks node-1 c --incident node-1/1');
 });
 
-test('a failure that no worker answers for is told, with the way to find out why', () => {
+test('a failure that no worker answers for is shown, with the way to find out why', () => {
   const lines = render({ ...alone, hypervisor: ofHypervisor(), failure: { ...sampleFailure(), progress: null } }).join(
     '\n',
   );
@@ -288,7 +288,7 @@ test.each<[why: string, facts: Partial<HypervisorDescription>, lines: string[]]>
     'what it waits for',
     { run: open },
     [
-      '  waiting      for Eviction node-1; looks again in 40s',
+      '  waiting      for Eviction node-1; observes again in 40s',
       '  failures     2 in a row',
       '  run          hypervisor/node-1 r-9',
     ],
@@ -315,7 +315,7 @@ test.each<[why: string, facts: Partial<HypervisorDescription>, lines: string[]]>
     ['node-1: was Active, and its spec has changed since'],
   ],
   [
-    'nobody has said anything',
+    'there is no status yet',
     { object: sampleHypervisor({ conditions: [], lifecycleEnabled: false }) },
     [
       'node-1: drover has said nothing of this hypervisor yet',
@@ -367,7 +367,7 @@ test.each<[why: string, facts: Partial<EvictionDescription>, first: RegExp]>([
 });
 
 test.each<[why: string, conditions: Partial<Condition>[], at: string | null]>([
-  ['nobody takes it away', [], null],
+  ['it is not taken away', [], null],
   [
     'machine-controller-manager does',
     [

@@ -171,7 +171,7 @@ const renderObstacles = (host: string, { obstacles }: EvictionProgress, paint: P
     ...(accepted ? [] : [`          accept it: ${paint('strong', `drover accept ${host} ${id}`)}`]),
   ]);
 
-/** Where no worker tells of the instances, their Migration objects still do. */
+/** Where no worker reports the instances, their Migration objects still do. */
 const renderMigrations = (migrations: readonly MigrationObject[], widthColumns: number): string[] =>
   migrations.length === 0
     ? []

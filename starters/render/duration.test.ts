@@ -20,7 +20,7 @@ test.each<[durationMs: number, text: string]>([
   expect(formatDuration(durationMs)).toBe(text);
 });
 
-test('times are told relative to now', () => {
+test('times are shown relative to now', () => {
   const now = Date.parse('2026-01-31T12:00:00Z');
   expect(formatRelative('2026-01-31T12:00:20Z', now)).toBe('in 20s');
   expect(formatRelative('2026-01-31T11:58:55Z', now)).toBe('1m 5s ago');

@@ -1,4 +1,4 @@
-import { isCurrent, lifecycleOf, observationOf, type Stands } from '../command/lifecycle-condition.ts';
+import { isCurrent, lifecycleOf, observationOf, type ReconcileStatus } from '../command/lifecycle-condition.ts';
 import type { HypervisorDescription } from '../hypervisor/hypervisor-description.ts';
 import type { HypervisorObject } from '../hypervisor/hypervisor-objects.ts';
 import { type ListedHost, needsAttention } from '../hypervisor/listed-host.ts';
@@ -8,7 +8,7 @@ import type { Paint, Style } from './paint.ts';
 import { oneLine, renderTable } from './table.ts';
 import { waitingLine } from './watch.ts';
 
-/** How a hypervisor stands, in a line and what belongs to it: what it waits for, since when, by when. */
+/** State of a hypervisor, in a line and what belongs to it: what it waits for, since when, by when. */
 export function renderHypervisorHead(
   { object, run, takenAwayAt, webUi }: HypervisorDescription,
   nowMs: number,
@@ -83,8 +83,13 @@ const columns = [
   { title: 'WHY' },
 ];
 
-/** How a state looks, by how what is in it stands. */
-export const stateStyles: Record<Stands, Style> = { there: 'good', moving: 'busy', rests: 'warning', unknown: 'quiet' };
+/** Style of a state, by the status of the object in it. */
+export const stateStyles: Record<ReconcileStatus, Style> = {
+  reconciled: 'good',
+  progressing: 'busy',
+  blocked: 'warning',
+  unknown: 'quiet',
+};
 
 /** The table of `drover hosts`. What needs attention is marked with `!` as well, for who sees no colours. */
 export function renderHosts(hosts: readonly ListedHost[], nowMs: number, paint: Paint, widthColumns: number): string[] {
@@ -99,7 +104,7 @@ export function renderHosts(hosts: readonly ListedHost[], nowMs: number, paint: 
 function renderRow(host: ListedHost, nowMs: number, paint: Paint): string[] {
   return [
     oneLine(host.host),
-    host.needsAttention ? paint('bad', `${host.state ?? '-'} !`) : paint(stateStyles[host.stands], host.state ?? '-'),
+    host.needsAttention ? paint('bad', `${host.state ?? '-'} !`) : paint(stateStyles[host.status], host.state ?? '-'),
     formatAge(host.since, nowMs),
     String(host.instances),
     renderEviction(host.eviction),
@@ -109,10 +114,10 @@ function renderRow(host: ListedHost, nowMs: number, paint: Paint): string[] {
   ];
 }
 
-function renderWhy({ state, stands, message }: ListedHost, paint: Paint): string {
+function renderWhy({ state, status, message }: ListedHost, paint: Paint): string {
   if (state === null) return message === '' ? paint('quiet', 'no run has said anything yet') : oneLine(message);
   // What an earlier spec came to is shown no more: it may be wrong by now.
-  return stands === 'unknown' ? paint('quiet', 'its spec has changed since') : oneLine(message);
+  return status === 'unknown' ? paint('quiet', 'its spec has changed since') : oneLine(message);
 }
 
 function renderEviction(eviction: ListedHost['eviction']): string {

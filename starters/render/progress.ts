@@ -80,7 +80,7 @@ export const worstFirst = (instances: readonly InstanceProgress[]): InstanceProg
       a.name.localeCompare(b.name),
   );
 
-/** How long a move will still take at the pace so far; null when nothing tells. */
+/** How long a move will still take at the pace so far; null when it cannot be estimated. */
 export function estimateMs({ state, percent, since }: InstanceProgress, nowMs: number): number | null {
   if (state !== 'moving' || percent === null || percent <= 0) return null;
   return ((nowMs - Date.parse(since)) * (100 - Math.min(100, percent))) / percent;

@@ -71,7 +71,7 @@ test('one that cannot be made', () => {
   ).toEqual([
     'team/web: Failed for 20m, and needs attention',
     '  says         Waiting for another try: no room',
-    '  waiting      for another try: no room; looks again in 20s',
+    '  waiting      for another try: no room; observes again in 20s',
     '  VM           none in vCenter yet',
     '  power        not known, wanted PoweredOn',
     '  class        small',
@@ -172,7 +172,7 @@ test.each<[why: string, facts: Partial<VirtualMachineDescription>, headline: str
       }),
     },
     'DeletionBlocked for 2m, and needs attention',
-    ['  deletion     somebody has deleted it; held by a, b', '  power-on     held by c'],
+    ['  deletion     requested; held by a, b', '  power-on     held by c'],
   ],
   [
     'no worker',

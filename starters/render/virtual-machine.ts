@@ -1,5 +1,5 @@
 import type { VirtualMachineProgress } from '../../contracts/virtual-machine/observation.ts';
-import { lifecycleOf, observationOf, standing } from '../command/lifecycle-condition.ts';
+import { lifecycleOf, observationOf, reconcileStatus } from '../command/lifecycle-condition.ts';
 import type { RunStep } from '../command/run-steps.ts';
 import { type ListedVirtualMachine, needsAttention } from '../virtual-machine/listed-virtual-machine.ts';
 import { virtualMachineCommands } from '../virtual-machine/virtual-machine-commands.ts';
@@ -56,12 +56,12 @@ function renderStanding({ object, run, problems }: VirtualMachineDescription, no
         ? 'drover has said nothing of this virtual machine yet'
         : 'drover only observes this virtual machine',
     );
-  const stands = standing(object);
-  if (stands === 'unknown') return paint('warning', `was ${lifecycle.reason}, and its spec has changed since`);
+  const status = reconcileStatus(object);
+  if (status === 'unknown') return paint('warning', `was ${lifecycle.reason}, and its spec has changed since`);
   const since = `${lifecycle.reason} for ${formatAge(lifecycle.lastTransitionTime, nowMs)}`;
   return needsAttention(object, nowMs)
     ? paint('bad', `${since}, and needs attention`)
-    : paint(stateStyles[stands], since);
+    : paint(stateStyles[status], since);
 }
 
 function renderFields({ object, run, stops }: VirtualMachineDescription, nowMs: number, paint: Paint): string[] {
@@ -103,7 +103,7 @@ function fieldsOf(object: VirtualMachineObject, paint: Paint): [string, string |
         ? paint(
             'warning',
             [
-              'somebody has deleted it',
+              'requested',
               ...(object.deleteChecks.length === 0 ? [] : [`held by ${object.deleteChecks.map(oneLine).join(', ')}`]),
             ].join('; '),
           )
@@ -197,10 +197,10 @@ const fields: readonly Fact[] = [
   { title: 'VM', cell: ({ namespace, name }) => oneLine(`${namespace}/${name}`) },
   {
     title: 'STATE',
-    cell: ({ state, stands, needsAttention }, _nowMs, paint) =>
-      needsAttention ? paint('bad', `${state ?? '-'} !`) : paint(stateStyles[stands], state ?? '-'),
+    cell: ({ state, status, needsAttention }, _nowMs, paint) =>
+      needsAttention ? paint('bad', `${state ?? '-'} !`) : paint(stateStyles[status], state ?? '-'),
   },
-  { title: 'STANDS', cell: ({ stands }) => stands },
+  { title: 'STATUS', cell: ({ status }) => status },
   { title: 'SINCE', align: 'right', cell: ({ since }, nowMs) => formatAge(since, nowMs) },
   { title: 'POWER', cell: (machine) => renderPower(machine) },
   { title: 'ID', cell: ({ vmId }) => oneLine(vmId ?? '-') },
@@ -211,7 +211,7 @@ const fields: readonly Fact[] = [
 ];
 
 /** Where the window is too narrow to say why, these are left out, one after the other. */
-const spare = ['IMAGE', 'CLASS', 'STANDS', 'HOST', 'IP', 'ID'];
+const spare = ['IMAGE', 'CLASS', 'STATUS', 'HOST', 'IP', 'ID'];
 const roomForWhy = 40;
 
 /** The table of `drover vms`. What needs attention is marked with `!` as well, for who sees no colours. */
@@ -244,8 +244,8 @@ function renderPower({ powerState, wantedPowerState, vmId, deleting }: ListedVir
   return `${powerState ?? '-'} → ${wantedPowerState}`;
 }
 
-function renderWhy({ state, stands, message }: ListedVirtualMachine, paint: Paint): string {
+function renderWhy({ state, status, message }: ListedVirtualMachine, paint: Paint): string {
   if (state === null) return message === '' ? paint('quiet', 'no run has said anything yet') : oneLine(message);
   // What an earlier spec came to is shown no more: it may be wrong by now.
-  return stands === 'unknown' ? paint('quiet', 'its spec has changed since') : oneLine(message);
+  return status === 'unknown' ? paint('quiet', 'its spec has changed since') : oneLine(message);
 }

@@ -10,7 +10,7 @@ test('a frame: the sentence that matters, then those that need a person', () => 
   expect(renderFrame(progress, now, screen)).toEqual([
     'node-1  Moving for 4m 10s  1 of 4 done, 1 moving, 1 pending, 1 blocked',
     '6 GiB to go, ETA 6m 20s, 1h 17m before the deadline',
-    'waiting for room on some target; looks again in 20s',
+    'waiting for room on some target; observes again in 20s',
     'INSTANCE  STATE    ATTEMPT  TARGET  PROGRESS         ETA  MEMORY   SINCE  MESSAGE',
     'web-3     blocked        3  -                          -   2 GiB     30s  Nova refused: No valid host',
     'web-2     moving         2  node-3  █████░░░░░  50%  10s   2 GiB     10s',

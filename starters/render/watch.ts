@@ -64,7 +64,7 @@ function renderHead(progress: EvictionProgress, nowMs: number, paint: Paint): st
 }
 
 export const waitingLine = (waitingFor: string, nextWakeUp: string | null, nowMs: number): string =>
-  `waiting for ${oneLine(waitingFor)}${nextWakeUp === null ? '' : `; looks again ${formatRelative(nextWakeUp, nowMs)}`}`;
+  `waiting for ${oneLine(waitingFor)}${nextWakeUp === null ? '' : `; observes again ${formatRelative(nextWakeUp, nowMs)}`}`;
 
 function describeHidden(hidden: readonly InstanceProgress[]): string {
   const counts = new Map<string, number>();

@@ -70,7 +70,7 @@ interface Found {
   problem: string | null;
 }
 
-/** Where it is said whose it is, its run can be told of without Kubernetes, and after its object is gone. */
+/** With its namespace given, its run can be described without Kubernetes, and after its object is gone. */
 async function find(
   access: VirtualMachineAccess,
   { namespace, name }: VirtualMachineReference,

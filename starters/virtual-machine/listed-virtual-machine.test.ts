@@ -33,12 +33,12 @@ test.each<[why: string, facts: Partial<VirtualMachineObject>, needs: boolean]>([
   ['another’s VM has its name', { conditions: [machineLifecycle('NotOwned', 'False')] }, true],
   ['its run was cancelled', { conditions: [machineLifecycle('Creating', 'False')] }, true],
   ['paused', { conditions: [machineLifecycle('Paused', 'False')] }, false],
-  ['paused, and somebody has deleted it', { deleting: true, conditions: [machineLifecycle('Paused', 'False')] }, true],
-  ['somebody holds its deletion', { deleting: true, conditions: [machineLifecycle('DeletionBlocked', 'False')] }, true],
+  ['paused, and deleted', { deleting: true, conditions: [machineLifecycle('Paused', 'False')] }, true],
+  ['its deletion is held', { deleting: true, conditions: [machineLifecycle('DeletionBlocked', 'False')] }, true],
   ['what was said of another spec', { generation: 4, conditions: [machineLifecycle('Failed', 'False')] }, false],
   ['nothing was said', { conditions: [] }, false],
   ['only observed', { conditions: [observed] }, false],
-])('somebody has to do something: %s', (_why, facts, needs) => {
+])('needs attention: %s', (_why, facts, needs) => {
   expect(needsAttention(sampleMachine(facts), now)).toBe(needs);
 });
 
@@ -77,19 +77,19 @@ const table = (widthColumns: number) => renderVirtualMachines(list(), now, plain
 
 test('the table', () => {
   expect(table(Infinity)).toEqual([
-    'VM           STATE                      STANDS   SINCE  POWER                   ID     HOST   IP          CLASS  IMAGE  WHY',
-    'team/db      WaitingForPrerequisites !  moving      1h  - → PoweredOn           -      -      -           small  vmi-1  Waiting for VirtualMachineClass small',
-    'other/ci     PoweringOff                moving      2m  PoweredOn → PoweredOff  vm-61  esx-4  192.0.2.10  small  vmi-1  Waiting for the guest to shut down',
-    'team/old     Deleting                   moving      2m  PoweredOff              vm-61  esx-4  192.0.2.10  small  vmi-1  Destroy VM old',
-    'team/seen    -                          unknown      -  PoweredOn               vm-61  esx-4  192.0.2.10  small  vmi-1  team/web: Would now: Power web on',
-    'team/web-2   Reconciled                 unknown     2m  PoweredOn → PoweredOff  vm-61  esx-4  192.0.2.10  small  vmi-1  its spec has changed since',
-    'team/web-10  -                          unknown      -  - → PoweredOn           -      -      -           -      -      no run has said anything yet',
+    'VM           STATE                      STATUS       SINCE  POWER                   ID     HOST   IP          CLASS  IMAGE  WHY',
+    'team/db      WaitingForPrerequisites !  progressing     1h  - → PoweredOn           -      -      -           small  vmi-1  Waiting for VirtualMachineClass small',
+    'other/ci     PoweringOff                progressing     2m  PoweredOn → PoweredOff  vm-61  esx-4  192.0.2.10  small  vmi-1  Waiting for the guest to shut down',
+    'team/old     Deleting                   progressing     2m  PoweredOff              vm-61  esx-4  192.0.2.10  small  vmi-1  Destroy VM old',
+    'team/seen    -                          unknown          -  PoweredOn               vm-61  esx-4  192.0.2.10  small  vmi-1  team/web: Would now: Power web on',
+    'team/web-2   Reconciled                 unknown         2m  PoweredOn → PoweredOff  vm-61  esx-4  192.0.2.10  small  vmi-1  its spec has changed since',
+    'team/web-10  -                          unknown          -  - → PoweredOn           -      -      -           -      -      no run has said anything yet',
   ]);
 });
 
 test.each<[columns: number, titles: string[]]>([
-  [200, ['VM', 'STATE', 'STANDS', 'SINCE', 'POWER', 'ID', 'HOST', 'IP', 'CLASS', 'IMAGE', 'WHY']],
-  [155, ['VM', 'STATE', 'STANDS', 'SINCE', 'POWER', 'ID', 'HOST', 'IP', 'CLASS', 'WHY']],
+  [200, ['VM', 'STATE', 'STATUS', 'SINCE', 'POWER', 'ID', 'HOST', 'IP', 'CLASS', 'IMAGE', 'WHY']],
+  [159, ['VM', 'STATE', 'STATUS', 'SINCE', 'POWER', 'ID', 'HOST', 'IP', 'CLASS', 'WHY']],
   [130, ['VM', 'STATE', 'SINCE', 'POWER', 'ID', 'IP', 'WHY']],
   [80, ['VM', 'STATE', 'SINCE', 'POWER', 'WHY']],
 ])('a window of %i columns has room to say why', (columns, titles) => {
@@ -109,7 +109,7 @@ test('what needs attention stands out in colours, too', () => {
 test.each<[why: string, filter: Partial<VirtualMachineFilter>, names: string[]]>([
   ['all', {}, ['db', 'ci', 'old', 'seen', 'web-2', 'web-10']],
   ['in some states', { states: ['Reconciled', 'PoweringOff'] }, ['ci', 'web-2']],
-  ['that need somebody', { attention: true }, ['db']],
+  ['that need attention', { attention: true }, ['db']],
   ['both', { attention: true, states: ['Reconciled'] }, []],
 ])('the filter: %s', (_why, filter, names) => {
   expect(list(filter).map(({ name }) => name)).toEqual(names);

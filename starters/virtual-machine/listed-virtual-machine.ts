@@ -1,7 +1,7 @@
 import type { VirtualMachineState } from '../../contracts/virtual-machine/conditions.ts';
 import type { VirtualMachinePowerState } from '../../contracts/virtual-machine/lifecycle.ts';
-import type { Stands } from '../command/lifecycle-condition.ts';
-import { lifecycleOf, observationOf, standing } from '../command/lifecycle-condition.ts';
+import type { ReconcileStatus } from '../command/lifecycle-condition.ts';
+import { lifecycleOf, observationOf, reconcileStatus } from '../command/lifecycle-condition.ts';
 import type { VirtualMachineObject } from './virtual-machine-object.ts';
 
 /** One line of `drover vms`, and one element of its `--json`. Times are RFC 3339; what is null is not known. */
@@ -10,11 +10,11 @@ export interface ListedVirtualMachine {
   name: string;
   /** Reason of the condition Lifecycle; null: no run has said anything yet. */
   state: string | null;
-  stands: Stands;
-  /** Somebody has to do something: it rests elsewhere, or waits too long for what does not come by itself. */
+  status: ReconcileStatus;
+  /** The user has to act: it is blocked, or waits too long for what does not come by itself. */
   needsAttention: boolean;
   since: string | null;
-  /** What it waits for, or why it rests. */
+  /** What it waits for, or why it is blocked. */
   message: string;
   powerState: VirtualMachinePowerState | null;
   wantedPowerState: VirtualMachinePowerState;
@@ -61,7 +61,7 @@ function listVirtualMachine(machine: VirtualMachineObject, nowMs: number): Liste
     namespace,
     name,
     state: lifecycle?.reason ?? null,
-    stands: standing(machine),
+    status: reconcileStatus(machine),
     needsAttention: needsAttention(machine, nowMs),
     since: lifecycle?.lastTransitionTime ?? null,
     message: lifecycle?.message ?? observationOf(machine)?.message ?? '',
@@ -87,14 +87,14 @@ const needing: readonly string[] = [
   'Failed',
 ] satisfies VirtualMachineState[];
 
-/** Whether a person has to do something. One that is paused rests on purpose, unless it is to be deleted. */
+/** Whether the user has to act. One that is paused is blocked on purpose, unless it is to be deleted. */
 export function needsAttention(machine: VirtualMachineObject, nowMs: number): boolean {
   const lifecycle = lifecycleOf(machine);
   if (lifecycle === undefined) return false;
-  const stands = standing(machine);
-  if (stands === 'rests') return machine.deleting || lifecycle.reason !== 'Paused';
+  const status = reconcileStatus(machine);
+  if (status === 'blocked') return machine.deleting || lifecycle.reason !== 'Paused';
   return (
-    stands === 'moving' &&
+    status === 'progressing' &&
     needing.includes(lifecycle.reason) &&
     nowMs - Date.parse(lifecycle.lastTransitionTime) > patienceMs
   );

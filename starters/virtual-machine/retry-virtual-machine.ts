@@ -5,7 +5,7 @@ import { signalWithStart } from '../../runtime/temporal/signal-runs.ts';
 import type { CommandContext } from '../command/context.ts';
 import { exitCodes } from '../command/exit-codes.ts';
 import { explainError } from '../command/explain-error.ts';
-import { awaitFirstWord } from '../command/first-word.ts';
+import { awaitFirstStatus } from '../command/first-status.ts';
 import { updateRun } from '../command/give-command.ts';
 import { interruptible } from '../command/interruption.ts';
 import { withKubernetes } from '../command/kubernetes-access.ts';
@@ -30,7 +30,7 @@ interface Surroundings {
   abort: AbortSignal;
 }
 
-/** `drover retry vm`: the run that is open looks at once; where none is, one begins, and what had failed is tried anew. */
+/** `drover retry vm`: the open run observes at once; where none is open, one starts, and what had failed is retried. */
 export const retryVirtualMachine = (
   context: CommandContext,
   reference: VirtualMachineReference,
@@ -66,28 +66,28 @@ async function retryKnown(surroundings: Surroundings, machine: VirtualMachineObj
   const named = { name: fullName(machine), observed: machine.observed };
   const idle = whyNothingHappens('VirtualMachine', await context.loadConfig(), named, env);
   if (idle !== null) terminal.remark(idle);
-  else if (await lookNow(surroundings, machine, by)) return;
+  else if (await observeNow(surroundings, machine, by)) return;
 
   const retried = await access.annotate(machine, { [annotations.retry]: new Date(clock.now()).toISOString() });
   terminal.print(`VirtualMachine ${fullName(machine)} is tried again. It was ${describeLifecycle(machine)}`);
   if (idle !== null) return;
-  await tellRun(temporal, retried, by);
+  await signalRun(temporal, retried, by);
   const read = (): Promise<VirtualMachineObject | null> => access.read(machine.namespace, machine.name);
-  const { latest, isNews } = await awaitFirstWord(read, retried, { clock, abort });
-  if (isNews) terminal.print(describeLifecycle(latest));
+  const { latest, isChanged } = await awaitFirstStatus(read, retried, { clock, abort });
+  if (isChanged) terminal.print(describeLifecycle(latest));
   else
     terminal.remark(
       'No run has said anything new of it yet: `drover describe vm` shows when one has, `drover doctor` whether the bridge and the workers are there.',
     );
   const commands = [
-    { command: `drover describe vm ${fullName(machine)}`, why: 'how it stands, and what it waits for' },
+    { command: `drover describe vm ${fullName(machine)}`, why: 'its state, and what it waits for' },
     ...virtualMachineCommands({ object: latest, run: null, stops: [] }),
   ];
   for (const line of renderNextCommands(commands, terminal.paint)) terminal.remark(line);
 }
 
-/** Whether a run is open that looks at once, or as soon as there is a worker. */
-async function lookNow(
+/** Whether a run is open; it observes at once, or as soon as there is a worker. */
+async function observeNow(
   { temporal, terminal }: Surroundings,
   machine: VirtualMachineObject,
   by: string,
@@ -101,14 +101,14 @@ async function lookNow(
     const { exitCode } = explainError(error);
     if (exitCode === exitCodes.notFound) return false;
     if (exitCode !== exitCodes.unreachable) throw error;
-    await tellRun(temporal, machine, by);
-    terminal.print(`No worker answers now. ${fullName(machine)} is looked at as soon as one does.`);
+    await signalRun(temporal, machine, by);
+    terminal.print(`No worker answers now. ${fullName(machine)} is observed as soon as one does.`);
     return true;
   }
 }
 
-/** Tells the run that something changed, starting it if none is open. The bridge does the same; twice does no harm. */
-const tellRun = (
+/** Signals the run that something changed, starting it if none is open. The bridge does the same; twice does no harm. */
+const signalRun = (
   { context: { clock }, client, config }: TemporalAccess,
   { namespace, name, uid, generation, resourceVersion }: VirtualMachineObject,
   by: string,

@@ -15,7 +15,7 @@ const commandsOf = (object: VirtualMachineObject | null, run: VirtualMachineRun 
 
 test.each<[why: string, facts: Partial<VirtualMachineObject>, commands: string[]]>([
   ['as its spec wants it', {}, []],
-  ['nobody has said anything', { conditions: [] }, [retry, 'drover doctor']],
+  ['there is no status yet', { conditions: [] }, [retry, 'drover doctor']],
   ['what was said is of another spec', { generation: 4 }, [retry, 'drover doctor']],
   ['only observed', { conditions: [{ ...machineLifecycle('Observed'), type: 'Observed' }] }, []],
   ['being made', { conditions: [machineLifecycle('Creating', 'Unknown')] }, [retry]],
@@ -79,7 +79,7 @@ test.each<[why: string, facts: Partial<VirtualMachineObject>, commands: string[]
   expect(commandsOf(sampleMachine(facts), null)).toEqual([...commands, describe]);
 });
 
-test('a run that is open has nobody start another one', () => {
+test('while a run is open, no other one is started', () => {
   expect(commandsOf(sampleMachine({ conditions: [] }), sampleMachineRun())).toEqual([describe]);
 });
 

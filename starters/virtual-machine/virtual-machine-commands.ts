@@ -44,7 +44,7 @@ function byState(machine: VirtualMachineObject, isOpen: boolean): NextCommand[] 
     return isOpen
       ? []
       : [
-          retry(machine, 'have a run look at it now'),
+          retry(machine, 'have a run observe it now'),
           { command: 'drover doctor', why: 'see whether the bridge and the workers are there' },
         ];
   switch (lifecycle.reason) {
@@ -53,7 +53,7 @@ function byState(machine: VirtualMachineObject, isOpen: boolean): NextCommand[] 
     case 'Paused':
       return machine.paused
         ? [removeAnnotation(machine, virtualMachineAnnotations.paused, 'let drover go on')]
-        : [retry(machine, 'look again, once nobody pauses it in vCenter any more')];
+        : [retry(machine, 'observe it again, once it is not paused in vCenter any more')];
     case 'WaitingForPrerequisites':
       return [...lookAtPrerequisites(machine), now(machine)];
     case 'WaitingForGroup':
@@ -76,9 +76,9 @@ function byState(machine: VirtualMachineObject, isOpen: boolean): NextCommand[] 
     case 'DeletionBlocked':
       return openGates(machine, machine.deleteChecks, virtualMachineAnnotations.deleteCheckPrefix, 'let it be deleted');
     case 'NotOwned':
-      return [retry(machine, 'look again, once the other VM has another name, or is gone')];
+      return [retry(machine, 'observe it again, once the other VM has another name, or is gone')];
     case 'Ambiguous':
-      return [retry(machine, 'look again, once only one of them can be its own')];
+      return [retry(machine, 'observe it again, once only one of them can be its own')];
     case 'Failed':
       return [retry(machine, 'try again now, when what stood in the way is mended')];
     default:
@@ -86,7 +86,7 @@ function byState(machine: VirtualMachineObject, isOpen: boolean): NextCommand[] 
   }
 }
 
-const now = (machine: VirtualMachineObject): NextCommand => retry(machine, 'look again now, in the place of waiting');
+const now = (machine: VirtualMachineObject): NextCommand => retry(machine, 'observe it now, without waiting');
 
 const openGates = (
   machine: VirtualMachineObject,

@@ -7,7 +7,7 @@ export interface VirtualMachineDescription {
   name: string;
   /** Null: there is none any more, or it cannot be read. */
   object: VirtualMachineObject | null;
-  /** Null: it never ran, or too long ago, or Temporal does not tell. */
+  /** Null: it never ran, or too long ago, or Temporal does not answer. */
   run: VirtualMachineRun | null;
   /** Every `drover stop` that holds it up, as a sentence. */
   stops: string[];

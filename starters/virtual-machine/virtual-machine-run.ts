@@ -109,7 +109,7 @@ async function readEnding(
 
 const mostSteps = 15;
 const pageEvents = 100;
-/** A run that has done nothing but wait for this many events has no steps worth looking for. */
+/** A run that has done nothing but wait for this many events has no steps to show. */
 const mostPages = 5;
 
 /** The newest events, until they hold enough steps. Where the history is gone, none. */

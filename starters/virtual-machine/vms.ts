@@ -31,7 +31,7 @@ export const vmsCommand = (context: CommandContext): Command =>
       ['drover vms -n team --attention', 'those of a namespace that rest, or wait too long'],
       ['drover vms --state failed,notowned', 'those in these states'],
       [
-        `drover vms --json | jq -r '.[] | select(.stands == "rests") | .namespace + "/" + .name + " " + .message'`,
+        `drover vms --json | jq -r '.[] | select(.status == "blocked") | .namespace + "/" + .name + " " + .message'`,
         'for programs',
       ],
     ],
@@ -69,9 +69,9 @@ function print(
   if (total === 0) return terminal.print(`There is no VirtualMachine${namespace === null ? '' : ` in ${namespace}`}.`);
   for (const text of renderVirtualMachines(listed, nowMs, terminal.paint, terminal.widthColumns()))
     terminal.print(text);
-  const needy = listed.filter(({ needsAttention }) => needsAttention).length;
-  if (needy > 0)
+  const inNeed = listed.filter(({ needsAttention }) => needsAttention).length;
+  if (inNeed > 0)
     terminal.remark(
-      `${String(needy)} of ${String(total)} ${needy === 1 ? 'needs' : 'need'} attention: \`drover describe vm NAMESPACE/NAME\` tells what can be done.`,
+      `${String(inNeed)} of ${String(total)} ${inNeed === 1 ? 'needs' : 'need'} attention: \`drover describe vm NAMESPACE/NAME\` shows what can be done.`,
     );
 }

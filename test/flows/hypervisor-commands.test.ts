@@ -52,7 +52,7 @@ test(
     expect((await drover(exitCodes.ok, 'describe', host)).stdout).toMatch(/^ {2}drover onboard node-4 /mu);
     expect(await listed(host)).toMatchObject({
       state: 'Initial',
-      stands: 'rests',
+      status: 'blocked',
       needsAttention: false,
       lifecycleEnabled: false,
     });
@@ -118,7 +118,7 @@ test(
     });
     expect(await listed(host)).toMatchObject({
       state: 'Maintenance',
-      stands: 'there',
+      status: 'reconciled',
       maintenance: 'manual',
       maintenanceReason: 'disks',
       maintainedBy: expect.stringMatching(/^alice \d{4}-/u),

@@ -102,7 +102,7 @@ test(
     ]);
     expect(open.run?.steps[0]?.summary).toBe('Observe team-a/web: the object, what it names, and its VM');
     const waiting = await json<ListedVirtualMachine[]>('vms', '--state', 'waitingforprerequisites', '-n', namespace);
-    expect(waiting).toMatchObject([{ stands: 'moving', message: expect.stringMatching(/^Waiting for /u) }]);
+    expect(waiting).toMatchObject([{ status: 'progressing', message: expect.stringMatching(/^Waiting for /u) }]);
     expect((await drover(exitCodes.ok, 'describe', 'vm', '-n', namespace, 'web')).stdout).toMatch(
       /^Steps of the run$.*Observe team-a\/web: .*^ {2}kubectl get virtualmachineclasses -n team-a /msu,
     );
