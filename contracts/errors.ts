@@ -126,7 +126,7 @@ export const errors = {
   SmokeServerFailed: {
     retryable: true,
     reason: 'SmokeServerFailed',
-    advice: 'The test server did not come up as it should. Look into nova-compute’s log on the host.',
+    advice: 'The test server did not come up as it should. Read nova-compute’s log on the host.',
   },
   ConsoleUnavailable: {
     retryable: true,

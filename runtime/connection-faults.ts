@@ -4,7 +4,7 @@ import { isError } from './is-error.ts';
  * What went wrong with a connection, in words for people who know which one it is.
  *
  * - `connection`: no connection, or it was cut
- * - `untrusted`: the other side's certificate comes from nobody we trust
+ * - `untrusted`: the other side's certificate is issued by no trusted CA
  * - `certificate`: the other side's certificate is bad in another way
  * - `refused`: the other side refuses ours
  */

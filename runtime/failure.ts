@@ -40,7 +40,7 @@ export function failureDetail(error: ApplicationFailure): string {
     : error.message;
 }
 
-/** A failure goes into history and into a condition, and whoever answered may have answered with anything. */
+/** A failure goes into history and into a condition, and the text of another system may be of any length. */
 const longestDetail = 4_000;
 
 const shortened = (text: string): string => (text.length <= longestDetail ? text : `${text.slice(0, longestDetail)} …`);
@@ -51,7 +51,7 @@ function sentence(detail: string): string {
   return line === '' || /[.!?…]["'’”)]?$/u.test(line) ? line : `${line}.`;
 }
 
-/** The cause's text alone: stacks and fields of caught errors hold addresses, headers and bodies that nobody checked. */
+/** The cause's text alone: stacks and fields of caught errors hold addresses, headers and bodies that are not redacted. */
 function plainCause(cause: unknown): Error {
   const plain = new Error(shortened(redactText(isError(cause) ? cause.message : String(cause))));
   plain.name = isError(cause) ? cause.name : 'Error';

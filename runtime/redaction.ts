@@ -43,7 +43,7 @@ const inJson = (value: string): string => JSON.stringify(value).slice(1, -1);
 const inHtml = (value: string): string =>
   value.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 
-/** Remembers `value` as something that must never be shown. */
+/** Registers `value` as a secret, which is never shown. */
 export function registerSecret(value: string): void {
   if (value.length >= shortestSecret) for (const spelling of spellings(value)) secretValues.add(spelling);
 }
@@ -67,7 +67,7 @@ const inUrl = /\b([a-z][a-z0-9+.-]{0,30}:\/\/[^\s/:@]*):[^\s/@]+@/giu;
 /** Keystone's tokens: base64 of Fernet's version byte and a time stamp, then the rest. */
 const fernetToken = /\bgAAAAA[\w-]{40,}={0,2}/gu;
 
-/** What can be told without knowing what the text means. */
+/** What can be redacted without parsing the text. */
 function redactValues(text: string): string {
   let result = text;
   for (const value of secretValues) if (result.includes(value)) result = result.replaceAll(value, mark);
@@ -88,8 +88,8 @@ export function redactText(text: string): string {
 const cutMargin = 8_192;
 
 /**
- * The first `most` characters of what somebody else wrote, without its secrets: half a secret, as a cut leaves it, would be found by
- * nobody later.
+ * The first `most` characters of a foreign text, without its secrets: the rest of a secret that is cut in half would not be
+ * recognized later.
  */
 export function redactedStart(text: string, most: number): string {
   const window = text.slice(0, most + 2 * cutMargin);

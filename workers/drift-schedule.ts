@@ -19,7 +19,7 @@ export interface DriftSchedule {
   region: string;
   /** Prefix of ids; empty by default. */
   cluster: string;
-  /** How often it looks. */
+  /** Interval between two observations. */
   driftMs: number;
 }
 
@@ -28,9 +28,9 @@ const attempts = 6;
 const firstPauseMs = 500;
 
 /**
- * Has Temporal start the look for drift every so often, or no more. Safe to repeat and for several workers at once; a Schedule that a person
- * has paused stays paused, and the interval is that of the worker that started last. Tried again for a quarter of a minute: Temporal lets
- * only one at a time look at a Schedule that was just made, and workers start together. A worker that is leaving gives up.
+ * Creates, updates or deletes the Schedule that starts the drift detection. Safe to repeat and for several workers at once; a Schedule that a person
+ * has paused stays paused, and the interval is that of the worker that started last. Tried again for a quarter of a minute: Temporal
+ * refuses concurrent reads of a Schedule that was just created, and workers start together. A worker that shuts down gives up.
  */
 export async function ensureDriftSchedule(
   { client, clock, leaving }: { client: Client; clock: Clock; leaving: AbortSignal },
@@ -69,7 +69,7 @@ function unlessNotFound(error: unknown): void {
 /** Milliseconds; null where it is another kind of Schedule by now. */
 const looksEvery = ({ spec }: Pick<ScheduleDescription, 'spec'>): number | null => spec.intervals?.[0]?.every ?? null;
 
-/** One look at a time, and none that was missed is made up for: the next sees the same. */
+/** One run at a time, and missed ones are skipped: the next observes the same. */
 export function scheduleOf({ region, cluster, driftMs }: Pick<DriftSchedule, 'region' | 'cluster' | 'driftMs'>) {
   const id = driftScheduleId(region, cluster);
   return {

@@ -53,7 +53,7 @@ export async function startWorker(
 ): Promise<RunningWorker> {
   const settings = readTemporalSettings(env, config.temporal.payloadKeys);
   const cloud = readCloud(config, env);
-  // What is switched off need not be well described: `GOVC_…` may be there for somebody else.
+  // What is switched off need not be well described: `GOVC_…` may be set for another program.
   const vcenters = config.modes.VirtualMachine === 'off' ? [] : loadVcenters(config.vsphere, env);
   const observation = await openObservation(config, logger, systemClock);
   const observe = observation.observeCall;
@@ -131,7 +131,7 @@ export async function startWorker(
   };
   const run = async (): Promise<void> => {
     try {
-      // One that breaks takes the others along: half a worker would look alive.
+      // One that breaks takes the others along: a worker without one of its parts would appear healthy.
       await Promise.all(workers.map((worker) => worker.run().finally(stopAll)));
     } finally {
       await Promise.allSettled([

@@ -7,7 +7,7 @@ import type { Clock } from '../runtime/clock.ts';
 import type { ObserveCall } from '../runtime/telemetry/outside-calls.ts';
 import type { Ports } from './systems.ts';
 
-/** The real systems. @param of `observe` is told of every call */
+/** The real systems. @param of `observe` is called for every call */
 export const openPorts = (of: { clock: Clock; observe?: ObserveCall }): Ports => ({
   ...openHostPorts(of),
   openVcenter: (settings) => openVcenter(settings, of),

@@ -2,17 +2,17 @@ import type { AllowanceObservation } from '../contracts/allowance.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Metrics } from '../runtime/telemetry/metrics.ts';
 
-/** A look that is this many intervals old says nothing any more: another worker looks now, or nobody needs to. */
+/** An observation that is this many intervals old is stale: another worker observes now, or no eviction runs. */
 const staleAfterChecks = 3;
 
-/** Shows what the last look at a region found, while it is fresh. */
+/** Exports the last observation of a region, while it is fresh. */
 export function showRegions(
   metrics: Metrics,
   clock: Pick<Clock, 'monotonicMs'>,
 ): (region: string, world: AllowanceObservation) => void {
-  const looks = new Map<string, { world: AllowanceObservation; staleMs: number }>();
+  const observations = new Map<string, { world: AllowanceObservation; staleMs: number }>();
   metrics.beforePage(() => {
-    const fresh = [...looks].filter(([, { staleMs }]) => clock.monotonicMs() < staleMs);
+    const fresh = [...observations].filter(([, { staleMs }]) => clock.monotonicMs() < staleMs);
     metrics.replace(
       'regionMigrations',
       fresh.map(([region, { world }]) => ({
@@ -26,5 +26,5 @@ export function showRegions(
     );
   });
   return (region, world) =>
-    void looks.set(region, { world, staleMs: clock.monotonicMs() + staleAfterChecks * world.checkMs });
+    void observations.set(region, { world, staleMs: clock.monotonicMs() + staleAfterChecks * world.checkMs });
 }

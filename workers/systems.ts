@@ -41,6 +41,6 @@ export interface SharedSystems {
 /** What those share that speak to OpenStack. */
 export interface Systems extends SharedSystems {
   openstack: KeystoneSession;
-  /** Told of what each look at a region's migrations finds. */
+  /** Called with each observation of a region's migrations. */
   onObserved?: (region: string, world: AllowanceObservation) => void;
 }

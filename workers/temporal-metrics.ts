@@ -21,8 +21,8 @@ const bucketsOfRuns = Object.fromEntries(
 );
 
 /**
- * The SDK can only show its metrics at an address of its own, so it gets one on loopback that nobody needs to know: whoever scrapes the
- * worker gets both pages as one.
+ * The SDK can only show its metrics at an address of its own, so it gets a private one on loopback: a scrape of the
+ * worker returns both pages as one.
  */
 export async function openTemporalMetrics(): Promise<TemporalMetrics> {
   const bindAddress = `127.0.0.1:${await freePort()}`;
@@ -51,7 +51,7 @@ export async function openTemporalMetrics(): Promise<TemporalMetrics> {
 export const inSnakeCase = (page: string): string =>
   page.replaceAll(/(?<=[{,])taskQueue="/gu, 'task_queue="').replaceAll(/(?<=[{,])workflowType="/gu, 'workflow_type="');
 
-/** Free a moment ago; the SDK takes no port 0, as it would not tell which it got. */
+/** Free a moment ago; the SDK takes no port 0, as it does not report the one it got. */
 async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', resolve));

@@ -16,7 +16,7 @@ export interface HostPorts {
   readText: ReadText;
 }
 
-/** The real ones. @param of `observe` is told of every call */
+/** The real ones. @param of `observe` is called for every call */
 export const openHostPorts = (of: { clock: Clock; observe?: ObserveCall }): HostPorts => ({
   connectLibvirt: (endpoint, access, options, signal) =>
     connectLibvirt(endpoint, access, { ...of, ...options }, signal),

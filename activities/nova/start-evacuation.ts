@@ -25,7 +25,7 @@ const requestDetails = z.object({ known: z.array(z.number()) });
 /**
  * Has Nova start a server of a dead host elsewhere, unless it is on its way already. Only from a host that is forced down: that is the proof
  * that it was fenced, and a service that is merely down may still run its guests. Safe to repeat and to run twice at once: the call that comes
- * second finds the first one's record. Nova looks for a host after it has answered, so the wait for the record learns how it went.
+ * second finds the first one's record. Nova schedules after it has answered, so the outcome is read from the record.
  *
  * Nova itself takes two requests that come at the same moment, and starts the server twice: on one host the second one leaves the healthy
  * server in ERROR, on two hosts it would run twice. So the first to ask writes the server's allocations in Placement once more as they

@@ -53,7 +53,7 @@ export function createTemporalActivities({
 
   return {
     async requestAllowance({ region, request }) {
-      await call(`tell the migration allowance of ${region}`, () =>
+      await call(`signal the migration allowance of ${region}`, () =>
         leaves(request)
           ? unlessGone(
               client.workflow
@@ -74,7 +74,7 @@ export function createTemporalActivities({
       const closed: string[] = [];
       for (let first = 0; first < consumers.length; first += lookUpsAtOnce) {
         const some = consumers.slice(first, first + lookUpsAtOnce);
-        const open = await call('look up the consumers of an allowance', () =>
+        const open = await call('describe the consumers of an allowance', () =>
           Promise.all(some.map((consumer) => isOpen(client, consumer))),
         );
         closed.push(...some.filter((_, index) => !open[index]).map(({ runId }) => runId));

@@ -11,7 +11,7 @@ import { whileBeating } from '../lib/wait.ts';
 
 interface AlongTools {
   objects: Pick<VirtualMachineObjectActivities, 'patchVirtualMachine' | 'publishVirtualMachine'>;
-  /** Tells the run that allocates the slots. */
+  /** Signals the run that allocates the slots. */
   releaseSlot: (slot: NonNullable<Along['slot']>) => Promise<void>;
   clock: Clock;
   /** The running activity. Default: Temporal's. */
@@ -75,7 +75,7 @@ const nothing = (): undefined => undefined;
 /** What takes longer is said while it goes on. */
 const longMs = 2_000;
 
-/** What was just written may decide where to look for the VM. */
+/** What was just written may decide where the VM is searched for. */
 const observeAfterWriting = (
   request: Parameters<VirtualMachineVsphereActivities['submitNewVm']>[0]['observeAfter'],
   { desired, recorded }: PatchedVirtualMachine,

@@ -47,7 +47,7 @@ const specSchema = withRules(
       maintenance: z
         .enum(['', 'manual', 'auto', 'ha', 'termination'])
         .optional()
-        .describe('Who takes the hypervisor out of service; empty: nobody.'),
+        .describe('Who takes the hypervisor out of service; empty: it is in service.'),
       maintenanceReason: z.string().optional().describe('Why it is out of service; needed with `manual`.'),
       overcommit: withRules(
         z

@@ -1,7 +1,7 @@
 import type { ObjectName } from './mutations.ts';
 
 /**
- * What is stored with a VM, for whoever restores it. Secrets are not: whoever may see the VM in vCenter reads its ExtraConfig
+ * What is stored with a VM, for a restore. Secrets are not: every user who may see the VM in vCenter reads its ExtraConfig
  * (docs/security.md).
  */
 export interface StoredObject {

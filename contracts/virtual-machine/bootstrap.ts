@@ -66,7 +66,7 @@ export interface SysprepAnswers {
   fullName: string;
   orgName: string;
   productId: string | null;
-  /** Null: nobody is logged on, and there is no password of the administrator's. */
+  /** Null: no automatic logon, and no administrator password. */
   guiUnattended: { autoLogon: boolean; autoLogonCount: number; timeZone: number; password: string | null } | null;
   identification: {
     joinDomain: string | null;

@@ -1,4 +1,4 @@
-/** Fast deploy: what is told of an image's cached files, and done with them. */
+/** Fast deploy: an image's cached files, and the operations on them. */
 
 /** A file of an image, as its VirtualMachineImageCache says where it is. */
 export interface CachedFile {
@@ -36,8 +36,8 @@ export interface FilePlace {
 }
 
 /**
- * One operation on files. `to` is a name in the folder. A disk is copied under another name, and has its own when all of it is there: nobody
- * takes half a copy for a disk.
+ * One operation on files. `to` is a name in the folder. A disk is copied under another name, and gets its final name when the copy is complete: a
+ * partial copy is never used as a disk.
  */
 export type FileOperation =
   | { kind: 'copyDisk'; from: string; to: string }

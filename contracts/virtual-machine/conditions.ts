@@ -24,7 +24,7 @@ export const virtualMachineConditions = {
   computeConfigSynced: 'VirtualMachineComputeConfigSynced',
   cdromVerified: 'VirtualMachineHardwareCDROMVerified',
   snapshotRevertSucceeded: 'VirtualMachineSnapshotRevertSucceeded',
-  /** True: where the spec wants it. False: at rest elsewhere, somebody has to do something. Unknown: on its way. Its reason is the state. */
+  /** True: reconciled. False: blocked, the user has to act. Unknown: progressing. Its reason is the state. */
   lifecycle: 'Lifecycle',
   /** What drover would do, where it only observes; then it is the only one written. */
   observed: 'Observed',

@@ -30,7 +30,7 @@ export interface LibraryImages {
   made: string[];
   changed: string[];
   removed: string[];
-  /** Of somebody else, in the place of one that would be made: left as they are. */
+  /** Objects of another owner that have the name of one to create: left as they are. */
   foreign: string[];
   unchanged: number;
 }

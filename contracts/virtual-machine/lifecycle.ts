@@ -42,9 +42,9 @@ export interface VirtualMachineSettings {
   deletePowerOffMs: number;
   /** How long VMware Tools may take to come up before they are called missing. */
   toolsMs: number;
-  /** How long an address is waited for, where no event tells of it. */
+  /** How long an address is waited for, where no event reports it. */
   addressMs: number;
-  /** How long until something that no event tells of is observed again. */
+  /** How long until something that no event reports is observed again. */
   pollMs: number;
   /** The longest wait: whatever is missed is noticed after that. */
   recheckMs: number;

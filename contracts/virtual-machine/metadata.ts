@@ -43,9 +43,9 @@ export const virtualMachineAnnotations = {
   clusterModuleGroup: 'vsphere-cluster-module-group',
   clusterModuleUuid: 'vsphere-cluster-module-group-uuid',
   forceBackup: `${group}/force-enable-backup`,
-  /** RFC 3339: since when its VM is being made. Whoever deletes it looks for a create under way, whatever drover remembers. */
+  /** RFC 3339: since when its VM is being created. The deletion searches for a create in flight, even if the memory is lost. */
   creating: 'drover.dev/creating',
-  /** `datacenterMoID,datastoreMoID`: where files were copied for a VM that is being made, in a folder of the object's uid. Whoever deletes it before there is a VM removes them. */
+  /** `datacenterMoID,datastoreMoID`: where files were copied for a VM that is being made, in a folder of the object's uid. The deletion removes them if there is no VM yet. */
   copies: 'drover.dev/copies',
   /** Makes drover show, after power-on, whether VMware Tools come up. */
   waitForTools: 'drover.dev/wait-for-tools',
@@ -86,7 +86,7 @@ export const extraConfigKeys = {
 
 /**
  * Keys of ExtraConfig that hold what is stored with a VM, by upstream's names: gzip in base64. Upstream's `…additional.resources.yaml` holds
- * Secrets: it is neither written nor told.
+ * Secrets: it is neither written nor read.
  */
 export const backupKeys = {
   /** The VirtualMachine in YAML. */

@@ -232,7 +232,7 @@ export interface StageFailure {
   attempts: number;
 }
 
-/** What the run remembers from one plan to the next. All of it may be lost: then it is asked again, never done twice. */
+/** Memory of the run, from one plan to the next. It may be lost: then it is observed again, and no mutation is repeated. */
 export interface VirtualMachineMemory {
   create: CreateInFlight | null;
   failures: StageFailure[];

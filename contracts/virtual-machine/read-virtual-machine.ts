@@ -24,7 +24,7 @@ export function readVirtualMachine({ metadata, spec = {} }: VirtualMachine): Des
     generation: metadata.generation,
     deleting: metadata.deletionTimestamp !== undefined,
     finalizers: metadata.finalizers ?? [],
-    // Whoever writes a mode wants less than act: what is misspelt is taken for `observe`.
+    // A mode that is set is meant to restrict: a misspelt one is read as `observe`.
     mode: ['act', undefined].includes(given[annotations.mode]) ? 'act' : 'observe',
     retry: asked === undefined || asked === given[retryHandledAnnotation] ? null : asked,
     paused: own.paused in given,

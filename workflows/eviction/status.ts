@@ -207,8 +207,8 @@ const describeInstance = (one: TrackedInstance): InstanceProgress => ({
 });
 
 /**
- * Time until the last server has moved: the moves that are left, at the pace per GiB of those that are done, in as many lanes as the
- * window has. Null before the first has moved.
+ * Time until the last server has moved: the moves that are left, at the pace per GiB of those that are done, as many at once as the
+ * window allows. Null before the first has moved.
  */
 export function estimateMs(state: EvictionState, nowMs: number): number | null {
   const done = tracked(state).filter((one) => one.tookMs !== null);
@@ -223,11 +223,11 @@ export function estimateMs(state: EvictionState, nowMs: number): number | null {
       1,
       sum(done, ({ instance }) => instance.memoryMiB),
     );
-  const lanes = Math.max(1, Math.min(parallelismOf(state), state.allowance?.allowance ?? 1));
+  const parallel = Math.max(1, Math.min(parallelismOf(state), state.allowance?.allowance ?? 1));
   const elapsed = sum(inState(state, 'moving'), ({ sinceMs, instance }) =>
     Math.min(nowMs - sinceMs, instance.memoryMiB * msPerMiB),
   );
-  return Math.max(0, Math.round((sum(left, ({ instance }) => instance.memoryMiB * msPerMiB) - elapsed) / lanes));
+  return Math.max(0, Math.round((sum(left, ({ instance }) => instance.memoryMiB * msPerMiB) - elapsed) / parallel));
 }
 
 /** The Markdown that the Web UI shows: the sentence that matters, then the table. */

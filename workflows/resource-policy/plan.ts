@@ -18,7 +18,7 @@ import { done, execute, type Plan, type Step, wait } from '../lib/plan.ts';
 
 export type PolicyStep = Step & (PolicyChange | { kind: 'addFinalizer' | 'removeFinalizer' });
 
-/** Cluster modules that the run has made and that the object does not record yet: nothing else tells whose they are. */
+/** Cluster modules that the run has made and that the object does not record yet: no other record has their owner. */
 export interface PolicyMemory {
   modules: RecordedModule[];
 }

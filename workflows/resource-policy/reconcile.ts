@@ -99,7 +99,7 @@ async function change(situation: PolicySituation, step: ChangeStep): Promise<voi
   await callVcenter(situation, step);
 }
 
-/** It is recorded at once: nothing else tells whose module it is. Where that fails, the memory has it until a status records it. */
+/** It is recorded at once: no other record has the owner of the module. Where that fails, the memory has it until a status records it. */
 async function makeModule(
   situation: PolicySituation,
   step: Extract<PolicyStep, { kind: 'makeModule' }>,

@@ -139,7 +139,7 @@ async function writeCondition(
 type Mode = DesiredEviction['mode'];
 
 /**
- * Marks the Eviction as served by this run. The status comes first: an Eviction whose retry counts as taken up must not look reconciled if
+ * Marks the Eviction as served by this run. The status comes first: an Eviction whose retry counts as taken up must not appear reconciled if
  * this worker dies in between.
  *
  * @param bootId of the host's Node now; null where there is none

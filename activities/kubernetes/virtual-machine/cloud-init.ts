@@ -108,7 +108,7 @@ function writeCloudConfig(
   }));
   const document = {
     ...rest,
-    // Whoever names users has no default one, unless it is named too.
+    // A list of users has no default user, unless it names one.
     ...(given.length > 0 && { users: [...(defaultUserEnabled ? ['default'] : []), ...given] }),
     ...(files.length > 0 && {
       write_files: files.map(({ content, ...file }) => ({

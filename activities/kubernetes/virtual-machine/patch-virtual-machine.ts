@@ -70,7 +70,7 @@ export function patchesLeft(
 ): readonly VirtualMachinePatch[] {
   const taken = patches.findLastIndex((_, index) => holds(current, combine(patches.slice(0, index + 1)))) + 1;
   const left = patches.slice(taken);
-  // Whoever deletes it moves the generation too. kube-apiserver would refuse the finalizer.
+  // A deletion increments the generation too. kube-apiserver would refuse the finalizer.
   if (
     current.metadata.deletionTimestamp !== undefined &&
     left.some(({ addFinalizers = [] }) => addFinalizers.length > 0)
@@ -92,7 +92,7 @@ export function isCurrent(
   patches: readonly VirtualMachinePatch[],
 ): boolean {
   const { deletionTimestamp, generation: now } = written.metadata;
-  // Whoever deletes it moves the generation, and so does each patch of the spec.
+  // A deletion increments the generation, and so does each patch of the spec.
   return (
     holds(written, combine(patches)) && now <= generation + (deletionTimestamp === undefined ? ofSpec(patches) : 0)
   );

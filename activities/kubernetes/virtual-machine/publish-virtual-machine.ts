@@ -37,7 +37,7 @@ export async function publishVirtualMachine(
     return retryConflicts(() => writeStatus(tools, { ...report, status: { ...status, fields: {} } }));
   });
   if (written === null) return null;
-  if (event !== null) await tell(tools, report, event);
+  if (event !== null) await publishEvent(tools, report, event);
   // Last, as nothing may be changed while drover is stopped, and what is so may be said all the same.
   const noted =
     notes.length === 0
@@ -47,7 +47,7 @@ export async function publishVirtualMachine(
   return noted;
 }
 
-async function tell(
+async function publishEvent(
   tools: VirtualMachineTools,
   { namespace, name, uid }: VirtualMachineReport,
   event: NonNullable<VirtualMachineReport['event']>,

@@ -40,7 +40,7 @@ export async function readBootstrapFacts(
 }
 
 /**
- * What the guest is set up with, as object and Secrets are now. Whoever applies it compares the hash with the one that was decided on.
+ * What the guest is set up with, as object and Secrets are now. The activity that applies it compares the hash with the planned one.
  *
  * @throws ObjectNotFound the object or a Secret is gone; InvalidObject user data that cannot be read; ObjectConflict the bootstrap is of another kind by now; what the client throws
  */

@@ -75,7 +75,7 @@ export async function reconfigure(
   return { taskId, purpose: { kind: 'change', vmId: request.vmId, ...(isSecret && { isSecret }) } };
 }
 
-/** Whether a VM is as a change wants it: an earlier attempt may have made it. A device that was added cannot be told apart from one that another user adds. */
+/** Whether a VM is as a change wants it: an earlier attempt may have made it. A device that was added cannot be distinguished from one that another user adds. */
 export function isApplied(spec: ReconfigSpec, vm: VirtualMachine): boolean {
   const config = toConfig(vm, []);
   if (config === null || vm.config === null) return false;

@@ -7,7 +7,7 @@ const schemaNamespace = 'http://www.w3.org/2001/XMLSchema';
 
 /** A fault of vSphere, as the answer to a call or as the end of a task. */
 export interface VimFault {
-  /** `DuplicateName`; what extends what, `isKindOf` tells. */
+  /** `DuplicateName`; its base types: `isKindOf`. */
   type: string;
   /** vCenter's own, on one line; may be empty. */
   words: string;

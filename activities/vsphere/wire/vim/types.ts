@@ -1372,7 +1372,7 @@ export type AnyVirtualDiskSpec = VirtualDiskSpec;
 export type AnyVirtualMachineBootOptionsBootableDevice = VirtualMachineBootOptionsBootableDevice | VirtualMachineBootOptionsBootableDiskDevice;
 export type AnyVmConfigSpec = VmConfigSpec;
 
-/** By name, for those whose place does not tell. */
+/** By name, for values whose type the schema leaves open. */
 export interface VimTypes {
   AboutInfo: AboutInfo;
   ArrayUpdateSpec: ArrayUpdateSpec;
