@@ -179,7 +179,7 @@ test(
     );
     await fixture.untilState(zoneless, 'Active');
     expect((await drover(exitCodes.notFound, 'retry', zoneless)).stderr).toMatch(
-      /no Eviction of node-3.*waits for nobody either: Active/su,
+      /no Eviction of node-3.*does not wait for an operator either: Active/su,
     );
   },
   limitMs,

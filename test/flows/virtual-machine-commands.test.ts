@@ -50,7 +50,7 @@ test(
         namespace,
         name: 'web',
         state: null,
-        stands: 'unknown',
+        status: 'unknown',
         needsAttention: false,
         class: 'missing',
         image: vmFixture.image,

@@ -246,7 +246,7 @@ test('a rejection says what is wrong and what to do', () => {
     condition: {
       message:
         'drover.dev/deadline: `soon` is no RFC 3339 time, such as 2026-01-31T12:00:00Z; drover.dev/parallelism: `99` is no whole number from 1 to 64. ' +
-        'Correct the object; drover looks at it again when it changes.',
+        'Correct the object; drover reconciles it again when it changes.',
     },
   });
 });
