@@ -227,6 +227,54 @@ test('a run that fails for more than a day continues as new, and goes on once no
   simulation.close();
 });
 
+describe('steps that change nothing', () => {
+  const isChange = (activity: string): boolean => activity === 'changeWidget';
+  const says = 'Waiting for another attempt: "addFinalizer the widget" was executed';
+  async function stuck() {
+    const opened = open(bundle);
+    const { simulation, world } = opened;
+    world.skippedAlways.add('addFinalizer');
+    world.create(widget, 1);
+    await simulation.run(simulation.clock.sleep(5_000));
+    const changes = (): number => simulation.runs().flatMap(({ activities }) => activities.filter(isChange)).length;
+    return { ...opened, changes };
+  }
+
+  test('are executed three times, and then with a back-off, and the run says so', async () => {
+    const { simulation, world, handle, changes } = await stuck();
+    expect(changes()).toBe(3);
+    const progress = await simulation.run(handle.query<RunProgress>(messages.progress));
+    const message = `${says} 3 times and changed nothing`;
+    expect(progress).toMatchObject({ reason: 'NoProgress', message, waiting: { reason: 'NoProgress' } });
+    expect(world.find(widget)?.status).toMatchObject({ reason: 'NoProgress', message });
+    await simulation.run(simulation.clock.sleep(3_600_000));
+    // After 10, 20, 40, 80, 160 and 320 s, and every ten minutes.
+    expect(changes()).toBeLessThanOrEqual(3 + 6 + 5);
+    expect(world.find(widget)?.status?.message).toBe(`${says} ${changes()} times and changed nothing`);
+    world.skippedAlways.clear();
+    await simulation.run();
+    expect(world.judge(widget)).toEqual([]);
+    simulation.close();
+  });
+
+  test.each<[what: string, comes: (opened: ReturnType<typeof open>) => unknown]>([
+    ['a changed spec', ({ world }) => world.change(widget, 2)],
+    ['retryNow', ({ handle }) => handle.executeUpdate(messages.retryNow, { args: [{}] })],
+    ['a retry by annotation', ({ world }) => world.askRetry(widget, 'again')],
+    ['another change of the object', ({ world }) => world.notify(widget, 'labels')],
+  ])('are executed at once, and three times again, after %s', async (_, comes) => {
+    const opened = await stuck();
+    const { simulation, world, changes } = opened;
+    void comes(opened);
+    await simulation.run(simulation.clock.sleep(4_000));
+    expect(changes()).toBe(6);
+    world.skippedAlways.clear();
+    await simulation.run();
+    expect(world.judge(widget)).toEqual([]);
+    simulation.close();
+  });
+});
+
 test.each<[what: string, memo: Record<string, unknown>, writes: number]>([
   ['without a digest', {}, 1],
   ['with an older digest', { [digestMemo]: 'uid-0/1' }, 1],

@@ -27,9 +27,9 @@ import type {
   Situation,
   StepContext,
 } from './lifecycle.ts';
-import { describeIntent, done, wait, type Done, type Execute, type Plan, type Wait } from './plan.ts';
+import { describeIntent, done, wait, type Done, type Execute, type Plan, type SlotRequest, type Wait } from './plan.ts';
 import { Publisher } from './publisher.ts';
-import { retryAfterMs } from './retry.ts';
+import { countRepetition, repeatAtMs, type Repetition, retryAfterMs } from './retry.ts';
 import { SlotHolder } from './slot.ts';
 
 /** A run this old continues as new, so that none is older than the release before last. */
@@ -67,6 +67,7 @@ class Driver<L extends Lifecycle> {
   /** Nothing was executed or waited for since the observation that makes it old. */
   private fresh = false;
   private failure: { reason: string; message: string; retryAtMs: number } | null = null;
+  private repetition: Repetition | null = null;
   private waiting: RunProgress['waiting'] = null;
   /** Of the code of a step in the background. */
   private mistake: unknown = null;
@@ -155,6 +156,7 @@ class Driver<L extends Lifecycle> {
       this.resetFailures();
       this.slot.askAgain();
     }
+    if (this.isPending()) this.repetition = null;
     inbox.empty();
     this.fresh = true;
     const askedMs = Date.now();
@@ -205,18 +207,35 @@ class Driver<L extends Lifecycle> {
     const { failure, publisher, spec, carried } = this;
     if (failure !== null) {
       const { reason, message, retryAtMs } = failure;
-      const held = spec.isQuiescent?.(carried.memory) === false ? this.slot.limit : null;
-      return wait(publisher.shown.phase, reason, message, retryAtMs, held === null ? undefined : { limit: held });
+      return wait(publisher.shown.phase, reason, message, retryAtMs, this.keptSlot());
     }
     const situation = this.situation();
     const plan = spec.plan(situation);
     carried.memory = spec.planned?.(situation, plan) ?? carried.memory;
+    this.repetition = countRepetition(this.repetition, plan);
     if (plan.kind === 'done') return plan;
     if (situation.settings.mode === 'observe')
       return done('blocked', 'ObserveOnly', `drover only observes. It would: ${describeIntent(plan)}`);
+    const paused = this.pause(plan);
+    if (paused !== null) return paused;
     const begins = plan.kind === 'execute' && plan.steps.some(({ background }) => background !== undefined);
     if (!begins || !this.isOld() || this.inFlight.size === 0) return plan;
     return wait(publisher.shown.phase, 'ContinuesAsNew', 'what is in flight to end, to continue as a new run');
+  }
+
+  /** Steps that change nothing would be executed without end. Null: there is nothing to pause for. */
+  private pause(plan: Plan<L['step']>): Wait | null {
+    const { repetition, publisher } = this;
+    const untilMs = repetition === null ? 0 : repeatAtMs(repetition);
+    if (repetition === null || Date.now() >= untilMs) return null;
+    const message = `another attempt: "${describeIntent(plan)}" was executed ${repetition.times} times and changed nothing`;
+    return wait(publisher.shown.phase, 'NoProgress', message, untilMs, this.keptSlot());
+  }
+
+  /** A slot is released for a back-off, but not in the middle of what needs it. */
+  private keptSlot(): SlotRequest | undefined {
+    const held = this.spec.isQuiescent?.(this.carried.memory) === false ? this.slot.limit : null;
+    return held === null ? undefined : { limit: held };
   }
 
   private async execute({ steps, slot }: Execute<L['step']>): Promise<void> {
@@ -231,6 +250,8 @@ class Driver<L extends Lifecycle> {
     }
     // Acquiring takes time: what came meanwhile is observed first.
     if (!this.isCurrent() || this.inbox.cancelled) return;
+    const { repetition } = this;
+    if (repetition !== null) this.repetition = { ...repetition, times: repetition.times + 1, atMs: Date.now() };
     let isKnown = true;
     for (const step of steps) {
       if (step.background !== undefined) {
@@ -468,6 +489,7 @@ class Driver<L extends Lifecycle> {
   private resetFailures(): void {
     const { carried, spec } = this;
     this.failure = null;
+    this.repetition = null;
     carried.failures = 0;
     carried.memory = spec.resetFailures?.(carried.memory) ?? carried.memory;
   }
@@ -480,6 +502,7 @@ class Driver<L extends Lifecycle> {
     const { carried, spec } = this;
     const nowMs = Date.now();
     this.fresh = false;
+    this.repetition = null;
     carried.failures += 1;
     const memory = step === null ? null : (spec.applyFailure?.(carried.memory, step, problem, nowMs) ?? null);
     if (memory !== null) carried.memory = memory;

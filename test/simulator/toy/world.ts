@@ -3,7 +3,14 @@ import { ApplicationFailure } from '@temporalio/common';
 import { workflowQueue } from '../../../contracts/ids.ts';
 import { digestMemo } from '../../../contracts/runs.ts';
 import type { Simulation } from '../simulation.ts';
-import type { WidgetActivities, WidgetName, WidgetObservation, WidgetStatus, WidgetWaits } from './reconcile.ts';
+import type {
+  WidgetActivities,
+  WidgetChange,
+  WidgetName,
+  WidgetObservation,
+  WidgetStatus,
+  WidgetWaits,
+} from './reconcile.ts';
 
 /** What is outside of the runs of widgets, on the simulation's clock: their objects, a bridge, the widgets, a limit of one slot. */
 
@@ -42,6 +49,8 @@ export function createWorld(simulation: Simulation, { mode = 'act', cureMs = 5_0
     refuseNext: false,
     /** What is refused, by the names of activities, until it is taken out. */
     refusedAlways: new Set<string>(),
+    /** Changes that are accepted, and change nothing, until they are taken out. */
+    skippedAlways: new Set<WidgetChange>(),
     /** Nothing cuts a back-off short, so it is checked. */
     backsOff: false,
     polished: 0,
@@ -122,6 +131,7 @@ export function createWorld(simulation: Simulation, { mode = 'act', cureMs = 5_0
     async changeWidget(name, change, size) {
       const id = workflowIdOf(name);
       const object = find(name);
+      if (state.skippedAlways.has(change)) return;
       if (change === 'addFinalizer' || change === 'removeFinalizer') {
         const isHeld = change === 'addFinalizer';
         if (object !== undefined && !(isHeld && object.deleting)) write(name, { ...object, isHeld }, null);
