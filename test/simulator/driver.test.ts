@@ -373,7 +373,7 @@ const refuses = ({ world, call }: Moment): void =>
 
 test.each<[title: string, from: RegExp, to: string, does: (moment: Moment) => void]>([
   ['the inbox is emptied after the observation', /this\.publisher\.observed\(/u, 'this.inbox.empty(); $&', changes],
-  ['the end does not look at the inbox', /if \(this\.isWoken\(\)\) \{/u, 'if (false) {', changes],
+  ['the end does not look at the inbox', /if \(state\.isWoken\(\)\) \{/u, 'if (false) {', changes],
   [
     'there is an await between the last look at the inbox and the end',
     /if \(result\.outcome !== (.)gone\1\) this\.leaveDigest/u,
@@ -409,8 +409,8 @@ test.each<[title: string, from: RegExp, to: string, does: (moment: Moment) => vo
   ],
   [
     'a failure in the background is not backed off',
-    /if \(this\.failure === failure\) this\.failure/u,
-    'this.failure',
+    /if \(this\.state\.failure === failure\) this\.state\.failure/u,
+    'this.state.failure',
     refuses,
   ],
   [

@@ -5,32 +5,21 @@ import {
   condition,
   continueAsNew,
   setHandler,
-  TemporalFailure,
   upsertMemo,
   workflowInfo,
 } from '@temporalio/workflow';
 import { messages } from '../../contracts/messages.ts';
 import { digestMemo, type RunProgress, type RunResult } from '../../contracts/runs.ts';
-import { explain, invalidInput } from './failures.ts';
-import { Inbox } from './inbox.ts';
+import { explain } from './failures.ts';
+import type { Inbox } from './inbox.ts';
 import { readCarried, readInput } from './input.ts';
-import type {
-  Amend,
-  Carried,
-  DrivenKind,
-  Executed,
-  Executor,
-  Lifecycle,
-  Observation,
-  Reconciler,
-  RunHandle,
-  Situation,
-  StepContext,
-} from './lifecycle.ts';
+import type { Carried, DrivenKind, Lifecycle, Observation, Reconciler, RunHandle } from './lifecycle.ts';
 import { describeIntent, done, wait, type Done, type Execute, type Plan, type SlotRequest, type Wait } from './plan.ts';
-import { Publisher } from './publisher.ts';
-import { countRepetition, repeatAtMs, type Repetition, retryAfterMs } from './retry.ts';
+import type { Publisher } from './publisher.ts';
+import { countRepetition, repeatAtMs } from './retry.ts';
+import { RunState } from './run-state.ts';
 import { SlotHolder } from './slot.ts';
+import { Steps } from './steps.ts';
 
 /** A run this old continues as new, so that none is older than the release before last. */
 const oldMs = 24 * 60 * 60_000;
@@ -45,58 +34,48 @@ const unknownRecheckMs = 10 * 60_000;
  */
 export function defineReconciler<L extends Lifecycle>(kind: DrivenKind, spec: Reconciler<L>) {
   return async (input: L['input'], carried?: Carried<L>): Promise<RunResult> => {
-    const driver = new Driver<L>(kind, spec, readInput(kind, input), readCarried(carried));
+    const driver = new Driver<L>(spec, new RunState(kind, spec, readInput(kind, input), readCarried(carried)));
     return await CancellationScope.nonCancellable(() => driver.drive());
   };
 }
 
 class Driver<L extends Lifecycle> {
+  private readonly state: RunState<L>;
   private readonly spec: Reconciler<L>;
-  private readonly input: L['input'];
-  /** Kind and name of the object. */
-  private readonly title: string;
-  private readonly startedMs = Date.now();
-  private readonly carried: Carried<L>;
-  private readonly inbox = new Inbox();
+  private readonly inbox: Inbox;
   private readonly publisher: Publisher<L>;
+  private readonly carried: Carried<L>;
   private readonly slot: SlotHolder<L>;
-  /** Locks of the steps in the background. */
-  private readonly inFlight = new Set<string>();
-  private observation: Observation<L> | null = null;
-  private askedMs = 0;
-  /** Nothing was executed or waited for since the observation that makes it old. */
-  private fresh = false;
-  private failure: { reason: string; message: string; retryAtMs: number } | null = null;
-  private repetition: Repetition | null = null;
+  private readonly steps: Steps<L>;
+  private readonly startedMs = Date.now();
   private waiting: RunProgress['waiting'] = null;
-  /** Of the code of a step in the background. */
-  private mistake: unknown = null;
 
   /** All handlers are set before the first await, so that nothing that came with the start is missed. */
-  constructor(kind: DrivenKind, spec: Reconciler<L>, input: L['input'], carried: Carried<L> | null) {
+  constructor(spec: Reconciler<L>, state: RunState<L>) {
+    const { inbox, publisher, carried, title, situationOrNull } = state;
+    this.state = state;
     this.spec = spec;
-    this.input = input;
-    this.title = `${kind.kind} ${kind.input.map((field) => String(Object(input)[field])).join('/')}`;
-    this.carried = { memory: spec.memory, failures: 0, changed: false, retryHandled: null, ...carried };
-    const situation = (): Situation<L> | null => this.situationOrNull();
-    this.publisher = new Publisher(kind.kind, spec, situation, (change) => this.amend(change));
+    this.inbox = inbox;
+    this.publisher = publisher;
+    this.carried = carried;
     const run: RunHandle<L> = {
-      wake: () => void (this.inbox.pending = true),
-      memory: () => this.carried.memory,
-      update: (change) => void (this.carried.memory = change(this.carried.memory)),
-      situation,
+      wake: () => void (inbox.pending = true),
+      memory: () => carried.memory,
+      update: (change) => void (carried.memory = change(carried.memory)),
+      situation: situationOrNull,
       grantSlot: (limit) => this.slot.grant(limit),
     };
     this.slot = new SlotHolder(spec, run);
-    this.inbox.listen(this.title);
+    this.steps = new Steps(state, this.slot);
+    inbox.listen(title);
     setHandler(messages.progress, () => this.progress());
     spec.listen?.(run);
   }
 
   async drive(): Promise<RunResult> {
     for (;;) {
-      if (this.mistake !== null) throw this.mistake;
-      if (this.failure === null && !this.isCurrent()) {
+      this.steps.throwMistake();
+      if (this.state.failure === null && !this.state.isCurrent()) {
         const nothing = await this.observe();
         if (nothing !== null && !this.inbox.cancelled) {
           const ended = await this.end(nothing);
@@ -107,7 +86,7 @@ class Driver<L extends Lifecycle> {
       if (this.inbox.cancelled) return await this.endAsCancelled();
       const plan = this.decide();
       this.publisher.show(plan, this.carried.changed);
-      this.slot.releaseUnless(plan.kind === 'done' ? undefined : plan.slot?.limit, this.situationOrNull());
+      this.slot.releaseUnless(plan.kind === 'done' ? undefined : plan.slot?.limit, this.state.situationOrNull());
       if (plan.kind === 'execute') await this.execute(plan);
       else if (plan.kind === 'wait') await this.wait(plan);
       else {
@@ -119,117 +98,73 @@ class Driver<L extends Lifecycle> {
   }
 
   private progress(): RunProgress {
-    const { waiting, inFlight, carried, publisher } = this;
+    const { waiting, carried, publisher, state } = this;
     return {
-      object: this.title,
+      object: state.title,
       ...publisher.shown,
       waiting,
       failures: carried.failures,
-      inFlight: [...inFlight],
-      ...this.spec.progress?.(this.situationOrNull()),
+      inFlight: [...state.inFlight],
+      ...this.spec.progress?.(state.situationOrNull()),
     };
-  }
-
-  /** What makes the observation old. */
-  private isPending(): boolean {
-    const { observation, inbox, spec } = this;
-    const isEcho = (stateDigest: string): boolean =>
-      observation !== null && spec.isEcho !== undefined && spec.isEcho(observation.observed, stateDigest);
-    return inbox.isPending(observation?.desired ?? null, isEcho);
-  }
-
-  /** What ends a wait. */
-  private readonly isWoken = (): boolean => this.isPending() || this.inbox.stepEnded || this.inbox.cancelled;
-
-  private isNewer(): boolean {
-    return this.inbox.isNewer(this.observation?.desired ?? null);
-  }
-
-  private isCurrent(): boolean {
-    return this.fresh && !this.isPending();
   }
 
   /** @returns how the run ends where there is nothing to reconcile */
   private async observe(): Promise<RunResult | null> {
-    const { inbox, spec, title: object } = this;
+    const { inbox, spec, state, carried } = this;
     if (inbox.retryNow) {
-      this.resetFailures();
+      state.resetFailures();
       this.slot.askAgain();
     }
-    if (this.isPending()) this.repetition = null;
+    if (state.isPending()) state.repetition = null;
     inbox.empty();
-    this.fresh = true;
+    state.fresh = true;
     const askedMs = Date.now();
-    const observed = await spec
-      .observe(this.input, this.carried.memory)
-      .catch((error: unknown) => this.fail(error, null));
+    const observed = await spec.observe(state.input, carried.memory).catch((error: unknown) => state.fail(error, null));
     if (observed === null) return null;
-    this.askedMs = askedMs;
+    state.askedMs = askedMs;
     if (observed.kind !== 'observed') {
-      this.fresh = false;
+      state.fresh = false;
       const reason = observed.kind === 'nothing' ? 'SwitchedOff' : 'HandedOver';
-      return { object, outcome: observed.kind, reason, message: observed.message };
+      return { object: state.title, outcome: observed.kind, reason, message: observed.message };
     }
     // A changed spec may have put right what failed, and so may a user who asks for a retry in the object. What a step has written has not.
-    const { observation: before, carried } = this;
+    const before = state.observation;
     const isChanged = before !== null && before.desired?.generation !== observed.desired?.generation;
     const isRetry = observed.retry !== null && observed.retry !== carried.retryHandled;
-    if (isChanged || isRetry) this.resetFailures();
+    if (isChanged || isRetry) state.resetFailures();
     if (isRetry) carried.retryHandled = observed.retry;
-    this.take(observed);
+    state.take(observed);
     return null;
   }
 
-  private take(observation: Observation<L>): void {
-    const { carried, spec } = this;
-    this.observation = observation;
-    this.publisher.observed(observation.retry);
-    carried.memory = spec.prune?.(carried.memory, this.situation()) ?? carried.memory;
-  }
-
-  /** What was published is known. */
-  private amend(change: Amend<L>): void {
-    if (this.observation !== null) this.observation = change(this.observation);
-  }
-
-  private situation(): Situation<L> {
-    if (this.observation === null) throw new Error('planned before the first observation');
-    const { desired, observed, settings } = this.observation;
-    const { carried, inFlight, input, askedMs } = this;
-    return { input, desired, observed, settings, memory: carried.memory, inFlight, askedMs, nowMs: Date.now() };
-  }
-
-  private situationOrNull(): Situation<L> | null {
-    return this.observation === null ? null : this.situation();
-  }
-
   private decide(): Plan<L['step']> {
-    const { failure, publisher, spec, carried } = this;
-    if (failure !== null) {
-      const { reason, message, retryAtMs } = failure;
+    const { state, publisher, spec, carried } = this;
+    if (state.failure !== null) {
+      const { reason, message, retryAtMs } = state.failure;
       return wait(publisher.shown.phase, reason, message, retryAtMs, this.keptSlot());
     }
-    const situation = this.situation();
+    const situation = state.situation();
     const plan = spec.plan(situation);
     carried.memory = spec.planned?.(situation, plan) ?? carried.memory;
-    this.repetition = countRepetition(this.repetition, plan);
+    state.repetition = countRepetition(state.repetition, plan);
     if (plan.kind === 'done') return plan;
     if (situation.settings.mode === 'observe')
       return done('blocked', 'ObserveOnly', `drover only observes. It would: ${describeIntent(plan)}`);
     const paused = this.pause(plan);
     if (paused !== null) return paused;
     const begins = plan.kind === 'execute' && plan.steps.some(({ background }) => background !== undefined);
-    if (!begins || !this.isOld() || this.inFlight.size === 0) return plan;
+    if (!begins || !this.isOld() || state.inFlight.size === 0) return plan;
     return wait(publisher.shown.phase, 'ContinuesAsNew', 'what is in flight to end, to continue as a new run');
   }
 
   /** Steps that change nothing would be executed without end. Null: there is nothing to pause for. */
   private pause(plan: Plan<L['step']>): Wait | null {
-    const { repetition, publisher } = this;
+    const { repetition } = this.state;
     const untilMs = repetition === null ? 0 : repeatAtMs(repetition);
     if (repetition === null || Date.now() >= untilMs) return null;
     const message = `another attempt: "${describeIntent(plan)}" was executed ${repetition.times} times and changed nothing`;
-    return wait(publisher.shown.phase, 'NoProgress', message, untilMs, this.keptSlot());
+    return wait(this.publisher.shown.phase, 'NoProgress', message, untilMs, this.keptSlot());
   }
 
   /** A slot is released for a back-off, but not in the middle of what needs it. */
@@ -239,128 +174,30 @@ class Driver<L extends Lifecycle> {
   }
 
   private async execute({ steps, slot }: Execute<L['step']>): Promise<void> {
+    const { state } = this;
     if (slot !== undefined && slot.onlyKept !== true) {
-      const queued = await this.slot.acquire(this.situation(), slot.limit).catch((error: unknown) => {
-        this.fail(error, null);
+      const queued = await this.slot.acquire(state.situation(), slot.limit).catch((error: unknown) => {
+        state.fail(error, null);
         return 'failed' as const;
       });
       if (queued === 'failed') return;
       if (queued !== null) return await this.wait({ ...queued, slot });
-      if (Date.now() - this.askedMs > reliedOnMs) this.fresh = false;
+      if (Date.now() - state.askedMs > reliedOnMs) state.fresh = false;
     }
     // Acquiring takes time: what came meanwhile is observed first.
-    if (!this.isCurrent() || this.inbox.cancelled) return;
-    const { repetition } = this;
-    if (repetition !== null) this.repetition = { ...repetition, times: repetition.times + 1, atMs: Date.now() };
-    let isKnown = true;
-    for (const step of steps) {
-      if (step.background !== undefined) {
-        this.startInBackground(step, step.background);
-        continue;
-      }
-      this.fresh = false;
-      const executed = await this.executeStep(step);
-      if (executed === null) return;
-      isKnown &&= executed.observation !== undefined;
-      // The other steps were decided on what does not hold any more.
-      if (executed.isOutdated === true || this.inbox.cancelled || this.isNewer()) return;
-    }
-    this.carried.failures = 0;
-    // What ended in the background meanwhile may have changed what is known.
-    this.fresh = isKnown && !this.inbox.stepEnded;
-  }
-
-  /** Null: it failed, and what is to be done about that is planned. */
-  private async executeStep(step: L['step']): Promise<Executed<L> | null> {
-    const publishing = step.publish === 'beside' ? this.publishBeside(step) : null;
-    try {
-      if (step.publish === 'before') await this.publisher.publish({ kind: 'execute', steps: [step] });
-      return this.applyResult(await this.call(step));
-    } catch (error) {
-      return this.fail(error, step);
-    } finally {
-      await publishing;
-    }
-  }
-
-  /** One that fails is not the object's problem: the next one says the same. */
-  private async publishBeside(step: L['step']): Promise<void> {
-    const plan: Execute<L['step']> = { kind: 'execute', steps: [step] };
-    const dueMs = this.publisher.dueMs(plan);
-    if (dueMs !== null && Date.now() >= dueMs) await this.publisher.publish(plan).catch(explain);
-  }
-
-  private async call(step: L['step']): Promise<Executed<L> | void> {
-    const executor = this.spec.execute[step.kind as L['step']['kind']] as Executor<L, L['step']>;
-    const context: StepContext<L> = {
-      ...this.situation(),
-      whileWanted: (work, isUnwanted) => this.whileWanted(work, isUnwanted),
-      unsaid: () => this.publisher.take({ kind: 'execute', steps: [step] }),
-    };
-    return await executor(context, step);
-  }
-
-  private applyResult(executed: Executed<L> | void): Executed<L> {
-    const { applyResult, observation } = executed ?? {};
-    // What changes nothing of what is observed has no echoes to stay for.
-    if (observation !== 'unchanged') this.carried.changed = true;
-    if (applyResult !== undefined) this.carried.memory = applyResult(this.carried.memory);
-    if (executed?.isSlotReleased === true) this.slot.discard();
-    if (executed?.isSaid === true) this.publisher.said();
-    if (observation === undefined || observation === 'unchanged') return executed ?? {};
-    if (typeof observation !== 'function') this.take(observation);
-    else if (this.observation !== null) this.take(observation(this.observation));
-    return executed ?? {};
-  }
-
-  private startInBackground(step: L['step'], lock: string): void {
-    if (this.inFlight.has(lock)) return;
-    this.inFlight.add(lock);
-    const ended = (executed: Executed<L> | null): void => {
-      this.inFlight.delete(lock);
-      this.inbox.stepEnded = true;
-      if (executed?.observation === undefined) this.fresh = false;
-    };
-    this.call(step)
-      .then(
-        (executed) => ended(this.applyResult(executed)),
-        (error: unknown) => ended(this.fail(error, step)),
-      )
-      .catch((error: unknown) => {
-        this.mistake = error;
-        ended(null);
-      });
-  }
-
-  /** Gives up work that may take long where the run is cancelled, or a newer spec does not want it. @throws CancelledFailure then */
-  private async whileWanted<Result>(work: () => Promise<Result>, isUnwanted?: () => Promise<boolean>): Promise<Result> {
-    const scope = new CancellationScope();
-    const { inbox } = this;
-    const running = { isOver: false };
-    const result = scope.run(work).finally(() => (running.isOver = true));
-    const isOver = (): boolean => running.isOver || inbox.cancelled;
-    const giveUp = async (): Promise<void> => {
-      let asked = '';
-      const newer = (): string => inbox.newerSpec(this.observation?.desired ?? null);
-      while (!isOver()) {
-        await condition(() => isOver() || (isUnwanted !== undefined && newer() !== asked));
-        asked = newer();
-        // Where it cannot be asked, the work goes on, as it was wanted.
-        if (!isOver() && asked !== '' && (await isUnwanted?.().catch(() => false)) === true) break;
-      }
-      if (!running.isOver) scope.cancel();
-    };
-    void giveUp();
-    return await result;
+    if (!state.isCurrent() || this.inbox.cancelled) return;
+    const { repetition } = state;
+    if (repetition !== null) state.repetition = { ...repetition, times: repetition.times + 1, atMs: Date.now() };
+    await this.steps.execute(steps);
   }
 
   /** Until its time has come or a message has. It is published, but not before the last status is 2 s old. */
   private async wait(plan: Wait): Promise<void> {
-    const recheckAtMs = Date.now() + (this.observation?.settings.recheckMs ?? unknownRecheckMs);
+    const recheckAtMs = Date.now() + (this.state.observation?.settings.recheckMs ?? unknownRecheckMs);
     const untilMs = Math.min(plan.untilMs ?? Infinity, recheckAtMs);
-    const { failure } = this;
+    const { failure } = this.state;
     const wasGranted = this.slot.isGranted;
-    const isOver = (): boolean => this.isWoken() || (!wasGranted && this.slot.isGranted);
+    const isOver = (): boolean => this.state.isWoken() || (!wasGranted && this.slot.isGranted);
     this.publisher.show(plan, this.carried.changed);
     this.waiting = { reason: plan.reason, message: plan.message, untilMs };
     let publishAtMs = this.publisher.dueMs(plan) ?? Infinity;
@@ -374,25 +211,25 @@ class Driver<L extends Lifecycle> {
     }
     this.waiting = null;
     // A step in the background may have failed meanwhile: that is another one.
-    if (this.failure === failure) this.failure = null;
+    if (this.state.failure === failure) this.state.failure = null;
     this.inbox.stepEnded = false;
     const isQueued = plan.slot !== undefined && plan.slot.limit === this.slot.limit && !wasGranted;
     // A slot is asked for again by the same observation: how old it may be is judged when it is granted.
-    if (Date.now() >= untilMs && !isQueued) this.fresh = false;
+    if (Date.now() >= untilMs && !isQueued) this.state.fresh = false;
   }
 
   /** Null: there is more to do. */
   private async finish(plan: Done): Promise<RunResult | null> {
-    const { isWoken, title: object } = this;
+    const { isWoken, title: object } = this.state;
     try {
       // Whatever it comes to, the object must say so: else the run is not done.
       await this.publisher.publish(plan);
     } catch (error) {
-      return this.fail(error, null);
+      return this.state.fail(error, null);
     }
     this.carried.failures = 0;
-    const lingers = this.carried.changed && plan.outcome !== 'gone' && this.inFlight.size === 0 && !isWoken();
-    const lingerMs = this.observation?.settings.lingerMs ?? 0;
+    const lingers = this.carried.changed && plan.outcome !== 'gone' && this.state.inFlight.size === 0 && !isWoken();
+    const lingerMs = this.state.observation?.settings.lingerMs ?? 0;
     if (lingers && lingerMs > 0) await condition(isWoken, lingerMs);
     const { reason, message } = plan;
     const outcome = reason === 'ObserveOnly' ? 'observed' : plan.outcome;
@@ -411,18 +248,19 @@ class Driver<L extends Lifecycle> {
 
   /** Null: something has come. No await between the last read of the inbox and the end. */
   private async end(result: RunResult): Promise<RunResult | null> {
-    await this.slot.releaseAll(this.situationOrNull());
-    const isQuiet = (): boolean => allHandlersFinished() && this.inFlight.size === 0;
+    const { state } = this;
+    await this.slot.releaseAll(state.situationOrNull());
+    const isQuiet = (): boolean => allHandlersFinished() && state.inFlight.size === 0;
     // What has just been asked is answered by an observation.
-    if (!isQuiet() && !this.isWoken()) {
+    if (!isQuiet() && !state.isWoken()) {
       this.dismiss(result.message);
-      await condition(() => isQuiet() || this.isWoken());
+      await condition(() => isQuiet() || state.isWoken());
     }
-    if (this.isWoken()) {
+    if (state.isWoken()) {
       this.inbox.stepEnded = false;
       return null;
     }
-    if (result.outcome !== 'gone') this.leaveDigest(result.outcome === 'nothing' ? null : this.observation);
+    if (result.outcome !== 'gone') this.leaveDigest(result.outcome === 'nothing' ? null : state.observation);
     return result;
   }
 
@@ -434,20 +272,21 @@ class Driver<L extends Lifecycle> {
 
   /** What is under way ends, the kind's own end is executed, and the object says that no run drives it. */
   private async endAsCancelled(): Promise<never> {
-    if (this.inFlight.size > 0) {
+    const { state } = this;
+    if (state.inFlight.size > 0) {
       const pending = 'what is in flight to end: the run was cancelled, and nothing more is begun';
       this.publisher.show(wait(this.publisher.shown.phase, 'Cancelled', pending), true);
-      await condition(() => this.inFlight.size === 0);
+      await condition(() => state.inFlight.size === 0);
     }
-    if (!this.isCurrent()) await this.observe();
+    if (!state.isCurrent()) await this.observe();
     let isDone = false;
     let message =
       'The run was cancelled. To go on, change the spec, or set the annotation drover.dev/retry to a new value';
-    if (this.observation !== null && this.observation.desired !== null) {
-      this.failure = null;
+    if (state.observation !== null && state.observation.desired !== null) {
+      state.failure = null;
       let plan = this.decide();
-      const end = plan.kind === 'done' ? undefined : this.spec.cancel?.(this.situation());
-      for (const step of end?.steps ?? []) if ((await this.executeStep(step)) === null) break;
+      const end = plan.kind === 'done' ? undefined : this.spec.cancel?.(state.situation());
+      for (const step of end?.steps ?? []) if ((await this.steps.executeStep(step)) === null) break;
       // Steps of the end may have done what was left to do.
       if (end !== undefined && end.steps.length > 0) plan = this.decide();
       isDone = plan.kind === 'done';
@@ -456,14 +295,14 @@ class Driver<L extends Lifecycle> {
       this.publisher.show(last, true);
       await this.publisher.publish(last).catch(explain);
     }
-    await this.slot.releaseAll(this.situationOrNull());
+    await this.slot.releaseAll(state.situationOrNull());
     this.dismiss(message);
     await condition(allHandlersFinished);
     if (isDone) this.reopen();
     // A user who has changed it meanwhile, or wants it tried again, has signalled no run but this one.
-    if (this.inbox.resume || this.isNewer()) return await this.continueAsNew();
+    if (this.inbox.resume || state.isNewer()) return await this.continueAsNew();
     // The user's end is final, also for a bridge that starts.
-    this.leaveDigest(this.observation);
+    this.leaveDigest(state.observation);
     throw new CancelledFailure(message);
   }
 
@@ -472,48 +311,17 @@ class Driver<L extends Lifecycle> {
   }
 
   private async continueAsNewWhereQuiet(): Promise<void> {
-    const { spec, carried, inFlight, inbox } = this;
-    if (inFlight.size > 0 || this.slot.isGranted || spec.isQuiescent?.(carried.memory) === false) return;
-    await this.slot.releaseAll(this.situationOrNull());
-    if (!allHandlersFinished()) await condition(() => allHandlersFinished() || this.isWoken());
+    const { spec, carried, inbox, state } = this;
+    if (state.inFlight.size > 0 || this.slot.isGranted || spec.isQuiescent?.(carried.memory) === false) return;
+    await this.slot.releaseAll(state.situationOrNull());
+    if (!allHandlersFinished()) await condition(() => allHandlersFinished() || state.isWoken());
     // A cancel is not carried over, nor is an update that waits for the next pass.
     if (!inbox.cancelled && allHandlersFinished()) await this.continueAsNew();
   }
 
   /** What a signal reported is in the world, and the new run observes it; what a user asked for is carried. */
   private continueAsNew(): Promise<never> {
-    if (this.inbox.retryNow) this.resetFailures();
-    return continueAsNew(this.input, this.carried);
-  }
-
-  private resetFailures(): void {
-    const { carried, spec } = this;
-    this.failure = null;
-    this.repetition = null;
-    carried.failures = 0;
-    carried.memory = spec.resetFailures?.(carried.memory) ?? carried.memory;
-  }
-
-  /** @throws what no other attempt mends: an input that was typed by hand, and a mistake in workflow code, which fails the run */
-  private fail(error: unknown, step: L['step'] | null): null {
-    if (!(error instanceof TemporalFailure)) throw error;
-    const problem = explain(error);
-    if (problem.code === 'InvalidInput' && step === null) throw invalidInput(problem.message);
-    const { carried, spec } = this;
-    const nowMs = Date.now();
-    this.fresh = false;
-    this.repetition = null;
-    carried.failures += 1;
-    const memory = step === null ? null : (spec.applyFailure?.(carried.memory, step, problem, nowMs) ?? null);
-    if (memory !== null) carried.memory = memory;
-    else {
-      const { reason, message } = problem;
-      this.failure = {
-        reason,
-        message: `another attempt: ${message}`,
-        retryAtMs: nowMs + retryAfterMs(carried.failures),
-      };
-    }
-    return null;
+    if (this.inbox.retryNow) this.state.resetFailures();
+    return continueAsNew(this.state.input, this.carried);
   }
 }
