@@ -8,6 +8,7 @@ import { maxHeartbeatThrottleIntervalMs, stickyScheduleToStartTimeoutMs } from '
 import { type Lab, startLab } from '../../lab/lab.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import { openClient, readTemporalSettings } from '../../runtime/temporal/temporal.ts';
+import { describeTemporalClient } from '../contracts/temporal-client.ts';
 import { createSampleActivities } from '../simulator/samples/activities.ts';
 import { bundleSamples } from '../simulator/samples/bundle.ts';
 import { readHistories } from '../simulator/samples/compare.ts';
@@ -105,4 +106,8 @@ test.each(scenarios)('$name', async (scenario) => {
   const real = served.get(scenario.name);
   if (real?.status === 'rejected') throw real.reason;
   expect(await simulated(scenario)).toEqual(real?.value);
+});
+
+describe('the client of the dev server answers as that of the simulator', () => {
+  describeTemporalClient(() => ({ client, taskQueue, sleep: (ms) => systemClock.sleep(ms), during: (work) => work() }));
 });

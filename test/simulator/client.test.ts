@@ -1,6 +1,7 @@
 import { ScheduleOverlapPolicy } from '@temporalio/client';
 import type { Client } from '@temporalio/client';
 import { limited } from '../../runtime/temporal/temporal.ts';
+import { describeTemporalClient } from '../contracts/temporal-client.ts';
 import { runIn, startProcess } from './process.ts';
 import { createSampleActivities } from './samples/activities.ts';
 import { bundleSamples } from './samples/bundle.ts';
@@ -32,16 +33,21 @@ const idsOf = async (client: Client, query: string): Promise<string[]> => {
   return ids;
 };
 
-test('runs are listed, the last started first, and counted', async () => {
-  const simulation = make();
-  const { client } = simulation;
-  await start(simulation, 'timers', 'first');
-  await simulation.run(client.workflow.getHandle('first').result());
-  await start(simulation, 'sleeper', 'second');
-  expect(await idsOf(client, '')).toEqual(['second', 'first']);
-  expect(await idsOf(client, 'ExecutionStatus = "Running"')).toEqual(['second']);
-  expect(await client.workflow.count('WorkflowType = "timers"')).toMatchObject({ count: 1 });
-  await expect(idsOf(client, 'WorkflowType ~ "timers"')).rejects.toMatchObject({
+describe('as a real server', () => {
+  let there: Simulation;
+  beforeEach(() => {
+    there = make();
+  });
+  describeTemporalClient(() => ({
+    client: there.client,
+    taskQueue,
+    sleep: (ms) => there.clock.sleep(ms),
+    during: async (work) => (await there.run(work(), 3_600_000)) as Awaited<ReturnType<typeof work>>,
+  }));
+});
+
+test('a query that the simulator does not understand is refused', async () => {
+  await expect(idsOf(make().client, 'WorkflowType ~ "timers"')).rejects.toMatchObject({
     cause: { details: expect.stringContaining('the simulator does not understand') as string },
   });
 });
@@ -72,53 +78,6 @@ test('a run is described with what it waits for', async () => {
   await simulation.run(clock.sleep(1_000));
   const [again] = (await client.workflow.getHandle('resumes').describe()).raw.pendingActivities ?? [];
   expect(again).toMatchObject({ attempt: 2, lastFailure: { message: 'activity Heartbeat timeout' } });
-});
-
-test('the newest events of a history come first, page by page', async () => {
-  const simulation = make();
-  const { client } = simulation;
-  const run = await start(simulation, 'timers');
-  await simulation.run(run.result());
-  const { events } = await run.fetchHistory();
-  const request = { namespace: 'default', execution: { workflowId: 'timers' }, maximumPageSize: 5 };
-  const found: number[] = [];
-  for (let nextPageToken: Uint8Array = new Uint8Array(); ;) {
-    const page = await client.workflowService.getWorkflowExecutionHistoryReverse({ ...request, nextPageToken });
-    found.push(...(page.history?.events ?? []).map(({ eventId }) => Number(eventId)));
-    ({ nextPageToken } = page);
-    if (nextPageToken.length === 0) break;
-  }
-  expect(found).toEqual((events ?? []).map(({ eventId }) => Number(eventId)).toReversed());
-});
-
-test('what is not there, and what has closed, is not found', async () => {
-  const simulation = make();
-  const { workflow } = simulation.client;
-  await expect(workflow.getHandle('nothing').describe()).rejects.toMatchObject({ name: 'WorkflowNotFoundError' });
-  const run = await start(simulation, 'sleeper');
-  await run.terminate('enough');
-  await expect(run.signal('word')).rejects.toMatchObject({ name: 'WorkflowNotFoundError' });
-  await expect(run.result()).rejects.toMatchObject({
-    name: 'WorkflowFailedError',
-    cause: { name: 'TerminatedFailure', message: 'enough' },
-  });
-  await expect(run.query('unknown')).rejects.toMatchObject({ name: 'QueryNotRegisteredError' });
-});
-
-test('ten updates are in flight at most', async () => {
-  const simulation = make();
-  const run = await start(simulation, 'leavesUpdate');
-  const asked = Array.from({ length: 11 }, () =>
-    run.executeUpdate('ask').then(
-      () => 'answered',
-      (error: Error) => (error.cause as Error).message,
-    ),
-  );
-  const outcomes = (await simulation.run(Promise.all(asked))) ?? [];
-  expect(outcomes.slice(0, 10)).toEqual(
-    Array.from({ length: 10 }, () => expect.stringContaining('completed before the Update completed')),
-  );
-  expect(outcomes[10]).toContain('RESOURCE_EXHAUSTED');
 });
 
 describe('schedules', () => {

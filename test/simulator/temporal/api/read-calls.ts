@@ -15,11 +15,12 @@ import { parseQuery } from './visibility.ts';
 const pollMs = 50;
 
 export function createReadCalls({ server, worker, workflowTasks, busy }: Omit<ServiceOptions, 'schedules'>): Service {
+  /** Those that are open first, then those that closed last; of the same time, the last started first. */
   const select = (filter: string | null | undefined): Run[] => {
-    const holds = parseQuery(filter ?? '');
+    const rank = ({ closeMs }: Run): number => closeMs ?? Number.MAX_SAFE_INTEGER;
     return allRuns(server)
-      .filter(holds)
-      .toSorted((a, b) => a.startMs - b.startMs);
+      .filter(parseQuery(filter ?? ''))
+      .toSorted((a, b) => rank(b) - rank(a) || b.startMs - a.startMs);
   };
 
   /** A worker answers, after all that it has to do for the run. */
@@ -69,7 +70,7 @@ export function createReadCalls({ server, worker, workflowTasks, busy }: Omit<Se
       return { history: { events: run.events.slice(from, end).toReversed() }, nextPageToken };
     },
 
-    listWorkflowExecutions: ({ query: filter }) => ({ executions: select(filter).toReversed().map(executionInfo) }),
+    listWorkflowExecutions: ({ query: filter }) => ({ executions: select(filter).map(executionInfo) }),
     countWorkflowExecutions: ({ query: filter }) => ({ count: select(filter).length }),
   };
 }
