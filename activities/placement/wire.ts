@@ -53,7 +53,6 @@ const providerSummary = z.looseObject({
   parent_provider_uuid: z.string().nullable(),
   root_provider_uuid: z.string(),
 });
-export type WireProviderSummary = z.infer<typeof providerSummary>;
 export const candidatesAnswer = z.looseObject({
   allocation_requests: z.array(
     z.looseObject({ allocations: z.record(z.string(), z.looseObject({ resources: amounts })) }),

@@ -74,9 +74,6 @@ export interface EvacuationExclusions {
   metadata: string[];
 }
 
-/** The microversion of `evacuate`: up to it a server comes up as it was; from 2.95 on Nova leaves it stopped. */
-export const evacuateMicroversion = '2.94';
-
 /** Nova’s metadata of a server: a number, higher goes first. */
 export const priorityKey = 'drover:priority';
 
