@@ -89,7 +89,12 @@ export function started(start: MigrationStart): Migration {
   return start.migration;
 }
 
-export async function moveLive(activities: OpenedActivities, id: string): Promise<MigrationEnd> {
+/** @param stuck for a move that ends well, more than a busy machine needs */
+export async function moveLive(
+  activities: OpenedActivities,
+  id: string,
+  stuck: typeof limits.stuck = limits.stuck,
+): Promise<MigrationEnd> {
   const { id: migrationId } = started(await activities.startLiveMigration({ ...subject(id), perTarget: 2 }));
-  return activities.awaitMigration({ ...subject(id), migrationId, ...limits });
+  return activities.awaitMigration({ ...subject(id), migrationId, ...limits, stuck });
 }
