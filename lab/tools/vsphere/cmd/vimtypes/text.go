@@ -54,7 +54,7 @@ func typesText(all []described) string {
 	for _, name := range abstract(all) {
 		fmt.Fprintf(&text, "export type Any%s = %s;\n", name, strings.Join(below(name, all), " | "))
 	}
-	text.WriteString("\n/** By name, for those whose place does not tell. */\nexport interface VimTypes {\n")
+	text.WriteString("\n/** By name, for values whose type the schema leaves open. */\nexport interface VimTypes {\n")
 	for _, one := range all {
 		fmt.Fprintf(&text, "  %s: %s;\n", one.name, one.name)
 	}
