@@ -21,34 +21,34 @@ export async function readTasks(
   signal: AbortSignal,
   isSecret = false,
 ): Promise<Map<string, TaskState | Error>> {
-  const objects = await retrieve(
-    vim,
-    {
-      propSet: [{ type: 'Task', pathSet: ['info'] }],
-      objectSet: taskIds.map((taskId) => ({ obj: ref(taskId) })),
-      reportMissingObjectsInResults: true,
-    },
-    signal,
-  );
+  const objects = await readProperty(vim, taskIds, 'info', signal);
   return new Map(objects.map((object) => [object.ref.value, toTaskState(vim.name, object, isSecret)]));
 }
 
 /** Those that have ended, or are gone. */
 export async function endedTasks(vim: Vim, taskIds: readonly string[], signal: AbortSignal): Promise<string[]> {
-  const objects = await retrieve(
-    vim,
-    {
-      propSet: [{ type: 'Task', pathSet: ['info.state'] }],
-      objectSet: taskIds.map((taskId) => ({ obj: ref(taskId) })),
-      reportMissingObjectsInResults: true,
-    },
-    signal,
-  );
+  const objects = await readProperty(vim, taskIds, 'info.state', signal);
   const running = new Set(
     objects.flatMap(({ ref: task, properties }) => (hasEnded(properties['info.state']) ? [] : [task.value])),
   );
   return taskIds.filter((taskId) => !running.has(taskId));
 }
+
+const readProperty = (
+  vim: Vim,
+  taskIds: readonly string[],
+  path: 'info' | 'info.state',
+  signal: AbortSignal,
+): Promise<ReadObject[]> =>
+  retrieve(
+    vim,
+    {
+      propSet: [{ type: 'Task', pathSet: [path] }],
+      objectSet: taskIds.map((taskId) => ({ obj: ref(taskId) })),
+      reportMissingObjectsInResults: true,
+    },
+    signal,
+  );
 
 /** Cloning, creating, deploying: as vCenter and its simulator call them. What such a task makes is not known before it ends. */
 export const makesVms = /\.(clone|cloneVm|createVm|instantClone|importVApp|deploy\w*|instantiate)$/iu;

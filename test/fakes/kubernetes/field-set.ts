@@ -136,7 +136,7 @@ export function fieldsOf(value: unknown, schema: StructuralSchema): FieldSet {
   return new Set(all.filter((key) => !parents.has(key) || !(stepsOf(key).at(-1) ?? '').startsWith('f:')));
 }
 
-/** What was made of sets: nobody changes either of them. */
+/** What was made of sets: neither of them is changed. */
 const written = new WeakMap<FieldSet, Fields>();
 
 /** `fieldsV1`: nested objects; a field that is itself in the set, and has others below, has a `.`. */

@@ -85,7 +85,7 @@ const rows: [why: string, given: Given, does: string][] = [
     },
     'reconfigure',
   ],
-  ['an owner that somebody took away comes back', { config: { extraConfig: {} } }, 'reconfigure'],
+  ['an owner that another user removed comes back', { config: { extraConfig: {} } }, 'reconfigure'],
   ['so does a suspended one', { vm: { powerState: 'suspended' }, config: { extraConfig: {} } }, 'reconfigure'],
   ['and nothing else', { vm: { powerState: 'suspended' }, desired: { networkCards: [] } }, 'success'],
   [
