@@ -77,6 +77,13 @@ export interface Follower {
   loops: readonly { what: string; done: Promise<void> }[];
 }
 
+/** What an object that a mapped route has for a subject is found by. */
+const concernsOf = ({ kind }: DrivenKind, subject: string): string => `run of ${nameOf({ kind }, subject)}`;
+
+/** The objects that it names, and the run that it concerns. */
+const keysOf = (route: Route, { names, subject }: Facts): string[] =>
+  isMapped(route) && subject !== null ? [...names, concernsOf(route.row, subject)] : [...names];
+
 /** Follows every kind that has a route which is switched on: one reflector per kind, however many routes it has. */
 export function followKinds({
   kubernetes,
@@ -96,6 +103,8 @@ export function followKinds({
   const reflectors = new Map<string, Reflector<Seen>>();
   const viewsOf = (route: Route): Facts[] =>
     [...(reflectors.get(route.resource.kind)?.objects() ?? [])].flatMap(({ views }) => views.get(route) ?? []);
+  const indexedViews = (route: Route, key: string): Facts[] =>
+    [...(reflectors.get(route.resource.kind)?.indexed(key) ?? [])].flatMap(({ views }) => views.get(route) ?? []);
   const viewOf = (route: Route, name: string): Facts | undefined =>
     reflectors.get(route.resource.kind)?.named(name)?.views.get(route);
   /** The kind's own objects. */
@@ -157,8 +166,8 @@ export function followKinds({
     const onlyUnreconciled = watch !== null && isIndexed(watch) && watch.concerns === 'unreconciled';
     const own = ownOf(row);
     if (own === undefined) return;
-    for (const facts of viewsOf(own.route)) {
-      if (!facts.names.includes(called) || (facts.reconciled && onlyUnreconciled)) continue;
+    for (const facts of indexedViews(own.route, called)) {
+      if (facts.reconciled && onlyUnreconciled) continue;
       onChange(change({ route: own.route, mode }, ['prerequisite'], facts, seenMs), 'fresh');
     }
   };
@@ -188,34 +197,24 @@ export function followKinds({
     watched,
   });
 
-  /** @param mapped the objects that a mapped route has for a subject */
-  const digestBy =
-    (row: DrivenKind, mapped: (route: Route, subject: string) => readonly Facts[]) =>
-    (own: Route, subject: string, facts: Facts): string => {
-      const others = active.flatMap(({ route }): DigestedObject[] => {
-        const { watch, resource } = route;
-        if (route.row !== row || watch === null || !isObserved(watch)) return [];
-        if (!isIndexed(watch)) return mapped(route, subject).map((view) => digested(route, view));
-        const prefix = nameOf(resource, '');
-        return [...new Set(facts.names)].flatMap((called) => {
-          const named = called.startsWith(prefix) ? viewOf(route, called.slice(prefix.length)) : undefined;
-          return named === undefined ? [] : [digested(route, named)];
-        });
+  /** Of the object, and of all that its run observes besides it. */
+  const digestNow = (own: Route, subject: string, facts: Facts): string => {
+    const others = active.flatMap(({ route }): DigestedObject[] => {
+      const { row, watch, resource } = route;
+      if (row !== own.row || watch === null || !isObserved(watch)) return [];
+      if (!isIndexed(watch)) return indexedViews(route, concernsOf(row, subject)).map((view) => digested(route, view));
+      const prefix = nameOf(resource, '');
+      return [...new Set(facts.names)].flatMap((called) => {
+        const named = called.startsWith(prefix) ? viewOf(route, called.slice(prefix.length)) : undefined;
+        return named === undefined ? [] : [digested(route, named)];
       });
-      return digestOf(digested(own, facts), others);
-    };
+    });
+    return digestOf(digested(own, facts), others);
+  };
 
   const observed = (row: DrivenKind): ObservedObject[] => {
     const own = ownOf(row);
     if (own === undefined) return [];
-    const bySubject = new Map(
-      active.flatMap(({ route }) =>
-        route.row === row && isMapped(route)
-          ? [[route, Map.groupBy(viewsOf(route), ({ subject }) => subject)] as const]
-          : [],
-      ),
-    );
-    const digestNow = digestBy(row, (route, subject) => bySubject.get(route)?.get(subject) ?? []);
     return viewsOf(own.route).flatMap((facts) => {
       const { subject } = facts;
       if (subject === null || !facts.reconciled) return [];
@@ -227,8 +226,7 @@ export function followKinds({
     const own = ownOf(row)?.route;
     const facts = own === undefined ? undefined : viewOf(own, subject);
     if (!observesMore || own === undefined || facts === undefined) return null;
-    const mapped = (route: Route): Facts[] => viewsOf(route).filter((view) => view.subject === subject);
-    return digestBy(row, mapped)(own, subject, facts);
+    return digestNow(own, subject, facts);
   };
 
   const byKind = Map.groupBy(active, ({ route }) => route.resource.kind);
@@ -244,6 +242,7 @@ export function followKinds({
         const views = new Map(ofKind.map(({ route, mode }) => [route, readFacts(route, object, mode)]));
         return { uid, resourceVersion, name: fullNameOf(object), views };
       },
+      keysOf: ({ views }) => [...views].flatMap(([route, facts]) => keysOf(route, facts)),
       onDelta: (delta, relisted) => ofKind.forEach((one) => take(one, delta, relisted)),
       onSynced: () => {
         listing.splice(0).forEach((wake) => wake());

@@ -5,7 +5,7 @@ import type { Kubernetes } from '../runtime/kubernetes/kubernetes.ts';
 import type { Logger } from '../runtime/telemetry/logging.ts';
 import { type BackOffLimits, backOffMs, countFailure, type FailureCount } from './back-off.ts';
 import { readKubeList, type KubeObject } from './kube-object.ts';
-import { applyEvent, applyList, type Delta, type Identity, type Store } from './store.ts';
+import { createStore, type Delta, type Named, type Store } from './store.ts';
 import { connectionLost, readWatchEvents } from './watch-events.ts';
 
 export interface ReflectorSettings {
@@ -18,9 +18,6 @@ export interface ReflectorSettings {
   backOffResetMs: number;
 }
 
-/** What a reflector keeps of an object at least. `name` is unique among those of its kind: `namespace/name` where it has a namespace. */
-type Named = Identity & { name: string };
-
 export interface ReflectorOptions<Kept extends Named> {
   kubernetes: Kubernetes;
   /** Collection, such as `/apis/kvm.cloud.sap/v1/evictions`. */
@@ -28,6 +25,8 @@ export interface ReflectorOptions<Kept extends Named> {
   settings: ReflectorSettings;
   /** What is kept of an object. Must not throw. */
   keep: (object: KubeObject) => Kept;
+  /** The keys that an object is found by, besides its uid and name. */
+  keysOf?: (object: Kept) => Iterable<string>;
   /** One change. `relisted`: found by comparing a new list with the store, so events in between may be missing. */
   onDelta: (delta: Delta<Kept>, relisted: boolean) => void;
   /** The first complete list is in the store; its objects do not come as deltas. */
@@ -51,10 +50,7 @@ export interface ReflectorState {
   error: string | null;
 }
 
-export interface Reflector<Kept extends Named> {
-  objects(): Iterable<Kept>;
-  get(uid: string): Kept | undefined;
-  named(name: string): Kept | undefined;
+export interface Reflector<Kept extends Named> extends Pick<Store<Kept>, 'objects' | 'get' | 'named' | 'indexed'> {
   state(): ReflectorState;
   /** Resolves once `abort` has ended it. */
   done: Promise<void>;
@@ -70,8 +66,7 @@ const shortestWatchMs = 1_000;
  */
 export function startReflector<Kept extends Named>(options: ReflectorOptions<Kept>): Reflector<Kept> {
   const { kubernetes, path, settings, clock, random, abort, log } = options;
-  const store: Store<Kept> = new Map();
-  let names = new Map<string, Kept>();
+  const store = createStore<Kept>(options.keysOf);
   const state: ReflectorState = { synced: false, objects: 0, lists: 0, watches: 0, lastContact: null, error: null };
   /** Where to watch from; null: list first. */
   let resourceVersion: string | null = null;
@@ -95,8 +90,7 @@ export function startReflector<Kept extends Named>(options: ReflectorOptions<Kep
     }
     state.lists += 1;
     received();
-    const deltas = applyList(store, kept);
-    names = new Map([...store.values()].map((object) => [object.name, object]));
+    const deltas = store.applyList(kept);
     state.objects = store.size;
     if (state.synced) for (const delta of deltas) emit(delta, true);
     else options.onSynced();
@@ -127,11 +121,7 @@ export function startReflector<Kept extends Named>(options: ReflectorOptions<Kep
           continue;
         }
         resourceVersion = event.object.metadata.resourceVersion;
-        const object = options.keep(event.object);
-        const delta = applyEvent(store, event.type, object);
-        if (delta !== null && delta.type !== 'gone') names.set(object.name, object);
-        else if (names.get(object.name)?.uid === object.uid && delta !== null) names.delete(object.name);
-        emit(delta, false);
+        emit(store.applyEvent(event.type, options.keep(event.object)), false);
       }
     } catch (error) {
       throw watchdog.signal.aborted ? connectionLost(`the watch was silent for ${settings.idleMs / 1_000} s`) : error;
@@ -174,9 +164,10 @@ export function startReflector<Kept extends Named>(options: ReflectorOptions<Kep
   };
 
   return {
-    objects: () => store.values(),
-    get: (uid) => store.get(uid),
-    named: (name) => names.get(name),
+    objects: store.objects,
+    get: store.get,
+    named: store.named,
+    indexed: store.indexed,
     state: () => ({ ...state }),
     done: run(),
   };
