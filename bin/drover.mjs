@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Starts the drover command on the checkout's Node 24, whichever Node (20 or newer) the caller has.
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -24,9 +24,11 @@ const node = existsSync(installed) ? installed : ownMajor >= 24 ? process.execPa
 const compiled =
   process.env.NODE_COMPILE_CACHE ??
   join(process.env.DROVER_CACHE || join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'drover'), 'compiled');
-const child = spawn(node, [at('starters/main.ts'), ...process.argv.slice(2)], {
+// For few pages of memory rather than for speed, as drover waits more than it computes: docs/limits.md#memory.
+const settings = JSON.parse(readFileSync(at('bin/node.json'), 'utf8'));
+const child = spawn(node, [...settings.arguments, at('starters/main.ts'), ...process.argv.slice(2)], {
   stdio: 'inherit',
-  env: { ...process.env, NODE_COMPILE_CACHE: compiled },
+  env: { ...settings.environment, ...process.env, NODE_COMPILE_CACHE: compiled },
 });
 
 // A terminal signals its whole foreground group, the command included; passed on once more, a first Ctrl-C would count as

@@ -1,4 +1,4 @@
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { withLock } from './lock.ts';
@@ -59,3 +59,9 @@ export function createContext({ part, labDir, cacheDir, signal, report }: Contex
       }),
   };
 }
+
+/** How Node runs drover's processes: arguments, and variables of the environment. */
+export const nodeSettings = JSON.parse(readFileSync(new URL('../bin/node.json', import.meta.url), 'utf8')) as {
+  arguments: readonly string[];
+  environment: Readonly<Record<string, string>>;
+};

@@ -3,7 +3,7 @@ import { stringify } from 'yaml';
 import { kubernetesQueue, novaQueue, virtualMachinesQueue, vsphereQueue, workflowQueue } from '../contracts/ids.ts';
 import { readPollers } from '../runtime/temporal/task-queues.ts';
 import { openClient, readTemporalSettings } from '../runtime/temporal/temporal.ts';
-import { checkoutDirectory } from './context.ts';
+import { checkoutDirectory, nodeSettings } from './context.ts';
 import { cacheDirectory } from '../runtime/cache.ts';
 import type { ProcessRecord } from './part.ts';
 import type { Handles } from './parts.ts';
@@ -71,6 +71,7 @@ export async function startDrover(lab: DroverLab, options: DroverOptions): Promi
   const configFile = join(dir, 'drover.yaml');
   writePrivateFile(configFile, stringify({ ...settings, ...sections, audit: { file: join(dir, 'audit.jsonl') } }));
   const common = {
+    ...nodeSettings.environment,
     ...lab.exports,
     DROVER_CONFIG: configFile,
     OS_CLOUD: cloud,
@@ -96,7 +97,7 @@ export async function startDrover(lab: DroverLab, options: DroverOptions): Promi
         args:
           name === 'worker' && workerArgs !== undefined
             ? workerArgs
-            : [join(checkoutDirectory, 'starters/main.ts'), name],
+            : [...nodeSettings.arguments, join(checkoutDirectory, 'starters/main.ts'), name],
         env: { ...common, KUBECONFIG: await account(`drover-${name}`) },
         ready: ready[name],
         readyTimeoutMs,

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { cacheDirectory } from '../../runtime/cache.ts';
-import { checkoutDirectory } from '../../lab/context.ts';
+import { checkoutDirectory, nodeSettings } from '../../lab/context.ts';
 import type { Lab } from '../../lab/lab.ts';
 import { writeServiceAccountKubeconfig } from '../../lab/parts/kubernetes-access.ts';
 import { releasePorts, reservePorts } from '../../lab/ports.ts';
@@ -52,14 +52,14 @@ export async function prepareBridge(lab: Lab<'temporal' | 'kubernetes'>, signal:
   return {
     async start() {
       const startedMs = Date.now();
-      const args = [join(checkoutDirectory, 'starters/main.ts'), 'bridge'];
+      const args = [...nodeSettings.arguments, join(checkoutDirectory, 'starters/main.ts'), 'bridge'];
       await spawnService(
         dir,
         {
           name: 'bridge',
           command: process.execPath,
           args,
-          env: { ...lab.exports, DROVER_CONFIG, KUBECONFIG },
+          env: { ...nodeSettings.environment, ...lab.exports, DROVER_CONFIG, KUBECONFIG },
           ready,
           readyTimeoutMs,
           stopTimeoutMs: 20_000,

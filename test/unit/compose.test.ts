@@ -166,6 +166,14 @@ describe('Dockerfile', () => {
     }
   });
 
+  test('runs Node as the launcher does', () => {
+    const node = JSON.parse(read('bin/node.json')) as { arguments: string[]; environment: Record<string, string> };
+    const [, entrypoint = ''] = /^ENTRYPOINT (.+)$/mu.exec(dockerfile) ?? [];
+    expect(JSON.parse(entrypoint)).toEqual(['node', ...node.arguments, '/opt/drover/starters/main.ts']);
+    const environment = [...dockerfile.matchAll(/^ENV (\S+)=(\S+)$/gmu)].map(([, name, value]) => [name, value]);
+    expect(Object.fromEntries(environment)).toEqual(node.environment);
+  });
+
   test('keeps the native parts that the workflow bundler needs', () => {
     const { packages } = JSON.parse(read('package-lock.json')) as {
       packages: Record<string, { optional?: boolean; dev?: boolean }>;
@@ -177,7 +185,7 @@ describe('Dockerfile', () => {
   });
 
   test('starts a file that it has copied, as an unprivileged user', () => {
-    const [, started] = /^ENTRYPOINT \["node", "\/opt\/drover\/([^"]+)"\]$/mu.exec(dockerfile) ?? [];
+    const [, started] = /^ENTRYPOINT \["node", .*"\/opt\/drover\/([^"]+)"\]$/mu.exec(dockerfile) ?? [];
     expect(copied.map(([folder]) => folder)).toContain(dirname(started ?? ''));
     expect(dockerfile).toMatch(/^USER (?!root)\w+$/mu);
   });

@@ -11,7 +11,8 @@ let launcher: ChildProcess | undefined;
 beforeAll(() => {
   checkout = realpathSync(mkdtempSync(join(tmpdir(), 'drover-launcher-')));
   for (const folder of ['bin', 'starters', 'node_modules']) mkdirSync(join(checkout, folder));
-  copyFileSync(new URL('../../bin/drover.mjs', import.meta.url), join(checkout, 'bin', 'drover.mjs'));
+  for (const file of ['drover.mjs', 'node.json'])
+    copyFileSync(new URL(`../../bin/${file}`, import.meta.url), join(checkout, 'bin', file));
   writeFileSync(join(checkout, 'node_modules', '.drover-installed'), '');
   writeFileSync(join(checkout, 'package.json'), '{"type":"module"}');
   writeFileSync(
