@@ -68,13 +68,15 @@ async function climb(options: Options, { dir, signal }: CommandRun): Promise<voi
     dir,
     interrupted: signal,
     wants: (name) => only?.includes(name) ?? (name !== 'long' || all),
+    onFlows: (outcome) => {
+      if (record) recordAreas(outcome, startedMs, digests);
+    },
   });
 
   const { passed, failed, skipped, lines } = summarize(outcomes, (name) =>
     expectedSkips.some((expected) => expected.test(name)),
   );
   for (const line of [...renderTimes(outcomes), ...lines]) print(line);
-  if (record) recordAreas(outcomes, startedMs, digests);
   // Of the whole ladder itself there is a record when it has ended.
   const notFresh = listNotFresh(
     judgeAll().filter(({ name }) => name !== 'test-all'),
@@ -101,11 +103,13 @@ interface Climb extends Pick<Options, 'all' | 'record'> {
   dir: string;
   interrupted: AbortSignal;
   wants: (name: StageName) => boolean;
+  /** The flows have ended; what comes after them takes long. */
+  onFlows: (outcome: Outcome) => void;
 }
 
 async function runStages(
   { flows, simulated, unit }: Choice,
-  { all, record, dir, interrupted, wants }: Climb,
+  { all, record, dir, interrupted, wants, onFlows }: Climb,
 ): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
   const take = async (running: Promise<Outcome | Outcome[]>): Promise<void> =>
@@ -140,23 +144,23 @@ async function runStages(
         return [];
       },
     );
-    const side: Promise<Outcome | Outcome[]>[] = [];
-    // What runs on a virtual clock takes what the flows leave of the processors.
-    if (wants('simulator')) side.push(runSimulator(simulated, { all, record }, signal));
-    if (wants('flows') && dirs.length > 0) side.push(runFlows(flows, dirs, signal));
-    await Promise.all(side.map(take));
-    await stopLabs();
-    if (wants('long')) {
+    const onRealParts = async (): Promise<void> => {
+      if (wants('flows') && dirs.length > 0) {
+        const ofFlows = await runFlows(flows, dirs, signal);
+        outcomes.push(ofFlows);
+        onFlows(ofFlows);
+      }
+      await stopLabs();
+      if (!wants('long')) return;
       await take(runCheck('a tenth of the matrix on real parts', 'matrix', ['--sample', '10%', '--record'], signal));
-      await take(
-        runCheck(
-          '30 minutes of chaos',
-          'chaos',
-          ['--seed', String(seedOfDay()), '--minutes', '30', '--record'],
-          signal,
-        ),
-      );
-    }
+      const chaos = ['--seed', String(seedOfDay()), '--minutes', '30', '--record'];
+      await take(runCheck('30 minutes of chaos', 'chaos', chaos, signal));
+    };
+    // What runs on a virtual clock takes what real parts leave of the processors.
+    await Promise.all([
+      ...(wants('simulator') ? [take(runSimulator(simulated, { all, record }, signal))] : []),
+      onRealParts(),
+    ]);
     return outcomes;
   } catch (error) {
     failure.abort(error);
@@ -252,8 +256,8 @@ async function listRelatedFlows(paths: readonly string[], signal: AbortSignal): 
 }
 
 /** A record for each area whose flows have all been run. */
-function recordAreas(outcomes: readonly Outcome[], startedMs: number, digests: ReadonlyMap<SeriesName, string>): void {
-  const took = new Map(outcomes.flatMap((outcome) => outcome.took).map(({ what, ...file }) => [what, file]));
+function recordAreas(flows: Outcome, startedMs: number, digests: ReadonlyMap<SeriesName, string>): void {
+  const took = new Map(flows.took.map(({ what, ...file }) => [what, file]));
   for (const area of provenAreas) {
     const names = namesOf(flowTiers, (row) => row.tier === 'changed' && row.area === area);
     const files = names.flatMap((name) => (took.has(name) ? [{ name, passed: 0, failed: 0, ...took.get(name) }] : []));
