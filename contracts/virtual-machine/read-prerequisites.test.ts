@@ -69,6 +69,7 @@ test('what its configuration says goes along, and its keys are read in both of t
       { key: 'b', value: 2 },
       { key: 'c', value: {} },
       { value: 'd' },
+      null,
     ],
   };
   expect(readClass(vmClass({ hardware, configSpec }), 1)).toMatchObject({

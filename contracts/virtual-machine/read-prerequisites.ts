@@ -55,9 +55,10 @@ const allocation = (
 
 /** vim25's JSON: `{key, value: {_value}}`, or the value itself. */
 function readExtraConfig({ extraConfig }: Record<string, unknown>): Record<string, string> {
-  const rows = Array.isArray(extraConfig) ? (extraConfig as { key?: unknown; value?: unknown }[]) : [];
+  const rows: unknown[] = Array.isArray(extraConfig) ? extraConfig : [];
   return Object.fromEntries(
-    rows.flatMap(({ key, value }) => {
+    rows.flatMap((row) => {
+      const { key, value } = Object(row) as { key?: unknown; value?: unknown };
       const plain = typeof value === 'object' && value !== null && '_value' in value ? value._value : value;
       const isScalar = typeof plain === 'string' || typeof plain === 'number' || typeof plain === 'boolean';
       return typeof key === 'string' && isScalar ? [[key, String(plain)]] : [];

@@ -90,3 +90,13 @@ test('another object of that name is not stored', async () => {
     type: 'ObjectNotFound',
   });
 });
+
+test('an object that is nested too deeply to be written as YAML is refused', async () => {
+  const levels = 50_000;
+  const nested: unknown = JSON.parse(`${'['.repeat(levels)}${']'.repeat(levels)}`);
+  const reading = readFrom({ '/virtualmachines/web': { ...object, spec: { className: 'small', nested } } });
+  await expect(reading(key, signal)).rejects.toMatchObject({
+    type: 'InvalidObject',
+    message: expect.stringContaining('team/web is nested too deeply'),
+  });
+});

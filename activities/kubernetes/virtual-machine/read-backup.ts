@@ -3,13 +3,15 @@ import { stringify } from 'yaml';
 import type { DiskClaim, StoredObject } from '../../../contracts/virtual-machine/backup.ts';
 import type { ObjectName } from '../../../contracts/virtual-machine/mutations.ts';
 import { droverFailure } from '../../../runtime/failure.ts';
+import { isError } from '../../../runtime/is-error.ts';
 import type { KubernetesObjects } from '../../../runtime/kubernetes/objects.ts';
 import { type WholeVirtualMachine, claimResource, wholeVirtualMachines } from './schemas.ts';
 
 /**
  * The object as it is stored with its VM, and whose the attached disks are.
  *
- * @throws ObjectNotFound the object is gone, or one of that name that was made later; what the client throws
+ * @throws ObjectNotFound the object is gone, or one of that name that was made later; InvalidObject it is nested too
+ *   deeply to be written as YAML; what the client throws
  */
 export async function readBackup(
   client: KubernetesObjects,
@@ -28,10 +30,23 @@ export async function readBackup(
   return { generation: object.metadata.generation, yaml: toYaml(object), claims: claims.flat() };
 }
 
+/** @throws InvalidObject the object is nested more deeply than the writer of YAML can follow */
+function toYaml(object: WholeVirtualMachine): string {
+  try {
+    return writeYaml(object);
+  } catch (error) {
+    if (!isError(error) || error.name !== 'RangeError') throw error;
+    const { namespace, name } = object.metadata;
+    throw droverFailure('InvalidObject', `VirtualMachine ${namespace}/${name} is nested too deeply to be stored`, {
+      cause: error,
+    });
+  }
+}
+
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
 
 /** Readers of YAML 1.1, as Kubernetes' are, would take a bare `on` for true. The status is left out: a restored VM gets one of its own. */
-function toYaml({
+function writeYaml({
   status: _status,
   metadata: { managedFields: _managedFields, resourceVersion: _resourceVersion, annotations, ...metadata },
   ...rest

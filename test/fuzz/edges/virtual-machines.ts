@@ -233,7 +233,7 @@ export const virtualMachineEdges: readonly Edge[] = [
   {
     name: 'kube-apiserver: a VirtualMachine that is stored with its VM',
     inputs: near(withClaim),
-    failures: ['AnswerMalformed', 'ObjectNotFound'],
+    failures: ['AnswerMalformed', 'ObjectNotFound', 'InvalidObject'],
     read: (given) =>
       createReadBackup(
         openObjects(
