@@ -27,17 +27,20 @@ export async function readBackup(
       return found === null ? [] : [{ diskUuid, name: claim, accessModes: found.spec?.accessModes ?? [] }];
     }),
   );
-  return { generation: object.metadata.generation, yaml: toYaml(object), claims: claims.flat() };
+  return {
+    generation: object.metadata.generation,
+    yaml: toYaml(object, `${namespace}/${name}`),
+    claims: claims.flat(),
+  };
 }
 
 /** @throws InvalidObject the object is nested more deeply than the writer of YAML can follow */
-function toYaml(object: WholeVirtualMachine): string {
+function toYaml(object: WholeVirtualMachine, fullName: string): string {
   try {
     return writeYaml(object);
   } catch (error) {
     if (!isError(error) || error.name !== 'RangeError') throw error;
-    const { namespace, name } = object.metadata;
-    throw droverFailure('InvalidObject', `VirtualMachine ${namespace}/${name} is nested too deeply to be stored`, {
+    throw droverFailure('InvalidObject', `VirtualMachine ${fullName} is nested too deeply to be stored`, {
       cause: error,
     });
   }
