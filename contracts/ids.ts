@@ -17,6 +17,9 @@ export const virtualMachinesQueue = 'virtual-machines';
 /** One task queue per vCenter, by its name in drover's settings. */
 export const vsphereQueue = (vcenter: string): string => `vsphere:${vcenter}`;
 
+/** The task queue of the safety jobs of Machines: what speaks to their providers, and probes API servers. */
+export const machinesQueue = 'machines';
+
 /** One task queue per Nova region, so that a slow region cannot hold up another. */
 export const novaQueue = (region: string): string => `nova:${region}`;
 
@@ -82,6 +85,26 @@ export function allowanceId(shared: SharedLimit, cluster = ''): string {
   }
 }
 
+/** The run that sweeps orphan VMs of the Machines of a namespace. The id is the lock: nothing else deletes them. */
+export const orphanSweepId = (namespace: string, cluster = ''): string =>
+  inCluster(cluster, `orphan-sweep/${namespace}`);
+
+/** The run that says what a sweep would delete. */
+export const orphanSweepDryId = (namespace: string, cluster = ''): string =>
+  inCluster(cluster, `orphan-sweep-dry/${namespace}`);
+
+/** The Schedule that requests sweeps; its runs have this id and a time. */
+export const sweepScheduleId = (namespace: string, cluster = ''): string =>
+  inCluster(cluster, `orphan-sweep-request/${namespace}`);
+
+/** The run that freezes Machines while an API server does not answer. */
+export const apiServerSafetyId = (namespace: string, cluster = ''): string =>
+  inCluster(cluster, `api-server-safety/${namespace}`);
+
+/** The run that freezes MachineSets that have too many Machines. */
+export const overshootSafetyId = (namespace: string, cluster = ''): string =>
+  inCluster(cluster, `overshoot-safety/${namespace}`);
+
 /** The Schedule that compares a region's hosts with what their Hypervisors say; its runs have this id and a time. */
 export const driftScheduleId = (region: string, cluster = ''): string =>
   inCluster(cluster, `hypervisor-drift/${region}`);
@@ -99,6 +122,10 @@ export const workflowTypes = {
   migrateInstance: 'migrateInstance',
   allocateAllowance: 'allocateAllowance',
   findDrift: 'findDrift',
+  requestSweep: 'requestSweep',
+  sweepOrphans: 'sweepOrphans',
+  watchApiServers: 'watchApiServers',
+  watchOvershoot: 'watchOvershoot',
 } as const;
 
 /** The field manager of drover's server-side applies. It must not start with `kubectl`, or the operators' taint check trips. */

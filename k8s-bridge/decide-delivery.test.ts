@@ -20,9 +20,9 @@ const base: Facts = {
   outstanding: null,
   watched: { generation: 2, annotations: '[]', labels: '[]', finalizers: '', fields: {} },
 };
-const traits = { observesMore: false, stopIsFinal: true };
+const traits = { observesMore: false, stopIsFinal: true, shared: false };
 /** Such as those that concern the run of a hypervisor. */
-const observesMore = { observesMore: true, stopIsFinal: false };
+const observesMore = { observesMore: true, stopIsFinal: false, shared: false };
 const change = (causes: Cause[], facts: Partial<Facts> = {}, gone = false, subjectExists = true): Change => ({
   facts: { ...base, ...facts },
   causes,
@@ -108,9 +108,13 @@ test.each(rows)('%s', (_why, given, lastRun, delivery) => {
 });
 
 test('a kind whose ended runs are healed', () => {
-  expect(decideDelivery(change(['resync']), { observesMore: false, stopIsFinal: false }, ended('TERMINATED', 2))).toBe(
-    'signalWithStart',
-  );
+  expect(
+    decideDelivery(
+      change(['resync']),
+      { observesMore: false, stopIsFinal: false, shared: false },
+      ended('TERMINATED', 2),
+    ),
+  ).toBe('signalWithStart');
 });
 
 const dependentRows: [why: string, change: Change, lastRun: LastRun | null, delivery: Delivery][] = [
@@ -182,4 +186,24 @@ test('coalesced: gone stays gone', () => {
     gone: true,
     causes: ['spec', 'deleted'],
   });
+});
+
+const sharedRows: [why: string, change: Change, delivery: Delivery][] = [
+  ['an object is gone', change(['deleted'], { reconciled: true }, true), 'signalWithStart'],
+  [
+    'one that was changed, and one that is gone',
+    coalesceChanges(change(['deleted'], {}, true), change(['labels'])),
+    'signalWithStart',
+  ],
+  ['a watched field changed', change(['status'], { reconciled: true }), 'signalWithStart'],
+  ['a retry', change(['retry'], { reconciled: true }), 'signalWithStart'],
+  ['a new object', change(['spec'], { reconciled: true }), 'nothing'],
+  ['a deletion that has begun', change(['deleted'], { reconciled: true, deleting: true }), 'nothing'],
+  ['found at the start', change(['relist'], { reconciled: true }), 'nothing'],
+  ['found at a resync', change(['resync'], { reconciled: true }), 'nothing'],
+  ['no subject', change(['status'], { subject: null }), 'nothing'],
+];
+
+test.each(sharedRows)('objects that share a run: %s', (_why, given, delivery) => {
+  expect(decideDelivery(given, { observesMore: false, stopIsFinal: false, shared: true }, null)).toBe(delivery);
 });

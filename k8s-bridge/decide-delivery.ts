@@ -27,6 +27,8 @@ export interface RunTraits {
   observesMore: boolean;
   /** One that a user has ended is not started again for the same generation. */
   stopIsFinal: boolean;
+  /** One run serves all objects of a subject: see `KindRow.shared`. */
+  shared: boolean;
 }
 
 export type Delivery =
@@ -42,14 +44,15 @@ export type Delivery =
 
 const isStop = ({ status }: LastRun): boolean => status === 'CANCELLED' || status === 'TERMINATED';
 
-/** Two changes of one object as one. */
+/** Two changes of one object, or of one subject whose objects share a run, as one. */
 export function coalesceChanges(earlier: Change, later: Change): Change {
   const causes = new Set([...earlier.causes, ...later.causes]);
   // What happened says more than how the bridge came to know.
   const happened = [...causes].filter((cause) => cause !== 'relist' && cause !== 'resync');
   return {
     facts: later.facts,
-    gone: later.gone,
+    // An object never comes back; of those that share a run, the other one may have gone.
+    gone: earlier.gone || later.gone,
     subjectExists: later.subjectExists,
     causes: happened.length > 0 ? happened : [...causes],
   };
@@ -63,12 +66,13 @@ export function coalesceChanges(earlier: Change, later: Change): Change {
  */
 export function decideDelivery(
   { facts, causes, gone, subjectExists }: Change,
-  { observesMore, stopIsFinal }: RunTraits,
+  { observesMore, stopIsFinal, shared }: RunTraits,
   lastRun: LastRun | null,
 ): Delivery {
   const has = (...some: Cause[]): boolean => causes.some((cause) => some.includes(cause));
   const isResync = causes.every((cause) => cause === 'resync');
   if (facts.subject === null) return 'nothing';
+  if (shared) return gone || has('status', 'retry') ? 'signalWithStart' : 'nothing';
   // An open run may want to know all the same; to start one for nothing would be in vain.
   const unlessInVain = observesMore && subjectExists ? 'signalWithStart' : 'signalOpen';
   if (gone) return unlessInVain;

@@ -46,7 +46,11 @@ export async function deliverChange(
     return 'nothing';
   }
   const { row } = route;
-  const traits = { observesMore: route.observesMore, stopIsFinal: row.stopped !== undefined };
+  const traits = {
+    observesMore: route.observesMore,
+    stopIsFinal: row.stopped !== undefined,
+    shared: row.shared === true,
+  };
   const workflowId = row.workflowId(subject, cluster);
   const limits: CallLimits = { timeoutMs, abort, clock };
   const signal: ObjectChanged = { uid, generation, resourceVersion, cause: causes.join(', ') };
@@ -59,7 +63,7 @@ export async function deliverChange(
   }
   switch (delivery) {
     case 'signalWithStart': {
-      const object = route.watch === null ? fullName : subject;
+      const object = route.watch === null && !traits.shared ? fullName : subject;
       const target = { subject, object, cluster, digest: digestOf(route, subject) };
       const runId = await signalWithStart(temporal, row, { ...target, signal }, limits);
       log.info({ workflowId, runId, object: fullName, ...signal }, 'signalled');

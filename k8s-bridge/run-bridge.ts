@@ -266,7 +266,7 @@ export function runBridge({
     modes: settings.modes,
     settings: timings.reflector,
     // One object may concern two runs.
-    onChange: (routed, priority) => queue.add(`${routed.route.row.kind} ${routed.change.facts.uid}`, routed, priority),
+    onChange: (routed, priority) => queue.add(keyOf(routed), routed, priority),
     clock,
     random,
     log,
@@ -320,3 +320,7 @@ async function probeTemporal(client: Client, clock: Clock): Promise<string | nul
     return unreachable({ address, namespace: client.options.namespace }, error).message;
   }
 }
+
+/** What is delivered one after the other: the changes of an object, or of all that share a run. */
+const keyOf = ({ route: { row }, change: { facts } }: RoutedChange): string =>
+  `${row.kind} ${row.shared === true ? facts.subject : facts.uid}`;

@@ -1,10 +1,21 @@
 import type { z } from 'zod';
 import type { Resource } from '../kinds/object.ts';
-import { clusterVirtualMachineImage, migration, virtualMachineClass, virtualMachineImage } from '../kinds/resources.ts';
+import {
+  clusterVirtualMachineImage,
+  machineClass,
+  machineDeployment,
+  machineSet,
+  migration,
+  virtualMachineClass,
+  virtualMachineImage,
+} from '../kinds/resources.ts';
 import { type Kind, kinds, kindTable } from '../kinds/table.ts';
 import type { CrdBody, ResourceDefinition } from './definition.ts';
 import { evictionCrd } from './eviction.ts';
 import { hypervisorCrd } from './hypervisor.ts';
+import { machineClassCrd } from './machine-class.ts';
+import { machineDeploymentCrd, machineSetCrd } from './machine-set.ts';
+import { machineCrd } from './machine.ts';
 import { migrationCrd } from './migration.ts';
 import { virtualMachineClassCrd } from './virtual-machine-class.ts';
 import { clusterVirtualMachineImageCrd, virtualMachineImageCrd } from './virtual-machine-image.ts';
@@ -17,6 +28,7 @@ export const crdsOfKinds: Readonly<Record<Kind, CrdBody>> = {
   Hypervisor: hypervisorCrd,
   VirtualMachine: virtualMachineCrd,
   VirtualMachineSetResourcePolicy: virtualMachineSetResourcePolicyCrd,
+  Machine: machineCrd,
 };
 
 const others: readonly (readonly [Resource, CrdBody])[] = [
@@ -24,6 +36,9 @@ const others: readonly (readonly [Resource, CrdBody])[] = [
   [virtualMachineClass, virtualMachineClassCrd],
   [virtualMachineImage, virtualMachineImageCrd],
   [clusterVirtualMachineImage, clusterVirtualMachineImageCrd],
+  [machineClass, machineClassCrd],
+  [machineSet, machineSetCrd],
+  [machineDeployment, machineDeploymentCrd],
 ];
 
 /** Of an object as kube-apiserver serves it. */

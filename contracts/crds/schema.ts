@@ -118,14 +118,13 @@ const objectMetaSchema = z.object({
 
 export type ObjectMeta = z.output<typeof objectMetaSchema>;
 
-/** A whole custom resource as kube-apiserver serves it. */
+/** A whole custom resource as kube-apiserver serves it. @param parts mostly `spec` and `status`; some kinds have neither */
 export const customResource = <
   const ApiVersion extends string,
   const Kind extends string,
-  Spec extends z.ZodType,
-  Status extends z.ZodType,
+  Parts extends Readonly<Record<string, z.ZodType>>,
 >(
   apiVersion: ApiVersion,
   kind: Kind,
-  parts: { spec: Spec; status: Status },
+  parts: Parts,
 ) => z.object({ apiVersion: z.literal(apiVersion), kind: z.literal(kind), metadata: objectMetaSchema, ...parts });

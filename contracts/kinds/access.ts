@@ -3,7 +3,13 @@
 export type Verb = 'get' | 'list' | 'watch' | 'create' | 'patch' | 'update' | 'delete';
 
 /** A feature that needs roles of its own, to be applied where it is wanted: `drover-worker-<role>`. */
-export type OptionalRole = 'virtual-machines' | 'drain-guard' | 'content-libraries' | 'bootstrap';
+export type OptionalRole =
+  | 'virtual-machines'
+  | 'drain-guard'
+  | 'content-libraries'
+  | 'bootstrap'
+  | 'machines'
+  | 'machine-credentials';
 
 export interface Access {
   /** API group; empty: the core. */

@@ -112,6 +112,11 @@ export interface KindRow<Driven extends KubeObject = never> extends RunRow, Reso
   };
   /** What the run is found by; null where the object does not say. Left out: its full name. */
   subject?(object: KubeObject): string | null;
+  /**
+   * One run serves all objects of a subject and observes them whole: a Machine concerns the sweep of its namespace. It is started when an
+   * object is gone, when a watched field changes, and for a retry; to be found anew by a list or a comparison starts none.
+   */
+  readonly shared?: true;
   /** drover's own, where others than drover's matter. */
   readonly finalizer?: string;
   /** Of the kind's own objects. Deletion and `drover.dev/retry` always matter. */

@@ -56,11 +56,15 @@ const bridgeGrants = ({ leaseName, watch }: GrantSettings): Granted[] => [
         why: 'Changes become signals.',
       })),
       ...(saysStopped ? [stoppedAccess(row, '', ['get']), stoppedAccess(row, '/status', ['patch'])] : []),
-      ...(row.access.some(({ resources }) => resources.includes(secret.plural)) ? [secretAccess] : []),
+      ...(row.access.some(isOfObjects) ? [secretAccess] : []),
     ];
     return ofKind(kind, access);
   }),
 ];
+
+/** Secrets that objects of the kind name; others are none of the bridge's. */
+const isOfObjects = ({ resources, role }: Access): boolean =>
+  role === secretAccess.role && resources.includes(secret.plural);
 
 const stoppedAccess = ({ group, plural }: KindRow, subresource: string, verbs: readonly Verb[]): Access => ({
   group,
@@ -84,6 +88,10 @@ const unbound: Partial<Record<OptionalRole, (component: Component) => string>> =
     'Bound nowhere: it is for you to say in which namespaces, by\n' +
     `  kubectl create rolebinding drover-${component}-bootstrap -n NAMESPACE --clusterrole=drover-${component}-bootstrap ` +
     `--serviceaccount=drover-system:drover-${component}`,
+  'machine-credentials': (component) =>
+    'Bound nowhere: bind it in the namespaces of the Secrets of MachineClasses, by\n' +
+    `  kubectl create rolebinding drover-${component}-machine-credentials -n NAMESPACE ` +
+    `--clusterrole=drover-${component}-machine-credentials --serviceaccount=drover-system:drover-${component}`,
 };
 
 const heads: Record<Component | OptionalRole, string> = {
@@ -96,6 +104,9 @@ const heads: Record<Component | OptionalRole, string> = {
     "Only where drover holds Gardener's drain of a Node back until its host is out of Nova: taint, PodDisruptionBudget and Deployment.",
   'content-libraries': 'Only where drover makes images of content libraries (the run syncContentLibrary).',
   bootstrap: 'Only where virtual machines have Secrets in spec.bootstrap.',
+  machines: 'Only where drover sweeps orphan VMs of Machines (modes.Machine).',
+  'machine-credentials':
+    'Only where drover sweeps orphan VMs: the credentials of MachineClasses, read when they are used.',
 };
 
 const systemNamespace = 'drover-system';

@@ -4,6 +4,7 @@ import type { Resource } from './object.ts';
 
 const kvm = { group: 'kvm.cloud.sap', namespaced: false } as const;
 const vmoperator = { group: 'vmoperator.vmware.com', version: 'v1alpha6', namespaced: true } as const;
+const mcm = { group: 'machine.sapcloud.io', version: 'v1alpha1', namespaced: true } as const;
 
 export const node = { group: '', version: 'v1', kind: 'Node', plural: 'nodes', namespaced: false } as const;
 export const secret = { group: '', version: 'v1', kind: 'Secret', plural: 'secrets', namespaced: true } as const;
@@ -41,3 +42,6 @@ export const virtualMachineGroup = {
   kind: 'VirtualMachineGroup',
   plural: 'virtualmachinegroups',
 } as const satisfies Resource;
+export const machineClass = { ...mcm, kind: 'MachineClass', plural: 'machineclasses' } as const;
+export const machineSet = { ...mcm, kind: 'MachineSet', plural: 'machinesets' } as const;
+export const machineDeployment = { ...mcm, kind: 'MachineDeployment', plural: 'machinedeployments' } as const;

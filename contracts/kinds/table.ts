@@ -2,6 +2,7 @@ import { workflowTypes } from '../ids.ts';
 import { evictionKind } from './eviction.ts';
 import { hypervisorKind } from './hypervisor.ts';
 import type { RunRow } from './kind.ts';
+import { machineKind } from './machine.ts';
 import { nodeFailureRun } from './node-failure.ts';
 import { resourcePolicyKind } from './virtual-machine-set-resource-policy.ts';
 import { virtualMachineKind } from './virtual-machine.ts';
@@ -12,6 +13,7 @@ export const kindTable = {
   [hypervisorKind.kind]: hypervisorKind,
   [virtualMachineKind.kind]: virtualMachineKind,
   [resourcePolicyKind.kind]: resourcePolicyKind,
+  [machineKind.kind]: machineKind,
 } as const;
 
 export type Kind = keyof typeof kindTable;
@@ -26,6 +28,9 @@ const otherRuns: Readonly<Record<string, string>> = {
   [workflowTypes.migrateInstance]: 'Migration',
   [workflowTypes.allocateAllowance]: 'Allowance',
   [workflowTypes.findDrift]: 'Drift',
+  [workflowTypes.requestSweep]: 'SweepRequest',
+  [workflowTypes.watchApiServers]: 'ApiServerSafety',
+  [workflowTypes.watchOvershoot]: 'OvershootSafety',
 };
 
 const kindByType = new Map<string, string>([

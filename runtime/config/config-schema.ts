@@ -5,7 +5,8 @@ import { z } from 'zod';
 import type { EvictionSettings } from '../../contracts/eviction/eviction.ts';
 import { hypervisorConfig } from './hypervisor-config.ts';
 import { nodeFailureConfig } from './node-failure-config.ts';
-import { count, hour, minute, ms, optionalText, second } from './setting-types.ts';
+import { machinesConfig } from './machines-config.ts';
+import { count, dnsName, hour, minute, ms, optionalText, second } from './setting-types.ts';
 import { virtualMachineConfig } from './virtual-machine-config.ts';
 import { vsphereConfig } from './vsphere-config.ts';
 
@@ -13,12 +14,6 @@ import { vsphereConfig } from './vsphere-config.ts';
  * drover's own settings: every field, its default and what is absurd. What OpenStack, Kubernetes and Temporal need to be reached stands
  * in their own files (clouds.yaml, kubeconfig, temporal.toml).
  */
-
-/** A DNS label or subdomain, as Kubernetes takes it for names. */
-const dnsName = z
-  .string()
-  .max(253)
-  .regex(/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/u, 'expected a name of lower-case letters, digits, - and .');
 
 const address = z
   .string()
@@ -113,6 +108,7 @@ export const configSchema = z
     hypervisor: hypervisorConfig,
     nodeFailure: nodeFailureConfig,
     virtualMachine: virtualMachineConfig,
+    machines: machinesConfig,
     vsphere: vsphereConfig,
     limits: z
       .strictObject({
@@ -131,6 +127,7 @@ export const configSchema = z
             nova: count(100, 10_000),
             hosts: count(50, 10_000),
             vsphere: count(100, 10_000),
+            machines: count(20, 10_000),
           })
           .prefault({}),
         healthAddress: address.nullable().default(null),

@@ -33,6 +33,7 @@ test('without a file everything is at its default', () => {
   expect(config.modes).toEqual({
     Eviction: 'act',
     Hypervisor: 'off',
+    Machine: 'off',
     VirtualMachine: 'off',
     VirtualMachineSetResourcePolicy: 'off',
   });

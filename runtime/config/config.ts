@@ -20,6 +20,7 @@ export const configVariables = {
   DROVER_MODE_HYPERVISOR: ['modes', 'Hypervisor'],
   DROVER_MODE_VIRTUAL_MACHINE: ['modes', 'VirtualMachine'],
   DROVER_MODE_VIRTUAL_MACHINE_SET_RESOURCE_POLICY: ['modes', 'VirtualMachineSetResourcePolicy'],
+  DROVER_MODE_MACHINE: ['modes', 'Machine'],
   DROVER_AUDIT_FILE: ['audit', 'file'],
   DROVER_PAYLOAD_KEYS: ['temporal', 'payloadKeys'],
   DROVER_LOG_LEVEL: ['logLevel'],
@@ -92,10 +93,11 @@ function suggest(key: string, path: PropertyKey[]): string {
 
 function withFullPaths(config: Config, options: SearchOptions): Config {
   const full = (path: string | null): string | null => (path === null ? null : expandHome(path, options));
-  const { kubernetes, temporal, audit } = config;
+  const { kubernetes, machines, temporal, audit } = config;
   return {
     ...config,
     kubernetes: { ...kubernetes, kubeconfig: full(kubernetes.kubeconfig) },
+    machines: { ...machines, targetKubeconfig: full(machines.targetKubeconfig) },
     temporal: { ...temporal, payloadKeys: full(temporal.payloadKeys) },
     audit: { ...audit, file: full(audit.file) },
   };

@@ -11,6 +11,12 @@ export const day = 24 * hour;
 export const ms = (value: number, { least = 1, most = day } = {}) => z.int().min(least).max(most).default(value);
 export const count = (value: number, most: number) => z.int().min(1).max(most).default(value);
 
+/** A DNS label or subdomain, as Kubernetes takes it for names. */
+export const dnsName = z
+  .string()
+  .max(253)
+  .regex(/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/u, 'expected a name of lower-case letters, digits, - and .');
+
 export const text = z.string().min(1);
 /** A setting that may be left out; null in the checked settings. */
 export const optionalText = text.nullable().default(null);

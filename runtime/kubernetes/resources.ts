@@ -2,6 +2,9 @@ import type { z } from 'zod';
 
 import { evictionSchema } from '../../contracts/crds/eviction.ts';
 import { hypervisorSchema } from '../../contracts/crds/hypervisor.ts';
+import { machineClassSchema } from '../../contracts/crds/machine-class.ts';
+import { machineDeploymentSchema, machineSetSchema } from '../../contracts/crds/machine-set.ts';
+import { machineSchema } from '../../contracts/crds/machine.ts';
 import { migrationSchema } from '../../contracts/crds/migration.ts';
 import { virtualMachineClassSchema } from '../../contracts/crds/virtual-machine-class.ts';
 import {
@@ -12,8 +15,12 @@ import { virtualMachineSetResourcePolicySchema } from '../../contracts/crds/virt
 import { virtualMachineSchema } from '../../contracts/crds/virtual-machine.ts';
 import { evictionKind } from '../../contracts/kinds/eviction.ts';
 import { hypervisorKind } from '../../contracts/kinds/hypervisor.ts';
+import { machineKind } from '../../contracts/kinds/machine.ts';
 import {
   clusterVirtualMachineImage,
+  machineClass,
+  machineDeployment,
+  machineSet,
   migration,
   virtualMachineClass,
   virtualMachineImage,
@@ -37,5 +44,9 @@ export const resources = {
   VirtualMachineClass: typed(virtualMachineClass, virtualMachineClassSchema),
   VirtualMachineImage: typed(virtualMachineImage, virtualMachineImageSchema),
   ClusterVirtualMachineImage: typed(clusterVirtualMachineImage, clusterVirtualMachineImageSchema),
+  Machine: typed(machineKind, machineSchema),
+  MachineClass: typed(machineClass, machineClassSchema),
+  MachineSet: typed(machineSet, machineSetSchema),
+  MachineDeployment: typed(machineDeployment, machineDeploymentSchema),
   VirtualMachineSetResourcePolicy: typed(resourcePolicyKind, virtualMachineSetResourcePolicySchema),
 };

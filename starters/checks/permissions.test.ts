@@ -47,9 +47,13 @@ test.each([
   [
     'drover-worker, with its further roles',
     needs.worker,
-    ['drover-worker', 'drover-worker-drain-guard', 'drover-worker-virtual-machines'],
+    ['drover-worker', 'drover-worker-drain-guard', 'drover-worker-virtual-machines', 'drover-worker-machines'],
   ],
-  ['drover-bridge, with its further role', needs.bridge, ['drover-bridge', 'drover-bridge-virtual-machines']],
+  [
+    'drover-bridge, with its further roles',
+    needs.bridge,
+    ['drover-bridge', 'drover-bridge-virtual-machines', 'drover-bridge-machines'],
+  ],
   ['drover-operate', needs.person, ['drover-operate']],
 ])('%s may do what is needed', (_name, wanted, granted) => {
   const those = roles.filter(({ metadata }) => granted.includes(metadata.name));
@@ -85,10 +89,12 @@ test('Secrets are read by name, where the operator of the cluster lets them, and
   expect(ofSecrets).toEqual([
     ['drover-worker-bootstrap', ['get']],
     ['drover-bridge-bootstrap', ['get']],
+    ['drover-worker-machine-credentials', ['get']],
   ]);
   const bound = documents.filter(({ kind }) => kind.endsWith('Binding')).map(({ roleRef }) => roleRef?.name);
   expect(bound).not.toContain('drover-worker-bootstrap');
   expect(bound).not.toContain('drover-bridge-bootstrap');
+  expect(bound).not.toContain('drover-worker-machine-credentials');
 });
 
 test('no role creates or deletes VirtualMachines', () => {
