@@ -39,6 +39,7 @@ export function openSession(settings: OpenStackSettings, options: SessionOptions
     createHttp({
       verify: settings.verify,
       ...(settings.ca === null ? {} : { ca: settings.ca }),
+      ...(settings.trust === undefined ? {} : { trust: settings.trust }),
       ...(options.timeouts === undefined ? {} : { timeouts: options.timeouts }),
       ...(options.observe === undefined ? {} : { observe: options.observe }),
       ...(options.globalRequestId === undefined ? {} : { globalRequestId: options.globalRequestId }),
@@ -126,6 +127,7 @@ const inRequest = (answer: HttpAnswer): string => (answer.requestId === '' ? '' 
 const toIdentity = (token: WireToken): Identity => ({
   user: token.user.name,
   project: token.project?.name ?? null,
+  projectId: token.project?.id ?? null,
   roles: (token.roles ?? []).map((role) => role.name),
   expiresAt: token.expires_at,
 });

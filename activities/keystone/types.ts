@@ -18,7 +18,7 @@ export interface KeystoneSession {
   use(send: (token: string) => Promise<HttpAnswer>, signal: AbortSignal): Promise<HttpAnswer>;
   /** URL of a service for the settings' region and interface. */
   endpoint(type: ServiceType, signal: AbortSignal): Promise<string>;
-  /** Who the credential is: for `drover doctor`. */
+  /** Who the credential is, and whose. */
   identity(signal: AbortSignal): Promise<Identity>;
   close(): Promise<void>;
 }
@@ -26,6 +26,7 @@ export interface KeystoneSession {
 export interface Identity {
   user: string;
   project: string | null;
+  projectId: string | null;
   roles: string[];
   /** RFC 3339. */
   expiresAt: string;

@@ -21,7 +21,7 @@ export const tokenAnswer = z.object({
     issued_at: z.iso.datetime({ offset: true }),
     expires_at: z.iso.datetime({ offset: true }),
     user: z.looseObject({ name: z.string() }),
-    project: z.looseObject({ name: z.string() }).optional(),
+    project: z.looseObject({ id: z.string().optional(), name: z.string() }).optional(),
     roles: z.array(z.looseObject({ name: z.string() })).optional(),
     catalog: z
       .array(

@@ -17,6 +17,8 @@ export interface HttpOptions {
   ca?: string;
   /** Only false where the settings say `verify: false`. */
   verify?: boolean;
+  /** Where people say which certificates to trust. Default: {@link defaultTrust}. */
+  trust?: string;
   timeouts?: Partial<HttpTimeouts>;
   observe?: ObserveCall;
   /**
@@ -51,6 +53,8 @@ export interface Http {
   close(): Promise<void>;
 }
 
+const defaultTrust = 'cacert in clouds.yaml or OS_CACERT';
+
 export function createHttp(options: HttpOptions = {}): Http {
   const client = openHttp({
     connections: 16,
@@ -58,7 +62,7 @@ export function createHttp(options: HttpOptions = {}): Http {
     largestAnswerBytes,
     timeouts: { ...defaultTimeouts, ...options.timeouts },
     tls: { ca: options.ca ?? null, verify: options.verify !== false },
-    trust: 'cacert in clouds.yaml or OS_CACERT',
+    trust: options.trust ?? defaultTrust,
     observe: options.observe,
   });
   return {

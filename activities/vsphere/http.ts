@@ -48,7 +48,7 @@ export interface SoapHttp {
   close(): Promise<void>;
 }
 
-export type Endpoint = Pick<VcenterSettings, 'name' | 'url' | 'ca' | 'thumbprint' | 'budget'>;
+export type Endpoint = Pick<VcenterSettings, 'name' | 'url' | 'ca' | 'thumbprint' | 'budget' | 'trust'>;
 
 export function createSoapHttp(vcenter: Endpoint, options: SoapOptions = {}): SoapHttp {
   const timeouts = { ...defaultTimeouts, ...options.timeouts };
@@ -79,7 +79,7 @@ export function createSoapHttp(vcenter: Endpoint, options: SoapOptions = {}): So
 
 /** Connections to one vCenter, of the certificate that its settings name. */
 export const openVcenterHttp = (
-  { name, ca, thumbprint }: Endpoint,
+  { name, ca, thumbprint, trust }: Endpoint,
   timeouts: HttpTimeouts,
   connections: number,
   observe: ObserveCall | undefined,
@@ -90,7 +90,7 @@ export const openVcenterHttp = (
     largestAnswerBytes,
     timeouts,
     tls: { ca, thumbprint },
-    trust: `vsphere.vcenters.${name}.caFile in drover’s settings`,
+    trust: trust ?? `vsphere.vcenters.${name}.caFile in drover’s settings`,
     observe,
   });
 

@@ -33,6 +33,8 @@ export interface OpenStackSettings {
   ca: string | null;
   /** Whether certificates are checked. Only false where clouds.yaml says `verify: false`. */
   verify: boolean;
+  /** Where people say which certificates to trust; default: clouds.yaml and `OS_CACERT`. */
+  trust?: string;
 }
 
 /** A name in a domain, or an id, as Keystone takes them. */
@@ -101,23 +103,35 @@ export function loadOpenStackSettings(env: Environment, options: OpenStackSearch
   const chosen = chooseCloud(env, options);
   const merged = overlay(chosen.cloud, fromEnvironment(env));
   const at = whereIn(chosen);
-  const auth = merged.auth ?? {};
-  for (const secret of [auth.password, auth.application_credential_secret])
-    if (secret !== undefined) registerSecret(secret);
   const { compute_endpoint_override: compute, placement_endpoint_override: placement } = merged;
   return {
     cloud: chosen.name,
     sources: chosen.sources,
-    authUrl: identityUrl(needed(auth.auth_url, at('auth.auth_url')), at('auth.auth_url')),
-    credential: credentialOf(merged.auth_type, auth, at),
-    region: needed(merged.region_name, at('region_name')),
-    interface: interfaceOf(merged.interface ?? merged.endpoint_type ?? 'public', at('interface')),
+    ...connectionOf(merged, at),
     endpointOverrides: {
       ...(compute === undefined ? {} : { compute: httpUrl(compute, at('compute_endpoint_override')) }),
       ...(placement === undefined ? {} : { placement: httpUrl(placement, at('placement_endpoint_override')) }),
     },
     ca: merged.cacert === undefined ? null : readCertificates(expandHome(merged.cacert, options), at('cacert')),
     verify: merged.verify !== false,
+  };
+}
+
+/** Fields as clouds.yaml names them; empty texts count as missing only where one is needed. */
+export type CloudFields = Pick<Cloud, 'auth_type' | 'auth' | 'region_name' | 'interface' | 'endpoint_type'>;
+
+/** Registers the secrets among the fields. @throws InvalidConfiguration naming the place that `at` gives */
+export function connectionOf(
+  { auth_type: type, auth = {}, ...fields }: CloudFields,
+  at: At,
+): Pick<OpenStackSettings, 'authUrl' | 'credential' | 'region' | 'interface'> {
+  for (const secret of [auth.password, auth.application_credential_secret])
+    if (secret !== undefined) registerSecret(secret);
+  return {
+    authUrl: identityUrl(needed(auth.auth_url, at('auth.auth_url')), at('auth.auth_url')),
+    credential: credentialOf(type, auth, at),
+    region: needed(fields.region_name, at('region_name')),
+    interface: interfaceOf(fields.interface ?? fields.endpoint_type ?? 'public', at('interface')),
   };
 }
 
@@ -195,7 +209,7 @@ function fromEnvironment(env: Environment): Cloud {
 }
 
 /** Where a person sets a field. */
-type At = (field: string) => string;
+export type At = (field: string) => string;
 
 const whereIn =
   ({ name, sources }: ChosenCloud): At =>

@@ -31,6 +31,8 @@ export interface VcenterSettings {
   thumbprint: string | null;
   budget: VcenterBudget;
   places: VcenterPlaces;
+  /** Where people say which certificates to trust; default: drover’s settings. */
+  trust?: string;
 }
 
 type Environment = Record<string, string | undefined>;
