@@ -75,7 +75,13 @@ export type TaskState =
 export type NameInFolder = { kind: 'vm'; vm: VirtualMachine } | { kind: 'other'; type: string } | { kind: 'nothing' };
 
 /** Objects that a vCenter has once. */
-export type ManagerName = 'searchIndex' | 'eventManager' | 'taskManager' | 'fileManager' | 'virtualDiskManager';
+export type ManagerName =
+  | 'searchIndex'
+  | 'eventManager'
+  | 'taskManager'
+  | 'fileManager'
+  | 'virtualDiskManager'
+  | 'customFieldsManager';
 
 /** Methods that begin a task. */
 export type TaskMethod = keyof VimTypes & `${string}_Task`;

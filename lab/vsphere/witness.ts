@@ -73,6 +73,8 @@ export interface VcenterWitness {
   setPower(path: string, state: 'on' | 'off'): Promise<void>;
   /** A new disk in a folder that exists. */
   attachNewDisk(path: string, disk: DatastorePath & { sizeMiB: number }): Promise<void>;
+  /** Custom attributes by their names; an empty value clears one. */
+  setAttributes(path: string, attributes: Readonly<Record<string, string>>): Promise<void>;
   createSnapshot(path: string, name: string): Promise<void>;
   removeSnapshots(path: string): Promise<void>;
   /** Powers it off first, and deletes its files. */
@@ -183,6 +185,10 @@ export function openGovcWitness(vsphere: VsphereHandle): VcenterWitness {
     setPower: async (path, state) => void (await run('vm.power', `-${state}`, path)),
     async attachNewDisk(path, { datastore, path: file, sizeMiB }) {
       await run('vm.disk.create', '-vm', path, '-ds', datastore, '-name', file, '-size', `${sizeMiB}M`);
+    },
+    async setAttributes(path, attributes) {
+      for (const [name, value] of Object.entries(attributes))
+        await run('fields.set', '-add', '-type', 'VirtualMachine', name, value, path);
     },
     createSnapshot: async (path, name) => void (await run('snapshot.create', '-vm', path, name)),
     removeSnapshots: async (path) => void (await run('snapshot.remove', '-vm', path, '*')),

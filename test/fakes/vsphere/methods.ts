@@ -48,6 +48,7 @@ export const contentOf = ({ model, inventory }: Pick<Parts, 'model' | 'inventory
   searchIndex: single('SearchIndex'),
   fileManager: single('FileManager'),
   virtualDiskManager: single('VirtualDiskManager'),
+  customFieldsManager: single('CustomFieldsManager'),
 });
 
 /** What each method does, at one moment. @throws VsphereFault */
@@ -58,6 +59,7 @@ export function openMethods(parts: Parts): Handlers {
       return tasks.recent();
     },
   });
+  model.addOnce(single('CustomFieldsManager'), model.customFields);
 
   const onVm = (method: string, name: TaskRequest['name'], entity: Ref, work: () => void): Ref => {
     model.vm(entity);

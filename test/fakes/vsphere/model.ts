@@ -1,6 +1,8 @@
 import type { ManagedObjectReference } from '../../../activities/vsphere/wire/values.ts';
 import type {
   AnyVirtualDevice,
+  CustomFieldDef,
+  CustomFieldStringValue,
   GuestInfoCustomizationInfo,
   GuestNicInfo,
   LatencySensitivity,
@@ -57,6 +59,8 @@ export interface VmState extends EntityState {
     | { $type: 'VirtualMachineSnapshotInfo'; currentSnapshot: Ref; rootSnapshotList: VirtualMachineSnapshotTree[] }
     | undefined;
   rootSnapshot: Ref[];
+  /** Undefined: no custom attribute has a value. */
+  customValue: (CustomFieldStringValue & { $type: 'CustomFieldStringValue' })[] | undefined;
   readonly layoutEx: { file: object[]; disk: object[] };
 }
 
@@ -114,6 +118,8 @@ export interface Model {
   readonly instanceUuid: string;
   /** By id, in the order in which they were made. */
   readonly objects: ReadonlyMap<string, Managed>;
+  /** The custom attributes that there are, of all types of objects. */
+  readonly customFields: { readonly field: (CustomFieldDef & { $type: 'CustomFieldDef' })[] };
   add<State extends object>(type: string, prefix: string, state: State): Managed<State>;
   /** One that every vCenter has once, under its own id. */
   addOnce(ref: Ref, state: object): void;
@@ -154,6 +160,7 @@ export function createModel({ clock, random }: { clock: Clock; random: () => num
     random,
     instanceUuid: uuid(),
     objects,
+    customFields: { field: [] },
     add(type, prefix, state) {
       const made = { ref: { type, value: `${prefix}${next()}` }, state };
       objects.set(made.ref.value, made);

@@ -84,6 +84,7 @@ export function newState(
     guestHeartbeatStatus: 'gray',
     snapshot: undefined,
     rootSnapshot: [],
+    customValue: undefined,
     get layoutEx() {
       return layoutOf(state);
     },

@@ -144,6 +144,19 @@ export function openWitness(parts: RestParts): VcenterWitness {
           ],
         });
       }),
+    setAttributes: (path, attributes) =>
+      now(() => {
+        const vm = vmAt(path);
+        const { field } = model.customFields;
+        for (const [name, value] of Object.entries(attributes)) {
+          if (!field.some((one) => one.name === name)) field.push({ $type: 'CustomFieldDef', key: model.next(), name });
+          const { key } = field.find((one) => one.name === name)!;
+          const others = (vm.state.customValue ?? []).filter((one) => one.key !== key);
+          const $type = 'CustomFieldStringValue';
+          vm.state.customValue = value === '' ? others : [...others, { $type, key, value }];
+        }
+        model.changed();
+      }),
     createSnapshot: (path, name) =>
       now(() => {
         const vm = vmAt(path);

@@ -144,6 +144,23 @@ export interface CreateVM_TaskResponse {
   returnval: ManagedObjectReference;
 }
 
+export interface CustomFieldDef {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  key: number;
+  name: string;
+}
+
+export interface CustomFieldStringValue extends CustomFieldValue {
+  value: string;
+}
+
+export interface CustomFieldValue {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  key: number;
+}
+
 export interface CustomizationAdapterMapping {
   /** Its type, where that is not plain from where it stands. */
   $type?: string;
@@ -899,6 +916,7 @@ export interface ServiceContent {
   sessionManager?: ManagedObjectReference;
   eventManager?: ManagedObjectReference;
   taskManager?: ManagedObjectReference;
+  customFieldsManager?: ManagedObjectReference;
   searchIndex?: ManagedObjectReference;
   fileManager?: ManagedObjectReference;
   virtualDiskManager?: ManagedObjectReference;
@@ -1395,6 +1413,9 @@ export interface VimTypes {
   CreateResourcePoolResponse: CreateResourcePoolResponse;
   CreateVM_Task: CreateVM_Task;
   CreateVM_TaskResponse: CreateVM_TaskResponse;
+  CustomFieldDef: CustomFieldDef;
+  CustomFieldStringValue: CustomFieldStringValue;
+  CustomFieldValue: CustomFieldValue;
   CustomizationAdapterMapping: CustomizationAdapterMapping;
   CustomizationDhcpIpGenerator: CustomizationDhcpIpGenerator;
   CustomizationDhcpIpV6Generator: CustomizationDhcpIpV6Generator;
