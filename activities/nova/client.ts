@@ -77,7 +77,8 @@ export function createNovaClient(session: KeystoneSession): NovaClient {
 }
 
 /** Catalogs name Nova's endpoint with or without the version, and old ones with the project, which Nova has not needed since 2.18. */
-const versionedBase = (url: string): string => `${url.replace(/\/+$/u, '').replace(/\/v2\.1(\/[^/]+)?$/u, '')}/v2.1`;
+export const versionedBase = (url: string): string =>
+  `${url.replace(/\/+$/u, '').replace(/\/v2\.1(\/[^/]+)?$/u, '')}/v2.1`;
 
 const server = (id: string): string => `/servers/${encodeURIComponent(id)}`;
 
