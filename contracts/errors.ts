@@ -170,7 +170,7 @@ export const errors = {
     retryable: false,
     reason: 'CredentialRefused',
     advice:
-      'Keystone refused the credential. Renew it in clouds.yaml or OS_*, then restart the worker and `drover retry`.',
+      'Keystone refused the credential. Renew it where it stands: in the Secret of the MachineClass; or in clouds.yaml or OS_*, then restart the worker and `drover retry`.',
   },
   NotPermitted: {
     retryable: false,
@@ -352,7 +352,7 @@ export const errors = {
     retryable: false,
     reason: 'VsphereCredentialRefused',
     advice:
-      'vCenter refused drover’s user. Renew the files of its name and password in drover’s settings, then `drover retry`.',
+      'vCenter refused the user. Renew its name and password where they stand: in the Secret of the MachineClass, or in the files that drover’s settings name, then `drover retry`.',
   },
   VsphereNotPermitted: {
     retryable: false,
@@ -411,7 +411,7 @@ export const errors = {
     retryable: false,
     reason: 'VirtualMachineAmbiguous',
     advice:
-      'Several VMs have one instance UUID, so drover touches none. Give those that are copies another one, or remove them.',
+      'Several VMs have one UUID, so drover touches none. Give those that are copies another one, or remove them.',
   },
   VirtualMachineNameTaken: {
     retryable: false,
@@ -422,7 +422,7 @@ export const errors = {
   VirtualMachineNotOwned: {
     retryable: false,
     reason: 'VirtualMachineNotOwned',
-    advice: 'The VM does not have this object as its owner, so drover does not change it.',
+    advice: 'The VM does not say that it belongs to this object, so drover does not change it.',
   },
   VirtualMachineConflict: {
     retryable: true,

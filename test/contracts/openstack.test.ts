@@ -6,6 +6,7 @@ import { createNetwork } from '../simulator/network.ts';
 import { randomOf } from '../faults/random.ts';
 import { describeExpiry, describeKeystone } from './keystone.ts';
 import { describeNewHosts } from './nova-hosts.ts';
+import { describeMachines } from './nova-machines.ts';
 import { describeHypervisorActivities } from './nova-hypervisors.ts';
 import { describeDeletionRaces } from './nova-races.ts';
 import { describeSmokeChecks } from './nova-smoke-checks.ts';
@@ -55,6 +56,9 @@ describe('the simulated Nova and Placement, with a host that comes and goes', ()
   describeSmokeChecks(onFake());
   describeReleases(onFake());
   describeDeletionRaces(onFake());
+});
+describe('the simulated Nova, for machines', () => {
+  describeMachines(onFake());
 });
 describe('the simulated Placement', () => {
   describePlacement(onFake());

@@ -6,6 +6,7 @@ import { vsphereCreatesContract } from './vsphere-creates.ts';
 import { vsphereFilesContract } from './vsphere-files.ts';
 import { vsphereGuestsContract } from './vsphere-guests.ts';
 import { vsphereObserveContract } from './vsphere-observe.ts';
+import { vsphereMachinesContract } from './vsphere-machines.ts';
 import { vspherePoliciesContract } from './vsphere-policies.ts';
 import { vspherePowerContract } from './vsphere-power.ts';
 import { vsphereTasksContract } from './vsphere-tasks.ts';
@@ -31,6 +32,7 @@ export function vsphereContract(open: () => Promise<VsphereCounterpart>): void {
     ['guests', vsphereGuestsContract],
     ['files', vsphereFilesContract],
     ['resource policies', vspherePoliciesContract],
+    ['machines', vsphereMachinesContract],
     ['REST', vcenterRestContract],
   ])('%s', (_, contract) => {
     contract(open);

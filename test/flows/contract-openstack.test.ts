@@ -1,4 +1,5 @@
 import { describeExpiry, describeKeystone } from '../contracts/keystone.ts';
+import { describeMachines } from '../contracts/nova-machines.ts';
 import { describeNova } from '../contracts/nova.ts';
 import { describePlacement } from '../contracts/placement.ts';
 import { describeOnLab } from './contract-openstack/on-lab.ts';
@@ -11,6 +12,9 @@ describeOnLab('the lab', {}, (test) => {
   });
   describe('Nova', () => {
     describeNova(test);
+  });
+  describe('machines', () => {
+    describeMachines(test);
   });
   describe('Placement', () => {
     describePlacement(test);

@@ -1,0 +1,179 @@
+import type { DeleteMachineRequest, ListedVm, MachineDriver } from '../../../contracts/machine-safety/driver.ts';
+import { readProviderId, writeProviderId } from '../../../contracts/machine-safety/provider-id.ts';
+import type { Clock } from '../../../runtime/clock.ts';
+import { droverFailure, failureCode } from '../../../runtime/failure.ts';
+import { growingDelayMs } from '../../lib/wait.ts';
+import { type AttributedVm, findFolder, readFolderVms, readVmsByBiosUuid } from '../../vsphere/attributed-vms.ts';
+import { configOf } from '../../vsphere/mutations/find-vm.ts';
+import { attachedDisk, foreignDisksOf, virtualDisksOf } from '../../vsphere/observation/devices.ts';
+import type { VcenterGateway, VirtualMachine } from '../../vsphere/types.ts';
+import { vmRef } from '../../vsphere/wire/values.ts';
+import { noLeftovers } from './leftovers.ts';
+import { hasMarks, marksIn, vsphereNotation } from './marks.ts';
+import type { VsphereClass } from './vsphere-class.ts';
+
+/** Gives the work a gateway that stays open for it. */
+export type UseVcenter = <Result>(work: (gateway: VcenterGateway) => Promise<Result>) => Promise<Result>;
+
+/** VMs of one folder, with the marks of one class in their custom attributes (docs/machine-safety.md#drivers). */
+export const openVsphereDriver = (of: VsphereClass, use: UseVcenter, clock: Clock): MachineDriver => ({
+  provider: 'vsphere',
+  listMachines: (signal) =>
+    use(async (gateway) =>
+      (await readFolderVms(gateway, of.folderPath, signal))
+        .filter((vm) => isOfClass(of, vm))
+        .map((vm) => toListedVm(of, gateway.vcenter, vm)),
+    ),
+  deleteMachine: (request, signal) => use((gateway) => deleteMachine({ of, gateway, clock, signal }, request)),
+  ...noLeftovers,
+});
+
+const isOfClass = ({ marks }: VsphereClass, { isTemplate, attributes }: AttributedVm): boolean =>
+  !isTemplate && hasMarks(marksIn(vsphereNotation, attributes), marks);
+
+/** @throws AnswerMalformed where nothing says which VM it is: a list without it would not be whole */
+function toListedVm(
+  { region }: VsphereClass,
+  vcenter: string,
+  { id, name, biosUuid, createdMs }: AttributedVm,
+): ListedVm {
+  if (biosUuid === '')
+    throw droverFailure('AnswerMalformed', `vCenter ${vcenter} does not say which BIOS UUID ${name} (${id}) has`);
+  return { providerId: writeProviderId({ provider: 'vsphere', region, id: biosUuid }), machineName: name, createdMs };
+}
+
+interface Deletion {
+  of: VsphereClass;
+  gateway: VcenterGateway;
+  clock: Clock;
+  signal: AbortSignal;
+}
+
+/** One change and one more for each time that another client was faster. */
+const mostChanges = 8;
+const afterOvertakenMs = 1_000;
+
+/** What another client may have done a moment before; the VM is read again. */
+const overtaken: readonly (string | null)[] = [
+  'VirtualMachineConflict',
+  'VirtualMachineNotFound',
+  'VirtualMachineStateRefused',
+];
+
+/** Reads the VM, and whose it is, before each change. */
+async function deleteMachine(
+  deletion: Deletion,
+  request: DeleteMachineRequest,
+): ReturnType<MachineDriver['deleteMachine']> {
+  const detachedDisks: string[] = [];
+  let isDestroyed = false;
+  for (let change = 1; ; change += 1) {
+    const vm = await findMachine(deletion, request);
+    if (vm === null) return { outcome: isDestroyed ? 'deleted' : 'gone', detachedDisks };
+    const step = nextStep(vm, request);
+    try {
+      await execute(deletion, vm, step);
+      if (step.kind === 'detach') detachedDisks.push(...step.disks.map(({ name }) => name));
+      isDestroyed ||= step.kind === 'destroy';
+    } catch (error) {
+      if (change >= mostChanges || !overtaken.includes(failureCode(error))) throw error;
+      await deletion.clock.sleep(afterOvertakenMs, deletion.signal);
+    }
+  }
+}
+
+type Step =
+  | { kind: 'detach'; disks: readonly { key: number; capacityInKB: number; name: string }[] }
+  | { kind: 'powerOff' }
+  | { kind: 'destroy' };
+
+/** Pure. @throws VirtualMachineStateRefused where vCenter does not know what it is made of, and so not what would be destroyed */
+export function nextStep(
+  vm: VirtualMachine,
+  { detachForeignDisks }: Pick<DeleteMachineRequest, 'detachForeignDisks'>,
+): Step {
+  const config = configOf(vm);
+  const foreign = new Set(detachForeignDisks ? foreignDisksOf(config).map(({ key }) => key) : []);
+  if (foreign.size > 0)
+    return {
+      kind: 'detach',
+      disks: virtualDisksOf(config.devices)
+        .filter(({ key }) => foreign.has(key))
+        .map((disk) => ({ key: disk.key, capacityInKB: disk.capacityInKB, name: diskName(disk) })),
+    };
+  return vm.powerState === 'poweredOff' ? { kind: 'destroy' } : { kind: 'powerOff' };
+}
+
+function diskName(disk: Parameters<typeof attachedDisk>[0]): string {
+  const { fileName, firstClassDiskId, label, key } = attachedDisk(disk);
+  return fileName ?? firstClassDiskId ?? (label || `disk ${key}`);
+}
+
+async function execute({ gateway, clock, signal }: Deletion, vm: VirtualMachine, step: Step): Promise<void> {
+  const self = vmRef(vm.id);
+  const submitted = (): Promise<string> => {
+    if (step.kind === 'powerOff') return gateway.submit('PowerOffVM_Task', self, {}, signal);
+    if (step.kind === 'destroy') return gateway.submit('Destroy_Task', self, {}, signal);
+    // Without a file operation the files stay; of another version than was read, vCenter refuses the change.
+    const deviceChange = step.disks.map(({ key, capacityInKB }) => ({
+      operation: 'remove',
+      device: { $type: 'VirtualDisk', key, capacityInKB },
+    }));
+    const { changeVersion } = configOf(vm);
+    return gateway.submit('ReconfigVM_Task', self, { spec: { changeVersion, deviceChange } }, signal);
+  };
+  await endOf({ gateway, clock, signal }, await submitted(), `${step.kind} ${vm.name} (${vm.id})`);
+}
+
+/** Longer than vCenter needs to remove a VM with its disks. */
+const taskWithinMs = 300_000;
+
+/** @throws what the task ended with; VsphereTaskOverdue */
+async function endOf({ gateway, clock, signal }: Omit<Deletion, 'of'>, taskId: string, what: string): Promise<void> {
+  const startMs = clock.monotonicMs();
+  for (;;) {
+    const task = await gateway.readTask(taskId, signal);
+    if (task.state === 'success') return;
+    if (task.state === 'error') throw task.failure;
+    const waitedMs = clock.monotonicMs() - startMs;
+    if (waitedMs >= taskWithinMs)
+      throw droverFailure('VsphereTaskOverdue', `${taskId} (${what}) is ${task.state} after ${taskWithinMs / 1_000} s`);
+    await clock.sleep(growingDelayMs(waitedMs), signal);
+  }
+}
+
+/**
+ * The VM, if it is still what is to be deleted; null where no VM has its BIOS UUID.
+ *
+ * @throws InvalidObject, VirtualMachineAmbiguous, VirtualMachineNotOwned
+ */
+async function findMachine(
+  { of, gateway, signal }: Deletion,
+  { providerId, machineName }: Pick<DeleteMachineRequest, 'providerId' | 'machineName'>,
+): Promise<VirtualMachine | null> {
+  const read = readProviderId(providerId);
+  if (read?.provider !== 'vsphere')
+    throw droverFailure(
+      'InvalidObject',
+      `${providerId.slice(0, 300)} is no provider id of vSphere, where ${of.what} has its VMs`,
+    );
+  const [found, ...others] = await readVmsByBiosUuid(gateway, read.id, signal);
+  if (found === undefined) return null;
+  if (others.length > 0)
+    throw droverFailure(
+      'VirtualMachineAmbiguous',
+      `${1 + others.length} VMs of vCenter ${gateway.vcenter} have the BIOS UUID ${read.id}: ${[found, ...others].map(({ vm }) => `${vm.name} (${vm.id})`).join(', ')}`,
+    );
+  const { vm, attributes } = found;
+  const refuse = (why: string) =>
+    droverFailure(
+      'VirtualMachineNotOwned',
+      `${vm.name} (${vm.id}) of vCenter ${gateway.vcenter} ${why}, so that it is not the VM ${machineName} of ${of.what}`,
+    );
+  if (vm.name !== machineName) throw refuse('has this name');
+  if (configOf(vm).isTemplate) throw refuse('is a template');
+  if (!hasMarks(marksIn(vsphereNotation, attributes), of.marks)) throw refuse('has not the attributes of the class');
+  if (vm.folderId !== (await findFolder(gateway, of.folderPath, signal)).value)
+    throw refuse(`is not in ${of.folderPath}`);
+  return vm;
+}
