@@ -41,7 +41,8 @@ const microversion = '2.69';
 
 /** Of a server whose cell is down, Nova knows little more than the id. */
 const wireServer = z.looseObject({
-  id: z.string().min(1),
+  // It becomes a part of the provider id.
+  id: z.string().regex(/^[\w-]+$/u, 'expected the id of a server'),
   name: z.string().optional(),
   tenant_id: z.string().optional(),
   metadata: z.record(z.string(), z.string()).optional(),

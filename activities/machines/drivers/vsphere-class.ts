@@ -6,6 +6,7 @@ import type { DrivenClass, DriverSecret } from '../../../contracts/machine-safet
 import type { VcenterSettings } from '../../../runtime/config/vsphere-settings.ts';
 import { droverFailure } from '../../../runtime/failure.ts';
 import { registerSecret } from '../../../runtime/redaction.ts';
+import { isWritable } from '../../vsphere/wire/xml.ts';
 import { type Marks, marksIn, problemOf, vsphereNotation } from './marks.ts';
 import { certificates, classTags, describeClass, flag, readFields, readRegion, text } from './read-class.ts';
 
@@ -22,8 +23,13 @@ export interface VsphereClass {
   readonly key: string;
 }
 
+const writable = text.refine(isWritable, 'holds a character that cannot be sent to vCenter');
+
 /** A slash within a name is written `%2f`, as in every path of vCenter. */
-const path = text.regex(/^[^/]+(\/[^/]+)*$/u, 'expected a path without a slash at its ends, such as gardener/team-a');
+const path = writable.regex(
+  /^[^/]+(\/[^/]+)*$/u,
+  'expected a path without a slash at its ends, such as gardener/team-a',
+);
 
 const providerSpec = z.looseObject(
   { region: z.string('expected text').optional(), datacenter: path, folder: path, tags: classTags },
@@ -32,8 +38,8 @@ const providerSpec = z.looseObject(
 
 const secretValues = z.looseObject({
   vsphereHost: text.regex(/^(\[[0-9a-f:.]+\]|[^\s/@?#:\\[\]]+)(:\d{1,5})?$/iu, 'expected HOST or HOST:PORT'),
-  vsphereUsername: text,
-  vspherePassword: text,
+  vsphereUsername: writable,
+  vspherePassword: writable,
   vsphereInsecureSSL: flag,
   vsphereCACert: certificates.optional(),
   vsphereThumbprint: z

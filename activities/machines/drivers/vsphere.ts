@@ -31,14 +31,16 @@ export const openVsphereDriver = (of: VsphereClass, use: UseVcenter, clock: Cloc
 const isOfClass = ({ marks }: VsphereClass, { isTemplate, attributes }: AttributedVm): boolean =>
   !isTemplate && hasMarks(marksIn(vsphereNotation, attributes), marks);
 
+const isUuid = (text: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/u.test(text);
+
 /** @throws AnswerMalformed where nothing says which VM it is: a list without it would not be whole */
 function toListedVm(
   { region }: VsphereClass,
   vcenter: string,
   { id, name, biosUuid, createdMs }: AttributedVm,
 ): ListedVm {
-  if (biosUuid === '')
-    throw droverFailure('AnswerMalformed', `vCenter ${vcenter} does not say which BIOS UUID ${name} (${id}) has`);
+  if (!isUuid(biosUuid))
+    throw droverFailure('AnswerMalformed', `vCenter ${vcenter} gives ${name} (${id}) no BIOS UUID that is one`);
   return { providerId: writeProviderId({ provider: 'vsphere', region, id: biosUuid }), machineName: name, createdMs };
 }
 
@@ -152,7 +154,7 @@ async function findMachine(
   { providerId, machineName }: Pick<DeleteMachineRequest, 'providerId' | 'machineName'>,
 ): Promise<VirtualMachine | null> {
   const read = readProviderId(providerId);
-  if (read?.provider !== 'vsphere')
+  if (read?.provider !== 'vsphere' || !isUuid(read.id))
     throw droverFailure(
       'InvalidObject',
       `${providerId.slice(0, 300)} is no provider id of vSphere, where ${of.what} has its VMs`,

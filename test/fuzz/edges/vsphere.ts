@@ -17,19 +17,19 @@ const never = new AbortController().signal;
 
 const envelope = (body: string): string =>
   `<?xml version="1.0"?><soapenv:Envelope xmlns:soapenv="http://schemas.xmlsoap.org/soap/envelope/" xmlns:xsd="http://www.w3.org/2001/XMLSchema" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"><soapenv:Body>${body}</soapenv:Body></soapenv:Envelope>`;
-const answerOf = (method: string, value: string): string =>
+export const answerOf = (method: string, value: string): string =>
   envelope(`<${method}Response xmlns="urn:vim25">${value}</${method}Response>`);
 const fault = (type: string, fields = ''): string =>
   envelope(
     `<soapenv:Fault><faultcode>S</faultcode><faultstring>no</faultstring><detail><${type}Fault xmlns="urn:vim25" xsi:type="${type}">${fields}</${type}Fault></detail></soapenv:Fault>`,
   );
 
-const content = answerOf(
+export const content = answerOf(
   'RetrieveServiceContent',
-  '<returnval><rootFolder type="Folder">group-d1</rootFolder><propertyCollector type="PropertyCollector">propertyCollector</propertyCollector><about><name>vCenter</name><version>8</version><build>1</build><apiVersion>8.0.1.0</apiVersion></about><sessionManager type="SessionManager">SessionManager</sessionManager><searchIndex type="SearchIndex">SearchIndex</searchIndex></returnval>',
+  '<returnval><rootFolder type="Folder">group-d1</rootFolder><propertyCollector type="PropertyCollector">propertyCollector</propertyCollector><about><name>vCenter</name><version>8</version><build>1</build><apiVersion>8.0.1.0</apiVersion></about><sessionManager type="SessionManager">SessionManager</sessionManager><customFieldsManager type="CustomFieldsManager">CustomFieldsManager</customFieldsManager><searchIndex type="SearchIndex">SearchIndex</searchIndex></returnval>',
 );
-const login = answerOf('Login', '<returnval><key>k</key></returnval>');
-const property = (name: string, type: string, value: string): string =>
+export const login = answerOf('Login', '<returnval><key>k</key></returnval>');
+export const property = (name: string, type: string, value: string): string =>
   `<propSet><name>${name}</name><val xsi:type="${type}">${value}</val></propSet>`;
 const objects = (type: string, properties: string, token = ''): string =>
   answerOf(
@@ -88,13 +88,13 @@ const updates = answerOf(
   `<returnval><version>1</version><filterSet><filter type="PropertyFilter">session[2]</filter><objectSet><kind>enter</kind><obj type="VirtualMachine">vm-1</obj>${changed('name', '<val xsi:type="xsd:string">web</val>')}${changed('runtime.powerState', '<val xsi:type="VirtualMachinePowerState">poweredOn</val>')}${changed('rootSnapshot', '<val xsi:type="ArrayOfManagedObjectReference"><ManagedObjectReference xsi:type="ManagedObjectReference" type="VirtualMachineSnapshot">snapshot-1</ManagedObjectReference></val>')}${changed('guest.ipAddress', '')}${changed('config.extraConfig[&quot;drover.uid&quot;]', '<val xsi:type="OptionValue"><key>drover.uid</key><value xsi:type="xsd:string">u</value></val>')}</objectSet></filterSet><truncated>false</truncated></returnval>`,
 );
 
-interface Wire {
+export interface Wire {
   status: number;
   text: string;
 }
 
 /** Mostly an answer that says yes. */
-const wire = (...samples: string[]): fc.Arbitrary<Wire> =>
+export const wire = (...samples: string[]): fc.Arbitrary<Wire> =>
   fc.oneof(
     { weight: 5, arbitrary: fc.record({ status: fc.constant(200), text: nearText(...samples) }) },
     {

@@ -1,0 +1,4 @@
+import { machineEdges } from '../fuzz/edges/machines.ts';
+import { testEdges } from '../fuzz/test-edges.ts';
+
+testEdges(machineEdges);
