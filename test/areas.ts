@@ -64,6 +64,7 @@ export const areas = {
   openstack: [
     ...openstackAdapters,
     'activities/preflight/**',
+    'activities/machines/**',
     'lab/openstack/**',
     'lab/parts/openstack.ts',
     'test/fakes/openstack/**',
@@ -73,6 +74,7 @@ export const areas = {
   ],
   vsphere: [
     'activities/vsphere/**',
+    'activities/machines/**',
     'lab/vsphere/**',
     'lab/parts/vsphere.ts',
     'test/fakes/vsphere/**',
