@@ -1,4 +1,9 @@
-import { endVcenterWatches, startGuestWatches, startVcenterWatches } from '../runtime/temporal/system-workflows.ts';
+import {
+  endVcenterWatches,
+  startGuestWatches,
+  startMachineSafety,
+  startVcenterWatches,
+} from '../runtime/temporal/system-workflows.ts';
 import { wordsOf } from '../runtime/temporal/temporal.ts';
 import type { VcenterSettings } from '../runtime/config/vsphere-settings.ts';
 import { ensureDriftSchedule } from './drift-schedule.ts';
@@ -10,7 +15,8 @@ type SystemTools = Pick<SharedSystems, 'temporal' | 'config' | 'clock' | 'leavin
 const renewalMs = 5 * 60_000;
 
 /**
- * Sees to it that what no event begins is under way: the search for drift, and the watches over guests and over the VMs of every vCenter.
+ * Sees to it that what no event begins is under way: the search for drift, the watches over guests and over the VMs of every vCenter, and the
+ * safety of Machines.
  * Nothing waits for it, and a worker serves without.
  *
  * @param region null: there is no OpenStack
@@ -33,6 +39,7 @@ async function renewWatches(
   while (!tools.leaving.aborted) {
     if (region !== null) renewGuestWatches(tools);
     renewVcenterWatches(tools, vcenters);
+    renewMachineSafety(tools);
     await tools.clock.sleep(renewalMs, tools.leaving).catch(() => undefined);
   }
 }
@@ -89,5 +96,18 @@ function renewVcenterWatches(tools: SystemTools, vcenters: readonly Pick<Vcenter
   // Where the kind is off, no worker serves their queues: they would wait for ever.
   void endVcenterWatches(temporal, { vcenters: others, cluster }, { clock }).catch(
     unless(tools, 'Watches over VMs that are not wanted any more could not be ended'),
+  );
+}
+
+/** Runs of a namespace that the settings name no more end by themselves. */
+function renewMachineSafety(tools: SystemTools): void {
+  const {
+    temporal,
+    clock,
+    config: { cluster, modes, machines },
+  } = tools;
+  if (modes.Machine === 'off') return;
+  void startMachineSafety(temporal, { namespaces: machines.namespaces, cluster }, { clock }).catch(
+    unless(tools, 'API servers are not probed, and no orphan VM is swept: the runs could not be started'),
   );
 }

@@ -8,5 +8,7 @@ export { findDrift } from './hypervisor/find-drift.ts';
 export { handleNodeFailure } from './node-failure/handle-node-failure.ts';
 export { watchGuests } from './node-failure/watch-guests.ts';
 export { watchVcenter } from './vcenter/watch-vcenter.ts';
+export { watchApiServers } from './machine-safety/watch-api-servers.ts';
+export { watchOvershoot } from './machine-safety/watch-overshoot.ts';
 export { migrateInstance } from './migration/migrate-instance.ts';
 export { allocateAllowance } from './limits/allocate-allowance.ts';

@@ -1,6 +1,14 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import type { GuestWatchInput } from '../../contracts/node-failure/guest-watch.ts';
-import { guestWatchId, vcenterWatchId, workflowQueue, workflowTypes } from '../../contracts/ids.ts';
+import {
+  apiServerSafetyId,
+  guestWatchId,
+  overshootSafetyId,
+  vcenterWatchId,
+  workflowQueue,
+  workflowTypes,
+} from '../../contracts/ids.ts';
+import type { ApiServerSafetyInput } from '../../contracts/machine-safety/api-server-safety.ts';
 import type { VcenterWatchInput } from '../../contracts/virtual-machine/vcenter-watch.ts';
 import { attributeKeys } from './search-attribute-keys.ts';
 import { limited, type OwnLimits } from './temporal.ts';
@@ -9,7 +17,7 @@ import { limited, type OwnLimits } from './temporal.ts';
 interface SystemWorkflow {
   workflowType: string;
   workflowId: string;
-  input: GuestWatchInput | VcenterWatchInput;
+  input: GuestWatchInput | VcenterWatchInput | ApiServerSafetyInput;
   kind: string;
   /** What it is about; null: nothing of its own. */
   object: string | null;
@@ -85,6 +93,37 @@ export const startVcenterWatches = (
       summary: `Watch the VMs of vCenter ${vcenter}`,
       details: `Watches **${vcenter}** for VMs that change, and signals the run of their VirtualMachine: docs/virtual-machine.md. Its progress is in the heartbeat of its activity. Cancelling it stops no other run.`,
     })),
+    limits,
+  );
+
+/** Has the API servers of these namespaces' Machines probed, and their MachineSets counted. */
+export const startMachineSafety = (
+  client: Client,
+  { namespaces, cluster }: { namespaces: readonly string[]; cluster: string },
+  limits: OwnLimits,
+): Promise<void> =>
+  startAll(
+    client,
+    namespaces.flatMap((namespace) => [
+      {
+        workflowType: workflowTypes.watchApiServers,
+        workflowId: apiServerSafetyId(namespace, cluster),
+        input: { namespace },
+        kind: 'ApiServerSafety',
+        object: namespace,
+        summary: `Freeze Machines of ${namespace} while an API server is away`,
+        details: `Probes the API servers of the Machines of **${namespace}** and of their Nodes. While one does not answer, or this run is not open, Machines are frozen and no VM is swept: docs/machine-safety.md. \`drover safety\` says what it knows.`,
+      },
+      {
+        workflowType: workflowTypes.watchOvershoot,
+        workflowId: overshootSafetyId(namespace, cluster),
+        input: { namespace },
+        kind: 'OvershootSafety',
+        object: namespace,
+        summary: `Freeze MachineSets of ${namespace} with too many Machines`,
+        details: `Counts the Machines of each MachineSet of **${namespace}**, and freezes those that have far more than they should: docs/machine-safety.md. Cancelling it stops no other run.`,
+      },
+    ]),
     limits,
   );
 

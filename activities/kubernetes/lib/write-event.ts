@@ -5,14 +5,18 @@ import type { KindRow } from '../../../contracts/kinds/kind.ts';
 import { apiVersionOf } from '../../../contracts/kinds/object.ts';
 import { type Kind, kindTable } from '../../../contracts/kinds/table.ts';
 import { isFailure } from '../../../runtime/kubernetes/kubernetes-faults.ts';
-import type { KubernetesObjects } from '../../../runtime/kubernetes/objects.ts';
+import type { KubernetesObjects, Resource } from '../../../runtime/kubernetes/objects.ts';
 import type { Execution } from '../../lib/context.ts';
 import { cutBytes } from './cut-text.ts';
 
-/** An event about an object of drover's. */
+/** An event about an object: of a kind that drover drives, or of another one that it changes. */
 export interface NewEvent {
   /** Without a namespace where the kind has none. */
-  regarding: { kind: Kind; namespace?: string; name: string; uid: string };
+  regarding: ({ kind: Kind } | { resource: Pick<Resource, 'group' | 'version' | 'kind'> }) & {
+    namespace?: string;
+    name: string;
+    uid: string;
+  };
   type: 'Normal' | 'Warning';
   reason: string;
   message: string;
@@ -39,12 +43,21 @@ export async function writeEvent(
   { regarding, type, reason, message }: NewEvent,
   identity: readonly string[],
 ): Promise<void> {
-  const { kind, namespace = clusterNamespace, name } = regarding;
-  const row: KindRow = kindTable[kind];
+  const { namespace = clusterNamespace, name } = regarding;
+  const row: Pick<KindRow, 'group' | 'version' | 'kind' | 'action'> =
+    'kind' in regarding ? kindTable[regarding.kind] : regarding.resource;
+  const { kind } = row;
+  const { uid } = regarding;
   const digest = createHash('sha256').update(JSON.stringify(identity)).digest('hex').slice(0, 16);
   const event = {
     metadata: { name: `${name.slice(0, 200)}.${digest}`, namespace },
-    regarding: { apiVersion: apiVersionOf(row), ...regarding },
+    regarding: {
+      apiVersion: apiVersionOf(row),
+      kind,
+      ...(regarding.namespace !== undefined && { namespace }),
+      name,
+      uid,
+    },
     reportingController: 'drover',
     reportingInstance: 'drover',
     action: row.action ?? 'Reconcile',
