@@ -51,6 +51,11 @@ export interface CancelEviction extends By {
   reEnable?: boolean;
 }
 
+/** A user lets the orphan VMs go that a sweep holds back as there are many: those that it holds then. */
+export interface ApproveSweep extends By {
+  reason?: string;
+}
+
 /** A person's word that a host is off and stays so. All three are needed: see docs/node-failure.md. */
 export interface ConfirmOff {
   incident: string;
@@ -93,6 +98,7 @@ export const messages = {
   retryNow: update<By>('retryNow'),
   confirmOff: update<ConfirmOff>('confirmOff'),
   abandonDisks: update<AbandonDisks>('abandonDisks'),
+  approve: update<ApproveSweep>('approve'),
   progress: query<RunProgress>('progress'),
 } as const;
 

@@ -174,6 +174,28 @@ export const metrics = {
     help: 'Hosts found to have failed, or to need an operator, by the reason of the verdict',
   },
 
+  sweepOrphans: {
+    name: 'drover_sweep_orphans_total',
+    kind: 'counter',
+    labels: ['gate'],
+    from: ['runs'],
+    help: 'Orphan VMs that a sweep has left, counted by each sweep anew, by the gate that holds each back',
+  },
+  sweepDeletions: {
+    name: 'drover_sweep_deletions_total',
+    kind: 'counter',
+    labels: ['outcome'],
+    from: ['runs'],
+    help: 'Orphan VMs that a sweep was to delete: deleted, gone, kept as something had changed, failed',
+  },
+  sweepFailures: {
+    name: 'drover_sweep_class_failures_total',
+    kind: 'counter',
+    labels: ['reason'],
+    from: ['runs'],
+    help: 'MachineClasses whose VMs a sweep could not list, by the code of the failure',
+  },
+
   bridgeLeading: {
     name: 'drover_bridge_leading',
     kind: 'gauge',

@@ -22,6 +22,16 @@ export const heartbeatTimeoutMs = 10_000;
 /** Calls of vCenter, each several requests of which some are slow. They heartbeat, so that a worker that dies costs no more than that. */
 export const vcenterCall = { ...longCall, heartbeatTimeout: heartbeatTimeoutMs } as const;
 
+/**
+ * An observation of every VM of every MachineClass of a namespace, and the deletion of one with its disks. They heartbeat. What fails a third
+ * time is left for the next sweep.
+ */
+export const sweepCall = {
+  startToCloseTimeout: 10 * 60_000,
+  heartbeatTimeout: heartbeatTimeoutMs,
+  retry: { initialInterval: 1_000, backoffCoefficient: 2, maximumInterval: 15_000, maximumAttempts: 3 },
+} as const;
+
 /** How often the SDK may hold a heartbeat back at most, so that cancel arrives within a second. */
 export const maxHeartbeatThrottleIntervalMs = 1_000;
 

@@ -12,3 +12,5 @@ export { watchApiServers } from './machine-safety/watch-api-servers.ts';
 export { watchOvershoot } from './machine-safety/watch-overshoot.ts';
 export { migrateInstance } from './migration/migrate-instance.ts';
 export { allocateAllowance } from './limits/allocate-allowance.ts';
+export { sweepOrphans } from './machine-safety/sweep-orphans.ts';
+export { requestSweep } from './machine-safety/request-sweep.ts';

@@ -115,6 +115,8 @@ export interface Reconciler<L extends Lifecycle> {
   details?(situation: Situation<L>, plan: Plan<L['step']>): string;
   /** More of what `progress` answers. */
   progress?(situation: Situation<L> | null): object;
+  /** More of what a run ends with that has come to its end: what a later run of the same id reads. */
+  result?(situation: Situation<L>): object;
   /** Whether the run may continue as new, or release a slot for a failure; slots, steps in flight and handlers are the driver's. */
   isQuiescent?(memory: L['memory']): boolean;
   /** Whether this observation already shows the state that the watch of an outside system has reported. */

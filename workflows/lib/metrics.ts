@@ -8,9 +8,9 @@ import type { CounterKey, HistogramKey, LabelsOf } from '../../contracts/metrics
  * namespace, task queue and workflow type as labels.
  */
 
-export const count = <Key extends CounterKey>(key: Key, labels: LabelsOf<Key>): void => {
+export const count = <Key extends CounterKey>(key: Key, labels: LabelsOf<Key>, many = 1): void => {
   const { name, help } = metrics[key];
-  metricMeter.createCounter(name.replace(/_total$/u, ''), undefined, help).add(1, labels);
+  metricMeter.createCounter(name.replace(/_total$/u, ''), undefined, help).add(many, labels);
 };
 
 export const observe = <Key extends HistogramKey>(key: Key, labels: LabelsOf<Key>, value: number): void => {

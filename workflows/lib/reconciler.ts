@@ -78,7 +78,7 @@ class Driver<L extends Lifecycle> {
       if (this.state.failure === null && !this.state.isCurrent()) {
         const nothing = await this.observe();
         if (nothing !== null && !this.inbox.cancelled) {
-          const ended = await this.end(nothing);
+          const ended = await this.end(() => nothing);
           if (ended !== null) return ended;
           continue;
         }
@@ -233,7 +233,13 @@ class Driver<L extends Lifecycle> {
     if (lingers && lingerMs > 0) await condition(isWoken, lingerMs);
     const { reason, message } = plan;
     const outcome = reason === 'ObserveOnly' ? 'observed' : plan.outcome;
-    const ended = await this.end({ object, outcome, reason, message });
+    const ended = await this.end(() => ({
+      object,
+      outcome,
+      reason,
+      message,
+      ...this.spec.result?.(this.state.situation()),
+    }));
     if (ended === null) this.reopen();
     return ended;
   }
@@ -247,19 +253,20 @@ class Driver<L extends Lifecycle> {
   }
 
   /** Null: something has come. No await between the last read of the inbox and the end. */
-  private async end(result: RunResult): Promise<RunResult | null> {
+  private async end(resultOf: () => RunResult): Promise<RunResult | null> {
     const { state } = this;
     await this.slot.releaseAll(state.situationOrNull());
     const isQuiet = (): boolean => allHandlersFinished() && state.inFlight.size === 0;
     // What has just been asked is answered by an observation.
     if (!isQuiet() && !state.isWoken()) {
-      this.dismiss(result.message);
+      this.dismiss(resultOf().message);
       await condition(() => isQuiet() || state.isWoken());
     }
     if (state.isWoken()) {
       this.inbox.stepEnded = false;
       return null;
     }
+    const result = resultOf();
     if (result.outcome !== 'gone') this.leaveDigest(result.outcome === 'nothing' ? null : state.observation);
     return result;
   }

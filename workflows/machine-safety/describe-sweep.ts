@@ -1,0 +1,48 @@
+import type { SweptClass } from '../../contracts/machine-safety/sweep.ts';
+import { describePlan, type Plan } from '../lib/plan.ts';
+import { judgeCandidates } from './judge-candidates.ts';
+import type { SweepSituation, SweepStep } from './plan-sweep.ts';
+
+/** Of the candidates; the Web UI shows no longer text. */
+const mostRows = 50;
+const longestCell = 300;
+
+/** Anything may be in a name or a message. */
+const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll(/\s+/gu, ' ').slice(0, longestCell);
+
+const row = (cells: readonly (string | number)[]): string => `| ${cells.map((one) => cell(String(one))).join(' | ')} |`;
+
+const sumOf = (counts: Record<string, number>): number => Object.values(counts).reduce((sum, one) => sum + one, 0);
+
+const classRow = (swept: SweptClass): string =>
+  swept.failure === null
+    ? row([swept.name, swept.listed, sumOf(swept.kept), swept.orphans, ''])
+    : row([swept.name, '?', '?', '?', swept.failure.message]);
+
+/** Markdown, for the Web UI: what of each class was found, and what holds each orphan back. Pure. */
+export function describeSweep(situation: SweepSituation, plan: Plan<SweepStep>): string {
+  const { observed, memory } = situation;
+  const judged = judgeCandidates(situation);
+  const shown = judged.slice(0, mostRows);
+  return [
+    describePlan(plan).message,
+    '',
+    ...table(['class', 'VMs', 'with a Machine', 'orphans', 'failure'], observed.classes.map(classRow)),
+    ...table(
+      ['orphan', 'class', 'why', 'held back by'],
+      shown.map(({ machineName, machineClass, why, gates }) =>
+        row([machineName, machineClass, why, gates.map(({ gate, message }) => `${gate}: ${message}`).join('; ')]),
+      ),
+    ),
+    ...(judged.length > shown.length ? [`… and ${judged.length - shown.length} more`, ''] : []),
+    ...table(
+      ['deleted', 'class', 'why', 'at'],
+      memory.deleted.map(({ machineName, machineClass, why, atMs }) =>
+        row([machineName, machineClass, why, new Date(atMs).toISOString()]),
+      ),
+    ),
+  ].join('\n');
+}
+
+const table = (titles: readonly string[], rows: readonly string[]): string[] =>
+  rows.length === 0 ? [] : [row(titles), row(titles.map(() => '---')), ...rows, ''];
