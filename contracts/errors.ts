@@ -193,6 +193,16 @@ export const errors = {
     reason: 'PlacementUnavailable',
     advice: 'Placement did not answer as it should. drover keeps trying.',
   },
+  NeutronUnavailable: {
+    retryable: true,
+    reason: 'NeutronUnavailable',
+    advice: 'Neutron did not answer as it should. drover keeps trying.',
+  },
+  CinderUnavailable: {
+    retryable: true,
+    reason: 'CinderUnavailable',
+    advice: 'Cinder did not answer as it should. drover keeps trying.',
+  },
   KeystoneUnavailable: {
     retryable: true,
     reason: 'KeystoneUnavailable',

@@ -52,6 +52,8 @@ export function openSession(settings: OpenStackSettings, options: SessionOptions
     clock,
   });
 
+  const overrides: Partial<Record<ServiceType, string>> = settings.endpointOverrides;
+
   return {
     region: settings.region,
     http,
@@ -63,7 +65,7 @@ export function openSession(settings: OpenStackSettings, options: SessionOptions
         signal,
       ),
     endpoint: async (type, signal) =>
-      settings.endpointOverrides[type] ??
+      overrides[type] ??
       endpointIn((await sessions.current(signal)).content.catalog, type, settings.region, settings.interface),
     identity: async (signal) => toIdentity((await sessions.current(signal)).content),
     close: async () => {

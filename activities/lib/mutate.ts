@@ -80,6 +80,8 @@ function isOvertaken(error: unknown): boolean {
 const unanswered: readonly ErrorCode[] = [
   'NovaUnavailable',
   'PlacementUnavailable',
+  'NeutronUnavailable',
+  'CinderUnavailable',
   'KubernetesUnavailable',
   'VsphereUnavailable',
   'BmcUnreachable',

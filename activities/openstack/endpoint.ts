@@ -16,6 +16,8 @@ export interface Call<Wire> {
   query?: [name: string, value: string][];
   /** Pinned per call: an answer of another version has another shape. */
   microversion: string;
+  /** Besides those of every call. */
+  headers?: Record<string, string>;
   body?: unknown;
   /** Shape of the answer; without it, the body is not read. */
   answer?: z.ZodType<Wire>;
@@ -47,7 +49,7 @@ export function openEndpoint(session: KeystoneSession, { service, type, base = t
   const attempt = async <Wire>(call: Call<Wire>, signal: AbortSignal): Promise<Outcome<Wire>> => {
     const url = new URL(base(await session.endpoint(type, signal)) + call.path);
     for (const [name, value] of call.query ?? []) url.searchParams.append(name, value);
-    const headers = { 'openstack-api-version': `${type} ${call.microversion}` };
+    const headers = { ...call.headers, 'openstack-api-version': `${type} ${call.microversion}` };
     const answer = await session.use(
       (token) =>
         session.http.send(

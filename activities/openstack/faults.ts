@@ -75,14 +75,16 @@ export function wordsOf(error: unknown): string {
 }
 
 /** The OpenStack services drover speaks to, by the names people know them by. */
-export type ServiceName = 'Keystone' | 'Nova' | 'Placement';
+export type ServiceName = 'Keystone' | 'Nova' | 'Placement' | 'Neutron' | 'Cinder';
 
 /** What differs between the services. */
 export const errorCodes: Record<ServiceName, { unavailable: ErrorCode }> = {
   Keystone: { unavailable: 'KeystoneUnavailable' },
   Nova: { unavailable: 'NovaUnavailable' },
   Placement: { unavailable: 'PlacementUnavailable' },
+  Neutron: { unavailable: 'NeutronUnavailable' },
+  Cinder: { unavailable: 'CinderUnavailable' },
 };
 
 /** Service types of the catalog. */
-export type ServiceType = 'compute' | 'placement';
+export type ServiceType = 'compute' | 'placement' | 'network' | 'volumev3';

@@ -94,10 +94,13 @@ export function createHttp(options: HttpOptions = {}): Http {
   };
 }
 
-const systems = { Keystone: 'keystone', Nova: 'nova', Placement: 'placement' } as const satisfies Record<
-  ServiceName,
-  OutsideSystem
->;
+const systems = {
+  Keystone: 'keystone',
+  Nova: 'nova',
+  Placement: 'placement',
+  Neutron: 'neutron',
+  Cinder: 'cinder',
+} as const satisfies Record<ServiceName, OutsideSystem>;
 
 /** The collections drover reads or changes; a path starts with one of them, behind whatever the catalog's URL has. */
 const collections = [
@@ -111,6 +114,8 @@ const collections = [
   'allocation_candidates',
   'allocations',
   'traits',
+  'ports',
+  'volumes',
   'auth',
 ];
 

@@ -6,6 +6,8 @@ export type OutsideSystem =
   | 'keystone'
   | 'nova'
   | 'placement'
+  | 'neutron'
+  | 'cinder'
   | 'kubernetes'
   | 'libvirt'
   | 'ovs'

@@ -5,9 +5,9 @@ import { droverFailure, failureCode } from '../../../runtime/failure.ts';
 import type { KeystoneSession } from '../../keystone/types.ts';
 import { growingDelayMs } from '../../lib/wait.ts';
 import { createMachineCalls, type MachineCalls, type MachineServer } from '../../nova/machine-calls.ts';
-import { noLeftovers } from './leftovers.ts';
 import { hasMarks, marksIn, openstackNotation } from './marks.ts';
 import type { OpenStackClass } from './openstack-class.ts';
+import { deleteOpenStackLeftover, listOpenStackLeftovers } from './openstack-leftovers.ts';
 
 /** Gives the work a session that stays open for it. */
 export type UseCloud = <Result>(work: (session: KeystoneSession) => Promise<Result>) => Promise<Result>;
@@ -34,7 +34,18 @@ export const openOpenStackDriver = (of: OpenStackClass, use: UseCloud, clock: Cl
         request,
       ),
     ),
-  ...noLeftovers,
+  listLeftovers: (signal) =>
+    use(async (session) =>
+      listOpenStackLeftovers({ session, projectId: await projectOf(session, signal), marks: of.marks }, signal),
+    ),
+  deleteLeftover: (leftover, signal) =>
+    use(async (session) =>
+      deleteOpenStackLeftover(
+        { session, projectId: await projectOf(session, signal), marks: of.marks },
+        leftover,
+        signal,
+      ),
+    ),
 });
 
 /** @throws AnswerMalformed a token of no project lists nobody’s servers */

@@ -8,7 +8,6 @@ import { configOf } from '../../vsphere/mutations/find-vm.ts';
 import { attachedDisk, foreignDisksOf, virtualDisksOf } from '../../vsphere/observation/devices.ts';
 import type { VcenterGateway, VirtualMachine } from '../../vsphere/types.ts';
 import { vmRef } from '../../vsphere/wire/values.ts';
-import { noLeftovers } from './leftovers.ts';
 import { hasMarks, marksIn, vsphereNotation } from './marks.ts';
 import type { VsphereClass } from './vsphere-class.ts';
 
@@ -25,7 +24,12 @@ export const openVsphereDriver = (of: VsphereClass, use: UseVcenter, clock: Cloc
         .map((vm) => toListedVm(of, gateway.vcenter, vm)),
     ),
   deleteMachine: (request, signal) => use((gateway) => deleteMachine({ of, gateway, clock, signal }, request)),
-  ...noLeftovers,
+  // A disk without a VM carries no mark: none can be found with certainty.
+  listLeftovers: () => Promise.resolve([]),
+  deleteLeftover: ({ kind, id }) =>
+    Promise.reject(
+      droverFailure('InvalidInput', `${kind} ${id.slice(0, 300)} is nothing that drover lists as left over at vSphere`),
+    ),
 });
 
 const isOfClass = ({ marks }: VsphereClass, { isTemplate, attributes }: AttributedVm): boolean =>

@@ -7,10 +7,17 @@ import type { Cloud, ServiceKey } from './cloud.ts';
 import { urls } from './keystone.ts';
 import { serve } from './services.ts';
 
-const services = { Keystone: 'keystone', Nova: 'nova', Placement: 'placement' } as const satisfies Record<
-  HttpRequest['service'],
-  ServiceKey
->;
+const services: Partial<Record<HttpRequest['service'], ServiceKey>> = {
+  Keystone: 'keystone',
+  Nova: 'nova',
+  Placement: 'placement',
+};
+
+function keyOf(service: HttpRequest['service']): ServiceKey {
+  const key = services[service];
+  if (key === undefined) throw new Error(`there is no simulated ${service}`);
+  return key;
+}
 
 /** As activities/openstack/http.ts: what the real client waits for an answer. */
 const headersMs = 12_000;
@@ -20,7 +27,7 @@ export function createFakeHttp(cloud: Cloud, network: Network): Http {
   return {
     send(request, signal) {
       const { service, method, url, body } = request;
-      const call = { system: services[service], verb: verbOf(method, url.pathname, body) };
+      const call = { system: keyOf(service), verb: verbOf(method, url.pathname, body) };
       const cut = (): Error => lost(request, 'the connection was cut before the answer was complete');
       const expired = (): Error => lost(request, `no answer within ${headersMs / 1_000} s`);
       return within(cloud.clock, headersMs, expired, signal, (bound) =>
@@ -37,7 +44,7 @@ const lost = ({ service, url, method }: HttpRequest, reason: string): Error =>
   });
 
 async function answer(cloud: Cloud, { service, method, url, headers, body }: HttpRequest): Promise<HttpAnswer> {
-  const key = services[service];
+  const key = keyOf(service);
   const base = new URL(urls[key]);
   if (url.origin !== base.origin) throw new Error(`there is no simulated ${service} at ${url.href}`);
   const path = url.pathname.slice(base.pathname === '/' ? 0 : base.pathname.length);

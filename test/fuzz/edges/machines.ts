@@ -160,6 +160,31 @@ const server = {
 };
 const links = [{ rel: 'next', href: 'http://nova/servers/detail?marker=b' }];
 
+const left = {
+  ports: [
+    {
+      id: 'port-1',
+      name: 'worker-1',
+      project_id: 'p',
+      device_id: '',
+      device_owner: '',
+      tags: Object.keys(server.metadata),
+      created_at: '2026-01-01T00:00:00Z',
+      revision_number: 3,
+    },
+  ],
+  volumes: [
+    {
+      id: 'volume-1',
+      name: 'worker-1',
+      status: 'available',
+      attachments: [],
+      metadata: server.metadata,
+      created_at: '2026-01-01T00:00:00.000000',
+    },
+  ],
+};
+
 const isList = (vms: unknown): boolean =>
   (vms as ListedVm[]).every(
     ({ providerId, createdMs }) =>
@@ -216,5 +241,19 @@ export const machineEdges: readonly Edge[] = [
     read: (answer) => openstackDriver(answer).listMachines(never),
     holds: (vms, { text }) =>
       isList(vms) && ((vms as unknown[]).length === 0 || /shoot-1.*node-role|node-role.*shoot-1/su.test(text)),
+  }),
+  edge({
+    name: 'Machines: what is left over at OpenStack',
+    inputs: fc.record({ status: fc.constantFrom(200, 200, 200, 200, 200, 404, 500), text: nearJson(left) }),
+    failures: [
+      'AnswerMalformed',
+      'CredentialRefused',
+      'NotPermitted',
+      'RequestRefused',
+      'NeutronUnavailable',
+      'CinderUnavailable',
+    ],
+    read: (answer) => openstackDriver(answer).listLeftovers(never),
+    holds: (found, { text }) => (found as unknown[]).length === 0 || /shoot-1/u.test(text),
   }),
 ];
