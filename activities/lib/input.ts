@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { isObstacleId, isTime, parallelismLimits } from '../../contracts/eviction/annotations.ts';
 import { consents, evictionCauses, type EvictionInput } from '../../contracts/eviction/eviction.ts';
 import type { HypervisorInput } from '../../contracts/hypervisor/hypervisor.ts';
+import type { SweepInput } from '../../contracts/machine-safety/sweep.ts';
 import type { ResourcePolicyInput } from '../../contracts/resource-policy/resource-policy.ts';
 import type { ContentLibraryInput } from '../../contracts/virtual-machine/content-library.ts';
 import type { VirtualMachineInput } from '../../contracts/virtual-machine/lifecycle.ts';
@@ -107,4 +108,11 @@ export const readEvictionInput = reader<EvictionInput>(
       consent.length + acceptObstacles.length === 0 || startedBy !== undefined,
     { path: ['startedBy'], error: 'say who consents' },
   ),
+);
+
+export const readSweepInput = reader<SweepInput>(
+  input({
+    namespace: namespaceOf('give the namespace of the Machines').min(1, 'must not be empty'),
+    dryRun: z.boolean().exactOptional(),
+  }),
 );

@@ -69,6 +69,12 @@ export const machineKind = defineKind({
     },
     {
       group: '',
+      resources: ['namespaces'],
+      verbs: ['get'],
+      why: 'The uid of the Namespace of the Machines, by which a sweep notices that it is in another cluster, or in one that was made anew.',
+    },
+    {
+      group: '',
       resources: ['configmaps'],
       verbs: ['get'],
       namespace: 'system',

@@ -7,6 +7,13 @@ const vmoperator = { group: 'vmoperator.vmware.com', version: 'v1alpha6', namesp
 const mcm = { group: 'machine.sapcloud.io', version: 'v1alpha1', namespaced: true } as const;
 
 export const node = { group: '', version: 'v1', kind: 'Node', plural: 'nodes', namespaced: false } as const;
+export const namespace = {
+  group: '',
+  version: 'v1',
+  kind: 'Namespace',
+  plural: 'namespaces',
+  namespaced: false,
+} as const;
 export const secret = { group: '', version: 'v1', kind: 'Secret', plural: 'secrets', namespaced: true } as const;
 export const migration = {
   ...kvm,

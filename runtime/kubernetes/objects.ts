@@ -83,6 +83,12 @@ export interface KubernetesObjects {
     query: ListQuery,
     signal: AbortSignal,
   ): Promise<z.output<Schema>[]>;
+  /** All, and the version of the whole that they are of: a list that asks etcd, and no cache. */
+  listWithVersion<Schema extends z.ZodType>(
+    resource: Resource<Schema>,
+    query: ListQuery,
+    signal: AbortSignal,
+  ): Promise<{ items: z.output<Schema>[]; resourceVersion: string }>;
   /** Those that fit the schema: one odd object must not hold up every other. */
   listValid<Schema extends z.ZodType>(
     resource: Resource<Schema>,
@@ -135,7 +141,7 @@ export interface KubernetesObjects {
 const pageLimit = 500;
 
 const listSchema = z.object({
-  metadata: z.object({ continue: z.string().optional() }).optional(),
+  metadata: z.object({ continue: z.string().optional(), resourceVersion: z.string().optional() }).optional(),
   items: z.array(z.unknown()),
 });
 
@@ -147,16 +153,18 @@ export function openObjects(kubernetes: Kubernetes): KubernetesObjects {
   ): Promise<z.output<Schema>> =>
     checkAnswer(schema, await kubernetes.request(request, signal), `${request.method} ${request.path}`);
 
-  const listItems = async (
+  /** All pages are of the version of the first one. */
+  const listPages = async (
     resource: Resource,
     { namespace, ...query }: ListQuery,
     signal: AbortSignal,
-  ): Promise<unknown[]> => {
+  ): Promise<{ items: unknown[]; resourceVersion: string }> => {
     const { kind } = resource;
     const apiVersion = apiVersionOf(resource);
     const path = pathOf(resource, { namespace });
     const all: unknown[] = [];
     let next: string | undefined;
+    let resourceVersion = '';
     do {
       const page = await send(
         listSchema,
@@ -165,9 +173,15 @@ export function openObjects(kubernetes: Kubernetes): KubernetesObjects {
       );
       // Items of a list do not say what they are.
       all.push(...page.items.map((item) => (typeof item === 'object' ? { ...item, apiVersion, kind } : item)));
+      if (next === undefined) resourceVersion = page.metadata?.resourceVersion ?? '';
       next = page.metadata?.continue === '' ? undefined : page.metadata?.continue;
     } while (next !== undefined);
-    return all;
+    return { items: all, resourceVersion };
+  };
+
+  const listWithVersion: KubernetesObjects['listWithVersion'] = async (resource, query, signal) => {
+    const { items, resourceVersion } = await listPages(resource, query, signal);
+    return { items: items.map((item) => checkAnswer(resource.schema, item, `LIST ${resource.kind}`)), resourceVersion };
   };
 
   const change = <Schema extends z.ZodType>(
@@ -219,12 +233,10 @@ export function openObjects(kubernetes: Kubernetes): KubernetesObjects {
         throw error;
       }
     },
-    async list(resource, query, signal) {
-      const items = await listItems(resource, query, signal);
-      return items.map((item) => checkAnswer(resource.schema, item, `LIST ${resource.kind}`));
-    },
+    list: async (resource, query, signal) => (await listWithVersion(resource, query, signal)).items,
+    listWithVersion,
     async listValid(resource, query, signal) {
-      const items = await listItems(resource, query, signal);
+      const { items } = await listPages(resource, query, signal);
       return items.flatMap((item) => resource.schema.safeParse(item).data ?? []);
     },
     async create(resource, object, signal) {

@@ -1,0 +1,80 @@
+import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import { z } from 'zod';
+
+import { workflowTypes } from '../../contracts/ids.ts';
+import type { SweepMemory, SweepResult } from '../../contracts/machine-safety/sweep.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { limited } from '../../runtime/temporal/temporal.ts';
+import { temporalFailure } from '../temporal/activities.ts';
+
+/** What the last run that came to its end remembers. */
+
+const ms = z.number().nonnegative();
+const memorySchema: z.ZodType<SweepMemory> = z.object({
+  clusterUid: z.string().min(1),
+  resourceVersion: ms,
+  probationUntilMs: ms,
+  probationWhy: z.string(),
+  sightings: z.record(
+    z.string(),
+    z.object({
+      firstMs: ms,
+      countedMs: ms,
+      count: z.int().nonnegative(),
+      machineName: z.string(),
+      machineClass: z.string(),
+      why: z.enum(['MachineMissing', 'ProviderIdDiffers']),
+    }),
+  ),
+  approved: z.record(z.string(), z.object({ by: z.string(), reason: z.string().nullable(), atMs: ms })),
+  round: z.object({ startedMs: ms, deleted: z.int().nonnegative() }),
+});
+
+const callMs = 20_000;
+/** Runs that did not sweep, as the kind was off, have nothing to remember: so many are looked through. */
+const mostRuns = 20;
+
+/**
+ * Null: no completed run is kept, or none that can be read: sweeps begin anew then, with their probation. Runs that were cancelled, terminated or
+ * have failed do not count.
+ *
+ * @throws TemporalUnavailable, RequestRefused
+ */
+export async function readLastSweep(
+  { temporal, clock }: { temporal: Client; clock: Clock },
+  workflowId: string,
+  signal: AbortSignal,
+): Promise<SweepMemory | null> {
+  const call = async <Result>(what: string, calls: () => Promise<Result>): Promise<Result> => {
+    try {
+      return await limited(temporal, { timeoutMs: callMs, clock, abort: signal }, calls);
+    } catch (error) {
+      signal.throwIfAborted();
+      throw temporalFailure(what, error);
+    }
+  };
+  const query = `WorkflowId = '${workflowId}' AND WorkflowType = '${workflowTypes.sweepOrphans}' AND ExecutionStatus = 'Completed'`;
+  const runs = await call('list the sweeps before', async () => {
+    const found: { runId: string; closeMs: number }[] = [];
+    for await (const { runId, closeTime } of temporal.workflow.list({ query, pageSize: mostRuns })) {
+      found.push({ runId, closeMs: closeTime?.getTime() ?? 0 });
+      if (found.length >= mostRuns) break;
+    }
+    return found.toSorted((a, b) => b.closeMs - a.closeMs);
+  });
+  for (const { runId } of runs) {
+    const result = await call('read how the sweep before has ended', () =>
+      temporal.workflow
+        .getHandle(workflowId, runId, { followRuns: false })
+        .result()
+        .catch((error: unknown) => {
+          // Its history is gone by now.
+          if (error instanceof WorkflowNotFoundError) return null;
+          throw error;
+        }),
+    );
+    const memory = (result as SweepResult | null)?.memory ?? null;
+    if (memory !== null) return memorySchema.safeParse(memory).data ?? null;
+  }
+  return null;
+}
