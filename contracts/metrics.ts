@@ -127,6 +127,13 @@ export const metrics = {
     from: ['worker'],
     help: 'When vCenter last answered the watch of this worker',
   },
+  machinesFrozen: {
+    name: 'drover_machines_frozen',
+    kind: 'gauge',
+    labels: ['namespace'],
+    from: ['worker'],
+    help: '1 while Machines of the namespace are frozen as an API server is not known to be well, else 0; shown by the worker that probes',
+  },
 
   runs: {
     name: 'drover_runs_total',

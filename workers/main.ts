@@ -85,6 +85,7 @@ export async function startWorker(
     ports: openPorts({ clock: systemClock, observe }),
     logger,
     watchMeter: observation.watchMeter,
+    safetyMeter: observation.safetyMeter,
     leaving: leaving.signal,
   };
   const { queues, close } = composeQueues(

@@ -1,5 +1,6 @@
 import { asyncLocalStorage } from '@temporalio/activity';
 import type { ActivityInterceptorsFactory, TelemetryOptions, Worker } from '@temporalio/worker';
+import type { SafetyMeter } from '../activities/kubernetes/machines/tools.ts';
 import type { WatchMeter } from '../activities/vsphere/watch/tools.ts';
 import type { AllowanceObservation } from '../contracts/allowance.ts';
 import type { Clock } from '../runtime/clock.ts';
@@ -13,6 +14,7 @@ import { callObserver } from '../runtime/telemetry/outside-calls.ts';
 import { readVersion } from '../runtime/version.ts';
 import { observeSteps } from './observe-steps.ts';
 import { showRegions } from './region-gauges.ts';
+import { meterSafety } from './safety-meter.ts';
 import { openTemporalMetrics } from './temporal-metrics.ts';
 import { meterWatches } from './watch-meter.ts';
 
@@ -24,6 +26,7 @@ export interface Observation {
   observeSteps: ActivityInterceptorsFactory;
   showRegion: (region: string, world: AllowanceObservation) => void;
   watchMeter: WatchMeter;
+  safetyMeter: SafetyMeter;
   /** Serves the pages, where the settings give an address. @throws InvalidConfiguration when it cannot be had */
   serve(): Promise<WorkerHealth>;
 }
@@ -54,6 +57,7 @@ export async function openObservation(
     observeSteps: observeSteps(metrics),
     showRegion: showRegions(metrics, clock),
     watchMeter: meterWatches(metrics, clock),
+    safetyMeter: meterSafety(metrics),
     async serve() {
       let watched: readonly Worker[] = [];
       const watch = (workers: readonly Worker[]): void => void (watched = workers);

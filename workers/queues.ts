@@ -1,6 +1,7 @@
 import {
   hostsQueue,
   kubernetesQueue,
+  machinesQueue,
   novaQueue,
   virtualMachinesQueue,
   vsphereQueue,
@@ -10,6 +11,7 @@ import { createTemporalActivities } from '../activities/temporal/activities.ts';
 import type { VcenterSettings } from '../runtime/config/vsphere-settings.ts';
 import { composeActivities } from './activities.ts';
 import { composeLibraryImageActivities } from './library-image-activities.ts';
+import { composeMachineActivities } from './machine-activities.ts';
 import { composeResourcePolicyActivities } from './resource-policy-activities.ts';
 import type { SharedSystems, Systems } from './systems.ts';
 import { composeVirtualMachineActivities } from './virtual-machine-activities.ts';
@@ -42,6 +44,7 @@ export function composeQueues(
   const ofCloud =
     cloud === null ? null : { region: cloud.openstack.region, ...composeActivities({ ...shared, ...cloud }) };
   const ofVms = composeVirtualMachineActivities(shared, vcenters);
+  const ofMachines = composeMachineActivities(shared);
   const queue = (taskQueue: string, maxConcurrentActivityTaskExecutions: number, activities: object): ServedQueue => ({
     taskQueue,
     maxConcurrentActivityTaskExecutions,
@@ -71,9 +74,10 @@ export function composeQueues(
             queue(novaQueue(ofCloud.region), concurrency.nova, ofCloud.nova),
             queue(hostsQueue, concurrency.hosts, ofCloud.hosts),
           ]),
+      queue(machinesQueue, concurrency.machines, ofMachines.activities),
       queue(virtualMachinesQueue, concurrency.vsphere, ofVms.observers),
       ...ofVms.vcenters.map(({ name, activities }) => queue(vsphereQueue(name), concurrency.vsphere, activities)),
     ],
-    close: async () => void (await Promise.all(ofVms.vcenters.map((vcenter) => vcenter.close()))),
+    close: async () => void (await Promise.all([...ofVms.vcenters, ofMachines].map((one) => one.close()))),
   };
 }

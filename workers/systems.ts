@@ -5,6 +5,7 @@ import type { HashSecret } from '../activities/kubernetes/virtual-machine/hash-s
 import type { ConnectBmc } from '../activities/redfish/types.ts';
 import type { Vim } from '../activities/vsphere/client.ts';
 import type { VcenterRest } from '../activities/vsphere/rest/client.ts';
+import type { SafetyMeter } from '../activities/kubernetes/machines/tools.ts';
 import type { WatchMeter } from '../activities/vsphere/watch/tools.ts';
 import type { AllowanceObservation } from '../contracts/allowance.ts';
 import type { Audit } from '../runtime/telemetry/audit.ts';
@@ -13,6 +14,7 @@ import type { Config } from '../runtime/config/config-schema.ts';
 import type { Kubernetes } from '../runtime/kubernetes/kubernetes.ts';
 import type { Logger } from '../runtime/telemetry/logging.ts';
 import type { Random } from '../runtime/random.ts';
+import type { OpenStackSettings } from '../runtime/config/openstack-settings.ts';
 import type { VcenterSettings } from '../runtime/config/vsphere-settings.ts';
 
 /** How the systems are reached that are neither Temporal, Kubernetes nor OpenStack: there are many of each, and they are opened at use. */
@@ -20,6 +22,10 @@ export interface Ports extends HostPorts {
   openVcenter: (settings: VcenterSettings) => Vim;
   openRest: (settings: VcenterSettings) => VcenterRest;
   connectBmc: ConnectBmc;
+  /** OpenStack by the credential of a MachineClass, which need not be drover's own. */
+  openCloud: (settings: OpenStackSettings) => KeystoneSession;
+  /** The cluster of the Nodes, where it is not drover's own. @param kubeconfig a file */
+  openCluster: (kubeconfig: string) => Kubernetes;
   hashSecret: HashSecret;
 }
 
@@ -34,6 +40,7 @@ export interface SharedSystems {
   logger: Logger;
   ports: Ports;
   watchMeter: WatchMeter;
+  safetyMeter: SafetyMeter;
   /** Aborted when this worker is about to stop. */
   leaving: AbortSignal;
 }

@@ -42,6 +42,8 @@ export interface AuditLine extends AuditEntry {
 export interface Deployment {
   readonly simulation: Simulation;
   readonly kubernetes: FakeKubernetes;
+  /** The cluster of the Nodes of Machines, where the settings name its kubeconfig. */
+  readonly target: FakeKubernetes;
   readonly openstack: FakeOpenStack | null;
   readonly vcenter: FakeVcenter | null;
   readonly hosts: FakeHosts;
@@ -85,6 +87,8 @@ export function deploy({
   // The worker starts with the simulation, and needs the fakes then, which need its clock.
   let fakes: Fakes | null = null;
   const fakesOf = (simulation: Simulation): Fakes => (fakes ??= createFakes(simulation, parts));
+  let target: FakeKubernetes | null = null;
+  const targetOf = (simulation: Simulation): FakeKubernetes => (target ??= createFakeKubernetes(simulation));
 
   const simulation = createSimulation({
     ...options,
@@ -101,6 +105,7 @@ export function deploy({
         random,
         logger,
         watchMeter: noMeter,
+        safetyMeter: { show: () => undefined, hide: () => undefined },
         leaving: new AbortController().signal,
         // When it was, whatever the worker's clock says.
         audit: {
@@ -113,6 +118,8 @@ export function deploy({
           openOvs: (...call) => hosts.openOvs(...call),
           openCeph: (settings) => hosts.openCeph(settings),
           connectBmc: (settings) => hosts.createRedfishClient(settings),
+          openCloud: (of) => present(openstack, 'OpenStack').openSession(of),
+          openCluster: () => targetOf(running).client,
           readText: async (file) => hosts.files.get(file) ?? `the content of ${file}`,
           // A real one takes a thread and 50 ms.
           hashSecret: async (text, salt) => createHash('sha256').update(salt).update(text).digest('base64url'),
@@ -142,6 +149,9 @@ export function deploy({
   return {
     simulation,
     kubernetes,
+    get target() {
+      return targetOf(simulation);
+    },
     openstack,
     vcenter,
     hosts,

@@ -1,0 +1,189 @@
+import { mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Client } from '@temporalio/client';
+import { apiServerSafetyId, orphanSweepId } from '../../contracts/ids.ts';
+import type { SweepResult } from '../../contracts/machine-safety/sweep.ts';
+import { labClock } from '../../lab/clock.ts';
+import { checkoutDirectory } from '../../lab/context.ts';
+import { type Drover, startDrover } from '../../lab/drover.ts';
+import { type CommandEnd, kubectl, run } from '../../lab/kubectl.ts';
+import { type Lab, startLab } from '../../lab/lab.ts';
+import {
+  machineFixture,
+  makeMachineServer,
+  makeMachineVm,
+  putMachine,
+  setUpMachineNamespace,
+  setUpOpenStackClass,
+  setUpVsphereClass,
+  vmPath,
+  vsphereMarks,
+} from '../../lab/machines.ts';
+import { listServers } from '../../lab/openstack/seed.ts';
+import { openSession, type Session } from '../../lab/openstack/session.ts';
+import { openTargetCluster, type TargetCluster } from '../../lab/target-cluster.ts';
+import { inventory } from '../../lab/vsphere/handle.ts';
+import { openGovcWitness, type VcenterWitness } from '../../lab/vsphere/witness.ts';
+import { loadOpenStackSettings } from '../../runtime/config/openstack-settings.ts';
+import { connectKubernetes, type Kubernetes } from '../../runtime/kubernetes/kubernetes.ts';
+import { openClient, readTemporalSettings } from '../../runtime/temporal/temporal.ts';
+import { until } from './until.ts';
+import { startTimeoutMs } from './vsphere-world.ts';
+import { limitMs } from './world-base.ts';
+
+/** The safety jobs of Machines on real parts: drover's own processes and roles, vcsim and Nova, an API server that is cut off. */
+
+const { namespace, folder } = machineFixture;
+const period = { periodMs: 2_000, jitterMs: 0 };
+const sweep = { ...period, ageMs: 0, sightings: 2, probationMs: 0, longRetryMs: 2_000 };
+
+let root: string;
+let lab: Lab<'temporal' | 'kubernetes' | 'openstack' | 'vsphere'>;
+let api: Kubernetes;
+let client: Client;
+let witness: VcenterWitness;
+let session: Session;
+let target: TargetCluster;
+let drover: Drover;
+
+beforeAll(async () => {
+  root = realpathSync(mkdtempSync(join(tmpdir(), 'drover-machines-')));
+  lab = await startLab({ dir: join(root, 'lab'), parts: ['temporal', 'kubernetes', 'openstack', 'vsphere'] });
+  const { kubernetes, openstack, vsphere } = lab.handles;
+  api = connectKubernetes({ kubeconfig: kubernetes.kubeconfig });
+  client = openClient(readTemporalSettings(lab.exports));
+  witness = openGovcWitness(vsphere);
+  session = await openSession(openstack);
+  target = await openTargetCluster(kubernetes, join(root, 'target.kubeconfig'));
+  await setUpMachineNamespace(api);
+  await setUpVsphereClass(api, {
+    witness,
+    url: vsphere.url,
+    username: vsphere.username,
+    password: readFileSync(vsphere.passwordFile, 'utf8').trim(),
+    ca: readFileSync(vsphere.caFile, 'utf8'),
+  });
+  await setUpOpenStackClass(
+    api,
+    loadOpenStackSettings({ OS_CLIENT_CONFIG_FILE: openstack.cloudsFile, OS_CLOUD: 'lab' }),
+  );
+  await putMachine(api, { name: 'worker-1', providerId: await makeMachineVm(witness, 'worker-1') });
+  const server = await makeMachineServer(session, 'worker-2');
+  await putMachine(api, { name: 'worker-2', provider: 'openstack', providerId: server });
+  const settings = {
+    modes: { Eviction: 'off', Machine: 'act' },
+    machines: {
+      namespaces: [namespace],
+      targetKubeconfig: target.kubeconfig,
+      sweep,
+      apiServers: { periodMs: 1_000, timeoutMs: 1_000 },
+      overshoot: { periodMs: 1_000 },
+    },
+  };
+  drover = await startDrover(lab, { dir: join(root, 'drover'), settings });
+}, 2 * startTimeoutMs);
+
+afterAll(async () => {
+  await drover?.stop();
+  await target?.close();
+  await client?.connection.close();
+  await api?.close();
+  await lab?.stop();
+  rmSync(root, { recursive: true, force: true });
+}, limitMs);
+
+async function listAll(): Promise<string[]> {
+  const path = `${inventory.vmFolder}/${folder}`;
+  const vms = (await witness.find('vm', path)).map((vm) => vm.slice(path.length + 1));
+  return [...vms, ...(await listServers(session)).map(({ name }) => name)].toSorted();
+}
+
+const untilThere = (names: readonly string[]): Promise<string[]> =>
+  until(`${names.join(', ')} and nothing else`, 120_000, async () => {
+    const there = await listAll();
+    return there.join() === names.join() ? there : there.join();
+  });
+
+const command = (...args: string[]): Promise<CommandEnd> =>
+  run(process.execPath, [join(checkoutDirectory, 'bin/drover.mjs'), ...args], {
+    env: { ...drover.env, KUBECONFIG: lab.handles.kubernetes.kubeconfig },
+    limitMs: 180_000,
+  });
+
+const untilSafety = (wanted: boolean): Promise<unknown> =>
+  until(`frozen: ${wanted}`, 60_000, async () => {
+    const { memo } = await client.workflow.getHandle(apiServerSafetyId(namespace)).describe();
+    const { frozen } = (memo?.['safety'] ?? {}) as { frozen?: boolean };
+    return frozen === wanted ? {} : JSON.stringify(memo);
+  });
+
+test(
+  'orphans at vCenter and in Nova go once two sweeps agree; what Machines have, and what is another cluster’s, stays',
+  async () => {
+    await makeMachineVm(witness, 'other', vsphereMarks('another'));
+    const kept = await makeMachineVm(witness, 'kept');
+    expect(await command('sweep', 'keep', kept, '--namespace', namespace, '--reason', 'a disk')).toMatchObject({
+      code: 0,
+    });
+    await makeMachineVm(witness, 'lost-1');
+    await makeMachineServer(session, 'lost-2');
+    await untilThere(['kept', 'other', 'worker-1', 'worker-2']);
+    const audit = readFileSync(join(drover.dir, 'audit.jsonl'), 'utf8').trim().split('\n');
+    const deletions = audit.map((line) => JSON.parse(line) as { action: string; cause: string; object: string });
+    expect(deletions.filter(({ action }) => action === 'deleteOrphan')).toHaveLength(2);
+    const described = await kubectl(lab.handles.kubernetes, ['get', 'events', '-n', namespace]);
+    expect(described).toMatch(/MachineClass/iu);
+    const listed = await command('sweep', 'ls', '--namespace', namespace);
+    expect(listed).toMatchObject({ code: 0, stdout: expect.stringContaining('kept') });
+    await witness.destroyVm(vmPath('kept'));
+    await witness.destroyVm(vmPath('other'));
+  },
+  2 * limitMs,
+);
+
+test(
+  'while the API server of the Nodes is away nothing is deleted; when it is back, Unknown Machines run and the orphan goes',
+  async () => {
+    target.cut();
+    await untilSafety(true);
+    await putMachine(api, { name: 'worker-1', phase: 'Unknown' });
+    await makeMachineVm(witness, 'lost');
+    const sweptBefore = labClock().now();
+    await until('two more sweeps', 60_000, async () => {
+      const { status, startTime } = await client.workflow.getHandle(orphanSweepId(namespace)).describe();
+      return status.name !== 'RUNNING' && startTime.getTime() > sweptBefore + 2 * period.periodMs ? {} : status.name;
+    });
+    expect(await listAll()).toContain('lost');
+    expect(await command('safety')).toMatchObject({ stdout: expect.stringMatching(/frozen/iu) });
+    target.mend();
+    await untilSafety(false);
+    await untilThere(['worker-1', 'worker-2']);
+    const phase = await kubectl(lab.handles.kubernetes, [
+      ...['get', 'machine', 'worker-1', '-n', namespace, '-o', 'jsonpath={.status.currentStatus.phase}'],
+    ]);
+    expect(phase).toBe('Running');
+  },
+  2 * limitMs,
+);
+
+test(
+  'a class without its Secret says so, and holds up no other',
+  async () => {
+    await kubectl(lab.handles.kubernetes, ['delete', 'secret', '-n', namespace, machineFixture.classes.vsphere]);
+    await makeMachineVm(witness, 'unreachable');
+    await makeMachineServer(session, 'lost');
+    await untilThere(['unreachable', 'worker-1', 'worker-2']);
+    const result = await until('a sweep that says so', 60_000, async () => {
+      const handle = client.workflow.getHandle(orphanSweepId(namespace));
+      const { status } = await handle.describe();
+      if (status.name === 'RUNNING') return 'it is under way';
+      const ended = (await handle.result()) as SweepResult;
+      return ended.classes?.some(({ failure }) => failure !== null) === true ? ended : JSON.stringify(ended);
+    });
+    expect(result.classes).toContainEqual(
+      expect.objectContaining({ name: machineFixture.classes.vsphere, failure: expect.anything() }),
+    );
+  },
+  2 * limitMs,
+);
