@@ -71,6 +71,8 @@ const byType: Readonly<Record<string, BudgetName>> = {
   [workflowTypes.findDrift]: 'drift',
   [workflowTypes.watchGuests]: 'guestWatch',
   [workflowTypes.watchVcenter]: 'vcenterWatch',
+  [workflowTypes.watchApiServers]: 'apiServerSafety',
+  [workflowTypes.watchOvershoot]: 'overshootSafety',
   [workflowTypes.syncContentLibrary]: 'librarySync',
 };
 

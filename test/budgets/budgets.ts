@@ -204,6 +204,18 @@ export const budgets = {
     activityCalls: 5,
     calls: null,
   },
+  apiServerSafety: {
+    title: '`watchApiServers`, an hour with one freeze, and a round that failed',
+    events: 60,
+    activityCalls: 7,
+    calls: null,
+  },
+  overshootSafety: {
+    title: '`watchOvershoot`, three rounds of an hour and one that failed',
+    events: 45,
+    activityCalls: 5,
+    calls: null,
+  },
   librarySync: { title: '`syncContentLibrary`, all images of a library', events: 29, activityCalls: 3, calls: null },
 } as const satisfies Record<string, Budget>;
 

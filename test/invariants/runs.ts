@@ -1,7 +1,15 @@
 import type { RunRow } from '../../contracts/kinds/kind.ts';
 import { nodeFailureRun } from '../../contracts/kinds/node-failure.ts';
 import { kindTable } from '../../contracts/kinds/table.ts';
-import { allowanceId, guestWatchId, migrationId, vcenterWatchId, workflowTypes } from '../../contracts/ids.ts';
+import {
+  allowanceId,
+  apiServerSafetyId,
+  guestWatchId,
+  migrationId,
+  overshootSafetyId,
+  vcenterWatchId,
+  workflowTypes,
+} from '../../contracts/ids.ts';
 import { readSharedLimit } from '../../contracts/allowance.ts';
 import { largestBudget } from '../budgets/budget-of.ts';
 import type { Check } from './objects.ts';
@@ -25,6 +33,8 @@ const locks: Readonly<Record<string, (input: Input) => string | null>> = {
   [workflowTypes.migrateInstance]: ({ instance }) => migrationId(text((instance as { id?: string } | undefined)?.id)),
   [workflowTypes.watchGuests]: ({ shard }) => guestWatchId(Number(shard)),
   [workflowTypes.watchVcenter]: ({ vcenter }) => vcenterWatchId(text(vcenter)),
+  [workflowTypes.watchApiServers]: ({ namespace }) => apiServerSafetyId(text(namespace)),
+  [workflowTypes.watchOvershoot]: ({ namespace }) => overshootSafetyId(text(namespace)),
   [workflowTypes.allocateAllowance](input) {
     const shared = readSharedLimit(input);
     return shared === null ? null : allowanceId(shared);
