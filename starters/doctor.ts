@@ -20,6 +20,7 @@ import {
 import type { OpenStackProbe } from './checks/openstack.ts';
 import { checkCredential, checkNova, checkPlacement } from './checks/openstack.ts';
 import { checkPermissions } from './checks/permissions.ts';
+import { checkApiServerSafety, checkReplacedManager } from './checks/replaced-manager.ts';
 import { checkReplacedOperator } from './checks/replaced-operator.ts';
 import { checkQueues, checkSearchAttributes, checkTemporal } from './checks/temporal.ts';
 import { describedCommand, jsonOption } from './command/command.ts';
@@ -83,6 +84,10 @@ interface Examination {
   abort: AbortSignal;
 }
 
+/** Whose Machines drover has an eye on. */
+const watchedNamespaces = ({ modes, machines }: Config): string[] =>
+  modes.Machine === 'off' ? [] : machines.namespaces;
+
 function readOpenStack({ openstack: { cloud } }: Config, env: NodeJS.ProcessEnv): OpenStackSettings | Error {
   try {
     return loadOpenStackSettings(env, cloud === null ? {} : { cloud });
@@ -104,7 +109,14 @@ async function examineTemporal(
     if (reached.some(({ status }) => status === 'fail')) return reached;
     const further = await Promise.all([
       examine('search attributes', abort, (signal) => checkSearchAttributes(client, namespace, fix, signal)),
-      examine('queues', abort, (signal) => checkQueues(client, namespace, region, signal)),
+      examine('queues', abort, (signal) =>
+        checkQueues(client, namespace, { region, machines: config.modes.Machine !== 'off' }, signal),
+      ),
+      ...watchedNamespaces(config).map((watched) =>
+        examine(`API-server safety of ${watched}`, abort, (signal) =>
+          checkApiServerSafety(opened, watched, config, { clock: context.clock, signal }),
+        ),
+      ),
     ]);
     return [...reached, ...further.flat()];
   } finally {
@@ -155,6 +167,11 @@ const examineKubernetes = ({ context, config, abort }: Examination): Promise<Fin
       ),
       examine('replaced operator', abort, (signal) =>
         checkReplacedOperator(kubernetes, config.modes.Eviction, serverTimeMs ?? nowMs, signal),
+      ),
+      ...watchedNamespaces(config).map((watched) =>
+        examine(`machine-controller-manager in ${watched}`, abort, (signal) =>
+          checkReplacedManager(kubernetes, watched, config.modes.Machine, signal),
+        ),
       ),
       examine('drover stop', abort, (signal) => checkStops(kubernetes, systemNamespace, signal)),
     ]);

@@ -54,6 +54,7 @@ test.each<[why: string, args: string[], words: RegExp]>([
   ['a state of no virtual machine', ['vms', '--state', 'Active'], /Reconciled, Paused/],
   ['one namespace and all', ['vms', '-n', 'team', '--all-namespaces'], /cannot be used with/],
   ['a namespace that is none', ['vms', '-n', 'Team'], /lower-case letters/],
+  ['Machines of no namespace', ['safety', '-n', 'Team'], /lower-case letters/],
   ['a virtual machine that is none', ['describe', 'vm', 'a/b/c'], /names no virtual machine.*drover vms/su],
   ['two namespaces', ['retry', 'vm', 'team/web', '-n', 'other'], /not in the namespace other/],
   ['the namespace of a host', ['retry', 'node-1', '-n', 'team'], /Hosts have no namespace.*vm NAME -n team/su],

@@ -25,6 +25,7 @@ const evictions = 'Evictions:';
 const running = 'While one runs:';
 const hypervisors = 'Hypervisors:';
 const virtualMachines = 'Virtual machines:';
+const machines = 'Machines:';
 const operation = 'Operation:';
 
 const commands: Record<string, CommandEntry> = {
@@ -122,6 +123,11 @@ const commands: Record<string, CommandEntry> = {
     group: virtualMachines,
     summary: 'list them: state, what each waits for, who is needed',
     load: async () => (await import('./virtual-machine/vms.ts')).vmsCommand,
+  },
+  safety: {
+    group: machines,
+    summary: 'say whether they are frozen, since when and why',
+    load: async () => (await import('./machines/safety.ts')).safetyCommand,
   },
   stop: {
     group: operation,

@@ -65,6 +65,21 @@ const silentServers = ({ control, target }: ApiServerProbe): string[] =>
     answer === null || answer.isUp ? [] : [`The ${name} API server is not known to be well: ${answer.why}`],
   );
 
+/** Which servers have answered the last probe; in its heartbeat, for people. Null: there is no such server. */
+export type AnsweringServers = Readonly<Record<ApiServerName, boolean | null>>;
+
+export const answeringServers = ({ control, target }: ApiServerProbe): AnsweringServers => ({
+  control: control.isUp,
+  target: target?.isUp ?? null,
+});
+
+/** Null, unless a heartbeat says it. */
+export function readAnsweringServers(heartbeat: unknown): AnsweringServers | null {
+  const { servers } = Object(heartbeat) as { servers?: unknown };
+  const { control, target } = Object(servers) as Record<ApiServerName, unknown>;
+  return typeof control === 'boolean' && (target === null || typeof target === 'boolean') ? { control, target } : null;
+}
+
 /** Of what a run or a heartbeat carries, which may be anything: null, unless it is a state. */
 export function readSafetyState(value: unknown): SafetyState | null {
   const { frozen, reason, inactiveSinceMs, probedMs } = Object(value) as Record<keyof SafetyState, unknown>;

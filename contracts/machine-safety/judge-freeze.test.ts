@@ -7,10 +7,10 @@ const now = Date.UTC(2026, 0, 31, 12);
 const thawed: SafetyState = { frozen: false, reason: '', inactiveSinceMs: null, probedMs: now - 40_000 };
 const frozen: SafetyState = { frozen: true, reason: 'no answer', inactiveSinceMs: now - 90_000, probedMs: now };
 const failing: SafetyState = { ...thawed, reason: 'no answer', inactiveSinceMs: now - 5_000 };
-const open: SafetyRun = { status: 'open', decided: thawed, beat: { atMs: now - 1_000, state: thawed } };
+const open: SafetyRun = { status: 'open', decided: thawed, beat: { atMs: now - 1_000, state: thawed, servers: null } };
 const beat = (change: Partial<NonNullable<SafetyRun['beat']>>): SafetyRun => ({
   ...open,
-  beat: { atMs: now - 1_000, state: thawed, ...change },
+  beat: { atMs: now - 1_000, state: thawed, servers: null, ...change },
 });
 
 test.each<[string, SafetyRun, string]>([
@@ -25,12 +25,12 @@ test.each<[string, SafetyRun, string]>([
   ['nothing probes', { ...open, beat: null }, 'unknown'],
   ['the heartbeat says nothing', beat({ state: null }), 'unknown'],
   ['the last probe was not answered', beat({ state: failing }), 'unknown'],
-  ['the run is frozen', { ...open, decided: frozen, beat: { atMs: now, state: frozen } }, 'frozen'],
+  ['the run is frozen', { ...open, decided: frozen, beat: { atMs: now, state: frozen, servers: null } }, 'frozen'],
   ['the run is frozen, and its servers answer again', { ...open, decided: frozen }, 'frozen'],
   ['the run is frozen, and nothing probes', { ...open, decided: frozen, beat: null }, 'frozen'],
   [
     'the run is frozen, and its worker is gone',
-    { ...open, decided: frozen, beat: { atMs: 0, state: frozen } },
+    { ...open, decided: frozen, beat: { atMs: 0, state: frozen, servers: null } },
     'frozen',
   ],
   ['the run is about to freeze', beat({ state: frozen }), 'frozen'],
@@ -44,7 +44,9 @@ test.each<[string, SafetyRun, string]>([
 
 test('the reason is that of the last probe', () => {
   const newer = { ...frozen, reason: 'still no answer' };
-  expect(judgeFreeze({ ...open, decided: notKnownYet, beat: { atMs: now, state: newer } }, settings, now)).toEqual({
+  expect(
+    judgeFreeze({ ...open, decided: notKnownYet, beat: { atMs: now, state: newer, servers: null } }, settings, now),
+  ).toEqual({
     state: 'frozen',
     sinceMs: now - 90_000,
     reason: 'still no answer',

@@ -1,6 +1,6 @@
 import { heartbeatTimeoutMs } from '../policies.ts';
 import type { Freeze, SafetyState } from './api-server-safety.ts';
-import type { ApiServerSettings } from './judge-api-servers.ts';
+import type { AnsweringServers, ApiServerSettings } from './judge-api-servers.ts';
 
 /** What Temporal has of the run that keeps the freeze. */
 export interface SafetyRun {
@@ -8,7 +8,11 @@ export interface SafetyRun {
   /** In its memo; null: it has none, or one that cannot be read. */
   readonly decided: SafetyState | null;
   /** The last heartbeat of its probes; null: none are under way, or they have not sent any. */
-  readonly beat: { readonly atMs: number; readonly state: SafetyState | null } | null;
+  readonly beat: {
+    readonly atMs: number;
+    readonly state: SafetyState | null;
+    readonly servers: AnsweringServers | null;
+  } | null;
 }
 
 const unknown = (reason: string): Freeze => ({ state: 'unknown', reason });

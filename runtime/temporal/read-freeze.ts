@@ -4,7 +4,11 @@ import { optionalTsToDate } from '@temporalio/common/lib/time.js';
 
 import { apiServerSafetyId, workflowTypes } from '../../contracts/ids.ts';
 import { type Freeze, type ReadFreeze, safetyMemo } from '../../contracts/machine-safety/api-server-safety.ts';
-import { type ApiServerSettings, readSafetyState } from '../../contracts/machine-safety/judge-api-servers.ts';
+import {
+  type ApiServerSettings,
+  readAnsweringServers,
+  readSafetyState,
+} from '../../contracts/machine-safety/judge-api-servers.ts';
 import { type SafetyRun, judgeFreeze } from '../../contracts/machine-safety/judge-freeze.ts';
 import { probeActivity } from '../../contracts/machine-safety/watch-api-servers.ts';
 import type { Clock } from '../clock.ts';
@@ -62,16 +66,14 @@ export async function readSafetyRun(client: Client, workflowId: string, limits: 
     if (type !== workflowTypes.watchApiServers) return missing;
     const probe = raw.pendingActivities?.find(({ activityType }) => activityType?.name === probeActivity);
     const beatAt = optionalTsToDate(probe?.lastHeartbeatTime);
+    const details = beatAt === undefined ? null : await decode(client, probe?.heartbeatDetails?.payloads ?? []);
     return {
       status: status.name === 'RUNNING' || status.name === 'PAUSED' ? 'open' : 'closed',
       decided: readSafetyState(memo?.[safetyMemo]),
       beat:
         beatAt === undefined
           ? null
-          : {
-              atMs: beatAt.getTime(),
-              state: readSafetyState(await decode(client, probe?.heartbeatDetails?.payloads ?? [])),
-            },
+          : { atMs: beatAt.getTime(), state: readSafetyState(details), servers: readAnsweringServers(details) },
     };
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return missing;

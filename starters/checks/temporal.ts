@@ -1,5 +1,5 @@
 import type { Client, Connection } from '@temporalio/client';
-import { kubernetesQueue, novaQueue, workflowQueue } from '../../contracts/ids.ts';
+import { kubernetesQueue, machinesQueue, novaQueue, workflowQueue } from '../../contracts/ids.ts';
 import { searchAttributes } from '../../contracts/search-attributes.ts';
 import { readPollers } from '../../runtime/temporal/task-queues.ts';
 import type { TaskQueue } from '../../runtime/temporal/task-queues.ts';
@@ -69,11 +69,14 @@ export function compareSearchAttributes(registered: Readonly<Record<string, numb
   };
 }
 
-/** @param region of Nova; null where the settings name none */
+/**
+ * @param settings.region of Nova; null where the settings name none
+ * @param settings.machines whether the kind is switched on
+ */
 export async function checkQueues(
   client: Client,
   namespace: string,
-  region: string | null,
+  { region, machines }: { region: string | null; machines: boolean },
   signal: AbortSignal,
 ): Promise<Finding[]> {
   const queues: [name: string, type: TaskQueue['of']][] = [
@@ -81,6 +84,7 @@ export async function checkQueues(
     [workflowQueue, 'activity'],
     [kubernetesQueue, 'activity'],
     ...(region === null ? [] : [[novaQueue(region), 'activity'] as [string, TaskQueue['of']]]),
+    ...(machines ? [[machinesQueue, 'activity'] as [string, TaskQueue['of']]] : []),
   ];
   return await Promise.all(queues.map(([name, type]) => checkQueue(client, name, type, signal)));
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
 import { machineKind } from '../../../contracts/kinds/machine.ts';
+import { isFrozen } from '../../../contracts/machine-safety/frozen-objects.ts';
 import { mostNamed, type OvershootInput, type OvershootRound } from '../../../contracts/machine-safety/overshoot.ts';
 import { failureCode } from '../../../runtime/failure.ts';
 import { isError } from '../../../runtime/is-error.ts';
@@ -10,7 +11,7 @@ import { resources, typed } from '../../../runtime/kubernetes/resources.ts';
 import { redactedStart } from '../../../runtime/redaction.ts';
 import { whileBeating } from '../../lib/wait.ts';
 import { executeFreeze } from './execute-freeze.ts';
-import { type FreezeStep, type OvershootView, isFrozen, planOvershoot } from './plan-overshoot.ts';
+import { type FreezeStep, type OvershootView, planOvershoot } from './plan-overshoot.ts';
 import { type SafetyTools, isWatched } from './tools.ts';
 
 /** For the answer to be sent, before Temporal's time-out. */

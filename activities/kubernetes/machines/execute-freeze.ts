@@ -1,17 +1,18 @@
+import {
+  conditionsOf,
+  freezeLabel,
+  frozenCondition,
+  hasFrozenCondition,
+  isFrozen,
+  unfreezeAnnotation,
+} from '../../../contracts/machine-safety/frozen-objects.ts';
 import { isError } from '../../../runtime/is-error.ts';
 import type { ObjectVersion } from '../../../runtime/kubernetes/objects.ts';
 import { resources } from '../../../runtime/kubernetes/resources.ts';
 import { redactedStart } from '../../../runtime/redaction.ts';
 import { mutate } from '../../lib/mutate.ts';
 import { writeEvent } from '../lib/write-event.ts';
-import {
-  type FreezeStep,
-  conditionsOf,
-  freezeLabel,
-  frozenCondition,
-  isFrozen,
-  unfreezeAnnotation,
-} from './plan-overshoot.ts';
+import type { FreezeStep } from './plan-overshoot.ts';
 import type { SafetyTools } from './tools.ts';
 
 /**
@@ -31,7 +32,7 @@ export async function executeFreeze(tools: SafetyTools, step: FreezeStep): Promi
     before: { frozen: isFrozen(object) },
     after: { frozen: change === 'freeze', part },
   });
-  const isInStatus = change === 'freeze' || conditionsOf(object).some(({ type }) => type === frozenCondition);
+  const isInStatus = change === 'freeze' || hasFrozenCondition(object);
   const version = isInStatus ? await mutate(tools, mutation('condition'), () => writeCondition(tools, step)) : metadata;
   await mutate(tools, mutation('label'), () => writeLabel(tools, step, version));
   await announce(tools, step);

@@ -1,11 +1,14 @@
 import type { MachineDeployment, MachineSet } from '../../../contracts/crds/machine-set.ts';
+import {
+  type Freezable,
+  hasFrozenCondition,
+  isFrozen,
+  isLabelledFrozen,
+  unfreezeAnnotation,
+} from '../../../contracts/machine-safety/frozen-objects.ts';
 import type { OvershootSettings } from '../../../contracts/machine-safety/overshoot.ts';
 
 /** Which MachineSets and MachineDeployments are to be frozen and thawed, as the replaced manager has it (docs/machine-safety.md#overshoot). Pure. */
-
-export const freezeLabel = 'freeze';
-export const unfreezeAnnotation = 'safety.machine.sapcloud.io/unfreeze';
-export const frozenCondition = 'Frozen';
 
 /** What of a Machine is counted. */
 export interface CountedMachine {
@@ -31,7 +34,7 @@ export interface FreezeStep {
   readonly change: 'freeze' | 'thaw';
   readonly reason: FreezeReason;
   readonly message: string;
-  readonly object: MachineSet | MachineDeployment;
+  readonly object: Freezable;
 }
 
 export interface OvershootPlan {
@@ -84,7 +87,7 @@ export function judgeSet(
       kind: 'unclear',
       message: `How many Machines MachineSet ${name} may have is not known: its MachineDeployment has no maxSurge that is a number or a percentage.`,
     };
-  if (count >= higher && !isLabelled(set))
+  if (count >= higher && !isLabelledFrozen(set))
     return stepOf(
       'freeze',
       'OverShootingReplicaCount',
@@ -112,7 +115,7 @@ function judgeDeployment(
   const freezing = ofSets.find(({ change }) => change === 'freeze');
   const staysFrozen = sets.some((set) => isFrozen(set) && ofSets.every(({ object }) => object !== set));
   if (freezing !== undefined || staysFrozen) {
-    if (isLabelled(deployment) && hasCondition(deployment)) return null;
+    if (isLabelledFrozen(deployment) && hasFrozenCondition(deployment)) return null;
     const { reason, message } = freezing ?? {
       reason: 'MachineDeploymentStateSync',
       message: 'MachineDeployment State was inconsistent, hence safety controller has fixed this and frozen it',
@@ -130,16 +133,7 @@ function judgeDeployment(
     : null;
 }
 
-type Freezable = MachineSet | MachineDeployment;
-
 const isAnnotated = ({ metadata }: Freezable): boolean => metadata.annotations?.[unfreezeAnnotation] !== undefined;
-const isLabelled = ({ metadata }: Freezable): boolean => metadata.labels?.[freezeLabel] === 'True';
-const hasCondition = (object: Freezable): boolean => conditionsOf(object).some(({ type }) => type === frozenCondition);
-/** A label without the condition, or the other way round, is half a freeze: it counts. */
-export const isFrozen = (object: Freezable): boolean => isLabelled(object) || hasCondition(object);
-
-export const conditionsOf = (object: Freezable) =>
-  (object.kind === 'MachineSet' ? object.status?.machineSetCondition : object.status?.conditions) ?? [];
 
 function parentOf({ metadata }: MachineSet, { deployments }: OvershootView): MachineDeployment | null | 'missing' {
   const owner = metadata.ownerReferences?.find(({ kind }) => kind === 'MachineDeployment');

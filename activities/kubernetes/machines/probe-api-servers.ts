@@ -2,7 +2,9 @@ import { z } from 'zod';
 
 import type { SafetyState } from '../../../contracts/machine-safety/api-server-safety.ts';
 import {
+  type AnsweringServers,
   type ProbeAnswer,
+  answeringServers,
   judgeApiServers,
   notKnownYet,
   readSafetyState,
@@ -40,10 +42,11 @@ export async function probeApiServers(
   const { apiServers } = settings;
   let state: SafetyState = readSafetyState(scope.heartbeatDetails) ?? readSafetyState(given) ?? notKnownYet;
   if (!isWatched(tools, namespace)) return { wanted: false, state };
+  let servers: AnsweringServers | null = null;
   const over = AbortSignal.any([scope.signal, leaving]);
   return whileBeating(
     tools,
-    () => state,
+    () => ({ ...state, servers }),
     async () => {
       try {
         for (;;) {
@@ -51,6 +54,7 @@ export async function probeApiServers(
           const probe = await probeBoth(tools, namespace);
           const { probeAfterMs, transition, ...verdict } = judgeApiServers(state, probe, apiServers, askedMs);
           state = verdict.state;
+          servers = answeringServers(probe);
           meter.show(namespace, state.frozen);
           const leftMs = scope.deadlineMs - stopMs - clock.now();
           if (transition !== null || leftMs <= 0) return { wanted: true, state };
