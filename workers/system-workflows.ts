@@ -6,7 +6,7 @@ import {
 } from '../runtime/temporal/system-workflows.ts';
 import { wordsOf } from '../runtime/temporal/temporal.ts';
 import type { VcenterSettings } from '../runtime/config/vsphere-settings.ts';
-import { ensureDriftSchedule } from './drift-schedule.ts';
+import { driftSchedule, ensureSchedule, sweepSchedule } from './schedules.ts';
 import type { SharedSystems } from './systems.ts';
 
 type SystemTools = Pick<SharedSystems, 'temporal' | 'config' | 'clock' | 'leaving' | 'logger'>;
@@ -15,8 +15,8 @@ type SystemTools = Pick<SharedSystems, 'temporal' | 'config' | 'clock' | 'leavin
 const renewalMs = 5 * 60_000;
 
 /**
- * Sees to it that what no event begins is under way: the search for drift, the watches over guests and over the VMs of every vCenter, and the
- * safety of Machines.
+ * Sees to it that what no event begins is under way: the search for drift, the sweeps of orphan VMs, the safety of Machines, and the watches over
+ * guests and over the VMs of every vCenter.
  * Nothing waits for it, and a worker serves without.
  *
  * @param region null: there is no OpenStack
@@ -27,6 +27,7 @@ export function startSystemWorkflows(
   vcenters: readonly Pick<VcenterSettings, 'name' | 'places'>[],
 ): void {
   if (region !== null) startDriftSchedule(tools, region);
+  startSweepSchedules(tools);
   void renewWatches(tools, region, vcenters);
 }
 
@@ -50,17 +51,25 @@ const unless =
     if (!leaving.aborted) logger.warn({ error: wordsOf(error) }, why);
   };
 
+/** Only where drover acts is any drift repaired. */
 function startDriftSchedule(tools: SystemTools, region: string): void {
-  const {
-    temporal,
-    clock,
-    leaving,
-    config: { cluster, modes, hypervisor },
-  } = tools;
-  void ensureDriftSchedule(
-    { client: temporal, clock, leaving },
-    { mode: modes.Hypervisor, region, cluster, driftMs: hypervisor.driftMs },
+  const { cluster, modes, hypervisor } = tools.config;
+  void ensureSchedule(
+    { client: tools.temporal, ...tools },
+    driftSchedule(region, cluster, hypervisor.driftMs),
+    modes.Hypervisor === 'act',
   ).catch(unless(tools, 'Drift of Nova and Placement is not detected: the Schedule could not be made'));
+}
+
+/** Also where drover only observes: a sweep then says what it would delete. */
+function startSweepSchedules(tools: SystemTools): void {
+  const { cluster, modes, machines } = tools.config;
+  for (const namespace of machines.namespaces)
+    void ensureSchedule(
+      { client: tools.temporal, ...tools },
+      sweepSchedule(namespace, cluster, machines.sweep),
+      modes.Machine !== 'off',
+    ).catch(unless(tools, `Orphan VMs of ${namespace} are not swept: the Schedule could not be made`));
 }
 
 function renewGuestWatches(tools: SystemTools): void {

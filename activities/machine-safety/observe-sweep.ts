@@ -34,7 +34,8 @@ const listingShare = 0.6;
 const longestListMs = 120_000;
 /** So many orphans reach the run; there are none of so many that no user should look. */
 const mostCandidates = 500;
-/** Between two statuses. */
+/** So long a run that deleted something stays, and so much lies between two of its statuses. */
+const lingerMs = 2_000;
 const publishMinMs = 2_000;
 
 type Request = Parameters<SweepActivities['observeSweep']>[0];
@@ -65,7 +66,7 @@ export async function observeSweep(tools: SweepTools, request: Request): Promise
     () => undefined,
     () => observe(tools, settings, input, request.isRemembered ? null : fixedId),
   );
-  const { mode, sweep, lingerMs } = settings;
+  const { mode, sweep } = settings;
   return {
     kind: 'observed',
     desired: { uid: observed.clusterUid, generation: 0 },

@@ -29,8 +29,6 @@ export interface SweepConfig {
   sweep: SweepSettings;
   /** Where the keeps of users are. */
   systemNamespace: string;
-  /** So long a run that deleted something stays. */
-  lingerMs: number;
 }
 
 export type SweepTools = Omit<SweepDependencies, 'scope'> & ActivityContext;

@@ -62,6 +62,36 @@ export function describeTemporalClient(counterpart: () => TemporalCounterpart): 
     },
   );
 
+  within(
+    'what the runs of an id have returned is read by the completed ones, the last closed first',
+    async ({ client, sleep }) => {
+      const turn = async (word: string): Promise<string> => {
+        const run = await client.workflow.start('awaitsGo', options('turns'));
+        await run.signal('word', word);
+        await run.signal('word', 'go');
+        await run.result();
+        return run.firstExecutionRunId;
+      };
+      const ids = [await turn('one'), await turn('two')];
+      await client.workflow.start('awaitsGo', options('turns'));
+      const query = `WorkflowId = '${prefix}turns' AND WorkflowType = 'awaitsGo' AND ExecutionStatus = 'Completed'`;
+      const found: string[] = [];
+      for (let polls = 0; polls < 100 && found.length < 2; polls += 1) {
+        found.length = 0;
+        for await (const { runId } of client.workflow.list({ query, pageSize: 20 })) found.push(runId);
+        await sleep(100);
+      }
+      expect(found).toEqual(ids.toReversed());
+      const resultOf = (runId: string | undefined) =>
+        client.workflow.getHandle(`${prefix}turns`, runId, { followRuns: false }).result();
+      expect(await Promise.all(found.map(resultOf))).toEqual([
+        ['two', 'go'],
+        ['one', 'go'],
+      ]);
+      await handleOf('turns').terminate();
+    },
+  );
+
   within('a run is described with its memo, its summary and what it waits for', async ({ client, sleep }) => {
     await client.workflow.start('resumes', {
       ...options('described'),

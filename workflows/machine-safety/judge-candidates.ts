@@ -50,8 +50,8 @@ export function judgeCandidates(situation: CandidatesSituation): JudgedCandidate
       return { providerId, machineName, machineClass, why, gates, firstMs, sightings: count };
     })
     .toSorted((a, b) => a.firstMs - b.firstMs || (a.machineName < b.machineName ? -1 : 1));
-  const cap = sweepCap(settings.sweep, observed.listed);
-  let left = Math.max(0, cap - (sweep?.round.deleted ?? 0));
+  const cap = sweepCap(settings.sweep, listedBefore(situation));
+  let left = Math.max(0, cap - deletedBefore(situation));
   return judged.map((candidate) => {
     if (candidate.gates.length > 0) return candidate;
     left -= 1;
@@ -95,14 +95,21 @@ function holdsOfOne(
   };
 }
 
-/** What those that a user keeps have to do with: nothing. Those that were approved count, as they are there. */
-function holdOfSet({ observed, settings: { sweep } }: CandidatesSituation): Hold {
-  const { machines, orphans, candidates, listed } = observed;
-  const count = orphans - candidates.filter(({ keptBy }) => keptBy !== null).length;
-  if (count > 0 && machines === 0 && sweep.approveWithoutMachines)
+/** Of this sweep, or one that is so near that it is the same. */
+const deletedBefore = ({ memory: { sweep } }: CandidatesSituation): number => sweep?.round.deleted ?? 0;
+const listedBefore = (situation: CandidatesSituation): number => situation.observed.listed + deletedBefore(situation);
+
+/** Those that a user keeps do not count; those that this sweep has deleted do, so that many are many though they come one by one. */
+function holdOfSet(situation: CandidatesSituation): Hold {
+  const { observed, settings } = situation;
+  const { machines, orphans, candidates } = observed;
+  const present = orphans - candidates.filter(({ keptBy }) => keptBy !== null).length;
+  if (present === 0) return null;
+  if (machines === 0 && settings.sweep.approveWithoutMachines)
     return 'there are no Machines at all, so that every VM looks like an orphan';
-  const limit = approvalLimit(sweep, listed);
-  return count > limit ? `${count} of ${listed} VMs are orphans, and ${limit} go without an approval` : null;
+  const [count, listed] = [present + deletedBefore(situation), listedBefore(situation)];
+  const limit = approvalLimit(settings.sweep, listed);
+  return count > limit ? `${count} of ${listed} VMs are or were orphans, and ${limit} go without an approval` : null;
 }
 
 export const isReady = ({ gates }: JudgedCandidate): boolean => gates.length === 0;

@@ -194,9 +194,22 @@ test.each<[rule: string, change: Change, gatesOfFirst: string]>([
   ['one too many, of very many', { candidates: many(11), observed: { listed: 100 } }, 'ApprovalNeeded'],
   ['many, which needs no approval', { candidates: many(4), gates: { approveAbove: null } }, ''],
   ['many that are approved', { candidates: many(4), sweep: approvedAll(many(4)) }, ''],
-  ['the cap is used up', { sweep: { round: { startedMs: nowMs, deleted: 10 } } }, 'OverCap'],
+  [
+    'as many, of which this sweep has deleted two',
+    { candidates: many(2), sweep: { round: { startedMs: nowMs, deleted: 2 } } },
+    'ApprovalNeeded',
+  ],
+  [
+    'the cap is used up',
+    { sweep: { round: { startedMs: nowMs, deleted: 10 } }, gates: { approveAbove: null } },
+    'OverCap',
+  ],
   ['the cap of very many', { sweep: { round: { startedMs: nowMs, deleted: 10 } }, observed: { listed: 200 } }, ''],
-  ['there is no cap', { sweep: { round: { startedMs: nowMs, deleted: 10 } }, gates: { most: null } }, ''],
+  [
+    'there is no cap',
+    { sweep: { round: { startedMs: nowMs, deleted: 10 } }, gates: { most: null, approveAbove: null } },
+    '',
+  ],
   [
     'all of them at once: each is named, in its order',
     {
@@ -313,7 +326,7 @@ test.each<[rule: string, change: Change, plan: object]>([
       reason: 'ApprovalNeeded',
       untilMs: nowMs + 24 * hour,
       message:
-        'an approval to delete 4 VMs (vm-000, vm-001, vm-002, vm-003), as 4 of 20 VMs are orphans, and 3 go without an approval: `drover sweep approve`, or `drover sweep keep ID` for each that shall stay',
+        'an approval to delete 4 VMs (vm-000, vm-001, vm-002, vm-003), as 4 of 20 VMs are or were orphans, and 3 go without an approval: `drover sweep approve`, or `drover sweep keep ID` for each that shall stay',
     },
   ],
   [

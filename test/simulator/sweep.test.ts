@@ -1,0 +1,530 @@
+import { createSweepActivities } from '../../activities/machine-safety/sweep-activities.ts';
+import { machinesQueue, orphanSweepDryId, orphanSweepId, workflowQueue, workflowTypes } from '../../contracts/ids.ts';
+import { machineKind } from '../../contracts/kinds/machine.ts';
+import type { Freeze } from '../../contracts/machine-safety/api-server-safety.ts';
+import type { ListedVm } from '../../contracts/machine-safety/driver.ts';
+import type { SweepInput, SweepProgress, SweepResult, SweepSettings } from '../../contracts/machine-safety/sweep.ts';
+import { asSignal, messages, progressQuery, unseenChange } from '../../contracts/messages.ts';
+import { withClock } from '../../lab/clock.ts';
+import { applyObject } from '../../lab/kubernetes-objects.ts';
+import { machinesConfig, sweepSettings } from '../../runtime/config/machines-config.ts';
+import { droverFailure } from '../../runtime/failure.ts';
+import { openObjects } from '../../runtime/kubernetes/objects.ts';
+import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
+import { liftKeep, setKeep } from '../../runtime/sweep-keeps.ts';
+import type { AuditEntry } from '../../runtime/telemetry/audit.ts';
+import { signalWithStart } from '../../runtime/temporal/signal-runs.ts';
+import { ensureSchedule, sweepSchedule } from '../../workers/schedules.ts';
+import { createFakeKubernetes, type FakeKubernetes } from '../fakes/kubernetes/fake-kubernetes.ts';
+import { loadWorkflows } from './bundle.ts';
+import { createSimulation, type Simulation, type SimulationOptions } from './simulation.ts';
+
+/** The sweep of orphan VMs: the real run and activities over a simulated kube-apiserver, and a provider that is a list. */
+
+const namespace = 'shoot';
+const system = 'drover-system';
+const group = 'machine.sapcloud.io/v1alpha1';
+const minute = 60_000;
+const hour = 60 * minute;
+const never = new AbortController().signal;
+
+/** Those of a cluster that is long in service: what a test is about it sets itself. */
+const settled = { probationMs: 0, ageMs: 0, sightings: 1 };
+
+interface World {
+  /** By class. */
+  vms: Map<string, ListedVm[]>;
+  deleted: string[];
+  freeze: Freeze;
+  mode: 'observe' | 'act';
+  stopped: boolean;
+  /** Called as a VM is about to be deleted, and as a class is listed. */
+  onDelete: (machineName: string) => void;
+  onList: (machineClass: string) => void;
+  audit: AuditEntry[];
+  /** So much lower is the version of each list, as of a backup. */
+  restoredBy: number;
+}
+
+const idOf = (name: string): string => `vsphere://eu-1/${name}`;
+const vmOf = (name: string): ListedVm => ({ providerId: idOf(name), machineName: name, createdMs: 1 });
+
+async function open(gates: Partial<SweepSettings> = {}, options: Partial<SimulationOptions> = {}) {
+  const sweep: SweepSettings = { ...sweepSettings(machinesConfig.parse({})), ...settled, ...gates };
+  const world: World = {
+    vms: new Map([['small', []]]),
+    deleted: [],
+    freeze: { state: 'thawed' },
+    mode: 'act',
+    stopped: false,
+    onDelete: () => undefined,
+    onList: () => undefined,
+    audit: [],
+    restoredBy: 0,
+  };
+  let kubernetes: FakeKubernetes | null = null;
+  const simulation = createSimulation({
+    bundle: await loadWorkflows(),
+    seed: 1,
+    ...options,
+    serve(running) {
+      kubernetes ??= createFakeKubernetes(running);
+      return [{ taskQueue: machinesQueue, activities: activitiesOf(running, kubernetes, world, sweep) }];
+    },
+  });
+  const { admin } = kubernetes as unknown as FakeKubernetes;
+  const { client, clock } = simulation;
+  const run = <Result>(work: () => Promise<Result>): Promise<Result> =>
+    simulation.run(withClock(clock, work), 48 * hour) as Promise<Result>;
+  const apply = (object: Parameters<typeof applyObject>[1]): Promise<unknown> => run(() => applyObject(admin, object));
+  const addClass = (name: string): Promise<unknown> =>
+    apply({
+      apiVersion: group,
+      kind: 'MachineClass',
+      metadata: { namespace, name },
+      provider: 'vSphere',
+      providerSpec: {},
+      secretRef: { name: 'credential', namespace: system },
+    });
+  const addMachine = (name: string, providerID = idOf(name)): Promise<unknown> =>
+    apply({ apiVersion: group, kind: 'Machine', metadata: { namespace, name }, spec: { providerID } });
+  await apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
+  await apply({
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { namespace: system, name: 'credential' },
+    data: { vspherePassword: Buffer.from('correct horse').toString('base64') },
+  });
+  await addClass('small');
+  await addMachine('healthy');
+  world.vms.get('small')?.push(vmOf('healthy'));
+  const start = (input: SweepInput, workflowId: string) =>
+    client.workflow.start(workflowTypes.sweepOrphans, { workflowId, taskQueue: workflowQueue, args: [input] });
+  return {
+    simulation,
+    kubernetes: kubernetes as unknown as FakeKubernetes,
+    world,
+    run,
+    addClass,
+    addMachine,
+    objects: openObjects(admin),
+    orphan: (...names: string[]) => world.vms.get('small')?.push(...names.map(vmOf)),
+    pass: (ms: number) => run(() => clock.sleep(ms)),
+    start: () => run(() => start({ namespace }, orphanSweepId(namespace))),
+    /** One after the other, a period apart. */
+    sweep: async (input: SweepInput = { namespace }, workflowId = orphanSweepId(namespace)): Promise<SweepResult> => {
+      await run(() => clock.sleep(sweep.periodMs));
+      const handle = await run(() => start(input, workflowId));
+      return await run(() => handle.result() as Promise<SweepResult>);
+    },
+    progress: () =>
+      run(() => client.workflow.getHandle(orphanSweepId(namespace)).query(progressQuery<SweepProgress>())),
+    remove: (plural: string, name: string) =>
+      run(() => admin.request({ method: 'DELETE', path: resourcePath(group, plural, { namespace, name }) }, never)),
+    events: () =>
+      (kubernetes as unknown as FakeKubernetes)
+        .objects('events')
+        .map((event) => event as unknown as { reason: string; note: string }),
+    left: () => [...world.vms.values()].flat().map(({ machineName }) => machineName),
+  };
+}
+
+function activitiesOf({ client, clock }: Simulation, kubernetes: FakeKubernetes, world: World, sweep: SweepSettings) {
+  const objects = openObjects(kubernetes.client);
+  return createSweepActivities({
+    client: {
+      ...objects,
+      async listWithVersion(...query) {
+        const { items, resourceVersion } = await objects.listWithVersion(...query);
+        return { items, resourceVersion: String(Number(resourceVersion) - world.restoredBy) };
+      },
+    },
+    temporal: client,
+    drivers: {
+      open: ({ name }, { vspherePassword }) => {
+        if (vspherePassword !== 'correct horse')
+          throw droverFailure('InvalidObject', 'the Secret lacks vspherePassword');
+        return {
+          provider: 'vsphere',
+          async listMachines(signal) {
+            world.onList(name);
+            await clock.sleep(500, signal);
+            return [...(world.vms.get(name) ?? [])];
+          },
+          async deleteMachine({ providerId, machineName }, signal) {
+            world.onDelete(machineName);
+            await clock.sleep(2_000, signal);
+            const vms = world.vms.get(name) ?? [];
+            const isThere = vms.some((vm) => vm.providerId === providerId);
+            world.vms.set(
+              name,
+              vms.filter((vm) => vm.providerId !== providerId),
+            );
+            if (isThere) world.deleted.push(machineName);
+            return { outcome: isThere ? 'deleted' : 'gone', detachedDisks: [] };
+          },
+          listLeftovers: async () => [],
+          deleteLeftover: async () => false,
+        };
+      },
+    },
+    readFreeze: async () => world.freeze,
+    settings: { mode: world.mode, namespaces: [namespace], sweep, systemNamespace: system },
+    cluster: '',
+    signalWithStart: async (subject) =>
+      void (await signalWithStart(
+        client,
+        machineKind,
+        { subject, cluster: '', signal: unseenChange('started by hand') },
+        { clock },
+      )),
+    stopGate: async () => {
+      if (world.stopped) throw droverFailure('Stopped', 'Everything was stopped by jane');
+    },
+    audit: { record: async (entry) => void world.audit.push(entry) },
+    clock,
+  });
+}
+
+const gatesOf = ({ candidates = [] }: Partial<SweepResult>): Record<string, string> =>
+  Object.fromEntries(candidates.map(({ machineName, gates }) => [machineName, gates.map(({ gate }) => gate).join()]));
+
+test('orphans are deleted, with an audit line and an Event each; what has a Machine is not', async () => {
+  const { simulation, world, orphan, sweep, left, events } = await open();
+  orphan('lost-1', 'lost-2');
+  expect(await sweep()).toMatchObject({
+    outcome: 'reconciled',
+    reason: 'NoOrphans',
+    listed: 1,
+    deletedCount: 2,
+    deleted: [{ machineName: 'lost-1' }, { machineName: 'lost-2' }],
+    classes: [{ name: 'small', listed: 1, kept: { ProviderIdMatches: 1 }, orphans: 0 }],
+  });
+  expect(left()).toEqual(['healthy']);
+  expect(world.audit).toMatchObject([
+    {
+      actor: 'drover',
+      action: 'deleteOrphan',
+      object: `machine-vm/${idOf('lost-1')}`,
+      cause: expect.stringMatching(/^MachineMissing: there is no Machine lost-1; an orphan since /u),
+      run: { workflowId: 'orphan-sweep/shoot' },
+    },
+    { object: `machine-vm/${idOf('lost-2')}` },
+  ]);
+  expect(events().map(({ reason }) => reason)).toEqual(['OrphanDeleted', 'OrphanDeleted']);
+  expect(JSON.stringify(simulation.histories())).not.toContain('correct horse');
+  simulation.close();
+});
+
+test('nothing to do is a short run', async () => {
+  const { simulation, sweep } = await open();
+  await sweep();
+  expect(simulation.runs().map(({ activities, events }) => [activities.join(), events <= 12])).toEqual([
+    ['observeSweep', true],
+  ]);
+  simulation.close();
+});
+
+test('what sweeps know is the result of the last one: two sightings, a period apart, after probation', async () => {
+  const { simulation, orphan, sweep, left, pass, start } = await open({ sightings: 2, probationMs: 20 * minute });
+  orphan('lost');
+  expect(gatesOf(await sweep())).toEqual({ lost: 'Probation,SeenTooSeldom' });
+  // A burst, as of Machines that are deleted, is one sweep.
+  for (let times = 0; times < 3; times += 1) {
+    await start();
+    await pass(10_000);
+  }
+  expect(gatesOf((await sweep()) satisfies SweepResult)).toEqual({ lost: 'Probation' });
+  expect(left()).toContain('lost');
+  expect(await sweep()).toMatchObject({ deletedCount: 1 });
+  expect(left()).toEqual(['healthy']);
+  simulation.close();
+});
+
+test('an API server that was restored begins probation anew', async () => {
+  const { simulation, world, orphan, sweep, left } = await open({ probationMs: 20 * minute });
+  await sweep();
+  await sweep();
+  orphan('lost');
+  world.restoredBy = 5;
+  expect(gatesOf(await sweep())).toEqual({ lost: 'Probation' });
+  const result = await sweep();
+  expect(gatesOf(result)).toEqual({ lost: 'Probation' });
+  expect(result.memory?.probationWhy).toMatch(/kube-apiserver was restored$/u);
+  expect(await sweep()).toMatchObject({ deletedCount: 1 });
+  expect(left()).toEqual(['healthy']);
+  simulation.close();
+});
+
+test('an API server that is restored between the plan and the deletion keeps every VM', async () => {
+  const { simulation, world, orphan, sweep, left } = await open();
+  orphan('lost-1', 'lost-2');
+  world.onDelete = () => (world.restoredBy = 5);
+  expect(gatesOf(await sweep())).toMatchObject({ 'lost-2': expect.stringMatching(/Refused/u) });
+  expect(left()).toEqual(['healthy', 'lost-2']);
+  simulation.close();
+});
+
+test('a freeze between the plan and the deletion keeps every VM', async () => {
+  const { simulation, world, orphan, sweep, left } = await open();
+  orphan('lost-1', 'lost-2', 'lost-3');
+  world.onDelete = () => (world.freeze = { state: 'frozen', sinceMs: 0, reason: 'control does not answer' });
+  const result = await sweep();
+  expect(world.deleted).toEqual(['lost-1']);
+  expect(result).toMatchObject({ outcome: 'blocked', deletedCount: 1 });
+  expect(gatesOf(result)).toEqual({ 'lost-2': 'Frozen,Refused', 'lost-3': 'Frozen,Refused' });
+  world.freeze = { state: 'unknown', reason: 'no run' };
+  expect(gatesOf(await sweep())).toEqual({ 'lost-2': 'Frozen', 'lost-3': 'Frozen' });
+  world.freeze = { state: 'thawed' };
+  world.onDelete = () => undefined;
+  await sweep();
+  expect(left()).toEqual(['healthy']);
+  simulation.close();
+});
+
+test('a Machine that comes between the plan and the deletion keeps its VM', async () => {
+  const { simulation, world, orphan, sweep, left, kubernetes } = await open();
+  orphan('lost-1', 'lost-2');
+  const machine = {
+    apiVersion: group,
+    kind: 'Machine',
+    metadata: { namespace, name: 'lost-2' },
+    spec: { providerID: idOf('lost-2') },
+  };
+  world.onDelete = () =>
+    void kubernetes.admin.request(
+      { method: 'POST', path: resourcePath(group, 'machines', { namespace }), body: machine },
+      never,
+    );
+  await sweep();
+  expect(world.deleted).toEqual(['lost-1']);
+  expect(left()).toEqual(['healthy', 'lost-2']);
+  simulation.close();
+});
+
+test('a user’s keep and a user’s stop hold; a keep that is lifted does not', async () => {
+  const { simulation, world, orphan, sweep, left, run, objects } = await open();
+  orphan('lost-1', 'lost-2');
+  const keep = {
+    providerId: idOf('LOST-1').toUpperCase().replace('VSPHERE://', 'vsphere://'),
+    by: 'jane',
+    reason: 'forensics',
+    at: '2026-01-31T10:00:00Z',
+  };
+  await run(() => setKeep(objects, system, keep, never));
+  world.stopped = true;
+  expect(gatesOf(await sweep())).toEqual({ 'lost-1': 'KeptByUser,Refused', 'lost-2': 'Refused' });
+  world.stopped = false;
+  await sweep();
+  expect(left()).toEqual(['healthy', 'lost-1']);
+  expect(await run(() => liftKeep(objects, system, idOf('lost-1'), never))).toMatchObject({ by: 'jane' });
+  await sweep();
+  expect(left()).toEqual(['healthy']);
+  simulation.close();
+});
+
+test('many wait for an approval, which is of those that are there then', async () => {
+  const { simulation, world, orphan, start, pass, progress, run, left, events } = await open();
+  orphan('lost-1', 'lost-2', 'lost-3', 'lost-4');
+  await start();
+  await pass(minute);
+  expect(await progress()).toMatchObject({
+    reason: 'ApprovalNeeded',
+    orphans: 4,
+    waiting: { reason: 'ApprovalNeeded' },
+  });
+  expect(events()).toMatchObject([{ reason: 'ApprovalNeeded' }]);
+  const handle = simulation.client.workflow.getHandle(orphanSweepId(namespace));
+  orphan('lost-5');
+  expect(await run(() => handle.executeUpdate(messages.approve, { args: [{ by: 'jane' }] }))).toMatch(
+    /^Approved by jane: 4 VMs/u,
+  );
+  await pass(minute);
+  expect(left()).toEqual(['healthy', 'lost-5']);
+  expect(world.audit.map(({ actor }) => actor)).toEqual(['jane', 'jane', 'jane', 'jane']);
+  expect(await progress()).toMatchObject({ reason: 'ApprovalNeeded', orphans: 1, deletedCount: 4 });
+  await run(() => handle.signal(asSignal(messages.approve), { by: 'joe' }));
+  await pass(minute);
+  expect(world.audit.at(-1)?.actor).toBe('joe');
+  expect(simulation.runs()).toMatchObject([{ status: 'COMPLETED', result: { deletedCount: 5 } }]);
+  simulation.close();
+}, 60_000);
+
+test('an approval that nobody gives ends the run, and the next sweep asks again', async () => {
+  const { simulation, orphan, sweep, left } = await open({ approvalMs: hour });
+  orphan('lost-1', 'lost-2', 'lost-3', 'lost-4');
+  expect(await sweep()).toMatchObject({ outcome: 'blocked', reason: 'NotApproved' });
+  expect(await sweep()).toMatchObject({ outcome: 'blocked', reason: 'NotApproved' });
+  expect(left()).toHaveLength(5);
+  simulation.close();
+});
+
+test('without Machines nothing is deleted', async () => {
+  const { simulation, remove, sweep, left } = await open({ approvalMs: hour });
+  await remove('machines', 'healthy');
+  expect(gatesOf(await sweep())).toEqual({ healthy: 'ApprovalNeeded' });
+  expect(left()).toEqual(['healthy']);
+  simulation.close();
+});
+
+test('the cap is of a sweep, however often one is started', async () => {
+  const { simulation, world, orphan, start, pass, sweep } = await open({ approveAbove: null, most: 2, mostPercent: 0 });
+  orphan('lost-1', 'lost-2', 'lost-3', 'lost-4', 'lost-5');
+  for (let times = 0; times < 4; times += 1) {
+    await start();
+    await pass(20_000);
+  }
+  expect(world.deleted).toEqual(['lost-1', 'lost-2']);
+  expect(gatesOf(await sweep())).toEqual({ 'lost-5': 'OverCap' });
+  await sweep();
+  expect(world.deleted).toHaveLength(5);
+  simulation.close();
+});
+
+test('a class that cannot be swept stops no other, and says so', async () => {
+  const { simulation, world, orphan, addClass, sweep, left, events } = await open();
+  await addClass('broken');
+  world.onList = (name) => {
+    if (name === 'broken') throw droverFailure('VsphereCredentialRefused', 'vCenter vc refused the user');
+  };
+  orphan('lost');
+  const result = await sweep();
+  expect(result).toMatchObject({
+    outcome: 'blocked',
+    reason: 'ClassNotSwept',
+    classes: [
+      { name: 'broken', failure: { code: 'VsphereCredentialRefused' } },
+      { name: 'small', failure: null },
+    ],
+  });
+  expect(left()).toEqual(['healthy']);
+  expect(
+    events()
+      .map(({ reason }) => reason)
+      .toSorted(),
+  ).toEqual(['ClassNotSwept', 'OrphanDeleted']);
+  simulation.close();
+});
+
+test('a VM that cannot be deleted is left for the next sweep, and holds up no other', async () => {
+  const { simulation, world, orphan, sweep, left } = await open();
+  orphan('lost-1', 'lost-2');
+  let refuses = true;
+  world.onDelete = (name) => {
+    if (refuses && name === 'lost-1') throw droverFailure('VsphereNotPermitted', 'vCenter vc refuses');
+  };
+  expect(gatesOf(await sweep())).toEqual({ 'lost-1': 'Refused' });
+  expect(left()).toEqual(['healthy', 'lost-1']);
+  refuses = false;
+  await sweep();
+  expect(left()).toEqual(['healthy']);
+  simulation.close();
+});
+
+test('a dry run deletes nothing, waits for nobody, and is remembered by no sweep', async () => {
+  const { simulation, orphan, sweep, left } = await open({ sightings: 2 });
+  orphan('lost');
+  for (const [input, id] of [
+    [{ namespace, dryRun: true }, orphanSweepDryId(namespace)],
+    [{ namespace }, orphanSweepDryId(namespace)],
+    [{ namespace, dryRun: true }, orphanSweepId(namespace)],
+    [{ namespace, dryRun: true }, 'my-own'],
+  ] as const) {
+    const result = await sweep(input, id);
+    expect(result).toMatchObject({ outcome: 'observed', dryRun: true, memory: null });
+    expect(gatesOf(result)).toEqual({ lost: 'DryRun,SeenTooSeldom' });
+  }
+  expect(gatesOf(await sweep())).toEqual({ lost: 'SeenTooSeldom' });
+  expect(gatesOf(await sweep({ namespace, dryRun: true }, 'my-own'))).toEqual({ lost: 'DryRun' });
+  expect(left()).toEqual(['healthy', 'lost']);
+  simulation.close();
+});
+
+test('where drover observes, a sweep is a dry run that is remembered', async () => {
+  const { simulation, world, orphan, sweep, left } = await open({ sightings: 2 });
+  world.mode = 'observe';
+  simulation.killWorker();
+  orphan('lost');
+  await sweep();
+  const result = await sweep();
+  expect(result).toMatchObject({ outcome: 'observed', memory: { sightings: { 'vsphere lost': { count: 2 } } } });
+  expect(left()).toEqual(['healthy', 'lost']);
+  simulation.close();
+});
+
+test('a run of another id hands over, and one of a namespace that is not swept says so', async () => {
+  const { simulation, orphan, sweep, pass, left } = await open();
+  orphan('lost');
+  expect(await sweep({ namespace }, 'my-own')).toMatchObject({ outcome: 'handedOver' });
+  await pass(minute);
+  expect(left()).toEqual(['healthy']);
+  expect(simulation.runs().map(({ workflowId }) => workflowId)).toEqual(['my-own', 'orphan-sweep/shoot']);
+  expect(await sweep({ namespace: 'other' }, 'orphan-sweep/other')).toMatchObject({ outcome: 'nothing' });
+  simulation.close();
+});
+
+test('a request starts the sweep, which outlives it; another one finds it open', async () => {
+  const { simulation, orphan, pass, run } = await open();
+  orphan('lost-1', 'lost-2', 'lost-3', 'lost-4');
+  const request = (workflowId: string) =>
+    run(() =>
+      simulation.client.workflow.execute(workflowTypes.requestSweep, {
+        workflowId,
+        taskQueue: workflowQueue,
+        args: [{ namespace }],
+      }),
+    );
+  expect(await request('request-1')).toMatchObject({ outcome: 'started', workflowId: 'orphan-sweep/shoot' });
+  await pass(minute);
+  expect(await request('request-2')).toMatchObject({ outcome: 'alreadyRunning' });
+  expect(simulation.openRuns()).toEqual(['orphan-sweep/shoot']);
+  simulation.close();
+});
+
+test('a Schedule requests sweeps, is changed with the settings, and goes with them', async () => {
+  const { simulation, orphan, run, pass, left } = await open({ sightings: 2 });
+  orphan('lost');
+  const { client, clock } = simulation;
+  const ensure = (periodMs: number, isWanted = true) =>
+    run(() =>
+      ensureSchedule(
+        { client, clock, leaving: never },
+        sweepSchedule(namespace, '', { periodMs, jitterMs: minute }),
+        isWanted,
+      ),
+    );
+  const swept = (): number => simulation.runs().filter(({ type }) => type === workflowTypes.sweepOrphans).length;
+  await ensure(15 * minute);
+  await ensure(15 * minute);
+  await pass(61 * minute);
+  expect([swept(), left()]).toEqual([4, ['healthy']]);
+  await ensure(30 * minute);
+  await pass(hour);
+  expect(swept()).toBe(6);
+  await ensure(30 * minute, false);
+  await ensure(30 * minute, false);
+  await pass(hour);
+  expect(swept()).toBe(6);
+  simulation.close();
+});
+
+test('whatever dies between a deletion and its answer, a healthy VM stays and each orphan goes once', async () => {
+  for (const fate of ['failAfter', 'killAfter', 'failBefore'] as const) {
+    let isDone = false;
+    const { simulation, world, orphan, sweep, left } = await open(
+      {},
+      {
+        onActivity({ activity, attempt }) {
+          if (activity !== 'deleteOrphan' || attempt > 1 || isDone) return 'works';
+          isDone = true;
+          return fate;
+        },
+      },
+    );
+    orphan('lost-1', 'lost-2');
+    expect(await sweep()).toMatchObject({ deletedCount: 2, outcome: 'reconciled' });
+    expect([world.deleted, left()]).toEqual([['lost-1', 'lost-2'], ['healthy']]);
+    await simulation.replay();
+    simulation.close();
+  }
+});
