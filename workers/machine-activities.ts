@@ -21,9 +21,6 @@ export interface ServedMachines {
   close: () => Promise<void>;
 }
 
-/** How long a sweep that deleted something stays open, so that a burst of deletions is one run. */
-const lingerMs = 2_000;
-
 /** The activities of the safety jobs of Machines. Where the kind is switched off, they answer so. */
 export function composeMachineActivities(systems: SharedSystems): ServedMachines {
   const { config, temporal, kubernetes, audit, clock, ports, safetyMeter, leaving } = systems;
@@ -53,7 +50,6 @@ export function composeMachineActivities(systems: SharedSystems): ServedMachines
                 namespaces: machines.namespaces,
                 sweep: sweepSettings(machines),
                 systemNamespace: names.systemNamespace,
-                lingerMs,
               },
         cluster,
         signalWithStart: async (namespace) =>

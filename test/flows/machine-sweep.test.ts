@@ -159,8 +159,15 @@ test(
     target.mend();
     await untilSafety(false);
     await untilThere(['worker-1', 'worker-2']);
+    const phasePath = 'jsonpath={.status.currentStatus.phase}';
     const phase = await kubectl(lab.handles.kubernetes, [
-      ...['get', 'machine', 'worker-1', '-n', namespace, '-o', 'jsonpath={.status.currentStatus.phase}'],
+      'get',
+      'machine',
+      'worker-1',
+      '-n',
+      namespace,
+      '-o',
+      phasePath,
     ]);
     expect(phase).toBe('Running');
   },

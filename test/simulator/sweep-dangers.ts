@@ -12,7 +12,7 @@ export interface Danger {
   needed: readonly string[];
   /** Orphans that are to go all the same, when it is over. */
   orphans?: readonly string[];
-  happen(world: SweepWorld): Promise<void>;
+  readonly happen: (world: SweepWorld) => Promise<void>;
 }
 
 const names = (count: number): string[] => Array.from({ length: count }, (_, index) => `worker-${index + 1}`);
@@ -130,7 +130,7 @@ export const dangers: readonly Danger[] = [
       const providerId = await world.makeVm('young', { machine: { providerId: '', phase: 'Pending' } });
       for (let time = 0; time < 5; time += 1) {
         await provoke(world);
-        await world.pass(10_000);
+        await world.pass(4_000);
       }
       await putMachine(world.api, { name: 'young', providerId });
       await world.pass(8 * periodMs);
