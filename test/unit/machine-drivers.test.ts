@@ -210,6 +210,20 @@ describe('vSphere', () => {
     });
   });
 
+  test('a VM that is started again each time is left in the end', async () => {
+    const world = openVsphere((verb) => {
+      if (verb === 'FindAllByUuid')
+        for (const { state } of world.model.vms())
+          if (state.name === 'worker-1') state.runtime.powerState = 'poweredOn';
+      return 'works';
+    });
+    await world.run(async () => {
+      const id = await world.make('worker-1', true);
+      await expect(world.remove(id, 'worker-1')).rejects.toMatchObject({ type: 'VirtualMachineConflict' });
+      expect(world.callsOf('PowerOffVM_Task')).toBe(8);
+    });
+  });
+
   test('an aborted call ends at once', async () => {
     const world = openVsphere(() => 'hang');
     await world.run(async () => {

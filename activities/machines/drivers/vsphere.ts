@@ -59,11 +59,12 @@ interface Deletion {
 const mostChanges = 8;
 const afterOvertakenMs = 1_000;
 
-/** What another client may have done a moment before; the VM is read again. */
+/** Another client was faster, or vCenter has forgotten the task: the VM is read again. */
 const overtaken: readonly (string | null)[] = [
   'VirtualMachineConflict',
   'VirtualMachineNotFound',
   'VirtualMachineStateRefused',
+  'VsphereTaskNotFound',
 ];
 
 /** Reads the VM, and whose it is, before each change. */
@@ -76,13 +77,18 @@ async function deleteMachine(
   for (let change = 1; ; change += 1) {
     const vm = await findMachine(deletion, request);
     if (vm === null) return { outcome: isDestroyed ? 'deleted' : 'gone', detachedDisks };
+    if (change > mostChanges)
+      throw droverFailure(
+        'VirtualMachineConflict',
+        `${vm.name} (${vm.id}) of vCenter ${deletion.gateway.vcenter} is ${vm.powerState} after ${mostChanges} changes`,
+      );
     const step = nextStep(vm, request);
     try {
       await execute(deletion, vm, step);
       if (step.kind === 'detach') detachedDisks.push(...step.disks.map(({ name }) => name));
       isDestroyed ||= step.kind === 'destroy';
     } catch (error) {
-      if (change >= mostChanges || !overtaken.includes(failureCode(error))) throw error;
+      if (change === mostChanges || !overtaken.includes(failureCode(error))) throw error;
       await deletion.clock.sleep(afterOvertakenMs, deletion.signal);
     }
   }
