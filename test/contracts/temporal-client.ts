@@ -114,6 +114,46 @@ export function describeTemporalClient(counterpart: () => TemporalCounterpart): 
     await handleOf('described').terminate();
   });
 
+  within(
+    'a run is described with the memo that it has written, and with the last heartbeat of what it waits for',
+    async ({ client, sleep }) => {
+      const written = await client.workflow.start('remembers', options('writes', [1]));
+      await written.result();
+      const first = await client.workflow.getHandle(written.workflowId, written.firstExecutionRunId).describe();
+      expect(first.memo).toEqual({ memo1: 1 });
+      // The run that continues it has none of it.
+      expect((await handleOf('writes').describe()).memo).toEqual({});
+      await client.workflow.start('resumes', options('beats'));
+      const beatOf = async () => {
+        const { pendingActivities } = (await handleOf('beats').describe()).raw;
+        const [{ lastHeartbeatTime = null, heartbeatDetails = null } = {}] = pendingActivities ?? [];
+        const [payload] = heartbeatDetails?.payloads ?? [];
+        const { payloadConverter } = client.options.loadedDataConverter;
+        return {
+          at: Number(lastHeartbeatTime?.seconds ?? 0),
+          said: payload === undefined ? null : payloadConverter.fromPayload(payload),
+        };
+      };
+      let beat = await beatOf();
+      while (beat.said === null) {
+        await sleep(50);
+        beat = await beatOf();
+      }
+      expect(beat).toEqual({ at: expect.any(Number) as number, said: { attempt: 1, before: null } });
+      expect(beat.at).toBeGreaterThan(0);
+      const firstAt = beat.at;
+      // The next attempt, a second later.
+      while (JSON.stringify(beat.said) !== JSON.stringify({ attempt: 2, before: { attempt: 1, before: null } })) {
+        // Until it says something itself, what the one before has said stands.
+        expect(beat.said).toEqual({ attempt: 1, before: null });
+        await sleep(50);
+        beat = await beatOf();
+      }
+      expect(beat.at).toBeGreaterThan(firstAt);
+      await handleOf('beats').terminate();
+    },
+  );
+
   within('the newest events of a history come first, page by page', async ({ client }) => {
     await (await client.workflow.start('awaitsGo', options('paged'))).signal('word', 'go');
     await handleOf('paged').result();
