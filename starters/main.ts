@@ -129,6 +129,11 @@ const commands: Record<string, CommandEntry> = {
     summary: 'say whether they are frozen, since when and why',
     load: async () => (await import('./machines/safety.ts')).safetyCommand,
   },
+  sweep: {
+    group: machines,
+    summary: 'delete orphan VMs; list, keep and approve of them',
+    load: async () => (await import('./machines/sweep.ts')).sweepCommand,
+  },
   stop: {
     group: operation,
     summary: 'hold drover back from every change, until lifted',
@@ -189,11 +194,14 @@ Exit codes: 0 done, 1 ended otherwise than wanted, 2 bad usage or input, 3 somet
 5 refused, 70 a fault of drover, 130 interrupted. docs/commands.md has everything.`,
     )
     .configureOutput(outputOf(context.terminal))
+    // What stands after the word of a command's part is that part's.
+    .enablePositionalOptions()
     .exitOverride();
   const meant = meantCommand(argv);
   for (const [name, entry] of Object.entries(commands)) {
     const command = name === meant ? (await loadCommand(name, entry))(context) : new Command(name);
     program.addCommand(command.copyInheritedSettings(program).summary(entry.summary).helpGroup(entry.group));
+    for (const part of command.commands) part.copyInheritedSettings(command);
   }
   return program;
 }

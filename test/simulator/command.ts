@@ -8,7 +8,7 @@ import { namespace } from './temporal/sdk.ts';
 
 /** The real `drover` with these arguments, over the Temporal, the kube-apiserver and the clock of the simulation. */
 export async function simulatedCommand(
-  { simulation, kubernetes, config }: Deployment,
+  { simulation, kubernetes, config }: Pick<Deployment, 'simulation' | 'kubernetes' | 'config'>,
   args: readonly string[],
   env: Readonly<Record<string, string>> = { DROVER_USER: 'flow-test' },
 ): Promise<CommandEnd> {

@@ -8,15 +8,18 @@ import { asSignal, messages, progressQuery, unseenChange } from '../../contracts
 import { withClock } from '../../lab/clock.ts';
 import { applyObject } from '../../lab/kubernetes-objects.ts';
 import { machinesConfig, sweepSettings } from '../../runtime/config/machines-config.ts';
+import { parseConfig } from '../../runtime/config/config.ts';
 import { droverFailure } from '../../runtime/failure.ts';
 import { openObjects } from '../../runtime/kubernetes/objects.ts';
 import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
-import { liftKeep, setKeep } from '../../runtime/sweep-keeps.ts';
+import { liftKeep, setKeep, type SweepKeep } from '../../runtime/sweep-keeps.ts';
 import type { AuditEntry } from '../../runtime/telemetry/audit.ts';
 import { signalWithStart } from '../../runtime/temporal/signal-runs.ts';
 import { ensureSchedule, sweepSchedule } from '../../workers/schedules.ts';
 import { createFakeKubernetes, type FakeKubernetes } from '../fakes/kubernetes/fake-kubernetes.ts';
+import type { SweepView } from '../../starters/machines/read-sweep.ts';
 import { loadWorkflows } from './bundle.ts';
+import { simulatedCommand } from './command.ts';
 import { createSimulation, type Simulation, type SimulationOptions } from './simulation.ts';
 
 /** The sweep of orphan VMs: the real run and activities over a simulated kube-apiserver, and a provider that is a list. */
@@ -480,6 +483,68 @@ test('a request starts the sweep, which outlives it; another one finds it open',
   expect(simulation.openRuns()).toEqual(['orphan-sweep/shoot']);
   simulation.close();
 });
+
+test('a user sweeps, sees what holds each orphan, keeps one and approves of the others', async () => {
+  const { simulation, kubernetes, orphan, run, pass, left, sweep } = await open();
+  orphan('lost-1', 'lost-2', 'lost-3', 'lost-4', 'lost-5');
+  const config = parseConfig({ machines: { namespaces: [namespace] } }, {}, {});
+  const drover = async (...args: string[]) => {
+    const { code, stdout, stderr } = await run(() =>
+      simulatedCommand({ simulation, kubernetes, config }, ['sweep', ...args], { DROVER_USER: 'jane' }),
+    );
+    return [code, stdout, stderr] as const;
+  };
+  const last = async () =>
+    JSON.parse((await drover('ls', '--json'))[1]) as { sweep: SweepView | null; keeps: SweepKeep[] };
+  expect(await last()).toEqual({ sweep: null, keeps: [] });
+  expect(await drover('approve')).toMatchObject([4, '', expect.stringMatching(/No sweep of shoot is running/u)]);
+  expect(await drover('keep', 'lost-1')).toMatchObject([4, '', expect.stringMatching(/none of the orphans/u)]);
+
+  const [dryCode, dry] = await drover('--dry-run');
+  expect(dry).toMatch(
+    /^Sweep of shoot, ended .* ago: observed\. drover only observes\. It would delete nothing; 5 orphans/u,
+  );
+  expect(dry).toMatch(
+    /^lost-1 +small +MachineMissing .*vsphere:\/\/eu-1\/lost-1 +DryRun: .*; ApprovalNeeded: 5 of 6 VMs/mu,
+  );
+  expect(dryCode).toBe(0);
+
+  const [code, waits, remarks] = await drover();
+  expect([code, waits]).toEqual([
+    1,
+    expect.stringMatching(/^Sweep of shoot, runs since .*Waiting for an approval to delete 5 VMs/u),
+  ]);
+  expect(remarks).toMatch(/It goes on by itself/u);
+  expect(await drover('keep', 'lost-1', '--reason', 'forensics')).toMatchObject([
+    0,
+    expect.stringMatching(/^vsphere:\/\/eu-1\/lost-1 is kept/u),
+    '',
+  ]);
+  expect(await drover('approve', '--reason', 'the pool was removed')).toMatchObject([
+    0,
+    expect.stringMatching(/^Approved by jane: 5 VMs/u),
+    '',
+  ]);
+  await pass(minute);
+  expect(left()).toEqual(['healthy', 'lost-1']);
+  expect(await last()).toMatchObject({
+    sweep: {
+      outcome: 'reconciled',
+      reason: 'OrphansHeld',
+      report: { candidates: [{ machineName: 'lost-1', gates: [{ gate: 'KeptByUser' }] }], deletedCount: 4 },
+    },
+    keeps: [{ providerId: idOf('lost-1'), by: 'jane', reason: 'forensics' }],
+  });
+  expect((await drover('ls'))[1]).toMatch(/^KEPT .*\nvsphere:\/\/eu-1\/lost-1 +jane +\S+ +forensics$/mu);
+  expect(await drover('keep', idOf('lost-1'), '--lift')).toMatchObject([
+    0,
+    expect.stringMatching(/is kept no longer/u),
+    '',
+  ]);
+  await sweep();
+  expect(left()).toEqual(['healthy']);
+  simulation.close();
+}, 60_000);
 
 test('a Schedule requests sweeps, is changed with the settings, and goes with them', async () => {
   const { simulation, orphan, run, pass, left } = await open({ sightings: 2 });

@@ -1,0 +1,248 @@
+import { type Command, Option } from 'commander';
+
+import { orphanSweepId } from '../../contracts/ids.ts';
+import { messages } from '../../contracts/messages.ts';
+import type { Config } from '../../runtime/config/config-schema.ts';
+import { openObjects } from '../../runtime/kubernetes/objects.ts';
+import { liftKeep, readKeeps, setKeep, type SweepKeep } from '../../runtime/sweep-keeps.ts';
+import { parseId, parseReason } from '../command/arguments.ts';
+import { asOption, describedCommand, jsonOption, outputOption } from '../command/command.ts';
+import type { CommandContext } from '../command/context.ts';
+import { CommandError, usageError } from '../command/error.ts';
+import { exitCodes } from '../command/exit-codes.ts';
+import { explainError } from '../command/explain-error.ts';
+import { updateRun } from '../command/give-command.ts';
+import { interruptible } from '../command/interruption.ts';
+import { withKubernetes } from '../command/kubernetes-access.ts';
+import { withTemporal } from '../command/temporal-access.ts';
+import { printJson } from '../command/terminal.ts';
+import { whoRuns } from '../command/who.ts';
+import { formatTime } from '../render/duration.ts';
+import { oneLine } from '../render/table.ts';
+import { renderKeeps, renderSweep } from '../render/sweep.ts';
+import { parseNamespace } from '../virtual-machine/virtual-machine-reference.ts';
+import { findProviderId } from './kept-vm.ts';
+import { beginSweep, followSweep, readSweep } from './read-sweep.ts';
+
+interface CommonOptions {
+  namespace?: string;
+  as?: string;
+  json?: boolean;
+  output?: 'json';
+}
+
+const isJson = ({ json = false, output }: CommonOptions): boolean => json || output === 'json';
+
+const namespaceOption = (): Option =>
+  new Option('-n, --namespace <namespace>', 'of the Machines; needed where the settings name several').argParser(
+    parseNamespace,
+  );
+
+export const sweepCommand = (context: CommandContext): Command =>
+  describedCommand(
+    'sweep',
+    'Sweeps the orphan VMs of the Machines of a namespace now: those that belong to no Machine, and that no gate holds back, are deleted. drover does so by itself every quarter of an hour. Follows it until it ends, or waits for an approval.',
+    [
+      ['drover sweep --dry-run', 'say what would be deleted, and what holds back the rest'],
+      ['drover sweep -n shoot--garden--one', 'sweep'],
+      ['drover sweep ls', 'what the last sweep has found, what holds each orphan, and what users keep'],
+      ['drover sweep keep worker-7 --reason "forensics"', 'whatever a sweep finds, leave that VM alone'],
+      ['drover sweep keep worker-7 --lift', 'do so no longer'],
+      ['drover sweep approve --reason "the pool was removed"', 'delete the many that a sweep holds back now'],
+    ],
+  )
+    .addOption(namespaceOption())
+    .option('--dry-run', 'delete nothing')
+    .addOption(asOption())
+    .addOption(jsonOption())
+    .addOption(outputOption())
+    .action((options: CommonOptions & { dryRun?: boolean }) => sweep(context, options))
+    .addCommand(lsCommand(context))
+    .addCommand(keepCommand(context))
+    .addCommand(approveCommand(context));
+
+/** Which one is meant. @throws CommandError usage */
+export function namespaceOf({ machines: { namespaces } }: Pick<Config, 'machines'>, given: string | undefined): string {
+  const [only, ...others] = namespaces;
+  if (given !== undefined) return given;
+  if (only !== undefined && others.length === 0) return only;
+  throw usageError(
+    only === undefined
+      ? 'drover’s settings name no namespace of Machines (machines.namespaces).'
+      : `drover sweeps several namespaces: ${namespaces.join(', ')}.`,
+    'Say which one with --namespace.',
+  );
+}
+
+const sweep = (context: CommandContext, options: CommonOptions & { dryRun?: boolean }): Promise<void> =>
+  interruptible(context, (abort) =>
+    withTemporal(context, abort, async (access) => {
+      const { terminal, clock } = context;
+      const namespace = namespaceOf(access.config, options.namespace);
+      const { dryRun = false } = options;
+      const run = await beginSweep(access, namespace, { dryRun, by: whoRuns(options.as, context.env) });
+      const view = await followSweep(access, namespace, run, (message) => terminal.remark(oneLine(message)));
+      if (isJson(options)) printJson(terminal, view);
+      else for (const line of renderSweep(view, clock.now(), terminal.widthColumns())) terminal.print(line);
+      if (view.outcome === null) terminal.remark('It goes on by itself: `drover sweep ls` shows how far it is.');
+      if (view.outcome !== 'reconciled' && view.outcome !== 'observed') context.exitCode = exitCodes.failed;
+    }),
+  );
+
+const lsCommand = (context: CommandContext): Command =>
+  describedCommand(
+    'ls',
+    'Shows what the last sweep has found, which gate holds back each orphan, and which VMs users keep.',
+    [
+      ['drover sweep ls', 'of the only namespace'],
+      [`drover sweep ls --json | jq -r '.sweep.report.candidates[].providerId'`, 'for programs'],
+    ],
+  )
+    .addOption(namespaceOption())
+    .addOption(jsonOption())
+    .addOption(outputOption())
+    .action((options: CommonOptions) =>
+      interruptible(context, (abort) =>
+        withTemporal(context, abort, async (access) => {
+          const { terminal, clock } = context;
+          const { config } = access;
+          const namespace = namespaceOf(config, options.namespace);
+          const found = await readSweep(access, namespace, { workflowId: orphanSweepId(namespace, config.cluster) });
+          const keeps = await readAll(context, config, abort);
+          if (isJson(options)) return printJson(terminal, { sweep: found, keeps: keeps.all });
+          if (found === null) terminal.print(`Temporal knows of no sweep of ${namespace}.`);
+          else for (const line of renderSweep(found, clock.now(), terminal.widthColumns())) terminal.print(line);
+          for (const line of renderKeeps(keeps.all ?? [], terminal.widthColumns())) terminal.print(line);
+          if (keeps.problem !== null) terminal.remark(`What users keep cannot be read: ${keeps.problem}`);
+        }),
+      ),
+    );
+
+/** What was found is worth showing without. */
+async function readAll(
+  context: CommandContext,
+  config: Config,
+  abort: AbortSignal,
+): Promise<{ all: readonly SweepKeep[] | null; problem: string | null }> {
+  try {
+    return await withKubernetes({ context, config, abort }, async (access) => {
+      const objects = openObjects(await access.open());
+      return { all: (await readKeeps(objects, config.kubernetes.systemNamespace, abort)).all, problem: null };
+    });
+  } catch (error) {
+    abort.throwIfAborted();
+    return { all: null, problem: explainError(error).message };
+  }
+}
+
+const keepCommand = (context: CommandContext): Command =>
+  describedCommand(
+    'keep',
+    'Keeps a VM, whatever a sweep finds, until that is lifted. It is kept in Kubernetes, and read once more right before each deletion.',
+    [
+      ['drover sweep keep worker-7 --reason "forensics"', 'by the name of an orphan'],
+      ['drover sweep keep vsphere://eu-1/4204cc2f-2f5c-bfb6-3d42-0c9e2f6a0b11', 'by the id of any VM'],
+      ['drover sweep keep worker-7 --lift', 'no longer'],
+    ],
+  )
+    .argument('<id>', 'id of the VM as Machines have it, or name of an orphan', parseId)
+    .addOption(namespaceOption())
+    .option('--reason <text>', 'why, for those who find it', parseReason)
+    .addOption(new Option('--lift', 'keep it no longer').conflicts('reason'))
+    .addOption(asOption())
+    .addOption(jsonOption())
+    .addOption(outputOption())
+    .action((id: string, options: CommonOptions & { reason?: string; lift?: boolean }) =>
+      interruptible(context, async (abort) => {
+        const { terminal, clock } = context;
+        const { config } = await context.loadConfig();
+        const { systemNamespace } = config.kubernetes;
+        await withKubernetes({ context, config, abort }, async (access) => {
+          const objects = openObjects(await access.open());
+          if (options.lift === true) {
+            const { all } = await readKeeps(objects, systemNamespace, abort);
+            const providerId = all.some((keep) => keep.providerId === id)
+              ? id
+              : await idOf(context, id, options, abort);
+            const lifted = await liftKeep(objects, systemNamespace, providerId, abort);
+            if (isJson(options)) return printJson(terminal, lifted);
+            return terminal.print(
+              lifted === null
+                ? `${providerId} was not kept.`
+                : `${providerId} is kept no longer; the next sweep judges it.`,
+            );
+          }
+          const keep: SweepKeep = {
+            providerId: await idOf(context, id, options, abort),
+            by: whoRuns(options.as, context.env),
+            reason: options.reason ?? '',
+            at: formatTime(clock.now()),
+          };
+          await setKeep(objects, systemNamespace, keep, abort);
+          if (isJson(options)) printJson(terminal, keep);
+          else
+            terminal.print(
+              `${keep.providerId} is kept, whatever a sweep finds, until \`drover sweep keep ${keep.providerId} --lift\`.`,
+            );
+        });
+      }),
+    );
+
+/** Temporal is asked only where the id is not whole. */
+async function idOf(
+  context: CommandContext,
+  text: string,
+  { namespace }: CommonOptions,
+  abort: AbortSignal,
+): Promise<string> {
+  try {
+    return findProviderId(text, null);
+  } catch {
+    return await withTemporal(context, abort, async (access) => {
+      const of = namespaceOf(access.config, namespace);
+      const found = await readSweep(access, of, { workflowId: orphanSweepId(of, access.config.cluster) });
+      return findProviderId(text, found?.report ?? null);
+    });
+  }
+}
+
+const approveCommand = (context: CommandContext): Command =>
+  describedCommand(
+    'approve',
+    'Lets the many orphans go that a sweep holds back as they are many, or as there are no Machines. It is of those that are held back now: what comes later needs another approval. Look at `drover sweep ls` first.',
+    [['drover sweep approve --reason "the pool was removed"', 'delete them']],
+  )
+    .addOption(namespaceOption())
+    .option('--reason <text>', 'why, for those who ask', parseReason)
+    .addOption(asOption())
+    .action((options: CommonOptions & { reason?: string }) =>
+      interruptible(context, (abort) =>
+        withTemporal(context, abort, async (access) => {
+          const namespace = namespaceOf(access.config, options.namespace);
+          const { reason } = options;
+          const argument = { by: whoRuns(options.as, context.env), ...(reason !== undefined && { reason }) };
+          const workflowId = orphanSweepId(namespace, access.config.cluster);
+          try {
+            context.terminal.print(await updateRun(access, workflowId, messages.approve, argument));
+          } catch (error) {
+            abort.throwIfAborted();
+            throw approvalProblem(namespace, error);
+          }
+        }),
+      ),
+    );
+
+function approvalProblem(namespace: string, error: unknown): CommandError {
+  const explained = explainError(error);
+  if (explained.exitCode === exitCodes.notFound)
+    return new CommandError(
+      `No sweep of ${namespace} is running. Nothing was approved.`,
+      exitCodes.notFound,
+      '`drover sweep` starts one, which asks; `drover sweep ls` shows the last.',
+      error,
+    );
+  // The run refuses what cannot be approved now: it was good input to a run in another state.
+  if (explained.exitCode === exitCodes.usage)
+    return new CommandError(explained.message, exitCodes.refused, '`drover sweep ls` shows its state.', error);
+  return explained;
+}

@@ -1,0 +1,68 @@
+import type { SweepKeep } from '../../runtime/sweep-keeps.ts';
+import type { SweepView } from '../machines/read-sweep.ts';
+import { formatAge } from './duration.ts';
+import { oneLine, renderTable } from './table.ts';
+
+/** A sweep for people: what was found for each class, what holds each orphan, what was deleted. */
+
+const columns = (...titles: string[]) => titles.map((title) => ({ title }));
+
+const sumOf = (counts: Record<string, number>): number => Object.values(counts).reduce((sum, one) => sum + one, 0);
+
+export function renderSweep(view: SweepView, nowMs: number, widthColumns: number): string[] {
+  const { report, namespace, outcome, message, startedAt, endedAt } = view;
+  const when =
+    outcome === null
+      ? `runs since ${formatAge(startedAt, nowMs)}`
+      : `ended ${formatAge(endedAt, nowMs)} ago: ${outcome}`;
+  const head = [`Sweep of ${namespace}, ${when}. ${oneLine(message)}`];
+  if (report === null) return head;
+  const { classes, candidates, orphans, deleted, deletedCount } = report;
+  const classRows = classes.map((swept) =>
+    swept.failure === null
+      ? [
+          oneLine(swept.name),
+          oneLine(swept.provider),
+          String(swept.listed),
+          String(sumOf(swept.kept)),
+          String(swept.orphans),
+          '',
+        ]
+      : [oneLine(swept.name), oneLine(swept.provider), '?', '?', '?', oneLine(swept.failure.message)],
+  );
+  const orphanRows = candidates.map(({ machineName, machineClass, why, firstMs, gates, providerId }) => [
+    oneLine(machineName),
+    oneLine(machineClass),
+    why,
+    formatAge(new Date(firstMs).toISOString(), nowMs),
+    oneLine(providerId),
+    gates.length === 0
+      ? 'nothing: it is being deleted'
+      : oneLine(gates.map(({ gate, message: why }) => `${gate}: ${why}`).join('; ')),
+  ]);
+  const deletedRows = deleted.map(({ machineName, machineClass, why, atMs, providerId }) => [
+    oneLine(machineName),
+    oneLine(machineClass),
+    why,
+    formatAge(new Date(atMs).toISOString(), nowMs),
+    oneLine(providerId),
+  ]);
+  return [
+    ...head,
+    ...section(columns('CLASS', 'PROVIDER', 'VMS', 'WITH A MACHINE', 'ORPHANS', 'NOT SWEPT'), classRows, widthColumns),
+    ...section(columns('ORPHAN', 'CLASS', 'WHY', 'FOUND', 'ID', 'HELD BACK BY'), orphanRows, widthColumns),
+    ...(orphans > candidates.length ? [`… and ${String(orphans - candidates.length)} more orphans.`] : []),
+    ...section(columns('DELETED', 'CLASS', 'WHY', 'AGO', 'ID'), deletedRows, widthColumns),
+    ...(deletedCount > deleted.length ? [`… and ${String(deletedCount - deleted.length)} more before.`] : []),
+  ];
+}
+
+const section = (titles: { title: string }[], rows: string[][], widthColumns: number): string[] =>
+  rows.length === 0 ? [] : ['', ...renderTable(titles, rows, widthColumns)];
+
+export const renderKeeps = (keeps: readonly SweepKeep[], widthColumns: number): string[] =>
+  section(
+    columns('KEPT', 'BY', 'AT', 'REASON'),
+    keeps.map(({ providerId, by, at, reason }) => [providerId, by, at, reason].map(oneLine)),
+    widthColumns,
+  );
