@@ -190,7 +190,7 @@ const isList = (vms: unknown): boolean =>
     ({ providerId, createdMs }) =>
       readProviderId(providerId) !== null && (createdMs === null || Number.isFinite(createdMs)),
   );
-const marksOf = (text: string): boolean => ['worker-1', 'shoot-1', 'node-role'].every((mark) => text.includes(mark));
+const marksOf = (text: string): boolean => ['shoot-1', 'node-role'].every((mark) => text.includes(mark));
 
 const ofVsphere: ErrorCode[] = [
   'AnswerMalformed',
@@ -229,7 +229,7 @@ export const machineEdges: readonly Edge[] = [
       }
       return asked;
     },
-    holds: (asked, { text }) => (asked as string[]).length === 0 || marksOf(text),
+    holds: (asked, { text }) => (asked as string[]).length === 0 || (marksOf(text) && text.includes('worker-1')),
   }),
   edge({
     name: 'Machines: the servers of a class at OpenStack',
