@@ -7,6 +7,7 @@ import { type Freeze, safetyMemo } from '../../contracts/machine-safety/api-serv
 import { messages, progressQuery } from '../../contracts/messages.ts';
 import { withClock } from '../../lab/clock.ts';
 import { mergeObject } from '../../lab/kubernetes-objects.ts';
+import { parseConfig } from '../../runtime/config/config.ts';
 import { createReadFreeze } from '../../runtime/temporal/read-freeze.ts';
 import { startMachineSafety } from '../../runtime/temporal/system-workflows.ts';
 import { createFakeKubernetes, type FakeKubernetes } from '../fakes/kubernetes/fake-kubernetes.ts';
@@ -20,6 +21,8 @@ import {
   type SafetySample,
 } from '../fixtures/activities/machines.ts';
 import { loadWorkflows } from './bundle.ts';
+import { simulatedCommand } from './command.ts';
+import type { Deployment } from './deployment.ts';
 import { createSimulation, type SimulationOptions } from './simulation.ts';
 
 /** The system workflows of Machines with their activities, over a kube-apiserver in memory that goes away and comes back. */
@@ -27,6 +30,7 @@ import { createSimulation, type SimulationOptions } from './simulation.ts';
 const never = new AbortController().signal;
 const safetyId = apiServerSafetyId(namespace);
 const minute = 60_000;
+const config = parseConfig({ modes: { Machine: 'act' }, machines: { namespaces: [namespace] } }, {}, {});
 
 async function open({
   change = {},
@@ -78,6 +82,8 @@ async function open({
     pass: (ms: number) => run(() => clock.sleep(ms)),
     start: () => run(start),
     freeze: (): Promise<Freeze> => run(() => readFreeze(namespace, never)),
+    command: (...args: string[]) =>
+      run(() => simulatedCommand({ simulation, kubernetes, config } as unknown as Deployment, args)),
     setAway: (isAway: boolean) => network.setAway('kubernetes', isAway),
     machine: (name: string) =>
       (kubernetes as unknown as FakeKubernetes).object('machines', { namespace, name }) as unknown as Machine,
@@ -227,6 +233,32 @@ test('Machines that cannot be reset keep all frozen, and a retry by a user comes
   await pass(minute);
   expect(await freeze()).toEqual({ state: 'thawed' });
   expect(machine('worker-1').status?.currentStatus?.phase).toBe('Running');
+  simulation.close();
+});
+
+test('drover safety says what is known, also while kube-apiserver is away', async () => {
+  const { simulation, pass, command, setAway, run, admin } = await open({ change: { mode: 'observe' } });
+  await run(() => applyMachineSet(admin, 'pool', { replicas: 1, metadata: { labels: { freeze: 'True' } } }));
+  await pass(30_000);
+  expect((await command('safety')).stdout).toMatch(/^shoot +thawed +- +\d+s +up +up +pool$/mu);
+  setAway(true);
+  await pass(3 * minute);
+  const { code, stdout, stderr } = await command('safety', '--json');
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout)).toEqual([
+    {
+      namespace,
+      state: 'frozen',
+      since: expect.stringMatching(/^2026-/u) as string,
+      reason: expect.stringContaining('The control API server') as string,
+      lastProbe: expect.stringMatching(/^2026-/u) as string,
+      control: false,
+      target: true,
+      frozenMachineSets: null,
+    },
+  ]);
+  expect(stderr).toContain('Which MachineSets are frozen is not shown');
+  expect((await command('safety', '-n', 'other')).stdout).toMatch(/^other +unknown/mu);
   simulation.close();
 });
 
