@@ -127,10 +127,13 @@ type Listed = { name: string; provider: string } & (
 async function listClasses(tools: SweepTools, namespace: string, found: readonly FoundClass[]): Promise<Listed[]> {
   const { scope, clock } = tools;
   const untilMs = clock.now() + (scope.deadlineMs - clock.now()) * listingShare;
+  let waiting = found.length;
   const list = async (machineClass: FoundClass): Promise<Listed> => {
     scope.signal.throwIfAborted();
     const named = { name: machineClass.metadata.name, provider: providerOf(machineClass) };
-    const leftMs = Math.min(longestListMs, untilMs - clock.now());
+    // Each of those that wait has its share, so that classes that hang leave time for the others.
+    const leftMs = Math.min(longestListMs, (untilMs - clock.now()) / Math.ceil(waiting / classesAtOnce));
+    waiting -= 1;
     const failed = (code: ReturnType<typeof failureCode>, message: string): Listed => ({
       ...named,
       vms: null,

@@ -43,7 +43,7 @@ interface World {
   stopped: boolean;
   /** Called as a VM is about to be deleted, and as a class is listed. */
   onDelete: (machineName: string) => void;
-  onList: (machineClass: string) => void;
+  onList: (machineClass: string) => void | Promise<void>;
   audit: AuditEntry[];
   /** So much lower is the version of each list, as of a backup. */
   restoredBy: number;
@@ -150,9 +150,10 @@ function activitiesOf({ client, clock }: Simulation, kubernetes: FakeKubernetes,
         return {
           provider: 'vsphere',
           async listMachines(signal) {
-            world.onList(name);
+            await world.onList(name);
+            const found = [...(world.vms.get(name) ?? [])];
             await clock.sleep(500, signal);
-            return [...(world.vms.get(name) ?? [])];
+            return found;
           },
           async deleteMachine({ providerId, machineName }, signal) {
             world.onDelete(machineName);
@@ -408,6 +409,88 @@ test('a class that cannot be swept stops no other, and says so', async () => {
   ).toEqual(['ClassNotSwept', 'OrphanDeleted']);
   simulation.close();
 });
+
+test('a class whose provider does not answer takes no time from the others', async () => {
+  const { simulation, world, orphan, addClass, sweep, left } = await open();
+  for (let index = 0; index < 12; index += 1) await addClass(`hangs-${index}`);
+  world.onList = (name) => (name.startsWith('hangs') ? new Promise(() => undefined) : undefined);
+  orphan('lost');
+  const { classes = [], reason } = await sweep();
+  expect(reason).toBe('ClassNotSwept');
+  expect(classes.flatMap(({ name, failure }) => (failure === null ? [name] : []))).toEqual(['small']);
+  for (const { failure } of classes) expect(failure?.message ?? 'within').toMatch(/within/u);
+  expect(left()).toEqual(['healthy']);
+  simulation.close();
+});
+
+test('a Machine and its VM that come while VMs are listed are no orphan', async () => {
+  const { simulation, kubernetes, world, sweep, left } = await open();
+  let isMade = false;
+  world.onList = async (name) => {
+    if (isMade) return;
+    isMade = true;
+    world.vms.get(name)?.push(vmOf('new'));
+    const body = {
+      apiVersion: group,
+      kind: 'Machine',
+      metadata: { namespace, name: 'new' },
+      spec: { providerID: idOf('new') },
+    };
+    await kubernetes.admin.request(
+      { method: 'POST', path: resourcePath(group, 'machines', { namespace }), body },
+      never,
+    );
+  };
+  expect(await sweep()).toMatchObject({ reason: 'NoOrphans', listed: 2, orphans: 0 });
+  expect(left()).toEqual(['healthy', 'new']);
+  simulation.close();
+});
+
+test('a VM that two classes list, as they have the same marks, is one', async () => {
+  const { simulation, world, orphan, addClass, sweep } = await open({ ageMs: 1_000 * hour });
+  await addClass('twin');
+  orphan('lost');
+  world.vms.set('twin', world.vms.get('small') ?? []);
+  world.vms.get('small')?.splice(1, 1, { ...vmOf('lost'), createdMs: null });
+  expect(await sweep()).toMatchObject({
+    listed: 2,
+    orphans: 1,
+    candidates: [{ machineName: 'lost', machineClass: 'small' }],
+    classes: [
+      { name: 'small', listed: 2, orphans: 1 },
+      { name: 'twin', listed: 2, orphans: 0 },
+    ],
+  });
+  simulation.close();
+});
+
+test('a sweep that is cancelled deletes nothing more, and the next one remembers what was known before', async () => {
+  const { simulation, orphan, start, sweep, pass, run, left } = await open();
+  await sweep();
+  orphan('lost-1', 'lost-2', 'lost-3', 'lost-4');
+  await start();
+  await pass(minute);
+  await run(() => simulation.client.workflow.getHandle(orphanSweepId(namespace)).cancel());
+  await pass(minute);
+  expect(simulation.runs().map(({ status }) => status)).toEqual(['COMPLETED', 'CANCELED']);
+  expect(left()).toHaveLength(5);
+  simulation.close();
+});
+
+test('with every gate off all orphans go, more than one plan has', async () => {
+  const { simulation, world, orphan, sweep, left } = await open({
+    most: null,
+    approveAbove: null,
+    approveWithoutMachines: false,
+    frozen: false,
+    renamedAreKept: false,
+  });
+  world.freeze = { state: 'unknown', reason: 'no run' };
+  orphan(...Array.from({ length: 600 }, (_, index) => `lost-${index}`));
+  expect(await sweep()).toMatchObject({ outcome: 'reconciled', deletedCount: 600, orphans: 0 });
+  expect(left()).toEqual(['healthy']);
+  simulation.close();
+}, 120_000);
 
 test('a VM that cannot be deleted is left for the next sweep, and holds up no other', async () => {
   const { simulation, world, orphan, sweep, left } = await open();
