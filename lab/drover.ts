@@ -1,6 +1,13 @@
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { kubernetesQueue, novaQueue, virtualMachinesQueue, vsphereQueue, workflowQueue } from '../contracts/ids.ts';
+import {
+  kubernetesQueue,
+  machinesQueue,
+  novaQueue,
+  virtualMachinesQueue,
+  vsphereQueue,
+  workflowQueue,
+} from '../contracts/ids.ts';
 import { readPollers } from '../runtime/temporal/task-queues.ts';
 import { openClient, readTemporalSettings } from '../runtime/temporal/temporal.ts';
 import { checkoutDirectory, nodeSettings } from './context.ts';
@@ -65,7 +72,9 @@ export async function startDrover(lab: DroverLab, options: DroverOptions): Promi
   ensurePrivateDirectory(dir);
   const cacheDir = cacheDirectory();
   const ports = await reservePorts({ dir, cacheDir, signal }, ['worker', 'bridge']);
-  const given = settings as Partial<Record<'worker' | 'bridge', { healthAddress?: string }>>;
+  const given = settings as Partial<Record<'worker' | 'bridge', { healthAddress?: string }>> & {
+    modes?: Readonly<Record<string, unknown>>;
+  };
   const withHealth = (name: 'worker' | 'bridge') => ({ healthAddress: `127.0.0.1:${ports[name]}`, ...given[name] });
   const sections = { worker: withHealth('worker'), bridge: withHealth('bridge') };
   const configFile = join(dir, 'drover.yaml');
@@ -85,7 +94,7 @@ export async function startDrover(lab: DroverLab, options: DroverOptions): Promi
     });
 
   const ready = {
-    worker: () => everyQueueIsPolled(common, lab.handles),
+    worker: () => everyQueueIsPolled(common, lab.handles, given.modes ?? {}),
     bridge: () => answers(`http://${sections.bridge.healthAddress}/readyz`),
   };
   const start = async (name: 'worker' | 'bridge'): Promise<ProcessRecord> =>
@@ -141,7 +150,9 @@ export async function startDrover(lab: DroverLab, options: DroverOptions): Promi
 async function everyQueueIsPolled(
   env: Readonly<Record<string, string>>,
   { openstack, vsphere }: DroverLab['handles'],
+  modes: Readonly<Record<string, unknown>>,
 ): Promise<boolean> {
+  const isOn = (kind: string): boolean => (modes[kind] ?? 'off') !== 'off';
   const client = openClient(readTemporalSettings(env));
   try {
     const queues = [
@@ -149,7 +160,8 @@ async function everyQueueIsPolled(
       { name: workflowQueue, of: 'activity' },
       { name: kubernetesQueue, of: 'activity' },
       ...(openstack === undefined ? [] : ([{ name: novaQueue(openstack.region), of: 'activity' }] as const)),
-      ...(vsphere === undefined
+      ...(isOn('Machine') ? ([{ name: machinesQueue, of: 'activity' }] as const) : []),
+      ...(vsphere === undefined || !isOn('VirtualMachine')
         ? []
         : ([
             { name: vsphereQueue(labVcenter), of: 'activity' },
