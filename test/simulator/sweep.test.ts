@@ -42,7 +42,7 @@ interface World {
   mode: 'observe' | 'act';
   stopped: boolean;
   /** Called as a VM is about to be deleted, and as a class is listed. */
-  onDelete: (machineName: string) => void;
+  onDelete: (machineName: string) => unknown;
   onList: (machineClass: string) => void | Promise<void>;
   audit: AuditEntry[];
   /** So much lower is the version of each list, as of a backup. */
@@ -156,7 +156,7 @@ function activitiesOf({ client, clock }: Simulation, kubernetes: FakeKubernetes,
             return found;
           },
           async deleteMachine({ providerId, machineName }, signal) {
-            world.onDelete(machineName);
+            await world.onDelete(machineName);
             await clock.sleep(2_000, signal);
             const vms = world.vms.get(name) ?? [];
             const isThere = vms.some((vm) => vm.providerId === providerId);
@@ -306,6 +306,27 @@ test('a Machine that comes between the plan and the deletion keeps its VM', asyn
   simulation.close();
 });
 
+test('a user who keeps a VM between the plan and the deletion keeps it', async () => {
+  const { simulation, world, orphan, sweep, left, objects } = await open();
+  orphan('lost-1', 'lost-2');
+  const keep = { providerId: idOf('lost-2'), by: 'jane', reason: '', at: '2026-01-31T10:00:00Z' };
+  world.onDelete = () => setKeep(objects, system, keep, never);
+  expect(gatesOf(await sweep())).toMatchObject({ 'lost-2': expect.stringMatching(/^KeptByUser/u) });
+  expect(left()).toEqual(['healthy', 'lost-2']);
+  simulation.close();
+});
+
+test('where the last Machine goes between the plan and the deletion, no other VM does', async () => {
+  const { simulation, kubernetes, world, orphan, sweep, left } = await open({ approvalMs: hour });
+  orphan('lost-1', 'lost-2');
+  const path = resourcePath(group, 'machines', { namespace, name: 'healthy' });
+  world.onDelete = async (name) => name === 'lost-1' && kubernetes.admin.request({ method: 'DELETE', path }, never);
+  const result = await sweep();
+  expect(gatesOf(result)).toMatchObject({ healthy: expect.stringMatching(/ApprovalNeeded/u) });
+  expect(left()).toEqual(['healthy', 'lost-2']);
+  simulation.close();
+});
+
 test('a user’s keep and a user’s stop hold; a keep that is lifted does not', async () => {
   const { simulation, world, orphan, sweep, left, run, objects } = await open();
   orphan('lost-1', 'lost-2');
@@ -443,6 +464,7 @@ test('a Machine and its VM that come while VMs are listed are no orphan', async 
   };
   expect(await sweep()).toMatchObject({ reason: 'NoOrphans', listed: 2, orphans: 0 });
   expect(left()).toEqual(['healthy', 'new']);
+  expect(simulation.runs().map(({ activities }) => activities)).toEqual([['observeSweep']]);
   simulation.close();
 });
 
