@@ -1,6 +1,6 @@
 import { createOvershootActivities } from '../activities/kubernetes/machines/overshoot-activities.ts';
 import { createSafetyActivities } from '../activities/kubernetes/machines/safety-activities.ts';
-import { createSweepActivities } from '../activities/machine-safety/sweep-activities.ts';
+import { createSweepActivities } from '../activities/machines/sweep/sweep-activities.ts';
 import { createNodeActivities } from '../activities/machines/annotate-nodes.ts';
 import { createMachineDrivers } from '../activities/machines/drivers/drivers.ts';
 import { kindTable } from '../contracts/kinds/table.ts';

@@ -1,4 +1,4 @@
-import { createSweepActivities } from '../../activities/machine-safety/sweep-activities.ts';
+import { createSweepActivities } from '../../activities/machines/sweep/sweep-activities.ts';
 import { machinesQueue, orphanSweepDryId, orphanSweepId, workflowQueue, workflowTypes } from '../../contracts/ids.ts';
 import { machineKind } from '../../contracts/kinds/machine.ts';
 import type { Freeze } from '../../contracts/machine-safety/api-server-safety.ts';

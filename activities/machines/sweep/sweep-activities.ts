@@ -1,7 +1,7 @@
-import { machineClass } from '../../contracts/kinds/resources.ts';
-import type { SweepActivities } from '../../contracts/machine-safety/sweep.ts';
-import { writeEvent } from '../kubernetes/lib/write-event.ts';
-import { contextOf } from '../lib/context.ts';
+import { machineClass } from '../../../contracts/kinds/resources.ts';
+import type { SweepActivities } from '../../../contracts/machine-safety/sweep.ts';
+import { writeEvent } from '../../kubernetes/lib/write-event.ts';
+import { contextOf } from '../../lib/context.ts';
 import { deleteOrphan } from './delete-orphan.ts';
 import { observeSweep } from './observe-sweep.ts';
 import { foundClasses } from './open-class.ts';

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 
-import { namespace as namespaces } from '../../contracts/kinds/resources.ts';
-import { indexMachines, type MachineIndex } from '../../contracts/machine-safety/judge-vm.ts';
-import { droverFailure } from '../../runtime/failure.ts';
-import { isFailure } from '../../runtime/kubernetes/kubernetes-faults.ts';
-import type { KubernetesObjects } from '../../runtime/kubernetes/objects.ts';
-import { resources, typed } from '../../runtime/kubernetes/resources.ts';
+import { namespace as namespaces } from '../../../contracts/kinds/resources.ts';
+import { indexMachines, type MachineIndex } from '../../../contracts/machine-safety/judge-vm.ts';
+import { droverFailure } from '../../../runtime/failure.ts';
+import { isFailure } from '../../../runtime/kubernetes/kubernetes-faults.ts';
+import type { KubernetesObjects } from '../../../runtime/kubernetes/objects.ts';
+import { resources, typed } from '../../../runtime/kubernetes/resources.ts';
 
 /** What a sweep must know of Kubernetes before it judges a VM. */
 export interface ReadMachines {

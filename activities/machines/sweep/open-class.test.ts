@@ -1,5 +1,5 @@
-import type { DrivenClass, DriverSecret } from '../../contracts/machine-safety/driver.ts';
-import { redactText } from '../../runtime/redaction.ts';
+import type { DrivenClass, DriverSecret } from '../../../contracts/machine-safety/driver.ts';
+import { redactText } from '../../../runtime/redaction.ts';
 import { type FoundClass, openClass } from './open-class.ts';
 
 const { signal } = new AbortController();

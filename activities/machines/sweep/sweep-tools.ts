@@ -1,11 +1,11 @@
 import type { Client } from '@temporalio/client';
 
-import type { ActiveMode } from '../../contracts/kinds/kind.ts';
-import type { ReadFreeze } from '../../contracts/machine-safety/api-server-safety.ts';
-import type { MachineDrivers } from '../../contracts/machine-safety/driver.ts';
-import type { SweepSettings } from '../../contracts/machine-safety/sweep.ts';
-import type { KubernetesObjects } from '../../runtime/kubernetes/objects.ts';
-import type { ActivityContext, ForActivities } from '../lib/context.ts';
+import type { ActiveMode } from '../../../contracts/kinds/kind.ts';
+import type { ReadFreeze } from '../../../contracts/machine-safety/api-server-safety.ts';
+import type { MachineDrivers } from '../../../contracts/machine-safety/driver.ts';
+import type { SweepSettings } from '../../../contracts/machine-safety/sweep.ts';
+import type { KubernetesObjects } from '../../../runtime/kubernetes/objects.ts';
+import type { ActivityContext, ForActivities } from '../../lib/context.ts';
 
 /** What the composition root gives to the activities of sweeps. */
 export interface SweepDependencies extends ForActivities<ActivityContext> {

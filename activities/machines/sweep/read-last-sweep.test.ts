@@ -1,7 +1,7 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 
-import type { SweepMemory } from '../../contracts/machine-safety/sweep.ts';
-import { systemClock as clock } from '../../runtime/clock.ts';
+import type { SweepMemory } from '../../../contracts/machine-safety/sweep.ts';
+import { systemClock as clock } from '../../../runtime/clock.ts';
 import { readLastSweep } from './read-last-sweep.ts';
 
 const { signal } = new AbortController();

@@ -1,9 +1,9 @@
 import pMap from 'p-map';
 
-import { orphanSweepDryId, orphanSweepId } from '../../contracts/ids.ts';
-import type { ListedVm } from '../../contracts/machine-safety/driver.ts';
-import { judgeVm, type KeepReason, type MachineIndex } from '../../contracts/machine-safety/judge-vm.ts';
-import { providerIdKey } from '../../contracts/machine-safety/provider-id.ts';
+import { orphanSweepDryId, orphanSweepId } from '../../../contracts/ids.ts';
+import type { ListedVm } from '../../../contracts/machine-safety/driver.ts';
+import { judgeVm, type KeepReason, type MachineIndex } from '../../../contracts/machine-safety/judge-vm.ts';
+import { providerIdKey } from '../../../contracts/machine-safety/provider-id.ts';
 import type {
   Candidate,
   ObservedSweep,
@@ -11,16 +11,16 @@ import type {
   SweepInput,
   SweepObservation,
   SweptClass,
-} from '../../contracts/machine-safety/sweep.ts';
-import type { Unobserved } from '../../contracts/runs.ts';
-import { timeoutSignal } from '../../runtime/clock.ts';
-import { failureCode } from '../../runtime/failure.ts';
-import { isError } from '../../runtime/is-error.ts';
-import { redactText } from '../../runtime/redaction.ts';
-import { readKeeps, type SweepKeeps } from '../../runtime/sweep-keeps.ts';
-import { unlessAborted } from '../../runtime/unless-aborted.ts';
-import { readSweepInput } from '../lib/input.ts';
-import { whileBeating } from '../lib/wait.ts';
+} from '../../../contracts/machine-safety/sweep.ts';
+import type { Unobserved } from '../../../contracts/runs.ts';
+import { timeoutSignal } from '../../../runtime/clock.ts';
+import { failureCode } from '../../../runtime/failure.ts';
+import { isError } from '../../../runtime/is-error.ts';
+import { redactText } from '../../../runtime/redaction.ts';
+import { readKeeps, type SweepKeeps } from '../../../runtime/sweep-keeps.ts';
+import { unlessAborted } from '../../../runtime/unless-aborted.ts';
+import { readSweepInput } from '../../lib/input.ts';
+import { whileBeating } from '../../lib/wait.ts';
 import { foundClasses, type FoundClass, openClass, providerOf } from './open-class.ts';
 import { readLastSweep } from './read-last-sweep.ts';
 import { readMachines } from './read-machines.ts';

@@ -1,11 +1,11 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { z } from 'zod';
 
-import { workflowTypes } from '../../contracts/ids.ts';
-import type { SweepMemory, SweepResult } from '../../contracts/machine-safety/sweep.ts';
-import type { Clock } from '../../runtime/clock.ts';
-import { limited } from '../../runtime/temporal/temporal.ts';
-import { temporalFailure } from '../temporal/activities.ts';
+import { workflowTypes } from '../../../contracts/ids.ts';
+import type { SweepMemory, SweepResult } from '../../../contracts/machine-safety/sweep.ts';
+import type { Clock } from '../../../runtime/clock.ts';
+import { limited } from '../../../runtime/temporal/temporal.ts';
+import { temporalFailure } from '../../temporal/activities.ts';
 
 /** What the last run that came to its end remembers. */
 

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 
-import { machineClassSchema } from '../../contracts/crds/machine-class.ts';
-import { secret } from '../../contracts/kinds/resources.ts';
-import type { DriverSecret, MachineDriver, MachineDrivers } from '../../contracts/machine-safety/driver.ts';
-import { droverFailure } from '../../runtime/failure.ts';
-import type { KubernetesObjects } from '../../runtime/kubernetes/objects.ts';
-import { resources, typed } from '../../runtime/kubernetes/resources.ts';
-import { registerSecret } from '../../runtime/redaction.ts';
+import { machineClassSchema } from '../../../contracts/crds/machine-class.ts';
+import { secret } from '../../../contracts/kinds/resources.ts';
+import type { DriverSecret, MachineDriver, MachineDrivers } from '../../../contracts/machine-safety/driver.ts';
+import { droverFailure } from '../../../runtime/failure.ts';
+import type { KubernetesObjects } from '../../../runtime/kubernetes/objects.ts';
+import { resources, typed } from '../../../runtime/kubernetes/resources.ts';
+import { registerSecret } from '../../../runtime/redaction.ts';
 
 /** A MachineClass as it was listed: one that is odd is a failure of its own, and of no other. */
 const foundSchema = z.looseObject({ metadata: z.looseObject({ name: z.string(), uid: z.string() }) });
