@@ -106,6 +106,12 @@ export const flowTiers: Readonly<Record<string, FlowTier>> = {
   'resource-policy': simulated('virtualMachine'),
   slots: simulated('virtualMachine'),
 
+  // Machines.
+  'machine-sweep': push(
+    'all',
+    'orphans at vCenter and in Nova by drover’s own accounts; an API server that is cut off',
+  ),
+
   // The bridge.
   bridge: simulated('bridge'),
   'bridge-faults': push('bridge', 'watches that break, 410 Gone, pages, Temporal away, what service accounts may do'),
