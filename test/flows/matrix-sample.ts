@@ -40,7 +40,8 @@ export const scenarioOfDay = (names: readonly string[]): string =>
 function oneOfEach(cells: readonly Cell[]): Cell[] {
   // One that hangs waits for Temporal's patience, and for nothing else: the whole matrix has those.
   const others: readonly FaultName[] = ['failBefore', 'failAfter', 'terminate', 'signalTwice', 'changeSpec'];
-  return [...Map.groupBy(cells, ({ scenario }) => scenario)].flatMap(([scenario, its]) => {
+  return [...Map.groupBy(cells, ({ scenario }) => scenario)].flatMap(([scenario, all]) => {
+    const its = all.filter(({ step }) => !isLastOfSeveral(step, all));
     const isKilled = isSampleOfDay || findScenario(scenario).subject === 'Hypervisor';
     return [...(isKilled ? [['killWorker']] : []), ['cancel'], others].flatMap((faults) =>
       sample(
@@ -51,6 +52,19 @@ function oneOfEach(cells: readonly Cell[]): Cell[] {
       ),
     );
   });
+}
+
+/**
+ * How often a run publishes depends on how fast it is, and on a busy machine the last time may not come: the whole matrix tries those again
+ * until they do.
+ */
+function isLastOfSeveral(step: string, cells: readonly Cell[]): boolean {
+  const kindOf = (one: string): string => one.slice(0, one.lastIndexOf('.'));
+  const numberOf = (one: string): number => Number(one.slice(one.lastIndexOf('.') + 1));
+  return (
+    numberOf(step) > 1 &&
+    cells.every((other) => kindOf(other.step) !== kindOf(step) || numberOf(other.step) <= numberOf(step))
+  );
 }
 
 /** Every clean run of the scenario and {@link oneOfEach} of its cells pass; of one that does not, how it is run again. */
