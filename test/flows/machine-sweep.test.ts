@@ -14,6 +14,7 @@ import {
   makeMachineServer,
   makeMachineVm,
   putMachine,
+  removeMachine,
   setUpMachineNamespace,
   setUpOpenStackClass,
   setUpVsphereClass,
@@ -118,6 +119,15 @@ const untilSafety = (wanted: boolean): Promise<unknown> =>
     return frozen === wanted ? {} : JSON.stringify(memo);
   });
 
+/** The second of them has found what the first one had. */
+const untilSwept = async (times = 2): Promise<void> => {
+  const sinceMs = labClock().now();
+  await until(`${times} more sweeps`, 60_000, async () => {
+    const { status, startTime } = await client.workflow.getHandle(orphanSweepId(namespace)).describe();
+    return status.name !== 'RUNNING' && startTime.getTime() > sinceMs + times * period.periodMs ? {} : status.name;
+  });
+};
+
 test(
   'orphans at vCenter and in Nova go once two sweeps agree; what Machines have, and what is another cluster’s, stays',
   async () => {
@@ -149,11 +159,7 @@ test(
     await untilSafety(true);
     await putMachine(api, { name: 'worker-1', phase: 'Unknown' });
     await makeMachineVm(witness, 'lost');
-    const sweptBefore = labClock().now();
-    await until('two more sweeps', 60_000, async () => {
-      const { status, startTime } = await client.workflow.getHandle(orphanSweepId(namespace)).describe();
-      return status.name !== 'RUNNING' && startTime.getTime() > sweptBefore + 2 * period.periodMs ? {} : status.name;
-    });
+    await untilSwept();
     expect(await listAll()).toContain('lost');
     expect(await command('safety')).toMatchObject({ stdout: expect.stringMatching(/frozen/iu) });
     target.mend();
@@ -170,6 +176,34 @@ test(
       phasePath,
     ]);
     expect(phase).toBe('Running');
+  },
+  2 * limitMs,
+);
+
+test(
+  'a VM that a user renames, one whose create has only begun, and all VMs when no Machine is left stay; those go when a user approves',
+  async () => {
+    await witness.rename(vmPath('worker-1'), 'renamed');
+    await makeMachineVm(witness, 'creating');
+    await putMachine(api, { name: 'creating', phase: '' });
+    await untilSwept();
+    expect(await listAll()).toEqual(['creating', 'renamed', 'worker-2']);
+    await witness.rename(vmPath('renamed'), 'worker-1');
+
+    for (const name of ['creating', 'worker-1', 'worker-2']) await removeMachine(api, name);
+    const waiting = await until('an approval to be needed', 60_000, async () => {
+      const listed = await command('sweep', 'ls', '--namespace', namespace);
+      return listed.stdout.includes('ApprovalNeeded') ? listed : listed.stdout + listed.stderr;
+    });
+    expect(waiting.stdout).toContain('there are no Machines at all');
+    expect(await listAll()).toEqual(['creating', 'worker-1', 'worker-2']);
+    const approved = await command('sweep', 'approve', '--namespace', namespace, '--reason', 'the cluster is gone');
+    expect(approved).toMatchObject({ code: 0 });
+    await untilThere([]);
+
+    await putMachine(api, { name: 'worker-1', providerId: await makeMachineVm(witness, 'worker-1') });
+    const server = await makeMachineServer(session, 'worker-2');
+    await putMachine(api, { name: 'worker-2', provider: 'openstack', providerId: server });
   },
   2 * limitMs,
 );
