@@ -49,6 +49,7 @@ export function composeMachineActivities(systems: SharedSystems): ServedMachines
                 mode,
                 namespaces: machines.namespaces,
                 sweep: sweepSettings(machines),
+                hasTarget: target !== null,
                 systemNamespace: names.systemNamespace,
               },
         cluster,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
 import {
+  type AnnotatedNodes,
   judgeNode,
   machineNodeLabel,
   type MachineNodeActivities,
@@ -13,6 +14,7 @@ import { resources } from '../../runtime/kubernetes/resources.ts';
 import { retryConflicts } from '../../runtime/kubernetes/retry-conflicts.ts';
 import { type ActivityContext, type ForActivities, contextOf } from '../lib/context.ts';
 import { mutate } from '../lib/mutate.ts';
+import { whileBeating } from '../lib/wait.ts';
 
 export interface NodeDependencies extends ForActivities<ActivityContext> {
   /** Of the Machines. */
@@ -45,41 +47,51 @@ type Node = z.output<typeof nodeMetadata>;
 export const createNodeActivities = (dependencies: NodeDependencies): MachineNodeActivities => ({
   async annotateNodes() {
     const tools = contextOf(dependencies);
-    const { client, target, namespaces, isActing, creationTimeoutMs, scope, clock } = tools;
+    const { target, isActing } = tools;
     if (target === null || !isActing) return null;
-    // Nodes first: a Machine whose Node came in between has it.
-    const found = await target.list(nodes, {}, scope.signal);
-    const lists = await Promise.all(namespaces.map((namespace) => client.list(machines, { namespace }, scope.signal)));
-    const machineNodes = new Set(lists.flat().flatMap(({ metadata }) => metadata.labels?.[machineNodeLabel] ?? []));
-    const changeOf = ({ metadata: { name, creationTimestamp, annotations = {}, finalizers = [] } }: Node): NodeChange =>
-      judgeNode(
-        {
-          name,
-          createdMs: Date.parse(creationTimestamp),
-          isMarked: Object.hasOwn(annotations, notManagedAnnotation),
-          hasFinalizer: finalizers.includes(nodeFinalizer),
-        },
-        machineNodes,
-        { creationTimeoutMs, nowMs: clock.now() },
-      );
-    const changed: Record<'mark' | 'unmark', string[]> = { mark: [], unmark: [] };
-    for (const { metadata } of found.filter((node) => changeOf(node) !== null)) {
-      scope.heartbeat();
-      const change = await retryConflicts(async () => {
-        const node = await target.get(nodes, { name: metadata.name }, scope.signal);
-        const wanted = node?.metadata.uid === metadata.uid ? changeOf(node) : null;
-        if (node !== null && wanted !== null) await patchNode({ ...tools, target }, node, wanted);
-        return wanted;
-      });
-      if (change !== null) changed[change].push(metadata.name);
-    }
-    return { marked: changed.mark, unmarked: changed.unmark };
+    return await whileBeating(
+      tools,
+      () => undefined,
+      () => annotate({ ...tools, target }),
+    );
   },
 });
 
+type NodeTools = Omit<NodeDependencies, 'scope' | 'target'> & ActivityContext & { target: KubernetesObjects };
+
+async function annotate(tools: NodeTools): Promise<AnnotatedNodes> {
+  const { client, target, namespaces, creationTimeoutMs, scope, clock } = tools;
+  // Nodes first: a Machine whose Node came in between has it.
+  const found = await target.list(nodes, {}, scope.signal);
+  const lists = await Promise.all(namespaces.map((namespace) => client.list(machines, { namespace }, scope.signal)));
+  const machineNodes = new Set(lists.flat().flatMap(({ metadata }) => metadata.labels?.[machineNodeLabel] ?? []));
+  const changeOf = ({ metadata: { name, creationTimestamp, annotations = {}, finalizers = [] } }: Node): NodeChange =>
+    judgeNode(
+      {
+        name,
+        createdMs: Date.parse(creationTimestamp),
+        isMarked: Object.hasOwn(annotations, notManagedAnnotation),
+        hasFinalizer: finalizers.includes(nodeFinalizer),
+      },
+      machineNodes,
+      { creationTimeoutMs, nowMs: clock.now() },
+    );
+  const changed: Record<'mark' | 'unmark', string[]> = { mark: [], unmark: [] };
+  for (const { metadata } of found.filter((node) => changeOf(node) !== null)) {
+    const change = await retryConflicts(async () => {
+      const node = await target.get(nodes, { name: metadata.name }, scope.signal);
+      const wanted = node?.metadata.uid === metadata.uid ? changeOf(node) : null;
+      if (node !== null && wanted !== null) await patchNode(tools, node, wanted);
+      return wanted;
+    });
+    if (change !== null) changed[change].push(metadata.name);
+  }
+  return { marked: changed.mark, unmarked: changed.unmark };
+}
+
 /** On the version that was read. */
 async function patchNode(
-  { target, ...tools }: Omit<NodeDependencies, 'scope' | 'target'> & ActivityContext & { target: KubernetesObjects },
+  { target, ...tools }: NodeTools,
   { metadata }: Node,
   change: 'mark' | 'unmark',
 ): Promise<void> {

@@ -3,6 +3,7 @@ import type { ObservationOf, RunProgress, RunResult, RunSettings, Unobserved } f
 import type { Freeze } from './api-server-safety.ts';
 import type { ListedVm } from './driver.ts';
 import type { KeepReason, OrphanReason } from './judge-vm.ts';
+import type { AnnotatedNodes } from './unmanaged-nodes.ts';
 
 /** Settings, memory and result of the run that sweeps orphan VMs (docs/machine-safety.md#sweeps). */
 
@@ -117,6 +118,8 @@ export interface ObservedSweep {
   candidates: Candidate[];
   orphans: number;
   freeze: Freeze;
+  /** The Nodes are in a cluster that drover may look at. */
+  hasTarget: boolean;
   /** Of the last completed run; null: there is none, or it was not asked for. */
   lastMemory: SweepMemory | null;
 }
@@ -166,6 +169,11 @@ export interface SweptVm extends Pick<Candidate, 'providerId' | 'machineName' | 
   atMs: number;
 }
 
+/** What came of the Nodes of the target cluster: the first of each. `failure`: why they were not all looked at; null: they were. */
+export interface SweptNodes extends AnnotatedNodes {
+  readonly failure: string | null;
+}
+
 /** What a run answers, and ends with. */
 export interface SweepReport {
   dryRun: boolean;
@@ -178,6 +186,8 @@ export interface SweepReport {
   /** The last of them; {@link deletedCount} says how many there were. */
   deleted: SweptVm[];
   deletedCount: number;
+  /** Null: they were not looked at (docs/machine-safety.md#nodes). */
+  nodes: SweptNodes | null;
 }
 
 export type SweepProgress = RunProgress & Partial<SweepReport>;

@@ -129,7 +129,8 @@ type Ending = Partial<SweepReport> & { outcome: string; reason: string; message:
 function reportOf(found: Partial<SweepReport> | null): SweepReport | null {
   if (found?.candidates === undefined) return null;
   const { dryRun = false, classes = [], listed = 0, machines = 0, orphans = 0, candidates, deleted = [] } = found;
-  return { dryRun, classes, listed, machines, orphans, candidates, deleted, deletedCount: found.deletedCount ?? 0 };
+  const { deletedCount = 0, nodes = null } = found;
+  return { dryRun, classes, listed, machines, orphans, candidates, deleted, deletedCount, nodes };
 }
 
 const pollMs = 500;

@@ -173,7 +173,7 @@ function activitiesOf({ client, clock }: Simulation, kubernetes: FakeKubernetes,
       },
     },
     readFreeze: async () => world.freeze,
-    settings: { mode: world.mode, namespaces: [namespace], sweep, systemNamespace: system },
+    settings: { mode: world.mode, namespaces: [namespace], sweep, hasTarget: false, systemNamespace: system },
     cluster: '',
     signalWithStart: async (subject) =>
       void (await signalWithStart(

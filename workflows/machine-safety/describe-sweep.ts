@@ -1,4 +1,4 @@
-import type { SweptClass } from '../../contracts/machine-safety/sweep.ts';
+import type { SweptClass, SweptNodes } from '../../contracts/machine-safety/sweep.ts';
 import { describePlan, type Plan } from '../lib/plan.ts';
 import { judgeCandidates } from './judge-candidates.ts';
 import type { SweepSituation, SweepStep } from './plan-sweep.ts';
@@ -41,8 +41,22 @@ export function describeSweep(situation: SweepSituation, plan: Plan<SweepStep>):
         row([machineName, machineClass, why, new Date(atMs).toISOString()]),
       ),
     ),
+    ...nodeTable(memory.nodes),
   ].join('\n');
 }
+
+/** Where none was to be marked there is nothing to see. */
+const nodeTable = (nodes: SweptNodes | null): string[] =>
+  nodes === null
+    ? []
+    : table(
+        ['Nodes', ''],
+        [
+          ...(nodes.marked.length === 0 ? [] : [row(['marked, as no Machine has them', nodes.marked.join(', ')])]),
+          ...(nodes.unmarked.length === 0 ? [] : [row(['unmarked', nodes.unmarked.join(', ')])]),
+          ...(nodes.failure === null ? [] : [row(['not marked, or not all', nodes.failure])]),
+        ],
+      );
 
 const table = (titles: readonly string[], rows: readonly string[]): string[] =>
   rows.length === 0 ? [] : [row(titles), row(titles.map(() => '---')), ...rows, ''];

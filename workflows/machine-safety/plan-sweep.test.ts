@@ -10,9 +10,17 @@ import type {
   SweepSettings,
   SweptClass,
 } from '../../contracts/machine-safety/sweep.ts';
-import { describePlan } from '../lib/plan.ts';
+import { describePlan, type Plan } from '../lib/plan.ts';
+import { describeSweep } from './describe-sweep.ts';
 import { judgeCandidates } from './judge-candidates.ts';
-import { planSweep, sweepReport, type SweepSituation, sweepStatus } from './plan-sweep.ts';
+import {
+  type DeleteVmStep,
+  planSweep,
+  type SweepStep,
+  sweepReport,
+  type SweepSituation,
+  sweepStatus,
+} from './plan-sweep.ts';
 import { approve, noSweepMemory, rememberSweep, type SweepRunMemory } from './sweep-memory.ts';
 
 const minute = 60_000;
@@ -118,6 +126,7 @@ function situation(change: Change = {}): SweepSituation {
       candidates,
       orphans,
       freeze: { state: 'thawed' },
+      hasTarget: false,
       lastMemory: null,
       ...change.observed,
     },
@@ -132,6 +141,9 @@ function situation(change: Change = {}): SweepSituation {
     nowMs,
   };
 }
+
+const deletionsOf = (plan: Plan<SweepStep>): DeleteVmStep[] =>
+  plan.kind === 'execute' ? plan.steps.filter((step) => step.kind === 'deleteVm') : [];
 
 const many = (count: number): Candidate[] =>
   Array.from({ length: count }, (_, index) => orphan(`vm-${String(index).padStart(3, '0')}`));
@@ -243,13 +255,57 @@ test('the cap lets the oldest go first', () => {
     ]),
   );
   const plan = planSweep(situation({ candidates, gates: { approveAbove: null }, sweep: { sightings } }));
-  const names = plan.kind === 'execute' ? plan.steps.map(({ machineName }) => machineName) : [];
+  const names = deletionsOf(plan).map(({ machineName }) => machineName);
   expect(names).toEqual(
     candidates
       .map(({ machineName }) => machineName)
       .toReversed()
       .slice(0, 10),
   );
+});
+
+const target: Partial<ObservedSweep> = { hasTarget: true };
+const seenNodes = { marked: ['stray'], unmarked: [], failure: null };
+
+test.each<[rule: string, change: Change, isDue: boolean]>([
+  ['no orphan', { candidates: [] }, true],
+  ['what is held back', { sweep: { probationUntilMs: nowMs + 1 } }, true],
+  ['an approval is waited for', { candidates: many(4) }, true],
+  ['another attempt is waited for', { candidates: [], observed: { listed: 0 } }, true],
+  ['there is no target cluster', { candidates: [], observed: { hasTarget: false } }, false],
+  ['orphans go first', {}, false],
+  ['they were looked at', { candidates: [], memory: { nodes: seenNodes } }, false],
+  ['drover observes', { candidates: [], settings: { mode: 'observe' } }, false],
+  ['a dry run', { candidates: [], settings: { isDry: true } }, false],
+  ['an id that no later sweep reads', { candidates: [], settings: { isRemembered: false } }, false],
+  ['frozen', { candidates: [], observed: { freeze: frozen } }, false],
+  ['frozen, and the gate is off', { candidates: [], observed: { freeze: frozen }, gates: { frozen: false } }, false],
+  [
+    'whether it is frozen is unknown',
+    { candidates: [], observed: { freeze: { state: 'unknown', reason: 'no run' } } },
+    false,
+  ],
+])('Nodes: %s', (_rule, change, isDue) => {
+  const plan = planSweep(situation({ ...change, observed: { ...target, ...change.observed } }));
+  const kinds = plan.kind === 'execute' ? plan.steps.map(({ kind }) => kind) : [];
+  expect(kinds.includes('annotateNodes')).toBe(isDue);
+  if (isDue) expect(kinds).toEqual(['annotateNodes']);
+});
+
+test('Nodes that could not be marked are said, and are no failure of the sweep', () => {
+  const failure = 'the target cluster did not answer';
+  const given = situation({
+    candidates: [],
+    observed: target,
+    memory: { nodes: { marked: [], unmarked: [], failure } },
+  });
+  const plan = planSweep(given);
+  expect(plan).toMatchObject({
+    outcome: 'reconciled',
+    message: `20 VMs of 1 class, and no orphan. Nodes were not marked, or not all: ${failure}`,
+  });
+  expect(describeSweep(given, plan)).toContain(`| not marked, or not all | ${failure} |`);
+  expect(sweepReport(given)).toMatchObject({ nodes: { failure } });
 });
 
 const broken: SweptClass = {
@@ -461,7 +517,9 @@ function sweepOnce(
   const plan = planSweep({ ...situation({ candidates }), observed, memory, settings: { ...settings, sweep } });
   return {
     orphans: candidates.map(({ providerId }) => providerId).toSorted(),
-    deleted: plan.kind === 'execute' ? plan.steps.map(({ providerId }) => providerId).toSorted() : [],
+    deleted: deletionsOf(plan)
+      .map(({ providerId }) => providerId)
+      .toSorted(),
   };
 }
 

@@ -17,7 +17,7 @@ import type { SweepRunMemory } from './sweep-memory.ts';
 
 /** What a sweep does: it deletes the orphans that no gate holds. Pure. */
 
-export type SweepStep = Step &
+export type DeleteVmStep = Step &
   Pick<Candidate, 'providerId' | 'machineName' | 'machineClass' | 'why'> & {
     kind: 'deleteVm';
     /** Null: it needed nobody. */
@@ -25,6 +25,8 @@ export type SweepStep = Step &
     /** For the audit line. */
     reason: string;
   };
+
+export type SweepStep = DeleteVmStep | (Step & { kind: 'annotateNodes' });
 
 /** What the MachineClasses are to say. */
 export interface SweepStatus {
@@ -52,6 +54,8 @@ export function planSweep(situation: SweepSituation): Plan<SweepStep> {
   const judged = judgeCandidates(situation);
   const ready = judged.filter(isReady);
   if (ready.length > 0) return execute(ready.map((candidate) => deletionOf(candidate, memory)));
+  // Before any wait, which may take a day.
+  if (areNodesDue(situation)) return execute([annotation]);
   const only = isDry || mode !== 'act';
   const waiting = judged.filter(awaitsApproval);
   const approvalUntilMs = (memory.approvalAskedMs ?? nowMs) + sweep.approvalMs;
@@ -78,10 +82,25 @@ export function planSweep(situation: SweepSituation): Plan<SweepStep> {
   return done(needsUser ? 'blocked' : 'reconciled', needsUser ? 'OrphansRefused' : 'OrphansHeld', found);
 }
 
+const annotation: SweepStep = {
+  kind: 'annotateNodes',
+  phase: 'MarkingNodes',
+  summary: 'Mark the Nodes that no Machine has',
+};
+
+/** Once in a run that acts. What a list of Machines lacks says nothing while it is not known whether the API servers are well, whatever the gate. */
+const areNodesDue = ({ observed: { hasTarget, freeze }, settings, memory }: SweepSituation): boolean =>
+  hasTarget &&
+  freeze.state === 'thawed' &&
+  memory.nodes === null &&
+  settings.isRemembered &&
+  !settings.isDry &&
+  settings.mode === 'act';
+
 function deletionOf(
   { providerId, machineName, machineClass, why, firstMs, sightings }: JudgedCandidate,
   { sweep }: SweepRunMemory,
-): SweepStep {
+): DeleteVmStep {
   const since = `an orphan since ${new Date(firstMs).toISOString()}, found in ${sightings} sweeps`;
   const verdict =
     why === 'MachineMissing' ? `there is no Machine ${machineName}` : `Machine ${machineName} has another VM`;
@@ -132,15 +151,17 @@ function describeFailures(failed: ReturnType<typeof failedOf>): string {
 function describeFindings(
   { listed, orphans, classes }: ObservedSweep,
   judged: readonly JudgedCandidate[],
-  { deletedCount }: SweepRunMemory,
+  { deletedCount, nodes }: SweepRunMemory,
 ): string {
   const swept = `${count(listed)} of ${classes.length === 1 ? '1 class' : `${classes.length} classes`}`;
   const deleted = deletedCount === 0 ? '' : ` ${count(deletedCount)} deleted.`;
-  if (orphans === 0) return `${swept}, and no orphan.${deleted}`;
+  const unseen = nodes?.failure ?? null;
+  const rest = `${deleted}${unseen === null ? '' : ` Nodes were not marked, or not all: ${unseen}`}`;
+  if (orphans === 0) return `${swept}, and no orphan.${rest}`;
   const byGate = new Map<string, number>();
   for (const { gates } of judged) byGate.set(gates[0]?.gate ?? '', (byGate.get(gates[0]?.gate ?? '') ?? 0) + 1);
   const held = [...byGate].map(([gate, many]) => `${many} by ${gate}`).join(', ');
-  return `${swept}, ${orphans === 1 ? '1 orphan' : `${orphans} orphans`}, held back: ${held}.${deleted}`;
+  return `${swept}, ${orphans === 1 ? '1 orphan' : `${orphans} orphans`}, held back: ${held}.${rest}`;
 }
 
 /** Null: the classes have nothing to say. What is deleted, the activity says that deletes it. */
@@ -186,5 +207,6 @@ export function sweepReport(situation: SweepSituation): SweepReport {
     candidates: judgeCandidates(situation),
     deleted: [...memory.deleted],
     deletedCount: memory.deletedCount,
+    nodes: memory.nodes,
   };
 }

@@ -1,4 +1,5 @@
 import { providerIdKey } from '../../contracts/machine-safety/provider-id.ts';
+import type { AnnotatedNodes } from '../../contracts/machine-safety/unmanaged-nodes.ts';
 import type {
   Approval,
   Candidate,
@@ -6,6 +7,7 @@ import type {
   Sighting,
   SweepMemory,
   SweepSettings,
+  SweptNodes,
   SweptVm,
 } from '../../contracts/machine-safety/sweep.ts';
 
@@ -24,6 +26,8 @@ export interface SweepRunMemory {
   /** The last of them. */
   deleted: readonly SweptVm[];
   deletedCount: number;
+  /** Null: they were not looked at. A run does so once. */
+  nodes: SweptNodes | null;
 }
 
 export interface Refusal {
@@ -39,6 +43,7 @@ export const noSweepMemory: SweepRunMemory = {
   halted: null,
   deleted: [],
   deletedCount: 0,
+  nodes: null,
 };
 
 /** For a result that people read, and that Temporal bounds. */
@@ -149,6 +154,15 @@ export function recordDeletion(memory: SweepRunMemory, vm: SweptVm): SweepRunMem
     deleted: [...deleted, vm].slice(-mostShown),
     deletedCount: deletedCount + 1,
   };
+}
+
+/** @param failure why not all of them were looked at */
+export function recordNodes(
+  memory: SweepRunMemory,
+  { marked, unmarked }: AnnotatedNodes,
+  failure: string | null = null,
+): SweepRunMemory {
+  return { ...memory, nodes: { marked: marked.slice(0, mostShown), unmarked: unmarked.slice(0, mostShown), failure } };
 }
 
 /** @param isOver it holds for every other VM, too */

@@ -24,6 +24,7 @@ import {
   noSweepMemory,
   pruneRun,
   recordDeletion,
+  recordNodes,
   recordRefusal,
   rememberSweep,
   type SweepRunMemory,
@@ -47,7 +48,7 @@ export const sweepOrphans = defineReconciler<SweepLifecycle>(machineKind, {
   }),
   plan: planSweep,
   planned,
-  execute: { deleteVm },
+  execute: { deleteVm, annotateNodes },
   status: sweepStatus,
   // Events of before may be gone; what is there is left as it is.
   isSaid: () => false,
@@ -117,6 +118,18 @@ async function deleteVm(
       applyResult: (memory) => recordRefusal(memory, providerId, { message, atMs: nowMs }, isOver),
       isOutdated: isOver,
     };
+  }
+}
+
+/** That it fails is said, and no failure of the sweep. */
+async function annotateNodes(_situation: SweepSituation, { summary }: SweepStep): Promise<Executed<SweepLifecycle>> {
+  const none = { marked: [], unmarked: [] };
+  try {
+    const answer = (await sweepActivities(summary).annotateNodes()) ?? none;
+    return { applyResult: (memory) => recordNodes(memory, answer), observation: 'unchanged' };
+  } catch (error) {
+    const { message } = explain(error);
+    return { applyResult: (memory) => recordNodes(memory, none, message), observation: 'unchanged' };
   }
 }
 

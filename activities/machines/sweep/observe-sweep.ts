@@ -90,7 +90,7 @@ const nothing = (message: string): Unobserved => ({ kind: 'nothing', message });
 /** @param memoryOf the id whose last run's memory is asked for; null: the run has one */
 async function observe(
   tools: SweepTools,
-  { sweep, systemNamespace }: SweepConfig,
+  { sweep, systemNamespace, hasTarget }: SweepConfig,
   { namespace }: SweepInput,
   memoryOf: string | null,
 ): Promise<ObservedSweep> {
@@ -114,6 +114,7 @@ async function observe(
       .slice(0, mostCandidates),
     orphans: candidates.length,
     freeze,
+    hasTarget,
     lastMemory,
   };
 }

@@ -27,6 +27,8 @@ export interface SweepConfig {
   /** Whose Machines are swept. */
   namespaces: readonly string[];
   sweep: SweepSettings;
+  /** There is a cluster of Nodes. */
+  hasTarget: boolean;
   /** Where the keeps of users are. */
   systemNamespace: string;
 }
