@@ -55,6 +55,15 @@ const ofPolicies: Lifecycle = {
   actions: [[/^patchPolicyFinalizer, again$/u, 'policyRemoved']],
 };
 
+const ofSweeps: Lifecycle = {
+  observationOnly: 'sweepObservation',
+  actions: [
+    [/^publishSweep$/u, 'sweepApproval'],
+    [/^deleteOrphan$/u, 'sweepDeletion'],
+    [/^observeSweep, again$/u, 'sweepRetried'],
+  ],
+};
+
 const ofAllowances: Lifecycle = { observationOnly: 'allowance', actions: [[/^observeSlots$/u, 'slots']] };
 
 const lifecycles: Readonly<Record<string, Lifecycle>> = {
@@ -63,6 +72,7 @@ const lifecycles: Readonly<Record<string, Lifecycle>> = {
   [workflowTypes.reconcileVirtualMachine]: ofVirtualMachines,
   [workflowTypes.allocateAllowance]: ofAllowances,
   [workflowTypes.reconcileSetResourcePolicy]: ofPolicies,
+  [workflowTypes.sweepOrphans]: ofSweeps,
 };
 
 const byType: Readonly<Record<string, BudgetName>> = {
@@ -72,6 +82,7 @@ const byType: Readonly<Record<string, BudgetName>> = {
   [workflowTypes.watchGuests]: 'guestWatch',
   [workflowTypes.watchVcenter]: 'vcenterWatch',
   [workflowTypes.watchApiServers]: 'apiServerSafety',
+  [workflowTypes.requestSweep]: 'sweepRequest',
   [workflowTypes.watchOvershoot]: 'overshootSafety',
   [workflowTypes.syncContentLibrary]: 'librarySync',
 };

@@ -19,10 +19,9 @@ test('every recorded run is within its budget', () => {
       excesses: excesses(costOf(history, calls === undefined ? undefined : countsOf(calls)), budgets[name]),
     }).toEqual({ run, excesses: [] });
   }
-  // The flows have bigger ones of the first; a migration that went well at once is within the budget of one that did not; of the last four
+  // The flows have bigger ones of the first; a migration that went well at once is within the budget of one that did not; of the last
   // none is recorded: every flow is held to them by the invariants.
-  const isElsewhere = (name: string): boolean =>
-    ['largeEviction', 'migration', 'vcenterWatch', 'apiServerSafety', 'overshootSafety', 'librarySync'].includes(name);
+  const isElsewhere = (name: string): boolean => ['largeEviction', 'migration', 'librarySync'].includes(name);
   expect([...used].filter((name) => !isElsewhere(name)).toSorted()).toEqual(
     Object.keys(budgets)
       .filter((name) => !isElsewhere(name))
@@ -156,6 +155,14 @@ test.each<[what: string, run: History, budget: string | null]>([
     history('reconcileSetResourcePolicy', ['changePolicyInVcenter', 'patchPolicyFinalizer', 'patchPolicyFinalizer']),
     'policyRemoved',
   ],
+  ['a sweep finds nothing', history('sweepOrphans', ['observeSweep']), 'sweepObservation'],
+  ['a sweep looks again', history('sweepOrphans', ['observeSweep', 'observeSweep']), 'sweepRetried'],
+  ['orphans are deleted', history('sweepOrphans', ['observeSweep', 'deleteOrphan', 'observeSweep']), 'sweepDeletion'],
+  [
+    'many orphans are deleted, which a user has approved of',
+    history('sweepOrphans', ['observeSweep', 'publishSweep', 'observeSweep', 'deleteOrphan', 'observeSweep']),
+    'sweepApproval',
+  ],
   ['an unknown workflow', history('somethingElse', []), null],
 ])('%s: by that it is known which budget it has', (_, run, budget) => {
   expect(budgetOf(run)).toBe(budget);
@@ -199,6 +206,8 @@ test('every type of workflow has a budget', () => {
     reconcileHypervisor: 295,
     reconcileVirtualMachine: 160,
     findDrift: 14,
+    requestSweep: 13,
+    sweepOrphans: 150,
   });
   expect(largestBudget('somethingElse')).toBeNull();
 });

@@ -216,6 +216,36 @@ export const budgets = {
     activityCalls: 5,
     calls: null,
   },
+  sweepRequest: {
+    title: '`requestSweep`, a sweep begun',
+    events: 13,
+    activityCalls: 0,
+    calls: {},
+  },
+  sweepObservation: {
+    title: '`sweepOrphans`, nothing to delete, two classes',
+    events: 15,
+    activityCalls: 1,
+    calls: { nova: 2, keystone: 2, vsphere: 4, kubernetes: 8 },
+  },
+  sweepRetried: {
+    title: '`sweepOrphans`, the same, observed once more',
+    events: 29,
+    activityCalls: 3,
+    calls: { nova: 4, keystone: 2, vsphere: 8, kubernetes: 15 },
+  },
+  sweepDeletion: {
+    title: '`sweepOrphans`, two VMs deleted; each further one costs 6 events',
+    events: 44,
+    activityCalls: 5,
+    calls: { nova: 7, keystone: 2, vsphere: 16, kubernetes: 32 },
+  },
+  sweepApproval: {
+    title: '`sweepOrphans`, five VMs deleted when a user has approved of it after four periods',
+    events: 150,
+    activityCalls: 18,
+    calls: { nova: 10, keystone: 2, vsphere: 60, kubernetes: 92 },
+  },
   librarySync: { title: '`syncContentLibrary`, all images of a library', events: 29, activityCalls: 3, calls: null },
 } as const satisfies Record<string, Budget>;
 

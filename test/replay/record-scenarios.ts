@@ -68,7 +68,7 @@ export async function recordScenario(
 }
 
 /** Requests of activities, by the run that they work for. */
-function countCalls({ calls }: Network): Map<string, Map<OutsideSystem, number>> {
+export function countCalls({ calls }: Network): Map<string, Map<OutsideSystem, number>> {
   const counts = new Map<string, Map<OutsideSystem, number>>();
   for (const { system, activity } of calls) {
     if (activity === null || system === 'temporal') continue;
