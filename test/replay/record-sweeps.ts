@@ -37,7 +37,9 @@ export const sweeps: readonly SweepRecording[] = [
       for (const name of workers) await removeMachine(world.api, name);
       await world.pass(4 * periodMs);
       const sweep = world.deployment.simulation.client.workflow.getHandle(orphanSweepId(machineFixture.namespace));
-      await sweep.executeUpdate(messages.approve, { args: [{ by: 'jane', reason: 'the cluster is given up' }] });
+      const approval = { by: 'jane', reason: 'the cluster is given up' };
+      // The same id each time, as the same code writes the same bytes.
+      await sweep.executeUpdate(messages.approve, { args: [approval], updateId: 'approve' });
       await world.pass(3 * periodMs);
     },
   },
