@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 
 import { configSchema, evictionSettings } from './config-schema.ts';
-import { configVariables, loadConfig } from './config.ts';
+import { configVariables, loadConfig, modeVariable } from './config.ts';
 
 const example = fileURLToPath(new URL('../../drover.example.yaml', import.meta.url));
 
@@ -150,4 +150,9 @@ test('names the variable that was wrong', () => {
   expect(() => loadConfig({ DROVER_CONFIG: '/nowhere/drover.yaml' })).toThrow(
     /DROVER_CONFIG names \/nowhere\/drover\.yaml, which does not exist/u,
   );
+});
+
+test('each kind has a variable for its mode, spelled as shells have them', () => {
+  expect(modeVariable('VirtualMachineSetResourcePolicy')).toBe('DROVER_MODE_VIRTUAL_MACHINE_SET_RESOURCE_POLICY');
+  expect(configVariables).toMatchObject({ DROVER_MODE_MACHINE: ['modes', 'Machine'] });
 });

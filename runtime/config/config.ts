@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 
 import type { z } from 'zod';
 
+import { type Kind, kinds } from '../../contracts/kinds/table.ts';
 import { configSchema, type Config } from './config-schema.ts';
 import { droverFailure } from '../failure.ts';
 import { checkSettings, expandHome, findSettingsFile, readYaml, type SearchOptions } from './settings-file.ts';
@@ -13,18 +14,18 @@ export interface LoadedConfig {
   file: string | null;
 }
 
+/** The variable that overrides the mode of a kind: `DROVER_MODE_VIRTUAL_MACHINE`. */
+export const modeVariable = (kind: Kind): string =>
+  `DROVER_MODE_${kind.replaceAll(/(?<=[a-z])(?=[A-Z])/gu, '_').toUpperCase()}`;
+
 /** The variables that override the file, for what differs between two processes of one installation. Empty ones count as not set. */
-export const configVariables = {
+export const configVariables: Readonly<Record<string, readonly string[]>> = {
   DROVER_CLUSTER: ['cluster'],
-  DROVER_MODE_EVICTION: ['modes', 'Eviction'],
-  DROVER_MODE_HYPERVISOR: ['modes', 'Hypervisor'],
-  DROVER_MODE_VIRTUAL_MACHINE: ['modes', 'VirtualMachine'],
-  DROVER_MODE_VIRTUAL_MACHINE_SET_RESOURCE_POLICY: ['modes', 'VirtualMachineSetResourcePolicy'],
-  DROVER_MODE_MACHINE: ['modes', 'Machine'],
+  ...Object.fromEntries(kinds.map((kind) => [modeVariable(kind), ['modes', kind]])),
   DROVER_AUDIT_FILE: ['audit', 'file'],
   DROVER_PAYLOAD_KEYS: ['temporal', 'payloadKeys'],
   DROVER_LOG_LEVEL: ['logLevel'],
-} as const satisfies Record<string, readonly string[]>;
+};
 
 type Environment = Record<string, string | undefined>;
 

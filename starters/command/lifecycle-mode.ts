@@ -1,19 +1,17 @@
-import type { LoadedConfig } from '../../runtime/config/config.ts';
-
-/** Kinds whose lifecycle drover drives, and the variable that says how. */
-const variables = { Hypervisor: 'DROVER_MODE_HYPERVISOR', VirtualMachine: 'DROVER_MODE_VIRTUAL_MACHINE' } as const;
+import type { Kind } from '../../contracts/kinds/table.ts';
+import { type LoadedConfig, modeVariable } from '../../runtime/config/config.ts';
 
 /**
  * What keeps drover from acting on an object, as a sentence, as far as a command can know: by its own settings, where there are any, and
  * by the object. Without settings the command's default says nothing about the worker's.
  */
 export function whyNothingHappens(
-  kind: keyof typeof variables,
+  kind: Kind,
   { config, file }: LoadedConfig,
   object: { name: string; observed: boolean } | null,
   env: NodeJS.ProcessEnv,
 ): string | null {
-  const variable = variables[kind];
+  const variable = modeVariable(kind);
   const isSaid = file !== null || (env[variable] ?? '') !== '';
   const where = file ?? variable;
   const mode = isSaid ? config.modes[kind] : 'act';
