@@ -56,6 +56,16 @@ export interface ApproveSweep extends By {
   reason?: string;
 }
 
+/** A user has a leftover of a create deleted, which a sweep has listed (docs/machine-safety.md#leftovers). */
+export interface DeleteLeftover extends By {
+  machineClass: string;
+  kind: 'port' | 'volume' | 'disk';
+  /** At the provider. */
+  id: string;
+  /** RFC 3339, when it was asked for: the answer has it, too. */
+  at?: string;
+}
+
 /** A person's word that a host is off and stays so. All three are needed: see docs/node-failure.md. */
 export interface ConfirmOff {
   incident: string;
@@ -99,6 +109,7 @@ export const messages = {
   confirmOff: update<ConfirmOff>('confirmOff'),
   abandonDisks: update<AbandonDisks>('abandonDisks'),
   approve: update<ApproveSweep>('approve'),
+  deleteLeftover: update<DeleteLeftover>('deleteLeftover'),
   progress: query<RunProgress>('progress'),
 } as const;
 

@@ -131,7 +131,7 @@ const commands: Record<string, CommandEntry> = {
   },
   sweep: {
     group: machines,
-    summary: 'delete orphan VMs; list, keep and approve of them',
+    summary: 'delete orphan VMs; list, keep and approve of them; delete leftovers',
     load: async () => (await import('./machines/sweep.ts')).sweepCommand,
   },
   stop: {

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../errors.ts';
 import type { ObservationOf, RunProgress, RunResult, RunSettings, Unobserved } from '../runs.ts';
 import type { Freeze } from './api-server-safety.ts';
-import type { ListedVm } from './driver.ts';
+import type { Leftover, ListedVm } from './driver.ts';
 import type { KeepReason, OrphanReason } from './judge-vm.ts';
 import type { AnnotatedNodes } from './unmanaged-nodes.ts';
 
@@ -100,10 +100,38 @@ export interface Candidate extends ListedVm {
 
 /** What was found for a MachineClass. */
 export type SweptClass = { name: string; provider: string } & (
-  | { listed: number; kept: Record<KeepReason, number>; orphans: number; failure: null }
+  | { listed: number; kept: Record<KeepReason, number>; orphans: number; leftovers: ListedLeftovers; failure: null }
   /** Nothing of it is judged, and nothing of it is deleted. */
-  | { failure: { code: ErrorCode | null; message: string } }
+  | { failure: ClassFailure }
 );
+
+export interface ClassFailure {
+  code: ErrorCode | null;
+  message: string;
+}
+
+/** That they cannot be listed is no failure of the sweep of the class. */
+export type ListedLeftovers = { listed: number; failure: null } | { listed: null; failure: ClassFailure };
+
+/** What a create has left without a VM. Drover deletes it when a user asks. */
+export interface FoundLeftover extends Leftover {
+  machineClass: string;
+}
+
+/** What a user asks for. */
+export interface AskedLeftover extends Pick<FoundLeftover, 'machineClass' | 'kind' | 'id'> {
+  by: string;
+  /** RFC 3339, by whoever asked; empty: nobody said. */
+  at: string;
+}
+
+/** `kept`: it is none any more, drover may not, or the provider has refused. */
+export interface AnsweredLeftover extends AskedLeftover {
+  outcome: 'deleted' | 'gone' | 'kept';
+  /** For people. */
+  message: string;
+  atMs: number;
+}
 
 export interface ObservedSweep {
   /** Sorted by name. */
@@ -117,6 +145,9 @@ export interface ObservedSweep {
   /** The first by name; {@link orphans} says how many there are. */
   candidates: Candidate[];
   orphans: number;
+  /** The first of them; {@link leftoverCount} says how many there are. */
+  leftovers: FoundLeftover[];
+  leftoverCount: number;
   freeze: Freeze;
   /** The Nodes are in a cluster that drover may look at. */
   hasTarget: boolean;
@@ -188,6 +219,11 @@ export interface SweepReport {
   deletedCount: number;
   /** Null: they were not looked at (docs/machine-safety.md#nodes). */
   nodes: SweptNodes | null;
+  /** The first of them (docs/machine-safety.md#leftovers). */
+  leftovers: FoundLeftover[];
+  leftoverCount: number;
+  /** What came of those that users have asked for; the last of them. */
+  answeredLeftovers: AnsweredLeftover[];
 }
 
 export type SweepProgress = RunProgress & Partial<SweepReport>;
@@ -213,6 +249,12 @@ export type DeleteOrphanAnswer =
   | { outcome: 'deleted' | 'gone'; detachedDisks: readonly string[] }
   | { outcome: 'kept'; gate: 'KeptByUser' | 'DryRun' | 'Frozen' | 'Refused'; message: string; isOver: boolean };
 
+export interface DeleteLeftoverRequest extends AskedLeftover {
+  namespace: string;
+}
+
+export type DeleteLeftoverAnswer = Pick<AnsweredLeftover, 'outcome' | 'message'>;
+
 /** What the MachineClasses are to say. */
 export interface SweepNotice {
   machineClass: string;
@@ -232,6 +274,8 @@ export interface SweepActivities {
   observeSweep(request: { input: SweepInput; isRemembered: boolean }): Promise<SweepObservation | Unobserved>;
   /** Judges the VM once more, and deletes it if it still is an orphan and nothing holds it. @throws as its provider answers */
   deleteOrphan(request: DeleteOrphanRequest): Promise<DeleteOrphanAnswer>;
+  /** Lists the leftovers of the class once more, and deletes the one if it still is among them. @throws as its provider answers */
+  deleteLeftover(request: DeleteLeftoverRequest): Promise<DeleteLeftoverAnswer>;
   /** Writes Events; one that is there is left as it is. */
   publishSweep(request: { namespace: string; notices: SweepNotice[] }): Promise<void>;
 }

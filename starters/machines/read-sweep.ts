@@ -1,7 +1,7 @@
 import { orphanSweepDryId, orphanSweepId, workflowQueue, workflowTypes } from '../../contracts/ids.ts';
 import { machineKind } from '../../contracts/kinds/machine.ts';
-import type { SweepProgress, SweepReport, SweepResult } from '../../contracts/machine-safety/sweep.ts';
-import { progressQuery, unseenChange } from '../../contracts/messages.ts';
+import type { AskedLeftover, SweepProgress, SweepReport, SweepResult } from '../../contracts/machine-safety/sweep.ts';
+import { asSignal, messages, progressQuery, unseenChange } from '../../contracts/messages.ts';
 import { signalWithStart } from '../../runtime/temporal/signal-runs.ts';
 import { CommandError } from '../command/error.ts';
 import { exitCodes } from '../command/exit-codes.ts';
@@ -73,6 +73,20 @@ export async function beginSweep(
   return { workflowId, runId: handle.firstExecutionRunId };
 }
 
+/** Has a leftover deleted by the run that is open, or by one that this starts. */
+export async function askForLeftover(
+  access: TemporalAccess,
+  namespace: string,
+  asked: AskedLeftover,
+): Promise<Required<SweepRun>> {
+  const { client, config, abort, context } = access;
+  const { cluster } = config;
+  const message = asSignal(messages.deleteLeftover);
+  const target = { subject: namespace, cluster, startedBy: asked.by, message, signal: asked };
+  const runId = await signalWithStart(client, machineKind, target, { clock: context.clock, abort });
+  return { workflowId: orphanSweepId(namespace, cluster), runId };
+}
+
 /** The run, open or closed. Null: Temporal knows of none. */
 export async function readSweep(
   access: TemporalAccess,
@@ -129,8 +143,21 @@ type Ending = Partial<SweepReport> & { outcome: string; reason: string; message:
 function reportOf(found: Partial<SweepReport> | null): SweepReport | null {
   if (found?.candidates === undefined) return null;
   const { dryRun = false, classes = [], listed = 0, machines = 0, orphans = 0, candidates, deleted = [] } = found;
-  const { deletedCount = 0, nodes = null } = found;
-  return { dryRun, classes, listed, machines, orphans, candidates, deleted, deletedCount, nodes };
+  const { deletedCount = 0, nodes = null, leftovers = [], leftoverCount = 0, answeredLeftovers = [] } = found;
+  return {
+    dryRun,
+    classes,
+    listed,
+    machines,
+    orphans,
+    candidates,
+    deleted,
+    deletedCount,
+    nodes,
+    leftovers,
+    leftoverCount,
+    answeredLeftovers,
+  };
 }
 
 const pollMs = 500;

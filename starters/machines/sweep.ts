@@ -8,7 +8,7 @@ import { liftKeep, readKeeps, setKeep, type SweepKeep } from '../../runtime/swee
 import { parseId, parseReason } from '../command/arguments.ts';
 import { asOption, describedCommand, jsonOption, outputOption } from '../command/command.ts';
 import type { CommandContext } from '../command/context.ts';
-import { CommandError, usageError } from '../command/error.ts';
+import { CommandError } from '../command/error.ts';
 import { exitCodes } from '../command/exit-codes.ts';
 import { explainError } from '../command/explain-error.ts';
 import { updateRun } from '../command/give-command.ts';
@@ -20,8 +20,9 @@ import { whoRuns } from '../command/who.ts';
 import { formatTime } from '../render/duration.ts';
 import { oneLine } from '../render/table.ts';
 import { renderKeeps, renderSweep } from '../render/sweep.ts';
-import { parseNamespace } from '../virtual-machine/virtual-machine-reference.ts';
+import { deleteLeftoverCommand } from './delete-leftover.ts';
 import { findProviderId } from './kept-vm.ts';
+import { namespaceOf, namespaceOption } from './machine-namespace.ts';
 import { beginSweep, followSweep, readSweep } from './read-sweep.ts';
 
 interface CommonOptions {
@@ -32,11 +33,6 @@ interface CommonOptions {
 }
 
 const isJson = ({ json = false, output }: CommonOptions): boolean => json || output === 'json';
-
-const namespaceOption = (): Option =>
-  new Option('-n, --namespace <namespace>', 'of the Machines; needed where the settings name several').argParser(
-    parseNamespace,
-  );
 
 export const sweepCommand = (context: CommandContext): Command =>
   describedCommand(
@@ -49,6 +45,7 @@ export const sweepCommand = (context: CommandContext): Command =>
       ['drover sweep keep worker-7 --reason "forensics"', 'whatever a sweep finds, leave that VM alone'],
       ['drover sweep keep worker-7 --lift', 'do so no longer'],
       ['drover sweep approve --reason "the pool was removed"', 'delete the many that a sweep holds back now'],
+      ['drover sweep delete-leftover 7f5e0d5e-3c1b-4d0c-9f1e-0b7c1b7a2f11', 'delete a port or a volume without a VM'],
     ],
   )
     .addOption(namespaceOption())
@@ -59,20 +56,8 @@ export const sweepCommand = (context: CommandContext): Command =>
     .action((options: CommonOptions & { dryRun?: boolean }) => sweep(context, options))
     .addCommand(lsCommand(context))
     .addCommand(keepCommand(context))
-    .addCommand(approveCommand(context));
-
-/** Which one is meant. @throws CommandError usage */
-export function namespaceOf({ machines: { namespaces } }: Pick<Config, 'machines'>, given: string | undefined): string {
-  const [only, ...others] = namespaces;
-  if (given !== undefined) return given;
-  if (only !== undefined && others.length === 0) return only;
-  throw usageError(
-    only === undefined
-      ? 'drover’s settings name no namespace of Machines (machines.namespaces).'
-      : `drover sweeps several namespaces: ${namespaces.join(', ')}.`,
-    'Say which one with --namespace.',
-  );
-}
+    .addCommand(approveCommand(context))
+    .addCommand(deleteLeftoverCommand(context));
 
 const sweep = (context: CommandContext, options: CommonOptions & { dryRun?: boolean }): Promise<void> =>
   interruptible(context, (abort) =>
@@ -92,7 +77,7 @@ const sweep = (context: CommandContext, options: CommonOptions & { dryRun?: bool
 const lsCommand = (context: CommandContext): Command =>
   describedCommand(
     'ls',
-    'Shows what the last sweep has found, which gate holds back each orphan, and which VMs users keep.',
+    'Shows what the last sweep has found, which gate holds back each orphan, what creates have left without a VM, and which VMs users keep.',
     [
       ['drover sweep ls', 'of the only namespace'],
       [`drover sweep ls --json | jq -r '.sweep.report.candidates[].providerId'`, 'for programs'],

@@ -1,3 +1,4 @@
+import type { SweptClass } from '../../contracts/machine-safety/sweep.ts';
 import type { SweepKeep } from '../../runtime/sweep-keeps.ts';
 import type { SweepView } from '../machines/read-sweep.ts';
 import { formatAge } from './duration.ts';
@@ -17,7 +18,7 @@ export function renderSweep(view: SweepView, nowMs: number, widthColumns: number
       : `ended ${formatAge(endedAt, nowMs)} ago: ${outcome}`;
   const head = [`Sweep of ${namespace}, ${when}. ${oneLine(message)}`];
   if (report === null) return head;
-  const { classes, candidates, orphans, deleted, deletedCount } = report;
+  const { classes, candidates, orphans, deleted, deletedCount, leftovers, leftoverCount } = report;
   const classRows = classes.map((swept) =>
     swept.failure === null
       ? [
@@ -47,6 +48,13 @@ export function renderSweep(view: SweepView, nowMs: number, widthColumns: number
     formatAge(new Date(atMs).toISOString(), nowMs),
     oneLine(providerId),
   ]);
+  const leftoverRows = leftovers.map(({ name, machineClass, kind, id, createdMs }) => [
+    oneLine(name),
+    oneLine(machineClass),
+    kind,
+    oneLine(id),
+    createdMs === null ? '?' : formatAge(new Date(createdMs).toISOString(), nowMs),
+  ]);
   return [
     ...head,
     ...section(columns('CLASS', 'PROVIDER', 'VMS', 'WITH A MACHINE', 'ORPHANS', 'NOT SWEPT'), classRows, widthColumns),
@@ -54,7 +62,15 @@ export function renderSweep(view: SweepView, nowMs: number, widthColumns: number
     ...(orphans > candidates.length ? [`… and ${String(orphans - candidates.length)} more orphans.`] : []),
     ...section(columns('DELETED', 'CLASS', 'WHY', 'AGO', 'ID'), deletedRows, widthColumns),
     ...(deletedCount > deleted.length ? [`… and ${String(deletedCount - deleted.length)} more before.`] : []),
+    ...section(columns('LEFTOVER', 'CLASS', 'KIND', 'ID', 'AGE'), leftoverRows, widthColumns),
+    ...(leftoverCount > leftovers.length ? [`… and ${String(leftoverCount - leftovers.length)} more leftovers.`] : []),
+    ...classes.flatMap(unlisted),
   ];
+}
+
+function unlisted(swept: SweptClass): string[] {
+  if (swept.failure !== null || swept.leftovers.failure === null) return [];
+  return [`Leftovers of ${oneLine(swept.name)} cannot be listed: ${oneLine(swept.leftovers.failure.message)}`];
 }
 
 const section = (titles: { title: string }[], rows: string[][], widthColumns: number): string[] =>

@@ -2,7 +2,7 @@ import { createSweepActivities } from '../../activities/machines/sweep/sweep-act
 import { machinesQueue, orphanSweepDryId, orphanSweepId, workflowQueue, workflowTypes } from '../../contracts/ids.ts';
 import { machineKind } from '../../contracts/kinds/machine.ts';
 import type { Freeze } from '../../contracts/machine-safety/api-server-safety.ts';
-import type { ListedVm } from '../../contracts/machine-safety/driver.ts';
+import type { Leftover, ListedVm } from '../../contracts/machine-safety/driver.ts';
 import type { SweepInput, SweepProgress, SweepResult, SweepSettings } from '../../contracts/machine-safety/sweep.ts';
 import { asSignal, messages, progressQuery, unseenChange } from '../../contracts/messages.ts';
 import { withClock } from '../../lab/clock.ts';
@@ -38,12 +38,15 @@ interface World {
   /** By class. */
   vms: Map<string, ListedVm[]>;
   deleted: string[];
+  /** Of any class. */
+  leftovers: Leftover[];
   freeze: Freeze;
   mode: 'observe' | 'act';
   stopped: boolean;
   /** Called as a VM is about to be deleted, and as a class is listed. */
   onDelete: (machineName: string) => unknown;
   onList: (machineClass: string) => void | Promise<void>;
+  onListLeftovers: (machineClass: string) => unknown;
   audit: AuditEntry[];
   /** So much lower is the version of each list, as of a backup. */
   restoredBy: number;
@@ -57,11 +60,13 @@ async function open(gates: Partial<SweepSettings> = {}, options: Partial<Simulat
   const world: World = {
     vms: new Map([['small', []]]),
     deleted: [],
+    leftovers: [],
     freeze: { state: 'thawed' },
     mode: 'act',
     stopped: false,
     onDelete: () => undefined,
     onList: () => undefined,
+    onListLeftovers: () => undefined,
     audit: [],
     restoredBy: 0,
   };
@@ -167,8 +172,16 @@ function activitiesOf({ client, clock }: Simulation, kubernetes: FakeKubernetes,
             if (isThere) world.deleted.push(machineName);
             return { outcome: isThere ? 'deleted' : 'gone', detachedDisks: [] };
           },
-          listLeftovers: async () => [],
-          deleteLeftover: async () => false,
+          async listLeftovers() {
+            await world.onListLeftovers(name);
+            return [...world.leftovers];
+          },
+          async deleteLeftover({ kind, id }) {
+            const isIt = (one: Leftover): boolean => one.kind === kind && one.id === id;
+            const isThere = world.leftovers.some(isIt);
+            world.leftovers = world.leftovers.filter((one) => !isIt(one));
+            return isThere;
+          },
         };
       },
     },
@@ -650,6 +663,115 @@ test('a user sweeps, sees what holds each orphan, keeps one and approves of the 
   expect(left()).toEqual(['healthy']);
   simulation.close();
 }, 60_000);
+
+const leftover = (id: string, kind: Leftover['kind'] = 'port'): Leftover => ({
+  kind,
+  id,
+  name: `lost-${id}`,
+  createdMs: 1,
+});
+
+test('leftovers are listed, and stay; that they cannot be listed stops no sweep', async () => {
+  const { simulation, world, orphan, sweep, left, addClass } = await open();
+  await addClass('twin');
+  orphan('lost');
+  world.leftovers = Array.from({ length: 120 }, (_, index) => leftover(`p-${index}`));
+  const result = await sweep();
+  expect(result).toMatchObject({ deletedCount: 1, leftoverCount: 120, answeredLeftovers: [] });
+  expect(result.leftovers).toHaveLength(100);
+  expect(result.leftovers?.[0]).toEqual({ ...leftover('p-0'), machineClass: 'small' });
+  expect(world.leftovers).toHaveLength(120);
+  orphan('lost-2');
+  world.onListLeftovers = (name) =>
+    name === 'small' && Promise.reject(droverFailure('NeutronUnavailable', 'Neutron is away'));
+  const half = await sweep();
+  expect(half).toMatchObject({
+    outcome: 'reconciled',
+    deletedCount: 1,
+    classes: [
+      { name: 'small', failure: null, leftovers: { listed: null, failure: { code: 'NeutronUnavailable' } } },
+      { name: 'twin', leftovers: { listed: 120, failure: null } },
+    ],
+  });
+  expect(half.leftovers?.[0]?.machineClass).toBe('twin');
+  expect(left()).toEqual(['healthy']);
+  simulation.close();
+});
+
+test('leftovers that are not listed in time cost their class nothing but them', async () => {
+  const { simulation, world, orphan, sweep, left } = await open();
+  orphan('lost');
+  world.onListLeftovers = () => new Promise(() => undefined);
+  const { classes = [] } = await sweep();
+  expect(classes).toMatchObject([
+    { failure: null, leftovers: { failure: { message: expect.stringMatching(/^its leftovers were not listed/u) } } },
+  ]);
+  expect(left()).toEqual(['healthy']);
+  simulation.close();
+});
+
+test('a user has a leftover deleted, which is looked at once more', async () => {
+  const { simulation, kubernetes, world, run, sweep } = await open();
+  const config = parseConfig({ machines: { namespaces: [namespace] } }, {}, {});
+  const drover = async (...args: string[]) => {
+    const { code, stdout, stderr } = await run(() =>
+      simulatedCommand({ simulation, kubernetes, config }, ['sweep', ...args], { DROVER_USER: 'jane' }),
+    );
+    return [code, stdout, stderr] as const;
+  };
+  world.leftovers = [leftover('p-1'), leftover('v-1', 'volume'), leftover('p-2'), leftover('p-3'), leftover('p-4')];
+  expect(await drover('delete-leftover', 'p-1')).toMatchObject([
+    4,
+    '',
+    expect.stringMatching(/none of the leftovers/u),
+  ]);
+  await sweep();
+  expect((await drover('ls'))[1]).toMatch(/^lost-v-1 +small +volume +v-1 +\d/mu);
+
+  expect((await drover('delete-leftover', 'v-1')).slice(0, 2)).toEqual([0, 'volume lost-v-1 was deleted (v-1).\n']);
+  expect(world.audit).toMatchObject([{ actor: 'jane', action: 'deleteLeftover', object: 'machine-volume/v-1' }]);
+
+  const kept = async (id: string, why: RegExp) => {
+    const [code, , stderr] = await drover('delete-leftover', id);
+    expect([code, stderr]).toEqual([5, expect.stringMatching(why)]);
+  };
+  let lists = 0;
+  // A VM gets it after the observation.
+  world.onListLeftovers = () => {
+    lists += 1;
+    if (lists === 2) world.leftovers = world.leftovers.filter(({ id }) => id !== 'p-1');
+  };
+  await kept('p-1', /lists no such port/u);
+  world.stopped = true;
+  await kept('p-2', /stopped by jane/u);
+  world.stopped = false;
+  world.freeze = { state: 'frozen', sinceMs: 0, reason: 'control does not answer' };
+  await kept('p-3', /control does not answer/u);
+  world.freeze = { state: 'thawed' };
+  expect(world.leftovers.map(({ id }) => id)).toEqual(['p-2', 'p-3', 'p-4']);
+  expect((await drover('delete-leftover', 'p-2')).slice(0, 2)).toEqual([0, 'port lost-p-2 was deleted (p-2).\n']);
+  simulation.close();
+}, 60_000);
+
+test.each([{}, { machineClass: 'small', kind: 'server', id: 'x' }, { machineClass: 'small', kind: 'port' }, 7])(
+  'what asks for no leftover deletes none: %j',
+  async (argument) => {
+    const { simulation, world, orphan, start, pass, run } = await open();
+    world.leftovers = [leftover('p-1')];
+    orphan('lost-1', 'lost-2', 'lost-3', 'lost-4');
+    await start();
+    await pass(minute);
+    const handle = simulation.client.workflow.getHandle(orphanSweepId(namespace));
+    await run(() => handle.signal('deleteLeftover', argument));
+    await expect(run(() => handle.executeUpdate('deleteLeftover', { args: [argument] }))).rejects.toMatchObject({
+      cause: { message: expect.stringMatching(/^deleteLeftover: /u) },
+    });
+    await pass(minute);
+    expect(world.leftovers).toHaveLength(1);
+    expect(simulation.openRuns()).toEqual([orphanSweepId(namespace)]);
+    simulation.close();
+  },
+);
 
 test('a Schedule requests sweeps, is changed with the settings, and goes with them', async () => {
   const { simulation, orphan, run, pass, left } = await open({ sightings: 2 });

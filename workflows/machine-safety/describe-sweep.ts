@@ -1,4 +1,4 @@
-import type { SweptClass, SweptNodes } from '../../contracts/machine-safety/sweep.ts';
+import type { FoundLeftover, SweptClass, SweptNodes } from '../../contracts/machine-safety/sweep.ts';
 import { describePlan, type Plan } from '../lib/plan.ts';
 import { judgeCandidates } from './judge-candidates.ts';
 import type { SweepSituation, SweepStep } from './plan-sweep.ts';
@@ -42,6 +42,7 @@ export function describeSweep(situation: SweepSituation, plan: Plan<SweepStep>):
       ),
     ),
     ...nodeTable(memory.nodes),
+    ...leftoverTables(situation),
   ].join('\n');
 }
 
@@ -57,6 +58,28 @@ const nodeTable = (nodes: SweptNodes | null): string[] =>
           ...(nodes.failure === null ? [] : [row(['not marked, or not all', nodes.failure])]),
         ],
       );
+
+function leftoverTables({ observed, memory }: SweepSituation): string[] {
+  const { leftovers, leftoverCount, classes } = observed;
+  const shown = leftovers.slice(0, mostRows);
+  const failed = classes.flatMap((swept) =>
+    swept.failure === null && swept.leftovers.failure !== null
+      ? [row([swept.name, swept.leftovers.failure.message])]
+      : [],
+  );
+  return [
+    ...table(['leftovers not listed of', 'failure'], failed),
+    ...table(['leftover', 'class', 'kind', 'id', 'made'], shown.map(leftoverRow)),
+    ...(leftoverCount > shown.length ? [`… and ${leftoverCount - shown.length} more leftovers`, ''] : []),
+    ...table(
+      ['leftover asked for', 'by', 'what came of it'],
+      memory.answeredLeftovers.map(({ kind, id, by, message }) => row([`${kind} ${id}`, by, message])),
+    ),
+  ];
+}
+
+const leftoverRow = ({ name, machineClass, kind, id, createdMs }: FoundLeftover): string =>
+  row([name, machineClass, kind, id, createdMs === null ? '?' : new Date(createdMs).toISOString()]);
 
 const table = (titles: readonly string[], rows: readonly string[]): string[] =>
   rows.length === 0 ? [] : [row(titles), row(titles.map(() => '---')), ...rows, ''];

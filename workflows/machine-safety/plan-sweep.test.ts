@@ -81,6 +81,7 @@ const listedClass = (name: string, listed: number, orphans: number): SweptClass 
   listed,
   kept: { ProviderIdMatches: listed - orphans, BeingCreated: 0, OtherMachineHasIt: 0 },
   orphans,
+  leftovers: { listed: 0, failure: null },
   failure: null,
 });
 const seen = (
@@ -125,6 +126,8 @@ function situation(change: Change = {}): SweepSituation {
       resourceVersion: 100,
       candidates,
       orphans,
+      leftovers: [],
+      leftoverCount: 0,
       freeze: { state: 'thawed' },
       hasTarget: false,
       lastMemory: null,
@@ -290,6 +293,22 @@ test.each<[rule: string, change: Change, isDue: boolean]>([
   const kinds = plan.kind === 'execute' ? plan.steps.map(({ kind }) => kind) : [];
   expect(kinds.includes('annotateNodes')).toBe(isDue);
   if (isDue) expect(kinds).toEqual(['annotateNodes']);
+});
+
+const asked = { machineClass: 'small', kind: 'port', id: 'p-1', by: 'jane', at: '' } as const;
+
+test.each<[rule: string, change: Change, isDeleted: boolean]>([
+  ['a user waits for it: it goes before all else', {}, true],
+  ['frozen: the activity answers', { observed: { freeze: frozen } }, true],
+  ['drover observes', { settings: { mode: 'observe' } }, false],
+  ['a dry run', { settings: { isDry: true } }, false],
+  ['an id that no later sweep reads', { settings: { isRemembered: false } }, false],
+])('leftover that a user asks for: %s', (_rule, change, isDeleted) => {
+  const plan = planSweep(situation({ ...change, memory: { askedLeftovers: [asked] } }));
+  const step = { kind: 'deleteLeftover', summary: 'Delete port p-1 of class small, as jane asks', asked };
+  const steps = plan.kind === 'execute' ? plan.steps : [];
+  if (isDeleted) expect(steps).toMatchObject([step]);
+  else expect(steps.filter(({ kind }) => kind === 'deleteLeftover')).toEqual([]);
 });
 
 test('Nodes that could not be marked are said, and are no failure of the sweep', () => {

@@ -1,5 +1,6 @@
 import { providerIdKey } from '../../contracts/machine-safety/provider-id.ts';
 import type {
+  AskedLeftover,
   Candidate,
   DesiredSweep,
   JudgedCandidate,
@@ -26,7 +27,9 @@ export type DeleteVmStep = Step &
     reason: string;
   };
 
-export type SweepStep = DeleteVmStep | (Step & { kind: 'annotateNodes' });
+export type DeleteLeftoverStep = Step & { kind: 'deleteLeftover'; asked: AskedLeftover };
+
+export type SweepStep = DeleteVmStep | DeleteLeftoverStep | (Step & { kind: 'annotateNodes' });
 
 /** What the MachineClasses are to say. */
 export interface SweepStatus {
@@ -51,6 +54,8 @@ const failedOf = (classes: readonly SweptClass[]) =>
 export function planSweep(situation: SweepSituation): Plan<SweepStep> {
   const { observed, settings, memory, nowMs } = situation;
   const { isDry, mode, sweep } = settings;
+  // A user waits for it.
+  if (mayAct(settings) && memory.askedLeftovers.length > 0) return execute(memory.askedLeftovers.map(leftoverStep));
   const judged = judgeCandidates(situation);
   const ready = judged.filter(isReady);
   if (ready.length > 0) return execute(ready.map((candidate) => deletionOf(candidate, memory)));
@@ -88,14 +93,18 @@ const annotation: SweepStep = {
   summary: 'Mark the Nodes that no Machine has',
 };
 
+const mayAct = ({ mode, isDry, isRemembered }: SweepRunSettings): boolean => isRemembered && !isDry && mode === 'act';
+
+const leftoverStep = (asked: AskedLeftover): DeleteLeftoverStep => ({
+  kind: 'deleteLeftover',
+  phase: 'Deleting',
+  summary: `Delete ${asked.kind} ${asked.id} of class ${asked.machineClass}, as ${asked.by} asks`,
+  asked,
+});
+
 /** Once in a run that acts. What a list of Machines lacks says nothing while it is not known whether the API servers are well, whatever the gate. */
 const areNodesDue = ({ observed: { hasTarget, freeze }, settings, memory }: SweepSituation): boolean =>
-  hasTarget &&
-  freeze.state === 'thawed' &&
-  memory.nodes === null &&
-  settings.isRemembered &&
-  !settings.isDry &&
-  settings.mode === 'act';
+  hasTarget && freeze.state === 'thawed' && memory.nodes === null && mayAct(settings);
 
 function deletionOf(
   { providerId, machineName, machineClass, why, firstMs, sightings }: JudgedCandidate,
@@ -208,5 +217,8 @@ export function sweepReport(situation: SweepSituation): SweepReport {
     deleted: [...memory.deleted],
     deletedCount: memory.deletedCount,
     nodes: memory.nodes,
+    leftovers: observed.leftovers,
+    leftoverCount: observed.leftoverCount,
+    answeredLeftovers: [...memory.answeredLeftovers],
   };
 }

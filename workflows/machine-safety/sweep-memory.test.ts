@@ -1,8 +1,10 @@
 import { providerIdKey } from '../../contracts/machine-safety/provider-id.ts';
 import type { Candidate, ObservedSweep, SweepMemory, SweptClass } from '../../contracts/machine-safety/sweep.ts';
 import {
+  answerLeftover,
   apartMs,
   approve,
+  askForLeftover,
   noSweepMemory,
   pruneRun,
   recordDeletion,
@@ -140,4 +142,15 @@ test('an approval goes with its VM', () => {
   expect(rememberSweep(approved, found(), settings, 1).approved).toEqual({ [key]: approval });
   expect(rememberSweep(approved, found({ candidates: [] }), settings, 1).approved).toEqual({});
   expect(rememberSweep(approved, found({ resourceVersion: 1 }), settings, 1).approved).toEqual({});
+});
+
+test('a leftover is asked for once, and an answer is to who asked last', () => {
+  const port = { machineClass: 'small', kind: 'port', id: 'p-1', by: 'jane', at: '1' } as const;
+  const asked = [port, { ...port, id: 'p-2' }, { ...port, by: 'joe', at: '2' }].reduce(askForLeftover, noSweepMemory);
+  expect(asked.askedLeftovers.map(({ id, by }) => `${id} ${by}`)).toEqual(['p-2 jane', 'p-1 joe']);
+  const answer = { outcome: 'kept', message: '', atMs: 1 } as const;
+  expect(answerLeftover(asked, { ...port, ...answer }).askedLeftovers).toHaveLength(2);
+  const answered = answerLeftover(asked, { ...port, by: 'joe', at: '2', ...answer });
+  expect(answered.askedLeftovers.map(({ id }) => id)).toEqual(['p-2']);
+  expect(answered.answeredLeftovers).toHaveLength(1);
 });

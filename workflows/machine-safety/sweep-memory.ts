@@ -1,7 +1,9 @@
 import { providerIdKey } from '../../contracts/machine-safety/provider-id.ts';
 import type { AnnotatedNodes } from '../../contracts/machine-safety/unmanaged-nodes.ts';
 import type {
+  AnsweredLeftover,
   Approval,
+  AskedLeftover,
   Candidate,
   ObservedSweep,
   Sighting,
@@ -28,6 +30,10 @@ export interface SweepRunMemory {
   deletedCount: number;
   /** Null: they were not looked at. A run does so once. */
   nodes: SweptNodes | null;
+  /** Those that users want deleted. */
+  askedLeftovers: readonly AskedLeftover[];
+  /** The last of them. */
+  answeredLeftovers: readonly AnsweredLeftover[];
 }
 
 export interface Refusal {
@@ -44,6 +50,8 @@ export const noSweepMemory: SweepRunMemory = {
   deleted: [],
   deletedCount: 0,
   nodes: null,
+  askedLeftovers: [],
+  answeredLeftovers: [],
 };
 
 /** For a result that people read, and that Temporal bounds. */
@@ -153,6 +161,23 @@ export function recordDeletion(memory: SweepRunMemory, vm: SweptVm): SweepRunMem
     refused: { ...refused, [key]: { message, atMs: vm.atMs } },
     deleted: [...deleted, vm].slice(-mostShown),
     deletedCount: deletedCount + 1,
+  };
+}
+
+const isSame = (one: AskedLeftover, other: AskedLeftover): boolean => one.kind === other.kind && one.id === other.id;
+
+/** Who asks again overtakes who asked before. More than a person would ask for are left out. */
+export function askForLeftover(memory: SweepRunMemory, asked: AskedLeftover): SweepRunMemory {
+  const others = memory.askedLeftovers.filter((one) => !isSame(one, asked));
+  return { ...memory, askedLeftovers: [...others, asked].slice(0, mostShown) };
+}
+
+export function answerLeftover(memory: SweepRunMemory, answer: AnsweredLeftover): SweepRunMemory {
+  const isAnswered = (one: AskedLeftover): boolean => isSame(one, answer) && one.at === answer.at;
+  return {
+    ...memory,
+    askedLeftovers: memory.askedLeftovers.filter((one) => !isAnswered(one)),
+    answeredLeftovers: [...memory.answeredLeftovers, answer].slice(-mostShown),
   };
 }
 

@@ -1,8 +1,9 @@
 import { setHandler } from '@temporalio/workflow';
 
 import { machineKind } from '../../contracts/kinds/machine.ts';
+import type { AnsweredLeftover, AskedLeftover } from '../../contracts/machine-safety/sweep.ts';
 import { providerIdKey } from '../../contracts/machine-safety/provider-id.ts';
-import { asSignal, type ApproveSweep, messages } from '../../contracts/messages.ts';
+import { asSignal, type ApproveSweep, type DeleteLeftover, messages } from '../../contracts/messages.ts';
 import { explain, invalidInput } from '../lib/failures.ts';
 import type { Executed, RunHandle } from '../lib/lifecycle.ts';
 import { count } from '../lib/metrics.ts';
@@ -20,7 +21,9 @@ import {
   type SweepStep,
 } from './plan-sweep.ts';
 import {
+  answerLeftover,
   approve,
+  askForLeftover,
   noSweepMemory,
   pruneRun,
   recordDeletion,
@@ -48,7 +51,7 @@ export const sweepOrphans = defineReconciler<SweepLifecycle>(machineKind, {
   }),
   plan: planSweep,
   planned,
-  execute: { deleteVm, annotateNodes },
+  execute: { deleteVm, deleteLeftover, annotateNodes },
   status: sweepStatus,
   // Events of before may be gone; what is there is left as it is.
   isSaid: () => false,
@@ -121,6 +124,21 @@ async function deleteVm(
   }
 }
 
+/** Whatever comes of it is the user's answer, and no failure of the sweep. */
+async function deleteLeftover(
+  { input: { namespace } }: SweepSituation,
+  { summary, asked }: Extract<SweepStep, { kind: 'deleteLeftover' }>,
+): Promise<Executed<SweepLifecycle>> {
+  const take = (answer: Pick<AnsweredLeftover, 'outcome' | 'message'>): Executed<SweepLifecycle> => ({
+    applyResult: (memory) => answerLeftover(memory, { ...asked, ...answer, atMs: Date.now() }),
+  });
+  try {
+    return take(await sweepActivities(summary).deleteLeftover({ ...asked, namespace }));
+  } catch (error) {
+    return take({ outcome: 'kept', message: explain(error).message });
+  }
+}
+
 /** That it fails is said, and no failure of the sweep. */
 async function annotateNodes(_situation: SweepSituation, { summary }: SweepStep): Promise<Executed<SweepLifecycle>> {
   const none = { marked: [], unmarked: [] };
@@ -133,8 +151,34 @@ async function annotateNodes(_situation: SweepSituation, { summary }: SweepStep)
   }
 }
 
-/** An approval is of what is held back then: what comes later needs another one. */
 function listen(run: RunHandle<SweepLifecycle>): void {
+  listenForApproval(run);
+  listenForLeftovers(run);
+}
+
+/** With the start, or to a run that is open: it observes first, and deletes by what it finds. */
+function listenForLeftovers(run: RunHandle<SweepLifecycle>): void {
+  const take = (argument: unknown): string => {
+    const asked = readLeftover(argument);
+    run.update((memory) => askForLeftover(memory, asked));
+    run.wake();
+    return `${asked.kind} ${asked.id} is looked at once more, and deleted where it still is left over. \`drover sweep ls\` says what came of it.`;
+  };
+  setHandler(messages.deleteLeftover, take);
+  setHandler(asSignal(messages.deleteLeftover), (argument) => unanswered(() => take(argument)));
+}
+
+/** Nobody reads the answer to a signal. */
+function unanswered(take: () => unknown): void {
+  try {
+    take();
+  } catch (error) {
+    explain(error);
+  }
+}
+
+/** An approval is of what is held back then: what comes later needs another one. */
+function listenForApproval(run: RunHandle<SweepLifecycle>): void {
   const take = (argument: unknown): string => {
     const { by, reason } = readApproval(argument);
     const situation = run.situation();
@@ -149,14 +193,7 @@ function listen(run: RunHandle<SweepLifecycle>): void {
     return `Approved by ${by}: ${many === 1 ? '1 VM is' : `${many} VMs are`} judged once more, and deleted. What comes later needs another approval.`;
   };
   setHandler(messages.approve, take);
-  setHandler(asSignal(messages.approve), (argument) => {
-    try {
-      take(argument);
-    } catch (error) {
-      // Nobody reads the answer to a signal.
-      explain(error);
-    }
-  });
+  setHandler(asSignal(messages.approve), (argument) => unanswered(() => take(argument)));
 }
 
 const longest = 1_024;
@@ -171,4 +208,25 @@ function readApproval(argument: unknown): { by: string; reason: string | null } 
   if (reason !== null && (typeof reason !== 'string' || reason.length > longest))
     throw invalidInput(`approve: reason must be a text of at most ${longest} characters`);
   return { by, reason };
+}
+
+const leftoverKinds: readonly unknown[] = ['port', 'volume', 'disk'] satisfies DeleteLeftover['kind'][];
+
+/** @throws InvalidInput */
+function readLeftover(argument: unknown): AskedLeftover {
+  const given = Object(argument ?? {}) as Partial<Record<keyof DeleteLeftover, unknown>>;
+  const textOf = (field: 'machineClass' | 'id' | 'by' | 'at', byDefault?: string): string => {
+    const text = given[field] ?? byDefault;
+    if (typeof text === 'string' && text.length <= longest && (text !== '' || byDefault === '')) return text;
+    throw invalidInput(`deleteLeftover: ${field} must be a text of at most ${longest} characters`);
+  };
+  const { kind } = given;
+  if (!leftoverKinds.includes(kind)) throw invalidInput(`deleteLeftover: kind must be ${leftoverKinds.join(', ')}`);
+  return {
+    machineClass: textOf('machineClass'),
+    kind: kind as AskedLeftover['kind'],
+    id: textOf('id'),
+    by: textOf('by', 'unknown'),
+    at: textOf('at', ''),
+  };
 }

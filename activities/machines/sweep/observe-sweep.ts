@@ -1,11 +1,14 @@
 import pMap from 'p-map';
 
 import { orphanSweepDryId, orphanSweepId } from '../../../contracts/ids.ts';
-import type { ListedVm } from '../../../contracts/machine-safety/driver.ts';
+import type { Leftover, ListedVm, MachineDriver } from '../../../contracts/machine-safety/driver.ts';
 import { judgeVm, type KeepReason, type MachineIndex } from '../../../contracts/machine-safety/judge-vm.ts';
 import { providerIdKey } from '../../../contracts/machine-safety/provider-id.ts';
 import type {
   Candidate,
+  ClassFailure,
+  FoundLeftover,
+  ListedLeftovers,
   ObservedSweep,
   SweepActivities,
   SweepInput,
@@ -34,6 +37,8 @@ const listingShare = 0.6;
 const longestListMs = 120_000;
 /** So many orphans reach the run; there are none of so many that no user should look. */
 const mostCandidates = 500;
+/** As many leftovers do: they are for people alone. */
+const mostLeftovers = 100;
 /** So long a run that deleted something stays, and so much lies between two of its statuses. */
 const lingerMs = 2_000;
 const publishMinMs = 2_000;
@@ -102,6 +107,7 @@ async function observe(
   const machines = await readMachines(client, namespace, signal);
   const keeps = await readKeeps(client, systemNamespace, signal);
   const freeze = await tools.readFreeze(namespace, signal);
+  const leftovers = leftoversOf(lists);
   const { classes, candidates, listed } = judgeAll(lists, machines.index, keeps, sweep);
   return {
     classes,
@@ -113,6 +119,8 @@ async function observe(
       .toSorted((a, b) => (`${a.machineName} ${a.providerId}` < `${b.machineName} ${b.providerId}` ? -1 : 1))
       .slice(0, mostCandidates),
     orphans: candidates.length,
+    leftovers: leftovers.slice(0, mostLeftovers),
+    leftoverCount: leftovers.length,
     freeze,
     hasTarget,
     lastMemory,
@@ -120,9 +128,11 @@ async function observe(
 }
 
 type Listed = { name: string; provider: string } & (
-  | { vms: ListedVm[] }
-  | { vms: null; failure: NonNullable<SweptClass['failure']> }
+  | { vms: ListedVm[]; leftovers: FoundLeftovers }
+  | { vms: null; failure: ClassFailure }
 );
+
+type FoundLeftovers = { found: Leftover[]; failure: null } | { found: null; failure: ClassFailure };
 
 /** One that fails, or takes too long, holds up no other. Sorted by name. */
 async function listClasses(tools: SweepTools, namespace: string, found: readonly FoundClass[]): Promise<Listed[]> {
@@ -135,27 +145,51 @@ async function listClasses(tools: SweepTools, namespace: string, found: readonly
     // Each of those that wait has its share, so that classes that hang leave time for the others.
     const leftMs = Math.min(longestListMs, (untilMs - clock.now()) / Math.ceil(waiting / classesAtOnce));
     waiting -= 1;
-    const failed = (code: ReturnType<typeof failureCode>, message: string): Listed => ({
-      ...named,
-      vms: null,
-      failure: { code, message },
-    });
-    if (leftMs <= 0) return failed(null, 'there was no time left to list its VMs, as other classes have taken it');
+    const failed = (failure: ClassFailure): Listed => ({ ...named, vms: null, failure });
+    if (leftMs <= 0)
+      return failed({ code: null, message: 'there was no time left to list its VMs, as other classes have taken it' });
     const overdue = timeoutSignal(clock, leftMs);
     const either = AbortSignal.any([scope.signal, overdue.signal]);
+    const failure = (what: string, error: unknown): ClassFailure => {
+      scope.signal.throwIfAborted();
+      if (!overdue.signal.aborted)
+        return { code: failureCode(error), message: redactText(isError(error) ? error.message : String(error)) };
+      return { code: null, message: `its ${what} were not listed within ${Math.round(leftMs / 1_000)} s` };
+    };
+    // For people alone: the class is swept without.
+    const leftoversBy = async (driver: MachineDriver): Promise<FoundLeftovers> => {
+      try {
+        return { found: await unlessAborted(driver.listLeftovers(either), either), failure: null };
+      } catch (error) {
+        return { found: null, failure: failure('leftovers', error) };
+      }
+    };
     try {
       const driver = await openClass(tools, namespace, machineClass, either);
-      return { ...named, vms: await unlessAborted(driver.listMachines(either), either) };
+      const vms = await unlessAborted(driver.listMachines(either), either);
+      return { ...named, vms, leftovers: await leftoversBy(driver) };
     } catch (error) {
-      scope.signal.throwIfAborted();
-      if (overdue.signal.aborted) return failed(null, `its VMs were not listed within ${Math.round(leftMs / 1_000)} s`);
-      return failed(failureCode(error), redactText(isError(error) ? error.message : String(error)));
+      return failed(failure('VMs', error));
     } finally {
       overdue.dispose();
     }
   };
   const byName = found.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
   return await pMap(byName, list, { concurrency: classesAtOnce });
+}
+
+const countOf = ({ found, failure }: FoundLeftovers): ListedLeftovers =>
+  failure === null ? { listed: found.length, failure } : { listed: null, failure };
+
+/** One that several classes list is that of the first of them. */
+function leftoversOf(lists: readonly Listed[]): FoundLeftover[] {
+  const all = new Map<string, FoundLeftover>();
+  for (const list of lists)
+    for (const leftover of (list.vms === null ? null : list.leftovers.found) ?? []) {
+      const key = `${leftover.kind} ${leftover.id}`;
+      if (!all.has(key)) all.set(key, { ...leftover, machineClass: list.name });
+    }
+  return [...all.values()];
 }
 
 const noneKept = (): Record<KeepReason, number> => ({ ProviderIdMatches: 0, BeingCreated: 0, OtherMachineHasIt: 0 });
@@ -185,7 +219,15 @@ function judgeAll(
         candidates.push(candidateOf(vm, name, judged.why, keeps));
       }
     }
-    return { name, provider, listed: list.vms.length, kept, orphans, failure: null };
+    return {
+      name,
+      provider,
+      listed: list.vms.length,
+      kept,
+      orphans,
+      leftovers: countOf(list.leftovers),
+      failure: null,
+    };
   });
   return { classes, candidates, listed: seen.size };
 }

@@ -2,6 +2,7 @@ import { machineClass } from '../../../contracts/kinds/resources.ts';
 import type { SweepActivities } from '../../../contracts/machine-safety/sweep.ts';
 import { writeEvent } from '../../kubernetes/lib/write-event.ts';
 import { contextOf } from '../../lib/context.ts';
+import { deleteLeftover } from './delete-leftover.ts';
 import { deleteOrphan } from './delete-orphan.ts';
 import { observeSweep } from './observe-sweep.ts';
 import { foundClasses } from './open-class.ts';
@@ -13,6 +14,7 @@ export function createSweepActivities(dependencies: SweepDependencies): SweepAct
   return {
     observeSweep: (request) => observeSweep(tools(), request),
     deleteOrphan: (request) => deleteOrphan(tools(), request),
+    deleteLeftover: (request) => deleteLeftover(tools(), request),
     publishSweep: (request) => publish(tools(), request),
   };
 }
