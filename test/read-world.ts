@@ -19,7 +19,9 @@ import {
   readMetrics,
   readModes,
   readSecrets,
+  readSweepGates,
 } from './invariants/read-drover.ts';
+import { listMachines } from './invariants/read-machines.ts';
 import { noRegion, readRegion } from './invariants/read-region.ts';
 import { readRuns } from './invariants/read-runs.ts';
 import type { ObservedVms } from './invariants/read-vcenter.ts';
@@ -37,6 +39,8 @@ export type Observed = ObservedDrover & {
   lab: Pick<DroverLab, 'handles'>;
   objectLog: Pick<ObjectLog, 'events'>;
   vms?: ObservedVms;
+  /** Of the Machines; undefined: there are none. */
+  machineNamespace?: string;
   /** In the place of what is read here, where the world is a simulation. */
   readSnapshot?: ((hosts: readonly string[] | null) => Promise<Snapshot> | undefined) | undefined;
 } & Partial<Pick<World, 'expected' | 'fleet' | 'session' | 'ownChanges' | 'planted' | 'outputs'>>;
@@ -46,7 +50,7 @@ export type Observed = ObservedDrover & {
  * is true after.
  */
 export async function readWorld(world: Observed, hosts: readonly string[] | null = null): Promise<Snapshot> {
-  const { api, lab, client, dir, sinceMs, vms, session, fleet, expected } = world;
+  const { api, lab, client, dir, sinceMs, vms, session, fleet, expected, machineNamespace } = world;
   const objects = (await Promise.all(Object.values(objectPaths).map((path) => list<DroverObject>(api, path))))
     .flat()
     .filter((object) => isObserved(world, object));
@@ -71,6 +75,7 @@ export async function readWorld(world: Observed, hosts: readonly string[] | null
     watchEvents: world.objectLog.events.filter(
       ({ atMs, object }) => isObserved(world, object) && (atMs >= sinceMs || object.kind === 'Eviction'),
     ),
+    machines: machineNamespace === undefined ? [] : await listMachines(api, machineNamespace),
     ...(session === undefined || fleet === undefined
       ? noRegion
       : await readRegion({
@@ -85,6 +90,7 @@ export async function readWorld(world: Observed, hosts: readonly string[] | null
       : await readVcenter(openGovcWitness(vsphere), vms, sinceMs)),
     modes: readModes(world, metrics),
     migrationsPerRegion: readLimit(world),
+    sweepGates: readSweepGates(world),
     audit: readAudit(dir),
     ownChanges: world.ownChanges ?? [],
     secrets: [...readSecrets(lab.handles), ...readAccountTokens(dir), ...(world.planted ?? [])],

@@ -1,5 +1,6 @@
 import type { History } from '@temporalio/common/lib/proto-utils.js';
 import { conductOf } from './conduct.ts';
+import { safetyOf } from './read-machines.ts';
 import type { ObservedRun } from './snapshot.ts';
 
 type Described = Pick<ObservedRun, 'workflowId' | 'runId' | 'type' | 'status' | 'startedAtMs' | 'closedAtMs'>;
@@ -33,6 +34,7 @@ export function observedRunOf(described: Described, { events }: History): Observ
     failures,
     retries,
     conduct: conductOf(described.type, all),
+    safety: safetyOf({ events: all }),
   };
 }
 

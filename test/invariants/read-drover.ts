@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import type { DroverLab } from '../../lab/drover.ts';
 import { readFileIfThere } from '../../lab/private-files.ts';
+import type { Config } from '../../runtime/config/config-schema.ts';
 import { parseConfig } from '../../runtime/config/config.ts';
 import type { World } from '../flows/world.ts';
 import type { AuditLine, Snapshot } from './snapshot.ts';
@@ -34,9 +35,15 @@ export function readModes({ dir, drover }: ObservedDrover, metrics: Snapshot['te
   return found;
 }
 
+const readConfig = ({ dir }: Pick<ObservedDrover, 'dir'>): Config =>
+  parseConfig(parse(readFileSync(join(dir, 'drover.yaml'), 'utf8')), {}, {});
+
 /** By its settings. */
-export const readLimit = ({ dir }: Pick<ObservedDrover, 'dir'>): number =>
-  parseConfig(parse(readFileSync(join(dir, 'drover.yaml'), 'utf8')), {}, {}).limits.migrationsPerRegion;
+export const readLimit = (drover: Pick<ObservedDrover, 'dir'>): number => readConfig(drover).limits.migrationsPerRegion;
+
+/** By its settings. */
+export const readSweepGates = (drover: Pick<ObservedDrover, 'dir'>): Snapshot['sweepGates'] =>
+  readConfig(drover).machines.sweep;
 
 /** What drover's processes wrote, and the arguments they were started with, which every local user can read. */
 export function readLogs({ dir, drover }: ObservedDrover): Snapshot['texts'] {

@@ -5,6 +5,7 @@ import type { Migration } from '../../contracts/crds/migration.ts';
 import type { VirtualMachineSetResourcePolicy } from '../../contracts/crds/virtual-machine-set-resource-policy.ts';
 import type { VirtualMachine } from '../../contracts/crds/virtual-machine.ts';
 import type { ApiCall } from '../../lab/openstack/journal.ts';
+import type { SweepSettings } from '../../contracts/machine-safety/sweep.ts';
 import type { AuditEntry } from '../../runtime/telemetry/audit.ts';
 
 /**
@@ -13,7 +14,7 @@ import type { AuditEntry } from '../../runtime/telemetry/audit.ts';
  *
  * Objects are read before the outside systems, so that what they claim is compared with what is true after.
  */
-export interface Snapshot extends OfTemporal, OfKubernetes, OfOpenStack, OfVcenter, OfDrover, OfTests {
+export interface Snapshot extends OfTemporal, OfKubernetes, OfMachines, OfOpenStack, OfVcenter, OfDrover, OfTests {
   /** When it was taken. */
   atMs: number;
   /**
@@ -63,7 +64,13 @@ export interface ObservedRun {
   retries: number;
   /** What its history shows it to have done against users' messages, or its limits. */
   conduct: readonly string[];
+  /** What it has decided of the freeze of Machines, and which orphans it has asked to delete, in order. */
+  safety: readonly SafetyFact[];
 }
+
+export type SafetyFact =
+  | { what: 'decides'; atMs: number; frozen: boolean }
+  | { what: 'deletes'; atMs: number; providerId: string };
 
 /** An object of one of drover's kinds. `kind` is always there. */
 export type DroverObject = Eviction | Hypervisor | Migration | VirtualMachine | VirtualMachineSetResourcePolicy;
@@ -83,6 +90,20 @@ export interface WatchEvent {
   atMs: number;
   type: 'ADDED' | 'MODIFIED' | 'DELETED';
   object: DroverObject;
+}
+
+export interface OfMachines {
+  /** Which VM each Machine has named, and when; of a lab those that are there, whenever they have begun to name it. */
+  machines: readonly MachineFact[];
+}
+
+export interface MachineFact {
+  /** `shoot/worker-1` */
+  name: string;
+  providerId: string;
+  fromMs: number;
+  /** Null: it still does. */
+  untilMs: number | null;
 }
 
 export interface OfOpenStack {
@@ -164,6 +185,8 @@ export interface OfDrover {
   modes: Readonly<Partial<Record<Kind, 'observe' | 'act'>>>;
   /** How many migrations it may have in progress at once in its region; null: unknown. */
   migrationsPerRegion: number | null;
+  /** Gates of sweeps that its settings may have switched off. */
+  sweepGates: Pick<SweepSettings, 'frozen' | 'renamedAreKept'>;
   /** Lines of its audit log, in order. */
   audit: readonly AuditLine[];
 }

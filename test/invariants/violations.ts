@@ -2,6 +2,7 @@ import { runsHeed } from './conduct.ts';
 import { effectsHappenOnce } from './effects.ts';
 import { disablesAreSigned, listShrinks, migrationsAreOwned, reconciledIsReleased } from './evictions.ts';
 import { evacuatedOnEvidence } from './fencing.ts';
+import { frozenMachinesStay, machinesKeepTheirVms, orphansGoOnce } from './machines.ts';
 import { limitIsKept, ownAreConfirmed } from './migrations.ts';
 import type { Check } from './objects.ts';
 import { historyBudgets, oneRunPerObject } from './runs.ts';
@@ -36,6 +37,9 @@ const checks: readonly Check[] = [
   runsHeed,
   limitIsKept,
   ownAreConfirmed,
+  machinesKeepTheirVms,
+  frozenMachinesStay,
+  orphansGoOnce,
 ];
 
 /** `invariant 3: server x … (evidence)`; empty when all holds. Pure. */

@@ -3,6 +3,7 @@ import { findCondition } from '../../contracts/conditions.ts';
 import type { KnownByTest } from '../flows/world-base.ts';
 import { objectPaths } from '../flows/object-log.ts';
 import { objectsOf } from '../invariants/objects.ts';
+import { machineFacts, type ReadMachine } from '../invariants/read-machines.ts';
 import { noRegion, readRegion } from '../invariants/read-region.ts';
 import type { ObservedVms } from '../invariants/read-vcenter.ts';
 import { noVcenter, readVcenter } from '../invariants/read-vcenter.ts';
@@ -53,6 +54,11 @@ export async function snapshotOf(deployment: Deployment, seen: SeenInSimulation)
     watchEvents: kubernetes.changes
       .filter(({ resource }) => plurals.has(resource.plural))
       .map(({ atMs, type, object }) => ({ atMs, type, object: object as unknown as DroverObject })),
+    machines: machineFacts(
+      kubernetes.changes
+        .filter(({ resource }) => resource.plural === 'machines')
+        .map(({ atMs, type, object }) => ({ atMs, type, object: object as unknown as ReadMachine })),
+    ),
     ...(openstack === null
       ? noRegion
       : await readRegion({
@@ -70,6 +76,7 @@ export async function snapshotOf(deployment: Deployment, seen: SeenInSimulation)
       kinds.flatMap((kind) => (deployment.config.modes[kind] === 'off' ? [] : [[kind, deployment.config.modes[kind]]])),
     ),
     migrationsPerRegion: deployment.config.limits.migrationsPerRegion,
+    sweepGates: deployment.config.machines.sweep,
     audit: audit.map(({ atMs, ...line }) => ({ ...line, time: new Date(atMs).toISOString() })),
     ownChanges,
     secrets: deployment.secrets,

@@ -14,7 +14,9 @@ import { labClock } from '../../lab/clock.ts';
 import type { Kubernetes } from '../../runtime/kubernetes/kubernetes.ts';
 import type { VcenterWitness } from '../../lab/vsphere/witness.ts';
 import { loadWorkflows } from './bundle.ts';
+import { violations } from '../invariants/violations.ts';
 import { type Deployment, deploy, type DeploymentOptions } from './deployment.ts';
+import { snapshotOf } from './snapshot.ts';
 
 const minuteMs = 60_000;
 /** Between two sweeps: shorter than in practice, as virtual time is not free. */
@@ -35,6 +37,8 @@ export interface SweepWorld {
   makeServer(name: string, of?: { machine?: Partial<MachineState> | null }): Promise<string>;
   vms(): Promise<string[]>;
   servers(): Promise<string[]>;
+  /** Of docs/invariants.md, by everything that has happened so far. */
+  violations(): Promise<string[]>;
 }
 
 export interface SweepWorldOptions extends Partial<Omit<DeploymentOptions, 'settings' | 'parts'>> {
@@ -93,6 +97,10 @@ export async function inSweepWorld<Result>(
     async servers() {
       const { servers } = await openstack.admin.compute<{ servers: { name: string }[] }>('GET', '/servers');
       return servers.map(({ name }) => name).toSorted();
+    },
+    async violations() {
+      const seen = { sinceMs: 0, expected: new Map(), ownChanges: [], hosts: null, vms: null };
+      return violations(await snapshotOf(deployment, seen));
     },
   };
   try {

@@ -104,6 +104,7 @@ test('a history is counted', () => {
     failures: 2,
     retries: 2,
     conduct: [],
+    safety: [],
   });
   expect(
     observedRunOf(described, {

@@ -87,6 +87,7 @@ export const run = (more: Partial<ObservedRun> = {}): ObservedRun => ({
   failures: 0,
   retries: 0,
   conduct: [],
+  safety: [],
   ...more,
 });
 export const moveRun = (more: Partial<ObservedRun> = {}): ObservedRun =>
@@ -261,6 +262,7 @@ export const good: Snapshot = {
     watchEvent(policy(1)),
     watchEvent(policy(2)),
   ],
+  machines: [],
   expectedServers: [{ id: 's1', name: 'vm-1', host: 'node-1', status: 'ACTIVE' }],
   servers: [{ id: 's1', name: 'vm-1', status: 'ACTIVE', taskState: null, host: 'node-2' }],
   guests: { 'node-1': 0, 'node-2': 1 },
@@ -277,6 +279,7 @@ export const good: Snapshot = {
   strangers: [{ what: 'VM team/theirs', before: 'as it was', after: 'as it was' }],
   modes: { Eviction: 'act', Hypervisor: 'act', VirtualMachine: 'act', VirtualMachineSetResourcePolicy: 'act' },
   migrationsPerRegion: 1,
+  sweepGates: { frozen: true, renamedAreKept: true },
   audit: [disabled, forced(true), evacuated],
   ownChanges: [],
   secrets: [{ name: 'password', value: 'correct-horse' }],
