@@ -18,6 +18,12 @@ import { loadSuite } from './load/main.ts';
 import { withRun } from '../lab/command-run.ts';
 import { labDirectory } from '../lab/lab.ts';
 import { describeMachine, kindOf } from './machine.ts';
+import {
+  type MachineCounts,
+  quickCounts as quickMachines,
+  usualCounts as usualMachineCounts,
+} from './machines/figures.ts';
+import { machinesSuite } from './machines/main.ts';
 import type { Size } from './onboarding/figures.ts';
 import { sizes } from './onboarding/figures.ts';
 import { onboardingSuite } from './onboarding/main.ts';
@@ -29,8 +35,10 @@ const windowsOffered = loads.map(({ window }) => window);
 const loadNames = loadSuite.benchmarks.map(({ name }) => name);
 const usualVms = vmsSuite(usualCounts);
 const vmNames = usualVms.benchmarks.map(({ name }) => name);
+const usualMachines = machinesSuite(usualMachineCounts);
+const machineNames = usualMachines.benchmarks.map(({ name }) => name);
 /** Those whose figures docs/limits.md shows. */
-const limitSuites = [loadSuite, onboardingSuite, usualVms];
+const limitSuites = [loadSuite, onboardingSuite, usualVms, usualMachines];
 
 const oneOf =
   <Item extends string | number>(offered: readonly Item[]) =>
@@ -221,8 +229,40 @@ program
   });
 
 program
+  .command('machines')
+  .description(
+    'the safety jobs of Machines: what a sweep of many VMs costs, how soon Machines are frozen, and how soon an orphan goes',
+  )
+  .addOption(
+    new Option(
+      '--only <benchmarks>',
+      usualMachines.benchmarks.map(({ name, title, minutes }) => `${name}: ${title} (${minutes} min)`).join('; '),
+    )
+      .argParser(oneOf(machineNames))
+      .default(machineNames, 'all'),
+  )
+  .addOption(new Option('--vms <number>', 'in vCenter').argParser(atLeastOne).default(usualMachineCounts.vms))
+  .addOption(new Option('--servers <number>', 'in Nova').argParser(atLeastOne).default(usualMachineCounts.servers))
+  .addOption(new Option('--repetitions <number>', 'of each, for a spread').argParser(atLeastOne).default(3))
+  .option(
+    '--quick',
+    `${quickMachines.vms} VMs, ${quickMachines.servers} servers by default, and nothing recorded: to see that it works`,
+    false,
+  )
+  .option('--json', 'print JSON', false)
+  .action(
+    async ({ vms, servers, ...options }: MeasureOptions & MachineCounts & { only: string[] }, command: Command) => {
+      const chosen = (name: keyof MachineCounts, count: number): number =>
+        options.quick && command.getOptionValueSource(name) === 'default' ? quickMachines[name] : count;
+      await measure(machinesSuite({ vms: chosen('vms', vms), servers: chosen('servers', servers) }), options);
+    },
+  );
+
+program
   .command('limits')
-  .description('puts the recorded figures of the load, of the onboarding and of virtual machines into docs/limits.md')
+  .description(
+    'puts the recorded figures of the load, of the onboarding, of virtual machines and of Machines into docs/limits.md',
+  )
   .action(() => limitSuites.forEach((suite) => writeLimitsPage(figuresOf(suite), readRecords(suite))));
 
 await program.parseAsync();

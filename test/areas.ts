@@ -57,6 +57,12 @@ export const areas = {
     ...within('activities', ['vsphere', 'virtual-machine', 'kubernetes']),
     ...bridge,
   ],
+  machines: [
+    ...foundation,
+    'workflows/machine-safety/**',
+    'activities/machines/**',
+    'activities/kubernetes/machines/**',
+  ],
   bridge: [...foundation, ...bridge],
   commands: [...foundation, 'starters/**', 'bin/**', 'workflows/**', 'k8s-bridge/**'],
   all: [...foundation, 'workflows/**', 'activities/**', 'k8s-bridge/**'],

@@ -1,4 +1,6 @@
 import { loadSuite } from '../load/main.ts';
+import { usualCounts } from '../machines/figures.ts';
+import { machinesSuite } from '../machines/main.ts';
 import { onboardingSuite } from '../onboarding/main.ts';
 import type { SuiteFigures } from './benchmark.ts';
 import { figuresOf } from './benchmark.ts';
@@ -6,7 +8,7 @@ import { readLimitsPage, renderLimits, splitPage } from './limits-page.ts';
 import type { BenchRecord, RecordedFigure } from './records.ts';
 import { readRecords } from './records.ts';
 
-test.each([loadSuite, onboardingSuite])(
+test.each([loadSuite, onboardingSuite, machinesSuite(usualCounts)])(
   'docs/limits.md has the goals and the recorded figures of $name: if not, `npm run bench -- limits` writes them',
   (measured) => {
     const suite = figuresOf(measured);

@@ -60,6 +60,7 @@ export const series = {
   'bench-eviction': benchOf('eviction', 'The eviction beside a bare script', areas.eviction),
   'bench-load': benchOf('load', 'The bridge and the limits under load', areas.bridge),
   'bench-onboarding': benchOf('onboarding', 'Hypervisors onboarding at once', areas.hypervisor),
+  'bench-machines': benchOf('machines', 'The safety jobs of Machines', areas.machines),
   'bench-vms': benchOf('vms', 'Virtual machines on vSphere', areas.virtualMachine),
   'flows-openstack': flowsOf('openstack'),
   'flows-vsphere': flowsOf('vsphere'),
