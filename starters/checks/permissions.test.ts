@@ -80,6 +80,25 @@ test.each([
   ).toEqual(['create', 'delete']);
 });
 
+test('who operates keeps VMs from sweeps, and changes no Machine', () => {
+  const keeps = { group: '', resource: 'configmaps', namespace: 'drover-system', name: 'drover-sweep' };
+  const machine = { group: 'machine.sapcloud.io', resource: 'machines', verbs: ['get', 'list', 'watch'] };
+  const of = (role: string): Role[] => roles.filter(({ metadata }) => metadata.name === role);
+  expect(refused(of('drover-operate'), { ...keeps, verbs: ['get', 'create', 'patch', 'delete'] })).toEqual(['delete']);
+  expect(refused(of('drover-view'), { ...keeps, verbs: ['get', 'create', 'patch'] })).toEqual(['create', 'patch']);
+  const writes = ['create', 'patch', 'update', 'delete'];
+  for (const role of ['drover-operate', 'drover-view'])
+    expect(refused(of(role), { ...machine, verbs: [...machine.verbs, ...writes] })).toEqual(writes);
+});
+
+test('a person needs nothing of Machines where they are switched off', () => {
+  const off = { modes: { ...modes, Machine: 'off' as const }, guardsDrain: true, fastDeploy: true, groups: true };
+  const { person } = needsOf(names, { ...off, backup: true });
+  const ofMachines = ({ group, name }: Need): boolean => group === 'machine.sapcloud.io' || name === 'drover-sweep';
+  expect(needs.person.filter(ofMachines)).toHaveLength(4);
+  expect(person.filter(ofMachines)).toEqual([]);
+});
+
 test('Secrets are read by name, where the operator of the cluster lets them, and never written', () => {
   const ofSecrets = roles.flatMap(({ metadata, rules }) =>
     rules

@@ -4,6 +4,7 @@ import { type Component, grantsOf } from '../../contracts/kinds/rbac.ts';
 import type { Kind } from '../../contracts/kinds/table.ts';
 import type { Kubernetes } from '../../runtime/kubernetes/kubernetes.ts';
 import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
+import { sweepConfigMap } from '../../runtime/sweep-keeps.ts';
 import type { Finding } from './finding.ts';
 import { fail, ok, warn } from './finding.ts';
 
@@ -24,6 +25,20 @@ const kvm = 'kvm.cloud.sap';
 const hypervisorPersonNeeds: readonly Need[] = [
   { group: kvm, resource: 'hypervisors', verbs: ['get', 'patch'] },
   { group: '', resource: 'nodes', verbs: ['get'] },
+];
+
+/** What `drover safety` and `drover sweep` need besides; only `keep` writes. */
+const machinePersonNeeds = (systemNamespace: string): Need[] => [
+  { group: 'machine.sapcloud.io', resource: 'machines', verbs: ['get', 'list'] },
+  { group: 'machine.sapcloud.io', resource: 'machineclasses', verbs: ['get', 'list'] },
+  { group: 'machine.sapcloud.io', resource: 'machinesets', verbs: ['list'] },
+  {
+    group: '',
+    resource: 'configmaps',
+    verbs: ['get', 'create', 'patch'],
+    namespace: systemNamespace,
+    name: sweepConfigMap,
+  },
 ];
 
 /** What the commands of a person need; each reports by itself when it may not. */
@@ -82,6 +97,7 @@ export function needsOf(names: Names, features: Features): Record<'worker' | 'br
     person: [
       ...personNeeds(migrationNamespace, systemNamespace),
       ...(modes.Hypervisor === 'off' ? [] : hypervisorPersonNeeds),
+      ...(modes.Machine === 'off' ? [] : machinePersonNeeds(systemNamespace)),
     ],
   };
 }
