@@ -1,4 +1,4 @@
-import type { SweptClass } from '../../contracts/machine-safety/sweep.ts';
+import type { JudgedCandidate, SweptClass } from '../../contracts/machine-safety/sweep.ts';
 import type { SweepKeep } from '../../runtime/sweep-keeps.ts';
 import type { SweepView } from '../machines/read-sweep.ts';
 import { formatAge } from './duration.ts';
@@ -37,9 +37,7 @@ export function renderSweep(view: SweepView, nowMs: number, widthColumns: number
     why,
     formatAge(new Date(firstMs).toISOString(), nowMs),
     oneLine(providerId),
-    gates.length === 0
-      ? 'nothing: it is being deleted'
-      : oneLine(gates.map(({ gate, message: why }) => `${gate}: ${why}`).join('; ')),
+    oneLine(heldBackBy(gates)),
   ]);
   const deletedRows = deleted.map(({ machineName, machineClass, why, atMs, providerId }) => [
     oneLine(machineName),
@@ -66,6 +64,13 @@ export function renderSweep(view: SweepView, nowMs: number, widthColumns: number
     ...(leftoverCount > leftovers.length ? [`… and ${String(leftoverCount - leftovers.length)} more leftovers.`] : []),
     ...classes.flatMap(unlisted),
   ];
+}
+
+/** The first gate decides, and says why; the others fit by name. `--json` has all of them whole. */
+function heldBackBy([first, ...others]: JudgedCandidate['gates']): string {
+  if (first === undefined) return 'nothing: it is being deleted';
+  const also = others.length === 0 ? '' : ` (also ${others.map(({ gate }) => gate).join(', ')})`;
+  return `${first.gate}: ${first.message}${also}`;
 }
 
 function unlisted(swept: SweptClass): string[] {

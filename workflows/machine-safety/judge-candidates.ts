@@ -1,3 +1,4 @@
+import type { Freeze } from '../../contracts/machine-safety/api-server-safety.ts';
 import { providerIdKey } from '../../contracts/machine-safety/provider-id.ts';
 import {
   type Candidate,
@@ -85,7 +86,7 @@ function holdsOfOne(
       gates.probationMs > 0 && nowMs < until
         ? `nothing is deleted until ${until === Infinity ? 'a sweep is remembered' : iso(until)}: ${sweep?.probationWhy ?? ''}`
         : null,
-    Frozen: gates.frozen && freeze.state !== 'thawed' ? `${freeze.state}: ${freeze.reason}` : null,
+    Frozen: gates.frozen && freeze.state !== 'thawed' ? describeFreeze(freeze) : null,
     Refused: halted?.message ?? refused[providerIdKey(providerId)]?.message ?? null,
     TooYoung: gates.ageMs > 0 && nowMs - bornMs < gates.ageMs ? `it is young until ${iso(bornMs + gates.ageMs)}` : null,
     SeenTooSeldom:
@@ -94,6 +95,10 @@ function holdsOfOne(
         : null,
   };
 }
+
+/** The gate's name says the rest. */
+const describeFreeze = ({ state, reason }: Exclude<Freeze, { state: 'thawed' }>): string =>
+  state === 'frozen' ? reason : `not known: ${reason}`;
 
 /** Of this sweep, or one that is so near that it is the same. */
 const deletedBefore = ({ memory: { sweep } }: CandidatesSituation): number => sweep?.round.deleted ?? 0;

@@ -249,6 +249,14 @@ test.each<[rule: string, change: Change, gatesOfFirst: string]>([
   expect(planSweep(given).kind === 'execute').toBe(expected === '');
 });
 
+test.each<[rule: string, freeze: ObservedSweep['freeze'], message: string]>([
+  ['frozen', frozen, 'control does not answer'],
+  ['nobody knows', { state: 'unknown', reason: 'no run' }, 'not known: no run'],
+])('why it is frozen is said once: %s', (_rule, freeze, message) => {
+  const [first] = judgeCandidates(situation({ observed: { freeze } }));
+  expect(first?.gates).toEqual([{ gate: 'Frozen', message }]);
+});
+
 test('the cap lets the oldest go first', () => {
   const candidates = many(12);
   const sightings = Object.fromEntries(

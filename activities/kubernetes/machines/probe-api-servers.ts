@@ -1,3 +1,4 @@
+import { ApplicationFailure } from '@temporalio/common';
 import { z } from 'zod';
 
 import type { SafetyState } from '../../../contracts/machine-safety/api-server-safety.ts';
@@ -13,7 +14,7 @@ import type { ApiServerRound, ApiServerSafetyActivities } from '../../../contrac
 import { machineKind } from '../../../contracts/kinds/machine.ts';
 import { node } from '../../../contracts/kinds/resources.ts';
 import { withTimeout } from '../../../runtime/clock.ts';
-import { failureCode } from '../../../runtime/failure.ts';
+import { failureCode, failureDetail } from '../../../runtime/failure.ts';
 import { isError } from '../../../runtime/is-error.ts';
 import { typed } from '../../../runtime/kubernetes/resources.ts';
 import { redactedStart } from '../../../runtime/redaction.ts';
@@ -97,4 +98,8 @@ async function probe(
   }
 }
 
-const messageOf = (error: unknown): string => redactedStart(isError(error) ? error.message : String(error), 300);
+/** What has happened, without what the table advises: that is said where a user is to do something. */
+function messageOf(error: unknown): string {
+  const said = isError(error) ? error.message : String(error);
+  return redactedStart(error instanceof ApplicationFailure ? failureDetail(error) : said, 300);
+}
