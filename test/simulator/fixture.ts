@@ -39,7 +39,7 @@ export interface SimulatedFixtureOptions extends Pick<
   isEvicted?: boolean;
 }
 
-const fates: Readonly<Record<Order, ActivityFate>> = {
+export const fates: Readonly<Record<Order, ActivityFate>> = {
   pass: 'works',
   failBefore: 'failBefore',
   failAfter: 'failAfter',
@@ -116,7 +116,7 @@ export async function openSimulatedFixture({
 }
 
 /** Counts calls and workflow tasks from the scenario's start, and injects the faults that are due. */
-class Recorder {
+export class Recorder {
   readonly injected: string[] = [];
   readonly #targets: readonly Target[];
   readonly #recording: Recording;

@@ -1,0 +1,50 @@
+import { formatCell, type Target } from './cell.ts';
+import { runSweepCell, sweepCells } from './sweep-faults.ts';
+
+/** A sweep deletes its two orphans, once each, and nothing else, whatever fails, hangs or dies on the way. */
+
+const scenario = 'sweep';
+
+const { complaints: ofClean, run } = await runSweepCell([]);
+const cells = sweepCells(run);
+
+test('without a fault the orphans go, what is needed stays, and every part of a sweep has its call', () => {
+  expect(ofClean).toEqual([]);
+  const kinds = new Set(run.steps.map((step) => step.replace(/\.\d+$/u, '')));
+  expect([...kinds].toSorted()).toEqual([
+    'overshoot/checkOvershoot',
+    'safety/probeApiServers',
+    'safety/resetUnknownMachines',
+    'sweep/deleteOrphan',
+    'sweep/observeSweep',
+  ]);
+  expect(run.calls).toEqual(
+    expect.arrayContaining(['vsphere Destroy_Task.1', 'nova DELETE /servers/{id}.1', 'kubernetes get configmaps.1']),
+  );
+});
+
+async function findComplaints(targets: readonly Target[]): Promise<string[]> {
+  const found: string[] = [];
+  for (const target of targets) {
+    const { complaints } = await runSweepCell([target]);
+    found.push(...complaints.map((complaint) => `${formatCell({ scenario, targets: [target] })}: ${complaint}`));
+  }
+  return found;
+}
+
+test.each([
+  ['an activity', cells.activity],
+  ['a worker with its workflow task', cells.task],
+  ['a call of an outside system', cells.call],
+] as const)(
+  'whichever it is that fails: %s',
+  async (_, targets) => {
+    expect(targets.length).toBeGreaterThan(10);
+    expect(await findComplaints(targets)).toEqual([]);
+  },
+  300_000,
+);
+
+test('a worker that knows no run goes on with all of them', async () => {
+  expect((await runSweepCell([], { onWorkflowTask: () => 'evict' })).complaints).toEqual([]);
+});
