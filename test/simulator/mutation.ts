@@ -58,3 +58,10 @@ export const policyChangeSkipped =
       ? (request: { change: { kind: string } }) =>
           request.change.kind.startsWith(verb) ? Promise.resolve(null) : original(request as never)
       : null;
+
+/** @param where names the code, for people. @throws where it does not stand there once: the source has changed */
+export function rewritten(code: string, { from, to }: NonNullable<Mutation['rewrite']>, where: string): string {
+  const found = code.match(new RegExp(from, 'gu'))?.length ?? 0;
+  if (found !== 1) throw new Error(`${String(from)} is ${found} times in ${where}, instead of once`);
+  return code.replace(from, to);
+}

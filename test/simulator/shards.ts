@@ -5,7 +5,7 @@ import { loadWorkflows } from './bundle.ts';
 import type { SimulatedCell } from './cell.ts';
 import { parseCell } from './cell.ts';
 import { simulate } from './matrix.ts';
-import type { Mutation } from './mutation.ts';
+import { type Mutation, rewritten } from './mutation.ts';
 import { mutations } from './mutations.ts';
 import { runSchedule } from './schedules/run-schedule.ts';
 import type { WorkflowBundle } from './simulation.ts';
@@ -101,18 +101,12 @@ async function judgeMutation(bundle: WorkflowBundle, mutation: Mutation): Promis
   const before = whole.get(place) ?? (await run(bundle, {}));
   whole.set(place, before);
   if (before.length > 0) return [`${place} proves nothing, as without the mutation too: ${before.join('; ')}`];
-  const broken = rewrite === undefined ? bundle : await loadBundle(rewritten(bundle.code, rewrite));
+  const broken =
+    rewrite === undefined ? bundle : await loadBundle(rewritten(bundle.code, rewrite, 'the workflow bundle'));
   const complaints = await run(broken, mutate === undefined ? {} : { mutate });
   if (complaints.some((complaint) => says.test(complaint))) return [];
   const noticed = complaints.length === 0 ? 'nothing' : `only ${complaints.join('; ')}`;
   return [`${noticed} was noticed in ${place}, and it is broken: ${breaks}`];
-}
-
-/** @throws where it does not stand there once: the source has changed */
-function rewritten(code: string, { from, to }: NonNullable<Mutation['rewrite']>): string {
-  const found = code.match(new RegExp(from, 'gu'))?.length ?? 0;
-  if (found !== 1) throw new Error(`${String(from)} is ${found} times in the workflow bundle, instead of once`);
-  return code.replace(from, to);
 }
 
 /** A scenario alone is one without a fault. */

@@ -1,0 +1,83 @@
+/**
+ * What saves VMs and no setting switches off, broken on purpose in the sources: each names what may go wrong, in which that is noticed. The other gates are
+ * proved by the settings that switch them off (sweep-dangers.ts).
+ */
+export interface SweepMutation {
+  name: string;
+  /** The rule that it breaks. */
+  breaks: string;
+  /** Of sweep-mutation-dangers.ts. */
+  caughtBy: string;
+  /** In an activity, or in what one calls: what matches stands in the file once. */
+  activity?: { file: string; from: RegExp; to: string };
+  /** In workflow code, as it stands in the bundle, once. */
+  workflow?: { from: RegExp; to: string };
+}
+
+const observe = 'activities/machines/sweep/observe-sweep.ts';
+const deletion = 'activities/machines/sweep/delete-orphan.ts';
+
+export const sweepMutations: readonly SweepMutation[] = [
+  {
+    name: 'machinesFirst',
+    breaks: 'the VMs are listed before the Machines',
+    caughtBy: 'a VM and its Machine come while the VMs are listed',
+    activity: {
+      file: observe,
+      from: /( *const lists = await listClasses\(.*\n)( *const machines = await readMachines\(.*\n)/u,
+      to: '$2$1',
+    },
+  },
+  {
+    name: 'failedIsEmpty',
+    breaks: 'a class whose VMs cannot be listed is a failure, and no empty list',
+    caughtBy: 'vCenter answers the first half of a list, and Nova all of it',
+    activity: { file: observe, from: /vms: null,\s+failure: \{ code, message \},/u, to: 'vms: [],' },
+  },
+  {
+    name: 'noSecondLook',
+    breaks: 'a VM is judged once more right before it is deleted',
+    caughtBy: 'a Machine names its VM right before the VM is deleted',
+    activity: {
+      file: deletion,
+      from: / *if \(judged\.verdict === 'keep'\).*\n *if \(judged\.why !== why\).*\n/u,
+      to: '',
+    },
+  },
+  {
+    name: 'freezeAskedOnce',
+    breaks: 'whether Machines are frozen is asked right before a VM is deleted',
+    caughtBy: 'nobody knows any more whether Machines are frozen, right before a VM is deleted',
+    activity: {
+      file: deletion,
+      from: /if \(settings\.sweep\.frozen && freeze\.state !== 'thawed'\)/u,
+      to: 'if (false)',
+    },
+  },
+  {
+    name: 'unknownIsThawed',
+    breaks: 'what is unknown counts as frozen',
+    caughtBy: 'nobody knows whether Machines are frozen',
+    activity: {
+      file: 'contracts/machine-safety/judge-freeze.ts',
+      from: /\(reason: string\): Freeze => \(\{ state: 'unknown', reason \}\)/u,
+      to: "(_reason: string): Freeze => ({ state: 'thawed' })",
+    },
+  },
+  {
+    name: 'unknownIsPlanned',
+    breaks: 'a run asks for no deletion while it is unknown whether Machines are frozen',
+    caughtBy: 'nobody knows whether Machines are frozen',
+    workflow: { from: /freeze\.state !== ['"]thawed['"]/u, to: "freeze.state === 'frozen'" },
+  },
+  {
+    name: 'clusterAlone',
+    breaks: 'a VM is of a class by both of its marks',
+    caughtBy: 'the credential sees VMs of another cluster, of nobody, and of one that has half of the marks',
+    activity: {
+      file: 'activities/machines/drivers/marks.ts',
+      from: /isSame\(ofVm\.clusters, ofClass\.clusters\) && isSame\(ofVm\.roles, ofClass\.roles\)/u,
+      to: 'isSame(ofVm.clusters, ofClass.clusters)',
+    },
+  },
+];
