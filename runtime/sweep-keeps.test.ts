@@ -23,7 +23,7 @@ function objectsWith(given: Record<string, string> | null) {
       );
       state.data = Object.fromEntries(entries);
     }
-    return { data: state.data };
+    return { metadata: { name: 'drover-sweep' }, data: state.data };
   };
   return { state, objects: openObjects({ request } as unknown as Kubernetes) };
 }

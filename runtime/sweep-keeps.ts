@@ -35,7 +35,11 @@ const configMaps = {
   version: 'v1',
   kind: 'ConfigMap',
   plural: 'configmaps',
-  schema: z.object({ data: z.record(z.string(), z.string()).optional() }),
+  // What has no name is no ConfigMap, and not one that keeps nothing.
+  schema: z.object({
+    metadata: z.object({ name: z.literal(sweepConfigMap) }),
+    data: z.record(z.string(), z.string()).optional(),
+  }),
 };
 
 const prefix = 'keep.';

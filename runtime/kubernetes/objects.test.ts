@@ -189,3 +189,9 @@ test('an item that does not fit is a failure, or is left out', async () => {
     message: expect.stringContaining('LIST Eviction'),
   });
 });
+
+test('a list whose pages lead to one another is refused, and not read for ever', async () => {
+  const { objects, sent } = open(() => ({ items: [{}], metadata: { continue: 'again' } }));
+  await expect(objects.list(images, {}, signal)).rejects.toMatchObject({ type: 'AnswerMalformed' });
+  expect(sent).toHaveLength(2);
+});

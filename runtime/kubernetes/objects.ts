@@ -2,6 +2,7 @@ import { z } from 'zod';
 
 import { apiVersionOf } from '../../contracts/kinds/object.ts';
 import { fieldManager } from '../../contracts/ids.ts';
+import { droverFailure } from '../failure.ts';
 import { checkAnswer, isAlreadyExists, isFailure } from './kubernetes-faults.ts';
 import type { Kubernetes, KubernetesRequest } from './kubernetes.ts';
 import { resourcePath } from './resource-path.ts';
@@ -165,6 +166,7 @@ export function openObjects(kubernetes: Kubernetes): KubernetesObjects {
     const all: unknown[] = [];
     let next: string | undefined;
     let resourceVersion = '';
+    const tokens = new Set<string>();
     do {
       const page = await send(
         listSchema,
@@ -175,6 +177,9 @@ export function openObjects(kubernetes: Kubernetes): KubernetesObjects {
       all.push(...page.items.map((item) => (typeof item === 'object' ? { ...item, apiVersion, kind } : item)));
       if (next === undefined) resourceVersion = page.metadata?.resourceVersion ?? '';
       next = page.metadata?.continue === '' ? undefined : page.metadata?.continue;
+      if (next !== undefined && tokens.has(next))
+        throw droverFailure('AnswerMalformed', `LIST ${kind}: a page names itself as the next one`);
+      if (next !== undefined) tokens.add(next);
     } while (next !== undefined);
     return { items: all, resourceVersion };
   };

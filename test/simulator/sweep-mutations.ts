@@ -32,7 +32,11 @@ export const sweepMutations: readonly SweepMutation[] = [
     name: 'failedIsEmpty',
     breaks: 'a class whose VMs cannot be listed is a failure, and no empty list',
     caughtBy: 'vCenter answers the first half of a list, and Nova all of it',
-    activity: { file: observe, from: /vms: null,\s+failure: \{ code, message \},/u, to: 'vms: [],' },
+    activity: {
+      file: observe,
+      from: /\(\{ \.\.\.named, vms: null, failure \}\)/u,
+      to: '({ ...named, vms: [], leftovers: { found: [], failure: null } })',
+    },
   },
   {
     name: 'noSecondLook',

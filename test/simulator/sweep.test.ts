@@ -622,7 +622,9 @@ test('a user sweeps, sees what holds each orphan, keeps one and approves of the 
   expect(dry).toMatch(
     /^Sweep of shoot, ended .* ago: observed\. drover only observes\. It would delete nothing; 5 orphans/u,
   );
-  expect(dry).toMatch(/^lost-1 +small +MachineMissing .*vsphere:\/\/eu-1\/lost-1 +DryRun: .* \(also ApprovalNeeded\)$/mu);
+  expect(dry).toMatch(
+    /^lost-1 +small +MachineMissing .*vsphere:\/\/eu-1\/lost-1 +DryRun: .* \(also ApprovalNeeded\)$/mu,
+  );
   expect(dryCode).toBe(0);
 
   const [code, waits, remarks] = await drover();

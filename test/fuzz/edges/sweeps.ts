@@ -81,6 +81,7 @@ function observe(part: Part, answer: unknown): Promise<unknown> {
       namespaces: [namespace],
       sweep: sweepSettings(machinesConfig.parse({})),
       systemNamespace: system,
+      hasTarget: false,
     },
     cluster: '',
     signalWithStart: () => Promise.resolve(),
