@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { WorkflowNotFoundError } from '@temporalio/client';
 import { apiServerSafetyId } from '../../contracts/ids.ts';
 import { safetyMemo } from '../../contracts/machine-safety/api-server-safety.ts';
 import { readSafetyState } from '../../contracts/machine-safety/judge-api-servers.ts';
@@ -90,9 +91,15 @@ export async function untilThawed({ client }: World, settings: ApiServers, signa
   return thawedMs;
 }
 
+/** Null: the run has decided nothing yet, or its worker has not started it. */
 async function readMemo(client: World['client']) {
-  const { memo } = await client.workflow.getHandle(apiServerSafetyId(namespace)).describe();
-  return readSafetyState(memo?.[safetyMemo]);
+  try {
+    const { memo } = await client.workflow.getHandle(apiServerSafetyId(namespace)).describe();
+    return readSafetyState(memo?.[safetyMemo]);
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return null;
+    throw error;
+  }
 }
 
 /** Finer than a test waits. */
