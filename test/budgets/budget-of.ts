@@ -61,6 +61,7 @@ const ofSweeps: Lifecycle = {
     [/^publishSweep$/u, 'sweepApproval'],
     [/^deleteOrphan$/u, 'sweepDeletion'],
     [/^observeSweep, again$/u, 'sweepRetried'],
+    [/^annotateNodes$/u, 'sweepNodes'],
   ],
 };
 

@@ -156,6 +156,7 @@ test.each<[what: string, run: History, budget: string | null]>([
     'policyRemoved',
   ],
   ['a sweep finds nothing', history('sweepOrphans', ['observeSweep']), 'sweepObservation'],
+  ['a sweep marks Nodes', history('sweepOrphans', ['observeSweep', 'annotateNodes']), 'sweepNodes'],
   ['a sweep looks again', history('sweepOrphans', ['observeSweep', 'observeSweep']), 'sweepRetried'],
   ['orphans are deleted', history('sweepOrphans', ['observeSweep', 'deleteOrphan', 'observeSweep']), 'sweepDeletion'],
   [

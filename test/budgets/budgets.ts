@@ -228,8 +228,14 @@ export const budgets = {
     activityCalls: 1,
     calls: { nova: 2, keystone: 2, vsphere: 4, kubernetes: 8 },
   },
+  sweepNodes: {
+    title: '`sweepOrphans`, the same, and the Nodes of another cluster are looked at',
+    events: 20,
+    activityCalls: 2,
+    calls: { nova: 2, keystone: 2, vsphere: 4, kubernetes: 12 },
+  },
   sweepRetried: {
-    title: '`sweepOrphans`, the same, observed once more',
+    title: '`sweepOrphans`, nothing to delete, observed once more',
     events: 29,
     activityCalls: 3,
     calls: { nova: 4, keystone: 2, vsphere: 8, kubernetes: 15 },
