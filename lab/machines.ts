@@ -1,12 +1,14 @@
+import { readFileSync } from 'node:fs';
 import { writeProviderId } from '../contracts/machine-safety/provider-id.ts';
-import type { OpenStackSettings } from '../runtime/config/openstack-settings.ts';
+import { loadOpenStackSettings, type OpenStackSettings } from '../runtime/config/openstack-settings.ts';
 import type { Kubernetes } from '../runtime/kubernetes/kubernetes.ts';
 import { resourcePath } from '../runtime/kubernetes/resource-path.ts';
 import { applyObject, mergeStatus } from './kubernetes-objects.ts';
+import type { OpenStackHandle } from './openstack/handle.ts';
 import { createInstance } from './openstack/seed.ts';
 import type { Session } from './openstack/session.ts';
-import { inventory } from './vsphere/handle.ts';
-import type { VcenterWitness } from './vsphere/witness.ts';
+import { inventory, type VsphereHandle } from './vsphere/handle.ts';
+import { openGovcWitness, type VcenterWitness } from './vsphere/witness.ts';
 
 /** Machines as machine-controller-manager leaves them, in the lab or in a simulation: classes, Secrets, Machines, and their VMs and servers. */
 
@@ -64,6 +66,19 @@ export interface VsphereAccess {
   /** PEM; null: the system's. */
   ca: string | null;
 }
+
+/** The lab's vCenter. */
+export const labVsphere = (vsphere: VsphereHandle): VsphereAccess => ({
+  witness: openGovcWitness(vsphere),
+  url: vsphere.url,
+  username: vsphere.username,
+  password: readFileSync(vsphere.passwordFile, 'utf8').trim(),
+  ca: readFileSync(vsphere.caFile, 'utf8'),
+});
+
+/** The lab's OpenStack, by an application credential. */
+export const labCloud = ({ cloudsFile }: Pick<OpenStackHandle, 'cloudsFile'>): OpenStackSettings =>
+  loadOpenStackSettings({ OS_CLIENT_CONFIG_FILE: cloudsFile, OS_CLOUD: 'lab' });
 
 /** The namespace of the Machines, where drover's worker may read Secrets. */
 export async function setUpMachineNamespace(api: Kubernetes): Promise<void> {

@@ -5,6 +5,8 @@ import type { ManagedObjectReference } from '../../activities/vsphere/wire/value
 import { writeProviderId } from '../../contracts/machine-safety/provider-id.ts';
 import {
   machineFixture,
+  labCloud,
+  labVsphere,
   openstackMarks,
   type Provider,
   putMachine,
@@ -17,9 +19,7 @@ import { createInstances } from '../../lab/openstack/seed.ts';
 import { openSession } from '../../lab/openstack/session.ts';
 import { govc } from '../../lab/vsphere/govc.ts';
 import { inventory, type VsphereHandle } from '../../lab/vsphere/handle.ts';
-import { openGovcWitness } from '../../lab/vsphere/witness.ts';
 import { systemClock } from '../../runtime/clock.ts';
-import { loadOpenStackSettings } from '../../runtime/config/openstack-settings.ts';
 import type { Kubernetes } from '../../runtime/kubernetes/kubernetes.ts';
 import { until } from '../../test/flows/until.ts';
 import { mapConcurrently } from '../load/concurrency.ts';
@@ -35,13 +35,7 @@ const marksAtOnce = 500;
 
 /** A class of VMs, without any. */
 export const setUpVcenter = ({ lab: { handles }, api }: MachinesLab<'vsphere'>): Promise<void> =>
-  setUpVsphereClass(api, {
-    witness: openGovcWitness(handles.vsphere),
-    url: handles.vsphere.url,
-    username: handles.vsphere.username,
-    password: readFileSync(handles.vsphere.passwordFile, 'utf8').trim(),
-    ca: readFileSync(handles.vsphere.caFile, 'utf8'),
-  });
+  setUpVsphereClass(api, labVsphere(handles.vsphere));
 
 /** So many VMs with the marks of a class, and a Machine of each. */
 export async function fillVcenter(world: MachinesLab<'vsphere'>, count: number, run: LoadRun): Promise<void> {
@@ -62,10 +56,7 @@ export async function fillProject(
   run: LoadRun,
 ): Promise<void> {
   const { openstack } = handles;
-  await setUpOpenStackClass(
-    api,
-    loadOpenStackSettings({ OS_CLIENT_CONFIG_FILE: openstack.cloudsFile, OS_CLOUD: 'lab' }),
-  );
+  await setUpOpenStackClass(api, labCloud(openstack));
   const session = await openSession(openstack);
   const names = Array.from({ length: count }, (_, index) => nameOf(index));
   const servers = await timed(run, `${count} servers`, async () => {

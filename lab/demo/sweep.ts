@@ -1,14 +1,14 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import { loadOpenStackSettings } from '../../runtime/config/openstack-settings.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import { connectKubernetes, type Kubernetes } from '../../runtime/kubernetes/kubernetes.ts';
 import { createReadFreeze } from '../../runtime/temporal/read-freeze.ts';
 import { connectClient, readTemporalSettings } from '../../runtime/temporal/temporal.ts';
 import type { Lab } from '../lab.ts';
 import {
+  labCloud,
+  labVsphere,
   machineFixture,
   makeMachineServer,
   makeMachineVm,
@@ -97,17 +97,8 @@ async function setUp({ exports, handles: { openstack, vsphere } }: SweepLab, cas
   await endRuns(exports);
   await resetOpenStack(openstack);
   await setUpMachineNamespace(api);
-  await setUpVsphereClass(api, {
-    witness,
-    url: vsphere.url,
-    username: vsphere.username,
-    password: readFileSync(vsphere.passwordFile, 'utf8').trim(),
-    ca: readFileSync(vsphere.caFile, 'utf8'),
-  });
-  await setUpOpenStackClass(
-    api,
-    loadOpenStackSettings({ OS_CLIENT_CONFIG_FILE: openstack.cloudsFile, OS_CLOUD: 'lab' }),
-  );
+  await setUpVsphereClass(api, labVsphere(vsphere));
+  await setUpOpenStackClass(api, labCloud(openstack));
   const machine = (name: string, provider: Provider, providerId: string): Promise<void> =>
     putMachine(api, { name, provider, providerId });
   for (const name of names.workers) await machine(name, 'vsphere', await makeMachineVm(witness, name));

@@ -10,6 +10,8 @@ import { type Drover, startDrover } from '../../lab/drover.ts';
 import { type CommandEnd, kubectl, run } from '../../lab/kubectl.ts';
 import { type Lab, startLab } from '../../lab/lab.ts';
 import {
+  labCloud,
+  labVsphere,
   machineFixture,
   makeMachineServer,
   makeMachineVm,
@@ -26,7 +28,6 @@ import { openSession, type Session } from '../../lab/openstack/session.ts';
 import { openTargetCluster, type TargetCluster } from '../../lab/target-cluster.ts';
 import { inventory } from '../../lab/vsphere/handle.ts';
 import { openGovcWitness, type VcenterWitness } from '../../lab/vsphere/witness.ts';
-import { loadOpenStackSettings } from '../../runtime/config/openstack-settings.ts';
 import { connectKubernetes, type Kubernetes } from '../../runtime/kubernetes/kubernetes.ts';
 import { openClient, readTemporalSettings } from '../../runtime/temporal/temporal.ts';
 import { checkInvariants } from '../invariants.ts';
@@ -63,17 +64,8 @@ beforeAll(async () => {
   session = await openSession(openstack);
   target = await openTargetCluster(kubernetes, join(root, 'target.kubeconfig'));
   await setUpMachineNamespace(api);
-  await setUpVsphereClass(api, {
-    witness,
-    url: vsphere.url,
-    username: vsphere.username,
-    password: readFileSync(vsphere.passwordFile, 'utf8').trim(),
-    ca: readFileSync(vsphere.caFile, 'utf8'),
-  });
-  await setUpOpenStackClass(
-    api,
-    loadOpenStackSettings({ OS_CLIENT_CONFIG_FILE: openstack.cloudsFile, OS_CLOUD: 'lab' }),
-  );
+  await setUpVsphereClass(api, labVsphere(vsphere));
+  await setUpOpenStackClass(api, labCloud(openstack));
   await putMachine(api, { name: 'worker-1', providerId: await makeMachineVm(witness, 'worker-1') });
   const server = await makeMachineServer(session, 'worker-2');
   await putMachine(api, { name: 'worker-2', provider: 'openstack', providerId: server });
@@ -158,6 +150,10 @@ test(
     expect(described).toMatch(/MachineClass/iu);
     const listed = await command('sweep', 'ls', '--namespace', namespace);
     expect(listed).toMatchObject({ code: 0, stdout: expect.stringContaining('kept') });
+    const metrics = await (await fetch(drover.metricsUrls.worker)).text();
+    expect(metrics).toMatch(/^drover_sweep_deletions_total\{[^}]*outcome="deleted"[^}]*\} 2$/mu);
+    expect(metrics).toMatch(/^drover_sweep_orphans_total\{[^}]*gate="KeptByUser"/mu);
+    expect(metrics).toMatch(/^drover_machines_frozen\{[^}]*\} 0$/mu);
     await witness.destroyVm(vmPath('kept'));
     await witness.destroyVm(vmPath('other'));
   },

@@ -102,8 +102,9 @@ describeWithPrometheus('Prometheus', () => {
       const { worker, bridge } = shown;
       const described = (page: string): string[] =>
         [...page.matchAll(/^# TYPE (?<name>\S+)/gmu)].map(([, name = '']) => name);
-      // No host fails here, and none is taken away.
-      const elsewhere: readonly unknown[] = [metrics.hostFailures, metrics.drainsHalfOver];
+      // No host fails here, none is taken away, and no orphan is swept.
+      const { hostFailures, drainsHalfOver, sweepOrphans, sweepDeletions, sweepFailures } = metrics;
+      const elsewhere: readonly unknown[] = [hostFailures, drainsHalfOver, sweepOrphans, sweepDeletions, sweepFailures];
       for (const { name, from } of Object.values(metrics).filter((one) => !elsewhere.includes(one))) {
         const found = from.map((process) => [
           process,
