@@ -208,9 +208,10 @@ test(
     expect(approved).toMatchObject({ code: 0 });
     await untilThere([]);
 
-    await putMachine(api, { name: 'worker-1', providerId: await makeMachineVm(witness, 'worker-1') });
-    const server = await makeMachineServer(session, 'worker-2');
-    await putMachine(api, { name: 'worker-2', provider: 'openstack', providerId: server });
+    // Others: govmomi's vCenter makes the UUID of a VM from its name.
+    await putMachine(api, { name: 'worker-3', providerId: await makeMachineVm(witness, 'worker-3') });
+    const server = await makeMachineServer(session, 'worker-4');
+    await putMachine(api, { name: 'worker-4', provider: 'openstack', providerId: server });
   },
   2 * limitMs,
 );
@@ -221,7 +222,7 @@ test(
     await kubectl(lab.handles.kubernetes, ['delete', 'secret', '-n', namespace, machineFixture.classes.vsphere]);
     await makeMachineVm(witness, 'unreachable');
     await makeMachineServer(session, 'lost');
-    await untilThere(['unreachable', 'worker-1', 'worker-2']);
+    await untilThere(['unreachable', 'worker-3', 'worker-4']);
     const result = await until('a sweep that says so', 60_000, async () => {
       const handle = client.workflow.getHandle(orphanSweepId(namespace));
       const { status } = await handle.describe();
