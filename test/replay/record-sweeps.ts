@@ -2,7 +2,7 @@ import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { orphanSweepId } from '../../contracts/ids.ts';
 import { messages } from '../../contracts/messages.ts';
 import { machineFixture, putMachine, removeMachine } from '../../lab/machines.ts';
-import { inSweepWorld, periodMs, type SweepWorld, type SweepWorldOptions } from '../simulator/sweep-world.ts';
+import { inSweepWorld, periodMs, type SweepWorld, type SweepWorldOptions } from '../simulator/sweeps/sweep-world.ts';
 import type { RecordedRun } from './corpus.ts';
 import { countCalls } from './record-scenarios.ts';
 import { sameCommands } from './same-commands.ts';

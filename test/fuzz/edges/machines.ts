@@ -4,13 +4,12 @@ import type { KeystoneSession } from '../../../activities/keystone/types.ts';
 import { createMachineDrivers, type DriverPorts } from '../../../activities/machines/drivers/drivers.ts';
 import type { HttpAnswer } from '../../../activities/openstack/http.ts';
 import { openVcenter } from '../../../activities/vsphere/client.ts';
-import type { ErrorCode } from '../../../contracts/errors.ts';
 import type { DrivenClass, DriverSecret, ListedVm, MachineDriver } from '../../../contracts/machine-safety/driver.ts';
 import { readProviderId } from '../../../contracts/machine-safety/provider-id.ts';
 import { systemClock } from '../../../runtime/clock.ts';
 import { edge, type Edge } from '../edge.ts';
 import { near, nearJson, hostileText } from '../hostile.ts';
-import { answerOf, content, login, property, wire, type Wire } from './vsphere.ts';
+import { answerOf, content, login, property, vsphereFailures, wire, type Wire } from './vsphere.ts';
 
 const never = new AbortController().signal;
 const closed = (): never => {
@@ -192,32 +191,20 @@ const isList = (vms: unknown): boolean =>
   );
 const marksOf = (text: string): boolean => ['shoot-1', 'node-role'].every((mark) => text.includes(mark));
 
-const ofVsphere: ErrorCode[] = [
-  'AnswerMalformed',
-  'RequestRefused',
-  'VirtualMachineNotFound',
-  'VirtualMachineStateRefused',
-  'VsphereCredentialRefused',
-  'VsphereFailed',
-  'VsphereNotPermitted',
-  'VsphereObjectNotFound',
-  'VsphereUnavailable',
-];
-
 export const machineEdges: readonly Edge[] = [
   reading(vsphereClass, vsphereSecret),
   reading(openstackClass, openstackSecret),
   edge({
     name: 'Machines: the VMs of a class at vSphere',
     inputs: wire(listed),
-    failures: ofVsphere,
+    failures: vsphereFailures,
     read: (answer) => vsphereDriver(answer).listMachines(never),
     holds: (vms, { text }) => isList(vms) && ((vms as unknown[]).length === 0 || marksOf(text)),
   }),
   edge({
     name: 'Machines: the deletion of a VM at vSphere',
     inputs: wire(one),
-    failures: [...ofVsphere, 'VirtualMachineNotOwned'],
+    failures: [...vsphereFailures, 'VirtualMachineNotOwned'],
     async read(answer) {
       const asked: string[] = [];
       const driver = vsphereDriver(answer, (method) => asked.push(method));

@@ -144,7 +144,8 @@ function vimAnswering(method: string, { status, text }: Wire, path = ''): Vim {
   return openVcenter(settings, { clock: systemClock, http });
 }
 
-const failures: ErrorCode[] = [
+/** Of every read of vCenter. */
+export const vsphereFailures: ErrorCode[] = [
   'AnswerMalformed',
   'RequestRefused',
   'VirtualMachineNotFound',
@@ -162,20 +163,20 @@ export const vsphereEdges: readonly Edge[] = [
   edge({
     name: 'vSphere: where everything is',
     inputs: wire(content),
-    failures,
+    failures: vsphereFailures,
     read: (answer) => answering('RetrieveServiceContent', answer).findByPath('/DC0', never),
   }),
   edge({
     name: 'vSphere: a VM',
     inputs: wire(vm),
-    failures,
+    failures: vsphereFailures,
     read: (answer) => answering('RetrievePropertiesEx', answer).read('x-1', never),
     holds: isVm,
   }),
   edge({
     name: 'vSphere: all that is told of a VM',
     inputs: wire(vm),
-    failures,
+    failures: vsphereFailures,
     read: async (answer) => {
       const seen = await answering('RetrievePropertiesEx', answer).read('x-1', never);
       return seen === null
@@ -195,7 +196,7 @@ export const vsphereEdges: readonly Edge[] = [
       objects('HostSystem', property('name', 'xsd:string', 'h')),
       objects('Datastore', property('summary.freeSpace', 'xsd:long', '7')),
     ),
-    failures,
+    failures: vsphereFailures,
     read: (answer) => {
       const gateway = answering('RetrievePropertiesEx', answer, folder);
       const places = {
@@ -226,7 +227,7 @@ export const vsphereEdges: readonly Edge[] = [
   edge({
     name: 'vSphere: the VMs of a folder',
     inputs: wire(listed),
-    failures,
+    failures: vsphereFailures,
     read: (answer) =>
       openInventory(answering('RetrievePropertiesEx', answer), systemClock).vmsIn(['group-1'], false, never),
     holds: (vms) => Array.isArray(vms),
@@ -234,7 +235,7 @@ export const vsphereEdges: readonly Edge[] = [
   edge({
     name: 'vSphere: what has changed',
     inputs: wire(updates, answerOf('WaitForUpdatesEx', '')),
-    failures,
+    failures: vsphereFailures,
     read: async (answer) => {
       const vms = openKnownVms();
       for await (const batch of watchUpdates(
@@ -259,13 +260,13 @@ export const vsphereEdges: readonly Edge[] = [
         '<error><fault xsi:type="SystemError"><reason>r</reason></fault><localizedMessage>m</localizedMessage></error>',
       ),
     ),
-    failures: [...failures, 'VsphereTaskNotFound'],
+    failures: [...vsphereFailures, 'VsphereTaskNotFound'],
     read: async (answer) => (await answering('RetrievePropertiesEx', answer).readTask('x-1', never)).state,
   }),
   edge({
     name: 'vSphere: what was submitted',
     inputs: wire(answerOf('PowerOnVM_Task', '<returnval type="Task">task-1</returnval>')),
-    failures,
+    failures: vsphereFailures,
     read: (answer) =>
       answering('PowerOnVM_Task', answer).submit(
         'PowerOnVM_Task',

@@ -1,5 +1,5 @@
-import { inventory } from '../../lab/vsphere/handle.ts';
-import { withClock } from '../../lab/clock.ts';
+import { inventory } from '../../../lab/vsphere/handle.ts';
+import { withClock } from '../../../lab/clock.ts';
 import {
   makeMachineServer,
   makeMachineVm,
@@ -9,14 +9,14 @@ import {
   setUpMachineNamespace,
   setUpOpenStackClass,
   setUpVsphereClass,
-} from '../../lab/machines.ts';
-import { labClock } from '../../lab/clock.ts';
-import type { Kubernetes } from '../../runtime/kubernetes/kubernetes.ts';
-import type { VcenterWitness } from '../../lab/vsphere/witness.ts';
-import { loadWorkflows } from './bundle.ts';
-import { violations } from '../invariants/violations.ts';
-import { type Deployment, deploy, type DeploymentOptions } from './deployment.ts';
-import { snapshotOf } from './snapshot.ts';
+} from '../../../lab/machines.ts';
+import { labClock } from '../../../lab/clock.ts';
+import type { Kubernetes } from '../../../runtime/kubernetes/kubernetes.ts';
+import type { VcenterWitness } from '../../../lab/vsphere/witness.ts';
+import { loadWorkflows } from '../bundle.ts';
+import { violations } from '../../invariants/violations.ts';
+import { type Deployment, deploy, type DeploymentOptions } from '../deployment.ts';
+import { snapshotOf } from '../snapshot.ts';
 
 const minuteMs = 60_000;
 /** Between two sweeps: shorter than in practice, as virtual time is not free. */

@@ -1,6 +1,6 @@
-import { apiServerSafetyId, workflowTypes } from '../../contracts/ids.ts';
-import { writeProviderId } from '../../contracts/machine-safety/provider-id.ts';
-import { machineFixture, putMachine, vmPath } from '../../lab/machines.ts';
+import { apiServerSafetyId, workflowTypes } from '../../../contracts/ids.ts';
+import { writeProviderId } from '../../../contracts/machine-safety/provider-id.ts';
+import { machineFixture, putMachine, vmPath } from '../../../lab/machines.ts';
 import { type Danger, dangers } from './sweep-dangers.ts';
 import { inSweepWorld, periodMs, type SweepWorld, type SweepWorldOptions } from './sweep-world.ts';
 

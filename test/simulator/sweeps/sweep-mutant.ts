@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import { rewritten } from './mutation.ts';
+import { rewritten } from '../mutation.ts';
 import { sweepMutations } from './sweep-mutations.ts';
 
 const wanted = sweepMutations.find(({ name }) => name === process.argv[2]);
@@ -21,8 +21,8 @@ registerHooks({
 
 // Only what is loaded from now on is broken.
 const { complaintsOf, endOf } = await import('./sweep-mutation-dangers.ts');
-const { loadWorkflows } = await import('./bundle.ts');
-const { loadBundle } = await import('./temporal/sdk.ts');
+const { loadWorkflows } = await import('../bundle.ts');
+const { loadBundle } = await import('../temporal/sdk.ts');
 const whole = await loadWorkflows();
 const bundle =
   workflow === undefined ? whole : await loadBundle(rewritten(whole.code, workflow, 'the workflow bundle'));

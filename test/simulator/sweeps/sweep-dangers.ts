@@ -1,8 +1,8 @@
-import { machineFixture, removeMachine, vmPath, vsphereMarks, putMachine } from '../../lab/machines.ts';
-import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
+import { machineFixture, removeMachine, vmPath, vsphereMarks, putMachine } from '../../../lab/machines.ts';
+import { resourcePath } from '../../../runtime/kubernetes/resource-path.ts';
 import { periodMs, type SweepWorld, type SweepWorldOptions } from './sweep-world.ts';
 
-/** What may go wrong around a sweep: in none of it is a VM deleted that somebody needs, and where a gate is off, one is. */
+/** What may go wrong around a sweep: in none of it is a VM deleted that is needed, and where a gate is off, one is. */
 export interface Danger {
   name: string;
   options?: SweepWorldOptions;

@@ -1,26 +1,32 @@
-import { createSweepActivities } from '../../activities/machines/sweep/sweep-activities.ts';
-import { machinesQueue, orphanSweepDryId, orphanSweepId, workflowQueue, workflowTypes } from '../../contracts/ids.ts';
-import { machineKind } from '../../contracts/kinds/machine.ts';
-import type { Freeze } from '../../contracts/machine-safety/api-server-safety.ts';
-import type { Leftover, ListedVm } from '../../contracts/machine-safety/driver.ts';
-import type { SweepInput, SweepProgress, SweepResult, SweepSettings } from '../../contracts/machine-safety/sweep.ts';
-import { asSignal, messages, progressQuery, unseenChange } from '../../contracts/messages.ts';
-import { withClock } from '../../lab/clock.ts';
-import { applyObject } from '../../lab/kubernetes-objects.ts';
-import { machinesConfig, sweepSettings } from '../../runtime/config/machines-config.ts';
-import { parseConfig } from '../../runtime/config/config.ts';
-import { droverFailure } from '../../runtime/failure.ts';
-import { openObjects } from '../../runtime/kubernetes/objects.ts';
-import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
-import { liftKeep, setKeep, type SweepKeep } from '../../runtime/sweep-keeps.ts';
-import type { AuditEntry } from '../../runtime/telemetry/audit.ts';
-import { signalWithStart } from '../../runtime/temporal/signal-runs.ts';
-import { ensureSchedule, sweepSchedule } from '../../workers/schedules.ts';
-import { createFakeKubernetes, type FakeKubernetes } from '../fakes/kubernetes/fake-kubernetes.ts';
-import type { SweepView } from '../../starters/machines/read-sweep.ts';
-import { loadWorkflows } from './bundle.ts';
-import { simulatedCommand } from './command.ts';
-import { createSimulation, type Simulation, type SimulationOptions } from './simulation.ts';
+import { createSweepActivities } from '../../../activities/machines/sweep/sweep-activities.ts';
+import {
+  machinesQueue,
+  orphanSweepDryId,
+  orphanSweepId,
+  workflowQueue,
+  workflowTypes,
+} from '../../../contracts/ids.ts';
+import { machineKind } from '../../../contracts/kinds/machine.ts';
+import type { Freeze } from '../../../contracts/machine-safety/api-server-safety.ts';
+import type { Leftover, ListedVm } from '../../../contracts/machine-safety/driver.ts';
+import type { SweepInput, SweepProgress, SweepResult, SweepSettings } from '../../../contracts/machine-safety/sweep.ts';
+import { asSignal, messages, progressQuery, unseenChange } from '../../../contracts/messages.ts';
+import { withClock } from '../../../lab/clock.ts';
+import { applyObject } from '../../../lab/kubernetes-objects.ts';
+import { machinesConfig, sweepSettings } from '../../../runtime/config/machines-config.ts';
+import { parseConfig } from '../../../runtime/config/config.ts';
+import { droverFailure } from '../../../runtime/failure.ts';
+import { openObjects } from '../../../runtime/kubernetes/objects.ts';
+import { resourcePath } from '../../../runtime/kubernetes/resource-path.ts';
+import { liftKeep, setKeep, type SweepKeep } from '../../../runtime/sweep-keeps.ts';
+import type { AuditEntry } from '../../../runtime/telemetry/audit.ts';
+import { signalWithStart } from '../../../runtime/temporal/signal-runs.ts';
+import { ensureSchedule, sweepSchedule } from '../../../workers/schedules.ts';
+import { createFakeKubernetes, type FakeKubernetes } from '../../fakes/kubernetes/fake-kubernetes.ts';
+import type { SweepView } from '../../../starters/machines/read-sweep.ts';
+import { loadWorkflows } from '../bundle.ts';
+import { simulatedCommand } from '../command.ts';
+import { createSimulation, type Simulation, type SimulationOptions } from '../simulation.ts';
 
 /** The sweep of orphan VMs: the real run and activities over a simulated kube-apiserver, and a provider that is a list. */
 

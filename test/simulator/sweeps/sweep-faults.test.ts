@@ -1,4 +1,4 @@
-import { formatCell, type Target } from './cell.ts';
+import { formatCell, type Target } from '../cell.ts';
 import { runSweepCell, sweepCells } from './sweep-faults.ts';
 
 /** A sweep deletes its two orphans, once each, and nothing else, whatever fails, hangs or dies on the way. */

@@ -1,9 +1,9 @@
-import { apiServerSafetyId, orphanSweepId, overshootSafetyId } from '../../contracts/ids.ts';
-import { machineFixture } from '../../lab/machines.ts';
-import { startRecording } from '../faults/fault-control.ts';
-import { type FaultName, faults } from '../faults/faults.ts';
-import type { CallFault, CleanRun, Target } from './cell.ts';
-import { fates, Recorder } from './fixture.ts';
+import { apiServerSafetyId, orphanSweepId, overshootSafetyId } from '../../../contracts/ids.ts';
+import { machineFixture } from '../../../lab/machines.ts';
+import { startRecording } from '../../faults/fault-control.ts';
+import { type FaultName, faults } from '../../faults/faults.ts';
+import type { CallFault, CleanRun, Target } from '../cell.ts';
+import { fates, Recorder } from '../fixture.ts';
 import { inSweepWorld, periodMs, type SweepWorld, type SweepWorldOptions } from './sweep-world.ts';
 
 /**

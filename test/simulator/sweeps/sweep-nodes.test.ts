@@ -1,9 +1,9 @@
-import type { SweepResult } from '../../contracts/machine-safety/sweep.ts';
-import { notManagedAnnotation } from '../../contracts/machine-safety/unmanaged-nodes.ts';
-import { orphanSweepId } from '../../contracts/ids.ts';
-import { machineFixture } from '../../lab/machines.ts';
-import { droverFailure } from '../../runtime/failure.ts';
-import type { Mutate } from './mutation.ts';
+import type { SweepResult } from '../../../contracts/machine-safety/sweep.ts';
+import { notManagedAnnotation } from '../../../contracts/machine-safety/unmanaged-nodes.ts';
+import { orphanSweepId } from '../../../contracts/ids.ts';
+import { machineFixture } from '../../../lab/machines.ts';
+import { droverFailure } from '../../../runtime/failure.ts';
+import type { Mutate } from '../mutation.ts';
 import { inSweepWorld, periodMs, type SweepWorld } from './sweep-world.ts';
 
 /** The Nodes of the target cluster, which each sweep looks at. */
