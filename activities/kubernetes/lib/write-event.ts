@@ -4,8 +4,10 @@ import { z } from 'zod';
 import type { KindRow } from '../../../contracts/kinds/kind.ts';
 import { apiVersionOf } from '../../../contracts/kinds/object.ts';
 import { type Kind, kindTable } from '../../../contracts/kinds/table.ts';
+import { isError } from '../../../runtime/is-error.ts';
 import { isFailure } from '../../../runtime/kubernetes/kubernetes-faults.ts';
 import type { KubernetesObjects, Resource } from '../../../runtime/kubernetes/objects.ts';
+import { redactedStart } from '../../../runtime/redaction.ts';
 import type { Execution } from '../../lib/context.ts';
 import { cutBytes } from './cut-text.ts';
 
@@ -77,5 +79,27 @@ export async function writeEvent(
     )
       throw error;
     scope.warn(`The event ${reason} on ${kind} ${name} was not written: ${error.message}`);
+  }
+}
+
+/**
+ * As {@link writeEvent}, of what is done already: one that cannot be written holds nothing up.
+ *
+ * @throws the cancel of the activity
+ */
+export async function announce(
+  tools: Execution & { client: EventClient },
+  event: NewEvent,
+  identity: readonly string[],
+): Promise<void> {
+  const { scope } = tools;
+  try {
+    await writeEvent(tools, event, identity);
+  } catch (error) {
+    scope.signal.throwIfAborted();
+    const { namespace = '', name } = event.regarding;
+    const kind = 'kind' in event.regarding ? event.regarding.kind : event.regarding.resource.kind;
+    const words = redactedStart(isError(error) ? error.message : String(error), 300);
+    scope.warn(`The event of ${kind} ${namespace}/${name} was not written: ${words}`);
   }
 }

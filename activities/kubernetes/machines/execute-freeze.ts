@@ -6,12 +6,10 @@ import {
   isFrozen,
   unfreezeAnnotation,
 } from '../../../contracts/machine-safety/frozen-objects.ts';
-import { isError } from '../../../runtime/is-error.ts';
 import type { ObjectVersion } from '../../../runtime/kubernetes/objects.ts';
 import { resources } from '../../../runtime/kubernetes/resources.ts';
-import { redactedStart } from '../../../runtime/redaction.ts';
 import { mutate } from '../../lib/mutate.ts';
-import { writeEvent } from '../lib/write-event.ts';
+import { announce } from '../lib/write-event.ts';
 import type { FreezeStep } from './plan-overshoot.ts';
 import type { SafetyTools } from './tools.ts';
 
@@ -35,7 +33,7 @@ export async function executeFreeze(tools: SafetyTools, step: FreezeStep): Promi
   const isInStatus = change === 'freeze' || hasFrozenCondition(object);
   const version = isInStatus ? await mutate(tools, mutation('condition'), () => writeCondition(tools, step)) : metadata;
   await mutate(tools, mutation('label'), () => writeLabel(tools, step, version));
-  await announce(tools, step);
+  await announceFreeze(tools, step);
 }
 
 async function writeCondition(
@@ -79,25 +77,21 @@ async function writeLabel(
   else await control.patch(resources.MachineDeployment, version, { metadata }, scope.signal);
 }
 
-/** A courtesy, which holds nothing up. Its reasons are the replaced manager's. */
-async function announce(tools: SafetyTools, { change, object, message }: FreezeStep): Promise<void> {
-  const { control, scope, clock } = tools;
+/** Its reasons are the replaced manager's. */
+async function announceFreeze(
+  { control: client, scope, clock }: SafetyTools,
+  { change, object, message }: FreezeStep,
+): Promise<void> {
   const { namespace = '', name, uid, resourceVersion } = object.metadata;
   const reason = `${change === 'freeze' ? 'Froze' : 'Unfroze'}${object.kind}`;
-  try {
-    await writeEvent(
-      { client: control, scope, clock },
-      {
-        regarding: { resource: resources[object.kind], namespace, name, uid },
-        type: change === 'freeze' ? 'Warning' : 'Normal',
-        reason,
-        message: `SAFETY: ${message}`,
-      },
-      [uid, reason, resourceVersion],
-    );
-  } catch (error) {
-    scope.signal.throwIfAborted();
-    const words = redactedStart(isError(error) ? error.message : String(error), 300);
-    scope.warn(`The event of ${object.kind} ${namespace}/${name} was not written: ${words}`);
-  }
+  await announce(
+    { client, scope, clock },
+    {
+      regarding: { resource: resources[object.kind], namespace, name, uid },
+      type: change === 'freeze' ? 'Warning' : 'Normal',
+      reason,
+      message: `SAFETY: ${message}`,
+    },
+    [uid, reason, resourceVersion],
+  );
 }

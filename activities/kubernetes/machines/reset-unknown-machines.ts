@@ -6,10 +6,9 @@ import type { ApiServerSafetyInput } from '../../../contracts/machine-safety/api
 import type { ResetMachines } from '../../../contracts/machine-safety/watch-api-servers.ts';
 import { typed } from '../../../runtime/kubernetes/resources.ts';
 import { retryConflicts } from '../../../runtime/kubernetes/retry-conflicts.ts';
-import { redactedStart } from '../../../runtime/redaction.ts';
 import { mutate } from '../../lib/mutate.ts';
 import { whileBeating } from '../../lib/wait.ts';
-import { writeEvent } from '../lib/write-event.ts';
+import { announce } from '../lib/write-event.ts';
 import { type SafetyTools, isWatched } from './tools.ts';
 
 /** No more of a Machine than is needed: one that is odd elsewhere must not keep all others frozen. */
@@ -94,26 +93,23 @@ async function resetMachine(tools: SafetyTools, listed: ListedMachine): Promise<
     );
     return true;
   });
-  if (isReset) await announce(tools, listed);
+  if (isReset) await announceReset(tools, listed);
   return isReset;
 }
 
-/** A courtesy, which holds nothing up. */
-async function announce({ control, scope, clock }: SafetyTools, { metadata }: ListedMachine): Promise<void> {
+async function announceReset(
+  { control: client, scope, clock }: SafetyTools,
+  { metadata }: ListedMachine,
+): Promise<void> {
   const { namespace = '', name, uid, resourceVersion } = metadata;
-  try {
-    await writeEvent(
-      { client: control, scope, clock },
-      {
-        regarding: { kind: 'Machine', namespace, name, uid },
-        type: 'Normal',
-        reason: 'HealthTimeoutReset',
-        message: `It was Unknown while API servers did not answer, and counts as Running again: ${cause}`,
-      },
-      [uid, 'HealthTimeoutReset', resourceVersion],
-    );
-  } catch (error) {
-    scope.signal.throwIfAborted();
-    scope.warn(`The event of Machine ${namespace}/${name} was not written: ${redactedStart(String(error), 300)}`);
-  }
+  await announce(
+    { client, scope, clock },
+    {
+      regarding: { kind: 'Machine', namespace, name, uid },
+      type: 'Normal',
+      reason: 'HealthTimeoutReset',
+      message: `It was Unknown while API servers did not answer, and counts as Running again: ${cause}`,
+    },
+    [uid, 'HealthTimeoutReset', resourceVersion],
+  );
 }
