@@ -1,0 +1,209 @@
+import type { ConditionUpdate } from '../conditions.ts';
+import type { ObservationOf, RunSettings, Unobserved } from '../runs.ts';
+import type { VmPhase, VmReason } from './metadata.ts';
+
+/** What the run of a VsphereAgentPool is asked, what it asks, and what it decides on. Times are Unix ms. */
+
+/** The plain JSON that starts the run by hand, and that the bridge starts it with. */
+export interface AgentPoolInput {
+  namespace: string;
+  name: string;
+}
+
+/** The section `agentPools` of drover's settings, as a run has it (docs/agent-pools.md#settings). */
+export interface AgentPoolRules {
+  /** So long a VM that is on may take until its Agent can be taken. */
+  discoveryMs: number;
+  /** The most VMs of a pool, and the most that are under way. */
+  maxAgents: number;
+  maxConcurrent: number;
+  /** VMs that never became a Machine are deleted when nothing waits. */
+  deleteSurplus: boolean;
+  /** So long a surplus must last. */
+  surplusMs: number;
+  /** The most VMs that are replaced within an hour as no Agent of theirs could be taken. */
+  replacementsPerHour: number;
+  /** More than this many VMs, and than this share of the pool, go only with an approval where nobody saw their Machines being deleted. */
+  approveAbove: number;
+  approveAbovePercent: number;
+  /** AgentMachines take only the Agent of their name, as agent-forge-operator has it. */
+  pinSelectors: boolean;
+  /** How many VMs of another template may be replaced at once, where a pool asks for that. */
+  driftedAtOnce: number;
+}
+
+export interface AgentPoolSettings extends RunSettings {
+  rules: AgentPoolRules;
+}
+
+export interface DesiredPool {
+  uid: string;
+  generation: number;
+  deleting: boolean;
+  /** The finalizer is on it. */
+  isHeld: boolean;
+  /** False: `Retain`. */
+  deletes: boolean;
+}
+
+/** `status.{desiredReplicas, …}` by upstream's meaning. */
+export interface PoolCounts {
+  agentMachines: number;
+  waiting: number;
+  unready: number;
+  withoutAgent: number;
+  /** Agents with the labels of the pool. */
+  matching: number;
+  bound: number;
+  /** Those that the Agent provider would take now. */
+  available: number;
+  /** VMs of the pool without an Agent that can be taken yet. */
+  provisioning: number;
+  /** VsphereAgents that are not being deleted. */
+  owned: number;
+}
+
+/** A VsphereAgent that is to be created. Its name follows from the AgentMachine, so that no repetition makes a second one. */
+export interface WantedAgent {
+  name: string;
+  vmName: string;
+  agentMachine: string;
+}
+
+/** An Agent of a VM of the pool that lacks its labels, its role, its hostname or its approval. */
+export interface UnpreparedAgent {
+  /** In the namespace of the pool. */
+  agent: string;
+  uid: string;
+  vmName: string;
+}
+
+/** Why a VsphereAgent goes. */
+export type ReleaseCause =
+  /** Its Machine was seen being deleted, and is gone. */
+  | 'MachineDeleted'
+  /** Its Machine is gone, its Agent unbound and its Node gone, and nobody saw the deletion. */
+  | 'MachineAbsent'
+  /** No Agent that can be taken came in time. */
+  | 'AgentDiscoveryExpired'
+  /** Its Agent was there and is gone, and it has no Machine. */
+  | 'AgentMissing'
+  /** Nothing waits for it, and it was never taken. */
+  | 'Surplus'
+  /** It is of another template. */
+  | 'TemplateDrifted'
+  /** Its pool is being deleted. */
+  | 'PoolDeleted';
+
+export interface ReleasedAgent {
+  name: string;
+  uid: string;
+  cause: ReleaseCause;
+  /** The Agent that goes with it, as it is unbound; null: none. */
+  agent: { name: string; uid: string } | null;
+}
+
+/** A VM that would go, and what it waits for. */
+export interface HeldAgent {
+  name: string;
+  cause: ReleaseCause;
+  /** CamelCase: `AgentBound`, `NodePresent`, `NodeUnknown`, `ApprovalRequired`, `MachinePresent`. */
+  waitsFor: string;
+  message: string;
+}
+
+/** Why the pool cannot go on, for one of its conditions. */
+export interface PoolProblem {
+  /** Type of the condition. */
+  condition: string;
+  reason: string;
+  /** Tells a user what to do. */
+  message: string;
+}
+
+export interface ObservedIso {
+  /** Null: there is none yet. */
+  path: string | null;
+  /** When it must be checked again; in the past: it is due. Null: no URL is known. */
+  dueMs: number | null;
+  /** Why it is due, for people. */
+  why: string;
+}
+
+export interface ObservedPool {
+  counts: PoolCounts;
+  problems: PoolProblem[];
+  /** As many as are missing, before limits, in the order in which they are created. At most 200. */
+  wanted: WantedAgent[];
+  unprepared: UnpreparedAgent[];
+  released: ReleasedAgent[];
+  held: HeldAgent[];
+  /** AgentMachines whose selectors are to name their own Agent; only where the settings ask for it. */
+  unpinned: string[];
+  /** VsphereAgents of another template. */
+  drifted: { name: string; phase: VmPhase }[];
+  limits: { maxAgents: number; maxConcurrent: number; freeSpace: PoolProblem | null };
+  iso: ObservedIso;
+  /** VMs with the mark of the pool, and no VsphereAgent. */
+  strays: { vmId: string; name: string; uid: string }[];
+  /** VsphereAgents that are being deleted, or still there while the pool is. */
+  remaining: number;
+  /** When time alone changes what was judged. Null: never. */
+  nextMs: number | null;
+  /** The conditions of the object. */
+  conditions: ConditionUpdate[];
+  /** Counts, VMs and what else the status lists are said. */
+  isListed: boolean;
+}
+
+export type AgentPoolObservation = ObservationOf<DesiredPool, ObservedPool, AgentPoolSettings>;
+
+/** What the object says from now on. The activity lists VMs and counts as they are when it writes. */
+export interface AgentPoolStatus {
+  conditions: ConditionUpdate[];
+  plannedActions: { type: string; name?: string; reason: string }[];
+}
+
+/** One entry of `status.ownedVMs`, and `status.vm` of a VsphereAgent. */
+export interface OwnedVm {
+  name: string;
+  biosUUID?: string;
+  /** Lower case, with hyphens. */
+  macAddress?: string;
+  agentRef?: string;
+  machineRef?: string;
+  phase: VmPhase;
+  reason: VmReason;
+  lastTransitionTime: string;
+}
+
+/** What was done about the ISO; `status.iso` says so, which the activity writes itself. */
+export interface RefreshedIso {
+  outcome: 'uploaded' | 'reused' | 'unchanged';
+  path: string;
+  sha256: string;
+  sizeBytes: number;
+}
+
+type OfPool = AgentPoolInput & { uid: string };
+
+/** Queue `agents`. All are safe to repeat, and to run twice at once. Credentials are read when they are used; none is in a request or an answer. */
+export interface AgentPoolActivities {
+  /** Everything that decisions are made on, in one call: the pool, its neighbours, its VMs by their mark. @throws InvalidInput every problem by name */
+  observeAgentPool(input: AgentPoolInput): Promise<AgentPoolObservation | Unobserved>;
+  /** False: nothing can be made for the object any more. */
+  patchAgentPoolFinalizer(request: OfPool & { present: boolean }): Promise<boolean>;
+  /** Names that exist are left as they are. Null: all are there; else the quota or policy that refuses the others, for people. */
+  createVsphereAgents(request: OfPool & { agents: WantedAgent[] }): Promise<{ refused: string | null }>;
+  /** Labels, role, hostname and approval, of Agents that are unbound still. */
+  prepareAgents(request: OfPool & { agents: UnpreparedAgent[] }): Promise<void>;
+  /** Deletes VsphereAgents, each judged once more, and leaves those for which its cause does not hold any more. Their own runs destroy the VMs. */
+  releaseVsphereAgents(request: OfPool & { agents: ReleasedAgent[] }): Promise<{ released: string[]; kept: string[] }>;
+  pinAgentMachines(request: OfPool & { agentMachines: string[] }): Promise<void>;
+  /** Downloads, compares and, where it is needed, uploads; then prunes what nobody uses. Heartbeats. */
+  refreshIso(request: OfPool): Promise<RefreshedIso>;
+  /** Destroys VMs with the mark of the pool that have no VsphereAgent, each judged once more. */
+  destroyStrays(request: OfPool & { vms: ObservedPool['strays'] }): Promise<{ destroyed: string[] }>;
+  /** Where there is no such object any more, nothing. */
+  publishAgentPool(request: OfPool & { status: AgentPoolStatus; retryHandled: string | null }): Promise<void>;
+}

@@ -1,0 +1,84 @@
+import type { ConditionUpdate } from '../conditions.ts';
+import type { ObservationOf, RunSettings, Unobserved } from '../runs.ts';
+import type { VmPhase } from './metadata.ts';
+
+/** What the run of a VsphereAgent is asked, what it asks, and what it decides on. */
+
+export interface VsphereAgentInput {
+  namespace: string;
+  name: string;
+}
+
+export interface VsphereAgentSettings extends RunSettings {
+  /** Its name in the settings: its creates and destroys are limited with those of all other runs. Empty: the pool names none of them. */
+  vcenter: string;
+  cluster: string;
+  slotRenewMs: number;
+  pollMs: number;
+}
+
+export interface DesiredAgent {
+  uid: string;
+  generation: number;
+  deleting: boolean;
+  isHeld: boolean;
+  /** Name of the VM and hostname. */
+  vmName: string;
+  /** Its VM goes though its Machine is there. */
+  force: boolean;
+}
+
+export interface AgentVm {
+  vmId: string;
+  name: string;
+  biosUUID: string;
+  /** Of the first card, lower case with hyphens; null: it has none yet. */
+  macAddress: string | null;
+  isOn: boolean;
+  /** The ISO in its drive; null: none. */
+  iso: string | null;
+  /** Tags of the pool that it lacks. */
+  missingTags: string[];
+}
+
+export interface ObservedAgent {
+  /** Null: there is none. */
+  pool: { uid: string; deleting: boolean; deletes: boolean; force: boolean; isoPath: string | null } | null;
+  /** Why nothing can be created: for the condition Ready. Null: nothing stands in the way. */
+  problem: { reason: string; message: string } | null;
+  /** As the pool's run has recorded it; null: not yet. */
+  phase: VmPhase | null;
+  /** Its Machine is there still. Null: it has none, or cannot be found. */
+  machine: string | null;
+  /** Its Agent is installed, so that it boots from its disk. */
+  isInstalled: boolean;
+  vm: AgentVm | null;
+  /** The object says so. */
+  recorded: { name: string | null; biosUUID: string | null; macAddress: string | null; conditions: ConditionUpdate[] };
+}
+
+export type VsphereAgentObservation = ObservationOf<DesiredAgent, ObservedAgent, VsphereAgentSettings>;
+
+export interface VsphereAgentStatus {
+  /** Left out: as it is. */
+  vm?: { name: string; biosUUID: string; macAddress: string | null };
+  ready: Omit<ConditionUpdate, 'type'>;
+}
+
+type OfAgent = VsphereAgentInput & { uid: string };
+
+/** Queue `agents`. All are safe to repeat, and to run twice at once: each finds the VM by its mark, and does what is left. */
+export interface VsphereAgentActivities {
+  /** The object, its pool and neighbours, and its VM by its mark. @throws VirtualMachineNotOwned, VirtualMachineNameTaken for a VM of another owner */
+  observeVsphereAgent(input: VsphereAgentInput): Promise<VsphereAgentObservation | Unobserved>;
+  patchVsphereAgentFinalizer(request: OfAgent & { present: boolean }): Promise<boolean>;
+  /** Places it in the datastore cluster, and waits for the task. The mark is in the create call. Heartbeats. */
+  createAgentVm(request: OfAgent): Promise<AgentVm>;
+  attachAgentTags(request: OfAgent): Promise<void>;
+  powerOnAgentVm(request: OfAgent): Promise<void>;
+  /** Takes the ISO out of the drive. */
+  ejectAgentIso(request: OfAgent): Promise<void>;
+  /** Powers off and destroys, with its disks but for those of others, which are detached first. Heartbeats. Nothing where no VM has the mark. */
+  destroyAgentVm(request: OfAgent): Promise<void>;
+  publishVsphereAgent(request: OfAgent & { status: VsphereAgentStatus; retryHandled: string | null }): Promise<void>;
+}
