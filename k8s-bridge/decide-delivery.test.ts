@@ -10,6 +10,7 @@ const base: Facts = {
   generation: 2,
   subject: 'node-1',
   names: [],
+  key: 'evict-1',
   deleting: false,
   retry: null,
   retryPending: false,
@@ -20,9 +21,9 @@ const base: Facts = {
   outstanding: null,
   watched: { generation: 2, annotations: '[]', labels: '[]', finalizers: '', fields: {} },
 };
-const traits = { observesMore: false, stopIsFinal: true, shared: false };
+const traits = { observesMore: false, stopIsFinal: true, shared: false, ongoing: false };
 /** Such as those that concern the run of a hypervisor. */
-const observesMore = { observesMore: true, stopIsFinal: false, shared: false };
+const observesMore = { observesMore: true, stopIsFinal: false, shared: false, ongoing: false };
 const change = (causes: Cause[], facts: Partial<Facts> = {}, gone = false, subjectExists = true): Change => ({
   facts: { ...base, ...facts },
   causes,
@@ -111,7 +112,7 @@ test('a kind whose ended runs are healed', () => {
   expect(
     decideDelivery(
       change(['resync']),
-      { observesMore: false, stopIsFinal: false, shared: false },
+      { observesMore: false, stopIsFinal: false, shared: false, ongoing: false },
       ended('TERMINATED', 2),
     ),
   ).toBe('signalWithStart');
@@ -205,5 +206,23 @@ const sharedRows: [why: string, change: Change, delivery: Delivery][] = [
 ];
 
 test.each(sharedRows)('objects that share a run: %s', (_why, given, delivery) => {
-  expect(decideDelivery(given, { observesMore: false, stopIsFinal: false, shared: true }, null)).toBe(delivery);
+  expect(decideDelivery(given, { observesMore: false, stopIsFinal: false, shared: true, ongoing: false }, null)).toBe(
+    delivery,
+  );
+});
+
+test.each<[why: string, change: Change, lastRun: LastRun | null, delivery: Delivery]>([
+  ['found at a resync, before the look', change(['resync'], { reconciled: true }), null, 'lookUp'],
+  ['found at a resync, while its run is open', change(['resync'], { reconciled: true }), open, 'nothing'],
+  [
+    'found at a resync, and its run was terminated',
+    change(['resync'], { reconciled: true }),
+    ended('TERMINATED'),
+    'signalWithStart',
+  ],
+  ['found at the start', change(['relist'], { reconciled: true }), null, 'signalWithStart'],
+  ['something that it names has changed', change(['prerequisite'], { reconciled: true }), null, 'signalWithStart'],
+  ['a released one that is being deleted', change(['resync'], { reconciled: true, deleting: true }), null, 'nothing'],
+])('an object whose run stays open: %s', (_why, given, lastRun, delivery) => {
+  expect(decideDelivery(given, { ...observesMore, ongoing: true }, lastRun)).toBe(delivery);
 });

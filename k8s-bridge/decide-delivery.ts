@@ -29,6 +29,8 @@ export interface RunTraits {
   stopIsFinal: boolean;
   /** One run serves all objects of a subject: see `KindRow.shared`. */
   shared: boolean;
+  /** Its run stays open: see `KindRow.ongoing`. */
+  ongoing: boolean;
 }
 
 export type Delivery =
@@ -66,7 +68,7 @@ export function coalesceChanges(earlier: Change, later: Change): Change {
  */
 export function decideDelivery(
   { facts, causes, gone, subjectExists }: Change,
-  { observesMore, stopIsFinal, shared }: RunTraits,
+  { observesMore, stopIsFinal, shared, ongoing }: RunTraits,
   lastRun: LastRun | null,
 ): Delivery {
   const has = (...some: Cause[]): boolean => causes.some((cause) => some.includes(cause));
@@ -76,7 +78,7 @@ export function decideDelivery(
   // An open run may want to know all the same; to start one for nothing would be in vain.
   const unlessInVain = observesMore && subjectExists ? 'signalWithStart' : 'signalOpen';
   if (gone) return unlessInVain;
-  if (facts.reconciled)
+  if (facts.reconciled && (!ongoing || facts.deleting))
     return isResync || (!observesMore && causes.every((cause) => cause === 'relist' || cause === 'resync'))
       ? 'nothing'
       : unlessInVain;

@@ -50,6 +50,7 @@ export async function deliverChange(
     observesMore: route.observesMore,
     stopIsFinal: row.stopped !== undefined,
     shared: row.shared === true,
+    ongoing: row.ongoing === true,
   };
   const workflowId = row.workflowId(subject, cluster);
   const limits: CallLimits = { timeoutMs, abort, clock };

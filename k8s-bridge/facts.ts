@@ -4,7 +4,7 @@ import type { ActiveMode, Outstanding, WatchedFields } from '../contracts/kinds/
 import { conditionsOf, fullNameOf, type KubeObject } from '../contracts/kinds/object.ts';
 import { retryHandledAnnotation } from '../contracts/eviction/annotations.ts';
 import { annotations } from '../contracts/ids.ts';
-import { isReconciled, nameOf, type Route, subjectOf } from './routes.ts';
+import { isReconciled, keyOf, nameOf, type Route, subjectOf } from './routes.ts';
 import type { Identity } from './store.ts';
 
 /** What the bridge keeps of an object: enough to decide which changes matter, and to decide without reading it again. */
@@ -19,6 +19,8 @@ export interface Facts extends Identity {
   deleting: boolean;
   /** The objects of other kinds that it names, as `nameOf` has them. */
   names: readonly string[];
+  /** What others name it by; null: nothing. */
+  key: string | null;
   /** Value of `drover.dev/retry`. */
   retry: string | null;
   /** A user asked for a retry that no run has taken up. */
@@ -54,6 +56,7 @@ export function readFacts(route: Route, object: KubeObject, mode: ActiveMode): F
     generation: metadata.generation,
     subject: subjectOf(route, object),
     names: route.indexes.flatMap((watch) => watch.index(object).map((name) => nameOf(watch.resource, name))),
+    key: keyOf(route, object),
     deleting: metadata.deletionTimestamp !== undefined,
     retry,
     retryPending: retry !== null && retry !== given[retryHandledAnnotation],

@@ -122,6 +122,9 @@ export function followKinds({
   const isReconciled = (route: Route, { reconciled, subject }: Facts): boolean =>
     reconciled || (isMapped(route) && subject !== null && reflectors.get(route.row.kind)?.named(subject) !== undefined);
 
+  const isOngoing = ({ row, watch }: Route, { deleting }: Facts): boolean =>
+    row.ongoing === true && watch === null && !deleting;
+
   const isDeleting = ({ row }: Route, subject: string | null): boolean => {
     const own = ownOf(row)?.route;
     return own !== undefined && subject !== null && viewOf(own, subject)?.deleting === true;
@@ -146,7 +149,8 @@ export function followKinds({
     if (causes.length === 0) return;
     const seenMs = relisted ? null : clock.monotonicMs();
     if (route.watch !== null && isIndexed(route.watch)) {
-      takeOfNamed(one, facts.fullName, seenMs);
+      // It may have been another's before.
+      for (const key of new Set([before?.key ?? null, facts.key])) if (key !== null) takeOfNamed(one, key, seenMs);
       return;
     }
     if (route.watch?.concerns === 'deleting' && !isDeleting(route, facts.subject)) return;
@@ -178,7 +182,7 @@ export function followKinds({
     // Until it is listed, every object would seem to have none.
     if (isMapped(route) && reflectors.get(route.row.kind)?.state().synced !== true) return;
     for (const facts of viewsOf(route))
-      if (!isReconciled(route, facts)) onChange(change(one, [cause], facts, null), 'resync');
+      if (!isReconciled(route, facts) || isOngoing(route, facts)) onChange(change(one, [cause], facts, null), 'resync');
   };
 
   /** Called when one more kind has been listed. */

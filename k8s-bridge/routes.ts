@@ -50,6 +50,10 @@ export const routesFor = (settings: WatchSettings): readonly Route[] =>
 /** What others name an object by. */
 export const nameOf = ({ kind }: Pick<Resource, 'kind'>, fullName: string): string => `${kind} ${fullName}`;
 
+/** What an object is named by, in an index or in messages. Null: nothing names it. */
+export const keyOf = ({ watch }: Route, object: KubeObject): string | null =>
+  watch !== null && isIndexed(watch) && watch.key !== undefined ? watch.key(object) : fullNameOf(object);
+
 /** Null: an object that is named by those that it concerns, or does not say whom it concerns. */
 export function subjectOf(route: Route, object: KubeObject): string | null {
   const { row, watch } = route;

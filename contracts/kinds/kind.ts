@@ -89,8 +89,10 @@ export type Watch = {
       readonly concerns?: 'deleting';
     }
   | {
-      /** Full names of those that an object of the kind names. A change of one concerns all that name it. */
+      /** Keys of those that an object of the kind names. A change of one concerns all that name it. */
       index(object: KubeObject): readonly string[];
+      /** The key of such an object; null: it has none. Left out: its full name. */
+      readonly key?: (object: KubeObject) => string | null;
       /** Only those that are not reconciled are signalled, as it is needed once. Left out: all are. */
       readonly concerns?: 'unreconciled';
     }
@@ -117,6 +119,8 @@ export interface KindRow<Driven extends KubeObject = never> extends RunRow, Reso
    * object is gone, when a watched field changes, and for a retry; to be found anew by a list or a comparison starts none.
    */
   readonly shared?: true;
+  /** While the object is there its run stays open, as time alone gives it work: one that is missing is started, whatever the object says. */
+  readonly ongoing?: true;
   /** drover's own, where others than drover's matter. */
   readonly finalizer?: string;
   /** Of the kind's own objects. Deletion and `drover.dev/retry` always matter. */
