@@ -1,18 +1,28 @@
 import type { z } from 'zod';
 import type { Resource } from '../kinds/object.ts';
 import {
+  agent,
+  agentMachine,
+  clusterMachine,
   clusterVirtualMachineImage,
+  infraEnv,
   machineClass,
   machineDeployment,
   machineSet,
   migration,
   virtualMachineClass,
   virtualMachineImage,
+  vsphereAgent,
+  vsphereAgentPool,
 } from '../kinds/resources.ts';
 import { type Kind, kinds, kindTable } from '../kinds/table.ts';
+import { agentMachineCrd } from './agent-machine.ts';
+import { agentCrd } from './agent.ts';
+import { clusterMachineCrd } from './cluster-machine.ts';
 import type { CrdBody, ResourceDefinition } from './definition.ts';
 import { evictionCrd } from './eviction.ts';
 import { hypervisorCrd } from './hypervisor.ts';
+import { infraEnvCrd } from './infra-env.ts';
 import { machineClassCrd } from './machine-class.ts';
 import { machineDeploymentCrd, machineSetCrd } from './machine-set.ts';
 import { machineCrd } from './machine.ts';
@@ -21,6 +31,8 @@ import { virtualMachineClassCrd } from './virtual-machine-class.ts';
 import { clusterVirtualMachineImageCrd, virtualMachineImageCrd } from './virtual-machine-image.ts';
 import { virtualMachineSetResourcePolicyCrd } from './virtual-machine-set-resource-policy.ts';
 import { virtualMachineCrd } from './virtual-machine.ts';
+import { vsphereAgentPoolCrd } from './vsphere-agent-pool.ts';
+import { vsphereAgentCrd } from './vsphere-agent.ts';
 
 /** Of the kinds that drover drives. Schemas stand apart from the rows of the kind table, which workflows import. */
 export const crdsOfKinds: Readonly<Record<Kind, CrdBody>> = {
@@ -39,23 +51,33 @@ const others: readonly (readonly [Resource, CrdBody])[] = [
   [machineClass, machineClassCrd],
   [machineSet, machineSetCrd],
   [machineDeployment, machineDeploymentCrd],
+  [vsphereAgentPool, vsphereAgentPoolCrd],
+  [vsphereAgent, vsphereAgentCrd],
+];
+
+const neighbours: readonly (readonly [Resource, CrdBody])[] = [
+  [agentMachine, agentMachineCrd],
+  [agent, agentCrd],
+  [infraEnv, infraEnvCrd],
+  [clusterMachine, clusterMachineCrd],
 ];
 
 /** Of an object as kube-apiserver serves it. */
 export const schemaOf = (kind: Kind): z.ZodType => crdsOfKinds[kind].schema;
 
+const definitionOf = ([{ group, version, kind, plural, namespaced }, body]: readonly [
+  Resource,
+  CrdBody,
+]): ResourceDefinition => ({ group, version, kind, plural, namespaced, ...body });
+
 /** Every custom resource that drover defines. */
 export const definitions: readonly ResourceDefinition[] = [
   ...kinds.map((kind) => [kindTable[kind], crdsOfKinds[kind]] as const),
   ...others,
-].map(([{ group, version, kind, plural, namespaced }, body]) => ({
-  group,
-  version,
-  kind,
-  plural,
-  namespaced,
-  ...body,
-}));
+].map(definitionOf);
+
+/** Of what drover reads beside its own: as much as it reads, for labs and tests. Where it is used, its owners have installed it. */
+export const neighbourDefinitions: readonly ResourceDefinition[] = neighbours.map(definitionOf);
 
 /** What the lifecycles of hypervisors need; the others are vm-operator's, where its own are not installed. */
 export const hypervisorDefinitions = definitions.filter(({ group }) => group === kindTable.Hypervisor.group);

@@ -4,6 +4,8 @@ import type { Resource } from './object.ts';
 
 const kvm = { group: 'kvm.cloud.sap', namespaced: false } as const;
 const vmoperator = { group: 'vmoperator.vmware.com', version: 'v1alpha6', namespaced: true } as const;
+const agentForge = { group: 'agent-forge.containeroo.ch', version: 'v1alpha1', namespaced: true } as const;
+const assisted = { group: 'agent-install.openshift.io', version: 'v1beta1', namespaced: true } as const;
 const mcm = { group: 'machine.sapcloud.io', version: 'v1alpha1', namespaced: true } as const;
 
 export const node = { group: '', version: 'v1', kind: 'Node', plural: 'nodes', namespaced: false } as const;
@@ -52,3 +54,23 @@ export const virtualMachineGroup = {
 export const machineClass = { ...mcm, kind: 'MachineClass', plural: 'machineclasses' } as const;
 export const machineSet = { ...mcm, kind: 'MachineSet', plural: 'machinesets' } as const;
 export const machineDeployment = { ...mcm, kind: 'MachineDeployment', plural: 'machinedeployments' } as const;
+
+export const vsphereAgentPool = { ...agentForge, kind: 'VsphereAgentPool', plural: 'vsphereagentpools' } as const;
+export const vsphereAgent = { ...agentForge, kind: 'VsphereAgent', plural: 'vsphereagents' } as const;
+export const agentMachine = {
+  group: 'capi-provider.agent-install.openshift.io',
+  version: 'v1beta1',
+  kind: 'AgentMachine',
+  plural: 'agentmachines',
+  namespaced: true,
+} as const;
+export const agent = { ...assisted, kind: 'Agent', plural: 'agents' } as const;
+export const infraEnv = { ...assisted, kind: 'InfraEnv', plural: 'infraenvs' } as const;
+/** Of Cluster API; the Machine that drover sweeps the VMs of is another kind. */
+export const clusterMachine = {
+  group: 'cluster.x-k8s.io',
+  version: 'v1beta1',
+  kind: 'Machine',
+  plural: 'machines',
+  namespaced: true,
+} as const;

@@ -1,7 +1,11 @@
 import type { z } from 'zod';
 
+import { agentMachineSchema } from '../../contracts/crds/agent-machine.ts';
+import { agentSchema } from '../../contracts/crds/agent.ts';
+import { clusterMachineSchema } from '../../contracts/crds/cluster-machine.ts';
 import { evictionSchema } from '../../contracts/crds/eviction.ts';
 import { hypervisorSchema } from '../../contracts/crds/hypervisor.ts';
+import { infraEnvSchema } from '../../contracts/crds/infra-env.ts';
 import { machineClassSchema } from '../../contracts/crds/machine-class.ts';
 import { machineDeploymentSchema, machineSetSchema } from '../../contracts/crds/machine-set.ts';
 import { machineSchema } from '../../contracts/crds/machine.ts';
@@ -13,17 +17,25 @@ import {
 } from '../../contracts/crds/virtual-machine-image.ts';
 import { virtualMachineSetResourcePolicySchema } from '../../contracts/crds/virtual-machine-set-resource-policy.ts';
 import { virtualMachineSchema } from '../../contracts/crds/virtual-machine.ts';
+import { vsphereAgentPoolSchema } from '../../contracts/crds/vsphere-agent-pool.ts';
+import { vsphereAgentSchema } from '../../contracts/crds/vsphere-agent.ts';
 import { evictionKind } from '../../contracts/kinds/eviction.ts';
 import { hypervisorKind } from '../../contracts/kinds/hypervisor.ts';
 import { machineKind } from '../../contracts/kinds/machine.ts';
 import {
+  agent,
+  agentMachine,
+  clusterMachine,
   clusterVirtualMachineImage,
+  infraEnv,
   machineClass,
   machineDeployment,
   machineSet,
   migration,
   virtualMachineClass,
   virtualMachineImage,
+  vsphereAgent,
+  vsphereAgentPool,
 } from '../../contracts/kinds/resources.ts';
 import { resourcePolicyKind } from '../../contracts/kinds/virtual-machine-set-resource-policy.ts';
 import { virtualMachineKind } from '../../contracts/kinds/virtual-machine.ts';
@@ -49,4 +61,14 @@ export const resources = {
   MachineSet: typed(machineSet, machineSetSchema),
   MachineDeployment: typed(machineDeployment, machineDeploymentSchema),
   VirtualMachineSetResourcePolicy: typed(resourcePolicyKind, virtualMachineSetResourcePolicySchema),
+  VsphereAgentPool: typed(vsphereAgentPool, vsphereAgentPoolSchema),
+  VsphereAgent: typed(vsphereAgent, vsphereAgentSchema),
+};
+
+/** Those of others, as far as drover reads them. */
+export const neighbourResources = {
+  AgentMachine: typed(agentMachine, agentMachineSchema),
+  Agent: typed(agent, agentSchema),
+  InfraEnv: typed(infraEnv, infraEnvSchema),
+  ClusterMachine: typed(clusterMachine, clusterMachineSchema),
 };

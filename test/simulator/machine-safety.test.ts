@@ -86,7 +86,10 @@ async function open({
       run(() => simulatedCommand({ simulation, kubernetes, config } as unknown as Deployment, args)),
     setAway: (isAway: boolean) => network.setAway('kubernetes', isAway),
     machine: (name: string) =>
-      (kubernetes as unknown as FakeKubernetes).object('machines', { namespace, name }) as unknown as Machine,
+      (kubernetes as unknown as FakeKubernetes).object('machines.machine.sapcloud.io', {
+        namespace,
+        name,
+      }) as unknown as Machine,
     set: (name: string) =>
       (kubernetes as unknown as FakeKubernetes).object('machinesets', { namespace, name }) as unknown as MachineSet,
     uid: (plural: string, name: string): string =>

@@ -1,3 +1,4 @@
+import { machineKind } from '../../contracts/kinds/machine.ts';
 import { kinds } from '../../contracts/kinds/table.ts';
 import { findCondition } from '../../contracts/conditions.ts';
 import type { KnownByTest } from '../flows/world-base.ts';
@@ -56,7 +57,7 @@ export async function snapshotOf(deployment: Deployment, seen: SeenInSimulation)
       .map(({ atMs, type, object }) => ({ atMs, type, object: object as unknown as DroverObject })),
     machines: machineFacts(
       kubernetes.changes
-        .filter(({ resource }) => resource.plural === 'machines')
+        .filter(({ resource }) => resource.plural === machineKind.plural && resource.group === machineKind.group)
         .map(({ atMs, type, object }) => ({ atMs, type, object: object as unknown as ReadMachine })),
     ),
     ...(openstack === null

@@ -1,4 +1,4 @@
-import { definitions } from '../../../contracts/crds/definitions.ts';
+import { definitions, neighbourDefinitions } from '../../../contracts/crds/definitions.ts';
 import { toCustomResourceDefinition } from '../../../contracts/crds/custom-resource-definition.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import { timeoutSignal } from '../../../runtime/clock.ts';
@@ -30,14 +30,14 @@ const latencyMs = 5;
 const startingMs = 1_000;
 
 /** Made once: it takes longer than many a simulation. */
-const customResourceDefinitions = definitions.map(toCustomResourceDefinition);
+const customResourceDefinitions = [...definitions, ...neighbourDefinitions].map(toCustomResourceDefinition);
 
 export interface FakeKubernetes {
   /** For drover's processes: every request goes through the network. */
   client: Kubernetes;
   /** For tests and judges: answered at once, without faults. */
   admin: Kubernetes;
-  /** All objects of a kind as they are now, by namespace and name. @param plural `evictions`; empty where the kind is not served */
+  /** All objects of a kind as they are now, by namespace and name. @param plural `evictions`, or `machines.cluster.x-k8s.io`; empty where the kind is not served */
   objects(plural: string): readonly StoredObject[];
   object(plural: string, key: ObjectKey): StoredObject | null;
   /** Every change since the beginning, in order. */
@@ -156,7 +156,8 @@ export function createFakeKubernetes({ clock, network, random }: FakeKubernetesO
   };
 
   const port = { server, close: async () => undefined };
-  const find = (plural: string) => api.resources().find((one) => one.plural === plural);
+  const find = (plural: string) =>
+    api.resources().find((one) => one.plural === plural || `${one.plural}.${one.group}` === plural);
   const connection: WatchConnection = { latencyMs: () => random() * latencyMs, service };
 
   return {
