@@ -20,6 +20,9 @@ export const vsphereQueue = (vcenter: string): string => `vsphere:${vcenter}`;
 /** The task queue of the safety jobs of Machines: what speaks to their providers, and probes API servers. */
 export const machinesQueue = 'machines';
 
+/** The task queue of agent pools and their VMs: what asks Kubernetes, a vCenter, and the server of the discovery ISO. */
+export const agentsQueue = 'agents';
+
 /** One task queue per Nova region, so that a slow region cannot hold up another. */
 export const novaQueue = (region: string): string => `nova:${region}`;
 
@@ -85,6 +88,14 @@ export function allowanceId(shared: SharedLimit, cluster = ''): string {
   }
 }
 
+/** The run that keeps a pool of agents. The id is the lock: two runs never create two VMs for one demand. */
+export const agentPoolId = (namespace: string, name: string, cluster = ''): string =>
+  inCluster(cluster, `agent-pool/${namespace}/${name}`);
+
+/** The run that makes and destroys the VM of a VsphereAgent. */
+export const vsphereAgentId = (namespace: string, name: string, cluster = ''): string =>
+  inCluster(cluster, `agent/${namespace}/${name}`);
+
 /** The run that sweeps orphan VMs of the Machines of a namespace. The id is the lock: nothing else deletes them. */
 export const orphanSweepId = (namespace: string, cluster = ''): string =>
   inCluster(cluster, `orphan-sweep/${namespace}`);
@@ -126,6 +137,8 @@ export const workflowTypes = {
   sweepOrphans: 'sweepOrphans',
   watchApiServers: 'watchApiServers',
   watchOvershoot: 'watchOvershoot',
+  reconcileAgentPool: 'reconcileAgentPool',
+  reconcileAgent: 'reconcileAgent',
 } as const;
 
 /** The field manager of drover's server-side applies. It must not start with `kubectl`, or the operators' taint check trips. */

@@ -32,6 +32,20 @@ export const sweepCall = {
   retry: { initialInterval: 1_000, backoffCoefficient: 2, maximumInterval: 15_000, maximumAttempts: 3 },
 } as const;
 
+/** A task of vCenter on the VM of an agent: its create, a change of power, its end. They heartbeat, and find what was done by the VM's mark. */
+export const agentVmCall = {
+  startToCloseTimeout: 15 * 60_000,
+  heartbeatTimeout: heartbeatTimeoutMs,
+  retry: { initialInterval: 1_000, backoffCoefficient: 2, maximumInterval: 15_000, maximumAttempts: 5 },
+} as const;
+
+/** A download and an upload of a discovery ISO. It heartbeats, and goes on where the attempt before was cut off, on the same worker. */
+export const isoCall = {
+  startToCloseTimeout: 2 * 60 * 60_000,
+  heartbeatTimeout: 30_000,
+  retry: { initialInterval: 2_000, backoffCoefficient: 2, maximumInterval: 60_000, maximumAttempts: 3 },
+} as const;
+
 /** How often the SDK may hold a heartbeat back at most, so that cancel arrives within a second. */
 export const maxHeartbeatThrottleIntervalMs = 1_000;
 

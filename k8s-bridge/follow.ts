@@ -11,7 +11,7 @@ import type { Change } from './decide-delivery.ts';
 import type { RoutedChange } from './deliver.ts';
 import { type Cause, type Facts, findCauses, readFacts } from './facts.ts';
 import { type Reflector, type ReflectorSettings, type ReflectorState, startReflector } from './reflector.ts';
-import { type DrivenKind, isIndexed, isMapped, nameOf, type Route } from './routes.ts';
+import { type DrivenKind, isIndexed, isMapped, nameOf, type Route, typeOf } from './routes.ts';
 import type { Delta, Identity } from './store.ts';
 import type { Priority } from './work-queue.ts';
 
@@ -78,7 +78,7 @@ export interface Follower {
 }
 
 /** What an object that a mapped route has for a subject is found by. */
-const concernsOf = ({ kind }: DrivenKind, subject: string): string => `run of ${nameOf({ kind }, subject)}`;
+const concernsOf = (row: DrivenKind, subject: string): string => `run of ${nameOf(row, subject)}`;
 
 /** The objects that it names, and the run that it concerns. */
 const keysOf = (route: Route, { names, subject }: Facts): string[] =>
@@ -102,11 +102,11 @@ export function followKinds({
   });
   const reflectors = new Map<string, Reflector<Seen>>();
   const viewsOf = (route: Route): Facts[] =>
-    [...(reflectors.get(route.resource.kind)?.objects() ?? [])].flatMap(({ views }) => views.get(route) ?? []);
+    [...(reflectors.get(typeOf(route.resource))?.objects() ?? [])].flatMap(({ views }) => views.get(route) ?? []);
   const indexedViews = (route: Route, key: string): Facts[] =>
-    [...(reflectors.get(route.resource.kind)?.indexed(key) ?? [])].flatMap(({ views }) => views.get(route) ?? []);
+    [...(reflectors.get(typeOf(route.resource))?.indexed(key) ?? [])].flatMap(({ views }) => views.get(route) ?? []);
   const viewOf = (route: Route, name: string): Facts | undefined =>
-    reflectors.get(route.resource.kind)?.named(name)?.views.get(route);
+    reflectors.get(typeOf(route.resource))?.named(name)?.views.get(route);
   /** The kind's own objects. */
   const ownOf = (row: DrivenKind): Active | undefined =>
     active.find(({ route }) => route.row === row && route.watch === null);
@@ -188,7 +188,7 @@ export function followKinds({
   /** Called when one more kind has been listed. */
   const listing: (() => void)[] = [];
   const isListed = (row: DrivenKind): boolean =>
-    active.every(({ route }) => route.row !== row || reflectors.get(route.resource.kind)?.state().synced === true);
+    active.every(({ route }) => route.row !== row || reflectors.get(typeOf(route.resource))?.state().synced === true);
   const listed = async (row: DrivenKind, aborted: AbortSignal): Promise<void> => {
     while (!isListed(row)) await unlessAborted(new Promise<void>((resolve) => void listing.push(resolve)), aborted);
   };
@@ -233,7 +233,7 @@ export function followKinds({
     return digestNow(own, subject, facts);
   };
 
-  const byKind = Map.groupBy(active, ({ route }) => route.resource.kind);
+  const byKind = Map.groupBy(active, ({ route }) => typeOf(route.resource));
   for (const [kind, ofKind] of byKind) {
     const { resource, watch } = ofKind[0]!.route;
     const { namespace } = watch ?? {};
@@ -251,7 +251,7 @@ export function followKinds({
       onSynced: () => {
         listing.splice(0).forEach((wake) => wake());
         active
-          .filter(({ route }) => route.resource.kind === kind || (isMapped(route) && route.row.kind === kind))
+          .filter(({ route }) => typeOf(route.resource) === kind || (isMapped(route) && route.row.kind === kind))
           .forEach((one) => compareRoute(one, 'relist'));
       },
       clock,
@@ -263,7 +263,7 @@ export function followKinds({
   }
   for (const { row, resource } of routes) {
     if ((modes[row.kind] ?? 'off') === 'off')
-      log.info({ kind: resource.kind, run: row.kind }, 'is switched off and not routed');
+      log.info({ kind: typeOf(resource), run: row.kind }, 'is switched off and not routed');
   }
 
   return {
@@ -279,7 +279,7 @@ export function followKinds({
       }),
     states: () => Object.fromEntries([...reflectors].map(([kind, reflector]) => [kind, reflector.state()])),
     renew: ({ route, change: { facts: known, ...rest } }) => {
-      const facts = reflectors.get(route.resource.kind)?.get(known.uid)?.views.get(route) ?? known;
+      const facts = reflectors.get(typeOf(route.resource))?.get(known.uid)?.views.get(route) ?? known;
       return {
         ...rest,
         facts: { ...facts, reconciled: isReconciled(route, facts) },

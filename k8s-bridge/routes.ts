@@ -47,8 +47,15 @@ export const routesFor = (settings: WatchSettings): readonly Route[] =>
     return [own, ...watches.map((watch) => ({ ...own, watch, resource: watch.resource, indexes: [] }))];
   });
 
+/** One name for the objects of a kind, in health, metrics and logs: of two kinds that are called the same, the one that is not driven has its group. */
+export const typeOf = ({ kind, group }: Pick<Resource, 'kind' | 'group'>): string => {
+  const driven: Partial<Record<string, Resource>> = kindTable;
+  return driven[kind] === undefined || driven[kind].group === group ? kind : `${kind}.${group}`;
+};
+
 /** What others name an object by. */
-export const nameOf = ({ kind }: Pick<Resource, 'kind'>, fullName: string): string => `${kind} ${fullName}`;
+export const nameOf = (resource: Pick<Resource, 'kind' | 'group'>, fullName: string): string =>
+  `${typeOf(resource)} ${fullName}`;
 
 /** What an object is named by, in an index or in messages. Null: nothing names it. */
 export const keyOf = ({ watch }: Route, object: KubeObject): string | null =>

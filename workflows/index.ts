@@ -14,3 +14,5 @@ export { migrateInstance } from './migration/migrate-instance.ts';
 export { allocateAllowance } from './limits/allocate-allowance.ts';
 export { sweepOrphans } from './machine-safety/sweep-orphans.ts';
 export { requestSweep } from './machine-safety/request-sweep.ts';
+export { reconcileAgentPool } from './agent-pool/reconcile-pool.ts';
+export { reconcileAgent } from './agent-pool/reconcile-agent.ts';

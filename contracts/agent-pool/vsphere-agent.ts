@@ -44,7 +44,10 @@ export interface AgentVm {
 export interface ObservedAgent {
   /** Null: there is none. */
   pool: { uid: string; deleting: boolean; deletes: boolean; force: boolean; isoPath: string | null } | null;
-  /** Why nothing can be created: for the condition Ready. Null: nothing stands in the way. */
+  /**
+   * Why nothing can be created; of one that is being deleted, why its vCenter could not be asked: for the condition Ready. Null: nothing
+   * stands in the way.
+   */
   problem: { reason: string; message: string } | null;
   /** As the pool's run has recorded it; null: not yet. */
   phase: VmPhase | null;

@@ -12,8 +12,6 @@ import {
   migration,
   virtualMachineClass,
   virtualMachineImage,
-  vsphereAgent,
-  vsphereAgentPool,
 } from '../kinds/resources.ts';
 import { type Kind, kinds, kindTable } from '../kinds/table.ts';
 import { agentMachineCrd } from './agent-machine.ts';
@@ -41,6 +39,8 @@ export const crdsOfKinds: Readonly<Record<Kind, CrdBody>> = {
   VirtualMachine: virtualMachineCrd,
   VirtualMachineSetResourcePolicy: virtualMachineSetResourcePolicyCrd,
   Machine: machineCrd,
+  VsphereAgentPool: vsphereAgentPoolCrd,
+  VsphereAgent: vsphereAgentCrd,
 };
 
 const others: readonly (readonly [Resource, CrdBody])[] = [
@@ -51,8 +51,6 @@ const others: readonly (readonly [Resource, CrdBody])[] = [
   [machineClass, machineClassCrd],
   [machineSet, machineSetCrd],
   [machineDeployment, machineDeploymentCrd],
-  [vsphereAgentPool, vsphereAgentPoolCrd],
-  [vsphereAgent, vsphereAgentCrd],
 ];
 
 const neighbours: readonly (readonly [Resource, CrdBody])[] = [

@@ -9,7 +9,9 @@ export type OptionalRole =
   | 'content-libraries'
   | 'bootstrap'
   | 'machines'
-  | 'machine-credentials';
+  | 'machine-credentials'
+  | 'agent-pools'
+  | 'agent-credentials';
 
 export interface Access {
   /** API group; empty: the core. */

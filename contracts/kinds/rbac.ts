@@ -92,6 +92,10 @@ const unbound: Partial<Record<OptionalRole, (component: Component) => string>> =
     'Bound nowhere: bind it in the namespaces of the Secrets of MachineClasses, by\n' +
     `  kubectl create rolebinding drover-${component}-machine-credentials -n NAMESPACE ` +
     `--clusterrole=drover-${component}-machine-credentials --serviceaccount=drover-system:drover-${component}`,
+  'agent-credentials': (component) =>
+    'Bound nowhere: bind it in the namespaces of the pools and of their control planes, by\n' +
+    `  kubectl create rolebinding drover-${component}-agent-credentials -n NAMESPACE ` +
+    `--clusterrole=drover-${component}-agent-credentials --serviceaccount=drover-system:drover-${component}`,
 };
 
 const heads: Record<Component | OptionalRole, string> = {
@@ -105,6 +109,9 @@ const heads: Record<Component | OptionalRole, string> = {
   'content-libraries': 'Only where drover makes images of content libraries (the run syncContentLibrary).',
   bootstrap: 'Only where virtual machines have Secrets in spec.bootstrap.',
   machines: 'Only where drover sweeps orphan VMs of Machines (modes.Machine).',
+  'agent-pools': 'Only where drover keeps pools of agents (modes.VsphereAgentPool).',
+  'agent-credentials':
+    'Only where drover keeps pools of agents: the credentials of their vCenters, and the kubeconfigs of their hosted clusters.',
   'machine-credentials':
     'Only where drover sweeps orphan VMs: the credentials of MachineClasses, read when they are used.',
 };

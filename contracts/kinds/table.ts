@@ -6,6 +6,8 @@ import { machineKind } from './machine.ts';
 import { nodeFailureRun } from './node-failure.ts';
 import { resourcePolicyKind } from './virtual-machine-set-resource-policy.ts';
 import { virtualMachineKind } from './virtual-machine.ts';
+import { vsphereAgentKind } from './vsphere-agent.ts';
+import { vsphereAgentPoolKind } from './vsphere-agent-pool.ts';
 
 /** The kinds that drover drives: one row each, by the name that settings, search attributes, metrics and `drover stop --kind` use. */
 export const kindTable = {
@@ -14,6 +16,8 @@ export const kindTable = {
   [virtualMachineKind.kind]: virtualMachineKind,
   [resourcePolicyKind.kind]: resourcePolicyKind,
   [machineKind.kind]: machineKind,
+  [vsphereAgentPoolKind.kind]: vsphereAgentPoolKind,
+  [vsphereAgentKind.kind]: vsphereAgentKind,
 } as const;
 
 export type Kind = keyof typeof kindTable;

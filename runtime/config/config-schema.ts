@@ -3,6 +3,7 @@ import { type Kind, kinds, kindTable } from '../../contracts/kinds/table.ts';
 import { z } from 'zod';
 
 import type { EvictionSettings } from '../../contracts/eviction/eviction.ts';
+import { agentPoolsConfig } from './agent-pools-config.ts';
 import { hypervisorConfig } from './hypervisor-config.ts';
 import { nodeFailureConfig } from './node-failure-config.ts';
 import { machinesConfig } from './machines-config.ts';
@@ -109,6 +110,7 @@ export const configSchema = z
     nodeFailure: nodeFailureConfig,
     virtualMachine: virtualMachineConfig,
     machines: machinesConfig,
+    agentPools: agentPoolsConfig,
     vsphere: vsphereConfig,
     limits: z
       .strictObject({
@@ -128,6 +130,7 @@ export const configSchema = z
             hosts: count(50, 10_000),
             vsphere: count(100, 10_000),
             machines: count(20, 10_000),
+            agents: count(50, 10_000),
           })
           .prefault({}),
         healthAddress: address.nullable().default(null),

@@ -36,6 +36,8 @@ test('without a file everything is at its default', () => {
     Machine: 'off',
     VirtualMachine: 'off',
     VirtualMachineSetResourcePolicy: 'off',
+    VsphereAgent: 'off',
+    VsphereAgentPool: 'off',
   });
   expect(evictionSettings(config, 'RegionOne')).toMatchObject({
     region: 'RegionOne',

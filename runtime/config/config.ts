@@ -94,11 +94,19 @@ function suggest(key: string, path: PropertyKey[]): string {
 
 function withFullPaths(config: Config, options: SearchOptions): Config {
   const full = (path: string | null): string | null => (path === null ? null : expandHome(path, options));
-  const { kubernetes, machines, temporal, audit } = config;
+  const { kubernetes, machines, agentPools, temporal, audit } = config;
   return {
     ...config,
     kubernetes: { ...kubernetes, kubeconfig: full(kubernetes.kubeconfig) },
     machines: { ...machines, targetKubeconfig: full(machines.targetKubeconfig) },
+    agentPools: {
+      ...agentPools,
+      iso: {
+        ...agentPools.iso,
+        caFile: full(agentPools.iso.caFile),
+        directory: full(agentPools.iso.directory),
+      },
+    },
     temporal: { ...temporal, payloadKeys: full(temporal.payloadKeys) },
     audit: { ...audit, file: full(audit.file) },
   };

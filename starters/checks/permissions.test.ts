@@ -47,12 +47,18 @@ test.each([
   [
     'drover-worker, with its further roles',
     needs.worker,
-    ['drover-worker', 'drover-worker-drain-guard', 'drover-worker-virtual-machines', 'drover-worker-machines'],
+    [
+      'drover-worker',
+      'drover-worker-drain-guard',
+      'drover-worker-virtual-machines',
+      'drover-worker-machines',
+      'drover-worker-agent-pools',
+    ],
   ],
   [
     'drover-bridge, with its further roles',
     needs.bridge,
-    ['drover-bridge', 'drover-bridge-virtual-machines', 'drover-bridge-machines'],
+    ['drover-bridge', 'drover-bridge-virtual-machines', 'drover-bridge-machines', 'drover-bridge-agent-pools'],
   ],
   ['drover-operate', needs.person, ['drover-operate']],
 ])('%s may do what is needed', (_name, wanted, granted) => {
@@ -106,6 +112,7 @@ test('Secrets are read by name, where the operator of the cluster lets them, and
       .map(({ verbs }) => [metadata.name, verbs]),
   );
   expect(ofSecrets).toEqual([
+    ['drover-worker-agent-credentials', ['get']],
     ['drover-worker-bootstrap', ['get']],
     ['drover-bridge-bootstrap', ['get']],
     ['drover-worker-machine-credentials', ['get']],
@@ -114,6 +121,7 @@ test('Secrets are read by name, where the operator of the cluster lets them, and
   expect(bound).not.toContain('drover-worker-bootstrap');
   expect(bound).not.toContain('drover-bridge-bootstrap');
   expect(bound).not.toContain('drover-worker-machine-credentials');
+  expect(bound).not.toContain('drover-worker-agent-credentials');
 });
 
 test('no role creates or deletes VirtualMachines', () => {
@@ -130,4 +138,20 @@ test('who operates writes no status, and neither makes nor deletes hypervisors',
     expect(refused(operate, { group: 'kvm.cloud.sap', resource: 'hypervisors', verbs: [verb] })).toEqual([verb]);
   for (const resource of ['hypervisors/status', 'evictions/status'])
     expect(refused(operate, { group: 'kvm.cloud.sap', resource, verbs: ['patch'] })).toEqual(['patch']);
+});
+
+test('no role scales or writes what Cluster API, HyperShift and the autoscaler want', () => {
+  const theirs =
+    /^(cluster\.x-k8s\.io|hypershift\.openshift\.io|autoscaling(\.openshift\.io)?|machine\.openshift\.io)$/u;
+  const written = roles.flatMap(({ metadata, rules }) =>
+    rules.flatMap(({ apiGroups, resources, verbs }) =>
+      apiGroups.some((group) => group === '*' || theirs.test(group))
+        ? verbs
+            .filter((verb) => !['get', 'list', 'watch'].includes(verb))
+            .map((verb) => [metadata.name, verb, resources])
+        : [],
+    ),
+  );
+  expect(written).toEqual([]);
+  expect(roles.some(({ rules }) => rules.some(({ apiGroups }) => apiGroups.includes('cluster.x-k8s.io')))).toBe(true);
 });

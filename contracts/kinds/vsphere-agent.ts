@@ -1,0 +1,107 @@
+import { agentPoolAnnotations, agentPoolConditions, vsphereAgentFinalizer } from '../agent-pool/metadata.ts';
+import { findCondition } from '../conditions.ts';
+import type { VsphereAgent } from '../crds/vsphere-agent.ts';
+import { retryHandledAnnotation } from '../eviction/annotations.ts';
+import { annotations, vsphereAgentId, workflowTypes } from '../ids.ts';
+import { type ActiveMode, defineKind, type Watch } from './kind.ts';
+import { conditionsOf, type KubeObject, namespaceAndName } from './object.ts';
+import { agent, vsphereAgent, vsphereAgentPool } from './resources.ts';
+
+/** An object may hold anything. */
+interface AnyAgent {
+  poolRef?: { name?: unknown } | null;
+  vm?: { agentRef?: unknown; phase?: unknown } | null;
+  iso?: { path?: unknown } | null;
+}
+
+const specOf = ({ spec }: KubeObject): AnyAgent => spec ?? {};
+const statusOf = ({ status }: KubeObject): AnyAgent => status ?? {};
+const inNamespaceOf = ({ metadata: { namespace = '' } }: KubeObject, name: unknown): string[] =>
+  typeof name === 'string' ? [`${namespace}/${name}`] : [];
+
+const dependsOn: readonly Watch[] = [
+  {
+    // Its VM is made once there is an ISO.
+    resource: vsphereAgentPool,
+    concerns: 'unreconciled',
+    index: (object) => inNamespaceOf(object, specOf(object).poolRef?.name),
+    predicate: {
+      generation: true,
+      annotation: (key) => key === agentPoolAnnotations.forceDelete,
+      fields: (pool) => ({ 'status.iso.path': { value: JSON.stringify(statusOf(pool).iso?.path ?? null) } }),
+    },
+  },
+  {
+    // It boots from its disk when it is installed: the ISO goes.
+    resource: agent,
+    index: (object) => inNamespaceOf(object, statusOf(object).vm?.agentRef),
+    predicate: {
+      fields: (one) => ({
+        'status.conditions.Installed': {
+          value: findCondition(conditionsOf(one), 'Installed')?.status === 'True',
+        },
+      }),
+    },
+  },
+];
+
+/** For its generation, with no retry that waits; one that is being deleted, when the finalizer is off. */
+function isReconciled({ metadata, status }: VsphereAgent, mode: ActiveMode): boolean {
+  const { deletionTimestamp, finalizers = [], annotations: given = {}, generation } = metadata;
+  if (deletionTimestamp !== undefined) return !finalizers.includes(vsphereAgentFinalizer);
+  if (given[annotations.retry] !== undefined && given[annotations.retry] !== given[retryHandledAnnotation])
+    return false;
+  const ready = findCondition(status?.conditions, agentPoolConditions.ready);
+  // What is only observed is never brought about, and says so.
+  const isObserved = mode === 'observe' || !['act', undefined].includes(given[annotations.mode]);
+  return ready?.observedGeneration === generation && (ready.status === 'True' || isObserved);
+}
+
+export const vsphereAgentKind = defineKind({
+  ...vsphereAgent,
+  mode: { default: 'off' },
+  workflowType: workflowTypes.reconcileAgent,
+  workflowId: (subject, cluster) => vsphereAgentId(...namespaceAndName(subject), cluster),
+  input: ['namespace', 'name'],
+  describe(subject) {
+    const [namespace, name] = namespaceAndName(subject);
+    return {
+      summary: `Make the VM of agent ${subject}`,
+      details: [
+        `Makes the VM of VsphereAgent **${subject}**, which boots the discovery ISO of its pool, and destroys it with the object.`,
+        `What it waits for is in its condition Ready: \`kubectl describe va -n ${namespace} ${name}\`.`,
+      ],
+    };
+  },
+  finalizer: vsphereAgentFinalizer,
+  predicate: {
+    generation: true,
+    annotation: (key) => key === agentPoolAnnotations.forceDelete || key === annotations.mode,
+    // A VM that is held back goes when its Machine has.
+    fields: (object) => ({
+      'status.vm.phase': {
+        value:
+          object.metadata.deletionTimestamp === undefined ? null : JSON.stringify(statusOf(object).vm?.phase ?? null),
+      },
+    }),
+  },
+  isReconciled,
+  condition: () => agentPoolConditions.ready,
+  dependsOn: () => dependsOn,
+  role: 'agent-pools',
+  access: [
+    {
+      group: vsphereAgent.group,
+      resources: ['vsphereagents'],
+      verbs: ['get', 'list', 'patch'],
+      why: 'patch: its finalizer.',
+    },
+    { group: vsphereAgent.group, resources: ['vsphereagents/status'], verbs: ['patch'], why: 'What the VM is.' },
+    {
+      group: vsphereAgentPool.group,
+      resources: ['vsphereagentpools'],
+      verbs: ['get'],
+      why: 'What its VM is made of.',
+    },
+  ],
+});

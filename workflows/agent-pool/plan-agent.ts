@@ -1,0 +1,125 @@
+import { agentPoolConditions } from '../../contracts/agent-pool/metadata.ts';
+import type {
+  AgentVm,
+  DesiredAgent,
+  ObservedAgent,
+  VsphereAgentInput,
+  VsphereAgentSettings,
+  VsphereAgentStatus,
+} from '../../contracts/agent-pool/vsphere-agent.ts';
+import { findCondition } from '../../contracts/conditions.ts';
+import type { Situation } from '../lib/lifecycle.ts';
+import { describePlan, done, execute, type Plan, type SlotRequest, type Step, wait } from '../lib/plan.ts';
+import type { SlotClaim } from '../virtual-machine/slots.ts';
+
+/** What the VM of a VsphereAgent is to become, and what the object is to say. All of it is pure. */
+
+export type AgentStep = Step & {
+  kind: 'addFinalizer' | 'removeFinalizer' | 'create' | 'attachTags' | 'powerOn' | 'ejectIso' | 'destroy';
+};
+
+export interface AgentLifecycle {
+  input: VsphereAgentInput;
+  desired: DesiredAgent;
+  observed: ObservedAgent;
+  settings: VsphereAgentSettings;
+  memory: { slot: SlotClaim | null };
+  step: AgentStep;
+  status: VsphereAgentStatus;
+}
+
+export type AgentSituation = Situation<AgentLifecycle>;
+type AgentPlan = Plan<AgentStep>;
+
+const creates: SlotRequest = { limit: 'creates' };
+const destroys: SlotRequest = { limit: 'destroys' };
+
+export function planAgent({ desired, observed, settings }: AgentSituation): AgentPlan {
+  if (desired === null) return done('gone', 'NotFound', 'There is no such VsphereAgent');
+  if (desired.deleting) return planDeletion(desired, observed);
+  const { pool, problem, vm, phase, isInstalled } = observed;
+  if (pool === null)
+    return done('blocked', 'PoolNotFound', 'Its pool is not there: create the pool again, or delete this VsphereAgent');
+  const hold: AgentStep[] =
+    desired.isHeld || settings.mode === 'observe'
+      ? []
+      : [{ kind: 'addFinalizer', phase: 'Creating', summary: 'Add the finalizer' }];
+  if (problem !== null) return wait('Creating', problem.reason, problem.message);
+  if (vm === null) {
+    if (pool.deleting) return done('blocked', 'PoolDeleting', 'Its pool is being deleted: no VM is made');
+    if (pool.isoPath === null) return wait('Creating', 'ISONotReady', 'the discovery ISO of its pool');
+    return execute([...hold, { kind: 'create', phase: 'Creating', summary: `Create VM ${desired.vmName}` }], creates);
+  }
+  const steps = [...hold, ...missingOf(vm, phase, isInstalled)];
+  if (steps.length > 0) return execute(steps);
+  if (!vm.isOn)
+    return done('reconciled', 'VMCreated', `VM ${vm.name} is off, and it is not drover that has powered it off`);
+  return done('reconciled', 'VMCreated', `VM ${vm.name} is on`);
+}
+
+/** Of a VM that is there. One that has been an Agent is a user's to power off. */
+function missingOf(vm: AgentVm, phase: ObservedAgent['phase'], isInstalled: boolean): AgentStep[] {
+  const isNew = phase === null || phase === 'Provisioning';
+  const { length: tags } = vm.missingTags;
+  return [
+    ...(tags > 0
+      ? [{ kind: 'attachTags', phase: 'Creating', summary: `Attach ${tags === 1 ? 'a tag' : `${tags} tags`}` } as const]
+      : []),
+    ...(!vm.isOn && isNew ? [{ kind: 'powerOn', phase: 'PoweringOn', summary: `Power on ${vm.name}` } as const] : []),
+    ...(isInstalled && vm.iso !== null
+      ? [{ kind: 'ejectIso', phase: 'Installed', summary: `Take ${vm.iso} out of its drive` } as const]
+      : []),
+  ];
+}
+
+const phase = 'Deleting';
+const removeFinalizer = (summary: string): AgentStep => ({ kind: 'removeFinalizer', phase, summary });
+
+/** What cannot be known keeps the VM, and the object with it. */
+function planDeletion({ isHeld, vmName, force }: DesiredAgent, observed: ObservedAgent): AgentPlan {
+  const { pool, problem, vm, machine } = observed;
+  if (!isHeld) return done('gone', 'Released', 'It is being deleted, and drover holds nothing of it');
+  if (pool === null)
+    return execute([removeFinalizer('Keep the VM, as its pool is not there, and remove the finalizer')]);
+  if (!pool.deletes)
+    return execute([removeFinalizer('Keep the VM, as the pool retains what it has made, and remove the finalizer')]);
+  if (problem !== null) return wait(phase, problem.reason, problem.message);
+  if (vm === null) return execute([removeFinalizer('Remove the finalizer')]);
+  if (machine !== null && !force && !pool.force)
+    return wait(
+      phase,
+      'MachinePresent',
+      `Machine ${machine} to be gone, as its Node runs on ${vm.name}; the annotation drover.dev/force-delete=true has the VM destroyed all the same`,
+    );
+  return execute(
+    [{ kind: 'destroy', phase, summary: `Destroy VM ${vmName}` }, removeFinalizer('Remove the finalizer')],
+    destroys,
+  );
+}
+
+/** What the object is to say of a plan; null: nothing. */
+export function agentStatus({ desired, observed }: AgentSituation, plan: AgentPlan): VsphereAgentStatus | null {
+  if (desired === null || plan.kind === 'execute' || (plan.kind === 'done' && plan.outcome === 'gone')) return null;
+  const isReady = plan.kind === 'done' && plan.outcome === 'reconciled';
+  const { reason, message } = describePlan(plan);
+  const { vm } = observed;
+  return {
+    ...(vm !== null && { vm: { name: vm.name, biosUUID: vm.biosUUID, macAddress: vm.macAddress } }),
+    ready: { status: isReady ? 'True' : 'False', reason, message, observedGeneration: desired.generation },
+  };
+}
+
+/** Whether the object says so. */
+export function isAgentSaid({ recorded }: ObservedAgent, { vm, ready }: VsphereAgentStatus): boolean {
+  const said = findCondition(recorded.conditions as never, agentPoolConditions.ready);
+  const isVmSaid =
+    vm === undefined ||
+    (vm.name === recorded.name && vm.biosUUID === recorded.biosUUID && vm.macAddress === recorded.macAddress);
+  return (
+    isVmSaid &&
+    said?.status === ready.status &&
+    said.reason === ready.reason &&
+    said.message === ready.message &&
+    said.observedGeneration === ready.observedGeneration
+  );
+}

@@ -1,0 +1,354 @@
+import type {
+  AgentPoolInput,
+  AgentPoolSettings,
+  AgentPoolStatus,
+  DesiredPool,
+  HeldAgent,
+  ObservedPool,
+  PoolProblem,
+  ReleasedAgent,
+  UnpreparedAgent,
+  WantedAgent,
+} from '../../contracts/agent-pool/agent-pool.ts';
+import { agentPoolConditions as types } from '../../contracts/agent-pool/metadata.ts';
+import { type ConditionUpdate } from '../../contracts/conditions.ts';
+import type { Problem } from '../lib/failures.ts';
+import type { Situation } from '../lib/lifecycle.ts';
+import { describePlan, done, execute, type Plan, type Step, wait } from '../lib/plan.ts';
+import { retryAfterMs } from '../lib/retry.ts';
+
+/** What a pool is to do next, and what it is to say. What is wanted and what may go was judged where it was observed. All of it is pure. */
+
+export type PoolStep = Step &
+  (
+    | { kind: 'addFinalizer' | 'removeFinalizer' | 'refreshIso' }
+    | { kind: 'prepare'; agents: UnpreparedAgent[] }
+    | { kind: 'release'; agents: ReleasedAgent[] }
+    | { kind: 'pin'; agentMachines: string[] }
+    | { kind: 'create'; agents: WantedAgent[] }
+    | { kind: 'destroyStrays'; vms: ObservedPool['strays'] }
+  );
+
+/** Times are Unix ms. */
+export interface PoolMemory {
+  /** When VMs were replaced whose Agents did not come. */
+  replacedMs: number[];
+  /** What refused the last creates, for people; null: nothing did. */
+  refused: { message: string; untilMs: number } | null;
+  /** Why the ISO could not be refreshed; null: it could. */
+  iso: { problem: Problem; failures: number; untilMs: number } | null;
+}
+
+export const noPoolMemory: PoolMemory = { replacedMs: [], refused: null, iso: null };
+
+export interface PoolLifecycle {
+  input: AgentPoolInput;
+  desired: DesiredPool;
+  observed: ObservedPool;
+  settings: AgentPoolSettings;
+  memory: PoolMemory;
+  step: PoolStep;
+  status: AgentPoolStatus;
+}
+
+export type PoolSituation = Situation<PoolLifecycle>;
+type PoolPlan = Plan<PoolStep>;
+
+const hourMs = 60 * 60_000;
+const isoLock = 'iso';
+
+export function planPool(situation: PoolSituation): PoolPlan {
+  const { desired, observed, settings } = situation;
+  if (desired === null) return done('gone', 'NotFound', 'There is no such VsphereAgentPool');
+  if (desired.deleting) return planDeletion(situation, desired);
+  const steps: PoolStep[] = [
+    // Before anything is made: what is deleted in between would be left behind.
+    ...(desired.isHeld || settings.mode === 'observe'
+      ? []
+      : [{ kind: 'addFinalizer', phase: 'Providing', summary: 'Add the finalizer' } as const]),
+    ...isoSteps(situation),
+    ...prepareSteps(observed.unprepared),
+    ...pinSteps(observed.unpinned),
+    ...releaseSteps(allowed(situation).released),
+    ...createSteps(situation),
+    ...strayNamesSteps(observed.strays),
+  ];
+  if (steps.length > 0) return execute(steps);
+  const untilMs = nextMs(situation);
+  const problem = problemsOf(situation)[0];
+  if (problem !== undefined) return wait('Waiting', problem.reason, problem.message, untilMs);
+  return wait('Steady', 'Reconciled', 'a change, or the next check of the discovery ISO', untilMs);
+}
+
+/** Those that may go do so first; the pool stays until the last of its VMs has gone. */
+function planDeletion(situation: PoolSituation, { isHeld }: DesiredPool): PoolPlan {
+  const { remaining, held, released, strays } = situation.observed;
+  if (!isHeld) return done('gone', 'Released', 'It is being deleted, and drover holds nothing of it');
+  const steps = [...releaseSteps(released), ...strayNamesSteps(strays)];
+  if (steps.length > 0) return execute(steps);
+  if (remaining > 0) {
+    const what = remaining === 1 ? 'its last VsphereAgent' : `${remaining} VsphereAgents`;
+    const [first] = held;
+    const message = first === undefined ? '' : `: ${first.name} waits for ${first.message}`;
+    return wait('Deleting', first?.waitsFor ?? 'AgentsRemaining', `${what} to be gone${message}`, nextMs(situation));
+  }
+  return execute([{ kind: 'removeFinalizer', phase: 'Deleting', summary: 'Remove the finalizer' }]);
+}
+
+/** Beside the others: it may take long, and a pool with an ISO goes on meanwhile. */
+function isoSteps({ observed: { iso }, inFlight, memory, nowMs }: PoolSituation): PoolStep[] {
+  const dueMs = isoDueMs(iso.dueMs, memory);
+  if (dueMs === null || dueMs > nowMs || inFlight.has(isoLock)) return [];
+  return [
+    { kind: 'refreshIso', phase: 'Providing', summary: `Refresh the discovery ISO: ${iso.why}`, background: isoLock },
+  ];
+}
+
+const isoDueMs = (dueMs: number | null, { iso }: PoolMemory): number | null =>
+  dueMs === null ? null : Math.max(dueMs, iso?.untilMs ?? 0);
+
+const prepareSteps = (agents: UnpreparedAgent[]): PoolStep[] =>
+  agents.length === 0
+    ? []
+    : [{ kind: 'prepare', phase: 'Providing', summary: `Prepare ${count(agents, 'Agent')}`, agents }];
+
+const pinSteps = (agentMachines: string[]): PoolStep[] =>
+  agentMachines.length === 0
+    ? []
+    : [{ kind: 'pin', phase: 'Providing', summary: `Pin ${count(agentMachines, 'AgentMachine')}`, agentMachines }];
+
+const releaseSteps = (agents: ReleasedAgent[]): PoolStep[] =>
+  agents.length === 0
+    ? []
+    : [
+        {
+          kind: 'release',
+          phase: 'Releasing',
+          summary: `Release ${agents.map(({ name, cause }) => `${name} (${cause})`).join(', ')}`,
+          agents,
+          publish: 'before',
+        },
+      ];
+
+const strayNamesSteps = (vms: ObservedPool['strays']): PoolStep[] =>
+  vms.length === 0
+    ? []
+    : [
+        {
+          kind: 'destroyStrays',
+          phase: 'Releasing',
+          summary: `Destroy ${vms.map(({ name }) => name).join(', ')}, which no VsphereAgent has`,
+          vms,
+        },
+      ];
+
+/** So many VMs are replaced within an hour; the others are held, so that a network without discovery is no endless loop of creates. */
+export function allowed({ observed, settings: { rules }, memory, nowMs }: PoolSituation): {
+  released: ReleasedAgent[];
+  held: HeldAgent[];
+} {
+  let left = rules.replacementsPerHour - memory.replacedMs.filter((atMs) => atMs > nowMs - hourMs).length;
+  const released: ReleasedAgent[] = [];
+  const held = [...observed.held];
+  for (const agent of observed.released) {
+    if (agent.cause !== 'AgentDiscoveryExpired') released.push(agent);
+    else if (left > 0) {
+      left -= 1;
+      released.push(agent);
+    } else
+      held.push({
+        name: agent.name,
+        cause: agent.cause,
+        waitsFor: 'ReplacementLimit',
+        message: `${rules.replacementsPerHour} VMs were replaced within the last hour as their Agents did not come: see why discovery fails, on the console of a VM`,
+      });
+  }
+  return { released, held };
+}
+
+/** A VM that is held though its Agent did not come stands for the one that would replace it. */
+const heldBack = (held: readonly HeldAgent[]): number =>
+  held.filter(({ waitsFor }) => waitsFor === 'ReplacementLimit').length;
+
+/** How many may be created now. */
+function roomOf(situation: PoolSituation): number {
+  const { observed, memory, nowMs } = situation;
+  const { counts, limits, problems } = observed;
+  if (problems.length > 0 || limits.freeSpace !== null) return 0;
+  if (memory.refused !== null && memory.refused.untilMs > nowMs) return 0;
+  return Math.min(limits.maxConcurrent - counts.provisioning, limits.maxAgents - counts.owned);
+}
+
+function createSteps(situation: PoolSituation): PoolStep[] {
+  const { wanted } = situation.observed;
+  const missing = wanted.length - heldBack(allowed(situation).held);
+  const agents = wanted.slice(0, Math.max(0, Math.min(missing, roomOf(situation))));
+  if (agents.length === 0) return [];
+  return [{ kind: 'create', phase: 'Providing', summary: `Create ${count(agents, 'VsphereAgent')}`, agents }];
+}
+
+const count = (list: readonly unknown[], what: string): string =>
+  `${list.length} ${what}${list.length === 1 ? '' : 's'}`;
+
+/** When time alone changes the plan. */
+function nextMs({ observed, memory, nowMs }: PoolSituation): number | null {
+  const times = [observed.nextMs, isoDueMs(observed.iso.dueMs, memory), memory.refused?.untilMs ?? null].filter(
+    (atMs): atMs is number => atMs !== null && atMs > nowMs,
+  );
+  return times.length === 0 ? null : Math.min(...times);
+}
+
+/** Why not all that is wanted is there, or under way; null: it is. */
+function shortageOf(situation: PoolSituation): Pick<PoolProblem, 'reason' | 'message'> | null {
+  const { observed, memory, nowMs } = situation;
+  const { wanted, counts, limits, problems } = observed;
+  if (wanted.length === 0) return null;
+  const missing = `${count(wanted, 'VM')} more ${wanted.length === 1 ? 'is' : 'are'} wanted`;
+  if (problems[0] !== undefined) return { reason: problems[0].reason, message: `${missing}: ${problems[0].message}` };
+  if (limits.freeSpace !== null)
+    return { reason: limits.freeSpace.reason, message: `${missing}: ${limits.freeSpace.message}` };
+  if (memory.refused !== null && memory.refused.untilMs > nowMs)
+    return { reason: 'CreateRefused', message: `${missing}: ${memory.refused.message}` };
+  if (counts.owned >= limits.maxAgents)
+    return {
+      reason: 'MaxAgents',
+      message: `${missing}, and the pool has ${counts.owned} of at most ${limits.maxAgents}: raise drover.dev/max-agents`,
+    };
+  if (counts.provisioning >= limits.maxConcurrent)
+    return {
+      reason: 'MaxConcurrent',
+      message: `${missing}, and ${counts.provisioning} are under way, the most at once`,
+    };
+  const held = heldBack(allowed(situation).held);
+  if (held > 0)
+    return {
+      reason: 'ReplacementLimit',
+      message: `${missing}, and ${held} VMs wait to be replaced, as no Agent of theirs came`,
+    };
+  return { reason: 'Deficit', message: missing };
+}
+
+/** Of the pool as a whole. */
+function problemsOf({ observed, memory, nowMs }: PoolSituation): PoolProblem[] {
+  const { iso } = memory;
+  const ofIso =
+    iso === null || iso.untilMs <= nowMs
+      ? []
+      : [{ condition: types.iso, reason: iso.problem.reason, message: iso.problem.message }];
+  return [...observed.problems, ...ofIso];
+}
+
+/** What the object is to say of a plan; null: nothing. */
+export function poolStatus(situation: PoolSituation, plan: PoolPlan): AgentPoolStatus | null {
+  const { desired, observed } = situation;
+  if (desired === null || (plan.kind === 'done' && plan.outcome === 'gone')) return null;
+  const { generation: observedGeneration } = desired;
+  const { counts, drifted, iso } = observed;
+  const problems = problemsOf(situation);
+  const shortage = shortageOf(situation);
+  const condition = (type: string, isTrue: boolean, reason: string, message: string): ConditionUpdate => ({
+    type,
+    status: isTrue ? 'True' : 'False',
+    reason,
+    message,
+    observedGeneration,
+  });
+  const unless = (type: string, reason: string, message: string): ConditionUpdate => {
+    const problem = problems.find((one) => one.condition === type);
+    return problem === undefined
+      ? condition(type, true, reason, message)
+      : condition(type, false, problem.reason, problem.message);
+  };
+  const said = describePlan(plan);
+  // A plan whose steps are about to be executed is no problem, and a wait for a change is the end of all work.
+  const isReady =
+    problems.length === 0 && (plan.kind === 'execute' || (plan.kind === 'wait' && plan.phase === 'Steady'));
+  return {
+    conditions: [
+      isReady
+        ? condition(types.ready, true, 'Reconciled', 'All that is wanted is there, or under way')
+        : condition(types.ready, false, said.reason, said.message),
+      condition(
+        types.demand,
+        true,
+        'Observed',
+        `${counts.agentMachines} AgentMachines, ${counts.waiting} of them wait; ${counts.available} Agents are available, ${counts.provisioning} VMs under way`,
+      ),
+      unless(types.infraEnv, 'Available', 'The InfraEnv has a discovery ISO'),
+      shortage === null
+        ? condition(types.capacity, true, 'Satisfied', 'No AgentMachine waits for a VM that is not under way')
+        : condition(types.capacity, false, shortage.reason, shortage.message),
+      unless(types.vsphere, 'Ready', 'The vCenter of the pool answers'),
+      iso.path === null
+        ? { ...unless(types.iso, 'ISONotReady', 'The discovery ISO is not in the datastore yet'), status: 'False' }
+        : unless(types.iso, 'ISOReady', `The discovery ISO is ${iso.path}`),
+      condition(
+        types.drifted,
+        drifted.length > 0,
+        drifted.length > 0 ? 'TemplateChanged' : 'NoDrift',
+        drifted.length > 0
+          ? `${count(drifted, 'VM')} ${drifted.length === 1 ? 'is' : 'are'} of another template: ${listFew(drifted.map(({ name }) => name))}`
+          : 'Every VM is of the template of the pool',
+      ),
+    ],
+    plannedActions: actionsOf(situation, plan),
+  };
+}
+
+const fewNames = 5;
+const listFew = (names: readonly string[]): string =>
+  `${names.slice(0, fewNames).join(', ')}${names.length > fewNames ? ` and ${names.length - fewNames} more` : ''}`;
+
+/** By upstream's types. */
+function actionsOf(situation: PoolSituation, plan: PoolPlan): AgentPoolStatus['plannedActions'] {
+  const { wanted } = situation.observed;
+  const deficit = wanted.length === 0 ? [] : [{ type: 'DemandDeficit', reason: shortageOf(situation)?.message ?? '' }];
+  const steps = plan.kind === 'execute' ? plan.steps : [];
+  const actions = steps.flatMap((step): AgentPoolStatus['plannedActions'] => {
+    if (step.kind === 'prepare')
+      return step.agents.map(({ agent }) => ({ type: 'PatchAgent', name: agent, reason: 'AgentPrepared' }));
+    if (step.kind !== 'release') return [];
+    return step.agents.flatMap(({ name, cause, agent }) => [
+      { type: 'DeleteVM', name, reason: cause },
+      ...(agent === null ? [] : [{ type: 'DeleteAgent', name: agent.name, reason: cause }]),
+    ]);
+  });
+  const held = allowed(situation).held.map(({ name, waitsFor, message }) => ({
+    type: 'DeleteVM',
+    name,
+    reason: `${waitsFor}: ${message}`,
+  }));
+  const all = [...deficit, ...actions, ...held];
+  return all.length === 0 ? [{ type: 'Noop', reason: 'Satisfied' }] : all;
+}
+
+/** Whether the object says so. */
+export const isPoolSaid = ({ conditions, isListed }: ObservedPool, status: AgentPoolStatus): boolean =>
+  isListed &&
+  status.conditions.every((update) => {
+    const said = conditions.find(({ type }) => type === update.type);
+    return (
+      said?.status === update.status &&
+      said.reason === update.reason &&
+      said.message === update.message &&
+      said.observedGeneration === update.observedGeneration
+    );
+  });
+
+/** A failure of the ISO is the condition’s: what there is serves on. */
+export function applyPoolFailure(
+  memory: PoolMemory,
+  step: PoolStep,
+  problem: Problem,
+  nowMs: number,
+): PoolMemory | null {
+  if (step.kind !== 'refreshIso') return null;
+  const failures = (memory.iso?.failures ?? 0) + 1;
+  return { ...memory, iso: { problem, failures, untilMs: nowMs + retryAfterMs(failures) } };
+}
+
+export const prunePool = (memory: PoolMemory, { nowMs }: Pick<PoolSituation, 'nowMs'>): PoolMemory => ({
+  ...memory,
+  replacedMs: memory.replacedMs.filter((atMs) => atMs > nowMs - hourMs),
+  refused: memory.refused !== null && memory.refused.untilMs > nowMs ? memory.refused : null,
+});

@@ -1,0 +1,107 @@
+import { proxyActivities } from '@temporalio/workflow';
+import type {
+  AgentVm,
+  ObservedAgent,
+  VsphereAgentActivities,
+  VsphereAgentObservation,
+} from '../../contracts/agent-pool/vsphere-agent.ts';
+import { agentsQueue } from '../../contracts/ids.ts';
+import { vsphereAgentKind } from '../../contracts/kinds/vsphere-agent.ts';
+import { agentVmCall, vcenterCall } from '../../contracts/policies.ts';
+import type { Executed } from '../lib/lifecycle.ts';
+import { describePlan } from '../lib/plan.ts';
+import { defineReconciler } from '../lib/reconciler.ts';
+import { slotHooks } from '../virtual-machine/slots.ts';
+import {
+  type AgentLifecycle,
+  type AgentSituation,
+  agentStatus,
+  type AgentStep,
+  isAgentSaid,
+  planAgent,
+} from './plan-agent.ts';
+
+const agents = (summary: string) =>
+  proxyActivities<VsphereAgentActivities>({ ...vcenterCall, taskQueue: agentsQueue, summary });
+/** For what waits for tasks of vCenter. */
+const tasks = (summary: string) =>
+  proxyActivities<VsphereAgentActivities>({ ...agentVmCall, taskQueue: agentsQueue, summary });
+
+const agentOf = ({ input: { namespace, name }, desired }: AgentSituation) => ({
+  namespace,
+  name,
+  uid: desired?.uid ?? '',
+});
+
+const known = (change: (vm: AgentVm) => ObservedAgent['vm']): Executed<AgentLifecycle> => ({
+  observation: ({ observed, ...rest }): VsphereAgentObservation => ({
+    ...rest,
+    observed: { ...observed, vm: observed.vm === null ? null : change(observed.vm) },
+  }),
+});
+
+/**
+ * Makes the VM of a VsphereAgent, with the discovery ISO of its pool in its drive, and destroys it with the object. Started by the bridge, or
+ * by hand with plain JSON; the id `agent/<namespace>/<name>` is the lock.
+ */
+export const reconcileAgent = defineReconciler<AgentLifecycle>(vsphereAgentKind, {
+  memory: { slot: null },
+  observe: ({ namespace, name }) =>
+    agents(`Observe agent ${namespace}/${name}`).observeVsphereAgent({ namespace, name }),
+  plan: planAgent,
+  execute: {
+    addFinalizer: patchFinalizer,
+    removeFinalizer: patchFinalizer,
+    create: async (situation, { summary }) => {
+      const vm = await tasks(summary).createAgentVm(agentOf(situation));
+      return { observation: (latest) => ({ ...latest, observed: { ...latest.observed, vm } }) };
+    },
+    attachTags: async (situation, { summary }) => {
+      await agents(summary).attachAgentTags(agentOf(situation));
+      return known((vm) => ({ ...vm, missingTags: [] }));
+    },
+    powerOn: async (situation, { summary }) => {
+      await tasks(summary).powerOnAgentVm(agentOf(situation));
+      return known((vm) => ({ ...vm, isOn: true }));
+    },
+    ejectIso: async (situation, { summary }) => {
+      await tasks(summary).ejectAgentIso(agentOf(situation));
+      return known((vm) => ({ ...vm, iso: null }));
+    },
+    destroy: async (situation, { summary }) => {
+      await tasks(summary).destroyAgentVm(agentOf(situation));
+      return known(() => null);
+    },
+  },
+  status: agentStatus,
+  isSaid: isAgentSaid,
+  publish: (situation, status, retryHandled) =>
+    agents('Publish the status of the agent').publishVsphereAgent({ ...agentOf(situation), status, retryHandled }),
+  attributes: ({ input: { namespace, name } }) => ({ object: `${namespace}/${name}` }),
+  details: (situation, plan) => {
+    const { vm, machine } = situation.observed;
+    return [
+      describePlan(plan).message,
+      ...(vm === null ? [] : ['', `- VM \`${vm.vmId}\`, ${vm.isOn ? 'on' : 'off'}, ISO ${vm.iso ?? 'none'}`]),
+      ...(machine === null ? [] : [`- Machine ${machine}`]),
+    ].join('\n');
+  },
+  ...slotHooks<AgentLifecycle>(),
+});
+
+/** For an object that is gone meanwhile, nothing is made. */
+async function patchFinalizer(
+  situation: AgentSituation,
+  { kind, summary }: AgentStep,
+): Promise<Executed<AgentLifecycle>> {
+  const present = kind === 'addFinalizer';
+  const isThere = await agents(summary).patchVsphereAgentFinalizer({ ...agentOf(situation), present });
+  if (!present) return {};
+  return {
+    isOutdated: !isThere,
+    observation: ({ desired, ...latest }) => ({
+      ...latest,
+      desired: desired === null ? null : { ...desired, isHeld: true },
+    }),
+  };
+}
