@@ -71,7 +71,7 @@ export function planPool(situation: PoolSituation): PoolPlan {
     ...pinSteps(observed.unpinned),
     ...releaseSteps(allowed(situation).released),
     ...createSteps(situation),
-    ...strayNamesSteps(observed.strays),
+    ...straySteps(observed.strays),
   ];
   if (steps.length > 0) return execute(steps);
   const untilMs = nextMs(situation);
@@ -84,7 +84,7 @@ export function planPool(situation: PoolSituation): PoolPlan {
 function planDeletion(situation: PoolSituation, { isHeld }: DesiredPool): PoolPlan {
   const { remaining, held, released, strays } = situation.observed;
   if (!isHeld) return done('gone', 'Released', 'It is being deleted, and drover holds nothing of it');
-  const steps = [...releaseSteps(released), ...strayNamesSteps(strays)];
+  const steps = [...releaseSteps(released), ...straySteps(strays)];
   if (steps.length > 0) return execute(steps);
   if (remaining > 0) {
     const what = remaining === 1 ? 'its last VsphereAgent' : `${remaining} VsphereAgents`;
@@ -130,7 +130,7 @@ const releaseSteps = (agents: ReleasedAgent[]): PoolStep[] =>
         },
       ];
 
-const strayNamesSteps = (vms: ObservedPool['strays']): PoolStep[] =>
+const straySteps = (vms: ObservedPool['strays']): PoolStep[] =>
   vms.length === 0
     ? []
     : [

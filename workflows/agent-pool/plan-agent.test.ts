@@ -1,0 +1,179 @@
+import type { AgentVm, DesiredAgent, ObservedAgent } from '../../contracts/agent-pool/vsphere-agent.ts';
+import { done, execute, type Plan, wait } from '../lib/plan.ts';
+import { type AgentSituation, agentStatus, type AgentStep, isAgentSaid, planAgent } from './plan-agent.ts';
+
+const desired: DesiredAgent = {
+  uid: 'u1',
+  generation: 2,
+  deleting: false,
+  isHeld: true,
+  vmName: 'worker-1',
+  force: false,
+};
+const vm: AgentVm = {
+  vmId: 'vm-1',
+  name: 'worker-1',
+  biosUUID: 'b1',
+  macAddress: '00-50-56-00-00-01',
+  isOn: true,
+  iso: '[iso] agent-forge/a.iso',
+  missingTags: [],
+};
+const pool = { uid: 'p1', deleting: false, deletes: true, force: false, isoPath: 'agent-forge/a.iso' };
+const observed: ObservedAgent = {
+  pool,
+  problem: null,
+  phase: 'Provisioning',
+  machine: null,
+  isInstalled: false,
+  vm,
+  recorded: { name: null, biosUUID: null, macAddress: null, conditions: [] },
+};
+const settings = {
+  mode: 'act',
+  recheckMs: 1,
+  lingerMs: 1,
+  publishMinMs: 1,
+  vcenter: 'vc',
+  cluster: '',
+  slotRenewMs: 1,
+  pollMs: 1,
+} as const;
+
+type Change = Partial<DesiredAgent> & { observed?: Partial<ObservedAgent>; mode?: 'act' | 'observe'; none?: true };
+const situation = ({ observed: seen, mode = 'act', none, ...own }: Change = {}): AgentSituation => ({
+  input: { namespace: 'pools', name: 'worker-1' },
+  desired: none === true ? null : { ...desired, ...own },
+  observed: { ...observed, ...seen },
+  settings: { ...settings, mode },
+  memory: { slot: null },
+  inFlight: new Set(),
+  askedMs: 0,
+  nowMs: 0,
+});
+/** Kinds of the steps, and the slot. */
+const kindsOf = (plan: Plan<AgentStep>): unknown =>
+  plan.kind === 'execute' ? [plan.steps.map(({ kind }) => kind).join(' '), plan.slot?.limit ?? null] : plan;
+const problem = { reason: 'VsphereUnavailable', message: 'vCenter to answer' };
+const on = done('reconciled', 'VMCreated', 'VM worker-1 is on');
+
+test.each<[rule: string, change: Change, plan: unknown]>([
+  ['no object', { none: true }, done('gone', 'NotFound', 'There is no such VsphereAgent')],
+  ['its VM is on', {}, on],
+  [
+    'its pool is gone',
+    { observed: { pool: null } },
+    done('blocked', 'PoolNotFound', 'Its pool is not there: create the pool again, or delete this VsphereAgent'),
+  ],
+  ['something stands in the way', { observed: { problem } }, wait('Creating', problem.reason, problem.message)],
+  ['no VM yet', { observed: { vm: null } }, ['create', 'creates']],
+  ['… and no finalizer: that first', { isHeld: false, observed: { vm: null } }, ['addFinalizer create', 'creates']],
+  ['… that is only observed', { isHeld: false, mode: 'observe', observed: { vm: null } }, ['create', 'creates']],
+  [
+    '… and no ISO',
+    { observed: { vm: null, pool: { ...pool, isoPath: null } } },
+    wait('Creating', 'ISONotReady', 'the discovery ISO of its pool'),
+  ],
+  [
+    '… and a pool that is being deleted',
+    { observed: { vm: null, pool: { ...pool, deleting: true } } },
+    done('blocked', 'PoolDeleting', 'Its pool is being deleted: no VM is made'),
+  ],
+  ['a finalizer is missing', { isHeld: false }, ['addFinalizer', null]],
+  ['off, and not an Agent yet', { observed: { vm: { ...vm, isOn: false } } }, ['powerOn', null]],
+  [
+    '… and nobody has recorded what it is',
+    { observed: { phase: null, vm: { ...vm, isOn: false } } },
+    ['powerOn', null],
+  ],
+  [
+    'tags first, so that it is found by them when it is on',
+    { observed: { vm: { ...vm, isOn: false, missingTags: ['a', 'b'] } } },
+    ['attachTags powerOn', null],
+  ],
+  ['a tag was taken off', { observed: { phase: 'Bound', vm: { ...vm, missingTags: ['a'] } } }, ['attachTags', null]],
+  [
+    'off, and an Agent: a user has done that',
+    { observed: { phase: 'Bound', vm: { ...vm, isOn: false } } },
+    done('reconciled', 'VMCreated', 'VM worker-1 is off, and it is not drover that has powered it off'),
+  ],
+  ['installed: the ISO goes', { observed: { phase: 'Bound', isInstalled: true } }, ['ejectIso', null]],
+  ['… and is out', { observed: { phase: 'Bound', isInstalled: true, vm: { ...vm, iso: null } } }, on],
+  [
+    'deleted, and not held',
+    { deleting: true, isHeld: false },
+    done('gone', 'Released', 'It is being deleted, and drover holds nothing of it'),
+  ],
+  ['deleted', { deleting: true }, ['destroy removeFinalizer', 'destroys']],
+  ['deleted, and its VM is gone', { deleting: true, observed: { vm: null } }, ['removeFinalizer', null]],
+  [
+    'deleted, and its pool is gone: the VM stays',
+    { deleting: true, observed: { pool: null } },
+    ['removeFinalizer', null],
+  ],
+  [
+    'deleted, and its pool retains',
+    { deleting: true, observed: { pool: { ...pool, deletes: false } } },
+    ['removeFinalizer', null],
+  ],
+  [
+    'deleted, and vCenter cannot be asked',
+    { deleting: true, observed: { vm: null, problem } },
+    wait('Deleting', problem.reason, problem.message),
+  ],
+  [
+    'deleted, and its Machine is there',
+    { deleting: true, observed: { machine: 'm-1' } },
+    wait(
+      'Deleting',
+      'MachinePresent',
+      'Machine m-1 to be gone, as its Node runs on worker-1; the annotation drover.dev/force-delete=true has the VM destroyed all the same',
+    ),
+  ],
+  [
+    '… by force',
+    { deleting: true, force: true, observed: { machine: 'm-1' } },
+    ['destroy removeFinalizer', 'destroys'],
+  ],
+  [
+    '… by force of its pool',
+    { deleting: true, observed: { machine: 'm-1', pool: { ...pool, force: true } } },
+    ['destroy removeFinalizer', 'destroys'],
+  ],
+])('%s', (_rule, change, plan) => {
+  expect(kindsOf(planAgent(situation(change)))).toEqual(plan);
+});
+
+const ready = { status: 'True', reason: 'VMCreated', message: 'VM worker-1 is on', observedGeneration: 2 } as const;
+const said = { name: vm.name, biosUUID: vm.biosUUID, macAddress: vm.macAddress };
+
+test.each<[rule: string, plan: Plan<AgentStep>, change: Change, status: unknown]>([
+  ['its VM is on', on, {}, { vm: said, ready }],
+  [
+    'it waits',
+    wait('Creating', 'ISONotReady', 'the discovery ISO of its pool'),
+    { observed: { vm: null } },
+    {
+      ready: {
+        ...ready,
+        status: 'False',
+        reason: 'ISONotReady',
+        message: 'Waiting for the discovery ISO of its pool',
+      },
+    },
+  ],
+  ['it executes', execute([]), {}, null],
+  ['it is gone', done('gone', 'Released', ''), {}, null],
+  ['no object', on, { none: true }, null],
+])('status, where %s', (_rule, plan, change, status) => {
+  expect(agentStatus(situation(change), plan)).toEqual(status);
+});
+
+test.each<[rule: string, recorded: ObservedAgent['recorded'], isSaid: boolean]>([
+  ['all of it', { ...said, conditions: [{ type: 'Ready', ...ready }] }, true],
+  ['nothing', observed.recorded, false],
+  ['another MAC address', { ...said, macAddress: null, conditions: [{ type: 'Ready', ...ready }] }, false],
+  ['another generation', { ...said, conditions: [{ type: 'Ready', ...ready, observedGeneration: 1 }] }, false],
+])('the object says %s', (_rule, recorded, isSaid) => {
+  expect(isAgentSaid({ ...observed, recorded }, { vm: said, ready })).toBe(isSaid);
+});

@@ -1,0 +1,352 @@
+import type {
+  DesiredPool,
+  HeldAgent,
+  ObservedPool,
+  ReleasedAgent,
+  WantedAgent,
+} from '../../contracts/agent-pool/agent-pool.ts';
+import { done, execute, type Plan, wait } from '../lib/plan.ts';
+import {
+  allowed,
+  applyPoolFailure,
+  isPoolSaid,
+  noPoolMemory,
+  planPool,
+  type PoolMemory,
+  type PoolSituation,
+  poolStatus,
+  type PoolStep,
+  prunePool,
+} from './plan-pool.ts';
+
+const minute = 60_000;
+const nowMs = 100 * minute;
+const desired: DesiredPool = { uid: 'u1', generation: 3, deleting: false, isHeld: true, deletes: true };
+const counts = {
+  agentMachines: 0,
+  waiting: 0,
+  unready: 0,
+  withoutAgent: 0,
+  matching: 0,
+  bound: 0,
+  available: 0,
+  provisioning: 0,
+  owned: 0,
+};
+const observed: ObservedPool = {
+  counts,
+  problems: [],
+  wanted: [],
+  unprepared: [],
+  released: [],
+  held: [],
+  unpinned: [],
+  drifted: [],
+  limits: { maxAgents: 10, maxConcurrent: 4, freeSpace: null },
+  iso: { path: 'agent-forge/a.iso', dueMs: nowMs + 5 * minute, why: 'its interval has passed' },
+  strays: [],
+  remaining: 0,
+  nextMs: null,
+  conditions: [],
+  isListed: true,
+};
+const rules = {
+  discoveryMs: 30 * minute,
+  maxAgents: 10,
+  maxConcurrent: 4,
+  deleteSurplus: false,
+  surplusMs: 0,
+  replacementsPerHour: 2,
+  approveAbove: 1,
+  approveAbovePercent: 10,
+  pinSelectors: false,
+  driftedAtOnce: 1,
+};
+
+type Change = Partial<Omit<ObservedPool, 'counts'>> & {
+  counts?: Partial<ObservedPool['counts']>;
+  own?: Partial<DesiredPool> | null;
+  memory?: Partial<PoolMemory>;
+  mode?: 'act' | 'observe';
+  inFlight?: string;
+};
+const situation = ({
+  own = {},
+  memory,
+  mode = 'act',
+  inFlight,
+  counts: some,
+  ...seen
+}: Change = {}): PoolSituation => ({
+  input: { namespace: 'pools', name: 'workers' },
+  desired: own === null ? null : { ...desired, ...own },
+  observed: { ...observed, ...seen, counts: { ...counts, ...some } },
+  settings: { mode, recheckMs: 1, lingerMs: 1, publishMinMs: 1, rules },
+  memory: { ...noPoolMemory, ...memory },
+  inFlight: new Set(inFlight === undefined ? [] : [inFlight]),
+  askedMs: nowMs,
+  nowMs,
+});
+const wanted = (...names: string[]): WantedAgent[] => names.map((name) => ({ name, vmName: name, agentMachine: name }));
+const release = (name: string, cause: ReleasedAgent['cause'] = 'MachineDeleted'): ReleasedAgent => ({
+  name,
+  uid: `uid of ${name}`,
+  cause,
+  agent: null,
+});
+const held: HeldAgent = {
+  name: 'w1',
+  cause: 'MachineDeleted',
+  waitsFor: 'AgentBound',
+  message: 'its Agent to be unbound',
+};
+/** Kinds of the steps, and of those that name something, what. */
+const stepsOf = (plan: Plan<PoolStep>): unknown =>
+  plan.kind !== 'execute'
+    ? plan
+    : plan.steps.map((step) => {
+        if (step.kind === 'create' || step.kind === 'release')
+          return `${step.kind} ${step.agents.map(({ name }) => name).join(' ')}`;
+        return step.kind;
+      });
+const steady = (untilMs: number | null) =>
+  wait('Steady', 'Reconciled', 'a change, or the next check of the discovery ISO', untilMs);
+const isoProblem = { problem: { code: null, reason: 'IsoUnavailable', message: 'no' }, failures: 1 };
+
+test.each<[rule: string, change: Change, plan: unknown]>([
+  ['no object', { own: null }, done('gone', 'NotFound', 'There is no such VsphereAgentPool')],
+  ['nothing to do: until the ISO is due', {}, steady(nowMs + 5 * minute)],
+  ['… or time changes what was judged', { nextMs: nowMs + minute }, steady(nowMs + minute)],
+  ['… or nothing does', { iso: { ...observed.iso, dueMs: null } }, steady(null)],
+  ['no finalizer', { own: { isHeld: false }, wanted: wanted('a') }, ['addFinalizer', 'create a']],
+  ['… and it is only observed', { own: { isHeld: false }, mode: 'observe', wanted: wanted('a') }, ['create a']],
+  ['the ISO is due', { iso: { ...observed.iso, dueMs: nowMs } }, ['refreshIso']],
+  ['… and is being refreshed', { iso: { ...observed.iso, dueMs: nowMs }, inFlight: 'iso' }, steady(null)],
+  [
+    '… and could not be: again later',
+    { iso: { ...observed.iso, dueMs: nowMs }, memory: { iso: { ...isoProblem, untilMs: nowMs + minute } } },
+    wait('Waiting', 'IsoUnavailable', 'no', nowMs + minute),
+  ],
+  [
+    'what is wanted is made though the ISO cannot be refreshed',
+    { wanted: wanted('a'), memory: { iso: { ...isoProblem, untilMs: nowMs + minute } } },
+    ['create a'],
+  ],
+  [
+    'Agents first, then what goes, then what comes',
+    {
+      unprepared: [{ agent: 'g', uid: 'g', vmName: 'w1' }],
+      unpinned: ['m'],
+      released: [release('w1')],
+      wanted: wanted('a'),
+      strays: [{ vmId: 'vm-1', name: 's', uid: 's' }],
+    },
+    ['prepare', 'pin', 'release w1', 'create a', 'destroyStrays'],
+  ],
+  ['no more than may be under way', { wanted: wanted('a', 'b', 'c'), counts: { provisioning: 2 } }, ['create a b']],
+  ['… where all of them are', { wanted: wanted('a'), counts: { provisioning: 4 } }, steady(nowMs + 5 * minute)],
+  ['no more than the pool may have', { wanted: wanted('a', 'b'), counts: { owned: 9 } }, ['create a']],
+  [
+    'the datastores are full',
+    {
+      wanted: wanted('a'),
+      limits: { ...observed.limits, freeSpace: { condition: '', reason: 'DatastoreClusterFull', message: 'full' } },
+    },
+    steady(nowMs + 5 * minute),
+  ],
+  [
+    'the InfraEnv is not there',
+    {
+      wanted: wanted('a'),
+      problems: [{ condition: 'InfraEnvAvailable', reason: 'InfraEnvUnavailable', message: 'an InfraEnv' }],
+    },
+    wait('Waiting', 'InfraEnvUnavailable', 'an InfraEnv', nowMs + 5 * minute),
+  ],
+  [
+    'a quota has refused it',
+    { wanted: wanted('a'), memory: { refused: { message: 'quota', untilMs: nowMs + minute } } },
+    steady(nowMs + minute),
+  ],
+  ['… a while ago', { wanted: wanted('a'), memory: { refused: { message: 'quota', untilMs: nowMs } } }, ['create a']],
+  [
+    'Agents that did not come: two are replaced',
+    {
+      released: ['w1', 'w2', 'w3'].map((name) => release(name, 'AgentDiscoveryExpired')),
+      wanted: wanted('a', 'b', 'c'),
+    },
+    ['release w1 w2', 'create a b'],
+  ],
+  [
+    '… and none where two were within the hour',
+    {
+      released: [release('w1', 'AgentDiscoveryExpired')],
+      wanted: wanted('a'),
+      memory: { replacedMs: [nowMs - minute, nowMs - minute] },
+    },
+    steady(nowMs + 5 * minute),
+  ],
+  [
+    '… of which one is longer ago',
+    {
+      released: [release('w1', 'AgentDiscoveryExpired')],
+      wanted: wanted('a'),
+      memory: { replacedMs: [nowMs - 61 * minute, nowMs - minute] },
+    },
+    ['release w1', 'create a'],
+  ],
+  [
+    'deleted, and not held',
+    { own: { deleting: true, isHeld: false } },
+    done('gone', 'Released', 'It is being deleted, and drover holds nothing of it'),
+  ],
+  ['deleted: nothing is made any more', { own: { deleting: true }, wanted: wanted('a') }, ['removeFinalizer']],
+  [
+    'deleted: what may go goes',
+    { own: { deleting: true }, released: [release('w1', 'PoolDeleted')], remaining: 1 },
+    ['release w1'],
+  ],
+  [
+    'deleted: the last VM is on its way',
+    { own: { deleting: true }, remaining: 1 },
+    wait('Deleting', 'AgentsRemaining', 'its last VsphereAgent to be gone', nowMs + 5 * minute),
+  ],
+  [
+    'deleted: one is held',
+    {
+      own: { deleting: true },
+      remaining: 2,
+      held: [{ ...held, waitsFor: 'MachinePresent', message: 'Machine m to be gone' }],
+    },
+    wait(
+      'Deleting',
+      'MachinePresent',
+      '2 VsphereAgents to be gone: w1 waits for Machine m to be gone',
+      nowMs + 5 * minute,
+    ),
+  ],
+])('%s', (_rule, change, plan) => {
+  expect(stepsOf(planPool(situation(change)))).toEqual(plan);
+});
+
+const conditionsOf = (change: Change, plan?: Plan<PoolStep>): Record<string, string> => {
+  const given = situation(change);
+  return Object.fromEntries(
+    (poolStatus(given, plan ?? planPool(given))?.conditions ?? []).map(({ type, status, reason }) => [
+      type,
+      `${status} ${reason}`,
+    ]),
+  );
+};
+const good = {
+  Ready: 'True Reconciled',
+  AgentMachineDemandFound: 'True Observed',
+  InfraEnvAvailable: 'True Available',
+  CapacitySatisfied: 'True Satisfied',
+  VsphereReady: 'True Ready',
+  ISOReady: 'True ISOReady',
+  TemplateDrifted: 'False NoDrift',
+};
+
+test.each<[rule: string, change: Change, conditions: Record<string, string>]>([
+  ['all is well', {}, {}],
+  ['something is wanted', { wanted: wanted('a') }, { CapacitySatisfied: 'False Deficit' }],
+  ['too many', { wanted: wanted('a'), counts: { owned: 10 } }, { CapacitySatisfied: 'False MaxAgents' }],
+  [
+    'too many at once',
+    { wanted: wanted('a'), counts: { provisioning: 4 } },
+    { CapacitySatisfied: 'False MaxConcurrent' },
+  ],
+  [
+    'a quota',
+    { wanted: wanted('a'), memory: { refused: { message: 'quota', untilMs: nowMs + 1 } } },
+    { CapacitySatisfied: 'False CreateRefused' },
+  ],
+  [
+    'discovery fails',
+    {
+      wanted: wanted('a'),
+      released: [release('w1', 'AgentDiscoveryExpired')],
+      memory: { replacedMs: [nowMs, nowMs] },
+    },
+    { CapacitySatisfied: 'False ReplacementLimit' },
+  ],
+  [
+    'no InfraEnv',
+    { problems: [{ condition: 'InfraEnvAvailable', reason: 'InfraEnvUnavailable', message: 'none' }] },
+    { Ready: 'False InfraEnvUnavailable', InfraEnvAvailable: 'False InfraEnvUnavailable' },
+  ],
+  ['no ISO yet', { iso: { path: null, dueMs: null, why: '' } }, { ISOReady: 'False ISONotReady' }],
+  [
+    'the ISO cannot be refreshed',
+    { memory: { iso: { ...isoProblem, untilMs: nowMs + 1 } } },
+    { Ready: 'False IsoUnavailable', ISOReady: 'False IsoUnavailable' },
+  ],
+  ['another template', { drifted: [{ name: 'w1', phase: 'Bound' }] }, { TemplateDrifted: 'True TemplateChanged' }],
+  ['deleted', { own: { deleting: true }, remaining: 1 }, { Ready: 'False AgentsRemaining' }],
+])('conditions, where %s', (_rule, change, conditions) => {
+  expect(conditionsOf(change)).toEqual({ ...good, ...conditions });
+});
+
+test('a failure of a step is said by Ready', () => {
+  expect(conditionsOf({}, wait('Failing', 'KubernetesUnavailable', 'kube-apiserver'))).toEqual({
+    ...good,
+    Ready: 'False KubernetesUnavailable',
+  });
+});
+
+test('actions are said by upstream’s names', () => {
+  const given = situation({
+    wanted: wanted('a'),
+    counts: { owned: 10 },
+    released: [{ ...release('w1'), agent: { name: 'g', uid: 'g' } }],
+    held: [held],
+  });
+  expect(poolStatus(given, planPool(given))?.plannedActions).toEqual([
+    {
+      type: 'DemandDeficit',
+      reason: '1 VM more is wanted, and the pool has 10 of at most 10: raise drover.dev/max-agents',
+    },
+    { type: 'DeleteVM', name: 'w1', reason: 'MachineDeleted' },
+    { type: 'DeleteAgent', name: 'g', reason: 'MachineDeleted' },
+    { type: 'DeleteVM', name: 'w1', reason: 'AgentBound: its Agent to be unbound' },
+  ]);
+  const idle = situation();
+  expect(poolStatus(idle, planPool(idle))?.plannedActions).toEqual([{ type: 'Noop', reason: 'Satisfied' }]);
+});
+
+test('the object says so when lists and conditions do', () => {
+  const status = poolStatus(situation(), planPool(situation()))!;
+  const { conditions } = status;
+  expect(isPoolSaid({ ...observed, conditions }, status)).toBe(true);
+  expect(isPoolSaid({ ...observed, conditions, isListed: false }, status)).toBe(false);
+  expect(isPoolSaid({ ...observed, conditions: conditions.slice(1) }, status)).toBe(false);
+});
+
+test('a failed refresh is remembered and waits longer each time; another failure is the driver’s', () => {
+  const problem = { code: null, reason: 'X', message: 'x' };
+  const step = { kind: 'refreshIso', phase: '', summary: '' } as const;
+  const once = applyPoolFailure(noPoolMemory, step, problem, 0);
+  expect(once?.iso).toEqual({ problem, failures: 1, untilMs: 10_000 });
+  expect(applyPoolFailure(once!, step, problem, 0)?.iso).toMatchObject({ failures: 2, untilMs: 20_000 });
+  expect(applyPoolFailure(noPoolMemory, { ...step, kind: 'addFinalizer' }, problem, 0)).toBeNull();
+});
+
+test('what is over is dropped', () => {
+  const memory = {
+    ...noPoolMemory,
+    replacedMs: [nowMs - 61 * minute, nowMs],
+    refused: { message: '', untilMs: nowMs },
+  };
+  expect(prunePool(memory, { nowMs })).toEqual({ ...noPoolMemory, replacedMs: [nowMs] });
+});
+
+test('replacements beyond the limit are held, and say why', () => {
+  const given = situation({
+    released: [release('w1', 'AgentDiscoveryExpired')],
+    memory: { replacedMs: [nowMs, nowMs] },
+  });
+  expect(allowed(given)).toMatchObject({ released: [], held: [{ name: 'w1', waitsFor: 'ReplacementLimit' }] });
+  expect(planPool(situation({ own: { deleting: true }, released: [release('w1', 'PoolDeleted')] }))).toEqual(
+    execute([expect.objectContaining({ kind: 'release' })] as never),
+  );
+});
