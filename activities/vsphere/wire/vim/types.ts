@@ -36,6 +36,17 @@ export interface CloneVM_TaskResponse {
   returnval: ManagedObjectReference;
 }
 
+export interface ClusterAction {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+}
+
+export interface ClusterRecommendation {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  action?: AnyClusterAction[];
+}
+
 export interface ContinueRetrievePropertiesEx {
   /** Its type, where that is not plain from where it stands. */
   $type?: string;
@@ -735,6 +746,13 @@ export interface OptionValue {
 export interface ParaVirtualSCSIController extends VirtualSCSIController {
 }
 
+export interface PodDiskLocator {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  diskId: number;
+  diskBackingInfo?: AnyVirtualDeviceBackingInfo;
+}
+
 export interface PowerOffVM_Task {
   /** Its type, where that is not plain from where it stands. */
   $type?: string;
@@ -817,6 +835,18 @@ export interface QueryVirtualDiskUuidResponse {
 export interface RebootGuest {
   /** Its type, where that is not plain from where it stands. */
   $type?: string;
+}
+
+export interface RecommendDatastores {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  storageSpec: StoragePlacementSpec;
+}
+
+export interface RecommendDatastoresResponse {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  returnval: StoragePlacementResult;
 }
 
 export interface ReconfigVM_Task {
@@ -920,6 +950,7 @@ export interface ServiceContent {
   searchIndex?: ManagedObjectReference;
   fileManager?: ManagedObjectReference;
   virtualDiskManager?: ManagedObjectReference;
+  storageResourceManager?: ManagedObjectReference;
 }
 
 export interface SharesInfo {
@@ -937,6 +968,33 @@ export interface ShutdownGuest {
 export interface StandbyGuest {
   /** Its type, where that is not plain from where it stands. */
   $type?: string;
+}
+
+export interface StorageDrsPodSelectionSpec {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  initialVmConfig?: VmPodConfigForPlacement[];
+  storagePod?: ManagedObjectReference;
+}
+
+export interface StoragePlacementAction extends ClusterAction {
+  destination: ManagedObjectReference;
+}
+
+export interface StoragePlacementResult {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  recommendations?: ClusterRecommendation[];
+}
+
+export interface StoragePlacementSpec {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  type: string;
+  podSelectionSpec: StorageDrsPodSelectionSpec;
+  configSpec?: VirtualMachineConfigSpec;
+  resourcePool?: ManagedObjectReference;
+  folder?: ManagedObjectReference;
 }
 
 export interface SuspendVM_Task {
@@ -1049,6 +1107,10 @@ export interface VirtualCdrom extends VirtualDevice {
 export interface VirtualCdromIsoBackingInfo extends VirtualDeviceFileBackingInfo {
 }
 
+export interface VirtualCdromRemotePassthroughBackingInfo extends VirtualDeviceRemoteDeviceBackingInfo {
+  exclusive: boolean;
+}
+
 export interface VirtualController extends VirtualDevice {
   busNumber: number;
 }
@@ -1094,6 +1156,10 @@ export interface VirtualDeviceFileBackingInfo extends VirtualDeviceBackingInfo {
   datastore?: ManagedObjectReference;
 }
 
+export interface VirtualDeviceRemoteDeviceBackingInfo extends VirtualDeviceBackingInfo {
+  deviceName: string;
+}
+
 export interface VirtualDisk extends VirtualDevice {
   capacityInKB: number;
   capacityInBytes?: number;
@@ -1103,6 +1169,7 @@ export interface VirtualDisk extends VirtualDevice {
 export interface VirtualDiskFlatVer2BackingInfo extends VirtualDeviceFileBackingInfo {
   diskMode: string;
   thinProvisioned?: boolean;
+  eagerlyScrub?: boolean;
   uuid?: string;
   parent?: VirtualDiskFlatVer2BackingInfo;
   sharing?: string;
@@ -1353,6 +1420,13 @@ export interface VmConfigSpec {
   ovfEnvironmentTransport?: string[];
 }
 
+export interface VmPodConfigForPlacement {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  storagePod: ManagedObjectReference;
+  disk?: PodDiskLocator[];
+}
+
 export interface WaitForUpdatesEx {
   /** Its type, where that is not plain from where it stands. */
   $type?: string;
@@ -1373,6 +1447,7 @@ export interface WaitOptions {
   maxObjectUpdates?: number;
 }
 
+export type AnyClusterAction = ClusterAction | StoragePlacementAction;
 export type AnyCustomizationIdentitySettings = CustomizationIdentitySettings | CustomizationLinuxPrep | CustomizationSysprep | CustomizationSysprepText;
 export type AnyCustomizationIpGenerator = CustomizationIpGenerator | CustomizationDhcpIpGenerator | CustomizationFixedIp;
 export type AnyCustomizationIpV6Generator = CustomizationIpV6Generator | CustomizationDhcpIpV6Generator | CustomizationFixedIpV6;
@@ -1384,7 +1459,7 @@ export type AnyMethodFault = MethodFault | InvalidProperty | RuntimeFault | Inva
 export type AnyOptionValue = OptionValue;
 export type AnySelectionSpec = SelectionSpec | TraversalSpec;
 export type AnyVirtualDevice = VirtualDevice | VirtualCdrom | VirtualController | VirtualIDEController | VirtualNVMEController | VirtualSATAController | VirtualAHCIController | VirtualSCSIController | ParaVirtualSCSIController | VirtualBusLogicController | VirtualLsiLogicController | VirtualLsiLogicSASController | VirtualDisk | VirtualEthernetCard | VirtualE1000 | VirtualE1000e | VirtualPCNet32 | VirtualSriovEthernetCard | VirtualVmxnet | VirtualVmxnet2 | VirtualVmxnet3 | VirtualPCIPassthrough;
-export type AnyVirtualDeviceBackingInfo = VirtualDeviceBackingInfo | VirtualDeviceDeviceBackingInfo | VirtualEthernetCardNetworkBackingInfo | VirtualPCIPassthroughDynamicBackingInfo | VirtualDeviceFileBackingInfo | VirtualCdromIsoBackingInfo | VirtualDiskFlatVer2BackingInfo | VirtualDiskRawDiskMappingVer1BackingInfo | VirtualDiskSeSparseBackingInfo | VirtualEthernetCardDistributedVirtualPortBackingInfo | VirtualEthernetCardOpaqueNetworkBackingInfo | VirtualPCIPassthroughPluginBackingInfo | VirtualPCIPassthroughVmiopBackingInfo;
+export type AnyVirtualDeviceBackingInfo = VirtualDeviceBackingInfo | VirtualDeviceDeviceBackingInfo | VirtualEthernetCardNetworkBackingInfo | VirtualPCIPassthroughDynamicBackingInfo | VirtualDeviceFileBackingInfo | VirtualCdromIsoBackingInfo | VirtualDiskFlatVer2BackingInfo | VirtualDiskRawDiskMappingVer1BackingInfo | VirtualDiskSeSparseBackingInfo | VirtualDeviceRemoteDeviceBackingInfo | VirtualCdromRemotePassthroughBackingInfo | VirtualEthernetCardDistributedVirtualPortBackingInfo | VirtualEthernetCardOpaqueNetworkBackingInfo | VirtualPCIPassthroughPluginBackingInfo | VirtualPCIPassthroughVmiopBackingInfo;
 export type AnyVirtualDeviceConfigSpec = VirtualDeviceConfigSpec;
 export type AnyVirtualDiskSpec = VirtualDiskSpec;
 export type AnyVirtualMachineBootOptionsBootableDevice = VirtualMachineBootOptionsBootableDevice | VirtualMachineBootOptionsBootableDiskDevice;
@@ -1397,6 +1472,8 @@ export interface VimTypes {
   CancelTask: CancelTask;
   CloneVM_Task: CloneVM_Task;
   CloneVM_TaskResponse: CloneVM_TaskResponse;
+  ClusterAction: ClusterAction;
+  ClusterRecommendation: ClusterRecommendation;
   ContinueRetrievePropertiesEx: ContinueRetrievePropertiesEx;
   ContinueRetrievePropertiesExResponse: ContinueRetrievePropertiesExResponse;
   CopyDatastoreFile_Task: CopyDatastoreFile_Task;
@@ -1504,6 +1581,7 @@ export interface VimTypes {
   OpaqueNetworkSummary: OpaqueNetworkSummary;
   OptionValue: OptionValue;
   ParaVirtualSCSIController: ParaVirtualSCSIController;
+  PodDiskLocator: PodDiskLocator;
   PowerOffVM_Task: PowerOffVM_Task;
   PowerOffVM_TaskResponse: PowerOffVM_TaskResponse;
   PowerOnVM_Task: PowerOnVM_Task;
@@ -1517,6 +1595,8 @@ export interface VimTypes {
   QueryVirtualDiskUuid: QueryVirtualDiskUuid;
   QueryVirtualDiskUuidResponse: QueryVirtualDiskUuidResponse;
   RebootGuest: RebootGuest;
+  RecommendDatastores: RecommendDatastores;
+  RecommendDatastoresResponse: RecommendDatastoresResponse;
   ReconfigVM_Task: ReconfigVM_Task;
   ReconfigVM_TaskResponse: ReconfigVM_TaskResponse;
   ResetVM_Task: ResetVM_Task;
@@ -1536,6 +1616,10 @@ export interface VimTypes {
   SharesInfo: SharesInfo;
   ShutdownGuest: ShutdownGuest;
   StandbyGuest: StandbyGuest;
+  StorageDrsPodSelectionSpec: StorageDrsPodSelectionSpec;
+  StoragePlacementAction: StoragePlacementAction;
+  StoragePlacementResult: StoragePlacementResult;
+  StoragePlacementSpec: StoragePlacementSpec;
   SuspendVM_Task: SuspendVM_Task;
   SuspendVM_TaskResponse: SuspendVM_TaskResponse;
   SystemError: SystemError;
@@ -1554,6 +1638,7 @@ export interface VimTypes {
   VirtualBusLogicController: VirtualBusLogicController;
   VirtualCdrom: VirtualCdrom;
   VirtualCdromIsoBackingInfo: VirtualCdromIsoBackingInfo;
+  VirtualCdromRemotePassthroughBackingInfo: VirtualCdromRemotePassthroughBackingInfo;
   VirtualController: VirtualController;
   VirtualDevice: VirtualDevice;
   VirtualDeviceBackingInfo: VirtualDeviceBackingInfo;
@@ -1561,6 +1646,7 @@ export interface VimTypes {
   VirtualDeviceConnectInfo: VirtualDeviceConnectInfo;
   VirtualDeviceDeviceBackingInfo: VirtualDeviceDeviceBackingInfo;
   VirtualDeviceFileBackingInfo: VirtualDeviceFileBackingInfo;
+  VirtualDeviceRemoteDeviceBackingInfo: VirtualDeviceRemoteDeviceBackingInfo;
   VirtualDisk: VirtualDisk;
   VirtualDiskFlatVer2BackingInfo: VirtualDiskFlatVer2BackingInfo;
   VirtualDiskRawDiskMappingVer1BackingInfo: VirtualDiskRawDiskMappingVer1BackingInfo;
@@ -1604,6 +1690,7 @@ export interface VimTypes {
   VirtualVmxnet3: VirtualVmxnet3;
   VmConfigInfo: VmConfigInfo;
   VmConfigSpec: VmConfigSpec;
+  VmPodConfigForPlacement: VmPodConfigForPlacement;
   WaitForUpdatesEx: WaitForUpdatesEx;
   WaitForUpdatesExResponse: WaitForUpdatesExResponse;
   WaitOptions: WaitOptions;
