@@ -38,7 +38,11 @@ export const mutateVm = <Result>(
 ): Promise<Result> =>
   mutate(
     tools,
-    { ...mutation, object: `vm/${owner.owner.namespacedName}`, cause: owner.cause },
+    {
+      ...mutation,
+      object: `${owner.owner.kind === 'VsphereAgent' ? 'agent' : 'vm'}/${owner.owner.namespacedName}`,
+      cause: owner.cause,
+    },
     () => {
       tools.recent?.noteMutation(owner.owner.namespacedName, tools.clock.now());
       return submit();

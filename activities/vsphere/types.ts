@@ -9,6 +9,8 @@ import type { AnyVirtualDevice, PropertyFilterSpec, VimTypes } from './wire/vim/
 export interface ObservedOwner {
   namespacedName: string;
   uid: string | null;
+  /** Left out: a VirtualMachine. */
+  kind?: 'VsphereAgent';
 }
 
 /** What the VM is made of; missing while vCenter cannot reach its files. */
@@ -81,7 +83,8 @@ export type ManagerName =
   | 'taskManager'
   | 'fileManager'
   | 'virtualDiskManager'
-  | 'customFieldsManager';
+  | 'customFieldsManager'
+  | 'storageResourceManager';
 
 /** Methods that begin a task. */
 export type TaskMethod = keyof VimTypes & `${string}_Task`;

@@ -75,3 +75,14 @@ export const agentPoolConditions = {
   /** drover's own: VMs of another template than the pool's. */
   drifted: 'TemplateDrifted',
 } as const;
+
+/** Keys of the ExtraConfig of a VM, all in the call that makes it. The first two are its owner. */
+export const agentVmKeys = {
+  /** `namespace/name` of the VsphereAgent. */
+  agent: 'drover.vsphereAgent',
+  agentUid: 'drover.vsphereAgentUid',
+  /** `namespace/name` of the VsphereAgentPool. */
+  pool: 'drover.agentPool',
+  /** As drover's settings call the cluster; left out where they do not. */
+  cluster: 'drover.cluster',
+} as const;

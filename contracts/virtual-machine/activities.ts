@@ -204,6 +204,8 @@ export interface OwnerReference {
   namespacedName: string;
   /** Of the object. */
   uid: string;
+  /** Left out: a VirtualMachine. */
+  kind?: 'VsphereAgent';
 }
 
 /** With a request, the activity awaits a short task, and returns what it observes afterwards. */

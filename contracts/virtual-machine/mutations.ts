@@ -38,7 +38,7 @@ export type CreateSource =
   /** OVF or OVA of a content library. */
   | { kind: 'contentLibraryItem'; itemId: string }
   /** An empty VM with an ISO in its drive. */
-  | { kind: 'nothing' }
+  | { kind: 'nothing'; /** Default: thin, at a paravirtual controller. */ disk?: NewDisk }
   /** A clone of a template. */
   | { kind: 'template'; moId: string }
   /** Fast deploy: copies of, or disks linked to, cached files. */
@@ -50,6 +50,21 @@ export type CreateSource =
       /** Path of its cached NVRAM. */ nvram: string | null;
       hardware: ImageHardware;
     };
+
+/** How the disk of an empty VM is made. */
+export interface NewDisk {
+  controller: keyof typeof scsiControllers;
+  /** All of it is allocated and overwritten; else it is thin. */
+  eagerlyScrub: boolean;
+}
+
+/** By the names that vSphere’s tools give them, the types of vim25. */
+export const scsiControllers = {
+  pvscsi: 'ParaVirtualSCSIController',
+  lsilogic: 'VirtualLsiLogicController',
+  'lsilogic-sas': 'VirtualLsiLogicSASController',
+  buslogic: 'VirtualBusLogicController',
+} as const;
 
 /** All that a create call says. Instance UUID and owner are in it: there is no VM without them. */
 export interface CreateSpec {

@@ -14,14 +14,16 @@ export interface VmIdentity {
 }
 
 export const isSameOwner = (a: OwnerReference, b: ObservedOwner | null): boolean =>
-  b !== null && a.namespacedName === b.namespacedName && a.uid === b.uid;
+  b !== null && a.kind === b.kind && a.namespacedName === b.namespacedName && a.uid === b.uid;
 
 /** That of the operator before, which wrote no uid. */
 export const isFormerOwner = (a: OwnerReference, b: ObservedOwner | null): boolean =>
-  b !== null && a.namespacedName === b.namespacedName && b.uid === null;
+  b !== null && a.kind === undefined && b.kind === undefined && a.namespacedName === b.namespacedName && b.uid === null;
 
 const ownerText = (owner: ObservedOwner | null): string =>
-  owner === null ? 'no owner' : `owner ${owner.namespacedName} (${owner.uid ?? 'without a uid'})`;
+  owner === null
+    ? 'no owner'
+    : `owner ${owner.kind === undefined ? '' : `${owner.kind} `}${owner.namespacedName} (${owner.uid ?? 'without a uid'})`;
 
 /** The one with the instance UUID, if it is the object's. Pure. @throws VirtualMachineNotOwned */
 export function judgeByUuid(found: VirtualMachine | null, { instanceUuid, owner }: VmIdentity): VirtualMachine | null {

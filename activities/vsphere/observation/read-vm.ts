@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { agentVmKeys } from '../../../contracts/agent-pool/metadata.ts';
 import { extraConfigKeys } from '../../../contracts/virtual-machine/metadata.ts';
 import type { Vim } from '../client.ts';
 import { checked, type ReadObject } from '../properties.ts';
@@ -65,7 +66,9 @@ export function toVm(vim: Pick<Vim, 'name'>, object: ReadObject): VirtualMachine
     bootTime: powerState === 'poweredOff' ? null : (read['summary.runtime.bootTime'] ?? null),
     instanceUuid: read['summary.config.instanceUuid'],
     biosUuid: read['summary.config.uuid'],
-    owner: toOwner(extraConfig[extraConfigKeys.namespacedName], extraConfig[extraConfigKeys.objectUid]),
+    owner:
+      toOwner(extraConfig[extraConfigKeys.namespacedName], extraConfig[extraConfigKeys.objectUid]) ??
+      toAgentOwner(extraConfig[agentVmKeys.agent], extraConfig[agentVmKeys.agentUid]),
     config:
       hardware === undefined
         ? null
@@ -84,6 +87,11 @@ export function toVm(vim: Pick<Vim, 'name'>, object: ReadObject): VirtualMachine
 /** Null: it has none. */
 export const toOwner = (namespacedName: string | undefined, uid: string | undefined): ObservedOwner | null =>
   namespacedName ? { namespacedName, uid: uid || null } : null;
+
+const toAgentOwner = (namespacedName: string | undefined, uid: string | undefined): ObservedOwner | null => {
+  const owner = toOwner(namespacedName, uid);
+  return owner === null ? null : { ...owner, kind: 'VsphereAgent' };
+};
 
 export type Devices = readonly AnyVirtualDevice[];
 

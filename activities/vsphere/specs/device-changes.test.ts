@@ -134,9 +134,18 @@ test('of a backing that drover could write in part only, nothing is written', ()
   const drive: AnyVirtualDevice = {
     $type: 'VirtualCdrom',
     key: 3001,
-    backing: { $type: 'VirtualCdromRemotePassthroughBackingInfo' },
+    backing: { $type: 'VirtualCdromAtapiBackingInfo' },
   };
   expect(deviceChanges([{ operation: 'remove', device: 'cdrom', key: 3001 }], [drive])[0]?.device).not.toHaveProperty(
     'backing',
   );
+});
+
+test('an ISO that is taken out leaves a drive of whoever looks at the console, which is not connected', () => {
+  const ejected = { key: 3000, iso: '', connected: false, allowGuestControl: true };
+  expect(deviceChanges([{ operation: 'edit', device: 'cdrom', cdrom: ejected }], devices)[0]?.device).toMatchObject({
+    key: 3000,
+    backing: { $type: 'VirtualCdromRemotePassthroughBackingInfo', deviceName: '', exclusive: false },
+    connectable: { startConnected: false, connected: false },
+  });
 });

@@ -83,7 +83,11 @@ const movedCard = (device: AnyVirtualDevice, { backing }: NetworkCard): AnyVirtu
   backing: backingOf(backing),
 });
 
-const isoBacking = (fileName: string) => ({ $type: 'VirtualCdromIsoBackingInfo', fileName });
+/** Without an ISO it is a drive of whoever looks at the console, as vCenter has no empty one. */
+const isoBacking = (fileName: string) =>
+  fileName === ''
+    ? { $type: 'VirtualCdromRemotePassthroughBackingInfo', deviceName: '', exclusive: false }
+    : { $type: 'VirtualCdromIsoBackingInfo', fileName };
 const cdromConnection = ({ connected: isConnected, allowGuestControl }: Cdrom) => ({
   startConnected: isConnected,
   allowGuestControl,

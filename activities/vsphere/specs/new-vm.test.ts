@@ -71,6 +71,23 @@ test('one of nothing has its file’s place, and a disk where one is wanted', ()
   });
 });
 
+test('a VM of a VsphereAgent has that owner and no other, and the disk that is asked for', () => {
+  const spec = emptyVmSpec(
+    {
+      ...wanted,
+      bootDiskBytes: 1024 ** 3,
+      source: { kind: 'nothing', disk: { controller: 'lsilogic-sas', eagerlyScrub: true } },
+    },
+    { ...owner, kind: 'VsphereAgent' },
+    'fast',
+  );
+  expect(optionsOf(spec)).toEqual({ a: '1', 'drover.vsphereAgent': 'team/web', 'drover.vsphereAgentUid': uid });
+  expect(spec.deviceChange?.slice(-2).map(({ device }) => device)).toMatchObject([
+    { $type: 'VirtualLsiLogicSASController' },
+    { backing: { thinProvisioned: false, eagerlyScrub: true } },
+  ]);
+});
+
 test('what a class says beside its size is added, and what the object says wins', () => {
   const classConfigSpec = {
     _typeName: 'VirtualMachineConfigSpec',

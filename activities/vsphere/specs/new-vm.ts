@@ -1,7 +1,8 @@
 import type { MutationRequest, OwnerReference } from '../../../contracts/virtual-machine/activities.ts';
+import { agentVmKeys } from '../../../contracts/agent-pool/metadata.ts';
 import type { DeviceChange } from '../../../contracts/virtual-machine/config.ts';
 import { extraConfigKeys } from '../../../contracts/virtual-machine/metadata.ts';
-import type { CreateSpec } from '../../../contracts/virtual-machine/mutations.ts';
+import { type CreateSpec, type NewDisk, scsiControllers } from '../../../contracts/virtual-machine/mutations.ts';
 import type { Devices } from '../observation/read-vm.ts';
 import { datastoreRef, hostRef, poolRef } from '../wire/values.ts';
 import { isA } from '../wire/kinds.ts';
@@ -42,7 +43,9 @@ export function emptyVmSpec(
     files: { vmPathName: `[${datastoreName}]` },
     deviceChange: [
       ...(config.deviceChange ?? []),
-      ...(create.bootDiskBytes === null ? [] : newDisk(create.bootDiskBytes)),
+      ...(create.bootDiskBytes === null
+        ? []
+        : newDisk(create.bootDiskBytes, create.source.kind === 'nothing' ? create.source.disk : undefined)),
     ],
   };
 }
@@ -57,13 +60,12 @@ export function newConfig(create: CreateSpec, owner: OwnerReference, template: D
         ? [{ operation: 'remove', device: 'cdrom', key: device.key }]
         : [],
   );
-  const asked = (config.extraConfig ?? []).filter(
-    ({ key }) => key !== extraConfigKeys.namespacedName && key !== extraConfigKeys.objectUid,
-  );
   const ownerOptions = [
-    { key: extraConfigKeys.namespacedName, value: owner.namespacedName },
-    { key: extraConfigKeys.objectUid, value: owner.uid },
+    { key: ownerKeys[owner.kind ?? 'VirtualMachine'].namespacedName, value: owner.namespacedName },
+    { key: ownerKeys[owner.kind ?? 'VirtualMachine'].uid, value: owner.uid },
   ];
+  const allOwnerKeys: readonly string[] = Object.values(ownerKeys).flatMap((keys) => Object.values(keys));
+  const asked = (config.extraConfig ?? []).filter(({ key }) => !allOwnerKeys.includes(key));
   const ofClass = classConfigSpec(create.classConfigSpec);
   const own = configSpec(
     { ...config, extraConfig: [...asked, ...ownerOptions], deviceChange: [...gone, ...(config.deviceChange ?? [])] },
@@ -78,14 +80,23 @@ export function newConfig(create: CreateSpec, owner: OwnerReference, template: D
   };
 }
 
+/** Where the owner is written, by its kind. */
+const ownerKeys = {
+  VirtualMachine: { namespacedName: extraConfigKeys.namespacedName, uid: extraConfigKeys.objectUid },
+  VsphereAgent: { namespacedName: agentVmKeys.agent, uid: agentVmKeys.agentUid },
+} as const;
+
 const scsiKey = -1;
 
-function newDisk(capacityBytes: number): VirtualDeviceConfigSpec[] {
+function newDisk(
+  capacityBytes: number,
+  { controller, eagerlyScrub }: NewDisk = { controller: 'pvscsi', eagerlyScrub: false },
+): VirtualDeviceConfigSpec[] {
   const capacityInKB = Math.ceil(capacityBytes / 1024);
   return [
     {
       operation: 'add',
-      device: { $type: 'ParaVirtualSCSIController', key: scsiKey, busNumber: 0, sharedBus: 'noSharing' },
+      device: { $type: scsiControllers[controller], key: scsiKey, busNumber: 0, sharedBus: 'noSharing' },
     },
     {
       operation: 'add',
@@ -99,7 +110,8 @@ function newDisk(capacityBytes: number): VirtualDeviceConfigSpec[] {
           $type: 'VirtualDiskFlatVer2BackingInfo',
           fileName: '',
           diskMode: 'persistent',
-          thinProvisioned: true,
+          thinProvisioned: !eagerlyScrub,
+          ...(eagerlyScrub && { eagerlyScrub }),
         },
         capacityInKB,
         capacityInBytes: capacityInKB * 1024,
