@@ -10,7 +10,7 @@ import type { VcenterGateway } from '../../vsphere/types.ts';
 import { openOpenStackDriver } from './openstack.ts';
 import { readOpenStackClass } from './openstack-class.ts';
 import { describeClass } from './read-class.ts';
-import { shareSessions } from './shared-sessions.ts';
+import { shareSessions } from '../../lib/shared-sessions.ts';
 import { openVsphereDriver } from './vsphere.ts';
 import { readVsphereClass } from './vsphere-class.ts';
 

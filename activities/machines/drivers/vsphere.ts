@@ -5,7 +5,7 @@ import { droverFailure, failureCode } from '../../../runtime/failure.ts';
 import { growingDelayMs } from '../../lib/wait.ts';
 import { type AttributedVm, findFolder, readFolderVms, readVmsByBiosUuid } from '../../vsphere/attributed-vms.ts';
 import { configOf } from '../../vsphere/mutations/find-vm.ts';
-import { attachedDisk, foreignDisksOf, virtualDisksOf } from '../../vsphere/observation/devices.ts';
+import { nextDestroyStep, type DestroyStep } from '../../vsphere/mutations/destroy-step.ts';
 import type { VcenterGateway, VirtualMachine } from '../../vsphere/types.ts';
 import { vmRef } from '../../vsphere/wire/values.ts';
 import { hasMarks, marksIn, vsphereNotation } from './marks.ts';
@@ -82,7 +82,7 @@ async function deleteMachine(
         'VirtualMachineConflict',
         `${vm.name} (${vm.id}) of vCenter ${deletion.gateway.vcenter} is ${vm.powerState} after ${mostChanges} changes`,
       );
-    const step = nextStep(vm, request);
+    const step = nextDestroyStep(vm, request);
     try {
       await execute(deletion, vm, step);
       if (step.kind === 'detach') detachedDisks.push(...step.disks.map(({ name }) => name));
@@ -94,34 +94,7 @@ async function deleteMachine(
   }
 }
 
-type Step =
-  | { kind: 'detach'; disks: readonly { key: number; capacityInKB: number; name: string }[] }
-  | { kind: 'powerOff' }
-  | { kind: 'destroy' };
-
-/** Pure. @throws VirtualMachineStateRefused where vCenter does not know what it is made of, and so not what would be destroyed */
-export function nextStep(
-  vm: VirtualMachine,
-  { detachForeignDisks }: Pick<DeleteMachineRequest, 'detachForeignDisks'>,
-): Step {
-  const config = configOf(vm);
-  const foreign = new Set(detachForeignDisks ? foreignDisksOf(config).map(({ key }) => key) : []);
-  if (foreign.size > 0)
-    return {
-      kind: 'detach',
-      disks: virtualDisksOf(config.devices)
-        .filter(({ key }) => foreign.has(key))
-        .map((disk) => ({ key: disk.key, capacityInKB: disk.capacityInKB, name: diskName(disk) })),
-    };
-  return vm.powerState === 'poweredOff' ? { kind: 'destroy' } : { kind: 'powerOff' };
-}
-
-function diskName(disk: Parameters<typeof attachedDisk>[0]): string {
-  const { fileName, firstClassDiskId, label, key } = attachedDisk(disk);
-  return fileName ?? firstClassDiskId ?? (label || `disk ${key}`);
-}
-
-async function execute({ gateway, clock, signal }: Deletion, vm: VirtualMachine, step: Step): Promise<void> {
+async function execute({ gateway, clock, signal }: Deletion, vm: VirtualMachine, step: DestroyStep): Promise<void> {
   const self = vmRef(vm.id);
   const submitted = (): Promise<string> => {
     if (step.kind === 'powerOff') return gateway.submit('PowerOffVM_Task', self, {}, signal);

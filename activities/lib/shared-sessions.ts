@@ -32,7 +32,7 @@ export function shareSessions<Session extends { close(): Promise<void> }>(most: 
   };
   return {
     async use(key, make, work) {
-      if (isClosed) throw new Error('the drivers of machines were closed');
+      if (isClosed) throw new Error('the sessions were closed');
       const shared = open.get(key) ?? { session: make(), users: 0 };
       open.delete(key);
       open.set(key, shared);
