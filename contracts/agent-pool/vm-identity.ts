@@ -13,6 +13,6 @@ export interface VmIdentity {
 export function vmIdentityOf(uid: string): VmIdentity {
   const instanceUuid = uid.toLowerCase();
   const flip = (digit: string, index: number): string =>
-    digit === '-' ? digit : (Number.parseInt(digit, 16) ^ Number.parseInt(mask[index] ?? '0', 16)).toString(16);
-  return { instanceUuid, biosUuid: [...instanceUuid].map(flip).join('') };
+    (Number.parseInt(digit, 16) ^ Number.parseInt(mask[index] ?? '0', 16)).toString(16);
+  return { instanceUuid, biosUuid: instanceUuid.replaceAll(/[0-9a-f]/gu, flip) };
 }

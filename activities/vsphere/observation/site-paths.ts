@@ -44,4 +44,5 @@ const inNamespace = (template: string, namespace: string): string => template.re
 const below = (path: string, child: string | null): string => (child === null ? path : `${path}/${asPathPart(child)}`);
 
 /** vCenter writes these so in names, and asks for them so in paths. */
-const asPathPart = (name: string): string => name.replaceAll('%', '%25').replaceAll('/', '%2f').replaceAll('\\', '%5c');
+export const asPathPart = (name: string): string =>
+  name.replaceAll('%', '%25').replaceAll('/', '%2f').replaceAll('\\', '%5c');
