@@ -456,6 +456,21 @@ export const errors = {
     advice: 'Disks that drover did not make are attached, and would be destroyed with the VM. Detach them.',
   },
 
+  // Discovery ISOs
+  IsoUnavailable: {
+    retryable: true,
+    reason: 'ISORefreshFailed',
+    advice:
+      'The discovery ISO could not be downloaded. drover keeps trying, and takes the URL that the InfraEnv has then.',
+  },
+  IsoRefused: {
+    retryable: false,
+    passes: true,
+    reason: 'ISORefused',
+    advice:
+      'drover does not take this ISO; VMs keep the one that is there. Correct the InfraEnv, or what agentPools.iso in drover’s settings allows.',
+  },
+
   // Kubernetes
   KubernetesUnavailable: {
     retryable: true,

@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
+import type { Readable } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 
-import { Agent, buildConnector, request as undiciRequest } from 'undici';
+import { Agent, buildConnector, type Dispatcher, request as undiciRequest } from 'undici';
 
 import { codeOf, connectionFault } from '../../runtime/connection-faults.ts';
+import { failureCode } from '../../runtime/failure.ts';
 import { isError } from '../../runtime/is-error.ts';
 import { observed, type ObserveCall, type OutsideCall } from '../../runtime/telemetry/outside-calls.ts';
 
@@ -35,7 +37,8 @@ export interface HttpRequest {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   url: URL;
   headers: Record<string, string>;
-  body?: string | undefined;
+  /** Of a stream, `content-length` is among the headers. */
+  body?: string | Readable | undefined;
   /** Aborted when it has taken too long, as far as the caller is concerned. */
   overdue?: AbortSignal;
   /** The row of the error table where no complete answer came. */
@@ -52,10 +55,28 @@ export interface HttpAnswer {
   requestId: string;
 }
 
+/** An answer that is too large for memory. */
+export interface HttpStream {
+  status: number;
+  /** Names in lower case. */
+  headers: Record<string, string>;
+  body: AsyncIterable<Uint8Array>;
+}
+
 /** HTTP/1.1 to one outside system: a pool of connections for each origin, no retries, no redirects. */
 export interface HttpClient {
   /** @throws what `failure` makes of it when no complete answer came; the signal's reason when it is aborted */
   send(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer>;
+  /**
+   * The same, for an answer that is taken piece by piece. What is not taken of it is dropped, with its connection.
+   *
+   * @throws also the failures of the error table that `take` throws
+   */
+  receive<Result>(
+    request: HttpRequest,
+    take: (answer: HttpStream) => Promise<Result>,
+    signal: AbortSignal,
+  ): Promise<Result>;
   close(): Promise<void>;
 }
 
@@ -75,11 +96,12 @@ export function openHttp({ trust, observe, timeouts, ...options }: HttpOptions):
         ? pinned(thumbprint, timeouts.connectMs)
         : { timeout: timeouts.connectMs, rejectUnauthorized: verify, ...(typeof ca === 'string' && { ca }) },
   });
-  const exchange = async (
+  const exchange = async <Result>(
     { method, url, headers, body, overdue, failure }: HttpRequest,
     traced: Record<string, string>,
+    take: (answer: Dispatcher.ResponseData) => Promise<Result>,
     signal: AbortSignal,
-  ): Promise<HttpAnswer> => {
+  ): Promise<Result> => {
     signal.throwIfAborted();
     try {
       const answer = await undiciRequest(url, {
@@ -89,22 +111,46 @@ export function openHttp({ trust, observe, timeouts, ...options }: HttpOptions):
         body: body ?? null,
         signal: overdue === undefined ? signal : AbortSignal.any([signal, overdue]),
       });
-      const received = flat(answer.headers);
-      return {
-        status: answer.statusCode,
-        headers: received,
-        cookies: [answer.headers['set-cookie'] ?? []].flat(),
-        text: await answer.body.text(),
-        requestId: received['x-openstack-request-id'] ?? received['x-compute-request-id'] ?? '',
-      };
+      return await take(answer);
     } catch (error) {
       if (signal.aborted) throw signal.reason;
+      if (failureCode(error) !== null) throw error;
       throw failure(transportFailure(error, timeouts, trust), error);
     }
   };
   return {
-    send: (request, signal) => observed(observe, request.call, signal, (traced) => exchange(request, traced, signal)),
+    send: (request, signal) =>
+      observed(observe, request.call, signal, (traced) => exchange(request, traced, wholeAnswer, signal)),
+    receive: async (request, take, signal) => {
+      const { taken } = await observed(observe, request.call, signal, (traced) =>
+        exchange(
+          request,
+          traced,
+          async ({ statusCode: status, headers, body }) => {
+            try {
+              return { status, requestId: '', taken: await take({ status, headers: flat(headers), body }) };
+            } finally {
+              // Of a body that was taken whole there is nothing left. Its end is nobody's failure.
+              body.on('error', () => undefined).destroy();
+            }
+          },
+          signal,
+        ),
+      );
+      return taken;
+    },
     close: () => agent.destroy(),
+  };
+}
+
+async function wholeAnswer({ statusCode: status, headers, body }: Dispatcher.ResponseData): Promise<HttpAnswer> {
+  const received = flat(headers);
+  return {
+    status,
+    headers: received,
+    cookies: [headers['set-cookie'] ?? []].flat(),
+    text: await body.text(),
+    requestId: received['x-openstack-request-id'] ?? received['x-compute-request-id'] ?? '',
   };
 }
 

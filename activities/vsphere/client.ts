@@ -28,6 +28,16 @@ export interface Vim {
     signal: AbortSignal,
     options?: CallOptions,
   ): Promise<Returned<Method>>;
+  /**
+   * Sends what is no method, such as a file, with the cookie of the session. It is no call of the budget, and has no time but its signal's.
+   *
+   * @param isRefused the answer says that the session has ended: it is renewed, and the request sent once more
+   */
+  withSession<Answer>(
+    send: (cookie: string) => Promise<Answer>,
+    isRefused: (answer: Answer) => boolean,
+    signal: AbortSignal,
+  ): Promise<Answer>;
   /** Ends the session, as vCenter has room for few. */
   close(): Promise<void>;
 }
@@ -149,6 +159,7 @@ export function openVcenter(settings: VcenterSettings, options: ClientOptions): 
       };
       return within(method, signal, (limited) => budget.run(() => inTurn(limited), limited));
     },
+    withSession: (send, isRefused, signal) => sessions.use(({ cookie }) => send(cookie), isRefused, signal),
     close: async () => {
       await sessions.end(async ({ cookie, content }, signal) => {
         if (content.sessionManager !== undefined) await exchange('Logout', content.sessionManager, {}, cookie, signal);

@@ -1,3 +1,4 @@
+import { goDurationMs } from '../go-duration.ts';
 import type { VirtualMachine, VirtualMachineSpec } from '../crds/virtual-machine.ts';
 import { retryHandledAnnotation } from '../eviction/annotations.ts';
 import { annotations } from '../ids.ts';
@@ -170,12 +171,12 @@ function readConfig(spec: VirtualMachineSpec): WantedSettings {
     changeTrackingEnabled: advanced.changeBlockTracking ?? null,
     minHardwareVersion: spec.minHardwareVersion ?? null,
     bootOptions: {
-      ...given('bootDelay', durationMs(boot.bootDelay)),
+      ...given('bootDelay', goDurationMs(boot.bootDelay)),
       ...given(
         'bootRetryEnabled',
         spec.bootOptions === undefined || boot.bootRetry === undefined ? null : boot.bootRetry === 'Enabled',
       ),
-      ...given('bootRetryDelay', durationMs(boot.bootRetryDelay)),
+      ...given('bootRetryDelay', goDurationMs(boot.bootRetryDelay)),
       ...given(
         'efiSecureBootEnabled',
         boot.firmware === 'efi' && boot.efiSecureBoot !== undefined ? boot.efiSecureBoot === 'Enabled' : null,
@@ -192,15 +193,6 @@ function readConfig(spec: VirtualMachineSpec): WantedSettings {
 
 const given = <Key extends string, Value>(key: Key, value: Value | null): { [Field in Key]?: Value } =>
   (value === null ? {} : { [key]: value }) as { [Field in Key]?: Value };
-
-const units: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
-
-/** Go's durations: `1m30s`. Null: it is none. */
-function durationMs(text: string | undefined): number | null {
-  const parts = [...(text ?? '').matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/gu)];
-  if (text === undefined || parts.length === 0 || parts.map(([part]) => part).join('') !== text) return null;
-  return Math.round(parts.reduce((sum, [, digits, unit = '']) => sum + Number(digits) * (units[unit] ?? 0), 0));
-}
 
 function readBootstrap({ bootstrap = {} }: VirtualMachineSpec): WantedBootstrap {
   const kind: BootstrapKind | null = bootstrap.cloudInit

@@ -13,7 +13,8 @@ export type OutsideSystem =
   | 'ovs'
   | 'ceph'
   | 'redfish'
-  | 'vsphere';
+  | 'vsphere'
+  | 'iso';
 
 /** One request to another system. */
 export interface OutsideCall {

@@ -4,6 +4,7 @@ import { format } from 'node:util';
 import { createVirtualMachineVsphereActivities } from '../../activities/vsphere/activities.ts';
 import type { Vim } from '../../activities/vsphere/client.ts';
 import { openGateway } from '../../activities/vsphere/gateway.ts';
+import type { DatastoreHttp } from '../../activities/vsphere/datastore-http.ts';
 import type { VcenterRest } from '../../activities/vsphere/rest/client.ts';
 import type { VcenterGateway } from '../../activities/vsphere/types.ts';
 import { openRecentObservations, type RecentObservations } from '../../activities/vsphere/watch/recent-observations.ts';
@@ -37,6 +38,7 @@ export interface VsphereCounterpart {
   settings: VcenterSettings;
   openVim(settings: VcenterSettings): Vim;
   openRest(settings: VcenterSettings): VcenterRest;
+  openDatastoreHttp(settings: VcenterSettings, vim: Vim): DatastoreHttp;
   /** Does what takes the counterpart's time. */
   run<Result>(work: () => Promise<Result>): Promise<Result>;
   close(): Promise<void>;
@@ -51,6 +53,8 @@ export interface VsphereContext extends Pick<VsphereCounterpart, 'clock' | 'witn
   /** A client that is closed with the context. */
   connect(change?: Partial<VcenterSettings>): Vim;
   gateway(change?: Partial<VcenterSettings>): VcenterGateway;
+  /** Of a client of its own. */
+  datastoreHttp: DatastoreHttp;
   /** That of all activities here. */
   rest: VcenterRest;
   activities(
@@ -105,6 +109,8 @@ export async function openVsphereContext(counterpart: VsphereCounterpart): Promi
   };
   const rest = counterpart.openRest(settings());
   open.push(rest);
+  const datastoreHttp = counterpart.openDatastoreHttp(settings(), connect());
+  open.push(datastoreHttp);
   await witness.createFolder(vmFolder);
   await witness.createPool(vmPool);
   const ids = {
@@ -123,6 +129,7 @@ export async function openVsphereContext(counterpart: VsphereCounterpart): Promi
     settings,
     connect,
     rest,
+    datastoreHttp,
     gateway: (change = {}) => openGateway(connect(change), settings(change).budget, clock),
     activities: (gateway, signal = never, deadlineMs = Infinity, recent = openRecentObservations()) =>
       createVirtualMachineVsphereActivities({

@@ -6,6 +6,7 @@ import { vsphereCreatesContract } from './vsphere-creates.ts';
 import { vsphereFilesContract } from './vsphere-files.ts';
 import { vsphereGuestsContract } from './vsphere-guests.ts';
 import { vsphereObserveContract } from './vsphere-observe.ts';
+import { vsphereIsosContract } from './vsphere-isos.ts';
 import { vsphereMachinesContract } from './vsphere-machines.ts';
 import { vspherePoliciesContract } from './vsphere-policies.ts';
 import { vspherePowerContract } from './vsphere-power.ts';
@@ -31,6 +32,7 @@ export function vsphereContract(open: () => Promise<VsphereCounterpart>): void {
     ['the watch', vsphereWatchContract],
     ['guests', vsphereGuestsContract],
     ['files', vsphereFilesContract],
+    ['ISOs', vsphereIsosContract],
     ['resource policies', vspherePoliciesContract],
     ['machines', vsphereMachinesContract],
     ['REST', vcenterRestContract],

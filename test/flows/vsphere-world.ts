@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { openVcenter, type ClientOptions, type Vim } from '../../activities/vsphere/client.ts';
+import { openDatastoreHttp } from '../../activities/vsphere/datastore-http.ts';
 import { openGateway } from '../../activities/vsphere/gateway.ts';
 import { openRest } from '../../activities/vsphere/rest/client.ts';
 import type { VcenterGateway } from '../../activities/vsphere/types.ts';
@@ -39,6 +40,7 @@ export async function openLabVsphere(): Promise<VsphereCounterpart & { handle: V
     },
     openVim: (settings) => openVcenter(settings, { clock: systemClock }),
     openRest: (settings) => openRest(settings, { clock: systemClock }),
+    openDatastoreHttp: (settings, vim) => openDatastoreHttp(settings, vim, { clock: systemClock, transferMs: 60_000 }),
     run: (work) => work(),
     async close() {
       await lab.stop();

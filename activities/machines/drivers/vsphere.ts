@@ -2,10 +2,10 @@ import type { DeleteMachineRequest, ListedVm, MachineDriver } from '../../../con
 import { readProviderId, writeProviderId } from '../../../contracts/machine-safety/provider-id.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import { droverFailure, failureCode } from '../../../runtime/failure.ts';
-import { growingDelayMs } from '../../lib/wait.ts';
 import { type AttributedVm, findFolder, readFolderVms, readVmsByBiosUuid } from '../../vsphere/attributed-vms.ts';
 import { configOf } from '../../vsphere/mutations/find-vm.ts';
 import { nextDestroyStep, type DestroyStep } from '../../vsphere/mutations/destroy-step.ts';
+import { endOfTask } from '../../vsphere/tasks/end-of-task.ts';
 import type { VcenterGateway, VirtualMachine } from '../../vsphere/types.ts';
 import { vmRef } from '../../vsphere/wire/values.ts';
 import { hasMarks, marksIn, vsphereNotation } from './marks.ts';
@@ -107,24 +107,7 @@ async function execute({ gateway, clock, signal }: Deletion, vm: VirtualMachine,
     const { changeVersion } = configOf(vm);
     return gateway.submit('ReconfigVM_Task', self, { spec: { changeVersion, deviceChange } }, signal);
   };
-  await endOf({ gateway, clock, signal }, await submitted(), `${step.kind} ${vm.name} (${vm.id})`);
-}
-
-/** Longer than vCenter needs to remove a VM with its disks. */
-const taskWithinMs = 300_000;
-
-/** @throws what the task ended with; VsphereTaskOverdue */
-async function endOf({ gateway, clock, signal }: Omit<Deletion, 'of'>, taskId: string, what: string): Promise<void> {
-  const startMs = clock.monotonicMs();
-  for (;;) {
-    const task = await gateway.readTask(taskId, signal);
-    if (task.state === 'success') return;
-    if (task.state === 'error') throw task.failure;
-    const waitedMs = clock.monotonicMs() - startMs;
-    if (waitedMs >= taskWithinMs)
-      throw droverFailure('VsphereTaskOverdue', `${taskId} (${what}) is ${task.state} after ${taskWithinMs / 1_000} s`);
-    await clock.sleep(growingDelayMs(waitedMs), signal);
-  }
+  await endOfTask({ gateway, clock, signal }, await submitted(), `${step.kind} ${vm.name} (${vm.id})`);
 }
 
 /**

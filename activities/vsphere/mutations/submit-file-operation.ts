@@ -145,7 +145,7 @@ async function isDoneIn(
  * @param path `[datastore] folder`
  */
 export async function makeFolder(
-  { gateway, scope: { signal } }: Reading,
+  { gateway, scope: { signal } }: { gateway: VcenterGateway; scope: { signal: AbortSignal } },
   datacenter: string,
   path: string,
 ): Promise<void> {

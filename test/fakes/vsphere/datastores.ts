@@ -17,6 +17,7 @@ export interface StoredDisk {
 export interface DatastoreState extends EntityState {
   readonly summary: { accessible: boolean; freeSpace: number; maintenanceMode: string; url: string; capacity: number };
   capability: { topLevelDirectoryCreateSupported: boolean };
+  browser: Ref;
   host: object[];
   /** By path without a leading slash. */
   files: Map<string, StoredFile>;
@@ -48,6 +49,7 @@ export function addDatastore(
       };
     },
     capability: { topLevelDirectoryCreateSupported: true },
+    browser: { type: 'HostDatastoreBrowser', value: `datastoreBrowser-${name}` },
     host: hosts.map((key) => ({
       $type: 'DatastoreHostMount',
       key,

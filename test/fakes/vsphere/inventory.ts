@@ -11,6 +11,7 @@ interface DatacenterState extends EntityState {
   hostFolder: Ref;
   datastoreFolder: Ref;
   networkFolder: Ref;
+  datastore: Ref[];
 }
 
 interface ClusterState extends EntityState {
@@ -136,6 +137,7 @@ export function openInventory(model: Model): Inventory {
     put(folders.datastore, datastore.ref);
     return datastore;
   });
+  datacenter.state.datastore = datastores.map(({ ref }) => ref);
 
   const nameOf = (ref: Ref): string => model.get<EntityState>(ref).state.name;
   const childrenOf = (ref: Ref): Ref[] => {

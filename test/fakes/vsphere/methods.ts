@@ -5,7 +5,7 @@ import type {
   VimTypes,
 } from '../../../activities/vsphere/wire/vim/types.ts';
 import type { CollectorSession } from './collector.ts';
-import type { Files } from './datastores.ts';
+import { filePath, type Files } from './datastores.ts';
 import { invalidArgument, VsphereFault } from './fault.ts';
 import { unlimited, type Inventory } from './inventory.ts';
 import type { Model, PoolState, PowerState, Ref } from './model.ts';
@@ -207,6 +207,20 @@ export function openMethods(parts: Parts): Handlers {
       onFiles('CopyDatastoreFile_Task', 'CopyDatastoreFile', self, () =>
         copyFile(parts, sourceName, destinationName, force),
       ),
+    MoveDatastoreFile_Task: (self, { sourceName, destinationName, force = false }) =>
+      onFiles('MoveDatastoreFile_Task', 'MoveDatastoreFile', self, () => {
+        files.write(destinationName, files.read(sourceName), { replaces: force });
+        files.remove(sourceName);
+      }),
+    SearchDatastore_Task: (self, { datastorePath, searchSpec }) =>
+      tasks.start({
+        method: 'SearchDatastore_Task',
+        name: 'SearchDatastore',
+        descriptionId: 'HostDatastoreBrowser.searchDatastore',
+        entity: self,
+        isCancelable: true,
+        work: () => searchFolder(files, datastorePath, searchSpec?.matchPattern ?? []),
+      }),
     DeleteDatastoreFile_Task: (self, { name }) =>
       onFiles('DeleteDatastoreFile_Task', 'DeleteDatastoreFile', self, () => files.remove(name)),
   };
@@ -221,6 +235,20 @@ const nothing = (work: () => void): undefined => {
 const longestWaitSeconds = 600;
 
 const copied = (ref: Ref | null): Ref | undefined => (ref === null ? undefined : { ...ref });
+
+/** Names without wildcards. @throws FileNotFound where there is no such folder */
+function searchFolder(files: Files, folder: string, names: readonly string[]): object {
+  if (files.read(folder).kind !== 'folder') throw new VsphereFault('FileNotFound', { file: folder });
+  const { datastore, path } = files.resolve(folder);
+  const found = files.list(datastore.state.name, path).filter((name) => names.includes(name));
+  return {
+    $type: 'HostDatastoreBrowserSearchResults',
+    file: found.map((name) => {
+      const file = files.read(filePath(datastore.state.name, path === '' ? name : `${path}/${name}`));
+      return { $type: 'FileInfo', path: name, ...(file.kind === 'file' && { fileSize: file.bytes }) };
+    }),
+  };
+}
 
 /** A copy of a disk is another disk. @throws FileNotFound, FileAlreadyExists */
 export function copyFile(

@@ -15,7 +15,7 @@ export interface TaskInfoState {
   error:
     | { $type: 'LocalizedMethodFault'; fault: { $type: string; reason?: string }; localizedMessage: string }
     | undefined;
-  result: Ref | undefined;
+  result: object | undefined;
   activationId: string | undefined;
 }
 
@@ -30,7 +30,15 @@ export interface TaskRequest {
   /** `PowerOnVM_Task`. */
   method: string;
   /** `PowerOn`: what delays go by. */
-  name: TaskName | 'UpgradeVm' | 'CustomizeVm' | 'CopyDatastoreFile' | 'MoveVirtualDisk' | 'DeleteDatastoreFile';
+  name:
+    | TaskName
+    | 'UpgradeVm'
+    | 'CustomizeVm'
+    | 'CopyDatastoreFile'
+    | 'MoveDatastoreFile'
+    | 'MoveVirtualDisk'
+    | 'DeleteDatastoreFile'
+    | 'SearchDatastore';
   /** `VirtualMachine.powerOn`. */
   descriptionId: string;
   entity: Ref;
@@ -45,7 +53,7 @@ export interface TaskRequest {
    */
   begin?: () => () => void;
   /** The effect, when its time has passed. @throws VsphereFault, with which the task ends */
-  work: () => Ref | undefined;
+  work: () => object | undefined;
 }
 
 export interface Tasks {

@@ -1,4 +1,5 @@
 import type { Vim } from '../../../activities/vsphere/client.ts';
+import type { DatastoreHttp } from '../../../activities/vsphere/datastore-http.ts';
 import type { VcenterRest } from '../../../activities/vsphere/rest/client.ts';
 import { labVcenter } from '../../../lab/drover.ts';
 import type { VcenterControl } from '../../../lab/vsphere/control.ts';
@@ -9,6 +10,7 @@ import type { Clock } from '../../../runtime/clock.ts';
 import { vsphereConfig } from '../../../runtime/config/vsphere-config.ts';
 import { loadVcenters, type VcenterSettings } from '../../../runtime/config/vsphere-settings.ts';
 import type { Network } from '../../simulator/network.ts';
+import { openDatastoreHttp } from './datastore-http.ts';
 import { openFiles } from './datastores.ts';
 import { VsphereFault } from './fault.ts';
 import { openFrontDoor } from './front.ts';
@@ -29,6 +31,7 @@ export interface FakeVcenter {
   /** For drover: over the network, with its faults. @param settings default: {@link FakeVcenter.settings} */
   openVim(settings?: VcenterSettings): Vim;
   openRest(settings?: VcenterSettings): VcenterRest;
+  openDatastoreHttp(settings?: VcenterSettings): DatastoreHttp;
   /** What the lab's control port does. */
   control: VcenterControl;
   /** For users and judges: at once and without faults. */
@@ -85,6 +88,7 @@ export function createFakeVcenter({ clock, network, random, name = labVcenter }:
   return {
     openVim: (given = settings) => openVim({ settings: given, network, parts, front }, methods),
     openRest: (given = settings) => openRest({ settings: given, network, parts, front }),
+    openDatastoreHttp: (given = settings) => openDatastoreHttp({ settings: given, network, parts, front }),
     control: {
       fail: ({ method, inTask = false, ...rule }) => {
         if (inTask) tasks.failNext(method, new VsphereFault(rule.fault, rule.fields ?? {}), rule.count ?? 1);

@@ -127,6 +127,7 @@ export function openVim(
     },
     call: (method, self, args, signal, options) =>
       within(method, signal, (limited) => exchange(method, self, args, limited, options)),
+    withSession: (send) => send('vmware_soap_session="simulated"'),
     close: () => {
       isClosed = true;
       session.end();

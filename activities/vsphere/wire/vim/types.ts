@@ -434,6 +434,22 @@ export interface FileFault extends VimFault {
   file: string;
 }
 
+export interface FileInfo {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  path: string;
+  fileSize?: number;
+}
+
+export interface FileQueryFlags {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  fileType: boolean;
+  fileSize: boolean;
+  modification: boolean;
+  fileOwner: boolean;
+}
+
 export interface FindAllByUuid {
   /** Its type, where that is not plain from where it stands. */
   $type?: string;
@@ -497,6 +513,19 @@ export interface GuestStackInfo {
   dnsConfig?: NetDnsConfigInfo;
   ipRouteConfig?: NetIpRouteConfigInfo;
   dhcpConfig?: NetDhcpConfigInfo;
+}
+
+export interface HostDatastoreBrowserSearchResults {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  file?: AnyFileInfo[];
+}
+
+export interface HostDatastoreBrowserSearchSpec {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  details?: FileQueryFlags;
+  matchPattern?: string[];
 }
 
 export interface HostMountInfo {
@@ -613,6 +642,22 @@ export interface MissingProperty {
   $type?: string;
   path: string;
   fault: LocalizedMethodFault;
+}
+
+export interface MoveDatastoreFile_Task {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  sourceName: string;
+  sourceDatacenter?: ManagedObjectReference;
+  destinationName: string;
+  destinationDatacenter?: ManagedObjectReference;
+  force?: boolean;
+}
+
+export interface MoveDatastoreFile_TaskResponse {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  returnval: ManagedObjectReference;
 }
 
 export interface MoveVirtualDisk_Task {
@@ -926,6 +971,19 @@ export interface RetrieveServiceContentResponse {
 }
 
 export interface RuntimeFault extends MethodFault {
+}
+
+export interface SearchDatastore_Task {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  datastorePath: string;
+  searchSpec?: HostDatastoreBrowserSearchSpec;
+}
+
+export interface SearchDatastore_TaskResponse {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  returnval: ManagedObjectReference;
 }
 
 export interface SecurityError extends RuntimeFault {
@@ -1455,6 +1513,7 @@ export type AnyCustomizationName = CustomizationName | CustomizationFixedName;
 export type AnyCustomizationOptions = CustomizationOptions | CustomizationLinuxOptions | CustomizationWinOptions;
 export type AnyDescription = Description;
 export type AnyEvent = Event;
+export type AnyFileInfo = FileInfo;
 export type AnyMethodFault = MethodFault | InvalidProperty | RuntimeFault | InvalidArgument | InvalidRequest | MethodNotFound | ManagedObjectNotFound | SecurityError | NoPermission | SystemError | VimFault | DuplicateName | FileFault | InvalidState | InvalidPowerState | TaskInProgress;
 export type AnyOptionValue = OptionValue;
 export type AnySelectionSpec = SelectionSpec | TraversalSpec;
@@ -1534,6 +1593,8 @@ export interface VimTypes {
   EventFilterSpec: EventFilterSpec;
   EventFilterSpecByEntity: EventFilterSpecByEntity;
   FileFault: FileFault;
+  FileInfo: FileInfo;
+  FileQueryFlags: FileQueryFlags;
   FindAllByUuid: FindAllByUuid;
   FindAllByUuidResponse: FindAllByUuidResponse;
   FindByInventoryPath: FindByInventoryPath;
@@ -1543,6 +1604,8 @@ export interface VimTypes {
   GuestInfoCustomizationInfo: GuestInfoCustomizationInfo;
   GuestNicInfo: GuestNicInfo;
   GuestStackInfo: GuestStackInfo;
+  HostDatastoreBrowserSearchResults: HostDatastoreBrowserSearchResults;
+  HostDatastoreBrowserSearchSpec: HostDatastoreBrowserSearchSpec;
   HostMountInfo: HostMountInfo;
   ID: ID;
   InvalidArgument: InvalidArgument;
@@ -1563,6 +1626,8 @@ export interface VimTypes {
   MethodFault: MethodFault;
   MethodNotFound: MethodNotFound;
   MissingProperty: MissingProperty;
+  MoveDatastoreFile_Task: MoveDatastoreFile_Task;
+  MoveDatastoreFile_TaskResponse: MoveDatastoreFile_TaskResponse;
   MoveVirtualDisk_Task: MoveVirtualDisk_Task;
   MoveVirtualDisk_TaskResponse: MoveVirtualDisk_TaskResponse;
   NetDhcpConfigInfo: NetDhcpConfigInfo;
@@ -1610,6 +1675,8 @@ export interface VimTypes {
   RetrieveServiceContent: RetrieveServiceContent;
   RetrieveServiceContentResponse: RetrieveServiceContentResponse;
   RuntimeFault: RuntimeFault;
+  SearchDatastore_Task: SearchDatastore_Task;
+  SearchDatastore_TaskResponse: SearchDatastore_TaskResponse;
   SecurityError: SecurityError;
   SelectionSpec: SelectionSpec;
   ServiceContent: ServiceContent;

@@ -61,11 +61,11 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	hasSession := strings.Contains(r.Header.Get("Cookie"), "vmware_soap_session=")
+	if strings.HasPrefix(r.URL.Path, "/folder/") {
+		f.serveFile(w, r, hasSession)
+		return
+	}
 	if r.URL.Path != "/sdk" || r.Method != http.MethodPost {
-		if strings.HasPrefix(r.URL.Path, "/folder/") && !hasSession {
-			w.WriteHeader(http.StatusUnauthorized)
-			return
-		}
 		f.inner.ServeHTTP(w, r)
 		return
 	}
@@ -90,6 +90,36 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
+	answer := httptest.NewRecorder()
+	f.inner.ServeHTTP(answer, r)
+	if fault != nil && fault.After && f.inject(fault, w, r) {
+		return
+	}
+	f.passOn(w, arrived, answer)
+}
+
+// serveFile is a file of a datastore, which is recorded as `PUT /folder`. Of one that is cut, half has arrived.
+func (f *front) serveFile(w http.ResponseWriter, r *http.Request, hasSession bool) {
+	arrived := &request{Method: r.Method + " /folder", HasSession: hasSession}
+	fault := f.take(arrived)
+	if !hasSession {
+		f.answered(arrived, http.StatusUnauthorized)
+		w.WriteHeader(http.StatusUnauthorized)
+		return
+	}
+	if fault != nil && !fault.After {
+		if fault.Does == "cut" && r.Method == http.MethodPut {
+			r.Body = io.NopCloser(io.LimitReader(r.Body, r.ContentLength/2))
+			f.inner.ServeHTTP(httptest.NewRecorder(), r)
+		}
+		if f.inject(fault, w, r) {
+			return
+		}
+	}
+	if r.Method != http.MethodPut {
+		f.inner.ServeHTTP(w, r)
+		return
+	}
 	answer := httptest.NewRecorder()
 	f.inner.ServeHTTP(answer, r)
 	if fault != nil && fault.After && f.inject(fault, w, r) {
