@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import type { VsphereAgentInput } from '../../contracts/agent-pool/vsphere-agent.ts';
 import { isObstacleId, isTime, parallelismLimits } from '../../contracts/eviction/annotations.ts';
 import { consents, evictionCauses, type EvictionInput } from '../../contracts/eviction/eviction.ts';
 import type { HypervisorInput } from '../../contracts/hypervisor/hypervisor.ts';
@@ -61,6 +62,8 @@ const start = {
 export const readResourcePolicyInput = reader<ResourcePolicyInput>(
   input(objectName('VirtualMachineSetResourcePolicy')),
 );
+
+export const readVsphereAgentInput = reader<VsphereAgentInput>(input(objectName('VsphereAgent')));
 
 export const readVirtualMachineInput = reader<VirtualMachineInput>(
   input({ ...objectName('VirtualMachine'), ...start }),

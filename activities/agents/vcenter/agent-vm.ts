@@ -34,12 +34,17 @@ export interface VmOfPool {
   vmName: string;
   /** What caused a change, for the audit log. */
   cause: string;
+  /** It is to go: what has its name and another owner is of no account. */
+  isGoing?: boolean;
 }
 
 const adapterTools = ({ vcenter: { gateway }, ...context }: VmTools) => ({ ...context, gateway });
 
 /** @throws VirtualMachineNotOwned, VirtualMachineNameTaken for a VM of another owner, VirtualMachineAmbiguous */
-export async function findAgentVm(tools: VmTools, { pool, agent, vmName }: VmOfPool): Promise<VirtualMachine | null> {
+export async function findAgentVm(
+  tools: VmTools,
+  { pool, agent, vmName, isGoing = false }: VmOfPool,
+): Promise<VirtualMachine | null> {
   const {
     vcenter: { inventory },
     scope: { signal },
@@ -54,6 +59,7 @@ export async function findAgentVm(tools: VmTools, { pool, agent, vmName }: VmOfP
       owner: ownerOf(agent),
     });
   } catch (error) {
+    if (isGoing && failureCode(error) === 'VirtualMachineNameTaken') return null;
     if (failureCode(error) === 'VsphereObjectNotFound') forgetPlaces(tools.vcenter, pool);
     throw error;
   }

@@ -27,7 +27,7 @@ import { resources } from '../../../runtime/kubernetes/resources.ts';
 import { retryConflicts } from '../../../runtime/kubernetes/retry-conflicts.ts';
 import { type ActivityContext, type ForActivities, contextOf } from '../../lib/context.ts';
 import { readResourcePolicyInput } from '../../lib/input.ts';
-import { mutate } from '../../lib/mutate.ts';
+import { patchFinalizer } from '../lib/patch-finalizer.ts';
 import { writeEvent } from '../lib/write-event.ts';
 
 /** What the composition root gives to the activities on VirtualMachineSetResourcePolicies. */
@@ -59,7 +59,15 @@ export function createResourcePolicyActivities(
   const tools = (): Tools => contextOf(dependencies);
   return {
     observeResourcePolicy: (input) => observePolicy(tools(), input),
-    patchPolicyFinalizer: (request) => retryConflicts(() => patchFinalizer(tools(), request)),
+    patchPolicyFinalizer: ({ namespace, name, uid, present }) =>
+      patchFinalizer(tools(), resources.VirtualMachineSetResourcePolicy, {
+        key: { namespace, name },
+        uid,
+        finalizer: resourcePolicyFinalizer,
+        present,
+        action: 'patchPolicyFinalizer',
+        object: `resourcepolicy/${namespace}/${name}`,
+      }),
     publishResourcePolicy: (request) => retryConflicts(() => publish(tools(), request)),
   };
 }
@@ -124,41 +132,6 @@ function ownOnly(desired: DesiredPolicy, others: readonly VirtualMachineSetResou
 type Requests = {
   [Name in keyof ResourcePolicyObjectActivities]: Parameters<ResourcePolicyObjectActivities[Name]>[0];
 };
-
-/** On the version that was read. One of that name with another uid is another object. */
-async function patchFinalizer(
-  tools: Tools,
-  { namespace, name, uid, present }: Requests['patchPolicyFinalizer'],
-): Promise<boolean> {
-  const { client, scope } = tools;
-  const found = await client.get(resources.VirtualMachineSetResourcePolicy, { namespace, name }, scope.signal);
-  if (found?.metadata.uid !== uid || (present && found.metadata.deletionTimestamp !== undefined)) return false;
-  const { finalizers = [] } = found.metadata;
-  const others = finalizers.filter((one) => one !== resourcePolicyFinalizer);
-  const changed = present ? [...others, resourcePolicyFinalizer] : others;
-  if (changed.length === finalizers.length) return true;
-  const entry = {
-    action: 'patchPolicyFinalizer',
-    cause: 'its lifecycle',
-    object: `resourcepolicy/${namespace}/${name}`,
-    before: finalizers,
-    after: changed,
-  };
-  try {
-    await mutate(tools, entry, () =>
-      client.patch(
-        resources.VirtualMachineSetResourcePolicy,
-        found.metadata,
-        { metadata: { finalizers: changed } },
-        scope.signal,
-      ),
-    );
-    return true;
-  } catch (error) {
-    if (!isFailure(error, 'ObjectNotFound')) throw error;
-    return false;
-  }
-}
 
 /** What the object says of itself is no mutation that `drover stop` holds back. */
 async function publish(

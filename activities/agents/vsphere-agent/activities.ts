@@ -1,0 +1,96 @@
+import { vsphereAgentFinalizer } from '../../../contracts/agent-pool/metadata.ts';
+import type { AgentVm, VsphereAgentActivities } from '../../../contracts/agent-pool/vsphere-agent.ts';
+import { droverFailure } from '../../../runtime/failure.ts';
+import { resources } from '../../../runtime/kubernetes/resources.ts';
+import { retryConflicts } from '../../../runtime/kubernetes/retry-conflicts.ts';
+import { patchFinalizer } from '../../kubernetes/lib/patch-finalizer.ts';
+import { contextOf } from '../../lib/context.ts';
+import { whileBeating } from '../../lib/wait.ts';
+import {
+  attachAgentTags,
+  createAgentVm,
+  describeAgentVm,
+  ejectAgentIso,
+  findAgentVm,
+  powerOnAgentVm,
+  type VmTools,
+} from '../vcenter/agent-vm.ts';
+import { destroyVm } from '../vcenter/destroy-vm.ts';
+import { ownerOf } from '../vcenter/agent-vm-spec.ts';
+import type { VsphereAgentDependencies, VsphereAgentTools } from './dependencies.ts';
+import { observeVsphereAgent } from './observe.ts';
+import { publishVsphereAgent } from './publish.ts';
+import { type OfAgent, readSubject, readSubjectToDestroy, type Subject } from './read-subject.ts';
+
+/** @throws ObjectNotFound */
+const gone = ({ namespace, name }: OfAgent): Error =>
+  droverFailure('ObjectNotFound', `VsphereAgent ${namespace}/${name} is gone or being deleted, or its pool is gone`);
+
+/** @throws VsphereObjectNotFound */
+function isoOf({ pool: { metadata }, isoPath }: Pick<Subject, 'pool' | 'isoPath'>): string {
+  if (isoPath !== null) return isoPath;
+  throw droverFailure(
+    'VsphereObjectNotFound',
+    `Pool ${metadata.namespace ?? ''}/${metadata.name} has no discovery ISO at its vCenter yet`,
+  );
+}
+
+/** Activities on VsphereAgents and their VMs, queue `agents`. They heartbeat, so that a worker that dies is replaced soon. */
+export function createVsphereAgentActivities(dependencies: VsphereAgentDependencies): VsphereAgentActivities {
+  const tools = (): VsphereAgentTools => contextOf(dependencies);
+  const beating = <Result>(work: (own: VsphereAgentTools) => Promise<Result>): Promise<Result> => {
+    const own = tools();
+    return whileBeating(
+      own,
+      () => undefined,
+      () => work(own),
+    );
+  };
+  /** @returns null: there is nothing to change any more */
+  const onVm = <Result>(
+    request: OfAgent,
+    cause: string,
+    work: (vm: VmTools, of: Subject & { cause: string }) => Promise<Result>,
+    read = readSubject,
+  ): Promise<Result | null> =>
+    beating(async (own) => {
+      const subject = await read(own, request);
+      if (subject === null) return null;
+      return await own.vcenters.use(subject.pool, own.scope.signal, (vcenter) =>
+        work({ ...own, vcenter }, { ...subject, cause }),
+      );
+    });
+  return {
+    observeVsphereAgent: (input) => beating((own) => observeVsphereAgent(own, input)),
+    patchVsphereAgentFinalizer: ({ namespace, name, uid, present }) =>
+      patchFinalizer(tools(), resources.VsphereAgent, {
+        key: { namespace, name },
+        uid,
+        finalizer: vsphereAgentFinalizer,
+        present,
+        action: 'patchVsphereAgentFinalizer',
+        object: `agent/${namespace}/${name}`,
+      }),
+    createAgentVm: async (request) => {
+      const made = await onVm(request, 'its pool has no VM for it', async (vm, of): Promise<AgentVm> => {
+        const created = await createAgentVm(vm, {
+          ...of,
+          iso: isoOf(of),
+          cluster: dependencies.settings?.cluster ?? '',
+        });
+        return await describeAgentVm(vm, created, of.pool);
+      });
+      if (made === null) throw gone(request);
+      return made;
+    },
+    attachAgentTags: async (request) => void (await onVm(request, 'its pool has tags', attachAgentTags)),
+    powerOnAgentVm: async (request) => void (await onVm(request, 'it is to boot the discovery ISO', powerOnAgentVm)),
+    ejectAgentIso: async (request) => void (await onVm(request, 'it is installed', ejectAgentIso)),
+    destroyAgentVm: async (request) => {
+      const destroy = (vm: VmTools, of: Subject & { cause: string }): Promise<boolean> =>
+        destroyVm(vm, () => findAgentVm(vm, { ...of, isGoing: true }), { owner: ownerOf(of.agent), cause: of.cause });
+      await onVm(request, 'its VsphereAgent is being deleted', destroy, readSubjectToDestroy);
+    },
+    publishVsphereAgent: (request) => retryConflicts(() => publishVsphereAgent(tools(), request)),
+  };
+}

@@ -1,0 +1,146 @@
+import { vmPhases, vsphereAgentFinalizer } from '../../../contracts/agent-pool/metadata.ts';
+import type {
+  AgentVm,
+  ObservedAgent,
+  VsphereAgentInput,
+  VsphereAgentObservation,
+} from '../../../contracts/agent-pool/vsphere-agent.ts';
+import type { VsphereAgentPool } from '../../../contracts/crds/vsphere-agent-pool.ts';
+import type { VsphereAgent } from '../../../contracts/crds/vsphere-agent.ts';
+import { vsphereAgentId } from '../../../contracts/ids.ts';
+import { policyRetry, resourcePolicyMode } from '../../../contracts/resource-policy/read-resource-policy.ts';
+import type { Unobserved } from '../../../contracts/runs.ts';
+import { neighbourResources, resources } from '../../../runtime/kubernetes/resources.ts';
+import { readVsphereAgentInput } from '../../lib/input.ts';
+import { describeAgentVm, findAgentVm } from '../vcenter/agent-vm.ts';
+import { vcenterProblem } from '../vcenter/pool-vcenters.ts';
+import type { VsphereAgentTools } from './dependencies.ts';
+import { findMachine, isForced, readPool, vmNameOf } from './read-subject.ts';
+
+const unknown: ObservedAgent = {
+  pool: null,
+  problem: null,
+  phase: null,
+  machine: null,
+  isInstalled: false,
+  vm: null,
+  recorded: { name: null, biosUUID: null, macAddress: null, conditions: [] },
+};
+
+export async function observeVsphereAgent(
+  tools: VsphereAgentTools,
+  input: VsphereAgentInput,
+): Promise<VsphereAgentObservation | Unobserved> {
+  const { client, settings, namespaces, scope } = tools;
+  const { namespace, name } = readVsphereAgentInput(input);
+  if (settings === null)
+    return {
+      kind: 'nothing',
+      message: `VsphereAgents are switched off in drover’s settings (modes.VsphereAgent); ${namespace}/${name} is left as it is`,
+    };
+  if (namespaces.length > 0 && !namespaces.includes(namespace))
+    return {
+      kind: 'nothing',
+      message: `drover’s settings have no pools in ${namespace} (agentPools.namespaces); ${namespace}/${name} is left as it is`,
+    };
+  const workflowId = vsphereAgentId(namespace, name, settings.cluster);
+  if (scope.run !== null && scope.run.workflowId !== workflowId) {
+    await tools.signalWithStart({ namespace, name });
+    return { kind: 'handedOver', message: `Run ${workflowId} drives ${namespace}/${name}` };
+  }
+  // What is reconciled says so in its condition: no digest is needed to know it.
+  const common = { kind: 'observed', digest: null } as const;
+  const object = await client.get(resources.VsphereAgent, { namespace, name }, scope.signal);
+  if (object === null)
+    return { ...common, settings: { ...settings, vcenter: '' }, desired: null, observed: unknown, retry: null };
+  const pool = await readPool(tools, object);
+  const deleting = object.metadata.deletionTimestamp !== undefined;
+  const [machine, isInstalled, atVcenter] = await Promise.all([
+    deleting ? findMachine(tools, object, pool) : null,
+    readIsInstalled(tools, object),
+    pool === null ? nowhere : observeVm(tools, object, pool),
+  ]);
+  const { phase } = object.status?.vm ?? {};
+  return {
+    ...common,
+    settings: { ...settings, mode: resourcePolicyMode(object, settings.mode), vcenter: atVcenter.vcenter },
+    retry: policyRetry(object),
+    desired: {
+      uid: object.metadata.uid,
+      generation: object.metadata.generation,
+      deleting,
+      isHeld: object.metadata.finalizers?.includes(vsphereAgentFinalizer) ?? false,
+      vmName: atVcenter.vmName,
+      force: isForced(object, pool),
+    },
+    observed: {
+      pool: pool === null ? null : describePool(pool),
+      problem: atVcenter.problem,
+      phase: vmPhases.find((one) => one === phase) ?? null,
+      machine,
+      isInstalled,
+      vm: atVcenter.vm,
+      recorded: recordedOf(object),
+    },
+  };
+}
+
+const describePool = (pool: VsphereAgentPool): ObservedAgent['pool'] => ({
+  uid: pool.metadata.uid,
+  deleting: pool.metadata.deletionTimestamp !== undefined,
+  deletes: pool.spec.cleanupPolicy === 'Delete',
+  force: isForced(pool, null),
+  isoPath: pool.status?.iso?.path || null,
+});
+
+function recordedOf({ status }: VsphereAgent): ObservedAgent['recorded'] {
+  const { name = null, biosUUID = null, macAddress = null } = status?.vm ?? {};
+  return {
+    name,
+    biosUUID,
+    macAddress,
+    conditions: (status?.conditions ?? []).map(({ lastTransitionTime: _, ...condition }) => condition),
+  };
+}
+
+/** Its Agent is written to its disk. */
+async function readIsInstalled({ client, scope }: VsphereAgentTools, object: VsphereAgent): Promise<boolean> {
+  const { name, namespace = object.metadata.namespace ?? '' } = object.status?.vm?.agentRef ?? {};
+  if (name === undefined) return false;
+  const agent = await client.get(neighbourResources.Agent, { namespace, name }, scope.signal);
+  return agent?.status?.conditions?.some(({ type, status }) => type === 'Installed' && status === 'True') ?? false;
+}
+
+interface AtVcenter {
+  /** As drover's settings call it; empty: the pool names none of them. */
+  vcenter: string;
+  vmName: string;
+  problem: ObservedAgent['problem'];
+  vm: AgentVm | null;
+}
+
+const nowhere: AtVcenter = { vcenter: '', vmName: '', problem: null, vm: null };
+
+async function observeVm(tools: VsphereAgentTools, object: VsphereAgent, pool: VsphereAgentPool): Promise<AtVcenter> {
+  const { namespace = '', name, uid, deletionTimestamp } = object.metadata;
+  let at: AtVcenter = nowhere;
+  try {
+    at = { ...at, vmName: vmNameOf(object) };
+    return await tools.vcenters.use(pool, tools.scope.signal, async (vcenter) => {
+      at = { ...at, vcenter: vcenter.name };
+      const vmTools = { ...tools, vcenter };
+      const vm = await findAgentVm(vmTools, {
+        pool,
+        agent: { namespace, name, uid },
+        vmName: at.vmName,
+        cause: 'its observation',
+        isGoing: deletionTimestamp !== undefined,
+      });
+      return { ...at, vm: vm === null ? null : await describeAgentVm(vmTools, vm, pool) };
+    });
+  } catch (error) {
+    const problem = vcenterProblem(error);
+    if (problem === null) throw error;
+    return { ...at, problem };
+  }
+}

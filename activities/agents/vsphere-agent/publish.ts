@@ -1,0 +1,75 @@
+import { agentPoolConditions } from '../../../contracts/agent-pool/metadata.ts';
+import type { VsphereAgentActivities, VsphereAgentStatus } from '../../../contracts/agent-pool/vsphere-agent.ts';
+import { findCondition, setConditions } from '../../../contracts/conditions.ts';
+import type { VsphereAgent } from '../../../contracts/crds/vsphere-agent.ts';
+import { retryHandledAnnotation } from '../../../contracts/eviction/annotations.ts';
+import { isFailure } from '../../../runtime/kubernetes/kubernetes-faults.ts';
+import { resources } from '../../../runtime/kubernetes/resources.ts';
+import { conditionMessageLimit, cut } from '../../kubernetes/lib/cut-text.ts';
+import { announce } from '../../kubernetes/lib/write-event.ts';
+import type { VsphereAgentTools } from './dependencies.ts';
+
+/** What the object says of itself is no mutation that `drover stop` holds back. */
+export async function publishVsphereAgent(
+  tools: VsphereAgentTools,
+  { namespace, name, uid, status, retryHandled }: Parameters<VsphereAgentActivities['publishVsphereAgent']>[0],
+): Promise<void> {
+  const { client, scope } = tools;
+  const found = await client.get(resources.VsphereAgent, { namespace, name }, scope.signal);
+  if (found?.metadata.uid !== uid) return;
+  try {
+    const { metadata } = await writeStatus(tools, found, status);
+    if (retryHandled !== null && metadata.annotations?.[retryHandledAnnotation] !== retryHandled)
+      await client.patch(
+        resources.VsphereAgent,
+        metadata,
+        { metadata: { annotations: { [retryHandledAnnotation]: retryHandled } } },
+        scope.signal,
+      );
+  } catch (error) {
+    if (!isFailure(error, 'ObjectNotFound')) throw error;
+    return;
+  }
+  const { ready } = status;
+  const before = findCondition(found.status?.conditions, agentPoolConditions.ready);
+  if (before?.status === ready.status && before.reason === ready.reason) return;
+  await announce(
+    tools,
+    {
+      regarding: { kind: 'VsphereAgent', namespace, name, uid },
+      type: ready.status === 'True' ? 'Normal' : 'Warning',
+      reason: ready.reason,
+      message: ready.message,
+    },
+    [uid, String(scope.scheduledMs), ready.reason],
+  );
+}
+
+/** Phase and reason of the VM are those of its pool's run. @returns the object then */
+async function writeStatus(
+  { client, scope, clock }: VsphereAgentTools,
+  found: VsphereAgent,
+  { vm, ready }: VsphereAgentStatus,
+): Promise<VsphereAgent> {
+  const before = found.status?.conditions ?? [];
+  const update = { ...ready, type: agentPoolConditions.ready, message: cut(ready.message, conditionMessageLimit) };
+  const conditions = setConditions(before, [update], new Date(clock.now()).toISOString());
+  const recorded = found.status?.vm;
+  const isVmSaid =
+    vm === undefined ||
+    (recorded?.name === vm.name &&
+      recorded.biosUUID === vm.biosUUID &&
+      (recorded.macAddress ?? null) === vm.macAddress);
+  const { observedGeneration = found.metadata.generation } = ready;
+  if (conditions === before && isVmSaid && found.status?.observedGeneration === observedGeneration) return found;
+  return await client.patchStatus(
+    resources.VsphereAgent,
+    found.metadata,
+    {
+      observedGeneration,
+      conditions: [...conditions],
+      ...(vm !== undefined && { vm: { name: vm.name, biosUUID: vm.biosUUID, macAddress: vm.macAddress } }),
+    },
+    scope.signal,
+  );
+}
