@@ -17,7 +17,7 @@ import { loadOpenStackSettings } from '../runtime/config/openstack-settings.ts';
 import type { OpenStackSettings } from '../runtime/config/openstack-settings.ts';
 import { connectClient, readTemporalSettings, unreachable } from '../runtime/temporal/temporal.ts';
 import type { Tracing } from '../runtime/telemetry/trace-exporter.ts';
-import { loadVcenters } from '../runtime/config/vsphere-settings.ts';
+import { loadVcenters, speaksToVcenters } from '../runtime/config/vsphere-settings.ts';
 import { bundleWorkflows } from './bundle.ts';
 import { globalRequestId, openObservation } from './observation.ts';
 import { openPorts } from './ports.ts';
@@ -53,8 +53,8 @@ export async function startWorker(
 ): Promise<RunningWorker> {
   const settings = readTemporalSettings(env, config.temporal.payloadKeys);
   const cloud = readCloud(config, env);
-  // What is switched off need not be well described: `GOVC_…` may be set for another program.
-  const vcenters = config.modes.VirtualMachine === 'off' ? [] : loadVcenters(config.vsphere, env);
+  // `GOVC_…` may be set for another program.
+  const vcenters = speaksToVcenters(config) ? loadVcenters(config.vsphere, env) : [];
   const observation = await openObservation(config, logger, systemClock);
   const observe = observation.observeCall;
   const openstack = cloud === null ? null : openSession(cloud, { clock: systemClock, observe, globalRequestId });

@@ -1,4 +1,5 @@
 import {
+  agentsQueue,
   hostsQueue,
   kubernetesQueue,
   machinesQueue,
@@ -10,6 +11,7 @@ import {
 import { createTemporalActivities } from '../activities/temporal/activities.ts';
 import type { VcenterSettings } from '../runtime/config/vsphere-settings.ts';
 import { composeActivities } from './activities.ts';
+import { composeAgentActivities } from './agent-activities.ts';
 import { composeLibraryImageActivities } from './library-image-activities.ts';
 import { composeMachineActivities } from './machine-activities.ts';
 import { composeResourcePolicyActivities } from './resource-policy-activities.ts';
@@ -45,6 +47,7 @@ export function composeQueues(
     cloud === null ? null : { region: cloud.openstack.region, ...composeActivities({ ...shared, ...cloud }) };
   const ofVms = composeVirtualMachineActivities(shared, vcenters);
   const ofMachines = composeMachineActivities(shared);
+  const ofAgents = composeAgentActivities(shared, vcenters);
   const queue = (taskQueue: string, maxConcurrentActivityTaskExecutions: number, activities: object): ServedQueue => ({
     taskQueue,
     maxConcurrentActivityTaskExecutions,
@@ -75,9 +78,10 @@ export function composeQueues(
             queue(hostsQueue, concurrency.hosts, ofCloud.hosts),
           ]),
       queue(machinesQueue, concurrency.machines, ofMachines.activities),
+      queue(agentsQueue, concurrency.agents, ofAgents.activities),
       queue(virtualMachinesQueue, concurrency.vsphere, ofVms.observers),
       ...ofVms.vcenters.map(({ name, activities }) => queue(vsphereQueue(name), concurrency.vsphere, activities)),
     ],
-    close: async () => void (await Promise.all([...ofVms.vcenters, ofMachines].map((one) => one.close()))),
+    close: async () => void (await Promise.all([...ofVms.vcenters, ofMachines, ofAgents].map((one) => one.close()))),
   };
 }

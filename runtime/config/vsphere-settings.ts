@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { droverFailure } from '../failure.ts';
 import { isError } from '../is-error.ts';
 import { registerSecret } from '../redaction.ts';
+import type { Config } from './config-schema.ts';
 import { checkSettings, expandHome, readSettingsText, type SearchOptions } from './settings-file.ts';
 import {
   vsphereConfig,
@@ -36,6 +37,10 @@ export interface VcenterSettings {
 }
 
 type Environment = Record<string, string | undefined>;
+
+/** Whether any kind is on that needs a vCenter. What is switched off need not be well described. */
+export const speaksToVcenters = ({ modes: { VirtualMachine, VsphereAgent } }: Pick<Config, 'modes'>): boolean =>
+  VirtualMachine !== 'off' || VsphereAgent !== 'off';
 
 /**
  * The vCenters of drover's settings; without any, the one of `GOVC_URL`, `GOVC_USERNAME`, `GOVC_PASSWORD` and `GOVC_TLS_CA_CERTS`, as

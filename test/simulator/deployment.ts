@@ -7,7 +7,7 @@ import { runSettings } from '../../k8s-bridge/main.ts';
 import { parseConfig } from '../../runtime/config/config.ts';
 import { createLogger } from '../../runtime/telemetry/logging.ts';
 import type { OpenStackSettings } from '../../runtime/config/openstack-settings.ts';
-import type { VcenterSettings } from '../../runtime/config/vsphere-settings.ts';
+import { speaksToVcenters, type VcenterSettings } from '../../runtime/config/vsphere-settings.ts';
 import { composeQueues } from '../../workers/queues.ts';
 import type { SharedSystems } from '../../workers/systems.ts';
 import { startSystemWorkflows } from '../../workers/system-workflows.ts';
@@ -95,8 +95,7 @@ export function deploy({
     serve(running) {
       const { kubernetes, openstack, vcenter, hosts } = fakesOf(running);
       const { client, clock, random } = running;
-      const vcenters: VcenterSettings[] =
-        vcenter === null || config.modes.VirtualMachine === 'off' ? [] : [vcenter.settings];
+      const vcenters: VcenterSettings[] = vcenter !== null && speaksToVcenters(config) ? [vcenter.settings] : [];
       const shared: SharedSystems = {
         config,
         temporal: client,

@@ -1,0 +1,54 @@
+import { createVsphereAgentActivities } from '../activities/agents/vsphere-agent/activities.ts';
+import { openPoolVcenters } from '../activities/agents/vcenter/pool-vcenters.ts';
+import type { VsphereAgentActivities } from '../contracts/agent-pool/vsphere-agent.ts';
+import { kindTable } from '../contracts/kinds/table.ts';
+import { unseenChange } from '../contracts/messages.ts';
+import type { VcenterSettings } from '../runtime/config/vsphere-settings.ts';
+import { openObjects } from '../runtime/kubernetes/objects.ts';
+import { createStopGate } from '../runtime/stop.ts';
+import { signalWithStart } from '../runtime/temporal/signal-runs.ts';
+import type { SharedSystems } from './systems.ts';
+
+export interface ServedAgents {
+  activities: VsphereAgentActivities;
+  close: () => Promise<void>;
+}
+
+/** The activities of agent pools and of their VMs. Where a kind is switched off, they answer so. */
+export function composeAgentActivities(systems: SharedSystems, vcenters: readonly VcenterSettings[]): ServedAgents {
+  const { config, temporal, kubernetes, audit, clock, ports } = systems;
+  const { cluster, modes, agentPools, virtualMachine } = config;
+  const { systemNamespace } = config.kubernetes;
+  const client = openObjects(kubernetes);
+  const poolVcenters = openPoolVcenters({ ...ports, client, vcenters, systemNamespace, clock });
+  const { recheckMs, lingerMs, publishMinMs, namespaces } = agentPools;
+  const common = { client, vcenters: poolVcenters, namespaces, audit, clock };
+  const of = (kind: 'VsphereAgent' | 'VsphereAgentPool') => {
+    const { [kind]: mode } = modes;
+    return {
+      settings: mode === 'off' ? null : { mode, recheckMs, lingerMs, publishMinMs },
+      stopGate: createStopGate(kubernetes, systemNamespace, { kind, cluster, region: null }, clock),
+      signalWithStart: async ({ namespace, name }: { namespace: string; name: string }): Promise<void> => {
+        const signal = unseenChange('started by hand');
+        await signalWithStart(
+          temporal,
+          kindTable[kind],
+          { subject: `${namespace}/${name}`, cluster, signal },
+          { clock },
+        );
+      },
+    };
+  };
+  const ofAgents = of('VsphereAgent');
+  const { slotRenewMs, recheckMs: pollMs } = virtualMachine;
+  return {
+    activities: {
+      ...createVsphereAgentActivities({
+        ...common,
+        ...ofAgents,
+        settings: ofAgents.settings === null ? null : { ...ofAgents.settings, cluster, slotRenewMs, pollMs },
+      }),
+    },
+    close: () => poolVcenters.close(),
+  };
+}
