@@ -11,8 +11,8 @@ import type { VsphereHandle } from '../vsphere/handle.ts';
 
 const USERNAME = 'drover@vsphere.local';
 
-/** One cluster of hosts, and VMs to clone. */
-const model = { clusters: 1, clusterHosts: 3, datastores: 2, machines: 2, storagePods: 1 };
+/** One cluster of hosts, VMs to clone, and a datastore cluster. */
+const model = { clusters: 1, clusterHosts: 3, datastores: 2, machines: 2, storagePods: 1, podDatastores: 2 };
 
 const program: GoProgram = {
   name: 'vsphere',

@@ -24,6 +24,9 @@ export const inventory = {
   vmFolder: '/DC0/vm',
   resourcePool: '/DC0/host/DC0_C0/Resources',
   datastores: ['/DC0/datastore/LocalDS_0', '/DC0/datastore/LocalDS_1'],
+  /** A datastore cluster with two datastores of its own. */
+  storagePod: '/DC0/datastore/DC0_POD0',
+  podDatastores: ['LocalDS_2', 'LocalDS_3'],
   /** A VM to clone. */
   template: '/DC0/vm/DC0_C0_RP0_VM0',
 } as const;

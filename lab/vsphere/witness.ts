@@ -95,7 +95,14 @@ export interface VcenterWitness {
   /** Ids of VMs. */
   listModuleMembers(module: string): Promise<string[]>;
 
-  /** With the most free space first. */
+  /** Returns its id. */
+  createTag(name: string): Promise<string>;
+  /** Names of those that are attached to a VM. */
+  listTags(path: string): Promise<string[]>;
+
+  /** Storage DRS of the lab’s datastore cluster. */
+  setStorageDrs(isOn: boolean): Promise<void>;
+  /** Those in no datastore cluster, with the most free space first. */
   listDatastores(): Promise<{ id: string; name: string; freeBytes: number }[]>;
   /** With its parents; may exist. */
   makeDirectory(at: DatastorePath): Promise<void>;
@@ -217,6 +224,16 @@ export function openGovcWitness(vsphere: VsphereHandle): VcenterWitness {
       return (members ?? []).map(({ value }) => value);
     },
 
+    async createTag(name) {
+      await run('tags.category.create', name);
+      return (await run('tags.create', '-c', name, name)).trim();
+    },
+    async listTags(path) {
+      return (await govcJson<string[] | null>(vsphere, 'tags.attached.ls', '-r', path)) ?? [];
+    },
+
+    setStorageDrs: async (isOn) =>
+      void (await run('datastore.cluster.change', `-drs-enabled=${String(isOn)}`, inventory.storagePod)),
     async listDatastores() {
       type Info = { datastores: { self: { value: string }; name: string; summary: { freeSpace: number } }[] };
       const { datastores } = await govcJson<Info>(vsphere, 'datastore.info', ...inventory.datastores);

@@ -1,4 +1,5 @@
 import { vcenterRestContract } from './vcenter-rest.ts';
+import { vsphereAgentsContract } from './vsphere-agents.ts';
 import { vsphereCallsContract } from './vsphere-calls.ts';
 import { vsphereChangesContract } from './vsphere-changes.ts';
 import type { VsphereCounterpart } from './vsphere-context.ts';
@@ -35,6 +36,7 @@ export function vsphereContract(open: () => Promise<VsphereCounterpart>): void {
     ['ISOs', vsphereIsosContract],
     ['resource policies', vspherePoliciesContract],
     ['machines', vsphereMachinesContract],
+    ['VMs of agent pools', vsphereAgentsContract],
     ['REST', vcenterRestContract],
   ])('%s', (_, contract) => {
     contract(open);

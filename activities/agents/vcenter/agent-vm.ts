@@ -5,7 +5,7 @@ import type { Submission, VmSubject } from '../../../contracts/virtual-machine/a
 import { droverFailure, failureCode } from '../../../runtime/failure.ts';
 import type { ActivityContext } from '../../lib/context.ts';
 import { mutate } from '../../lib/mutate.ts';
-import { findVm } from '../../vsphere/mutations/find-vm.ts';
+import { findVm, readOwnedThere } from '../../vsphere/mutations/find-vm.ts';
 import { submitNewVm } from '../../vsphere/mutations/submit-new-vm.ts';
 import { submitPower } from '../../vsphere/mutations/submit-power.ts';
 import { submitReconfigure } from '../../vsphere/mutations/submit-reconfigure.ts';
@@ -157,8 +157,8 @@ async function create(tools: VmTools, of: VmOfPool & { iso: string; cluster: str
     owner,
     cause,
   });
-  if ('taskId' in made) await awaitTask(adapter, made);
-  return await thereOf(tools, of);
+  const vmId = 'taskId' in made ? (await awaitTask(adapter, made)).vmId : 'vmId' in made ? made.vmId : null;
+  return vmId === null ? await thereOf(tools, of) : await readOwnedThere(adapter, { vmId, owner, cause });
 }
 
 /** Makes what is missing of the path. Its id. */

@@ -146,7 +146,7 @@ const allVms = [
 
 const hardware = z.object({
   name: z.string().default(''),
-  'config.hardware.device': z.array(vim('VirtualDevice')).optional(),
+  'config.hardware': vim('VirtualHardware').optional(),
 });
 
 /**
@@ -172,9 +172,9 @@ export async function findUsedIsos(
   const unknown: string[] = [];
   for (const object of objects) {
     if (object.ref.type !== 'VirtualMachine') continue;
-    const { name, 'config.hardware.device': devices } = checked({ name: gateway.vcenter }, hardware, object);
-    if (devices === undefined) unknown.push(`${name} (${object.ref.value})`);
-    else for (const { iso } of cdromsOf(devices, false)) inDrives.add(iso);
+    const { name, 'config.hardware': made } = checked({ name: gateway.vcenter }, hardware, object);
+    if (made === undefined) unknown.push(`${name} (${object.ref.value})`);
+    else for (const { iso } of cdromsOf(made.device ?? [], false)) inDrives.add(iso);
   }
   return { used: isos.filter((iso) => inDrives.has(iso)), unknown };
 }

@@ -62,15 +62,11 @@ export const folderPathOf = (pool: PoolOfPlaces): string =>
 export async function readPoolPlaces(vcenter: Reading, pool: PoolOfPlaces, signal: AbortSignal): Promise<PoolPlaces> {
   const at = datacenterPath(pool);
   const { network, resourcePool } = pool.spec.vsphere;
-  const [datacenter, networkRef, poolRef, pod] = await Promise.all([
-    find(vcenter, pool, 'datacenter', [at], signal),
-    find(
-      vcenter,
-      pool,
-      'network',
-      [...new Set([pathIn(at, 'network', network), pathIn(at, 'network', asPathPart(network))])],
-      signal,
-    ),
+  // All else is below it.
+  const datacenter = await find(vcenter, pool, 'datacenter', [at], signal);
+  const networks = [...new Set([pathIn(at, 'network', network), pathIn(at, 'network', asPathPart(network))])];
+  const [networkRef, poolRef, pod] = await Promise.all([
+    find(vcenter, pool, 'network', networks, signal),
     findResourcePool(vcenter, pool, at, resourcePool, signal),
     readPod(vcenter, pool, signal),
   ]);

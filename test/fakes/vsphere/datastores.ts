@@ -28,11 +28,16 @@ const kib = 1_024;
 
 export function addDatastore(
   model: Model,
-  { name, parent, hosts }: { name: string; parent: Ref; hosts: readonly Ref[] },
+  {
+    name,
+    parent,
+    hosts,
+    own,
+  }: { name: string; parent: Ref; hosts: readonly Ref[]; /** Its id. Default: the next. */ own?: string },
 ): Managed<DatastoreState> {
-  const url = `ds:///vmfs/volumes/${model.uuid()}/`;
+  const url = `ds:///vmfs/volumes/${own ?? model.uuid()}/`;
   const files: DatastoreState['files'] = new Map();
-  return model.add<DatastoreState>('Datastore', 'datastore-', {
+  const state: DatastoreState = {
     name,
     parent,
     get summary() {
@@ -56,7 +61,11 @@ export function addDatastore(
       mountInfo: { $type: 'HostMountInfo', accessMode: 'readWrite', mounted: true, accessible: true },
     })),
     files,
-  });
+  };
+  if (own === undefined) return model.add('Datastore', 'datastore-', state);
+  const ref: Ref = { type: 'Datastore', value: `datastore-${own}` };
+  model.addOnce(ref, state);
+  return { ref, state };
 }
 
 /** `[LocalDS_0] web/disk.vmdk`. */

@@ -1,6 +1,7 @@
 import { inventory as names } from '../../../lab/vsphere/handle.ts';
 import { VsphereFault } from './fault.ts';
 import { addDatastore, type DatastoreState } from './datastores.ts';
+import { addStoragePod, type StoragePods } from './storage-pods.ts';
 import type { EntityState, FolderState, Managed, Model, PoolState, Ref } from './model.ts';
 
 const hosts = 3;
@@ -29,7 +30,10 @@ export interface Inventory {
   datacenter: Managed<DatacenterState>;
   cluster: Managed<ClusterState>;
   hosts: readonly Managed<HostState>[];
+  /** Those in no datastore cluster. */
   datastores: readonly Managed<DatastoreState>[];
+  allDatastores: readonly Managed<DatastoreState>[];
+  pod: StoragePods['pod'];
   /** Null: there is none. */
   findByPath(path: string): Ref | null;
   /** @throws NotFound */
@@ -137,12 +141,17 @@ export function openInventory(model: Model): Inventory {
     put(folders.datastore, datastore.ref);
     return datastore;
   });
-  datacenter.state.datastore = datastores.map(({ ref }) => ref);
+  const { pod, datastores: podDatastores } = addStoragePod(
+    model,
+    folders.datastore,
+    added.map(({ ref }) => ref),
+  );
+  datacenter.state.datastore = [...datastores, ...podDatastores].map(({ ref }) => ref);
 
   const nameOf = (ref: Ref): string => model.get<EntityState>(ref).state.name;
   const childrenOf = (ref: Ref): Ref[] => {
     const { state } = model.get<Partial<FolderState & DatacenterState & ClusterState & PoolState>>(ref);
-    if (ref.type === 'Folder') return state.childEntity ?? [];
+    if (ref.type === 'Folder' || ref.type === 'StoragePod') return state.childEntity ?? [];
     if (ref.type === 'Datacenter') return Object.values(folders).map((one) => one.ref);
     if (ref.type === 'ClusterComputeResource')
       return [
@@ -198,6 +207,8 @@ export function openInventory(model: Model): Inventory {
     cluster,
     hosts: added,
     datastores,
+    allDatastores: [...datastores, ...podDatastores],
+    pod,
     findByPath,
     at(path) {
       const found = findByPath(path);

@@ -11,6 +11,7 @@ import { unlimited, type Inventory } from './inventory.ts';
 import type { Model, PoolState, PowerState, Ref } from './model.ts';
 import type { Power } from './power.ts';
 import { intake } from './shape.ts';
+import { recommendDatastores } from './storage-pods.ts';
 import type { TaskRequest, Tasks } from './tasks.ts';
 import type { VirtualMachines } from './virtual-machines.ts';
 
@@ -49,6 +50,7 @@ export const contentOf = ({ model, inventory }: Pick<Parts, 'model' | 'inventory
   fileManager: single('FileManager'),
   virtualDiskManager: single('VirtualDiskManager'),
   customFieldsManager: single('CustomFieldsManager'),
+  storageResourceManager: single('StorageResourceManager'),
 });
 
 /** What each method does, at one moment. @throws VsphereFault */
@@ -170,6 +172,9 @@ export function openMethods(parts: Parts): Handlers {
     StandbyGuest: (self) => power.askGuest(self, 'standby'),
     RebootGuest: (self) => power.askGuest(self, 'reboot'),
     CancelTask: (self) => tasks.cancel(self),
+
+    RecommendDatastores: (_self, { storageSpec }) =>
+      recommendDatastores(model, intake('StoragePlacementSpec', storageSpec)),
 
     CreateFolder: (self, { name }) => ({ ...inventory.createFolder(self, name) }),
     CreateResourcePool: (self, { name, spec }) => {

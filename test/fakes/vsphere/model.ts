@@ -190,6 +190,7 @@ const bases: Readonly<Record<string, string>> = {
   ClusterComputeResource: 'ComputeResource',
   DistributedVirtualPortgroup: 'Network',
   OpaqueNetwork: 'Network',
+  StoragePod: 'Folder',
   VmwareDistributedVirtualSwitch: 'DistributedVirtualSwitch',
 };
 

@@ -34,11 +34,15 @@ const missing = (what: string): RestError => new RestError(404, 'not_found', `${
 export interface RestParts extends Parts {
   libraries: ContentLibraries;
   modules: ClusterModules;
+  tags: Tags;
   journal: Journal;
 }
 
 /** By id: the cluster, and the VMs in it. */
 export type ClusterModules = Map<string, { cluster: string; vms: Set<string> }>;
+
+/** By id; with the VMs that it is attached to. */
+export type Tags = Map<string, { name: string; vms: Set<string> }>;
 
 /** The port `VcenterRest` on the model. */
 export function openRest({ settings, network, parts, front }: PortOptions & { parts: RestParts }): VcenterRest {
@@ -112,6 +116,7 @@ function recordedName({ method, path, query }: RestRequest): string {
 
 const modulesPath = '/vcenter/cluster/modules';
 const libraryPath = '/com/vmware/content/library';
+const tagsPath = '/com/vmware/cis/tagging/tag-association';
 
 async function answerTo(
   parts: RestParts,
@@ -146,6 +151,7 @@ async function answerTo(
     for (const vm of added) found.vms.add(vm);
     return { success: added.length === asked.length };
   }
+  if (path.startsWith(tagsPath)) return onTags(parts, path, query['~action'] ?? '', body);
   if (path === libraryPath && query['~action'] === 'find') {
     const wanted = z.object({ spec: z.object({ name: z.string() }) }).parse(body).spec.name;
     return libraries.filter((one) => one.name === wanted).map((one) => one.id);
@@ -178,6 +184,17 @@ async function answerTo(
       headers['vapi-ctx-actid'] ?? model.uuid(),
     );
   throw new RestError(404, 'operation_not_found', path);
+}
+
+function onTags({ tags, model }: RestParts, path: string, action: string, body: unknown): unknown {
+  const { id, type } = z.object({ object_id: z.object({ id: z.string(), type: z.string() }) }).parse(body).object_id;
+  if (action === 'list-attached-tags') return [...tags].flatMap(([tag, { vms }]) => (vms.has(id) ? [tag] : []));
+  const tag = decodeURIComponent(path.slice(`${tagsPath}/id:`.length));
+  const attached = tags.get(tag) ?? raise(missing(`tag ${tag}`));
+  if (action !== 'attach') throw new RestError(404, 'operation_not_found', action);
+  if (model.find({ type, value: id }) === undefined) throw missing(`${type} ${id}`);
+  attached.vms.add(id);
+  return undefined;
 }
 
 /** @param userAgent of the client */

@@ -57,7 +57,7 @@ const templates = 2;
 export function createFakeVcenter({ clock, network, random, name = labVcenter }: FakeVcenterOptions): FakeVcenter {
   const model = createModel({ clock, random });
   const inventory = openInventory(model);
-  const files = openFiles(inventory.datastores, () => model.changed());
+  const files = openFiles(inventory.allDatastores, () => model.changed());
   const tasks = openTasks(model);
   const vms = openVirtualMachines(model, inventory, files, tasks);
   const power = openPower(model, (vm) => vms.noteChange(vm));
@@ -71,6 +71,7 @@ export function createFakeVcenter({ clock, network, random, name = labVcenter }:
     power,
     libraries,
     modules: new Map(),
+    tags: new Map(),
     journal: openJournal(model),
   };
   const front = openFrontDoor();

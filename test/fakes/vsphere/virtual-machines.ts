@@ -43,7 +43,7 @@ export function openVirtualMachines(
     model.changed();
   };
   const findDatastore = (name: string): Ref =>
-    inventory.datastores.find(({ state }) => state.name === name)?.ref ?? inventory.datastores[0]!.ref;
+    inventory.allDatastores.find(({ state }) => state.name === name)?.ref ?? inventory.datastores[0]!.ref;
   const nameOf = (datastore: Ref): string => model.get<DatastoreState>(datastore).state.name;
   const nextHost = (): Ref => inventory.hosts[(hostsUsed += 1) % inventory.hosts.length]!.ref;
 

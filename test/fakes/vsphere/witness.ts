@@ -13,7 +13,7 @@ const firstMemoryMiB = 64;
 
 /** Another client of the simulated vCenter: at once, and without faults. */
 export function openWitness(parts: RestParts): VcenterWitness {
-  const { model, inventory, files, tasks, vms, power, libraries, modules, journal } = parts;
+  const { model, inventory, files, tasks, vms, power, libraries, modules, tags, journal } = parts;
   const vmAt = (path: string): Managed<VmState> => model.vm(inventory.at(path));
   const split = (path: string): { parent: Ref; name: string } => {
     const at = path.lastIndexOf('/');
@@ -204,6 +204,19 @@ export function openWitness(parts: RestParts): VcenterWitness {
     listModules: () => now(() => [...modules.keys()]),
     listModuleMembers: (module) => now(() => [...(modules.get(module)?.vms ?? [])]),
 
+    createTag: (name) =>
+      now(() => {
+        const id = `urn:vmomi:InventoryServiceTag:${model.uuid()}:GLOBAL`;
+        tags.set(id, { name, vms: new Set() });
+        return id;
+      }),
+    listTags: (path) =>
+      now(() =>
+        [...tags.values()].flatMap(({ name, vms: tagged }) => (tagged.has(inventory.at(path).value) ? [name] : [])),
+      ),
+
+    setStorageDrs: (isOn) =>
+      now(() => void (inventory.pod.state.podStorageDrsEntry.storageDrsConfig.podConfig.enabled = isOn)),
     listDatastores: () =>
       now(() =>
         inventory.datastores

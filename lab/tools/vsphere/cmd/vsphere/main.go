@@ -12,6 +12,7 @@ import (
 	_ "github.com/vmware/govmomi/cli/cluster/module"
 	_ "github.com/vmware/govmomi/cli/datacenter"
 	_ "github.com/vmware/govmomi/cli/datastore"
+	_ "github.com/vmware/govmomi/cli/datastore/cluster"
 	_ "github.com/vmware/govmomi/cli/datastore/disk"
 	_ "github.com/vmware/govmomi/cli/device"
 	_ "github.com/vmware/govmomi/cli/device/cdrom"

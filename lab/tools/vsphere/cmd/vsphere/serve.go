@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"crypto/tls"
 	"encoding/json"
 	"fmt"
@@ -8,9 +9,13 @@ import (
 	"net/url"
 	"os"
 	"os/signal"
+	"sort"
 	"syscall"
 
+	"github.com/vmware/govmomi/object"
 	"github.com/vmware/govmomi/simulator"
+	"github.com/vmware/govmomi/vim25"
+	"github.com/vmware/govmomi/vim25/types"
 
 	_ "github.com/vmware/govmomi/pbm/simulator"
 	_ "github.com/vmware/govmomi/vapi/cluster/simulator"
@@ -32,6 +37,8 @@ type settings struct {
 		Datastores   int `json:"datastores"`
 		Machines     int `json:"machines"`
 		StoragePods  int `json:"storagePods"`
+		// PodDatastores are in the first storage pod, beside the others.
+		PodDatastores int `json:"podDatastores"`
 	} `json:"model"`
 }
 
@@ -54,7 +61,7 @@ func serve(settingsFile string) error {
 	model.Cluster = given.Model.Clusters
 	model.ClusterHost = given.Model.ClusterHosts
 	model.Host = 0
-	model.Datastore = given.Model.Datastores
+	model.Datastore = given.Model.Datastores + given.Model.PodDatastores
 	model.Machine = given.Model.Machines
 	model.Pod = given.Model.StoragePods
 	if err := model.Create(); err != nil {
@@ -64,6 +71,9 @@ func serve(settingsFile string) error {
 
 	service := model.Service
 	makeRoom(service.Context.Map)
+	if err := fillPod(service, given.Model.PodDatastores); err != nil {
+		return err
+	}
 	service.Listen = &url.URL{Host: given.Listen, User: url.UserPassword(given.Username, given.Password)}
 	service.RegisterEndpoints = true
 	service.TLS = &tls.Config{Certificates: []tls.Certificate{certificate}}
@@ -107,4 +117,28 @@ func makeRoom(registry *simulator.Registry) {
 // resetTaskDelays lets every task take no time. Without a hand-off of its lock a slow task blocks no read of its entity.
 func resetTaskDelays() {
 	simulator.TaskDelay.MethodDelay = map[string]int{"LockHandoff": 0}
+}
+
+// fillPod moves the last datastores into the first storage pod.
+func fillPod(service *simulator.Service, count int) error {
+	pods := service.Context.Map.All("StoragePod")
+	datastores := service.Context.Map.All("Datastore")
+	if count == 0 || len(pods) == 0 {
+		return nil
+	}
+	sort.Slice(datastores, func(i, j int) bool { return datastores[i].Entity().Name < datastores[j].Entity().Name })
+	var moved []types.ManagedObjectReference
+	for _, datastore := range datastores[len(datastores)-count:] {
+		moved = append(moved, datastore.Reference())
+	}
+	ctx := context.Background()
+	client, err := vim25.NewClient(ctx, service)
+	if err != nil {
+		return err
+	}
+	task, err := object.NewFolder(client, pods[0].Reference()).MoveInto(ctx, moved)
+	if err != nil {
+		return err
+	}
+	return task.Wait(ctx)
 }
