@@ -1,6 +1,6 @@
 import type { ConditionUpdate } from '../conditions.ts';
 import type { ObservationOf, RunSettings, Unobserved } from '../runs.ts';
-import type { VmPhase, VmReason } from './metadata.ts';
+import type { VmPhase } from './metadata.ts';
 
 /** What the run of a VsphereAgentPool is asked, what it asks, and what it decides on. Times are Unix ms. */
 
@@ -138,7 +138,7 @@ export interface ObservedPool {
   unprepared: UnpreparedAgent[];
   released: ReleasedAgent[];
   held: HeldAgent[];
-  /** AgentMachines whose selectors are to name their own Agent; only where the settings ask for it. */
+  /** AgentMachines whose selectors are to name the VM that was made for them: where the settings ask for it, or they name another one. */
   unpinned: string[];
   /** VsphereAgents of another template. */
   drifted: { name: string; phase: VmPhase }[];
@@ -162,19 +162,6 @@ export type AgentPoolObservation = ObservationOf<DesiredPool, ObservedPool, Agen
 export interface AgentPoolStatus {
   conditions: ConditionUpdate[];
   plannedActions: { type: string; name?: string; reason: string }[];
-}
-
-/** One entry of `status.ownedVMs`, and `status.vm` of a VsphereAgent. */
-export interface OwnedVm {
-  name: string;
-  biosUUID?: string;
-  /** Lower case, with hyphens. */
-  macAddress?: string;
-  agentRef?: string;
-  machineRef?: string;
-  phase: VmPhase;
-  reason: VmReason;
-  lastTransitionTime: string;
 }
 
 /** What was done about the ISO; `status.iso` says so, which the activity writes itself. */

@@ -1,0 +1,126 @@
+import type { AgentPoolRules, ObservedPool, PoolCounts, PoolProblem, UnpreparedAgent } from './agent-pool.ts';
+import {
+  findAgents,
+  findLack,
+  findSupply,
+  findUnpinned,
+  isOfCluster,
+  nameWanted,
+  type PoolAgents,
+  type Supply,
+} from './judge-demand.ts';
+import { isDrifted, judgeReleases } from './judge-release.ts';
+import { isPrepared, type JudgedVm, judgeVm } from './judge-vm.ts';
+import { isBound, matchAgents } from './match-agents.ts';
+import { agentPoolConditions, agentPoolLabels } from './metadata.ts';
+import type { AgentFact, AgentMachineFact, MachineFact, NodeFact, PoolFacts, VmFact } from './pool-facts.ts';
+
+/** Everything that a pool is judged on. The order of the lists makes no difference. */
+export interface Facts {
+  pool: PoolFacts;
+  /** An older pool of the same NodePool, whose AgentMachines they are; null: there is none. */
+  rival: string | null;
+  /** All of the namespace of the control plane. */
+  agentMachines: readonly AgentMachineFact[];
+  /** All of the namespace of the control plane. */
+  machines: readonly MachineFact[];
+  /** All of the namespace of the pool. */
+  agents: readonly AgentFact[];
+  /** VsphereAgents of all pools of the namespace. */
+  vms: readonly VmFact[];
+  nodes: readonly NodeFact[] | 'unasked' | null;
+  rules: AgentPoolRules;
+  nowMs: number;
+}
+
+export type JudgedPool = Pick<
+  ObservedPool,
+  'counts' | 'problems' | 'wanted' | 'unprepared' | 'released' | 'held' | 'drifted' | 'remaining' | 'nextMs'
+> & {
+  /** What the status lists, by name. */
+  vms: JudgedVm[];
+  unpinned: { agentMachine: string; vmName: string }[];
+  /** The Nodes of the hosted cluster must be read, and all be judged again. */
+  needsNodes: boolean;
+};
+
+/** The rules of docs/agent-pools.md. */
+export function judgePool(facts: Facts): JudgedPool {
+  const { pool, rival, vms, agents, rules, nodes, nowMs } = facts;
+  const matched = matchAgents(vms, agents);
+  const own = judgeVms(facts, matched);
+  const live = own.filter(({ vm }) => !vm.deleting);
+  const claimed = new Set([...matched.values()].map(({ name }) => name));
+  const found = findAgents(pool, agents, own, claimed, vms);
+  const wanting = facts.agentMachines.filter(({ deleting, nodePool }) => !deleting && nodePool === pool.nodePool);
+  const waiting = wanting.filter(({ isWaiting }) => isWaiting);
+  const supply = findSupply(pool, own, found.others, waiting);
+  const counts = count(wanting, found, supply, live.length);
+  const lacking = pool.deleting || rival !== null ? [] : findLack(waiting, supply);
+  const { nextMs, ...releases } = judgeReleases({ ...counts, pool, own, nodes, rules, nowMs });
+  return {
+    counts,
+    problems: rival === null ? [] : [taken(rival)],
+    wanted: nameWanted(pool, lacking, vms),
+    unprepared: pool.deleting ? [] : live.flatMap((judged) => findUnprepared(judged, pool)),
+    ...releases,
+    unpinned: pool.deleting || rival !== null ? [] : findUnpinned(wanting, own, rules.pinSelectors),
+    drifted: live.filter((judged) => isDrifted(judged, pool)).map(({ vm, phase }) => ({ name: vm.name, phase })),
+    remaining: pool.deleting ? own.length : own.length - live.length,
+    nextMs: earliest([nextMs, ...live.map(({ untilMs }) => untilMs)]),
+    vms: own,
+  };
+}
+
+function judgeVms(
+  { pool, vms, agentMachines, machines, rules, nowMs }: Facts,
+  matched: ReadonlyMap<string, AgentFact>,
+): JudgedVm[] {
+  const around = {
+    pool,
+    agentMachines: new Map(agentMachines.map((one) => [one.name, one])),
+    byAgent: new Map(agentMachines.flatMap((one) => (one.agent === null ? [] : [[one.agent, one] as const]))),
+    machines: new Map(machines.map((one) => [one.name, one])),
+    discoveryMs: rules.discoveryMs,
+    nowMs,
+  };
+  return vms
+    .filter((vm) => vm.pool === pool.name)
+    .toSorted((one, other) => (one.name < other.name ? -1 : 1))
+    .map((vm) => judgeVm(vm, matched.get(vm.name) ?? null, around));
+}
+
+const count = (
+  wanting: readonly AgentMachineFact[],
+  { matching }: PoolAgents,
+  { available, provisioning }: Supply,
+  owned: number,
+): PoolCounts => ({
+  agentMachines: wanting.length,
+  waiting: wanting.filter(({ isWaiting }) => isWaiting).length,
+  unready: wanting.filter(({ isReady }) => !isReady).length,
+  withoutAgent: wanting.filter(({ isReady, hasAgent }) => !isReady && !hasAgent).length,
+  matching: matching.length,
+  bound: matching.filter(isBound).length,
+  available: available.length,
+  provisioning: provisioning.length,
+  owned,
+});
+
+/** Agents of other InfraEnvs and NodePools are left alone, whichever VM they are. */
+function findUnprepared({ vm, agent, phase }: JudgedVm, pool: PoolFacts): UnpreparedAgent[] {
+  if (agent === null || agent.deleting || isBound(agent) || phase === 'Released' || phase === 'Bound') return [];
+  const nodePool = agent.labels[agentPoolLabels.nodePool];
+  const isOthers = nodePool !== undefined && nodePool !== pool.labels[agentPoolLabels.nodePool];
+  if (isOthers || !isOfCluster(agent, pool) || isPrepared(agent, vm.vmName, pool)) return [];
+  return [{ agent: agent.name, uid: agent.uid, vmName: vm.vmName }];
+}
+
+const taken = (rival: string): PoolProblem => ({
+  condition: agentPoolConditions.demand,
+  reason: 'NodePoolTaken',
+  message: `VsphereAgentPool ${rival} is of the same NodePool and older, and makes its VMs: name another NodePool, or delete one of the pools`,
+});
+
+const earliest = (times: readonly (number | null)[]): number | null =>
+  times.reduce((first, time) => (first === null || (time !== null && time < first) ? time : first), null);
