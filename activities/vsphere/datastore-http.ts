@@ -21,7 +21,7 @@ export interface DatastoreFile {
 export interface FileContent {
   sizeBytes: number;
   /** From its beginning, each time. */
-  open(): Readable;
+  open: () => Readable;
 }
 
 /**

@@ -95,6 +95,7 @@ const status = z.object({
   iso: z
     .object({
       checkedAt: time().optional(),
+      etag: z.string().optional().describe('What the server calls these bytes.'),
       forceRefreshToken: z.string().optional(),
       history: z.array(z.object(isoVersion)).optional().describe('Newest first.'),
       path: z.string().optional(),

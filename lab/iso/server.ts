@@ -113,7 +113,8 @@ function answerFault(fault: IsoFault, image: Buffer, response: ServerResponse): 
       more();
       return true;
     }
-    default:
+    case 'cut':
+    case 'stall':
       return false;
   }
 }

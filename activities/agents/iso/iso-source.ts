@@ -16,7 +16,7 @@ export interface IsoSourceSettings {
 /** One that was downloaded: it is there until it is removed. */
 export interface LocalIso extends FileContent {
   sha256: string;
-  remove(): Promise<void>;
+  remove: () => Promise<void>;
 }
 
 export type DownloadedIso =

@@ -1,0 +1,110 @@
+import { isIsoFile, type IsoVersion } from '../../../contracts/agent-pool/iso.ts';
+import { wantedIsoPaths } from '../../../contracts/agent-pool/read-iso.ts';
+import { isError } from '../../../runtime/is-error.ts';
+import { resources } from '../../../runtime/kubernetes/resources.ts';
+import { redactedStart } from '../../../runtime/redaction.ts';
+import { announce } from '../../kubernetes/lib/write-event.ts';
+import { mutate } from '../../lib/mutate.ts';
+import type { IsoTools, PoolOfIso } from './iso-tools.ts';
+
+/** All VMs of a vCenter are asked for their drives: that is not done every few minutes for what stays anyway. */
+const scanEveryMs = 3_600_000;
+
+/**
+ * Removes versions that the pool does not keep, where no other pool wants them and no VM has them in a drive. What cannot be known counts
+ * against it, and a failure does not hold up what the ISO is for.
+ *
+ * @returns those that stay for now
+ * @throws the cancel of the activity
+ */
+export async function pruneIsos(
+  tools: IsoTools,
+  of: PoolOfIso,
+  currentPath: string,
+  surplus: readonly IsoVersion[],
+): Promise<IsoVersion[]> {
+  const { clock, scannedMs, scope } = tools;
+  const { uid } = of.pool.metadata;
+  const scanned = scannedMs.get(uid);
+  if (scanned !== undefined && clock.monotonicMs() - scanned < scanEveryMs) return [...surplus];
+  try {
+    // A file of another name is none that drover has put there, whoever wrote it into the status.
+    const own = surplus.filter((one) => isIsoFile(one) && one.path !== currentPath);
+    const wanted = await wantedByOthers(tools, uid);
+    const idle = own.filter(({ path }) => !wanted.has(path));
+    const inUse = idle.length === 0 ? new Set<string>() : await inDrives(tools, of, idle);
+    const left: IsoVersion[] = own.filter(({ path }) => wanted.has(path));
+    for (const version of idle) if (!(await remove(tools, of, version, inUse))) left.push(version);
+    if (left.length > 0) scannedMs.set(uid, clock.monotonicMs());
+    return surplus.filter((one) => left.includes(one));
+  } catch (error) {
+    scope.signal.throwIfAborted();
+    await say(tools, of, 'it is not known who uses them', wordsOf(error));
+    return [...surplus];
+  }
+}
+
+/** Of every namespace: without all of them, nothing is known. */
+async function wantedByOthers({ client, scope }: IsoTools, uid: string): Promise<Set<string>> {
+  const pools = await client.list(resources.VsphereAgentPool, {}, scope.signal);
+  return new Set(pools.filter(({ metadata }) => metadata.uid !== uid).flatMap(wantedIsoPaths));
+}
+
+async function inDrives(
+  { findUsedIsos, scope }: IsoTools,
+  { vcenter, store }: PoolOfIso,
+  versions: readonly IsoVersion[],
+): Promise<Set<string>> {
+  const names = versions.map(({ path }) => store.nameOf(path));
+  const { used, unknown } = await findUsedIsos(vcenter, names, scope.signal);
+  return new Set(unknown.length > 0 ? names : used);
+}
+
+async function remove(
+  tools: IsoTools,
+  of: PoolOfIso,
+  { path, sizeBytes }: IsoVersion,
+  inUse: ReadonlySet<string>,
+): Promise<boolean> {
+  const { pool, vcenter, store, cause } = of;
+  const { namespace = '', name } = pool.metadata;
+  const file = store.nameOf(path);
+  if (inUse.has(file)) {
+    await say(tools, of, file, 'it is in a drive of a VM, or may be');
+    return false;
+  }
+  try {
+    await mutate(
+      tools,
+      {
+        action: 'removeIso',
+        object: `agentpool/${namespace}/${name}`,
+        cause,
+        before: { vcenter: vcenter.settings.name, file, sizeBytes },
+        after: null,
+      },
+      () => store.remove(path),
+    );
+    return true;
+  } catch (error) {
+    tools.scope.signal.throwIfAborted();
+    await say(tools, of, file, wordsOf(error));
+    return false;
+  }
+}
+
+const wordsOf = (error: unknown): string => redactedStart(isError(error) ? error.message : String(error), 500);
+
+const say = (tools: IsoTools, { pool }: PoolOfIso, what: string, why: string): Promise<void> => {
+  const { namespace = '', name, uid } = pool.metadata;
+  return announce(
+    tools,
+    {
+      regarding: { resource: resources.VsphereAgentPool, namespace, name, uid },
+      type: 'Warning',
+      reason: 'ISOPruneFailed',
+      message: `Old ISOs stay: ${what}: ${why}`,
+    },
+    [uid, what, why],
+  );
+};

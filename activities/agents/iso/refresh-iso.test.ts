@@ -1,0 +1,354 @@
+import { createHash } from 'node:crypto';
+
+import { agentPoolAnnotations } from '../../../contracts/agent-pool/metadata.ts';
+import type { RefreshedIso } from '../../../contracts/agent-pool/agent-pool.ts';
+import type { VsphereAgentPool } from '../../../contracts/crds/vsphere-agent-pool.ts';
+import { droverFailure } from '../../../runtime/failure.ts';
+import { openObjects } from '../../../runtime/kubernetes/objects.ts';
+import { neighbourResources, resources } from '../../../runtime/kubernetes/resources.ts';
+import type { AuditEntry } from '../../../runtime/telemetry/audit.ts';
+import { randomOf } from '../../../test/faults/random.ts';
+import { drive } from '../../../test/fakes/drive.ts';
+import { createFakeIsos } from '../../../test/fakes/isos.ts';
+import { createFakeKubernetes } from '../../../test/fakes/kubernetes/fake-kubernetes.ts';
+import { createFakeVcenter } from '../../../test/fakes/vsphere/vcenter.ts';
+import { createVirtualClock } from '../../../test/simulator/clock.ts';
+import { createNetwork } from '../../../test/simulator/network.ts';
+import { openGateway } from '../../vsphere/gateway.ts';
+import { createIsoActivities, type IsoDependencies } from './iso-activities.ts';
+
+const never = new AbortController().signal;
+const namespace = 'team-a';
+const datastore = 'LocalDS_0';
+const sha = (text: string): string => createHash('sha256').update(text).digest('hex');
+const fileOf = (text: string): string => `${sha(text)}.iso`;
+const urlOf = (token: string, id = 'one'): string => `https://images.test/images/${id}?image_token=${token.repeat(20)}`;
+
+/** A vCenter, a kube-apiserver and a server of ISOs in this process; two pools of one InfraEnv. */
+async function openWorld() {
+  const random = randomOf(3);
+  const clock = createVirtualClock(Date.UTC(2026, 0, 1), random);
+  const network = createNetwork({ clock, random });
+  const kubernetes = createFakeKubernetes({ clock, network, random });
+  const vcenter = createFakeVcenter({ clock, network, random });
+  const isos = createFakeIsos({ network });
+  const client = openObjects(kubernetes.admin);
+  const audit: AuditEntry[] = [];
+  const inDrives = { used: [] as string[], unknown: [] as string[] };
+  const vim = vcenter.openVim();
+  const gateway = openGateway(vim, { tasks: 8 }, clock);
+  const run = <Result>(work: Promise<Result>): Promise<Result> => drive(clock, work);
+  const dependencies: IsoDependencies = {
+    client,
+    source: isos.source,
+    usePoolVcenter: (_pool, _signal, work) => work({ settings: vcenter.settings, vim, gateway }),
+    openDatastoreHttp: (settings) => vcenter.openDatastoreHttp(settings),
+    findUsedIsos: (_vcenter, names) =>
+      Promise.resolve({ used: names.filter((name) => inDrives.used.includes(name)), unknown: inDrives.unknown }),
+    clock,
+    stopGate: () => Promise.resolve(),
+    audit: { record: (entry) => Promise.resolve(void audit.push(entry)) },
+    scope: () => ({
+      signal: never,
+      deadlineMs: Infinity,
+      heartbeatDetails: undefined,
+      run: null,
+      scheduledMs: clock.now(),
+      waitedMs: 0,
+      heartbeat: () => undefined,
+      warn: () => undefined,
+    }),
+  };
+  const activities = createIsoActivities(dependencies);
+  const create = async (resource: Parameters<typeof client.create>[0], object: object): Promise<void> =>
+    void (await run(client.create(resource as never, object as never, never)));
+  await create(
+    { group: '', version: 'v1', kind: 'Namespace', plural: 'namespaces', schema: resources.VsphereAgentPool.schema },
+    { metadata: { name: namespace } },
+  ).catch(() => undefined);
+  const pool = async (name: string): Promise<VsphereAgentPool> => {
+    const found = await run(client.get(resources.VsphereAgentPool, { namespace, name }, never));
+    if (found === null) throw new Error(`no pool ${name}`);
+    return found;
+  };
+  const setUrl = async (url: string): Promise<void> => {
+    const infraEnv = await run(client.get(neighbourResources.InfraEnv, { namespace, name: 'infra' }, never));
+    await run(
+      client.patchStatus(
+        neighbourResources.InfraEnv,
+        infraEnv?.metadata ?? { name: '' },
+        { isoDownloadURL: url },
+        never,
+      ),
+    );
+  };
+  await create(neighbourResources.InfraEnv, { metadata: { namespace, name: 'infra' }, spec: {} });
+  for (const name of ['blue', 'green'])
+    await create(resources.VsphereAgentPool, {
+      metadata: { namespace, name },
+      spec: {
+        agent: { labels: { a: 'b' } },
+        controlPlaneNamespace: 'clusters-one',
+        hostedClusterRef: { name: 'one' },
+        infraEnvRef: { name: 'infra' },
+        nodePoolRef: { name },
+        template: {},
+        vsphere: {
+          credentialsSecretRef: { name: 'vcenter' },
+          datacenter: 'DC0',
+          datastoreCluster: 'pod',
+          isoDatastore: datastore,
+          network: 'VM Network',
+          resourcePool: 'DC0_C0/Resources',
+        },
+      },
+    });
+  isos.set(urlOf('a'), 'first', '"1"');
+  await setUrl(urlOf('a'));
+  return {
+    ...{ clock, kubernetes, vcenter, isos, client, audit, inDrives, run, pool, setUrl, activities, dependencies },
+    refresh: async (name = 'blue'): Promise<RefreshedIso> => {
+      const { metadata } = await pool(name);
+      return await run(activities.refreshIso({ namespace, name, uid: metadata.uid }));
+    },
+    change: async (name: string, change: object): Promise<void> =>
+      void (await run(client.patch(resources.VsphereAgentPool, { namespace, name }, change as never, never))),
+    isoOf: async (name: string) => (await pool(name)).status?.iso,
+    files: async (path = 'agent-forge'): Promise<string[]> =>
+      (await vcenter.witness.listFiles({ datastore, path })).toSorted(),
+    uploads: async (): Promise<number> =>
+      (await vcenter.control.requests()).filter(({ method }) => method === 'PUT /folder').length,
+    events: (): string[] =>
+      kubernetes.objects('events').map((event) => String((event as unknown as { reason: string }).reason)),
+  };
+}
+
+test('a new ISO is uploaded, and the status says so', async () => {
+  const world = await openWorld();
+  expect(await world.refresh()).toEqual({
+    outcome: 'uploaded',
+    path: `agent-forge/${fileOf('first')}`,
+    sha256: sha('first'),
+    sizeBytes: 5,
+  });
+  const version = {
+    path: `agent-forge/${fileOf('first')}`,
+    sha256: sha('first'),
+    sizeBytes: 5,
+    uploadedAt: expect.any(String),
+  };
+  expect(await world.isoOf('blue')).toEqual({
+    ...version,
+    url: 'https://images.test/images/one',
+    checkedAt: expect.any(String),
+    etag: '"1"',
+    history: [version],
+  });
+  expect(await world.files()).toEqual([fileOf('first')]);
+  expect(world.isos.files).toBe(0);
+  expect(world.events()).toEqual(['ISOUploaded']);
+  expect(world.audit).toMatchObject([
+    { action: 'uploadIso', object: 'agentpool/team-a/blue', before: null, after: { vcenter: 'lab' } },
+  ]);
+});
+
+test('what the server still has is neither sent nor uploaded again, with another token either', async () => {
+  const world = await openWorld();
+  await world.refresh();
+  const before = await world.isoOf('blue');
+  await world.setUrl(urlOf('b'));
+  expect(await world.refresh()).toMatchObject({ outcome: 'unchanged' });
+  expect(await world.isoOf('blue')).toEqual({ ...before, checkedAt: expect.any(String) });
+  expect(world.isos).toMatchObject({ downloads: 1, unchanged: 1 });
+  expect(await world.uploads()).toBe(1);
+});
+
+test('the same bytes of a server that names no versions are not uploaded again', async () => {
+  const world = await openWorld();
+  world.isos.set(urlOf('a'), 'first');
+  await world.refresh();
+  expect(await world.refresh()).toMatchObject({ outcome: 'unchanged' });
+  expect(world.isos.downloads).toBe(2);
+  expect(await world.uploads()).toBe(1);
+  expect(world.audit).toHaveLength(1);
+});
+
+test('the annotation has the bytes compared, once', async () => {
+  const world = await openWorld();
+  await world.refresh();
+  await world.change('blue', { metadata: { annotations: { [agentPoolAnnotations.forceIsoRefresh]: 'now' } } });
+  expect(await world.refresh()).toMatchObject({ outcome: 'unchanged' });
+  expect(world.isos).toMatchObject({ downloads: 2, unchanged: 0 });
+  expect((await world.isoOf('blue'))?.forceRefreshToken).toBe('now');
+  await world.refresh();
+  expect(world.isos).toMatchObject({ downloads: 2, unchanged: 1 });
+});
+
+test('a file that is gone is uploaded again, though the server has the same', async () => {
+  const world = await openWorld();
+  await world.refresh();
+  await world.vcenter.witness.removeFiles({ datastore, path: `agent-forge/${fileOf('first')}` });
+  expect(await world.refresh()).toMatchObject({ outcome: 'uploaded' });
+  expect(await world.files()).toEqual([fileOf('first')]);
+});
+
+test('two pools share one upload, also where both are due at once', async () => {
+  for (const isAtOnce of [false, true]) {
+    const world = await openWorld();
+    const uids = [(await world.pool('blue')).metadata.uid, (await world.pool('green')).metadata.uid];
+    const refresh = (name: string, index: number) =>
+      world.activities.refreshIso({ namespace, name, uid: uids[index] ?? '' });
+    const refreshed = isAtOnce
+      ? await world.run(Promise.all(['blue', 'green'].map(refresh)))
+      : [await world.run(refresh('blue', 0)), await world.run(refresh('green', 1))];
+    expect(refreshed.map(({ outcome }) => outcome).toSorted()).toEqual(['reused', 'uploaded']);
+    expect(await world.uploads()).toBe(1);
+    expect(await world.files()).toEqual([fileOf('first')]);
+    expect(world.events().toSorted()).toEqual(['ISOReused', 'ISOUploaded']);
+  }
+});
+
+async function withVersions(...texts: string[]) {
+  const world = await openWorld();
+  for (const [index, text] of texts.entries()) {
+    world.isos.set(urlOf('a'), text, `"${index + 1}"`);
+    await world.refresh();
+  }
+  return world;
+}
+
+test('the newest versions stay, and the oldest goes', async () => {
+  const world = await withVersions('first', 'second', 'third');
+  expect(await world.files()).toEqual([fileOf('second'), fileOf('third')].toSorted());
+  expect((await world.isoOf('blue'))?.history?.map(({ sha256 }) => sha256)).toEqual([sha('third'), sha('second')]);
+  expect(world.audit.map(({ action }) => action)).toEqual(['uploadIso', 'uploadIso', 'uploadIso', 'removeIso']);
+});
+
+test('what another pool wants is not removed until that pool wants it no more', async () => {
+  const world = await openWorld();
+  await world.refresh('green');
+  for (const [index, text] of ['first', 'second', 'third'].entries()) {
+    world.isos.set(urlOf('a'), text, `"${index + 1}"`);
+    await world.refresh('blue');
+  }
+  expect(await world.files()).toContain(fileOf('first'));
+  for (const text of ['second', 'third']) {
+    world.isos.set(urlOf('a'), text, `"${text}"`);
+    await world.refresh('green');
+  }
+  expect(await world.files()).toEqual([fileOf('second'), fileOf('third')].toSorted());
+});
+
+test.each([
+  [
+    'is in a drive',
+    (world: Awaited<ReturnType<typeof openWorld>>) =>
+      void world.inDrives.used.push(`[${datastore}] agent-forge/${fileOf('first')}`),
+  ],
+  ['may be in a drive', (world) => void world.inDrives.unknown.push('web (vm-1)')],
+  [
+    'vCenter does not remove',
+    (world) => world.vcenter.control.fail({ method: 'DeleteDatastoreFile_Task', fault: 'FileLocked', inTask: true }),
+  ],
+  [
+    'may be that of other pools',
+    (world) => {
+      const { client } = world.dependencies;
+      world.dependencies.client = {
+        ...client,
+        list: () => Promise.reject(droverFailure('KubernetesForbidden', 'pools of other namespaces')),
+      };
+    },
+  ],
+] as [string, (world: Awaited<ReturnType<typeof openWorld>>) => unknown][])(
+  'one that %s stays, is said, and goes later',
+  async (_, hold) => {
+    const world = await withVersions('first', 'second');
+    const list = world.dependencies.client;
+    await hold(world);
+    const held = createIsoActivities(world.dependencies);
+    const { uid } = (await world.pool('blue')).metadata;
+    world.isos.set(urlOf('a'), 'third', '"3"');
+    expect(await world.run(held.refreshIso({ namespace, name: 'blue', uid }))).toMatchObject({ outcome: 'uploaded' });
+    expect(await world.files()).toHaveLength(3);
+    expect((await world.isoOf('blue'))?.history?.map(({ sha256 }) => sha256)).toEqual(
+      ['third', 'second', 'first'].map(sha),
+    );
+    expect(world.events()).toContain('ISOPruneFailed');
+    // The next worker, or an hour later.
+    world.inDrives.used.splice(0);
+    world.inDrives.unknown.splice(0);
+    world.dependencies.client = list;
+    await world.refresh();
+    await world.run(createIsoActivities(world.dependencies).refreshIso({ namespace, name: 'blue', uid }));
+    expect(await world.files()).toEqual([fileOf('second'), fileOf('third')].toSorted());
+    expect((await world.isoOf('blue'))?.history).toHaveLength(2);
+  },
+);
+
+test('a file that somebody wrote into the status is not removed', async () => {
+  const world = await openWorld();
+  await world.refresh();
+  await world.vcenter.witness.makeDirectory({ datastore, path: 'web' });
+  await world.vcenter.witness.createDisk({ datastore, path: 'web/web.vmdk', sizeMiB: 1 });
+  const { metadata, status } = await world.pool('blue');
+  await world.run(
+    world.client.patchStatus(
+      resources.VsphereAgentPool,
+      metadata,
+      {
+        iso: {
+          history: [
+            ...(status?.iso?.history ?? []),
+            { path: 'x/x.iso', sha256: sha('x') },
+            { path: 'web/web.vmdk', sha256: sha('web') },
+          ],
+        },
+      },
+      never,
+    ),
+  );
+  world.isos.set(urlOf('a'), 'second', '"2"');
+  await world.refresh();
+  expect(await world.files('web')).toContain('web.vmdk');
+  expect((await world.isoOf('blue'))?.history?.map(({ sha256 }) => sha256)).toEqual([sha('second'), sha('first')]);
+});
+
+test('another folder: it is put there, and the old one goes in its time', async () => {
+  const world = await openWorld();
+  await world.refresh();
+  await world.change('blue', { spec: { iso: { pathPrefix: 'team/isos', retainVersions: 1 } } });
+  expect(await world.refresh()).toMatchObject({ outcome: 'uploaded', path: `team/isos/${fileOf('first')}` });
+  expect(await world.files('team/isos')).toEqual([fileOf('first')]);
+  expect(await world.files()).toEqual([]);
+});
+
+test('without a URL, and for a pool that is gone, nothing is done', async () => {
+  const world = await openWorld();
+  await world.setUrl('');
+  await expect(world.refresh()).rejects.toMatchObject({ type: 'IsoUnavailable' });
+  await expect(
+    world.run(world.activities.refreshIso({ namespace, name: 'blue', uid: 'another' })),
+  ).rejects.toMatchObject({ type: 'ObjectNotFound' });
+  expect(await world.uploads()).toBe(0);
+});
+
+test('a download that fails leaves what is there; nothing shows the token', async () => {
+  const world = await openWorld();
+  await world.refresh();
+  const before = await world.isoOf('blue');
+  world.isos.remove(urlOf('a'));
+  await expect(world.refresh()).rejects.toMatchObject({ type: 'IsoUnavailable' });
+  expect(await world.isoOf('blue')).toEqual(before);
+  expect(JSON.stringify([world.kubernetes.objects('vsphereagentpools'), world.audit])).not.toContain('a'.repeat(20));
+});
+
+test('an upload that is cut is made again, and leaves nothing behind', async () => {
+  const world = await openWorld();
+  await world.vcenter.control.inject({ method: 'PUT /folder', does: 'cut' });
+  await expect(world.refresh()).rejects.toMatchObject({ type: 'VsphereUnavailable' });
+  expect(world.isos.files).toBe(0);
+  expect(await world.isoOf('blue')).toBeUndefined();
+  expect(await world.refresh()).toMatchObject({ outcome: 'uploaded' });
+  expect(await world.files()).toEqual([fileOf('first')]);
+});
