@@ -83,6 +83,8 @@ export const agentVmKeys = {
   agentUid: 'drover.vsphereAgentUid',
   /** `namespace/name` of the VsphereAgentPool. */
   pool: 'drover.agentPool',
+  /** Its uid: another cluster may have a pool of that name. */
+  poolUid: 'drover.agentPoolUid',
   /** As drover's settings call the cluster; left out where they do not. */
   cluster: 'drover.cluster',
 } as const;

@@ -43,6 +43,7 @@ export function agentVmSpec({ agent, name, pool, iso, places, datastore, cluster
   const { instanceUuid, biosUuid } = vmIdentityOf(agent.uid);
   const marks = [
     { key: agentVmKeys.pool, value: `${pool.metadata.namespace ?? ''}/${pool.metadata.name}` },
+    { key: agentVmKeys.poolUid, value: pool.metadata.uid },
     ...(cluster === '' ? [] : [{ key: agentVmKeys.cluster, value: cluster }]),
   ];
   return {

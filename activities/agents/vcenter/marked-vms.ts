@@ -20,6 +20,8 @@ export interface MarkedVm {
   /** `namespace/name` of its VsphereAgent, and the uid. */
   agent: string;
   uid: string;
+  /** Uid of the pool that it was made for; empty: it does not say. */
+  poolUid: string;
   /** As drover's settings called the cluster when it was made; empty: they did not. */
   cluster: string;
   biosUUID: string;
@@ -88,6 +90,7 @@ function toMarkedVm(vcenter: string, object: ReadObject, pool: string): MarkedVm
       name: read.name,
       agent,
       uid,
+      poolUid: markOf(object, 'poolUid'),
       cluster: markOf(object, 'cluster'),
       biosUUID: read['summary.config.uuid'].toLowerCase(),
       isOn: read['runtime.powerState'] === 'poweredOn',
