@@ -31,7 +31,7 @@ Examples:
   npm run lab -- up                        what an eviction needs; the first time it builds, which takes a quarter of an hour
   npm run lab -- up temporal kubernetes    only these
   npm run lab -- up libvirt ovs ceph       what hypervisors need: Debian's packages, which root installs; redfish for BMCs
-  npm run lab -- up vsphere                a vCenter to try things on, and govc
+  npm run lab -- up vsphere                a vCenter to try things on, and govc; isos for a server of discovery ISOs
   eval "$(npm run --silent lab -- status)" use it in this shell: kubectl, temporal, tctl, openstack`,
   );
 

@@ -12,7 +12,8 @@ export type PartName =
   | 'ovs'
   | 'ceph'
   | 'redfish'
-  | 'vsphere';
+  | 'vsphere'
+  | 'isos';
 
 /** Who a process is beyond its number: a pid is reused, a pid with its start time is not. */
 export interface ProcessIdentity {

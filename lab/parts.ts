@@ -3,6 +3,8 @@ import type { LibvirtHandle } from './libvirt/handle.ts';
 import type { Part, PartName } from './part.ts';
 import { cephPart } from './parts/ceph.ts';
 import type { CephHandle } from './parts/ceph-handle.ts';
+import type { IsosHandle } from './iso/handle.ts';
+import { isos } from './parts/isos.ts';
 import { kubernetes } from './parts/kubernetes.ts';
 import type { KubernetesHandle } from './parts/kubernetes-handle.ts';
 import { type LibvirtOptions, libvirtPart } from './parts/libvirt.ts';
@@ -27,6 +29,7 @@ export interface Handles {
   ceph: CephHandle;
   redfish: RedfishHandle;
   vsphere: VsphereHandle;
+  isos: IsosHandle;
 }
 
 /** A part whose types are its own business; `lab.ts` only passes what one method returned to the next. */
@@ -43,6 +46,7 @@ export const partNames = [
   'ceph',
   'redfish',
   'vsphere',
+  'isos',
 ] as const satisfies readonly PartName[];
 
 export type Parts = Readonly<Record<PartName, AnyPart>>;
@@ -65,5 +69,6 @@ export function createParts(options: PartOptions = {}): Parts {
     ceph: cephPart,
     redfish,
     vsphere,
+    isos,
   };
 }

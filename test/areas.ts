@@ -81,8 +81,11 @@ export const areas = {
   vsphere: [
     'activities/vsphere/**',
     'activities/machines/**',
+    'activities/agents/**',
     'lab/vsphere/**',
+    'lab/iso/**',
     'lab/parts/vsphere.ts',
+    'lab/parts/isos.ts',
     'test/fakes/vsphere/**',
     ...contracts(['vsphere', 'vcenter', 'fake-vsphere']),
     ...noUnitTests,

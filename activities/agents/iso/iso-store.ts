@@ -45,7 +45,7 @@ export async function openIsoStore(
   tools: StoreTools,
   place: { datacenter: string; datastore: string },
 ): Promise<IsoStore> {
-  const { gateway, http, clock, signal } = tools;
+  const { gateway, http, signal } = tools;
   const datacenter = place.datacenter.replaceAll(/^\/+|\/+$/gu, '');
   const datacenterRef = await gateway.findByPath(`/${datacenter}`, signal);
   if (datacenterRef?.type !== 'Datacenter')

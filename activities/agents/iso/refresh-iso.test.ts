@@ -106,7 +106,17 @@ async function openWorld() {
   isos.set(urlOf('a'), 'first', '"1"');
   await setUrl(urlOf('a'));
   return {
-    ...{ clock, kubernetes, vcenter, isos, client, audit, inDrives, run, pool, setUrl, activities, dependencies },
+    kubernetes,
+    vcenter,
+    isos,
+    client,
+    audit,
+    inDrives,
+    run,
+    pool,
+    setUrl,
+    activities,
+    dependencies,
     refresh: async (name = 'blue'): Promise<RefreshedIso> => {
       const { metadata } = await pool(name);
       return await run(activities.refreshIso({ namespace, name, uid: metadata.uid }));
@@ -119,7 +129,7 @@ async function openWorld() {
     uploads: async (): Promise<number> =>
       (await vcenter.control.requests()).filter(({ method }) => method === 'PUT /folder').length,
     events: (): string[] =>
-      kubernetes.objects('events').map((event) => String((event as unknown as { reason: string }).reason)),
+      kubernetes.objects('events').map((event) => (event as unknown as { reason: string }).reason),
   };
 }
 
