@@ -11,6 +11,10 @@ export interface ListedVm {
   cpus: number;
   memoryMiB: number;
   instanceUuid: string;
+  biosUuid: string;
+  macAddresses: string[];
+  /** Of its drives, `[LocalDS_0] agent-forge/a.iso`. */
+  isos: string[];
   /** Of ExtraConfig. */
   extraConfig: Record<string, string>;
   /** `[LocalDS_0] web/disk1.vmdk`. */
@@ -28,11 +32,12 @@ interface Info {
         runtime: { powerState: string };
         config: {
           instanceUuid: string;
+          uuid: string;
           changeVersion: string;
           hardware: {
             numCPU: number;
             memoryMB: number;
-            device: { backing?: { fileName?: string }; capacityInBytes?: number }[];
+            device: { backing?: { fileName?: string }; capacityInBytes?: number; macAddress?: string }[];
           };
           extraConfig?: { key: string; value: unknown }[];
         };
@@ -50,13 +55,18 @@ export async function listVms(vsphere: VsphereHandle, folder?: string): Promise<
   if (paths.length === 0) return [];
   const { virtualMachines } = await govcJson<Info>(vsphere, 'vm.info', '-e', ...paths);
   return (virtualMachines ?? []).map(
-    ({ self, name, runtime, config: { instanceUuid, changeVersion, hardware, extraConfig = [] } }) => ({
+    ({ self, name, runtime, config: { instanceUuid, uuid, changeVersion, hardware, extraConfig = [] } }) => ({
       id: self.value,
       name,
       powerState: runtime.powerState,
       cpus: hardware.numCPU,
       memoryMiB: hardware.memoryMB,
       instanceUuid,
+      biosUuid: uuid,
+      macAddresses: hardware.device.flatMap(({ macAddress }) => macAddress ?? []),
+      isos: hardware.device.flatMap(({ backing, capacityInBytes }) =>
+        capacityInBytes === undefined && backing?.fileName?.endsWith('.iso') === true ? [backing.fileName] : [],
+      ),
       changeVersion,
       extraConfig: Object.fromEntries(extraConfig.map(({ key, value }) => [key, String(value)])),
       disks: hardware.device.flatMap(({ backing, capacityInBytes }) =>

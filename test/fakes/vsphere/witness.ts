@@ -55,6 +55,14 @@ export function openWitness(parts: RestParts): VcenterWitness {
             cpus: config.hardware.numCPU,
             memoryMiB: config.hardware.memoryMB,
             instanceUuid: config.instanceUuid,
+            biosUuid: config.uuid,
+            macAddresses: config.hardware.device.flatMap((device) =>
+              isA(device, 'VirtualEthernetCard') ? [device.macAddress ?? ''] : [],
+            ),
+            isos: config.hardware.device.flatMap((device) => {
+              const file = isA(device, 'VirtualCdrom') ? fileOf(device) : null;
+              return file?.endsWith('.iso') === true ? [file] : [];
+            }),
             changeVersion: config.changeVersion,
             extraConfig: Object.fromEntries(config.extraConfig.map(({ key, value }) => [key, String(value)])),
             disks: config.hardware.device
