@@ -5,6 +5,7 @@ import { resources } from '../../../runtime/kubernetes/resources.ts';
 import { redactedStart } from '../../../runtime/redaction.ts';
 import { announce } from '../../kubernetes/lib/write-event.ts';
 import { mutate } from '../../lib/mutate.ts';
+import { findUsedIsos } from '../vcenter/marked-vms.ts';
 import type { IsoTools, PoolOfIso } from './iso-tools.ts';
 
 /** All VMs of a vCenter are asked for their drives: that is not done every few minutes for what stays anyway. */
@@ -51,7 +52,7 @@ async function wantedByOthers({ client, scope }: IsoTools, uid: string): Promise
 }
 
 async function inDrives(
-  { findUsedIsos, scope }: IsoTools,
+  { scope }: IsoTools,
   { vcenter, store }: PoolOfIso,
   versions: readonly IsoVersion[],
 ): Promise<Set<string>> {

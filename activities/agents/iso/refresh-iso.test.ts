@@ -1,11 +1,14 @@
 import { createHash } from 'node:crypto';
 
+import { z } from 'zod';
+
 import { agentPoolAnnotations } from '../../../contracts/agent-pool/metadata.ts';
 import type { RefreshedIso } from '../../../contracts/agent-pool/agent-pool.ts';
 import type { VsphereAgentPool } from '../../../contracts/crds/vsphere-agent-pool.ts';
+import { secret } from '../../../contracts/kinds/resources.ts';
 import { droverFailure } from '../../../runtime/failure.ts';
 import { openObjects } from '../../../runtime/kubernetes/objects.ts';
-import { neighbourResources, resources } from '../../../runtime/kubernetes/resources.ts';
+import { neighbourResources, resources, typed } from '../../../runtime/kubernetes/resources.ts';
 import type { AuditEntry } from '../../../runtime/telemetry/audit.ts';
 import { randomOf } from '../../../test/faults/random.ts';
 import { drive } from '../../../test/fakes/drive.ts';
@@ -14,7 +17,7 @@ import { createFakeKubernetes } from '../../../test/fakes/kubernetes/fake-kubern
 import { createFakeVcenter } from '../../../test/fakes/vsphere/vcenter.ts';
 import { createVirtualClock } from '../../../test/simulator/clock.ts';
 import { createNetwork } from '../../../test/simulator/network.ts';
-import { openGateway } from '../../vsphere/gateway.ts';
+import { openPoolVcenters } from '../vcenter/pool-vcenters.ts';
 import { createIsoActivities, type IsoDependencies } from './iso-activities.ts';
 
 const never = new AbortController().signal;
@@ -34,17 +37,23 @@ async function openWorld() {
   const isos = createFakeIsos({ network });
   const client = openObjects(kubernetes.admin);
   const audit: AuditEntry[] = [];
-  const inDrives = { used: [] as string[], unknown: [] as string[] };
-  const vim = vcenter.openVim();
-  const gateway = openGateway(vim, { tasks: 8 }, clock);
+  const vcenters = openPoolVcenters({
+    client,
+    vcenters: [vcenter.settings],
+    systemNamespace: 'drover-system',
+    openVcenter: (settings) => vcenter.openVim(settings),
+    openRest: (settings) => vcenter.openRest(settings),
+    clock,
+  });
+  const [template] = vcenter.model.vms();
+  if (template === undefined) throw new Error('the vCenter has no VM');
+  const devices = [...template.state.config.hardware.device];
   const run = <Result>(work: Promise<Result>): Promise<Result> => drive(clock, work);
   const dependencies: IsoDependencies = {
     client,
     source: isos.source,
-    usePoolVcenter: (_pool, _signal, work) => work({ settings: vcenter.settings, vim, gateway }),
+    vcenters,
     openDatastoreHttp: (settings) => vcenter.openDatastoreHttp(settings),
-    findUsedIsos: (_vcenter, names) =>
-      Promise.resolve({ used: names.filter((name) => inDrives.used.includes(name)), unknown: inDrives.unknown }),
     clock,
     stopGate: () => Promise.resolve(),
     audit: { record: (entry) => Promise.resolve(void audit.push(entry)) },
@@ -82,6 +91,20 @@ async function openWorld() {
       ),
     );
   };
+  await run(
+    client.create(
+      typed(secret, z.object({ metadata: z.object({ name: z.string() }) })),
+      {
+        metadata: { namespace, name: 'vcenter' },
+        data: Object.fromEntries(
+          Object.entries({ server: new URL(vcenter.settings.url).host, username: 'drover', password: 'simulated' }).map(
+            ([key, value]) => [key, Buffer.from(value).toString('base64')],
+          ),
+        ),
+      },
+      never,
+    ),
+  );
   await create(neighbourResources.InfraEnv, { metadata: { namespace, name: 'infra' }, spec: {} });
   for (const name of ['blue', 'green'])
     await create(resources.VsphereAgentPool, {
@@ -111,7 +134,16 @@ async function openWorld() {
     isos,
     client,
     audit,
-    inDrives,
+    /** Of one VM. Null: vCenter does not know its drives. */
+    putIntoDrive: (fileName: string | null) =>
+      void (template.state.config.hardware.device =
+        fileName === null
+          ? (undefined as never)
+          : devices.map((device) =>
+              device.$type === 'VirtualCdrom'
+                ? { ...device, backing: { $type: 'VirtualCdromIsoBackingInfo', fileName } }
+                : device,
+            )),
     run,
     pool,
     setUrl,
@@ -253,9 +285,9 @@ test.each([
   [
     'is in a drive',
     (world: Awaited<ReturnType<typeof openWorld>>) =>
-      void world.inDrives.used.push(`[${datastore}] agent-forge/${fileOf('first')}`),
+      world.putIntoDrive(`[${datastore}] agent-forge/${fileOf('first')}`),
   ],
-  ['may be in a drive', (world) => void world.inDrives.unknown.push('web (vm-1)')],
+  ['may be in a drive', (world) => world.putIntoDrive(null)],
   [
     'vCenter does not remove',
     (world) => world.vcenter.control.fail({ method: 'DeleteDatastoreFile_Task', fault: 'FileLocked', inTask: true }),
@@ -286,8 +318,7 @@ test.each([
     );
     expect(world.events()).toContain('ISOPruneFailed');
     // The next worker, or an hour later.
-    world.inDrives.used.splice(0);
-    world.inDrives.unknown.splice(0);
+    world.putIntoDrive('');
     world.dependencies.client = list;
     await world.refresh();
     await world.run(createIsoActivities(world.dependencies).refreshIso({ namespace, name: 'blue', uid }));

@@ -44,7 +44,7 @@ export async function refreshIso(tools: IsoTools, request: Request): Promise<Ref
     { scope, clock },
     () => undefined,
     () =>
-      tools.usePoolVcenter(pool, scope.signal, async (vcenter) => {
+      tools.vcenters.use(pool, scope.signal, async (vcenter) => {
         const http = tools.openDatastoreHttp(vcenter.settings, vcenter.vim);
         try {
           const store = await openIsoStore(
