@@ -9,13 +9,10 @@ import { isFailure } from '../../../runtime/kubernetes/kubernetes-faults.ts';
 import type { KubernetesObjects, Resource } from '../../../runtime/kubernetes/objects.ts';
 import { resources, typed } from '../../../runtime/kubernetes/resources.ts';
 import { redactedStart } from '../../../runtime/redaction.ts';
-import { whileBeating } from '../../lib/wait.ts';
 import { executeFreeze } from './execute-freeze.ts';
 import { type FreezeStep, type OvershootView, planOvershoot } from './plan-overshoot.ts';
 import { type SafetyTools, isWatched } from './tools.ts';
-
-/** For the answer to be sent, before Temporal's time-out. */
-const stopMs = 10_000;
+import { watchForRound } from './watch-round.ts';
 
 /** No more than is counted: a Machine that is odd elsewhere counts. */
 const machines = typed(
@@ -30,28 +27,22 @@ const machines = typed(
 
 /** Counts, freezes and thaws, again and again for one round. What fails is tried again with the next count. */
 export async function checkOvershoot(tools: SafetyTools, { namespace }: OvershootInput): Promise<OvershootRound> {
-  const { scope, clock, leaving, settings } = tools;
   const round: OvershootRound = { wanted: isWatched(tools, namespace), sets: 0, frozen: [], changed: 0, trouble: null };
   if (!round.wanted) return round;
-  const over = AbortSignal.any([scope.signal, leaving]);
-  return whileBeating(
+  await watchForRound(
     tools,
     () => round,
     async () => {
-      for (;;) {
-        try {
-          await checkOnce(tools, namespace, round);
-        } catch (error) {
-          scope.signal.throwIfAborted();
-          tell(tools, round, `MachineSets of ${namespace} could not be checked: ${messageOf(error)}`);
-        }
-        const leftMs = scope.deadlineMs - stopMs - clock.now();
-        if (leftMs > 0) await clock.sleep(Math.min(settings.overshoot.periodMs, leftMs), over).catch(() => undefined);
-        scope.signal.throwIfAborted();
-        if (leaving.aborted || clock.now() >= scope.deadlineMs - stopMs) return round;
+      try {
+        await checkOnce(tools, namespace, round);
+      } catch (error) {
+        tools.scope.signal.throwIfAborted();
+        tell(tools, round, `MachineSets of ${namespace} could not be checked: ${messageOf(error)}`);
       }
+      return tools.settings.overshoot.periodMs;
     },
   );
+  return round;
 }
 
 function tell({ scope }: SafetyTools, round: OvershootRound, trouble: string): void {

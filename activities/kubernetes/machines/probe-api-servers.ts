@@ -18,8 +18,8 @@ import { failureCode, failureDetail } from '../../../runtime/failure.ts';
 import { isError } from '../../../runtime/is-error.ts';
 import { typed } from '../../../runtime/kubernetes/resources.ts';
 import { redactedStart } from '../../../runtime/redaction.ts';
-import { whileBeating } from '../../lib/wait.ts';
 import { type SafetyTools, isWatched } from './tools.ts';
+import { watchForRound } from './watch-round.ts';
 
 /** No object can be called so: that there is none is the answer of a server that is well. */
 const absentName = 'dummy_name';
@@ -28,8 +28,6 @@ const nodes = typed(node, z.unknown());
 
 /** A server that takes longer is not well. */
 const mostProbeMs = 10_000;
-/** For the answer to be sent, before Temporal's time-out. */
-const stopMs = 10_000;
 
 /**
  * Probes until something is to be done, or the round is over. What a probe finds is in the next heartbeat, and a round that goes on after its
@@ -39,35 +37,29 @@ export async function probeApiServers(
   tools: SafetyTools,
   { namespace, state: given }: Parameters<ApiServerSafetyActivities['probeApiServers']>[0],
 ): Promise<ApiServerRound> {
-  const { scope, clock, settings, meter, leaving } = tools;
+  const { scope, clock, settings, meter } = tools;
   const { apiServers } = settings;
   let state: SafetyState = readSafetyState(scope.heartbeatDetails) ?? readSafetyState(given) ?? notKnownYet;
   if (!isWatched(tools, namespace)) return { wanted: false, state };
   let servers: AnsweringServers | null = null;
-  const over = AbortSignal.any([scope.signal, leaving]);
-  return whileBeating(
-    tools,
-    () => ({ ...state, servers }),
-    async () => {
-      try {
-        for (;;) {
-          const askedMs = clock.now();
-          const probe = await probeBoth(tools, namespace);
-          const { probeAfterMs, transition, ...verdict } = judgeApiServers(state, probe, apiServers, askedMs);
-          state = verdict.state;
-          servers = answeringServers(probe);
-          meter.show(namespace, state.frozen);
-          const leftMs = scope.deadlineMs - stopMs - clock.now();
-          if (transition !== null || leftMs <= 0) return { wanted: true, state };
-          await clock.sleep(Math.min(probeAfterMs, leftMs), over).catch(() => undefined);
-          scope.signal.throwIfAborted();
-          if (leaving.aborted || clock.now() >= scope.deadlineMs - stopMs) return { wanted: true, state };
-        }
-      } finally {
-        meter.hide(namespace);
-      }
-    },
-  );
+  try {
+    await watchForRound(
+      tools,
+      () => ({ ...state, servers }),
+      async () => {
+        const askedMs = clock.now();
+        const probe = await probeBoth(tools, namespace);
+        const { probeAfterMs, transition, ...verdict } = judgeApiServers(state, probe, apiServers, askedMs);
+        state = verdict.state;
+        servers = answeringServers(probe);
+        meter.show(namespace, state.frozen);
+        return transition === null ? probeAfterMs : null;
+      },
+    );
+    return { wanted: true, state };
+  } finally {
+    meter.hide(namespace);
+  }
 }
 
 async function probeBoth(tools: SafetyTools, namespace: string) {

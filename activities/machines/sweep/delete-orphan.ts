@@ -6,7 +6,7 @@ import type { DeleteOrphanAnswer, DeleteOrphanRequest } from '../../../contracts
 import { failureCode } from '../../../runtime/failure.ts';
 import { isError } from '../../../runtime/is-error.ts';
 import { readKeeps } from '../../../runtime/sweep-keeps.ts';
-import { writeEvent } from '../../kubernetes/lib/write-event.ts';
+import { announce } from '../../kubernetes/lib/write-event.ts';
 import { mutate } from '../../lib/mutate.ts';
 import { whileBeating } from '../../lib/wait.ts';
 import { foundClasses, type FoundClass, openClass } from './open-class.ts';
@@ -84,11 +84,11 @@ async function check(
 async function remove(
   tools: SweepTools,
   { namespace, providerId, machineName, why, reason, approvedBy }: DeleteOrphanRequest,
-  { machineClass, driver }: Opened,
+  { machineClass: found, driver }: Opened,
 ): Promise<DeleteOrphanAnswer> {
   const { settings, scope } = tools;
   const detachForeignDisks = settings?.sweep.detachForeignDisks ?? true;
-  const { name } = machineClass.metadata;
+  const { name, uid } = found.metadata;
   try {
     const { outcome, detachedDisks } = await mutate(
       tools,
@@ -104,32 +104,19 @@ async function remove(
       // One that was gone was not deleted by drover, or by an attempt that has its line.
       (answer) => (answer.outcome === 'gone' ? null : { after: answer }),
     );
-    if (outcome === 'deleted')
-      await say(tools, machineClass, namespace, {
+    if (outcome === 'deleted') {
+      const kept = detachedDisks.length === 0 ? '' : `. Detached before, and kept: ${detachedDisks.join(', ')}`;
+      const event = {
+        regarding: { resource: machineClass, namespace, name, uid },
+        type: 'Normal',
         reason: 'OrphanDeleted',
-        message: `VM ${machineName} (${providerId}) was deleted: ${reason}${detachedDisks.length === 0 ? '' : `. Detached before, and kept: ${detachedDisks.join(', ')}`}`,
-        identity: providerId,
-      });
+        message: `VM ${machineName} (${providerId}) was deleted: ${reason}${kept}`,
+      } as const;
+      await announce(tools, event, [uid, event.reason, providerId]);
+    }
     return { outcome, detachedDisks };
   } catch (error) {
     if (failureCode(error) !== 'VirtualMachineNotOwned' || !isError(error)) throw error;
     return kept('Refused', error.message);
-  }
-}
-
-/** The VM is gone, whether that can be said or not. */
-async function say(
-  tools: SweepTools,
-  { metadata: { name, uid } }: FoundClass,
-  namespace: string,
-  { reason, message, identity }: { reason: string; message: string; identity: string },
-): Promise<void> {
-  try {
-    const regarding = { resource: machineClass, namespace, name, uid };
-    await writeEvent(tools, { regarding, type: 'Normal', reason, message }, [uid, reason, identity]);
-  } catch (error) {
-    tools.scope.warn(
-      `The event ${reason} on MachineClass ${name} was not written: ${isError(error) ? error.message : String(error)}`,
-    );
   }
 }
