@@ -17,7 +17,7 @@ import { createFakeOpenStack, type FakeOpenStack } from '../fakes/openstack/fake
 import { createFakeVcenter, type FakeVcenter } from '../fakes/vsphere/vcenter.ts';
 import type { SimulatedBridge } from './bridge.ts';
 import { createSimulatedBridge } from './bridge.ts';
-import type { AnyActivity, Mutate, MutationTools } from './mutation.ts';
+import type { AnyActivity, Mutate, MutationTools } from './mutations/mutation.ts';
 import type { Simulation, SimulationOptions } from './simulation.ts';
 import { createSimulation } from './simulation.ts';
 

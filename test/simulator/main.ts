@@ -10,7 +10,7 @@ import { readCleanRuns, writeCleanRuns } from './clean-runs.ts';
 import { scenarios } from './scenarios.ts';
 import type { CellOutcome } from './shards.ts';
 import { formatMutation, isMutation, runInShards } from './shards.ts';
-import { mutations } from './mutations.ts';
+import { mutations } from './mutations/table.ts';
 import { simulateSchedules } from './schedules/simulate-schedules.ts';
 import { traceCell } from './trace.ts';
 

@@ -13,7 +13,7 @@ import { inProgress } from '../../invariants/servers.ts';
 import type { Snapshot } from '../../invariants/snapshot.ts';
 import { violations } from '../../invariants/violations.ts';
 import { deploy } from '../deployment.ts';
-import type { Mutate } from '../mutation.ts';
+import type { Mutate } from '../mutations/mutation.ts';
 import { randomOf } from '../../faults/random.ts';
 import type { WorkflowBundle } from '../simulation.ts';
 import { snapshotOf } from '../snapshot.ts';

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import { rewritten } from '../mutation.ts';
+import { rewritten } from '../mutations/mutation.ts';
 import { sweepMutations } from './sweep-mutations.ts';
 
 const wanted = sweepMutations.find(({ name }) => name === process.argv[2]);

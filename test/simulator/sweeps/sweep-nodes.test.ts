@@ -3,7 +3,7 @@ import { notManagedAnnotation } from '../../../contracts/machine-safety/unmanage
 import { orphanSweepId } from '../../../contracts/ids.ts';
 import { machineFixture } from '../../../lab/machines.ts';
 import { droverFailure } from '../../../runtime/failure.ts';
-import type { Mutate } from '../mutation.ts';
+import type { Mutate } from '../mutations/mutation.ts';
 import { inSweepWorld, periodMs, type SweepWorld } from './sweep-world.ts';
 
 /** The Nodes of the target cluster, which each sweep looks at. */

@@ -1,6 +1,6 @@
-import type { NovaClient } from '../../activities/nova/types.ts';
-import type { Clock } from '../../runtime/clock.ts';
-import type { Schedule } from './schedules/schedule.ts';
+import type { NovaClient } from '../../../activities/nova/types.ts';
+import type { Clock } from '../../../runtime/clock.ts';
+import type { Schedule } from '../schedules/schedule.ts';
 
 /** An activity, whatever it takes and gives. */
 export type AnyActivity = (...args: never[]) => Promise<unknown>;

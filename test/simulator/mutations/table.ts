@@ -1,7 +1,7 @@
-import { nodeFailureMutations } from './node-failure-mutations.ts';
-import { plannerMutations } from './planner-mutations.ts';
+import { nodeFailureMutations } from './node-failure.ts';
+import { plannerMutations } from './planner.ts';
 import { answered, asked, type Mutation, policyChangeSkipped, skipped } from './mutation.ts';
-import { scheduleMutations } from './schedule-mutations.ts';
+import { scheduleMutations } from './schedule.ts';
 
 export const mutations: readonly Mutation[] = [
   // Evictions.

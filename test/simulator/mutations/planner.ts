@@ -1,6 +1,6 @@
-import type { MigrateMode } from '../../lab/openstack/host-profile.ts';
+import type { MigrateMode } from '../../../lab/openstack/host-profile.ts';
 import type { Mutation } from './mutation.ts';
-import type { EventKind, Schedule, ScheduledEvent } from './schedules/schedule.ts';
+import type { EventKind, Schedule, ScheduledEvent } from '../schedules/schedule.ts';
 
 /** Rules of the planners that are broken on purpose, in the workflow code itself, and who notices. */
 

@@ -1,11 +1,11 @@
-import type { NewVm } from '../../activities/vsphere/specs/new-vm.ts';
-import type { ForcedDownRequest } from '../../contracts/node-failure/fencing.ts';
-import type { Clock } from '../../runtime/clock.ts';
-import { renameEachAttempt } from '../faults/blind-clone.ts';
-import { blindStart } from '../faults/blind-start.ts';
+import type { NewVm } from '../../../activities/vsphere/specs/new-vm.ts';
+import type { ForcedDownRequest } from '../../../contracts/node-failure/fencing.ts';
+import type { Clock } from '../../../runtime/clock.ts';
+import { renameEachAttempt } from '../../faults/blind-clone.ts';
+import { blindStart } from '../../faults/blind-start.ts';
 import { asked, type Mutation, policyChangeSkipped, skipped } from './mutation.ts';
-import { nodeFailureMutations } from './node-failure-mutations.ts';
-import type { EventKind, Schedule, ScheduledEvent } from './schedules/schedule.ts';
+import { nodeFailureMutations } from './node-failure.ts';
+import type { EventKind, Schedule, ScheduledEvent } from '../schedules/schedule.ts';
 
 /** Verbs of every lifecycle that are broken on purpose, and the schedule that notices: what a random one has to find. */
 
