@@ -56,16 +56,48 @@ export const sweepSchedule = (
 const callMs = 10_000;
 const attempts = 6;
 const firstPauseMs = 500;
+const pageOf = 1_000;
 
 /**
  * Creates or updates a Schedule, or deletes it where it is not wanted. Safe to repeat and for several workers at once; a Schedule that a user
- * has paused stays paused, and the interval is that of the worker that started last. Tried again for a quarter of a minute: Temporal
- * refuses concurrent reads of a Schedule that was just created, and workers start together. A worker that shuts down gives up.
+ * has paused stays paused, and the interval is that of the worker that started last. Tried again for a quarter of a minute.
  */
-export async function ensureSchedule(tools: ScheduleTools, wanted: WantedSchedule, isWanted: boolean): Promise<void> {
+export const ensureSchedule = (tools: ScheduleTools, wanted: WantedSchedule, isWanted: boolean): Promise<void> =>
+  again(tools, () => (isWanted ? ensureOnce(tools, wanted) : deleteOnce(tools, wanted)));
+
+/**
+ * Deletes the Schedules of drover's own that request sweeps of other namespaces than these: what the settings name no more. Those of another
+ * cluster's prefix, and what another program has made under such an id, stay. Tried again as {@link ensureSchedule} is.
+ */
+export async function deleteOtherSweepSchedules(
+  tools: ScheduleTools,
+  namespaces: readonly string[],
+  cluster: string,
+): Promise<void> {
+  const wanted = new Set(namespaces.map((namespace) => sweepScheduleId(namespace, cluster)));
+  const prefix = sweepScheduleId('', cluster);
+  await again(tools, async () => {
+    for (const { scheduleId, workflowType } of await call(tools, () => listSchedules(tools.client))) {
+      // Another cluster's prefix may begin alike; a namespace has no slash.
+      const isOwn = scheduleId.startsWith(prefix) && !scheduleId.slice(prefix.length).includes('/');
+      if (isOwn && workflowType === workflowTypes.requestSweep && !wanted.has(scheduleId))
+        await deleteOnce(tools, { scheduleId });
+    }
+  });
+}
+
+async function listSchedules({ schedule }: Client): Promise<{ scheduleId: string; workflowType: string | null }[]> {
+  const found = [];
+  for await (const { scheduleId, action } of schedule.list({ pageSize: pageOf }))
+    found.push({ scheduleId, workflowType: action?.workflowType ?? null });
+  return found;
+}
+
+/** Temporal refuses concurrent reads of a Schedule that was just created, and workers start together. A worker that shuts down gives up. */
+async function again(tools: ScheduleTools, work: () => Promise<void>): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await (isWanted ? ensureOnce(tools, wanted) : deleteOnce(tools, wanted));
+      return await work();
     } catch (error) {
       if (attempt === attempts) throw error;
       await tools.clock.sleep(firstPauseMs * 2 ** (attempt - 1), tools.leaving);
@@ -91,7 +123,7 @@ async function ensureOnce(tools: Tools, wanted: WantedSchedule): Promise<void> {
   }
 }
 
-async function deleteOnce(tools: Tools, { scheduleId }: WantedSchedule): Promise<void> {
+async function deleteOnce(tools: Tools, { scheduleId }: Pick<WantedSchedule, 'scheduleId'>): Promise<void> {
   try {
     await call(tools, () => tools.client.schedule.getHandle(scheduleId).delete());
   } catch (error) {

@@ -6,7 +6,7 @@ import {
 } from '../runtime/temporal/system-workflows.ts';
 import { wordsOf } from '../runtime/temporal/temporal.ts';
 import type { VcenterSettings } from '../runtime/config/vsphere-settings.ts';
-import { driftSchedule, ensureSchedule, sweepSchedule } from './schedules.ts';
+import { deleteOtherSweepSchedules, driftSchedule, ensureSchedule, sweepSchedule } from './schedules.ts';
 import type { SharedSystems } from './systems.ts';
 
 type SystemTools = Pick<SharedSystems, 'temporal' | 'config' | 'clock' | 'leaving' | 'logger'>;
@@ -61,15 +61,19 @@ function startDriftSchedule(tools: SystemTools, region: string): void {
   ).catch(unless(tools, 'Drift of Nova and Placement is not detected: the Schedule could not be made'));
 }
 
-/** Also where drover only observes: a sweep then says what it would delete. */
+/** Also where drover only observes: a sweep then says what it would delete. Namespaces that the settings name no more have none. */
 function startSweepSchedules(tools: SystemTools): void {
   const { cluster, modes, machines } = tools.config;
+  const scheduleTools = { client: tools.temporal, ...tools };
   for (const namespace of machines.namespaces)
     void ensureSchedule(
-      { client: tools.temporal, ...tools },
+      scheduleTools,
       sweepSchedule(namespace, cluster, machines.sweep),
       modes.Machine !== 'off',
     ).catch(unless(tools, `Orphan VMs of ${namespace} are not swept: the Schedule could not be made`));
+  void deleteOtherSweepSchedules(scheduleTools, machines.namespaces, cluster).catch(
+    unless(tools, 'Schedules that request sweeps of namespaces that the settings name no more could not be deleted'),
+  );
 }
 
 function renewGuestWatches(tools: SystemTools): void {

@@ -21,7 +21,7 @@ import { resourcePath } from '../../../runtime/kubernetes/resource-path.ts';
 import { liftKeep, setKeep, type SweepKeep } from '../../../runtime/sweep-keeps.ts';
 import type { AuditEntry } from '../../../runtime/telemetry/audit.ts';
 import { signalWithStart } from '../../../runtime/temporal/signal-runs.ts';
-import { ensureSchedule, sweepSchedule } from '../../../workers/schedules.ts';
+import { deleteOtherSweepSchedules, driftSchedule, ensureSchedule, sweepSchedule } from '../../../workers/schedules.ts';
 import { createFakeKubernetes, type FakeKubernetes } from '../../fakes/kubernetes/fake-kubernetes.ts';
 import type { SweepView } from '../../../starters/machines/read-sweep.ts';
 import { loadWorkflows } from '../bundle.ts';
@@ -803,6 +803,31 @@ test('a Schedule requests sweeps, is changed with the settings, and goes with th
   await ensure(30 * minute, false);
   await pass(hour);
   expect(swept()).toBe(6);
+  simulation.close();
+});
+
+test('the Schedules of namespaces that the settings name no more are deleted, and nobody else’s', async () => {
+  const { simulation, run } = await open();
+  const { client, clock } = simulation;
+  const tools = { client, clock, leaving: never };
+  const other = { ...sweepSchedule('report', '', { periodMs: hour, jitterMs: 0 }), workflowType: 'report' };
+  const drift = driftSchedule('RegionOne', '', hour);
+  const made = [
+    ...['shoot', 'gone'].map((of) => sweepSchedule(of, '', { periodMs: hour, jitterMs: 0 })),
+    sweepSchedule('gone', 'blue', { periodMs: hour, jitterMs: 0 }),
+    sweepSchedule('gone', 'orphan-sweep-request', { periodMs: hour, jitterMs: 0 }),
+    other,
+    drift,
+  ];
+  const left = await run(async () => {
+    for (const one of made) await ensureSchedule(tools, one, true);
+    await deleteOtherSweepSchedules(tools, ['shoot', 'new'], '');
+    await deleteOtherSweepSchedules(tools, ['shoot', 'new'], '');
+    const ids = [];
+    for await (const { scheduleId } of client.schedule.list()) ids.push(scheduleId);
+    return ids;
+  });
+  expect(left).toEqual(made.map(({ scheduleId }) => scheduleId).filter((id) => id !== 'orphan-sweep-request/gone'));
   simulation.close();
 });
 

@@ -24,6 +24,8 @@ export interface NewSchedule {
 export interface Schedules {
   create(request: NewSchedule, patch: Patch): object;
   describe(scheduleId: string): object;
+  /** On one page. */
+  list(): object;
   update(scheduleId: string, schedule: Schedule): object;
   patch(scheduleId: string, patch: Patch): object;
   remove(scheduleId: string): object;
@@ -159,6 +161,19 @@ export function createSchedules(server: Server): Schedules {
         },
       };
     },
+    list: () => ({
+      schedules: [...records.values()].map(({ scheduleId, schedule, memo, searchAttributes }) => ({
+        scheduleId,
+        memo,
+        searchAttributes,
+        info: {
+          spec: schedule.spec,
+          workflowType: schedule.action?.startWorkflow?.workflowType,
+          notes: schedule.state?.notes ?? '',
+          paused: schedule.state?.paused ?? false,
+        },
+      })),
+    }),
     update(scheduleId, schedule) {
       const record = known(scheduleId);
       validate(scheduleId, schedule);

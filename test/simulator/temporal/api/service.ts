@@ -25,6 +25,7 @@ export function createService(options: ServiceOptions): Service {
         initialPatch ?? {},
       ),
     describeSchedule: ({ scheduleId }) => schedules.describe(scheduleId ?? ''),
+    listSchedules: () => schedules.list(),
     updateSchedule: ({ scheduleId, schedule }) => schedules.update(scheduleId ?? '', schedule ?? {}),
     patchSchedule: ({ scheduleId, patch }) => schedules.patch(scheduleId ?? '', patch ?? {}),
     deleteSchedule: ({ scheduleId }) => schedules.remove(scheduleId ?? ''),
