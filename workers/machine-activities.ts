@@ -1,3 +1,4 @@
+import { createFreshFreeze } from '../activities/kubernetes/machines/fresh-freeze.ts';
 import { createOvershootActivities } from '../activities/kubernetes/machines/overshoot-activities.ts';
 import { createSafetyActivities } from '../activities/kubernetes/machines/safety-activities.ts';
 import { createSweepActivities } from '../activities/machines/sweep/sweep-activities.ts';
@@ -33,6 +34,7 @@ export function composeMachineActivities(systems: SharedSystems): ServedMachines
   const place = { kind: 'Machine', cluster, region: null } as const;
   const stopGate = createStopGate(kubernetes, names.systemNamespace, place, clock);
   const common = { audit, clock, stopGate };
+  const readFreeze = createReadFreeze({ temporal, cluster, clock, settings: machines.apiServers });
   const safety = { ...common, control: client, target, mode, settings: machines, meter: safetyMeter, leaving };
   return {
     activities: {
@@ -41,7 +43,8 @@ export function composeMachineActivities(systems: SharedSystems): ServedMachines
         client,
         temporal,
         drivers,
-        readFreeze: createReadFreeze({ temporal, cluster, clock, settings: machines.apiServers }),
+        readFreeze,
+        readFreshFreeze: createFreshFreeze({ readFreeze, target, clock, ...machines.apiServers }),
         settings:
           mode === 'off'
             ? null

@@ -38,8 +38,10 @@ async function checkAndDelete(
   const listed = (await driver.listLeftovers(signal)).find((one) => one.kind === kind && one.id === id);
   if (listed === undefined)
     return kept(`MachineClass ${machineClass} lists no such ${kind}: it is gone, a VM has it, or it has lost a mark`);
-  const freeze = await tools.readFreeze(namespace, signal);
-  if (settings.sweep.frozen && freeze.state !== 'thawed') return kept(`${freeze.state}: ${freeze.reason}`);
+  if (settings.sweep.frozen) {
+    const freeze = await tools.readFreshFreeze(namespace, signal);
+    if (freeze.state !== 'thawed') return kept(`${freeze.state}: ${freeze.reason}`);
+  }
   const { name, createdMs } = listed;
   try {
     const isDeleted = await mutate(

@@ -24,8 +24,8 @@ const kept = (gate: Kept['gate'], message: string, isOver = false): Kept => ({
 });
 
 /**
- * Everything that was decided on is read once more, and the VM is judged by it: what has changed meanwhile keeps it. The freeze is asked last, right before
- * the stop of users and the provider's own call, which compares name and marks of the VM again.
+ * Everything that was decided on is read once more, and the VM is judged by it: what has changed meanwhile keeps it. The freeze is asked last, with a
+ * probe of its own, right before the stop of users and the provider's own call, which compares name and marks of the VM again.
  *
  * @throws what cannot be read, and as the provider answers: the VM stays
  */
@@ -75,9 +75,10 @@ async function check(
   const judged = judgeVm({ providerId, machineName }, index, settings.sweep);
   if (judged.verdict === 'keep') return kept('Refused', `it belongs to a Machine after all: ${judged.why}`);
   if (judged.why !== why) return kept('Refused', `it was ${why}, and is ${judged.why} now: the next sweep judges it`);
-  const freeze = await tools.readFreeze(namespace, signal);
-  if (settings.sweep.frozen && freeze.state !== 'thawed')
-    return kept('Frozen', `${freeze.state}: ${freeze.reason}`, true);
+  if (settings.sweep.frozen) {
+    const freeze = await tools.readFreshFreeze(namespace, signal);
+    if (freeze.state !== 'thawed') return kept('Frozen', `${freeze.state}: ${freeze.reason}`, true);
+  }
   return { machineClass: found, driver };
 }
 

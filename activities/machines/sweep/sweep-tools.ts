@@ -14,6 +14,8 @@ export interface SweepDependencies extends ForActivities<ActivityContext> {
   temporal: Client;
   drivers: Pick<MachineDrivers, 'open'>;
   readFreeze: ReadFreeze;
+  /** Asked right before a deletion: it does not trust the probes of a while ago. */
+  readFreshFreeze: ReadFreeze;
   /** Null: the kind is switched off. */
   settings: SweepConfig | null;
   /** Prefix of workflow ids; empty by default. */

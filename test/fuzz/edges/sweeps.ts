@@ -76,6 +76,7 @@ function observe(part: Part, answer: unknown): Promise<unknown> {
       }),
     },
     readFreeze: () => Promise.resolve({ state: 'thawed' }),
+    readFreshFreeze: () => Promise.reject(new Error('nothing is deleted')),
     settings: {
       mode: 'act',
       namespaces: [namespace],

@@ -133,6 +133,21 @@ export const sweepDangers: readonly Noticed[] = [
       await world.pass(3 * periodMs);
     },
   },
+  {
+    name: 'the API server of the Nodes goes away right before a VM is deleted',
+    needed: [...workers, 'orphan'],
+    mayAsk: true,
+    options: (tell) => ({
+      ...asDeletionBegins(async ({ deployment }) => deployment.target.service.kill())(tell),
+      hasTarget: true,
+    }),
+    async happen(world) {
+      await makeWorkers(world);
+      await world.pass(2 * periodMs);
+      await world.makeVm('orphan', { machine: null });
+      await world.pass(5 * periodMs);
+    },
+  },
 ];
 
 /** Runs what may go wrong. @param bundle default: drover's own workflows */

@@ -192,6 +192,7 @@ function activitiesOf({ client, clock }: Simulation, kubernetes: FakeKubernetes,
       },
     },
     readFreeze: async () => world.freeze,
+    readFreshFreeze: async () => world.freeze,
     settings: { mode: world.mode, namespaces: [namespace], sweep, hasTarget: false, systemNamespace: system },
     cluster: '',
     signalWithStart: async (subject) =>
