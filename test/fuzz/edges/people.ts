@@ -20,6 +20,7 @@ import {
 } from '../../../starters/command/arguments.ts';
 import { parseNamespace, readReference } from '../../../starters/virtual-machine/virtual-machine-reference.ts';
 import { readCommand } from '../../../workflows/eviction/commands.ts';
+import { readApproval, readLeftover } from '../../../workflows/machine-safety/messages.ts';
 import { readAbandonment, readConfirmation, readGuestsFailing } from '../../../workflows/node-failure/messages.ts';
 import { readGrant } from '../../../workflows/limits/membership.ts';
 import { readRequest } from '../../../workflows/limits/ledger.ts';
@@ -48,6 +49,11 @@ const move = {
   accepted: false,
   settings: { region: 'R', maxAttempts: 3, stuck: {}, poll: {} },
 };
+
+const leftover = { machineClass: 'small', kind: 'port', id: 'a', by: 'jane', at: '2026-01-31T12:00:00Z' };
+
+/** So long at most is what a run remembers of a user's word. */
+const isShort = (text: unknown): boolean => typeof text === 'string' && text.length <= 1_024;
 
 const report = {
   consumer: 'eviction/node-1',
@@ -121,6 +127,28 @@ export const peopleEdges: readonly Edge[] = [
     failures: ['InvalidInput'],
     read: readAbandonment,
   },
+  edge({
+    name: 'update: approve',
+    inputs: argument({ by: 'jane', reason: 'the pool was removed' }, {}),
+    failures: ['InvalidInput'],
+    read: readApproval,
+    holds(value) {
+      const { by, reason } = value as ReturnType<typeof readApproval>;
+      return by !== '' && isShort(by) && (reason === null || isShort(reason));
+    },
+  }),
+  edge({
+    name: 'update: deleteLeftover',
+    inputs: argument(leftover),
+    failures: ['InvalidInput'],
+    read: readLeftover,
+    // Anything else would be asked for, and answered, under another name.
+    holds(value) {
+      const { machineClass, kind, id, by, at } = value as ReturnType<typeof readLeftover>;
+      const texts = [machineClass, id, by];
+      return ['port', 'volume', 'disk'].includes(kind) && !texts.includes('') && [...texts, at].every(isShort);
+    },
+  }),
   {
     name: 'workflow signals: a word about guests',
     inputs: argument({ message: '2 guests failed' }),
