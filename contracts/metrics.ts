@@ -134,6 +134,13 @@ export const metrics = {
     from: ['worker'],
     help: '1 while Machines of the namespace are frozen as an API server is not known to be well, else 0; shown by the worker that probes',
   },
+  sweepsAwaitingApproval: {
+    name: 'drover_sweeps_awaiting_approval',
+    kind: 'gauge',
+    labels: ['namespace'],
+    from: ['worker'],
+    help: '1 while a sweep of the namespace waits for a user to approve of its deletions, else 0; none where the worker cannot ask Temporal',
+  },
 
   runs: {
     name: 'drover_runs_total',
@@ -184,21 +191,21 @@ export const metrics = {
   sweepOrphans: {
     name: 'drover_sweep_orphans_total',
     kind: 'counter',
-    labels: ['gate'],
+    labels: ['machine_namespace', 'gate'],
     from: ['runs'],
     help: 'Orphan VMs that a sweep has left, counted by each sweep anew, by the gate that holds each back',
   },
   sweepDeletions: {
     name: 'drover_sweep_deletions_total',
     kind: 'counter',
-    labels: ['outcome'],
+    labels: ['machine_namespace', 'outcome'],
     from: ['runs'],
     help: 'Orphan VMs that a sweep was to delete: deleted, gone, kept as something had changed, failed',
   },
   sweepFailures: {
     name: 'drover_sweep_class_failures_total',
     kind: 'counter',
-    labels: ['reason'],
+    labels: ['machine_namespace', 'reason'],
     from: ['runs'],
     help: 'MachineClasses whose VMs a sweep could not list, by the code of the failure',
   },

@@ -147,6 +147,7 @@ export async function startWorker(
   };
   const done = run();
   startSystemWorkflows(systems, openstack?.region ?? null, vcenters);
+  observation.showApprovals(systems);
   logger.info(
     { namespace: settings.namespace, queues: queues.map(({ taskQueue }) => taskQueue), health: health.url },
     'Worker serves',

@@ -12,6 +12,7 @@ import { createMetrics } from '../runtime/telemetry/metrics.ts';
 import type { ObserveCall } from '../runtime/telemetry/outside-calls.ts';
 import { callObserver } from '../runtime/telemetry/outside-calls.ts';
 import { readVersion } from '../runtime/version.ts';
+import { meterApprovals } from './approval-meter.ts';
 import { observeSteps } from './observe-steps.ts';
 import { showRegions } from './region-gauges.ts';
 import { meterSafety } from './safety-meter.ts';
@@ -27,6 +28,8 @@ export interface Observation {
   showRegion: (region: string, world: AllowanceObservation) => void;
   watchMeter: WatchMeter;
   safetyMeter: SafetyMeter;
+  /** Shows which sweeps wait for an approval, until the worker leaves. Nothing is asked where nothing is shown. */
+  showApprovals: (systems: Parameters<typeof meterApprovals>[1]) => void;
   /** Serves the pages, where the settings give an address. @throws InvalidConfiguration when it cannot be had */
   serve(): Promise<WorkerHealth>;
 }
@@ -58,6 +61,9 @@ export async function openObservation(
     showRegion: showRegions(metrics, clock),
     watchMeter: meterWatches(metrics, clock),
     safetyMeter: meterSafety(metrics),
+    showApprovals(systems) {
+      if (healthAddress !== null) void meterApprovals(metrics, systems);
+    },
     async serve() {
       let watched: readonly Worker[] = [];
       const watch = (workers: readonly Worker[]): void => void (watched = workers);

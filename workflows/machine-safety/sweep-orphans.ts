@@ -66,11 +66,14 @@ export const sweepOrphans = defineReconciler<SweepLifecycle>(machineKind, {
 /** Begins and ends the run's two waits, and counts what is left. */
 function planned(situation: SweepSituation, plan: Plan<SweepStep>): SweepRunMemory {
   const { memory, nowMs, observed, settings } = situation;
+  // The label `namespace` is Temporal's own.
+  const labels = { machine_namespace: situation.input.namespace };
   if (plan.kind !== 'execute') {
     const gates = judgeCandidates(situation).map(({ gates: [first] }) => first?.gate ?? '');
-    for (const gate of new Set(gates)) count('sweepOrphans', { gate }, gates.filter((other) => other === gate).length);
+    for (const gate of new Set(gates))
+      count('sweepOrphans', { ...labels, gate }, gates.filter((other) => other === gate).length);
     for (const { failure } of observed.classes)
-      if (failure !== null) count('sweepFailures', { reason: failure.code ?? 'Unexpected' });
+      if (failure !== null) count('sweepFailures', { ...labels, reason: failure.code ?? 'Unexpected' });
   }
   const reason = plan.kind === 'wait' ? plan.reason : null;
   const retries = reason === 'ClassNotSwept' || reason === 'NothingListed';
@@ -98,7 +101,7 @@ async function deleteVm(
       approvedBy,
       reason,
     });
-    count('sweepDeletions', { outcome: answer.outcome });
+    count('sweepDeletions', { machine_namespace: namespace, outcome: answer.outcome });
     if (answer.outcome === 'kept') {
       const { message, isOver } = answer;
       return {
@@ -111,7 +114,7 @@ async function deleteVm(
   } catch (error) {
     const { code, message } = explain(error);
     const isOver = code === 'Stopped';
-    count('sweepDeletions', { outcome: 'failed' });
+    count('sweepDeletions', { machine_namespace: namespace, outcome: 'failed' });
     return {
       applyResult: (memory) => recordRefusal(memory, providerId, { message, atMs: nowMs }, isOver),
       isOutdated: isOver,

@@ -20,7 +20,10 @@ import { openObjects } from '../../../runtime/kubernetes/objects.ts';
 import { resourcePath } from '../../../runtime/kubernetes/resource-path.ts';
 import { liftKeep, setKeep, type SweepKeep } from '../../../runtime/sweep-keeps.ts';
 import type { AuditEntry } from '../../../runtime/telemetry/audit.ts';
+import type { Logger } from '../../../runtime/telemetry/logging.ts';
+import type { Metrics } from '../../../runtime/telemetry/metrics.ts';
 import { signalWithStart } from '../../../runtime/temporal/signal-runs.ts';
+import { meterApprovals } from '../../../workers/approval-meter.ts';
 import { deleteOtherSweepSchedules, driftSchedule, ensureSchedule, sweepSchedule } from '../../../workers/schedules.ts';
 import { createFakeKubernetes, type FakeKubernetes } from '../../fakes/kubernetes/fake-kubernetes.ts';
 import type { SweepView } from '../../../starters/machines/read-sweep.ts';
@@ -394,6 +397,60 @@ test('many wait for an approval, which is of those that are there then', async (
   expect(simulation.runs()).toMatchObject([{ status: 'COMPLETED', result: { deletedCount: 5 } }]);
   simulation.close();
 }, 60_000);
+
+test('a worker shows of which namespaces a sweep waits for an approval, and nothing where Temporal does not say', async () => {
+  const { simulation, orphan, start, pass, run } = await open();
+  const { client, clock } = simulation;
+  const leaving = new AbortController();
+  const shown = new Map<string, number>();
+  const config = parseConfig({ modes: { Machine: 'act' }, machines: { namespaces: [namespace, 'other'] } }, {}, {});
+  let isAway = false;
+  const workflow = { list: (...query: Parameters<typeof client.workflow.list>) => client.workflow.list(...query) };
+  const temporal = {
+    workflow,
+    withDeadline: client.withDeadline.bind(client),
+    withAbortSignal(...call: Parameters<typeof client.withAbortSignal>) {
+      if (isAway) throw new Error('14 UNAVAILABLE');
+      return client.withAbortSignal(...call);
+    },
+  } as unknown as typeof client;
+  const metrics = {
+    replace(_key: unknown, samples: readonly { labels: { namespace: string }; value: number }[]) {
+      shown.clear();
+      for (const { labels, value } of samples) shown.set(labels.namespace, value);
+    },
+  } as unknown as Pick<Metrics, 'replace'>;
+  const warnings: unknown[] = [];
+  const logger = { warn: (...words: unknown[]) => void warnings.push(words) } as unknown as Logger;
+  const metering = run(async () => {
+    const done = meterApprovals(metrics, { temporal, config, clock, leaving: leaving.signal, logger });
+    await clock.sleep(20_000);
+    return { done };
+  });
+  await metering;
+  expect([...shown]).toEqual([
+    [namespace, 0],
+    ['other', 0],
+  ]);
+  orphan('lost-1', 'lost-2', 'lost-3', 'lost-4');
+  await start();
+  await pass(2 * hour);
+  expect([...shown]).toEqual([
+    [namespace, 1],
+    ['other', 0],
+  ]);
+  isAway = true;
+  await pass(minute);
+  expect([[...shown], warnings.length]).toEqual([[], expect.any(Number)]);
+  isAway = false;
+  await run(() =>
+    client.workflow.getHandle(orphanSweepId(namespace)).signal(asSignal(messages.approve), { by: 'joe' }),
+  );
+  await pass(minute);
+  expect(shown.get(namespace)).toBe(0);
+  leaving.abort();
+  simulation.close();
+});
 
 test('an approval that nobody gives ends the run, and the next sweep asks again', async () => {
   const { simulation, orphan, sweep, left } = await open({ approvalMs: hour });
