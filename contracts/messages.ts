@@ -59,7 +59,7 @@ export interface ApproveSweep extends By {
 /** A user has a leftover of a create deleted, which a sweep has listed (docs/machine-safety.md#leftovers). */
 export interface DeleteLeftover extends By {
   machineClass: string;
-  kind: 'port' | 'volume' | 'disk';
+  kind: 'port' | 'volume';
   /** At the provider. */
   id: string;
   /** RFC 3339, when it was asked for: the answer has it, too. */

@@ -14,7 +14,7 @@ export interface ListedVm {
 
 /** What a create leaves when its VM is gone: listed, and deleted only when a user asks. */
 export interface Leftover {
-  readonly kind: 'port' | 'volume' | 'disk';
+  readonly kind: 'port' | 'volume';
   readonly id: string;
   /** For people. */
   readonly name: string;
@@ -46,7 +46,7 @@ export interface MachineDriver {
    * @throws VirtualMachineNotOwned it has lost a mark, or its name
    */
   deleteMachine(request: DeleteMachineRequest, signal: AbortSignal): Promise<DeleteMachineAnswer>;
-  /** NICs, ports, volumes and disks with the marks of the class that belong to no VM. */
+  /** Ports and volumes with the marks of the class that belong to no VM. vSphere has nothing of the kind (docs/machine-safety.md#drivers). */
   listLeftovers(signal: AbortSignal): Promise<Leftover[]>;
   /** Deletes one, if it still belongs to no VM and has the marks. False: it was gone. */
   deleteLeftover(leftover: Pick<Leftover, 'kind' | 'id'>, signal: AbortSignal): Promise<boolean>;

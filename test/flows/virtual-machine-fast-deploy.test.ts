@@ -171,6 +171,24 @@ test(
   limitMs,
 );
 
+test.each(['direct', 'linked'] as const)(
+  '%s: a VM that vCenter fails to make of files that are there leaves none of them when its object goes',
+  async (how) => {
+    const name = `failed-${how}`;
+    await world.control.fail({ method: 'CreateVM_Task', fault: 'NoDiskSpace', inTask: true, count: 1_000 });
+    await world.create(name, image, fastDeploy(how));
+    await world.untilReported(name, /NoDiskSpace/u);
+    const uid = await uidOf(name);
+    expect(await filesOf(uid)).not.toEqual([]);
+    expect(await world.witness(name)).toBeNull();
+    await world.remove(name);
+    await world.untilReported(name, /^gone/u);
+    expect(await filesOf(uid)).toEqual([]);
+    await world.control.reset();
+  },
+  limitMs,
+);
+
 test(
   'a file that is not there any more is named, and tried again',
   async () => {

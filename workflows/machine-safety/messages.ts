@@ -68,7 +68,7 @@ export function readApproval(argument: unknown): { by: string; reason: string | 
   return { by, reason };
 }
 
-const leftoverKinds: readonly unknown[] = ['port', 'volume', 'disk'] satisfies DeleteLeftover['kind'][];
+const leftoverKinds: readonly unknown[] = ['port', 'volume'] satisfies DeleteLeftover['kind'][];
 
 /** @throws InvalidInput */
 export function readLeftover(argument: unknown): AskedLeftover {

@@ -52,7 +52,7 @@ export async function deleteOpenStackLeftover(
     if (!isLeftVolume(volume, marks)) throw refuse(volume.name);
     return await calls.deleteVolume(id, signal);
   }
-  throw droverFailure('InvalidInput', `${kind} ${id} is nothing that drover lists as left over at OpenStack`);
+  throw droverFailure('InvalidInput', `${String(kind)} ${id} is nothing that drover lists as left over at OpenStack`);
 }
 
 /** As the class has them: with both, Neutron gives no port of another class. */

@@ -24,7 +24,7 @@ export const openVsphereDriver = (of: VsphereClass, use: UseVcenter, clock: Cloc
         .map((vm) => toListedVm(of, gateway.vcenter, vm)),
     ),
   deleteMachine: (request, signal) => use((gateway) => deleteMachine({ of, gateway, clock, signal }, request)),
-  // A disk without a VM carries no mark: none can be found with certainty.
+  // What has no VM carries no mark, and a create of a VM leaves nothing without one: docs/machine-safety.md#drivers.
   listLeftovers: () => Promise.resolve([]),
   deleteLeftover: ({ kind, id }) =>
     Promise.reject(

@@ -146,7 +146,7 @@ export const peopleEdges: readonly Edge[] = [
     holds(value) {
       const { machineClass, kind, id, by, at } = value as ReturnType<typeof readLeftover>;
       const texts = [machineClass, id, by];
-      return ['port', 'volume', 'disk'].includes(kind) && !texts.includes('') && [...texts, at].every(isShort);
+      return ['port', 'volume'].includes(kind) && !texts.includes('') && [...texts, at].every(isShort);
     },
   }),
   {
