@@ -141,6 +141,34 @@ export const metrics = {
     from: ['worker'],
     help: '1 while a sweep of the namespace waits for a user to approve of its deletions, else 0; none where the worker cannot ask Temporal',
   },
+  agentPoolAgents: {
+    name: 'drover_agent_pool_agents',
+    kind: 'gauge',
+    labels: ['namespace', 'pool', 'state'],
+    from: ['worker'],
+    help: 'AgentMachines that are waiting and VMs that are wanted, provisioning, available, bound or held in a pool, as this worker has last observed it',
+  },
+  agentPoolIsoDue: {
+    name: 'drover_agent_pool_iso_due',
+    kind: 'gauge',
+    labels: ['namespace', 'pool'],
+    from: ['worker'],
+    help: '1 while the discovery ISO of the pool is to be checked, else 0, as this worker has last observed it',
+  },
+  agentPoolObserved: {
+    name: 'drover_agent_pool_observed_timestamp_seconds',
+    kind: 'gauge',
+    labels: ['namespace', 'pool'],
+    from: ['worker'],
+    help: 'When this worker has last observed the pool: of several workers, the newest counts; none where it has not done so lately',
+  },
+  isoRefreshes: {
+    name: 'drover_iso_refreshes_total',
+    kind: 'counter',
+    labels: ['outcome'],
+    from: ['worker'],
+    help: 'Discovery ISOs that were checked: uploaded, reused as another pool had uploaded it, unchanged; failures are those of the step refreshIso',
+  },
 
   runs: {
     name: 'drover_runs_total',
