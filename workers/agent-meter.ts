@@ -5,7 +5,7 @@ import type { Metrics } from '../runtime/telemetry/metrics.ts';
 /** What a worker shows of the pools that it observes, by what its activities answer. */
 export interface AgentMeter {
   /** The same activities, counted and shown. */
-  metered(activities: AgentPoolActivities): AgentPoolActivities;
+  metered: (activities: AgentPoolActivities) => AgentPoolActivities;
 }
 
 /** An observation that is this many intervals old is stale: another worker observes the pool now, or nobody. */

@@ -86,6 +86,7 @@ export async function startWorker(
     logger,
     watchMeter: observation.watchMeter,
     safetyMeter: observation.safetyMeter,
+    agentMeter: observation.agentMeter,
     leaving: leaving.signal,
   };
   const { queues, close } = composeQueues(

@@ -13,6 +13,7 @@ import type { ObserveCall } from '../runtime/telemetry/outside-calls.ts';
 import { callObserver } from '../runtime/telemetry/outside-calls.ts';
 import { readVersion } from '../runtime/version.ts';
 import { meterApprovals } from './approval-meter.ts';
+import { type AgentMeter, meterAgents } from './agent-meter.ts';
 import { observeSteps } from './observe-steps.ts';
 import { showRegions } from './region-gauges.ts';
 import { meterSafety } from './safety-meter.ts';
@@ -30,6 +31,7 @@ export interface Observation {
   safetyMeter: SafetyMeter;
   /** Shows which sweeps wait for an approval, until the worker leaves. Nothing is asked where nothing is shown. */
   showApprovals: (systems: Parameters<typeof meterApprovals>[1]) => void;
+  agentMeter: AgentMeter;
   /** Serves the pages, where the settings give an address. @throws InvalidConfiguration when it cannot be had */
   serve(): Promise<WorkerHealth>;
 }
@@ -64,6 +66,7 @@ export async function openObservation(
     showApprovals(systems) {
       if (healthAddress !== null) void meterApprovals(metrics, systems);
     },
+    agentMeter: meterAgents(metrics, clock),
     async serve() {
       let watched: readonly Worker[] = [];
       const watch = (workers: readonly Worker[]): void => void (watched = workers);

@@ -16,6 +16,7 @@ import type { Logger } from '../runtime/telemetry/logging.ts';
 import type { Random } from '../runtime/random.ts';
 import type { OpenStackSettings } from '../runtime/config/openstack-settings.ts';
 import type { VcenterSettings } from '../runtime/config/vsphere-settings.ts';
+import type { AgentMeter } from './agent-meter.ts';
 
 /** How the systems are reached that are neither Temporal, Kubernetes nor OpenStack: there are many of each, and they are opened at use. */
 export interface Ports extends HostPorts {
@@ -41,6 +42,7 @@ export interface SharedSystems {
   ports: Ports;
   watchMeter: WatchMeter;
   safetyMeter: SafetyMeter;
+  agentMeter: AgentMeter;
   /** Aborted when this worker is about to stop. */
   leaving: AbortSignal;
 }

@@ -105,6 +105,7 @@ export function deploy({
         logger,
         watchMeter: noMeter,
         safetyMeter: { show: () => undefined, hide: () => undefined },
+        agentMeter: { metered: (activities) => activities },
         leaving: new AbortController().signal,
         // When it was, whatever the worker's clock says.
         audit: {
