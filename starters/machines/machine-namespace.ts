@@ -2,7 +2,7 @@ import { Option } from 'commander';
 
 import type { Config } from '../../runtime/config/config-schema.ts';
 import { usageError } from '../command/error.ts';
-import { parseNamespace } from '../virtual-machine/virtual-machine-reference.ts';
+import { parseNamespace } from '../command/object-reference.ts';
 
 export const namespaceOption = (): Option =>
   new Option('-n, --namespace <namespace>', 'of the Machines; needed where the settings name several').argParser(

@@ -15,7 +15,7 @@ import { withKubernetes } from '../command/kubernetes-access.ts';
 import { answerTimeoutMs, withTemporal } from '../command/temporal-access.ts';
 import { printJson } from '../command/terminal.ts';
 import { renderSafety } from '../render/safety.ts';
-import { parseNamespace } from '../virtual-machine/virtual-machine-reference.ts';
+import { parseNamespace } from '../command/object-reference.ts';
 import { describeSafety } from './listed-safety.ts';
 
 interface SafetyOptions {

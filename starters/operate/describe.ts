@@ -22,7 +22,7 @@ import { askProgress, listRunsOf, readEnding } from '../command/runs.ts';
 import type { TemporalAccess } from '../command/temporal-access.ts';
 import { withTemporal } from '../command/temporal-access.ts';
 import { printJson } from '../command/terminal.ts';
-import { machineOf, namespaceOption, virtualMachineWord } from '../virtual-machine/virtual-machine-reference.ts';
+import { namespaceOption, objectOf } from '../command/object-reference.ts';
 import { webUiLink } from '../command/web-ui.ts';
 
 /** Older runs are in the Web UI. */
@@ -41,7 +41,7 @@ export const describeCommand = (context: CommandContext): Command =>
     .usage('[options] (<host> | vm <namespace/name>)')
     .addArgument(hostArgument())
     .argument('[machine]', 'after the word vm: NAMESPACE/NAME of a VirtualMachine, or its name where only one has it')
-    .addOption(namespaceOption())
+    .addOption(namespaceOption('VirtualMachine'))
     .addOption(jsonOption())
     .action(
       async (
@@ -49,8 +49,8 @@ export const describeCommand = (context: CommandContext): Command =>
         second: string | undefined,
         { json = false, namespace }: { json?: boolean; namespace?: string },
       ) => {
-        const machine = machineOf(host, second, namespace);
-        if (machine !== null) return await describeVirtualMachine(context, machine, json);
+        const object = objectOf(['vm'], [host, second], namespace);
+        if (object !== null) return await describeVirtualMachine(context, object.reference, json);
         if (second !== undefined)
           throw usageError(
             'One host is described at a time.',
@@ -129,7 +129,7 @@ const unknownHost = (host: string): CommandError =>
   new CommandError(
     `Nothing is known of a host ${host}, nor of an eviction of it.`,
     exitCodes.notFound,
-    host === virtualMachineWord
+    host === 'vm'
       ? 'Of a virtual machine, say `drover describe vm NAMESPACE/NAME`; `drover vms` lists them.'
       : '`drover ls --all` lists evictions; `drover hosts` lists hosts.',
   );

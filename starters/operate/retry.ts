@@ -24,7 +24,7 @@ import { arrivalSource, showFirstStatus, signalRun } from '../hypervisor/send-hy
 import { tellBeginning } from '../eviction/start-eviction.ts';
 import type { TemporalAccess } from '../command/temporal-access.ts';
 import { isRunning } from '../command/temporal-access.ts';
-import { machineOf, namespaceOption } from '../virtual-machine/virtual-machine-reference.ts';
+import { namespaceOption, objectOf } from '../command/object-reference.ts';
 import { whoRuns } from '../command/who.ts';
 
 export const retryCommand = (context: CommandContext): Command =>
@@ -44,13 +44,13 @@ export const retryCommand = (context: CommandContext): Command =>
       'name or id of the server; after the word vm: NAMESPACE/NAME of a VirtualMachine',
       parseInstance,
     )
-    .addOption(namespaceOption())
+    .addOption(namespaceOption('VirtualMachine'))
     .addOption(asOption())
     .action(
       async (host: string, instance: string | undefined, { as, namespace }: { as?: string; namespace?: string }) => {
         const by = whoRuns(as, context.env);
-        const machine = machineOf(host, instance, namespace);
-        if (machine !== null) return await retryVirtualMachine(context, machine, by);
+        const object = objectOf(['vm'], [host, instance], namespace);
+        if (object !== null) return await retryVirtualMachine(context, object.reference, by);
         if (instance !== undefined) {
           return await giveCommand(context, host, messages.retryInstance, { instance, by });
         }

@@ -1,14 +1,13 @@
 import type { VirtualMachineProgress } from '../../contracts/virtual-machine/observation.ts';
 import { lifecycleOf, observationOf, reconcileStatus } from '../command/lifecycle-condition.ts';
-import type { RunStep } from '../command/run-steps.ts';
 import { type ListedVirtualMachine, needsAttention } from '../virtual-machine/listed-virtual-machine.ts';
 import { virtualMachineCommands } from '../virtual-machine/virtual-machine-commands.ts';
 import type { VirtualMachineDescription } from '../virtual-machine/virtual-machine-description.ts';
 import type { VirtualMachineObject } from '../virtual-machine/virtual-machine-object.ts';
-import type { VirtualMachineRun } from '../virtual-machine/virtual-machine-run.ts';
-import { formatAge, formatDuration, formatRelative } from './duration.ts';
+import { formatAge, formatRelative } from './duration.ts';
 import { stateStyles } from './hypervisor.ts';
-import type { Paint, Style } from './paint.ts';
+import type { Paint } from './paint.ts';
+import { renderRun, renderSteps } from './run.ts';
 import { type Column, oneLine, renderConditions, renderNextCommands, renderTable, visibleLength } from './table.ts';
 import { waitingLine } from './watch.ts';
 
@@ -133,13 +132,6 @@ function fieldsOf(object: VirtualMachineObject, paint: Paint): [string, string |
   ];
 }
 
-function renderRun({ workflowId, runId, status, endedAt, progress, ending }: VirtualMachineRun, nowMs: number): string {
-  const id = `${workflowId} ${runId}`;
-  if (status === 'Running') return progress === null ? `${id}, and no worker answers for it` : id;
-  const words = ending === null || ending.message === '' ? '' : `: ${oneLine(ending.message)}`;
-  return `${id}, ${ending?.outcome ?? status} ${formatAge(endedAt, nowMs)} ago${words}`;
-}
-
 /** RFC 3339. */
 const toTime = (ms: number): string => new Date(ms).toISOString();
 
@@ -156,38 +148,6 @@ const renderFailures = (failed: VirtualMachineProgress['failed'], nowMs: number,
         ]),
         Math.max(widthColumns, 120),
       );
-
-const styles: Record<NonNullable<RunStep['end']>, Style> = {
-  done: 'quiet',
-  failed: 'bad',
-  'timed out': 'bad',
-  cancelled: 'warning',
-};
-
-const renderSteps = (steps: readonly RunStep[], nowMs: number, paint: Paint, widthColumns: number): string[] =>
-  steps.length === 0
-    ? []
-    : renderTable(
-        [
-          { title: 'BEGAN' },
-          { title: 'TOOK', align: 'right' },
-          { title: 'ATTEMPTS', align: 'right' },
-          { title: 'END' },
-          { title: 'STEP' },
-        ],
-        steps.map(({ summary, at, endedAt, end, attempts, message }) => [
-          `${formatAge(at, nowMs)} ago`,
-          endedAt === null ? '-' : formatTook(Date.parse(endedAt) - Date.parse(at)),
-          String(attempts),
-          end === null ? paint('busy', 'under way') : paint(styles[end], end),
-          `${oneLine(summary)}${message === null ? '' : `: ${oneLine(message)}`}`,
-        ]),
-        Math.max(widthColumns, 120),
-      );
-
-/** Most calls take less than a second. */
-const formatTook = (durationMs: number): string =>
-  durationMs < 1_000 ? `${String(durationMs)}ms` : formatDuration(durationMs);
 
 interface Fact extends Column {
   cell: (machine: ListedVirtualMachine, nowMs: number, paint: Paint) => string;

@@ -6,20 +6,19 @@ import { interruptible } from '../command/interruption.ts';
 import type { KubernetesAccess } from '../command/kubernetes-access.ts';
 import { withKubernetes } from '../command/kubernetes-access.ts';
 import { renderVirtualMachine } from '../render/virtual-machine.ts';
-import { withTemporal } from '../command/temporal-access.ts';
+import { findRun } from '../command/object-run.ts';
+import type { VirtualMachineProgress } from '../../contracts/virtual-machine/observation.ts';
 import { printJson } from '../command/terminal.ts';
-import { onlyOneNamed, unknownVirtualMachine } from './unknown-virtual-machine.ts';
+import { type ObjectReference, onlyOneNamed, unknownObject } from '../command/object-reference.ts';
 import type { VirtualMachineAccess } from './virtual-machine-access.ts';
 import { listForSuggestion, virtualMachineAccess } from './virtual-machine-access.ts';
 import type { VirtualMachineDescription } from './virtual-machine-description.ts';
-import type { VirtualMachineObject, VirtualMachineReference } from './virtual-machine-object.ts';
-import type { VirtualMachineRun } from './virtual-machine-run.ts';
-import { readVirtualMachineRun } from './virtual-machine-run.ts';
+import type { VirtualMachineObject } from './virtual-machine-object.ts';
 
 /** `drover describe vm`. Kubernetes and Temporal each do without the other. */
 export const describeVirtualMachine = (
   context: CommandContext,
-  reference: VirtualMachineReference,
+  reference: ObjectReference,
   json: boolean,
 ): Promise<void> =>
   interruptible(context, async (abort) => {
@@ -42,17 +41,17 @@ interface Asking {
 async function gather(
   asking: Asking,
   kubernetes: KubernetesAccess,
-  reference: VirtualMachineReference,
+  reference: ObjectReference,
 ): Promise<VirtualMachineDescription> {
   const { context, abort } = asking;
   const access = virtualMachineAccess(kubernetes);
   const { namespace, name, object, problem } = await find(access, reference, abort);
   const [{ run, problem: ofRun }, stops] = await Promise.all([
-    findRun(context, { namespace, name }, abort),
+    findRun<VirtualMachineProgress>(context, 'VirtualMachine', { namespace, name }, abort),
     findHoldingStops(kubernetes, asking, ['VirtualMachine']),
   ]);
   if (object === null && problem === null && run === null)
-    throw unknownVirtualMachine({ namespace, name }, await listForSuggestion(access, abort));
+    throw unknownObject('vm', { namespace, name }, await listForSuggestion(access, abort));
   return {
     namespace,
     name,
@@ -73,11 +72,11 @@ interface Found {
 /** With its namespace given, its run can be described without Kubernetes, and after its object is gone. */
 async function find(
   access: VirtualMachineAccess,
-  { namespace, name }: VirtualMachineReference,
+  { namespace, name }: ObjectReference,
   abort: AbortSignal,
 ): Promise<Found> {
   if (namespace === null) {
-    const object = onlyOneNamed(name, (await access.list(null)).machines);
+    const object = onlyOneNamed('vm', name, (await access.list(null)).machines);
     return { namespace: object.namespace, name, object, problem: null };
   }
   try {
@@ -85,21 +84,5 @@ async function find(
   } catch (error) {
     abort.throwIfAborted();
     return { namespace, name, object: null, problem: explainError(error).message };
-  }
-}
-
-async function findRun(
-  context: CommandContext,
-  machine: { namespace: string; name: string },
-  abort: AbortSignal,
-): Promise<{ run: VirtualMachineRun | null; problem: string | null }> {
-  try {
-    return await withTemporal(context, abort, async (temporal) => ({
-      run: await readVirtualMachineRun(temporal, machine),
-      problem: null,
-    }));
-  } catch (error) {
-    abort.throwIfAborted();
-    return { run: null, problem: `The run that drives it: ${explainError(error).message}` };
   }
 }

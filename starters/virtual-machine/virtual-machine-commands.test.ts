@@ -5,12 +5,12 @@ import {
   unready,
 } from '../../test/fixtures/starters/virtual-machine.ts';
 import { virtualMachineCommands } from './virtual-machine-commands.ts';
+import type { VirtualMachineDescription } from './virtual-machine-description.ts';
 import type { VirtualMachineObject } from './virtual-machine-object.ts';
-import type { VirtualMachineRun } from './virtual-machine-run.ts';
 
 const describe = 'kubectl describe vm -n team web';
 const retry = 'drover retry vm team/web';
-const commandsOf = (object: VirtualMachineObject | null, run: VirtualMachineRun | null, stops: string[] = []) =>
+const commandsOf = (object: VirtualMachineObject | null, run: VirtualMachineDescription['run'], stops: string[] = []) =>
   virtualMachineCommands({ object, run, stops }).map(({ command }) => command);
 
 test.each<[why: string, facts: Partial<VirtualMachineObject>, commands: string[]]>([

@@ -6,7 +6,7 @@ import type { NextCommand } from '../command/next-commands.ts';
 import { examples, liftStop, noWorker } from '../command/next-commands.ts';
 import type { VirtualMachineDescription } from './virtual-machine-description.ts';
 import type { VirtualMachineObject } from './virtual-machine-object.ts';
-import { fullName } from './virtual-machine-object.ts';
+import { fullName } from '../command/object-reference.ts';
 
 /** What a person may want to type next for a virtual machine, the most likely first. Pure. */
 export function virtualMachineCommands({

@@ -38,12 +38,3 @@ export interface VirtualMachineObject {
   storageClass: string | null;
   group: string | null;
 }
-
-/** How a person names one; without a namespace, it is the only one of its name. */
-export interface VirtualMachineReference {
-  namespace: string | null;
-  name: string;
-}
-
-/** `namespace/name`. */
-export const fullName = ({ namespace, name }: { namespace: string; name: string }): string => `${namespace}/${name}`;

@@ -12,7 +12,7 @@ import { renderVirtualMachines } from '../render/virtual-machine.ts';
 import type { Terminal } from '../command/terminal.ts';
 import { printJson } from '../command/terminal.ts';
 import { virtualMachineAccess } from './virtual-machine-access.ts';
-import { namespaceOption } from './virtual-machine-reference.ts';
+import { namespaceOption } from '../command/object-reference.ts';
 
 interface VmsOptions {
   namespace?: string;
@@ -36,7 +36,7 @@ export const vmsCommand = (context: CommandContext): Command =>
       ],
     ],
   )
-    .addOption(namespaceOption().conflicts('allNamespaces'))
+    .addOption(namespaceOption('VirtualMachine').conflicts('allNamespaces'))
     .option('-A, --all-namespaces', 'those of every namespace; so it is where none is named')
     .option(
       '--state <states>',

@@ -18,7 +18,7 @@ import {
   parseReason,
   parseTimeout,
 } from '../../../starters/command/arguments.ts';
-import { parseNamespace, readReference } from '../../../starters/virtual-machine/virtual-machine-reference.ts';
+import { parseNamespace, readReference } from '../../../starters/command/object-reference.ts';
 import { readCommand } from '../../../workflows/eviction/commands.ts';
 import { readApproval, readLeftover } from '../../../workflows/machine-safety/messages.ts';
 import { readAbandonment, readConfirmation, readGuestsFailing } from '../../../workflows/node-failure/messages.ts';
@@ -87,7 +87,7 @@ const parsers: readonly [what: string, parse: (text: string) => unknown, samples
     ['failed', 'Reconciled,NotOwned'],
   ],
   ['a namespace', parseNamespace, ['team', 'kube-system']],
-  ['a virtual machine', (text) => readReference(text, 'team'), ['team/web', 'web-1.example']],
+  ['a virtual machine', (text) => readReference('vm', text, 'team'), ['team/web', 'web-1.example']],
   [
     'obstacles',
     (text) => collectObstacles(text, undefined),

@@ -1,21 +1,21 @@
-import { virtualMachineId, workflowTypes } from '../../contracts/ids.ts';
+import { type Kind, kindTable } from '../../contracts/kinds/table.ts';
 import { progressQuery } from '../../contracts/messages.ts';
-import type { RunResult } from '../../contracts/runs.ts';
-import type { VirtualMachineProgress } from '../../contracts/virtual-machine/observation.ts';
+import type { RunProgress, RunResult } from '../../contracts/runs.ts';
 import { createDataConverters } from '../../runtime/temporal/data-converter.ts';
 import type { RunStatus } from '../eviction/eviction-objects.ts';
-import { exitCodes } from '../command/exit-codes.ts';
-import { explainError } from '../command/explain-error.ts';
-import type { HistoryEvent, RunStep } from '../command/run-steps.ts';
-import { payloadReader, readSteps } from '../command/run-steps.ts';
-import { runStatus } from '../command/runs.ts';
-import type { TemporalAccess } from '../command/temporal-access.ts';
-import { answered } from '../command/temporal-access.ts';
-import type { VirtualMachineObject } from './virtual-machine-object.ts';
-import { webUiLink } from '../command/web-ui.ts';
+import { exitCodes } from './exit-codes.ts';
+import { explainError } from './explain-error.ts';
+import type { HistoryEvent, RunStep } from './run-steps.ts';
+import { payloadReader, readSteps } from './run-steps.ts';
+import { runStatus } from './runs.ts';
+import type { TemporalAccess } from './temporal-access.ts';
+import { answered, withTemporal } from './temporal-access.ts';
+import type { CommandContext } from './context.ts';
+import { fullName } from './object-reference.ts';
+import { webUiLink } from './web-ui.ts';
 
-/** The run that drives a virtual machine now, or the last that did. Times are RFC 3339. */
-export interface VirtualMachineRun {
+/** The run that drives an object of a namespace now, or the last that did. Times are RFC 3339. */
+export interface ObjectRun<Progress extends RunProgress> {
   workflowId: string;
   runId: string;
   status: RunStatus;
@@ -23,7 +23,7 @@ export interface VirtualMachineRun {
   /** Null while it is open. */
   endedAt: string | null;
   /** What it answers; null: it has ended, or no worker answers. */
-  progress: VirtualMachineProgress | null;
+  progress: Progress | null;
   /** How it ended; null while it is open. */
   ending: { outcome: string; message: string } | null;
   /** Its last calls, the first one first. */
@@ -34,24 +34,44 @@ export interface VirtualMachineRun {
 /** A worker may be gone. */
 const progressTimeoutMs = 5_000;
 
+/** With what is wrong where it cannot be read: an object is worth describing without. */
+export async function findRun<Progress extends RunProgress>(
+  context: CommandContext,
+  kind: Kind,
+  object: { namespace: string; name: string },
+  abort: AbortSignal,
+): Promise<{ run: ObjectRun<Progress> | null; problem: string | null }> {
+  try {
+    return await withTemporal(context, abort, async (temporal) => ({
+      run: await readRun<Progress>(temporal, kind, object),
+      problem: null,
+    }));
+  } catch (error) {
+    abort.throwIfAborted();
+    return { run: null, problem: `The run that drives it: ${explainError(error).message}` };
+  }
+}
+
 /** Null: Temporal knows of none. */
-export async function readVirtualMachineRun(
+async function readRun<Progress extends RunProgress>(
   temporal: TemporalAccess,
-  { namespace, name }: Pick<VirtualMachineObject, 'namespace' | 'name'>,
-): Promise<VirtualMachineRun | null> {
-  const workflowId = virtualMachineId(namespace, name, temporal.config.cluster);
+  kind: Kind,
+  object: { namespace: string; name: string },
+): Promise<ObjectRun<Progress> | null> {
+  const row = kindTable[kind];
+  const workflowId = row.workflowId(fullName(object), temporal.config.cluster);
   const described = await answered(temporal, () => temporal.client.workflow.getHandle(workflowId).describe()).catch(
     (error: unknown) => {
       if (explainError(error).exitCode === exitCodes.notFound) return null;
       throw error;
     },
   );
-  if (described === null || described.type !== workflowTypes.reconcileVirtualMachine) return null;
+  if (described === null || described.type !== row.workflowType) return null;
   const { runId, startTime, closeTime, raw } = described;
   const status = runStatus(described.status.name);
   const isOpen = status === 'Running';
   const [progress, ending, events] = await Promise.all([
-    isOpen ? askProgress(temporal, workflowId, runId) : null,
+    isOpen ? askProgress<Progress>(temporal, workflowId, runId) : null,
     isOpen ? null : readEnding(temporal, workflowId, runId, status),
     readLastEvents(temporal, workflowId, runId),
   ]);
@@ -70,15 +90,15 @@ export async function readVirtualMachineRun(
   };
 }
 
-async function askProgress(
+async function askProgress<Progress extends RunProgress>(
   temporal: TemporalAccess,
   workflowId: string,
   runId: string,
-): Promise<VirtualMachineProgress | null> {
+): Promise<Progress | null> {
   try {
     return await answered(
       temporal,
-      () => temporal.client.workflow.getHandle(workflowId, runId).query(progressQuery<VirtualMachineProgress>()),
+      () => temporal.client.workflow.getHandle(workflowId, runId).query(progressQuery<Progress>()),
       progressTimeoutMs,
     );
   } catch {
@@ -92,7 +112,7 @@ async function readEnding(
   workflowId: string,
   runId: string,
   status: RunStatus,
-): Promise<VirtualMachineRun['ending']> {
+): Promise<ObjectRun<RunProgress>['ending']> {
   try {
     const { outcome, message } = await answered(
       temporal,

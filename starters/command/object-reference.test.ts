@@ -1,12 +1,11 @@
 import { InvalidArgumentError } from 'commander';
-import { exitCodes } from '../command/exit-codes.ts';
-import { onlyOneNamed, unknownVirtualMachine } from './unknown-virtual-machine.ts';
-import type { VirtualMachineReference } from './virtual-machine-object.ts';
-import { machineOf, parseNamespace } from './virtual-machine-reference.ts';
+import { exitCodes } from './exit-codes.ts';
+import { objectOf, type ObjectReference, onlyOneNamed, parseNamespace, unknownObject } from './object-reference.ts';
 
-test.each<
-  [why: string, words: [string, string | undefined, string | undefined], machine: VirtualMachineReference | null]
->([
+const machineOf = (first: string, second: string | undefined, namespace: string | undefined): ObjectReference | null =>
+  objectOf(['vm', 'pool'], [first, second], namespace)?.reference ?? null;
+
+test.each<[why: string, words: [string, string | undefined, string | undefined], machine: ObjectReference | null]>([
   ['namespace and name', ['vm', 'team/web', undefined], { namespace: 'team', name: 'web' }],
   ['a name with dots', ['vm', 'team/web-1.example', undefined], { namespace: 'team', name: 'web-1.example' }],
   ['a name beside its namespace', ['vm', 'web', 'team'], { namespace: 'team', name: 'web' }],
@@ -33,6 +32,19 @@ test.each<[why: string, words: [string, string | undefined, string | undefined],
   );
 });
 
+test('a pool is named as a virtual machine is', () => {
+  expect(objectOf(['vm', 'pool'], ['pool', 'team/gpu'], undefined)).toEqual({
+    noun: 'pool',
+    reference: { namespace: 'team', name: 'gpu' },
+  });
+  expect(objectOf(['vm'], ['pool', 'team/gpu'], undefined)).toBeNull();
+  expect(() => objectOf(['pool'], ['pool', 'a/b/c'], undefined)).toThrow(/names no agent pool/u);
+  expect(unknownObject('pool', { namespace: 'team', name: 'gpu' }, [])).toMatchObject({
+    message: 'There is no VsphereAgentPool team/gpu.',
+    advice: '`drover pools` lists those there are.',
+  });
+});
+
 test('a namespace is a label', () => {
   expect(parseNamespace('team-1')).toBe('team-1');
   for (const text of ['', 'Team', 'a.b', '-a', 'a'.repeat(64)])
@@ -44,7 +56,7 @@ const known = ['team/web-1', 'team/db', 'other/db', 'other/ci'].map((name) => ({
   name: name.split('/')[1] ?? '',
 }));
 
-test.each<[why: string, reference: VirtualMachineReference, advice: string]>([
+test.each<[why: string, reference: ObjectReference, advice: string]>([
   [
     'in another namespace',
     { namespace: 'team', name: 'ci' },
@@ -59,7 +71,7 @@ test.each<[why: string, reference: VirtualMachineReference, advice: string]>([
   ['misspelt as one elsewhere', { namespace: 'team', name: 'cii' }, '`drover vms` lists those there are.'],
   ['nothing like it', { namespace: 'team', name: 'elsewhere' }, '`drover vms` lists those there are.'],
 ])('one that is none: %s', (_why, reference, advice) => {
-  expect(unknownVirtualMachine(reference, known, 'Nothing was changed.')).toMatchObject({
+  expect(unknownObject('vm', reference, known, 'Nothing was changed.')).toMatchObject({
     exitCode: exitCodes.notFound,
     advice,
     message: expect.stringMatching(/^There is no VirtualMachine \S+\. Nothing was changed\.$/u),
@@ -67,15 +79,15 @@ test.each<[why: string, reference: VirtualMachineReference, advice: string]>([
 });
 
 test('a name alone is enough where only one has it', () => {
-  expect(onlyOneNamed('ci', known)).toEqual({ namespace: 'other', name: 'ci' });
-  expect(() => onlyOneNamed('db', known)).toThrow(
+  expect(onlyOneNamed('vm', 'ci', known)).toEqual({ namespace: 'other', name: 'ci' });
+  expect(() => onlyOneNamed('vm', 'db', known)).toThrow(
     expect.objectContaining({
       exitCode: exitCodes.usage,
       message: 'There are 2 VirtualMachines db.',
       advice: 'Say which one: team/db, other/db.',
     }),
   );
-  expect(() => onlyOneNamed('cl', known)).toThrow(
+  expect(() => onlyOneNamed('vm', 'cl', known)).toThrow(
     expect.objectContaining({
       exitCode: exitCodes.notFound,
       advice: 'Did you mean other/ci? `drover vms` lists those there are.',
