@@ -1,8 +1,12 @@
+import { tmpdir } from 'node:os';
+import { createIsoActivities } from '../activities/agents/iso/iso-activities.ts';
 import { createVsphereAgentActivities } from '../activities/agents/vsphere-agent/activities.ts';
 import { openPoolVcenters } from '../activities/agents/vcenter/pool-vcenters.ts';
+import type { AgentPoolActivities } from '../contracts/agent-pool/agent-pool.ts';
 import type { VsphereAgentActivities } from '../contracts/agent-pool/vsphere-agent.ts';
 import { kindTable } from '../contracts/kinds/table.ts';
 import { unseenChange } from '../contracts/messages.ts';
+import { readCertificates } from '../runtime/config/settings-file.ts';
 import type { VcenterSettings } from '../runtime/config/vsphere-settings.ts';
 import { openObjects } from '../runtime/kubernetes/objects.ts';
 import { createStopGate } from '../runtime/stop.ts';
@@ -10,7 +14,7 @@ import { signalWithStart } from '../runtime/temporal/signal-runs.ts';
 import type { SharedSystems } from './systems.ts';
 
 export interface ServedAgents {
-  activities: VsphereAgentActivities;
+  activities: VsphereAgentActivities & Pick<AgentPoolActivities, 'refreshIso'>;
   close: () => Promise<void>;
 }
 
@@ -40,6 +44,12 @@ export function composeAgentActivities(systems: SharedSystems, vcenters: readonl
     };
   };
   const ofAgents = of('VsphereAgent');
+  const { iso } = agentPools;
+  const source = ports.openIsoSource({
+    ...iso,
+    ca: iso.caFile === null ? null : readCertificates(iso.caFile, 'agentPools.iso.caFile'),
+    directory: iso.directory ?? tmpdir(),
+  });
   const { slotRenewMs, recheckMs: pollMs } = virtualMachine;
   return {
     activities: {
@@ -48,7 +58,13 @@ export function composeAgentActivities(systems: SharedSystems, vcenters: readonl
         ...ofAgents,
         settings: ofAgents.settings === null ? null : { ...ofAgents.settings, cluster, slotRenewMs, pollMs },
       }),
+      ...createIsoActivities({
+        ...common,
+        stopGate: of('VsphereAgentPool').stopGate,
+        source,
+        openDatastoreHttp: ports.openDatastoreHttp,
+      }),
     },
-    close: () => poolVcenters.close(),
+    close: async () => void (await Promise.allSettled([poolVcenters.close(), source.close()])),
   };
 }

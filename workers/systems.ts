@@ -1,9 +1,11 @@
 import type { Client } from '@temporalio/client';
+import type { IsoSource, IsoSourceSettings } from '../activities/agents/iso/iso-source.ts';
 import type { HostPorts } from '../activities/hypervisor/host-ports.ts';
 import type { KeystoneSession } from '../activities/keystone/types.ts';
 import type { HashSecret } from '../activities/kubernetes/virtual-machine/hash-secret.ts';
 import type { ConnectBmc } from '../activities/redfish/types.ts';
 import type { Vim } from '../activities/vsphere/client.ts';
+import type { DatastoreHttp } from '../activities/vsphere/datastore-http.ts';
 import type { VcenterRest } from '../activities/vsphere/rest/client.ts';
 import type { SafetyMeter } from '../activities/kubernetes/machines/tools.ts';
 import type { WatchMeter } from '../activities/vsphere/watch/tools.ts';
@@ -28,6 +30,9 @@ export interface Ports extends HostPorts {
   /** The cluster of the Nodes, where it is not drover's own. @param kubeconfig a file */
   openCluster: (kubeconfig: string) => Kubernetes;
   hashSecret: HashSecret;
+  /** The servers of discovery ISOs, for one worker. */
+  openIsoSource: (settings: IsoSourceSettings) => IsoSource;
+  openDatastoreHttp: (settings: VcenterSettings, vim: Vim) => DatastoreHttp;
 }
 
 /** What all activities of one worker process share. */

@@ -6,7 +6,7 @@ import {
   checkSettings,
   expandHome,
   findSettingsFile,
-  readSettingsText,
+  readCertificates,
   readYaml,
   type SearchOptions,
 } from './settings-file.ts';
@@ -308,11 +308,4 @@ function identityUrl(value: string, where: string): string {
   if (url.endsWith('/v2.0'))
     throw droverFailure('InvalidConfiguration', `${value} is the Identity API v2.0, which is gone: correct ${where}.`);
   return url.endsWith('/v3') ? url : `${url}/v3`;
-}
-
-function readCertificates(file: string, where: string): string {
-  const pem = readSettingsText(file, 'CA bundle');
-  if (!pem.includes('-----BEGIN CERTIFICATE-----'))
-    throw droverFailure('InvalidConfiguration', `CA bundle ${file} holds no PEM certificate: correct ${where}.`);
-  return pem;
 }

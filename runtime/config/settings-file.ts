@@ -42,6 +42,14 @@ export function readSettingsText(file: string, what: string): string {
   }
 }
 
+/** @param where which setting names the file @throws InvalidConfiguration */
+export function readCertificates(file: string, where: string): string {
+  const pem = readSettingsText(file, 'CA bundle');
+  if (!pem.includes('-----BEGIN CERTIFICATE-----'))
+    throw droverFailure('InvalidConfiguration', `CA bundle ${file} holds no PEM certificate: correct ${where}.`);
+  return pem;
+}
+
 /**
  * Reads a YAML file as plain data; null where it is empty.
  * @throws InvalidConfiguration naming the file and the line, never the line's text: it may be a secret

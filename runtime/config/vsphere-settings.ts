@@ -4,7 +4,7 @@ import { droverFailure } from '../failure.ts';
 import { isError } from '../is-error.ts';
 import { registerSecret } from '../redaction.ts';
 import type { Config } from './config-schema.ts';
-import { checkSettings, expandHome, readSettingsText, type SearchOptions } from './settings-file.ts';
+import { checkSettings, expandHome, readCertificates, type SearchOptions } from './settings-file.ts';
 import {
   vsphereConfig,
   type VcenterBudget,
@@ -144,11 +144,4 @@ async function readSecret(path: string, what: string, signal: AbortSignal): Prom
       `The file of ${what} cannot be read: ${isError(error) ? error.message : String(error)}`,
     );
   }
-}
-
-function readCertificates(path: string, where: string): string {
-  const pem = readSettingsText(path, 'CA bundle');
-  if (!pem.includes('-----BEGIN CERTIFICATE-----'))
-    throw droverFailure('InvalidConfiguration', `CA bundle ${path} holds no PEM certificate: correct ${where}.`);
-  return pem;
 }

@@ -11,6 +11,7 @@ import { speaksToVcenters, type VcenterSettings } from '../../runtime/config/vsp
 import { composeQueues } from '../../workers/queues.ts';
 import type { SharedSystems } from '../../workers/systems.ts';
 import { startSystemWorkflows } from '../../workers/system-workflows.ts';
+import { createFakeIsos, type FakeIsos } from '../fakes/isos.ts';
 import { createFakeHosts, type FakeHosts } from '../fakes/hosts/hosts.ts';
 import { createFakeKubernetes, type FakeKubernetes } from '../fakes/kubernetes/fake-kubernetes.ts';
 import { createFakeOpenStack, type FakeOpenStack } from '../fakes/openstack/fake-openstack.ts';
@@ -47,6 +48,7 @@ export interface Deployment {
   readonly openstack: FakeOpenStack | null;
   readonly vcenter: FakeVcenter | null;
   readonly hosts: FakeHosts;
+  readonly isos: FakeIsos;
   readonly bridge: SimulatedBridge | null;
   /** What drover has written, over all of its processes. */
   readonly audit: readonly AuditLine[];
@@ -93,7 +95,7 @@ export function deploy({
   const simulation = createSimulation({
     ...options,
     serve(running) {
-      const { kubernetes, openstack, vcenter, hosts } = fakesOf(running);
+      const { kubernetes, openstack, vcenter, hosts, isos } = fakesOf(running);
       const { client, clock, random } = running;
       const vcenters: VcenterSettings[] = vcenter !== null && speaksToVcenters(config) ? [vcenter.settings] : [];
       const shared: SharedSystems = {
@@ -120,6 +122,8 @@ export function deploy({
           connectBmc: (settings) => hosts.createRedfishClient(settings),
           openCloud: (of) => present(openstack, 'OpenStack').openSession(of),
           openCluster: () => targetOf(running).client,
+          openIsoSource: () => isos.source,
+          openDatastoreHttp: (of) => present(vcenter, 'vCenter').openDatastoreHttp(of),
           readText: async (file) => hosts.files.get(file) ?? `the content of ${file}`,
           // A real one takes a thread and 50 ms.
           hashSecret: async (text, salt) => createHash('sha256').update(salt).update(text).digest('base64url'),
@@ -132,7 +136,7 @@ export function deploy({
       return queues.map((queue) => ({ ...queue, activities: mutated(queue.activities, mutate, tools) }));
     },
   });
-  const { kubernetes, openstack, vcenter, hosts } = fakesOf(simulation);
+  const { kubernetes, openstack, vcenter, hosts, isos } = fakesOf(simulation);
   const { clock, random, client: temporal } = simulation;
   const bridge = withBridge
     ? createSimulatedBridge({
@@ -154,6 +158,7 @@ export function deploy({
     },
     openstack,
     vcenter,
+    isos,
     hosts,
     bridge,
     audit,
@@ -181,7 +186,7 @@ const mutated = (activities: object, mutate: Mutate, tools: MutationTools): obje
     ]),
   );
 
-type Fakes = Pick<Deployment, 'kubernetes' | 'openstack' | 'vcenter' | 'hosts'>;
+type Fakes = Pick<Deployment, 'kubernetes' | 'openstack' | 'vcenter' | 'hosts' | 'isos'>;
 
 function createFakes({ clock, network, random }: Simulation, parts: readonly SimulatedPart[]): Fakes {
   const tools = { clock, network, random };
@@ -190,6 +195,7 @@ function createFakes({ clock, network, random }: Simulation, parts: readonly Sim
     kubernetes: createFakeKubernetes(tools),
     openstack,
     vcenter: parts.includes('vsphere') ? createFakeVcenter(tools) : null,
+    isos: createFakeIsos(tools),
     hosts: createFakeHosts({
       ...tools,
       onPower: (host, power) => void (power === 'Off' && openstack?.losePower(host)),
