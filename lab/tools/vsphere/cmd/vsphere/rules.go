@@ -14,6 +14,7 @@ type rules struct {
 	password  string
 	taskFault []taskFault
 	deaf      bool
+	names     *nameClaims
 }
 
 // taskFault lets a task of that method begin and end with the fault, as a server that runs out of something does.
@@ -23,7 +24,7 @@ type taskFault struct {
 	count  int
 }
 
-func newRules(password string) *rules { return &rules{password: password} }
+func newRules(password string) *rules { return &rules{password: password, names: newNameClaims()} }
 
 func (r *rules) reset(password string) {
 	r.mutex.Lock()
@@ -67,6 +68,8 @@ func (r *rules) handle(ctx *simulator.Context, method *simulator.Method) (mo.Ref
 	}
 	if fault := r.takeTaskFault(method.Name); fault != nil {
 		failTask(ctx, method, fault)
+	} else if method.Name == "CreateVM_Task" {
+		r.names.claim(ctx, method)
 	}
 	return nil, nil
 }
