@@ -214,7 +214,7 @@ export function vsphereAgentsContract(open: () => Promise<VsphereCounterpart>): 
   });
 
   each<[string, object]>([
-    ['by its path', { resourcePool: `${inventory.resourcePool}/${'team-a'}` }],
+    ['by its path', { resourcePool: `${inventory.resourcePool}/team-a` }],
     ['below the hosts', { resourcePool: 'DC0_C0/Resources/team-a' }],
     ['by its name', { resourcePool: 'team-a' }],
     ['by its cluster', { resourcePool: 'DC0_C0' }],

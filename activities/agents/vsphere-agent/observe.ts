@@ -99,7 +99,7 @@ function recordedOf({ status }: VsphereAgent): ObservedAgent['recorded'] {
     name,
     biosUUID,
     macAddress,
-    conditions: (status?.conditions ?? []).map(({ lastTransitionTime: _, ...condition }) => condition),
+    conditions: (status?.conditions ?? []).map(({ lastTransitionTime: _since, ...condition }) => condition),
   };
 }
 
