@@ -126,6 +126,7 @@ export const flowTiers: Readonly<Record<string, FlowTier>> = {
   'contract-openstack': changed('openstack'),
   'contract-openstack-activities': changed('openstack'),
   'openstack-lab': changed('openstack'),
+  'agent-isos': changed('vsphere'),
   'contract-vsphere': changed('vsphere'),
   vsphere: changed('vsphere'),
   crds: changed('kubernetes'),

@@ -17,6 +17,7 @@ import { createFakeKubernetes } from '../../../test/fakes/kubernetes/fake-kubern
 import { createFakeVcenter } from '../../../test/fakes/vsphere/vcenter.ts';
 import { createVirtualClock } from '../../../test/simulator/clock.ts';
 import { createNetwork } from '../../../test/simulator/network.ts';
+import type { AnyVirtualDevice } from '../../vsphere/wire/vim/types.ts';
 import { openPoolVcenters } from '../vcenter/pool-vcenters.ts';
 import { createIsoActivities, type IsoDependencies } from './iso-activities.ts';
 
@@ -47,7 +48,7 @@ async function openWorld() {
   });
   const [template] = vcenter.model.vms();
   if (template === undefined) throw new Error('the vCenter has no VM');
-  const devices = [...template.state.config.hardware.device];
+  const { hardware } = template.state.config;
   const run = <Result>(work: Promise<Result>): Promise<Result> => drive(clock, work);
   const dependencies: IsoDependencies = {
     client,
@@ -135,15 +136,14 @@ async function openWorld() {
     client,
     audit,
     /** Of one VM. Null: vCenter does not know its drives. */
-    putIntoDrive: (fileName: string | null) =>
-      void (template.state.config.hardware.device =
-        fileName === null
-          ? (undefined as never)
-          : devices.map((device) =>
-              device.$type === 'VirtualCdrom'
-                ? { ...device, backing: { $type: 'VirtualCdromIsoBackingInfo', fileName } }
-                : device,
-            )),
+    putIntoDrive: (fileName: string | null) => {
+      const withIso = (device: AnyVirtualDevice): AnyVirtualDevice =>
+        device.$type === 'VirtualCdrom'
+          ? { ...device, backing: { $type: 'VirtualCdromIsoBackingInfo', fileName: fileName ?? '' } }
+          : device;
+      template.state.config.hardware =
+        fileName === null ? (undefined as never) : { ...hardware, device: hardware.device.map(withIso) };
+    },
     run,
     pool,
     setUrl,
