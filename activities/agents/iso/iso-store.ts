@@ -37,7 +37,7 @@ const datastoreSchema = z.object({ name: z.string(), browser: z.custom<ManagedOb
 
 /** Paths of files in answers of vCenter. */
 const found = z.object({
-  file: z.array(z.looseObject({ path: z.string(), fileSize: z.number().optional() })).default([]),
+  file: z.array(z.looseObject({ path: z.string(), fileSize: z.int().min(0).optional() })).default([]),
 });
 
 /** @throws VsphereObjectNotFound where there is no such datacenter or datastore */
@@ -64,18 +64,7 @@ export async function openIsoStore(
     try {
       const taskId = await gateway.submit('SearchDatastore_Task', browser, request, signal);
       await endOfTask(tools, taskId, `search of ${nameOf(path)}`);
-      const [task] = await gateway.retrieve(
-        { propSet: [{ type: 'Task', pathSet: ['info.result'] }], objectSet: [{ obj: taskRef(taskId) }] },
-        signal,
-      );
-      const result = found.safeParse(task?.properties['info.result']);
-      if (!result.success)
-        throw droverFailure('AnswerMalformed', `vCenter ${gateway.vcenter} does not say what is in ${nameOf(folder)}`);
-      const file = result.data.file.find((one) => one.path === name);
-      if (file === undefined) return null;
-      if (file.fileSize === undefined)
-        throw droverFailure('AnswerMalformed', `vCenter ${gateway.vcenter} does not say how large ${nameOf(path)} is`);
-      return file.fileSize;
+      return await readFoundFile(gateway, taskId, nameOf(path), signal);
     } catch (failure) {
       // There is not even the folder.
       if (failureCode(failure) === 'VsphereObjectNotFound') return null;
@@ -149,6 +138,31 @@ export async function openIsoStore(
       return false;
     },
   };
+}
+
+/**
+ * What a search for a file has found.
+ *
+ * @param file `[datastore] folder/name`
+ * @returns its size in bytes; null: it is not there
+ */
+export async function readFoundFile(
+  gateway: Pick<VcenterGateway, 'vcenter' | 'retrieve'>,
+  taskId: string,
+  file: string,
+  signal: AbortSignal,
+): Promise<number | null> {
+  const [task] = await gateway.retrieve(
+    { propSet: [{ type: 'Task', pathSet: ['info.result'] }], objectSet: [{ obj: taskRef(taskId) }] },
+    signal,
+  );
+  const name = file.replace(/^.*(?:\/|\] )/u, '');
+  const result = found.safeParse(task?.properties['info.result']);
+  const there = result.data?.file.find(({ path }) => path === name);
+  if (result.success && there === undefined) return null;
+  if (there?.fileSize === undefined)
+    throw droverFailure('AnswerMalformed', `vCenter ${gateway.vcenter} does not say whether ${file} is there`);
+  return there.fileSize;
 }
 
 /** The datastore of that name, in whichever folder or cluster it is. */

@@ -1,4 +1,5 @@
 import * as fc from 'fast-check';
+import { readFoundFile } from '../../../activities/agents/iso/iso-store.ts';
 import { openVcenter, type Vim } from '../../../activities/vsphere/client.ts';
 import { openGateway } from '../../../activities/vsphere/gateway.ts';
 import type { SoapAnswer } from '../../../activities/vsphere/http.ts';
@@ -262,6 +263,23 @@ export const vsphereEdges: readonly Edge[] = [
     ),
     failures: [...vsphereFailures, 'VsphereTaskNotFound'],
     read: async (answer) => (await answering('RetrievePropertiesEx', answer).readTask('x-1', never)).state,
+  }),
+  edge({
+    name: 'vSphere: a file in a datastore',
+    inputs: wire(
+      objects(
+        'Task',
+        property(
+          'info.result',
+          'HostDatastoreBrowserSearchResults',
+          '<file><path>a.iso</path><fileSize>7</fileSize></file>',
+        ),
+      ),
+      objects('Task', property('info.result', 'HostDatastoreBrowserSearchResults', '')),
+    ),
+    failures: vsphereFailures,
+    read: (answer) => readFoundFile(answering('RetrievePropertiesEx', answer), 'task-1', '[d] a.iso', never),
+    holds: (size) => size === null || Number.isSafeInteger(size),
   }),
   edge({
     name: 'vSphere: what was submitted',
