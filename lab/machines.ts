@@ -34,10 +34,10 @@ export const openstackMarks = (cluster = namespace as string): Record<string, st
   'kubernetes.io-role-node': '1',
 });
 
-const machineClass = (provider: Provider, spec: object): object => ({
+const machineClass = (provider: Provider, spec: object, cluster: string = namespace): object => ({
   apiVersion: group,
   kind: 'MachineClass',
-  metadata: { namespace, name: classes[provider] },
+  metadata: { namespace: cluster, name: classes[provider] },
   provider: { vsphere: 'vSphere', openstack: 'OpenStack' }[provider],
   providerSpec: spec,
   secretRef: { namespace, name: classes[provider] },
@@ -50,13 +50,13 @@ const secret = (provider: Provider, values: Record<string, string>): object => (
   stringData: values,
 });
 
+/** A class of VMs in the fixture's folder. @param cluster whose marks they carry; its Machines are in the namespace of that name */
 export const vsphereClass = (cluster?: string): object =>
-  machineClass('vsphere', {
-    region: region.vsphere,
-    datacenter: inventory.datacenter,
-    folder,
-    tags: vsphereMarks(cluster),
-  });
+  machineClass(
+    'vsphere',
+    { region: region.vsphere, datacenter: inventory.datacenter, folder, tags: vsphereMarks(cluster) },
+    cluster,
+  );
 
 export interface VsphereAccess {
   witness: VcenterWitness;
@@ -146,6 +146,8 @@ export async function makeMachineServer(session: Session, name: string, metadata
 
 export interface MachineState {
   name: string;
+  /** Default: that of the fixture. */
+  cluster?: string;
   provider?: Provider;
   /** Empty: none yet. */
   providerId?: string;
@@ -157,9 +159,9 @@ export interface MachineState {
 /** As machine-controller-manager has written it. */
 export async function putMachine(
   api: Kubernetes,
-  { name, provider = 'vsphere', providerId = '', phase = 'Running', node }: MachineState,
+  { name, cluster = namespace, provider = 'vsphere', providerId = '', phase = 'Running', node }: MachineState,
 ): Promise<void> {
-  const object = { apiVersion: group, kind: 'Machine', metadata: { namespace, name } };
+  const object = { apiVersion: group, kind: 'Machine', metadata: { namespace: cluster, name } };
   await applyObject(api, {
     ...object,
     metadata: { ...object.metadata, ...(node !== undefined && { labels: { node } }) },
@@ -173,9 +175,12 @@ export async function putMachine(
   await mergeStatus(api, { ...object, status: { currentStatus: { phase, lastUpdateTime } } });
 }
 
-export async function removeMachine(api: Kubernetes, name: string): Promise<void> {
-  await api.request(
-    { method: 'DELETE', path: resourcePath(group, 'machines', { namespace, name }) },
-    AbortSignal.timeout(20_000),
-  );
+export const removeMachine = (api: Kubernetes, name: string): Promise<void> => remove(api, 'machines', name);
+
+export const removeClass = (api: Kubernetes, provider: Provider): Promise<void> =>
+  remove(api, 'machineclasses', classes[provider]);
+
+async function remove(api: Kubernetes, plural: string, name: string): Promise<void> {
+  const path = resourcePath(group, plural, { namespace, name });
+  await api.request({ method: 'DELETE', path }, AbortSignal.timeout(20_000));
 }

@@ -111,6 +111,10 @@ export const flowTiers: Readonly<Record<string, FlowTier>> = {
     'all',
     'orphans at vCenter and in Nova by drover’s own accounts; an API server that is cut off',
   ),
+  'machine-sweep-dangers': daily('all', [
+    'test/simulator/sweeps/sweep-dangers.test.ts',
+    'test/simulator/sweeps/sweep-mutations.test.ts',
+  ]),
 
   // The bridge.
   bridge: simulated('bridge'),

@@ -1,6 +1,8 @@
+import { cpSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { killService, respawnService, signalService } from '../processes.ts';
 import type { ProcessRecord } from '../part.ts';
-import { etcdPost, kubeApiserverServes } from './kubernetes-access.ts';
+import { etcdPost, etcdServes, kubeApiserverServes } from './kubernetes-access.ts';
 import type { KubernetesHandle } from './kubernetes-handle.ts';
 
 const RESTART_TIMEOUT_MS = 60_000;
@@ -21,6 +23,32 @@ export function restartKubeApiserver(
     { ready: (attempt) => kubeApiserverServes(handle, attempt) },
     signal,
   );
+}
+
+/**
+ * Keeps what etcd has now. Both processes are down meanwhile, as they are while the returned function brings that back: the cluster is then as
+ * it was, with the revisions that it had.
+ */
+export async function backUpEtcd(handle: KubernetesHandle): Promise<() => Promise<void>> {
+  const [data, backup] = ['etcd', 'etcd-backup'].map((name) => join(handle.dir, name)) as [string, string];
+  const whileDown = async (work: () => void): Promise<void> => {
+    await killKubeApiserver(handle);
+    await killService(handle.dir, 'etcd');
+    work();
+    await respawnService(
+      handle.dir,
+      'etcd',
+      { ready: (attempt) => etcdServes(handle.dir, attempt) },
+      AbortSignal.timeout(RESTART_TIMEOUT_MS),
+    );
+    await restartKubeApiserver(handle);
+  };
+  await whileDown(() => cpSync(data, backup, { recursive: true }));
+  return () =>
+    whileDown(() => {
+      rmSync(data, { recursive: true });
+      renameSync(backup, data);
+    });
 }
 
 /** Makes kube-apiserver hang: connections stay open and nothing answers, until `thawKubeApiserver`. */

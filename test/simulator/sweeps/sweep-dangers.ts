@@ -1,5 +1,4 @@
-import { machineFixture, removeMachine, vmPath, vsphereMarks, putMachine } from '../../../lab/machines.ts';
-import { resourcePath } from '../../../runtime/kubernetes/resource-path.ts';
+import { machineFixture, putMachine, removeClass, removeMachine, vmPath, vsphereMarks } from '../../../lab/machines.ts';
 import { periodMs, type SweepWorld, type SweepWorldOptions } from './sweep-world.ts';
 
 /** What may go wrong around a sweep: in none of it is a VM deleted that is needed, and where a gate is off, one is. */
@@ -168,9 +167,7 @@ export const dangers: readonly Danger[] = [
     async happen(world) {
       await makeWorkers(world);
       await world.pass(4 * periodMs);
-      const of = { namespace: machineFixture.namespace, name: machineFixture.classes.vsphere };
-      const path = resourcePath('machine.sapcloud.io/v1alpha1', 'machineclasses', of);
-      await world.api.request({ method: 'DELETE', path }, AbortSignal.timeout(10_000));
+      await removeClass(world.api, 'vsphere');
       for (const name of workers) await removeMachine(world.api, name);
       await world.pass(10 * periodMs);
     },
