@@ -26,6 +26,7 @@ const running = 'While one runs:';
 const hypervisors = 'Hypervisors:';
 const virtualMachines = 'Virtual machines:';
 const machines = 'Machines:';
+const agentPools = 'Agent pools:';
 const operation = 'Operation:';
 
 const commands: Record<string, CommandEntry> = {
@@ -41,7 +42,7 @@ const commands: Record<string, CommandEntry> = {
   },
   describe: {
     group: evictions,
-    summary: 'show everything about one host and its eviction, or one virtual machine',
+    summary: 'show everything about one host and its eviction, one virtual machine or one agent pool',
     load: async () => (await import('./operate/describe.ts')).describeCommand,
   },
   watch: {
@@ -56,7 +57,7 @@ const commands: Record<string, CommandEntry> = {
   },
   retry: {
     group: evictions,
-    summary: 'try a stopped or failed one, one instance, a hypervisor or a virtual machine again',
+    summary: 'try a stopped or failed one, one instance, a hypervisor, a virtual machine or an agent pool again',
     load: async () => (await import('./operate/retry.ts')).retryCommand,
   },
   accept: {
@@ -133,6 +134,11 @@ const commands: Record<string, CommandEntry> = {
     group: machines,
     summary: 'delete orphan VMs; list, keep and approve of them; delete leftovers',
     load: async () => (await import('./machines/sweep.ts')).sweepCommand,
+  },
+  pools: {
+    group: agentPools,
+    summary: 'list them: demand, VMs, what each waits for; approve deletions; refresh ISOs',
+    load: async () => (await import('./agent-pool/pools.ts')).poolsCommand,
   },
   stop: {
     group: operation,

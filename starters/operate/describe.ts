@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { describedCommand, hostArgument, jsonOption } from '../command/command.ts';
 import type { CommandContext } from '../command/context.ts';
 import { CommandError, usageError } from '../command/error.ts';
+import { describeAgentPool } from '../agent-pool/describe-pool.ts';
 import { describeVirtualMachine } from '../virtual-machine/describe-virtual-machine.ts';
 import type { EvictionDescription } from '../eviction/eviction-description.ts';
 import { chooseEviction, withStory } from '../eviction/eviction-description.ts';
@@ -22,7 +23,7 @@ import { askProgress, listRunsOf, readEnding } from '../command/runs.ts';
 import type { TemporalAccess } from '../command/temporal-access.ts';
 import { withTemporal } from '../command/temporal-access.ts';
 import { printJson } from '../command/terminal.ts';
-import { namespaceOption, objectOf } from '../command/object-reference.ts';
+import { namespaceOption, nouns, objectOf } from '../command/object-reference.ts';
 import { webUiLink } from '../command/web-ui.ts';
 
 /** Older runs are in the Web UI. */
@@ -31,17 +32,21 @@ const earlierRuns = 5;
 export const describeCommand = (context: CommandContext): Command =>
   describedCommand(
     'describe',
-    'Shows everything about a host or a virtual machine: its state, what it waits for and by when, what is in the way, what to type next. Of a host, that is its eviction and its lifecycle.',
+    'Shows everything about a host, a virtual machine or an agent pool: its state, what it waits for and by when, what is in the way, what to type next. Of a host, that is its eviction and its lifecycle.',
     [
       ['drover describe node-1', 'a host, for people'],
       ['drover describe vm team/web', 'a virtual machine'],
+      ['drover describe pool team/gpu', 'an agent pool, with its VMs'],
       ['drover describe node-1 --json', 'the same facts, for programs'],
     ],
   )
-    .usage('[options] (<host> | vm <namespace/name>)')
+    .usage('[options] (<host> | vm <namespace/name> | pool <namespace/name>)')
     .addArgument(hostArgument())
-    .argument('[machine]', 'after the word vm: NAMESPACE/NAME of a VirtualMachine, or its name where only one has it')
-    .addOption(namespaceOption('VirtualMachine'))
+    .argument(
+      '[object]',
+      'after the word vm or pool: NAMESPACE/NAME of a VirtualMachine or a VsphereAgentPool, or its name where only one has it',
+    )
+    .addOption(namespaceOption('VirtualMachine or the VsphereAgentPool'))
     .addOption(jsonOption())
     .action(
       async (
@@ -49,12 +54,13 @@ export const describeCommand = (context: CommandContext): Command =>
         second: string | undefined,
         { json = false, namespace }: { json?: boolean; namespace?: string },
       ) => {
-        const object = objectOf(['vm'], [host, second], namespace);
-        if (object !== null) return await describeVirtualMachine(context, object.reference, json);
+        const object = objectOf(['vm', 'pool'], [host, second], namespace);
+        if (object?.noun === 'vm') return await describeVirtualMachine(context, object.reference, json);
+        if (object !== null) return await describeAgentPool(context, object.reference, json);
         if (second !== undefined)
           throw usageError(
             'One host is described at a time.',
-            'For a virtual machine, say `drover describe vm NAMESPACE/NAME`.',
+            'For a virtual machine, say `drover describe vm NAMESPACE/NAME`; for an agent pool, `drover describe pool NAMESPACE/NAME`.',
           );
         await describeHost(context, host, json);
       },
@@ -129,8 +135,8 @@ const unknownHost = (host: string): CommandError =>
   new CommandError(
     `Nothing is known of a host ${host}, nor of an eviction of it.`,
     exitCodes.notFound,
-    host === 'vm'
-      ? 'Of a virtual machine, say `drover describe vm NAMESPACE/NAME`; `drover vms` lists them.'
+    host === 'vm' || host === 'pool'
+      ? `Of ${host === 'vm' ? 'a' : 'an'} ${nouns[host].what}, say \`drover describe ${host} NAMESPACE/NAME\`; \`${nouns[host].list}\` lists them.`
       : '`drover ls --all` lists evictions; `drover hosts` lists hosts.',
   );
 

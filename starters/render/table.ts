@@ -33,6 +33,40 @@ export function renderTable(
   );
 }
 
+/** A column of a table of objects. */
+export interface Fact<Row> extends Column {
+  cell: (row: Row, nowMs: number, paint: Paint) => string;
+}
+
+export interface TableOfFacts<Row> {
+  facts: readonly Fact<Row>[];
+  /** The last column. */
+  why: Fact<Row>;
+  /** Titles of those that are left out where the window is too narrow to say why, one after the other. */
+  spare: readonly string[];
+}
+
+const roomForWhy = 40;
+
+/** A table whose last column says why. */
+export function renderFacts<Row>(
+  rows: readonly Row[],
+  { facts, why, spare }: TableOfFacts<Row>,
+  { nowMs, paint, widthColumns }: { nowMs: number; paint: Paint; widthColumns: number },
+): string[] {
+  const render = (left: number, isWhole: boolean): string[] => {
+    const columns = [...facts.filter(({ title }) => !spare.slice(0, left).includes(title)), ...(isWhole ? [why] : [])];
+    return renderTable(
+      columns,
+      rows.map((row) => columns.map(({ cell }) => cell(row, nowMs, paint))),
+      isWhole ? widthColumns : Infinity,
+    );
+  };
+  const fits = (left: number): boolean =>
+    Math.max(...render(left, false).map(visibleLength)) + 2 + roomForWhy <= widthColumns;
+  return render([...spare.keys()].find(fits) ?? spare.length, true);
+}
+
 /** How many columns `text` takes on a terminal. */
 export const visibleLength = (text: string): number => stripVTControlCharacters(text).length;
 

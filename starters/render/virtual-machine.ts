@@ -8,7 +8,7 @@ import { formatAge, formatRelative } from './duration.ts';
 import { stateStyles } from './hypervisor.ts';
 import type { Paint } from './paint.ts';
 import { renderRun, renderSteps } from './run.ts';
-import { type Column, oneLine, renderConditions, renderNextCommands, renderTable, visibleLength } from './table.ts';
+import { type Fact, oneLine, renderConditions, renderFacts, renderNextCommands, renderTable } from './table.ts';
 import { waitingLine } from './watch.ts';
 
 /** Everything about one virtual machine, the sentence that matters first, what to type next last. */
@@ -149,11 +149,7 @@ const renderFailures = (failed: VirtualMachineProgress['failed'], nowMs: number,
         Math.max(widthColumns, 120),
       );
 
-interface Fact extends Column {
-  cell: (machine: ListedVirtualMachine, nowMs: number, paint: Paint) => string;
-}
-
-const fields: readonly Fact[] = [
+const fields: readonly Fact<ListedVirtualMachine>[] = [
   { title: 'VM', cell: ({ namespace, name }) => oneLine(`${namespace}/${name}`) },
   {
     title: 'STATE',
@@ -172,7 +168,6 @@ const fields: readonly Fact[] = [
 
 /** Where the window is too narrow to say why, these are left out, one after the other. */
 const spare = ['IMAGE', 'CLASS', 'STATUS', 'HOST', 'IP', 'ID'];
-const roomForWhy = 40;
 
 /** The table of `drover vms`. What needs attention is marked with `!` as well, for who sees no colours. */
 export function renderVirtualMachines(
@@ -182,20 +177,8 @@ export function renderVirtualMachines(
   widthColumns: number,
 ): string[] {
   if (machines.length === 0) return ['No VirtualMachine is so.'];
-  const render = (left: number, isWhole: boolean): string[] => {
-    const shown = fields.filter(({ title }) => !spare.slice(0, left).includes(title));
-    const why = isWhole ? [{ title: 'WHY', cell: (machine: ListedVirtualMachine) => renderWhy(machine, paint) }] : [];
-    const columns = [...shown, ...why];
-    return renderTable(
-      columns,
-      machines.map((machine) => columns.map(({ cell }) => cell(machine, nowMs, paint))),
-      isWhole ? widthColumns : Infinity,
-    );
-  };
-  const fits = (left: number): boolean =>
-    Math.max(...render(left, false).map(visibleLength)) + 2 + roomForWhy <= widthColumns;
-  const left = [...spare.keys()].find(fits) ?? spare.length;
-  return render(left, true);
+  const why = { title: 'WHY', cell: (machine: ListedVirtualMachine) => renderWhy(machine, paint) };
+  return renderFacts(machines, { facts: fields, why, spare }, { nowMs, paint, widthColumns });
 }
 
 /** As it is, and as it is wanted where that is something else. */

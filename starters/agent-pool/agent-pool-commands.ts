@@ -1,0 +1,118 @@
+import { agentPoolAnnotations, agentPoolConditions as types } from '../../contracts/agent-pool/metadata.ts';
+import { findCondition } from '../../contracts/conditions.ts';
+import { examples, liftStop, type NextCommand, noWorker } from '../command/next-commands.ts';
+import { fullName } from '../command/object-reference.ts';
+import type { AgentPoolDescription } from './agent-pool-description.ts';
+import { type AgentPoolObject, waitsForApproval } from './agent-pool-object.ts';
+import { statusOf } from './listed-pool.ts';
+
+/** What a person may want to type next for a pool, the most likely first. Pure. */
+export function agentPoolCommands({
+  object,
+  run,
+  stops,
+  held,
+}: Pick<AgentPoolDescription, 'object' | 'run' | 'stops' | 'held'>): NextCommand[] {
+  const isOpen = run?.status === 'Running';
+  return [
+    ...(stops.length === 0 ? [] : liftStop),
+    ...(isOpen && run.progress === null ? noWorker : []),
+    ...(object === null
+      ? [{ command: 'drover pools', why: 'see those that there are' }]
+      : [...forHeld(object, held), ...byConditions(object, isOpen), describe(object)]),
+  ];
+}
+
+const describe = ({ namespace, name }: AgentPoolObject): NextCommand => ({
+  command: `kubectl describe vsphereagentpool -n ${namespace} ${name}`,
+  why: 'see its spec and its Events',
+});
+const annotate = ({ namespace, name }: AgentPoolObject, change: string, why: string): NextCommand => ({
+  command: `kubectl annotate vsphereagentpool -n ${namespace} ${name} ${change} --overwrite`,
+  why,
+});
+const retry = (pool: AgentPoolObject, why: string): NextCommand => ({
+  command: `drover retry pool ${fullName(pool)}`,
+  why,
+});
+const look = (command: string, why: string): NextCommand => ({ command, why });
+
+function forHeld(pool: AgentPoolObject, held: AgentPoolDescription['held']): NextCommand[] {
+  const waitFor = (what: string) => held.filter(({ waitsFor }) => waitsFor === what).slice(0, examples);
+  return [
+    ...(held.some(waitsForApproval)
+      ? [look(`drover pools approve ${fullName(pool)}`, 'let those go that wait for an approval now')]
+      : []),
+    ...waitFor('AgentBound').map(({ name }) =>
+      look(`kubectl describe vsphereagent -n ${pool.namespace} ${name}`, 'see which Agent it is, and who has bound it'),
+    ),
+    ...(pool.deleting && waitFor('MachinePresent').length > 0
+      ? [
+          look(
+            `kubectl get machines.cluster.x-k8s.io -n ${pool.controlPlaneNamespace}`,
+            `see the Machines that are there: to scale NodePool ${pool.nodePool} down deletes them`,
+          ),
+        ]
+      : []),
+  ];
+}
+
+function byConditions(pool: AgentPoolObject, isOpen: boolean): NextCommand[] {
+  const { namespace, conditions, infraEnv } = pool;
+  if (statusOf(pool) === 'unknown')
+    return isOpen
+      ? []
+      : [
+          retry(pool, 'have a run observe it now'),
+          look('drover doctor', 'see whether the bridge and the workers are there'),
+        ];
+  const reasonOf = (type: string): string | null => {
+    const condition = findCondition(conditions, type);
+    return condition?.status === 'False' ? condition.reason : null;
+  };
+  const isWrong = (type: string): boolean => reasonOf(type) !== null;
+  const commands = [
+    ...forCapacity(pool, reasonOf(types.capacity)),
+    ...(isWrong(types.infraEnv)
+      ? [look(`kubectl describe infraenv -n ${namespace} ${infraEnv}`, 'see why it has no discovery ISO')]
+      : []),
+    ...(isWrong(types.vsphere)
+      ? [look('drover doctor', 'see whether drover’s settings have the vCenter of the pool')]
+      : []),
+    ...(isWrong(types.iso)
+      ? [look(`drover pools refresh-iso ${fullName(pool)}`, 'download the ISO again, once the reason is mended')]
+      : []),
+    ...(findCondition(conditions, types.drifted)?.status === 'True'
+      ? [annotate(pool, `${agentPoolAnnotations.replaceDrifted}=true`, 'replace VMs of another template that are free')]
+      : []),
+  ];
+  return statusOf(pool) === 'waiting' ? [...commands, retry(pool, 'observe it now, without waiting')] : commands;
+}
+
+function forCapacity(pool: AgentPoolObject, reason: string | null): NextCommand[] {
+  const { namespace, vms } = pool;
+  switch (reason) {
+    case 'MaxAgents':
+      return [annotate(pool, `${agentPoolAnnotations.maxAgents}=${more(vms.length)}`, 'let it have more VMs')];
+    case 'MaxConcurrent':
+      return [
+        annotate(
+          pool,
+          `${agentPoolAnnotations.maxConcurrent}=${more(pool.counts?.provisioning ?? 0)}`,
+          'let more be made at once',
+        ),
+      ];
+    case 'CreateRefused':
+      return [look(`kubectl describe resourcequota -n ${namespace}`, 'see what refuses VsphereAgents')];
+    case 'ReplacementLimit':
+      return [
+        look(`kubectl get agents.agent-install.openshift.io -n ${namespace}`, 'see which Agents have come, if any'),
+      ];
+    case null:
+    default:
+      return [];
+  }
+}
+
+/** A number that a person may begin with. */
+const more = (count: number): number => Math.max(10, count * 2);

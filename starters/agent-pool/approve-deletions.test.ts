@@ -1,0 +1,36 @@
+import { samplePool } from '../../test/fixtures/starters/agent-pool.ts';
+import { exitCodes } from '../command/exit-codes.ts';
+import { allApproved, chooseApproved } from './approve-deletions.ts';
+
+const held = (name: string, waitsFor = 'ApprovalRequired') => ({ name, waitsFor, message: 'x' });
+const pool = samplePool({ held: [held('worker-7'), held('worker-8', 'NodePresent'), held('worker-9')] });
+
+test.each<[why: string, names: string[], chosen: string[]]>([
+  ['all that wait for one', [], ['worker-7', 'worker-9']],
+  ['one of them', ['worker-9'], ['worker-9']],
+  ['one of them, twice', ['worker-9', 'worker-9'], ['worker-9']],
+])('an approval of %s', (_why, names, chosen) => {
+  expect(chooseApproved(pool, names)).toEqual(chosen);
+});
+
+test('what waits for something else, or nothing, is not approved', () => {
+  for (const name of ['worker-8', 'worker-10', 'web\u001b[2J'])
+    expect(() => chooseApproved(pool, ['worker-7', name])).toThrow(
+      expect.objectContaining({ exitCode: exitCodes.notFound, advice: 'They are: worker-7, worker-9.' }),
+    );
+  for (const names of [[], ['worker-7']])
+    expect(() => chooseApproved(samplePool(), names)).toThrow(
+      expect.objectContaining({
+        exitCode: exitCodes.refused,
+        message: expect.stringContaining('Nothing was approved'),
+      }),
+    );
+});
+
+test('earlier approvals stay while their VsphereAgents do', () => {
+  expect(allApproved(['gone', 'worker-1', 'worker-7'], ['worker-7'], ['worker-1', 'worker-7'])).toEqual([
+    'worker-1',
+    'worker-7',
+  ]);
+  expect(allApproved([], ['worker-7'], [])).toEqual(['worker-7']);
+});

@@ -1,0 +1,258 @@
+import { agentPoolConditions as types } from '../../contracts/agent-pool/metadata.ts';
+import { findCondition } from '../../contracts/conditions.ts';
+import { agentPoolCommands } from '../agent-pool/agent-pool-commands.ts';
+import type { AgentPoolDescription } from '../agent-pool/agent-pool-description.ts';
+import type { AgentPoolObject, IsoVersion, PoolVm } from '../agent-pool/agent-pool-object.ts';
+import { type ListedPool, needsAttention, standingOf, statusOf } from '../agent-pool/listed-pool.ts';
+import { formatAge } from './duration.ts';
+import type { Paint, Style } from './paint.ts';
+import { formatMemory } from './progress.ts';
+import { renderRun, renderSteps } from './run.ts';
+import { type Fact, oneLine, renderConditions, renderFacts, renderNextCommands, renderTable } from './table.ts';
+import { waitingLine } from './watch.ts';
+
+/** Agent pools for people. Pure. */
+
+const stateStyles: Readonly<Record<ListedPool['status'], Style>> = {
+  ready: 'good',
+  waiting: 'warning',
+  unknown: 'quiet',
+};
+
+const count = (title: string, of: (pool: ListedPool) => number | undefined): Fact<ListedPool> => ({
+  title,
+  align: 'right',
+  cell: (pool) => String(of(pool) ?? '-'),
+});
+
+const facts: readonly Fact<ListedPool>[] = [
+  { title: 'POOL', cell: ({ namespace, name }) => oneLine(`${namespace}/${name}`) },
+  {
+    title: 'STATE',
+    cell: ({ state, status, needsAttention: needs }, _nowMs, paint) =>
+      needs ? paint('bad', `${state ?? '-'} !`) : paint(stateStyles[status], state ?? '-'),
+  },
+  { title: 'SINCE', align: 'right', cell: ({ since }, nowMs) => formatAge(since, nowMs) },
+  count('WAITING', ({ counts }) => counts?.waiting),
+  count('WANTED', ({ counts }) => counts?.wanted),
+  count('UNDER WAY', ({ counts }) => counts?.provisioning),
+  count('VMS', ({ counts }) => counts?.vms),
+  count('AVAILABLE', ({ counts }) => counts?.available),
+  count('BOUND', ({ counts }) => counts?.bound),
+  count('HELD', ({ held }) => held.length),
+  { title: 'ISO', align: 'right', cell: ({ iso }, nowMs) => formatAge(iso?.uploadedAt, nowMs) },
+];
+
+const why: Fact<ListedPool> = {
+  title: 'WHY',
+  cell: ({ state, status, message }, _nowMs, paint) => {
+    if (state === null) return paint('quiet', 'no run has said anything yet');
+    // What an earlier spec came to is shown no more: it may be wrong by now.
+    return status === 'unknown' ? paint('quiet', 'its spec has changed since') : oneLine(message);
+  },
+};
+
+/** The table of `drover pools`. What needs attention is marked with `!` as well, for who sees no colours. */
+export const renderPools = (
+  pools: readonly ListedPool[],
+  nowMs: number,
+  paint: Paint,
+  widthColumns: number,
+): string[] =>
+  pools.length === 0
+    ? ['No VsphereAgentPool is so.']
+    : renderFacts(
+        pools,
+        { facts, why, spare: ['SINCE', 'ISO', 'HELD', 'AVAILABLE', 'BOUND', 'UNDER WAY'] },
+        { nowMs, paint, widthColumns },
+      );
+
+/** Everything about one pool, the sentence that matters first, what to type next last. */
+export function renderAgentPool(
+  description: AgentPoolDescription,
+  nowMs: number,
+  paint: Paint,
+  widthColumns: number,
+): string[] {
+  const section = (title: string, lines: string[]): string[] =>
+    lines.length === 0 ? [] : ['', paint('strong', title), ...lines];
+  const { namespace, name, object, run, problems } = description;
+  return [
+    `${paint('strong', `${namespace}/${name}`)}: ${renderStanding(description, nowMs, paint)}`,
+    ...renderFields(description, nowMs, paint),
+    ...section('VMs', renderVms(description, nowMs, paint, widthColumns)),
+    ...section('Discovery ISOs', renderIsos(object, nowMs, widthColumns)),
+    ...section(
+      `Conditions of VsphereAgentPool ${namespace}/${name}`,
+      object === null ? [] : renderConditions(object.conditions, nowMs, widthColumns),
+    ),
+    ...section(
+      run?.status === 'Running' ? 'Steps of the run' : 'Last steps of the last run',
+      run === null ? [] : renderSteps(run.steps, nowMs, paint, widthColumns),
+    ),
+    ...section(
+      'Could not be read',
+      problems.map((problem) => paint('warning', oneLine(problem))),
+    ),
+    ...section('What you can do', renderNextCommands(agentPoolCommands(description), paint)),
+  ];
+}
+
+function renderStanding({ object, run, problems }: AgentPoolDescription, nowMs: number, paint: Paint): string {
+  if (object === null)
+    return paint(
+      'warning',
+      problems.length > 0 || run === null ? 'the object cannot be read' : 'there is no such VsphereAgentPool any more',
+    );
+  const standing = standingOf(object);
+  if (standing === undefined) return paint('warning', 'drover has said nothing of this pool yet');
+  const status = statusOf(object);
+  if (status === 'unknown') return paint('warning', `was ${standing.reason}, and its spec has changed since`);
+  const since = `${standing.reason} for ${formatAge(standing.lastTransitionTime, nowMs)}`;
+  return needsAttention(object, nowMs)
+    ? paint('bad', `${since}, and needs attention`)
+    : paint(stateStyles[status], since);
+}
+
+function renderFields({ object, run, held, stops }: AgentPoolDescription, nowMs: number, paint: Paint): string[] {
+  const waiting = run?.progress?.waiting ?? null;
+  const fields: [name: string, value: string | null][] = [
+    ['says', object === null ? oneLine(run?.progress?.message ?? '') : saysOf(object, types.ready)],
+    ['short of', object === null ? null : saysOf(object, types.capacity, 'False')],
+    [
+      'waiting',
+      waiting === null
+        ? null
+        : waitingLine(
+            waiting.message,
+            waiting.untilMs === null ? null : new Date(waiting.untilMs).toISOString(),
+            nowMs,
+          ).replace(/^waiting /u, ''),
+    ],
+    ...(object === null ? [] : fieldsOf(object, nowMs, paint)),
+    ['held', held.length === 0 ? null : paint('warning', `${held.length} would go, and wait for something`)],
+    ['drover stop', stops.length === 0 ? null : paint('bad', stops.map(oneLine).join('; '))],
+    ['run', run === null ? null : renderRun(run, nowMs)],
+    ['web UI', run?.webUi ?? null],
+  ];
+  return fields
+    .filter(([, value]) => value !== null && value !== '')
+    .map(([name, value]) => `  ${name.padEnd(12)} ${value ?? ''}`);
+}
+
+function saysOf({ conditions }: AgentPoolObject, type: string, only?: 'False'): string | null {
+  const condition = findCondition(conditions, type);
+  return condition === undefined || (only !== undefined && condition.status !== only)
+    ? null
+    : oneLine(condition.message);
+}
+
+function fieldsOf(object: AgentPoolObject, nowMs: number, paint: Paint): [string, string | null][] {
+  const { counts, iso, approved } = object;
+  return [
+    ['deletion', object.deleting ? paint('warning', 'requested') : null],
+    [
+      'demand',
+      counts === null
+        ? 'not counted yet'
+        : `${counts.agentMachines} AgentMachines, ${counts.waiting} wait; ${counts.wanted} VMs wanted, ${counts.provisioning} under way`,
+    ],
+    ['VMs', counts === null ? null : `${counts.vms}, ${counts.bound} bound, ${counts.available} available`],
+    ['NodePool', oneLine(`${object.nodePool}, its Machines in ${object.controlPlaneNamespace}`)],
+    [
+      'ISO',
+      iso === null
+        ? `none yet, of InfraEnv ${oneLine(object.infraEnv)}`
+        : oneLine(`${iso.path}, uploaded ${agoOf(iso.uploadedAt, nowMs)}, checked ${agoOf(iso.checkedAt, nowMs)}`),
+    ],
+    ['policy', object.deletes ? null : 'Retain: nothing is deleted'],
+    ['approved', approved.length === 0 ? null : oneLine(approved.join(', '))],
+    ['mode', object.observed ? 'only observed (drover.dev/mode)' : null],
+  ];
+}
+
+const agoOf = (time: string | null, nowMs: number): string => (time === null ? '?' : `${formatAge(time, nowMs)} ago`);
+
+interface ShownVm extends PoolVm {
+  /** Of the VsphereAgent; null: only the pool was read. */
+  name: string | null;
+  createdAt: string | null;
+  deleting: boolean;
+  waitsFor: string;
+}
+
+/** VsphereAgents with what each waits for; as the pool lists them where they cannot be listed. */
+function vmsOf({ object, agents, held }: AgentPoolDescription): ShownVm[] {
+  const heldBy = new Map(held.map(({ name, message }) => [name, message]));
+  if (agents === null)
+    return (object?.vms ?? []).map((vm) => ({ ...vm, name: null, createdAt: null, deleting: false, waitsFor: '' }));
+  return agents.map(({ name, createdAt, deleting, conditions, vm }) => {
+    const ready = findCondition(conditions, types.ready);
+    return {
+      ...(vm ?? { vm: '-', phase: null, reason: null, since: null, agent: null, machine: null }),
+      name,
+      createdAt,
+      deleting,
+      waitsFor: heldBy.get(name) ?? (ready?.status === 'False' ? ready.message : ''),
+    };
+  });
+}
+
+/** What needs a person first, what is at work last. */
+const phaseOrder = ['Orphaned', 'Released', 'Provisioning', 'Available', 'Bound'];
+const phaseStyles: Readonly<Record<string, Style>> = {
+  Orphaned: 'bad',
+  Released: 'warning',
+  Provisioning: 'busy',
+  Available: 'good',
+  Bound: 'good',
+};
+
+function renderVms(description: AgentPoolDescription, nowMs: number, paint: Paint, widthColumns: number): string[] {
+  const vms = vmsOf(description).toSorted(
+    (a, b) =>
+      phaseOrder.indexOf(a.phase ?? '') - phaseOrder.indexOf(b.phase ?? '') ||
+      (a.name ?? a.vm).localeCompare(b.name ?? b.vm, 'en', { numeric: true }),
+  );
+  if (vms.length === 0) return [];
+  return renderFacts(
+    vms,
+    {
+      facts: vmFacts,
+      why: { title: 'WAITS FOR', cell: ({ waitsFor }) => oneLine(waitsFor) },
+      spare: ['VM', 'AGE', 'AGENT', 'MACHINE'],
+    },
+    { nowMs, paint, widthColumns },
+  );
+}
+
+const vmFacts: readonly Fact<ShownVm>[] = [
+  { title: 'NAME', cell: ({ name, vm }) => oneLine(name ?? vm) },
+  { title: 'VM', cell: ({ vm }) => oneLine(vm) },
+  {
+    title: 'PHASE',
+    cell: ({ phase, deleting }, _nowMs, paint) =>
+      paint(phaseStyles[phase ?? ''] ?? 'quiet', `${phase ?? '-'}${deleting ? ', deleting' : ''}`),
+  },
+  { title: 'REASON', cell: ({ reason }) => oneLine(reason ?? '-') },
+  { title: 'SINCE', align: 'right', cell: ({ since }, nowMs) => formatAge(since, nowMs) },
+  { title: 'AGENT', cell: ({ agent }) => oneLine(agent ?? '-') },
+  { title: 'MACHINE', cell: ({ machine }) => oneLine(machine ?? '-') },
+  { title: 'AGE', align: 'right', cell: ({ createdAt }, nowMs) => formatAge(createdAt, nowMs) },
+];
+
+function renderIsos(object: AgentPoolObject | null, nowMs: number, widthColumns: number): string[] {
+  if (object === null || object.iso === null) return [];
+  const { iso } = object;
+  const all: IsoVersion[] = [iso, ...iso.history.filter(({ path }) => path !== iso.path)];
+  return renderTable(
+    [{ title: 'UPLOADED' }, { title: 'SIZE', align: 'right' }, { title: '' }, { title: 'PATH' }],
+    all.map(({ path, sizeBytes, uploadedAt }, index) => [
+      agoOf(uploadedAt, nowMs),
+      sizeBytes === null ? '?' : formatMemory(sizeBytes / 1024 ** 2),
+      index === 0 ? 'current' : 'kept',
+      oneLine(path),
+    ]),
+    Math.max(widthColumns, 120),
+  );
+}
