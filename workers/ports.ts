@@ -25,4 +25,5 @@ export const openPorts = (of: { clock: Clock; observe?: ObserveCall }): Ports =>
   connectBmc: (settings) => createRedfishClient(settings, of),
   openCloud: (settings) => openSession(settings, of),
   openCluster: (kubeconfig) => connectKubernetes({ kubeconfig, ...(of.observe && { observe: of.observe }) }),
+  openForeignCluster: (content) => connectKubernetes({ content, ...(of.observe && { observe: of.observe }) }),
 });

@@ -29,6 +29,8 @@ export interface Ports extends HostPorts {
   openCloud: (settings: OpenStackSettings) => KeystoneSession;
   /** The cluster of the Nodes, where it is not drover's own. @param kubeconfig a file */
   openCluster: (kubeconfig: string) => Kubernetes;
+  /** A cluster that others run. @param kubeconfig itself, as `foreignKubeConfig` gives it */
+  openForeignCluster: (kubeconfig: string) => Kubernetes;
   hashSecret: HashSecret;
   /** The servers of discovery ISOs, for one worker. */
   openIsoSource: (settings: IsoSourceSettings) => IsoSource;

@@ -2,7 +2,7 @@ import type { WantedAgent } from './agent-pool.ts';
 import { isTakable, type JudgedVm } from './judge-vm.ts';
 import { isBound, isOfVm } from './match-agents.ts';
 import { agentPoolLabels, neighbours } from './metadata.ts';
-import { nameAgent, nameVm } from './name-agents.ts';
+import { labelValue, nameAgent, nameVm } from './name-agents.ts';
 import type { AgentFact, AgentMachineFact, LabelSelector, PoolFacts, VmFact } from './pool-facts.ts';
 
 /** What a pool lacks. */
@@ -114,18 +114,19 @@ const byAge = (one: AgentMachineFact, other: AgentMachineFact): number =>
 export function findLack(waiting: readonly AgentMachineFact[], supply: Supply): AgentMachineFact[] {
   const free = [...supply.available, ...supply.provisioning];
   const madeFor = new Set(free.flatMap(({ agentMachine }) => agentMachine ?? []));
+  const isServed = ({ name }: AgentMachineFact): boolean => madeFor.has(labelValue(name));
   const lacking: AgentMachineFact[] = [];
   for (const agentMachine of waiting.filter((one) => pinOf(one) !== null).toSorted(byAge)) {
     const index = [
       free.findIndex(({ hostname }) => hostname === pinOf(agentMachine)),
-      free.findIndex((one) => one.agentMachine === agentMachine.name),
+      free.findIndex((one) => one.agentMachine === labelValue(agentMachine.name)),
     ].find((found) => found >= 0);
     if (index === undefined) lacking.push(agentMachine);
     else free.splice(index, 1);
   }
   const others = waiting
     .filter((one) => pinOf(one) === null)
-    .toSorted((one, other) => Number(madeFor.has(one.name)) - Number(madeFor.has(other.name)) || byAge(one, other));
+    .toSorted((one, other) => Number(isServed(one)) - Number(isServed(other)) || byAge(one, other));
   return [...lacking, ...others.slice(0, Math.max(0, others.length - free.length))];
 }
 
@@ -173,7 +174,7 @@ export function findUnpinned(
     .filter((one) => one.isWaiting && (pins || pinOf(one) !== null))
     .toSorted(byAge)
     .flatMap((one) => {
-      const vmName = vmNames.get(one.name);
+      const vmName = vmNames.get(labelValue(one.name));
       return vmName === undefined || vmName === pinOf(one) ? [] : [{ agentMachine: one.name, vmName }];
     });
 }

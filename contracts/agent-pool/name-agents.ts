@@ -15,6 +15,10 @@ const longestLabel = 63;
 const cut = (text: string, suffix: string, longest: number): string =>
   `${text.slice(0, longest - suffix.length).replace(/[-.]+$/u, '')}${suffix}`;
 
+/** A name as the value of a label, which is shorter. */
+export const labelValue = (name: string): string =>
+  name.length <= longestLabel ? name : cut(name, `-${hashOf(name, 10)}`, longestLabel);
+
 export interface NewName {
   namespace: string;
   pool: string;

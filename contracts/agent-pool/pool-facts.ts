@@ -104,8 +104,12 @@ export interface VmFact {
   pool: string;
   createdMs: number;
   deleting: boolean;
+  /** That it was made for, as a label has it. */
   agentMachine: string | null;
+  /** As it is to be called. */
   vmName: string;
+  /** As its run has found it called. */
+  foundName: string | null;
   biosUuid: string | null;
   mac: string | null;
   agentRef: Named | null;
@@ -279,6 +283,7 @@ export function readVsphereAgent({ metadata, spec, status }: VsphereAgent): VmFa
     deleting: metadata.deletionTimestamp !== undefined,
     agentMachine: nameOf(labels[agentPoolLabels.agentMachine]),
     vmName: nameOf(annotations[agentPoolAnnotations.vmName]) ?? nameOf(vm?.name) ?? metadata.name,
+    foundName: nameOf(vm?.name),
     biosUuid: uuidOf(vm?.biosUUID),
     mac: macOf(vm?.macAddress),
     agentRef: reference(vm?.agentRef),

@@ -10,7 +10,7 @@ import { agent, vsphereAgent, vsphereAgentPool } from './resources.ts';
 /** An object may hold anything. */
 interface AnyAgent {
   poolRef?: { name?: unknown } | null;
-  vm?: { agentRef?: unknown; phase?: unknown } | null;
+  vm?: { agentRef?: { name?: unknown } | null; phase?: unknown } | null;
   iso?: { path?: unknown } | null;
 }
 
@@ -34,7 +34,7 @@ const dependsOn: readonly Watch[] = [
   {
     // It boots from its disk when it is installed: the ISO goes.
     resource: agent,
-    index: (object) => inNamespaceOf(object, statusOf(object).vm?.agentRef),
+    index: (object) => inNamespaceOf(object, statusOf(object).vm?.agentRef?.name),
     predicate: {
       fields: (one) => ({
         'status.conditions.Installed': {

@@ -12,6 +12,8 @@ export interface KubeConfigOptions {
   kubeconfig?: string | null;
   /** Context in it; null: its current one. */
   context?: string | null;
+  /** A kubeconfig itself, which is read instead of any file. */
+  content?: string;
 }
 
 const inClusterToken = '/var/run/secrets/kubernetes.io/serviceaccount/token';
@@ -23,11 +25,11 @@ const inClusterToken = '/var/run/secrets/kubernetes.io/serviceaccount/token';
  * @throws InvalidConfiguration when there is none, it cannot be read, or it has no such context
  */
 export function loadKubeConfig(
-  { kubeconfig = null, context = null }: KubeConfigOptions = {},
+  { kubeconfig = null, context = null, content }: KubeConfigOptions = {},
   env: NodeJS.ProcessEnv = process.env,
 ): KubeConfig {
   const config = new KubeConfig();
-  const from = load(config, kubeconfig, env);
+  const from = load(config, { kubeconfig, content }, env);
   if (context !== null) {
     const known = config.getContexts().map(({ name }) => name);
     if (!known.includes(context))
@@ -65,11 +67,16 @@ const longestUrl = 2_048;
 const plainText = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));
 
 /** Returns what was read, for messages. */
-function load(config: KubeConfig, kubeconfig: string | null, env: NodeJS.ProcessEnv): string {
+function load(
+  config: KubeConfig,
+  { kubeconfig, content }: { kubeconfig: string | null; content: string | undefined },
+  env: NodeJS.ProcessEnv,
+): string {
   const home = join(env['HOME'] ?? homedir(), '.kube', 'config');
   const named = kubeconfig ?? env['KUBECONFIG'] ?? '';
   try {
-    if (kubeconfig !== null) config.loadFromFile(kubeconfig);
+    if (content !== undefined) config.loadFromString(content);
+    else if (kubeconfig !== null) config.loadFromFile(kubeconfig);
     else if (named !== '') config.loadFromDefault();
     else if (existsSync(home)) config.loadFromFile(home);
     else if (existsSync(inClusterToken)) config.loadFromCluster();

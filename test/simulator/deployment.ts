@@ -124,6 +124,7 @@ export function deploy({
           openCluster: () => targetOf(running).client,
           openIsoSource: () => isos.source,
           openDatastoreHttp: (of) => present(vcenter, 'vCenter').openDatastoreHttp(of),
+          openForeignCluster: () => targetOf(running).client,
           readText: async (file) => hosts.files.get(file) ?? `the content of ${file}`,
           // A real one takes a thread and 50 ms.
           hashSecret: async (text, salt) => createHash('sha256').update(salt).update(text).digest('base64url'),
