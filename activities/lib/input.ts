@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import type { AgentPoolInput } from '../../contracts/agent-pool/agent-pool.ts';
 import type { VsphereAgentInput } from '../../contracts/agent-pool/vsphere-agent.ts';
 import { isObstacleId, isTime, parallelismLimits } from '../../contracts/eviction/annotations.ts';
 import { consents, evictionCauses, type EvictionInput } from '../../contracts/eviction/eviction.ts';
@@ -62,6 +63,8 @@ const start = {
 export const readResourcePolicyInput = reader<ResourcePolicyInput>(
   input(objectName('VirtualMachineSetResourcePolicy')),
 );
+
+export const readAgentPoolInput = reader<AgentPoolInput>(input(objectName('VsphereAgentPool')));
 
 export const readVsphereAgentInput = reader<VsphereAgentInput>(input(objectName('VsphereAgent')));
 

@@ -85,7 +85,8 @@ async function readPool(
 }
 
 /** Also one that is not as large as it was when it was put there. */
-async function isGone({ pool, store }: Pick<PoolOfIso, 'pool' | 'store'>): Promise<boolean> {
+/** The ISO that a pool records is not in its datastore any more. */
+export async function isGone({ pool, store }: Pick<PoolOfIso, 'pool' | 'store'>): Promise<boolean> {
   const { current } = isoFactsOf(pool, null, { isGone: false, nowMs: 0 }).recorded;
   if (current === null) return false;
   const sizeBytes = await store.find(current.path);

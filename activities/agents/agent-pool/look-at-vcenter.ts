@@ -1,0 +1,123 @@
+import type { ObservedPool, PoolProblem } from '../../../contracts/agent-pool/agent-pool.ts';
+import { agentPoolConditions } from '../../../contracts/agent-pool/metadata.ts';
+import type { VsphereAgentPool } from '../../../contracts/crds/vsphere-agent-pool.ts';
+import type { VsphereAgent } from '../../../contracts/crds/vsphere-agent.ts';
+import { type ErrorCode, errors } from '../../../contracts/errors.ts';
+import { failureCode } from '../../../runtime/failure.ts';
+import { vcenterProblem } from '../vcenter/pool-vcenters.ts';
+import type { MarkedVm } from '../vcenter/marked-vms.ts';
+import type { AgentPoolTools, SeenInventory } from './dependencies.ts';
+
+/** A pool is observed with each change of an Agent; what its vCenter has of it changes seldom, and each VM is looked at by its own run. */
+const lookEveryMs = 60_000;
+/** Where it could not be looked at. */
+const againMs = 30_000;
+
+export interface Look {
+  /** Null: it could not be looked at. */
+  seen: SeenInventory | null;
+  /** It is what an observation before this one has seen. */
+  isOld: boolean;
+  problem: PoolProblem | null;
+  /** When it is looked at again. */
+  nextMs: number;
+}
+
+/** @param mayBeOld false: as it is right now */
+export async function lookAtVcenter(tools: AgentPoolTools, pool: VsphereAgentPool, mayBeOld = true): Promise<Look> {
+  const { inventory, looks, clock, scope } = tools;
+  const { uid } = pool.metadata;
+  // After a refresh it is another one, or there again.
+  const iso = JSON.stringify([pool.status?.iso?.path, pool.status?.iso?.checkedAt]);
+  const last = looks.get(uid);
+  const nowMs = clock.now();
+  const isFresh = last !== undefined && last.iso === iso && nowMs >= last.atMs && nowMs - last.atMs < lookEveryMs;
+  if (isFresh && mayBeOld) return { seen: last.seen, isOld: true, problem: null, nextMs: last.atMs + lookEveryMs };
+  try {
+    const seen = await inventory.look(pool, scope.signal);
+    looks.set(uid, { atMs: nowMs, iso, seen });
+    forget(looks, nowMs);
+    return { seen, isOld: false, problem: null, nextMs: nowMs + lookEveryMs };
+  } catch (error) {
+    looks.delete(uid);
+    const found = vcenterProblem(error) ?? passing(error);
+    if (found === null) throw error;
+    return {
+      seen: null,
+      isOld: false,
+      problem: { condition: agentPoolConditions.vsphere, ...found },
+      nextMs: nowMs + againMs,
+    };
+  }
+}
+
+/** A vCenter that does not answer holds up what it is needed for, and nothing else. */
+const passingCodes: readonly (string | null)[] = [
+  'VsphereUnavailable',
+  'VsphereBusy',
+  'VsphereFailed',
+  'AnswerMalformed',
+] satisfies ErrorCode[];
+
+function passing(error: unknown): { reason: string; message: string } | null {
+  const code = failureCode(error);
+  return code === null || !passingCodes.includes(code)
+    ? null
+    : { reason: errors[code].reason, message: (error as Error).message };
+}
+
+function forget(looks: AgentPoolTools['looks'], nowMs: number): void {
+  for (const [uid, { atMs }] of looks) if (nowMs - atMs >= lookEveryMs) looks.delete(uid);
+}
+
+/** Younger ones may be of a VsphereAgent that was not there when it was asked. */
+const strayAfterMs = 30 * 60_000;
+
+/**
+ * VMs with the mark of this very pool, and no VsphereAgent. One whose age or pool is not known is no stray.
+ *
+ * @param vsphereAgents read after the VMs
+ */
+export function findStrays(
+  vms: readonly MarkedVm[],
+  vsphereAgents: readonly VsphereAgent[],
+  { pool, cluster, nowMs }: { pool: VsphereAgentPool; cluster: string; nowMs: number },
+): MarkedVm[] {
+  const uids = new Set(vsphereAgents.map(({ metadata }) => metadata.uid.toLowerCase()));
+  return vms
+    .filter(
+      (vm) =>
+        vm.poolUid === pool.metadata.uid &&
+        vm.cluster === cluster &&
+        !uids.has(vm.uid.toLowerCase()) &&
+        vm.createdMs !== null &&
+        nowMs - vm.createdMs >= strayAfterMs,
+    )
+    .toSorted((one, other) => (one.vmId < other.vmId ? -1 : 1));
+}
+
+const gibibyte = 1024 ** 3;
+
+/** Thin disks grow: so much of the datastore cluster stays free, and room for one disk more. */
+export function judgeSpace(
+  { space }: Pick<SeenInventory, 'space'>,
+  { spec }: VsphereAgentPool,
+  freeSpacePercent: number,
+): ObservedPool['limits']['freeSpace'] {
+  const { name, freeBytes, capacityBytes, largestFreeBytes } = space;
+  const diskBytes = spec.template.diskGiB * gibibyte;
+  const free = `${Math.floor(freeBytes / gibibyte)} GiB of ${Math.floor(capacityBytes / gibibyte)} GiB are free in datastore cluster ${name}`;
+  if (freeBytes * 100 < capacityBytes * freeSpacePercent)
+    return {
+      condition: agentPoolConditions.capacity,
+      reason: 'DatastoreClusterFull',
+      message: `${free}, and ${freeSpacePercent} % must be: make room, or add a datastore`,
+    };
+  if (largestFreeBytes < diskBytes)
+    return {
+      condition: agentPoolConditions.capacity,
+      reason: 'DatastoreClusterFull',
+      message: `${free}, and no datastore of it has room for a disk of ${spec.template.diskGiB} GiB: make room, or add a datastore`,
+    };
+  return null;
+}

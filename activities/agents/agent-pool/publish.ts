@@ -1,0 +1,103 @@
+import type { AgentPoolActivities, AgentPoolStatus } from '../../../contracts/agent-pool/agent-pool.ts';
+import { agentPoolConditions } from '../../../contracts/agent-pool/metadata.ts';
+import { findCondition, setConditions } from '../../../contracts/conditions.ts';
+import type { VsphereAgentPool } from '../../../contracts/crds/vsphere-agent-pool.ts';
+import { retryHandledAnnotation } from '../../../contracts/eviction/annotations.ts';
+import { isFailure } from '../../../runtime/kubernetes/kubernetes-faults.ts';
+import { resources } from '../../../runtime/kubernetes/resources.ts';
+import { conditionMessageLimit, cut } from '../../kubernetes/lib/cut-text.ts';
+import { patchHolds } from '../../kubernetes/lib/merge-patch.ts';
+import { announce, type NewEvent } from '../../kubernetes/lib/write-event.ts';
+import type { AgentPoolTools } from './dependencies.ts';
+import { listedOf, unsaid } from './pool-status.ts';
+import { findPool, readWorld, type World } from './read-world.ts';
+
+type Request = Parameters<AgentPoolActivities['publishAgentPool']>[0];
+
+/**
+ * Writes what differs: first each VsphereAgent, as what its Machine was seen doing must not be lost, then the pool. What objects say of
+ * themselves is no mutation that `drover stop` holds back.
+ */
+export async function publishAgentPool(tools: AgentPoolTools, { status, retryHandled, ...of }: Request): Promise<void> {
+  const { client, settings, scope } = tools;
+  const pool = await findPool(tools, of);
+  if (pool === null || settings === null) return;
+  const world = await readWorld(tools, pool, settings.rules);
+  await publishVms(tools, world);
+  try {
+    const written = await writeStatus(tools, world, status);
+    if (retryHandled !== null && written.metadata.annotations?.[retryHandledAnnotation] !== retryHandled)
+      await client.patch(
+        resources.VsphereAgentPool,
+        written.metadata,
+        { metadata: { annotations: { [retryHandledAnnotation]: retryHandled } } },
+        scope.signal,
+      );
+  } catch (error) {
+    if (!isFailure(error, 'ObjectNotFound')) throw error;
+    return;
+  }
+  for (const { event, identity } of eventsOf(pool, status))
+    await announce(tools, event, [pool.metadata.uid, String(scope.scheduledMs), ...identity]);
+}
+
+/** Others write other fields of them, so that the version is of no account. */
+async function publishVms({ client, scope }: AgentPoolTools, world: World): Promise<void> {
+  for (const { object, vm } of unsaid(world)) {
+    const { namespace, name, uid } = object.metadata;
+    try {
+      await client.patchStatus(resources.VsphereAgent, { namespace, name, uid }, { vm }, scope.signal);
+    } catch (error) {
+      // It is gone, or another one.
+      if (!isFailure(error, 'ObjectNotFound') && !isFailure(error, 'ObjectConflict')) throw error;
+    }
+  }
+}
+
+/** @returns the object then */
+async function writeStatus(
+  { client, clock, scope }: AgentPoolTools,
+  world: World,
+  { conditions, plannedActions }: AgentPoolStatus,
+): Promise<VsphereAgentPool> {
+  const { pool } = world;
+  const { metadata } = pool;
+  const updates = conditions.map((update) => ({ ...update, message: cut(update.message, conditionMessageLimit) }));
+  const now = new Date(clock.now()).toISOString().replace(/\.\d+Z$/u, 'Z');
+  const change = {
+    ...listedOf(world),
+    plannedActions: plannedActions.slice(0, mostActions),
+    observedGeneration: conditions[0]?.observedGeneration ?? metadata.generation,
+    conditions: [...setConditions(pool.status?.conditions ?? [], updates, now)],
+  };
+  if (patchHolds(pool.status, change)) return pool;
+  return await client.patchStatus(resources.VsphereAgentPool, metadata, change, scope.signal);
+}
+
+const mostActions = 200;
+
+/** Those of agent-forge-operator, when they begin. */
+function eventsOf(
+  { metadata, status }: VsphereAgentPool,
+  { conditions, plannedActions }: AgentPoolStatus,
+): { event: NewEvent; identity: string[] }[] {
+  const { namespace = '', name, uid } = metadata;
+  const event = (type: NewEvent['type'], reason: string, message: string) => ({
+    event: { regarding: { kind: 'VsphereAgentPool', namespace, name, uid } as const, type, reason, message },
+    identity: [reason, message],
+  });
+  const said = (actions: readonly { type: string; name?: string | undefined }[] = []): string[] =>
+    actions.map((action) => `${action.type} ${action.name ?? ''}`.trim());
+  const before = said(status?.plannedActions);
+  const actions = said(plannedActions.filter(({ type }) => type !== 'Noop'));
+  const isNew = actions.some((action) => !before.includes(action));
+  const ready = conditions.find(({ type }) => type === agentPoolConditions.ready);
+  const wasReady = findCondition(status?.conditions, agentPoolConditions.ready);
+  const isWarning = ready?.status === 'False' && (wasReady?.status !== 'False' || wasReady.reason !== ready.reason);
+  return [
+    ...(isNew
+      ? [event('Normal', 'PlanApplied', `planned ${actions.length} action(s): ${actions.slice(0, 20).join(', ')}`)]
+      : []),
+    ...(isWarning ? [event('Warning', ready.reason, ready.message)] : []),
+  ];
+}

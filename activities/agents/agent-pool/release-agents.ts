@@ -1,0 +1,113 @@
+import type { AgentPoolActivities, ReleasedAgent } from '../../../contracts/agent-pool/agent-pool.ts';
+import { isFailure } from '../../../runtime/kubernetes/kubernetes-faults.ts';
+import { neighbourResources, resources } from '../../../runtime/kubernetes/resources.ts';
+import { announce } from '../../kubernetes/lib/write-event.ts';
+import { mutate } from '../../lib/mutate.ts';
+import type { AgentPoolTools } from './dependencies.ts';
+import { findStrays, lookAtVcenter } from './look-at-vcenter.ts';
+import { findPool, readWorld, type World } from './read-world.ts';
+
+type Release = AgentPoolActivities['releaseVsphereAgents'];
+
+/**
+ * Those that are judged the same again. Before each its Agent goes, on the version that was judged: one that is bound meanwhile is another version,
+ * and keeps its VM. Where only the Agent has gone, its VM has none, and goes for that.
+ */
+export async function releaseVsphereAgents(
+  tools: AgentPoolTools,
+  { agents, ...of }: Parameters<Release>[0],
+): Promise<Awaited<ReturnType<Release>>> {
+  const pool = await findPool(tools, of);
+  const world = pool === null || tools.settings === null ? null : await readWorld(tools, pool, tools.settings.rules);
+  const released: string[] = [];
+  const kept: string[] = [];
+  for (const { name, uid, cause } of agents) {
+    const again = world?.judged.released.find((one) => one.name === name && one.uid === uid && one.cause === cause);
+    const isGone = world !== null && again !== undefined && (await release(tools, world, again));
+    (isGone ? released : kept).push(name);
+  }
+  return { released, kept };
+}
+
+async function release(tools: AgentPoolTools, world: World, released: ReleasedAgent): Promise<boolean> {
+  const { client, scope } = tools;
+  const { namespace = '', name: poolName } = world.pool.metadata;
+  const { name, uid, cause } = released;
+  if (released.agent !== null && !(await deleteAgent(tools, world, released.agent, cause))) return false;
+  const mutation = {
+    action: 'releaseVsphereAgent',
+    cause,
+    object: `agent/${namespace}/${name}`,
+    before: { pool: `${namespace}/${poolName}`, uid },
+    after: null,
+  };
+  try {
+    await mutate(tools, mutation, () => client.delete(resources.VsphereAgent, { namespace, name, uid }, scope.signal));
+    return true;
+  } catch (error) {
+    if (!isFailure(error, 'ObjectConflict')) throw error;
+    return false;
+  }
+}
+
+/** @returns false: it has changed since it was judged */
+async function deleteAgent(
+  tools: AgentPoolTools,
+  { pool, agents }: World,
+  { name, uid }: { name: string; uid: string },
+  cause: string,
+): Promise<boolean> {
+  const { client, scope } = tools;
+  const { namespace = '' } = pool.metadata;
+  const judged = agents.find(({ metadata }) => metadata.name === name && metadata.uid === uid);
+  if (judged === undefined) return false;
+  if (judged.metadata.deletionTimestamp !== undefined) return true;
+  const { resourceVersion } = judged.metadata;
+  const mutation = {
+    action: 'deleteAgent',
+    cause,
+    object: `assisted-agent/${namespace}/${name}`,
+    before: { uid },
+    after: null,
+  };
+  try {
+    await mutate(tools, mutation, () =>
+      client.delete(neighbourResources.Agent, { namespace, name, uid, resourceVersion }, scope.signal),
+    );
+  } catch (error) {
+    if (!isFailure(error, 'ObjectConflict')) throw error;
+    return false;
+  }
+  await announce(
+    tools,
+    {
+      regarding: { kind: 'VsphereAgentPool', namespace, name: pool.metadata.name, uid: pool.metadata.uid },
+      type: 'Normal',
+      reason: 'AgentDeleted',
+      message: `Agent ${name} is deleted with its VM: ${cause}`,
+    },
+    [uid, 'AgentDeleted'],
+  );
+  return true;
+}
+
+/** Those that are strays still, by what there is right now. */
+export async function destroyStrays(
+  tools: AgentPoolTools,
+  { vms, ...of }: Parameters<AgentPoolActivities['destroyStrays']>[0],
+): Promise<{ destroyed: string[] }> {
+  const { client, clock, cluster, inventory, looks, scope } = tools;
+  const pool = await findPool(tools, of);
+  if (pool === null || pool.spec.cleanupPolicy !== 'Delete') return { destroyed: [] };
+  const { seen } = await lookAtVcenter(tools, pool, false);
+  if (seen === null) return { destroyed: [] };
+  const vsphereAgents = await client.list(resources.VsphereAgent, { namespace: of.namespace }, scope.signal);
+  const strays = findStrays(seen.vms, vsphereAgents, { pool, cluster, nowMs: clock.now() });
+  const destroyed: string[] = [];
+  for (const stray of strays.filter(({ vmId, uid }) => vms.some((vm) => vm.vmId === vmId && vm.uid === uid))) {
+    looks.delete(of.uid);
+    if (await inventory.destroy(tools, pool, stray, 'it has the mark of a pool, and no VsphereAgent'))
+      destroyed.push(stray.name);
+  }
+  return { destroyed };
+}
