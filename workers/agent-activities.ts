@@ -1,4 +1,6 @@
 import { tmpdir } from 'node:os';
+import { createAgentPoolActivities } from '../activities/agents/agent-pool/activities.ts';
+import { openPoolInventory } from '../activities/agents/agent-pool/pool-inventory.ts';
 import { createIsoActivities } from '../activities/agents/iso/iso-activities.ts';
 import { createVsphereAgentActivities } from '../activities/agents/vsphere-agent/activities.ts';
 import { openPoolVcenters } from '../activities/agents/vcenter/pool-vcenters.ts';
@@ -8,19 +10,20 @@ import { kindTable } from '../contracts/kinds/table.ts';
 import { unseenChange } from '../contracts/messages.ts';
 import { readCertificates } from '../runtime/config/settings-file.ts';
 import type { VcenterSettings } from '../runtime/config/vsphere-settings.ts';
+import { agentPoolRules } from '../runtime/config/agent-pools-config.ts';
 import { openObjects } from '../runtime/kubernetes/objects.ts';
 import { createStopGate } from '../runtime/stop.ts';
 import { signalWithStart } from '../runtime/temporal/signal-runs.ts';
 import type { SharedSystems } from './systems.ts';
 
 export interface ServedAgents {
-  activities: VsphereAgentActivities & Pick<AgentPoolActivities, 'refreshIso'>;
+  activities: VsphereAgentActivities & AgentPoolActivities;
   close: () => Promise<void>;
 }
 
 /** The activities of agent pools and of their VMs. Where a kind is switched off, they answer so. */
 export function composeAgentActivities(systems: SharedSystems, vcenters: readonly VcenterSettings[]): ServedAgents {
-  const { config, temporal, kubernetes, audit, clock, ports } = systems;
+  const { config, temporal, kubernetes, audit, clock, ports, agentMeter } = systems;
   const { cluster, modes, agentPools, virtualMachine } = config;
   const { systemNamespace } = config.kubernetes;
   const client = openObjects(kubernetes);
@@ -44,6 +47,7 @@ export function composeAgentActivities(systems: SharedSystems, vcenters: readonl
     };
   };
   const ofAgents = of('VsphereAgent');
+  const ofPools = of('VsphereAgentPool');
   const { iso } = agentPools;
   const source = ports.openIsoSource({
     ...iso,
@@ -58,11 +62,32 @@ export function composeAgentActivities(systems: SharedSystems, vcenters: readonl
         ...ofAgents,
         settings: ofAgents.settings === null ? null : { ...ofAgents.settings, cluster, slotRenewMs, pollMs },
       }),
-      ...createIsoActivities({
-        ...common,
-        stopGate: of('VsphereAgentPool').stopGate,
-        source,
-        openDatastoreHttp: ports.openDatastoreHttp,
+      ...agentMeter.metered({
+        ...createAgentPoolActivities({
+          ...common,
+          ...ofPools,
+          inventory: openPoolInventory({
+            vcenters: poolVcenters,
+            openDatastoreHttp: ports.openDatastoreHttp,
+            clock,
+          }),
+          openForeignCluster: ports.openForeignCluster,
+          settings:
+            ofPools.settings === null
+              ? null
+              : {
+                  ...ofPools.settings,
+                  rules: agentPoolRules(agentPools),
+                  freeSpacePercent: agentPools.freeSpacePercent,
+                },
+          cluster,
+        }),
+        ...createIsoActivities({
+          ...common,
+          stopGate: ofPools.stopGate,
+          source,
+          openDatastoreHttp: ports.openDatastoreHttp,
+        }),
       }),
     },
     close: async () => void (await Promise.allSettled([poolVcenters.close(), source.close()])),
