@@ -1,0 +1,31 @@
+import { agentFixture } from '../../../lab/agents.ts';
+import { conditionOf, inPoolWorld, minute } from './pool-world.ts';
+
+/** Agent pools as users see them, with everything real but what is outside: their neighbours play what their documents say. */
+
+const namesOf = (count: number): string[] =>
+  Array.from({ length: count }, (_, index) => `${agentFixture.nodePool}-${String(index + 1).padStart(3, '0')}`);
+
+test('from nothing to three, and back', async () => {
+  await inPoolWorld({}, async (world) => {
+    const { neighbours, deployment } = world;
+    await world.scale(3);
+    expect(await world.until(() => Promise.resolve(neighbours.nodes().length === 3))).toBe(true);
+    expect(await world.vms()).toEqual(namesOf(3));
+    await world.pass(minute);
+    const pool = await world.pool();
+    expect(pool.status).toMatchObject({
+      desiredReplicas: 3,
+      waitingAgentMachines: 0,
+      boundAgents: 3,
+      ownedVMs: namesOf(3).map((name) => ({ name, phase: 'Bound', reason: 'AgentBound' })),
+    });
+    expect(conditionOf(pool, 'Ready')).toBe('True Reconciled');
+    expect(deployment.isos.downloads).toBe(1);
+    await world.scale(0);
+    expect(await world.until(async () => (await world.vms()).length === 0)).toBe(true);
+    expect(neighbours.nodes()).toEqual([]);
+    expect(await world.agents()).toEqual([]);
+    expect(await world.violations()).toEqual([]);
+  });
+});
