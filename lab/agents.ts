@@ -133,6 +133,9 @@ export const readPool = (
   name: string = agentFixture.pool,
 ): Promise<VsphereAgentPool | null> => openObjects(api).get(resources.VsphereAgentPool, { namespace, name }, signal);
 
+export const deletePool = (api: Kubernetes, name: string = agentFixture.pool): Promise<void> =>
+  openObjects(api).delete(resources.VsphereAgentPool, { namespace, name }, AbortSignal.timeout(20_000));
+
 /** Has the ISO downloaded and compared. */
 export const forceIso = (api: Kubernetes, token: string): Promise<void> =>
   applyPool(api, { annotations: { [agentPoolAnnotations.forceIsoRefresh]: token } });

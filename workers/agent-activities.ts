@@ -4,6 +4,7 @@ import { openPoolInventory } from '../activities/agents/agent-pool/pool-inventor
 import { createIsoActivities } from '../activities/agents/iso/iso-activities.ts';
 import { createVsphereAgentActivities } from '../activities/agents/vsphere-agent/activities.ts';
 import { openPoolVcenters } from '../activities/agents/vcenter/pool-vcenters.ts';
+import { releaseSlot } from '../activities/temporal/allowance.ts';
 import type { AgentPoolActivities } from '../contracts/agent-pool/agent-pool.ts';
 import type { VsphereAgentActivities } from '../contracts/agent-pool/vsphere-agent.ts';
 import { kindTable } from '../contracts/kinds/table.ts';
@@ -60,6 +61,7 @@ export function composeAgentActivities(systems: SharedSystems, vcenters: readonl
       ...createVsphereAgentActivities({
         ...common,
         ...ofAgents,
+        releaseSlot: (slot) => releaseSlot(temporal, { ...slot, cluster }),
         settings: ofAgents.settings === null ? null : { ...ofAgents.settings, cluster, slotRenewMs, pollMs },
       }),
       ...agentMeter.metered({

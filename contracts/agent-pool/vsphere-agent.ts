@@ -1,5 +1,6 @@
 import type { ConditionUpdate } from '../conditions.ts';
 import type { ObservationOf, RunSettings, Unobserved } from '../runs.ts';
+import type { Along, WrittenAlong } from '../virtual-machine/activities.ts';
 import type { VmPhase } from './metadata.ts';
 
 /** What the run of a VsphereAgent is asked, what it asks, and what it decides on. */
@@ -70,18 +71,22 @@ export interface VsphereAgentStatus {
 
 type OfAgent = VsphereAgentInput & { uid: string };
 
+/** After the work: released at the run that allocates the slots, as it would be a message of its own otherwise. */
+type SlotToRelease = Pick<Along, 'slot'>;
+export type SlotReleased = Pick<WrittenAlong, 'isSlotReleased'>;
+
 /** Queue `agents`. All are safe to repeat, and to run twice at once: each finds the VM by its mark, and does what is left. */
 export interface VsphereAgentActivities {
   /** The object, its pool and neighbours, and its VM by its mark. @throws VirtualMachineNotOwned, VirtualMachineNameTaken for a VM of another owner */
   observeVsphereAgent(input: VsphereAgentInput): Promise<VsphereAgentObservation | Unobserved>;
   patchVsphereAgentFinalizer(request: OfAgent & { present: boolean }): Promise<boolean>;
   /** Places it in the datastore cluster, and waits for the task. The mark is in the create call. Heartbeats. */
-  createAgentVm(request: OfAgent): Promise<AgentVm>;
+  createAgentVm(request: OfAgent & SlotToRelease): Promise<AgentVm & SlotReleased>;
   attachAgentTags(request: OfAgent): Promise<void>;
   powerOnAgentVm(request: OfAgent): Promise<void>;
   /** Takes the ISO out of the drive. */
   ejectAgentIso(request: OfAgent): Promise<void>;
   /** Powers off and destroys, with its disks but for those of others, which are detached first. Heartbeats. Nothing where no VM has the mark. */
-  destroyAgentVm(request: OfAgent): Promise<void>;
+  destroyAgentVm(request: OfAgent & SlotToRelease): Promise<SlotReleased>;
   publishVsphereAgent(request: OfAgent & { status: VsphereAgentStatus; retryHandled: string | null }): Promise<void>;
 }

@@ -76,8 +76,9 @@ const dependsOn: readonly Watch[] = [
     mapFunction: (object) => inNamespaceOf(object, specOf(object).poolRef?.name)[0] ?? null,
     predicate: {
       fields: (object) => {
-        const { name, biosUUID, macAddress } = (statusOf(object)['vm'] ?? {}) as Record<string, unknown>;
-        return { 'status.vm': field([name, biosUUID, macAddress]), 'status.conditions': field(conditionsIn(object)) };
+        const { biosUUID, macAddress } = (statusOf(object)['vm'] ?? {}) as Record<string, unknown>;
+        // What else is there of the VM, the run of the pool has written.
+        return { 'status.vm': field([biosUUID, macAddress]), 'status.conditions': field(conditionsIn(object)) };
       },
     },
   },

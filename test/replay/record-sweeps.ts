@@ -1,11 +1,9 @@
-import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { orphanSweepId } from '../../contracts/ids.ts';
 import { messages } from '../../contracts/messages.ts';
 import { machineFixture, putMachine, removeMachine } from '../../lab/machines.ts';
 import { inSweepWorld, periodMs, type SweepWorld, type SweepWorldOptions } from '../simulator/sweeps/sweep-world.ts';
 import type { RecordedRun } from './corpus.ts';
-import { countCalls } from './record-scenarios.ts';
-import { sameCommands } from './same-commands.ts';
+import { takeRuns } from './take-runs.ts';
 
 /** Machines, their orphans and their API servers, in a simulation. */
 export interface SweepRecording {
@@ -69,17 +67,8 @@ export const sweeps: readonly SweepRecording[] = [
   },
 ];
 
-/** One run of each kind that there was: others with the same commands show no more. */
 export const recordSweep = ({ options = {}, happen }: SweepRecording): Promise<Omit<RecordedRun, 'name'>[]> =>
   inSweepWorld(options, async (world) => {
     await happen(world);
-    const { simulation } = world.deployment;
-    const counts = countCalls(simulation.network);
-    const runs = simulation.histories().map(({ workflowId, runId, history }) => ({
-      workflowId,
-      history,
-      calls: Object.fromEntries(counts.get(runId) ?? []),
-    }));
-    const kinds = Map.groupBy(runs, ({ history }) => sameCommands(JSON.parse(historyToJSON(history)) as object));
-    return [...kinds.values()].flatMap(([first]) => first ?? []);
+    return takeRuns(world.deployment);
   });

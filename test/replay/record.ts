@@ -9,6 +9,7 @@ import { writeRuns } from './corpus.ts';
 import { writeManifest } from './inventory.ts';
 import { failures, recordFailure, recordGuestWatch } from './record-failures.ts';
 import { recordings, recordScenario } from './record-scenarios.ts';
+import { pools, recordPool } from './record-pools.ts';
 import { recordSweep, sweeps } from './record-sweeps.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
@@ -16,7 +17,7 @@ const { version } = JSON.parse(readFileSync(new URL('../../package.json', import
 };
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 const guestWatch = 'guests-switched-off';
-const names = [...[...recordings, ...sweeps, ...failures].map(({ name }) => name), guestWatch];
+const names = [...[...recordings, ...sweeps, ...pools, ...failures].map(({ name }) => name), guestWatch];
 
 const list = (text: string): string[] => {
   const names = text.split(',').map((part) => part.trim());
@@ -53,6 +54,8 @@ async function main({ only }: { only: string[] }): Promise<void> {
     if (only.includes(recording.name)) await record(recorded, recording.name, () => recordScenario(bundle, recording));
   for (const recording of sweeps)
     if (only.includes(recording.name)) await record(recorded, recording.name, () => recordSweep(recording));
+  for (const recording of pools)
+    if (only.includes(recording.name)) await record(recorded, recording.name, () => recordPool(recording));
   const failing = failures.filter(({ name }) => only.includes(name));
   if (failing.length > 0 || only.includes(guestWatch)) {
     process.env['DROVER_SIMULATED'] = '1';
@@ -70,7 +73,7 @@ async function main({ only }: { only: string[] }): Promise<void> {
 
 await new Command('record-histories')
   .description(
-    'Runs the scenarios of the fault matrix and of sweeps in the simulator, and hosts and guests that fail, and keeps what their runs wrote.',
+    'Runs the scenarios of the fault matrix, of sweeps and of agent pools in the simulator, and hosts and guests that fail, and keeps what their runs wrote.',
   )
   .option('--only <names>', `of ${names.join(', ')}`, list, names)
   .action(main)

@@ -11,7 +11,7 @@ import { agentVmCall, vcenterCall } from '../../contracts/policies.ts';
 import type { Executed } from '../lib/lifecycle.ts';
 import { describePlan } from '../lib/plan.ts';
 import { defineReconciler } from '../lib/reconciler.ts';
-import { slotHooks } from '../virtual-machine/slots.ts';
+import { releaseOf, slotHooks } from '../virtual-machine/slots.ts';
 import {
   type AgentLifecycle,
   type AgentSituation,
@@ -33,6 +33,15 @@ const agentOf = ({ input: { namespace, name }, desired }: AgentSituation) => ({
   uid: desired?.uid ?? '',
 });
 
+/** With the slot that the run holds, which the activity releases. */
+const withSlot = (situation: AgentSituation) => {
+  const slot = releaseOf(situation.memory.slot, situation.settings);
+  return { ...agentOf(situation), ...(slot !== undefined && { slot }) };
+};
+
+const slotAfter = (isSlotReleased: boolean): Executed<AgentLifecycle> =>
+  isSlotReleased ? { isSlotReleased, applyResult: (memory) => ({ ...memory, slot: null }) } : {};
+
 const known = (change: (vm: AgentVm) => ObservedAgent['vm']): Executed<AgentLifecycle> => ({
   observation: ({ observed, ...rest }): VsphereAgentObservation => ({
     ...rest,
@@ -53,8 +62,11 @@ export const reconcileAgent = defineReconciler<AgentLifecycle>(vsphereAgentKind,
     addFinalizer: patchFinalizer,
     removeFinalizer: patchFinalizer,
     create: async (situation, { summary }) => {
-      const vm = await tasks(summary).createAgentVm(agentOf(situation));
-      return { observation: (latest) => ({ ...latest, observed: { ...latest.observed, vm } }) };
+      const { isSlotReleased = false, ...vm } = await tasks(summary).createAgentVm(withSlot(situation));
+      return {
+        observation: (latest) => ({ ...latest, observed: { ...latest.observed, vm } }),
+        ...slotAfter(isSlotReleased),
+      };
     },
     attachTags: async (situation, { summary }) => {
       await agents(summary).attachAgentTags(agentOf(situation));
@@ -69,8 +81,8 @@ export const reconcileAgent = defineReconciler<AgentLifecycle>(vsphereAgentKind,
       return known((vm) => ({ ...vm, iso: null }));
     },
     destroy: async (situation, { summary }) => {
-      await tasks(summary).destroyAgentVm(agentOf(situation));
-      return known(() => null);
+      const { isSlotReleased = false } = await tasks(summary).destroyAgentVm(withSlot(situation));
+      return { ...known(() => null), ...slotAfter(isSlotReleased) };
     },
   },
   status: agentStatus,

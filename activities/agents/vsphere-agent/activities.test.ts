@@ -88,6 +88,7 @@ function open(change: Partial<VsphereAgentDependencies> = {}) {
     vcenters,
     settings,
     namespaces: [],
+    releaseSlot: async () => undefined,
     signalWithStart: async (input) => void signalled.push(input),
     stopGate: async () => undefined,
     audit: { record: async (entry) => void audit.push(structuredClone(entry)) },

@@ -1,5 +1,6 @@
 import { vsphereAgentFinalizer } from '../../../contracts/agent-pool/metadata.ts';
-import type { AgentVm, VsphereAgentActivities } from '../../../contracts/agent-pool/vsphere-agent.ts';
+import type { AgentVm, SlotReleased, VsphereAgentActivities } from '../../../contracts/agent-pool/vsphere-agent.ts';
+import type { Along } from '../../../contracts/virtual-machine/activities.ts';
 import { droverFailure } from '../../../runtime/failure.ts';
 import { resources } from '../../../runtime/kubernetes/resources.ts';
 import { retryConflicts } from '../../../runtime/kubernetes/retry-conflicts.ts';
@@ -60,6 +61,14 @@ export function createVsphereAgentActivities(dependencies: VsphereAgentDependenc
         work({ ...own, vcenter }, { ...subject, cause }),
       );
     });
+  /** One that is not released here, the run releases. */
+  const released = async (slot: Along['slot']): Promise<SlotReleased> => {
+    if (slot === undefined) return {};
+    return await dependencies.releaseSlot(slot).then(
+      () => ({ isSlotReleased: true }),
+      () => ({}),
+    );
+  };
   return {
     observeVsphereAgent: (input) => beating((own) => observeVsphereAgent(own, input)),
     patchVsphereAgentFinalizer: ({ namespace, name, uid, present }) =>
@@ -71,7 +80,7 @@ export function createVsphereAgentActivities(dependencies: VsphereAgentDependenc
         action: 'patchVsphereAgentFinalizer',
         object: `agent/${namespace}/${name}`,
       }),
-    createAgentVm: async (request) => {
+    createAgentVm: async ({ slot, ...request }) => {
       const made = await onVm(request, 'its pool has no VM for it', async (vm, of): Promise<AgentVm> => {
         const created = await createAgentVm(vm, {
           ...of,
@@ -81,15 +90,16 @@ export function createVsphereAgentActivities(dependencies: VsphereAgentDependenc
         return await describeAgentVm(vm, created, of.pool);
       });
       if (made === null) throw gone(request);
-      return made;
+      return { ...made, ...(await released(slot)) };
     },
     attachAgentTags: async (request) => void (await onVm(request, 'its pool has tags', attachAgentTags)),
     powerOnAgentVm: async (request) => void (await onVm(request, 'it is to boot the discovery ISO', powerOnAgentVm)),
     ejectAgentIso: async (request) => void (await onVm(request, 'it is installed', ejectAgentIso)),
-    destroyAgentVm: async (request) => {
+    destroyAgentVm: async ({ slot, ...request }) => {
       const destroy = (vm: VmTools, of: Subject & { cause: string }): Promise<boolean> =>
         destroyVm(vm, () => findAgentVm(vm, { ...of, isGoing: true }), { owner: ownerOf(of.agent), cause: of.cause });
       await onVm(request, 'its VsphereAgent is being deleted', destroy, readSubjectToDestroy);
+      return await released(slot);
     },
     publishVsphereAgent: (request) => retryConflicts(() => publishVsphereAgent(tools(), request)),
   };

@@ -1,4 +1,5 @@
 import type { VsphereAgentInput, VsphereAgentSettings } from '../../../contracts/agent-pool/vsphere-agent.ts';
+import type { Along } from '../../../contracts/virtual-machine/activities.ts';
 import type { KubernetesObjects } from '../../../runtime/kubernetes/objects.ts';
 import type { ActivityContext, ForActivities } from '../../lib/context.ts';
 import type { PoolVcenters } from '../vcenter/pool-vcenters.ts';
@@ -11,6 +12,8 @@ export interface VsphereAgentDependencies extends ForActivities<ActivityContext>
   settings: Omit<VsphereAgentSettings, 'vcenter'> | null;
   /** `agentPools.namespaces`: where there may be pools; empty: everywhere. */
   namespaces: readonly string[];
+  /** Signals the run that allocates the slots. */
+  releaseSlot: (slot: NonNullable<Along['slot']>) => Promise<void>;
   /** Signals the run of the VsphereAgent, starting it if need be. */
   signalWithStart: (input: VsphereAgentInput) => Promise<void>;
 }

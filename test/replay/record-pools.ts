@@ -1,0 +1,70 @@
+import { deletePool, setIsoUrl } from '../../lab/agents.ts';
+import { inPoolWorld, isoUrl, minute, type PoolWorld, type PoolWorldOptions } from '../simulator/pools/pool-world.ts';
+import type { RecordedRun } from './corpus.ts';
+import { takeRuns } from './take-runs.ts';
+
+/** A pool of agents and its VMs, in a simulation. */
+export interface PoolRecording {
+  name: string;
+  options?: PoolWorldOptions;
+  readonly happen: (world: PoolWorld) => Promise<void>;
+}
+
+const areNodes = (world: PoolWorld, count: number): Promise<boolean> =>
+  world.until(() => Promise.resolve(world.neighbours.nodes().length === count));
+const areVms = (world: PoolWorld, count: number): Promise<boolean> =>
+  world.until(async () => (await world.vms()).length === count);
+
+export const pools: readonly PoolRecording[] = [
+  {
+    name: 'pool-scaled',
+    async happen(world) {
+      await world.scale(2);
+      await areNodes(world, 2);
+      await world.pass(2 * minute);
+      await world.scale(1);
+      await areVms(world, 1);
+      await world.scale(0);
+      await areVms(world, 0);
+      await world.pass(minute);
+      await deletePool(world.api);
+      await world.pass(minute);
+    },
+  },
+  {
+    name: 'pool-without-agents',
+    options: { neighbours: { isMute: ({ name }) => name === 'workers-001' } },
+    async happen(world) {
+      await world.scale(1);
+      await areNodes(world, 1);
+      await world.pass(minute);
+    },
+  },
+  {
+    name: 'pool-idle',
+    async happen(world) {
+      await world.pass(25 * minute);
+      world.deployment.isos.set(isoUrl('b', 'two'), 'the second ISO');
+      await setIsoUrl(world.api, isoUrl('b', 'two'));
+      await world.pass(minute);
+    },
+  },
+  {
+    name: 'pool-deleted-with-nodes',
+    async happen(world) {
+      await world.scale(1);
+      await areNodes(world, 1);
+      await deletePool(world.api);
+      await world.pass(2 * minute);
+      await world.scale(0);
+      await areVms(world, 0);
+      await world.pass(minute);
+    },
+  },
+];
+
+export const recordPool = ({ options = {}, happen }: PoolRecording): Promise<Omit<RecordedRun, 'name'>[]> =>
+  inPoolWorld(options, async (world) => {
+    await happen(world);
+    return takeRuns(world.deployment);
+  });
