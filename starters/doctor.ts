@@ -3,10 +3,14 @@ import type { Command } from 'commander';
 import { openSession } from '../activities/keystone/client.ts';
 import { createNovaClient } from '../activities/nova/client.ts';
 import { createPlacementClient } from '../activities/placement/client.ts';
-import { definitions, hypervisorDefinitions } from '../contracts/crds/definitions.ts';
+import { definitions } from '../contracts/crds/definitions.ts';
+import { kindTable } from '../contracts/kinds/table.ts';
 import type { Config } from '../runtime/config/config-schema.ts';
 import { loadOpenStackSettings } from '../runtime/config/openstack-settings.ts';
 import type { OpenStackSettings } from '../runtime/config/openstack-settings.ts';
+import { loadVcenters } from '../runtime/config/vsphere-settings.ts';
+import type { Kubernetes } from '../runtime/kubernetes/kubernetes.ts';
+import { checkNeighbours, checkPools, judgeIsoHosts } from './checks/agent-pools.ts';
 import type { Finding } from './checks/finding.ts';
 import { examine, ok } from './checks/finding.ts';
 import {
@@ -21,7 +25,7 @@ import type { OpenStackProbe } from './checks/openstack.ts';
 import { checkCredential, checkNova, checkPlacement } from './checks/openstack.ts';
 import { checkPermissions } from './checks/permissions.ts';
 import { checkApiServerSafety, checkReplacedManager } from './checks/replaced-manager.ts';
-import { checkReplacedOperator } from './checks/replaced-operator.ts';
+import { checkReplacedOperator, replacedOperators } from './checks/replaced-operator.ts';
 import { checkQueues, checkSearchAttributes, checkTemporal } from './checks/temporal.ts';
 import { describedCommand, jsonOption } from './command/command.ts';
 import type { CommandContext } from './command/context.ts';
@@ -110,7 +114,12 @@ async function examineTemporal(
     const further = await Promise.all([
       examine('search attributes', abort, (signal) => checkSearchAttributes(client, namespace, fix, signal)),
       examine('queues', abort, (signal) =>
-        checkQueues(client, namespace, { region, machines: config.modes.Machine !== 'off' }, signal),
+        checkQueues(
+          client,
+          namespace,
+          { region, machines: config.modes.Machine !== 'off', agentPools: hasPools(config) },
+          signal,
+        ),
       ),
       ...watchedNamespaces(config).map((watched) =>
         examine(`API-server safety of ${watched}`, abort, (signal) =>
@@ -137,13 +146,7 @@ const examineKubernetes = ({ context, config, abort }: Examination): Promise<Fin
     }));
     const nowMs = context.clock.now();
     const further = await Promise.all([
-      examine('CRDs', abort, (signal) =>
-        checkDefinitions(
-          kubernetes,
-          config.modes.VirtualMachine === 'off' ? hypervisorDefinitions : definitions,
-          signal,
-        ),
-      ),
+      examine('CRDs', abort, (signal) => checkDefinitions(kubernetes, neededDefinitions(config), signal)),
       examine(`namespace ${migrationNamespace}`, abort, (signal) =>
         checkNamespace(kubernetes, migrationNamespace, 'Migration objects live there', signal),
       ),
@@ -166,8 +169,15 @@ const examineKubernetes = ({ context, config, abort }: Examination): Promise<Fin
         ),
       ),
       examine('replaced operator', abort, (signal) =>
-        checkReplacedOperator(kubernetes, config.modes.Eviction, serverTimeMs ?? nowMs, signal),
+        checkReplacedOperator(
+          kubernetes,
+          replacedOperators.hypervisors,
+          config.modes.Eviction,
+          serverTimeMs ?? nowMs,
+          signal,
+        ),
       ),
+      ...(hasPools(config) ? examinePools({ context, config, abort }, kubernetes, serverTimeMs ?? nowMs) : []),
       ...watchedNamespaces(config).map((watched) =>
         examine(`machine-controller-manager in ${watched}`, abort, (signal) =>
           checkReplacedManager(kubernetes, watched, config.modes.Machine, signal),
@@ -177,6 +187,39 @@ const examineKubernetes = ({ context, config, abort }: Examination): Promise<Fin
     ]);
     return [...reached, ...checkClock(serverTimeMs, nowMs), ...further.flat()];
   });
+
+/** Neither is on without the other. */
+const hasPools = ({ modes }: Config): boolean => modes.VsphereAgentPool !== 'off' || modes.VsphereAgent !== 'off';
+
+/** Those of what is switched on, of hypervisors always: the others are vm-operator’s, where its own are not installed. */
+const neededDefinitions = (config: Config) =>
+  definitions.filter(({ group }) => {
+    if (group === kindTable.Hypervisor.group) return true;
+    return group === kindTable.VsphereAgentPool.group ? hasPools(config) : config.modes.VirtualMachine !== 'off';
+  });
+
+function examinePools(
+  { context: { env }, config, abort }: Examination,
+  kubernetes: Kubernetes,
+  nowMs: number,
+): Promise<Finding[]>[] {
+  const mode = config.modes.VsphereAgentPool;
+  const { namespaces, iso } = config.agentPools;
+  return [
+    examine('kinds that agent pools read', abort, (signal) => checkNeighbours(kubernetes, signal)),
+    examine('agent pools', abort, (signal) =>
+      checkPools(
+        kubernetes,
+        { mode, namespaces, vcenters: loadVcenters(config.vsphere, env).map(({ name }) => name) },
+        signal,
+      ),
+    ),
+    Promise.resolve([judgeIsoHosts(iso.hosts, mode)]),
+    examine('agent-forge-operator', abort, (signal) =>
+      checkReplacedOperator(kubernetes, replacedOperators.agentPools, mode, nowMs, signal),
+    ),
+  ];
+}
 
 async function examineOpenStack(
   { context: { clock }, abort }: Examination,

@@ -76,6 +76,3 @@ export const definitions: readonly ResourceDefinition[] = [
 
 /** Of what drover reads beside its own: as much as it reads, for labs and tests. Where it is used, its owners have installed it. */
 export const neighbourDefinitions: readonly ResourceDefinition[] = neighbours.map(definitionOf);
-
-/** What the lifecycles of hypervisors need; the others are vm-operator's, where its own are not installed. */
-export const hypervisorDefinitions = definitions.filter(({ group }) => group === kindTable.Hypervisor.group);

@@ -4,7 +4,7 @@ import { tableError } from '../command/error.ts';
 import { examine, ok } from './finding.ts';
 import { checkClock } from './kubernetes.ts';
 import type { HeldLease } from './replaced-operator.ts';
-import { judgeReplacedOperator } from './replaced-operator.ts';
+import { judgeReplacedOperator, replacedOperators } from './replaced-operator.ts';
 import { type Features, needsOf } from './permissions.ts';
 import { compareSearchAttributes } from './temporal.ts';
 
@@ -24,7 +24,18 @@ test.each<[why: string, leases: HeldLease[], mode: 'off' | 'observe' | 'act', st
   ['a Lease that was never held', [lease(null)], 'act', 'ok'],
   ['one of two is held', [lease('2026-01-31T11:00:00Z'), lease('2026-01-31T11:59:55Z')], 'act', 'fail'],
 ])('replaced operator: %s', (_why, leases, mode, status) => {
-  expect(judgeReplacedOperator(leases, mode, now).status).toBe(status);
+  expect(judgeReplacedOperator(leases, replacedOperators.hypervisors, mode, now).status).toBe(status);
+});
+
+test('agent-forge-operator is another one, with a mode of its own', () => {
+  expect(
+    judgeReplacedOperator([lease('2026-01-31T11:59:55Z')], replacedOperators.agentPools, 'act', now),
+  ).toMatchObject({
+    check: 'agent-forge-operator',
+    status: 'fail',
+    message: expect.stringContaining('agent-forge-operator.containeroo.ch'),
+    advice: expect.stringContaining('modes.VsphereAgentPool'),
+  });
 });
 
 test.each<[why: string, serverTimeMs: number | null, statuses: string[]]>([

@@ -101,16 +101,31 @@ async function checkDefinition(
 /** Who may not read definitions can still see whether the kind is served. */
 async function checkServed(
   kubernetes: Kubernetes,
-  { group, version, plural }: ResourceDefinition,
+  definition: ResourceDefinition,
   check: string,
   signal: AbortSignal,
 ): Promise<Finding> {
-  const { resources = [] } = (await kubernetes
-    .request({ method: 'GET', path: `/apis/${group}/${version}` }, signal)
-    .catch(() => ({}))) as { resources?: { name: string }[] };
-  if (resources.some(({ name }) => name === plural))
+  if (await isServed(kubernetes, definition, signal).catch(() => false))
     return ok(check, 'served; its schema could not be compared, for lack of permission');
   return fail(check, 'not installed', '`drover crds | kubectl apply --server-side -f -` installs it.');
+}
+
+/** By what kube-apiserver says of itself, which everybody may read. */
+export async function isServed(
+  kubernetes: Kubernetes,
+  { group, version, plural }: Pick<ResourceDefinition, 'group' | 'version' | 'plural'>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  try {
+    const { resources = [] } = (await kubernetes.request(
+      { method: 'GET', path: `/apis/${group}/${version}` },
+      signal,
+    )) as { resources?: { name: string }[] };
+    return resources.some(({ name }) => name === plural);
+  } catch (error) {
+    if (isFailure(error, 'ObjectNotFound')) return false;
+    throw error;
+  }
 }
 
 const namespaces = { group: '', version: 'v1', kind: 'Namespace', plural: 'namespaces', schema: z.unknown() };

@@ -97,6 +97,34 @@ test('who operates keeps VMs from sweeps, and changes no Machine', () => {
     expect(refused(of(role), { ...machine, verbs: [...machine.verbs, ...writes] })).toEqual(writes);
 });
 
+test.each(['vsphereagentpools', 'vsphereagents'])(
+  'who operates sets annotations of %s, and nothing else',
+  (resource) => {
+    const group = 'agent-forge.containeroo.ch';
+    const of = (role: string): Role[] => roles.filter(({ metadata }) => metadata.name === role);
+    const reads = ['get', 'list', 'watch'];
+    const writes = ['update', 'create', 'delete', 'deletecollection'];
+    expect(refused(of('drover-operate'), { group, resource, verbs: [...reads, 'patch', ...writes] })).toEqual(writes);
+    expect(refused(of('drover-view'), { group, resource, verbs: [...reads, 'patch', ...writes] })).toEqual([
+      'patch',
+      ...writes,
+    ]);
+    for (const role of ['drover-operate', 'drover-view'])
+      expect(refused(of(role), { group, resource: `${resource}/status`, verbs: ['patch'] })).toEqual(['patch']);
+  },
+);
+
+test('nobody reads the URL of a discovery ISO, which may have a token in it', () => {
+  const infraEnvs = { group: 'agent-install.openshift.io', resource: 'infraenvs', verbs: ['get', 'list'] };
+  for (const role of ['drover-operate', 'drover-view'])
+    expect(
+      refused(
+        roles.filter(({ metadata }) => metadata.name === role),
+        infraEnvs,
+      ),
+    ).toEqual(['get', 'list']);
+});
+
 test('a person needs nothing of Machines where they are switched off', () => {
   const off = { modes: { ...modes, Machine: 'off' as const }, guardsDrain: true, fastDeploy: true, groups: true };
   const { person } = needsOf(names, { ...off, backup: true });

@@ -1,6 +1,7 @@
 import pMap from 'p-map';
 import type { Mode } from '../../contracts/kinds/kind.ts';
 import { type Component, grantsOf } from '../../contracts/kinds/rbac.ts';
+import { vsphereAgent, vsphereAgentPool } from '../../contracts/kinds/resources.ts';
 import type { Kind } from '../../contracts/kinds/table.ts';
 import type { Kubernetes } from '../../runtime/kubernetes/kubernetes.ts';
 import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
@@ -39,6 +40,12 @@ const machinePersonNeeds = (systemNamespace: string): Need[] => [
     namespace: systemNamespace,
     name: sweepConfigMap,
   },
+];
+
+/** What `drover pools`, `drover describe pool` and `drover retry pool` need besides. */
+const poolPersonNeeds: readonly Need[] = [
+  { group: vsphereAgentPool.group, resource: 'vsphereagentpools', verbs: ['get', 'list', 'patch'] },
+  { group: vsphereAgent.group, resource: 'vsphereagents', verbs: ['get', 'list', 'patch'] },
 ];
 
 /** What the commands of a person need; each reports by itself when it may not. */
@@ -98,6 +105,7 @@ export function needsOf(names: Names, features: Features): Record<'worker' | 'br
       ...personNeeds(migrationNamespace, systemNamespace),
       ...(modes.Hypervisor === 'off' ? [] : hypervisorPersonNeeds),
       ...(modes.Machine === 'off' ? [] : machinePersonNeeds(systemNamespace)),
+      ...(modes.VsphereAgentPool === 'off' ? [] : poolPersonNeeds),
     ],
   };
 }

@@ -1,4 +1,5 @@
 import type { Mode } from '../../contracts/kinds/kind.ts';
+import type { Kind } from '../../contracts/kinds/table.ts';
 import { isFailure } from '../../runtime/kubernetes/kubernetes-faults.ts';
 import type { Kubernetes } from '../../runtime/kubernetes/kubernetes.ts';
 import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
@@ -6,10 +7,24 @@ import { formatDuration } from '../render/duration.ts';
 import type { Finding } from './finding.ts';
 import { fail, ok, warn } from './finding.ts';
 
-/** The leader election of openstack-hypervisor-operator (docs/compatibility.md#names-on-nodes). */
-const replacedLease = '4c28796a.cloud.sap';
+/** An operator that drover replaces, by the Lease of its leader election. */
+export interface ReplacedOperator {
+  check: string;
+  lease: string;
+  /** The kind that it looks after. */
+  kind: Kind;
+}
 
-const check = 'replaced operator';
+export const replacedOperators = {
+  /** openstack-hypervisor-operator (docs/compatibility.md#names-on-nodes). */
+  hypervisors: { check: 'replaced operator', lease: '4c28796a.cloud.sap', kind: 'Eviction' },
+  /** agent-forge-operator, which makes VMs for the same pools (docs/agent-pools.md). */
+  agentPools: {
+    check: 'agent-forge-operator',
+    lease: 'agent-forge-operator.containeroo.ch',
+    kind: 'VsphereAgentPool',
+  },
+} as const satisfies Record<string, ReplacedOperator>;
 
 /** A `coordination.k8s.io/v1` Lease, as far as needed to decide whether it is held. */
 export interface HeldLease {
@@ -18,43 +33,49 @@ export interface HeldLease {
 }
 
 /**
- * Whether the operator that drover replaces still runs: two that move the same instances are worse than either.
+ * Whether an operator that drover replaces still runs: two that move the same instances, or make VMs for one demand, are worse than either.
  *
  * @param nowMs by kube-apiserver's clock, which the renewal times are of nearest
  */
 export async function checkReplacedOperator(
   kubernetes: Kubernetes,
+  replaced: ReplacedOperator,
   mode: Mode,
   nowMs: number,
   signal: AbortSignal,
 ): Promise<Finding> {
-  const query = { fieldSelector: `metadata.name=${replacedLease}` };
+  const query = { fieldSelector: `metadata.name=${replaced.lease}` };
   try {
     const { items = [] } = (await kubernetes.request(
       { method: 'GET', path: resourcePath('coordination.k8s.io/v1', 'leases'), query },
       signal,
     )) as { items?: HeldLease[] };
-    return judgeReplacedOperator(items, mode, nowMs);
+    return judgeReplacedOperator(items, replaced, mode, nowMs);
   } catch (error) {
     if (!isFailure(error, 'KubernetesForbidden')) throw error;
     return warn(
-      check,
+      replaced.check,
       'whether it runs cannot be seen: Leases may not be listed',
-      `Check it yourself: kubectl get leases -A | grep ${replacedLease}`,
+      `Check it yourself: kubectl get leases -A | grep ${replaced.lease}`,
     );
   }
 }
 
-export function judgeReplacedOperator(leases: readonly HeldLease[], mode: Mode, nowMs: number): Finding {
+export function judgeReplacedOperator(
+  leases: readonly HeldLease[],
+  { check, lease: name, kind }: ReplacedOperator,
+  mode: Mode,
+  nowMs: number,
+): Finding {
   const held = leases.find((lease) => isHeld(lease, nowMs));
   if (held === undefined) return ok(check, 'does not run');
   const { renewTime, holderIdentity } = held.spec ?? {};
-  const who = `${holderIdentity ?? ''} holds Lease ${held.metadata.namespace ?? ''}/${replacedLease}, renewed ${formatDuration(nowMs - Date.parse(renewTime ?? ''))} ago`;
+  const who = `${holderIdentity ?? ''} holds Lease ${held.metadata.namespace ?? ''}/${name}, renewed ${formatDuration(nowMs - Date.parse(renewTime ?? ''))} ago`;
   if (mode === 'act')
     return fail(
       check,
       `it runs beside drover, which acts: ${who}`,
-      'Stop that operator, or let drover only observe (modes.Eviction: observe).',
+      `Stop that operator, or let drover only observe (modes.${kind}: observe).`,
     );
   return mode === 'observe'
     ? ok(check, `it runs, and drover only observes: ${who}`)
