@@ -103,6 +103,7 @@ test.each([
   'decommission',
   'vms',
   'sweep',
+  'pools',
   'stop',
   'worker',
   'bridge',
