@@ -115,6 +115,18 @@ const rows: [rule: string, world: World, wanted: string[]][] = [
     ['a'],
   ],
   [
+    'one that is being unbound is no help',
+    {
+      agentMachines: [waiting('a')],
+      agents: [
+        bare('x', {
+          conditions: [...isWell.slice(0, 2), { type: 'Bound', status: 'False', reason: 'UnbindingPendingUserAction' }],
+        }),
+      ],
+    },
+    ['a'],
+  ],
+  [
     'one that is not valid is no help',
     { agentMachines: [waiting('a')], agents: [bare('x', { conditions: isWell.toSpliced(1, 1) })] },
     ['a'],

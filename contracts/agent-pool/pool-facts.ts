@@ -252,7 +252,9 @@ export function readAgent({ metadata, spec, status }: Agent): AgentFact {
     isWell:
       says(conditions, 'Connected', 'True') &&
       says(conditions, 'Validated', 'True') &&
-      !says(conditions, 'Bound', 'True'),
+      !says(conditions, 'Bound', 'True') &&
+      // What it is unbound from, it still runs: it boots the ISO again first.
+      !conditions.some(({ type, reason = '' }) => type === 'Bound' && reason.startsWith('Unbinding')),
     isApproved: spec?.approved === true,
     role: nameOf(spec?.role),
     hostname: setHostname ?? nameOf(status?.inventory?.hostname),

@@ -126,7 +126,7 @@ async function observe(
     strays: straysOf(look, world, cluster, nowMs),
     remaining,
     nextMs: nextMs(judged.nextMs, look),
-    conditions: (pool.status?.conditions ?? []).map(({ lastTransitionTime: _, ...condition }) => condition),
+    conditions: (pool.status?.conditions ?? []).map(({ lastTransitionTime: _time, ...condition }) => condition),
     isListed: isListed(world),
   };
 }

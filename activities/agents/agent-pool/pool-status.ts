@@ -45,7 +45,7 @@ export function vmPatchOf(judged: JudgedVm, { metadata, spec }: VsphereAgentPool
 }
 
 /** Without what is not known. */
-const known = <Fields extends object>(fields: Fields) =>
+const known = (fields: object): object =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined));
 
 function ownedVmOf(judged: JudgedVm, pool: VsphereAgentPool): OwnedVm {

@@ -1,0 +1,645 @@
+import {
+  agentPoolAnnotations,
+  agentPoolFinalizer,
+  vsphereAgentFinalizer,
+} from '../../../contracts/agent-pool/metadata.ts';
+import type { AgentPoolRules, ObservedPool } from '../../../contracts/agent-pool/agent-pool.ts';
+import { vmIdentityOf } from '../../../contracts/agent-pool/vm-identity.ts';
+import type { VsphereAgentPool } from '../../../contracts/crds/vsphere-agent-pool.ts';
+import type { VsphereAgent } from '../../../contracts/crds/vsphere-agent.ts';
+import { applyObject } from '../../../lab/kubernetes-objects.ts';
+import { type BootedVm, playNeighbours } from '../../../lab/agent-neighbours.ts';
+import { droverFailure } from '../../../runtime/failure.ts';
+import { refusalFailure } from '../../../runtime/kubernetes/kubernetes-faults.ts';
+import type { Kubernetes } from '../../../runtime/kubernetes/kubernetes.ts';
+import { type KubernetesObjects, openObjects } from '../../../runtime/kubernetes/objects.ts';
+import { neighbourResources, resources } from '../../../runtime/kubernetes/resources.ts';
+import type { AuditEntry } from '../../../runtime/telemetry/audit.ts';
+import { never, openVirtual } from '../../../test/contracts/hosts/subject.ts';
+import { createFakeKubernetes } from '../../../test/fakes/kubernetes/fake-kubernetes.ts';
+import {
+  controlPlane,
+  minuteMs,
+  poolNamespace,
+  poolSpec,
+  rules,
+} from '../../../test/fixtures/activities/agent-pool.ts';
+import { testScope } from '../../../test/fixtures/activities/nova.ts';
+import type { MarkedVm } from '../vcenter/marked-vms.ts';
+import { createAgentPoolActivities } from './activities.ts';
+import type { AgentPoolDependencies, SeenInventory } from './dependencies.ts';
+
+const namespace = poolNamespace;
+const gib = 1024 ** 3;
+
+interface Options {
+  rules?: Partial<AgentPoolRules>;
+  conditions?: 'legacy' | 'v1beta2';
+  isMute?: (vm: BootedVm) => boolean;
+  pool?: { metadata?: object; spec?: object };
+  client?: (client: KubernetesObjects) => KubernetesObjects;
+}
+
+/** A pool with its neighbours; VMs come and go as the runs of VsphereAgents have it. */
+async function openWorld({ conditions = 'v1beta2', isMute, ...options }: Options = {}) {
+  const virtual = openVirtual();
+  const { clock, run } = virtual;
+  const kubernetes = createFakeKubernetes(virtual);
+  const client = openObjects(kubernetes.admin);
+  const vms = new Map<string, BootedVm>();
+  const audit: AuditEntry[] = [];
+  const hosted = { isUp: true };
+  const inventory = {
+    error: null as Error | null,
+    looks: 0,
+    seen: {
+      vms: [] as MarkedVm[],
+      space: { name: 'pod', freeBytes: 900 * gib, capacityBytes: 1_000 * gib, largestFreeBytes: 500 * gib },
+      isIsoGone: false,
+    } satisfies SeenInventory,
+    destroyed: [] as string[],
+  };
+  const neighbours = playNeighbours({
+    client,
+    clock,
+    namespace,
+    infraEnv: 'demo',
+    controlPlaneNamespace: controlPlane,
+    hostedCluster: 'demo',
+    nodePool: 'demo',
+    labels: { team: 'a' },
+    conditions,
+    discoveryMs: minuteMs,
+    installMs: 2 * minuteMs,
+    listVms: async () => [...vms.values()],
+    ...(isMute !== undefined && { isMute }),
+  });
+  const nodesOnly: Kubernetes = {
+    server: '',
+    request: async () => {
+      if (!hosted.isUp) throw droverFailure('KubernetesUnavailable', 'no answer');
+      return { items: [...neighbours.nodes(), 'control-plane'].map((name) => ({ metadata: { name } })) };
+    },
+    stream: async () => {
+      throw new Error('no watch');
+    },
+    close: async () => undefined,
+  };
+  const dependencies: AgentPoolDependencies = {
+    client: options.client?.(client) ?? client,
+    inventory: {
+      look: async () => {
+        inventory.looks += 1;
+        if (inventory.error !== null) throw inventory.error;
+        return structuredClone(inventory.seen);
+      },
+      destroy: async (_tools, _pool, vm) => {
+        inventory.destroyed.push(vm.vmId);
+        return true;
+      },
+    },
+    openForeignCluster: () => nodesOnly,
+    settings: {
+      mode: 'act',
+      recheckMs: 1,
+      lingerMs: 1,
+      publishMinMs: 1,
+      rules: { ...rules, ...options.rules },
+      freeSpacePercent: 10,
+    },
+    namespaces: [],
+    cluster: '',
+    signalWithStart: async () => undefined,
+    clock,
+    stopGate: async () => undefined,
+    audit: { record: async (entry) => void audit.push(structuredClone(entry)) },
+    scope: () => testScope({ scheduledMs: clock.now(), deadlineMs: clock.now() + 60_000 }),
+  };
+  const activities = createAgentPoolActivities(dependencies);
+  const of = { namespace, name: 'pool', uid: '' };
+
+  await run(async () => {
+    for (const name of [namespace, controlPlane])
+      await applyObject(kubernetes.admin, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+    await applyObject(kubernetes.admin, {
+      apiVersion: 'agent-install.openshift.io/v1beta1',
+      kind: 'InfraEnv',
+      metadata: { namespace, name: 'demo' },
+      spec: {},
+    });
+    await client.patchStatus(
+      neighbourResources.InfraEnv,
+      { namespace, name: 'demo' },
+      { isoDownloadURL: 'https://images.example/demo.iso' },
+      never,
+    );
+    await applyObject(kubernetes.admin, {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { namespace: controlPlane, name: 'admin-kubeconfig' },
+      data: { kubeconfig: Buffer.from(kubeconfig).toString('base64') },
+    });
+    const pool = await client.create(
+      resources.VsphereAgentPool,
+      {
+        metadata: { namespace, name: 'pool', finalizers: [agentPoolFinalizer], ...options.pool?.metadata },
+        spec: { ...poolSpec, ...options.pool?.spec },
+      },
+      never,
+    );
+    of.uid = pool?.metadata.uid ?? '';
+  });
+
+  const agents = (): VsphereAgent[] => kubernetes.objects('vsphereagents') as unknown as VsphereAgent[];
+  const pool = () => kubernetes.object('vsphereagentpools', of) as unknown as VsphereAgentPool;
+
+  /** What the run of each VsphereAgent does. */
+  async function driveVms(): Promise<void> {
+    for (const { metadata, status } of agents()) {
+      const { name, uid, deletionTimestamp, annotations = {} } = metadata;
+      if (deletionTimestamp !== undefined) {
+        vms.delete(name);
+        await client.patch(resources.VsphereAgent, { namespace, name }, { metadata: { finalizers: [] } }, never);
+        continue;
+      }
+      if (status?.vm?.biosUUID !== undefined) continue;
+      const vmName = annotations[agentPoolAnnotations.vmName] ?? name;
+      const { biosUuid } = vmIdentityOf(uid);
+      vms.set(name, { name: vmName, biosUuid, macAddresses: [], isOn: true, hasIso: true });
+      const ready = {
+        type: 'Ready',
+        status: 'True' as const,
+        reason: 'VMCreated',
+        message: '',
+        lastTransitionTime: new Date(clock.now()).toISOString(),
+      };
+      await client.patchStatus(
+        resources.VsphereAgent,
+        { namespace, name },
+        { vm: { name: vmName, biosUUID: biosUuid }, conditions: [ready] },
+        never,
+      );
+    }
+  }
+
+  const observe = async (): Promise<ObservedPool> => {
+    const found = await activities.observeAgentPool({ namespace, name: 'pool' });
+    if (found.kind !== 'observed') throw new Error(found.message);
+    return found.observed;
+  };
+  const publish = (): Promise<void> =>
+    activities.publishAgentPool({ ...of, status: { conditions: [], plannedActions: [] }, retryHandled: null });
+
+  /** What the run of the pool does. */
+  async function drivePool(): Promise<void> {
+    const observed = await observe();
+    if (observed.unprepared.length > 0) await activities.prepareAgents({ ...of, agents: observed.unprepared });
+    if (observed.unpinned.length > 0) await activities.pinAgentMachines({ ...of, agentMachines: observed.unpinned });
+    await publish();
+    if (observed.released.length > 0) await activities.releaseVsphereAgents({ ...of, agents: observed.released });
+    if (observed.wanted.length > 0) await activities.createVsphereAgents({ ...of, agents: observed.wanted });
+    if (!(await observe()).isListed) await publish();
+  }
+
+  const rounds = async (count: number, isDown = false): Promise<void> => {
+    for (let round = 0; round < count; round += 1) {
+      await neighbours.round(never);
+      if (!isDown) {
+        await drivePool();
+        await driveVms();
+      }
+      await clock.sleep(30_000);
+    }
+  };
+  return {
+    clock,
+    client,
+    kubernetes,
+    activities,
+    neighbours,
+    inventory,
+    hosted,
+    vms,
+    of,
+    agents,
+    pool,
+    observe,
+    publish,
+    rounds,
+    drivePool,
+    run,
+    scale: (replicas: number) => neighbours.scale(replicas, never),
+    created: () => audit.filter(({ action }) => action === 'createVsphereAgent').length,
+    phases: () => agents().map(({ status }) => `${status?.vm?.phase}/${status?.vm?.reason}`),
+    events: () => kubernetes.objects('events').map((event) => (event as unknown as { reason: string }).reason),
+  };
+}
+
+const kubeconfig = JSON.stringify({
+  'current-context': 'admin',
+  contexts: [{ name: 'admin', context: { cluster: 'c', user: 'u' } }],
+  clusters: [{ name: 'c', cluster: { server: 'https://api.example', 'certificate-authority-data': 'Y2E=' } }],
+  users: [{ name: 'u', user: { token: 'a-token-of-a-test' } }],
+});
+
+test.each(['legacy', 'v1beta2'] as const)('from 0 to 5 and back, with conditions as %s', async (conditions) => {
+  const world = await openWorld({ conditions });
+  await world.run(async () => {
+    await world.scale(5);
+    await world.rounds(20);
+    expect(world.phases()).toEqual(Array.from({ length: 5 }, () => 'Bound/AgentBound'));
+    expect(world.created()).toBe(5);
+    expect(world.neighbours.nodes()).toHaveLength(5);
+    expect(world.pool().status).toMatchObject({
+      desiredReplicas: 5,
+      waitingAgentMachines: 0,
+      boundAgents: 5,
+      availableAgents: 0,
+      ownedVMs: Array.from({ length: 5 }, () => ({ phase: 'Bound', machineRef: { kind: 'Machine' } })),
+    });
+    await world.scale(1);
+    await world.rounds(10);
+    expect(world.agents()).toHaveLength(1);
+    expect(world.vms.size).toBe(1);
+    expect(world.kubernetes.objects('agents')).toHaveLength(1);
+    await world.scale(0);
+    await world.rounds(10);
+    expect([world.agents(), world.vms.size, world.kubernetes.objects('agents')]).toEqual([[], 0, []]);
+    expect(world.created()).toBe(5);
+  });
+});
+
+test('a VM whose Agent never comes is replaced while its AgentMachine waits', async () => {
+  let isBroken = true;
+  const world = await openWorld({ isMute: () => isBroken });
+  await world.run(async () => {
+    await world.scale(1);
+    await world.rounds(63);
+    isBroken = false;
+    await world.rounds(20);
+    expect(world.created()).toBe(2);
+    expect(world.phases()).toEqual(['Bound/AgentBound']);
+    expect(world.agents()[0]?.metadata.name).toMatch(/^demo-001-[0-9a-f]{10}$/u);
+  });
+});
+
+test('Machines that went while drover was down: one VM goes when its Node is gone', async () => {
+  const world = await openWorld();
+  await world.run(async () => {
+    await world.scale(3);
+    await world.rounds(20);
+    await world.scale(2);
+    await world.rounds(10, true);
+    world.hosted.isUp = false;
+    expect((await world.observe()).held).toMatchObject([{ cause: 'MachineAbsent', waitsFor: 'NodeUnknown' }]);
+    world.hosted.isUp = true;
+    await world.rounds(3);
+    expect(world.agents()).toHaveLength(2);
+  });
+});
+
+test('Machines that went while drover was down: several VMs go with an approval', async () => {
+  const world = await openWorld();
+  await world.run(async () => {
+    await world.scale(3);
+    await world.rounds(20);
+    await world.scale(0);
+    await world.rounds(10, true);
+    await world.rounds(3);
+    const { held } = await world.observe();
+    expect(held.map(({ waitsFor }) => waitsFor)).toEqual(Array.from({ length: 3 }, () => 'ApprovalRequired'));
+    const approval = { [agentPoolAnnotations.approvedDeletions]: held.map(({ name }) => name).join(',') };
+    await world.client.patch(resources.VsphereAgentPool, world.of, { metadata: { annotations: approval } }, never);
+    await world.rounds(3);
+    expect(world.agents()).toEqual([]);
+  });
+});
+
+test('a list that cannot be read is no empty list', async () => {
+  let isBroken = false;
+  const world = await openWorld({
+    client: (client) => ({
+      ...client,
+      list: async (resource, query, signal) => {
+        if (isBroken && resource.kind === 'Machine') throw droverFailure('KubernetesUnavailable', 'no answer');
+        return await client.list(resource, query, signal);
+      },
+    }),
+  });
+  await world.run(async () => {
+    await world.scale(1);
+    await world.rounds(20);
+    isBroken = true;
+    await expect(world.observe()).rejects.toMatchObject({ type: 'KubernetesUnavailable' });
+    await expect(world.publish()).rejects.toMatchObject({ type: 'KubernetesUnavailable' });
+    expect(world.phases()).toEqual(['Bound/AgentBound']);
+  });
+});
+
+test('what was decided is judged once more: an Agent that is bound meanwhile keeps its VM', async () => {
+  const world = await openWorld({ rules: { deleteSurplus: true, surplusMs: 0 } });
+  await world.run(async () => {
+    await world.scale(1);
+    await world.rounds(1);
+    await world.neighbours.deleteMachine('demo-001', never);
+    await world.rounds(10);
+    // It went as a surplus, as nothing waits for it any more.
+    expect(world.agents()).toEqual([]);
+
+    await world.scale(1);
+    await world.rounds(20);
+    const [name, uid] = [world.agents()[0]?.metadata.name ?? '', world.agents()[0]?.metadata.uid ?? ''];
+    const kept = await world.activities.releaseVsphereAgents({
+      ...world.of,
+      agents: [{ name, uid, cause: 'Surplus', agent: null }],
+    });
+    expect(kept).toEqual({ released: [], kept: [name] });
+    expect(world.agents()).toHaveLength(1);
+  });
+});
+
+test('an Agent that changes between the judgement and its deletion keeps its VM', async () => {
+  let isRacing = false;
+  const world = await openWorld({
+    rules: { deleteSurplus: true, surplusMs: 0 },
+    client: (client) => ({
+      ...client,
+      delete: async (resource, version, signal) => {
+        if (isRacing && resource.kind === 'Agent') {
+          const { namespace: at, name } = version;
+          const labels = { agentMachineRef: 'taken' };
+          await client.patch(neighbourResources.Agent, { namespace: at, name }, { metadata: { labels } }, signal);
+        }
+        await client.delete(resource, version, signal);
+      },
+    }),
+  });
+  await world.run(async () => {
+    await world.scale(1);
+    await world.rounds(1);
+    await world.neighbours.deleteMachine('demo-001', never);
+    isRacing = true;
+    await world.rounds(10);
+    expect(world.agents()).toHaveLength(1);
+    expect(world.kubernetes.objects('agents')).toHaveLength(1);
+  });
+});
+
+test('repeating a step makes nothing twice', async () => {
+  const world = await openWorld();
+  await world.run(async () => {
+    await world.scale(2);
+    await world.neighbours.round(never);
+    const { wanted } = await world.observe();
+    await world.activities.createVsphereAgents({ ...world.of, agents: wanted });
+    await world.activities.createVsphereAgents({ ...world.of, agents: wanted });
+    expect(world.agents().map(({ metadata }) => metadata.name)).toEqual(['demo-001', 'demo-002']);
+    expect(world.agents()[0]?.metadata).toMatchObject({
+      finalizers: [vsphereAgentFinalizer],
+      labels: { 'agent-forge.containeroo.ch/vsphere-agent-pool': 'pool' },
+      annotations: { 'agent-forge.containeroo.ch/vm-name': 'demo-001' },
+    });
+    expect(world.created()).toBe(2);
+    expect((await world.observe()).wanted).toEqual([]);
+  });
+});
+
+const status = (message: string) => JSON.stringify({ kind: 'Status', reason: 'Forbidden', message });
+
+test.each<[string, string | null]>([
+  ['vsphereagents "a" is forbidden: exceeded quota: few, requested: count/vsphereagents=1', 'exceeded quota'],
+  ['vsphereagents is forbidden: User "drover" cannot create resource "vsphereagents"', null],
+])('a create that is refused: %s', async (message, refused) => {
+  const world = await openWorld({
+    client: (client) => ({
+      ...client,
+      create: async (resource, object, signal) => {
+        if (resource.kind === 'VsphereAgent') throw refusalFailure(403, status(message), 'POST');
+        return await client.create(resource, object, signal);
+      },
+    }),
+  });
+  await world.run(async () => {
+    await world.scale(1);
+    await world.neighbours.round(never);
+    const { wanted } = await world.observe();
+    const creating = world.activities.createVsphereAgents({ ...world.of, agents: wanted });
+    if (refused === null) await expect(creating).rejects.toMatchObject({ type: 'KubernetesForbidden' });
+    else expect((await creating).refused).toContain(refused);
+  });
+});
+
+test('a pool that goes keeps the VMs that are Nodes, until a user says otherwise', async () => {
+  const world = await openWorld();
+  await world.run(async () => {
+    await world.scale(1);
+    await world.rounds(20);
+    await world.client.delete(resources.VsphereAgentPool, world.of, never);
+    await world.rounds(3);
+    expect(await world.observe()).toMatchObject({ remaining: 1, held: [{ waitsFor: 'MachinePresent' }], wanted: [] });
+    const annotations = { [agentPoolAnnotations.forceDelete]: 'true' };
+    await world.client.patch(resources.VsphereAgentPool, world.of, { metadata: { annotations } }, never);
+    await world.rounds(3);
+    expect(await world.observe()).toMatchObject({ remaining: 0, held: [] });
+    expect(await world.activities.patchAgentPoolFinalizer({ ...world.of, present: false })).toBe(true);
+    expect(world.pool()).toBeNull();
+  });
+});
+
+test('Retain deletes nothing', async () => {
+  const world = await openWorld({ pool: { spec: { cleanupPolicy: 'Retain' } }, rules: { deleteSurplus: true } });
+  await world.run(async () => {
+    await world.scale(2);
+    await world.rounds(20);
+    await world.scale(0);
+    await world.rounds(20);
+    expect(world.agents()).toHaveLength(2);
+    expect(world.phases()).toEqual(['Released/MachineDeleted', 'Released/MachineDeleted']);
+  });
+});
+
+test('AgentMachines insist on the VM that was made for them, where the settings ask for it', async () => {
+  const world = await openWorld({ rules: { pinSelectors: true } });
+  await world.run(async () => {
+    await world.scale(3);
+    await world.rounds(20);
+    for (const { status: said } of world.agents()) expect(said?.vm?.machineRef?.name).toBe(said?.vm?.name);
+    expect(world.phases()).toHaveLength(3);
+  });
+});
+
+const problems = async (
+  options: Options,
+  change: (world: Awaited<ReturnType<typeof openWorld>>) => Promise<unknown>,
+) => {
+  const world = await openWorld(options);
+  return await world.run(async () => {
+    await change(world);
+    const observed = await world.observe();
+    return { observed, world };
+  });
+};
+
+test.each<[string, Options, (world: Awaited<ReturnType<typeof openWorld>>) => Promise<unknown>, object[]]>([
+  ['all is well', {}, async () => undefined, []],
+  [
+    'no InfraEnv',
+    {},
+    ({ client }) => client.delete(neighbourResources.InfraEnv, { namespace, name: 'demo' }, never),
+    [{ condition: 'InfraEnvAvailable', reason: 'InfraEnvUnavailable' }],
+  ],
+  [
+    'an InfraEnv that is bound',
+    {},
+    ({ client }) =>
+      client.patch(
+        neighbourResources.InfraEnv,
+        { namespace, name: 'demo' },
+        { spec: { clusterRef: { name: 'x' } } },
+        never,
+      ),
+    [{ condition: 'InfraEnvAvailable' }],
+  ],
+  [
+    'an InfraEnv without an ISO',
+    {},
+    ({ client }) =>
+      client.patchStatus(neighbourResources.InfraEnv, { namespace, name: 'demo' }, { isoDownloadURL: null }, never),
+    [{ condition: 'InfraEnvAvailable' }],
+  ],
+  [
+    'a Secret that lacks something',
+    {},
+    async ({ inventory }) => (inventory.error = droverFailure('InvalidObject', 'Secret a/b has no username')),
+    [{ condition: 'VsphereReady', reason: 'InvalidObject' }],
+  ],
+  [
+    'a vCenter that does not answer',
+    {},
+    async ({ inventory }) => (inventory.error = droverFailure('VsphereUnavailable', 'no answer')),
+    [{ condition: 'VsphereReady' }],
+  ],
+  [
+    'a limit that is no number',
+    { pool: { metadata: { annotations: { [agentPoolAnnotations.maxAgents]: 'many' } } } },
+    async () => undefined,
+    [{ condition: 'CapacitySatisfied', reason: 'InvalidAnnotation' }],
+  ],
+])('problems: %s', async (_, options, change, expected) => {
+  const { observed } = await problems(options, change);
+  expect(observed.problems).toHaveLength(expected.length);
+  expect(observed.problems).toMatchObject(expected);
+});
+
+test('two pools of one NodePool: the younger makes nothing', async () => {
+  const world = await openWorld();
+  await world.run(async () => {
+    await world.clock.sleep(60_000);
+    const also = { metadata: { namespace, name: 'also', finalizers: [] }, spec: poolSpec };
+    await world.client.create(resources.VsphereAgentPool, also, never);
+    await world.scale(1);
+    await world.neighbours.round(never);
+    expect(await world.observe()).toMatchObject({ wanted: [{ name: 'demo-001' }], problems: [] });
+    expect(await world.activities.observeAgentPool({ namespace, name: 'also' })).toMatchObject({
+      observed: { wanted: [], problems: [{ condition: 'AgentMachineDemandFound', reason: 'NodePoolTaken' }] },
+    });
+  });
+});
+
+test('limits are those of the pool, else of the settings; a full datastore cluster is one', async () => {
+  const annotations = { [agentPoolAnnotations.maxAgents]: '7' };
+  const { observed } = await problems({ pool: { metadata: { annotations } } }, async ({ inventory }) => {
+    inventory.seen.space.freeBytes = 99 * gib;
+  });
+  expect(observed.limits).toMatchObject({
+    maxAgents: 7,
+    maxConcurrent: 20,
+    freeSpace: { reason: 'DatastoreClusterFull' },
+  });
+});
+
+test('its vCenter is looked at once a minute, whatever happens to Agents', async () => {
+  const world = await openWorld();
+  await world.run(async () => {
+    for (let count = 0; count < 10; count += 1) await world.observe();
+    expect(world.inventory.looks).toBe(1);
+    await world.clock.sleep(minuteMs);
+    await world.observe();
+    expect(world.inventory.looks).toBe(2);
+  });
+});
+
+test('VMs with the mark of this very pool and no VsphereAgent are destroyed, when they are old', async () => {
+  const world = await openWorld();
+  await world.run(async () => {
+    await world.clock.sleep(60 * minuteMs);
+    const stray = (vmId: string, more: Partial<MarkedVm> = {}): MarkedVm => ({
+      vmId,
+      name: vmId,
+      agent: `${namespace}/gone`,
+      uid: `uid-${vmId}`,
+      cluster: '',
+      biosUUID: '',
+      isOn: true,
+      poolUid: world.of.uid,
+      createdMs: world.clock.now() - 31 * minuteMs,
+      ...more,
+    });
+    await world.scale(1);
+    await world.neighbours.round(never);
+    await world.drivePool();
+    await world.clock.sleep(minuteMs);
+    world.inventory.seen.vms = [
+      stray('vm-1'),
+      stray('vm-young', { createdMs: world.clock.now() - minuteMs }),
+      stray('vm-unknown', { createdMs: null }),
+      stray('vm-of-another-pool', { poolUid: 'other' }),
+      stray('vm-of-another-cluster', { cluster: 'other' }),
+      stray('vm-owned', { uid: world.agents()[0]?.metadata.uid ?? '' }),
+    ];
+    const { strays } = await world.observe();
+    expect(strays.map(({ vmId }) => vmId)).toEqual(['vm-1']);
+    expect((await world.observe()).strays).toEqual([]);
+    const asked = [...strays, { vmId: 'vm-owned', name: '', uid: world.agents()[0]?.metadata.uid ?? '' }];
+    expect(await world.activities.destroyStrays({ ...world.of, vms: asked })).toEqual({ destroyed: ['vm-1'] });
+    expect(world.inventory.destroyed).toEqual(['vm-1']);
+  });
+});
+
+test('the object says what was planned, and begins to say so with an Event', async () => {
+  const world = await openWorld();
+  await world.run(async () => {
+    const ready = {
+      type: 'Ready',
+      status: 'False' as const,
+      reason: 'InfraEnvUnavailable',
+      message: 'm',
+      observedGeneration: 1,
+    };
+    const request = {
+      ...world.of,
+      status: { conditions: [ready], plannedActions: [{ type: 'DemandDeficit', reason: '1 VM' }] },
+      retryHandled: 'now',
+    };
+    await world.activities.publishAgentPool(request);
+    await world.activities.publishAgentPool(request);
+    expect(world.pool()).toMatchObject({
+      metadata: { annotations: { 'drover.dev/retry-handled': 'now' } },
+      status: { observedGeneration: 1, plannedActions: [{ type: 'DemandDeficit' }], conditions: [{ type: 'Ready' }] },
+    });
+    expect(world.events().toSorted()).toEqual(['InfraEnvUnavailable', 'PlanApplied']);
+    expect((await world.observe()).isListed).toBe(true);
+  });
+});
+
+test.each([
+  undefined,
+  null,
+  {},
+  { namespace: 'a' },
+  { namespace: 'A', name: 'b' },
+  { namespace: 'a', name: 'b', x: 1 },
+])('%j names no pool', async (input) => {
+  const world = await openWorld();
+  await expect(world.activities.observeAgentPool(input as never)).rejects.toMatchObject({ type: 'InvalidInput' });
+});
