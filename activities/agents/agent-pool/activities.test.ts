@@ -78,7 +78,7 @@ async function openWorld({ conditions = 'v1beta2', isMute, ...options }: Options
     server: '',
     request: async () => {
       if (!hosted.isUp) throw droverFailure('KubernetesUnavailable', 'no answer');
-      return { items: [...neighbours.nodes(), 'control-plane'].map((name) => ({ metadata: { name } })) };
+      return { items: neighbours.nodes().map((name) => ({ metadata: { name } })) };
     },
     stream: async () => {
       throw new Error('no watch');

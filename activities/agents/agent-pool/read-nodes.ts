@@ -36,8 +36,6 @@ export async function readNodes(
     const cluster = openForeignCluster(kubeconfig);
     try {
       const found = await openObjects(cluster).list(nodes, {}, scope.signal);
-      // No Node at all is more likely another cluster, or one that was made anew, than proof of anything.
-      if (found.length === 0) return null;
       return found.map(({ metadata, spec, status }) => ({
         name: metadata.name,
         systemUuid: uuidOf(status?.nodeInfo?.systemUUID),
