@@ -314,6 +314,29 @@ test.each<[string, (world: World) => Promise<unknown>, RegExp | null]>([
     /its Machine team-hc\/m-1 is there/u,
   ],
   [
+    'its Agent is taken, and nobody has recorded its Machine',
+    async (world) => {
+      const taken = {
+        apiVersion: 'agent-install.openshift.io/v1beta1',
+        kind: 'Agent',
+        metadata: {
+          namespace,
+          name: 'a-1',
+          labels: { agentMachineRef: 'am-1' },
+          annotations: { agentMachineRefNamespace: 'team-hc' },
+        },
+        spec: { approved: true },
+      };
+      await world.set({ ...taken, metadata: { namespace, name: 'a-0' } }, taken);
+      const { biosUuid } = vmIdentityOf(world.uid());
+      const serialNumber = `VMware-${biosUuid.replaceAll('-', '').replaceAll(/../gu, '$& ').trim()}`;
+      await mergeStatus(world.admin, { ...taken, status: { inventory: { systemVendor: { serialNumber } } } });
+      await world.delete();
+      expect((await world.observe()).observed.machine).toBe('team-hc/am-1');
+    },
+    /its Machine team-hc\/am-1 is there/u,
+  ],
+  [
     'its Machine is there, and it is forced',
     async (world) => {
       await world.set(machine);

@@ -1,4 +1,7 @@
-import { agentPoolAnnotations } from '../../../contracts/agent-pool/metadata.ts';
+import { isSameUuid, uuidOf } from '../../../contracts/agent-pool/identity.ts';
+import { agentPoolAnnotations, neighbours } from '../../../contracts/agent-pool/metadata.ts';
+import { vmIdentityOf } from '../../../contracts/agent-pool/vm-identity.ts';
+import type { Agent } from '../../../contracts/crds/agent.ts';
 import type { VsphereAgentInput } from '../../../contracts/agent-pool/vsphere-agent.ts';
 import type { VsphereAgentPool } from '../../../contracts/crds/vsphere-agent-pool.ts';
 import type { VsphereAgent } from '../../../contracts/crds/vsphere-agent.ts';
@@ -99,20 +102,34 @@ export function vmNameOf({ metadata: { name, annotations = {} } }: Pick<VsphereA
 }
 
 /**
- * The Machine of the VM, if it is there still: `namespace/name`.
+ * The Machine of the VM, if it is there still: `namespace/name`. Where none is recorded yet, that of the Agent that runs on it.
  *
  * @throws where it cannot be known, also as the kind is not there
  */
 export async function findMachine(
   { client, scope }: Reading,
-  { status }: Pick<VsphereAgent, 'status'>,
+  { metadata, status }: Pick<VsphereAgent, 'metadata' | 'status'>,
   pool: Pick<VsphereAgentPool, 'spec'> | null,
 ): Promise<string | null> {
   const { kind, name, namespace = pool?.spec.controlPlaneNamespace } = status?.vm?.machineRef ?? {};
-  if (name === undefined || namespace === undefined) return null;
+  if (name === undefined || namespace === undefined) {
+    const agents = await client.list(neighbourResources.Agent, { namespace: metadata.namespace }, scope.signal);
+    return agents.map((agent) => machineOf(agent, metadata.uid)).find((one) => one !== null) ?? null;
+  }
   const resource: Resource =
     kind === 'AgentMachine' ? neighbourResources.AgentMachine : neighbourResources.ClusterMachine;
   // Of a kind that is not served a list fails, and a read says that there is none.
   const machines = await client.list(resource, { namespace, fieldSelector: `metadata.name=${name}` }, scope.signal);
   return machines.length === 0 ? null : `${namespace}/${name}`;
+}
+
+/** What has taken the Agent, if it runs on the VM of a VsphereAgent. Pure. @param uid of the VsphereAgent */
+function machineOf({ metadata, spec, status }: Agent, uid: string): string | null {
+  const serial = uuidOf(status?.inventory?.systemVendor?.serialNumber);
+  if (serial === null || !isSameUuid(serial, vmIdentityOf(uid).biosUuid)) return null;
+  const { labels = {}, annotations = {}, namespace = '', name } = metadata;
+  const taken = labels[neighbours.agentMachineRef];
+  if (taken !== undefined) return `${annotations[neighbours.agentMachineRefNamespace] ?? namespace}/${taken}`;
+  const cluster = spec?.clusterDeploymentName?.name;
+  return cluster === undefined || cluster === '' ? null : `${namespace}/${name} of ${cluster}`;
 }
