@@ -328,6 +328,7 @@ export function vsphereAgentsContract(open: () => Promise<VsphereCounterpart>): 
         name: 'listed',
         agent: 'team/listed',
         uid: uidOf('listed'),
+        poolUid: 'u-1',
         cluster: 'east',
         biosUUID: vmIdentityOf(uidOf('listed')).biosUuid,
         isOn: false,
