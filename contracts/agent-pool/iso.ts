@@ -55,6 +55,12 @@ export const isoPath = (prefix: string, sha256: string): string => `${prefix}/${
 export const isIsoFile = ({ path, sha256 }: Pick<IsoVersion, 'path' | 'sha256'>): boolean =>
   /^[0-9a-f]{64}$/u.test(sha256) && path.endsWith(`/${sha256}.iso`) && !/^\/|(^|\/)\.{0,2}\/|[[\]\\\p{Cc}]/u.test(path);
 
+/** Whether files can lie there: no path that leads elsewhere. */
+export const isIsoPrefix = (prefix: string): boolean => {
+  const sha256 = '0'.repeat(64);
+  return isIsoFile({ path: isoPath(prefix, sha256), sha256 });
+};
+
 /** `agent-forge/` is `agent-forge`. Empty, or left out: that of all pools. */
 export const isoPrefixOf = (given: string | undefined): string =>
   (given ?? '').replaceAll(/^\/+|\/+$/gu, '') || defaultIsoPrefix;

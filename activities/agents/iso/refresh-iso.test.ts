@@ -364,6 +364,15 @@ test('another folder: it is put there, and the old one goes in its time', async 
   expect(await world.files()).toEqual([]);
 });
 
+test('a folder that leads elsewhere is none', async () => {
+  const world = await openWorld();
+  for (const pathPrefix of ['a/../../vm', '..', 'a//b', '[other]']) {
+    await world.change('blue', { spec: { iso: { pathPrefix } } });
+    await expect(world.refresh()).rejects.toMatchObject({ type: 'InvalidObject' });
+  }
+  expect(world.isos.downloads).toBe(0);
+});
+
 test('without a URL, and for a pool that is gone, nothing is done', async () => {
   const world = await openWorld();
   await world.setUrl('');

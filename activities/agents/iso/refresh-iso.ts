@@ -1,6 +1,7 @@
 import type { AgentPoolActivities, RefreshedIso } from '../../../contracts/agent-pool/agent-pool.ts';
 import {
   etagToAsk,
+  isIsoPrefix,
   type IsoFacts,
   isoPath,
   type IsoVersion,
@@ -36,7 +37,12 @@ export async function refreshIso(tools: IsoTools, request: Request): Promise<Ref
     { namespace: request.namespace, name: infraEnvRef.name },
     scope.signal,
   );
-  const { url } = isoFactsOf(pool, infraEnv, { isGone: false, nowMs: clock.now() });
+  const { url, prefix } = isoFactsOf(pool, infraEnv, { isGone: false, nowMs: clock.now() });
+  if (!isIsoPrefix(prefix))
+    throw droverFailure(
+      'InvalidObject',
+      `spec.iso.pathPrefix of VsphereAgentPool ${request.namespace}/${request.name} is no folder in a datastore: give one such as isos/team-a`,
+    );
   if (url === null)
     throw droverFailure('IsoUnavailable', `InfraEnv ${request.namespace}/${infraEnvRef.name} has no URL of an ISO yet`);
 

@@ -1,0 +1,4 @@
+import { isoEdges } from '../fuzz/edges/isos.ts';
+import { testEdges } from '../fuzz/test-edges.ts';
+
+testEdges(isoEdges);
