@@ -131,6 +131,27 @@ const rows: [rule: string, world: World, wanted: string[]][] = [
     { agentMachines: [waiting('a')], agents: [bare('x', { conditions: isWell.toSpliced(1, 1) })] },
     ['a'],
   ],
+  [
+    'one that has an Agent already waits no more, whatever is said of it yet',
+    { agentMachines: [waiting('a'), waiting('b')], agents: [bare('x', { takenBy: 'a' })] },
+    ['b'],
+  ],
+  [
+    'the Agent of another control plane is none of it',
+    {
+      agentMachines: [waiting('a')],
+      agents: [
+        bare('x', {
+          takenBy: 'a',
+          metadata: {
+            labels: { team: 'a', [neighbours.infraEnv]: 'demo', [neighbours.agentMachineRef]: 'a' },
+            annotations: { [neighbours.agentMachineRefNamespace]: 'elsewhere' },
+          },
+        }),
+      ],
+    },
+    ['a'],
+  ],
   ['a VM on its way is waited for', { agentMachines: [waiting('a'), waiting('b')], vms: [made('a')] }, ['b']],
   [
     'one that was only asked for, too',

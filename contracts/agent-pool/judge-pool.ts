@@ -53,9 +53,11 @@ export function judgePool(facts: Facts): JudgedPool {
   const claimed = new Set([...matched.values()].map(({ name }) => name));
   const found = findAgents(pool, agents, own, claimed, vms);
   const wanting = facts.agentMachines.filter(({ deleting, nodePool }) => !deleting && nodePool === pool.nodePool);
-  const waiting = wanting.filter(({ isWaiting }) => isWaiting);
+  // The provider binds the Agent first and says so of the AgentMachine later, and the lists are not of one moment.
+  const served = new Set(agents.flatMap((agent) => namedBy(agent, pool)));
+  const waiting = wanting.filter(({ isWaiting, name }) => isWaiting && !served.has(name));
   const supply = findSupply(pool, own, found.others, waiting);
-  const counts = count(wanting, found, supply, live.length);
+  const counts = count(wanting, waiting.length, found, supply, live.length);
   const lacking = pool.deleting || rival !== null ? [] : findLack(waiting, supply);
   const { nextMs, ...releases } = judgeReleases({ ...counts, pool, own, nodes, rules, nowMs });
   return {
@@ -71,6 +73,12 @@ export function judgePool(facts: Facts): JudgedPool {
     vms: own,
   };
 }
+
+/** The AgentMachine of the pool that has taken it. */
+const namedBy = ({ agentMachine, deleting }: AgentFact, { controlPlaneNamespace }: PoolFacts): string[] =>
+  agentMachine === null || deleting || (agentMachine.namespace ?? controlPlaneNamespace) !== controlPlaneNamespace
+    ? []
+    : [agentMachine.name];
 
 function judgeVms(
   { pool, vms, agentMachines, machines, rules, nowMs }: Facts,
@@ -92,12 +100,13 @@ function judgeVms(
 
 const count = (
   wanting: readonly AgentMachineFact[],
+  waiting: number,
   { matching }: PoolAgents,
   { available, provisioning }: Supply,
   owned: number,
 ): PoolCounts => ({
   agentMachines: wanting.length,
-  waiting: wanting.filter(({ isWaiting }) => isWaiting).length,
+  waiting,
   unready: wanting.filter(({ isReady }) => !isReady).length,
   withoutAgent: wanting.filter(({ isReady, hasAgent }) => !isReady && !hasAgent).length,
   matching: matching.length,
