@@ -48,6 +48,8 @@ export interface NeighbourOptions {
   /** Of the Agent provider: before and after June 2026. */
   conditions: 'legacy' | 'v1beta2';
   discoveryMs: number;
+  /** So long a Machine that is being deleted is drained. Default: not at all. */
+  drainMs?: number;
   installMs: number;
   listVms: (signal: AbortSignal) => Promise<readonly BootedVm[]>;
   /** A VM of which no Agent ever comes. Default: none. */
@@ -66,9 +68,15 @@ export function playNeighbours(options: NeighbourOptions): Neighbours {
   /** When each VM was first seen on, and each Agent first seen bound. */
   const bootedMs = new Map<string, number>();
   const boundMs = new Map<string, number>();
+  const drainedMs = new Map<string, number>();
   const nodes = new Set<string>();
   let made = 0;
 
+  const isDraining = (uid: string): boolean => {
+    const sinceMs = drainedMs.get(uid) ?? clock.now();
+    drainedMs.set(uid, sinceMs);
+    return clock.now() - sinceMs < (options.drainMs ?? 0);
+  };
   const now = (): string => new Date(clock.now()).toISOString();
   const condition = (type: string, status: boolean, reason: string): Condition => ({
     type,
@@ -191,6 +199,7 @@ export function playNeighbours(options: NeighbourOptions): Neighbours {
       const machine = machines.find(({ metadata }) => metadata.uid === agentMachine.metadata.ownerReferences?.[0]?.uid);
       const own = agents.find(({ metadata }) => metadata.name === agentMachine.status?.agentRef?.name);
       if (machine === undefined || machine.metadata.deletionTimestamp !== undefined) {
+        if (machine !== undefined && isDraining(machine.metadata.uid)) continue;
         await giveBack(agentMachine, own, signal);
         continue;
       }

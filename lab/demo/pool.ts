@@ -27,7 +27,7 @@ const { namespace, controlPlaneNamespace, pool } = agentFixture;
 
 const replicas = 10;
 /** What takes a guest some minutes takes seconds here. */
-const guests = { discoveryMs: 2_000, installMs: 3_000 };
+const played = { discoveryMs: 2_000, installMs: 3_000, drainMs: 5_000 };
 const roundEveryMs = 500;
 /** Far more than any of it takes. */
 const patienceMs = 180_000;
@@ -47,8 +47,8 @@ The first time they are built, which takes some minutes; then it is seconds.
     try {
       const witness = openGovcWitness(vsphere);
       await stage.step('a hosted cluster without Nodes, and a pool', () => setUp(lab, api));
-      const neighbours = neighboursOf(api, { clock: systemClock, listVms: () => listBootedVms(witness), ...guests });
-      const played = play(neighbours, AbortSignal.any([playing.signal, stage.interrupted]));
+      const neighbours = neighboursOf(api, { clock: systemClock, listVms: () => listBootedVms(witness), ...played });
+      const playedOut = play(neighbours, AbortSignal.any([playing.signal, stage.interrupted]));
       await stage.step('a drover worker and a drover bridge', () =>
         stage.startDrover({
           modes: { Eviction: 'off', VsphereAgentPool: 'act', VsphereAgent: 'act' },
@@ -58,7 +58,7 @@ The first time they are built, which takes some minutes; then it is seconds.
       );
       const ending = await perform({ stage, lab, witness, neighbours });
       playing.abort();
-      await played;
+      await playedOut;
       return ending;
     } finally {
       playing.abort();
