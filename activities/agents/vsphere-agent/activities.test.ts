@@ -99,7 +99,7 @@ function open(change: Partial<VsphereAgentDependencies> = {}) {
   const set = async (...objects: object[]): Promise<void> => {
     for (const one of objects) await applyObject(admin, one);
   };
-  const uid = (): string => String(kubernetes.object('vsphereagents', { namespace, name })?.metadata.uid ?? '');
+  const uid = (): string => kubernetes.object('vsphereagents', { namespace, name })?.metadata.uid ?? '';
   const of = () => ({ namespace, name, uid: uid() });
   return {
     ...virtual,
