@@ -71,6 +71,7 @@ test('a deletion is held where it says for what', () => {
     { type: 'DemandDeficit', reason: 'Short: of VMs' },
     { type: 'DeleteVM', name: 'worker-1', reason: 'MachineDeleted' },
     { type: 'DeleteVM', name: 'worker-2', reason: 'ApprovalRequired: 3 VMs: too many' },
+    { type: 'DeleteVM', name: 'worker-3; reboot', reason: 'AgentBound: x' },
     { type: 'DeleteAgent', name: 'a1', reason: 'MachineDeleted' },
   ];
   expect(of({ plannedActions }).held).toEqual([

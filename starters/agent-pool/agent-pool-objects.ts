@@ -100,9 +100,13 @@ const describeVm = ({ name, phase, reason, lastTransitionTime, agentRef, machine
   machine: machineRef?.name ?? null,
 });
 
+/** Of an object: what is shown in commands that people copy is nothing else. */
+const objectName = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/u;
+
 /** A deletion that is held says for what it waits; one that is under way names its cause alone. */
 function describeHeld({ type, name, reason }: NonNullable<Status['plannedActions']>[number]): AgentPoolObject['held'] {
   const [, waitsFor, message] = /^([A-Z]\w*): (.+)$/su.exec(reason) ?? [];
-  if (type !== 'DeleteVM' || name === undefined || waitsFor === undefined || message === undefined) return [];
+  if (type !== 'DeleteVM' || name === undefined || !objectName.test(name)) return [];
+  if (waitsFor === undefined || message === undefined) return [];
   return [{ name, waitsFor, message }];
 }

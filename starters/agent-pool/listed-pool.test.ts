@@ -28,7 +28,10 @@ test.each<[why: string, facts: Partial<AgentPoolObject>, needs: boolean]>([
 
 const pools = [
   samplePool({ name: 'gpu-10', conditions: [], counts: null, iso: null }),
-  samplePool({ name: 'gpu-2', held: [{ name: 'worker-9', waitsFor: 'NodePresent', message: 'Node worker-9' }] }),
+  samplePool({
+    name: 'gpu-2',
+    held: [{ name: 'worker-9', waitsFor: 'NodePresent', message: 'Its Node is still there' }],
+  }),
   samplePool({ name: 'old', generation: 4 }),
   samplePool({
     namespace: 'other',
@@ -52,7 +55,7 @@ test('the table', () => {
     'POOL         STATE           SINCE  WAITING  WANTED  UNDER WAY  VMS  AVAILABLE  BOUND  HELD    ISO  WHY',
     'other/big    MaxAgents !        1h        5       3          1    6          1      4     2  2d 2h  2 VMs wait for an approval before it goes',
     'team/away    MachinePresent     1m        1       0          1    4          0      3     0  2d 2h  Waiting for 2 VsphereAgents to be gone',
-    'team/gpu-2   Reconciled         2m        1       0          1    4          0      3     1  2d 2h  worker-9 waits for Node worker-9',
+    'team/gpu-2   Reconciled         2m        1       0          1    4          0      3     1  2d 2h  worker-9: Its Node is still there',
     'team/gpu-10  -                   -        -       -          -    -          -      -     0      -  no run has said anything yet',
     'team/old     Reconciled         2m        1       0          1    4          0      3     0  2d 2h  its spec has changed since',
   ]);

@@ -81,7 +81,7 @@ function whatItWaitsFor(pool: AgentPoolObject): string {
   if (isFalse(standing)) return standing.message;
   const [first, ...others] = held;
   if (first === undefined) return '';
-  return `${first.name} waits for ${first.message}${others.length === 0 ? '' : `, and ${others.length} more`}`;
+  return `${first.name}: ${first.message}${others.length === 0 ? '' : ` (and ${others.length} more)`}`;
 }
 
 /** How long it may wait for what others may be about to bring. */

@@ -19,11 +19,14 @@ import type { Kubernetes } from '../../../runtime/kubernetes/kubernetes.ts';
 import { type KubernetesObjects, openObjects } from '../../../runtime/kubernetes/objects.ts';
 import { resources } from '../../../runtime/kubernetes/resources.ts';
 import { readStops } from '../../../runtime/stop.ts';
+import { shownPools } from '../../../starters/agent-pool/agent-pool-objects.ts';
+import { listPools } from '../../../starters/agent-pool/listed-pool.ts';
 import { describeEviction, describeMigration } from '../../../starters/eviction/eviction-objects.ts';
 import { hypervisorCommands } from '../../../starters/hypervisor/hypervisor-commands.ts';
 import { readTakenAway } from '../../../starters/hypervisor/hypervisor-description.ts';
 import { shownHypervisors, shownNodes } from '../../../starters/hypervisor/hypervisor-objects.ts';
 import { listHosts } from '../../../starters/hypervisor/listed-host.ts';
+import { renderAgentPool, renderPools } from '../../../starters/render/agent-pool.ts';
 import { renderHosts } from '../../../starters/render/hypervisor.ts';
 import { plain } from '../../../starters/render/paint.ts';
 import { renderVirtualMachine, renderVirtualMachines } from '../../../starters/render/virtual-machine.ts';
@@ -100,6 +103,41 @@ const virtualMachine = {
     nodeName: 'esx-4',
     network: { primaryIP4: '192.0.2.1' },
     conditions: [{ ...condition, type: 'Lifecycle', status: 'Unknown', reason: 'WaitingForPrerequisites' }],
+  },
+};
+const agentPool = {
+  apiVersion: 'agent-forge.containeroo.ch/v1alpha1',
+  kind: 'VsphereAgentPool',
+  metadata: {
+    ...metadata,
+    namespace: 'team',
+    annotations: { 'drover.dev/approved-deletions': 'worker-1,worker-2', 'drover.dev/mode': 'observe' },
+  },
+  spec: {
+    agent: { labels: { pool: 'gpu' } },
+    controlPlaneNamespace: 'clusters-one',
+    hostedClusterRef: { name: 'one' },
+    infraEnvRef: { name: 'discovery' },
+    nodePoolRef: { name: 'workers' },
+    template: {},
+    vsphere: {
+      credentialsSecretRef: { name: 'vcenter' },
+      datastoreCluster: 'ds',
+      isoDatastore: 'iso',
+      network: 'n',
+      resourcePool: 'c/Resources',
+    },
+  },
+  status: {
+    waitingAgentMachines: 2,
+    availableAgents: 1,
+    conditions: [
+      { ...condition, type: 'Ready' },
+      { ...condition, type: 'CapacitySatisfied', reason: 'MaxAgents' },
+    ],
+    iso: { path: 'a/b.iso', sizeBytes: 1, uploadedAt: '2026-01-01T00:00:00Z', history: [{ path: 'c', sha256: 'd' }] },
+    ownedVMs: [{ name: 'worker-1', phase: 'Bound', reason: 'AgentBound', agentRef: { name: 'a' } }],
+    plannedActions: [{ type: 'DeleteVM', name: 'worker-1', reason: 'ApprovalRequired: a user' }],
   },
 };
 const migration = {
@@ -217,6 +255,21 @@ function shownMachine(answer: unknown): unknown {
   };
 }
 
+/** A VsphereAgentPool as a person is shown it: in one line, and whole, with what can be typed next. */
+function shownPool(answer: unknown): unknown {
+  const object = shownPools.schema.safeParse(answer).data;
+  if (object === undefined) return null;
+  const nowMs = Date.parse('2026-02-01T00:00:00Z');
+  const { namespace, name, held } = object;
+  const description = { namespace, name, object, agents: null, run: null, held, stops: [], problems: [] };
+  return {
+    lines: [
+      ...renderPools(listPools([object], { attention: false }, nowMs), nowMs, plain, 120),
+      ...renderAgentPool(description, nowMs, plain, 120),
+    ],
+  };
+}
+
 const chunked = fc.record({
   lines: fc.array(
     nearJson(
@@ -270,6 +323,13 @@ export const kubernetesEdges: readonly Edge[] = [
     inputs: near(virtualMachine),
     failures: [],
     read: shownMachine,
+  },
+  {
+    name: 'kube-apiserver: a VsphereAgentPool that a person asks for',
+    inputs: near(agentPool),
+    failures: [],
+    read: shownPool,
+    holds: (value) => value === null || (value as { lines: string[] }).lines.every((line) => !/\p{Cc}/u.test(line)),
   },
   {
     name: 'kube-apiserver: a Node that a person asks for',
