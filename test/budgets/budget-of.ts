@@ -65,6 +65,20 @@ const ofSweeps: Lifecycle = {
   ],
 };
 
+const ofAgents: Lifecycle = {
+  observationOnly: 'agentObserved',
+  actions: [
+    [/^destroyAgentVm$/u, 'agentDestroyed'],
+    [/^createAgentVm$/u, 'agentMade'],
+    [/^ejectAgentIso$/u, 'agentEjected'],
+  ],
+};
+
+const ofPools: Lifecycle = {
+  observationOnly: 'poolIdle',
+  actions: [[/^createVsphereAgents$/u, 'poolScaled']],
+};
+
 const ofAllowances: Lifecycle = { observationOnly: 'allowance', actions: [[/^observeSlots$/u, 'slots']] };
 
 const lifecycles: Readonly<Record<string, Lifecycle>> = {
@@ -74,6 +88,8 @@ const lifecycles: Readonly<Record<string, Lifecycle>> = {
   [workflowTypes.allocateAllowance]: ofAllowances,
   [workflowTypes.reconcileSetResourcePolicy]: ofPolicies,
   [workflowTypes.sweepOrphans]: ofSweeps,
+  [workflowTypes.reconcileAgentPool]: ofPools,
+  [workflowTypes.reconcileAgent]: ofAgents,
 };
 
 const byType: Readonly<Record<string, BudgetName>> = {

@@ -252,6 +252,42 @@ export const budgets = {
     activityCalls: 18,
     calls: { nova: 10, keystone: 2, vsphere: 60, kubernetes: 92 },
   },
+  agentObserved: {
+    title: '`reconcileAgent`, nothing to do',
+    events: 13,
+    activityCalls: 1,
+    calls: { kubernetes: 8, vsphere: 6 },
+  },
+  agentMade: {
+    title: '`reconcileAgent`, a VM made and powered on',
+    events: 43,
+    activityCalls: 5,
+    calls: { kubernetes: 14, vsphere: 26 },
+  },
+  agentEjected: {
+    title: '`reconcileAgent`, the ISO taken out of the drive of an installed one',
+    events: 25,
+    activityCalls: 2,
+    calls: { kubernetes: 8, vsphere: 9 },
+  },
+  agentDestroyed: {
+    title: '`reconcileAgent`, a VM destroyed when its Machine is gone',
+    events: 60,
+    activityCalls: 7,
+    calls: { kubernetes: 20, vsphere: 20 },
+  },
+  poolIdle: {
+    title: '`reconcileAgentPool`, half an hour with an ISO that is checked three times, and another one',
+    events: 135,
+    activityCalls: 17,
+    calls: null,
+  },
+  poolScaled: {
+    title: '`reconcileAgentPool`, from nothing to two and back',
+    events: 500,
+    activityCalls: 60,
+    calls: null,
+  },
   librarySync: { title: '`syncContentLibrary`, all images of a library', events: 29, activityCalls: 3, calls: null },
 } as const satisfies Record<string, Budget>;
 

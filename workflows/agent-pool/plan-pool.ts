@@ -142,6 +142,10 @@ const straySteps = (vms: ObservedPool['strays']): PoolStep[] =>
         },
       ];
 
+/** Its Agent did not come, or has gone before it was taken. */
+export const isReplaced = ({ cause }: Pick<ReleasedAgent, 'cause'>): boolean =>
+  cause === 'AgentDiscoveryExpired' || cause === 'AgentMissing';
+
 /** So many VMs are replaced within an hour; the others are held, so that a network without discovery is no endless loop of creates. */
 export function allowed({ observed, settings: { rules }, memory, nowMs }: PoolSituation): {
   released: ReleasedAgent[];
@@ -151,7 +155,7 @@ export function allowed({ observed, settings: { rules }, memory, nowMs }: PoolSi
   const released: ReleasedAgent[] = [];
   const held = [...observed.held];
   for (const agent of observed.released) {
-    if (agent.cause !== 'AgentDiscoveryExpired') released.push(agent);
+    if (!isReplaced(agent)) released.push(agent);
     else if (left > 0) {
       left -= 1;
       released.push(agent);
@@ -160,7 +164,7 @@ export function allowed({ observed, settings: { rules }, memory, nowMs }: PoolSi
         name: agent.name,
         cause: agent.cause,
         waitsFor: 'ReplacementLimit',
-        message: `${rules.replacementsPerHour} VMs were replaced within the last hour as their Agents did not come: see why discovery fails, on the console of a VM`,
+        message: `${rules.replacementsPerHour} VMs were replaced within the last hour as their Agents did not come or went: see why discovery fails, on the console of a VM`,
       });
   }
   return { released, held };

@@ -10,6 +10,7 @@ import {
   allowed,
   applyPoolFailure,
   isPoolSaid,
+  isReplaced,
   noPoolMemory,
   planPool,
   type PoolLifecycle,
@@ -48,7 +49,7 @@ const create: Executing<'create'> = async (situation, { agents, summary }) => {
 
 const release: Executing<'release'> = async (situation, { agents, summary }) => {
   const { released } = await pools(summary).releaseVsphereAgents({ ...poolOf(situation), agents });
-  const replaced = agents.filter(({ name, cause }) => cause === 'AgentDiscoveryExpired' && released.includes(name));
+  const replaced = agents.filter((agent) => isReplaced(agent) && released.includes(agent.name));
   return {
     applyResult: (memory) => ({
       ...memory,

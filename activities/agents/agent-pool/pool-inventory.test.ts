@@ -43,6 +43,7 @@ test('what a vCenter has of a pool: its VMs, its space, its ISO; and a VM withou
     vcenters,
     settings: { mode: 'act', recheckMs: 1, lingerMs: 0, publishMinMs: 0, cluster: '', slotRenewMs: 1, pollMs: 100 },
     namespaces: [],
+    releaseSlot: async () => undefined,
     signalWithStart: async () => undefined,
   });
   const pools = openPoolInventory({
