@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { json } from 'node:stream/consumers';
 import type { IsoContent } from './control.ts';
 import { type IsoFault, startIsoServer } from './server.ts';
@@ -36,10 +36,12 @@ const routes: Record<string, (body: unknown) => unknown> = {
   'POST /faults': (body) => server.inject(...(body as IsoFault[])),
   'GET /requests': () => server.requests,
 };
-createServer(async (request, response) => {
+createServer((request, response) => void answer(request, response)).listen(settings.controlPort, '127.0.0.1');
+
+async function answer(request: IncomingMessage, response: ServerResponse): Promise<unknown> {
   const route = routes[`${request.method ?? ''} ${request.url ?? ''}`];
   if (!isAllowed(request.headers['x-lab-token'])) return response.writeHead(401).end();
   if (route === undefined) return response.writeHead(404).end();
-  const answer = route(request.method === 'GET' ? null : await json(request)) ?? null;
-  return response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
-}).listen(settings.controlPort, '127.0.0.1');
+  const said = route(request.method === 'GET' ? null : await json(request)) ?? null;
+  return response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(said));
+}

@@ -90,8 +90,7 @@ async function readPool(
   return pool;
 }
 
-/** Also one that is not as large as it was when it was put there. */
-/** The ISO that a pool records is not in its datastore any more. */
+/** The ISO that a pool records is not in its datastore any more, or not as large as it was when it was put there. */
 export async function isGone({ pool, store }: Pick<PoolOfIso, 'pool' | 'store'>): Promise<boolean> {
   const { current } = isoFactsOf(pool, null, { isGone: false, nowMs: 0 }).recorded;
   if (current === null) return false;

@@ -74,21 +74,22 @@ export const isoEdges: readonly Edge[] = [
     inputs: url,
     failures: ['IsoRefused'],
     read: (given) => allowedUrl(given, ['images.test', 'images.test:8080']).href,
-    holds: (href) => ['images.test', 'images.test:8080'].includes(new URL(String(href)).host),
+    holds: (href) => ['images.test', 'images.test:8080'].includes(new URL(href as string).host),
   }),
   edge({
     name: 'ISO: where a redirect leads',
     inputs: url,
     failures: ['IsoRefused'],
     read: (given) => allowedUrl(given, ['images.test'], new URL('https://images.test/a.iso')).href,
-    holds: (href) => String(href).startsWith('https://images.test/'),
+    holds: (href) => (href as string).startsWith('https://images.test/'),
   }),
   edge({
     name: 'ISO: what is shown of its URL',
     inputs: url,
     failures: [],
     read: (given) => shownUrl(given),
-    holds: (shown, given) => secretsOf(given).every((secret) => secret.length < 41 || !String(shown).includes(secret)),
+    holds: (shown, given) =>
+      secretsOf(given).every((secret) => secret.length < 41 || !(shown as string).includes(secret)),
   }),
   edge({
     name: 'ISO: what a server calls its version',
@@ -98,7 +99,7 @@ export const isoEdges: readonly Edge[] = [
     ),
     failures: [],
     read: (headers) => validatorOf(headers),
-    holds: (validator) => validator === null || !/[\r\n]/u.test(String(validator)),
+    holds: (validator) => validator === null || !/[\r\n]/u.test(validator as string),
   }),
   edge({
     name: 'ISO: its folder',
