@@ -7,9 +7,12 @@ import { shownAgents, shownPools } from './agent-pool-objects.ts';
 export interface AgentPoolAccess {
   /** All that fit the schema, and `namespace/name` of those that do not. @param namespace null: of all */
   list(namespace: string | null): Promise<{ pools: AgentPoolObject[]; unreadable: string[] }>;
-  /** @throws CommandError notFound, with the one that may have been meant; refused for one that does not fit the schema */
-  read(reference: ObjectReference): Promise<AgentPoolObject>;
-  readAgent(reference: ObjectReference): Promise<VsphereAgentObject>;
+  /**
+   * @param consequence a sentence for who names one that is none: nothing was changed
+   * @throws CommandError notFound, with the one that may have been meant; refused for one that does not fit the schema
+   */
+  read(reference: ObjectReference, consequence?: string): Promise<AgentPoolObject>;
+  readAgent(reference: ObjectReference, consequence: string): Promise<VsphereAgentObject>;
   /** Null: there is none. */
   find(namespace: string, name: string): Promise<AgentPoolObject | null>;
   agentsOf(pool: { namespace: string; name: string }): Promise<VsphereAgentObject[]>;
@@ -17,8 +20,6 @@ export interface AgentPoolAccess {
   annotate(object: AgentPoolObject, annotations: Readonly<Record<string, string>>): Promise<void>;
   annotateAgent(object: VsphereAgentObject, annotations: Readonly<Record<string, string>>): Promise<void>;
 }
-
-const consequence = 'Nothing was changed.';
 
 export function agentPoolAccess(
   kubernetes: Pick<KubernetesAccess, 'list' | 'get' | 'patch'>,
@@ -49,13 +50,13 @@ export function agentPoolAccess(
   return {
     list,
     find,
-    async read({ namespace, name }) {
+    async read({ namespace, name }, consequence) {
       if (namespace === null) return onlyOneNamed('pool', name, await allPools(), consequence);
       const pool = await find(namespace, name);
       if (pool === null) throw unknownObject('pool', { namespace, name }, await suggestions(allPools), consequence);
       return pool;
     },
-    async readAgent({ namespace, name }) {
+    async readAgent({ namespace, name }, consequence) {
       if (namespace === null) return onlyOneNamed('agent', name, await allAgents(), consequence);
       const agent = await kubernetes.get(shownAgents, { namespace, name });
       if (agent === null) throw unknownObject('agent', { namespace, name }, await suggestions(allAgents), consequence);

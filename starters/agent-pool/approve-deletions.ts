@@ -33,7 +33,7 @@ export const approveCommand = (context: CommandContext): Command =>
         await withKubernetes({ context, config: loaded.config, abort }, async (kubernetes) => {
           const access = agentPoolAccess(kubernetes, abort);
           const { pool, approved } = await retryConflicts(async () => {
-            const found = await access.read(reference);
+            const found = await access.read(reference, 'Nothing was approved.');
             const chosen = chooseApproved(found, agents);
             const there = (await access.agentsOf(found)).map(({ name }) => name);
             await access.annotate(found, {

@@ -2,7 +2,7 @@ import { explainError } from '../command/explain-error.ts';
 import { interruptible } from '../command/interruption.ts';
 import { withKubernetes } from '../command/kubernetes-access.ts';
 import type { CommandContext } from '../command/context.ts';
-import { type ObjectReference, unknownObject } from '../command/object-reference.ts';
+import type { ObjectReference } from '../command/object-reference.ts';
 import { findRun } from '../command/object-run.ts';
 import { printJson } from '../command/terminal.ts';
 import { findHoldingStops } from '../operate/holding-stops.ts';
@@ -24,7 +24,8 @@ export const describeAgentPool = (context: CommandContext, reference: ObjectRefe
         findAgents(access, { namespace, name }, abort),
         findHoldingStops(kubernetes, { config, abort }, ['VsphereAgentPool', 'VsphereAgent']),
       ]);
-      if (object === null && problem === null && run === null) throw unknownObject('pool', { namespace, name }, []);
+      // It is not there, which this says, with the one that may have been meant.
+      if (object === null && problem === null && run === null) await access.read({ namespace, name });
       const description: AgentPoolDescription = {
         namespace,
         name,

@@ -120,7 +120,9 @@ test('what waits for no approval is refused, and nothing is changed', async () =
   });
   expect(await run('pools', 'approve', 'default/gpv')).toMatchObject({
     code: exitCodes.notFound,
-    stderr: expect.stringMatching(/no VsphereAgentPool default\/gpv. Nothing was changed.*Did you mean default\/gpu/su),
+    stderr: expect.stringMatching(
+      /no VsphereAgentPool default\/gpv. Nothing was approved.*Did you mean default\/gpu/su,
+    ),
   });
   expect(await annotations()).toEqual(before);
 });
@@ -146,6 +148,16 @@ test('a pool is described without Temporal, and says so', async () => {
     agents: [{ name: 'worker-1' }, { name: 'worker-2' }, { name: 'worker-3' }],
     run: null,
   });
-  const missing = await run('describe', 'pool', 'elsewhere');
-  expect(missing).toMatchObject({ code: exitCodes.notFound, stderr: expect.stringContaining('no VsphereAgentPool') });
+  const missing = await run('describe', 'pool', 'gpv');
+  expect(missing).toMatchObject({
+    code: exitCodes.notFound,
+    stderr: expect.stringMatching(/no VsphereAgentPool gpv\.\n.*Did you mean default\/gpu/su),
+  });
+});
+
+test('pools are stopped as a kind', async () => {
+  const { run } = await open();
+  const stopped = await run('stop', '--kind', 'VsphereAgentPool', '--reason', 'power work');
+  expect(stopped).toMatchObject({ code: exitCodes.ok, stdout: expect.stringContaining('power work') });
+  expect((await run('describe', 'pool', 'gpu')).stdout).toMatch(/ {2}drover stop {2}.*power work/u);
 });

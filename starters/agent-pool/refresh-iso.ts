@@ -26,7 +26,7 @@ export const refreshIsoCommand = (context: CommandContext): Command =>
           const access = agentPoolAccess(kubernetes, abort);
           const asked = { [agentPoolAnnotations.forceIsoRefresh]: new Date(clock.now()).toISOString() };
           const pool = await retryConflicts(async () => {
-            const found = await access.read(reference);
+            const found = await access.read(reference, 'Nothing was changed.');
             await access.annotate(found, asked);
             return found;
           });

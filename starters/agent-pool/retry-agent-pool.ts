@@ -1,6 +1,7 @@
 import { agentPoolConditions } from '../../contracts/agent-pool/metadata.ts';
 import { findCondition } from '../../contracts/conditions.ts';
 import { annotations } from '../../contracts/ids.ts';
+import { retryConflicts } from '../../runtime/kubernetes/retry-conflicts.ts';
 import type { CommandContext } from '../command/context.ts';
 import { interruptible } from '../command/interruption.ts';
 import { withKubernetes } from '../command/kubernetes-access.ts';
@@ -28,13 +29,17 @@ export const retryAgentPool = (
         const { kind } = nouns[noun];
         const access = agentPoolAccess(kubernetes, abort);
         const asked = { [annotations.retry]: new Date(clock.now()).toISOString() };
-        const found = noun === 'pool' ? await access.read(reference) : await access.readAgent(reference);
+        const consequence = 'Nothing was changed.';
+        const found =
+          noun === 'pool' ? await access.read(reference, consequence) : await access.readAgent(reference, consequence);
         const name = fullName(found);
         const idle = whyNothingHappens(kind, await context.loadConfig(), { name, observed: found.observed }, env);
         if (idle !== null) terminal.remark(idle);
         else if (await observeNow(temporal, { ...found, kind }, by)) return;
-        if (noun === 'pool') await access.annotate(await access.read(reference), asked);
-        else await access.annotateAgent(await access.readAgent(reference), asked);
+        await retryConflicts(async () => {
+          if (noun === 'pool') await access.annotate(await access.read(reference, consequence), asked);
+          else await access.annotateAgent(await access.readAgent(reference, consequence), asked);
+        });
         const ready = findCondition(found.conditions, agentPoolConditions.ready);
         const was = ready === undefined ? 'No run has said anything of it yet' : `It was ${ready.reason}`;
         terminal.print(
