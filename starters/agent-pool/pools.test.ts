@@ -76,7 +76,7 @@ async function open() {
   const kubernetes: Kubernetes = { ...admin, close: () => Promise.resolve() };
   const now = { ...clock, now: () => startMs + 60_000 };
   return {
-    async run(...args: string[]) {
+    run: async (...args: string[]) => {
       const terminal = paper();
       const context = { ...sampleContext(terminal), clock: now, openKubernetes: () => Promise.resolve(kubernetes) };
       return { code: await main(args, context), stdout: terminal.stdout, stderr: terminal.stderr };
