@@ -66,9 +66,10 @@ const ofSweeps: Lifecycle = {
 };
 
 const ofAgents: Lifecycle = {
-  observationOnly: 'agentObserved',
+  observationOnly: 'agentEjected',
   actions: [
     [/^destroyAgentVm$/u, 'agentDestroyed'],
+    [/^createAgentVm, signalled again$/u, 'agentAwaited'],
     [/^createAgentVm$/u, 'agentMade'],
     [/^ejectAgentIso$/u, 'agentEjected'],
   ],

@@ -252,17 +252,17 @@ export const budgets = {
     activityCalls: 18,
     calls: { nova: 10, keystone: 2, vsphere: 60, kubernetes: 92 },
   },
-  agentObserved: {
-    title: '`reconcileAgent`, nothing to do',
-    events: 13,
-    activityCalls: 1,
-    calls: { kubernetes: 8, vsphere: 6 },
-  },
   agentMade: {
     title: '`reconcileAgent`, a VM made and powered on',
     events: 43,
     activityCalls: 5,
     calls: { kubernetes: 14, vsphere: 26 },
+  },
+  agentAwaited: {
+    title: '`reconcileAgent`, the same after a wait for a slot',
+    events: 56,
+    activityCalls: 6,
+    calls: { kubernetes: 16, vsphere: 26 },
   },
   agentEjected: {
     title: '`reconcileAgent`, the ISO taken out of the drive of an installed one',
@@ -271,10 +271,10 @@ export const budgets = {
     calls: { kubernetes: 8, vsphere: 9 },
   },
   agentDestroyed: {
-    title: '`reconcileAgent`, a VM destroyed when its Machine is gone',
-    events: 60,
-    activityCalls: 7,
-    calls: { kubernetes: 20, vsphere: 20 },
+    title: '`reconcileAgent`, a VM destroyed when its Machine is gone, with a wait for a slot, or for the Machine',
+    events: 66,
+    activityCalls: 8,
+    calls: { kubernetes: 22, vsphere: 20 },
   },
   poolIdle: {
     title: '`reconcileAgentPool`, half an hour with an ISO that is checked three times, and another one',

@@ -41,6 +41,17 @@ export const pools: readonly PoolRecording[] = [
     },
   },
   {
+    name: 'pool-one-at-once',
+    options: { sections: { virtualMachine: { creates: 1, destroys: 1 } } },
+    async happen(world) {
+      await world.scale(2);
+      await areNodes(world, 2);
+      await world.scale(0);
+      await areVms(world, 0);
+      await world.pass(minute);
+    },
+  },
+  {
     name: 'pool-idle',
     async happen(world) {
       await world.pass(25 * minute);

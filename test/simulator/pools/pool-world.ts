@@ -50,6 +50,8 @@ export interface PoolWorld {
 export interface PoolWorldOptions extends Partial<Omit<DeploymentOptions, 'settings' | 'parts'>> {
   /** As in `agentPools`. */
   settings?: object;
+  /** Other sections of the settings. */
+  sections?: object;
   neighbours?: Partial<NeighbourOptions>;
   /** Before the pool is there. */
   prepare?: (api: Kubernetes, deployment: Deployment) => Promise<void>;
@@ -72,14 +74,14 @@ export const poolSettings = (own: object = {}): object => ({
 
 /** Runs a story in a world of its own: an InfraEnv with an ISO, a pool, and nobody who wants anything yet. */
 export async function inPoolWorld<Result>(
-  { settings, neighbours: played = {}, prepare, pool = {}, ...options }: PoolWorldOptions,
+  { settings, sections, neighbours: played = {}, prepare, pool = {}, ...options }: PoolWorldOptions,
   story: (world: PoolWorld) => Promise<Result>,
 ): Promise<Result> {
   const deployment = deploy({
     bundle: await loadWorkflows(),
     seed: 1,
     parts: ['vsphere'],
-    settings: poolSettings(settings),
+    settings: { ...poolSettings(settings), ...sections },
     bridge: true,
     ...options,
   });
