@@ -323,7 +323,7 @@ test('a pool that goes waits for all of its VMs, others for those that go', () =
 
 test('what is held says what to do', () => {
   const [held] = judge({ vms: [absent('a'), absent('b')] }).held;
-  expect(held?.message).toContain(agentPoolAnnotations.approvedDeletions);
+  expect(held?.message).toContain('`drover pools approve');
 });
 
 test('VMs of another template are named, where it is known what they were made of', () => {

@@ -76,8 +76,8 @@ const sayings: Record<Wait, (judged: JudgedVm, pool: PoolFacts) => string> = {
     `Its Machine is gone, and nobody saw it go; its Node is still in the hosted cluster: drain and delete Node ${vm.vmName}`,
   NodeUnknown: () =>
     'Its Machine is gone, and nobody saw it go; the Nodes of the hosted cluster cannot be read: mend the access to it (its admin kubeconfig in the namespace of the control plane)',
-  ApprovalRequired: ({ vm }, { name }) =>
-    `Several VMs would go whose Machines nobody saw go: if that is right, annotate VsphereAgentPool ${name} with ${agentPoolAnnotations.approvedDeletions}, a list with ${vm.name}`,
+  ApprovalRequired: ({ vm }, { namespace, name }) =>
+    `Several VMs would go whose Machines nobody saw go: if that is right, \`drover pools approve ${namespace}/${name} ${vm.name}\``,
 };
 
 const byName = (one: JudgedVm, other: JudgedVm): number => (one.vm.name < other.vm.name ? -1 : 1);

@@ -98,7 +98,7 @@ const held: HeldAgent = {
   name: 'w1',
   cause: 'MachineDeleted',
   waitsFor: 'AgentBound',
-  message: 'its Agent to be unbound',
+  message: 'its Agent is still bound',
 };
 /** Kinds of the steps, and of those that name something, what. */
 const stepsOf = (plan: Plan<PoolStep>): unknown =>
@@ -215,14 +215,9 @@ test.each<[rule: string, change: Change, plan: unknown]>([
     {
       own: { deleting: true },
       remaining: 2,
-      held: [{ ...held, waitsFor: 'MachinePresent', message: 'Machine m to be gone' }],
+      held: [{ ...held, waitsFor: 'MachinePresent', message: 'Machine m is still there' }],
     },
-    wait(
-      'Deleting',
-      'MachinePresent',
-      '2 VsphereAgents to be gone: w1 waits for Machine m to be gone',
-      nowMs + 5 * minute,
-    ),
+    wait('Deleting', 'MachinePresent', '2 VsphereAgents to be gone. w1: Machine m is still there', nowMs + 5 * minute),
   ],
 ])('%s', (_rule, change, plan) => {
   expect(stepsOf(planPool(situation(change)))).toEqual(plan);
@@ -308,7 +303,7 @@ test('actions are said by upstream’s names', () => {
     },
     { type: 'DeleteVM', name: 'w1', reason: 'MachineDeleted' },
     { type: 'DeleteAgent', name: 'g', reason: 'MachineDeleted' },
-    { type: 'DeleteVM', name: 'w1', reason: 'AgentBound: its Agent to be unbound' },
+    { type: 'DeleteVM', name: 'w1', reason: 'AgentBound: its Agent is still bound' },
   ]);
   const idle = situation();
   expect(poolStatus(idle, planPool(idle))?.plannedActions).toEqual([{ type: 'Noop', reason: 'Satisfied' }]);

@@ -89,7 +89,7 @@ function planDeletion(situation: PoolSituation, { isHeld }: DesiredPool): PoolPl
   if (remaining > 0) {
     const what = remaining === 1 ? 'its last VsphereAgent' : `${remaining} VsphereAgents`;
     const [first] = held;
-    const message = first === undefined ? '' : `: ${first.name} waits for ${first.message}`;
+    const message = first === undefined ? '' : `. ${first.name}: ${first.message}`;
     return wait('Deleting', first?.waitsFor ?? 'AgentsRemaining', `${what} to be gone${message}`, nextMs(situation));
   }
   return execute([{ kind: 'removeFinalizer', phase: 'Deleting', summary: 'Remove the finalizer' }]);

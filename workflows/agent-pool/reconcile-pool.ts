@@ -101,7 +101,7 @@ export const reconcileAgentPool = defineReconciler<PoolLifecycle>(vsphereAgentPo
       `- ${counts.agentMachines} AgentMachines, ${counts.waiting} wait, ${counts.bound} Agents bound`,
       `- ${counts.owned} VMs, ${counts.provisioning} under way`,
       `- ISO ${iso.path ?? 'none yet'}`,
-      ...allowed(situation).held.map(({ name, cause, message }) => `- ${name} (${cause}) waits for ${message}`),
+      ...allowed(situation).held.map(({ name, cause, message }) => `- ${name} (${cause}): ${message}`),
     ].join('\n');
   },
   progress: (situation) =>
