@@ -54,6 +54,8 @@ export interface NeighbourOptions {
   listVms: (signal: AbortSignal) => Promise<readonly BootedVm[]>;
   /** A VM of which no Agent ever comes. Default: none. */
   isMute?: (vm: BootedVm) => boolean;
+  /** Of the AgentMachine of a Machine. Default: the same. */
+  agentMachineName?: (machine: string) => string;
 }
 
 type Condition = Record<'type' | 'status' | 'reason' | 'message' | 'lastTransitionTime', string>;
@@ -110,6 +112,7 @@ export function playNeighbours(options: NeighbourOptions): Neighbours {
       {
         metadata: {
           ...metadata,
+          name: options.agentMachineName?.(name) ?? name,
           finalizers: [deprovision],
           ownerReferences: [
             { apiVersion: apiGroup, kind: 'Machine', name, uid: machine.metadata.uid, controller: true },
@@ -308,7 +311,11 @@ export function playNeighbours(options: NeighbourOptions): Neighbours {
 
   return {
     scale: async (replicas, signal) => {
-      const there = (await machinesOf(signal)).filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+      const there = (await machinesOf(signal)).filter(
+        ({ metadata }) =>
+          metadata.deletionTimestamp === undefined &&
+          metadata.annotations?.[names.nodePool] === annotations[names.nodePool],
+      );
       for (let count = there.length; count < replicas; count += 1) await makeMachine(signal);
       const newest = there.toSorted((a, b) => (a.metadata.name < b.metadata.name ? 1 : -1));
       for (const { metadata } of newest.slice(0, Math.max(0, there.length - replicas)))

@@ -46,7 +46,7 @@ export interface ObservedAgent {
   /** Null: there is none. */
   pool: { uid: string; deleting: boolean; deletes: boolean; force: boolean; isoPath: string | null } | null;
   /**
-   * Why nothing can be created; of one that is being deleted, why its vCenter could not be asked: for the condition Ready. Null: nothing
+   * Why nothing can be created, such as a VM of another owner in its place; of one that is being deleted, why its vCenter could not be asked: for the condition Ready. Null: nothing
    * stands in the way.
    */
   problem: { reason: string; message: string } | null;
@@ -77,7 +77,7 @@ export type SlotReleased = Pick<WrittenAlong, 'isSlotReleased'>;
 
 /** Queue `agents`. All are safe to repeat, and to run twice at once: each finds the VM by its mark, and does what is left. */
 export interface VsphereAgentActivities {
-  /** The object, its pool and neighbours, and its VM by its mark. @throws VirtualMachineNotOwned, VirtualMachineNameTaken for a VM of another owner */
+  /** The object, its pool and neighbours, and its VM by its mark. */
   observeVsphereAgent(input: VsphereAgentInput): Promise<VsphereAgentObservation | Unobserved>;
   patchVsphereAgentFinalizer(request: OfAgent & { present: boolean }): Promise<boolean>;
   /** Places it in the datastore cluster, and waits for the task. The mark is in the create call. Heartbeats. */

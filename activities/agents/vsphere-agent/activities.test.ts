@@ -410,13 +410,13 @@ test('an Agent that is installed is noticed', async () => {
   });
 });
 
-test('a VM of that name without the mark fails the observation, but holds no deletion back', async () => {
+test('a VM of that name without the mark is a problem, but holds no deletion back', async () => {
   const { run, prepare, observe, vcenter, activities, of, delete: remove } = open();
   await run(async () => {
     await prepare();
     await vcenter.witness.createFolder(folder);
     await vcenter.witness.cloneVm({ from: inventory.template, to: `${folder}/${name}` });
-    expect(await failureOf(observe())).toMatchObject({ type: 'VirtualMachineNameTaken' });
+    expect((await observe()).observed).toMatchObject({ vm: null, problem: { reason: 'VirtualMachineNameTaken' } });
     await remove();
     expect((await observe()).observed.vm).toBeNull();
     await activities.destroyAgentVm(of());

@@ -7,9 +7,11 @@ import type {
 } from '../../../contracts/agent-pool/vsphere-agent.ts';
 import type { VsphereAgentPool } from '../../../contracts/crds/vsphere-agent-pool.ts';
 import type { VsphereAgent } from '../../../contracts/crds/vsphere-agent.ts';
+import { type ErrorCode, errors } from '../../../contracts/errors.ts';
 import { vsphereAgentId } from '../../../contracts/ids.ts';
 import { policyRetry, resourcePolicyMode } from '../../../contracts/resource-policy/read-resource-policy.ts';
 import type { Unobserved } from '../../../contracts/runs.ts';
+import { failureCode } from '../../../runtime/failure.ts';
 import { neighbourResources, resources } from '../../../runtime/kubernetes/resources.ts';
 import { readVsphereAgentInput } from '../../lib/input.ts';
 import { describeAgentVm, findAgentVm } from '../vcenter/agent-vm.ts';
@@ -111,6 +113,20 @@ async function readIsInstalled({ client, scope }: VsphereAgentTools, object: Vsp
   return agent?.status?.conditions?.some(({ type, status }) => type === 'Installed' && status === 'True') ?? false;
 }
 
+/** Its place is taken by a VM that drover does not touch. */
+const others: readonly (string | null)[] = [
+  'VirtualMachineNameTaken',
+  'VirtualMachineNotOwned',
+  'VirtualMachineAmbiguous',
+] satisfies ErrorCode[];
+
+function othersProblem(error: unknown): ObservedAgent['problem'] {
+  const code = failureCode(error);
+  return code === null || !others.includes(code)
+    ? null
+    : { reason: errors[code].reason, message: (error as Error).message };
+}
+
 interface AtVcenter {
   /** As drover's settings call it; empty: the pool names none of them. */
   vcenter: string;
@@ -139,7 +155,7 @@ async function observeVm(tools: VsphereAgentTools, object: VsphereAgent, pool: V
       return { ...at, vm: vm === null ? null : await describeAgentVm(vmTools, vm, pool) };
     });
   } catch (error) {
-    const problem = vcenterProblem(error);
+    const problem = vcenterProblem(error) ?? othersProblem(error);
     if (problem === null) throw error;
     return { ...at, problem };
   }

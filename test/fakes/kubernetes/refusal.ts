@@ -145,6 +145,16 @@ export function namespaceTerminating(subject: Subject, namespace: string): Refus
   return new Refusal(403, failure(403, 'Forbidden', message, { ...detailsOf(subject), causes: [cause] }));
 }
 
+/** A ResourceQuota of the namespace has no room for one more. */
+export function quotaExceeded(
+  subject: Subject,
+  { quota, counted, used, limit }: { quota: string; counted: string; used: number; limit: string },
+): Refusal {
+  const numbers = `requested: ${counted}=1, used: ${counted}=${used}, limited: ${counted}=${limit}`;
+  const message = `${qualified(subject)} "${subject.name}" is forbidden: exceeded quota: ${quota}, ${numbers}`;
+  return new Refusal(403, failure(403, 'Forbidden', message, detailsOf(subject)));
+}
+
 /** A mistake of the request that kube-apiserver takes for its own. */
 export const internalError = (message: string): Refusal => new Refusal(500, failure(500, '', message));
 

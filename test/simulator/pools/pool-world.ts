@@ -40,6 +40,8 @@ export interface PoolWorld {
   /** Until it is so, for at most that long; whether it is. */
   until(isSo: () => Promise<boolean>, withinMs?: number): Promise<boolean>;
   scale(replicas: number): Promise<void>;
+  /** Worker and bridge are away meanwhile; the neighbours are not. */
+  down(ms: number, meanwhile?: () => Promise<void>): Promise<void>;
   /** Names of the VMs in the folder of the pool. */
   vms(): Promise<string[]>;
   pool(name?: string): Promise<VsphereAgentPool>;
@@ -118,6 +120,13 @@ export async function inPoolWorld<Result>(
       return await isSo();
     },
     scale: (replicas) => neighbours.scale(replicas, never),
+    async down(ms, meanwhile = () => Promise.resolve()) {
+      deployment.bridge?.kill();
+      simulation.killWorker(ms);
+      await meanwhile();
+      await pass(ms);
+      deployment.bridge?.start();
+    },
     vms: async () => (await listBootedVms(witness)).map(({ name }) => name).toSorted(),
     async pool(name) {
       const found = await readPool(api, never, name);
@@ -147,7 +156,29 @@ export async function inPoolWorld<Result>(
 }
 
 /** `True Reconciled`, by the condition's type. */
-export const conditionOf = ({ status }: VsphereAgentPool, type: string): string => {
+export const conditionOf = ({ status }: Pick<VsphereAgentPool, 'status'>, type: string): string => {
   const found = status?.conditions?.find((one) => one.type === type);
   return found === undefined ? 'none' : `${found.status} ${found.reason}`;
 };
+
+/** `Bound AgentBound`, by the name of the VsphereAgent. */
+export const phasesOf = (agents: readonly VsphereAgent[]): Record<string, string> =>
+  Object.fromEntries(
+    agents.map(({ metadata, status }) => [
+      metadata.name,
+      `${status?.vm?.phase ?? 'none'} ${status?.vm?.reason ?? 'none'}`,
+    ]),
+  );
+
+/** What the pool says that it waits for before VMs go, by their VsphereAgents. */
+export const heldOf = ({ status }: Pick<VsphereAgentPool, 'status'>): Record<string, string> =>
+  Object.fromEntries(
+    (status?.plannedActions ?? []).flatMap(({ type, name, reason }) => {
+      const [, waitsFor] = /^(\w+): /u.exec(reason ?? '') ?? [];
+      return type === 'DeleteVM' && name !== undefined && waitsFor !== undefined ? [[name, waitsFor]] : [];
+    }),
+  );
+
+/** Names of the VMs of the fixture's NodePool. */
+export const namesOf = (count: number): string[] =>
+  Array.from({ length: count }, (_, index) => `${agentFixture.nodePool}-${String(index + 1).padStart(3, '0')}`);

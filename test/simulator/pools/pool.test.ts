@@ -1,10 +1,6 @@
-import { agentFixture } from '../../../lab/agents.ts';
-import { conditionOf, inPoolWorld, minute } from './pool-world.ts';
+import { conditionOf, inPoolWorld, minute, namesOf } from './pool-world.ts';
 
 /** Agent pools as users see them, with everything real but what is outside: their neighbours play what their documents say. */
-
-const namesOf = (count: number): string[] =>
-  Array.from({ length: count }, (_, index) => `${agentFixture.nodePool}-${String(index + 1).padStart(3, '0')}`);
 
 test('from nothing to three, and back', async () => {
   await inPoolWorld({}, async (world) => {
