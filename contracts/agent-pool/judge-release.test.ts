@@ -238,9 +238,15 @@ const rows: [rule: string, world: World, released: string[], held?: string[]][] 
     [],
   ],
   [
-    'Retain keeps all of a pool that goes',
-    { pool: goingPool({}, { cleanupPolicy: 'Retain' }), vms: [available('d', 60)], agents: [agent('d')] },
-    [],
+    'Retain takes no Agent with a pool that goes, and its objects only',
+    {
+      pool: goingPool({}, { cleanupPolicy: 'Retain' }),
+      vms: [absent('a'), available('d', 60)],
+      agents: [agent('a', { takenBy: 'a' }), agent('d')],
+      agentMachines: [agentMachine('a')],
+      machines: [machine('a')],
+    },
+    ['a PoolDeleted', 'd PoolDeleted'],
   ],
   [
     'a pool that goes takes what is not taken',

@@ -80,12 +80,16 @@ const sayings: Record<Wait, (judged: JudgedVm, pool: PoolFacts) => string> = {
     `Several VMs would go whose Machines nobody saw go: if that is right, \`drover pools approve ${namespace}/${name} ${vm.name}\``,
 };
 
+/** Without a pool nobody drives them: they go with it, and their VMs and Agents stay. */
+const forgotten = ({ deleting }: PoolFacts, live: readonly JudgedVm[]): ReleasedAgent[] =>
+  deleting ? live.map(({ vm: { name, uid } }) => ({ name, uid, cause: 'PoolDeleted', agent: null })) : [];
+
 const byName = (one: JudgedVm, other: JudgedVm): number => (one.vm.name < other.vm.name ? -1 : 1);
 
 export function judgeReleases(facts: ReleaseFacts): Releases {
   const { pool, own, nodes } = facts;
-  if (!pool.deletes) return { released: [], held: [], needsNodes: false, nextMs: null };
   const live = own.filter(({ vm }) => !vm.deleting).toSorted(byName);
+  if (!pool.deletes) return { released: forgotten(pool, live), held: [], needsNodes: false, nextMs: null };
   const judged = live.map((one) => ({ one, verdict: judgeOne(one, facts) }));
   const { verdicts, nextMs } = judgeSpare(facts, judged);
   const needsApproval = findUnapproved(facts, live.length, verdicts);

@@ -1,0 +1,196 @@
+import { agentPoolAnnotations } from '../../../contracts/agent-pool/metadata.ts';
+import { agentFixture, applyPool, deletePool } from '../../../lab/agents.ts';
+import { applyObject } from '../../../lab/kubernetes-objects.ts';
+import type { Kubernetes } from '../../../runtime/kubernetes/kubernetes.ts';
+import { openObjects } from '../../../runtime/kubernetes/objects.ts';
+import { resources } from '../../../runtime/kubernetes/resources.ts';
+import { heldOf, inPoolWorld, minute, namesOf, never, phasesOf, type PoolWorld } from './pool-world.ts';
+
+/** What goes when Machines go, and what stays. */
+
+const { namespace, controlPlaneNamespace } = agentFixture;
+
+async function growTo(world: PoolWorld, count: number): Promise<void> {
+  await world.scale(count);
+  const isThere = await world.until(() => Promise.resolve(world.neighbours.nodes().length === count));
+  expect(isThere).toBe(true);
+  await world.pass(minute);
+}
+
+/** Names of the VMs of Machines, by the order of those. */
+const vmsOf = async (world: PoolWorld): Promise<string[]> =>
+  ((await world.pool()).status?.ownedVMs ?? [])
+    .toSorted((one, other) => (String(one.machineRef?.name) < String(other.machineRef?.name) ? -1 : 1))
+    .map(({ name }) => name);
+
+const forced = { metadata: { annotations: { [agentPoolAnnotations.forceDelete]: 'true' } } };
+
+const isEmpty = async (world: PoolWorld): Promise<boolean> => (await world.vms()).length === 0;
+
+const removeAgent = ({ api }: PoolWorld, name: string): Promise<unknown> =>
+  openObjects(api).delete(resources.VsphereAgent, { namespace, name }, never);
+
+/** The hosted cluster as HyperShift gives access to it. */
+const kubeconfig = JSON.stringify({
+  'current-context': 'admin',
+  contexts: [{ name: 'admin', context: { cluster: 'hosted', user: 'admin' } }],
+  clusters: [{ name: 'hosted', cluster: { server: 'https://hosted.test:6443', 'certificate-authority-data': 'Y2E=' } }],
+  users: [{ name: 'admin', user: { token: 'of-the-hosted-cluster' } }],
+});
+
+const giveAccess = (api: Kubernetes): Promise<void> =>
+  applyObject(api, {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { namespace: controlPlaneNamespace, name: 'admin-kubeconfig' },
+    stringData: { kubeconfig },
+  });
+
+const makeNode = ({ deployment }: PoolWorld, name: string): Promise<void> =>
+  applyObject(deployment.target.admin, { apiVersion: 'v1', kind: 'Node', metadata: { name } });
+
+const removeNode = ({ deployment }: PoolWorld, name: string): Promise<unknown> =>
+  deployment.target.admin.request({ method: 'DELETE', path: `/api/v1/nodes/${name}` }, never);
+
+test('a pool that retains keeps its VMs, whatever goes', async () => {
+  await inPoolWorld({ pool: { cleanupPolicy: 'Retain' } }, async (world) => {
+    await growTo(world, 2);
+    await world.scale(0);
+    await world.pass(10 * minute);
+    expect(await world.vms()).toEqual(namesOf(2));
+    await removeAgent(world, namesOf(1)[0] ?? '');
+    await world.pass(minute);
+    expect((await world.agents()).map(({ metadata }) => metadata.name)).toEqual(namesOf(2).slice(1));
+    await deletePool(world.api);
+    expect(await world.until(async () => (await world.agents()).length === 0)).toBe(true);
+    expect(await world.vms()).toEqual(namesOf(2));
+    expect(await world.violations()).toEqual([]);
+  });
+});
+
+test('a pool that is deleted keeps VMs while their Machines are there', async () => {
+  await inPoolWorld({}, async (world) => {
+    await growTo(world, 2);
+    await deletePool(world.api);
+    await world.pass(10 * minute);
+    expect(await world.vms()).toEqual(namesOf(2));
+    expect(heldOf(await world.pool())).toEqual(Object.fromEntries(namesOf(2).map((name) => [name, 'MachinePresent'])));
+    await world.scale(0);
+    expect(await world.until(() => isEmpty(world))).toBe(true);
+    await world.pass(minute);
+    expect(await world.agents()).toEqual([]);
+    await expect(world.pool()).rejects.toThrow('no such pool');
+    expect(await world.violations()).toEqual([]);
+  });
+});
+
+test('a pool that is deleted by force takes its VMs with it', async () => {
+  await inPoolWorld({}, async (world) => {
+    await growTo(world, 2);
+    await deletePool(world.api);
+    await world.pass(minute);
+    const pool = { namespace, name: agentFixture.pool };
+    await openObjects(world.api).patch(resources.VsphereAgentPool, pool, forced, never);
+    expect(await world.until(() => isEmpty(world))).toBe(true);
+    await world.pass(minute);
+    await expect(world.pool()).rejects.toThrow('no such pool');
+  });
+});
+
+test('a VsphereAgent that a user deletes goes when its Machine has gone, or by force', async () => {
+  await inPoolWorld({}, async (world) => {
+    await growTo(world, 2);
+    const [one, two] = (await vmsOf(world)) as [string, string];
+    await removeAgent(world, one);
+    await removeAgent(world, two);
+    await world.pass(5 * minute);
+    expect(await world.vms()).toEqual(namesOf(2));
+    await openObjects(world.api).patch(resources.VsphereAgent, { namespace, name: one }, forced, never);
+    expect(await world.until(async () => (await world.vms()).length === 1)).toBe(true);
+    expect(await world.vms()).toEqual([two]);
+    await world.scale(1);
+    expect(await world.until(() => isEmpty(world))).toBe(true);
+  });
+});
+
+test('a Machine that went while drover was down: its VM goes when its Node is gone, and not before', async () => {
+  await inPoolWorld({ prepare: giveAccess }, async (world) => {
+    await growTo(world, 2);
+    const [one, two] = (await vmsOf(world)) as [string, string];
+    for (const name of [one, two]) await makeNode(world, name);
+    await world.down(5 * minute, () => world.scale(1));
+    await world.pass(2 * minute);
+    expect(phasesOf(await world.agents())).toEqual({ [one]: 'Bound AgentBound', [two]: 'Released AgentReleased' });
+    expect(heldOf(await world.pool())).toEqual({ [two]: 'NodePresent' });
+    expect(await world.vms()).toEqual(namesOf(2));
+    await removeNode(world, two);
+    expect(await world.until(async () => (await world.vms()).length === 1)).toBe(true);
+    expect(await world.vms()).toEqual([one]);
+    expect(await world.violations()).toEqual([]);
+  });
+});
+
+test('while the Nodes cannot be read, none of them counts as gone', async () => {
+  await inPoolWorld({}, async (world) => {
+    await growTo(world, 2);
+    const [one, two] = (await vmsOf(world)) as [string, string];
+    await world.down(5 * minute, () => world.scale(1));
+    await world.pass(5 * minute);
+    expect(heldOf(await world.pool())).toEqual({ [two]: 'NodeUnknown' });
+    expect(await world.vms()).toEqual(namesOf(2));
+    await giveAccess(world.api);
+    world.deployment.target.service.kill();
+    await world.pass(5 * minute);
+    expect(await world.vms()).toEqual(namesOf(2));
+    world.deployment.target.service.start();
+    expect(await world.until(async () => (await world.vms()).length === 1)).toBe(true);
+  });
+});
+
+test('several Machines that went while drover was down: their VMs wait for an approval', async () => {
+  await inPoolWorld({ prepare: giveAccess }, async (world) => {
+    await growTo(world, 4);
+    const [one, two, three, four] = (await vmsOf(world)) as [string, string, string, string];
+    await world.down(5 * minute, () => world.scale(1));
+    await world.pass(5 * minute);
+    expect(heldOf(await world.pool())).toEqual(
+      Object.fromEntries([two, three, four].map((name) => [name, 'ApprovalRequired'])),
+    );
+    expect(await world.vms()).toEqual(namesOf(4));
+    await applyPool(world.api, { annotations: { [agentPoolAnnotations.approvedDeletions]: `${two}, ${three}` } });
+    expect(await world.until(async () => (await world.vms()).length < 4)).toBe(true);
+    await world.pass(5 * minute);
+    expect(await world.vms()).toContain(one);
+    expect(await world.vms()).not.toContain(two);
+    expect(await world.vms()).not.toContain(three);
+  });
+});
+
+test('VMs that nobody takes go after a while, where a user wants that, and never while something waits', async () => {
+  const surplus = { settings: { deleteSurplus: true, surplusMs: 10 * minute } };
+  await inPoolWorld(surplus, async (world) => {
+    await world.scale(2);
+    expect(await world.until(async () => (await world.vms()).length === 2)).toBe(true);
+    await world.scale(0);
+    await world.pass(8 * minute);
+    expect(phasesOf(await world.agents())).toEqual(
+      Object.fromEntries(namesOf(2).map((name) => [name, 'Available AgentAvailable'])),
+    );
+    await world.pass(8 * minute);
+    expect(await world.vms()).toEqual([]);
+    expect(await world.agents()).toEqual([]);
+  });
+});
+
+test('VMs that nobody takes stay otherwise, and serve who comes next', async () => {
+  await inPoolWorld({}, async (world) => {
+    await world.scale(2);
+    expect(await world.until(async () => (await world.vms()).length === 2)).toBe(true);
+    await world.scale(0);
+    await world.pass(60 * minute);
+    expect(await world.vms()).toEqual(namesOf(2));
+    await world.scale(2);
+    expect(await world.until(() => Promise.resolve(world.neighbours.nodes().length === 2), 5 * minute)).toBe(true);
+    expect(await world.vms()).toEqual(namesOf(2));
+  });
+});
