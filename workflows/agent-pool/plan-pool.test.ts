@@ -299,7 +299,8 @@ test('actions are said by upstream’s names', () => {
   expect(poolStatus(given, planPool(given))?.plannedActions).toEqual([
     {
       type: 'DemandDeficit',
-      reason: '1 VM more is wanted, and the pool has 10 of at most 10: raise drover.dev/max-agents',
+      reason:
+        '1 VM more is wanted, and the pool has 10 of at most 10: raise drover.dev/max-agents, or agentPools.maxAgents in drover’s settings',
     },
     { type: 'DeleteVM', name: 'w1', reason: 'MachineDeleted' },
     { type: 'DeleteAgent', name: 'g', reason: 'MachineDeleted' },

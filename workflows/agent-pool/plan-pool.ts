@@ -216,7 +216,7 @@ function shortageOf(situation: PoolSituation): Pick<PoolProblem, 'reason' | 'mes
   if (counts.owned >= limits.maxAgents)
     return {
       reason: 'MaxAgents',
-      message: `${missing}, and the pool has ${counts.owned} of at most ${limits.maxAgents}: raise drover.dev/max-agents`,
+      message: `${missing}, and the pool has ${counts.owned} of at most ${limits.maxAgents}: raise drover.dev/max-agents, or agentPools.maxAgents in drover’s settings`,
     };
   if (counts.provisioning >= limits.maxConcurrent)
     return {

@@ -171,16 +171,16 @@ function infraEnvProblems({ metadata, spec, status }: VsphereAgentPool, infraEnv
   return problem(`${name} has no discovery ISO yet${why}`);
 }
 
-/** A pool may say itself how large it gets. */
+/** A pool may say itself how large it gets, as far as the settings let it: who writes pools need not be who runs drover. */
 function limitsOf(
   { metadata: { annotations = {} } }: VsphereAgentPool,
   rules: { maxAgents: number; maxConcurrent: number },
 ): { limits: { maxAgents: number; maxConcurrent: number }; problems: PoolProblem[] } {
   const problems: PoolProblem[] = [];
-  const limit = (key: string, otherwise: number): number => {
+  const limit = (key: string, most: number): number => {
     const text = annotations[key];
-    if (text === undefined) return otherwise;
-    if (/^\d{1,5}$/u.test(text.trim())) return Number(text);
+    if (text === undefined) return most;
+    if (/^\d{1,5}$/u.test(text.trim())) return Math.min(most, Number(text));
     problems.push({
       condition: agentPoolConditions.capacity,
       reason: 'InvalidAnnotation',
