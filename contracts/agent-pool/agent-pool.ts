@@ -95,6 +95,9 @@ export type ReleaseCause =
   /** Its pool is being deleted. */
   | 'PoolDeleted';
 
+/** Why a VM is held: as a VsphereAgent of it would go, or as it has the mark of the pool and no VsphereAgent. */
+export type HeldCause = ReleaseCause | 'Stray';
+
 export interface ReleasedAgent {
   name: string;
   uid: string;
@@ -105,8 +108,9 @@ export interface ReleasedAgent {
 
 /** A VM that would go, and what it waits for. */
 export interface HeldAgent {
+  /** Of the VsphereAgent; of a stray: of the VM. */
   name: string;
-  cause: ReleaseCause;
+  cause: HeldCause;
   /** CamelCase: `AgentBound`, `NodePresent`, `NodeUnknown`, `ApprovalRequired`, `MachinePresent`. */
   waitsFor: string;
   message: string;
@@ -144,7 +148,7 @@ export interface ObservedPool {
   drifted: { name: string; phase: VmPhase }[];
   limits: { maxAgents: number; maxConcurrent: number; freeSpace: PoolProblem | null };
   iso: ObservedIso;
-  /** VMs with the mark of the pool, and no VsphereAgent. */
+  /** VMs with the mark of the pool, and no VsphereAgent, that may go: they are off, or a user has approved of it. */
   strays: { vmId: string; name: string; uid: string }[];
   /** VsphereAgents that are being deleted, or still there while the pool is. */
   remaining: number;

@@ -170,7 +170,7 @@ export const vsphereAgentPoolKind = defineKind({
       group: agentMachine.group,
       resources: [agentMachine.plural],
       verbs: ['patch'],
-      why: 'Only with agentPools.pinSelectors: which Agent it takes.',
+      why: 'With agentPools.pinSelectors, or where it insists on a host already: which Agent it takes.',
     },
     read(
       clusterMachine,

@@ -211,6 +211,11 @@ test.each<[rule: string, change: Change, plan: unknown]>([
     wait('Deleting', 'AgentsRemaining', 'its last VsphereAgent to be gone', nowMs + 5 * minute),
   ],
   [
+    'deleted: a VM that no VsphereAgent has is held',
+    { own: { deleting: true }, held: [{ ...held, cause: 'Stray', waitsFor: 'ApprovalRequired', message: 'it is on' }] },
+    wait('Deleting', 'ApprovalRequired', 'it is on', nowMs + 5 * minute),
+  ],
+  [
     'deleted: one is held',
     {
       own: { deleting: true },

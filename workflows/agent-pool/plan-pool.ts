@@ -86,12 +86,14 @@ function planDeletion(situation: PoolSituation, { isHeld }: DesiredPool): PoolPl
   if (!isHeld) return done('gone', 'Released', 'It is being deleted, and drover holds nothing of it');
   const steps = [...releaseSteps(released), ...straySteps(strays)];
   if (steps.length > 0) return execute(steps);
+  const [first] = held;
   if (remaining > 0) {
     const what = remaining === 1 ? 'its last VsphereAgent' : `${remaining} VsphereAgents`;
-    const [first] = held;
     const message = first === undefined ? '' : `. ${first.name}: ${first.message}`;
     return wait('Deleting', first?.waitsFor ?? 'AgentsRemaining', `${what} to be gone${message}`, nextMs(situation));
   }
+  // Nobody would look for them any more.
+  if (first !== undefined) return wait('Deleting', first.waitsFor, first.message, nextMs(situation));
   return execute([{ kind: 'removeFinalizer', phase: 'Deleting', summary: 'Remove the finalizer' }]);
 }
 

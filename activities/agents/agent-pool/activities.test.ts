@@ -580,7 +580,7 @@ test('VMs with the mark of this very pool and no VsphereAgent are destroyed, whe
       uid: `uid-${vmId}`,
       cluster: '',
       biosUUID: '',
-      isOn: true,
+      isOn: false,
       poolUid: world.of.uid,
       createdMs: world.clock.now() - 31 * minuteMs,
       ...more,
@@ -591,18 +591,27 @@ test('VMs with the mark of this very pool and no VsphereAgent are destroyed, whe
     await world.clock.sleep(minuteMs);
     world.inventory.seen.vms = [
       stray('vm-1'),
+      stray('vm-on', { isOn: true }),
       stray('vm-young', { createdMs: world.clock.now() - minuteMs }),
       stray('vm-unknown', { createdMs: null }),
       stray('vm-of-another-pool', { poolUid: 'other' }),
       stray('vm-of-another-cluster', { cluster: 'other' }),
       stray('vm-owned', { uid: world.agents()[0]?.metadata.uid ?? '' }),
     ];
-    const { strays } = await world.observe();
+    const { strays, held } = await world.observe();
     expect(strays.map(({ vmId }) => vmId)).toEqual(['vm-1']);
-    expect((await world.observe()).strays).toEqual([]);
-    const asked = [...strays, { vmId: 'vm-owned', name: '', uid: world.agents()[0]?.metadata.uid ?? '' }];
+    expect(held).toMatchObject([{ name: 'vm-on', cause: 'Stray', waitsFor: 'ApprovalRequired' }]);
+    expect(await world.observe()).toMatchObject({ strays: [], held: [{ name: 'vm-on' }] });
+    const asked = [
+      ...strays,
+      { vmId: 'vm-owned', name: '', uid: world.agents()[0]?.metadata.uid ?? '' },
+      { vmId: 'vm-on', name: 'vm-on', uid: 'uid-vm-on' },
+    ];
     expect(await world.activities.destroyStrays({ ...world.of, vms: asked })).toEqual({ destroyed: ['vm-1'] });
     expect(world.inventory.destroyed).toEqual(['vm-1']);
+    const annotations = { [agentPoolAnnotations.approvedDeletions]: 'vm-on' };
+    await world.client.patch(resources.VsphereAgentPool, world.of, { metadata: { annotations } }, never);
+    expect(await world.activities.destroyStrays({ ...world.of, vms: asked })).toEqual({ destroyed: ['vm-1', 'vm-on'] });
   });
 });
 

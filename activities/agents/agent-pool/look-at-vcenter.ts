@@ -1,5 +1,6 @@
-import type { ObservedPool, PoolProblem } from '../../../contracts/agent-pool/agent-pool.ts';
-import { agentPoolConditions } from '../../../contracts/agent-pool/metadata.ts';
+import type { HeldAgent, ObservedPool, PoolProblem } from '../../../contracts/agent-pool/agent-pool.ts';
+import { agentPoolAnnotations, agentPoolConditions } from '../../../contracts/agent-pool/metadata.ts';
+import { readPool } from '../../../contracts/agent-pool/pool-facts.ts';
 import type { VsphereAgentPool } from '../../../contracts/crds/vsphere-agent-pool.ts';
 import type { VsphereAgent } from '../../../contracts/crds/vsphere-agent.ts';
 import { type ErrorCode, errors } from '../../../contracts/errors.ts';
@@ -78,7 +79,7 @@ const strayAfterMs = 30 * 60_000;
  *
  * @param vsphereAgents read after the VMs
  */
-export function findStrays(
+function findStrays(
   vms: readonly MarkedVm[],
   vsphereAgents: readonly VsphereAgent[],
   { pool, cluster, nowMs }: { pool: VsphereAgentPool; cluster: string; nowMs: number },
@@ -94,6 +95,37 @@ export function findStrays(
         nowMs - vm.createdMs >= strayAfterMs,
     )
     .toSorted((one, other) => (one.vmId < other.vmId ? -1 : 1));
+}
+
+export interface JudgedStrays {
+  /** They go. */
+  strays: MarkedVm[];
+  held: HeldAgent[];
+}
+
+/**
+ * Strays of a pool that deletes. After an older state of the cluster was restored, VMs that are in use look like strays: one that is on waits for
+ * a user.
+ */
+export function judgeStrays(
+  vms: readonly MarkedVm[],
+  vsphereAgents: readonly VsphereAgent[],
+  around: { pool: VsphereAgentPool; cluster: string; nowMs: number },
+): JudgedStrays {
+  const { approved, deleting, deletes, force, name } = readPool(around.pool);
+  const strays = deletes ? findStrays(vms, vsphereAgents, around) : [];
+  const mayGo = (vm: MarkedVm): boolean => !vm.isOn || approved.includes(vm.name) || (deleting && force);
+  return {
+    strays: strays.filter(mayGo),
+    held: strays
+      .filter((vm) => !mayGo(vm))
+      .map((vm) => ({
+        name: vm.name,
+        cause: 'Stray',
+        waitsFor: 'ApprovalRequired',
+        message: `VM ${vm.name} has the mark of the pool and no VsphereAgent, and it is on: power it off if nobody uses it, or annotate VsphereAgentPool ${name} with ${agentPoolAnnotations.approvedDeletions}, a list with ${vm.name}`,
+      })),
+  };
 }
 
 const gibibyte = 1024 ** 3;

@@ -20,7 +20,7 @@ import type { Unobserved } from '../../../contracts/runs.ts';
 import { neighbourResources, resources } from '../../../runtime/kubernetes/resources.ts';
 import { readAgentPoolInput } from '../../lib/input.ts';
 import type { AgentPoolTools } from './dependencies.ts';
-import { findStrays, judgeSpace, type Look, lookAtVcenter } from './look-at-vcenter.ts';
+import { type JudgedStrays, judgeSpace, judgeStrays, type Look, lookAtVcenter } from './look-at-vcenter.ts';
 import { isListed } from './pool-status.ts';
 import { readWorld } from './read-world.ts';
 
@@ -111,19 +111,20 @@ async function observe(
   const nowMs = clock.now();
   const limits = limitsOf(pool, rules);
   const { judged } = world;
-  const { counts, wanted, unprepared, released, held, drifted, remaining } = judged;
+  const { counts, wanted, unprepared, released, drifted, remaining } = judged;
+  const { strays, held } = straysOf(look, world, cluster, nowMs);
   return {
     counts,
     problems: [...judged.problems, ...infraEnvProblems(pool, infraEnv), ...known(look.problem), ...limits.problems],
     wanted,
     unprepared,
     released,
-    held,
+    held: [...judged.held, ...held],
     unpinned: judged.unpinned.map(({ agentMachine }) => agentMachine),
     drifted,
     limits: { ...limits.limits, freeSpace: look.seen === null ? null : judgeSpace(look.seen, pool, freeSpacePercent) },
     iso: judgeIso(isoFactsOf(pool, infraEnv, { isGone: look.seen?.isIsoGone ?? false, nowMs })),
-    strays: straysOf(look, world, cluster, nowMs),
+    strays: strays.map(({ vmId, name, uid }) => ({ vmId, name, uid })),
     remaining,
     nextMs: nextMs(judged.nextMs, look),
     conditions: (pool.status?.conditions ?? []).map(({ lastTransitionTime: _time, ...condition }) => condition),
@@ -139,19 +140,15 @@ function nextMs(judgedMs: number | null, look: Look): number | null {
   return judgedMs === null ? look.nextMs : Math.min(judgedMs, look.nextMs);
 }
 
+/** What was seen before may be destroyed since: those that go are seen right now. */
 function straysOf(
   { seen, isOld }: Look,
   { pool, vsphereAgents }: Awaited<ReturnType<typeof readWorld>>,
   cluster: string,
   nowMs: number,
-): ObservedPool['strays'] {
-  // What was seen before may be destroyed since.
-  if (seen === null || isOld || pool.spec.cleanupPolicy !== 'Delete') return [];
-  return findStrays(seen.vms, vsphereAgents, { pool, cluster, nowMs }).map(({ vmId, name, uid }) => ({
-    vmId,
-    name,
-    uid,
-  }));
+): JudgedStrays {
+  const judged = judgeStrays(seen?.vms ?? [], vsphereAgents, { pool, cluster, nowMs });
+  return isOld ? { ...judged, strays: [] } : judged;
 }
 
 function infraEnvProblems({ metadata, spec, status }: VsphereAgentPool, infraEnv: InfraEnv | null): PoolProblem[] {

@@ -9,7 +9,7 @@ import { poolSpec } from '../../../test/fixtures/activities/agent-pool.ts';
 import { testScope } from '../../../test/fixtures/activities/nova.ts';
 import { openPoolVcenters } from '../vcenter/pool-vcenters.ts';
 import { createVsphereAgentActivities } from '../vsphere-agent/activities.ts';
-import { findStrays } from './look-at-vcenter.ts';
+import { judgeStrays } from './look-at-vcenter.ts';
 import { openPoolInventory } from './pool-inventory.ts';
 
 const namespace = 'team';
@@ -90,10 +90,14 @@ test('what a vCenter has of a pool: its VMs, its space, its ISO; and a VM withou
     });
     expect(seen.space.freeBytes).toBeGreaterThan(0);
     const of = { pool, cluster: '', nowMs: clock.now() + 31 * 60_000 };
-    expect(findStrays(seen.vms, [agent], of)).toEqual([]);
-    const [stray] = findStrays(seen.vms, [], of);
+    expect(judgeStrays(seen.vms, [agent], of)).toEqual({ strays: [], held: [] });
+    const [stray] = judgeStrays(seen.vms, [], of).strays;
     if (stray === undefined) throw new Error('no stray');
     const tools = { ...common, scope: common.scope() };
+    const path = `${inventory.vmFolder}/${spec.hostedClusterRef.name}/${stray.name}`;
+    await vcenter.witness.setPower(path, 'on');
+    expect(await pools.destroy(tools, pool, stray, 'nobody has it')).toBe(false);
+    await vcenter.witness.setPower(path, 'off');
     expect(await pools.destroy(tools, pool, stray, 'nobody has it')).toBe(true);
     expect((await pools.look(pool, never)).vms).toEqual([]);
     expect(await pools.destroy(tools, pool, stray, 'nobody has it')).toBe(false);

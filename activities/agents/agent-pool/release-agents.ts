@@ -4,7 +4,7 @@ import { neighbourResources, resources } from '../../../runtime/kubernetes/resou
 import { announce } from '../../kubernetes/lib/write-event.ts';
 import { mutate } from '../../lib/mutate.ts';
 import type { AgentPoolTools } from './dependencies.ts';
-import { findStrays, lookAtVcenter } from './look-at-vcenter.ts';
+import { judgeStrays, lookAtVcenter } from './look-at-vcenter.ts';
 import { findPool, readWorld, type World } from './read-world.ts';
 
 type Release = AgentPoolActivities['releaseVsphereAgents'];
@@ -98,11 +98,11 @@ export async function destroyStrays(
 ): Promise<{ destroyed: string[] }> {
   const { client, clock, cluster, inventory, looks, scope } = tools;
   const pool = await findPool(tools, of);
-  if (pool === null || pool.spec.cleanupPolicy !== 'Delete') return { destroyed: [] };
+  if (pool === null) return { destroyed: [] };
   const { seen } = await lookAtVcenter(tools, pool, false);
   if (seen === null) return { destroyed: [] };
   const vsphereAgents = await client.list(resources.VsphereAgent, { namespace: of.namespace }, scope.signal);
-  const strays = findStrays(seen.vms, vsphereAgents, { pool, cluster, nowMs: clock.now() });
+  const { strays } = judgeStrays(seen.vms, vsphereAgents, { pool, cluster, nowMs: clock.now() });
   const destroyed: string[] = [];
   for (const stray of strays.filter(({ vmId, uid }) => vms.some((vm) => vm.vmId === vmId && vm.uid === uid))) {
     looks.delete(of.uid);

@@ -25,6 +25,7 @@ export interface MarkedVm {
   /** As drover's settings called the cluster when it was made; empty: they did not. */
   cluster: string;
   biosUUID: string;
+  /** It is not known to be off. */
   isOn: boolean;
   /** Unix ms; null: vCenter does not know it. */
   createdMs: number | null;
@@ -93,7 +94,7 @@ function toMarkedVm(vcenter: string, object: ReadObject, pool: string): MarkedVm
       poolUid: markOf(object, 'poolUid'),
       cluster: markOf(object, 'cluster'),
       biosUUID: read['summary.config.uuid'].toLowerCase(),
-      isOn: read['runtime.powerState'] === 'poweredOn',
+      isOn: read['runtime.powerState'] !== 'poweredOff',
       // vCenter says 1970 of VMs that were made before it kept the time.
       createdMs: createdMs > 0 ? createdMs : null,
     },
@@ -103,19 +104,21 @@ function toMarkedVm(vcenter: string, object: ReadObject, pool: string): MarkedVm
 /**
  * Destroys one that was listed, if it still has the same mark. Whether it may go is the caller's to judge right before.
  *
- * @returns false: it is gone, or has another mark
+ * @param isOn one that was off when it was listed goes only while it is
+ * @returns false: it is gone, has another mark, or was powered on
  */
 export async function destroyMarkedVm(
   tools: VmTools,
   pool: PoolOfPlaces,
-  { vmId, agent, uid }: Pick<MarkedVm, 'vmId' | 'agent' | 'uid'>,
+  { vmId, agent, uid, isOn }: Pick<MarkedVm, 'vmId' | 'agent' | 'uid' | 'isOn'>,
   cause: string,
 ): Promise<boolean> {
   const owner: OwnerReference = { kind: 'VsphereAgent', namespacedName: agent, uid };
   const own = `${pool.metadata.namespace ?? ''}/${pool.metadata.name}`;
   const find = async (): Promise<VirtualMachine | null> => {
     const vm = await readOwned({ gateway: tools.vcenter.gateway, scope: tools.scope }, { vmId, owner, cause });
-    return vm?.config?.extraConfig[agentVmKeys.pool] === own ? vm : null;
+    const isSame = vm?.config?.extraConfig[agentVmKeys.pool] === own;
+    return isSame && (isOn || vm.powerState === 'poweredOff') ? vm : null;
   };
   return await destroyVm(tools, find, { owner, cause });
 }
