@@ -37,7 +37,7 @@ export interface FakeKubernetes {
   client: Kubernetes;
   /** For tests and judges: answered at once, without faults. */
   admin: Kubernetes;
-  /** All objects of a kind as they are now, by namespace and name. @param plural `evictions`, or `machines.cluster.x-k8s.io`; empty where the kind is not served */
+  /** All objects of a kind as they are now, by namespace and name. @param plural `evictions`, or, of a neighbour's kind that is called like drover's, `machines.cluster.x-k8s.io`; empty where the kind is not served */
   objects(plural: string): readonly StoredObject[];
   object(plural: string, key: ObjectKey): StoredObject | null;
   /** Every change since the beginning, in order. */
@@ -156,8 +156,13 @@ export function createFakeKubernetes({ clock, network, random }: FakeKubernetesO
   };
 
   const port = { server, close: async () => undefined };
-  const find = (plural: string) =>
-    api.resources().find((one) => one.plural === plural || `${one.plural}.${one.group}` === plural);
+  // Of two kinds of one plural, drover's own is meant, unless the group is named.
+  const isForeign = ({ group, kind }: { group: string; kind: string }): boolean =>
+    neighbourDefinitions.some((one) => one.group === group && one.kind === kind);
+  const find = (plural: string) => {
+    const named = api.resources().filter((one) => one.plural === plural || `${one.plural}.${one.group}` === plural);
+    return named.find((one) => !isForeign(one)) ?? named[0];
+  };
   const connection: WatchConnection = { latencyMs: () => random() * latencyMs, service };
 
   return {
