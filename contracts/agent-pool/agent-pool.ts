@@ -156,6 +156,8 @@ export interface ObservedPool {
   nextMs: number | null;
   /** The conditions of the object. */
   conditions: ConditionUpdate[];
+  /** What the object says of VMs that are held: `worker-3 AgentBound`, sorted. */
+  saidHeld: string[];
   /** Counts, VMs and what else the status lists are said. */
   isListed: boolean;
 }

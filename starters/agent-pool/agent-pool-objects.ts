@@ -1,4 +1,5 @@
 import { agentPoolAnnotations } from '../../contracts/agent-pool/metadata.ts';
+import { readHeld } from '../../contracts/agent-pool/planned-actions.ts';
 import { type VsphereAgentPool, vsphereAgentPoolSchema } from '../../contracts/crds/vsphere-agent-pool.ts';
 import { type VsphereAgent, vsphereAgentSchema } from '../../contracts/crds/vsphere-agent.ts';
 import { annotations } from '../../contracts/ids.ts';
@@ -104,9 +105,7 @@ const describeVm = ({ name, phase, reason, lastTransitionTime, agentRef, machine
 const objectName = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/u;
 
 /** A deletion that is held says for what it waits; one that is under way names its cause alone. */
-function describeHeld({ type, name, reason }: NonNullable<Status['plannedActions']>[number]): AgentPoolObject['held'] {
-  const [, waitsFor, message] = /^([A-Z]\w*): (.+)$/su.exec(reason) ?? [];
-  if (type !== 'DeleteVM' || name === undefined || !objectName.test(name)) return [];
-  if (waitsFor === undefined || message === undefined) return [];
-  return [{ name, waitsFor, message }];
+function describeHeld(action: NonNullable<Status['plannedActions']>[number]): AgentPoolObject['held'] {
+  const held = readHeld(action);
+  return held === null || !objectName.test(held.name) ? [] : [held];
 }

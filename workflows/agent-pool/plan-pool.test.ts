@@ -48,6 +48,7 @@ const observed: ObservedPool = {
   remaining: 0,
   nextMs: null,
   conditions: [],
+  saidHeld: [],
   isListed: true,
 };
 const rules = {
@@ -321,6 +322,9 @@ test('the object says so when lists and conditions do', () => {
   expect(isPoolSaid({ ...observed, conditions }, status)).toBe(true);
   expect(isPoolSaid({ ...observed, conditions, isListed: false }, status)).toBe(false);
   expect(isPoolSaid({ ...observed, conditions: conditions.slice(1) }, status)).toBe(false);
+  const waiting = poolStatus(situation({ held: [held] }), wait('Steady', 'Reconciled', 'a change', null))!;
+  expect(isPoolSaid({ ...observed, conditions }, waiting)).toBe(false);
+  expect(isPoolSaid({ ...observed, conditions, saidHeld: [`${held.name} ${held.waitsFor}`] }, waiting)).toBe(true);
 });
 
 test('a failed refresh is remembered and waits longer each time; another failure is the driver’s', () => {

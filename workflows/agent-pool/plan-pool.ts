@@ -11,6 +11,7 @@ import type {
   WantedAgent,
 } from '../../contracts/agent-pool/agent-pool.ts';
 import { agentPoolConditions as types } from '../../contracts/agent-pool/metadata.ts';
+import { heldAction, listHeld, mostActions } from '../../contracts/agent-pool/planned-actions.ts';
 import { type ConditionUpdate } from '../../contracts/conditions.ts';
 import type { Problem } from '../lib/failures.ts';
 import type { Situation } from '../lib/lifecycle.ts';
@@ -319,18 +320,15 @@ function actionsOf(situation: PoolSituation, plan: PoolPlan): AgentPoolStatus['p
       ...(agent === null ? [] : [{ type: 'DeleteAgent', name: agent.name, reason: cause }]),
     ]);
   });
-  const held = allowed(situation).held.map(({ name, waitsFor, message }) => ({
-    type: 'DeleteVM',
-    name,
-    reason: `${waitsFor}: ${message}`,
-  }));
+  const held = allowed(situation).held.map(heldAction);
   const all = [...deficit, ...actions, ...held];
-  return all.length === 0 ? [{ type: 'Noop', reason: 'Satisfied' }] : all;
+  return all.length === 0 ? [{ type: 'Noop', reason: 'Satisfied' }] : all.slice(0, mostActions);
 }
 
 /** Whether the object says so. */
-export const isPoolSaid = ({ conditions, isListed }: ObservedPool, status: AgentPoolStatus): boolean =>
+export const isPoolSaid = ({ conditions, saidHeld, isListed }: ObservedPool, status: AgentPoolStatus): boolean =>
   isListed &&
+  saidHeld.join() === listHeld(status.plannedActions).join() &&
   status.conditions.every((update) => {
     const said = conditions.find(({ type }) => type === update.type);
     return (

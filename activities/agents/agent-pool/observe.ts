@@ -11,6 +11,7 @@ import {
   agentPoolConditions,
   agentPoolFinalizer,
 } from '../../../contracts/agent-pool/metadata.ts';
+import { listHeld } from '../../../contracts/agent-pool/planned-actions.ts';
 import { isoFactsOf } from '../../../contracts/agent-pool/read-iso.ts';
 import type { InfraEnv } from '../../../contracts/crds/infra-env.ts';
 import type { VsphereAgentPool } from '../../../contracts/crds/vsphere-agent-pool.ts';
@@ -49,6 +50,7 @@ const nothing: ObservedPool = {
   remaining: 0,
   nextMs: null,
   conditions: [],
+  saidHeld: [],
   isListed: true,
 };
 
@@ -128,6 +130,7 @@ async function observe(
     remaining,
     nextMs: nextMs(judged.nextMs, look),
     conditions: (pool.status?.conditions ?? []).map(({ lastTransitionTime: _time, ...condition }) => condition),
+    saidHeld: listHeld(pool.status?.plannedActions ?? []),
     isListed: isListed(world),
   };
 }

@@ -66,15 +66,13 @@ async function writeStatus(
   const now = new Date(clock.now()).toISOString().replace(/\.\d+Z$/u, 'Z');
   const change = {
     ...listedOf(world),
-    plannedActions: plannedActions.slice(0, mostActions),
+    plannedActions,
     observedGeneration: conditions[0]?.observedGeneration ?? metadata.generation,
     conditions: [...setConditions(pool.status?.conditions ?? [], updates, now)],
   };
   if (patchHolds(pool.status, change)) return pool;
   return await client.patchStatus(resources.VsphereAgentPool, metadata, change, scope.signal);
 }
-
-const mostActions = 200;
 
 /** Those of agent-forge-operator, when they begin. */
 function eventsOf(

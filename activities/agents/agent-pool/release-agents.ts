@@ -1,4 +1,5 @@
 import type { AgentPoolActivities, ReleasedAgent } from '../../../contracts/agent-pool/agent-pool.ts';
+import { isBound } from '../../../contracts/agent-pool/match-agents.ts';
 import { isFailure } from '../../../runtime/kubernetes/kubernetes-faults.ts';
 import { neighbourResources, resources } from '../../../runtime/kubernetes/resources.ts';
 import { announce } from '../../kubernetes/lib/write-event.ts';
@@ -43,11 +44,33 @@ async function release(tools: AgentPoolTools, world: World, released: ReleasedAg
   };
   try {
     await mutate(tools, mutation, () => client.delete(resources.VsphereAgent, { namespace, name, uid }, scope.signal));
+    await announceLeft(tools, world, released);
     return true;
   } catch (error) {
     if (!isFailure(error, 'ObjectConflict')) throw error;
     return false;
   }
+}
+
+/** By force the VM of a Bound Agent goes, too. The Agent is its provider's until it is unbound, and nobody looks for it afterwards. */
+async function announceLeft(
+  tools: AgentPoolTools,
+  { pool, judged }: World,
+  { name, cause }: ReleasedAgent,
+): Promise<void> {
+  const { namespace = '', name: poolName, uid } = pool.metadata;
+  const agent = judged.vms.find(({ vm }) => vm.name === name)?.agent ?? null;
+  if (agent === null || !isBound(agent) || pool.spec.cleanupPolicy !== 'Delete') return;
+  await announce(
+    tools,
+    {
+      regarding: { kind: 'VsphereAgentPool', namespace, name: poolName, uid },
+      type: 'Warning',
+      reason: 'AgentDeleteDeferred',
+      message: `Agent ${agent.name} is bound and stays, though VM ${name} goes (${cause}): delete it when its Machine is gone`,
+    },
+    [agent.uid, 'AgentDeleteDeferred'],
+  );
 }
 
 /** @returns false: it has changed since it was judged */

@@ -94,6 +94,9 @@ test('a pool that is deleted by force takes its VMs with it', async () => {
     expect(await world.until(() => isEmpty(world))).toBe(true);
     await world.pass(minute);
     await expect(world.pool()).rejects.toThrow('no such pool');
+    const said = world.deployment.kubernetes.objects('events').map((event) => (event as { reason?: string }).reason);
+    expect(said.filter((reason) => reason === 'AgentDeleteDeferred')).toHaveLength(2);
+    expect(world.deployment.kubernetes.objects('agents')).toHaveLength(2);
   });
 });
 
