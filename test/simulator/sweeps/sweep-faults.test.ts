@@ -1,12 +1,13 @@
 import { formatCell, type Target } from '../cell.ts';
-import { runSweepCell, sweepCells } from './sweep-faults.ts';
+import { storyCells, tellStory } from '../story-faults.ts';
+import { sweepStory } from './sweep-faults.ts';
 
 /** A sweep deletes its two orphans, once each, and nothing else, whatever fails, hangs or dies on the way. */
 
 const scenario = 'sweep';
 
-const { complaints: ofClean, run } = await runSweepCell([]);
-const cells = sweepCells(run);
+const { complaints: ofClean, run } = await tellStory(sweepStory, []);
+const cells = storyCells(run);
 
 test('without a fault the orphans go, what is needed stays, and every part of a sweep has its call', () => {
   expect(ofClean).toEqual([]);
@@ -26,7 +27,7 @@ test('without a fault the orphans go, what is needed stays, and every part of a 
 async function findComplaints(targets: readonly Target[]): Promise<string[]> {
   const found: string[] = [];
   for (const target of targets) {
-    const { complaints } = await runSweepCell([target]);
+    const { complaints } = await tellStory(sweepStory, [target]);
     found.push(...complaints.map((complaint) => `${formatCell({ scenario, targets: [target] })}: ${complaint}`));
   }
   return found;
@@ -46,5 +47,5 @@ test.each([
 );
 
 test('a worker that knows no run goes on with all of them', async () => {
-  expect((await runSweepCell([], { onWorkflowTask: () => 'evict' })).complaints).toEqual([]);
+  expect((await tellStory(sweepStory, [], { onWorkflowTask: () => 'evict' })).complaints).toEqual([]);
 });

@@ -1,0 +1,70 @@
+import { sample } from '../../faults/sample.ts';
+import { isSampleOfDay, sampleSeed } from '../../seed.ts';
+import { formatCell, type Target } from '../cell.ts';
+import { storyCells, tellStory } from '../story-faults.ts';
+import { poolStory } from './pool-faults.ts';
+
+/** A pool makes two VMs, once each, and destroys them, and nothing else, whatever fails, hangs or dies on the way. */
+
+const scenario = 'pool';
+
+const { complaints: ofClean, run } = await tellStory(poolStory, []);
+const cells = storyCells(run);
+
+/** Of one activity or verb each has about as many; `npm run test:all` takes others each day, and more of them. */
+const ofSort = isSampleOfDay ? 120 : 10;
+
+const sortOf = (target: Target): string =>
+  target.at === 'task' ? '' : (target.at === 'activity' ? target.step : target.call).replace(/\.\d+$/u, '');
+
+test('without a fault two VMs come and go, and every part of the story has its call', () => {
+  expect(ofClean).toEqual([]);
+  const kinds = new Set(run.steps.map((step) => step.replace(/^\w+\/|\.\d+$/gu, '')));
+  expect([...kinds].toSorted()).toEqual([
+    'acquireSlot',
+    'createAgentVm',
+    'createVsphereAgents',
+    'destroyAgentVm',
+    'ejectAgentIso',
+    'observeAgentPool',
+    'observeSlots',
+    'observeVsphereAgent',
+    'patchAgentPoolFinalizer',
+    'patchVsphereAgentFinalizer',
+    'powerOnAgentVm',
+    'prepareAgents',
+    'publishAgentPool',
+    'publishVsphereAgent',
+    'refreshIso',
+    'releaseVsphereAgents',
+  ]);
+  expect(run.calls).toEqual(
+    expect.arrayContaining(['vsphere CreateVM_Task.1', 'vsphere Destroy_Task.1', 'iso GET ISO.1']),
+  );
+});
+
+async function findComplaints(targets: readonly Target[]): Promise<string[]> {
+  const found: string[] = [];
+  for (const target of targets) {
+    const { complaints } = await tellStory(poolStory, [target]);
+    found.push(...complaints.map((complaint) => `${formatCell({ scenario, targets: [target] })}: ${complaint}`));
+  }
+  return found;
+}
+
+test.each([
+  ['an activity', cells.activity],
+  ['a worker with its workflow task', cells.task],
+  ['a call of an outside system', cells.call],
+] as const)(
+  'whichever it is that fails: %s',
+  async (_, targets) => {
+    expect(targets.length).toBeGreaterThan(10);
+    expect(await findComplaints(sample(targets, ofSort, sampleSeed, sortOf))).toEqual([]);
+  },
+  600_000,
+);
+
+test('a worker that knows no run goes on with all of them', async () => {
+  expect((await tellStory(poolStory, [], { onWorkflowTask: () => 'evict' })).complaints).toEqual([]);
+});
