@@ -400,6 +400,7 @@ test('repeating a step makes nothing twice', async () => {
       annotations: { 'agent-forge.containeroo.ch/vm-name': 'demo-001' },
     });
     expect(world.created()).toBe(2);
+    expect(world.events()).toEqual(['PlanApplied']);
     expect((await world.observe()).wanted).toEqual([]);
   });
 });

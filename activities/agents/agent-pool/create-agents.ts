@@ -11,22 +11,47 @@ import type { VsphereAgentPool } from '../../../contracts/crds/vsphere-agent-poo
 import { failureDetail } from '../../../runtime/failure.ts';
 import { isFailure } from '../../../runtime/kubernetes/kubernetes-faults.ts';
 import { resources } from '../../../runtime/kubernetes/resources.ts';
+import { announce } from '../../kubernetes/lib/write-event.ts';
 import { mutate } from '../../lib/mutate.ts';
 import type { AgentPoolTools } from './dependencies.ts';
 import { findPool } from './read-world.ts';
 
-/** One after another, as the first that is refused says why the others would be. */
+/**
+ * One after another, as the first that is refused says why the others would be. The Event is written here: before the status says what is
+ * planned, it is done.
+ */
 export async function createVsphereAgents(
   tools: AgentPoolTools,
   { agents, ...of }: Parameters<AgentPoolActivities['createVsphereAgents']>[0],
 ): Promise<{ refused: string | null }> {
   const pool = await findPool(tools, of);
   if (pool === null || pool.metadata.deletionTimestamp !== undefined) return { refused: null };
+  const made: string[] = [];
+  let refused: string | null = null;
   for (const wanted of agents) {
-    const refused = await create(tools, pool, wanted);
-    if (refused !== null) return { refused };
+    refused = await create(tools, pool, wanted);
+    if (refused !== null) break;
+    made.push(wanted.name);
   }
-  return { refused: null };
+  if (made.length > 0) await announceMade(tools, pool, made);
+  return { refused };
+}
+
+const fewNames = 20;
+
+async function announceMade(tools: AgentPoolTools, { metadata }: VsphereAgentPool, made: string[]): Promise<void> {
+  const { namespace = '', name, uid } = metadata;
+  const names = `${made.slice(0, fewNames).join(', ')}${made.length > fewNames ? ', ...' : ''}`;
+  await announce(
+    tools,
+    {
+      regarding: { kind: 'VsphereAgentPool', namespace, name, uid },
+      type: 'Normal',
+      reason: 'PlanApplied',
+      message: `created ${made.length} VsphereAgent(s): ${names}`,
+    },
+    [uid, String(tools.scope.scheduledMs), ...made],
+  );
 }
 
 async function create(tools: AgentPoolTools, pool: VsphereAgentPool, wanted: WantedAgent): Promise<string | null> {
