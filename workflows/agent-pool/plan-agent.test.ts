@@ -54,7 +54,7 @@ const situation = ({ observed: seen, mode = 'act', none, ...own }: Change = {}):
 /** Kinds of the steps, and the slot. */
 const kindsOf = (plan: Plan<AgentStep>): unknown =>
   plan.kind === 'execute' ? [plan.steps.map(({ kind }) => kind).join(' '), plan.slot?.limit ?? null] : plan;
-const problem = { reason: 'VsphereUnavailable', message: 'vCenter to answer' };
+const problem = { reason: 'VsphereUnavailable', message: 'vCenter does not answer' };
 const on = done('reconciled', 'VMCreated', 'VM worker-1 is on');
 
 test.each<[rule: string, change: Change, plan: unknown]>([
@@ -65,7 +65,11 @@ test.each<[rule: string, change: Change, plan: unknown]>([
     { observed: { pool: null } },
     done('blocked', 'PoolNotFound', 'Its pool is not there: create the pool again, or delete this VsphereAgent'),
   ],
-  ['something stands in the way', { observed: { problem } }, wait('Creating', problem.reason, problem.message)],
+  [
+    'something stands in the way',
+    { observed: { problem } },
+    wait('Creating', problem.reason, `another try: ${problem.message}`),
+  ],
   ['no VM yet', { observed: { vm: null } }, ['create', 'creates']],
   ['… and no finalizer: that first', { isHeld: false, observed: { vm: null } }, ['addFinalizer create', 'creates']],
   ['… that is only observed', { isHeld: false, mode: 'observe', observed: { vm: null } }, ['create', 'creates']],
@@ -119,7 +123,7 @@ test.each<[rule: string, change: Change, plan: unknown]>([
   [
     'deleted, and vCenter cannot be asked',
     { deleting: true, observed: { vm: null, problem } },
-    wait('Deleting', problem.reason, problem.message),
+    wait('Deleting', problem.reason, `another try: ${problem.message}`),
   ],
   [
     'deleted, and its Machine is there',

@@ -44,7 +44,7 @@ export function planAgent({ desired, observed, settings }: AgentSituation): Agen
     desired.isHeld || settings.mode === 'observe'
       ? []
       : [{ kind: 'addFinalizer', phase: 'Creating', summary: 'Add the finalizer' }];
-  if (problem !== null) return wait('Creating', problem.reason, problem.message);
+  if (problem !== null) return waitForMending('Creating', problem);
   if (vm === null) {
     if (pool.deleting) return done('blocked', 'PoolDeleting', 'Its pool is being deleted: no VM is made');
     if (pool.isoPath === null) return wait('Creating', 'ISONotReady', 'the discovery ISO of its pool');
@@ -56,6 +56,10 @@ export function planAgent({ desired, observed, settings }: AgentSituation): Agen
     return done('reconciled', 'VMCreated', `VM ${vm.name} is off, and it is not drover that has powered it off`);
   return done('reconciled', 'VMCreated', `VM ${vm.name} is on`);
 }
+
+/** What is put right at the vCenter wakes nobody up: the run looks again by itself. */
+const waitForMending = (during: string, { reason, message }: NonNullable<ObservedAgent['problem']>): AgentPlan =>
+  wait(during, reason, `another try: ${message}`);
 
 /** Of a VM that is there. One that has been an Agent is a user's to power off. */
 function missingOf(vm: AgentVm, phase: ObservedAgent['phase'], isInstalled: boolean): AgentStep[] {
@@ -83,7 +87,7 @@ function planDeletion({ isHeld, vmName, force }: DesiredAgent, observed: Observe
     return execute([removeFinalizer('Keep the VM, as its pool is not there, and remove the finalizer')]);
   if (!pool.deletes)
     return execute([removeFinalizer('Keep the VM, as the pool retains what it has made, and remove the finalizer')]);
-  if (problem !== null) return wait(phase, problem.reason, problem.message);
+  if (problem !== null) return waitForMending(phase, problem);
   if (vm === null) return execute([removeFinalizer('Remove the finalizer')]);
   if (machine !== null && !force && !pool.force)
     return wait(

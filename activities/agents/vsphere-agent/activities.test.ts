@@ -416,9 +416,13 @@ test('a VM of that name without the mark is a problem, but holds no deletion bac
     await prepare();
     await vcenter.witness.createFolder(folder);
     await vcenter.witness.cloneVm({ from: inventory.template, to: `${folder}/${name}` });
-    expect((await observe()).observed).toMatchObject({ vm: null, problem: { reason: 'VirtualMachineNameTaken' } });
+    expect((await observe()).observed).toMatchObject({
+      vm: null,
+      problem: { reason: 'VirtualMachineNameTaken', message: expect.stringContaining('drover does not touch it') },
+    });
+    expect(await failureOf(activities.createAgentVm(of()))).toMatchObject({ type: 'VirtualMachineNameTaken' });
     await remove();
-    expect((await observe()).observed.vm).toBeNull();
+    expect((await observe()).observed).toMatchObject({ vm: null, problem: null });
     await activities.destroyAgentVm(of());
     expect(await vcenter.witness.find('vm', folder)).toEqual([`${folder}/${name}`]);
   });
