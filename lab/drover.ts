@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import {
+  agentsQueue,
   kubernetesQueue,
   machinesQueue,
   novaQueue,
@@ -161,6 +162,7 @@ async function everyQueueIsPolled(
       { name: kubernetesQueue, of: 'activity' },
       ...(openstack === undefined ? [] : ([{ name: novaQueue(openstack.region), of: 'activity' }] as const)),
       ...(isOn('Machine') ? ([{ name: machinesQueue, of: 'activity' }] as const) : []),
+      ...(isOn('VsphereAgentPool') ? ([{ name: agentsQueue, of: 'activity' }] as const) : []),
       ...(vsphere === undefined || !isOn('VirtualMachine')
         ? []
         : ([

@@ -63,6 +63,12 @@ export const areas = {
     'activities/machines/**',
     'activities/kubernetes/machines/**',
   ],
+  agentPools: [
+    ...foundation,
+    ...within('workflows', ['agent-pool', 'virtual-machine', 'limits']),
+    ...within('activities', ['agents', 'vsphere', 'kubernetes']),
+    ...bridge,
+  ],
   bridge: [...foundation, ...bridge],
   commands: [...foundation, 'starters/**', 'bin/**', 'workflows/**', 'k8s-bridge/**'],
   all: [...foundation, 'workflows/**', 'activities/**', 'k8s-bridge/**'],

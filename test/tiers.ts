@@ -116,6 +116,12 @@ export const flowTiers: Readonly<Record<string, FlowTier>> = {
     'test/simulator/sweeps/sweep-mutations.test.ts',
   ]),
 
+  // Agent pools.
+  'agent-pool': push(
+    'agentPools',
+    'from nothing to Nodes and back by drover’s own accounts; a worker killed; runs ended',
+  ),
+
   // The bridge.
   bridge: simulated('bridge'),
   'bridge-faults': push('bridge', 'watches that break, 410 Gone, pages, Temporal away, what service accounts may do'),
