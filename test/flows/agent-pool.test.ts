@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs';
 import { agentPoolAnnotations, agentPoolConditions, agentVmKeys } from '../../contracts/agent-pool/metadata.ts';
 import { agentPoolId, vsphereAgentId } from '../../contracts/ids.ts';
 import { run } from '../../lab/kubectl.ts';
+import { applyObject } from '../../lab/kubernetes-objects.ts';
 import { inventory } from '../../lab/vsphere/handle.ts';
 import { agentFixture, applyPool, deletePool, vmFolder } from '../../lab/agents.ts';
 import { checkInvariants } from '../invariants.ts';
@@ -159,6 +161,38 @@ test(
     await until('the pool to be gone', 30_000, async () => ((await world.pool()) === null ? {} : 'there still'));
     expect(await world.vms()).toEqual([]);
     expect(await world.agents()).toEqual([]);
+  },
+  2 * limitMs,
+);
+
+test(
+  'a Machine that went while drover was down: its VM stays as long as its Node is in the hosted cluster',
+  async () => {
+    const kubeconfig = readFileSync(world.lab.handles.kubernetes.kubeconfig, 'utf8');
+    await world.scale(1);
+    const [name = ''] = await world.untilNodes(1);
+    await applyObject(world.api, { apiVersion: 'v1', kind: 'Node', metadata: { name } });
+    // The lab's cluster is the hosted one, too.
+    await applyObject(world.api, {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { namespace: controlPlaneNamespace, name: 'admin-kubeconfig' },
+      stringData: { kubeconfig },
+    });
+    await Promise.all([world.drover.kill('worker'), world.drover.kill('bridge')]);
+    await world.scale(0);
+    await until('the Machine to be gone', 30_000, async () => {
+      const left = await world.kubectl('get', 'machines.cluster.x-k8s.io', '-n', controlPlaneNamespace, '-o', 'name');
+      return left === '' ? {} : left;
+    });
+    await Promise.all([world.drover.restart('worker'), world.drover.restart('bridge')]);
+    await until('the VM to wait for its Node', 30_000, async () => {
+      const planned = JSON.stringify((await world.pool())?.status?.plannedActions);
+      return planned.includes(`delete Node ${name}`) ? {} : planned;
+    });
+    expect(await world.vms()).toEqual([name]);
+    await world.kubectl('delete', 'node', name);
+    await world.untilNodes(0);
   },
   2 * limitMs,
 );
