@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Agent } from '../contracts/crds/agent.ts';
 import type { AgentMachine } from '../contracts/crds/agent-machine.ts';
+import type { ClusterMachine } from '../contracts/crds/cluster-machine.ts';
 import { neighbours as names } from '../contracts/agent-pool/metadata.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { isFailure } from '../runtime/kubernetes/kubernetes-faults.ts';
@@ -54,6 +55,8 @@ export interface NeighbourOptions {
   listVms: (signal: AbortSignal) => Promise<readonly BootedVm[]>;
   /** A VM of which no Agent ever comes. Default: none. */
   isMute?: (vm: BootedVm) => boolean;
+  /** Whether Machines that others delete are made again, as a MachineSet does. Default: no. */
+  recreates?: boolean;
   /** Of the AgentMachine of a Machine. Default: the same. */
   agentMachineName?: (machine: string) => string;
 }
@@ -73,6 +76,7 @@ export function playNeighbours(options: NeighbourOptions): Neighbours {
   const drainedMs = new Map<string, number>();
   const nodes = new Set<string>();
   let made = 0;
+  let wanted: number | null = null;
 
   const isDraining = (uid: string): boolean => {
     const sinceMs = drainedMs.get(uid) ?? clock.now();
@@ -309,14 +313,21 @@ export function playNeighbours(options: NeighbourOptions): Neighbours {
     }
   };
 
+  /** Those that are not being deleted, as many as there are to be. */
+  async function keepReplicas(replicas: number, signal: AbortSignal): Promise<readonly ClusterMachine[]> {
+    const there = (await machinesOf(signal)).filter(
+      ({ metadata }) =>
+        metadata.deletionTimestamp === undefined &&
+        metadata.annotations?.[names.nodePool] === annotations[names.nodePool],
+    );
+    for (let count = there.length; count < replicas; count += 1) await makeMachine(signal);
+    return there;
+  }
+
   return {
     scale: async (replicas, signal) => {
-      const there = (await machinesOf(signal)).filter(
-        ({ metadata }) =>
-          metadata.deletionTimestamp === undefined &&
-          metadata.annotations?.[names.nodePool] === annotations[names.nodePool],
-      );
-      for (let count = there.length; count < replicas; count += 1) await makeMachine(signal);
+      wanted = replicas;
+      const there = await keepReplicas(replicas, signal);
       const newest = there.toSorted((a, b) => (a.metadata.name < b.metadata.name ? 1 : -1));
       for (const { metadata } of newest.slice(0, Math.max(0, there.length - replicas)))
         await client.delete(resources.ClusterMachine, metadata, signal);
@@ -324,6 +335,7 @@ export function playNeighbours(options: NeighbourOptions): Neighbours {
     deleteMachine: (name, signal) =>
       client.delete(resources.ClusterMachine, { namespace: controlPlaneNamespace, name }, signal),
     round: async (signal) => {
+      if (options.recreates === true && wanted !== null) await keepReplicas(wanted, signal);
       await unlessOvertaken(discover(signal));
       await unlessOvertaken(provide(signal));
     },

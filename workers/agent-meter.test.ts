@@ -9,6 +9,7 @@ const base: AgentPoolActivities = {
   createVsphereAgents: nothing,
   prepareAgents: nothing,
   releaseVsphereAgents: nothing,
+  deleteMachines: nothing,
   pinAgentMachines: nothing,
   refreshIso: nothing,
   destroyStrays: nothing,

@@ -63,11 +63,34 @@ export interface PoolCounts {
   owned: number;
 }
 
-/** A VsphereAgent that is to be created. Its name follows from the AgentMachine, so that no repetition makes a second one. */
+/** A VsphereAgent that is to be created. Its name follows from the AgentMachine, or from the pool, so that no repetition makes a second one. */
 export interface WantedAgent {
   name: string;
   vmName: string;
-  agentMachine: string;
+  /** Null: a surge, which stands ready before a Machine is deleted whose VM is of another template. */
+  agentMachine: string | null;
+}
+
+/** A Machine whose VM is of another template. */
+export interface ReplacedMachine {
+  /** In the namespace of the control plane. */
+  name: string;
+  uid: string;
+  /** The VsphereAgent of its VM. */
+  vm: string;
+}
+
+/** How far the VMs of another template are replaced that Machines have. */
+export interface PoolReplacement {
+  /** VMs of Machines, and those of them that are of the template of the pool. */
+  total: number;
+  replaced: number;
+  /** Those that may be deleted now, all at once. */
+  machines: ReplacedMachine[];
+  /** Nothing comes or goes, but for VMs that are to stand ready. */
+  isQuiet: boolean;
+  /** Why none may be deleted, or not as many as the budget has; null: nothing stands in the way. */
+  waitsFor: { reason: string; message: string } | null;
 }
 
 /** An Agent of a VM of the pool that lacks its labels, its role, its hostname or its approval. */
@@ -144,6 +167,8 @@ export interface ObservedPool {
   held: HeldAgent[];
   /** AgentMachines whose selectors are to name the VM that was made for them: where the settings ask for it, or they name another one. */
   unpinned: string[];
+  /** Left out: the VMs of Machines are not to be replaced, or need not be. */
+  replacement?: PoolReplacement;
   /** VsphereAgents of another template. */
   drifted: { name: string; phase: VmPhase }[];
   limits: { maxAgents: number; maxConcurrent: number; freeSpace: PoolProblem | null };
@@ -192,6 +217,13 @@ export interface AgentPoolActivities {
   prepareAgents(request: OfPool & { agents: UnpreparedAgent[] }): Promise<void>;
   /** Deletes VsphereAgents, each judged once more, and leaves those for which its cause does not hold any more. Their own runs destroy the VMs. */
   releaseVsphereAgents(request: OfPool & { agents: ReleasedAgent[] }): Promise<{ released: string[]; kept: string[] }>;
+  /**
+   * Deletes Machines whose VMs are of another template, judged once more. Cluster API drains their Nodes, and makes others in their place. `deleted`: those that are being deleted, or
+   * gone. `forbidden`: why drover may not, for people; null: it may.
+   */
+  deleteMachines(
+    request: OfPool & { machines: ReplacedMachine[] },
+  ): Promise<{ deleted: string[]; kept: string[]; forbidden: string | null }>;
   pinAgentMachines(request: OfPool & { agentMachines: string[] }): Promise<void>;
   /** Downloads, compares and, where it is needed, uploads; then prunes what nobody uses. Heartbeats. */
   refreshIso(request: OfPool): Promise<RefreshedIso>;

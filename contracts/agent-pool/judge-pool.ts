@@ -1,4 +1,5 @@
 import type { AgentPoolRules, ObservedPool, PoolCounts, PoolProblem, UnpreparedAgent } from './agent-pool.ts';
+import { judgeReplacement, nameSurges } from './judge-drift.ts';
 import {
   findAgents,
   findLack,
@@ -35,7 +36,16 @@ export interface Facts {
 
 export type JudgedPool = Pick<
   ObservedPool,
-  'counts' | 'problems' | 'wanted' | 'unprepared' | 'released' | 'held' | 'drifted' | 'remaining' | 'nextMs'
+  | 'counts'
+  | 'problems'
+  | 'wanted'
+  | 'unprepared'
+  | 'released'
+  | 'held'
+  | 'drifted'
+  | 'remaining'
+  | 'nextMs'
+  | 'replacement'
 > & {
   /** What the status lists, by name. */
   vms: JudgedVm[];
@@ -60,10 +70,16 @@ export function judgePool(facts: Facts): JudgedPool {
   const counts = count(wanting, waiting.length, found, supply, live.length);
   const lacking = pool.deleting || rival !== null ? [] : findLack(waiting, supply);
   const { nextMs, ...releases } = judgeReleases({ ...counts, pool, own, nodes, rules, nowMs });
+  const ofPool = facts.agentMachines.filter(({ nodePool }) => nodePool === pool.nodePool);
+  const rolling =
+    rival === null
+      ? judgeReplacement({ pool, own, agentMachines: ofPool, machines: facts.machines, counts, releases, rules })
+      : null;
   return {
     counts,
     problems: rival === null ? [] : [taken(rival)],
-    wanted: nameWanted(pool, lacking, vms),
+    wanted: [...nameWanted(pool, lacking, vms), ...nameSurges(pool, rolling?.surge ?? 0, vms)],
+    ...(rolling !== null && { replacement: rolling.replacement }),
     unprepared: pool.deleting ? [] : live.flatMap((judged) => findUnprepared(judged, pool)),
     ...releases,
     unpinned: pool.deleting || rival !== null ? [] : findUnpinned(wanting, own, rules.pinSelectors),

@@ -34,7 +34,7 @@ type Verdict = { cause: ReleaseCause; waitsFor?: undefined } | { cause: ReleaseC
 type Wait = 'AgentBound' | 'MachinePresent' | 'NodePresent' | 'NodeUnknown' | 'ApprovalRequired';
 
 const isTaken = ({ agent }: JudgedVm): boolean => agent !== null && isBound(agent);
-const isNeverTaken = (judged: JudgedVm): boolean => judged.machineState === 'none' && !isTaken(judged);
+export const isNeverTaken = (judged: JudgedVm): boolean => judged.machineState === 'none' && !isTaken(judged);
 
 function isNodeOf({ vm, agent }: JudgedVm, { name, systemUuid, providerId }: NodeFact): boolean {
   return (
@@ -118,17 +118,21 @@ function judgeSpare(
   rows: readonly Row[],
 ): { verdicts: Row[]; nextMs: number | null } {
   const isIdle = waiting === 0 && withoutAgent === 0 && !pool.deleting;
+  const isRolling = isReplacing(pool, own);
   let nextMs: number | null = null;
   let budget = rules.driftedAtOnce - own.filter((one) => one.vm.deleting && isDrifted(one, pool)).length;
   const verdicts = rows.map((row): Row => {
     const { one, verdict } = row;
     if (verdict !== null || one.phase !== 'Available' || !isNeverTaken(one)) return row;
-    if (rules.deleteSurplus && isIdle) {
+    // Those of the template stand ready until the last one is replaced.
+    const isSpare = isIdle && (!isRolling || isDrifted(one, pool));
+    if (one.vm.isSurge && isSpare && !isDrifted(one, pool)) return { one, verdict: { cause: 'Surplus' } };
+    if (rules.deleteSurplus && isSpare) {
       const atMs = one.sinceMs + rules.surplusMs;
       if (atMs <= nowMs) return { one, verdict: { cause: 'Surplus' } };
       nextMs = Math.min(nextMs ?? atMs, atMs);
     }
-    if (!pool.replacesDrifted || pool.deleting || waiting > 0 || budget <= 0 || !isDrifted(one, pool)) return row;
+    if (pool.replaces === 'none' || pool.deleting || waiting > 0 || budget <= 0 || !isDrifted(one, pool)) return row;
     budget -= 1;
     return { one, verdict: { cause: 'TemplateDrifted' } };
   });
@@ -137,6 +141,10 @@ function judgeSpare(
 
 export const isDrifted = ({ vm }: JudgedVm, { digest }: PoolFacts): boolean =>
   vm.digest !== null && vm.digest !== digest;
+
+/** VMs that Machines have are being replaced, or would be; the last of them until it is gone. */
+export const isReplacing = (pool: PoolFacts, own: readonly JudgedVm[]): boolean =>
+  pool.replaces === 'all' && !pool.deleting && own.some((one) => isDrifted(one, pool));
 
 /** Of those that nobody saw go, more than a few at once are no accident. Those that are going already count. */
 function findUnapproved({ pool, own, rules }: ReleaseFacts, live: number, rows: readonly Row[]): Set<string> {

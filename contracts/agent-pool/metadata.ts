@@ -8,7 +8,7 @@ export const vsphereAgentFinalizer = `${group}/vsphere-agent`;
 export const agentPoolLabels = {
   /** On a VsphereAgent: its pool. */
   pool: `${group}/vsphere-agent-pool`,
-  /** On a VsphereAgent: `agent-machine`. */
+  /** On a VsphereAgent: `agent-machine`, or `surge` ({@link surge}). */
   createdFor: `${group}/created-for`,
   /** On a VsphereAgent: the AgentMachine that it was created for. On an Agent: its hostname. */
   agentMachine: `${group}/agent-machine`,
@@ -33,9 +33,12 @@ export const agentPoolAnnotations = {
   /** On a pool, a number: the most VMs that it may have, and may have under way. Left out: as in drover's settings. */
   maxAgents: 'drover.dev/max-agents',
   maxConcurrent: 'drover.dev/max-concurrent',
-  /** On a pool, `true`: VMs of another template than the pool's are replaced. */
+  /** On a pool: VMs of another template than the pool's are replaced. `available`, or `true`: those that no Machine has. `all`: the others too. */
   replaceDrifted: 'drover.dev/replace-drifted',
 } as const;
+
+/** What a VsphereAgent is created for that stands ready before a Machine is deleted. */
+export const surge = 'surge';
 
 /** Of HyperShift, Cluster API, its Agent provider and assisted-service. */
 export const neighbours = {

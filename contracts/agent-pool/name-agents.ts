@@ -39,6 +39,14 @@ export function nameAgent(
   }
 }
 
+/** Of a VsphereAgent that is made for no AgentMachine. */
+export function nameSurge(namespace: string, pool: string, isTaken: (name: string) => boolean): string {
+  for (let n = 1; ; n += 1) {
+    const name = cut(pool, `-${hashOf(`${namespace}/${pool}/surge/${n}`, 10)}`, longestName);
+    if (!isTaken(name)) return name;
+  }
+}
+
 /** Of a VM and its host. @param isTaken names of other VMs of the pool */
 export function nameVm(name: string, prefix: string, isTaken: (vmName: string) => boolean): string {
   if (prefix === '' && name.length <= longestLabel && !name.includes('.') && !isTaken(name)) return name;

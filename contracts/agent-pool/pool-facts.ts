@@ -8,6 +8,7 @@ import {
   agentPoolAnnotations,
   agentPoolLabels,
   neighbours,
+  surge,
   type VmPhase,
   vmPhases,
   type VmReason,
@@ -35,7 +36,8 @@ export interface PoolFacts {
   deletes: boolean;
   /** VMs go though their Machines are there. */
   force: boolean;
-  replacesDrifted: boolean;
+  /** VMs of another template that are replaced. */
+  replaces: 'none' | 'available' | 'all';
   /** VsphereAgents that a user has approved of. */
   approved: readonly string[];
   digest: string;
@@ -106,6 +108,8 @@ export interface VmFact {
   deleting: boolean;
   /** That it was made for, as a label has it. */
   agentMachine: string | null;
+  /** It was made to stand ready. */
+  isSurge: boolean;
   /** As it is to be called. */
   vmName: string;
   /** As its run has found it called. */
@@ -157,13 +161,19 @@ export function readPool({ metadata, spec }: VsphereAgentPool): PoolFacts {
     deleting: metadata.deletionTimestamp !== undefined,
     deletes: spec.cleanupPolicy === 'Delete',
     force: isTrue(annotations, agentPoolAnnotations.forceDelete),
-    replacesDrifted: isTrue(annotations, agentPoolAnnotations.replaceDrifted),
+    replaces: readReplaces(annotations?.[agentPoolAnnotations.replaceDrifted]),
     approved: (annotations?.[agentPoolAnnotations.approvedDeletions] ?? '')
       .split(',')
       .map((name) => name.trim())
       .filter((name) => name !== ''),
     digest: templateDigest(spec),
   };
+}
+
+/** What is no such word replaces nothing. */
+function readReplaces(text: string | undefined): PoolFacts['replaces'] {
+  if (text === 'all') return 'all';
+  return text === 'true' || text === 'available' ? 'available' : 'none';
 }
 
 type Conditions = NonNullable<NonNullable<AgentMachine['status']>['conditions']>;
@@ -284,6 +294,7 @@ export function readVsphereAgent({ metadata, spec, status }: VsphereAgent): VmFa
     createdMs,
     deleting: metadata.deletionTimestamp !== undefined,
     agentMachine: nameOf(labels[agentPoolLabels.agentMachine]),
+    isSurge: labels[agentPoolLabels.createdFor] === surge,
     vmName: nameOf(annotations[agentPoolAnnotations.vmName]) ?? nameOf(vm?.name) ?? metadata.name,
     foundName: nameOf(vm?.name),
     biosUuid: uuidOf(vm?.biosUUID),

@@ -11,7 +11,8 @@ export type OptionalRole =
   | 'machines'
   | 'machine-credentials'
   | 'agent-pools'
-  | 'agent-credentials';
+  | 'agent-credentials'
+  | 'agent-replacement';
 
 export interface Access {
   /** API group; empty: the core. */

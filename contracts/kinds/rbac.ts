@@ -96,6 +96,10 @@ const unbound: Partial<Record<OptionalRole, (component: Component) => string>> =
     'Bound nowhere: bind it in the namespaces of the pools and of their control planes, by\n' +
     `  kubectl create rolebinding drover-${component}-agent-credentials -n NAMESPACE ` +
     `--clusterrole=drover-${component}-agent-credentials --serviceaccount=drover-system:drover-${component}`,
+  'agent-replacement': (component) =>
+    'Bound nowhere: bind it in the namespaces of the control planes whose Machines drover may delete, by\n' +
+    `  kubectl create rolebinding drover-${component}-agent-replacement -n NAMESPACE ` +
+    `--clusterrole=drover-${component}-agent-replacement --serviceaccount=drover-system:drover-${component}`,
 };
 
 const heads: Record<Component | OptionalRole, string> = {
@@ -112,6 +116,8 @@ const heads: Record<Component | OptionalRole, string> = {
   'agent-pools': 'Only where drover keeps pools of agents (modes.VsphereAgentPool).',
   'agent-credentials':
     'Only where drover keeps pools of agents: the credentials of their vCenters, and the kubeconfigs of their hosted clusters.',
+  'agent-replacement':
+    'Only where pools replace VMs of another template that are Nodes (the annotation drover.dev/replace-drifted=all).',
   'machine-credentials':
     'Only where drover sweeps orphan VMs: the credentials of MachineClasses, read when they are used.',
 };

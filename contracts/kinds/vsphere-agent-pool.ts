@@ -174,8 +174,16 @@ export const vsphereAgentPoolKind = defineKind({
     },
     read(
       clusterMachine,
-      'Whether the Machine of a VM is being deleted, or gone. Never written: what there should be is Cluster API’s to say.',
+      'Whether the Machine of a VM is being deleted, or gone. Never changed: what there should be is Cluster API’s to say.',
     ),
+    {
+      group: clusterMachine.group,
+      resources: [clusterMachine.plural],
+      verbs: ['delete'],
+      role: 'agent-replacement',
+      when: 'optional',
+      why: 'One whose VM is of another template, while a VM stands ready: Cluster API drains its Node, and makes another in its place.',
+    },
     read(infraEnv, 'Where the discovery ISO is.'),
     {
       group: agent.group,

@@ -180,6 +180,8 @@ test('no role scales or writes what Cluster API, HyperShift and the autoscaler w
         : [],
     ),
   );
-  expect(written).toEqual([]);
+  // Bound by nobody but who lets drover replace Nodes of another template.
+  expect(written).toEqual([['drover-worker-agent-replacement', 'delete', ['machines']]]);
+  expect(documents.some(({ roleRef }) => roleRef?.name === 'drover-worker-agent-replacement')).toBe(false);
   expect(roles.some(({ rules }) => rules.some(({ apiGroups }) => apiGroups.includes('cluster.x-k8s.io')))).toBe(true);
 });

@@ -2,6 +2,7 @@ import type {
   DesiredPool,
   HeldAgent,
   ObservedPool,
+  PoolReplacement,
   ReleasedAgent,
   WantedAgent,
 } from '../../contracts/agent-pool/agent-pool.ts';
@@ -108,8 +109,22 @@ const stepsOf = (plan: Plan<PoolStep>): unknown =>
     : plan.steps.map((step) => {
         if (step.kind === 'create' || step.kind === 'release')
           return `${step.kind} ${step.agents.map(({ name }) => name).join(' ')}`;
+        if (step.kind === 'deleteMachines') return `${step.kind} ${step.machines.map(({ name }) => name).join(' ')}`;
         return step.kind;
       });
+const rolling: PoolReplacement = {
+  total: 3,
+  replaced: 1,
+  machines: [{ name: 'm1', uid: 'u-m1', vm: 'w1' }],
+  isQuiet: true,
+  waitsFor: null,
+};
+const surge: WantedAgent = { name: 's', vmName: 's', agentMachine: null };
+const drifted: ObservedPool['drifted'] = [
+  { name: 'w1', phase: 'Bound' },
+  { name: 'w2', phase: 'Bound' },
+];
+const forbidden = { message: 'bind the role', untilMs: nowMs + minute };
 const steady = (untilMs: number | null) =>
   wait('Steady', 'Reconciled', 'a change, or the next check of the discovery ISO', untilMs);
 const isoProblem = { problem: { code: null, reason: 'IsoUnavailable', message: 'no' }, failures: 1 };
@@ -195,6 +210,43 @@ test.each<[rule: string, change: Change, plan: unknown]>([
     },
     ['release w1', 'create a'],
   ],
+  ['a Machine of another template', { replacement: rolling }, ['deleteMachines m1']],
+  [
+    '… and none stands in the way of the others',
+    { replacement: { ...rolling, machines: [] } },
+    steady(nowMs + 5 * minute),
+  ],
+  ['… not while a VM is made to stand ready', { replacement: rolling, wanted: [surge] }, ['create s']],
+  [
+    '… but where none can be made',
+    { replacement: rolling, wanted: [surge], counts: { owned: 10 } },
+    ['deleteMachines m1'],
+  ],
+  [
+    '… not while the pool has a problem',
+    {
+      replacement: rolling,
+      problems: [{ condition: 'VsphereReady', reason: 'VsphereUnavailable', message: 'vCenter' }],
+    },
+    wait('Waiting', 'VsphereUnavailable', 'vCenter', nowMs + 5 * minute),
+  ],
+  [
+    '… not before there are as many AgentMachines again',
+    { replacement: rolling, counts: { agentMachines: 2 }, memory: { replacing: { agentMachines: 3 } } },
+    steady(nowMs + 5 * minute),
+  ],
+  [
+    '… which there are',
+    { replacement: rolling, counts: { agentMachines: 3 }, memory: { replacing: { agentMachines: 3 } } },
+    ['deleteMachines m1'],
+  ],
+  ['… and it was forbidden', { replacement: rolling, memory: { forbidden } }, steady(nowMs + minute)],
+  [
+    '… a while ago',
+    { replacement: rolling, memory: { forbidden: { ...forbidden, untilMs: nowMs } } },
+    ['deleteMachines m1'],
+  ],
+  ['… and the pool is deleted', { own: { deleting: true }, replacement: rolling }, ['removeFinalizer']],
   [
     'deleted, and not held',
     { own: { deleting: true, isHeld: false } },
@@ -288,6 +340,43 @@ test.each<[rule: string, change: Change, conditions: Record<string, string>]>([
   expect(conditionsOf(change)).toEqual({ ...good, ...conditions });
 });
 
+test.each<[rule: string, change: Change, said: string]>([
+  ['one may go', {}, 'Replacing: 1 of 3 is replaced, and w1, w2 are of another template: Machine m1 is next'],
+  [
+    'none stands ready',
+    { replacement: { ...rolling, machines: [], waitsFor: { reason: 'SurgeMissing', message: 'one VM to be there' } } },
+    'Replacing: 1 of 3 is replaced, and w1, w2 are of another template: waiting for one VM to be there',
+  ],
+  [
+    'it is forbidden',
+    { memory: { forbidden } },
+    'ReplacementForbidden: 1 of 3 is replaced, and w1, w2 are of another template: bind the role',
+  ],
+  [
+    'none was made in the place of the last',
+    { counts: { agentMachines: 2 }, memory: { replacing: { agentMachines: 3 } } },
+    'Replacing: 1 of 3 is replaced, and w1, w2 are of another template: waiting for Cluster API to make another Machine, as 2 of 3 AgentMachines are there since the last one was deleted; if fewer are wanted, `drover retry pool` goes on',
+  ],
+  ['nobody asks for it', { replacement: undefined as never }, 'TemplateChanged: 2 VMs are of another template: w1, w2'],
+])('what a replacement says, where %s', (_rule, change, said) => {
+  const given = situation({ drifted, replacement: rolling, ...change });
+  const { reason, message } =
+    poolStatus(given, planPool(given))?.conditions.find(({ type }) => type === 'TemplateDrifted') ?? {};
+  expect(`${reason}: ${message}`).toBe(said);
+});
+
+test.each<[rule: string, seen: Partial<ObservedPool>, agentMachines: number, kept: boolean]>([
+  ['a Machine goes', { replacement: { ...rolling, isQuiet: false } }, 3, true],
+  ['none is made in its place', { replacement: rolling }, 2, true],
+  ['one is made in its place', { replacement: rolling }, 3, false],
+  ['nothing is to be replaced any more', {}, 2, false],
+])('a deletion is remembered: %s', (_rule, seen, agentMachines, kept) => {
+  const replacing = { agentMachines: 3 };
+  const memory = { ...noPoolMemory, replacing, forbidden: { message: '', untilMs: nowMs } };
+  const counted = { ...observed, ...seen, counts: { ...counts, agentMachines } };
+  expect(prunePool(memory, { observed: counted, nowMs })).toEqual({ ...noPoolMemory, ...(kept && { replacing }) });
+});
+
 test('a failure of a step is said by Ready', () => {
   expect(conditionsOf({}, wait('Failing', 'KubernetesUnavailable', 'kube-apiserver'))).toEqual({
     ...good,
@@ -342,7 +431,7 @@ test('what is over is dropped', () => {
     replacedMs: [nowMs - 61 * minute, nowMs],
     refused: { message: '', untilMs: nowMs },
   };
-  expect(prunePool(memory, { nowMs })).toEqual({ ...noPoolMemory, replacedMs: [nowMs] });
+  expect(prunePool(memory, { observed, nowMs })).toEqual({ ...noPoolMemory, replacedMs: [nowMs] });
 });
 
 test('replacements beyond the limit are held, and say why', () => {

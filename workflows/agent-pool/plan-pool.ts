@@ -17,6 +17,14 @@ import type { Problem } from '../lib/failures.ts';
 import type { Situation } from '../lib/lifecycle.ts';
 import { describePlan, done, execute, type Plan, type Step, wait } from '../lib/plan.ts';
 import { retryAfterMs } from '../lib/retry.ts';
+import {
+  count,
+  type MachineStep,
+  planReplacement,
+  pruneReplacement,
+  type ReplacementMemory,
+  sayDrift,
+} from './plan-replacement.ts';
 
 /** What a pool is to do next, and what it is to say. What is wanted and what may go was judged where it was observed. All of it is pure. */
 
@@ -28,10 +36,11 @@ export type PoolStep = Step &
     | { kind: 'pin'; agentMachines: string[] }
     | { kind: 'create'; agents: WantedAgent[] }
     | { kind: 'destroyStrays'; vms: ObservedPool['strays'] }
+    | MachineStep
   );
 
 /** Times are Unix ms. */
-export interface PoolMemory {
+export interface PoolMemory extends ReplacementMemory {
   /** When VMs were replaced whose Agents did not come. */
   replacedMs: number[];
   /** What refused the last creates, for people; null: nothing did. */
@@ -72,6 +81,7 @@ export function planPool(situation: PoolSituation): PoolPlan {
     ...pinSteps(observed.unpinned),
     ...releaseSteps(allowed(situation).released),
     ...createSteps(situation),
+    ...machineSteps(situation),
     ...straySteps(observed.strays),
   ];
   if (steps.length > 0) return execute(steps);
@@ -194,14 +204,18 @@ function createSteps(situation: PoolSituation): PoolStep[] {
   return [{ kind: 'create', phase: 'Providing', summary: `Create ${count(agents, 'VsphereAgent')}`, agents }];
 }
 
-const count = (list: readonly unknown[], what: string): string =>
-  `${list.length} ${what}${list.length === 1 ? '' : 's'}`;
+/** While nothing is made, so that as many VMs stand ready as there can be. */
+const machineSteps = (situation: PoolSituation): PoolStep[] =>
+  createSteps(situation).length > 0 ? [] : planReplacement(situation);
 
 /** When time alone changes the plan. */
 function nextMs({ observed, memory, nowMs }: PoolSituation): number | null {
-  const times = [observed.nextMs, isoDueMs(observed.iso.dueMs, memory), memory.refused?.untilMs ?? null].filter(
-    (atMs): atMs is number => atMs !== null && atMs > nowMs,
-  );
+  const times = [
+    observed.nextMs,
+    isoDueMs(observed.iso.dueMs, memory),
+    memory.refused?.untilMs ?? null,
+    memory.forbidden?.untilMs ?? null,
+  ].filter((atMs): atMs is number => atMs !== null && atMs > nowMs);
   return times.length === 0 ? null : Math.min(...times);
 }
 
@@ -289,22 +303,13 @@ export function poolStatus(situation: PoolSituation, plan: PoolPlan): AgentPoolS
       iso.path === null
         ? { ...unless(types.iso, 'ISONotReady', 'The discovery ISO is not in the datastore yet'), status: 'False' }
         : unless(types.iso, 'ISOReady', `The discovery ISO is ${iso.path}`),
-      condition(
-        types.drifted,
-        drifted.length > 0,
-        drifted.length > 0 ? 'TemplateChanged' : 'NoDrift',
-        drifted.length > 0
-          ? `${count(drifted, 'VM')} ${drifted.length === 1 ? 'is' : 'are'} of another template: ${listFew(drifted.map(({ name }) => name))}`
-          : 'Every VM is of the template of the pool',
-      ),
+      drifted.length === 0
+        ? condition(types.drifted, false, 'NoDrift', 'Every VM is of the template of the pool')
+        : condition(types.drifted, true, ...sayDrift(situation)),
     ],
     plannedActions: actionsOf(situation, plan),
   };
 }
-
-const fewNames = 5;
-const listFew = (names: readonly string[]): string =>
-  `${names.slice(0, fewNames).join(', ')}${names.length > fewNames ? ` and ${names.length - fewNames} more` : ''}`;
 
 /** By upstream's types. */
 function actionsOf(situation: PoolSituation, plan: PoolPlan): AgentPoolStatus['plannedActions'] {
@@ -314,6 +319,8 @@ function actionsOf(situation: PoolSituation, plan: PoolPlan): AgentPoolStatus['p
   const actions = steps.flatMap((step): AgentPoolStatus['plannedActions'] => {
     if (step.kind === 'prepare')
       return step.agents.map(({ agent }) => ({ type: 'PatchAgent', name: agent, reason: 'AgentPrepared' }));
+    if (step.kind === 'deleteMachines')
+      return step.machines.map(({ name }) => ({ type: 'DeleteMachine', name, reason: 'TemplateDrifted' }));
     if (step.kind !== 'release') return [];
     return step.agents.flatMap(({ name, cause, agent }) => [
       { type: 'DeleteVM', name, reason: cause },
@@ -351,8 +358,12 @@ export function applyPoolFailure(
   return { ...memory, iso: { problem, failures, untilMs: nowMs + retryAfterMs(failures) } };
 }
 
-export const prunePool = (memory: PoolMemory, { nowMs }: Pick<PoolSituation, 'nowMs'>): PoolMemory => ({
+export const prunePool = (
+  { replacing, forbidden, ...memory }: PoolMemory,
+  situation: Pick<PoolSituation, 'observed' | 'nowMs'>,
+): PoolMemory => ({
   ...memory,
-  replacedMs: memory.replacedMs.filter((atMs) => atMs > nowMs - hourMs),
-  refused: memory.refused !== null && memory.refused.untilMs > nowMs ? memory.refused : null,
+  ...pruneReplacement({ ...(replacing && { replacing }), ...(forbidden && { forbidden }) }, situation),
+  replacedMs: memory.replacedMs.filter((atMs) => atMs > situation.nowMs - hourMs),
+  refused: memory.refused !== null && memory.refused.untilMs > situation.nowMs ? memory.refused : null,
 });

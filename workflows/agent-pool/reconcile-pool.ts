@@ -58,6 +58,21 @@ const release: Executing<'release'> = async (situation, { agents, summary }) => 
   };
 };
 
+/** A permission that is missing is asked for again after this. */
+const forbiddenMs = 5 * 60_000;
+
+const deleteMachines: Executing<'deleteMachines'> = async (situation, { machines, summary }) => {
+  const { agentMachines } = situation.observed.counts;
+  const { deleted, forbidden } = await pools(summary).deleteMachines({ ...poolOf(situation), machines });
+  return {
+    applyResult: (memory) => ({
+      ...memory,
+      ...(deleted.length > 0 && { replacing: { agentMachines } }),
+      ...(forbidden !== null && { forbidden: { message: forbidden, untilMs: Date.now() + forbiddenMs } }),
+    }),
+  };
+};
+
 const refreshIso: Executing<'refreshIso'> = async (situation, { summary }) => {
   await proxyActivities<AgentPoolActivities>({ ...isoCall, taskQueue: agentsQueue, summary }).refreshIso(
     poolOf(situation),
@@ -81,12 +96,19 @@ export const reconcileAgentPool = defineReconciler<PoolLifecycle>(vsphereAgentPo
       pools(summary).pinAgentMachines({ ...poolOf(situation), agentMachines }),
     create,
     release,
+    deleteMachines,
     refreshIso,
     destroyStrays: async (situation, { vms, summary }) =>
       void (await pools(summary).destroyStrays({ ...poolOf(situation), vms })),
   },
   applyFailure: applyPoolFailure,
-  resetFailures: (memory) => ({ ...memory, refused: null, iso: null, replacedMs: [] }),
+  // What a user has tried again need not wait for Machines that are not wanted any more, either.
+  resetFailures: ({ replacing: _replacing, forbidden: _forbidden, ...memory }) => ({
+    ...memory,
+    refused: null,
+    iso: null,
+    replacedMs: [],
+  }),
   prune: prunePool,
   status: poolStatus,
   isSaid: isPoolSaid,
@@ -94,13 +116,14 @@ export const reconcileAgentPool = defineReconciler<PoolLifecycle>(vsphereAgentPo
     pools('Publish the status of the pool').publishAgentPool({ ...poolOf(situation), status, retryHandled }),
   attributes: ({ input: { namespace, name } }) => ({ object: `${namespace}/${name}` }),
   details: (situation, plan) => {
-    const { counts, iso } = situation.observed;
+    const { counts, iso, replacement } = situation.observed;
     return [
       describePlan(plan).message,
       '',
       `- ${counts.agentMachines} AgentMachines, ${counts.waiting} wait, ${counts.bound} Agents bound`,
       `- ${counts.owned} VMs, ${counts.provisioning} under way`,
       `- ISO ${iso.path ?? 'none yet'}`,
+      ...(replacement === undefined ? [] : [`- ${replacement.replaced} of ${replacement.total} VMs are replaced`]),
       ...allowed(situation).held.map(({ name, cause, message }) => `- ${name} (${cause}): ${message}`),
     ].join('\n');
   },

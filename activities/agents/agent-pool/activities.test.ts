@@ -3,7 +3,7 @@ import {
   agentPoolFinalizer,
   vsphereAgentFinalizer,
 } from '../../../contracts/agent-pool/metadata.ts';
-import type { AgentPoolRules, ObservedPool } from '../../../contracts/agent-pool/agent-pool.ts';
+import type { AgentPoolRules, ObservedPool, ReplacedMachine } from '../../../contracts/agent-pool/agent-pool.ts';
 import { vmIdentityOf } from '../../../contracts/agent-pool/vm-identity.ts';
 import type { VsphereAgentPool } from '../../../contracts/crds/vsphere-agent-pool.ts';
 import type { VsphereAgent } from '../../../contracts/crds/vsphere-agent.ts';
@@ -382,6 +382,92 @@ test('an Agent that changes between the judgement and its deletion keeps its VM'
     await world.rounds(10);
     expect(world.agents()).toHaveLength(1);
     expect(world.kubernetes.objects('agents')).toHaveLength(1);
+  });
+});
+
+/** One Node of another template, and a VM that stands ready. */
+async function drift(world: Awaited<ReturnType<typeof openWorld>>): Promise<ReplacedMachine[]> {
+  await world.scale(1);
+  await world.rounds(20);
+  const annotations = { [agentPoolAnnotations.replaceDrifted]: 'all' };
+  await world.client.patch(
+    resources.VsphereAgentPool,
+    world.of,
+    { metadata: { annotations }, spec: { template: { numCPUs: 9 } } },
+    never,
+  );
+  await world.rounds(10);
+  expect(world.phases().toSorted()).toEqual(['Available/AgentAvailable', 'Bound/AgentBound']);
+  const { machines = [] } = (await world.observe()).replacement ?? {};
+  expect(machines).toMatchObject([{ name: 'demo-001', vm: 'demo-001' }]);
+  return machines;
+}
+
+const deletionOf = (world: Awaited<ReturnType<typeof openWorld>>) =>
+  world.kubernetes.object('machines.cluster.x-k8s.io', { namespace: controlPlane, name: 'demo-001' })?.metadata
+    .deletionTimestamp;
+
+test('a Machine of another template is deleted, once, and said', async () => {
+  const world = await openWorld();
+  await world.run(async () => {
+    const machines = await drift(world);
+    const deleted = { deleted: ['demo-001'], kept: [], forbidden: null };
+    expect(await world.activities.deleteMachines({ ...world.of, machines })).toEqual(deleted);
+    expect(deletionOf(world)).toBeDefined();
+    expect(world.events()).toContain('MachineDeleted');
+    // An answer that was lost.
+    expect(await world.activities.deleteMachines({ ...world.of, machines })).toEqual(deleted);
+    expect(world.events().filter((reason) => reason === 'MachineDeleted')).toHaveLength(1);
+    expect(world.agents().find(({ metadata }) => metadata.name !== 'demo-001')?.metadata.labels).toEqual({
+      'agent-forge.containeroo.ch/created-for': 'surge',
+      'agent-forge.containeroo.ch/vsphere-agent-pool': 'pool',
+    });
+  });
+});
+
+test.each<[string, (world: Awaited<ReturnType<typeof openWorld>>) => Promise<unknown>]>([
+  ['something waits', (world) => world.scale(3).then(() => world.neighbours.round(never))],
+  [
+    'a user has taken it back',
+    (world) =>
+      world.client.patch(
+        resources.VsphereAgentPool,
+        world.of,
+        { metadata: { annotations: { [agentPoolAnnotations.replaceDrifted]: 'true' } } },
+        never,
+      ),
+  ],
+])('a Machine of another template is judged once more: %s', async (_what, change) => {
+  const world = await openWorld();
+  await world.run(async () => {
+    const machines = await drift(world);
+    await change(world);
+    expect(await world.activities.deleteMachines({ ...world.of, machines })).toEqual({
+      deleted: [],
+      kept: ['demo-001'],
+      forbidden: null,
+    });
+    expect(deletionOf(world)).toBeUndefined();
+  });
+});
+
+test('a Machine that drover may not delete stays, and what to bind is said', async () => {
+  const world = await openWorld({
+    client: (client) => ({
+      ...client,
+      delete: async (resource, version, signal) => {
+        if (resource.kind === 'Machine') throw refusalFailure(403, status('machines is forbidden'), 'DELETE');
+        await client.delete(resource, version, signal);
+      },
+    }),
+  });
+  await world.run(async () => {
+    const machines = await drift(world);
+    expect(await world.activities.deleteMachines({ ...world.of, machines })).toMatchObject({
+      deleted: [],
+      kept: ['demo-001'],
+      forbidden: expect.stringContaining('bind the ClusterRole drover-worker-agent-replacement there'),
+    });
   });
 });
 

@@ -6,6 +6,7 @@ import { patchFinalizer } from '../../kubernetes/lib/patch-finalizer.ts';
 import { contextOf } from '../../lib/context.ts';
 import { whileBeating } from '../../lib/wait.ts';
 import { createVsphereAgents } from './create-agents.ts';
+import { deleteMachines } from './delete-machines.ts';
 import type { AgentPoolDependencies, AgentPoolTools, Looks } from './dependencies.ts';
 import { observeAgentPool } from './observe.ts';
 import { pinAgentMachines, prepareAgents } from './prepare-agents.ts';
@@ -40,6 +41,7 @@ export function createAgentPoolActivities(
     createVsphereAgents: (request) => beating((own) => createVsphereAgents(own, request)),
     prepareAgents: (request) => beating((own) => prepareAgents(own, request)),
     releaseVsphereAgents: (request) => beating((own) => releaseVsphereAgents(own, request)),
+    deleteMachines: (request) => beating((own) => deleteMachines(own, request)),
     pinAgentMachines: (request) => beating((own) => pinAgentMachines(own, request)),
     destroyStrays: (request) => beating((own) => destroyStrays(own, request)),
     publishAgentPool: (request) => beating((own) => retryConflicts(() => publishAgentPool(own, request))),

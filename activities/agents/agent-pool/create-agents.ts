@@ -4,6 +4,7 @@ import type { AgentPoolActivities, WantedAgent } from '../../../contracts/agent-
 import {
   agentPoolAnnotations,
   agentPoolLabels,
+  surge,
   vsphereAgentFinalizer,
 } from '../../../contracts/agent-pool/metadata.ts';
 import { labelValue, templateDigest } from '../../../contracts/agent-pool/name-agents.ts';
@@ -59,7 +60,10 @@ async function create(tools: AgentPoolTools, pool: VsphereAgentPool, wanted: Wan
   const object = newAgent(pool, wanted);
   const mutation = {
     action: 'createVsphereAgent',
-    cause: `AgentMachine ${wanted.agentMachine} waits for an Agent`,
+    cause:
+      wanted.agentMachine === null
+        ? 'it stands ready before a Machine of another template is deleted'
+        : `AgentMachine ${wanted.agentMachine} waits for an Agent`,
     object: `agent/${namespace}/${wanted.name}`,
     before: null,
     after: { pool: `${namespace}/${name}`, vmName: wanted.vmName },
@@ -86,8 +90,12 @@ const newAgent = (pool: VsphereAgentPool, { name, vmName, agentMachine }: Wanted
     namespace: pool.metadata.namespace,
     labels: {
       [agentPoolLabels.pool]: labelValue(pool.metadata.name),
-      [agentPoolLabels.createdFor]: 'agent-machine',
-      [agentPoolLabels.agentMachine]: labelValue(agentMachine),
+      ...(agentMachine === null
+        ? { [agentPoolLabels.createdFor]: surge }
+        : {
+            [agentPoolLabels.createdFor]: 'agent-machine',
+            [agentPoolLabels.agentMachine]: labelValue(agentMachine),
+          }),
     },
     annotations: {
       [agentPoolAnnotations.vmName]: vmName,

@@ -113,7 +113,7 @@ async function observe(
   const nowMs = clock.now();
   const limits = limitsOf(pool, rules);
   const { judged } = world;
-  const { counts, wanted, unprepared, released, drifted, remaining } = judged;
+  const { counts, wanted, unprepared, released, drifted, remaining, replacement } = judged;
   const { strays, held } = straysOf(look, world, cluster, nowMs);
   return {
     counts,
@@ -124,6 +124,7 @@ async function observe(
     held: [...judged.held, ...held],
     unpinned: judged.unpinned.map(({ agentMachine }) => agentMachine),
     drifted,
+    ...(replacement !== undefined && { replacement }),
     limits: { ...limits.limits, freeSpace: look.seen === null ? null : judgeSpace(look.seen, pool, freeSpacePercent) },
     iso: judgeIso(isoFactsOf(pool, infraEnv, { isGone: look.seen?.isIsoGone ?? false, nowMs })),
     strays: strays.map(({ vmId, name, uid }) => ({ vmId, name, uid })),
