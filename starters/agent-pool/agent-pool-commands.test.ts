@@ -65,7 +65,19 @@ test.each<[why: string, facts: Partial<AgentPoolObject>, held: AgentPoolDescript
     'another template',
     { conditions: [ready, poolCondition('TemplateDrifted', 'True', 'TemplateChanged')] },
     [],
-    [annotate('drover.dev/replace-drifted=true')],
+    [annotate('drover.dev/replace-drifted=available'), annotate('drover.dev/replace-drifted=all')],
+  ],
+  [
+    'another template, of which Nodes are being replaced',
+    { conditions: [ready, poolCondition('TemplateDrifted', 'True', 'Replacing')] },
+    [],
+    [],
+  ],
+  [
+    '… which drover may not',
+    { conditions: [ready, poolCondition('TemplateDrifted', 'True', 'ReplacementForbidden')] },
+    [],
+    ['cat deploy/rbac/agent-replacement.yaml'],
   ],
 ])('%s', (_why, facts, its, commands) => {
   expect(commandsOf(samplePool(facts), { held: its })).toEqual([...commands, describe]);

@@ -82,11 +82,21 @@ function byConditions(pool: AgentPoolObject, isOpen: boolean): NextCommand[] {
     ...(isWrong(types.iso)
       ? [look(`drover pools refresh-iso ${fullName(pool)}`, 'download the ISO again, once the reason is mended')]
       : []),
-    ...(findCondition(conditions, types.drifted)?.status === 'True'
-      ? [annotate(pool, `${agentPoolAnnotations.replaceDrifted}=true`, 'replace VMs of another template that are free')]
-      : []),
+    ...forDrift(pool),
   ];
   return statusOf(pool) === 'waiting' ? [...commands, retry(pool, 'observe it now, without waiting')] : commands;
+}
+
+function forDrift(pool: AgentPoolObject): NextCommand[] {
+  const key = agentPoolAnnotations.replaceDrifted;
+  const reason = findCondition(pool.conditions, types.drifted)?.reason;
+  if (reason === 'ReplacementForbidden')
+    return [look('cat deploy/rbac/agent-replacement.yaml', 'see how to let drover delete Machines')];
+  if (reason !== 'TemplateChanged') return [];
+  return [
+    annotate(pool, `${key}=available`, 'replace VMs of another template that are free'),
+    annotate(pool, `${key}=all`, 'replace Nodes of another template too, Machine by Machine'),
+  ];
 }
 
 function forCapacity(pool: AgentPoolObject, reason: string | null): NextCommand[] {
