@@ -6,6 +6,8 @@ import { benchEviction, figures } from './eviction/main.ts';
 import { loads } from './eviction/overhead.ts';
 import type { EvictionResults } from './eviction/results.ts';
 import { mergeResults, renderMarkdown } from './eviction/results.ts';
+import { type AgentCounts, quickCounts as quickAgents, usualCounts as usualAgentCounts } from './agents/figures.ts';
+import { agentsSuite } from './agents/main.ts';
 import type { Suite } from './harness/benchmark.ts';
 import { figuresOf } from './harness/benchmark.ts';
 import { writeLimitsPage } from './harness/limits-page.ts';
@@ -37,8 +39,10 @@ const usualVms = vmsSuite(usualCounts);
 const vmNames = usualVms.benchmarks.map(({ name }) => name);
 const usualMachines = machinesSuite(usualMachineCounts);
 const machineNames = usualMachines.benchmarks.map(({ name }) => name);
+const usualAgents = agentsSuite(usualAgentCounts);
+const agentNames = usualAgents.benchmarks.map(({ name }) => name);
 /** Those whose figures docs/limits.md shows. */
-const limitSuites = [loadSuite, onboardingSuite, usualVms, usualMachines];
+const limitSuites = [loadSuite, onboardingSuite, usualVms, usualMachines, usualAgents];
 
 const oneOf =
   <Item extends string | number>(offered: readonly Item[]) =>
@@ -259,9 +263,39 @@ program
   );
 
 program
+  .command('agents')
+  .description(
+    'agent pools: time and calls of many agents at once beside a script and beside one after another, and a NodePool that is scaled to and fro',
+  )
+  .addOption(
+    new Option(
+      '--only <benchmarks>',
+      usualAgents.benchmarks.map(({ name, title, minutes }) => `${name}: ${title} (${minutes} min)`).join('; '),
+    )
+      .argParser(oneOf(agentNames))
+      .default(agentNames, 'all'),
+  )
+  .addOption(new Option('--agents <number>', 'at once').argParser(atLeastOne).default(usualAgentCounts.agents))
+  .addOption(new Option('--flapping <number>', 'to and fro').argParser(atLeastOne).default(usualAgentCounts.flapping))
+  .addOption(new Option('--repetitions <number>', 'of each, for a spread').argParser(atLeastOne).default(3))
+  .option(
+    '--quick',
+    `${quickAgents.agents} agents, ${quickAgents.flapping} to and fro by default, and nothing recorded: to see that it works`,
+    false,
+  )
+  .option('--json', 'print JSON', false)
+  .action(
+    async ({ agents, flapping, ...options }: MeasureOptions & AgentCounts & { only: string[] }, command: Command) => {
+      const chosen = (name: keyof AgentCounts, count: number): number =>
+        options.quick && command.getOptionValueSource(name) === 'default' ? quickAgents[name] : count;
+      await measure(agentsSuite({ agents: chosen('agents', agents), flapping: chosen('flapping', flapping) }), options);
+    },
+  );
+
+program
   .command('limits')
   .description(
-    'puts the recorded figures of the load, of the onboarding, of virtual machines and of Machines into docs/limits.md',
+    'puts the recorded figures of the load, of the onboarding, of virtual machines, of Machines and of agent pools into docs/limits.md',
   )
   .action(() => limitSuites.forEach((suite) => writeLimitsPage(figuresOf(suite), readRecords(suite))));
 

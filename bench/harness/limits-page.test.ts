@@ -1,3 +1,5 @@
+import { usualCounts as usualAgentCounts } from '../agents/figures.ts';
+import { agentsSuite } from '../agents/main.ts';
 import { loadSuite } from '../load/main.ts';
 import { usualCounts } from '../machines/figures.ts';
 import { machinesSuite } from '../machines/main.ts';
@@ -8,7 +10,7 @@ import { readLimitsPage, renderLimits, splitPage } from './limits-page.ts';
 import type { BenchRecord, RecordedFigure } from './records.ts';
 import { readRecords } from './records.ts';
 
-test.each([loadSuite, onboardingSuite, machinesSuite(usualCounts)])(
+test.each([loadSuite, onboardingSuite, machinesSuite(usualCounts), agentsSuite(usualAgentCounts)])(
   'docs/limits.md has the goals and the recorded figures of $name: if not, `npm run bench -- limits` writes them',
   (measured) => {
     const suite = figuresOf(measured);

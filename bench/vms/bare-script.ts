@@ -51,14 +51,14 @@ export async function makeByScript(
   return await Promise.all(finished.map(({ on }) => on));
 }
 
-async function switchOn(gateway: VcenterGateway, vmId: string, signal: AbortSignal): Promise<void> {
+export async function switchOn(gateway: VcenterGateway, vmId: string, signal: AbortSignal): Promise<void> {
   await untilEnded(gateway, await gateway.submit('PowerOnVM_Task', vmRef(vmId), {}, signal), signal);
   const vm = await gateway.read(vmId, signal);
   if (vm?.powerState !== 'poweredOn') throw new Error(`${vmId} is ${vm?.powerState ?? 'gone'}, not on`);
 }
 
 /** @returns id of the VM that the task made, where it made one */
-async function untilEnded(gateway: VcenterGateway, taskId: string, signal: AbortSignal): Promise<string | null> {
+export async function untilEnded(gateway: VcenterGateway, taskId: string, signal: AbortSignal): Promise<string | null> {
   const startedMs = performance.now();
   for (;;) {
     const task = await gateway.readTask(taskId, signal);
@@ -73,7 +73,7 @@ async function untilEnded(gateway: VcenterGateway, taskId: string, signal: Abort
 /** Removes them again. */
 export async function removeByScript(
   gateway: VcenterGateway,
-  { folder }: BarePlaces,
+  { folder }: Pick<BarePlaces, 'folder'>,
   names: readonly string[],
   signal: AbortSignal,
 ): Promise<void> {

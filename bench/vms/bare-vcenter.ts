@@ -7,6 +7,7 @@ import type { VsphereHandle } from '../../lab/vsphere/handle.ts';
 import { inventory } from '../../lab/vsphere/handle.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import { virtualMachineConfig } from '../../runtime/config/virtual-machine-config.ts';
+import type { VcenterGateway } from '../../activities/vsphere/types.ts';
 import type { BarePlaces } from './bare-script.ts';
 import { makeByScript, removeByScript } from './bare-script.ts';
 
@@ -22,10 +23,16 @@ export interface BareVcenter {
 const folderName = 'bare';
 
 /** As many creates at once as drover by its defaults, and as many calls; but no limit of calls in a second: a script in a hurry has none. */
-const { creates } = virtualMachineConfig.parse(undefined);
+export const { creates } = virtualMachineConfig.parse(undefined);
 const budget = { calls: 8, callsPerSecond: 1_000, tasks: 4 * creates };
 
-export async function openBareVcenter(handle: VsphereHandle): Promise<BareVcenter> {
+/** The lab's vCenter as a script reaches it, and how often it was called. */
+export interface ScriptVcenter {
+  gateway: VcenterGateway;
+  calls(): number;
+}
+
+export function openScriptVcenter(handle: VsphereHandle): ScriptVcenter {
   let count = 0;
   const vim = openVcenter(
     {
@@ -40,7 +47,11 @@ export async function openBareVcenter(handle: VsphereHandle): Promise<BareVcente
     },
     { clock: systemClock, observe: () => void (count += 1) },
   );
-  const gateway = openGateway(vim, budget, systemClock);
+  return { gateway: openGateway(vim, budget, systemClock), calls: () => count };
+}
+
+export async function openBareVcenter(handle: VsphereHandle): Promise<BareVcenter> {
+  const { gateway, calls } = openScriptVcenter(handle);
   await govc(handle, 'folder.create', `${inventory.vmFolder}/${folderName}`);
   const idOf = async (path: string): Promise<string> =>
     (await gateway.findByPath(path, AbortSignal.timeout(10_000)))?.value ??
@@ -55,7 +66,7 @@ export async function openBareVcenter(handle: VsphereHandle): Promise<BareVcente
   return {
     make: (names, signal) => makeByScript(gateway, places, names, { creates, signal }),
     remove: (names, signal) => removeByScript(gateway, places, names, signal),
-    calls: () => count,
+    calls,
     close: () => gateway.close(),
   };
 }
