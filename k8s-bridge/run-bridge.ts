@@ -37,7 +37,10 @@ export interface RunSettings {
 export interface BridgeTimings {
   reflector: ReflectorSettings;
   lease: LeaseSettings;
-  queue: Pick<WorkQueueOptions<never>, 'workers' | 'backOff' | 'minIntervalMs'>;
+  queue: Pick<WorkQueueOptions<never>, 'workers' | 'backOff'> & {
+    /** Least time between two signals of one run; a kind may ask for more. */
+    minIntervalMs?: number;
+  };
   /** For each call of Temporal. */
   deliveryTimeoutMs: number;
   /** For the list of all runs of a kind, which is read once after a start. */
@@ -129,6 +132,7 @@ export function runBridge({
 
   const queue = createWorkQueue<RoutedChange>({
     ...timings.queue,
+    minIntervalMs: ({ route }) => Math.max(timings.queue.minIntervalMs ?? 0, route.row.gatherMs ?? 0),
     clock,
     random,
     deliver: async (routed, abort) => {

@@ -129,7 +129,7 @@ test('a key that backs off holds up no other', async () => {
 });
 
 test('deliveries of a key keep their distance; what comes meanwhile is one of them', async () => {
-  const { queue, add, end, started, timers, fireTimers } = harness({ minIntervalMs: 200 });
+  const { queue, add, end, started, timers, fireTimers } = harness({ minIntervalMs: () => 200 });
   add('a');
   await end('a');
   add('a');
@@ -147,8 +147,20 @@ test('deliveries of a key keep their distance; what comes meanwhile is one of th
   expect(keysOf(started)).toBe('a1 b4 a2+3 a5');
 });
 
+test('how far apart they are, the item says that was delivered', async () => {
+  const { add, end, started, timers } = harness({ minIntervalMs: ({ key }) => (key === 'a' ? 1_000 : 0) });
+  add('a');
+  add('b');
+  await end('a');
+  await end('b');
+  add('a');
+  add('b');
+  expect(keysOf(started)).toBe('a1 b2 b4');
+  expect(timers.size).toBe(1);
+});
+
 test('draining does not wait for the distance', async () => {
-  const { queue, add, end, started, timers } = harness({ minIntervalMs: 200 });
+  const { queue, add, end, started, timers } = harness({ minIntervalMs: () => 200 });
   add('a');
   await end('a');
   add('a');
@@ -213,7 +225,7 @@ const steps = oneof(
 test('whatever happens in whatever order: never two in flight per key, fresh first, nothing lost, nothing twice', async () => {
   await assert(
     asyncProperty(array(steps, { maxLength: 60 }), constantFrom(0, 200), async (script, minIntervalMs) => {
-      const { queue, add, inFlight, started, fireTimers, timers } = harness({ minIntervalMs });
+      const { queue, add, inFlight, started, fireTimers, timers } = harness({ minIntervalMs: () => minIntervalMs });
       const added: number[] = [];
       const done: number[] = [];
       const check = (): void => {

@@ -13,8 +13,8 @@ export interface WorkQueueOptions<Item> {
   workers: number;
   /** Per key. */
   backOff: BackOffLimits;
-  /** Least time between the end of one delivery of a key and the next: what comes meanwhile is one delivery. Default 0. */
-  minIntervalMs?: number;
+  /** Least time between the end of the delivery of an item and the next one of its key: what comes meanwhile is one delivery. Default 0. */
+  minIntervalMs?: (item: Item) => number;
   onFailure: (item: Item, error: unknown, retryInMs: number) => void;
   clock: Pick<Clock, 'schedule'>;
   /** 0 to 1: spreads the back-off. */
@@ -66,7 +66,7 @@ export function createWorkQueue<Item>({
   coalesce,
   workers,
   backOff,
-  minIntervalMs = 0,
+  minIntervalMs = () => 0,
   onFailure,
   clock,
   random,
@@ -143,7 +143,8 @@ export function createWorkQueue<Item>({
       await deliver(started.item, stopping.signal);
       count.delivered += 1;
       entry.failures = 0;
-      if (minIntervalMs > 0 && state === 'running') hold(key, entry, minIntervalMs);
+      const restMs = minIntervalMs(started.item);
+      if (restMs > 0 && state === 'running') hold(key, entry, restMs);
     } catch (error) {
       count.failed += 1;
       failed(key, entry, started, error);

@@ -121,6 +121,8 @@ export interface KindRow<Driven extends KubeObject = never> extends RunRow, Reso
   readonly shared?: true;
   /** While the object is there its run stays open, as time alone gives it work: one that is missing is started, whatever the object says. */
   readonly ongoing?: true;
+  /** A run that observes many other objects is signalled so often at most: what they have to say meanwhile is one signal. Left out: as often as the bridge can. */
+  readonly gatherMs?: number;
   /** drover's own, where others than drover's matter. */
   readonly finalizer?: string;
   /** Of the kind's own objects. Deletion and `drover.dev/retry` always matter. */

@@ -135,6 +135,8 @@ export const vsphereAgentPoolKind = defineKind({
     };
   },
   ongoing: true,
+  // A hundred Agents that register change thousands of fields, and each signal is an observation of all of them.
+  gatherMs: 1_000,
   finalizer: agentPoolFinalizer,
   predicate: {
     generation: true,
