@@ -29,7 +29,7 @@ const budget = { calls: 8, callsPerSecond: 1_000, tasks: 4 * creates };
 /** The lab's vCenter as a script reaches it, and how often it was called. */
 export interface ScriptVcenter {
   gateway: VcenterGateway;
-  calls(): number;
+  readonly calls: () => number;
 }
 
 export function openScriptVcenter(handle: VsphereHandle): ScriptVcenter {
