@@ -11,6 +11,8 @@ const flapping = { forMs: 60_000, halfMs: 5_000, surplusMs: 15_000 };
 const taskDelaysMs = { CreateVm: 1_000, PowerOn: 500 };
 const played = { discoveryMs: 2_000, installMs: 2_000, drainMs: 3_000 };
 const lookEveryMs = 300;
+/** More than what has begun takes, to be made and given back. */
+const settlesMs = 30_000;
 
 /** A NodePool is scaled to and fro. */
 export const flapAgents = (count: number): Benchmark<LoadRun> => ({
@@ -66,7 +68,7 @@ async function measureFlapping(world: AgentsWorld, count: number, { quick, signa
   looking.abort();
   await looked;
   // All have been made, found and given back by then.
-  await delay(2 * flapping.surplusMs + 30_000, undefined, { signal });
+  await delay(flapping.surplusMs + settlesMs, undefined, { signal });
   const { made, taken, wasted, most } = seen;
   return {
     machines,

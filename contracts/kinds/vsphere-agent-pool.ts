@@ -73,7 +73,9 @@ const dependsOn: readonly Watch[] = [
   },
   {
     resource: vsphereAgent,
-    mapFunction: (object) => inNamespaceOf(object, specOf(object).poolRef?.name)[0] ?? null,
+    // By the pool, not one by one: what fifty of them have to say is one signal.
+    index: ({ metadata: { namespace = '', name } }) => [`${namespace}/${name}`],
+    key: (object) => inNamespaceOf(object, specOf(object).poolRef?.name)[0] ?? null,
     predicate: {
       fields: (object) => {
         const { biosUUID, macAddress } = (statusOf(object)['vm'] ?? {}) as Record<string, unknown>;
