@@ -11,6 +11,7 @@ const object = (namespace: string, spec: object, annotations: Record<string, str
     name: 'one',
     uid: 'u1',
     resourceVersion: '5',
+    generation: 1,
     creationTimestamp: '2026-01-01T00:00:00Z',
     annotations,
   },

@@ -61,7 +61,7 @@ export const series = {
   'bench-load': benchOf('load', 'The bridge and the limits under load', areas.bridge),
   'bench-onboarding': benchOf('onboarding', 'Hypervisors onboarding at once', areas.hypervisor),
   'bench-machines': benchOf('machines', 'The safety jobs of Machines', areas.machines),
-  'bench-agents': benchOf('agents', 'Agent pools on vSphere', areas.agents),
+  'bench-agents': benchOf('agents', 'Agent pools on vSphere', areas.agentPools),
   'bench-vms': benchOf('vms', 'Virtual machines on vSphere', areas.virtualMachine),
   'flows-openstack': flowsOf('openstack'),
   'flows-vsphere': flowsOf('vsphere'),
