@@ -13,12 +13,12 @@ export interface Story<World extends { deployment: Deployment }> {
   /** By workflow id. */
   roles: Roles;
   /** Runs what follows in a world of its own. */
-  inWorld(options: FaultOptions, story: (world: World) => Promise<string[]>): Promise<string[]>;
+  inWorld: (options: FaultOptions, story: (world: World) => Promise<string[]>) => Promise<string[]>;
   /**
    * @param end after it nothing fails any more: what is done twice is done then
    * @returns what went wrong, a sentence each
    */
-  tell(world: World, end: () => void): Promise<string[]>;
+  tell: (world: World, end: () => void) => Promise<string[]>;
 }
 
 export type FaultOptions = Partial<Pick<DeploymentOptions, 'onActivity' | 'onCall' | 'onWorkflowTask' | 'bundle'>>;

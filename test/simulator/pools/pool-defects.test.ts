@@ -38,7 +38,7 @@ test('a VM of that name that is not drover’s stays as it is, and the VsphereAg
     await world.pass(5 * minute);
     expect(await world.witness.describeVm(path)).toEqual(before);
     const [agent] = await world.agents();
-    expect(conditionOf({ status: agent?.status as never }, 'Ready')).toBe('False VirtualMachineNameTaken');
+    expect(conditionOf({ status: agent?.status }, 'Ready')).toBe('False VirtualMachineNameTaken');
     await world.scale(0);
     await world.pass(5 * minute);
     expect(await world.witness.describeVm(path)).toEqual(before);

@@ -93,7 +93,7 @@ const createsOf = ({ deployment }: PoolWorld): Promise<number> =>
 
 test('a datastore cluster without room makes no VM, and the pool says so', async () => {
   await inPoolWorld({}, async (world) => {
-    const [one = ''] = inventory.podDatastores;
+    const [one] = inventory.podDatastores;
     // 1 PiB each.
     const sizeMiB = 0.95 * 2 ** 30;
     for (const datastore of inventory.podDatastores)

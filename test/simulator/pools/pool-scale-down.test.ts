@@ -1,14 +1,13 @@
 import { agentPoolAnnotations } from '../../../contracts/agent-pool/metadata.ts';
 import { agentFixture, applyPool, deletePool } from '../../../lab/agents.ts';
-import { applyObject } from '../../../lab/kubernetes-objects.ts';
-import type { Kubernetes } from '../../../runtime/kubernetes/kubernetes.ts';
 import { openObjects } from '../../../runtime/kubernetes/objects.ts';
 import { resources } from '../../../runtime/kubernetes/resources.ts';
+import { giveAccess, makeNode, removeNode } from './hosted-cluster.ts';
 import { heldOf, inPoolWorld, minute, namesOf, never, phasesOf, type PoolWorld } from './pool-world.ts';
 
 /** What goes when Machines go, and what stays. */
 
-const { namespace, controlPlaneNamespace } = agentFixture;
+const { namespace } = agentFixture;
 
 async function growTo(world: PoolWorld, count: number): Promise<void> {
   await world.scale(count);
@@ -29,28 +28,6 @@ const isEmpty = async (world: PoolWorld): Promise<boolean> => (await world.vms()
 
 const removeAgent = ({ api }: PoolWorld, name: string): Promise<unknown> =>
   openObjects(api).delete(resources.VsphereAgent, { namespace, name }, never);
-
-/** The hosted cluster as HyperShift gives access to it. */
-const kubeconfig = JSON.stringify({
-  'current-context': 'admin',
-  contexts: [{ name: 'admin', context: { cluster: 'hosted', user: 'admin' } }],
-  clusters: [{ name: 'hosted', cluster: { server: 'https://hosted.test:6443', 'certificate-authority-data': 'Y2E=' } }],
-  users: [{ name: 'admin', user: { token: 'of-the-hosted-cluster' } }],
-});
-
-const giveAccess = (api: Kubernetes): Promise<void> =>
-  applyObject(api, {
-    apiVersion: 'v1',
-    kind: 'Secret',
-    metadata: { namespace: controlPlaneNamespace, name: 'admin-kubeconfig' },
-    stringData: { kubeconfig },
-  });
-
-const makeNode = ({ deployment }: PoolWorld, name: string): Promise<void> =>
-  applyObject(deployment.target.admin, { apiVersion: 'v1', kind: 'Node', metadata: { name } });
-
-const removeNode = ({ deployment }: PoolWorld, name: string): Promise<unknown> =>
-  deployment.target.admin.request({ method: 'DELETE', path: `/api/v1/nodes/${name}` }, never);
 
 test('a pool that retains keeps its VMs, whatever goes', async () => {
   await inPoolWorld({ pool: { cleanupPolicy: 'Retain' } }, async (world) => {
@@ -120,13 +97,13 @@ test('a Machine that went while drover was down: its VM goes when its Node is go
   await inPoolWorld({ prepare: giveAccess }, async (world) => {
     await growTo(world, 2);
     const [one, two] = (await vmsOf(world)) as [string, string];
-    for (const name of [one, two]) await makeNode(world, name);
+    for (const name of [one, two]) await makeNode(world.deployment, name);
     await world.down(5 * minute, () => world.scale(1));
     await world.pass(2 * minute);
     expect(phasesOf(await world.agents())).toEqual({ [one]: 'Bound AgentBound', [two]: 'Released AgentReleased' });
     expect(heldOf(await world.pool())).toEqual({ [two]: 'NodePresent' });
     expect(await world.vms()).toEqual(namesOf(2));
-    await removeNode(world, two);
+    await removeNode(world.deployment, two);
     expect(await world.until(async () => (await world.vms()).length === 1)).toBe(true);
     expect(await world.vms()).toEqual([one]);
     expect(await world.violations()).toEqual([]);
@@ -136,7 +113,7 @@ test('a Machine that went while drover was down: its VM goes when its Node is go
 test('while the Nodes cannot be read, none of them counts as gone', async () => {
   await inPoolWorld({}, async (world) => {
     await growTo(world, 2);
-    const [one, two] = (await vmsOf(world)) as [string, string];
+    const [, two] = (await vmsOf(world)) as [string, string];
     await world.down(5 * minute, () => world.scale(1));
     await world.pass(5 * minute);
     expect(heldOf(await world.pool())).toEqual({ [two]: 'NodeUnknown' });

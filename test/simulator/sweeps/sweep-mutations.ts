@@ -1,23 +1,14 @@
+import type { SourceMutation } from '../mutations/break-sources.ts';
+
 /**
- * What saves VMs and no setting switches off, broken on purpose in the sources: each names what may go wrong, in which that is noticed. The other gates are
+ * What saves VMs and no setting switches off: each names what may go wrong (sweep-mutation-dangers.ts), in which that is noticed. The other gates are
  * proved by the settings that switch them off (sweep-dangers.ts).
  */
-export interface SweepMutation {
-  name: string;
-  /** The rule that it breaks. */
-  breaks: string;
-  /** Of sweep-mutation-dangers.ts. */
-  caughtBy: string;
-  /** In an activity, or in what one calls: what matches stands in the file once. */
-  activity?: { file: string; from: RegExp; to: string };
-  /** In workflow code, as it stands in the bundle, once. */
-  workflow?: { from: RegExp; to: string };
-}
 
 const observe = 'activities/machines/sweep/observe-sweep.ts';
 const deletion = 'activities/machines/sweep/delete-orphan.ts';
 
-export const sweepMutations: readonly SweepMutation[] = [
+export const sweepMutations: readonly SourceMutation[] = [
   {
     name: 'machinesFirst',
     breaks: 'the VMs are listed before the Machines',

@@ -1,0 +1,62 @@
+import type { Check } from './objects.ts';
+import type { Snapshot } from './snapshot.ts';
+
+/** VMs of agent pools. */
+
+const prefix = 'agent/';
+
+/** Destroys that drover has asked of a vCenter, or may have. */
+const destroysOf = ({ audit }: Pick<Snapshot, 'audit'>): { agent: string; atMs: number }[] =>
+  audit.flatMap(({ action, object, time, after }) => {
+    const { failed, unanswered = false } = Object(after) as { failed?: string; unanswered?: boolean };
+    if (action !== 'submitDestroy' || !object.startsWith(prefix) || (failed !== undefined && !unanswered)) return [];
+    return [{ agent: object.slice(prefix.length), atMs: Date.parse(time) }];
+  });
+
+/** 25: no VM is destroyed whose Machine is there, unless a user forces it. */
+export const agentsKeepTheirVms: Check = (world) =>
+  destroysOf(world).flatMap(({ agent, atMs }) => {
+    const fact = world.agents.find(
+      (one) => one.agent === agent && one.fromMs <= atMs && atMs < (one.untilMs ?? Infinity),
+    );
+    return fact?.machine == null || fact.isForced
+      ? []
+      : [`the VM of VsphereAgent ${agent} was destroyed while Machine ${fact.machine} was there (audit log, ${atMs})`];
+  });
+
+/** 26: an AgentMachine has one VM under way at most, and a VsphereAgent one VM. */
+export const oneVmPerAgent: Check = ({ agents, agentVms }) => [
+  ...agents.flatMap((one, index) =>
+    agents
+      .slice(index + 1)
+      .filter(
+        (other) =>
+          other.uid !== one.uid &&
+          other.isUnderWay &&
+          one.isUnderWay &&
+          other.agentMachine !== null &&
+          other.pool === one.pool &&
+          other.agentMachine === one.agentMachine &&
+          other.fromMs < (one.untilMs ?? Infinity) &&
+          one.fromMs < (other.untilMs ?? Infinity),
+      )
+      .map((other) => `${one.agent} and ${other.agent} are under way for AgentMachine ${one.agentMachine} at once`),
+  ),
+  ...[...Map.groupBy(agentVms, ({ uid }) => uid)].flatMap(([uid, vms]) =>
+    vms.length === 1 ? [] : [`VMs ${vms.map(({ name }) => name).join(', ')} are of VsphereAgent ${uid}`],
+  ),
+];
+
+/** Later than a stray counts as one, by as much as a look at a vCenter takes. */
+const strayAfterMs = 35 * 60_000;
+
+/** 27: a VM with the mark of a pool that deletes has its VsphereAgent; else it goes, or the pool says that it is held. */
+export const noVmIsLost: Check = ({ agents, agentVms, agentPools, atMs, isQuiet }) => {
+  const there = new Set(agents.filter(({ untilMs }) => untilMs === null).map(({ uid }) => uid));
+  return agentVms.flatMap(({ uid, name, pool, poolUid, madeMs }) => {
+    const deletes = agentPools.find((one) => one.uid === poolUid && one.deletes);
+    if (!isQuiet || there.has(uid) || deletes === undefined || deletes.held.includes(name)) return [];
+    if (atMs - madeMs < strayAfterMs) return [];
+    return [`VM ${name} of pool ${pool} has no VsphereAgent (${uid}), and nobody says so`];
+  });
+};
