@@ -21,6 +21,7 @@ import {
   readSecrets,
   readSweepGates,
 } from './invariants/read-drover.ts';
+import { noAgents } from './invariants/read-agents.ts';
 import { listMachines } from './invariants/read-machines.ts';
 import { noRegion, readRegion } from './invariants/read-region.ts';
 import { readRuns } from './invariants/read-runs.ts';
@@ -75,6 +76,8 @@ export async function readWorld(world: Observed, hosts: readonly string[] | null
     watchEvents: world.objectLog.events.filter(
       ({ atMs, object }) => isObserved(world, object) && (atMs >= sinceMs || object.kind === 'Eviction'),
     ),
+    // Of pools only the simulator reads them.
+    ...noAgents,
     machines: machineNamespace === undefined ? [] : await listMachines(api, machineNamespace),
     ...(session === undefined || fleet === undefined
       ? noRegion

@@ -1,5 +1,7 @@
 import { agentPoolAnnotations, agentPoolLabels } from '../../contracts/agent-pool/metadata.ts';
-import type { AgentFact } from './snapshot.ts';
+import type { AgentFact, OfAgents } from './snapshot.ts';
+
+export const noAgents: OfAgents = { agents: [], agentPools: [], agentVms: [] };
 
 /** VsphereAgents and what they are beside, as kube-apiserver has had them. */
 
@@ -39,7 +41,9 @@ export function agentFacts(changes: readonly AgentChange[]): AgentFact[] {
     const key = `${object.kind} ${keyOf(object)}`;
     if (type === 'DELETED') there.delete(key);
     else there.set(key, object);
-    const now = new Map([...there.values()].flatMap((one) => (one.kind === 'VsphereAgent' ? [liveOf(one, there)] : [])));
+    const now = new Map(
+      [...there.values()].flatMap((one) => (one.kind === 'VsphereAgent' ? [liveOf(one, there)] : [])),
+    );
     for (const [uid, fact] of open)
       if (!now.has(uid) || !isSame(fact, now.get(uid)!)) {
         facts.push({ ...fact, untilMs: atMs });

@@ -14,7 +14,8 @@ import type { AuditEntry } from '../../runtime/telemetry/audit.ts';
  *
  * Objects are read before the outside systems, so that what they claim is compared with what is true after.
  */
-export interface Snapshot extends OfTemporal, OfKubernetes, OfMachines, OfOpenStack, OfVcenter, OfDrover, OfTests {
+export interface Snapshot
+  extends OfTemporal, OfKubernetes, OfMachines, OfAgents, OfOpenStack, OfVcenter, OfDrover, OfTests {
   /** When it was taken. */
   atMs: number;
   /**
@@ -103,6 +104,36 @@ export interface MachineFact {
   providerId: string;
   fromMs: number;
   /** Null: it still does. */
+  untilMs: number | null;
+}
+
+export interface OfAgents {
+  /** What each VsphereAgent was, and when. Empty where the world has none, as of a lab. */
+  agents: readonly AgentFact[];
+  /** As kube-apiserver has them now. */
+  agentPools: readonly {
+    uid: string;
+    deletes: boolean;
+    /** Names of what the pool says that it is held. */ held: readonly string[];
+  }[];
+  /** VMs with the mark of a pool, as vCenter has them now. */
+  agentVms: readonly { name: string; uid: string; pool: string; poolUid: string; madeMs: number }[];
+}
+
+export interface AgentFact {
+  /** `team/worker-1` */
+  agent: string;
+  uid: string;
+  pool: string;
+  agentMachine: string | null;
+  /** The Machine that it names, while that is there. */
+  machine: string | null;
+  /** A user has its VM destroyed all the same. */
+  isForced: boolean;
+  /** It has no Agent that can be taken yet, and is not being deleted. */
+  isUnderWay: boolean;
+  fromMs: number;
+  /** Null: it still is. */
   untilMs: number | null;
 }
 

@@ -1,3 +1,4 @@
+import { agentsKeepTheirVms, noVmIsLost, oneVmPerAgent } from './agents.ts';
 import { runsHeed } from './conduct.ts';
 import { effectsHappenOnce } from './effects.ts';
 import { disablesAreSigned, listShrinks, migrationsAreOwned, reconciledIsReleased } from './evictions.ts';
@@ -40,6 +41,9 @@ const checks: readonly Check[] = [
   machinesKeepTheirVms,
   frozenMachinesStay,
   orphansGoOnce,
+  agentsKeepTheirVms,
+  oneVmPerAgent,
+  noVmIsLost,
 ];
 
 /** `invariant 3: server x … (evidence)`; empty when all holds. Pure. */

@@ -1,16 +1,21 @@
+import { agentVmKeys } from '../../contracts/agent-pool/metadata.ts';
+import { readHeld } from '../../contracts/agent-pool/planned-actions.ts';
+import type { VsphereAgentPool } from '../../contracts/crds/vsphere-agent-pool.ts';
 import { machineKind } from '../../contracts/kinds/machine.ts';
 import { kinds } from '../../contracts/kinds/table.ts';
+import { inventory } from '../../lab/vsphere/handle.ts';
 import { findCondition } from '../../contracts/conditions.ts';
 import type { KnownByTest } from '../flows/world-base.ts';
 import { objectPaths } from '../flows/object-log.ts';
 import { objectsOf } from '../invariants/objects.ts';
+import { agentFacts, noAgents, type ReadAgentObject } from '../invariants/read-agents.ts';
 import { machineFacts, type ReadMachine } from '../invariants/read-machines.ts';
 import { noRegion, readRegion } from '../invariants/read-region.ts';
 import type { ObservedVms } from '../invariants/read-vcenter.ts';
 import { noVcenter, readVcenter } from '../invariants/read-vcenter.ts';
 import { textOf } from '../invariants/read-runs.ts';
 import { observedRunOf } from '../invariants/observed-run.ts';
-import type { DroverObject, Snapshot } from '../invariants/snapshot.ts';
+import type { DroverObject, OfAgents, Snapshot } from '../invariants/snapshot.ts';
 import type { Deployment } from './deployment.ts';
 
 export interface SeenInSimulation extends KnownByTest {
@@ -25,6 +30,38 @@ const plurals = new Map(Object.entries(objectPaths).map(([kind, path]) => [path.
 
 /** A look each 0.7 s, the shortest interval of scenarios and flows, is some eleven events; a lab's own latency makes it half as many. */
 const waitingEventsPerSecond = 16;
+
+const agentPlurals: readonly string[] = ['vsphereagents', 'vsphereagentpools'];
+
+async function readAgents({ kubernetes, vcenter }: Deployment): Promise<OfAgents> {
+  const pools = kubernetes.objects('vsphereagentpools') as unknown as VsphereAgentPool[];
+  const changes = kubernetes.changes.filter(
+    ({ resource: { plural, group } }) =>
+      agentPlurals.includes(plural) || (plural === 'machines' && group === 'cluster.x-k8s.io'),
+  );
+  if (vcenter === null || !changes.some(({ resource }) => agentPlurals.includes(resource.plural))) return noAgents;
+  const paths = await vcenter.witness.find('vm', inventory.vmFolder);
+  const vms = await Promise.all(paths.map((path) => vcenter.witness.describeVm(path)));
+  return {
+    agents: agentFacts(
+      changes.map(({ atMs, type, object }) => ({ atMs, type, object: object as unknown as ReadAgentObject })),
+    ),
+    agentPools: pools.map(({ metadata: { uid }, spec, status }) => ({
+      uid,
+      deletes: spec.cleanupPolicy === 'Delete',
+      held: (status?.plannedActions ?? []).flatMap((action) => readHeld(action)?.name ?? []),
+    })),
+    agentVms: vms.flatMap((vm) => {
+      if (vm === null) return [];
+      const markOf = (key: string): string => vm.config.extraConfig.find((one) => one.key === key)?.value ?? '';
+      const uid = markOf(agentVmKeys.agentUid);
+      if (uid === '') return [];
+      const pool = markOf(agentVmKeys.pool);
+      const madeMs = Date.parse((vm.config as { createDate?: string }).createDate ?? '') || 0;
+      return [{ name: vm.name, uid, pool, poolUid: markOf(agentVmKeys.poolUid), madeMs }];
+    }),
+  };
+}
 
 /** What the invariants are checked on, from the models themselves. */
 export async function snapshotOf(deployment: Deployment, seen: SeenInSimulation): Promise<Snapshot> {
@@ -60,6 +97,7 @@ export async function snapshotOf(deployment: Deployment, seen: SeenInSimulation)
         .filter(({ resource }) => resource.plural === machineKind.plural && resource.group === machineKind.group)
         .map(({ atMs, type, object }) => ({ atMs, type, object: object as unknown as ReadMachine })),
     ),
+    ...(await readAgents(deployment)),
     ...(openstack === null
       ? noRegion
       : await readRegion({
