@@ -183,7 +183,8 @@ export function vsphereCreatesContract(open: () => Promise<VsphereCounterpart>):
         type: 'VsphereUnavailable',
         nonRetryable: false,
       });
-      const { vmId } = await makeVm(activities, vm);
+      // VsphereBusy for a moment, which Temporal would repeat: vCenter lists a VM before the create has written its owner.
+      const { vmId } = await until('the create', 5_000, () => makeVm(activities, vm));
       expect(await describeVms(context, name)).toHaveLength(1);
       expect(await find(name)).toBe(vmId);
     });
