@@ -19,7 +19,7 @@ export const agentsKeepTheirVms: Check = (world) =>
     const fact = world.agents.find(
       (one) => one.agent === agent && one.fromMs <= atMs && atMs < (one.untilMs ?? Infinity),
     );
-    return fact?.machine == null || fact.isForced
+    return fact === undefined || fact.machine === null || fact.isForced
       ? []
       : [`the VM of VsphereAgent ${agent} was destroyed while Machine ${fact.machine} was there (audit log, ${atMs})`];
   });
