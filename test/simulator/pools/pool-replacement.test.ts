@@ -1,4 +1,5 @@
 import { agentPoolAnnotations, neighbours as names } from '../../../contracts/agent-pool/metadata.ts';
+import { annotations as droverAnnotations } from '../../../contracts/ids.ts';
 import { findCondition } from '../../../contracts/conditions.ts';
 import type { ClusterMachine } from '../../../contracts/crds/cluster-machine.ts';
 import { agentFixture, applyPool } from '../../../lab/agents.ts';
@@ -114,11 +115,17 @@ test('nobody makes another Machine: no second one is deleted until a user says s
     expect(await driftOf(world)).toContain('2 of 3 AgentMachines are there');
     expect(await world.vms()).toHaveLength(3);
 
-    // What stands ready, and is not needed any more, goes.
-    const annotations = { [agentPoolAnnotations.replaceDrifted]: null };
     const key = { namespace, name: agentFixture.pool };
-    await openObjects(world.api).patch(resources.VsphereAgentPool, key, { metadata: { annotations } }, never);
-    expect(await world.until(async () => (await world.vms()).length === 2)).toBe(true);
-    expect(world.neighbours.nodes()).toHaveLength(2);
+    const annotate = (annotations: Record<string, string | null>): Promise<unknown> =>
+      openObjects(world.api).patch(resources.VsphereAgentPool, key, { metadata: { annotations } }, never);
+    await annotate({ [droverAnnotations.retry]: 'fewer' });
+    expect(await world.until(async () => (await machinesOf(world)).length === 1)).toBe(true);
+    await world.pass(20 * minute);
+    expect(await machinesOf(world)).toHaveLength(1);
+
+    // What stands ready, and is not needed any more, goes.
+    await annotate({ [agentPoolAnnotations.replaceDrifted]: null });
+    expect(await world.until(async () => (await world.vms()).length === 1)).toBe(true);
+    expect(world.neighbours.nodes()).toHaveLength(1);
   });
 });
