@@ -1,4 +1,5 @@
-import { deletePool, setIsoUrl } from '../../lab/agents.ts';
+import { agentPoolAnnotations } from '../../contracts/agent-pool/metadata.ts';
+import { applyPool, deletePool, setIsoUrl } from '../../lab/agents.ts';
 import { inPoolWorld, isoUrl, minute, type PoolWorld, type PoolWorldOptions } from '../simulator/pools/pool-world.ts';
 import type { RecordedRun } from './corpus.ts';
 import { takeRuns } from './take-runs.ts';
@@ -69,6 +70,22 @@ export const pools: readonly PoolRecording[] = [
       await world.pass(2 * minute);
       await world.scale(0);
       await areVms(world, 0);
+      await world.pass(minute);
+    },
+  },
+  {
+    name: 'pool-replaced',
+    options: { neighbours: { recreates: true } },
+    async happen(world) {
+      await world.scale(1);
+      await areNodes(world, 1);
+      await world.pass(minute);
+      const annotations = { [agentPoolAnnotations.replaceDrifted]: 'all' };
+      await applyPool(world.api, { annotations, template: { memoryMiB: 2_048 } });
+      // The new one stands ready, the old one goes.
+      await areVms(world, 2);
+      await areVms(world, 1);
+      await areNodes(world, 1);
       await world.pass(minute);
     },
   },
