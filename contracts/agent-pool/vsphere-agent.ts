@@ -80,7 +80,7 @@ export interface VsphereAgentActivities {
   /** The object, its pool and neighbours, and its VM by its mark. */
   observeVsphereAgent(input: VsphereAgentInput): Promise<VsphereAgentObservation | Unobserved>;
   patchVsphereAgentFinalizer(request: OfAgent & { present: boolean }): Promise<boolean>;
-  /** Places it in the datastore cluster, and waits for the task. The mark is in the create call. Heartbeats. */
+  /** Places it in the datastore cluster, waits for the task, and powers it on where it lacks no tags. The mark is in the create call. Heartbeats. */
   createAgentVm(request: OfAgent & SlotToRelease): Promise<AgentVm & SlotReleased>;
   attachAgentTags(request: OfAgent): Promise<void>;
   powerOnAgentVm(request: OfAgent): Promise<void>;

@@ -138,7 +138,7 @@ export const vsphereAgentPoolKind = defineKind({
   },
   ongoing: true,
   // A hundred Agents that register change thousands of fields, and each signal is an observation of all of them.
-  gatherMs: 1_000,
+  gatherMs: 2_000,
   finalizer: agentPoolFinalizer,
   predicate: {
     generation: true,

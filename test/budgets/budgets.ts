@@ -254,14 +254,14 @@ export const budgets = {
   },
   agentMade: {
     title: '`reconcileAgent`, a VM made and powered on',
-    events: 43,
-    activityCalls: 5,
+    events: 37,
+    activityCalls: 4,
     calls: { kubernetes: 14, vsphere: 26 },
   },
   agentAwaited: {
     title: '`reconcileAgent`, the same after a wait for a slot',
-    events: 56,
-    activityCalls: 6,
+    events: 50,
+    activityCalls: 5,
     calls: { kubernetes: 16, vsphere: 26 },
   },
   agentEjected: {

@@ -48,7 +48,10 @@ export function planAgent({ desired, observed, settings }: AgentSituation): Agen
   if (vm === null) {
     if (pool.deleting) return done('blocked', 'PoolDeleting', 'Its pool is being deleted: no VM is made');
     if (pool.isoPath === null) return wait('Creating', 'ISONotReady', 'the discovery ISO of its pool');
-    return execute([...hold, { kind: 'create', phase: 'Creating', summary: `Create VM ${desired.vmName}` }], creates);
+    return execute(
+      [...hold, { kind: 'create', phase: 'Creating', summary: `Create and power on VM ${desired.vmName}` }],
+      creates,
+    );
   }
   const steps = [...hold, ...missingOf(vm, phase, isInstalled)];
   if (steps.length > 0) return execute(steps);

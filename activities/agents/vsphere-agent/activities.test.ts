@@ -157,7 +157,7 @@ test('a VM is made, tagged with its mark, powered on, and shown in the object', 
     expect(made).toMatchObject({
       name,
       biosUUID: vmIdentityOf(uid()).biosUuid,
-      isOn: false,
+      isOn: true,
       iso: `[LocalDS_0] ${iso}`,
       missingTags: [],
     });

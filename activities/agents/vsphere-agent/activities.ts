@@ -87,7 +87,11 @@ export function createVsphereAgentActivities(dependencies: VsphereAgentDependenc
           iso: isoOf(of),
           cluster: dependencies.settings?.cluster ?? '',
         });
-        return await describeAgentVm(vm, created, of.pool);
+        const vmNow = await describeAgentVm(vm, created, of.pool);
+        // Tags come first: who selects VMs by them is to see it from its first start on.
+        if (vmNow.missingTags.length > 0) return vmNow;
+        await powerOnAgentVm(vm, of);
+        return { ...vmNow, isOn: true };
       });
       if (made === null) throw gone(request);
       return { ...made, ...(await released(slot)) };
