@@ -29,6 +29,20 @@ const provisioning = (minutes: number) => phased('Provisioning', 'AgentNotDiscov
 const bound = (vm: object = wasTakenBy('m')) => phased('Bound', 'AgentBound', 20, vm);
 const a = (vm?: object, readyForMs: number | null = 5 * minuteMs) =>
   vsphereAgent('a', { readyForMs, ...(vm !== undefined && { vm }) });
+const displaced = (minutes: number) => ({
+  ...a(),
+  status: {
+    conditions: [
+      {
+        type: 'Ready',
+        status: 'False' as const,
+        reason: 'VirtualMachineNameTaken',
+        message: '',
+        lastTransitionTime: ago(minutes * minuteMs),
+      },
+    ],
+  },
+});
 const taken = agent('a', { takenBy: 'a' });
 const free = agent('a');
 /** As the Agent provider leaves it. */
@@ -40,6 +54,8 @@ type Row = [state: string, world: World, phase: string, machineState?: string, u
 
 const rows: Row[] = [
   ['only asked for', { vms: [a()] }, 'Provisioning/VMCreatePending'],
+  ['another user’s VM is in its place', { vms: [displaced(10)] }, 'Provisioning/VMCreatePending', 'none', 20],
+  ['… for too long', { vms: [displaced(30)] }, 'Orphaned/AgentDiscoveryExpired'],
   ['there, and no Agent', { vms: [a({})] }, 'Provisioning/AgentNotDiscovered', 'none', 25],
   ['there, and no Agent in time', { vms: [a(provisioning(40), 30 * minuteMs)] }, 'Orphaned/AgentDiscoveryExpired'],
   [

@@ -117,7 +117,12 @@ function judgeDiscovery(
 ): Pick<Verdict, 'phase' | 'reason' | 'untilMs'> {
   if (agent !== null && isTakable(agent, pool)) return { phase: 'Available', reason: 'AgentAvailable' };
   if (agent === null && vm.agentRef !== null) return { phase: 'Orphaned', reason: 'AgentMissing' };
-  if (agent === null && !isThere(vm)) return { phase: 'Provisioning', reason: 'VMCreatePending' };
+  if (agent === null && !isThere(vm)) {
+    // Another one gets another name.
+    const untilMs = vm.displacedMs === null ? null : vm.displacedMs + discoveryMs;
+    if (untilMs !== null && untilMs <= nowMs) return { phase: 'Orphaned', reason: 'AgentDiscoveryExpired' };
+    return { phase: 'Provisioning', reason: 'VMCreatePending', ...(untilMs !== null && { untilMs }) };
+  }
   const isReady = agent !== null && isPrepared(agent, vm.vmName, pool);
   const reason = isReady ? 'AgentPrepared' : 'AgentNotDiscovered';
   // It waits for a user's approval, who may take his time.

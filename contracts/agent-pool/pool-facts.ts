@@ -124,10 +124,15 @@ export interface VmFact {
   sinceMs: number;
   /** Since when its VM is there and on; null: it is not. */
   readyMs: number | null;
+  /** Since when another user's VM is in its place; null: none is. */
+  displacedMs: number | null;
   /** Null: it is not known what it was made of. */
   digest: string | null;
   force: boolean;
 }
+
+/** Reasons of Ready where a VM that is not drover's has the name or the UUID. */
+const displacements: readonly string[] = ['VirtualMachineNameTaken', 'VirtualMachineNotOwned'];
 
 /** A Node of the hosted cluster. */
 export interface NodeFact {
@@ -305,6 +310,10 @@ export function readVsphereAgent({ metadata, spec, status }: VsphereAgent): VmFa
     reason: oneOf(vmReasons, vm?.reason),
     sinceMs: timeOf(vm?.lastTransitionTime, createdMs),
     readyMs: ready?.status === 'True' ? timeOf(ready.lastTransitionTime, createdMs) : null,
+    displacedMs:
+      ready?.status === 'False' && displacements.includes(ready.reason)
+        ? timeOf(ready.lastTransitionTime, createdMs)
+        : null,
     digest: nameOf(annotations[agentPoolAnnotations.templateDigest]),
     force: isTrue(annotations, agentPoolAnnotations.forceDelete),
   };

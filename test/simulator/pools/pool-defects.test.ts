@@ -49,6 +49,21 @@ test('a VM of that name that is not drover’s stays as it is, and the VsphereAg
   });
 });
 
+test('… and where it is never gone, its AgentMachine gets a VM of another name', async () => {
+  await inPoolWorld({}, async (world) => {
+    const path = `${vmFolder}/${first}`;
+    await world.witness.createFolder(vmFolder);
+    await world.witness.createVm(path);
+    const before = await world.witness.describeVm(path);
+    await world.scale(1);
+    expect(await hasNodes(world, 1)).toBe(true);
+    expect(await world.witness.describeVm(path)).toEqual(before);
+    await world.pass(2 * minute);
+    expect(await world.agents()).toHaveLength(1);
+    expect(await world.violations()).toEqual([]);
+  });
+});
+
 test('a VsphereAgent that is deleted before it names its VM leaves no VM behind', async () => {
   let isKilled = false;
   await inPoolWorld(
