@@ -82,6 +82,8 @@ test('what a vCenter has of a pool: its VMs, its space, its ISO; and a VM withou
     if (agent === undefined) throw new Error('no VsphereAgent');
     expect((await pools.look(pool, never)).vms).toEqual([]);
     await agents.createAgentVm({ namespace, name: 'a', uid: agent.metadata.uid });
+    const path = `${inventory.vmFolder}/${spec.hostedClusterRef.name}/a`;
+    await vcenter.witness.setPower(path, 'off');
 
     const seen = await pools.look(pool, never);
     expect(seen).toMatchObject({
@@ -94,7 +96,6 @@ test('what a vCenter has of a pool: its VMs, its space, its ISO; and a VM withou
     const [stray] = judgeStrays(seen.vms, [], of).strays;
     if (stray === undefined) throw new Error('no stray');
     const tools = { ...common, scope: common.scope() };
-    const path = `${inventory.vmFolder}/${spec.hostedClusterRef.name}/${stray.name}`;
     await vcenter.witness.setPower(path, 'on');
     expect(await pools.destroy(tools, pool, stray, 'nobody has it')).toBe(false);
     await vcenter.witness.setPower(path, 'off');

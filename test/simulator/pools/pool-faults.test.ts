@@ -22,6 +22,7 @@ test('without a fault two VMs come and go, and every part of the story has its c
   const kinds = new Set(run.steps.map((step) => step.replace(/^\w+\/|\.\d+$/gu, '')));
   expect([...kinds].toSorted()).toEqual([
     'acquireSlot',
+    'attachAgentTags',
     'createAgentVm',
     'createVsphereAgents',
     'destroyAgentVm',

@@ -1,5 +1,5 @@
 import { agentPoolId, vsphereAgentId } from '../../../contracts/ids.ts';
-import { agentFixture } from '../../../lab/agents.ts';
+import { agentFixture, applyPool } from '../../../lab/agents.ts';
 import type { Story } from '../story-faults.ts';
 import { inPoolWorld, minute, namesOf, type PoolWorld } from './pool-world.ts';
 
@@ -24,12 +24,14 @@ export const poolStory: Story<PoolWorld> = {
   inWorld: (options, story) => {
     // Machines are drained for longer than any fault keeps the pool from seeing it: what it cannot see waits for a user.
     const neighbours = { installMs: 10_000, drainMs: 3 * minute };
-    return inPoolWorld({ settings: { discoveryMs: 30 * minute }, neighbours, ...options }, story);
+    return inPoolWorld({ settings: { discoveryMs: 30 * minute }, neighbours, pool: null, ...options }, story);
   },
   async tell(world, end) {
     const { neighbours, deployment } = world;
     const complaints: string[] = [];
     const complain = (isWrong: boolean, what: string): void => void (isWrong && complaints.push(what));
+    // With a tag, a VM is made and powered on one after the other.
+    await applyPool(world.api, { vsphere: { vmTags: [await world.witness.createTag('agents')] } });
     await world.scale(count);
     await world.until(() => Promise.resolve(neighbours.nodes().length === count), mostMs);
     await world.pass(20_000);
