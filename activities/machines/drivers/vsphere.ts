@@ -1,10 +1,10 @@
 import type { DeleteMachineRequest, ListedVm, MachineDriver } from '../../../contracts/machine-safety/driver.ts';
 import { readProviderId, writeProviderId } from '../../../contracts/machine-safety/provider-id.ts';
 import type { Clock } from '../../../runtime/clock.ts';
-import { droverFailure, failureCode } from '../../../runtime/failure.ts';
+import { droverFailure } from '../../../runtime/failure.ts';
 import { type AttributedVm, findFolder, readFolderVms, readVmsByBiosUuid } from '../../vsphere/attributed-vms.ts';
 import { configOf } from '../../vsphere/mutations/find-vm.ts';
-import { nextDestroyStep, type DestroyStep } from '../../vsphere/mutations/destroy-step.ts';
+import { destroyByStep, type DestroyStep } from '../../vsphere/mutations/destroy-step.ts';
 import { endOfTask } from '../../vsphere/tasks/end-of-task.ts';
 import type { VcenterGateway, VirtualMachine } from '../../vsphere/types.ts';
 import { vmRef } from '../../vsphere/wire/values.ts';
@@ -55,43 +55,22 @@ interface Deletion {
   signal: AbortSignal;
 }
 
-/** One change and one more for each time that another client was faster. */
-const mostChanges = 8;
-const afterOvertakenMs = 1_000;
-
-/** Another client was faster, or vCenter has forgotten the task: the VM is read again. */
-const overtaken: readonly (string | null)[] = [
-  'VirtualMachineConflict',
-  'VirtualMachineNotFound',
-  'VirtualMachineStateRefused',
-  'VsphereTaskNotFound',
-];
-
 /** Reads the VM, and whose it is, before each change. */
 async function deleteMachine(
   deletion: Deletion,
   request: DeleteMachineRequest,
 ): ReturnType<MachineDriver['deleteMachine']> {
   const detachedDisks: string[] = [];
-  let isDestroyed = false;
-  for (let change = 1; ; change += 1) {
-    const vm = await findMachine(deletion, request);
-    if (vm === null) return { outcome: isDestroyed ? 'deleted' : 'gone', detachedDisks };
-    if (change > mostChanges)
-      throw droverFailure(
-        'VirtualMachineConflict',
-        `${vm.name} (${vm.id}) of vCenter ${deletion.gateway.vcenter} is ${vm.powerState} after ${mostChanges} changes`,
-      );
-    const step = nextDestroyStep(vm, request);
-    try {
+  const isDestroyed = await destroyByStep({
+    ...deletion,
+    detachForeignDisks: request.detachForeignDisks,
+    find: () => findMachine(deletion, request),
+    execute: async (vm, step) => {
       await execute(deletion, vm, step);
       if (step.kind === 'detach') detachedDisks.push(...step.disks.map(({ name }) => name));
-      isDestroyed ||= step.kind === 'destroy';
-    } catch (error) {
-      if (change === mostChanges || !overtaken.includes(failureCode(error))) throw error;
-      await deletion.clock.sleep(afterOvertakenMs, deletion.signal);
-    }
-  }
+    },
+  });
+  return { outcome: isDestroyed ? 'deleted' : 'gone', detachedDisks };
 }
 
 async function execute({ gateway, clock, signal }: Deletion, vm: VirtualMachine, step: DestroyStep): Promise<void> {
