@@ -52,7 +52,8 @@ export function composeAgentActivities(systems: SharedSystems, vcenters: readonl
   const { iso } = agentPools;
   const source = ports.openIsoSource({
     ...iso,
-    ca: iso.caFile === null ? null : readCertificates(iso.caFile, 'agentPools.iso.caFile'),
+    // What is switched off need not be well described.
+    ca: ofPools.settings === null || iso.caFile === null ? null : readCertificates(iso.caFile, 'agentPools.iso.caFile'),
     directory: iso.directory ?? tmpdir(),
   });
   const { slotRenewMs, recheckMs: pollMs } = virtualMachine;
