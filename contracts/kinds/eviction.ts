@@ -8,9 +8,10 @@ import {
   runIdAnnotation,
 } from '../eviction/annotations.ts';
 import { evictingReasons, evictionConditions } from '../eviction/conditions.ts';
-import { annotations, evictionFinalizer, evictionId, workflowTypes } from '../ids.ts';
+import { evictionFinalizer, evictionId, workflowTypes } from '../ids.ts';
 import { type ActiveMode, defineKind, type Outstanding } from './kind.ts';
 import { conditionsOf, type KubeObject, textOf } from './object.ts';
+import { pendingRetry } from './requests.ts';
 
 /**
  * An Eviction is reconciled when
@@ -25,9 +26,8 @@ import { conditionsOf, type KubeObject, textOf } from './object.ts';
 function isReconciled(eviction: Eviction, mode: ActiveMode): boolean {
   const { metadata, status } = eviction;
   if (metadata.deletionTimestamp !== undefined) return !(metadata.finalizers ?? []).includes(evictionFinalizer);
+  if (pendingRetry(eviction) !== null) return false;
   const given = metadata.annotations ?? {};
-  if (given[annotations.retry] !== undefined && given[annotations.retry] !== given[retryHandledAnnotation])
-    return false;
 
   const of = (type: string): Condition | undefined => findCondition(status?.conditions, type);
   const isCurrent = ({ observedGeneration }: Condition): boolean =>

@@ -1,14 +1,10 @@
 import type { VirtualMachineSetResourcePolicy } from '../crds/virtual-machine-set-resource-policy.ts';
 import { annotations, resourcePolicyId, workflowTypes } from '../ids.ts';
-import {
-  policyRetry,
-  readRecordedPolicy,
-  readResourcePolicy,
-  resourcePolicyMode,
-} from '../resource-policy/read-resource-policy.ts';
+import { readRecordedPolicy, readResourcePolicy } from '../resource-policy/read-resource-policy.ts';
 import { resourcePolicyFinalizer } from '../virtual-machine/metadata.ts';
 import { type ActiveMode, defineKind, type Watch } from './kind.ts';
 import { namespaceAndName, textOf } from './object.ts';
+import { modeOf, pendingRetry } from './requests.ts';
 import { virtualMachine } from './resources.ts';
 
 /**
@@ -18,8 +14,8 @@ import { virtualMachine } from './resources.ts';
 function isReconciled(policy: VirtualMachineSetResourcePolicy, mode: ActiveMode): boolean {
   const { deleting, isHeld, generation } = readResourcePolicy(policy);
   const { made, observed, cancelled } = readRecordedPolicy(policy);
-  if (policyRetry(policy) !== null) return false;
-  const isObserved = resourcePolicyMode(policy, mode) === 'observe';
+  if (pendingRetry(policy) !== null) return false;
+  const isObserved = modeOf(policy, mode) === 'observe';
   if (cancelled === generation || (isObserved && observed === generation)) return true;
   return deleting && !isObserved ? !isHeld : made === generation;
 }

@@ -1,15 +1,17 @@
 import { findCondition } from '../conditions.ts';
 import type { VirtualMachine } from '../crds/virtual-machine.ts';
 import { retryHandledAnnotation } from '../eviction/annotations.ts';
-import { annotations, virtualMachineId, workflowTypes } from '../ids.ts';
+import { virtualMachineId, workflowTypes } from '../ids.ts';
 import { virtualMachineConditions } from '../virtual-machine/conditions.ts';
 import {
   virtualMachineAnnotations as vmAnnotations,
   virtualMachineFinalizers,
   virtualMachineLabels,
 } from '../virtual-machine/metadata.ts';
+import { conditionsIn, field, inNamespaceOf, statusOf } from './fields.ts';
 import { type ActiveMode, defineKind, type Watch, type WatchedFields, type WatchSettings } from './kind.ts';
-import { conditionsOf, isOwn, type KubeObject, namespaceAndName } from './object.ts';
+import { isOwn, type KubeObject, namespaceAndName } from './object.ts';
+import { modeOf, pendingRetry } from './requests.ts';
 import {
   clusterVirtualMachineImage,
   secret,
@@ -33,10 +35,8 @@ function isReconciled({ metadata, status }: VirtualMachine, mode: ActiveMode): b
     // Held on purpose, by a pause or a gate: that is said for this generation, and its end is signalled.
     return !held || isSaid(status, virtualMachineConditions.lifecycle, metadata.generation, 'False');
   }
-  const given = metadata.annotations ?? {};
-  if (given[annotations.retry] !== undefined && given[annotations.retry] !== given[retryHandledAnnotation])
-    return false;
-  const isObserved = mode === 'observe' || !['act', undefined].includes(given[annotations.mode]);
+  if (pendingRetry({ metadata }) !== null) return false;
+  const isObserved = modeOf({ metadata }, mode) === 'observe';
   return isSaid(
     status,
     isObserved ? virtualMachineConditions.observed : virtualMachineConditions.lifecycle,
@@ -93,9 +93,6 @@ interface AnySpec {
 }
 
 const specOf = ({ spec }: KubeObject): AnySpec => spec ?? {};
-const statusOf = ({ status }: KubeObject): Record<string, unknown> => (status ?? {}) as Record<string, unknown>;
-const inNamespaceOf = ({ metadata: { namespace = '' } }: KubeObject, name: unknown): string[] =>
-  typeof name === 'string' ? [`${namespace}/${name}`] : [];
 
 /** Names of the images of a kind: its own, and those of its CD-ROM drives. */
 function imagesOf(object: KubeObject, kind: string): unknown[] {
@@ -106,10 +103,6 @@ function imagesOf(object: KubeObject, kind: string): unknown[] {
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string';
-/** As text: equal while nothing of it changes. */
-const field = (value: unknown) => ({ value: JSON.stringify(value ?? null) });
-const conditionsIn = (object: KubeObject): unknown[] =>
-  conditionsOf(object).map(({ type, status, reason }) => [type, status, reason]);
 
 /** An object may hold anything, and what reads it may know less of it: only what a run reads counts. */
 const rowsOf = (list: unknown): Record<string, unknown>[] =>
@@ -228,9 +221,7 @@ export const virtualMachineKind = defineKind({
   },
   isReconciled,
   condition: ({ metadata }, mode) =>
-    mode === 'observe' || !['act', undefined].includes(metadata.annotations?.[annotations.mode])
-      ? virtualMachineConditions.observed
-      : virtualMachineConditions.lifecycle,
+    modeOf({ metadata }, mode) === 'observe' ? virtualMachineConditions.observed : virtualMachineConditions.lifecycle,
   dependsOn,
   role: 'virtual-machines',
   access: [

@@ -1,11 +1,11 @@
 import { agentPoolAnnotations, agentPoolConditions, agentPoolFinalizer, neighbours } from '../agent-pool/metadata.ts';
-import { findCondition } from '../conditions.ts';
 import type { VsphereAgentPool } from '../crds/vsphere-agent-pool.ts';
-import { retryHandledAnnotation } from '../eviction/annotations.ts';
 import { agentPoolId, annotations, workflowTypes } from '../ids.ts';
 import type { Access } from './access.ts';
-import { type ActiveMode, defineKind, type Watch } from './kind.ts';
-import { conditionsOf, type KubeObject, namespaceAndName, textOf } from './object.ts';
+import { conditionsIn, field, inNamespaceOf, statusOf } from './fields.ts';
+import { defineKind, type Watch } from './kind.ts';
+import { type KubeObject, namespaceAndName, textOf } from './object.ts';
+import { isReadySaid } from './ready.ts';
 import { agent, agentMachine, clusterMachine, infraEnv, vsphereAgent, vsphereAgentPool } from './resources.ts';
 
 /** An object may hold anything. */
@@ -16,14 +16,6 @@ interface AnySpec {
 }
 
 const specOf = ({ spec }: KubeObject): AnySpec => spec ?? {};
-const statusOf = ({ status }: KubeObject): Record<string, unknown> => (status ?? {}) as Record<string, unknown>;
-/** As text: equal while nothing of it changes. */
-const field = (value: unknown) => ({ value: JSON.stringify(value ?? null) });
-const conditionsIn = (object: KubeObject): unknown[] =>
-  conditionsOf(object).map(({ type, status, reason }) => [type, status, reason]);
-
-const inNamespaceOf = ({ metadata: { namespace = '' } }: KubeObject, name: unknown): string[] =>
-  typeof name === 'string' ? [`${namespace}/${name}`] : [];
 
 /** AgentMachines and Machines say for which NodePool they are. */
 const ofNodePool = {
@@ -96,18 +88,6 @@ function identityIn(object: KubeObject): unknown[] {
   return [hostname, serialNumber, macs];
 }
 
-/** For its generation, with no retry that waits; one that is being deleted, when the finalizer is off. */
-function isReconciled({ metadata, status }: VsphereAgentPool, mode: ActiveMode): boolean {
-  const { deletionTimestamp, finalizers = [], annotations: given = {}, generation } = metadata;
-  if (deletionTimestamp !== undefined) return !finalizers.includes(agentPoolFinalizer);
-  if (given[annotations.retry] !== undefined && given[annotations.retry] !== given[retryHandledAnnotation])
-    return false;
-  const ready = findCondition(status?.conditions, agentPoolConditions.ready);
-  // What is only observed is never brought about, and says so.
-  const isObserved = mode === 'observe' || !['act', undefined].includes(given[annotations.mode]);
-  return ready?.observedGeneration === generation && (ready.status === 'True' || isObserved);
-}
-
 const group = vsphereAgentPool.group;
 
 const read = (resource: { group: string; plural: string }, why: string): Access => ({
@@ -145,7 +125,7 @@ export const vsphereAgentPoolKind = defineKind({
     annotation: (key) => Object.values<string>(agentPoolAnnotations).includes(key) || key === annotations.mode,
     finalizers: true,
   },
-  isReconciled,
+  isReconciled: (object: VsphereAgentPool, mode) => isReadySaid(object, mode, agentPoolFinalizer),
   condition: () => agentPoolConditions.ready,
   dependsOn: () => dependsOn,
   role: 'agent-pools',

@@ -1,10 +1,11 @@
 import { agentPoolAnnotations, agentPoolConditions, vsphereAgentFinalizer } from '../agent-pool/metadata.ts';
 import { findCondition } from '../conditions.ts';
 import type { VsphereAgent } from '../crds/vsphere-agent.ts';
-import { retryHandledAnnotation } from '../eviction/annotations.ts';
 import { annotations, vsphereAgentId, workflowTypes } from '../ids.ts';
-import { type ActiveMode, defineKind, type Watch } from './kind.ts';
+import { inNamespaceOf } from './fields.ts';
+import { defineKind, type Watch } from './kind.ts';
 import { conditionsOf, type KubeObject, namespaceAndName } from './object.ts';
+import { isReadySaid } from './ready.ts';
 import { agent, vsphereAgent, vsphereAgentPool } from './resources.ts';
 
 /** An object may hold anything. */
@@ -16,8 +17,6 @@ interface AnyAgent {
 
 const specOf = ({ spec }: KubeObject): AnyAgent => spec ?? {};
 const statusOf = ({ status }: KubeObject): AnyAgent => status ?? {};
-const inNamespaceOf = ({ metadata: { namespace = '' } }: KubeObject, name: unknown): string[] =>
-  typeof name === 'string' ? [`${namespace}/${name}`] : [];
 
 const dependsOn: readonly Watch[] = [
   {
@@ -44,18 +43,6 @@ const dependsOn: readonly Watch[] = [
     },
   },
 ];
-
-/** For its generation, with no retry that waits; one that is being deleted, when the finalizer is off. */
-function isReconciled({ metadata, status }: VsphereAgent, mode: ActiveMode): boolean {
-  const { deletionTimestamp, finalizers = [], annotations: given = {}, generation } = metadata;
-  if (deletionTimestamp !== undefined) return !finalizers.includes(vsphereAgentFinalizer);
-  if (given[annotations.retry] !== undefined && given[annotations.retry] !== given[retryHandledAnnotation])
-    return false;
-  const ready = findCondition(status?.conditions, agentPoolConditions.ready);
-  // What is only observed is never brought about, and says so.
-  const isObserved = mode === 'observe' || !['act', undefined].includes(given[annotations.mode]);
-  return ready?.observedGeneration === generation && (ready.status === 'True' || isObserved);
-}
 
 export const vsphereAgentKind = defineKind({
   ...vsphereAgent,
@@ -85,7 +72,7 @@ export const vsphereAgentKind = defineKind({
       },
     }),
   },
-  isReconciled,
+  isReconciled: (object: VsphereAgent, mode) => isReadySaid(object, mode, vsphereAgentFinalizer),
   condition: () => agentPoolConditions.ready,
   dependsOn: () => dependsOn,
   role: 'agent-pools',

@@ -1,6 +1,5 @@
 import type { VirtualMachineSetResourcePolicy } from '../crds/virtual-machine-set-resource-policy.ts';
-import { retryHandledAnnotation } from '../eviction/annotations.ts';
-import { annotations, policyAnnotations } from '../ids.ts';
+import { policyAnnotations } from '../ids.ts';
 import { mebibytesOf, quantityOf } from '../quantity.ts';
 import type { DesiredPolicy, RecordedPolicy } from './resource-policy.ts';
 import { resourcePolicyFinalizer } from '../virtual-machine/metadata.ts';
@@ -30,12 +29,6 @@ export function readResourcePolicy({ metadata, spec = {} }: VirtualMachineSetRes
   };
 }
 
-/** What drover may do with it: the settings allow it, and so does the object. What is no mode is no leave to act. Pure. */
-export const resourcePolicyMode = (
-  { metadata }: Pick<VirtualMachineSetResourcePolicy, 'metadata'>,
-  settings: 'observe' | 'act',
-): 'observe' | 'act' => (['act', undefined].includes(metadata.annotations?.[annotations.mode]) ? settings : 'observe');
-
 /** What it says that there is. Pure. */
 export function readRecordedPolicy({ metadata, status = {} }: VirtualMachineSetResourcePolicy): RecordedPolicy {
   const { [policyAnnotations.made]: made = '', [policyAnnotations.waitsFor]: waitsFor = null } =
@@ -58,10 +51,4 @@ export function readRecordedPolicy({ metadata, status = {} }: VirtualMachineSetR
     cancelled: saidOf('cancelled '),
     waitsFor,
   };
-}
-
-/** Value of `drover.dev/retry` that no run has taken up; null: no user asks. Pure. */
-export function policyRetry({ metadata }: Pick<VirtualMachineSetResourcePolicy, 'metadata'>): string | null {
-  const { [annotations.retry]: asked = null, [retryHandledAnnotation]: handled } = metadata.annotations ?? {};
-  return asked === handled ? null : asked;
 }

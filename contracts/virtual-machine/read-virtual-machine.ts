@@ -1,7 +1,6 @@
 import { goDurationMs } from '../go-duration.ts';
 import type { VirtualMachine, VirtualMachineSpec } from '../crds/virtual-machine.ts';
-import { retryHandledAnnotation } from '../eviction/annotations.ts';
-import { annotations } from '../ids.ts';
+import { modeOf, pendingRetry } from '../kinds/requests.ts';
 import { mebibytesOf, quantityOf } from '../quantity.ts';
 import type {
   AppliedClass,
@@ -17,7 +16,6 @@ import { virtualMachineAnnotations as own, virtualMachineLabels } from './metada
 export function readVirtualMachine({ metadata, spec = {} }: VirtualMachine): DesiredVirtualMachine {
   const given = metadata.annotations ?? {};
   const labels = metadata.labels ?? {};
-  const asked = given[annotations.retry];
   return {
     namespace: metadata.namespace ?? '',
     name: metadata.name,
@@ -26,8 +24,8 @@ export function readVirtualMachine({ metadata, spec = {} }: VirtualMachine): Des
     deleting: metadata.deletionTimestamp !== undefined,
     finalizers: metadata.finalizers ?? [],
     // A mode that is set is meant to restrict: a misspelt one is read as `observe`.
-    mode: ['act', undefined].includes(given[annotations.mode]) ? 'act' : 'observe',
-    retry: asked === undefined || asked === given[retryHandledAnnotation] ? null : asked,
+    mode: modeOf({ metadata }, 'act'),
+    retry: pendingRetry({ metadata }),
     paused: own.paused in given,
     skipDelete: own.skipDelete in given,
     powerOnChecks: namesUnder(given, own.powerOnCheckPrefix),

@@ -16,7 +16,7 @@ import { isoFactsOf } from '../../../contracts/agent-pool/read-iso.ts';
 import type { InfraEnv } from '../../../contracts/crds/infra-env.ts';
 import type { VsphereAgentPool } from '../../../contracts/crds/vsphere-agent-pool.ts';
 import { agentPoolId } from '../../../contracts/ids.ts';
-import { policyRetry, resourcePolicyMode } from '../../../contracts/resource-policy/read-resource-policy.ts';
+import { modeOf, pendingRetry } from '../../../contracts/kinds/requests.ts';
 import type { Unobserved } from '../../../contracts/runs.ts';
 import { neighbourResources, resources } from '../../../runtime/kubernetes/resources.ts';
 import { readAgentPoolInput } from '../../lib/input.ts';
@@ -82,8 +82,8 @@ export async function observeAgentPool(
   if (pool === null) return { ...common, settings: runSettings, desired: null, observed: nothing, retry: null };
   return {
     ...common,
-    settings: { ...runSettings, mode: resourcePolicyMode(pool, settings.mode) },
-    retry: policyRetry(pool),
+    settings: { ...runSettings, mode: modeOf(pool, settings.mode) },
+    retry: pendingRetry(pool),
     desired: desiredOf(pool),
     observed: await observe(tools, pool, { ...runSettings, freeSpacePercent }),
   };

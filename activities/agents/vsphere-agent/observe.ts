@@ -9,7 +9,7 @@ import type { VsphereAgentPool } from '../../../contracts/crds/vsphere-agent-poo
 import type { VsphereAgent } from '../../../contracts/crds/vsphere-agent.ts';
 import { type ErrorCode, errors } from '../../../contracts/errors.ts';
 import { vsphereAgentId } from '../../../contracts/ids.ts';
-import { policyRetry, resourcePolicyMode } from '../../../contracts/resource-policy/read-resource-policy.ts';
+import { modeOf, pendingRetry } from '../../../contracts/kinds/requests.ts';
 import type { Unobserved } from '../../../contracts/runs.ts';
 import { failureCode } from '../../../runtime/failure.ts';
 import { neighbourResources, resources } from '../../../runtime/kubernetes/resources.ts';
@@ -65,8 +65,8 @@ export async function observeVsphereAgent(
   const { phase } = object.status?.vm ?? {};
   return {
     ...common,
-    settings: { ...settings, mode: resourcePolicyMode(object, settings.mode), vcenter: atVcenter.vcenter },
-    retry: policyRetry(object),
+    settings: { ...settings, mode: modeOf(object, settings.mode), vcenter: atVcenter.vcenter },
+    retry: pendingRetry(object),
     desired: {
       uid: object.metadata.uid,
       generation: object.metadata.generation,

@@ -1,14 +1,10 @@
+import { modeOf, pendingRetry } from '../../../contracts/kinds/requests.ts';
 import { z } from 'zod';
 
 import type { VirtualMachineSetResourcePolicy } from '../../../contracts/crds/virtual-machine-set-resource-policy.ts';
 import { retryHandledAnnotation } from '../../../contracts/eviction/annotations.ts';
 import { policyAnnotations, resourcePolicyId } from '../../../contracts/ids.ts';
-import {
-  policyRetry,
-  readRecordedPolicy,
-  readResourcePolicy,
-  resourcePolicyMode,
-} from '../../../contracts/resource-policy/read-resource-policy.ts';
+import { readRecordedPolicy, readResourcePolicy } from '../../../contracts/resource-policy/read-resource-policy.ts';
 import type {
   DesiredPolicy,
   ObservedPolicy,
@@ -103,8 +99,8 @@ async function observePolicy(tools: Tools, input: ResourcePolicyInput): Promise<
   const observed = { ...unknown, recorded: readRecordedPolicy(object) };
   const found = {
     ...common,
-    settings: { ...settings, mode: resourcePolicyMode(object, settings.mode) },
-    retry: policyRetry(object),
+    settings: { ...settings, mode: modeOf(object, settings.mode) },
+    retry: pendingRetry(object),
   };
   if (!desired.deleting) return { ...found, desired, observed };
   const [policies, machines] = await Promise.all([
