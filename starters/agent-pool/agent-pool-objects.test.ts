@@ -1,4 +1,5 @@
 import type { VsphereAgentPool } from '../../contracts/crds/vsphere-agent-pool.ts';
+import { poolSpec } from '../../test/fixtures/starters/agent-pool.ts';
 import { shownAgents, shownPools } from './agent-pool-objects.ts';
 
 const metadata = {
@@ -9,27 +10,12 @@ const metadata = {
   resourceVersion: '7',
   creationTimestamp: '2026-01-31T12:00:00Z',
 };
-const spec = {
-  agent: { labels: { pool: 'gpu' } },
-  controlPlaneNamespace: 'clusters-one',
-  hostedClusterRef: { name: 'one' },
-  infraEnvRef: { name: 'discovery' },
-  nodePoolRef: { name: 'workers' },
-  template: {},
-  vsphere: {
-    credentialsSecretRef: { name: 'vcenter' },
-    datastoreCluster: 'ds',
-    isoDatastore: 'iso',
-    network: 'n',
-    resourcePool: 'c/Resources',
-  },
-};
 const of = (status?: VsphereAgentPool['status'], annotations: Record<string, string> = {}) =>
   shownPools.schema.parse({
     apiVersion: 'agent-forge.containeroo.ch/v1alpha1',
     kind: 'VsphereAgentPool',
     metadata: { ...metadata, annotations },
-    spec,
+    spec: poolSpec,
     status,
   });
 const vm = (name: string, phase: string) => ({ name, phase, reason: 'AgentNotDiscovered' });

@@ -2,6 +2,7 @@ import { openObjects } from '../../runtime/kubernetes/objects.ts';
 import type { Kubernetes } from '../../runtime/kubernetes/kubernetes.ts';
 import { resources } from '../../runtime/kubernetes/resources.ts';
 import { createFakeKubernetes } from '../../test/fakes/kubernetes/fake-kubernetes.ts';
+import { poolSpec } from '../../test/fixtures/starters/agent-pool.ts';
 import { paper, sampleContext } from '../../test/fixtures/starters/context.ts';
 import { randomOf } from '../../test/faults/random.ts';
 import { createVirtualClock } from '../../test/simulator/clock.ts';
@@ -15,22 +16,6 @@ const { signal } = new AbortController();
 const startMs = Date.UTC(2026, 0, 31);
 const group = '/apis/agent-forge.containeroo.ch/v1alpha1/namespaces/default';
 const typeMeta = (kind: string) => ({ apiVersion: 'agent-forge.containeroo.ch/v1alpha1', kind });
-
-const spec = {
-  agent: { labels: { pool: 'gpu' } },
-  controlPlaneNamespace: 'clusters-one',
-  hostedClusterRef: { name: 'one' },
-  infraEnvRef: { name: 'discovery' },
-  nodePoolRef: { name: 'workers' },
-  template: {},
-  vsphere: {
-    credentialsSecretRef: { name: 'vcenter' },
-    datastoreCluster: 'ds',
-    isoDatastore: 'iso',
-    network: 'n',
-    resourcePool: 'c/Resources',
-  },
-};
 
 const heldBack = (name: string, waitsFor: string) => ({ type: 'DeleteVM', name, reason: `${waitsFor}: a user` });
 const status = {
@@ -64,7 +49,7 @@ async function open() {
   await send('POST', 'vsphereagentpools', {
     ...typeMeta('VsphereAgentPool'),
     metadata: { name: 'gpu', namespace: 'default', annotations: { 'drover.dev/approved-deletions': 'gone,worker-3' } },
-    spec,
+    spec: poolSpec,
   });
   await send('PATCH', 'vsphereagentpools/gpu/status', { status });
   for (const name of ['worker-1', 'worker-2', 'worker-3'])

@@ -1,7 +1,7 @@
 import { startRecording } from '../faults/fault-control.ts';
 import { type FaultName, faults } from '../faults/faults.ts';
 import type { Roles } from '../faults/step.ts';
-import type { CallFault, CleanRun, Target } from './cell.ts';
+import { type CallFault, type CleanRun, formatCell, type Target } from './cell.ts';
 import type { Deployment, DeploymentOptions } from './deployment.ts';
 import { fates, Recorder } from './fixture.ts';
 
@@ -79,3 +79,17 @@ export const storyCells = ({ steps, calls, tasks }: CleanRun): Record<Target['at
     .filter((call) => !isOfTheBridge(call))
     .flatMap((call) => callFaults.map((fault): Target => ({ at: 'call', call, fault }))),
 });
+
+/** Tells the story once for each of them. @returns what went wrong, with what runs it again */
+export async function complaintsOf<World extends { deployment: Deployment }>(
+  story: Story<World>,
+  scenario: string,
+  targets: readonly Target[],
+): Promise<string[]> {
+  const found: string[] = [];
+  for (const target of targets) {
+    const { complaints } = await tellStory(story, [target]);
+    found.push(...complaints.map((complaint) => `${formatCell({ scenario, targets: [target] })}: ${complaint}`));
+  }
+  return found;
+}

@@ -32,6 +32,7 @@ import { plain } from '../../../starters/render/paint.ts';
 import { renderVirtualMachine, renderVirtualMachines } from '../../../starters/render/virtual-machine.ts';
 import { listVirtualMachines } from '../../../starters/virtual-machine/listed-virtual-machine.ts';
 import { shownVirtualMachines } from '../../../starters/virtual-machine/virtual-machine-objects.ts';
+import { poolSpec } from '../../fixtures/starters/agent-pool.ts';
 import { type Edge, edge } from '../edge.ts';
 import { hostileText, near, nearJson } from '../hostile.ts';
 
@@ -113,21 +114,7 @@ const agentPool = {
     namespace: 'team',
     annotations: { 'drover.dev/approved-deletions': 'worker-1,worker-2', 'drover.dev/mode': 'observe' },
   },
-  spec: {
-    agent: { labels: { pool: 'gpu' } },
-    controlPlaneNamespace: 'clusters-one',
-    hostedClusterRef: { name: 'one' },
-    infraEnvRef: { name: 'discovery' },
-    nodePoolRef: { name: 'workers' },
-    template: {},
-    vsphere: {
-      credentialsSecretRef: { name: 'vcenter' },
-      datastoreCluster: 'ds',
-      isoDatastore: 'iso',
-      network: 'n',
-      resourcePool: 'c/Resources',
-    },
-  },
+  spec: poolSpec,
   status: {
     waitingAgentMachines: 2,
     availableAgents: 1,

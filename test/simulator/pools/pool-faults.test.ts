@@ -1,7 +1,7 @@
 import { sample } from '../../faults/sample.ts';
 import { isSampleOfDay, sampleSeed } from '../../seed.ts';
-import { formatCell, type Target } from '../cell.ts';
-import { storyCells, tellStory } from '../story-faults.ts';
+import type { Target } from '../cell.ts';
+import { complaintsOf, storyCells, tellStory } from '../story-faults.ts';
 import { poolStory } from './pool-faults.ts';
 
 /** A pool makes two VMs, once each, and destroys them, and nothing else, whatever fails, hangs or dies on the way. */
@@ -44,15 +44,6 @@ test('without a fault two VMs come and go, and every part of the story has its c
   );
 });
 
-async function findComplaints(targets: readonly Target[]): Promise<string[]> {
-  const found: string[] = [];
-  for (const target of targets) {
-    const { complaints } = await tellStory(poolStory, [target]);
-    found.push(...complaints.map((complaint) => `${formatCell({ scenario, targets: [target] })}: ${complaint}`));
-  }
-  return found;
-}
-
 test.each([
   ['an activity', cells.activity],
   ['a worker with its workflow task', cells.task],
@@ -61,7 +52,7 @@ test.each([
   'whichever it is that fails: %s',
   async (_, targets) => {
     expect(targets.length).toBeGreaterThan(10);
-    expect(await findComplaints(sample(targets, ofSort, sampleSeed, sortOf))).toEqual([]);
+    expect(await complaintsOf(poolStory, scenario, sample(targets, ofSort, sampleSeed, sortOf))).toEqual([]);
   },
   600_000,
 );

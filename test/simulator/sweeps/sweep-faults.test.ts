@@ -1,5 +1,4 @@
-import { formatCell, type Target } from '../cell.ts';
-import { storyCells, tellStory } from '../story-faults.ts';
+import { complaintsOf, storyCells, tellStory } from '../story-faults.ts';
 import { sweepStory } from './sweep-faults.ts';
 
 /** A sweep deletes its two orphans, once each, and nothing else, whatever fails, hangs or dies on the way. */
@@ -24,15 +23,6 @@ test('without a fault the orphans go, what is needed stays, and every part of a 
   );
 });
 
-async function findComplaints(targets: readonly Target[]): Promise<string[]> {
-  const found: string[] = [];
-  for (const target of targets) {
-    const { complaints } = await tellStory(sweepStory, [target]);
-    found.push(...complaints.map((complaint) => `${formatCell({ scenario, targets: [target] })}: ${complaint}`));
-  }
-  return found;
-}
-
 test.each([
   ['an activity', cells.activity],
   ['a worker with its workflow task', cells.task],
@@ -41,7 +31,7 @@ test.each([
   'whichever it is that fails: %s',
   async (_, targets) => {
     expect(targets.length).toBeGreaterThan(10);
-    expect(await findComplaints(targets)).toEqual([]);
+    expect(await complaintsOf(sweepStory, scenario, targets)).toEqual([]);
   },
   300_000,
 );

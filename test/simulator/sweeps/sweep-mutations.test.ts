@@ -1,6 +1,4 @@
-import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
+import { noticedBy } from '../mutations/notice.ts';
 import { complaintsOf, endOf, sweepDangers } from './sweep-mutation-dangers.ts';
 import { sweepMutations } from './sweep-mutations.ts';
 
@@ -14,16 +12,12 @@ test.each(sweepDangers)(
   60_000,
 );
 
-const execute = promisify(execFile);
-const mutant = fileURLToPath(new URL('sweep-mutant.ts', import.meta.url));
+const mutant = new URL('sweep-mutant.ts', import.meta.url);
 
 test.each(sweepMutations)(
   '$name is noticed, which breaks that $breaks',
   async ({ name }) => {
-    const { stdout } = await execute(process.execPath, ['--disable-warning=ExperimentalWarning', mutant, name], {
-      timeout: 100_000,
-    });
-    expect(JSON.parse(stdout)).not.toEqual([]);
+    expect(await noticedBy(mutant, name)).not.toEqual([]);
   },
   120_000,
 );
