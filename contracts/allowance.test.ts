@@ -16,6 +16,11 @@ test.each<[input: unknown, shared: SharedLimit | null]>([
     { kind: 'destroys', vcenter: 'lab', cluster: 'c' },
     { kind: 'destroys', vcenter: 'lab' },
   ],
+  [
+    { kind: 'clones', driver: 'rbd', vcenter: 'lab' },
+    { kind: 'clones', driver: 'rbd' },
+  ],
+  [{ kind: 'clones', vcenter: 'lab' }, null],
   [{ kind: 'creates', region: 'RegionOne' }, null],
   [{ kind: 'creates', vcenter: '' }, null],
   [{ of: 'resizes', vcenter: 'lab' }, null],
@@ -31,6 +36,7 @@ test.each<[shared: SharedLimit, id: string, object: string, place: string]>([
   [{ kind: 'migrations', region: 'RegionOne' }, 'limits/migrations/RegionOne', 'RegionOne', 'region RegionOne'],
   [{ kind: 'creates', vcenter: 'lab' }, 'limits/creates/lab', 'lab/creates', 'vCenter lab'],
   [{ kind: 'destroys', vcenter: 'lab' }, 'limits/destroys/lab', 'lab/destroys', 'vCenter lab'],
+  [{ kind: 'clones', driver: 'rbd' }, 'limits/clones/rbd', 'rbd/clones', 'CSI driver rbd'],
 ])('%j is known by its id, its object and its place, and its input leads back to it', (shared, id, object, place) => {
   expect([allowanceId(shared), objectOf(shared), placeOf(shared)]).toEqual([id, object, place]);
   expect(allowanceId(shared, 'c1')).toBe(`c1/${id}`);

@@ -1,21 +1,23 @@
-/** Tasks of which a vCenter may have so many at once. A run of a virtual machine acquires a slot for each task that it begins. */
-export const slotKinds = ['creates', 'destroys'] as const;
+/** Work of which an outside system may have so much at once. A run acquires a slot for each that it begins. */
+export const slotKinds = ['creates', 'destroys', 'clones'] as const;
 export type SlotKind = (typeof slotKinds)[number];
+/** Of a vCenter. */
+export type VcenterSlotKind = Exclude<SlotKind, 'clones'>;
 
-export interface SlotLimit {
-  kind: SlotKind;
-  vcenter: string;
-}
+export type SlotLimit =
+  | { kind: VcenterSlotKind; vcenter: string }
+  | { kind: 'clones'; /** Name of the CSI driver. */ driver: string };
 
 /** A limit that several runs share. */
 export type SharedLimit = { kind: 'migrations'; /** Of Nova. */ region: string } | SlotLimit;
 
 /** The limit that an input names; null: it names none. An input without a kind means migrations. */
 export function readSharedLimit(input: unknown): SharedLimit | null {
-  const { kind = 'migrations', region, vcenter } = Object(input) as Record<string, unknown>;
+  const { kind = 'migrations', region, vcenter, driver } = Object(input) as Record<string, unknown>;
   if (kind === 'migrations') return isText(region) ? { kind, region } : null;
+  if (kind === 'clones') return isText(driver) ? { kind, driver } : null;
   const slot = slotKinds.find((one) => one === kind);
-  return slot !== undefined && isText(vcenter) ? { kind: slot, vcenter } : null;
+  return slot !== undefined && isText(vcenter) ? { kind: slot as VcenterSlotKind, vcenter } : null;
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
@@ -24,13 +26,24 @@ const isText = (value: unknown): value is string => typeof value === 'string' &&
 export const inputOf = (limit: SharedLimit): { region: string } | SlotLimit =>
   limit.kind === 'migrations' ? { region: limit.region } : limit;
 
+/** What a slot is of, by its name in drover's settings or in Kubernetes. */
+export const endpointOf = (limit: SlotLimit): string => (limit.kind === 'clones' ? limit.driver : limit.vcenter);
+
 /** The search attribute DroverObject. */
 export const objectOf = (limit: SharedLimit): string =>
-  limit.kind === 'migrations' ? limit.region : `${limit.vcenter}/${limit.kind}`;
+  limit.kind === 'migrations' ? limit.region : `${endpointOf(limit)}/${limit.kind}`;
 
-/** `region RegionOne`, `vCenter prod`. */
-export const placeOf = (limit: SharedLimit): string =>
-  limit.kind === 'migrations' ? `region ${limit.region}` : `vCenter ${limit.vcenter}`;
+/** `region RegionOne`, `vCenter prod`, `CSI driver rbd.csi.ceph.com`. */
+export function placeOf(limit: SharedLimit): string {
+  if (limit.kind === 'migrations') return `region ${limit.region}`;
+  return limit.kind === 'clones' ? `CSI driver ${limit.driver}` : `vCenter ${limit.vcenter}`;
+}
+
+/** What a run that allocates the limit reads to know what is in progress. */
+export function systemOf({ kind }: SharedLimit): string {
+  if (kind === 'migrations') return 'Nova';
+  return kind === 'clones' ? 'Kubernetes' : 'vCenter';
+}
 
 /** The number rises from answer to answer to the same run. */
 export interface NumberedAnswer {
@@ -55,7 +68,7 @@ export interface AllowanceRequest {
    * lowered allowance has arrived. Absent: the last answer counts as acknowledged.
    */
   acknowledged?: NumberedAnswer | null;
-  /** The compute host whose migrations it runs: what a closed consumer still uses is counted there. For a slot: the vCenter. */
+  /** The compute host whose migrations it runs: what a closed consumer still uses is counted there. For a slot: its endpoint. */
   host: string;
 }
 
@@ -76,7 +89,7 @@ export interface SlotAnswer extends NumberedAnswer {
   inUse: number;
 }
 
-/** The limit, from configuration, and what is in use, from Nova or vCenter. */
+/** The limit, from configuration, and what is in use, from the outside system. */
 export interface AllowanceObservation {
   limit: number;
   /** How often to observe the outside system and the consumers. */
@@ -86,7 +99,7 @@ export interface AllowanceObservation {
    * consumers report.
    */
   silentMs: number;
-  /** Migrations in progress in the region, by source host; tasks, by vCenter. */
+  /** Migrations in progress in the region, by source host; tasks, by the endpoint. */
   inProgress: Record<string, number>;
   /** For slots: ids of the tasks in progress. They do not say which run began them. */
   tasks?: string[];

@@ -26,6 +26,9 @@ export const agentsQueue = 'agents';
 /** One task queue per Nova region, so that a slow region cannot hold up another. */
 export const novaQueue = (region: string): string => `nova:${region}`;
 
+/** The task queue of volumes: what clones them, in Kubernetes. */
+export const volumesQueue = 'volumes';
+
 /**
  * Where several clusters share a Temporal namespace, ids start with the cluster's name. It is empty by default, so that people
  * type `eviction/node-1`.
@@ -76,6 +79,9 @@ export const createAllowanceId = (vcenter: string, cluster = ''): string =>
 export const destroyAllowanceId = (vcenter: string, cluster = ''): string =>
   inCluster(cluster, `limits/destroys/${vcenter}`);
 
+/** The run that allocates the volumes that a CSI driver may clone at once. */
+export const cloneAllowanceId = (driver: string, cluster = ''): string => inCluster(cluster, `limits/clones/${driver}`);
+
 /** The run that allocates a limit. The id is the lock: two runs would grant it twice. */
 export function allowanceId(shared: SharedLimit, cluster = ''): string {
   switch (shared.kind) {
@@ -85,6 +91,8 @@ export function allowanceId(shared: SharedLimit, cluster = ''): string {
       return createAllowanceId(shared.vcenter, cluster);
     case 'destroys':
       return destroyAllowanceId(shared.vcenter, cluster);
+    case 'clones':
+      return cloneAllowanceId(shared.driver, cluster);
   }
 }
 
@@ -95,6 +103,13 @@ export const agentPoolId = (namespace: string, name: string, cluster = ''): stri
 /** The run that makes and destroys the VM of a VsphereAgent. */
 export const vsphereAgentId = (namespace: string, name: string, cluster = ''): string =>
   inCluster(cluster, `agent/${namespace}/${name}`);
+
+/** The run that makes the volume of a DataVolume. The id is the lock: two runs never make one PVC. */
+export const dataVolumeId = (namespace: string, name: string, cluster = ''): string =>
+  inCluster(cluster, `datavolume/${namespace}/${name}`);
+
+/** The run that says what a StorageClass can do. */
+export const storageProfileId = (name: string, cluster = ''): string => inCluster(cluster, `storage-profile/${name}`);
 
 /** The run that sweeps orphan VMs of the Machines of a namespace. The id is the lock: nothing else deletes them. */
 export const orphanSweepId = (namespace: string, cluster = ''): string =>
@@ -139,6 +154,8 @@ export const workflowTypes = {
   watchOvershoot: 'watchOvershoot',
   reconcileAgentPool: 'reconcileAgentPool',
   reconcileAgent: 'reconcileAgent',
+  cloneDataVolume: 'cloneDataVolume',
+  reconcileStorageProfile: 'reconcileStorageProfile',
 } as const;
 
 /** The field manager of drover's server-side applies. It must not start with `kubectl`, or the operators' taint check trips. */

@@ -15,6 +15,7 @@ import { createContentLibraryActivities } from '../activities/vsphere/rest/conte
 import { createResourcePolicyVsphereActivities } from '../activities/vsphere/resource-policy/activities.ts';
 import { openRecentObservations } from '../activities/vsphere/watch/recent-observations.ts';
 import { watchVcenter } from '../activities/vsphere/watch/watch-vcenter.ts';
+import type { SlotLimit } from '../contracts/allowance.ts';
 import type { SlotActivities } from '../contracts/eviction/activities.ts';
 import { kindTable } from '../contracts/kinds/table.ts';
 import { unseenChange } from '../contracts/messages.ts';
@@ -40,7 +41,7 @@ export interface ServedVcenter {
   name: string;
   activities: VirtualMachineVsphereActivities &
     VcenterWatchActivities &
-    SlotActivities &
+    SlotActivities<Extract<SlotLimit, { vcenter: string }>> &
     ContentLibraryActivities &
     ResourcePolicyVsphereActivities;
   close(): Promise<void>;

@@ -1,7 +1,7 @@
 import { cancellationSignal } from '@temporalio/activity';
 import { type Client, isGrpcServiceError, ServiceError, WorkflowNotFoundError } from '@temporalio/client';
 import type { ApplicationFailure } from '@temporalio/common';
-import type { AllowanceRequest } from '../../contracts/allowance.ts';
+import { type AllowanceRequest, placeOf } from '../../contracts/allowance.ts';
 import type { ErrorCode } from '../../contracts/errors.ts';
 import type { TemporalActivities } from '../../contracts/eviction/activities.ts';
 import { migrationAllowanceId } from '../../contracts/ids.ts';
@@ -66,7 +66,7 @@ export function createTemporalActivities({
     },
 
     acquireSlot: ({ limit, request }) =>
-      call(`acquire a slot of the ${limit.kind} of vCenter ${limit.vcenter}`, () =>
+      call(`acquire a slot of the ${limit.kind} of ${placeOf(limit)}`, () =>
         acquireSlot({ client, clock, random }, { limit, cluster, request }, cancellationSignal()),
       ),
 

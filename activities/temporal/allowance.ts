@@ -13,6 +13,7 @@ import {
   objectOf,
   placeOf,
   type SharedLimit,
+  systemOf,
   type SlotAnswer,
 } from '../../contracts/allowance.ts';
 import { allowanceId, workflowQueue, workflowTypes } from '../../contracts/ids.ts';
@@ -58,11 +59,10 @@ const startOptions = (limit: SharedLimit, cluster: string, more: object = {}) =>
     staticSummary:
       limit.kind === 'migrations'
         ? `Allocate the migrations of ${limit.region}`
-        : `Allocate the ${limit.kind} of vCenter ${limit.vcenter}`,
-    staticDetails: (limit.kind === 'migrations'
-      ? detailsOfMigrations(limit.region)
-      : detailsOfSlots(limit.kind, placeOf(limit))
-    ).join('\n\n'),
+        : `Allocate the ${limit.kind} of ${placeOf(limit)}`,
+    staticDetails: (limit.kind === 'migrations' ? detailsOfMigrations(limit.region) : detailsOfSlots(limit)).join(
+      '\n\n',
+    ),
   }) as const satisfies WorkflowStartOptions;
 
 const detailsOfMigrations = (region: string): string[] => [
@@ -70,9 +70,9 @@ const detailsOfMigrations = (region: string): string[] => [
   'To terminate it is safe: the next report of an eviction starts it again, and it grants nothing before it has read what Nova has in progress.',
 ];
 
-const detailsOfSlots = (what: string, place: string): string[] => [
-  `Grants the slots of the ${what} that **${place}** may have at once, in the order of the requests. It observes vCenter at intervals and ends when it is not used.`,
-  'To terminate it is safe: the next request of a virtual machine starts it again, and it grants nothing before what it granted earlier is observed. Runs that are queued request again by themselves.',
+const detailsOfSlots = (limit: SharedLimit): string[] => [
+  `Grants the slots of the ${limit.kind} that **${placeOf(limit)}** may have at once, in the order of the requests. It observes ${systemOf(limit)} at intervals and ends when it is not used.`,
+  'To terminate it is safe: the next request of a run starts it again, and it grants nothing before what it granted earlier is observed. Runs that are queued request again by themselves.',
 ];
 
 /**

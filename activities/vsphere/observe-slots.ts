@@ -1,12 +1,11 @@
-import type { SlotActivities } from '../../contracts/eviction/activities.ts';
-import type { AllowanceObservation, SlotKind } from '../../contracts/allowance.ts';
+import type { AllowanceObservation, VcenterSlotKind } from '../../contracts/allowance.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { type ActivityScope, currentScope } from '../lib/context.ts';
 import type { VcenterGateway } from './types.ts';
 
 export interface SlotDependencies extends Pick<AllowanceObservation, 'checkMs' | 'silentMs'> {
   gateway: Pick<VcenterGateway, 'vcenter' | 'runningCreates' | 'runningDestroys'>;
-  limits: Readonly<Record<SlotKind, number>>;
+  limits: Readonly<Record<VcenterSlotKind, number>>;
   /** The running activity. Default: Temporal's. */
   scope?: (clock: Clock) => Pick<ActivityScope, 'signal'>;
   clock: Clock;
@@ -20,8 +19,8 @@ export const createSlotActivities = ({
   silentMs,
   scope = currentScope,
   clock,
-}: SlotDependencies): SlotActivities => ({
-  async observeSlots({ kind }) {
+}: SlotDependencies) => ({
+  async observeSlots({ kind }: { kind: VcenterSlotKind }): Promise<AllowanceObservation> {
     const { signal } = scope(clock);
     const tasks = await (kind === 'creates' ? gateway.runningCreates(signal) : gateway.runningDestroys(signal));
     return {

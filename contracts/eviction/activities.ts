@@ -1,11 +1,4 @@
-import type {
-  AllowanceConsumer,
-  AllowanceRequest,
-  AllowanceObservation,
-  SlotLimit,
-  SlotAnswer,
-  SlotKind,
-} from '../allowance.ts';
+import type { AllowanceConsumer, AllowanceRequest, AllowanceObservation, SlotLimit, SlotAnswer } from '../allowance.ts';
 import type { ConditionUpdate } from '../conditions.ts';
 import type {
   DesiredEviction,
@@ -117,6 +110,6 @@ export interface AllowanceActivities {
 }
 
 /** Queue `vsphere:<vcenter>`. */
-export interface SlotActivities {
-  observeSlots(request: { kind: SlotKind }): Promise<AllowanceObservation>;
+export interface SlotActivities<Limit extends SlotLimit = SlotLimit> {
+  observeSlots(request: Limit): Promise<AllowanceObservation>;
 }

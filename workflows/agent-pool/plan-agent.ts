@@ -10,7 +10,7 @@ import type {
 import { findCondition } from '../../contracts/conditions.ts';
 import type { Situation } from '../lib/lifecycle.ts';
 import { describePlan, done, execute, type Plan, type SlotRequest, type Step, wait } from '../lib/plan.ts';
-import type { SlotClaim } from '../virtual-machine/slots.ts';
+import type { SlotClaim } from '../limits/slots.ts';
 
 /** What the VM of a VsphereAgent is to become, and what the object is to say. All of it is pure. */
 

@@ -11,7 +11,7 @@ import { agentVmCall, vcenterCall } from '../../contracts/policies.ts';
 import type { Executed } from '../lib/lifecycle.ts';
 import { describePlan } from '../lib/plan.ts';
 import { defineReconciler } from '../lib/reconciler.ts';
-import { releaseOf, slotHooks } from '../virtual-machine/slots.ts';
+import { ofVcenter, releaseOf, slotHooks } from '../limits/slots.ts';
 import {
   type AgentLifecycle,
   type AgentSituation,
@@ -35,7 +35,7 @@ const agentOf = ({ input: { namespace, name }, desired }: AgentSituation) => ({
 
 /** With the slot that the run holds, which the activity releases. */
 const withSlot = (situation: AgentSituation) => {
-  const slot = releaseOf(situation.memory.slot, situation.settings);
+  const slot = releaseOf(situation, ofVcenter);
   return { ...agentOf(situation), ...(slot !== undefined && { slot }) };
 };
 
@@ -98,7 +98,7 @@ export const reconcileAgent = defineReconciler<AgentLifecycle>(vsphereAgentKind,
       ...(machine === null ? [] : [`- Machine ${machine}`]),
     ].join('\n');
   },
-  ...slotHooks<AgentLifecycle>(),
+  ...slotHooks<AgentLifecycle>(ofVcenter),
 });
 
 /** For an object that is gone meanwhile, nothing is made. */

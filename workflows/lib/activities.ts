@@ -1,4 +1,5 @@
 import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow';
+import type { SlotLimit } from '../../contracts/allowance.ts';
 import type {
   AllowanceActivities,
   EvictionHostActivities,
@@ -7,7 +8,7 @@ import type {
   TemporalActivities,
   SlotActivities,
 } from '../../contracts/eviction/activities.ts';
-import { kubernetesQueue, novaQueue, vsphereQueue, workflowQueue } from '../../contracts/ids.ts';
+import { kubernetesQueue, novaQueue, volumesQueue, vsphereQueue, workflowQueue } from '../../contracts/ids.ts';
 import { longCall, longWait, shortCall } from '../../contracts/policies.ts';
 
 /**
@@ -42,5 +43,9 @@ export const novaWait = (region: string, summary: string, deadlineMs: number) =>
 export const temporal = (summary: string) =>
   proxyActivities<TemporalActivities>({ ...shortCall, taskQueue: workflowQueue, summary });
 
-export const slots = (vcenter: string, summary: string) =>
-  proxyActivities<SlotActivities>({ ...shortCall, taskQueue: vsphereQueue(vcenter), summary });
+export const slots = (limit: SlotLimit, summary: string) =>
+  proxyActivities<SlotActivities>({
+    ...shortCall,
+    taskQueue: limit.kind === 'clones' ? volumesQueue : vsphereQueue(limit.vcenter),
+    summary,
+  });

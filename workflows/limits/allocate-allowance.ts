@@ -13,7 +13,7 @@ import type { AllowanceObservation, SharedLimit, SlotAnswer } from '../../contra
 import { allowanceId } from '../../contracts/ids.ts';
 import { messages, progressQuery } from '../../contracts/messages.ts';
 import { searchAttributes } from '../../contracts/search-attributes.ts';
-import { inputOf, objectOf, placeOf, readSharedLimit } from '../../contracts/allowance.ts';
+import { inputOf, objectOf, placeOf, readSharedLimit, systemOf } from '../../contracts/allowance.ts';
 import { nova, slots, temporal } from '../lib/activities.ts';
 import { showAttributes } from '../lib/attributes.ts';
 import { readCarried } from '../lib/input.ts';
@@ -33,7 +33,7 @@ import {
 } from './ledger.ts';
 import { beginObservation, endObservation } from './observe.ts';
 
-/** The limit: `{"region": "RegionOne"}`, or `{"kind": "creates", "vcenter": "prod"}`. */
+/** The limit: `{"region": "RegionOne"}`, `{"kind": "creates", "vcenter": "prod"}`, or `{"kind": "clones", "driver": "rbd.csi.ceph.com"}`. */
 type AllocateAllowanceInput = ReturnType<typeof inputOf> & {
   /** Prefix of workflow ids; empty by default. */
   cluster?: string;
@@ -56,7 +56,7 @@ const firstObservationMs = 4_000;
 const longestRunMs = 24 * 60 * 60 * 1_000;
 
 /**
- * Allocates the migrations that a region may have at once, or the slots of a vCenter to create, or destroy, VMs. Consumers signal what they
+ * Allocates the migrations that a region may have at once, the slots of a vCenter to create, or destroy, VMs, or those of a CSI driver to clone volumes. Consumers signal what they
  * want and use; each is sent its allowance when that changes. The outside world and the consumers' runs are observed at intervals. The run
  * ends when unused: a consumer's next request starts it again, and it grants nothing until it has read what is in progress. To cancel or
  * terminate it stops no work.
@@ -69,9 +69,7 @@ export async function allocateAllowance(input: AllocateAllowanceInput): Promise<
   let observing = false;
   /** Run ids of those whose request is answered by their update. */
   const asking = new Set<string>();
-  const timer = deadlineTimer(
-    `Until the next observation of ${shared.kind === 'migrations' ? 'Nova' : 'vCenter'} and the consumers`,
-  );
+  const timer = deadlineTimer(`Until the next observation of ${systemOf(shared)} and the consumers`);
   const show = phaseDisplay(shared);
 
   setHandler(messages.allowanceRequested, (value) => {
@@ -152,7 +150,7 @@ function refuseWrongId(shared: SharedLimit | null, cluster: string): SharedLimit
   const { workflowId } = workflowInfo();
   if (shared === null)
     throw invalidInput(
-      'The input needs a region, as in {"region": "RegionOne"}, or a vCenter, as in {"kind": "creates", "vcenter": "prod"}. Nothing was started.',
+      'The input needs a region, as in {"region": "RegionOne"}, or a vCenter, as in {"kind": "creates", "vcenter": "prod"}, or a CSI driver, as in {"kind": "clones", "driver": "rbd.csi.ceph.com"}. Nothing was started.',
     );
   const right = allowanceId(shared, cluster);
   if (workflowId !== right)
@@ -180,9 +178,9 @@ async function readWorld(shared: SharedLimit): Promise<AllowanceObservation | nu
   try {
     if (shared.kind !== 'migrations')
       return await slots(
-        shared.vcenter,
-        `Read the limit of ${shared.kind}, and those that vCenter ${shared.vcenter} has in progress`,
-      ).observeSlots({ kind: shared.kind });
+        shared,
+        `Read the limit of ${shared.kind}, and those that ${placeOf(shared)} has in progress`,
+      ).observeSlots(shared);
     const { region } = shared;
     return await nova(region, `Read the limit and the migrations in progress of ${region}`).observeAllowance({
       region,

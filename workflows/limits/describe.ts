@@ -1,5 +1,5 @@
 import type { AllowanceConsumer, SharedLimit } from '../../contracts/allowance.ts';
-import { placeOf } from '../../contracts/allowance.ts';
+import { placeOf, systemOf } from '../../contracts/allowance.ts';
 import type { Ledger } from './ledger.ts';
 import { inUseOf, isRecovering, usedElsewhere } from './ledger.ts';
 
@@ -28,7 +28,7 @@ export type AllowanceProgress = SharedLimit & {
     /** RFC 3339: since when it has had an allowance, or has had none. */
     since: string;
   })[];
-  /** What is in progress and belongs to no consumer: migrations by source host, tasks by vCenter. */
+  /** What is in progress and belongs to no consumer: migrations by source host, tasks by endpoint. */
   elsewhere: Record<string, number>;
 };
 
@@ -67,7 +67,7 @@ const waitingFor = (shared: SharedLimit): Record<AllowancePhase, string> => ({
   Observing:
     shared.kind === 'migrations'
       ? 'Nova’s list of migrations in progress, and the report of every consumer of what it holds'
-      : 'vCenter’s list of tasks in progress, and the report of every run of what it holds',
+      : `the list of ${shared.kind} in progress of ${systemOf(shared)}, and the report of every run of what it holds`,
   Allocating: 'requests of consumers',
   Draining: `${shared.kind} to end: more are in progress than there may be; none is aborted`,
   Unused: 'consumers; the run ends when none comes',

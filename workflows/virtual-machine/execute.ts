@@ -20,7 +20,7 @@ import type { Amend, Executed, Executor, Reconciler, StepContext } from '../lib/
 import { virtualMachineObjects, vsphere, vsphereTask } from '../lib/virtual-machine-activities.ts';
 import { applyResult } from './memory.ts';
 import { fullName, type VirtualMachineLifecycle, type VirtualMachineStep } from './plan/context.ts';
-import { releaseOf } from './slots.ts';
+import { ofVcenter, releaseOf } from '../limits/slots.ts';
 import { diffStatus } from './status-diff.ts';
 
 type Context = StepContext<VirtualMachineLifecycle>;
@@ -57,7 +57,7 @@ export const executors: Execute = {
     return ended(step);
   },
   async createVirtualMachine(context, step) {
-    const { settings, memory } = context;
+    const { settings } = context;
     const { request, object, desired } = aboutOf(context);
     const { create, blocking, notes } = step;
     const report = reportOf(context);
@@ -66,7 +66,7 @@ export const executors: Execute = {
       create,
       ...(notes.length > 0 && { notes: { ...object, generation: desired.generation, patches: notes } }),
       ...(report && { report }),
-      ...slotIn(memory.slot, settings),
+      ...slotIn(context),
     });
     if ('isOutdated' in submitted) return { isOutdated: true };
     const noted: Amend<VirtualMachineLifecycle> = submitted.written ? asWritten(submitted.written) : (latest) => latest;
@@ -178,11 +178,11 @@ async function awaitTask(
   task: SubmittedTask & ObserveAfter,
   deadlineMs: number = context.settings.taskMs,
 ): Promise<End | null> {
-  const { settings, memory } = context;
+  const { settings } = context;
   const isCreate = step.stage === 'create';
   const report = reportOf(context);
   const isLast = isCreate && step.kind !== 'file';
-  const request = { ...task, ...(report && { report }), ...(isLast && slotIn(memory.slot, settings)) };
+  const request = { ...task, ...(report && { report }), ...(isLast && slotIn(context)) };
   try {
     const work = () => vsphereTask(settings.vcenter, deadlineMs, step.summary).awaitTask(request);
     return await context.whileWanted(work, isCreate ? () => isUnwanted(context) : undefined);
@@ -205,8 +205,8 @@ export const withoutKnown = (
   { status, ...said }: PublishedVirtualMachine,
 ): PublishedVirtualMachine => ({ ...said, status: status && diffStatus(recorded, status) });
 
-const slotIn = (...about: Parameters<typeof releaseOf>): Pick<Along, 'slot'> => {
-  const slot = releaseOf(...about);
+const slotIn = (context: Context): Pick<Along, 'slot'> => {
+  const slot = releaseOf<VirtualMachineLifecycle>(context, ofVcenter);
   return slot === undefined ? {} : { slot };
 };
 

@@ -17,7 +17,7 @@ import {
   type VirtualMachineSituation,
 } from './plan/context.ts';
 import { planVirtualMachine } from './plan/plan.ts';
-import { slotHooks } from './slots.ts';
+import { ofVcenter, slotHooks } from '../limits/slots.ts';
 import { isSaid, statusOf } from './status.ts';
 
 /**
@@ -27,7 +27,7 @@ import { isSaid, statusOf } from './status.ts';
 export const reconcileVirtualMachine = defineReconciler<VirtualMachineLifecycle>(
   { kind: 'VirtualMachine', input: ['namespace', 'name'] },
   {
-    ...slotHooks<VirtualMachineLifecycle>(),
+    ...slotHooks<VirtualMachineLifecycle>(ofVcenter),
     memory: { ...noMemory, slot: null },
     observe,
     plan: planVirtualMachine,

@@ -2,7 +2,7 @@ import { continueAsNew, proxyActivities } from '@temporalio/workflow';
 import { vsphereQueue } from '../../../contracts/ids.ts';
 import { done, execute, type Step } from '../../../workflows/lib/plan.ts';
 import { defineReconciler } from '../../../workflows/lib/reconciler.ts';
-import { slotHooks, type SlotLifecycle } from '../../../workflows/virtual-machine/slots.ts';
+import { ofVcenter, slotHooks, type SlotLifecycle } from '../../../workflows/limits/slots.ts';
 
 /** The consumer's work, on queue `vsphere:<vcenter>`. */
 export interface MakeActivities {
@@ -26,7 +26,7 @@ interface MakeOne extends SlotLifecycle {
   input: MakeOneInput;
   desired: { uid: string; generation: number };
   observed: null;
-  settings: SlotLifecycle['settings'];
+  settings: SlotLifecycle['settings'] & { vcenter: string };
   memory: SlotLifecycle['memory'] & { isMade: boolean };
   step: Step;
   status: object;
@@ -35,7 +35,7 @@ interface MakeOne extends SlotLifecycle {
 const make = defineReconciler<MakeOne>(
   { kind: 'MakeOne', input: ['vcenter', 'name'] },
   {
-    ...slotHooks<MakeOne>(),
+    ...slotHooks<MakeOne>(ofVcenter),
     memory: { slot: null, isMade: false },
     observe: async ({ vcenter, slotRenewMs }) => ({
       kind: 'observed',

@@ -24,7 +24,7 @@ import type {
   ObservedVm,
 } from '../../../contracts/virtual-machine/observation.ts';
 import { composeObservation } from '../observation.ts';
-import type { SlotClaim } from '../slots.ts';
+import type { SlotClaim } from '../../limits/slots.ts';
 
 /** What the run of a virtual machine is made of, and what every decision about one is made on. */
 

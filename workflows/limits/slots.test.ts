@@ -1,7 +1,8 @@
-import type { SlotAnswer, SlotKind } from '../../contracts/allowance.ts';
-import { noMembership, report } from '../limits/membership.ts';
+import type { SlotAnswer, SlotLimit } from '../../contracts/allowance.ts';
+import { noMembership, report } from './membership.ts';
 import { describeQueue, claimAfter, isGranted, type SlotClaim } from './slots.ts';
 
+const creates: SlotLimit = { kind: 'creates', vcenter: 'lab' };
 const asked: SlotClaim = {
   limit: 'creates',
   membership: report(noMembership, { want: 1, using: 0 }, 1_000).membership,
@@ -31,12 +32,21 @@ test('a grant of another limit, or of none that was asked for, is no answer', ()
   expect(claimAfter(null, 'creates', { sequence: 1, allowance: 1 })).toBeNull();
 });
 
-test.each<[of: SlotKind, answer: Pick<SlotAnswer, 'limit' | 'inUse'> | null, message: string]>([
-  ['creates', { inUse: 16, limit: 16 }, 'a slot: 16 of 16 creates of vCenter lab are in progress'],
-  ['destroys', { inUse: 19, limit: 16 }, 'a slot: 19 of 16 destroys of vCenter lab are in progress'],
-  ['creates', { inUse: 3, limit: 16 }, 'a slot: the creates of vCenter lab that are in progress are being counted'],
-  ['creates', { inUse: 0, limit: null }, 'a slot of the creates of vCenter lab'],
-  ['creates', null, 'a slot of the creates of vCenter lab'],
-])('%s answered with %j: it waits for %s', (of, answer, message) => {
-  expect(describeQueue(of, 'lab', answer)).toBe(message);
+test.each<[of: SlotLimit, answer: Pick<SlotAnswer, 'limit' | 'inUse'> | null, message: string]>([
+  [creates, { inUse: 16, limit: 16 }, 'a slot: 16 of 16 creates of vCenter lab are in progress'],
+  [
+    { kind: 'destroys', vcenter: 'lab' },
+    { inUse: 19, limit: 16 },
+    'a slot: 19 of 16 destroys of vCenter lab are in progress',
+  ],
+  [creates, { inUse: 3, limit: 16 }, 'a slot: the creates of vCenter lab that are in progress are being counted'],
+  [creates, { inUse: 0, limit: null }, 'a slot of the creates of vCenter lab'],
+  [creates, null, 'a slot of the creates of vCenter lab'],
+  [
+    { kind: 'clones', driver: 'rbd' },
+    { inUse: 20, limit: 20 },
+    'a slot: 20 of 20 clones of CSI driver rbd are in progress',
+  ],
+])('%j answered with %j: it waits for %s', (of, answer, message) => {
+  expect(describeQueue(of, answer)).toBe(message);
 });
