@@ -9,7 +9,14 @@ export interface CustomResourceDefinition {
   metadata: { name: string };
   spec: {
     group: string;
-    names: { kind: string; listKind: string; plural: string; singular: string; shortNames?: readonly string[] };
+    names: {
+      kind: string;
+      listKind: string;
+      plural: string;
+      singular: string;
+      shortNames?: readonly string[];
+      categories?: readonly string[];
+    };
     scope: 'Cluster' | 'Namespaced';
     versions: {
       name: string;
@@ -24,14 +31,21 @@ export interface CustomResourceDefinition {
 
 /** One served and stored version, with the status subresource. */
 export function toCustomResourceDefinition(definition: ResourceDefinition): CustomResourceDefinition {
-  const { group, version, kind, plural, namespaced, shortNames, printColumns } = definition;
+  const { group, version, kind, plural, namespaced, shortNames, categories, printColumns } = definition;
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
     metadata: { name: `${plural}.${group}` },
     spec: {
       group,
-      names: { kind, listKind: `${kind}List`, plural, singular: kind.toLowerCase(), ...(shortNames && { shortNames }) },
+      names: {
+        kind,
+        listKind: `${kind}List`,
+        plural,
+        singular: kind.toLowerCase(),
+        ...(shortNames && { shortNames }),
+        ...(categories && { categories }),
+      },
       scope: namespaced ? 'Namespaced' : 'Cluster',
       versions: [
         {

@@ -4,6 +4,8 @@ import type { Resource } from '../kinds/object.ts';
 /** What a CustomResourceDefinition says besides which kind it is, and what follows from the schema. */
 export interface CrdBody {
   shortNames?: readonly string[];
+  /** `kubectl get` of which lists them too. */
+  categories?: readonly string[];
   description: string;
   /** Of the whole object, made by `customResource`. */
   schema: z.ZodType;

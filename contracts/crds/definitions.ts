@@ -3,20 +3,29 @@ import type { Resource } from '../kinds/object.ts';
 import {
   agent,
   agentMachine,
+  cdiConfig,
+  cdiInstallation,
   clusterMachine,
   clusterVirtualMachineImage,
+  dataSource,
+  dataVolume,
   infraEnv,
   machineClass,
   machineDeployment,
   machineSet,
   migration,
+  objectTransfer,
+  storageProfile,
   virtualMachineClass,
   virtualMachineImage,
 } from '../kinds/resources.ts';
 import { type Kind, kinds, kindTable } from '../kinds/table.ts';
 import { agentMachineCrd } from './agent-machine.ts';
 import { agentCrd } from './agent.ts';
+import { cdiConfigCrd, cdiCrd } from './cdi.ts';
 import { clusterMachineCrd } from './cluster-machine.ts';
+import { dataSourceCrd } from './data-source.ts';
+import { dataVolumeCrd } from './data-volume.ts';
 import type { CrdBody, ResourceDefinition } from './definition.ts';
 import { evictionCrd } from './eviction.ts';
 import { hypervisorCrd } from './hypervisor.ts';
@@ -25,6 +34,8 @@ import { machineClassCrd } from './machine-class.ts';
 import { machineDeploymentCrd, machineSetCrd } from './machine-set.ts';
 import { machineCrd } from './machine.ts';
 import { migrationCrd } from './migration.ts';
+import { objectTransferCrd } from './object-transfer.ts';
+import { storageProfileCrd } from './storage-profile.ts';
 import { virtualMachineClassCrd } from './virtual-machine-class.ts';
 import { clusterVirtualMachineImageCrd, virtualMachineImageCrd } from './virtual-machine-image.ts';
 import { virtualMachineSetResourcePolicyCrd } from './virtual-machine-set-resource-policy.ts';
@@ -51,6 +62,10 @@ const others: readonly (readonly [Resource, CrdBody])[] = [
   [machineClass, machineClassCrd],
   [machineSet, machineSetCrd],
   [machineDeployment, machineDeploymentCrd],
+  [dataVolume, dataVolumeCrd],
+  [dataSource, dataSourceCrd],
+  [storageProfile, storageProfileCrd],
+  [objectTransfer, objectTransferCrd],
 ];
 
 const neighbours: readonly (readonly [Resource, CrdBody])[] = [
@@ -58,6 +73,8 @@ const neighbours: readonly (readonly [Resource, CrdBody])[] = [
   [agent, agentCrd],
   [infraEnv, infraEnvCrd],
   [clusterMachine, clusterMachineCrd],
+  [cdiInstallation, cdiCrd],
+  [cdiConfig, cdiConfigCrd],
 ];
 
 /** Of an object as kube-apiserver serves it. */

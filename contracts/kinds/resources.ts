@@ -6,6 +6,7 @@ const kvm = { group: 'kvm.cloud.sap', namespaced: false } as const;
 const vmoperator = { group: 'vmoperator.vmware.com', version: 'v1alpha6', namespaced: true } as const;
 const agentForge = { group: 'agent-forge.containeroo.ch', version: 'v1alpha1', namespaced: true } as const;
 const assisted = { group: 'agent-install.openshift.io', version: 'v1beta1', namespaced: true } as const;
+const cdi = { group: 'cdi.kubevirt.io', version: 'v1beta1', namespaced: true } as const;
 const mcm = { group: 'machine.sapcloud.io', version: 'v1alpha1', namespaced: true } as const;
 
 export const node = { group: '', version: 'v1', kind: 'Node', plural: 'nodes', namespaced: false } as const;
@@ -74,3 +75,21 @@ export const clusterMachine = {
   plural: 'machines',
   namespaced: true,
 } as const;
+
+export const dataVolume = { ...cdi, kind: 'DataVolume', plural: 'datavolumes' } as const;
+export const dataSource = { ...cdi, kind: 'DataSource', plural: 'datasources' } as const;
+export const storageProfile = {
+  ...cdi,
+  kind: 'StorageProfile',
+  plural: 'storageprofiles',
+  namespaced: false,
+} as const;
+export const objectTransfer = {
+  ...cdi,
+  kind: 'ObjectTransfer',
+  plural: 'objecttransfers',
+  namespaced: false,
+} as const;
+/** The installation of CDI and its settings: where they are, drover heeds them. */
+export const cdiInstallation = { ...cdi, kind: 'CDI', plural: 'cdis', namespaced: false } as const;
+export const cdiConfig = { ...cdi, kind: 'CDIConfig', plural: 'cdiconfigs', namespaced: false } as const;

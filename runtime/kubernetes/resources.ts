@@ -2,7 +2,10 @@ import type { z } from 'zod';
 
 import { agentMachineSchema } from '../../contracts/crds/agent-machine.ts';
 import { agentSchema } from '../../contracts/crds/agent.ts';
+import { cdiConfigSchema, cdiSchema } from '../../contracts/crds/cdi.ts';
 import { clusterMachineSchema } from '../../contracts/crds/cluster-machine.ts';
+import { dataSourceSchema } from '../../contracts/crds/data-source.ts';
+import { dataVolumeSchema } from '../../contracts/crds/data-volume.ts';
 import { evictionSchema } from '../../contracts/crds/eviction.ts';
 import { hypervisorSchema } from '../../contracts/crds/hypervisor.ts';
 import { infraEnvSchema } from '../../contracts/crds/infra-env.ts';
@@ -10,6 +13,8 @@ import { machineClassSchema } from '../../contracts/crds/machine-class.ts';
 import { machineDeploymentSchema, machineSetSchema } from '../../contracts/crds/machine-set.ts';
 import { machineSchema } from '../../contracts/crds/machine.ts';
 import { migrationSchema } from '../../contracts/crds/migration.ts';
+import { objectTransferSchema } from '../../contracts/crds/object-transfer.ts';
+import { storageProfileSchema } from '../../contracts/crds/storage-profile.ts';
 import { virtualMachineClassSchema } from '../../contracts/crds/virtual-machine-class.ts';
 import {
   clusterVirtualMachineImageSchema,
@@ -25,13 +30,19 @@ import { machineKind } from '../../contracts/kinds/machine.ts';
 import {
   agent,
   agentMachine,
+  cdiConfig,
+  cdiInstallation,
   clusterMachine,
   clusterVirtualMachineImage,
+  dataSource,
+  dataVolume,
   infraEnv,
   machineClass,
   machineDeployment,
   machineSet,
   migration,
+  objectTransfer,
+  storageProfile,
   virtualMachineClass,
   virtualMachineImage,
   vsphereAgent,
@@ -63,6 +74,10 @@ export const resources = {
   VirtualMachineSetResourcePolicy: typed(resourcePolicyKind, virtualMachineSetResourcePolicySchema),
   VsphereAgentPool: typed(vsphereAgentPool, vsphereAgentPoolSchema),
   VsphereAgent: typed(vsphereAgent, vsphereAgentSchema),
+  DataVolume: typed(dataVolume, dataVolumeSchema),
+  DataSource: typed(dataSource, dataSourceSchema),
+  StorageProfile: typed(storageProfile, storageProfileSchema),
+  ObjectTransfer: typed(objectTransfer, objectTransferSchema),
 };
 
 /** Those of others, as far as drover reads them. */
@@ -71,4 +86,6 @@ export const neighbourResources = {
   Agent: typed(agent, agentSchema),
   InfraEnv: typed(infraEnv, infraEnvSchema),
   ClusterMachine: typed(clusterMachine, clusterMachineSchema),
+  Cdi: typed(cdiInstallation, cdiSchema),
+  CdiConfig: typed(cdiConfig, cdiConfigSchema),
 };
