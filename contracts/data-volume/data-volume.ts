@@ -53,6 +53,8 @@ export interface DesiredVolume {
   source: VolumeSource | null;
   /** Its name in the spec: `http`, `upload`, `none`. Empty: it is one of drover's. */
   foreignSource: string;
+  /** It says that it is left to CDI. */
+  isLeft: boolean;
   contentType: string;
   /** `spec.storage`, whose gaps a StorageProfile fills, or `spec.pvc`. */
   api: 'storage' | 'pvc';
@@ -223,8 +225,8 @@ type OfVolume = DataVolumeInput & { uid: string };
 
 /** What is said before the work begins, and what is released when it is done: each would be an activity of its own otherwise. */
 export interface VolumeWork extends OfVolume {
-  /** Written first, with the finalizer and the annotations of {@link ClaimedVolume}. Null: as it is. */
-  begin: (ClaimedVolume & { status: VolumeStatus }) | null;
+  /** Written first: the finalizer and the annotations of {@link ClaimedVolume}, and the status. Null: as it is. */
+  begin: { claimed: ClaimedVolume | null; status: VolumeStatus | null } | null;
   slot?: Along['slot'];
 }
 
@@ -235,19 +237,25 @@ export interface ClaimedVolume {
   source: { kind: 'pvc' | 'snapshot'; namespace: string; name: string; uid: string };
 }
 
-/** How a wait within an activity ended: it is over, it goes on elsewhere, or somebody has to do something. */
-export type Awaited = 'ready' | 'waiting' | 'problem';
+/** How long an activity waits. */
+export interface Patience {
+  patienceMs: number;
+  /** A problem that is known already: the wait ends where another one, or none, is seen. */
+  known: string | null;
+}
 
 /**
  * Queue `volumes`. All are safe to repeat, and to run twice at once: what they make has a name by uid, and carries that uid. They heartbeat. A
- * wait in one of them ends with what it awaits, with a problem, or when it was patient for `patienceMs`; what is observed then is returned.
+ * wait in one of them ends with what it awaits, with a problem that is not known yet, or when it was patient for `patienceMs`; what is observed then is returned.
  */
 export interface DataVolumeActivities {
   observeDataVolume(input: DataVolumeInput): Promise<VolumeObservation | Unobserved>;
+  /** Says that it is left to CDI, which imports or uploads. */
+  leaveDataVolume(request: OfVolume & { source: string }): Promise<void>;
   patchDataVolumeFinalizer(request: OfVolume & { present: boolean }): Promise<boolean>;
   /** Waits until no Pod uses it. @returns those that do */
   awaitFreeSource(
-    request: VolumeWork & { source: { namespace: string; name: string }; patienceMs: number },
+    request: VolumeWork & { source: { namespace: string; name: string } } & Patience,
   ): Promise<{ usedBy: readonly string[] }>;
   /**
    * Takes part in a snapshot of the source that is not cut yet, or was cut after the DataVolume was created; else makes one, where the interval and the budget of the
@@ -258,8 +266,7 @@ export interface DataVolumeActivities {
       source: { namespace: string; name: string; uid: string };
       snapshotClass: string;
       createdMs: number;
-      patienceMs: number;
-    },
+    } & Patience,
   ): Promise<{ snapshot: SnapshotFacts | null }>;
   /**
    * The target, or in the namespace of a source elsewhere the temporary claim, from a snapshot, from a volume, or empty. Waits until it is bound, or is known to wait for
@@ -273,12 +280,11 @@ export interface DataVolumeActivities {
       /** As large as what it is made from: it is expanded afterwards. */
       spec: Pick<ClaimSpec, 'storageClass' | 'accessModes' | 'volumeMode'> & { requestBytes: number };
       cloneDepth: number;
-      patienceMs: number;
-    },
+    } & Patience,
   ): Promise<{ claim: ClaimFacts } & WrittenAlong>;
   /** Waits until its capacity is as large, or only its file system is not. */
   expandClaim(
-    request: VolumeWork & { namespace: string; claim: string; requestBytes: number; patienceMs: number },
+    request: VolumeWork & { namespace: string; claim: string; requestBytes: number } & Patience,
   ): Promise<{ claim: ClaimFacts }>;
   /** A Job that copies one PVC into the other in the namespace of the source. */
   ensureCopyJob(
@@ -297,7 +303,7 @@ export interface DataVolumeActivities {
    * last, and the PV is bound to no other claim.
    */
   transferClaim(
-    request: VolumeWork & { from: { namespace: string; name: string }; patienceMs: number },
+    request: VolumeWork & { from: { namespace: string; name: string } } & Patience,
   ): Promise<{ claim: ClaimFacts | null; transfer: TransferFacts }>;
   /**
    * Says that the volume is complete, takes everything temporary away and waits until it is gone, with the VolumeSnapshotContent; then the finalizer. A shared
