@@ -199,7 +199,8 @@ export function playNeighbours(options: NeighbourOptions): Neighbours {
 
   /** The Agent provider: each AgentMachine takes the first Agent that suits it, and gives it back with its Machine. */
   async function provide(signal: AbortSignal): Promise<void> {
-    const [machines, agentMachines] = [await machinesOf(signal), await agentMachinesOf(signal)];
+    // In this order: of an AgentMachine that is made meanwhile the Machine is there, and one whose Machine is not found is given back.
+    const [agentMachines, machines] = [await agentMachinesOf(signal), await machinesOf(signal)];
     const taken = new Set<string>();
     for (const agentMachine of agentMachines) {
       const agents = await agentsOf(signal);

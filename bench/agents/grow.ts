@@ -8,6 +8,7 @@ import type { LoadRun } from '../load/load-run.ts';
 import { countVerbs } from '../onboarding/count-calls.ts';
 import { readMemory } from '../process-usage.ts';
 import { type AgentsWorld, patienceMs, withAgentsWorld } from './agents-world.ts';
+import { explainAgents } from './explain.ts';
 import { growFigures, growPrefix } from './figures.ts';
 import { sameCreates } from './own-vcenter.ts';
 import { countPoolEvents, readAgentRuns } from './read-runs.ts';
@@ -82,6 +83,10 @@ async function byDrover(world: AgentsWorld, count: number, { signal, report }: L
     asking,
     poll(`${count} VMs to be on`, signal, async () => exactly(await vcenter.countOn(signal), count, 'are on')).then(
       seconds,
+      async (error: unknown) => {
+        report(await explainAgents(world, signal));
+        throw error;
+      },
     ),
   ]);
   await poll(`${count} Nodes`, signal, () => exactly(neighbours.nodes().length, count, 'are there'));
