@@ -150,7 +150,7 @@ export interface ClaimSpec {
   volumeMode: 'Filesystem' | 'Block';
   /** Null: as large as its source. */
   requestBytes: number | null;
-  /** Of a `spec.storage` that names none, or one for a block volume: nothing is added for a file system. */
+  /** Share that a file system takes besides what is asked for: 0 of a `spec.pvc`, and of a block volume. */
   overhead: number;
   /** Least size that the class can make. */
   minimumBytes: number;
