@@ -494,6 +494,12 @@ export const errors = {
     advice:
       'Fast deploy needs VirtualMachineImageCaches, and something that fills them. Install both, or set virtualMachine.fastDeploy to null.',
   },
+  QuotaExceeded: {
+    retryable: false,
+    passes: true,
+    reason: 'ErrExceededQuota',
+    advice: 'A ResourceQuota of the namespace is used up. Raise it, or delete what is not needed: drover goes on then.',
+  },
   ObjectRefused: {
     retryable: false,
     reason: 'ObjectRefused',
