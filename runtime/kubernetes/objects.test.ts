@@ -129,7 +129,7 @@ const calls: [what: string, call: (objects: KubernetesObjects) => Promise<unknow
     {
       method: 'DELETE',
       path: `${path}/node-1`,
-      body: { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid } },
+      body: { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid }, propagationPolicy: 'Background' },
     },
   ],
 ];

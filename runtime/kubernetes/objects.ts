@@ -266,7 +266,8 @@ export function openObjects(kubernetes: Kubernetes): KubernetesObjects {
         ...(uid !== undefined && { uid }),
         ...(resourceVersion !== undefined && { resourceVersion }),
       };
-      const body = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions };
+      // The default, but for Jobs, whose Pods would stay.
+      const body = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions, propagationPolicy: 'Background' };
       try {
         await kubernetes.request({ method: 'DELETE', path: pathOf(resource, key), body }, signal);
       } catch (error) {
