@@ -284,12 +284,12 @@ export interface DataVolumeActivities {
   ): Promise<{ claim: ClaimFacts } & WrittenAlong>;
   /** Waits until its capacity is as large, or only its file system is not. */
   expandClaim(
-    request: VolumeWork & { namespace: string; claim: string; requestBytes: number } & Patience,
+    request: VolumeWork & { claim: { namespace: string; name: string }; requestBytes: number } & Patience,
   ): Promise<{ claim: ClaimFacts }>;
   /** A Job that copies one PVC into the other in the namespace of the source. */
   ensureCopyJob(
     request: VolumeWork & {
-      namespace: string;
+      inNamespace: string;
       from: string;
       to: string;
       volumeMode: 'Filesystem' | 'Block';
