@@ -39,6 +39,14 @@ export const agentVmCall = {
   retry: { initialInterval: 1_000, backoffCoefficient: 2, maximumInterval: 15_000, maximumAttempts: 5 },
 } as const;
 
+/** An action on a volume, and what it waits for. It heartbeats, and finds what was done by its name. @param patienceMs of the activity */
+export const volumeCall = (patienceMs: number) =>
+  ({
+    startToCloseTimeout: patienceMs + 60_000,
+    heartbeatTimeout: heartbeatTimeoutMs,
+    retry: { initialInterval: 1_000, backoffCoefficient: 2, maximumInterval: 15_000, maximumAttempts: 7 },
+  }) as const;
+
 /** A download and an upload of a discovery ISO. It heartbeats, and goes on where the attempt before was cut off, on the same worker. */
 export const isoCall = {
   startToCloseTimeout: 2 * 60 * 60_000,

@@ -4,6 +4,7 @@ import {
   agentsQueue,
   kubernetesQueue,
   machinesQueue,
+  volumesQueue,
   novaQueue,
   virtualMachinesQueue,
   vsphereQueue,
@@ -162,6 +163,7 @@ async function everyQueueIsPolled(
       { name: kubernetesQueue, of: 'activity' },
       ...(openstack === undefined ? [] : ([{ name: novaQueue(openstack.region), of: 'activity' }] as const)),
       ...(isOn('Machine') ? ([{ name: machinesQueue, of: 'activity' }] as const) : []),
+      ...(isOn('DataVolume') ? ([{ name: volumesQueue, of: 'activity' }] as const) : []),
       ...(isOn('VsphereAgentPool') ? ([{ name: agentsQueue, of: 'activity' }] as const) : []),
       ...(vsphere === undefined || !isOn('VirtualMachine')
         ? []

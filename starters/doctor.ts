@@ -117,7 +117,12 @@ async function examineTemporal(
         checkQueues(
           client,
           namespace,
-          { region, machines: config.modes.Machine !== 'off', agentPools: hasPools(config) },
+          {
+            region,
+            machines: config.modes.Machine !== 'off',
+            agentPools: hasPools(config),
+            volumes: config.modes.DataVolume !== 'off',
+          },
           signal,
         ),
       ),

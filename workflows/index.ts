@@ -16,3 +16,4 @@ export { sweepOrphans } from './machine-safety/sweep-orphans.ts';
 export { requestSweep } from './machine-safety/request-sweep.ts';
 export { reconcileAgentPool } from './agent-pool/reconcile-pool.ts';
 export { reconcileAgent } from './agent-pool/reconcile-agent.ts';
+export { cloneDataVolume } from './data-volume/clone-data-volume.ts';

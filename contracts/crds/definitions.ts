@@ -8,7 +8,6 @@ import {
   clusterMachine,
   clusterVirtualMachineImage,
   dataSource,
-  dataVolume,
   infraEnv,
   machineClass,
   machineDeployment,
@@ -52,6 +51,7 @@ export const crdsOfKinds: Readonly<Record<Kind, CrdBody>> = {
   Machine: machineCrd,
   VsphereAgentPool: vsphereAgentPoolCrd,
   VsphereAgent: vsphereAgentCrd,
+  DataVolume: dataVolumeCrd,
 };
 
 const others: readonly (readonly [Resource, CrdBody])[] = [
@@ -62,7 +62,6 @@ const others: readonly (readonly [Resource, CrdBody])[] = [
   [machineClass, machineClassCrd],
   [machineSet, machineSetCrd],
   [machineDeployment, machineDeploymentCrd],
-  [dataVolume, dataVolumeCrd],
   [dataSource, dataSourceCrd],
   [storageProfile, storageProfileCrd],
   [objectTransfer, objectTransferCrd],

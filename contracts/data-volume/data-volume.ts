@@ -171,7 +171,10 @@ export interface ObservedVolume {
         name: string;
         claim: ClaimFacts | null;
         class: ClassFacts | null;
+        /** Pods, in its namespace. */
         usedBy: readonly string[];
+        /** False: the DataVolume that it belongs to is not complete. */
+        isPopulated: boolean;
       }
     | { kind: 'snapshot'; namespace: string; name: string; snapshot: SnapshotFacts | null }
     | { kind: 'blank' }

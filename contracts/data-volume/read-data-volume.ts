@@ -32,6 +32,7 @@ export function readDataVolume({ metadata, spec }: Pick<DataVolume, 'metadata' |
     isHeld: metadata.finalizers?.includes(dataVolumeFinalizer) ?? false,
     source: named.length === 1 ? (named[0]?.source ?? null) : null,
     foreignSource: foreignOf(spec, named),
+    isLeft: isSet(volumeAnnotations.leftTo),
     contentType: spec.contentType ?? 'kubevirt',
     api: spec.storage === undefined ? 'pvc' : 'storage',
     prePopulatedBy: isSet(volumeAnnotations.prePopulated) ? annotations[volumeAnnotations.prePopulated] || name : null,

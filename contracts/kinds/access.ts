@@ -12,7 +12,8 @@ export type OptionalRole =
   | 'machine-credentials'
   | 'agent-pools'
   | 'agent-credentials'
-  | 'agent-replacement';
+  | 'agent-replacement'
+  | 'data-volumes';
 
 export interface Access {
   /** API group; empty: the core. */

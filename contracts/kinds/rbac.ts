@@ -113,6 +113,7 @@ const heads: Record<Component | OptionalRole, string> = {
   'content-libraries': 'Only where drover makes images of content libraries (the run syncContentLibrary).',
   bootstrap: 'Only where virtual machines have Secrets in spec.bootstrap.',
   machines: 'Only where drover sweeps orphan VMs of Machines (modes.Machine).',
+  'data-volumes': 'Only where drover clones volumes (modes.DataVolume).',
   'agent-pools': 'Only where drover keeps pools of agents (modes.VsphereAgentPool).',
   'agent-credentials':
     'Only where drover keeps pools of agents: the credentials of their vCenters, and the kubeconfigs of their hosted clusters.',

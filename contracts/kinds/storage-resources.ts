@@ -21,6 +21,7 @@ export const persistentVolume = {
 export const pod = { ...core, kind: 'Pod', plural: 'pods' } as const satisfies Resource;
 /** As the parts of the storage stack write them. */
 export const coreEvent = { ...core, kind: 'Event', plural: 'events' } as const satisfies Resource;
+export const resourceQuota = { ...core, kind: 'ResourceQuota', plural: 'resourcequotas' } as const satisfies Resource;
 export const job = {
   group: 'batch',
   version: 'v1',

@@ -1,4 +1,5 @@
 import { workflowTypes } from '../ids.ts';
+import { dataVolumeKind } from './data-volume.ts';
 import { evictionKind } from './eviction.ts';
 import { hypervisorKind } from './hypervisor.ts';
 import type { RunRow } from './kind.ts';
@@ -18,6 +19,7 @@ export const kindTable = {
   [machineKind.kind]: machineKind,
   [vsphereAgentPoolKind.kind]: vsphereAgentPoolKind,
   [vsphereAgentKind.kind]: vsphereAgentKind,
+  [dataVolumeKind.kind]: dataVolumeKind,
 } as const;
 
 export type Kind = keyof typeof kindTable;

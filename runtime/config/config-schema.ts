@@ -4,6 +4,7 @@ import { z } from 'zod';
 
 import type { EvictionSettings } from '../../contracts/eviction/eviction.ts';
 import { agentPoolsConfig } from './agent-pools-config.ts';
+import { dataVolumesConfig } from './data-volumes-config.ts';
 import { hypervisorConfig } from './hypervisor-config.ts';
 import { nodeFailureConfig } from './node-failure-config.ts';
 import { machinesConfig } from './machines-config.ts';
@@ -111,6 +112,7 @@ export const configSchema = z
     virtualMachine: virtualMachineConfig,
     machines: machinesConfig,
     agentPools: agentPoolsConfig,
+    dataVolumes: dataVolumesConfig,
     vsphere: vsphereConfig,
     limits: z
       .strictObject({
@@ -131,6 +133,7 @@ export const configSchema = z
             vsphere: count(100, 10_000),
             machines: count(20, 10_000),
             agents: count(50, 10_000),
+            volumes: count(100, 10_000),
           })
           .prefault({}),
         healthAddress: address.nullable().default(null),

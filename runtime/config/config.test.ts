@@ -31,6 +31,7 @@ test('without a file everything is at its default', () => {
   expect(file).toBeNull();
   expect(config).toEqual(configSchema.parse({}));
   expect(config.modes).toEqual({
+    DataVolume: 'off',
     Eviction: 'act',
     Hypervisor: 'off',
     Machine: 'off',

@@ -23,16 +23,18 @@ const owners: Readonly<Record<string, string>> = {
 /** Of the kinds of others that a pool reads, those that kube-apiserver does not serve: without them a pool sees no demand. */
 export async function checkNeighbours(kubernetes: Kubernetes, signal: AbortSignal): Promise<Finding[]> {
   return await Promise.all(
-    neighbourDefinitions.map(async (definition) => {
-      const { group, version, plural, kind } = definition;
-      const check = `CRD ${plural}.${group}`;
-      if (await isServed(kubernetes, definition, signal)) return ok(check, `served as ${version}`);
-      return fail(
-        check,
-        `kube-apiserver does not serve ${kind} as ${group}/${version}`,
-        `Install ${owners[group] ?? group}, as it has it, or switch modes.VsphereAgentPool off.`,
-      );
-    }),
+    neighbourDefinitions
+      .filter(({ group }) => Object.hasOwn(owners, group))
+      .map(async (definition) => {
+        const { group, version, plural, kind } = definition;
+        const check = `CRD ${plural}.${group}`;
+        if (await isServed(kubernetes, definition, signal)) return ok(check, `served as ${version}`);
+        return fail(
+          check,
+          `kube-apiserver does not serve ${kind} as ${group}/${version}`,
+          `Install ${owners[group]}, as it has it, or switch modes.VsphereAgentPool off.`,
+        );
+      }),
   );
 }
 

@@ -53,12 +53,19 @@ test.each([
       'drover-worker-virtual-machines',
       'drover-worker-machines',
       'drover-worker-agent-pools',
+      'drover-worker-data-volumes',
     ],
   ],
   [
     'drover-bridge, with its further roles',
     needs.bridge,
-    ['drover-bridge', 'drover-bridge-virtual-machines', 'drover-bridge-machines', 'drover-bridge-agent-pools'],
+    [
+      'drover-bridge',
+      'drover-bridge-virtual-machines',
+      'drover-bridge-machines',
+      'drover-bridge-agent-pools',
+      'drover-bridge-data-volumes',
+    ],
   ],
   ['drover-operate', needs.person, ['drover-operate']],
 ])('%s may do what is needed', (_name, wanted, granted) => {

@@ -1,5 +1,12 @@
 import type { Client, Connection } from '@temporalio/client';
-import { agentsQueue, kubernetesQueue, machinesQueue, novaQueue, workflowQueue } from '../../contracts/ids.ts';
+import {
+  agentsQueue,
+  kubernetesQueue,
+  machinesQueue,
+  novaQueue,
+  volumesQueue,
+  workflowQueue,
+} from '../../contracts/ids.ts';
 import { searchAttributes } from '../../contracts/search-attributes.ts';
 import { readPollers } from '../../runtime/temporal/task-queues.ts';
 import type { TaskQueue } from '../../runtime/temporal/task-queues.ts';
@@ -72,12 +79,17 @@ export function compareSearchAttributes(registered: Readonly<Record<string, numb
 /**
  * @param settings.region of Nova; null where the settings name none
  * @param settings.machines whether the kind is switched on
- * @param settings.agentPools whether one of the kinds is switched on
+ * @param settings.agentPools whether one of the kinds is switched on, and so are volumes
  */
 export async function checkQueues(
   client: Client,
   namespace: string,
-  { region, machines, agentPools }: { region: string | null; machines: boolean; agentPools: boolean },
+  {
+    region,
+    machines,
+    agentPools,
+    volumes,
+  }: { region: string | null; machines: boolean; agentPools: boolean; volumes: boolean },
   signal: AbortSignal,
 ): Promise<Finding[]> {
   const queues: [name: string, type: TaskQueue['of']][] = [
@@ -86,6 +98,7 @@ export async function checkQueues(
     [kubernetesQueue, 'activity'],
     ...(region === null ? [] : [[novaQueue(region), 'activity'] as [string, TaskQueue['of']]]),
     ...(machines ? [[machinesQueue, 'activity'] as [string, TaskQueue['of']]] : []),
+    ...(volumes ? [[volumesQueue, 'activity'] as [string, TaskQueue['of']]] : []),
     ...(agentPools ? [[agentsQueue, 'activity'] as [string, TaskQueue['of']]] : []),
   ];
   return await Promise.all(queues.map(([name, type]) => checkQueue(client, name, type, signal)));

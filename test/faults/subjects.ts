@@ -116,7 +116,7 @@ export const subjects = {
       annotations[policyAnnotations.made] === `cancelled ${generation}`,
     change: { clusterModuleGroups: ['web', 'db'] },
   },
-} as const satisfies Record<Exclude<Kind, 'Machine' | 'VsphereAgentPool' | 'VsphereAgent'>, Subject>;
+} as const satisfies Record<Exclude<Kind, 'Machine' | 'VsphereAgentPool' | 'VsphereAgent' | 'DataVolume'>, Subject>;
 
 export type SubjectKind = keyof typeof subjects;
 

@@ -1,0 +1,248 @@
+import { dataVolumeFinalizer, volumeAnnotations } from '../data-volume/metadata.ts';
+import type { DataVolume } from '../crds/data-volume.ts';
+import { annotations, dataVolumeId, workflowTypes } from '../ids.ts';
+import type { Access } from './access.ts';
+import { conditionsIn, field, statusOf } from './fields.ts';
+import { type ActiveMode, defineKind, type Watch } from './kind.ts';
+import { conditionsOf, fullNameOf, type KubeObject, namespaceAndName } from './object.ts';
+import { modeOf, pendingRetry } from './requests.ts';
+import { dataSource, dataVolume } from './resources.ts';
+import {
+  job,
+  persistentVolumeClaim,
+  resourceQuota,
+  storageClass,
+  volumeSnapshot,
+  volumeSnapshotClass,
+} from './storage-resources.ts';
+
+/** An object may hold anything. */
+interface Named {
+  namespace?: unknown;
+  name?: unknown;
+}
+interface AnySpec {
+  source?: { pvc?: Named | null; snapshot?: Named | null } | null;
+  sourceRef?: Named | null;
+}
+
+const specOf = ({ spec }: KubeObject): AnySpec => spec ?? {};
+
+/** Its full name; none where it is not named as a whole. */
+const fullNameIn = (own: string, named: Named | null | undefined): string[] => {
+  const { namespace = own, name } = named ?? {};
+  return typeof namespace === 'string' && typeof name === 'string' ? [`${namespace}/${name}`] : [];
+};
+
+/** What a DataVolume has said of its source when its clone began: a DataSource may name another one since. */
+function fixedSource({ metadata }: KubeObject): string[] {
+  const text = metadata.annotations?.[volumeAnnotations.cloneSource];
+  if (text === undefined) return [];
+  try {
+    return fullNameIn('', JSON.parse(text) as Named);
+  } catch {
+    return [];
+  }
+}
+
+const volumeOf = ({ metadata }: KubeObject): string | null =>
+  metadata.annotations?.[volumeAnnotations.ownedByDataVolume] ?? null;
+
+/** Any one of them may be what a DataVolume lacks. */
+const anyOf = { concerns: 'unreconciled', index: () => ['any'], key: () => 'any' } as const;
+
+const isPlaced = ({ metadata }: KubeObject): boolean =>
+  metadata.annotations?.[volumeAnnotations.selectedNode] !== undefined;
+
+const dependsOn: readonly Watch[] = [
+  {
+    // Its own: one that is deleted is made anew. What the run itself waits for, its activities observe.
+    resource: persistentVolumeClaim,
+    index: (object) => [fullNameOf(object)],
+    predicate: {
+      fields: (claim) => {
+        const { phase } = statusOf(claim);
+        return { 'status.phase': field(phase === 'Lost' || isPlaced(claim) ? phase : null) };
+      },
+    },
+  },
+  {
+    // Its source.
+    resource: persistentVolumeClaim,
+    concerns: 'unreconciled',
+    index: (object) => [...fullNameIn('', specOf(object).source?.pvc), ...fixedSource(object)],
+    predicate: { fields: (claim) => ({ 'status.phase': field(statusOf(claim)['phase']) }) },
+  },
+  {
+    resource: volumeSnapshot,
+    concerns: 'unreconciled',
+    index: (object) => [...fullNameIn('', specOf(object).source?.snapshot), ...fixedSource(object)],
+    predicate: {
+      fields: (snapshot) => ({
+        'status.readyToUse': field(statusOf(snapshot)['readyToUse']),
+        'status.error': field(statusOf(snapshot)['error']),
+      }),
+    },
+  },
+  {
+    resource: dataSource,
+    concerns: 'unreconciled',
+    index: (object) => fullNameIn(object.metadata.namespace ?? '', specOf(object).sourceRef),
+    predicate: { generation: true },
+  },
+  { resource: storageClass, ...anyOf, predicate: { annotation: () => true } },
+  { resource: volumeSnapshotClass, ...anyOf, predicate: { annotation: () => true } },
+  {
+    // One that was raised has room again.
+    resource: resourceQuota,
+    concerns: 'unreconciled',
+    index: ({ metadata: { namespace = '' } }) => [namespace],
+    key: ({ metadata: { namespace = '' } }) => namespace,
+    predicate: { fields: ({ spec }) => ({ 'spec.hard': field((spec as { hard?: unknown } | undefined)?.hard) }) },
+  },
+  {
+    // A Job that copies.
+    resource: job,
+    mapFunction: volumeOf,
+    predicate: { fields: (object) => ({ 'status.conditions': field(conditionsIn(object)) }) },
+  },
+];
+
+/** It says so itself: its spec is never changed. What is only observed, or left to CDI, is never brought about. */
+function isReconciled(object: DataVolume, mode: ActiveMode): boolean {
+  const { deletionTimestamp, finalizers = [], annotations: given = {} } = object.metadata;
+  if (deletionTimestamp !== undefined) return !finalizers.includes(dataVolumeFinalizer);
+  if (pendingRetry(object) !== null) return false;
+  if (given[volumeAnnotations.leftTo] !== undefined) return true;
+  if (finalizers.includes(dataVolumeFinalizer)) return false;
+  const { phase } = object.status ?? {};
+  if (phase === 'Succeeded' || phase === 'Failed') return true;
+  const ready = conditionsOf(object as KubeObject).find(({ type }) => type === 'Ready');
+  return modeOf(object, mode) === 'observe' && ready?.reason === 'ObserveOnly';
+}
+
+const read = (resource: { group: string; plural: string }, why: string): Access => ({
+  group: resource.group,
+  resources: [resource.plural],
+  verbs: ['get', 'list'],
+  why,
+});
+
+export const dataVolumeKind = defineKind({
+  ...dataVolume,
+  mode: { default: 'off' },
+  workflowType: workflowTypes.cloneDataVolume,
+  workflowId: (subject, cluster) => dataVolumeId(...namespaceAndName(subject), cluster),
+  input: ['namespace', 'name'],
+  describe(subject) {
+    const [namespace, name] = namespaceAndName(subject);
+    return {
+      summary: `Make the volume of DataVolume ${subject}`,
+      details: [
+        `Clones the source of DataVolume **${subject}** into the PersistentVolumeClaim of its name: snapshot, claim, expansion, clean-up.`,
+        `What it waits for is in its conditions: \`drover describe dv ${subject}\`, or \`kubectl describe dv -n ${namespace} ${name}\`.`,
+      ],
+    };
+  },
+  finalizer: dataVolumeFinalizer,
+  predicate: {
+    generation: true,
+    annotation: (key) =>
+      key === annotations.mode ||
+      key === volumeAnnotations.crashConsistent ||
+      key === volumeAnnotations.onDeadline ||
+      key === volumeAnnotations.prePopulated,
+  },
+  isReconciled,
+  condition: () => 'Ready',
+  dependsOn: () => dependsOn,
+  role: 'data-volumes',
+  access: [
+    {
+      group: dataVolume.group,
+      resources: ['datavolumes'],
+      verbs: ['get', 'list', 'patch'],
+      why: 'patch: its finalizer, and what was fixed when the clone began. list: whose snapshots nobody needs any more.',
+    },
+    { group: dataVolume.group, resources: ['datavolumes/status'], verbs: ['patch'], why: 'How far its volume is.' },
+    read(dataSource, 'What a sourceRef stands for.'),
+    {
+      group: dataVolume.group,
+      resources: ['storageprofiles', 'cdis', 'cdiconfigs'],
+      verbs: ['get', 'list'],
+      why: 'How volumes of a class are cloned, and what CDI is told of that.',
+    },
+    {
+      group: dataVolume.group,
+      resources: ['objecttransfers'],
+      verbs: ['get', 'list', 'create', 'patch', 'delete'],
+      why: 'The record of a volume on its way to another namespace.',
+    },
+    {
+      group: dataVolume.group,
+      resources: ['objecttransfers/status'],
+      verbs: ['patch'],
+      why: 'Each step of the way, before it is taken.',
+    },
+    {
+      group: '',
+      resources: ['persistentvolumeclaims'],
+      verbs: ['get', 'list', 'create', 'patch', 'delete'],
+      why: 'create: that of the DataVolume, and temporary ones beside its source. patch: its size, and what it says. delete: only those that drover has made.',
+    },
+    {
+      group: '',
+      resources: ['persistentvolumes'],
+      verbs: ['get', 'patch'],
+      why: 'patch: a volume that moves to another namespace is kept (Retain), and bound to the other claim.',
+    },
+    {
+      group: '',
+      resources: ['pods'],
+      verbs: ['list'],
+      why: 'Whether the source is in use.',
+    },
+    {
+      group: '',
+      resources: ['resourcequotas'],
+      verbs: ['list'],
+      why: 'A quota that is raised has room for a claim that was refused.',
+    },
+    {
+      group: '',
+      resources: ['events'],
+      verbs: ['list'],
+      why: 'What the provisioner says of a claim that stays Pending.',
+    },
+    {
+      group: job.group,
+      resources: [job.plural],
+      verbs: ['get', 'list', 'create', 'delete'],
+      why: 'The Job that copies a volume that the storage cannot clone.',
+    },
+    {
+      group: storageClass.group,
+      resources: ['storageclasses', 'csidrivers'],
+      verbs: ['get', 'list'],
+      why: 'What the storage can do.',
+    },
+    {
+      group: volumeSnapshot.group,
+      resources: ['volumesnapshots'],
+      verbs: ['get', 'list', 'create', 'patch', 'delete'],
+      why: 'create, patch and delete: temporary ones, which clones of one source share.',
+    },
+    {
+      group: volumeSnapshot.group,
+      resources: ['volumesnapshotclasses', 'volumesnapshotcontents'],
+      verbs: ['get', 'list'],
+      why: 'With what snapshots are made, and whether they are gone from the storage.',
+    },
+    {
+      group: 'admissionregistration.k8s.io',
+      resources: ['validatingadmissionpolicies', 'validatingadmissionpolicybindings'],
+      verbs: ['get'],
+      why: 'Whether a DataVolume could only be created by a user who may clone from the namespace of its source.',
+    },
+  ],
+});

@@ -1,0 +1,365 @@
+import { proxyActivities } from '@temporalio/workflow';
+import type {
+  ClaimFacts,
+  DataVolumeActivities,
+  ObservedVolume,
+  VolumeObservation,
+  VolumeStatus,
+  VolumeWork,
+} from '../../contracts/data-volume/data-volume.ts';
+import { volumesQueue } from '../../contracts/ids.ts';
+import { dataVolumeKind } from '../../contracts/kinds/data-volume.ts';
+import { shortCall, volumeCall } from '../../contracts/policies.ts';
+import type { SlotLimit } from '../../contracts/allowance.ts';
+import type { Executed, StepContext } from '../lib/lifecycle.ts';
+import { describePlan, done } from '../lib/plan.ts';
+import { defineReconciler } from '../lib/reconciler.ts';
+import { releaseOf, slotHooks } from '../limits/slots.ts';
+import {
+  awaitingAfter,
+  claimedBy,
+  noVolumeMemory,
+  planVolume,
+  type VolumeLifecycle,
+  type VolumeSituation,
+  type VolumeStep,
+} from './plan.ts';
+import { isVolumeSaid, volumeStatus } from './status.ts';
+
+const volumes = (summary: string) =>
+  proxyActivities<DataVolumeActivities>({ ...shortCall, taskQueue: volumesQueue, summary });
+/** For what waits. */
+const work = (summary: string, patienceMs: number) =>
+  proxyActivities<DataVolumeActivities>({ ...volumeCall(patienceMs), taskQueue: volumesQueue, summary });
+
+type Context = StepContext<VolumeLifecycle>;
+type Result = Executed<VolumeLifecycle>;
+type Of<Kind extends VolumeStep['kind']> = Extract<VolumeStep, { kind: Kind }>;
+
+/** No activity is longer: what it waits for is planned anew then. */
+const longestMs = 5 * 60_000;
+const leastMs = 1_000;
+/** What is temporary goes soon. */
+const removalMs = 60_000;
+
+const volumeOf = ({ input: { namespace, name }, desired }: VolumeSituation) => ({
+  namespace,
+  name,
+  uid: desired?.uid ?? '',
+});
+
+const ofDriver = (_kind: unknown, { observed }: VolumeSituation): SlotLimit => ({
+  kind: 'clones',
+  driver: observed.class?.provisioner ?? '',
+});
+
+/** So long as is left until the deadline of the phase. */
+function patienceOf({ memory: { awaiting }, settings: { rules }, nowMs }: VolumeSituation): number {
+  const leftMs = awaiting === null ? rules.deadlineMs : awaiting.sinceMs + rules.deadlineMs - nowMs;
+  return Math.min(longestMs, leftMs > 0 ? Math.max(leastMs, leftMs) : longestMs);
+}
+
+/** What a step says and fixes before it begins, and what is known of that then. */
+function begin(context: Context): {
+  request: VolumeWork;
+  known: (observation: VolumeObservation) => VolumeObservation;
+  isSaid: boolean;
+} {
+  const [claimed, status] = [claimedBy(context), context.unsaid()];
+  const slot = releaseOf<VolumeLifecycle>(context, ofDriver);
+  return {
+    request: {
+      ...volumeOf(context),
+      begin: claimed === null && status === null ? null : { claimed, status },
+      ...(slot !== undefined && { slot }),
+    },
+    known: (latest) => ({
+      ...latest,
+      ...(claimed !== null && latest.desired !== null && { desired: { ...latest.desired, isHeld: true } }),
+      observed: {
+        ...latest.observed,
+        ...(claimed !== null && { chosen: { strategy: claimed.strategy, fallbackReason: claimed.fallbackReason } }),
+        ...(status !== null && { recorded: recordedAs(status, context.nowMs) }),
+      },
+    }),
+    isSaid: status !== null,
+  };
+}
+
+const recordedAs = (status: VolumeStatus, nowMs: number): ObservedVolume['recorded'] => ({ ...status, sinceMs: nowMs });
+
+type Change = (observed: ObservedVolume) => Partial<ObservedVolume>;
+
+/** Executes a step that waits, until a DataVolume that is deleted meanwhile wants it no more. */
+async function awaited<Answer>(
+  context: Context,
+  call: (request: VolumeWork) => Promise<Answer>,
+  change: (answer: Answer) => Change,
+): Promise<Result> {
+  const { request, known, isSaid } = begin(context);
+  const answer = await context.whileWanted(
+    () => call(request),
+    () => Promise.resolve(true),
+  );
+  const isSlotReleased = (answer as { isSlotReleased?: boolean }).isSlotReleased === true;
+  return {
+    isSaid,
+    isSlotReleased,
+    ...(isSlotReleased && { applyResult: (memory: VolumeLifecycle['memory']) => ({ ...memory, slot: null }) }),
+    observation: (latest) => {
+      const then = known(latest);
+      return { ...then, observed: { ...then.observed, ...change(answer)(then.observed) } };
+    },
+  };
+}
+
+const withTemporary =
+  (part: Partial<ObservedVolume['temporary']>): Change =>
+  ({ temporary }) => ({ temporary: { ...temporary, ...part } });
+
+const inPlace =
+  (isTemporary: boolean, claim: ClaimFacts | null): Change =>
+  (observed) =>
+    isTemporary ? withTemporary({ claim })(observed) : { target: claim };
+
+/**
+ * Makes the volume of a DataVolume: the clone of another one, of a snapshot, or an empty one. Started by the bridge, or by hand with plain JSON; the id
+ * `datavolume/<namespace>/<name>` is the lock.
+ */
+export const cloneDataVolume = defineReconciler<VolumeLifecycle>(dataVolumeKind, {
+  memory: noVolumeMemory,
+  observe: ({ namespace, name }) =>
+    volumes(`Observe DataVolume ${namespace}/${name}`).observeDataVolume({ namespace, name }),
+  plan: planVolume,
+  execute: {
+    leave: async (context, { summary, source }) => {
+      await volumes(summary).leaveDataVolume({ ...volumeOf(context), source });
+      return {
+        observation: ({ desired, ...latest }) => ({ ...latest, desired: desired && { ...desired, isLeft: true } }),
+      };
+    },
+    adopt: (context, { summary }) =>
+      awaited(
+        context,
+        (request) => volumes(summary).adoptClaim(request),
+        ({ claim }) =>
+          () => ({ target: claim }),
+      ),
+    awaitSource: (context, { summary }) => {
+      const patienceMs = patienceOf(context);
+      const { source } = context.observed;
+      if (source?.kind !== 'pvc') return Promise.resolve({});
+      const { namespace, name, usedBy } = source;
+      return awaited(
+        context,
+        (request) =>
+          work(summary, patienceMs).awaitFreeSource({
+            ...request,
+            source: { namespace, name },
+            patienceMs,
+            known: usedBy.join(),
+          }),
+        (answer) => () => ({ source: { ...source, usedBy: answer.usedBy } }),
+      );
+    },
+    snapshot: (context, { summary, snapshotClass, known }) => {
+      const patienceMs = patienceOf(context);
+      const { source } = context.observed;
+      if (source?.kind !== 'pvc' || source.claim === null) return Promise.resolve({});
+      const { namespace, name, uid } = source.claim;
+      return awaited(
+        context,
+        (request) =>
+          work(summary, patienceMs).ensureSourceSnapshot({
+            ...request,
+            source: { namespace, name, uid },
+            snapshotClass,
+            createdMs: context.desired?.createdMs ?? 0,
+            patienceMs,
+            known,
+          }),
+        ({ snapshot }) => withTemporary({ snapshot }),
+      );
+    },
+    claim: makeClaim,
+    expand: (context, { summary, claim, requestBytes, known }) => {
+      const patienceMs = patienceOf(context);
+      const { target, temporary } = context.observed;
+      const isTemporary = target === null;
+      const { namespace = '' } = target ?? temporary.claim ?? {};
+      return awaited(
+        context,
+        (request) =>
+          work(summary, patienceMs).expandClaim({
+            ...request,
+            claim: { namespace, name: claim },
+            requestBytes,
+            patienceMs,
+            known,
+          }),
+        (answer) => inPlace(isTemporary, answer.claim),
+      );
+    },
+    copy: (context, { summary, from, to, image }) =>
+      awaited(
+        context,
+        (request) =>
+          volumes(summary).ensureCopyJob({
+            ...request,
+            inNamespace: namespaceOfSource(context),
+            from,
+            to,
+            volumeMode: context.observed.claimSpec?.volumeMode ?? 'Filesystem',
+            image,
+          }),
+        ({ job }) => withTemporary({ job }),
+      ),
+    transfer: (context, { summary, claim }) => {
+      const patienceMs = patienceOf(context);
+      return awaited(
+        context,
+        (request) =>
+          work(summary, patienceMs).transferClaim({
+            ...request,
+            from: { namespace: namespaceOfSource(context), name: claim },
+            patienceMs,
+            known: context.observed.temporary.transfer?.message ?? null,
+          }),
+        (answer) => (observed) => ({
+          target: answer.claim,
+          temporary: {
+            ...observed.temporary,
+            transfer: answer.transfer,
+            ...(answer.transfer.phase === 'Complete' && { claim: null }),
+          },
+        }),
+      );
+    },
+    beginAnew: async (context, { summary, strategy, fallbackReason }) => {
+      const request = { ...begin(context).request, begin: anew(context, strategy, fallbackReason) };
+      const { left } = await work(summary, removalMs).removeTemporary({ ...request, withTarget: true });
+      return { applyResult: (memory) => ({ ...memory, left }) };
+    },
+    giveUp: async (context, { summary }) => {
+      const { request, isSaid } = begin(context);
+      const { left } = await work(summary, removalMs).removeTemporary({ ...request, withTarget: true });
+      return { isSaid, applyResult: (memory) => ({ ...memory, left, isRetried: false }) };
+    },
+    complete: async (context, { summary }) => {
+      const { input } = context;
+      const last = done('reconciled', 'Succeeded', `PVC ${input.name} holds its data`);
+      const status = volumeStatus(context, last) ?? context.unsaid();
+      const event = volumeStatus(context, { kind: 'execute', steps: [completion] })?.event ?? null;
+      if (status === null) return {};
+      const slot = releaseOf<VolumeLifecycle>(context, ofDriver);
+      const { left } = await work(summary, removalMs).completeDataVolume({
+        ...volumeOf(context),
+        begin: null,
+        ...(slot !== undefined && { slot }),
+        status: { ...status, event },
+      });
+      return {
+        isSaid: true,
+        applyResult: (memory) => ({ ...memory, left }),
+        observation: ({ desired, observed, ...latest }) => ({
+          ...latest,
+          desired: desired && { ...desired, isHeld: left.length > 0 },
+          observed: {
+            ...observed,
+            ...(left.length === 0 && { temporary: { snapshot: null, claim: null, transfer: null, job: null } }),
+            recorded: recordedAs(status, context.nowMs),
+          },
+        }),
+      };
+    },
+    remove: async (context, { summary }) => {
+      const { left } = await work(summary, removalMs).removeTemporary({ ...begin(context).request, withTarget: true });
+      return {
+        applyResult: (memory) => ({ ...memory, left }),
+        ...(left.length > 0 ? { isOutdated: true } : { observation: 'unchanged' }),
+      };
+    },
+    removeFinalizer: async (context, { summary }) => {
+      await volumes(summary).patchDataVolumeFinalizer({ ...volumeOf(context), present: false });
+    },
+  },
+  // What is left is looked at by the next observation.
+  prune: (memory, { observed: { temporary } }) =>
+    Object.values(temporary).every((one) => one === null) ? { ...memory, left: [] } : memory,
+  planned: (situation, plan) => ({ ...situation.memory, awaiting: awaitingAfter(situation, plan) }),
+  resetFailures: (memory) => ({ ...memory, isRetried: true, awaiting: null }),
+  status: volumeStatus,
+  isSaid: ({ recorded }, status) => isVolumeSaid(recorded, status),
+  publish: async (situation, status, retryHandled) => {
+    await volumes('Publish the status of the DataVolume').publishDataVolume({
+      ...volumeOf(situation),
+      status,
+      retryHandled,
+    });
+  },
+  attributes: ({ input: { namespace, name } }) => ({ object: `${namespace}/${name}` }),
+  details: describe,
+  progress: (situation) => (situation === null ? {} : { clone: cloneOf(situation) }),
+  ...slotHooks<VolumeLifecycle>(ofDriver),
+});
+
+const completion: VolumeStep = { kind: 'complete', phase: 'Succeeded', summary: 'Complete it' };
+
+function makeClaim(
+  context: Context,
+  { summary, isTemporary, from, requestBytes, known }: Of<'claim'>,
+): Promise<Result> {
+  const patienceMs = patienceOf(context);
+  const { claimSpec, source } = context.observed;
+  if (claimSpec === null) return Promise.resolve({});
+  const { storageClass, accessModes, volumeMode } = claimSpec;
+  const cloneDepth = from !== null && source?.kind === 'pvc' ? (source.claim?.cloneDepth ?? 0) + 1 : 0;
+  return awaited(
+    context,
+    (request) =>
+      work(summary, patienceMs).ensureClaim({
+        ...request,
+        temporaryIn: isTemporary ? namespaceOfSource(context) : null,
+        from,
+        spec: { storageClass, accessModes, volumeMode, requestBytes },
+        cloneDepth,
+        patienceMs,
+        known,
+      }),
+    ({ claim }) => inPlace(isTemporary, claim),
+  );
+}
+
+const namespaceOfSource = ({ observed: { source }, input }: VolumeSituation): string =>
+  source === null || source.kind === 'blank' ? input.namespace : source.namespace;
+
+/** It is cloned in another way from now on. */
+function anew(
+  context: Context,
+  strategy: 'snapshot' | 'csi-clone' | 'copy',
+  fallbackReason: string,
+): VolumeWork['begin'] {
+  const claimed = claimedBy({ ...context, observed: { ...context.observed, chosen: null } });
+  return { claimed: claimed && { ...claimed, strategy, fallbackReason }, status: context.unsaid() };
+}
+
+const cloneOf = ({ observed: { chosen, source, temporary, target } }: VolumeSituation) => ({
+  strategy: chosen?.strategy ?? null,
+  fallbackReason: chosen?.fallbackReason ?? null,
+  source: source === null || source.kind === 'blank' ? null : `${source.kind} ${source.namespace}/${source.name}`,
+  snapshot: temporary.snapshot?.name ?? null,
+  temporaryClaim: temporary.claim?.name ?? null,
+  claim: target === null ? null : { phase: target.phase, volume: target.volume, capacityBytes: target.capacityBytes },
+});
+
+function describe(situation: VolumeSituation, plan: Parameters<typeof describePlan>[0]): string {
+  const { strategy, fallbackReason, source, snapshot, claim } = cloneOf(situation);
+  return [
+    describePlan(plan).message,
+    '',
+    ...(source === null ? [] : [`- Source: ${source}`]),
+    ...(strategy === null ? [] : [`- Strategy: ${strategy}${fallbackReason === null ? '' : ` (${fallbackReason})`}`]),
+    ...(snapshot === null ? [] : [`- Snapshot: ${snapshot}`]),
+    ...(claim === null ? [] : [`- PVC: ${claim.phase}, volume ${claim.volume ?? 'none yet'}`]),
+  ].join('\n');
+}

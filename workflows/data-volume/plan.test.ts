@@ -1,0 +1,508 @@
+import type {
+  ClaimFacts,
+  ClassFacts,
+  DesiredVolume,
+  ObservedVolume,
+  SnapshotFacts,
+  VolumeRules,
+} from '../../contracts/data-volume/data-volume.ts';
+import { done, type Plan, wait } from '../lib/plan.ts';
+import {
+  awaitingAfter,
+  noVolumeMemory,
+  planVolume,
+  type VolumeMemory,
+  type VolumeSituation,
+  type VolumeStep,
+} from './plan.ts';
+import { isVolumeSaid, volumeStatus } from './status.ts';
+
+const gib = 1024 ** 3;
+const nowMs = Date.UTC(2026, 10, 25, 12);
+const minute = 60_000;
+const rules: VolumeRules = {
+  shareSnapshots: true,
+  sourceIntervalMs: 3_000,
+  snapshotsPerSource: 10,
+  deadlineMs: 15 * minute,
+  onDeadline: 'wait',
+  crashConsistent: false,
+  copyImage: 'drover',
+  strategyOverride: null,
+  adoptClaims: false,
+};
+const claim: ClaimFacts = {
+  namespace: 'team',
+  name: 'disk',
+  uid: 'u-disk',
+  deleting: false,
+  phase: 'Bound',
+  volume: 'pv-1',
+  storageClass: 'fast',
+  requestBytes: 10 * gib,
+  capacityBytes: 10 * gib,
+  volumeMode: 'Block',
+  accessModes: ['ReadWriteOnce'],
+  contentType: 'kubevirt',
+  owner: 'volume',
+  populatedFor: null,
+  allowsAdoption: null,
+  isCloned: false,
+  hasNode: false,
+  waitsForFileSystem: false,
+  problem: null,
+  cloneDepth: 0,
+};
+const pending = { ...claim, phase: 'Pending', volume: null, capacityBytes: null } as const;
+const fast: ClassFacts = {
+  name: 'fast',
+  provisioner: 'dir.csi.example',
+  expands: true,
+  waitsForConsumer: false,
+  isCsi: true,
+  cloneStrategy: 'snapshot',
+  snapshotClass: 'fast-snapshots',
+};
+const cut: SnapshotFacts = {
+  namespace: 'team',
+  name: 'tmp-snapshot-u-golden-1',
+  uid: 'u-snapshot',
+  deleting: false,
+  isReady: true,
+  error: null,
+  cutMs: nowMs,
+  restoreSizeBytes: 10 * gib,
+  driver: 'dir.csi.example',
+  sourceVolumeMode: 'Block',
+};
+const golden = {
+  kind: 'pvc',
+  namespace: 'team',
+  name: 'golden',
+  claim: { ...claim, name: 'golden', uid: 'u-golden', owner: 'none' },
+  class: fast,
+  usedBy: [],
+  isPopulated: true,
+} as const satisfies ObservedVolume['source'];
+const desired: DesiredVolume = {
+  uid: 'u',
+  generation: 1,
+  createdMs: nowMs - 1_000,
+  deleting: false,
+  isHeld: false,
+  source: { kind: 'pvc', namespace: 'team', name: 'golden' },
+  foreignSource: '',
+  isLeft: false,
+  contentType: 'kubevirt',
+  api: 'storage',
+  prePopulatedBy: null,
+  isPermissive: false,
+  bindsImmediately: false,
+  crashConsistent: false,
+  onDeadline: null,
+  adopts: null,
+};
+const nothing: ObservedVolume['temporary'] = { snapshot: null, claim: null, transfer: null, job: null };
+const recorded: ObservedVolume['recorded'] = {
+  phase: '',
+  progress: '',
+  claimName: null,
+  conditions: [],
+  event: null,
+  sinceMs: null,
+};
+const observed: ObservedVolume = {
+  source: golden,
+  permission: 'notNeeded',
+  claimSpec: {
+    storageClass: 'fast',
+    accessModes: ['ReadWriteOnce'],
+    volumeMode: 'Block',
+    requestBytes: 10 * gib,
+    overhead: 0,
+    minimumBytes: 0,
+  },
+  class: fast,
+  problem: null,
+  target: null,
+  temporary: nothing,
+  chosen: null,
+  strategyOverride: null,
+  recorded,
+};
+
+interface Change extends Partial<Omit<ObservedVolume, 'temporary' | 'recorded'>> {
+  own?: Partial<DesiredVolume> | null;
+  temporary?: Partial<ObservedVolume['temporary']>;
+  recorded?: Partial<ObservedVolume['recorded']>;
+  rules?: Partial<VolumeRules>;
+  memory?: Partial<VolumeMemory>;
+}
+
+const situation = ({
+  own = {},
+  temporary,
+  recorded: said,
+  rules: others,
+  memory,
+  ...seen
+}: Change): VolumeSituation => ({
+  input: { namespace: 'team', name: 'disk' },
+  desired: own === null ? null : { ...desired, ...own },
+  observed: {
+    ...observed,
+    ...seen,
+    temporary: { ...nothing, ...temporary },
+    recorded: { ...recorded, ...said },
+  },
+  settings: {
+    mode: 'act',
+    recheckMs: 10 * minute,
+    lingerMs: 0,
+    publishMinMs: 0,
+    cluster: '',
+    slotRenewMs: minute,
+    pollMs: minute,
+    rules: { ...rules, ...others },
+  },
+  memory: { ...noVolumeMemory, ...memory },
+  inFlight: new Set(),
+  askedMs: nowMs,
+  nowMs,
+});
+
+/** Kinds of the steps, and what tells them apart. */
+const stepsOf = (plan: Plan<VolumeStep>): unknown =>
+  plan.kind !== 'execute'
+    ? plan
+    : plan.steps
+        .map((step) => {
+          if (step.kind === 'claim')
+            return `claim ${step.isTemporary ? 'temporary ' : ''}from ${step.from === null ? 'nothing' : step.from.name}, ${step.requestBytes / gib} GiB`;
+          if (step.kind === 'expand') return `expand ${step.claim} to ${step.requestBytes / gib} GiB`;
+          if (step.kind === 'beginAnew') return `beginAnew by ${step.strategy}`;
+          if (step.kind === 'copy') return `copy ${step.from} to ${step.to}`;
+          return step.kind;
+        })
+        .join(', ');
+const whenHeld = { own: { isHeld: true } };
+const bound = { target: claim, ...whenHeld };
+const elsewhere = { source: { ...golden, namespace: 'images' }, permission: 'granted' } as const;
+const inUse = { source: { ...golden, usedBy: ['vm-1'] } };
+const larger = { claimSpec: { ...observed.claimSpec!, requestBytes: 20 * gib } };
+const late = (phase: string): Pick<Change, 'memory'> => ({
+  memory: { awaiting: { phase, sinceMs: nowMs - 16 * minute } },
+});
+const copied = { chosen: { strategy: 'copy', fallbackReason: 'why' } } as const;
+
+test.each<[rule: string, change: Change, plan: unknown]>([
+  ['no object', { own: null }, done('gone', 'NotFound', 'There is no such DataVolume')],
+  ['a source of CDI', { own: { foreignSource: 'http', source: null } }, 'leave'],
+  [
+    '… that says so already',
+    { own: { foreignSource: 'http', source: null, isLeft: true } },
+    done('reconciled', 'LeftToCdi', 'Its source is http: CDI imports and uploads, drover clones'),
+  ],
+  ['a snapshot first', {}, 'snapshot'],
+  ['… which is not ready', { temporary: { snapshot: { ...cut, isReady: false } } }, 'snapshot'],
+  ['then the PVC, as large as the snapshot', { temporary: { snapshot: cut } }, `claim from ${cut.name}, 10 GiB`],
+  ['… and not as large as it is to be', { ...larger, temporary: { snapshot: cut } }, `claim from ${cut.name}, 10 GiB`],
+  ['… that is not bound', { target: pending, temporary: { snapshot: cut } }, `claim from ${cut.name}, 10 GiB`],
+  ['then it is expanded', { ...bound, ...larger, temporary: { snapshot: cut } }, 'expand disk to 20 GiB'],
+  [
+    '… but for its file system, which the kubelet expands',
+    { ...bound, ...larger, target: { ...claim, waitsForFileSystem: true } },
+    'complete',
+  ],
+  ['then it is complete', { ...bound, temporary: { snapshot: cut } }, 'complete'],
+  [
+    'and nothing is left',
+    { target: { ...claim, isCloned: true }, recorded: { phase: 'Succeeded' } },
+    done('reconciled', 'Succeeded', 'PVC disk holds its data'),
+  ],
+  [
+    '… but for what was temporary',
+    { target: claim, recorded: { phase: 'Succeeded' }, temporary: { snapshot: cut } },
+    'complete',
+  ],
+  [
+    '… which does not go at once',
+    {
+      ...bound,
+      recorded: { phase: 'Succeeded' },
+      temporary: { snapshot: cut },
+      memory: { left: ['VolumeSnapshot x'] },
+    },
+    wait('Succeeded', 'TemporaryObjectsRemain', 'VolumeSnapshot x to be gone', nowMs + 5_000),
+  ],
+  ['its PVC was deleted: it is cloned again', { recorded: { phase: 'Succeeded' } }, 'snapshot'],
+  [
+    '… is being deleted',
+    { target: { ...claim, deleting: true } },
+    wait('Pending', 'ErrResourceMarkedForDeletion', 'PVC disk to be gone, as it is being deleted'),
+  ],
+  [
+    '… has lost its volume',
+    { target: { ...claim, phase: 'Lost' } },
+    done('blocked', 'ErrClaimLost', 'PVC disk lost its volume: delete the PVC, and it is made anew'),
+  ],
+  [
+    'a PVC of that name is a user’s',
+    { target: { ...claim, owner: 'none' } },
+    done('blocked', 'ErrResourceExists', 'Resource "disk" already exists and is not managed by DataVolume'),
+  ],
+  ['… which may be adopted', { target: { ...claim, owner: 'none' }, own: { adopts: true } }, 'adopt'],
+  ['… by the PVC', { target: { ...claim, owner: 'none', allowsAdoption: true } }, 'adopt'],
+  ['… by the settings', { target: { ...claim, owner: 'none' }, rules: { adoptClaims: true } }, 'adopt'],
+  [
+    '… unless another object controls it',
+    { target: { ...claim, owner: 'other' }, own: { adopts: true } },
+    done('blocked', 'ErrResourceExists', 'Resource "disk" already exists and is not managed by DataVolume'),
+  ],
+  ['it is populated for the DataVolume', { target: { ...claim, owner: 'none', populatedFor: 'disk' } }, 'complete'],
+  ['it holds the data already', { ...bound, own: { prePopulatedBy: 'disk' } }, 'complete'],
+  [
+    '… and is not there',
+    { own: { prePopulatedBy: 'disk' } },
+    wait('Pending', 'Pending', 'PVC disk to be bound: the DataVolume says that it holds the data already'),
+  ],
+  ['an empty one', { source: { kind: 'blank' }, own: { source: { kind: 'blank' } } }, 'claim from nothing, 10 GiB'],
+  ['… that is bound', { ...bound, source: { kind: 'blank' } }, 'complete'],
+  [
+    'a problem of the spec',
+    { problem: { reason: 'ErrClaimNotValid', message: 'no class' } },
+    done('blocked', 'ErrClaimNotValid', 'no class'),
+  ],
+  [
+    'no source',
+    { source: { ...golden, claim: null } },
+    done('blocked', 'CloneWithoutSource', 'The source pvc golden doesn’t exist'.replace('’', "'")),
+  ],
+  [
+    'a source that is not bound',
+    { source: { ...golden, claim: { ...pending, owner: 'none' } } },
+    wait('CloneScheduled', 'SourceNotBound', 'PVC team/golden to be bound'),
+  ],
+  [
+    'a source that is being filled',
+    { source: { ...golden, isPopulated: false } },
+    wait('CloneScheduled', 'SourceNotPopulated', 'the DataVolume of PVC team/golden to be complete'),
+  ],
+  ['a source in use', inUse, 'awaitSource'],
+  ['… which the user allows', { ...inUse, own: { crashConsistent: true } }, 'snapshot'],
+  ['… which the settings allow', { ...inUse, rules: { crashConsistent: true } }, 'snapshot'],
+  ['… but no copy is made of it', { ...inUse, ...copied, own: { crashConsistent: true } }, 'awaitSource'],
+  ['… since the snapshot was cut', { ...inUse, temporary: { snapshot: cut } }, `claim from ${cut.name}, 10 GiB`],
+  ['… for too long, and it is to wait', { ...inUse, ...late('CloneScheduled') }, 'awaitSource'],
+  ['… and it is to fail', { ...inUse, ...late('CloneScheduled'), rules: { onDeadline: 'fail' } }, 'giveUp'],
+  [
+    '… and it is to be copied, which does not help',
+    { ...inUse, ...late('CloneScheduled'), rules: { onDeadline: 'copy' } },
+    'awaitSource',
+  ],
+  ['the snapshot takes too long: wait', late('SnapshotForSmartCloneInProgress'), 'snapshot'],
+  ['… fail', { ...late('SnapshotForSmartCloneInProgress'), own: { onDeadline: 'fail' } }, 'giveUp'],
+  ['… copy', { ...late('SnapshotForSmartCloneInProgress'), own: { onDeadline: 'copy' } }, 'beginAnew by copy'],
+  [
+    '… copy, by no image',
+    { ...late('SnapshotForSmartCloneInProgress'), rules: { onDeadline: 'copy', copyImage: null } },
+    'snapshot',
+  ],
+  [
+    'the PVC takes too long: copy',
+    {
+      target: pending,
+      temporary: { snapshot: cut },
+      ...late('SmartClonePVCInProgress'),
+      rules: { onDeadline: 'copy' },
+    },
+    'beginAnew by copy',
+  ],
+  [
+    'the expansion takes too long: fail',
+    { ...bound, ...larger, ...late('ExpansionInProgress'), rules: { onDeadline: 'fail' } },
+    'giveUp',
+  ],
+  [
+    'it was given up',
+    { recorded: { phase: 'Failed' } },
+    done('blocked', 'CloneFailed', 'The clone was given up: `drover retry dv team/disk` begins it anew'),
+  ],
+  ['… and a user tries it again', { recorded: { phase: 'Failed' }, memory: { isRetried: true } }, 'snapshot'],
+  [
+    'a class that waits for a consumer',
+    { class: { ...fast, waitsForConsumer: true }, target: pending, temporary: { snapshot: cut } },
+    wait(
+      'WaitForFirstConsumer',
+      'WaitForFirstConsumer',
+      'a Pod that uses PVC disk, as its class binds a volume where it is used',
+    ),
+  ],
+  [
+    '… which is there',
+    { class: { ...fast, waitsForConsumer: true }, target: { ...pending, hasNode: true }, temporary: { snapshot: cut } },
+    `claim from ${cut.name}, 10 GiB`,
+  ],
+  ['csi-clone', { chosen: { strategy: 'csi-clone', fallbackReason: null } }, 'claim from golden, 10 GiB'],
+  ['a copy: an empty PVC', copied, 'claim from nothing, 10 GiB'],
+  ['… a Job', { ...copied, ...bound }, 'copy golden to disk'],
+  [
+    '… a Job whose Pod is the first consumer',
+    { ...copied, target: pending, class: { ...fast, waitsForConsumer: true } },
+    'copy golden to disk',
+  ],
+  [
+    '… which works',
+    { ...copied, ...bound, temporary: { job: { state: 'active', message: '' } } },
+    wait('CloneInProgress', 'Copying', 'the Job that copies team/golden'),
+  ],
+  ['… which is complete', { ...copied, ...bound, temporary: { job: { state: 'complete', message: '' } } }, 'complete'],
+  [
+    '… which failed',
+    { ...copied, ...bound, temporary: { job: { state: 'failed', message: 'no space' } } },
+    done('blocked', 'CopyFailed', 'The Job that copies the data failed: no space. `drover retry` begins it anew'),
+  ],
+  [
+    '… without an image',
+    { ...copied, ...bound, rules: { copyImage: null } },
+    done(
+      'blocked',
+      'CopyNotPossible',
+      'Its data would have to be copied: why, and dataVolumes.copyImage names no image for that',
+    ),
+  ],
+  ['from elsewhere: a snapshot there', elsewhere, 'snapshot'],
+  [
+    '… a temporary PVC there',
+    { ...elsewhere, temporary: { snapshot: cut } },
+    `claim temporary from ${cut.name}, 10 GiB`,
+  ],
+  [
+    '… which is expanded there',
+    { ...elsewhere, ...larger, temporary: { snapshot: cut, claim: { ...claim, name: 'cdi-tmp-u' } } },
+    'expand cdi-tmp-u to 20 GiB',
+  ],
+  [
+    '… and transferred',
+    { ...elsewhere, temporary: { snapshot: cut, claim: { ...claim, name: 'cdi-tmp-u' } } },
+    'transfer',
+  ],
+  [
+    '… which goes on, whatever else is the matter',
+    { ...elsewhere, permission: 'unknown', temporary: { transfer: { phase: 'Running', message: '' } } },
+    'transfer',
+  ],
+  [
+    '… and is complete',
+    { ...elsewhere, ...bound, temporary: { snapshot: cut, transfer: { phase: 'Complete', message: '' } } },
+    'complete',
+  ],
+  [
+    '… and nothing proves that its creator may',
+    { ...elsewhere, permission: 'unknown' },
+    done(
+      'blocked',
+      'CloneNotPermitted',
+      'Nothing proves that its creator may clone from namespace images: the admission policy was not in force when it was created. Create the DataVolume again',
+    ),
+  ],
+  [
+    'deleted: what is temporary goes, with the PVC',
+    { own: { deleting: true, isHeld: true } },
+    'remove, removeFinalizer',
+  ],
+  [
+    '… and does not go at once',
+    { own: { deleting: true, isHeld: true }, memory: { left: ['PVC images/cdi-tmp-u'] } },
+    wait('', 'TemporaryObjectsRemain', 'PVC images/cdi-tmp-u to be gone', nowMs + 5_000),
+  ],
+  [
+    '… and drover holds nothing',
+    { own: { deleting: true } },
+    done('gone', 'Released', 'It is being deleted, and drover holds nothing of it'),
+  ],
+])('%s', (_rule, change, plan) => {
+  expect(stepsOf(planVolume(situation(change)))).toEqual(plan);
+});
+
+test('a clone takes a slot where the driver works for it alone', () => {
+  const slotOf = (change: Change): unknown => {
+    const plan = planVolume(situation(change));
+    return plan.kind === 'done' ? null : (plan.slot?.limit ?? null);
+  };
+  expect(slotOf({})).toBeNull();
+  expect(slotOf({ temporary: { snapshot: cut } })).toBe('clones');
+  expect(slotOf(copied)).toBeNull();
+  expect(slotOf(bound)).toBeNull();
+});
+
+test('a phase has its deadline from when it was begun, by whatever run', () => {
+  const since = (change: Change): unknown => {
+    const given = situation(change);
+    return awaitingAfter(given, planVolume(given));
+  };
+  const phase = 'SnapshotForSmartCloneInProgress';
+  expect(since({})).toEqual({ phase, sinceMs: nowMs });
+  expect(since({ recorded: { phase, sinceMs: 7 } })).toEqual({ phase, sinceMs: 7 });
+  expect(since({ memory: { awaiting: { phase, sinceMs: 9 } }, recorded: { phase, sinceMs: 7 } })).toEqual({
+    phase,
+    sinceMs: 9,
+  });
+  expect(since({ memory: { awaiting: { phase, sinceMs: 9 } }, temporary: { snapshot: cut } })).toEqual({
+    phase: 'SmartClonePVCInProgress',
+    sinceMs: nowMs,
+  });
+});
+
+test.each<[rule: string, change: Change, phase: string, running: string, event: string | null]>([
+  [
+    'a snapshot is taken',
+    {},
+    'SnapshotForSmartCloneInProgress',
+    'True Populator is running',
+    'SnapshotForSmartCloneInProgress',
+  ],
+  [
+    '… and the driver says why it cannot',
+    { temporary: { snapshot: { ...cut, isReady: false, error: 'no room' } } },
+    'SnapshotForSmartCloneInProgress',
+    'False SnapshotFailing',
+    'SnapshotFailing',
+  ],
+  ['the source is in use', inUse, 'CloneScheduled', 'False CloneSourceInUse', 'CloneSourceInUse'],
+  [
+    'there is no source',
+    { source: { ...golden, claim: null } },
+    'Pending',
+    'False CloneWithoutSource',
+    'CloneWithoutSource',
+  ],
+  [
+    'the storage cannot',
+    { class: { ...fast, isCsi: false } },
+    'CloneInProgress',
+    'True Populator is running',
+    'NoPopulator',
+  ],
+  [
+    'it is given up',
+    { ...late('SnapshotForSmartCloneInProgress'), rules: { onDeadline: 'fail' } },
+    'Failed',
+    'False DeadlineExceeded',
+    'DeadlineExceeded',
+  ],
+  [
+    'it is complete',
+    { ...bound, recorded: { phase: 'SmartClonePVCInProgress' } },
+    'Succeeded',
+    'False Completed',
+    'CloneSucceeded',
+  ],
+])('what it says, where %s', (_rule, change, phase, running, event) => {
+  const given = situation(change);
+  const status = volumeStatus(given, planVolume(given));
+  const { status: value, reason } = status?.conditions.find(({ type }) => type === 'Running') ?? {};
+  expect([status?.phase, `${value} ${reason}`, status?.event?.reason ?? null]).toEqual([phase, running, event]);
+  expect(status !== null && isVolumeSaid({ ...status }, status)).toBe(true);
+  expect(status !== null && isVolumeSaid(recorded, status)).toBe(false);
+});

@@ -1,0 +1,80 @@
+import { type VolumeState, volumeConditions } from '../../contracts/data-volume/conditions.ts';
+import type { VolumeProblem, VolumeStatus } from '../../contracts/data-volume/data-volume.ts';
+import { fallbackEvent, phaseEvents, problemEvent } from '../../contracts/data-volume/events.ts';
+import type { VolumePhase } from '../../contracts/data-volume/metadata.ts';
+import { describePlan } from '../lib/plan.ts';
+import { claimedBy, describeUse, type VolumePlan, type VolumeSituation, type VolumeStep } from './plan.ts';
+
+/** What a DataVolume says of a plan, in CDI's words where it has some. Pure. */
+
+/** Null: nothing is said of one that goes, or that is not drover's. */
+export function volumeStatus(situation: VolumeSituation, plan: VolumePlan): VolumeStatus | null {
+  const { desired, observed, input } = situation;
+  if (desired === null || desired.deleting || desired.foreignSource !== '') return null;
+  const phase = phaseOf(situation, plan);
+  const problem = problemOf(situation, plan);
+  const isClone = observed.source !== null && observed.source.kind !== 'blank';
+  const { target } = observed;
+  const claim: VolumeState['claim'] = target === null ? null : { name: target.name, phase: target.phase };
+  return {
+    phase,
+    progress: phase === 'Succeeded' ? '100.0%' : 'N/A',
+    claimName: input.name,
+    conditions: volumeConditions({ phase, claim, problem, isClone }),
+    event: problem === null ? eventOf(situation, plan, phase) : problemEvent(problem),
+  };
+}
+
+function phaseOf({ observed: { recorded } }: VolumeSituation, plan: VolumePlan): VolumePhase {
+  if (plan.kind === 'execute') return plan.steps[0]?.phase ?? recorded.phase;
+  if (plan.kind === 'wait') return isPhase(plan.phase) ? plan.phase : recorded.phase;
+  if (plan.outcome === 'reconciled') return 'Succeeded';
+  return recorded.phase === '' ? 'Pending' : recorded.phase;
+}
+
+/** A failure of a step has the phase that was shown last, which the object has too. */
+const isPhase = (phase: string): phase is VolumePhase =>
+  phase in phaseEvents || phase === 'Pending' || phase === 'WaitForFirstConsumer';
+
+/** What is waited for, or keeps it from being made. Null: it goes on. */
+function problemOf(situation: VolumeSituation, plan: VolumePlan): VolumeProblem | null {
+  if (plan.kind === 'execute') return stepProblem(situation, plan.steps[0]);
+  if (plan.kind === 'done' && plan.outcome !== 'blocked') return null;
+  const { reason, message } = describePlan(plan);
+  return { reason, message };
+}
+
+function stepProblem({ observed }: VolumeSituation, step: VolumeStep | undefined): VolumeProblem | null {
+  if (step === undefined) return null;
+  if (step.kind === 'giveUp') return { reason: step.reason, message: step.message };
+  if (step.kind === 'awaitSource' && observed.source?.kind === 'pvc')
+    return { reason: 'CloneSourceInUse', message: describeUse(observed.source) };
+  const known = 'known' in step ? step.known : null;
+  return known === null
+    ? null
+    : { reason: step.kind === 'snapshot' ? 'SnapshotFailing' : 'VolumeFailing', message: known };
+}
+
+function eventOf(situation: VolumeSituation, plan: VolumePlan, phase: VolumePhase): VolumeStatus['event'] {
+  const { observed, input } = situation;
+  const { source } = observed;
+  if (plan.kind !== 'execute' || source === null || source.kind === 'blank') return null;
+  const why = claimedBy(situation)?.fallbackReason ?? null;
+  const fellBack = why === null ? null : fallbackEvent(why);
+  if (fellBack !== null) return fellBack;
+  const clone = { source: { kind: source.kind, namespace: source.namespace, name: source.name }, volume: input };
+  return phase in phaseEvents ? phaseEvents[phase as keyof typeof phaseEvents](clone, '') : null;
+}
+
+/** Whether the object says so. Its Events it does not have. */
+export function isVolumeSaid(recorded: Omit<VolumeStatus, 'event'>, status: VolumeStatus): boolean {
+  return (
+    recorded.phase === status.phase &&
+    recorded.progress === status.progress &&
+    recorded.claimName === status.claimName &&
+    status.conditions.every(({ type, status: value, reason, message }) => {
+      const said = recorded.conditions.find((one) => one.type === type);
+      return said?.status === value && said.reason === reason && said.message === message;
+    })
+  );
+}
