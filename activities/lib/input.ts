@@ -5,6 +5,7 @@ import type { VsphereAgentInput } from '../../contracts/agent-pool/vsphere-agent
 import { isObstacleId, isTime, parallelismLimits } from '../../contracts/eviction/annotations.ts';
 import { consents, evictionCauses, type EvictionInput } from '../../contracts/eviction/eviction.ts';
 import type { HypervisorInput } from '../../contracts/hypervisor/hypervisor.ts';
+import type { StorageProfileInput } from '../../contracts/data-volume/storage-profile-run.ts';
 import type { SweepInput } from '../../contracts/machine-safety/sweep.ts';
 import type { ResourcePolicyInput } from '../../contracts/resource-policy/resource-policy.ts';
 import type { ContentLibraryInput } from '../../contracts/virtual-machine/content-library.ts';
@@ -67,6 +68,8 @@ export const readResourcePolicyInput = reader<ResourcePolicyInput>(
 export const readAgentPoolInput = reader<AgentPoolInput>(input(objectName('VsphereAgentPool')));
 
 export const readVsphereAgentInput = reader<VsphereAgentInput>(input(objectName('VsphereAgent')));
+
+export const readStorageProfileInput = reader<StorageProfileInput>(input({ name: nameOf('StorageClass') }));
 
 export const readVirtualMachineInput = reader<VirtualMachineInput>(
   input({ ...objectName('VirtualMachine'), ...start }),

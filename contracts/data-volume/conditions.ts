@@ -60,36 +60,40 @@ function readyOf({ phase, problem }: VolumeState, running: Said): Said {
   return saying('False', running.status === 'True' ? 'TransferRunning' : '');
 }
 
+/** A condition of any kind of CDI's. */
+type CdiCondition<Type extends string> = Omit<VolumeCondition, 'type'> & { type: Type };
+
 /** As the object has it. */
-export interface WrittenCondition extends VolumeCondition {
+export type WrittenCondition<Type extends string = VolumeCondition['type']> = CdiCondition<Type> & {
   /** RFC 3339: when its status changed last. */
   lastTransitionTime: string;
   /** RFC 3339: when anything of it changed last. */
   lastHeartbeatTime: string;
-}
+};
 
-type MaybeWritten = Pick<WrittenCondition, 'type' | 'status'> & Partial<WrittenCondition>;
+type MaybeWritten = { type: string; status?: unknown } & Partial<Omit<WrittenCondition, 'type' | 'status'>>;
 
 /**
  * Puts `updates` into what the object says. Those of other types stay as they are.
  * @param now RFC 3339
  */
-export function setVolumeConditions<Other extends { type: string }>(
+export function setVolumeConditions<Other extends { type: string }, Type extends string>(
   current: readonly (Other | MaybeWritten)[],
-  updates: readonly VolumeCondition[],
+  updates: readonly CdiCondition<Type>[],
   now: string,
-): (Other | WrittenCondition)[] {
+): (Other | WrittenCondition<Type>)[] {
   const types = new Set<string>(updates.map(({ type }) => type));
   return [
     ...current.filter((one): one is Other => !types.has(one.type)),
     ...updates.map((update) => {
-      const before = current.find(({ type }) => type === update.type) as MaybeWritten | undefined;
+      const before: MaybeWritten | undefined = current.find(({ type }) => type === update.type);
       const hasStatus = before?.status === update.status;
-      const isSame = hasStatus && (before.reason ?? '') === update.reason && (before.message ?? '') === update.message;
+      const isSame =
+        hasStatus && (before?.reason ?? '') === update.reason && (before?.message ?? '') === update.message;
       return {
         ...update,
-        lastTransitionTime: (hasStatus ? before.lastTransitionTime : undefined) ?? now,
-        lastHeartbeatTime: (isSame ? before.lastHeartbeatTime : undefined) ?? now,
+        lastTransitionTime: (hasStatus ? before?.lastTransitionTime : undefined) ?? now,
+        lastHeartbeatTime: (isSame ? before?.lastHeartbeatTime : undefined) ?? now,
       };
     }),
   ];
