@@ -17,3 +17,4 @@ export { requestSweep } from './machine-safety/request-sweep.ts';
 export { reconcileAgentPool } from './agent-pool/reconcile-pool.ts';
 export { reconcileAgent } from './agent-pool/reconcile-agent.ts';
 export { cloneDataVolume } from './data-volume/clone-data-volume.ts';
+export { reconcileStorageProfile } from './data-volume/reconcile-storage-profile.ts';

@@ -14,7 +14,6 @@ import {
   machineSet,
   migration,
   objectTransfer,
-  storageProfile,
   virtualMachineClass,
   virtualMachineImage,
 } from '../kinds/resources.ts';
@@ -52,6 +51,7 @@ export const crdsOfKinds: Readonly<Record<Kind, CrdBody>> = {
   VsphereAgentPool: vsphereAgentPoolCrd,
   VsphereAgent: vsphereAgentCrd,
   DataVolume: dataVolumeCrd,
+  StorageProfile: storageProfileCrd,
 };
 
 const others: readonly (readonly [Resource, CrdBody])[] = [
@@ -63,7 +63,6 @@ const others: readonly (readonly [Resource, CrdBody])[] = [
   [machineSet, machineSetCrd],
   [machineDeployment, machineDeploymentCrd],
   [dataSource, dataSourceCrd],
-  [storageProfile, storageProfileCrd],
   [objectTransfer, objectTransferCrd],
 ];
 

@@ -5,6 +5,7 @@ import { hypervisorKind } from './hypervisor.ts';
 import type { RunRow } from './kind.ts';
 import { machineKind } from './machine.ts';
 import { nodeFailureRun } from './node-failure.ts';
+import { storageProfileKind } from './storage-profile.ts';
 import { resourcePolicyKind } from './virtual-machine-set-resource-policy.ts';
 import { virtualMachineKind } from './virtual-machine.ts';
 import { vsphereAgentKind } from './vsphere-agent.ts';
@@ -20,6 +21,7 @@ export const kindTable = {
   [vsphereAgentPoolKind.kind]: vsphereAgentPoolKind,
   [vsphereAgentKind.kind]: vsphereAgentKind,
   [dataVolumeKind.kind]: dataVolumeKind,
+  [storageProfileKind.kind]: storageProfileKind,
 } as const;
 
 export type Kind = keyof typeof kindTable;

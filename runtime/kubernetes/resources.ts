@@ -42,13 +42,13 @@ import {
   machineSet,
   migration,
   objectTransfer,
-  storageProfile,
   virtualMachineClass,
   virtualMachineImage,
   vsphereAgent,
   vsphereAgentPool,
 } from '../../contracts/kinds/resources.ts';
 import { resourcePolicyKind } from '../../contracts/kinds/virtual-machine-set-resource-policy.ts';
+import { storageProfileKind } from '../../contracts/kinds/storage-profile.ts';
 import { virtualMachineKind } from '../../contracts/kinds/virtual-machine.ts';
 import type { Resource } from './objects.ts';
 
@@ -76,7 +76,7 @@ export const resources = {
   VsphereAgent: typed(vsphereAgent, vsphereAgentSchema),
   DataVolume: typed(dataVolume, dataVolumeSchema),
   DataSource: typed(dataSource, dataSourceSchema),
-  StorageProfile: typed(storageProfile, storageProfileSchema),
+  StorageProfile: typed(storageProfileKind, storageProfileSchema),
   ObjectTransfer: typed(objectTransfer, objectTransferSchema),
 };
 

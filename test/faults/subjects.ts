@@ -116,7 +116,10 @@ export const subjects = {
       annotations[policyAnnotations.made] === `cancelled ${generation}`,
     change: { clusterModuleGroups: ['web', 'db'] },
   },
-} as const satisfies Record<Exclude<Kind, 'Machine' | 'VsphereAgentPool' | 'VsphereAgent' | 'DataVolume'>, Subject>;
+} as const satisfies Record<
+  Exclude<Kind, 'Machine' | 'VsphereAgentPool' | 'VsphereAgent' | 'DataVolume' | 'StorageProfile'>,
+  Subject
+>;
 
 export type SubjectKind = keyof typeof subjects;
 
