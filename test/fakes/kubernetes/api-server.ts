@@ -12,7 +12,6 @@ import {
   invalid,
   methodNotAllowed,
   notFound,
-  quotaExceeded,
   unknownPath,
   unsupportedMediaType,
 } from './refusal.ts';
@@ -37,7 +36,6 @@ export interface ApiServer {
 const definitions = { group: 'apiextensions.k8s.io', plural: 'customresourcedefinitions' };
 
 export function createApiServer({ storage, objects }: { storage: Storage; objects: Objects }): ApiServer {
-  const quotas = builtInResources.find(({ plural }) => plural === 'resourcequotas')!;
   const definitionResource = builtInResources.find(({ plural }) => plural === definitions.plural)!;
   let served: readonly Resource[] = builtInResources;
   /** How many changes {@link served} knows of. */
@@ -88,19 +86,6 @@ export function createApiServer({ storage, objects }: { storage: Storage; object
     const stored = storage.get(resource, { namespace, name });
     if (stored === null) throw notFound({ ...resource, name });
     return stored.object;
-  };
-
-  /** How many objects of a kind a namespace may have; what they use up is no quota here. @throws Refusal 403 */
-  const checkQuota = ({ resource, namespace }: Place, body: unknown): void => {
-    const counted = `count/${resource.plural}${resource.group === '' ? '' : `.${resource.group}`}`;
-    for (const { metadata, ...quota } of storage.list(quotas)) {
-      const limit = (quota as { spec?: { hard?: Record<string, string> } }).spec?.hard?.[counted];
-      if (limit === undefined || metadata.namespace !== namespace) continue;
-      const used = storage.list(resource).filter((one) => one.metadata.namespace === namespace).length;
-      const { name = '' } = (body as { metadata?: { name?: string } }).metadata ?? {};
-      if (used >= Number(limit))
-        throw quotaExceeded({ ...resource, name }, { quota: metadata.name, counted, used, limit });
-    }
   };
 
   const patch = (target: Target, request: KubernetesRequest): StoredObject => {
@@ -181,7 +166,6 @@ export function createApiServer({ storage, objects }: { storage: Storage; object
         const body = wireBody(request);
         checkKind(resource, body);
         checkNamespace(namespace, body);
-        checkQuota(place, body);
         const created = objects.create(
           resource,
           namespace,

@@ -7,6 +7,16 @@ import type { StoredObject } from './stored-object.ts';
 /** The longest that a controller takes to notice. */
 const delayMs = 100;
 
+interface Found {
+  resource: Resource;
+  object: StoredObject;
+}
+
+interface Pod {
+  spec?: { nodeName?: string; volumes?: { persistentVolumeClaim?: { claimName: string } }[] };
+  status?: { phase?: string };
+}
+
 export interface ControllerOptions {
   storage: Storage;
   objects: Objects;
@@ -15,14 +25,17 @@ export interface ControllerOptions {
   random: () => number;
 }
 
+const claimFinalizer = 'kubernetes.io/pvc-protection';
+const volumeFinalizer = 'kubernetes.io/pv-protection';
+
 /**
  * What of kube-controller-manager the lab runs and matters to drover: what has lost its last owner is deleted, and so is what is in a
- * namespace that is deleted.
+ * namespace that is deleted. A claim that is deleted stays while a Pod uses it, and a volume while it is bound.
  */
 export function runControllers({ storage, objects, resources, clock, random }: ControllerOptions): void {
   let isDue = false;
 
-  const all = (): { resource: Resource; object: StoredObject }[] =>
+  const all = (): Found[] =>
     resources().flatMap((resource) => storage.list(resource).map((object) => ({ resource, object })));
 
   const remove = (resource: Resource, { metadata: { namespace, name } }: StoredObject): void =>
@@ -52,6 +65,34 @@ export function runControllers({ storage, objects, resources, clock, random }: C
       if (resource.kind === 'Namespace' && object.metadata.deletionTimestamp !== undefined) empty(resource, object);
   };
 
+  /** Whether a Pod that is placed and has not ended mounts it. */
+  const isMounted = (there: readonly Found[], { metadata: { namespace, name } }: StoredObject): boolean =>
+    there.some(({ resource, object }) => {
+      if (resource.kind !== 'Pod' || object.metadata.namespace !== namespace) return false;
+      const { spec, status } = object as unknown as Pod;
+      const { nodeName = '', volumes = [] } = spec ?? {};
+      const isOver = status?.phase === 'Succeeded' || status?.phase === 'Failed';
+      return nodeName !== '' && !isOver && volumes.some((one) => one.persistentVolumeClaim?.claimName === name);
+    });
+
+  const release = ({ resource, object }: Found, finalizer: string): void => {
+    const { namespace, name, finalizers = [] } = object.metadata;
+    const left = finalizers.filter((one) => one !== finalizer);
+    if (left.length === finalizers.length) return;
+    const target = { resource, key: { namespace, name }, subresource: '', manager: 'kube-controller-manager' };
+    objects.update(target, (live) => ({ ...live, metadata: { ...live.metadata, finalizers: left } }));
+  };
+
+  const releaseVolumes = (there: readonly Found[]): void => {
+    for (const found of there) {
+      const { object } = found;
+      if (object.metadata.deletionTimestamp === undefined) continue;
+      if (object.kind === 'PersistentVolumeClaim' && !isMounted(there, object)) release(found, claimFinalizer);
+      const isBound = (object['status'] as { phase?: string } | undefined)?.phase === 'Bound';
+      if (object.kind === 'PersistentVolume' && !isBound) release(found, volumeFinalizer);
+    }
+  };
+
   const schedule = (): void => {
     if (isDue) return;
     isDue = true;
@@ -60,6 +101,8 @@ export function runControllers({ storage, objects, resources, clock, random }: C
 
   storage.subscribe(({ type, object }) => {
     const { ownerReferences, deletionTimestamp } = object.metadata;
-    if (type === 'DELETED' || ownerReferences !== undefined || deletionTimestamp !== undefined) schedule();
+    const isOver =
+      object.kind === 'Pod' && ['Succeeded', 'Failed'].includes((object as unknown as Pod).status?.phase ?? '');
+    if (type === 'DELETED' || ownerReferences !== undefined || deletionTimestamp !== undefined || isOver) schedule();
   });
 }

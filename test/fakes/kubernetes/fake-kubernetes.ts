@@ -9,7 +9,9 @@ import type { Network } from '../../simulator/network.ts';
 import { currentProcess, runIn } from '../../simulator/process.ts';
 import type { Service } from '../service.ts';
 import { createService } from '../service.ts';
+import { createAdmission } from './admission.ts';
 import { createApiServer } from './api-server.ts';
+import { serveCoreEvents } from './core-events.ts';
 import { runControllers } from './controllers.ts';
 import { copyOf } from './field-set.ts';
 import { createObjects } from './objects.ts';
@@ -17,6 +19,7 @@ import type { EndWatch, WatchConnection } from './open-watch.ts';
 import { openWatch } from './open-watch.ts';
 import { Refusal, starting } from './refusal.ts';
 import { readPlace } from './requests.ts';
+import { builtInResources, type Resource } from './resources.ts';
 import type { Change, ObjectKey } from './storage.ts';
 import type { StoredObject } from './stored-object.ts';
 import { createStorage } from './storage.ts';
@@ -42,6 +45,10 @@ export interface FakeKubernetes {
   object(plural: string, key: ObjectKey): StoredObject | null;
   /** Every change since the beginning, in order. */
   readonly changes: readonly Change[];
+  /** Called for each change, once it has happened. Returns what ends that. */
+  subscribe(onChange: (change: Change) => void): () => void;
+  /** As `admin`, at once: for what plays a controller of the cluster. */
+  answer(request: KubernetesRequest): unknown;
   /** What `client` reaches. A kill cuts its watches; after a start it refuses everything for a moment, with 503 and Retry-After. */
   service: Service;
   /** What has been cannot be read any more: a watch from an older version, and a page of an older list, are 410. */
@@ -59,8 +66,12 @@ export interface FakeKubernetesOptions {
 /** A kube-apiserver in memory, with drover's CRDs and the namespaces that the lab has. */
 export function createFakeKubernetes({ clock, network, random }: FakeKubernetesOptions): FakeKubernetes {
   const storage = createStorage(() => clock.now());
-  const objects = createObjects({ storage, now: () => clock.now(), random });
+  const builtIn = ({ group, plural }: Pick<Resource, 'group' | 'plural'>): Resource =>
+    builtInResources.find((one) => one.group === group && one.plural === plural)!;
+  const admission = createAdmission(storage, builtIn);
+  const objects = createObjects({ storage, admission, now: () => clock.now(), random });
   const api = createApiServer({ storage, objects });
+  serveCoreEvents(storage, builtIn);
   runControllers({ storage, objects, resources: () => api.resources(), clock, random });
   const service = createService();
   /** Those of `client`. */
@@ -189,6 +200,8 @@ export function createFakeKubernetes({ clock, network, random }: FakeKubernetesO
       return resource === undefined ? null : (storage.get(resource, key)?.object ?? null);
     },
     changes: storage.changes,
+    subscribe: (onChange) => storage.subscribe(onChange),
+    answer,
     service,
     compact: () => storage.compact(),
     endWatches: (how = 'ended') => endWatches(how),

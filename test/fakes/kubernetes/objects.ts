@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 
 import { uuidFrom } from '../uuid.ts';
+import type { Admission } from './admission.ts';
 import { checkDraft, draftNew, draftNext } from './drafts.ts';
 import type { Fields } from './field-set.ts';
 import { isFields, without } from './field-set.ts';
@@ -53,8 +54,13 @@ const namespaces = { group: '', plural: 'namespaces' };
 const suffixAlphabet = 'bcdfghjklmnpqrstvwxz2456789';
 
 /** @param now milliseconds since the epoch */
-export function createObjects(options: { storage: Storage; now: () => number; random: () => number }): Objects {
-  const { storage, now, random } = options;
+export function createObjects(options: {
+  storage: Storage;
+  admission: Admission;
+  now: () => number;
+  random: () => number;
+}): Objects {
+  const { storage, admission, now, random } = options;
   const subjectOf = ({ group, plural }: Resource, name: string) => ({ group, plural, name });
   const timestamp = (): string => `${new Date(now()).toISOString().slice(0, 19)}Z`;
 
@@ -94,7 +100,7 @@ export function createObjects(options: { storage: Storage; now: () => number; ra
     const identity = { uid: uuidFrom(random), creationTimestamp: timestamp(), suffix: suffix.join('') };
     const asked = draftNew(resource, namespace, body, identity);
     // What admission adds is owned by no manager.
-    const object = resource.admit(asked);
+    const object = admission.complete(resource, resource.admit(asked));
     checkDraft(resource, object, false);
     const { name } = object.metadata;
     if (home?.object.metadata.deletionTimestamp !== undefined)
@@ -103,6 +109,7 @@ export function createObjects(options: { storage: Storage; now: () => number; ra
     if (there !== null) {
       throw alreadyExists(subjectOf(resource, name), there.object.metadata.deletionTimestamp !== undefined);
     }
+    admission.checkNew(resource, object);
     return put(resource, object, managersOf(asked));
   };
 
@@ -129,7 +136,11 @@ export function createObjects(options: { storage: Storage; now: () => number; ra
     const isStatus = target.subresource === 'status';
     checkVersion(target, live, wanted.metadata.resourceVersion);
     const next = draftNext(resource, isStatus, live, wanted);
-    checkDraft(resource, next, isStatus, validateMetadataChange(live.metadata, wanted.metadata));
+    checkDraft(resource, next, isStatus, [
+      ...validateMetadataChange(live.metadata, wanted.metadata),
+      ...(isStatus ? [] : resource.validateChange(live, next)),
+    ]);
+    if (!isStatus) admission.checkChange(resource, live, next);
     const owners = managersOf(next);
     const before = { ...live, metadata: without(live.metadata, 'managedFields', 'resourceVersion') };
     const isSame = isDeepStrictEqual(next, before) && isDeepStrictEqual(withoutTimes(owners), withoutTimes(managers));

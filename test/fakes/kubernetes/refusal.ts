@@ -145,15 +145,19 @@ export function namespaceTerminating(subject: Subject, namespace: string): Refus
   return new Refusal(403, failure(403, 'Forbidden', message, { ...detailsOf(subject), causes: [cause] }));
 }
 
-/** A ResourceQuota of the namespace has no room for one more. */
-export function quotaExceeded(
+/** Admission refuses it. */
+export const forbiddenBecause = (subject: Subject, why: string): Refusal =>
+  new Refusal(
+    403,
+    failure(403, 'Forbidden', `${qualified(subject)} "${subject.name}" is forbidden: ${why}`, detailsOf(subject)),
+  );
+
+/** A ResourceQuota of the namespace has no room for one more. The texts: `requests.storage=1Gi,persistentvolumeclaims=1`. */
+export const quotaExceeded = (
   subject: Subject,
-  { quota, counted, used, limit }: { quota: string; counted: string; used: number; limit: string },
-): Refusal {
-  const numbers = `requested: ${counted}=1, used: ${counted}=${used}, limited: ${counted}=${limit}`;
-  const message = `${qualified(subject)} "${subject.name}" is forbidden: exceeded quota: ${quota}, ${numbers}`;
-  return new Refusal(403, failure(403, 'Forbidden', message, detailsOf(subject)));
-}
+  { quota, requested, used, limited }: { quota: string; requested: string; used: string; limited: string },
+): Refusal =>
+  forbiddenBecause(subject, `exceeded quota: ${quota}, requested: ${requested}, used: ${used}, limited: ${limited}`);
 
 /** A mistake of the request that kube-apiserver takes for its own. */
 export const internalError = (message: string): Refusal => new Refusal(500, failure(500, '', message));

@@ -1,7 +1,15 @@
 import type { CustomResourceDefinition } from '../../../contracts/crds/custom-resource-definition.ts';
 import type { StructuralSchema } from '../../../contracts/crds/structural-schema.ts';
 import type { FieldError } from './refusal.ts';
-import type { Draft } from './stored-object.ts';
+import type { Draft, StoredObject } from './stored-object.ts';
+import {
+  admitClaim,
+  admitStorageClass,
+  admitVolume,
+  validateClaim,
+  validateClaimChange,
+  validateVolumeChange,
+} from './volume-kinds.ts';
 import { withVirtualMachineDefaults } from './virtual-machine-defaults.ts';
 import { validateEvent } from './validate-event.ts';
 
@@ -31,6 +39,8 @@ export interface Resource {
   admit(object: Draft): Draft;
   /** What is wrong with an object, of what is built in. */
   validate(object: Draft): FieldError[];
+  /** What is wrong with a change, of what is built in. */
+  validateChange(live: StoredObject, next: Draft): FieldError[];
   /** What a field selector may name besides metadata.name and metadata.namespace. */
   selectableFields: readonly string[];
 }
@@ -66,6 +76,7 @@ const builtIn = ({ merge = {}, ...given }: BuiltIn): Resource => ({
   normalize: (written) => written,
   admit: (made) => made,
   validate: () => [],
+  validateChange: () => [],
   ...given,
 });
 
@@ -84,6 +95,9 @@ function withData({ stringData, ...secret }: Draft): Draft {
   const data = Object.fromEntries(texts.map(([key, text]) => [key, Buffer.from(text).toString('base64')]));
   return { ...secret, data: { ...(secret['data'] as object | undefined), ...data } };
 }
+
+const referenceFields = (field: string): string[] =>
+  ['kind', 'name', 'namespace', 'uid'].map((part) => `${field}.${part}`);
 
 const taintEffects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
 
@@ -145,10 +159,51 @@ export const builtInResources: readonly Resource[] = [
     kind: 'PersistentVolumeClaim',
     plural: 'persistentvolumeclaims',
     hasStatus: true,
+    admit: admitClaim,
+    validate: validateClaim,
+    validateChange: validateClaimChange,
     merge: { status: conditions },
   }),
+  builtIn({
+    kind: 'PersistentVolume',
+    plural: 'persistentvolumes',
+    isNamespaced: false,
+    hasStatus: true,
+    admit: admitVolume,
+    validateChange: validateVolumeChange,
+  }),
   builtIn({ group: 'rbac.authorization.k8s.io', kind: 'RoleBinding', plural: 'rolebindings' }),
-  builtIn({ group: 'storage.k8s.io', kind: 'StorageClass', plural: 'storageclasses', isNamespaced: false }),
+  builtIn({
+    group: 'storage.k8s.io',
+    kind: 'StorageClass',
+    plural: 'storageclasses',
+    isNamespaced: false,
+    admit: admitStorageClass,
+  }),
+  builtIn({ group: 'storage.k8s.io', kind: 'CSIDriver', plural: 'csidrivers', isNamespaced: false }),
+  builtIn({
+    group: 'batch',
+    kind: 'Job',
+    plural: 'jobs',
+    hasStatus: true,
+    hasGeneration: true,
+    merge: { status: conditions },
+  }),
+  builtIn({
+    group: 'admissionregistration.k8s.io',
+    kind: 'ValidatingAdmissionPolicy',
+    plural: 'validatingadmissionpolicies',
+    isNamespaced: false,
+    hasStatus: true,
+    hasGeneration: true,
+  }),
+  builtIn({
+    group: 'admissionregistration.k8s.io',
+    kind: 'ValidatingAdmissionPolicyBinding',
+    plural: 'validatingadmissionpolicybindings',
+    isNamespaced: false,
+    hasGeneration: true,
+  }),
   builtIn({
     group: 'coordination.k8s.io',
     kind: 'Lease',
@@ -163,16 +218,15 @@ export const builtInResources: readonly Resource[] = [
     validate: validateEvent,
     merge: { regarding: { 'x-kubernetes-map-type': 'atomic' } },
     allowsCreateOnUpdate: true,
-    selectableFields: [
-      'reason',
-      'reportingController',
-      'source',
-      'type',
-      'involvedObject.kind',
-      'involvedObject.name',
-      'involvedObject.namespace',
-      'involvedObject.uid',
-    ],
+    selectableFields: ['reason', 'reportingController', 'source', 'type', ...referenceFields('regarding')],
+  }),
+  // After the other, which is meant where only the plural is named.
+  builtIn({
+    kind: 'Event',
+    plural: 'events',
+    allowsCreateOnUpdate: true,
+    merge: { involvedObject: { 'x-kubernetes-map-type': 'atomic' } },
+    selectableFields: ['reason', 'reportingComponent', 'source', 'type', ...referenceFields('involvedObject')],
   }),
   builtIn({
     group: 'policy',
@@ -224,6 +278,7 @@ export function customResource({ spec }: Pick<CustomResourceDefinition, 'spec'>)
     normalize: (written) => written,
     admit: spec.names.kind === 'VirtualMachine' ? withVirtualMachineDefaults : (made) => made,
     validate: () => [],
+    validateChange: () => [],
   };
 }
 
