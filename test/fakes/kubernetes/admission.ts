@@ -85,8 +85,6 @@ export function createAdmission(
   const checkGrowth = (resource: Resource, live: StoredObject, next: Draft): void => {
     if ((quantityOf(requestOf(next) ?? '') ?? 0) <= (quantityOf(requestOf(live) ?? '') ?? 0)) return;
     const subject = { ...resource, name: live.metadata.name };
-    if ((live['status'] as { phase?: string } | undefined)?.phase !== 'Bound')
-      throw forbiddenBecause(subject, 'Only bound persistent volume claims can be expanded');
     const found = storage.get(find(classes), { name: classOf(next) })?.object;
     if (found?.['allowVolumeExpansion'] !== true)
       throw forbiddenBecause(
@@ -115,4 +113,4 @@ export function createAdmission(
 }
 
 const classOf = (claim: Draft | StoredObject): string =>
-  String((claim['spec'] as { storageClassName?: string } | undefined)?.storageClassName ?? '');
+  (claim['spec'] as { storageClassName?: string } | undefined)?.storageClassName ?? '';

@@ -63,6 +63,7 @@ export function runControllers({ storage, objects, resources, clock, random }: C
     for (const { resource, object } of there) if (isOrphan(object)) remove(resource, object);
     for (const { resource, object } of there)
       if (resource.kind === 'Namespace' && object.metadata.deletionTimestamp !== undefined) empty(resource, object);
+    releaseVolumes(all());
   };
 
   /** Whether a Pod that is placed and has not ended mounts it. */

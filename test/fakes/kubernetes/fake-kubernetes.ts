@@ -46,9 +46,9 @@ export interface FakeKubernetes {
   /** Every change since the beginning, in order. */
   readonly changes: readonly Change[];
   /** Called for each change, once it has happened. Returns what ends that. */
-  subscribe(onChange: (change: Change) => void): () => void;
+  subscribe: (onChange: (change: Change) => void) => () => void;
   /** As `admin`, at once: for what plays a controller of the cluster. */
-  answer(request: KubernetesRequest): unknown;
+  answer: (request: KubernetesRequest) => unknown;
   /** What `client` reaches. A kill cuts its watches; after a start it refuses everything for a moment, with 503 and Retry-After. */
   service: Service;
   /** What has been cannot be read any more: a watch from an older version, and a page of an older list, are 410. */

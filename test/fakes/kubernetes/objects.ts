@@ -105,11 +105,12 @@ export function createObjects(options: {
     const { name } = object.metadata;
     if (home?.object.metadata.deletionTimestamp !== undefined)
       throw namespaceTerminating(subjectOf(resource, name), namespace ?? '');
+    // A quota is asked before the name.
+    admission.checkNew(resource, object);
     const there = storage.get(resource, { namespace, name });
     if (there !== null) {
       throw alreadyExists(subjectOf(resource, name), there.object.metadata.deletionTimestamp !== undefined);
     }
-    admission.checkNew(resource, object);
     return put(resource, object, managersOf(asked));
   };
 

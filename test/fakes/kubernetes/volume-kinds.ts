@@ -96,8 +96,7 @@ export function validateClaimChange(live: StoredObject, next: Draft): FieldError
   const before = specOf(live);
   const after = specOf(next);
   const same = (spec: Fields): Fields => {
-    const once = [...((before['volumeName'] ?? '') === '' ? ['volumeName'] : [])];
-    if (before['storageClassName'] === undefined) once.push('storageClassName');
+    const once = ['volumeName', 'storageClassName'].filter((name) => (before[name] ?? '') === '');
     const kept = without(spec, ...once);
     return isBound ? withoutRequest(kept) : kept;
   };
