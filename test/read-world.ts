@@ -23,6 +23,7 @@ import {
 } from './invariants/read-drover.ts';
 import { noAgents } from './invariants/read-agents.ts';
 import { listMachines } from './invariants/read-machines.ts';
+import { noVolumes } from './invariants/read-volumes.ts';
 import { noRegion, readRegion } from './invariants/read-region.ts';
 import { readRuns } from './invariants/read-runs.ts';
 import type { ObservedVms } from './invariants/read-vcenter.ts';
@@ -76,8 +77,9 @@ export async function readWorld(world: Observed, hosts: readonly string[] | null
     watchEvents: world.objectLog.events.filter(
       ({ atMs, object }) => isObserved(world, object) && (atMs >= sinceMs || object.kind === 'Eviction'),
     ),
-    // Of pools only the simulator reads them.
+    // Of pools and of volumes only the simulator reads them.
     ...noAgents,
+    ...noVolumes,
     machines: machineNamespace === undefined ? [] : await listMachines(api, machineNamespace),
     ...(session === undefined || fleet === undefined
       ? noRegion

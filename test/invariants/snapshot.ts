@@ -15,7 +15,7 @@ import type { AuditEntry } from '../../runtime/telemetry/audit.ts';
  * Objects are read before the outside systems, so that what they claim is compared with what is true after.
  */
 export interface Snapshot
-  extends OfTemporal, OfKubernetes, OfMachines, OfAgents, OfOpenStack, OfVcenter, OfDrover, OfTests {
+  extends OfTemporal, OfKubernetes, OfMachines, OfAgents, OfVolumes, OfOpenStack, OfVcenter, OfDrover, OfTests {
   /** When it was taken. */
   atMs: number;
   /**
@@ -135,6 +135,55 @@ export interface AgentFact {
   fromMs: number;
   /** Null: it still is. */
   untilMs: number | null;
+}
+
+/** Empty where the world has no storage that is looked into, as of a lab. */
+export interface OfVolumes {
+  /** Every one that ever was. */
+  dataVolumes: readonly DataVolumeFact[];
+  /** That have been bound once, as they are now. `volume` null: it is another claim's, or gone. */
+  boundClaims: readonly { name: string; phase: string; volume: string | null }[];
+  /** As they are now. */
+  persistentVolumes: readonly {
+    name: string;
+    isClaimed: boolean;
+    hasBytes: boolean;
+    /** Its reclaim policy. */
+    policy: string;
+    policyBefore: string;
+  }[];
+  /** Objects that are there for DataVolumes alone. */
+  temporary: readonly TemporaryFact[];
+  /** What drivers have and no object names. */
+  leftAtDriver: readonly string[];
+}
+
+export interface TemporaryFact {
+  /** `VolumeSnapshot team/x` */
+  what: string;
+  /** Of the DataVolumes that need it. */
+  uids: readonly string[];
+}
+
+export interface DataVolumeFact {
+  /** `team/disk` */
+  name: string;
+  uid: string;
+  phase: string;
+  isThere: boolean;
+  isDeleting: boolean;
+  createdMs: number;
+  /** Null: not yet. */
+  succeededMs: number | null;
+  /** What was on its source, and from when on; null: it has none, or nobody knows. */
+  source: readonly HeldContent[] | null;
+  /** The same of its own volume; null: it has none. */
+  content: readonly HeldContent[] | null;
+}
+
+export interface HeldContent {
+  fromMs: number;
+  content: string;
 }
 
 export interface OfOpenStack {

@@ -11,6 +11,7 @@ import { noSecrets } from './secrets.ts';
 import { everyServerOnce, movedOnce, noneToDisabledHosts, succeededMeansEmpty } from './servers.ts';
 import type { Snapshot } from './snapshot.ts';
 import { generationsAreReported, statusOnlyAdvances } from './status.ts';
+import { clonesAreTheirSources, noVolumeIsBereft, nothingTemporaryStays, policiesAreAsBefore } from './volumes.ts';
 import { oneVmPerObject, strangersStay, vmsAreHeld } from './virtual-machines.ts';
 
 /** docs/invariants.md as code: one check for each row of that table. `../read-world.ts` takes the snapshot of a lab. */
@@ -44,6 +45,10 @@ const checks: readonly Check[] = [
   agentsKeepTheirVms,
   oneVmPerAgent,
   noVmIsLost,
+  noVolumeIsBereft,
+  clonesAreTheirSources,
+  nothingTemporaryStays,
+  policiesAreAsBefore,
 ];
 
 /** `invariant 3: server x … (evidence)`; empty when all holds. Pure. */

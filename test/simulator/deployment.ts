@@ -17,16 +17,20 @@ import { createFakeKubernetes, type FakeKubernetes } from '../fakes/kubernetes/f
 import { createFakeOpenStack, type FakeOpenStack } from '../fakes/openstack/fake-openstack.ts';
 import { createFakeVcenter, type FakeVcenter } from '../fakes/vsphere/vcenter.ts';
 import type { SimulatedBridge } from './bridge.ts';
+import type { CsiDriverOptions } from './volumes/csi-driver.ts';
+import { startStorage, type Storage } from './volumes/storage.ts';
 import { createSimulatedBridge } from './bridge.ts';
 import type { AnyActivity, Mutate, MutationTools } from './mutations/mutation.ts';
 import type { Simulation, SimulationOptions } from './simulation.ts';
 import { createSimulation } from './simulation.ts';
 
 /** Which outside systems there are. Kubernetes, Temporal and what hosts have always are. */
-export type SimulatedPart = 'openstack' | 'vsphere';
+export type SimulatedPart = 'openstack' | 'vsphere' | 'storage';
 
 export interface DeploymentOptions extends Omit<SimulationOptions, 'serve'> {
   parts: readonly SimulatedPart[];
+  /** CSI drivers of the part `storage`. */
+  drivers?: readonly CsiDriverOptions[];
   /** As in drover.yaml. */
   settings: object;
   bridge: boolean;
@@ -48,6 +52,8 @@ export interface Deployment {
   readonly openstack: FakeOpenStack | null;
   readonly vcenter: FakeVcenter | null;
   readonly hosts: FakeHosts;
+  /** Of the CSI drivers of the cluster. */
+  readonly storage: Storage | null;
   readonly isos: FakeIsos;
   readonly bridge: SimulatedBridge | null;
   /** What drover has written, over all of its processes. */
@@ -72,6 +78,7 @@ const noMeter: WatchMeter = {
 /** drover is deployed and has started; nothing has happened yet. */
 export function deploy({
   parts,
+  drivers = [],
   settings,
   bridge: withBridge,
   mutate = () => null,
@@ -88,7 +95,7 @@ export function deploy({
   });
   // The worker starts with the simulation, and needs the fakes then, which need its clock.
   let fakes: Fakes | null = null;
-  const fakesOf = (simulation: Simulation): Fakes => (fakes ??= createFakes(simulation, parts));
+  const fakesOf = (simulation: Simulation): Fakes => (fakes ??= createFakes(simulation, parts, drivers));
   let target: FakeKubernetes | null = null;
   const targetOf = (simulation: Simulation): FakeKubernetes => (target ??= createFakeKubernetes(simulation));
 
@@ -137,7 +144,7 @@ export function deploy({
       return queues.map((queue) => ({ ...queue, activities: mutated(queue.activities, mutate, tools) }));
     },
   });
-  const { kubernetes, openstack, vcenter, hosts, isos } = fakesOf(simulation);
+  const { kubernetes, openstack, vcenter, hosts, isos, storage } = fakesOf(simulation);
   const { clock, random, client: temporal } = simulation;
   const bridge = withBridge
     ? createSimulatedBridge({
@@ -161,6 +168,7 @@ export function deploy({
     vcenter,
     isos,
     hosts,
+    storage,
     bridge,
     audit,
     log,
@@ -187,13 +195,19 @@ const mutated = (activities: object, mutate: Mutate, tools: MutationTools): obje
     ]),
   );
 
-type Fakes = Pick<Deployment, 'kubernetes' | 'openstack' | 'vcenter' | 'hosts' | 'isos'>;
+type Fakes = Pick<Deployment, 'kubernetes' | 'openstack' | 'vcenter' | 'hosts' | 'isos' | 'storage'>;
 
-function createFakes({ clock, network, random }: Simulation, parts: readonly SimulatedPart[]): Fakes {
+function createFakes(
+  { clock, network, random }: Simulation,
+  parts: readonly SimulatedPart[],
+  drivers: readonly CsiDriverOptions[],
+): Fakes {
   const tools = { clock, network, random };
   const openstack = parts.includes('openstack') ? createFakeOpenStack({ ...tools, region: 'RegionOne' }) : null;
+  const kubernetes = createFakeKubernetes(tools);
   return {
-    kubernetes: createFakeKubernetes(tools),
+    kubernetes,
+    storage: parts.includes('storage') ? startStorage({ ...tools, kubernetes, drivers }) : null,
     openstack,
     vcenter: parts.includes('vsphere') ? createFakeVcenter(tools) : null,
     isos: createFakeIsos(tools),

@@ -10,12 +10,13 @@ import { objectPaths } from '../flows/object-log.ts';
 import { objectsOf } from '../invariants/objects.ts';
 import { agentFacts, noAgents, type ReadAgentObject } from '../invariants/read-agents.ts';
 import { machineFacts, type ReadMachine } from '../invariants/read-machines.ts';
+import { noVolumes, volumeFacts, volumeKinds, type ReadVolumeObject } from '../invariants/read-volumes.ts';
 import { noRegion, readRegion } from '../invariants/read-region.ts';
 import type { ObservedVms } from '../invariants/read-vcenter.ts';
 import { noVcenter, readVcenter } from '../invariants/read-vcenter.ts';
 import { textOf } from '../invariants/read-runs.ts';
 import { observedRunOf } from '../invariants/observed-run.ts';
-import type { DroverObject, OfAgents, Snapshot } from '../invariants/snapshot.ts';
+import type { DroverObject, OfAgents, OfVolumes, Snapshot } from '../invariants/snapshot.ts';
 import type { Deployment } from './deployment.ts';
 
 export interface SeenInSimulation extends KnownByTest {
@@ -63,6 +64,20 @@ async function readAgents({ kubernetes, vcenter }: Deployment): Promise<OfAgents
   };
 }
 
+function readVolumes({ kubernetes, storage }: Deployment): OfVolumes {
+  if (storage === null) return noVolumes;
+  const changes = kubernetes.changes
+    .filter(({ resource }) => volumeKinds.includes(resource.kind))
+    .map(({ atMs, type, object }) => ({ atMs, type, object: object as unknown as ReadVolumeObject }));
+  const drivers = storage.drivers.map((driver) => ({
+    name: driver.options.name,
+    volumes: driver.volumes.map(({ id }) => id),
+    snapshots: driver.snapshots,
+    history: (id: string) => driver.history(id),
+  }));
+  return volumeFacts(changes, drivers);
+}
+
 /** What the invariants are checked on, from the models themselves. */
 export async function snapshotOf(deployment: Deployment, seen: SeenInSimulation): Promise<Snapshot> {
   const { simulation, kubernetes, openstack, vcenter, audit, log } = deployment;
@@ -98,6 +113,7 @@ export async function snapshotOf(deployment: Deployment, seen: SeenInSimulation)
         .map(({ atMs, type, object }) => ({ atMs, type, object: object as unknown as ReadMachine })),
     ),
     ...(await readAgents(deployment)),
+    ...readVolumes(deployment),
     ...(openstack === null
       ? noRegion
       : await readRegion({

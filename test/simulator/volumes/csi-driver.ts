@@ -115,6 +115,8 @@ export interface CsiDriver {
   /** As a machine that has the volume mounted. */
   write(id: string, content: string): void;
   read(id: string): string;
+  /** What was on the volume, and from when on; of one that is deleted too. */
+  history(id: string): readonly { fromMs: number; content: string }[];
 }
 
 export function createCsiDriver(
@@ -126,6 +128,7 @@ export function createCsiDriver(
   const snapshots = new Map<string, CsiSnapshot>();
   const deleted: { id: string; name: string; content: string; atMs: number }[] = [];
   const counts = new Map<CsiMethod, number>();
+  const written = new Map<string, { fromMs: number; content: string }[]>();
   let faults: (Required<CsiFault> & { method: CsiMethod })[] = [];
   let delays: { method: CsiMethod; ms: number; times: number }[] = [];
   /** When a volume that others are cloned from is flat. */
@@ -158,6 +161,9 @@ export function createCsiDriver(
   };
   const named = <One extends { name: string }>(all: Iterable<One>, name: string): One | undefined =>
     [...all].find((one) => one.name === name);
+
+  const record = (id: string, content: string): void =>
+    void written.set(id, [...(written.get(id) ?? []), { fromMs: clock.nowMs, content }]);
 
   /** @throws CsiError Aborted while the source of a clone is too deep */
   const checkDepth = (key: string, depth: number): number => {
@@ -194,6 +200,7 @@ export function createCsiDriver(
           throw new CsiError('OutOfRange', `${requiredBytes} bytes are less than the ${bytes} of the source`);
         const volume = { id: `vol-${name}`, name, content, capacityBytes: requiredBytes, isBlock, depth };
         volumes.set(volume.id, volume);
+        record(volume.id, content);
         return volume;
       }),
     deleteVolume: (id) =>
@@ -240,7 +247,11 @@ export function createCsiDriver(
       faults = [];
       delays = [];
     },
-    write: (id, content) => void (volumeOf(id).content = content),
+    write(id, content) {
+      volumeOf(id).content = content;
+      record(id, content);
+    },
     read: (id) => volumeOf(id).content,
+    history: (id) => written.get(id) ?? [],
   };
 }

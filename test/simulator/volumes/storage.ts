@@ -13,6 +13,7 @@ import {
   type Volume,
 } from './cluster.ts';
 import { createController, type Controller } from './controller.ts';
+import { playCopyJobs, type CopyJobs } from './copy-jobs.ts';
 import { createCsiDriver, type CsiDriver, type CsiDriverOptions } from './csi-driver.ts';
 import { createProvisioner } from './provisioner.ts';
 import { createResizer } from './resizer.ts';
@@ -33,6 +34,7 @@ export interface Storage {
   /** A part is killed, and started again. */
   pause(part: StoragePart): void;
   resume(part: StoragePart): void;
+  readonly jobs: CopyJobs;
 }
 
 export type StoragePart = 'binder' | 'snapshot-controller' | 'provisioner' | 'snapshotter' | 'resizer';
@@ -130,15 +132,16 @@ export function startStorage(options: StorageOptions): Storage {
     return resizer;
   });
 
-  kubernetes.subscribe((change) => {
-    for (const { controller, keysOf } of watched) for (const key of keysOf(change)) controller.add(key);
-  });
-
   const driver = (name: string): CsiDriver => {
     const found = drivers.find((one) => one.options.name === name);
     if (found === undefined) throw new Error(`there is no driver ${name}`);
     return found;
   };
+  const jobs = playCopyJobs(cluster, driver);
+  kubernetes.subscribe((change) => {
+    for (const { controller, keysOf } of watched) for (const key of keysOf(change)) controller.add(key);
+  });
+
   const volumeOf = (namespace: string, name: string): NonNullable<Volume['spec']['csi']> => {
     const claim = cluster.get('claims', name, namespace);
     const found = cluster.get('volumes', claim?.spec.volumeName ?? '')?.spec.csi;
@@ -164,6 +167,7 @@ export function startStorage(options: StorageOptions): Storage {
     },
     pause: (part) => each(part, (controller) => controller.pause()),
     resume: (part) => each(part, (controller) => controller.resume()),
+    jobs,
   };
 }
 

@@ -1,3 +1,4 @@
+import { noVolumes } from '../../invariants/read-volumes.ts';
 import type { Condition } from '../../../contracts/conditions.ts';
 import type { Eviction } from '../../../contracts/crds/eviction.ts';
 import type { Hypervisor } from '../../../contracts/crds/hypervisor.ts';
@@ -266,6 +267,7 @@ export const good: Snapshot = {
   agents: [],
   agentPools: [],
   agentVms: [],
+  ...noVolumes,
   expectedServers: [{ id: 's1', name: 'vm-1', host: 'node-1', status: 'ACTIVE' }],
   servers: [{ id: 's1', name: 'vm-1', status: 'ACTIVE', taskState: null, host: 'node-2' }],
   guests: { 'node-1': 0, 'node-2': 1 },
