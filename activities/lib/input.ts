@@ -2,6 +2,7 @@ import { z } from 'zod';
 
 import type { AgentPoolInput } from '../../contracts/agent-pool/agent-pool.ts';
 import type { VsphereAgentInput } from '../../contracts/agent-pool/vsphere-agent.ts';
+import type { DataVolumeInput } from '../../contracts/data-volume/data-volume.ts';
 import { isObstacleId, isTime, parallelismLimits } from '../../contracts/eviction/annotations.ts';
 import { consents, evictionCauses, type EvictionInput } from '../../contracts/eviction/eviction.ts';
 import type { HypervisorInput } from '../../contracts/hypervisor/hypervisor.ts';
@@ -66,6 +67,8 @@ export const readResourcePolicyInput = reader<ResourcePolicyInput>(
 );
 
 export const readAgentPoolInput = reader<AgentPoolInput>(input(objectName('VsphereAgentPool')));
+
+export const readDataVolumeInput = reader<DataVolumeInput>(input(objectName('DataVolume')));
 
 export const readVsphereAgentInput = reader<VsphereAgentInput>(input(objectName('VsphereAgent')));
 

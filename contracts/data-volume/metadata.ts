@@ -56,6 +56,8 @@ export const volumeAnnotations = {
   leftTo: 'drover.dev/left-to',
   /** On a snapshot of drover's, followed by the uid of a DataVolume: `<namespace>/<name>` of one that needs it. It goes with the last of them. */
   snapshotUser: 'clone.drover.dev/',
+  /** On a snapshot of drover's: uids of the DataVolumes that were there before it was asked for. Times in Kubernetes are whole seconds, and prove less. */
+  askedBefore: 'drover.dev/asked-before',
   /** On a PVC that was cloned: how many clones lie between it and a volume that is none. */
   cloneDepth: 'drover.dev/clone-depth',
 } as const;
