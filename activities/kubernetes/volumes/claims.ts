@@ -1,0 +1,151 @@
+import type { DataVolume } from '../../../contracts/crds/data-volume.ts';
+import type { ClaimFacts, DataVolumeActivities } from '../../../contracts/data-volume/data-volume.ts';
+import { temporaryNames, volumeAnnotations } from '../../../contracts/data-volume/metadata.ts';
+import { quantityText } from '../../../contracts/quantity.ts';
+import { droverFailure } from '../../../runtime/failure.ts';
+import { resources } from '../../../runtime/kubernetes/resources.ts';
+import { retryConflicts } from '../../../runtime/kubernetes/retry-conflicts.ts';
+import { type Claim, storageResources } from '../../../runtime/kubernetes/storage-resources.ts';
+import { awaitFact } from './await-fact.ts';
+import { beginWork, liveVolume } from './begin-work.ts';
+import { claimSpecOf, controllerOf, targetMetadata, temporaryMetadata } from './claim-objects.ts';
+import { describeClaim } from './claim-problem.ts';
+import type { OfVolume, VolumeTools } from './dependencies.ts';
+import { claimFacts, ownerOf, requestBytesOf } from './volume-facts.ts';
+import { createObject, patchObject, versionOf } from './write-object.ts';
+
+type Requests = { [Name in keyof DataVolumeActivities]: Parameters<DataVolumeActivities[Name]>[0] };
+
+const claims = storageResources.PersistentVolumeClaim;
+
+/** @throws ObjectNotFound */
+async function getClaim({ client, scope }: VolumeTools, namespace: string, name: string): Promise<Claim> {
+  const found = await client.get(claims, { namespace, name }, scope.signal);
+  if (found !== null) return found;
+  throw droverFailure('ObjectNotFound', `PersistentVolumeClaim ${namespace}/${name} is gone`);
+}
+
+/** Whether a claim of the class waits until something is to use it. */
+async function waitsForConsumer({ client, scope }: VolumeTools, name: string): Promise<boolean> {
+  const found = await client.get(storageResources.StorageClass, { name }, scope.signal);
+  return found?.volumeBindingMode === 'WaitForFirstConsumer';
+}
+
+/** Made where there is none; another's of that name is returned as it is. */
+export async function ensureClaim(
+  tools: VolumeTools,
+  request: Requests['ensureClaim'],
+): Promise<{ claim: ClaimFacts }> {
+  const { begin, namespace, name, uid, spec, temporaryIn, patienceMs, known } = request;
+  const of = { namespace, name, uid };
+  const volume = await beginWork(tools, { ...of, begin });
+  const key = temporaryIn === null ? { namespace, name } : { namespace: temporaryIn, name: temporaryNames.claim(uid) };
+  const waits = await waitsForConsumer(tools, spec.storageClass);
+  const look = async (): Promise<ClaimFacts | null> => {
+    const found =
+      (await tools.client.get(claims, key, tools.scope.signal)) ?? (await makeClaim(tools, volume, request));
+    return found === null ? null : await describeClaim(tools, found, uid);
+  };
+  const claim = await awaitFact(tools, patienceMs, look, (seen) => {
+    if (seen === null) return false;
+    const { owner, deleting, phase, problem, hasNode } = seen;
+    return owner !== 'volume' || deleting || phase !== 'Pending' || problem !== known || (waits && !hasNode);
+  });
+  if (claim === null)
+    throw droverFailure('ObjectConflict', `PersistentVolumeClaim ${key.namespace}/${key.name} comes and goes`);
+  return { claim };
+}
+
+/** @returns null: one of that name is there meanwhile, or the volume is on its way to the target */
+async function makeClaim(
+  tools: VolumeTools,
+  volume: DataVolume,
+  { temporaryIn, from, spec, cloneDepth, namespace, name, uid }: Requests['ensureClaim'],
+): Promise<Claim | null> {
+  const { client, scope } = tools;
+  await liveVolume(tools, { namespace, name, uid });
+  // A worker that was thought dead would make a second volume.
+  if (temporaryIn !== null) {
+    const transfer = await client.get(resources.ObjectTransfer, { name: temporaryNames.transfer(uid) }, scope.signal);
+    if (transfer !== null)
+      throw droverFailure('ObjectConflict', `The volume of DataVolume ${namespace}/${name} is on its way already`);
+  }
+  const metadata =
+    temporaryIn === null
+      ? targetMetadata(volume, spec.volumeMode, cloneDepth)
+      : temporaryMetadata(volume, temporaryIn, cloneDepth);
+  return await createObject(
+    tools,
+    claims,
+    { metadata, spec: claimSpecOf(spec, from) },
+    from === null ? 'it is to be filled' : `it is cloned from ${from.kind} ${from.name}`,
+  );
+}
+
+/** Grown where it is smaller; one that is none of the DataVolume's is returned as it is. */
+export async function expandClaim(
+  tools: VolumeTools,
+  { begin, namespace, name, uid, claim: of, ...request }: Requests['expandClaim'],
+): Promise<{ claim: ClaimFacts }> {
+  const { requestBytes, patienceMs, known } = request;
+  await beginWork(tools, { namespace, name, uid, begin });
+  const look = async (): Promise<ClaimFacts> => {
+    const found = await retryConflicts(async () => {
+      const current = await getClaim(tools, of.namespace, of.name);
+      const isOurs = ownerOf(current, uid) === 'volume';
+      return isOurs && requestBytesOf(current) < requestBytes ? await grow(tools, current, requestBytes) : current;
+    });
+    return await describeClaim(tools, found, uid);
+  };
+  const claim = await awaitFact(
+    tools,
+    patienceMs,
+    look,
+    ({ owner, deleting, capacityBytes, waitsForFileSystem, problem, phase }) =>
+      owner !== 'volume' ||
+      deleting ||
+      phase === 'Lost' ||
+      waitsForFileSystem ||
+      problem !== known ||
+      (capacityBytes ?? 0) >= requestBytes,
+  );
+  return { claim };
+}
+
+const grow = (tools: VolumeTools, claim: Claim, requestBytes: number): Promise<Claim> => {
+  const before = claim.spec.resources?.requests?.storage ?? '';
+  const storage = quantityText(requestBytes);
+  return patchObject(tools, claims, versionOf(claim.metadata), {
+    change: { spec: { resources: { requests: { storage } } } },
+    before,
+    cause: 'the DataVolume asks for more than its source has',
+  });
+};
+
+/** The DataVolume controls it from then on: it goes with it. One that another object controls is returned as it is. */
+export async function adoptClaim(
+  tools: VolumeTools,
+  { begin, ...of }: Requests['adoptClaim'],
+): Promise<{ claim: ClaimFacts }> {
+  const volume = await beginWork(tools, { namespace: of.namespace, name: of.name, uid: of.uid, begin });
+  const claim = await retryConflicts(() => adoptOnce(tools, of, volume));
+  return { claim: claimFacts(claim, of.uid, null) };
+}
+
+async function adoptOnce(tools: VolumeTools, { namespace, name }: OfVolume, volume: DataVolume): Promise<Claim> {
+  const found = await getClaim(tools, namespace, name);
+  const { ownerReferences = [], annotations, deletionTimestamp } = found.metadata;
+  const isTaken = ownerReferences.some(({ controller }) => controller === true);
+  if (isTaken || deletionTimestamp !== undefined) return found;
+  const others = ownerReferences.filter(({ uid }) => uid !== volume.metadata.uid);
+  return await patchObject(tools, claims, versionOf(found.metadata), {
+    change: {
+      metadata: {
+        ownerReferences: [...others, controllerOf(volume)],
+        annotations: { [volumeAnnotations.populatedFor]: name },
+      },
+    },
+    before: { ownerReferences, populatedFor: annotations?.[volumeAnnotations.populatedFor] ?? null },
+    cause: 'its DataVolume adopts it',
+  });
+}

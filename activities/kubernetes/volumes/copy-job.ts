@@ -1,0 +1,91 @@
+import type { DataVolumeActivities, JobFacts } from '../../../contracts/data-volume/data-volume.ts';
+import { temporaryNames, volumeAnnotations, volumeLabels } from '../../../contracts/data-volume/metadata.ts';
+import { droverFailure } from '../../../runtime/failure.ts';
+import { type Job, storageResources } from '../../../runtime/kubernetes/storage-resources.ts';
+import { beginWork, liveVolume } from './begin-work.ts';
+import type { VolumeTools } from './dependencies.ts';
+import { jobFacts } from './volume-facts.ts';
+import { createObject } from './write-object.ts';
+
+type Request = Parameters<DataVolumeActivities['ensureCopyJob']>[0];
+
+/** Where the volumes are in the Pod: directories, or block devices. */
+const places = { Filesystem: { from: '/source', to: '/target' }, Block: { from: '/dev/source', to: '/dev/target' } };
+
+/** A Pod that fails is replaced so often: what is copied twice is the same. */
+const attempts = 3;
+
+/** Root without the rights of root: it keeps the owners of the files, whoever they are. */
+const containerSecurity = {
+  allowPrivilegeEscalation: false,
+  capabilities: { drop: ['ALL'], add: ['CHOWN', 'DAC_OVERRIDE', 'FOWNER'] },
+  runAsUser: 0,
+};
+
+/** Pure. */
+export function copyJobSpec({ from, to, volumeMode, image }: Pick<Request, 'from' | 'to' | 'volumeMode' | 'image'>) {
+  const at = places[volumeMode];
+  const volumes = [
+    { name: 'source', persistentVolumeClaim: { claimName: from, readOnly: true } },
+    { name: 'target', persistentVolumeClaim: { claimName: to } },
+  ];
+  const container = {
+    name: 'copy',
+    image,
+    args: ['copy-volume', at.from, at.to],
+    securityContext: containerSecurity,
+    resources: { requests: { cpu: '100m', memory: '128Mi' } },
+    ...(volumeMode === 'Block'
+      ? {
+          volumeDevices: [
+            { name: 'source', devicePath: at.from },
+            { name: 'target', devicePath: at.to },
+          ],
+        }
+      : {
+          volumeMounts: [
+            { name: 'source', mountPath: at.from, readOnly: true },
+            { name: 'target', mountPath: at.to },
+          ],
+        }),
+  };
+  return {
+    backoffLimit: attempts,
+    template: {
+      spec: {
+        restartPolicy: 'Never',
+        automountServiceAccountToken: false,
+        securityContext: { seccompProfile: { type: 'RuntimeDefault' } },
+        containers: [container],
+        volumes,
+      },
+    },
+  };
+}
+
+/** Made where there is none. It is not awaited: a copy takes as long as its data are large. */
+export async function ensureCopyJob(tools: VolumeTools, request: Request): Promise<{ job: JobFacts }> {
+  const { begin, namespace, name, uid, inNamespace } = request;
+  const of = { namespace, name, uid };
+  await beginWork(tools, { ...of, begin });
+  const key = { namespace: inNamespace, name: temporaryNames.job(uid) };
+  const get = (): Promise<Job | null> => tools.client.get(storageResources.Job, key, tools.scope.signal);
+  const found = (await get()) ?? (await make()) ?? (await get());
+  if (found === null) throw droverFailure('ObjectConflict', `Job ${key.namespace}/${key.name} comes and goes`);
+  return { job: jobFacts(found) };
+
+  async function make(): Promise<Job | null> {
+    await liveVolume(tools, of);
+    const labels = { [volumeLabels.app]: volumeLabels.appName, [volumeLabels.temporaryFor]: uid };
+    const { template, ...spec } = copyJobSpec(request);
+    return await createObject(
+      tools,
+      storageResources.Job,
+      {
+        metadata: { ...key, labels, annotations: { [volumeAnnotations.ownedByDataVolume]: `${namespace}/${name}` } },
+        spec: { ...spec, template: { metadata: { labels }, ...template } },
+      },
+      `DataVolume ${namespace}/${name} is copied`,
+    );
+  }
+}

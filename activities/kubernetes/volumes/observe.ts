@@ -1,0 +1,223 @@
+import type { DataVolume } from '../../../contracts/crds/data-volume.ts';
+import type {
+  ClaimSpec,
+  ClassFacts,
+  ClaimedVolume,
+  DataVolumeInput,
+  DesiredVolume,
+  ObservedVolume,
+  VolumeObservation,
+  VolumeProblem,
+} from '../../../contracts/data-volume/data-volume.ts';
+import { temporaryNames } from '../../../contracts/data-volume/metadata.ts';
+import { readDataVolume, readRecordedVolume } from '../../../contracts/data-volume/read-data-volume.ts';
+import { chooseClass, isProblem, renderClaim } from '../../../contracts/data-volume/render-claim.ts';
+import { overheadOf } from '../../../contracts/data-volume/size.ts';
+import { dataVolumeId } from '../../../contracts/ids.ts';
+import { modeOf, pendingRetry } from '../../../contracts/kinds/requests.ts';
+import type { Unobserved } from '../../../contracts/runs.ts';
+import { resources } from '../../../runtime/kubernetes/resources.ts';
+import { type Snapshot, storageResources } from '../../../runtime/kubernetes/storage-resources.ts';
+import { readDataVolumeInput } from '../../lib/input.ts';
+import { describeClaim } from './claim-problem.ts';
+import { wasPermitted } from './clone-permission.ts';
+import type { OfVolume, VolumeTools } from './dependencies.ts';
+import { findTransfer, isTransferOf } from './object-transfer.ts';
+import { recordedClaim } from './recorded-source.ts';
+import { type ResolvedSource, resolveSource } from './resolve-source.ts';
+import { findSnapshotFor } from './snapshot-users.ts';
+import { readSourceUsers } from './source-users.ts';
+import { describeClass, readProfile, readStorageWorld, type StorageWorld } from './storage-classes.ts';
+import { jobFacts, snapshotFacts, transferFacts } from './volume-facts.ts';
+
+const nothing: ObservedVolume['temporary'] = { snapshot: null, claim: null, transfer: null, job: null };
+
+const unknown: ObservedVolume = {
+  source: null,
+  permission: 'notNeeded',
+  claimSpec: null,
+  class: null,
+  problem: null,
+  target: null,
+  temporary: nothing,
+  chosen: null,
+  strategyOverride: null,
+  recorded: { phase: '', progress: '', claimName: null, conditions: [], event: null, sinceMs: null },
+};
+
+export async function observeDataVolume(
+  tools: VolumeTools,
+  input: DataVolumeInput,
+): Promise<VolumeObservation | Unobserved> {
+  const { client, settings, namespaces, scope } = tools;
+  const { namespace, name } = readDataVolumeInput(input);
+  if (settings === null)
+    return {
+      kind: 'nothing',
+      message: `DataVolumes are switched off in drover’s settings (modes.DataVolume); ${namespace}/${name} is left as it is`,
+    };
+  if (namespaces.length > 0 && !namespaces.includes(namespace))
+    return {
+      kind: 'nothing',
+      message: `drover’s settings have no DataVolumes in ${namespace} (dataVolumes.namespaces); ${namespace}/${name} is left as it is`,
+    };
+  const workflowId = dataVolumeId(namespace, name, settings.cluster);
+  if (scope.run !== null && scope.run.workflowId !== workflowId) {
+    await tools.signalWithStart({ namespace, name });
+    return { kind: 'handedOver', message: `Run ${workflowId} drives ${namespace}/${name}` };
+  }
+  // What is reconciled says so itself, in its phase: no digest is needed to know it.
+  const common = { kind: 'observed', digest: null } as const;
+  const object = await client.get(resources.DataVolume, { namespace, name }, scope.signal);
+  if (object === null) return { ...common, settings, desired: null, observed: unknown, retry: null };
+  const { desired, problem } = readDataVolume(object);
+  const found = {
+    ...common,
+    settings: { ...settings, mode: modeOf(object, settings.mode) },
+    retry: pendingRetry(object),
+    desired,
+  };
+  const observed = await observe(tools, object, desired, problem);
+  return { ...found, observed: { ...observed, recorded: readRecordedVolume(object) } };
+}
+
+/** A source elsewhere is looked at in the name of whoever created the DataVolume: not at all where it is not known that they may. */
+async function observe(
+  tools: VolumeTools,
+  object: DataVolume,
+  desired: DesiredVolume,
+  problem: VolumeProblem | null,
+): Promise<ObservedVolume> {
+  const { namespace = '', name } = object.metadata;
+  const of = { namespace, name, uid: desired.uid, createdMs: desired.createdMs };
+  const claimed = recordedClaim(object);
+  const chosen = claimed === null ? null : { strategy: claimed.strategy, fallbackReason: claimed.fallbackReason };
+  const target = await observeTarget(tools, of);
+  const base: ObservedVolume = { ...unknown, chosen, target, problem };
+  if (desired.deleting || problem !== null || desired.foreignSource !== '')
+    return { ...base, temporary: await observeTemporary(tools, of, claimed) };
+  const isDone = target?.isCloned === true || desired.prePopulatedBy !== null;
+  const permission = await readPermission(tools, namespace, desired, isDone);
+  const resolved: ResolvedSource | VolumeProblem | null =
+    permission === 'unknown' ? null : await resolveSource(tools, namespace, desired.source, claimed);
+  const world = await readStorageWorld(tools);
+  const [rendered, temporary, source] = await Promise.all([
+    renderTarget(tools, object, world),
+    observeTemporary(tools, of, claimed),
+    resolved === null || isProblem(resolved) ? null : observeSource(tools, resolved, world, of, isDone),
+  ]);
+  return {
+    ...base,
+    ...rendered,
+    permission,
+    temporary,
+    source,
+    problem: (resolved !== null && isProblem(resolved) ? resolved : null) ?? rendered.problem,
+    strategyOverride: world.strategyOverride,
+  };
+}
+
+async function readPermission(
+  tools: VolumeTools,
+  namespace: string,
+  { source, createdMs }: DesiredVolume,
+  isDone: boolean,
+): Promise<ObservedVolume['permission']> {
+  if (isDone || source === null || source.kind === 'blank' || source.namespace === namespace) return 'notNeeded';
+  return (await wasPermitted(tools, createdMs)) ? 'granted' : 'unknown';
+}
+
+async function observeTarget(
+  tools: VolumeTools,
+  { namespace, name, uid }: OfVolume,
+): Promise<ObservedVolume['target']> {
+  const { client, scope } = tools;
+  const found = await client.get(storageResources.PersistentVolumeClaim, { namespace, name }, scope.signal);
+  return found === null ? null : await describeClaim(tools, found, uid);
+}
+
+async function renderTarget(
+  tools: VolumeTools,
+  { spec }: DataVolume,
+  world: StorageWorld,
+): Promise<{ claimSpec: ClaimSpec | null; class: ClassFacts | null; problem: VolumeProblem | null }> {
+  const storageClass = chooseClass(spec, world.classes);
+  if (isProblem(storageClass)) return { claimSpec: null, class: null, problem: storageClass };
+  const profile = await readProfile(tools, world, storageClass);
+  const facts = await describeClass(tools, storageClass, profile);
+  const { name } = storageClass.metadata;
+  const overhead = overheadOf(world.overheads, name);
+  const claimSpec = renderClaim({ spec, storageClass: name, profile, overhead });
+  return isProblem(claimSpec)
+    ? { claimSpec: null, class: facts, problem: claimSpec }
+    : { claimSpec, class: facts, problem: null };
+}
+
+async function observeSource(
+  tools: VolumeTools,
+  resolved: ResolvedSource,
+  world: StorageWorld,
+  { uid }: OfVolume,
+  isDone: boolean,
+): Promise<ObservedVolume['source']> {
+  if (resolved.kind === 'blank') return { kind: 'blank' };
+  const { client, scope } = tools;
+  const { namespace, name } = resolved;
+  const isIt = (found: { metadata: { uid: string } } | null): boolean =>
+    found !== null && (resolved.uid === null || found.metadata.uid === resolved.uid);
+  if (resolved.kind === 'snapshot') {
+    const snapshot = await client.get(storageResources.VolumeSnapshot, { namespace, name }, scope.signal);
+    const described = snapshot === null || !isIt(snapshot) ? null : await describeSnapshot(tools, snapshot);
+    return { kind: 'snapshot', namespace, name, snapshot: described };
+  }
+  const claim = await client.get(storageResources.PersistentVolumeClaim, { namespace, name }, scope.signal);
+  if (claim === null || !isIt(claim)) return { kind: 'pvc', namespace, name, claim: null, class: null, usedBy: [] };
+  const storageClass = world.classes.find(({ metadata }) => metadata.name === claim.spec.storageClassName);
+  const [described, facts, usedBy] = await Promise.all([
+    describeClaim(tools, claim, uid),
+    storageClass === undefined
+      ? null
+      : readProfile(tools, world, storageClass).then((profile) => describeClass(tools, storageClass, profile)),
+    isDone ? [] : readSourceUsers(tools, { namespace, name }),
+  ]);
+  return { kind: 'pvc', namespace, name, claim: described, class: facts, usedBy };
+}
+
+async function describeSnapshot({ client, scope }: VolumeTools, snapshot: Snapshot) {
+  const name = snapshot.status?.boundVolumeSnapshotContentName;
+  const content = name ? await client.get(storageResources.VolumeSnapshotContent, { name }, scope.signal) : null;
+  return snapshotFacts(snapshot, content);
+}
+
+/** What was made for the clone; before it has begun there is nothing. */
+async function observeTemporary(
+  tools: VolumeTools,
+  of: OfVolume & { createdMs: number },
+  claimed: ClaimedVolume | null,
+): Promise<ObservedVolume['temporary']> {
+  if (claimed === null) return nothing;
+  const { client, scope } = tools;
+  const { source, strategy } = claimed;
+  const { namespace, uid: sourceUid } = source;
+  const isElsewhere = namespace !== of.namespace;
+  const [snapshot, claim, transfer, job] = await Promise.all([
+    source.kind === 'pvc' ? findSnapshotFor(tools, of, { namespace, sourceUid }) : null,
+    isElsewhere
+      ? client.get(
+          storageResources.PersistentVolumeClaim,
+          { namespace, name: temporaryNames.claim(of.uid) },
+          scope.signal,
+        )
+      : null,
+    isElsewhere ? findTransfer(tools, of) : null,
+    strategy === 'copy'
+      ? client.get(storageResources.Job, { namespace, name: temporaryNames.job(of.uid) }, scope.signal)
+      : null,
+  ]);
+  return {
+    snapshot: snapshot === null ? null : snapshotFacts(snapshot, null),
+    claim: claim === null ? null : await describeClaim(tools, claim, of.uid),
+    transfer: transfer !== null && isTransferOf(transfer, of.uid) ? transferFacts(transfer) : null,
+    job: job === null ? null : jobFacts(job),
+  };
+}

@@ -1,0 +1,155 @@
+import { volumeAnnotations, volumeLabels } from '../../../contracts/data-volume/metadata.ts';
+import { isFailure } from '../../../runtime/kubernetes/kubernetes-faults.ts';
+import { resources } from '../../../runtime/kubernetes/resources.ts';
+import { retryConflicts } from '../../../runtime/kubernetes/retry-conflicts.ts';
+import {
+  type Snapshot,
+  type SnapshotContent,
+  storageResources,
+} from '../../../runtime/kubernetes/storage-resources.ts';
+import type { OfVolume, VolumeTools } from './dependencies.ts';
+import { timeMs } from './volume-facts.ts';
+import { deleteObject, identityOf, patchObject, versionOf } from './write-object.ts';
+
+/** Who needs a snapshot that drover made is written on it, and the last one deletes it: one that joins meanwhile makes the delete conflict. */
+
+export const userKey = (volumeUid: string): string => `${volumeAnnotations.snapshotUser}${volumeUid}`;
+
+/** DataVolumes by uid. */
+export const usersOf = ({ metadata: { annotations = {} } }: Pick<Snapshot, 'metadata'>): ReadonlyMap<string, string> =>
+  new Map(
+    Object.entries(annotations)
+      .filter(([key]) => key.startsWith(volumeAnnotations.snapshotUser))
+      .map(([key, name]) => [key.slice(volumeAnnotations.snapshotUser.length), name]),
+  );
+
+export const isDeleting = ({ metadata }: Snapshot): boolean => metadata.deletionTimestamp !== undefined;
+export const cutOf = ({ status }: Snapshot): number | null => timeMs(status?.creationTime);
+
+/** DataVolumes that were there when the snapshot was asked for: whatever the clocks say, it was cut after they were. */
+const askedBefore = ({ metadata: { annotations } }: Snapshot): readonly string[] =>
+  annotations?.[volumeAnnotations.askedBefore]?.split(',') ?? [];
+
+/** It holds the source as it was after the DataVolume was asked for. Both times are whole seconds, rounded down. */
+export function isRecentEnough(snapshot: Snapshot, { uid, createdMs }: { uid: string; createdMs: number }): boolean {
+  const cutMs = cutOf(snapshot);
+  return cutMs === null || cutMs > createdMs || askedBefore(snapshot).includes(uid);
+}
+
+/** Those that drover made. @param sourceUid left out: of any source */
+export const listSnapshots = (
+  { client, scope }: VolumeTools,
+  { namespace, sourceUid }: { namespace?: string; sourceUid?: string },
+): Promise<Snapshot[]> =>
+  client.listValid(
+    storageResources.VolumeSnapshot,
+    {
+      namespace,
+      labelSelector: sourceUid === undefined ? volumeLabels.snapshotOf : `${volumeLabels.snapshotOf}=${sourceUid}`,
+    },
+    scope.signal,
+  );
+
+/** The one that the DataVolume is to be made from. */
+export async function findSnapshotFor(
+  tools: VolumeTools,
+  of: OfVolume & { createdMs: number },
+  { namespace, sourceUid }: { namespace: string; sourceUid: string | null },
+): Promise<Snapshot | null> {
+  const shared = await listSnapshots(tools, { namespace, ...(sourceUid !== null && { sourceUid }) });
+  const mine = shared.filter((one) => usersOf(one).has(of.uid) && isRecentEnough(one, of));
+  return mine.find((one) => !isDeleting(one)) ?? mine[0] ?? null;
+}
+
+/** With so few others it is seen whether they are still there: each that leaves asks about all that stay. */
+const fewUsers = 5;
+
+async function isGone({ client, scope }: VolumeTools, uid: string, fullName: string): Promise<boolean> {
+  const [namespace = '', name = ''] = fullName.split('/');
+  if (namespace === '' || name === '') return true;
+  const found = await client.get(resources.DataVolume, { namespace, name }, scope.signal);
+  return found?.metadata.uid !== uid;
+}
+
+/** Users other than `volumeUid` that are gone, where the few that are left may all be. */
+export async function goneUsers(tools: VolumeTools, snapshot: Snapshot, volumeUid: string): Promise<string[]> {
+  const others = [...usersOf(snapshot)].filter(([uid]) => uid !== volumeUid);
+  if (others.length > fewUsers) return [];
+  const gone = await Promise.all(others.map(([uid, name]) => isGone(tools, uid, name)));
+  return others.filter((_, index) => gone[index]).map(([uid]) => uid);
+}
+
+/** A snapshot that is going, with what the driver holds of it; null: nothing, or nothing yet. */
+export interface GoingSnapshot {
+  snapshot: Snapshot;
+  content: SnapshotContent | null;
+}
+
+/**
+ * Takes the DataVolume off every snapshot, and deletes those that none needs any more.
+ *
+ * @param namespace undefined: in all
+ */
+export async function leaveSnapshots(
+  tools: VolumeTools,
+  of: OfVolume,
+  namespace: string | undefined,
+): Promise<GoingSnapshot[]> {
+  const all = await listSnapshots(tools, { ...(namespace !== undefined && { namespace }) });
+  // One that none needs was left by an activity that died before it could delete it.
+  const concerned = all.filter((one) => usersOf(one).has(of.uid) || (usersOf(one).size === 0 && !isDeleting(one)));
+  const going: GoingSnapshot[] = [];
+  for (const one of concerned) {
+    const left = await leaveSnapshot(tools, of, one);
+    if (left !== null) going.push(left);
+  }
+  return going;
+}
+
+/** Takes the DataVolume off one. @returns null: others need it, or it is gone */
+export const leaveSnapshot = (tools: VolumeTools, of: OfVolume, snapshot: Snapshot): Promise<GoingSnapshot | null> => {
+  const { metadata } = snapshot;
+  let known: Snapshot | null = snapshot;
+  return retryConflicts(async () => {
+    known ??= await tools.client.get(storageResources.VolumeSnapshot, metadata, tools.scope.signal);
+    if (known?.metadata.uid !== metadata.uid) return null;
+    const now: Snapshot | null = await takeOff(tools, of, known);
+    known = null;
+    if (now === null || usersOf(now).size > 0) return null;
+    const content = await letContentGo(tools, now);
+    if (!isDeleting(now)) await deleteObject(tools, storageResources.VolumeSnapshot, now, 'no clone needs it any more');
+    return { snapshot: now, content };
+  });
+};
+
+/** A class may keep the snapshots of its users at the driver; those of drover's go. */
+async function letContentGo(tools: VolumeTools, { metadata, status }: Snapshot): Promise<SnapshotContent | null> {
+  const name = status?.boundVolumeSnapshotContentName || `snapcontent-${metadata.uid}`;
+  const contents = storageResources.VolumeSnapshotContent;
+  const content = await tools.client.get(contents, { name }, tools.scope.signal);
+  if (content?.spec.volumeSnapshotRef.uid !== metadata.uid) return null;
+  const { deletionPolicy } = content.spec;
+  if (deletionPolicy === 'Delete') return content;
+  return await patchObject(tools, contents, versionOf(content.metadata), {
+    change: { spec: { deletionPolicy: 'Delete' } },
+    before: deletionPolicy,
+    cause: 'no clone needs it any more',
+  });
+}
+
+/** @returns the snapshot then; null: it is gone */
+async function takeOff(tools: VolumeTools, of: OfVolume, snapshot: Snapshot): Promise<Snapshot | null> {
+  const users = usersOf(snapshot);
+  const off = [...(users.has(of.uid) ? [of.uid] : []), ...(await goneUsers(tools, snapshot, of.uid))];
+  if (off.length === 0) return snapshot;
+  try {
+    // Whatever its version: the answer says who is left, and so whoever is last sees that it is.
+    return await patchObject(tools, storageResources.VolumeSnapshot, identityOf(snapshot.metadata), {
+      change: { metadata: { annotations: Object.fromEntries(off.map((uid) => [userKey(uid), null])) } },
+      cause: 'the clone does not need it any more',
+    });
+  } catch (error) {
+    if (!isFailure(error, 'ObjectNotFound')) throw error;
+    return null;
+  }
+}

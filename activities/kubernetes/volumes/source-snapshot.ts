@@ -1,0 +1,138 @@
+import type { DataVolumeActivities, SnapshotFacts } from '../../../contracts/data-volume/data-volume.ts';
+import { temporaryNames, volumeAnnotations, volumeLabels } from '../../../contracts/data-volume/metadata.ts';
+import { isFailure } from '../../../runtime/kubernetes/kubernetes-faults.ts';
+import { resources } from '../../../runtime/kubernetes/resources.ts';
+import { type Snapshot, storageResources } from '../../../runtime/kubernetes/storage-resources.ts';
+import { awaitFact } from './await-fact.ts';
+import { beginWork, liveVolume } from './begin-work.ts';
+import type { OfVolume, VolumeTools } from './dependencies.ts';
+import { cutOf, isDeleting, isRecentEnough, leaveSnapshot, listSnapshots, userKey, usersOf } from './snapshot-users.ts';
+import { snapshotFacts } from './volume-facts.ts';
+import { createObject, identityOf, patchObject } from './write-object.ts';
+
+type Request = Parameters<DataVolumeActivities['ensureSourceSnapshot']>[0];
+
+/** A snapshot of the source as it was at or after the DataVolume's creation, ready if patience allows. */
+export async function ensureSourceSnapshot(
+  tools: VolumeTools,
+  { begin, namespace, name, uid, ...request }: Request,
+): Promise<{ snapshot: SnapshotFacts | null }> {
+  const of = { namespace, name, uid };
+  await beginWork(tools, { ...of, begin });
+  const isShared = tools.settings?.rules.shareSnapshots ?? true;
+  const look = async (): Promise<Snapshot | null> =>
+    isShared ? await shareSnapshot(tools, of, request) : await ownSnapshot(tools, of, request);
+  const snapshot = await awaitFact(tools, request.patienceMs, look, (seen) => {
+    if (seen === null) return false;
+    const { isReady, error } = snapshotFacts(seen, null);
+    return isReady || error !== request.known;
+  });
+  return { snapshot: snapshot === null ? null : snapshotFacts(snapshot, null) };
+}
+
+/** @returns the one that the DataVolume takes part in; null: none yet, as another was cut just before, or too many are there */
+async function shareSnapshot(
+  tools: VolumeTools,
+  of: OfVolume,
+  request: Omit<Request, keyof OfVolume | 'begin'>,
+): Promise<Snapshot | null> {
+  const { source, createdMs } = request;
+  const all = await listSnapshots(tools, { namespace: source.namespace, sourceUid: source.uid });
+  const asked = { uid: of.uid, createdMs };
+  // One that was joined before it was known when it was cut.
+  const stale = all.filter((one) => usersOf(one).has(of.uid) && !isRecentEnough(one, asked));
+  for (const one of stale) await leaveSnapshot(tools, of, one);
+  const recent = all.filter((one) => !isDeleting(one) && isRecentEnough(one, asked));
+  const mine = recent.find((one) => usersOf(one).has(of.uid));
+  if (mine !== undefined) return mine;
+  const open = recent.find(({ status }) => status?.error === undefined || status.error === null);
+  if (open !== undefined) return await join(tools, of, open);
+  const rules = tools.settings?.rules;
+  const lastCutMs = Math.max(...all.map((one) => cutOf(one) ?? 0), 0);
+  if (all.length >= (rules?.snapshotsPerSource ?? Infinity)) return null;
+  if (tools.clock.now() < lastCutMs + (rules?.sourceIntervalMs ?? 0)) return null;
+  const there = [of.uid, ...(await readAsked(tools, source)).filter((uid) => uid !== of.uid)].slice(0, mostAsked);
+  const name = temporaryNames.sharedSnapshot(source.uid, numberAfter(all, source.uid));
+  return await cut(tools, of, { ...request, name, asked: there });
+}
+
+function numberAfter(all: readonly Snapshot[], sourceUid: string): number {
+  const prefix = temporaryNames.sharedSnapshot(sourceUid, 0).slice(0, -1);
+  const numbers = all.map(({ metadata: { name } }) => Number(name.startsWith(prefix) ? name.slice(prefix.length) : 0));
+  return Math.max(0, ...numbers.filter(Number.isSafeInteger)) + 1;
+}
+
+/** @returns null: it is gone or going */
+async function join(tools: VolumeTools, of: OfVolume, snapshot: Snapshot): Promise<Snapshot | null> {
+  await liveVolume(tools, of);
+  try {
+    const joined = await patchObject(tools, storageResources.VolumeSnapshot, identityOf(snapshot.metadata), {
+      change: { metadata: { annotations: { [userKey(of.uid)]: `${of.namespace}/${of.name}` } } },
+      cause: 'a clone shares it',
+    });
+    return isDeleting(joined) ? null : joined;
+  } catch (error) {
+    // A conflict: it is another one of that name.
+    if (isFailure(error, 'ObjectNotFound') || isFailure(error, 'ObjectConflict')) return null;
+    throw error;
+  }
+}
+
+/** More would not fit into the annotations of an object. */
+const mostAsked = 2_000;
+
+/** Uids of the DataVolumes that may be clones of the source and are there already. */
+async function readAsked({ client, scope }: VolumeTools, source: Request['source']): Promise<string[]> {
+  const volumes = await client.listValid(resources.DataVolume, {}, scope.signal);
+  return volumes
+    .filter(({ spec, metadata, status }) => {
+      const { pvc } = spec.source ?? {};
+      const isOf = pvc?.namespace === source.namespace && pvc.name === source.name;
+      const isOpen = status?.phase !== 'Succeeded' && metadata.deletionTimestamp === undefined;
+      return isOpen && (isOf || spec.sourceRef !== undefined);
+    })
+    .map(({ metadata }) => metadata.uid);
+}
+
+/** One of its own, where snapshots are not shared. @returns null: one of that name is going */
+async function ownSnapshot(
+  tools: VolumeTools,
+  of: OfVolume,
+  { source, snapshotClass }: Pick<Request, 'source' | 'snapshotClass'>,
+): Promise<Snapshot | null> {
+  const key = { namespace: source.namespace, name: temporaryNames.snapshot(of.uid) };
+  const found = await tools.client.get(storageResources.VolumeSnapshot, key, tools.scope.signal);
+  if (found !== null) return usersOf(found).has(of.uid) && !isDeleting(found) ? found : null;
+  return await cut(tools, of, { source, snapshotClass, name: key.name, asked: [of.uid] });
+}
+
+/** @returns null: there is one of that name */
+async function cut(
+  tools: VolumeTools,
+  of: OfVolume,
+  {
+    source,
+    snapshotClass,
+    name,
+    asked,
+  }: Pick<Request, 'source' | 'snapshotClass'> & { name: string; asked: readonly string[] },
+): Promise<Snapshot | null> {
+  await liveVolume(tools, of);
+  return await createObject(
+    tools,
+    storageResources.VolumeSnapshot,
+    {
+      metadata: {
+        namespace: source.namespace,
+        name,
+        labels: { [volumeLabels.app]: volumeLabels.appName, [volumeLabels.snapshotOf]: source.uid },
+        annotations: {
+          [userKey(of.uid)]: `${of.namespace}/${of.name}`,
+          [volumeAnnotations.askedBefore]: asked.join(','),
+        },
+      },
+      spec: { volumeSnapshotClassName: snapshotClass, source: { persistentVolumeClaimName: source.name } },
+    },
+    `DataVolume ${of.namespace}/${of.name} is cloned from it`,
+  );
+}

@@ -1,0 +1,39 @@
+import type { DataVolumeActivities } from '../../../contracts/data-volume/data-volume.ts';
+import { volumeLabels } from '../../../contracts/data-volume/metadata.ts';
+import { storageResources } from '../../../runtime/kubernetes/storage-resources.ts';
+import { awaitFact } from './await-fact.ts';
+import { beginWork } from './begin-work.ts';
+import type { VolumeTools } from './dependencies.ts';
+
+const ended = ['Succeeded', 'Failed'];
+
+/** Pods that use the claim, as `<namespace>/<name>`; those of drover's that copy it only read. */
+export async function readSourceUsers(
+  { client, scope }: VolumeTools,
+  { namespace, name }: { namespace: string; name: string },
+): Promise<readonly string[]> {
+  const pods = await client.listValid(storageResources.Pod, { namespace }, scope.signal);
+  return pods
+    .filter(
+      ({ metadata: { labels }, spec: { volumes = [] }, status }) =>
+        !ended.includes(status?.phase ?? '') &&
+        labels?.[volumeLabels.temporaryFor] === undefined &&
+        volumes.some(({ persistentVolumeClaim }) => persistentVolumeClaim?.claimName === name),
+    )
+    .map(({ metadata }) => `${namespace}/${metadata.name}`)
+    .toSorted();
+}
+
+export async function awaitFreeSource(
+  tools: VolumeTools,
+  { source, patienceMs, known: _known, ...work }: Parameters<DataVolumeActivities['awaitFreeSource']>[0],
+): Promise<{ usedBy: readonly string[] }> {
+  await beginWork(tools, work);
+  const usedBy = await awaitFact(
+    tools,
+    patienceMs,
+    () => readSourceUsers(tools, source),
+    (users) => users.length === 0,
+  );
+  return { usedBy };
+}

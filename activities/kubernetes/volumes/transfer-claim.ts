@@ -1,0 +1,222 @@
+import type { DataVolume } from '../../../contracts/crds/data-volume.ts';
+import type { ObjectTransfer } from '../../../contracts/crds/object-transfer.ts';
+import type { ClaimFacts, DataVolumeActivities, TransferFacts } from '../../../contracts/data-volume/data-volume.ts';
+import { retryConflicts } from '../../../runtime/kubernetes/retry-conflicts.ts';
+import { type Claim, type Volume, storageResources } from '../../../runtime/kubernetes/storage-resources.ts';
+import { awaitFact } from './await-fact.ts';
+import { beginWork, liveVolume } from './begin-work.ts';
+import { targetMetadata } from './claim-objects.ts';
+import type { OfVolume, VolumeTools } from './dependencies.ts';
+import {
+  createTransfer,
+  findTransfer,
+  isTransferOf,
+  recordTransfer,
+  sayTransfer,
+  transferData,
+  type TransferData,
+} from './object-transfer.ts';
+import { readSourceUsers } from './source-users.ts';
+import { claimFacts, isMadeFor, transferFacts } from './volume-facts.ts';
+import { createObject, deleteObject, patchObject, versionOf } from './write-object.ts';
+
+/**
+ * The way of a PV from the temporary claim to the target (docs/data-volumes.md#transfer). Each step looks at everything afresh and writes on the
+ * version that it has seen, so that it may be repeated, interrupted, and done by two at once:
+ *
+ * record what is there → Retain → the temporary claim goes → the target names the PV → the PV names the target → bound → reclaim policy as before
+ */
+
+interface Names {
+  namespace: string;
+  name: string;
+}
+
+/** Where it has come to. */
+interface Place {
+  claim: Claim | null;
+  transfer: TransferFacts;
+  /** There is something to do at once. */
+  goesOn?: true;
+}
+
+export async function transferClaim(
+  tools: VolumeTools,
+  { begin, namespace, name, uid, from, patienceMs, known }: Parameters<DataVolumeActivities['transferClaim']>[0],
+): Promise<{ claim: ClaimFacts | null; transfer: TransferFacts }> {
+  const of = { namespace, name, uid };
+  await beginWork(tools, { ...of, begin });
+  const look = async (): Promise<Place> => {
+    for (;;) {
+      const place = await retryConflicts(() => takeStep(tools, of, from));
+      if (place.goesOn === undefined) return place;
+    }
+  };
+  const { claim, transfer } = await awaitFact(tools, patienceMs, look, ({ transfer: { phase, message } }) =>
+    phase === 'Error' ? message !== known : phase === 'Complete' || known !== null,
+  );
+  return { claim: claim === null ? null : claimFacts(claim, uid, null), transfer };
+}
+
+const running = (message: string): TransferFacts => ({ phase: 'Running', message });
+const pending = (message: string): TransferFacts => ({ phase: 'Pending', message });
+const failed = (message: string): TransferFacts => ({ phase: 'Error', message });
+
+const getClaim = ({ client, scope }: VolumeTools, { namespace, name }: Names): Promise<Claim | null> =>
+  client.get(storageResources.PersistentVolumeClaim, { namespace, name }, scope.signal);
+
+const getVolume = ({ client, scope }: VolumeTools, name: string): Promise<Volume | null> =>
+  client.get(storageResources.PersistentVolume, { name }, scope.signal);
+
+async function takeStep(tools: VolumeTools, of: OfVolume, from: Names): Promise<Place> {
+  const dataVolume = await liveVolume(tools, of);
+  const transfer = await findTransfer(tools, of);
+  if (transfer === null) return await begin(tools, of, from);
+  if (!isTransferOf(transfer, of.uid))
+    return { claim: null, transfer: failed(`ObjectTransfer ${transfer.metadata.name} is another's`) };
+  const data = transferData(transfer);
+  if (data === null) return await record(tools, transfer, of, from);
+  const place = await move(tools, dataVolume, of, from, data);
+  if (['Complete', 'Error'].includes(place.transfer.phase)) await sayTransfer(tools, transfer, place.transfer);
+  else if (transferFacts(transfer).phase === 'Error') await sayTransfer(tools, transfer, running('Running'));
+  return place;
+}
+
+async function begin(tools: VolumeTools, of: OfVolume, from: Names): Promise<Place> {
+  const [source, target] = [await getClaim(tools, from), await getClaim(tools, of)];
+  if (source === null) {
+    const isThere = target?.status?.phase === 'Bound' && isMadeFor(target, of.uid);
+    return { claim: target, transfer: isThere ? { phase: 'Complete', message: '' } : failed('No source') };
+  }
+  const problem = targetProblem(target, of);
+  if (problem !== null) return { claim: target, transfer: failed(problem) };
+  await createTransfer(tools, of, from);
+  return { claim: target, transfer: pending('Initializing'), goesOn: true };
+}
+
+const targetProblem = (target: Claim | null, { namespace, name, uid }: OfVolume): string | null =>
+  target === null || isMadeFor(target, uid)
+    ? null
+    : `PersistentVolumeClaim ${namespace}/${name} already exists and is not managed by DataVolume`;
+
+/** Before anything is done. */
+async function record(tools: VolumeTools, transfer: ObjectTransfer, of: OfVolume, from: Names): Promise<Place> {
+  const source = await getClaim(tools, from);
+  if (source === null || !isMadeFor(source, of.uid)) return { claim: null, transfer: failed('No source') };
+  const { phase } = source.status ?? {};
+  if (phase !== 'Bound' || !source.spec.volumeName) return { claim: null, transfer: pending('PVC not bound') };
+  const volume = await getVolume(tools, source.spec.volumeName);
+  if (volume?.spec.claimRef?.uid !== source.metadata.uid) return { claim: null, transfer: pending('PV not bound') };
+  await recordTransfer(tools, transfer, source, volume);
+  return { claim: null, transfer: running('Running'), goesOn: true };
+}
+
+async function move(
+  tools: VolumeTools,
+  dataVolume: DataVolume,
+  of: OfVolume,
+  from: Names,
+  data: TransferData,
+): Promise<Place> {
+  const target = await getClaim(tools, of);
+  const source = await getClaim(tools, from);
+  // Last, so that what is known of it is not older than what is known of the claims.
+  const volume = await getVolume(tools, data.pvName);
+  const at = (transfer: TransferFacts, goesOn?: true): Place => ({
+    claim: target,
+    transfer,
+    ...(goesOn && { goesOn }),
+  });
+  if (volume?.metadata.uid !== data.pvUid) return at(failed(`PersistentVolume ${data.pvName} is gone`));
+  const problem = targetProblem(target, of);
+  if (problem !== null) return at(failed(problem));
+  const isSourceThere = source?.metadata.uid === data.sourceUid;
+  if (target !== null && !isSourceThere && isBoundTo(target, volume)) {
+    const isRestored = await setReclaimPolicy(tools, volume, data.reclaimPolicy, 'it has come to its DataVolume');
+    return isRestored ? at({ phase: 'Complete', message: 'Transfer complete' }) : at(running('Running'), true);
+  }
+  // Before anything is deleted; what is read next says that it holds.
+  if (!(await setReclaimPolicy(tools, volume, 'Retain', 'it goes to another namespace')))
+    return at(running('Running'), true);
+  if (isSourceThere) {
+    const wait = await giveUpSource(tools, source, volume);
+    return at(wait === null ? running('Running') : wait);
+  }
+  if (target === null) {
+    const made = await makeTarget(tools, dataVolume, data);
+    return { claim: made, transfer: running('Running'), ...(made !== null && { goesOn: true }) };
+  }
+  if (target.spec.volumeName !== data.pvName) return at(failed('PV bound to wrong PVC'));
+  if (target.metadata.deletionTimestamp !== undefined) return at(running('Waiting for target to be bound'));
+  const ref = volume.spec.claimRef;
+  if (ref?.uid === target.metadata.uid) return at(running('Waiting for target to be bound'));
+  const mayBeTaken = !ref || ref.uid === data.sourceUid || (ref.namespace === of.namespace && ref.name === of.name);
+  if (!mayBeTaken) return at(failed('PV bound to wrong PVC'));
+  await pointTo(tools, volume, target);
+  return at(running('Waiting for target to be bound'));
+}
+
+const isBoundTo = (claim: Claim, volume: Volume): boolean =>
+  claim.status?.phase === 'Bound' &&
+  claim.spec.volumeName === volume.metadata.name &&
+  volume.spec.claimRef?.uid === claim.metadata.uid;
+
+/** @returns whether it was so already. @throws ObjectConflict */
+export async function setReclaimPolicy(
+  tools: VolumeTools,
+  volume: Volume,
+  policy: TransferData['reclaimPolicy'],
+  cause: string,
+): Promise<boolean> {
+  const before = volume.spec.persistentVolumeReclaimPolicy;
+  if (before === policy) return true;
+  await patchObject(tools, storageResources.PersistentVolume, versionOf(volume.metadata), {
+    change: { spec: { persistentVolumeReclaimPolicy: policy } },
+    before,
+    cause,
+  });
+  return false;
+}
+
+/** Of the volume controllers, while something is made from the claim. */
+const protections = [
+  'snapshot.storage.kubernetes.io/pvc-as-source-protection',
+  'provisioner.storage.kubernetes.io/cloning-protection',
+];
+
+/** @returns what it waits for; null: it is going */
+async function giveUpSource(tools: VolumeTools, source: Claim, volume: Volume): Promise<TransferFacts | null> {
+  const { namespace = '', name, uid, deletionTimestamp, finalizers = [] } = source.metadata;
+  if (deletionTimestamp !== undefined) return null;
+  if (volume.spec.claimRef?.uid !== uid) return failed('PV bound to wrong PVC');
+  const protection = finalizers.find((one) => protections.includes(one));
+  if (protection !== undefined) return running(`PVC has finalizer: ${protection}`);
+  if ((await readSourceUsers(tools, { namespace, name })).length > 0) return running('Pods using PVC');
+  await deleteObject(tools, storageResources.PersistentVolumeClaim, source, 'its volume goes to the target');
+  return null;
+}
+
+/** It names the PV, and waits until the PV names it: no other claim can come between. */
+const makeTarget = (tools: VolumeTools, dataVolume: DataVolume, data: TransferData): Promise<Claim | null> => {
+  const { pvName: volumeName, accessModes, volumeMode, storageClassName, storage, cloneDepth } = data;
+  const spec = {
+    accessModes: accessModes.split(',').filter((mode) => mode !== ''),
+    volumeMode,
+    storageClassName,
+    volumeName,
+    resources: { requests: { storage } },
+  };
+  const metadata = targetMetadata(dataVolume, volumeMode, Number(cloneDepth));
+  return createObject(tools, storageResources.PersistentVolumeClaim, { metadata, spec }, 'its volume has come');
+};
+
+const pointTo = (tools: VolumeTools, volume: Volume, { metadata: { namespace = '', name, uid } }: Claim) =>
+  patchObject(tools, storageResources.PersistentVolume, versionOf(volume.metadata), {
+    change: {
+      spec: {
+        claimRef: { apiVersion: 'v1', kind: 'PersistentVolumeClaim', namespace, name, uid, resourceVersion: null },
+      },
+    },
+    before: volume.spec.claimRef ?? null,
+    cause: 'its volume has come',
+  });
