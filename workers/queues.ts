@@ -5,6 +5,7 @@ import {
   machinesQueue,
   novaQueue,
   virtualMachinesQueue,
+  volumesQueue,
   vsphereQueue,
   workflowQueue,
 } from '../contracts/ids.ts';
@@ -17,6 +18,7 @@ import { composeMachineActivities } from './machine-activities.ts';
 import { composeResourcePolicyActivities } from './resource-policy-activities.ts';
 import type { SharedSystems, Systems } from './systems.ts';
 import { composeVirtualMachineActivities } from './virtual-machine-activities.ts';
+import { composeVolumeActivities } from './volume-activities.ts';
 
 /** A task queue that this process serves; its activities by their wire names. */
 export interface ServedQueue {
@@ -79,6 +81,7 @@ export function composeQueues(
           ]),
       queue(machinesQueue, concurrency.machines, ofMachines.activities),
       queue(agentsQueue, concurrency.agents, ofAgents.activities),
+      queue(volumesQueue, concurrency.volumes, composeVolumeActivities(shared)),
       queue(virtualMachinesQueue, concurrency.vsphere, ofVms.observers),
       ...ofVms.vcenters.map(({ name, activities }) => queue(vsphereQueue(name), concurrency.vsphere, activities)),
     ],

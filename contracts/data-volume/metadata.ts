@@ -31,6 +31,8 @@ export const volumeAnnotations = {
   createdForDataVolume: `${cdi}/createdForDataVolume`,
   /** On a PVC, `true`: the clone is complete. */
   cloneOf: 'k8s.io/CloneOf',
+  /** On a PVC: how far CDI has filled it. */
+  podPhase: `${cdi}/storage.pod.phase`,
   /** On a PVC: `<namespace>/<name>` of the source. */
   cloneRequest: 'k8s.io/CloneRequest',
   runningCondition: `${cdi}/storage.condition.running`,

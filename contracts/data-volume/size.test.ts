@@ -37,6 +37,7 @@ const ofClaim = (parts: Parameters<typeof claim>[0] = {}): ObservedVolume['sourc
   claim: claim(parts),
   class: storageClass(),
   usedBy: [],
+  isPopulated: true,
 });
 const ofSnapshot = (parts: Parameters<typeof snapshot>[0] = {}): ObservedVolume['source'] => ({
   kind: 'snapshot',

@@ -17,6 +17,7 @@ const of = (parts: Partial<ClaimFacts> | null): ObservedVolume['source'] => ({
   claim: parts === null ? null : claim(parts),
   class: storageClass(),
   usedBy: [],
+  isPopulated: true,
 });
 const ofSnapshot = (parts: Partial<SnapshotFacts> | null): ObservedVolume['source'] => ({
   kind: 'snapshot',

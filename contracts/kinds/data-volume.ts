@@ -71,7 +71,11 @@ const dependsOn: readonly Watch[] = [
     resource: persistentVolumeClaim,
     concerns: 'unreconciled',
     index: (object) => [...fullNameIn('', specOf(object).source?.pvc), ...fixedSource(object)],
-    predicate: { fields: (claim) => ({ 'status.phase': field(statusOf(claim)['phase']) }) },
+    predicate: {
+      // By which it says that it is filled: a clone, and an import of CDI.
+      annotation: (key) => key === volumeAnnotations.cloneOf || key === volumeAnnotations.podPhase,
+      fields: (claim) => ({ 'status.phase': field(statusOf(claim)['phase']) }),
+    },
   },
   {
     resource: volumeSnapshot,

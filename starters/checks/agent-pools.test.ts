@@ -1,5 +1,4 @@
 import { poolCondition, samplePool } from '../../test/fixtures/starters/agent-pool.ts';
-import { neighbourDefinitions } from '../../contracts/crds/definitions.ts';
 import type { Kubernetes } from '../../runtime/kubernetes/kubernetes.ts';
 import { droverFailure } from '../../runtime/failure.ts';
 import { checkNeighbours, judgeIsoHosts, judgePools } from './agent-pools.ts';

@@ -17,7 +17,7 @@ import { dataVolumeId } from '../../../contracts/ids.ts';
 import { modeOf, pendingRetry } from '../../../contracts/kinds/requests.ts';
 import type { Unobserved } from '../../../contracts/runs.ts';
 import { resources } from '../../../runtime/kubernetes/resources.ts';
-import { type Snapshot, storageResources } from '../../../runtime/kubernetes/storage-resources.ts';
+import { type Claim, type Snapshot, storageResources } from '../../../runtime/kubernetes/storage-resources.ts';
 import { readDataVolumeInput } from '../../lib/input.ts';
 import { describeClaim } from './claim-problem.ts';
 import { wasPermitted } from './clone-permission.ts';
@@ -171,16 +171,27 @@ async function observeSource(
     return { kind: 'snapshot', namespace, name, snapshot: described };
   }
   const claim = await client.get(storageResources.PersistentVolumeClaim, { namespace, name }, scope.signal);
-  if (claim === null || !isIt(claim)) return { kind: 'pvc', namespace, name, claim: null, class: null, usedBy: [] };
+  if (claim === null || !isIt(claim))
+    return { kind: 'pvc', namespace, name, claim: null, class: null, usedBy: [], isPopulated: false };
   const storageClass = world.classes.find(({ metadata }) => metadata.name === claim.spec.storageClassName);
-  const [described, facts, usedBy] = await Promise.all([
+  const [described, facts, usedBy, populated] = await Promise.all([
     describeClaim(tools, claim, uid),
     storageClass === undefined
       ? null
       : readProfile(tools, world, storageClass).then((profile) => describeClass(tools, storageClass, profile)),
     isDone ? [] : readSourceUsers(tools, { namespace, name }),
+    isDone || isPopulated(tools, claim),
   ]);
-  return { kind: 'pvc', namespace, name, claim: described, class: facts, usedBy };
+  return { kind: 'pvc', namespace, name, claim: described, class: facts, usedBy, isPopulated: populated };
+}
+
+/** What belongs to another DataVolume is filled by that. */
+async function isPopulated({ client, scope }: VolumeTools, { metadata }: Claim): Promise<boolean> {
+  const owner = metadata.ownerReferences?.find(({ kind, controller }) => kind === 'DataVolume' && controller === true);
+  if (owner === undefined) return true;
+  const { namespace } = metadata;
+  const volume = await client.get(resources.DataVolume, { namespace, name: owner.name }, scope.signal);
+  return volume?.metadata.uid !== owner.uid || volume.status?.phase === 'Succeeded';
 }
 
 async function describeSnapshot({ client, scope }: VolumeTools, snapshot: Snapshot) {
