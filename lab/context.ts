@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { withLock } from './lock.ts';
 import type { LabContext, PartName } from './part.ts';
 import { reservePorts } from './ports.ts';
+import { readHandle } from './part-handle.ts';
 import { ensurePrivateDirectory, replaceLink, writePrivateFile } from './private-files.ts';
 import { spawnService } from './processes.ts';
 import { reportStep } from './progress.ts';
@@ -34,6 +35,7 @@ export function createContext({ part, labDir, cacheDir, signal, report }: Contex
     cacheDir,
     signal,
     report,
+    handleOf: (other) => readHandle(join(labDir, other)),
     step: (title, usually, action, logFile) =>
       reportStep(report, logFile === undefined ? { title, usually } : { title, usually, logFile }, action),
     ports: (...names) => reservePorts({ dir, cacheDir, signal }, names),

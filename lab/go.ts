@@ -13,7 +13,7 @@ const MINUTE_MS = 60_000;
 export interface GoProgram {
   /** Its name in the cache. */
   readonly name: string;
-  /** Folder of its module below lab/tools. */
+  /** Folder of its module below lab/tools: `vsphere`, `csi/drivers`. */
   readonly folder: string;
   /** Package to build, as `go build` takes it. */
   readonly package: string;
@@ -56,7 +56,8 @@ export async function buildProgram(context: LabContext, program: GoProgram): Pro
       const build = () =>
         context.exec({
           command: go,
-          args: ['build', '-trimpath', '-ldflags', program.ldflags, '-o', temporary, program.package],
+          // Without -trimpath, which would set apart what modules share whose requirements differ.
+          args: ['build', '-ldflags', program.ldflags, '-o', temporary, program.package],
           cwd: join(context.checkoutDir, 'lab', 'tools', program.folder),
           env: { CGO_ENABLED: '0', GOTOOLCHAIN: 'local', GOFLAGS: '-buildvcs=false', GOWORK: 'off' },
           timeoutMs: 60 * MINUTE_MS,

@@ -15,7 +15,8 @@ import {
   type PartOptions,
 } from './parts.ts';
 import { releasePorts } from './ports.ts';
-import { ensurePrivateDirectory, readJsonIfThere, writePrivateJson } from './private-files.ts';
+import { handleFile, readHandle } from './part-handle.ts';
+import { ensurePrivateDirectory, writePrivateJson } from './private-files.ts';
 import { deadServices, readProcesses, stopServices } from './processes.ts';
 import { formatDuration, formatPartLine } from './progress.ts';
 
@@ -67,7 +68,7 @@ export function labDirectory(env: NodeJS.ProcessEnv = process.env): string {
 }
 
 /**
- * Brings the parts up, side by side, each built first where need be; a part that is up already is attached to.
+ * Brings the parts up, side by side as far as they do not use each other, each built first where need be; a part that is up already is attached to.
  * @throws LabError (or the signal's reason) after stopping whatever this call had started.
  */
 export async function startLab<const Name extends PartName = DefaultPartName>(
@@ -88,17 +89,24 @@ export async function startLab<const Name extends PartName = DefaultPartName>(
           missing.map((name) => parts[name]),
         ),
       );
-    const outcomes = await Promise.allSettled(
-      names.map(async (name) => {
-        try {
-          const isNew = await bringUp(parts[name], contextOf(dir, name, options, signal));
-          if (isNew) started.push(name);
-        } catch (error) {
-          failure.abort(error);
-          throw error;
-        }
-      }),
-    );
+    const coming = new Map<PartName, Promise<void>>();
+    const come = async (name: PartName): Promise<void> => {
+      try {
+        const before = names.filter((other) => parts[name].after?.includes(other));
+        await Promise.all(before.map(comeOnce));
+        const isNew = await bringUp(parts[name], contextOf(dir, name, options, signal));
+        if (isNew) started.push(name);
+      } catch (error) {
+        failure.abort(error);
+        throw error;
+      }
+    };
+    const comeOnce = (name: PartName): Promise<void> => {
+      const already = coming.get(name) ?? come(name);
+      coming.set(name, already);
+      return already;
+    };
+    const outcomes = await Promise.allSettled(names.map(comeOnce));
     if (outcomes.some(({ status }) => status === 'rejected')) {
       await Promise.all(started.map((name) => bringDown(parts[name], contextOf(dir, name, options))));
       throw options.signal?.aborted ? options.signal.reason : failure.signal.reason;
@@ -198,9 +206,6 @@ async function bringDown(part: AnyPart, context: LabContext, { quiet = false } =
   releasePorts(context);
   if (!quiet && handle !== undefined) context.report(`stopped after ${formatDuration(performance.now() - startMs)}`);
 }
-
-const handleFile = (partDir: string) => join(partDir, 'handle.json');
-const readHandle = (partDir: string) => readJsonIfThere(handleFile(partDir)) as object | undefined;
 
 function contextOf(labDir: string, part: PartName, options: LabOptions, signal?: AbortSignal): LabContext {
   return createContext({

@@ -13,7 +13,8 @@ export type PartName =
   | 'ceph'
   | 'redfish'
   | 'vsphere'
-  | 'isos';
+  | 'isos'
+  | 'csi';
 
 /** Who a process is beyond its number: a pid is reused, a pid with its start time is not. */
 export interface ProcessIdentity {
@@ -87,6 +88,8 @@ export interface LabContext {
   /** Aborted when the person interrupts; `exec`, `spawn`, `step` and `withLock` honour it. */
   readonly signal: AbortSignal;
 
+  /** What another part of this lab has handed out; undefined where that one is not up. */
+  handleOf(part: PartName): object | undefined;
   /** One line for the person who waits, without the part's name (it is put in front). */
   report(line: string): void;
   /**
@@ -132,6 +135,8 @@ export interface Part<Handle extends object, Built = void> {
   readonly title: string;
   /** How long bringing it up usually takes on two idle cores: `{ cold: '3 min', warm: '1 s' }`. */
   readonly usually: { readonly cold: string; readonly warm: string };
+  /** The parts that it uses: they come up first, where they are to come up too. */
+  readonly after?: readonly PartName[];
   /** Makes sure that everything needed is in the cache. Idempotent; must be quick when nothing is missing. */
   build(context: LabContext): Promise<Built>;
   /**

@@ -1,9 +1,11 @@
 import type { OpenStackHandle } from './openstack/handle.ts';
 import type { LibvirtHandle } from './libvirt/handle.ts';
+import type { CsiHandle } from './csi/handle.ts';
 import type { Part, PartName } from './part.ts';
 import { cephPart } from './parts/ceph.ts';
 import type { CephHandle } from './parts/ceph-handle.ts';
 import type { IsosHandle } from './iso/handle.ts';
+import { csi } from './parts/csi.ts';
 import { isos } from './parts/isos.ts';
 import { kubernetes } from './parts/kubernetes.ts';
 import type { KubernetesHandle } from './parts/kubernetes-handle.ts';
@@ -30,6 +32,7 @@ export interface Handles {
   redfish: RedfishHandle;
   vsphere: VsphereHandle;
   isos: IsosHandle;
+  csi: CsiHandle;
 }
 
 /** A part whose types are its own business; `lab.ts` only passes what one method returned to the next. */
@@ -47,6 +50,7 @@ export const partNames = [
   'redfish',
   'vsphere',
   'isos',
+  'csi',
 ] as const satisfies readonly PartName[];
 
 export type Parts = Readonly<Record<PartName, AnyPart>>;
@@ -70,5 +74,6 @@ export function createParts(options: PartOptions = {}): Parts {
     redfish,
     vsphere,
     isos,
+    csi,
   };
 }

@@ -52,8 +52,10 @@ export function kubeControllerManagerArguments(dir: string, kubeconfig: string):
     'garbage-collector-controller',
     'clusterrole-aggregation-controller',
     'persistentvolume-binder-controller',
+    'persistentvolume-expander-controller',
     'persistentvolumeclaim-protection-controller',
     'persistentvolume-protection-controller',
+    'resourcequota-controller',
     'ttl-after-finished-controller',
   ];
   return [
