@@ -3,7 +3,7 @@ import type { CsiDriverHandle, CsiHandle } from './handle.ts';
 
 const REQUEST_TIMEOUT_MS = 10_000;
 
-/** What sidecars call, as CSI names it. */
+/** What sidecars call, as CSI names it; and what the driver of Ceph does by itself. */
 export type CsiMethod =
   | 'CreateVolume'
   | 'DeleteVolume'
@@ -11,7 +11,8 @@ export type CsiMethod =
   | 'DeleteSnapshot'
   | 'ControllerExpandVolume'
   | 'ListVolumes'
-  | 'ListSnapshots';
+  | 'ListSnapshots'
+  | 'Flatten';
 
 /** As gRPC names it in Go. */
 export type CsiCode =
@@ -57,9 +58,10 @@ export interface CsiControl {
   running(method: CsiMethod): Promise<number>;
 }
 
-export function connectCsiControl(
-  { controlTokenFile }: Pick<CsiHandle, 'controlTokenFile'>,
-  { controlUrl }: Pick<CsiDriverHandle, 'controlUrl'>,
+/** Of a driver, which is that of directories unless another one is named. */
+export function csiControl(
+  { controlTokenFile, directories }: Pick<CsiHandle, 'controlTokenFile' | 'directories'>,
+  { controlUrl }: Pick<CsiDriverHandle, 'controlUrl'> = directories,
 ): CsiControl {
   const call = async (method: string, path: string, body?: object): Promise<unknown> => {
     const response = await fetch(`${controlUrl}/${path}`, {

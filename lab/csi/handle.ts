@@ -1,3 +1,5 @@
+import type { CsiPool } from './pool.ts';
+
 /** A CSI driver of the lab. */
 export interface CsiDriverHandle {
   /** As a StorageClass names it. */
@@ -21,14 +23,7 @@ export interface CsiHandle {
     readonly root: string;
   };
   /** The driver whose volumes are images of the lab's Ceph; null where that was not up. */
-  readonly rbd:
-    | (CsiDriverHandle & {
-        readonly confFile: string;
-        readonly pool: string;
-        /** Who may use that pool, as `client.<name>`, and the file with its key (mode 0600). */
-        readonly client: { readonly name: string; readonly keyringFile: string };
-      })
-    | null;
+  readonly rbd: (CsiDriverHandle & CsiPool) | null;
   /** The program csi-sanity. */
   readonly sanity: string;
 }

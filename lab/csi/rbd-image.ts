@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { buffer } from 'node:stream/consumers';
-import type { CsiHandle } from './handle.ts';
+import type { CsiPool } from './pool.ts';
 
-type Rbd = Pick<NonNullable<CsiHandle['rbd']>, 'confFile' | 'pool' | 'client'>;
+type Rbd = Omit<CsiPool, 'fsid'>;
 
 const TIMEOUT_MS = 60_000;
 /** https://docs.ceph.com/en/latest/dev/rbd-diff/: only what is not zero is in it, so that a large image costs nothing. */

@@ -1,13 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { connectCsiControl } from '../csi/control.ts';
+import { driverServes, endpointArgument, sidecarServes } from '../csi/readiness.ts';
 import type { CsiDriverHandle, CsiHandle } from '../csi/handle.ts';
 import { applyCsiManifests } from '../csi/manifests.ts';
+import { openCsiPool } from '../csi/pool.ts';
 import { buildCsi, type CsiBuild } from '../csi/programs.ts';
 import { LabError } from '../lab-error.ts';
 import type { LabContext, Part } from '../part.ts';
 import { writePrivateFile, writePrivateJson } from '../private-files.ts';
+import type { CephHandle } from './ceph-handle.ts';
 import { writeServiceAccountKubeconfig } from './kubernetes-access.ts';
 import type { KubernetesHandle } from './kubernetes-handle.ts';
 
@@ -39,12 +41,14 @@ export const csi: Part<CsiHandle, CsiBuild> = {
   async start(context, { paths, manifests }) {
     const { dir } = context;
     const kubernetes = kubernetesOf(context);
-    const names = ['directories'];
+    const ceph = context.handleOf('ceph') as CephHandle | undefined;
+    const pool = ceph === undefined ? null : await openCsiPool(ceph, dir);
+    const names = ['directories', ...(pool === null ? [] : ['rbd'])];
     const ports = await context.ports(
       'snapshot-controller',
       ...names.flatMap((driver) => [driver, ...sidecarNames.map((sidecar) => `${sidecar}-${driver}`)]),
     );
-    const port = (name: string) => ports[name];
+    const port = (name: string) => ports[name] ?? 0;
     const driver = (service: string, name: string): CsiDriverHandle => ({
       name,
       service,
@@ -56,7 +60,7 @@ export const csi: Part<CsiHandle, CsiBuild> = {
       dir,
       controlTokenFile: join(dir, 'control.token'),
       directories: { ...driver('directories', 'dir.csi.drover.dev'), root },
-      rbd: null,
+      rbd: pool && { ...driver('rbd', 'rbd.csi.drover.dev'), ...pool },
       sanity: paths['csi-sanity'],
     };
     if (!existsSync(handle.controlTokenFile))
@@ -69,11 +73,12 @@ export const csi: Part<CsiHandle, CsiBuild> = {
       context.spawn({
         name,
         command,
-        args: [...args, ...common, `--http-endpoint=127.0.0.1:${port(name)}`],
-        ready: (signal) => serves(port(name), signal),
+        args: [...args, ...common, endpointArgument(port(name))],
+        ready: (signal) => sidecarServes(port(name), signal),
       });
 
-    const startDriver = async ({ service, name, controlUrl }: CsiDriverHandle, settings: object) => {
+    const startDriver = async (driver: CsiDriverHandle, settings: object) => {
+      const { service, name, controlUrl } = driver;
       const file = join(dir, `${service}.json`);
       writePrivateJson(file, {
         name,
@@ -86,7 +91,7 @@ export const csi: Part<CsiHandle, CsiBuild> = {
         name: service,
         command: paths['csi-driver'],
         args: [file],
-        ready: async () => (await connectCsiControl(handle, { controlUrl }).calls()) !== undefined,
+        ready: () => driverServes(handle, driver),
       });
       await Promise.all(
         sidecarNames.map(async (sidecar) =>
@@ -104,6 +109,16 @@ export const csi: Part<CsiHandle, CsiBuild> = {
         watcher('snapshot-controller', paths['snapshot-controller'], [file]),
       ),
       startDriver(handle.directories, { directories: { root } }),
+      handle.rbd &&
+        startDriver(handle.rbd, {
+          rbd: {
+            conf: handle.rbd.confFile,
+            pool: handle.rbd.pool,
+            client: handle.rbd.client.name,
+            keyring: handle.rbd.client.keyringFile,
+            journal: join(dir, 'rbd', handle.rbd.fsid),
+          },
+        }),
     ]);
     return handle;
   },
@@ -119,11 +134,4 @@ function kubernetesOf(context: LabContext): KubernetesHandle {
   const handle = context.handleOf('kubernetes');
   if (handle === undefined) throw new LabError('it needs the Kubernetes API: npm run lab -- up kubernetes csi');
   return handle as KubernetesHandle;
-}
-
-/** A sidecar answers about itself once it has found its driver. */
-async function serves(port: number | undefined, signal: AbortSignal): Promise<boolean> {
-  const answer = await fetch(`http://127.0.0.1:${port}/metrics`, { signal });
-  await answer.body?.cancel();
-  return answer.ok;
 }

@@ -30,7 +30,7 @@ func openDirectories(root string) (*directories, error) {
 	}
 	d := &directories{root}
 	for _, kind := range []string{volumes, snapshots} {
-		if err := os.MkdirAll(d.place(kind, ""), 0o700); err != nil {
+		if err := makePrivate(d.place(kind, "")); err != nil {
 			return nil, err
 		}
 	}

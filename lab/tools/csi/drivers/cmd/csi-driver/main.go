@@ -25,7 +25,7 @@ type settings struct {
 	Socket string
 	// Control is the address for tests, and ControlToken what they have to say.
 	Control, ControlToken string
-	// One of both.
+	// Directories or Rbd, one of both.
 	Directories *struct{ Root string }
 	Rbd         *rbdSettings
 }
@@ -49,12 +49,13 @@ func run(file string) error {
 	if err := json.Unmarshal(text, &wanted); err != nil {
 		return err
 	}
+	rules := newRules()
 	var kept store
 	switch {
 	case wanted.Directories != nil:
 		kept, err = openDirectories(wanted.Directories.Root)
 	case wanted.Rbd != nil:
-		kept, err = openRbd(*wanted.Rbd)
+		kept, err = openRbd(*wanted.Rbd, rules)
 	default:
 		err = errors.New("the settings name no store")
 	}
@@ -62,7 +63,6 @@ func run(file string) error {
 		return err
 	}
 
-	rules := newRules()
 	server := grpc.NewServer(grpc.UnaryInterceptor(rules.intercept))
 	csi.RegisterIdentityServer(server, identity{name: wanted.Name})
 	csi.RegisterControllerServer(server, &controller{store: kept, locks: newLocks()})
