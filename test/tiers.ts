@@ -145,4 +145,6 @@ export const flowTiers: Readonly<Record<string, FlowTier>> = {
   'contract-hosts': changed('hosts'),
   'simulator-conformance': changed('temporal'),
   lab: changed('lab'),
+  csi: changed('lab'),
+  'csi-sanity': daily('lab', ['test/flows/csi.test.ts']),
 };
