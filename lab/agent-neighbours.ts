@@ -33,6 +33,8 @@ export interface Neighbours {
   round(signal: AbortSignal): Promise<void>;
   /** Names of the Nodes of the hosted cluster. */
   nodes(): readonly string[];
+  /** By the uid of each Machine that may be gone: when it was last asked for to be let go, in Unix ms. It was there until then. */
+  letGo(): ReadonlyMap<string, number>;
 }
 
 export interface NeighbourOptions {
@@ -75,6 +77,7 @@ export function playNeighbours(options: NeighbourOptions): Neighbours {
   const boundMs = new Map<string, number>();
   const drainedMs = new Map<string, number>();
   const nodes = new Set<string>();
+  const letGoMs = new Map<string, number>();
   let made = 0;
   let wanted: number | null = null;
 
@@ -110,17 +113,19 @@ export function playNeighbours(options: NeighbourOptions): Neighbours {
       },
       signal,
     );
-    if (machine === null) return;
+    if (machine !== null) await makeAgentMachine(machine, signal);
+  }
+
+  async function makeAgentMachine({ metadata: { name, uid } }: ClusterMachine, signal: AbortSignal): Promise<void> {
     await client.create(
       resources.AgentMachine,
       {
         metadata: {
-          ...metadata,
+          namespace: controlPlaneNamespace,
           name: options.agentMachineName?.(name) ?? name,
+          annotations,
           finalizers: [deprovision],
-          ownerReferences: [
-            { apiVersion: apiGroup, kind: 'Machine', name, uid: machine.metadata.uid, controller: true },
-          ],
+          ownerReferences: [{ apiVersion: apiGroup, kind: 'Machine', name, uid, controller: true }],
         },
         spec: { agentLabelSelector: { matchLabels: options.labels } },
       },
@@ -197,7 +202,10 @@ export function playNeighbours(options: NeighbourOptions): Neighbours {
     await client.patchStatus(resources.Agent, agent.metadata, { conditions, debugInfo: { state } }, signal);
   }
 
-  /** The Agent provider: each AgentMachine takes the first Agent that suits it, and gives it back with its Machine. */
+  /**
+   * The Agent provider: each AgentMachine takes the first Agent that suits it, and gives it back with its Machine. What it had begun to take when
+   * something failed it takes first.
+   */
   async function provide(signal: AbortSignal): Promise<void> {
     // In this order: of an AgentMachine that is made meanwhile the Machine is there, and one whose Machine is not found is given back.
     const [agentMachines, machines] = [await agentMachinesOf(signal), await machinesOf(signal)];
@@ -206,16 +214,18 @@ export function playNeighbours(options: NeighbourOptions): Neighbours {
       const agents = await agentsOf(signal);
       const machine = machines.find(({ metadata }) => metadata.uid === agentMachine.metadata.ownerReferences?.[0]?.uid);
       const own = agents.find(({ metadata }) => metadata.name === agentMachine.status?.agentRef?.name);
+      const begun = agents.find((agent) => isReservedFor(agent, agentMachine));
       if (machine === undefined || machine.metadata.deletionTimestamp !== undefined) {
         if (machine !== undefined && isDraining(machine.metadata.uid)) continue;
-        await giveBack(agentMachine, own, signal);
+        await giveBack(agentMachine, own ?? begun, signal);
         continue;
       }
       if (own !== undefined) {
         await finish(agentMachine, machine.metadata.name, own, signal);
         continue;
       }
-      const suitable = agents.find((agent) => !taken.has(agent.metadata.name) && isSuitable(agent, agentMachine));
+      const suitable =
+        begun ?? agents.find((agent) => !taken.has(agent.metadata.name) && isSuitable(agent, agentMachine));
       if (suitable === undefined) await setConditions(agentMachine, noSuitableAgents(), {}, signal);
       else {
         taken.add(suitable.metadata.name);
@@ -225,10 +235,15 @@ export function playNeighbours(options: NeighbourOptions): Neighbours {
     for (const machine of machines) {
       const { deletionTimestamp, uid, finalizers = [] } = machine.metadata;
       const hasAgent = agentMachines.some(({ metadata }) => metadata.ownerReferences?.[0]?.uid === uid);
-      if (deletionTimestamp !== undefined && !hasAgent && finalizers.length > 0)
-        await client.patch(resources.ClusterMachine, machine.metadata, { metadata: { finalizers: [] } }, signal);
+      if (deletionTimestamp === undefined || hasAgent || finalizers.length === 0) continue;
+      letGoMs.set(uid, clock.now());
+      await client.patch(resources.ClusterMachine, machine.metadata, { metadata: { finalizers: [] } }, signal);
     }
   }
+
+  const isReservedFor = ({ metadata: { labels, annotations: given } }: Agent, { metadata }: AgentMachine): boolean =>
+    labels?.[names.agentMachineRef] === metadata.name &&
+    given?.[names.agentMachineRefNamespace] === controlPlaneNamespace;
 
   const noSuitableAgents = (): Condition[] =>
     options.conditions === 'legacy'
@@ -314,33 +329,45 @@ export function playNeighbours(options: NeighbourOptions): Neighbours {
     }
   };
 
-  /** Those that are not being deleted, as many as there are to be. */
-  async function keepReplicas(replicas: number, signal: AbortSignal): Promise<readonly ClusterMachine[]> {
+  /** As many as there are to be that are not being deleted, each with its AgentMachine. */
+  async function keepReplicas(replicas: number, signal: AbortSignal): Promise<void> {
     const there = (await machinesOf(signal)).filter(
       ({ metadata }) =>
         metadata.deletionTimestamp === undefined &&
         metadata.annotations?.[names.nodePool] === annotations[names.nodePool],
     );
     for (let count = there.length; count < replicas; count += 1) await makeMachine(signal);
-    return there;
+    const newest = there.toSorted((a, b) => (a.metadata.name < b.metadata.name ? 1 : -1));
+    const surplus = newest.slice(0, Math.max(0, there.length - replicas));
+    for (const { metadata } of surplus) await client.delete(resources.ClusterMachine, metadata, signal);
+  }
+
+  /** Of a Machine that was made when kube-apiserver went away. */
+  async function completeMachines(signal: AbortSignal): Promise<void> {
+    const [machines, agentMachines] = [await machinesOf(signal), await agentMachinesOf(signal)];
+    const complete = new Set(agentMachines.map(({ metadata }) => metadata.ownerReferences?.[0]?.uid));
+    for (const machine of machines)
+      if (machine.metadata.deletionTimestamp === undefined && !complete.has(machine.metadata.uid))
+        await makeAgentMachine(machine, signal);
   }
 
   return {
     scale: async (replicas, signal) => {
       wanted = replicas;
-      const there = await keepReplicas(replicas, signal);
-      const newest = there.toSorted((a, b) => (a.metadata.name < b.metadata.name ? 1 : -1));
-      for (const { metadata } of newest.slice(0, Math.max(0, there.length - replicas)))
-        await client.delete(resources.ClusterMachine, metadata, signal);
+      await keepReplicas(replicas, signal);
     },
     deleteMachine: (name, signal) =>
       client.delete(resources.ClusterMachine, { namespace: controlPlaneNamespace, name }, signal),
     round: async (signal) => {
-      if (options.recreates === true && wanted !== null) await keepReplicas(wanted, signal);
+      if (options.recreates === true && wanted !== null) {
+        await keepReplicas(wanted, signal);
+        await completeMachines(signal);
+      }
       await unlessOvertaken(discover(signal));
       await unlessOvertaken(provide(signal));
     },
     nodes: () => [...nodes].toSorted(),
+    letGo: () => letGoMs,
   };
 }
 

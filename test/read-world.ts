@@ -6,6 +6,7 @@ import type { Session } from '../lab/openstack/session.ts';
 import { openGovcWitness } from '../lab/vsphere/witness.ts';
 import type { Kubernetes } from '../runtime/kubernetes/kubernetes.ts';
 import { resourcePath } from '../runtime/kubernetes/resource-path.ts';
+import type { AgentLog } from './flows/agent-log.ts';
 import type { ObjectLog } from './flows/object-log.ts';
 import { objectPaths } from './flows/object-log.ts';
 import type { World } from './flows/world.ts';
@@ -41,6 +42,8 @@ export type Observed = ObservedDrover & {
   lab: Pick<DroverLab, 'handles'>;
   objectLog: Pick<ObjectLog, 'events'>;
   vms?: ObservedVms;
+  /** Undefined: there are no pools of agents. */
+  agentLog?: Pick<AgentLog, 'read'>;
   /** Of the Machines; undefined: there are none. */
   machineNamespace?: string;
   /** In the place of what is read here, where the world is a simulation. */
@@ -77,8 +80,8 @@ export async function readWorld(world: Observed, hosts: readonly string[] | null
     watchEvents: world.objectLog.events.filter(
       ({ atMs, object }) => isObserved(world, object) && (atMs >= sinceMs || object.kind === 'Eviction'),
     ),
-    // Of pools and of volumes only the simulator reads them.
-    ...noAgents,
+    ...((await world.agentLog?.read()) ?? noAgents),
+    // Of volumes only the simulator reads them.
     ...noVolumes,
     machines: machineNamespace === undefined ? [] : await listMachines(api, machineNamespace),
     ...(session === undefined || fleet === undefined

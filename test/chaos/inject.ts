@@ -4,8 +4,8 @@ import { killTemporal, restartTemporal } from '../../lab/parts/temporal-faults.t
 import { signalService } from '../../lab/processes.ts';
 import type { FaultProxy } from '../faults/proxy.ts';
 import type { World } from '../flows/world.ts';
-import type { Fault } from './plan.ts';
-import type { ChaosVcenter } from './virtual-machines.ts';
+import type { ChaosVcenter } from './chaos-vcenter.ts';
+import type { Fault, VcenterFault } from './plan.ts';
 
 /** How often a request to Nova meets a fault that does not meet all: every third. */
 const oneIn = 3;
@@ -45,16 +45,20 @@ export async function inject(world: World, { nova, vcenter }: Ways, one: Fault):
 
 /** More calls than it gets until it is healed. */
 const always = 100_000;
+/** Of tasks of a vCenter that is slow. */
+const slowMs = 3_000;
 
 async function injectIntoVcenter(
   { handle, control }: Ways['vcenter'],
   { how, forMs }: Extract<Fault, { target: 'vcenter' }>,
 ): Promise<void> {
-  if (how === 'freeze') signalService(handle.dir, 'vcsim', 'SIGSTOP');
-  else
-    await control.inject(
-      how === 'failing' ? { does: 'status', status: 503, count: always } : { does: 'cut', after: true, count: always },
-    );
+  const faults: Record<VcenterFault, () => void | Promise<void>> = {
+    freeze: () => signalService(handle.dir, 'vcsim', 'SIGSTOP'),
+    failing: () => control.inject({ does: 'status', status: 503, count: always }),
+    deaf: () => control.inject({ does: 'cut', after: true, count: always }),
+    slow: () => control.delayTasks({ CreateVm: slowMs, CloneVm: slowMs, PowerOn: slowMs, Destroy: slowMs }),
+  };
+  await faults[how]();
   await delay(forMs);
   if (how === 'freeze') signalService(handle.dir, 'vcsim', 'SIGCONT');
   else await control.reset();

@@ -1,5 +1,5 @@
 import { assert, integer, nat, property } from 'fast-check';
-import { hypervisorCount, planChaos, vmCount } from './plan.ts';
+import { hypervisorCount, lifecycles, planChaos, vmCount } from './plan.ts';
 
 test('the seed decides the plan', () => {
   assert(property(nat(), (seed) => expect(planChaos(seed, 120_000)).toEqual(planChaos(seed, 120_000))));
@@ -9,9 +9,8 @@ test('the seed decides the plan', () => {
 test('everything begins in time, and only faults of one moment meet', () => {
   assert(
     property(nat(), integer({ min: 10_000, max: 600_000 }), (seed, durationMs) => {
-      const { faults, userActions, hypervisorActions, vmActions } = planChaos(seed, durationMs);
-      for (const { atMs } of [...faults, ...userActions, ...hypervisorActions, ...vmActions])
-        expect(atMs).toBeLessThan(durationMs);
+      const { faults, ...actions } = planChaos(seed, durationMs);
+      for (const { atMs } of [...faults, ...Object.values(actions).flat()]) expect(atMs).toBeLessThan(durationMs);
       for (const [index, fault] of faults.entries()) {
         const next = faults[index + 1];
         if (next === undefined) continue;
@@ -64,10 +63,33 @@ test('each virtual machine is made first, and made anew after it was deleted', (
   );
 });
 
+test('a pool is scaled first', () => {
+  assert(
+    property(nat(), (seed) => {
+      const { poolActions } = planChaos(seed, 180_000);
+      expect(poolActions[0]?.what).toBe('scale');
+      expect(poolActions.length).toBeGreaterThan(8);
+    }),
+  );
+});
+
+test('of one lifecycle there are its actions alone, and what it needs breaks', () => {
+  const ofEach = { evictions: 'userActions', hypervisors: 'hypervisorActions', vms: 'vmActions', pools: 'poolActions' };
+  for (const lifecycle of lifecycles) {
+    const { faults, ...actions } = planChaos(7, 1_800_000, [lifecycle]);
+    const planned = Object.entries(actions).flatMap(([name, those]) => (those.length > 0 ? [name] : []));
+    expect(planned).toEqual([ofEach[lifecycle]]);
+    const needed = lifecycle === 'vms' || lifecycle === 'pools' ? 'vcenter' : 'nova';
+    const all = ['bridge', 'worker', 'temporal', 'kube-apiserver', needed];
+    expect([...new Set(faults.map(({ target }) => target))].toSorted()).toEqual(all.toSorted());
+  }
+});
+
 test('half an hour contains every fault of every target', () => {
-  const { faults, userActions, hypervisorActions, vmActions } = planChaos(7, 1_800_000);
-  expect(new Set(faults.map(({ target, how }) => `${target} ${how}`)).size).toBe(14);
+  const { faults, userActions, hypervisorActions, vmActions, poolActions } = planChaos(7, 1_800_000);
+  expect(new Set(faults.map(({ target, how }) => `${target} ${how}`)).size).toBe(15);
   expect(new Set(userActions.map(({ what }) => what)).size).toBe(6);
   expect(new Set(hypervisorActions.map(({ what }) => what)).size).toBe(8);
   expect(new Set(vmActions.map(({ what }) => what)).size).toBe(6);
+  expect(new Set(poolActions.map(({ what }) => what)).size).toBe(6);
 });

@@ -6,9 +6,12 @@ export type Fault = { atMs: number; forMs: number } & (
   | { target: 'bridge' | 'worker' | 'temporal' | 'kube-apiserver'; how: 'kill' | 'freeze' }
   /** `apart`: it cannot be reached; `failing`: a third of the requests are answered 503; `deaf`: a third take effect and are not answered. */
   | { target: 'nova'; how: 'apart' | 'failing' | 'deaf' }
-  /** `failing`: requests are answered 503; `deaf`: they take effect and are not answered. */
-  | { target: 'vcenter'; how: 'freeze' | 'failing' | 'deaf' }
+  | { target: 'vcenter'; how: VcenterFault }
 );
+
+/** `failing`: requests are answered 503; `deaf`: they take effect and are not answered; `slow`: its tasks take seconds. */
+const vcenterFaults = ['freeze', 'failing', 'deaf', 'slow'] as const;
+export type VcenterFault = (typeof vcenterFaults)[number];
 
 /** What users do. Which eviction it affects depends on which are under way. */
 export interface UserAction {
@@ -34,15 +37,52 @@ export interface VmAction {
   what: 'create' | 'power' | 'resize' | 'switchOff' | 'terminate' | 'delete';
 }
 
+/** What becomes of a pool of agents: its NodePool is scaled, Machines and VsphereAgents are deleted by hand, its template is changed, its ISO checked. */
+export interface PoolAction {
+  atMs: number;
+  what: (typeof poolActionKinds)[number];
+  /** Chooses among what there is, or how many are wanted: 0 to 1. */
+  lot: number;
+}
+
+/** Most change how many are wanted; the rest affects those that are there. */
+const poolActionKinds = [
+  'scale',
+  'scale',
+  'scale',
+  'deleteMachine',
+  'deleteMachine',
+  'deleteAgent',
+  'editTemplate',
+  'checkIso',
+  'terminate',
+] as const;
+
 export interface ChaosPlan {
   faults: Fault[];
   userActions: UserAction[];
   hypervisorActions: HypervisorAction[];
   vmActions: VmAction[];
+  poolActions: PoolAction[];
 }
 
+/** What goes through its lifecycle while everything breaks. */
+export const lifecycles = ['evictions', 'hypervisors', 'vms', 'pools'] as const;
+export type Lifecycle = (typeof lifecycles)[number];
+
+type Target = Fault['target'];
+type Targets = readonly [Target, ...Target[]];
+
 const processes = ['bridge', 'worker', 'temporal', 'kube-apiserver'] as const;
-const targets = [...processes, 'nova', 'vcenter'] as const;
+const needsNova = (chosen: readonly Lifecycle[]): boolean =>
+  chosen.includes('evictions') || chosen.includes('hypervisors');
+const needsVcenter = (chosen: readonly Lifecycle[]): boolean => chosen.includes('vms') || chosen.includes('pools');
+/** What none of them needs is left whole. */
+const targetsOf = (chosen: readonly Lifecycle[]): Targets => [
+  ...processes,
+  ...(needsNova(chosen) ? (['nova'] as const) : []),
+  ...(needsVcenter(chosen) ? (['vcenter'] as const) : []),
+];
 
 /** Most actions start evictions; the rest affects those under way. */
 const kinds = [
@@ -63,30 +103,34 @@ const kinds = [
 export const hypervisorCount = 2;
 export const vmCount = 3;
 
-/** Faults one after the other with time to work between them, now and then two at once; actions all the time. The seed decides everything. */
-export function planChaos(seed: number, durationMs: number): ChaosPlan {
+/**
+ * Faults one after the other with time to work between them, now and then two at once; actions all the time. The seed decides everything.
+ *
+ * @param chosen whose actions there are
+ */
+export function planChaos(seed: number, durationMs: number, chosen: readonly Lifecycle[] = lifecycles): ChaosPlan {
   const random = openRandom(seed);
+  const of = <Action>(lifecycle: Lifecycle, plan: (random: Random, durationMs: number) => Action[]): Action[] =>
+    chosen.includes(lifecycle) ? plan(random, durationMs) : [];
   return {
-    faults: planFaults(random, durationMs),
-    userActions: planUserActions(random, durationMs),
-    hypervisorActions: planHypervisorActions(random, durationMs),
-    vmActions: planVmActions(random, durationMs),
+    faults: planFaults(random, durationMs, targetsOf(chosen)),
+    userActions: of('evictions', planUserActions),
+    hypervisorActions: of('hypervisors', planHypervisorActions),
+    vmActions: of('vms', planVmActions),
+    poolActions: of('pools', planPoolActions),
   };
 }
 
-function planFaults(random: Random, durationMs: number): Fault[] {
+function planFaults(random: Random, durationMs: number, targets: Targets): Fault[] {
   const faults: Fault[] = [];
   for (let atMs = random.between(3_000, 8_000); atMs < durationMs;) {
     const first = random.pick(targets);
     const chosen =
-      random.next() < 0.25
-        ? [first, random.pick(targets.filter((target) => target !== first) as [(typeof targets)[number]])]
-        : [first];
+      random.next() < 0.25 ? [first, random.pick(targets.filter((target) => target !== first) as [Target])] : [first];
     const forMs = random.between(500, 6_000);
     for (const target of chosen) {
       if (target === 'nova') faults.push({ atMs, forMs, target, how: random.pick(['apart', 'failing', 'deaf']) });
-      else if (target === 'vcenter')
-        faults.push({ atMs, forMs, target, how: random.pick(['freeze', 'failing', 'deaf']) });
+      else if (target === 'vcenter') faults.push({ atMs, forMs, target, how: random.pick(vcenterFaults) });
       else faults.push({ atMs, forMs, target, how: random.pick(['kill', 'freeze']) });
     }
     atMs += forMs + random.between(4_000, 12_000);
@@ -139,4 +183,15 @@ function planVmActions(random: Random, durationMs: number): VmAction[] {
     }
   }
   return hypervisorActions.toSorted((a, b) => a.atMs - b.atMs);
+}
+
+/** It is scaled first. What VMs, Machines and Nodes take to follow is longer than the time between two: they meet. */
+function planPoolActions(random: Random, durationMs: number): PoolAction[] {
+  const planned: PoolAction[] = [];
+  let what: PoolAction['what'] = 'scale';
+  for (let atMs = random.between(0, 3_000); atMs < durationMs; atMs += random.between(5_000, 18_000)) {
+    planned.push({ atMs, what, lot: random.next() });
+    what = random.pick(poolActionKinds);
+  }
+  return planned;
 }

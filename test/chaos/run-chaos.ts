@@ -16,21 +16,23 @@ import type { Snapshot } from '../invariants/snapshot.ts';
 import { violations } from '../invariants/violations.ts';
 import { prepareHypervisors, removeHypervisors, restoreHypervisors, performHypervisorAction } from './hypervisors.ts';
 import { performUserAction, list, reasonOf, returnToService } from './user-actions.ts';
-import type { ChaosPlan } from './plan.ts';
-import { planChaos } from './plan.ts';
+import { type ChaosPool, openPool, performPoolAction, poolSettings, restorePool } from './agent-pools.ts';
+import { type ChaosVcenter, openVcenter } from './chaos-vcenter.ts';
+import { type ChaosPlan, type Lifecycle, lifecycles, planChaos } from './plan.ts';
 import type { Ways } from './inject.ts';
 import { inject } from './inject.ts';
 import {
-  type ChaosVcenter,
-  openVcenter,
+  performVmAction,
+  prepareVirtualMachines,
   removeVirtualMachines,
   restoreVirtualMachines,
-  performVmAction,
 } from './virtual-machines.ts';
 
 export interface ChaosOptions {
   seed: number;
   durationMs: number;
+  /** Default: all. */
+  only?: readonly Lifecycle[];
   report: (line: string) => void;
 }
 
@@ -43,6 +45,8 @@ export interface ChaosResult {
   hypervisorActions: number;
   /** The same of virtual machines. */
   vmActions: number;
+  /** And of the pool of agents. */
+  poolActions: number;
   evictions: number;
   /** Runs that handled a failed host. */
   failures: number;
@@ -59,7 +63,6 @@ const servers = 12;
 const keep = 3;
 const settings = {
   ...quickSettings,
-  modes: { Eviction: 'act', Hypervisor: 'act', VirtualMachine: 'act' },
   virtualMachine: {
     recheckMs: 2_000,
     lingerMs: 300,
@@ -71,21 +74,45 @@ const settings = {
   hypervisor: { recheckMs: 2_000, lingerMs: 300, registrationMs: 120_000, testRetryDelayMs: 200 },
   nodeFailure: { mode: 'recommend', failAfterMs: 1_000, observeMs: 500, restObserveMs: 1_000 },
 };
+/** Evictions are always driven: there are none where they are not chosen. */
+const modesFor = (chosen: readonly Lifecycle[]): object => ({
+  Eviction: 'act',
+  Hypervisor: chosen.includes('hypervisors') ? 'act' : 'off',
+  VirtualMachine: chosen.includes('vms') ? 'act' : 'off',
+  VsphereAgentPool: chosen.includes('pools') ? 'act' : 'off',
+  VsphereAgent: chosen.includes('pools') ? 'act' : 'off',
+});
 /** Longer than any back-off that a run may be in. */
 const idleMs = 420_000;
 
-/** A load of evictions and of the lifecycles of hypervisors and virtual machines while everything breaks that can; at the end all converges and the invariants hold. */
-export async function runChaos({ seed, durationMs, report }: ChaosOptions): Promise<ChaosResult> {
-  const plan = planChaos(seed, durationMs);
+/**
+ * A load of evictions and of the lifecycles of hypervisors, virtual machines and agent pools while everything breaks that can; at the end all converges
+ * and the invariants hold.
+ */
+export async function runChaos({
+  seed,
+  durationMs,
+  only: chosen = lifecycles,
+  report,
+}: ChaosOptions): Promise<ChaosResult> {
+  const plan = planChaos(seed, durationMs, chosen);
   const world = await openWorld({ sinks: [], ownLab: true });
   const nova = await openFaultProxy({ system: 'nova', target: world.lab.handles.openstack.computeUrl });
-  const vcenter = await openVcenter(world);
+  const vcenter = await openVcenter();
   const ways = { nova, vcenter };
+  const hasServers = chosen.includes('evictions') || chosen.includes('hypervisors');
   const complaints: string[] = [];
+  let pool: ChaosPool | null = null;
   try {
-    await prepareHypervisors(world, hosts);
-    await sendThrough(world, ways);
-    await populate(world, seed);
+    if (chosen.includes('hypervisors')) await prepareHypervisors(world, hosts);
+    const vms = chosen.includes('vms') ? await prepareVirtualMachines(world, vcenter) : undefined;
+    if (chosen.includes('pools')) pool = await openPool(world, vcenter);
+    await sendThrough(world, ways, {
+      ...settings,
+      modes: modesFor(chosen),
+      ...(pool !== null && { agentPools: poolSettings(vcenter) }),
+    });
+    if (hasServers) await populate(world, seed);
     const began = performance.now();
     const beganAt = new Date().toISOString();
     const sinceStart = (): number => performance.now() - began;
@@ -93,16 +120,26 @@ export async function runChaos({ seed, durationMs, report }: ChaosOptions): Prom
     await Promise.all([
       injectFaults(world, ways, plan, sinceStart, log, complaints),
       performUserActions(world, plan, sinceStart, log, complaints),
-      performLifecycleActions(world, vcenter, plan, sinceStart, log, complaints),
+      performLifecycleActions(world, { vcenter, pool }, plan, sinceStart, log, complaints),
       returnEmptyHosts(world, durationMs, sinceStart, complaints),
     ]);
     nova.cure();
     const endedMs = performance.now();
-    complaints.push(...(await Promise.all([restoreHypervisors(world), restoreVirtualMachines(world)])).flat());
+    const restored = await Promise.all([
+      chosen.includes('hypervisors') ? restoreHypervisors(world) : [],
+      chosen.includes('vms') ? restoreVirtualMachines(world) : [],
+      pool === null ? [] : restorePool(world, vcenter, pool),
+    ]);
+    complaints.push(...restored.flat());
     await untilIdle(world).catch((error: unknown) => complaints.push((error as Error).message));
     const recoverySeconds = (performance.now() - endedMs) / 1_000;
     const handles = { ...world.lab.handles, vsphere: vcenter.handle };
-    const snapshot = await readWorld({ ...world, lab: { ...world.lab, handles }, vms: vcenter.observed });
+    const snapshot = await readWorld({
+      ...world,
+      lab: { ...world.lab, handles },
+      ...(vms !== undefined && { vms }),
+      ...(pool !== null && { agentLog: pool.log }),
+    });
     complaints.push(...violations(snapshot));
     const evictions = world.evictions.count();
     const { count: failures } = await world.client.workflow.count(
@@ -116,6 +153,7 @@ export async function runChaos({ seed, durationMs, report }: ChaosOptions): Prom
       userActions: plan.userActions.length,
       hypervisorActions: plan.hypervisorActions.length,
       vmActions: plan.vmActions.length,
+      poolActions: plan.poolActions.length,
       evictions,
       failures,
       moves,
@@ -123,12 +161,10 @@ export async function runChaos({ seed, durationMs, report }: ChaosOptions): Prom
     };
   } finally {
     await world.drover.kill('worker').catch(() => undefined);
-    await removeHypervisors(world).catch((error: unknown) =>
-      complaints.push(`not cleared up: ${(error as Error).message}`),
-    );
-    await removeVirtualMachines(world).catch((error: unknown) =>
-      complaints.push(`not cleared up: ${(error as Error).message}`),
-    );
+    const complain = (error: unknown): number => complaints.push(`not cleared up: ${(error as Error).message}`);
+    await pool?.close().catch(complain);
+    if (chosen.includes('hypervisors')) await removeHypervisors(world).catch(complain);
+    if (chosen.includes('vms')) await removeVirtualMachines(world).catch(complain);
     await world.close();
     await nova.close();
     await vcenter.close();
@@ -136,14 +172,14 @@ export async function runChaos({ seed, durationMs, report }: ChaosOptions): Prom
 }
 
 /** drover reaches Nova through the proxy only. */
-async function sendThrough(world: World, { nova, vcenter }: Ways): Promise<void> {
+async function sendThrough(world: World, { nova, vcenter }: Ways, sections: object): Promise<void> {
   const { clouds } = parse(readFileSync(world.lab.handles.openstack.cloudsFile, 'utf8')) as {
     clouds: Record<string, object>;
   };
   const file = join(world.dir, 'clouds.yaml');
   writePrivateFile(file, stringify({ clouds: { lab: { ...clouds['lab'], compute_endpoint_override: nova.url } } }));
   await world.replaceDrover({
-    settings: { ...settings, vsphere: vcenterSettings(vcenter.handle) },
+    settings: { ...sections, vsphere: vcenterSettings(vcenter.handle) },
     env: { OS_CLIENT_CONFIG_FILE: file },
   });
 }
@@ -196,11 +232,11 @@ async function performUserActions(
   }
 }
 
-/** One after the other for each hypervisor and each virtual machine; none waits for another's. */
+/** One after the other for each hypervisor, each virtual machine and the pool; none waits for another's. */
 async function performLifecycleActions(
   world: World,
-  vcenter: ChaosVcenter,
-  { hypervisorActions, vmActions }: ChaosPlan,
+  { vcenter, pool }: { vcenter: ChaosVcenter; pool: ChaosPool | null },
+  { hypervisorActions, vmActions, poolActions }: ChaosPlan,
   sinceStart: () => number,
   log: (line: string) => void,
   complaints: string[],
@@ -224,7 +260,8 @@ async function performLifecycleActions(
   const eachVm = [...Map.groupBy(vmActions, ({ vm }) => vm).values()].map((mine) =>
     performInOrder(mine, (action) => performVmAction(world, vcenter, action)),
   );
-  await Promise.all([...each, ...eachVm]);
+  const ofPool = pool === null ? [] : [performInOrder(poolActions, (action) => performPoolAction(world, pool, action))];
+  await Promise.all([...each, ...eachVm, ...ofPool]);
 }
 
 /** As a user: removes Evictions that have ended, so that the load goes on. */
@@ -242,7 +279,7 @@ async function returnEmptyHosts(
   }
 }
 
-/** Every Eviction is reconciled, and no run of an Eviction, a hypervisor, its failure or a virtual machine is open. */
+/** Every Eviction is reconciled, and no run of an Eviction, a hypervisor, its failure, a virtual machine or a VsphereAgent is open. */
 const untilIdle = (world: World): Promise<unknown> =>
   until('everything to be idle', idleMs, async () => {
     const open = (await list(world)).filter((eviction) => !kindTable.Eviction.isReconciled(eviction, 'act'));
@@ -250,7 +287,7 @@ const untilIdle = (world: World): Promise<unknown> =>
     const running: string[] = [];
     for await (const { workflowId } of world.client.workflow.list({
       query:
-        'ExecutionStatus="Running" AND WorkflowType IN ("evictHypervisor", "migrateInstance", "reconcileHypervisor", "handleNodeFailure", "reconcileVirtualMachine")',
+        'ExecutionStatus="Running" AND WorkflowType IN ("evictHypervisor", "migrateInstance", "reconcileHypervisor", "handleNodeFailure", "reconcileVirtualMachine", "reconcileAgent")',
     }))
       running.push(workflowId);
     return running.length === 0 ? true : `open: ${running.join(', ')}`;

@@ -1,29 +1,24 @@
 import { kindTable } from '../../contracts/kinds/table.ts';
 import { withKubernetes } from '../../lab/kubernetes-objects.ts';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { findCondition } from '../../contracts/conditions.ts';
 import type { VirtualMachine } from '../../contracts/crds/virtual-machine.ts';
 import { annotations, virtualMachineId } from '../../contracts/ids.ts';
 import { virtualMachineConditions } from '../../contracts/virtual-machine/conditions.ts';
 import { kubectl } from '../../lab/kubectl.ts';
-import { startLab } from '../../lab/lab.ts';
-import { connectVcenterControl, type VcenterControl } from '../../lab/vsphere/control.ts';
-import { inventory, type VsphereHandle } from '../../lab/vsphere/handle.ts';
+import { inventory } from '../../lab/vsphere/handle.ts';
 import { setUpVmNamespace, vmManifest, vmFixture } from '../../lab/vsphere/vm-fixture.ts';
-import { openGovcWitness, type VcenterWitness } from '../../lab/vsphere/witness.ts';
 import { isFailure } from '../../runtime/kubernetes/kubernetes-faults.ts';
 import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
 import { makeVm, watchVm } from '../faults/virtual-machine-objects.ts';
 import { until } from '../flows/until.ts';
 import type { World } from '../flows/world.ts';
 import type { ObservedVms } from '../invariants/read-vcenter.ts';
+import type { ChaosVcenter } from './chaos-vcenter.ts';
 import { patiently } from './patiently.ts';
 import type { VmAction } from './plan.ts';
 import { vmCount } from './plan.ts';
 
-/** Virtual machines that users make, change and delete while everything breaks, in a vCenter of the run's own. */
+/** Virtual machines that users make, change and delete while everything breaks. */
 
 const namespace = 'chaos';
 const names: readonly string[] = Array.from({ length: vmCount }, (_, index) => `vm-${index + 1}`);
@@ -36,32 +31,11 @@ const pathOf = (name?: string): string =>
   resourcePath(apiVersion, 'virtualmachines', { namespace, ...(name !== undefined && { name }) });
 const isThere = (message: string): boolean => /already ?exists/iu.test(message);
 
-export interface ChaosVcenter {
-  handle: VsphereHandle;
-  witness: VcenterWitness;
-  control: VcenterControl;
-  observed: ObservedVms;
-  close(): Promise<void>;
-}
-
-/** The lab that tests share has no vCenter, and would keep one. */
-export async function openVcenter(world: World): Promise<ChaosVcenter> {
-  const dir = mkdtempSync(join(tmpdir(), 'drover-chaos-'));
-  const lab = await startLab({ dir: join(dir, 'lab'), parts: ['vsphere'] });
-  const { vsphere: handle } = lab.handles;
-  const witness = openGovcWitness(handle);
+/** A namespace for them, and a VM beside them that is not drover's. */
+export async function prepareVirtualMachines(world: World, { witness }: ChaosVcenter): Promise<ObservedVms> {
   await withKubernetes(world.lab.handles.kubernetes, (api) => setUpVmNamespace(api, witness, namespace));
   await makeVm(witness, namespace, 'stranger');
-  return {
-    handle,
-    witness,
-    control: connectVcenterControl(handle),
-    observed: { namespace, strangers: [await watchVm(witness, namespace, 'stranger')] },
-    async close() {
-      await lab.stop();
-      rmSync(dir, { recursive: true, force: true });
-    },
-  };
+  return { namespace, strangers: [await watchVm(witness, namespace, 'stranger')] };
 }
 
 /** Leaves Kubernetes as others expect it. No drover may be at work. */

@@ -6,6 +6,7 @@ const columns = [
   'user actions',
   'hypervisor actions',
   'vm actions',
+  'pool actions',
   'evictions',
   'host failures',
   'migrations',

@@ -31,6 +31,7 @@ import { openObjects } from '../../runtime/kubernetes/objects.ts';
 import { resources } from '../../runtime/kubernetes/resources.ts';
 import { openClient, readTemporalSettings } from '../../runtime/temporal/temporal.ts';
 import type { Observed } from '../read-world.ts';
+import { openAgentLog } from './agent-log.ts';
 import { openObjectLog } from './object-log.ts';
 import { until } from './until.ts';
 
@@ -106,7 +107,11 @@ async function open(root: string, closers: (() => Promise<void>)[]): Promise<Omi
   closers.push(play(neighbours));
   const sinceMs = labClock().now();
   const objectLog = await openObjectLog(api);
-  closers.push(() => objectLog.close());
+  const agentLog = await openAgentLog(api, witness, () => neighbours.letGo());
+  closers.push(
+    () => objectLog.close(),
+    () => agentLog.close(),
+  );
   const drover = await startDrover(lab, {
     dir: join(root, 'drover'),
     settings: {
@@ -146,6 +151,7 @@ async function open(root: string, closers: (() => Promise<void>)[]): Promise<Omi
       client,
       sinceMs,
       objectLog,
+      agentLog,
       planted: [{ name: 'the token of the ISO', value: isoToken }],
       outputs,
     },

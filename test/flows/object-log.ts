@@ -27,12 +27,24 @@ export interface ObjectLog {
 }
 
 /** Follows all objects from now on; a watch that breaks is taken up again where it broke. */
-export async function openObjectLog(kubernetes: Kubernetes): Promise<ObjectLog> {
+export const openObjectLog = (kubernetes: Kubernetes): Promise<ObjectLog> =>
+  followObjects<DroverObject>(kubernetes, Object.values(objectPaths));
+
+export interface Followed<Item> {
+  /** In the order of each path's watch; of those that a list shows after a watch broke, in the order of their last changes. */
+  readonly events: readonly { atMs: number; type: WatchEvent['type']; object: Item }[];
+  close(): Promise<void>;
+}
+
+/** As {@link openObjectLog}, of other kinds. */
+export async function followObjects<Item extends FollowedObject>(
+  kubernetes: Kubernetes,
+  paths: readonly string[],
+): Promise<Followed<Item>> {
   const stopping = new AbortController();
-  const events: WatchEvent[] = [];
-  const followed = await Promise.all(
-    Object.values(objectPaths).map((path) => follow(kubernetes, path, events, stopping.signal)),
-  );
+  const events: Followed<Item>['events'][number][] = [];
+  const keep = (event: FollowedEvent): void => void events.push(event as Followed<Item>['events'][number]);
+  const followed = await Promise.all(paths.map((path) => follow(kubernetes, path, keep, stopping.signal)));
   return {
     events,
     async close() {
@@ -42,28 +54,43 @@ export async function openObjectLog(kubernetes: Kubernetes): Promise<ObjectLog> 
   };
 }
 
+interface FollowedObject {
+  metadata: { uid: string; resourceVersion?: string | undefined };
+}
+
+interface FollowedEvent {
+  atMs: number;
+  type: WatchEvent['type'];
+  object: FollowedObject;
+}
+
+const byVersion = ({ metadata: a }: FollowedObject, { metadata: b }: FollowedObject): number =>
+  Number(a.resourceVersion) - Number(b.resourceVersion);
+
 /** @returns `done`: when it has stopped, after `signal` was aborted */
 async function follow(
   kubernetes: Kubernetes,
   path: string,
-  events: WatchEvent[],
+  keep: (event: FollowedEvent) => void,
   signal: AbortSignal,
 ): Promise<{ done: Promise<void> }> {
-  const known = new Map<string, DroverObject>();
-  const take = (type: WatchEvent['type'], object: DroverObject): void => {
-    events.push({ atMs: labClock().now(), type, object });
+  const known = new Map<string, FollowedObject>();
+  const take = (type: WatchEvent['type'], object: FollowedObject, atMs = labClock().now()): void => {
+    keep({ atMs, type, object });
     if (type === 'DELETED') known.delete(object.metadata.uid);
     else known.set(object.metadata.uid, object);
   };
   const list = async (): Promise<string> => {
     const answer = await kubernetes.request({ method: 'GET', path }, signal);
-    const { metadata, items } = answer as { metadata: { resourceVersion: string }; items: DroverObject[] };
+    const { metadata, items } = answer as { metadata: { resourceVersion: string }; items: FollowedObject[] };
+    // All that a list shows was so at one moment.
+    const atMs = labClock().now();
     const uids = new Set(items.map((item) => item.metadata.uid));
-    for (const [uid, object] of known) if (!uids.has(uid)) take('DELETED', object);
-    for (const item of items) {
+    for (const [uid, object] of known) if (!uids.has(uid)) take('DELETED', object, atMs);
+    for (const item of items.toSorted(byVersion)) {
       const before = known.get(item.metadata.uid);
       if (before?.metadata.resourceVersion !== item.metadata.resourceVersion)
-        take(before === undefined ? 'ADDED' : 'MODIFIED', item);
+        take(before === undefined ? 'ADDED' : 'MODIFIED', item, atMs);
     }
     return metadata.resourceVersion;
   };
@@ -72,7 +99,7 @@ async function follow(
       const query = { watch: true, resourceVersion: from, allowWatchBookmarks: false };
       const answer = await kubernetes.stream({ method: 'GET', path, query }, signal);
       for await (const line of createInterface({ input: Readable.from(answer), crlfDelay: Infinity })) {
-        const event = JSON.parse(line) as { type: WatchEvent['type']; object: DroverObject } | { type: 'ERROR' };
+        const event = JSON.parse(line) as { type: WatchEvent['type']; object: FollowedObject } | { type: 'ERROR' };
         if (event.type === 'ERROR') break;
         take(event.type, event.object);
       }

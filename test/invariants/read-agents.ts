@@ -1,4 +1,7 @@
-import { agentPoolAnnotations, agentPoolLabels } from '../../contracts/agent-pool/metadata.ts';
+import { agentPoolAnnotations, agentPoolLabels, agentVmKeys } from '../../contracts/agent-pool/metadata.ts';
+import { readHeld } from '../../contracts/agent-pool/planned-actions.ts';
+import type { VsphereAgentPool } from '../../contracts/crds/vsphere-agent-pool.ts';
+import type { VcenterWitness } from '../../lab/vsphere/witness.ts';
 import type { AgentFact, OfAgents } from './snapshot.ts';
 
 export const noAgents: OfAgents = { agents: [], agentPools: [], agentVms: [] };
@@ -24,6 +27,55 @@ export interface AgentChange {
   atMs: number;
   type: 'ADDED' | 'MODIFIED' | 'DELETED';
   object: ReadAgentObject;
+}
+
+/** What a world of pools is read from. */
+export interface ObservedAgents {
+  /** Of VsphereAgents, VsphereAgentPools and Machines, in the order of their arrival. */
+  changes: readonly AgentChange[];
+  pools: readonly VsphereAgentPool[];
+  witness: Pick<VcenterWitness, 'find' | 'describeVm'>;
+  /** In vCenter, where VMs of pools are. */
+  below: string;
+}
+
+export async function readAgents({ changes, pools, witness, below }: ObservedAgents): Promise<OfAgents> {
+  const paths = await witness.find('vm', below);
+  const vms = await Promise.all(paths.map((path) => witness.describeVm(path)));
+  return {
+    agents: agentFacts(changes),
+    agentPools: pools.map(({ metadata: { uid }, spec, status }) => ({
+      uid,
+      deletes: spec.cleanupPolicy === 'Delete',
+      held: (status?.plannedActions ?? []).flatMap((action) => readHeld(action)?.name ?? []),
+    })),
+    agentVms: vms.flatMap((vm) => {
+      if (vm === null) return [];
+      const markOf = (key: string): string => vm.config.extraConfig.find((one) => one.key === key)?.value ?? '';
+      const uid = markOf(agentVmKeys.agentUid);
+      if (uid === '') return [];
+      const pool = markOf(agentVmKeys.pool);
+      const madeMs = Date.parse((vm.config as { createDate?: string }).createDate ?? '') || 0;
+      return [{ name: vm.name, uid, pool, poolUid: markOf(agentVmKeys.poolUid), madeMs }];
+    }),
+  };
+}
+
+/**
+ * The same changes, where watches are late: a Machine may have been gone since it was let go, whenever the watch of a test says so. drover's own may
+ * have been faster. Pure.
+ *
+ * @param letGoMs by uid, when it was asked for
+ */
+export function notLaterThan(letGoMs: ReadonlyMap<string, number>, changes: readonly AgentChange[]): AgentChange[] {
+  const gone = new Set(changes.filter(({ type }) => type === 'DELETED').map(({ object }) => object.metadata.uid));
+  return changes
+    .map((change): AgentChange => {
+      const { uid } = change.object.metadata;
+      const mostMs = gone.has(uid) ? letGoMs.get(uid) : undefined;
+      return mostMs === undefined ? change : { ...change, atMs: Math.min(change.atMs, mostMs) };
+    })
+    .toSorted((one, other) => one.atMs - other.atMs);
 }
 
 const keyOf = ({ metadata: { namespace = '', name } }: ReadAgentObject): string => `${namespace}/${name}`;

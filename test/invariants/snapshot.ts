@@ -108,7 +108,7 @@ export interface MachineFact {
 }
 
 export interface OfAgents {
-  /** What each VsphereAgent was, and when. Empty where the world has none, as of a lab. */
+  /** What each VsphereAgent was, and when. Empty where the world has none. */
   agents: readonly AgentFact[];
   /** As kube-apiserver has them now. */
   agentPools: readonly {

@@ -1,5 +1,3 @@
-import { agentVmKeys } from '../../contracts/agent-pool/metadata.ts';
-import { readHeld } from '../../contracts/agent-pool/planned-actions.ts';
 import type { VsphereAgentPool } from '../../contracts/crds/vsphere-agent-pool.ts';
 import { machineKind } from '../../contracts/kinds/machine.ts';
 import { kinds } from '../../contracts/kinds/table.ts';
@@ -8,7 +6,7 @@ import { findCondition } from '../../contracts/conditions.ts';
 import type { KnownByTest } from '../flows/world-base.ts';
 import { objectPaths } from '../flows/object-log.ts';
 import { objectsOf } from '../invariants/objects.ts';
-import { agentFacts, noAgents, type ReadAgentObject } from '../invariants/read-agents.ts';
+import { noAgents, readAgents, type ReadAgentObject } from '../invariants/read-agents.ts';
 import { machineFacts, type ReadMachine } from '../invariants/read-machines.ts';
 import { noVolumes, volumeFacts, volumeKinds, type ReadVolumeObject } from '../invariants/read-volumes.ts';
 import { noRegion, readRegion } from '../invariants/read-region.ts';
@@ -34,34 +32,18 @@ const waitingEventsPerSecond = 16;
 
 const agentPlurals: readonly string[] = ['vsphereagents', 'vsphereagentpools'];
 
-async function readAgents({ kubernetes, vcenter }: Deployment): Promise<OfAgents> {
-  const pools = kubernetes.objects('vsphereagentpools') as unknown as VsphereAgentPool[];
+async function readPools({ kubernetes, vcenter }: Deployment): Promise<OfAgents> {
   const changes = kubernetes.changes.filter(
     ({ resource: { plural, group } }) =>
       agentPlurals.includes(plural) || (plural === 'machines' && group === 'cluster.x-k8s.io'),
   );
   if (vcenter === null || !changes.some(({ resource }) => agentPlurals.includes(resource.plural))) return noAgents;
-  const paths = await vcenter.witness.find('vm', inventory.vmFolder);
-  const vms = await Promise.all(paths.map((path) => vcenter.witness.describeVm(path)));
-  return {
-    agents: agentFacts(
-      changes.map(({ atMs, type, object }) => ({ atMs, type, object: object as unknown as ReadAgentObject })),
-    ),
-    agentPools: pools.map(({ metadata: { uid }, spec, status }) => ({
-      uid,
-      deletes: spec.cleanupPolicy === 'Delete',
-      held: (status?.plannedActions ?? []).flatMap((action) => readHeld(action)?.name ?? []),
-    })),
-    agentVms: vms.flatMap((vm) => {
-      if (vm === null) return [];
-      const markOf = (key: string): string => vm.config.extraConfig.find((one) => one.key === key)?.value ?? '';
-      const uid = markOf(agentVmKeys.agentUid);
-      if (uid === '') return [];
-      const pool = markOf(agentVmKeys.pool);
-      const madeMs = Date.parse((vm.config as { createDate?: string }).createDate ?? '') || 0;
-      return [{ name: vm.name, uid, pool, poolUid: markOf(agentVmKeys.poolUid), madeMs }];
-    }),
-  };
+  return await readAgents({
+    changes: changes.map(({ atMs, type, object }) => ({ atMs, type, object: object as unknown as ReadAgentObject })),
+    pools: kubernetes.objects('vsphereagentpools') as unknown as VsphereAgentPool[],
+    witness: vcenter.witness,
+    below: inventory.vmFolder,
+  });
 }
 
 function readVolumes({ kubernetes, storage }: Deployment): OfVolumes {
@@ -112,7 +94,7 @@ export async function snapshotOf(deployment: Deployment, seen: SeenInSimulation)
         .filter(({ resource }) => resource.plural === machineKind.plural && resource.group === machineKind.group)
         .map(({ atMs, type, object }) => ({ atMs, type, object: object as unknown as ReadMachine })),
     ),
-    ...(await readAgents(deployment)),
+    ...(await readPools(deployment)),
     ...readVolumes(deployment),
     ...(openstack === null
       ? noRegion

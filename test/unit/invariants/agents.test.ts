@@ -1,4 +1,4 @@
-import { agentFacts, type AgentChange, type ReadAgentObject } from '../../invariants/read-agents.ts';
+import { agentFacts, type AgentChange, notLaterThan, type ReadAgentObject } from '../../invariants/read-agents.ts';
 import type { AgentFact, AuditLine, Snapshot } from '../../invariants/snapshot.ts';
 import { violations } from '../../invariants/violations.ts';
 import { good, t0 } from './sample.ts';
@@ -97,5 +97,29 @@ test('what a VsphereAgent was, and when', () => {
     { fromMs: 3, untilMs: 4, isUnderWay: false, machine: 'hosted/w-1' },
     { fromMs: 4, untilMs: 5, machine: null, isForced: false },
     { fromMs: 5, untilMs: 6, machine: null, isForced: true },
+  ]);
+});
+
+test('a Machine may have been gone since it was let go, whenever a watch says so', () => {
+  const machine = (uid: string): ReadAgentObject => ({
+    kind: 'Machine',
+    metadata: { namespace: 'hosted', name: 'w-1', uid },
+  });
+  const changes: AgentChange[] = [
+    { atMs: 1, type: 'ADDED', object: machine('m1') },
+    { atMs: 5, type: 'MODIFIED', object: machine('m1') },
+    { atMs: 6, type: 'ADDED', object: machine('m2') },
+    { atMs: 9, type: 'DELETED', object: machine('m1') },
+  ];
+  const letGoMs = new Map([
+    ['m1', 3],
+    // It was asked for, and did not happen.
+    ['m2', 7],
+  ]);
+  expect(notLaterThan(letGoMs, changes).map(({ atMs, type }) => `${atMs} ${type}`)).toEqual([
+    '1 ADDED',
+    '3 MODIFIED',
+    '3 DELETED',
+    '6 ADDED',
   ]);
 });
