@@ -31,6 +31,13 @@ const deleted = (name: string) => vm(name, phased('Released', 'MachineDeleting',
 const absent = (name: string, more: object = {}) => vm(name, phased('Bound', 'AgentBound', 50, wasTakenBy(name)), more);
 const available = (name: string, minutes = 5, more: object = {}) =>
   vm(name, phased('Available', 'AgentAvailable', minutes), more);
+/** Its VM is not made yet. */
+const unmade = (name: string, minutes = 10, more: object = {}) =>
+  vsphereAgent(name, {
+    vm: phased('Provisioning', 'VMCreatePending', minutes, { biosUUID: undefined }),
+    readyForMs: null,
+    ...more,
+  });
 const expired = (name: string) => vm(name, phased('Provisioning', 'AgentNotDiscovered', 80));
 const node = (more: object) => ({ name: 'n', systemUuid: null, providerId: null, ...more });
 const oldTemplate = { annotations: { [agentPoolAnnotations.templateDigest]: 'old' } };
@@ -187,6 +194,16 @@ const rows: [rule: string, world: World, released: string[], held?: string[]][] 
     },
     [],
   ],
+  ['nobody needs it, and its VM was never made', { vms: [unmade('a'), unmade('b', 60)] }, ['a Surplus', 'b Surplus']],
+  ['… not at once: it may be under way', { vms: [unmade('a', 9)] }, []],
+  [
+    '… not while an AgentMachine waits',
+    { vms: [unmade('a', 60)], agentMachines: [agentMachine('z', { status: waits })] },
+    [],
+  ],
+  ['… not while one has no Agent', { vms: [unmade('a', 60)], agentMachines: [agentMachine('z')] }, []],
+  ['… not when its VM is there', { vms: [vm('a', phased('Provisioning', 'AgentNotDiscovered', 10))] }, []],
+  ['… though the pool replaces others', { pool: replaces, vms: [unmade('a', 9, oldTemplate)] }, []],
   ['it is of another template', { vms: [available('a', 5, oldTemplate)], agents: [agent('a')] }, []],
   [
     'it is of another template, and the pool replaces such',
@@ -232,7 +249,7 @@ const rows: [rule: string, world: World, released: string[], held?: string[]][] 
     {
       pool: pool({ spec: { cleanupPolicy: 'Retain' } }),
       rules: { deleteSurplus: true },
-      vms: [deleted('a'), absent('b'), expired('c'), available('d', 60)],
+      vms: [deleted('a'), absent('b'), expired('c'), available('d', 60), unmade('e', 60)],
       agents: [agent('d')],
     },
     [],
@@ -319,6 +336,7 @@ test('Nodes are read only where they say whether a VM goes', () => {
 test('a surplus is looked at again when it has lasted', () => {
   const { nextMs } = judge({ rules: { deleteSurplus: true }, vms: [available('a', 4)], agents: [agent('a')] });
   expect(nextMs).toBe(Date.parse(ago(-6 * minuteMs)));
+  expect(judge({ vms: [unmade('a', 4)] }).nextMs).toBe(Date.parse(ago(-6 * minuteMs)));
 });
 
 test('a pool that goes waits for all of its VMs, others for those that go', () => {

@@ -112,7 +112,7 @@ interface Row {
   verdict: Verdict | null;
 }
 
-/** VMs that are well, and that nobody needs: those that were never taken, and those of another template. */
+/** VMs that are well, and that nobody needs: those that were never taken or made, and those of another template. */
 function judgeSpare(
   { pool, own, waiting, withoutAgent, rules, nowMs }: ReleaseFacts,
   rows: readonly Row[],
@@ -123,16 +123,19 @@ function judgeSpare(
   let budget = rules.driftedAtOnce - own.filter((one) => one.vm.deleting && isDrifted(one, pool)).length;
   const verdicts = rows.map((row): Row => {
     const { one, verdict } = row;
-    if (verdict !== null || one.phase !== 'Available' || !isNeverTaken(one)) return row;
+    const isUnmade = one.reason === 'VMCreatePending';
+    if (verdict !== null || !(isUnmade || one.phase === 'Available') || !isNeverTaken(one)) return row;
     // Those of the template stand ready until the last one is replaced.
     const isSpare = isIdle && (!isRolling || isDrifted(one, pool));
-    if (one.vm.isSurge && isSpare && !isDrifted(one, pool)) return { one, verdict: { cause: 'Surplus' } };
-    if (rules.deleteSurplus && isSpare) {
+    if (!isUnmade && one.vm.isSurge && isSpare && !isDrifted(one, pool)) return { one, verdict: { cause: 'Surplus' } };
+    // A create may be under way, and what it makes serve who comes next: it is waited for as long as for a VM that is there.
+    if ((rules.deleteSurplus || isUnmade) && isSpare) {
       const atMs = one.sinceMs + rules.surplusMs;
       if (atMs <= nowMs) return { one, verdict: { cause: 'Surplus' } };
       nextMs = Math.min(nextMs ?? atMs, atMs);
     }
-    if (pool.replaces === 'none' || pool.deleting || waiting > 0 || budget <= 0 || !isDrifted(one, pool)) return row;
+    if (isUnmade || pool.replaces === 'none' || pool.deleting || waiting > 0 || budget <= 0 || !isDrifted(one, pool))
+      return row;
     budget -= 1;
     return { one, verdict: { cause: 'TemplateDrifted' } };
   });

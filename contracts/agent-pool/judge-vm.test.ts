@@ -277,7 +277,8 @@ test.each(rows)('a VM %s', (_, world, phase, machineState = 'none', untilMinutes
   expect(`${judged.phase}/${judged.reason}`).toBe(phase);
   expect(judged.machineState).toBe(machineState);
   expect(judged.untilMs).toBe(untilMinutes === undefined ? null : now + untilMinutes * minuteMs);
-  if (world.vms?.length === 1) expect(nextMs).toBe(judged.untilMs);
+  // One whose VM is not made may go as a surplus before.
+  if (world.vms?.length === 1 && judged.reason !== 'VMCreatePending') expect(nextMs).toBe(judged.untilMs);
 });
 
 test('the Machine is the owner of the AgentMachine, and stays in mind when it is gone', () => {

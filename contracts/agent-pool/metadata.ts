@@ -71,6 +71,9 @@ export const vmReasons = [
 ] as const;
 export type VmReason = (typeof vmReasons)[number];
 
+/** Why a VsphereAgent has no VM yet: its pool says so for all of them. */
+export const isoNotReady = 'ISONotReady';
+
 export const agentPoolConditions = {
   ready: 'Ready',
   demand: 'AgentMachineDemandFound',

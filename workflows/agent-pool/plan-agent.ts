@@ -1,4 +1,4 @@
-import { agentPoolConditions } from '../../contracts/agent-pool/metadata.ts';
+import { agentPoolConditions, isoNotReady } from '../../contracts/agent-pool/metadata.ts';
 import type {
   AgentVm,
   DesiredAgent,
@@ -47,7 +47,7 @@ export function planAgent({ desired, observed, settings }: AgentSituation): Agen
   if (problem !== null) return waitForMending('Creating', problem);
   if (vm === null) {
     if (pool.deleting) return done('blocked', 'PoolDeleting', 'Its pool is being deleted: no VM is made');
-    if (pool.isoPath === null) return wait('Creating', 'ISONotReady', 'the discovery ISO of its pool');
+    if (pool.isoPath === null) return wait('Creating', isoNotReady, 'the discovery ISO of its pool');
     return execute(
       [...hold, { kind: 'create', phase: 'Creating', summary: `Create and power on VM ${desired.vmName}` }],
       creates,

@@ -334,6 +334,12 @@ test.each<[rule: string, change: Change, conditions: Record<string, string>]>([
     { memory: { iso: { ...isoProblem, untilMs: nowMs + 1 } } },
     { Ready: 'False IsoUnavailable', ISOReady: 'False IsoUnavailable' },
   ],
+  [
+    'the ISO is tried again',
+    { iso: { ...observed.iso, dueMs: nowMs - 1 }, memory: { iso: { ...isoProblem, untilMs: nowMs } } },
+    { Ready: 'False IsoUnavailable', ISOReady: 'False IsoUnavailable' },
+  ],
+  ['the ISO is due no more', { memory: { iso: { ...isoProblem, untilMs: nowMs } } }, {}],
   ['another template', { drifted: [{ name: 'w1', phase: 'Bound' }] }, { TemplateDrifted: 'True TemplateChanged' }],
   ['deleted', { own: { deleting: true }, remaining: 1 }, { Ready: 'False AgentsRemaining' }],
 ])('conditions, where %s', (_rule, change, conditions) => {

@@ -10,7 +10,7 @@ import type {
   UnpreparedAgent,
   WantedAgent,
 } from '../../contracts/agent-pool/agent-pool.ts';
-import { agentPoolConditions as types } from '../../contracts/agent-pool/metadata.ts';
+import { agentPoolConditions as types, isoNotReady } from '../../contracts/agent-pool/metadata.ts';
 import { heldAction, listHeld, mostActions } from '../../contracts/agent-pool/planned-actions.ts';
 import { type ConditionUpdate } from '../../contracts/conditions.ts';
 import type { Problem } from '../lib/failures.ts';
@@ -252,10 +252,10 @@ function shortageOf(situation: PoolSituation): Pick<PoolProblem, 'reason' | 'mes
 /** Of the pool as a whole. */
 function problemsOf({ observed, memory, nowMs }: PoolSituation): PoolProblem[] {
   const { iso } = memory;
-  const ofIso =
-    iso === null || iso.untilMs <= nowMs
-      ? []
-      : [{ condition: types.iso, reason: iso.problem.reason, message: iso.problem.message }];
+  const { dueMs } = observed.iso;
+  // While it is tried again it is said still: else each try would be an Event.
+  const fails = iso !== null && (iso.untilMs > nowMs || (dueMs !== null && dueMs <= nowMs));
+  const ofIso = fails ? [{ condition: types.iso, reason: iso.problem.reason, message: iso.problem.message }] : [];
   return [...observed.problems, ...ofIso];
 }
 
@@ -280,7 +280,8 @@ export function poolStatus(situation: PoolSituation, plan: PoolPlan): AgentPoolS
       ? condition(type, true, reason, message)
       : condition(type, false, problem.reason, problem.message);
   };
-  const said = describePlan(plan);
+  const [problem] = problems;
+  const said = plan.kind === 'execute' && problem !== undefined ? problem : describePlan(plan);
   // A plan whose steps are about to be executed is no problem, and a wait for a change is the end of all work.
   const isReady =
     problems.length === 0 && (plan.kind === 'execute' || (plan.kind === 'wait' && plan.phase === 'Steady'));
@@ -301,7 +302,7 @@ export function poolStatus(situation: PoolSituation, plan: PoolPlan): AgentPoolS
         : condition(types.capacity, false, shortage.reason, shortage.message),
       unless(types.vsphere, 'Ready', 'The vCenter of the pool answers'),
       iso.path === null
-        ? { ...unless(types.iso, 'ISONotReady', 'The discovery ISO is not in the datastore yet'), status: 'False' }
+        ? { ...unless(types.iso, isoNotReady, 'The discovery ISO is not in the datastore yet'), status: 'False' }
         : unless(types.iso, 'ISOReady', `The discovery ISO is ${iso.path}`),
       drifted.length === 0
         ? condition(types.drifted, false, 'NoDrift', 'Every VM is of the template of the pool')

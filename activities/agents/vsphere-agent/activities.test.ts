@@ -201,7 +201,20 @@ test('what the run of the pool says of the VM stays', async () => {
       status: { vm: { name, biosUUID: 'b', phase: 'Bound', reason: 'AgentBound' } },
     });
     expect((await observe()).observed.phase).toBe('Bound');
-    expect(kubernetes.objects('events')).toMatchObject([{ reason: 'ISONotReady', type: 'Warning' }]);
+  });
+});
+
+test('an Event says what a VsphereAgent waits for, but for what its pool says of all', async () => {
+  const { run, prepare, activities, of, kubernetes } = open();
+  await run(async () => {
+    await prepare();
+    for (const reason of ['ISONotReady', 'VirtualMachineNameTaken'])
+      await activities.publishVsphereAgent({
+        ...of(),
+        status: { ready: { status: 'False', reason, message: 'waits', observedGeneration: 1 } },
+        retryHandled: null,
+      });
+    expect(kubernetes.objects('events')).toMatchObject([{ reason: 'VirtualMachineNameTaken', type: 'Warning' }]);
   });
 });
 

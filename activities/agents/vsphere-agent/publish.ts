@@ -1,4 +1,4 @@
-import { agentPoolConditions } from '../../../contracts/agent-pool/metadata.ts';
+import { agentPoolConditions, isoNotReady } from '../../../contracts/agent-pool/metadata.ts';
 import type { VsphereAgentActivities, VsphereAgentStatus } from '../../../contracts/agent-pool/vsphere-agent.ts';
 import { findCondition, setConditions } from '../../../contracts/conditions.ts';
 import type { VsphereAgent } from '../../../contracts/crds/vsphere-agent.ts';
@@ -33,6 +33,8 @@ export async function publishVsphereAgent(
   const { ready } = status;
   const before = findCondition(found.status?.conditions, agentPoolConditions.ready);
   if (before?.status === ready.status && before.reason === ready.reason) return;
+  // An Event of each would say what one of the pool does.
+  if (ready.reason === isoNotReady) return;
   await announce(
     tools,
     {

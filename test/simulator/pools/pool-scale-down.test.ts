@@ -1,9 +1,10 @@
 import { agentPoolAnnotations } from '../../../contracts/agent-pool/metadata.ts';
-import { agentFixture, applyPool, deletePool } from '../../../lab/agents.ts';
+import { agentFixture, applyPool, deletePool, setIsoUrl } from '../../../lab/agents.ts';
+import type { Kubernetes } from '../../../runtime/kubernetes/kubernetes.ts';
 import { openObjects } from '../../../runtime/kubernetes/objects.ts';
 import { resources } from '../../../runtime/kubernetes/resources.ts';
 import { giveAccess, makeNode, removeNode } from './hosted-cluster.ts';
-import { heldOf, inPoolWorld, minute, namesOf, never, phasesOf, type PoolWorld } from './pool-world.ts';
+import { heldOf, inPoolWorld, isoUrl, minute, namesOf, never, phasesOf, type PoolWorld } from './pool-world.ts';
 
 /** What goes when Machines go, and what stays. */
 
@@ -159,6 +160,41 @@ test('VMs that nobody takes go after a while, where a user wants that, and never
     await world.pass(8 * minute);
     expect(await world.vms()).toEqual([]);
     expect(await world.agents()).toEqual([]);
+  });
+});
+
+/** There is a URL, and nothing behind it. */
+const prepare = (api: Kubernetes): Promise<void> => setIsoUrl(api, isoUrl('a', 'none'));
+
+test('a VsphereAgent goes whose VM was never made, when its AgentMachine went', async () => {
+  await inPoolWorld({ prepare, settings: { surplusMs: 10 * minute } }, async (world) => {
+    await world.scale(2);
+    await world.pass(20 * minute);
+    expect(phasesOf(await world.agents())).toEqual(
+      Object.fromEntries(namesOf(2).map((name) => [name, 'Provisioning VMCreatePending'])),
+    );
+    await world.scale(1);
+    await world.pass(5 * minute);
+    expect(await world.agents()).toHaveLength(2);
+    await world.scale(0);
+    await world.pass(2 * minute);
+    expect(await world.agents()).toEqual([]);
+    expect(await world.vms()).toEqual([]);
+    const events = world.deployment.kubernetes.objects('events') as unknown as Record<string, unknown>[];
+    const warnings = events.filter(({ type }) => type === 'Warning').map(({ reason }) => reason);
+    expect(warnings).toEqual(['ISORefreshFailed']);
+    expect(await world.violations()).toEqual([]);
+  });
+});
+
+test('… and stays with Retain', async () => {
+  const options = { prepare, settings: { surplusMs: minute }, pool: { cleanupPolicy: 'Retain' as const } };
+  await inPoolWorld(options, async (world) => {
+    await world.scale(1);
+    await world.pass(5 * minute);
+    await world.scale(0);
+    await world.pass(20 * minute);
+    expect(await world.agents()).toHaveLength(1);
   });
 });
 
