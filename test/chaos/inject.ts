@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { killKubeApiserver, restartKubeApiserver } from '../../lab/parts/kubernetes-faults.ts';
 import { killTemporal, restartTemporal } from '../../lab/parts/temporal-faults.ts';
-import { signalService } from '../../lab/processes.ts';
+import { deadServices, signalService } from '../../lab/processes.ts';
 import type { FaultProxy } from '../faults/proxy.ts';
 import type { World } from '../flows/world.ts';
 import type { ChaosVcenter } from './chaos-vcenter.ts';
@@ -77,6 +77,12 @@ async function restart({ drover, lab }: World, target: Mortal): Promise<void> {
   if (target === 'temporal') return void (await restartTemporal(lab.handles.temporal));
   if (target === 'kube-apiserver') return void (await restartKubeApiserver(lab.handles.kubernetes));
   await drover.restart(target);
+}
+
+/** As whoever runs drover does, of a process that ended by itself: it was starting when what it needs went away. No fault may be under way. */
+export async function reviveDead({ drover, dir }: World): Promise<void> {
+  const dead = deadServices(dir);
+  for (const target of ['worker', 'bridge'] as const) if (dead.includes(target)) await drover.restart(target);
 }
 
 function injectIntoNova(nova: FaultProxy, how: 'apart' | 'failing' | 'deaf'): void {

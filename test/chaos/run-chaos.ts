@@ -20,7 +20,7 @@ import { type ChaosPool, openPool, performPoolAction, poolSettings, restorePool 
 import { type ChaosVcenter, openVcenter } from './chaos-vcenter.ts';
 import { type ChaosPlan, type Lifecycle, lifecycles, planChaos } from './plan.ts';
 import type { Ways } from './inject.ts';
-import { inject } from './inject.ts';
+import { inject, reviveDead } from './inject.ts';
 import {
   performVmAction,
   prepareVirtualMachines,
@@ -61,7 +61,7 @@ export interface ChaosResult {
 const servers = 12;
 /** As many hosts as stay in service at least. */
 const keep = 3;
-const settings = {
+const common = {
   ...quickSettings,
   virtualMachine: {
     recheckMs: 2_000,
@@ -72,16 +72,26 @@ const settings = {
     taskMs: 60_000,
   },
   hypervisor: { recheckMs: 2_000, lingerMs: 300, registrationMs: 120_000, testRetryDelayMs: 200 },
-  nodeFailure: { mode: 'recommend', failAfterMs: 1_000, observeMs: 500, restObserveMs: 1_000 },
 };
+const nodeFailure = { mode: 'recommend', failAfterMs: 1_000, observeMs: 500, restObserveMs: 1_000 };
 /** Evictions are always driven: there are none where they are not chosen. */
-const modesFor = (chosen: readonly Lifecycle[]): object => ({
-  Eviction: 'act',
-  Hypervisor: chosen.includes('hypervisors') ? 'act' : 'off',
-  VirtualMachine: chosen.includes('vms') ? 'act' : 'off',
-  VsphereAgentPool: chosen.includes('pools') ? 'act' : 'off',
-  VsphereAgent: chosen.includes('pools') ? 'act' : 'off',
-});
+function settingsFor(chosen: readonly Lifecycle[], vcenter: ChaosVcenter): object {
+  const modeOf = (lifecycle: Lifecycle): string => (chosen.includes(lifecycle) ? 'act' : 'off');
+  return {
+    ...common,
+    ...(chosen.includes('hypervisors') && { nodeFailure }),
+    modes: {
+      Eviction: 'act',
+      Hypervisor: modeOf('hypervisors'),
+      VirtualMachine: modeOf('vms'),
+      VsphereAgentPool: modeOf('pools'),
+      VsphereAgent: modeOf('pools'),
+    },
+    vsphere: vcenterSettings(vcenter.handle),
+    agentPools: poolSettings(vcenter),
+  };
+}
+
 /** Longer than any back-off that a run may be in. */
 const idleMs = 420_000;
 
@@ -107,11 +117,7 @@ export async function runChaos({
     if (chosen.includes('hypervisors')) await prepareHypervisors(world, hosts);
     const vms = chosen.includes('vms') ? await prepareVirtualMachines(world, vcenter) : undefined;
     if (chosen.includes('pools')) pool = await openPool(world, vcenter);
-    await sendThrough(world, ways, {
-      ...settings,
-      modes: modesFor(chosen),
-      ...(pool !== null && { agentPools: poolSettings(vcenter) }),
-    });
+    await sendThrough(world, ways, settingsFor(chosen, vcenter));
     if (hasServers) await populate(world, seed);
     const began = performance.now();
     const beganAt = new Date().toISOString();
@@ -125,6 +131,7 @@ export async function runChaos({
     ]);
     nova.cure();
     const endedMs = performance.now();
+    await reviveDead(world);
     const restored = await Promise.all([
       chosen.includes('hypervisors') ? restoreHypervisors(world) : [],
       chosen.includes('vms') ? restoreVirtualMachines(world) : [],
@@ -172,14 +179,14 @@ export async function runChaos({
 }
 
 /** drover reaches Nova through the proxy only. */
-async function sendThrough(world: World, { nova, vcenter }: Ways, sections: object): Promise<void> {
+async function sendThrough(world: World, { nova }: Ways, settings: object): Promise<void> {
   const { clouds } = parse(readFileSync(world.lab.handles.openstack.cloudsFile, 'utf8')) as {
     clouds: Record<string, object>;
   };
   const file = join(world.dir, 'clouds.yaml');
   writePrivateFile(file, stringify({ clouds: { lab: { ...clouds['lab'], compute_endpoint_override: nova.url } } }));
   await world.replaceDrover({
-    settings: { ...sections, vsphere: vcenterSettings(vcenter.handle) },
+    settings,
     env: { OS_CLIENT_CONFIG_FILE: file },
   });
 }
@@ -210,7 +217,8 @@ async function injectFaults(
     await delay(Math.max(0, atMs - sinceStart()));
     log(those.map(({ target, how, forMs }) => `${how} ${target} for ${forMs} ms`).join(', '));
     const outcomes = await Promise.allSettled(those.map((one) => inject(world, ways, one)));
-    for (const outcome of outcomes)
+    const [revived] = await Promise.allSettled([reviveDead(world)]);
+    for (const outcome of [...outcomes, revived])
       if (outcome.status === 'rejected') complaints.push(`not healed: ${(outcome.reason as Error).message}`);
   }
 }

@@ -4,8 +4,10 @@ import { labClock } from '../../lab/clock.ts';
 import type { Kubernetes } from '../../runtime/kubernetes/kubernetes.ts';
 import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
 import type { DroverObject, WatchEvent } from '../invariants/snapshot.ts';
+import { until } from './until.ts';
 
 const retryMs = 200;
+const firstListMs = 20_000;
 
 /** Paths of all objects of each of drover's kinds. */
 export const objectPaths: Readonly<Record<DroverObject['kind'], string>> = {
@@ -112,6 +114,7 @@ async function follow(
       if (!signal.aborted) await labClock().sleep(retryMs);
     }
   };
-  await list();
+  // Of a kind that was defined just now kube-apiserver has no list yet.
+  await until(`a list of ${path}`, firstListMs, async () => ({ version: await list() }));
   return { done: run() };
 }

@@ -73,10 +73,14 @@ const firstCalls = 5;
 const lastCalls = 3;
 
 /** Every fault at every activity call, of a long loop at both of its ends: the cells that the matrix on a lab has too. */
-export const activityCells = (scenario: string, { steps }: CleanRun): SimulatedCell[] =>
+export const activityCells = (
+  scenario: string,
+  { steps }: CleanRun,
+  injected: readonly FaultName[] = faultNames,
+): SimulatedCell[] =>
   [...Map.groupBy(steps, (step) => step.slice(0, step.lastIndexOf('.'))).values()]
     .flatMap((calls) => calls.filter((_, index) => index < firstCalls || index >= calls.length - lastCalls))
-    .flatMap((step) => faultNames.map((fault) => ({ scenario, targets: [{ at: 'activity' as const, step, fault }] })));
+    .flatMap((step) => injected.map((fault) => ({ scenario, targets: [{ at: 'activity' as const, step, fault }] })));
 
 /** Every fault at every call of an outside system, and a kill with every workflow task. */
 export const fineCells = (scenario: string, { calls, tasks }: CleanRun): SimulatedCell[] => [

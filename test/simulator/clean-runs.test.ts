@@ -1,13 +1,12 @@
 import { loadWorkflows } from './bundle.ts';
 import type { CleanRun } from './cell.ts';
 import { readCleanRuns } from './clean-runs.ts';
-import { simulate } from './matrix.ts';
-import { scenarios } from './scenarios.ts';
+import { allNamed, simulateNamed } from './stories.ts';
 
 const listed = readCleanRuns();
 
 test('every scenario has its cells, and every cell its scenario', () => {
-  const names = scenarios.map(({ name }) => name).toSorted();
+  const names = allNamed.map(({ name }) => name).toSorted();
   expect({ names, or: 'npm run simulate -- --write-cells' }).toEqual({
     names: Object.keys(listed).toSorted(),
     or: 'npm run simulate -- --write-cells',
@@ -15,10 +14,10 @@ test('every scenario has its cells, and every cell its scenario', () => {
 });
 
 // A replay takes no time of the simulation: the run is the one that is listed.
-test.each(scenarios.map((scenario) => [scenario.name, scenario] as const))(
+test.each(allNamed.map(({ name }) => [name] as const))(
   '%s: replayed before each workflow task it does the same again, and what cells.json lists',
-  async (name, scenario) => {
-    const { complaints, run } = await simulate(await loadWorkflows(), scenario, { targets: [] }, { isEvicted: true });
+  async (name) => {
+    const { complaints, run } = await simulateNamed(await loadWorkflows(), name, { targets: [] }, { isEvicted: true });
     expect(complaints).toEqual([]);
     expect(
       differences(listed[name], run).map((line) => `${line}: npm run simulate -- --write-cells --scenario ${name}`),

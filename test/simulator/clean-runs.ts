@@ -1,8 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { findScenario } from './scenarios.ts';
 import { loadWorkflows } from './bundle.ts';
 import type { CleanRun } from './cell.ts';
-import { simulate } from './matrix.ts';
+import { simulateNamed } from './stories.ts';
 
 /** Where faults can be injected, by scenario. Committed: cells come and go only with a change of it. */
 const file = new URL('cells.json', import.meta.url);
@@ -13,7 +12,7 @@ export const readCleanRuns = (): CleanRuns => JSON.parse(readFileSync(file, 'utf
 
 /** Runs each scenario without a fault. @throws where one does not end as it should */
 export async function observeCleanRun(name: string): Promise<CleanRun> {
-  const { complaints, run } = await simulate(await loadWorkflows(), findScenario(name), { targets: [] });
+  const { complaints, run } = await simulateNamed(await loadWorkflows(), name, { targets: [] });
   if (complaints.length > 0) throw new Error(`${name}, without a fault: ${complaints.join('; ')}`);
   return run;
 }

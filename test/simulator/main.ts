@@ -5,13 +5,13 @@ import { untilInterrupted } from '../../lab/interruption.ts';
 import { randomOf } from '../faults/random.ts';
 import { sample } from '../faults/sample.ts';
 import type { SimulatedCell } from './cell.ts';
-import { activityCells, fineCells, formatCell, pairCells, parseCell } from './cell.ts';
+import { formatCell, pairCells, parseCell } from './cell.ts';
 import { readCleanRuns, writeCleanRuns } from './clean-runs.ts';
-import { scenarios } from './scenarios.ts';
 import type { CellOutcome } from './shards.ts';
 import { formatMutation, isMutation, runInShards } from './shards.ts';
 import { mutations } from './mutations/table.ts';
 import { simulateSchedules } from './schedules/simulate-schedules.ts';
+import { allNamed, cellsOf } from './stories.ts';
 import { traceCell } from './trace.ts';
 
 interface Options {
@@ -67,7 +67,7 @@ async function main({
       cell?.[0] === undefined ? { scenario: names[0] ?? '', targets: [] } : parseCell(cell[0]),
       print,
     );
-  if (writeCells === true) return await writeCleanRuns(named ?? scenarios.map(({ name }) => name), print);
+  if (writeCells === true) return await writeCleanRuns(named ?? allNamed.map(({ name }) => name), print);
   if (minutes !== undefined || path !== undefined)
     return await simulateSchedules({ minutes: minutes ?? 0, seed, path, json: json === true, record, print, signal });
   const chosen = cell ?? sampleOf(chooseCells(names, { fine, pairs, seed }), count, seed).map(formatCell);
@@ -111,8 +111,8 @@ function chooseCells(
       throw new Error(`${name} has no cells: npm run simulate -- --write-cells --scenario ${name}`);
     return { name, run };
   });
-  const ofActivities = known.flatMap(({ name, run }) => activityCells(name, run));
-  const ofCalls = fine === undefined ? [] : known.flatMap(({ name, run }) => fineCells(name, run));
+  const ofActivities = known.flatMap(({ name, run }) => cellsOf(name, run).activity);
+  const ofCalls = fine === undefined ? [] : known.flatMap(({ name, run }) => cellsOf(name, run).fine);
   const perScenario = [...Map.groupBy([...ofActivities, ...ofCalls], ({ scenario }) => scenario).values()];
   const random = randomOf(seed);
   return [
@@ -131,7 +131,7 @@ await new Command('simulate')
     number,
   )
   .option('--pairs <number>', 'so many runs with two faults, sampled', number, 0)
-  .option('--scenario <names>', `of ${scenarios.map(({ name }) => name).join(', ')}`, list)
+  .option('--scenario <names>', `of ${allNamed.map(({ name }) => name).join(', ')}`, list)
   .option('--cell <cell>', 'one cell or mutation, as the matrix prints it; may be repeated', collect)
   .option('--sample <number>', 'only so many cells, of every scenario as many', number)
   .option('--seed <number>', 'decides which are sampled and paired', number, 1)

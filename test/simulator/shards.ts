@@ -1,14 +1,13 @@
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { findScenario } from './scenarios.ts';
 import { loadWorkflows } from './bundle.ts';
 import type { SimulatedCell } from './cell.ts';
 import { parseCell } from './cell.ts';
-import { simulate } from './matrix.ts';
 import { type Mutation, rewritten } from './mutations/mutation.ts';
 import { mutations } from './mutations/table.ts';
 import { runSchedule } from './schedules/run-schedule.ts';
 import type { WorkflowBundle } from './simulation.ts';
+import { simulateNamed } from './stories.ts';
 import { loadBundle } from './temporal/sdk.ts';
 
 export interface CellOutcome {
@@ -83,7 +82,7 @@ async function run(bundle: WorkflowBundle, text: string): Promise<string[]> {
   const mutation = mutations.find((one) => formatMutation(one) === text);
   if (mutation !== undefined) return await judgeMutation(bundle, mutation);
   const { scenario, targets } = readCell(text);
-  return (await simulate(bundle, findScenario(scenario), { targets })).complaints;
+  return (await simulateNamed(bundle, scenario, { targets })).complaints;
 }
 
 /** Complaints of what was run without a mutation, by where that was: several mutations are caught in the same place. */
@@ -95,7 +94,7 @@ async function judgeMutation(bundle: WorkflowBundle, mutation: Mutation): Promis
   const run = async (which: WorkflowBundle, hooks: Pick<Mutation, 'mutate'>): Promise<string[]> => {
     if (typeof caughtBy !== 'string') return (await runSchedule(which, caughtBy, hooks)).complaints;
     const cell = readCell(caughtBy);
-    return (await simulate(which, findScenario(cell.scenario), cell, hooks)).complaints;
+    return (await simulateNamed(which, cell.scenario, cell, hooks)).complaints;
   };
   const place = typeof caughtBy === 'string' ? caughtBy : `its schedule, ${JSON.stringify(caughtBy)}`;
   const before = whole.get(place) ?? (await run(bundle, {}));

@@ -6,10 +6,13 @@ import type { Deployment, DeploymentOptions } from './deployment.ts';
 import { fates, Recorder } from './fixture.ts';
 
 /**
- * One story with a fault in it. The cells are those of the matrix (cell.ts), but for its scenarios, which are about objects of one kind: a story is
- * told by the test itself.
+ * One story with a fault in it. Its cells have the form of those of scenarios (cell.ts), which are about objects of one kind: a story is told by
+ * itself.
  */
 export interface Story<World extends { deployment: Deployment }> {
+  /** As cells call it. */
+  name: string;
+  title: string;
   /** By workflow id. */
   roles: Roles;
   /** Runs what follows in a world of its own. */
@@ -21,18 +24,27 @@ export interface Story<World extends { deployment: Deployment }> {
   tell: (world: World, end: () => void) => Promise<string[]>;
 }
 
-export type FaultOptions = Partial<Pick<DeploymentOptions, 'onActivity' | 'onCall' | 'onWorkflowTask' | 'bundle'>>;
+export type FaultOptions = Partial<
+  Pick<DeploymentOptions, 'onActivity' | 'onCall' | 'onWorkflowTask' | 'bundle' | 'onEvent' | 'mutate'>
+>;
+
+/** How it is told, beside its faults. */
+export interface TellOptions extends Pick<FaultOptions, 'bundle' | 'onEvent' | 'mutate'> {
+  /** Each workflow task comes to a worker that does not know the run: it replays it, and has to do again what it did. */
+  isEvicted?: boolean;
+}
 
 export interface StoryResult {
   complaints: string[];
   run: CleanRun;
+  virtualMs: number;
 }
 
 /** Tells the story with these faults; without one it says where there can be any. */
 export async function tellStory<World extends { deployment: Deployment }>(
   { roles, inWorld, tell }: Story<World>,
   targets: readonly Target[],
-  options: FaultOptions = {},
+  { isEvicted = false, ...options }: TellOptions = {},
 ): Promise<StoryResult> {
   const injections = targets
     .filter((target) => target.at === 'activity')
@@ -43,17 +55,24 @@ export async function tellStory<World extends { deployment: Deployment }>(
     onActivity: async (call) => fates[await decide({ moment: 'before', call })],
     // Of people and of the test itself nothing is lost.
     onCall: (call) => (call.process === 'test' ? 'works' : recorder.call(call)),
-    onWorkflowTask: () => (recorder.isKilledNow() ? 'kill' : 'keep'),
+    onWorkflowTask: () => (recorder.isKilledNow() ? 'kill' : isEvicted ? 'evict' : 'keep'),
     ...options,
   };
+  let virtualMs = 0;
   const complaints = await inWorld(faulty, async (world) => {
+    const { clock } = world.deployment.simulation;
+    const startMs = clock.nowMs;
     const told = await tell(world, () => void recorder.end());
+    virtualMs = clock.nowMs - startMs;
     return [...failedTasks(world), ...told];
   });
   const missed = targets.length - recorder.injected.length - recording.injected.size;
+  // Of two faults, the first may lead past the place of the second.
+  const isMissed = missed > 0 && missed === targets.length;
   return {
-    complaints: missed === 0 ? complaints : [...complaints, `${missed} of the faults never came`],
+    complaints: isMissed ? [...complaints, `${missed} of the faults never came`] : complaints,
     run: recorder.recorded,
+    virtualMs,
   };
 }
 
@@ -65,7 +84,7 @@ const failedTasks = ({ deployment: { simulation } }: { deployment: Deployment })
     );
 
 /** Those of users make no difference where a run that was ended is started again. */
-const activityFaults: readonly FaultName[] = ['failBefore', 'failAfter', 'timeOut', 'killWorker'];
+export const activityFaults: readonly FaultName[] = ['failBefore', 'failAfter', 'timeOut', 'killWorker'];
 const callFaults: readonly CallFault[] = ['failBefore', 'failAfter'];
 
 /** The bridge's Lease has nothing to do with any story. */
@@ -83,13 +102,14 @@ export const storyCells = ({ steps, calls, tasks }: CleanRun): Record<Target['at
 /** Tells the story once for each of them. @returns what went wrong, with what runs it again */
 export async function complaintsOf<World extends { deployment: Deployment }>(
   story: Story<World>,
-  scenario: string,
   targets: readonly Target[],
 ): Promise<string[]> {
   const found: string[] = [];
   for (const target of targets) {
     const { complaints } = await tellStory(story, [target]);
-    found.push(...complaints.map((complaint) => `${formatCell({ scenario, targets: [target] })}: ${complaint}`));
+    found.push(
+      ...complaints.map((complaint) => `${formatCell({ scenario: story.name, targets: [target] })}: ${complaint}`),
+    );
   }
   return found;
 }

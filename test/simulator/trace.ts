@@ -1,15 +1,14 @@
-import { findScenario } from './scenarios.ts';
 import { loadWorkflows } from './bundle.ts';
 import type { SimulatedCell } from './cell.ts';
-import { simulate } from './matrix.ts';
+import { simulateNamed } from './stories.ts';
 import type { HistoryEvent } from './temporal/sdk.ts';
 
 /** Prints every event of every run of a cell with its moment, and how it ended. */
 export async function traceCell({ scenario, targets }: SimulatedCell, print: (line: string) => void): Promise<void> {
   let startMs = 0;
-  const { complaints, virtualMs } = await simulate(
+  const { complaints, virtualMs } = await simulateNamed(
     await loadWorkflows(),
-    findScenario(scenario),
+    scenario,
     { targets },
     {
       onEvent: ({ workflowId, name, event, atMs }) => {

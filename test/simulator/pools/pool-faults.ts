@@ -16,6 +16,8 @@ const isGone = async (world: PoolWorld): Promise<boolean> =>
   (await world.agents()).length === 0 && (await world.vms()).length === 0;
 
 export const poolStory: Story<PoolWorld> = {
+  name: 'pool',
+  title: 'a NodePool is scaled from nothing to two Nodes and back: two VMs are made, become Nodes, and go',
   roles: new Map([
     [agentPoolId(namespace, pool), 'pool'],
     [vsphereAgentId(namespace, first), 'first'],

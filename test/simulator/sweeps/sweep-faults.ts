@@ -15,6 +15,8 @@ const left = async (world: SweepWorld): Promise<string[]> =>
   [...(await world.vms()), ...(await world.servers())].toSorted();
 
 export const sweepStory: Story<SweepWorld> = {
+  name: 'sweep',
+  title: 'a sweep deletes two orphans, one of vSphere and one of Nova, beside five VMs that Machines have',
   roles: new Map([
     [orphanSweepId(namespace), 'sweep'],
     [apiServerSafetyId(namespace), 'safety'],
