@@ -24,5 +24,5 @@ test.each([
   ['no end', diffOf('w', number(0), number(1), 'x')],
   ['half a number', diffOf('s', '\0\0')],
 ])('%s is refused', (_, diff) => {
-  expect(() => bytesOfDiff(diff)).toThrow();
+  expect(() => bytesOfDiff(diff)).toThrow(/diff of rbd|range|bounds/u);
 });
