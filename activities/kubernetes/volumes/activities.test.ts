@@ -1,0 +1,389 @@
+import { temporaryNames, volumeAnnotations } from '../../../contracts/data-volume/metadata.ts';
+import { failureOf } from '../../../test/contracts/vsphere-context.ts';
+import {
+  claimSpec,
+  gibibyte,
+  golden,
+  openVolumes,
+  policies,
+  status,
+  type VolumesOptions,
+} from '../../../test/fixtures/activities/volumes.ts';
+import { storageNames } from '../../../test/simulator/volumes/storage-classes.ts';
+import { usersOf } from './snapshot-users.ts';
+
+const patience = { patienceMs: 30_000, known: null } as const;
+
+/** From the snapshot to what is left of it. */
+async function cloneWhole(world: ReturnType<typeof openVolumes>, namespace: string, name: string) {
+  const { activities, goldenSource, ofVolume, begin, volume } = world;
+  const of = ofVolume(namespace, name);
+  const { snapshot } = await activities.ensureSourceSnapshot({
+    ...of,
+    begin: begin(),
+    source: goldenSource(),
+    snapshotClass: storageNames.snapshotClass,
+    createdMs: Date.parse(volume(namespace, name)?.metadata.creationTimestamp ?? ''),
+    ...patience,
+  });
+  if (snapshot === null) throw new Error('no snapshot');
+  const { claim } = await activities.ensureClaim({
+    ...of,
+    begin: null,
+    temporaryIn: null,
+    from: { kind: 'snapshot', name: snapshot.name },
+    spec: claimSpec,
+    cloneDepth: 1,
+    ...patience,
+  });
+  return { snapshot, claim };
+}
+
+const complete = (world: ReturnType<typeof openVolumes>, namespace: string, name: string) =>
+  world.activities.completeDataVolume({
+    ...world.ofVolume(namespace, name),
+    begin: null,
+    status: status({ phase: 'Succeeded', progress: '100.0%', claimName: name }),
+  });
+
+const openSame = async (options: VolumesOptions, body: (world: ReturnType<typeof openVolumes>) => Promise<void>) => {
+  const world = openVolumes(options);
+  await world.run(() => body(world));
+};
+
+test('a volume is cloned from a snapshot, said to be complete, and nothing temporary is left', () =>
+  openSame({}, async (world) => {
+    const { storage, claim, volume, all, driver, isHeld, observe } = world;
+    await world.makeVolume('src', 'copy', {}, { labels: { app: 'mine', team: 'a' }, annotations: { 'a.b/c': 'd' } });
+    const cloned = await cloneWhole(world, 'src', 'copy');
+    expect(cloned.claim).toMatchObject({ phase: 'Bound', owner: 'volume', cloneDepth: 1, problem: null });
+    expect(isHeld('src', 'copy')).toBe(true);
+    expect(await observe('src', 'copy')).toMatchObject({
+      desired: { isHeld: true },
+      observed: {
+        chosen: { strategy: 'snapshot', fallbackReason: null },
+        permission: 'notNeeded',
+        problem: null,
+        source: { kind: 'pvc', claim: { phase: 'Bound', capacityBytes: gibibyte }, usedBy: [] },
+        class: { provisioner: storageNames.driver, expands: true, isCsi: true, snapshotClass: 'dir' },
+        claimSpec: { storageClass: 'dir', requestBytes: gibibyte },
+        target: { phase: 'Bound', isCloned: false },
+        temporary: { snapshot: { isReady: true, restoreSizeBytes: gibibyte }, claim: null },
+        recorded: { phase: 'CloneScheduled' },
+      },
+    });
+    expect(await complete(world, 'src', 'copy')).toEqual({ left: [] });
+    expect(storage.read('src', 'copy')).toBe('bytes');
+    expect(claim('src', 'copy')?.metadata).toMatchObject({
+      labels: { app: 'containerized-data-importer', team: 'a' },
+      annotations: {
+        'a.b/c': 'd',
+        [volumeAnnotations.cloneOf]: 'true',
+        [volumeAnnotations.cloneType]: 'snapshot',
+        [volumeAnnotations.cloneRequest]: 'src/golden',
+        [volumeAnnotations.populatedFor]: 'copy',
+      },
+      ownerReferences: [{ kind: 'DataVolume', name: 'copy', controller: true }],
+    });
+    expect(volume('src', 'copy')).toMatchObject({ status: { phase: 'Succeeded', claimName: 'copy' } });
+    expect(isHeld('src', 'copy')).toBe(false);
+    expect([all('volumesnapshots'), all('volumesnapshotcontents'), driver.snapshots]).toEqual([[], [], []]);
+  }));
+
+test('clones that were asked for before share one snapshot, which goes with the last', () =>
+  openSame({}, async (world) => {
+    const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
+    for (const name of names) await world.makeVolume('src', name);
+    const cloned = await Promise.all(names.map((name) => cloneWhole(world, 'src', name)));
+    expect(new Set(cloned.map(({ snapshot }) => snapshot.name)).size).toBe(1);
+    expect(world.driver.calls('CreateSnapshot')).toBe(1);
+    const [shared] = world.all('volumesnapshots');
+    expect(usersOf(shared as never).size).toBe(names.length);
+    await complete(world, 'src', 'a');
+    expect(world.all('volumesnapshots')).toHaveLength(1);
+    await Promise.all(names.slice(1).map((name) => complete(world, 'src', name)));
+    expect([world.all('volumesnapshots'), world.driver.snapshots]).toEqual([[], []]);
+  }));
+
+test('one that is asked for after the cut takes another snapshot, when the interval of the source has passed', () =>
+  openSame({ rules: { sourceIntervalMs: 20_000 } }, async (world) => {
+    const { clock, storage } = world;
+    await world.makeVolume('src', 'a');
+    const first = await cloneWhole(world, 'src', 'a');
+    await clock.sleep(2_000);
+    storage.write('src', 'golden', 'newer');
+    await world.makeVolume('src', 'b');
+    const beganMs = clock.now();
+    const second = await cloneWhole(world, 'src', 'b');
+    expect(second.snapshot.name).toBe(temporaryNames.sharedSnapshot(world.goldenSource().uid, 2));
+    expect(clock.now() - beganMs).toBeGreaterThan(15_000);
+    expect([storage.read('src', 'a'), storage.read('src', 'b')]).toEqual(['bytes', 'newer']);
+    expect(first.snapshot.uid).not.toBe(second.snapshot.uid);
+  }));
+
+test('a clone that is not asked for before the cut within the same second does not share it', () =>
+  openSame({ rules: { sourceIntervalMs: 0 } }, async (world) => {
+    await world.makeVolume('src', 'a');
+    await cloneWhole(world, 'src', 'a');
+    world.storage.write('src', 'golden', 'newer');
+    await world.makeVolume('src', 'b');
+    await cloneWhole(world, 'src', 'b');
+    expect(world.storage.read('src', 'b')).toBe('newer');
+  }));
+
+test('without sharing each clone has a snapshot of its own', () =>
+  openSame({ rules: { shareSnapshots: false } }, async (world) => {
+    await world.makeVolume('src', 'a');
+    await world.makeVolume('src', 'b');
+    const [a, b] = await Promise.all([cloneWhole(world, 'src', 'a'), cloneWhole(world, 'src', 'b')]);
+    expect([a.snapshot.name, b.snapshot.name]).toEqual(
+      ['a', 'b'].map((name) => temporaryNames.snapshot(world.ofVolume('src', name).uid)),
+    );
+    await complete(world, 'src', 'a');
+    await complete(world, 'src', 'b');
+    expect(world.driver.snapshots).toEqual([]);
+  }));
+
+test('a snapshot that the driver refuses is a fact within seconds; one that it is busy with is waited for', () =>
+  openSame({}, async (world) => {
+    const { driver, activities, ofVolume, goldenSource, clock } = world;
+    await world.makeVolume('src', 'copy');
+    const ensure = () =>
+      activities.ensureSourceSnapshot({
+        ...ofVolume('src', 'copy'),
+        begin: world.begin(),
+        source: goldenSource(),
+        snapshotClass: storageNames.snapshotClass,
+        createdMs: clock.now() - 10_000,
+        ...patience,
+      });
+    driver.fail('CreateSnapshot', { code: 'InvalidArgument', times: 1_000, description: 'no' });
+    const beganMs = clock.now();
+    expect((await ensure()).snapshot).toMatchObject({ isReady: false, error: expect.stringContaining('desc = no') });
+    expect(clock.now() - beganMs).toBeLessThan(5_000);
+    driver.heal();
+    await activities.removeTemporary({ ...ofVolume('src', 'copy'), begin: null, withTarget: true });
+    driver.fail('CreateSnapshot', { code: 'ResourceExhausted', times: 3, description: 'flattening' });
+    expect((await ensure()).snapshot).toMatchObject({ isReady: true, error: null });
+  }));
+
+test('a claim that the provisioner refuses is a fact, until another is seen', () =>
+  openSame({}, async (world) => {
+    const { driver, activities, ofVolume, clock } = world;
+    await world.makeVolume('src', 'copy');
+    const ensure = (known: string | null, patienceMs = 8_000) =>
+      activities.ensureClaim({
+        ...ofVolume('src', 'copy'),
+        begin: null,
+        temporaryIn: null,
+        from: { kind: 'pvc', name: golden.name },
+        spec: claimSpec,
+        cloneDepth: 1,
+        patienceMs,
+        known,
+      });
+    driver.fail('CreateVolume', { code: 'Internal', times: 1_000, description: 'too deep' });
+    const { claim } = await ensure(null);
+    expect(claim).toMatchObject({ phase: 'Pending', problem: expect.stringContaining('too deep') });
+    const beganMs = clock.now();
+    expect((await ensure(claim.problem)).claim.problem).toBe(claim.problem);
+    expect(clock.now() - beganMs).toBeGreaterThan(7_000);
+    driver.heal();
+    expect((await ensure(claim.problem)).claim).toMatchObject({ phase: 'Bound', problem: null });
+  }));
+
+test('a quota that is used up is a failure that passes', () =>
+  openSame({}, async (world) => {
+    await world.set({
+      apiVersion: 'v1',
+      kind: 'ResourceQuota',
+      metadata: { namespace: 'dst', name: 'few' },
+      spec: { hard: { 'count/persistentvolumeclaims': '0' } },
+    });
+    await world.makeVolume('dst', 'copy');
+    const request = {
+      ...world.ofVolume('dst', 'copy'),
+      begin: null,
+      temporaryIn: null,
+      from: null,
+      spec: claimSpec,
+      cloneDepth: 0,
+      ...patience,
+    };
+    expect(await failureOf(world.activities.ensureClaim(request))).toMatchObject({ type: 'QuotaExceeded' });
+  }));
+
+test('a volume grows', () =>
+  openSame({}, async (world) => {
+    await world.makeVolume('src', 'copy');
+    await cloneWhole(world, 'src', 'copy');
+    const request = {
+      ...world.ofVolume('src', 'copy'),
+      begin: null,
+      claim: { namespace: 'src', name: 'copy' },
+      requestBytes: 2 * gibibyte,
+      ...patience,
+    };
+    expect((await world.activities.expandClaim(request)).claim).toMatchObject({ capacityBytes: 2 * gibibyte });
+    expect(await world.activities.expandClaim({ ...request, claim: golden })).toMatchObject({
+      claim: { owner: 'none', requestBytes: gibibyte },
+    });
+  }));
+
+test('a claim of another is neither taken nor deleted', () =>
+  openSame({}, async (world) => {
+    await world.makeClaim('dst', 'copy', 'of a user');
+    await world.makeVolume('dst', 'copy');
+    const of = world.ofVolume('dst', 'copy');
+    const made = await world.activities.ensureClaim({
+      ...of,
+      begin: null,
+      temporaryIn: null,
+      from: null,
+      spec: claimSpec,
+      cloneDepth: 0,
+      ...patience,
+    });
+    expect(made.claim).toMatchObject({ owner: 'none' });
+    await world.activities.removeTemporary({ ...of, begin: null, withTarget: true });
+    expect(world.storage.read('dst', 'copy')).toBe('of a user');
+    expect((await world.activities.adoptClaim({ ...of, begin: null })).claim).toMatchObject({
+      owner: 'volume',
+      populatedFor: 'copy',
+    });
+    // What is adopted was not made for it.
+    await world.activities.removeTemporary({ ...of, begin: null, withTarget: true });
+    expect(world.storage.read('dst', 'copy')).toBe('of a user');
+  }));
+
+test('a source in use is waited for', () =>
+  openSame({}, async (world) => {
+    await world.makeVolume('src', 'copy');
+    await world.set({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { namespace: 'src', name: 'vm' },
+      spec: { containers: [], volumes: [{ name: 'a', persistentVolumeClaim: { claimName: 'golden' } }] },
+    });
+    const request = { ...world.ofVolume('src', 'copy'), begin: world.begin(), source: golden };
+    expect(await world.activities.awaitFreeSource({ ...request, patienceMs: 1_000, known: null })).toEqual({
+      usedBy: ['src/vm'],
+    });
+    expect(world.volume('src', 'copy')).toMatchObject({ status: { phase: 'CloneScheduled' } });
+  }));
+
+test('nothing is made for a DataVolume that is being deleted', () =>
+  openSame({}, async (world) => {
+    await world.makeVolume('src', 'copy', {}, { finalizers: ['a.b/c'] });
+    await world.remove('datavolumes', 'cdi.kubevirt.io/v1beta1', 'src', 'copy');
+    await expect(cloneWhole(world, 'src', 'copy')).rejects.toMatchObject({ type: 'ObjectNotFound' });
+    expect(world.all('volumesnapshots')).toEqual([]);
+  }));
+
+test.each([
+  ['there is none', [], 'unknown'],
+  ['it has been there for long enough', policies(), 'granted'],
+  ['it is another one', policies({ validations: [] }), 'unknown'],
+  ['it is wider', policies({ matchConditions: [{ name: 'a', expression: 'false' }] }), 'unknown'],
+])('a source elsewhere: the policy: %s', (_, objects, permission) =>
+  openSame({}, async (world) => {
+    await world.set(...objects);
+    await world.clock.sleep(11_000);
+    await world.makeVolume('dst', 'copy');
+    expect(await world.observe('dst', 'copy')).toMatchObject({
+      observed: { permission, source: permission === 'granted' ? { namespace: 'src' } : null },
+    });
+  }),
+);
+
+test('a DataVolume that was created before the policy was in force is not known to be permitted', () =>
+  openSame({}, async (world) => {
+    await world.set(...policies());
+    await world.clock.sleep(5_000);
+    await world.makeVolume('dst', 'copy');
+    expect((await world.observe('dst', 'copy')).observed.permission).toBe('unknown');
+  }));
+
+test.each([
+  ['of its own namespace', { pvc: golden }, 'src', { source: { kind: 'pvc', namespace: 'src', name: 'golden' } }],
+  ['elsewhere', { pvc: golden }, 'dst', { problem: { reason: 'CrossNamespaceReference' } }],
+  [
+    'of another DataSource',
+    { dataSource: { namespace: 'src', name: 'other' } },
+    'src',
+    { problem: { reason: 'MaxReferenceDepthReached' } },
+  ],
+])('a DataSource that names a source %s', (_, source, namespace, observed) =>
+  openSame({}, async (world) => {
+    await world.set({
+      apiVersion: 'cdi.kubevirt.io/v1beta1',
+      kind: 'DataSource',
+      metadata: { namespace, name: 'os' },
+      spec: { source },
+    });
+    await world.makeVolume(namespace, 'copy', {
+      source: undefined,
+      sourceRef: { kind: 'DataSource', name: 'os' },
+    });
+    expect(await world.observe(namespace, 'copy')).toMatchObject({ observed });
+  }),
+);
+
+test('a source that nobody named counts for nothing, though an annotation says so', () =>
+  openSame({}, async (world) => {
+    const forged = JSON.stringify({ kind: 'pvc', namespace: 'src', name: 'golden', uid: world.goldenSource().uid });
+    await world.makeVolume(
+      'dst',
+      'copy',
+      { source: { pvc: { namespace: 'dst', name: 'mine' } } },
+      { annotations: { [volumeAnnotations.cloneSource]: forged, [volumeAnnotations.cloneType]: 'snapshot' } },
+    );
+    expect(await world.observe('dst', 'copy')).toMatchObject({
+      observed: { chosen: null, source: { namespace: 'dst', name: 'mine', claim: null } },
+    });
+  }));
+
+test('the status is written where it differs, with its Event, and times say what changed', () =>
+  openSame({}, async (world) => {
+    const of = await world.makeVolume('src', 'copy');
+    const said = status({ event: { type: 'Normal', reason: 'CloneScheduled', message: 'soon' } });
+    const publish = () => world.activities.publishDataVolume({ ...of, status: said, retryHandled: 'x' });
+    await publish();
+    const first = world.volume('src', 'copy');
+    await world.clock.sleep(5_000);
+    await publish();
+    expect(world.volume('src', 'copy')?.metadata.resourceVersion).toBe(first?.metadata.resourceVersion);
+    expect(world.all('events.events.k8s.io').filter(({ reason }) => reason === 'CloneScheduled')).toHaveLength(1);
+    expect(first).toMatchObject({ metadata: { annotations: { 'drover.dev/retry-handled': 'x' } } });
+  }));
+
+test('a copy is a Job that mounts both volumes, and goes with its Pods', () =>
+  openSame({}, async (world) => {
+    const of = await world.makeVolume('src', 'copy');
+    const request = {
+      ...of,
+      begin: world.begin('copy'),
+      inNamespace: 'src',
+      from: 'golden',
+      to: 'copy',
+      volumeMode: 'Block',
+      image: 'drover:1',
+    } as const;
+    expect(await world.activities.ensureCopyJob(request)).toEqual({ job: { state: 'active', message: '' } });
+    expect(await world.activities.ensureCopyJob(request)).toEqual({ job: { state: 'active', message: '' } });
+    expect(world.all('jobs')).toHaveLength(1);
+    expect(await world.activities.removeTemporary({ ...of, begin: null, withTarget: true })).toEqual({ left: [] });
+    expect(world.all('jobs')).toEqual([]);
+  }));
+
+test('a source that CDI is to import is left to it, and says so once', () =>
+  openSame({}, async (world) => {
+    const of = await world.makeVolume('src', 'copy', { source: { http: { url: 'https://a.test' } } });
+    await world.activities.leaveDataVolume({ ...of, source: 'http' });
+    await world.activities.leaveDataVolume({ ...of, source: 'http' });
+    expect(world.volume('src', 'copy')).toMatchObject({
+      metadata: { annotations: { [volumeAnnotations.leftTo]: 'cdi' } },
+    });
+    expect(world.volume('src', 'copy')).not.toHaveProperty('status');
+    expect((await world.observe('src', 'copy')).desired).toMatchObject({ foreignSource: 'http', isLeft: true });
+  }));
