@@ -58,7 +58,8 @@ export function createAdmission(
       .filter(([, amount]) => amount > 0);
     for (const quota of list(quotas)) {
       if (quota.metadata.namespace !== namespace) continue;
-      const { hard = {} } = (quota['spec'] ?? {}) as { hard?: Record<string, string> };
+      // What its controller has not counted yet is not limited.
+      const { hard = {} } = (quota['status'] ?? {}) as { hard?: Record<string, string> };
       const inside = storage.list(resource).filter((one) => one.metadata.namespace === namespace);
       const exceeded = wanted.flatMap(([what, requested]): Usage[] => {
         const limit = quantityOf(hard[what] ?? '');

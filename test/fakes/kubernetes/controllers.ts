@@ -64,6 +64,7 @@ export function runControllers({ storage, objects, resources, clock, random }: C
     for (const { resource, object } of there)
       if (resource.kind === 'Namespace' && object.metadata.deletionTimestamp !== undefined) empty(resource, object);
     releaseVolumes(all());
+    for (const found of all()) if (found.resource.kind === 'ResourceQuota') applyQuota(found);
   };
 
   /** Whether a Pod that is placed and has not ended mounts it. */
@@ -82,6 +83,17 @@ export function runControllers({ storage, objects, resources, clock, random }: C
     if (left.length === finalizers.length) return;
     const target = { resource, key: { namespace, name }, subresource: '', manager: 'kube-controller-manager' };
     objects.update(target, (live) => ({ ...live, metadata: { ...live.metadata, finalizers: left } }));
+  };
+
+  /** A quota is in force, or raised, once its status says so. What is used of it is always known here. */
+  const applyQuota = ({ resource, object }: Found): void => {
+    const { hard } = (object['spec'] ?? {}) as { hard?: object };
+    const { namespace, name } = object.metadata;
+    const key = { namespace, name };
+    objects.update({ resource, key, subresource: 'status', manager: 'kube-controller-manager' }, (live) => ({
+      ...live,
+      status: { hard },
+    }));
   };
 
   const releaseVolumes = (there: readonly Found[]): void => {
@@ -104,6 +116,8 @@ export function runControllers({ storage, objects, resources, clock, random }: C
     const { ownerReferences, deletionTimestamp } = object.metadata;
     const isOver =
       object.kind === 'Pod' && ['Succeeded', 'Failed'].includes((object as unknown as Pod).status?.phase ?? '');
-    if (type === 'DELETED' || ownerReferences !== undefined || deletionTimestamp !== undefined || isOver) schedule();
+    const isLimit = object.kind === 'ResourceQuota';
+    const isLeaving = ownerReferences !== undefined || deletionTimestamp !== undefined;
+    if (type === 'DELETED' || isLeaving || isOver || isLimit) schedule();
   });
 }

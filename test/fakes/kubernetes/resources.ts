@@ -154,7 +154,7 @@ export const builtInResources: readonly Resource[] = [
   builtIn({ kind: 'ConfigMap', plural: 'configmaps' }),
   builtIn({ kind: 'Secret', plural: 'secrets', selectableFields: ['type'], normalize: withData }),
   builtIn({ kind: 'ServiceAccount', plural: 'serviceaccounts' }),
-  builtIn({ kind: 'ResourceQuota', plural: 'resourcequotas' }),
+  builtIn({ kind: 'ResourceQuota', plural: 'resourcequotas', hasStatus: true }),
   builtIn({
     kind: 'PersistentVolumeClaim',
     plural: 'persistentvolumeclaims',

@@ -17,8 +17,11 @@ function held<Object extends Draft>(object: Object, finalizer: string): Object {
   return { ...object, metadata: { ...object.metadata, finalizers: [...finalizers, finalizer] } };
 }
 
-/** A source that is named one way is named the other way too, where it may be. */
-function withDataSource(spec: Fields): Fields {
+/** A source that is named one way is named the other way too, where it may be. Their group is always there. */
+function withDataSource(given: Fields): Fields {
+  const grouped = (name: string): Fields =>
+    isFields(given[name]) ? { [name]: { apiGroup: null, ...given[name] } } : {};
+  const spec: Fields = { ...given, ...grouped('dataSource'), ...grouped('dataSourceRef') };
   const { dataSource, dataSourceRef } = spec;
   if (dataSource !== undefined && dataSourceRef === undefined) return { ...spec, dataSourceRef: dataSource };
   if (dataSource !== undefined || !isFields(dataSourceRef) || dataSourceRef['namespace'] !== undefined) return spec;
