@@ -54,11 +54,25 @@ const anyOf = { concerns: 'unreconciled', index: () => ['any'], key: () => 'any'
 const isPlaced = ({ metadata }: KubeObject): boolean =>
   metadata.annotations?.[volumeAnnotations.selectedNode] !== undefined;
 
+/** drover has made it, and it is on its way as it should: its activities observe it, and a signal would only have the run look again. */
+const isOnItsWay = (claim: KubeObject): boolean => {
+  const { deletionTimestamp, annotations: given = {} } = claim.metadata;
+  const isMade = given[volumeAnnotations.createdForDataVolume] !== undefined;
+  const isComplete = given[volumeAnnotations.populatedFor] !== undefined;
+  return (
+    isMade && !isComplete && deletionTimestamp === undefined && statusOf(claim)['phase'] !== 'Lost' && !isPlaced(claim)
+  );
+};
+
+/** A claim is looked up as the target of one DataVolume and as the source of others: each has keys of its own. */
+const asSource = (fullName: string): string => `source ${fullName}`;
+
 const dependsOn: readonly Watch[] = [
   {
     // Its own: one that is deleted is made anew. What the run itself waits for, its activities observe.
     resource: persistentVolumeClaim,
     index: (object) => [fullNameOf(object)],
+    key: (claim) => (isOnItsWay(claim) ? null : fullNameOf(claim)),
     predicate: {
       fields: (claim) => {
         const { phase } = statusOf(claim);
@@ -70,7 +84,8 @@ const dependsOn: readonly Watch[] = [
     // Its source.
     resource: persistentVolumeClaim,
     concerns: 'unreconciled',
-    index: (object) => [...fullNameIn('', specOf(object).source?.pvc), ...fixedSource(object)],
+    index: (object) => [...fullNameIn('', specOf(object).source?.pvc), ...fixedSource(object)].map(asSource),
+    key: (claim) => asSource(fullNameOf(claim)),
     predicate: {
       // By which it says that it is filled: a clone, and an import of CDI.
       annotation: (key) => key === volumeAnnotations.cloneOf || key === volumeAnnotations.podPhase,
@@ -238,9 +253,15 @@ export const dataVolumeKind = defineKind({
     },
     {
       group: volumeSnapshot.group,
-      resources: ['volumesnapshotclasses', 'volumesnapshotcontents'],
+      resources: ['volumesnapshotclasses'],
       verbs: ['get', 'list'],
-      why: 'With what snapshots are made, and whether they are gone from the storage.',
+      why: 'With what snapshots are made.',
+    },
+    {
+      group: volumeSnapshot.group,
+      resources: ['volumesnapshotcontents'],
+      verbs: ['get', 'list', 'patch'],
+      why: 'Whether they are gone from the storage. patch: those of drover’s go with their VolumeSnapshot, whatever their class says.',
     },
     {
       group: 'admissionregistration.k8s.io',
