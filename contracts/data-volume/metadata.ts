@@ -54,6 +54,8 @@ export const volumeAnnotations = {
   onDeadline: 'drover.dev/on-deadline',
   /** On a DataVolume: JSON of the source that was found when the clone began ({@link VolumeSource} with its uid). Another DataSource changes it no more. */
   cloneSource: 'drover.dev/clone-source',
+  /** On a PVC: uid of the PersistentVolume that has come to it from another namespace. */
+  transferredVolume: 'drover.dev/transferred-volume',
   /** On a DataVolume whose source is none of drover's: `cdi`. */
   leftTo: 'drover.dev/left-to',
   /** On a snapshot of drover's, followed by the uid of a DataVolume: `<namespace>/<name>` of one that needs it. It goes with the last of them. */
