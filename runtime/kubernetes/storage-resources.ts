@@ -44,7 +44,7 @@ const metadata = z.looseObject({
 const volumeMode = z.enum(['Filesystem', 'Block']).optional();
 
 /** Of an object of the same namespace. */
-const reference = z.looseObject({ apiGroup: z.string().optional(), kind: z.string(), name: z.string() });
+const reference = z.looseObject({ apiGroup: z.string().nullish(), kind: z.string(), name: z.string() });
 
 const storage = z.looseObject({ storage: z.string().optional() });
 
