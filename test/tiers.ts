@@ -137,6 +137,7 @@ export const flowTiers: Readonly<Record<string, FlowTier>> = {
   'contract-openstack-activities': changed('openstack'),
   'openstack-lab': changed('openstack'),
   'agent-isos': changed('vsphere'),
+  'contract-storage': changed('lab'),
   'contract-vsphere': changed('vsphere'),
   vsphere: changed('vsphere'),
   crds: changed('kubernetes'),
