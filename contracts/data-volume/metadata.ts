@@ -54,12 +54,12 @@ export const volumeAnnotations = {
   onDeadline: 'drover.dev/on-deadline',
   /** On a DataVolume: JSON of the source that was found when the clone began ({@link VolumeSource} with its uid). Another DataSource changes it no more. */
   cloneSource: 'drover.dev/clone-source',
-  /** On a PVC: uid of the PersistentVolume that has come to it from another namespace. */
-  transferredVolume: 'drover.dev/transferred-volume',
   /** On a DataVolume whose source is none of drover's: `cdi`. */
   leftTo: 'drover.dev/left-to',
   /** On a snapshot of drover's, followed by the uid of a DataVolume: `<namespace>/<name>` of one that needs it. It goes with the last of them. */
   snapshotUser: 'clone.drover.dev/',
+  /** On a PVC whose volume comes from another namespace: the PV, which names it by then. */
+  volumeArrived: 'drover.dev/volume-arrived',
   /** On a snapshot of drover's: uids of the DataVolumes that were there before it was asked for. Times in Kubernetes are whole seconds, and prove less. */
   askedBefore: 'drover.dev/asked-before',
   /** On a PVC that was cloned: how many clones lie between it and a volume that is none. */

@@ -4,7 +4,6 @@ import type { ClaimFacts, DataVolumeActivities, TransferFacts } from '../../../c
 import { volumeAnnotations } from '../../../contracts/data-volume/metadata.ts';
 import { retryConflicts } from '../../../runtime/kubernetes/retry-conflicts.ts';
 import { type Claim, type Volume, storageResources } from '../../../runtime/kubernetes/storage-resources.ts';
-import { patchHolds } from '../lib/merge-patch.ts';
 import { awaitFact } from './await-fact.ts';
 import { beginWork, liveVolume } from './begin-work.ts';
 import { targetMetadata } from './claim-objects.ts';
@@ -42,15 +41,22 @@ interface Place {
   goesOn?: true;
 }
 
+/** What is so for good once it was seen. */
+interface Memory {
+  data: TransferData | null;
+  isSourceGone: boolean;
+}
+
 export async function transferClaim(
   tools: VolumeTools,
   { begin, namespace, name, uid, from, patienceMs, known }: Parameters<DataVolumeActivities['transferClaim']>[0],
 ): Promise<{ claim: ClaimFacts | null; transfer: TransferFacts }> {
   const of = { namespace, name, uid };
   await beginWork(tools, { ...of, begin });
+  const memory: Memory = { data: null, isSourceGone: false };
   const look = async (): Promise<Place> => {
     for (;;) {
-      const place = await retryConflicts(() => takeStep(tools, of, from));
+      const place = await retryConflicts(() => takeStep(tools, of, from, memory));
       if (place.goesOn === undefined) return place;
     }
   };
@@ -70,17 +76,21 @@ const getClaim = ({ client, scope }: VolumeTools, { namespace, name }: Names): P
 const getVolume = ({ client, scope }: VolumeTools, name: string): Promise<Volume | null> =>
   client.get(storageResources.PersistentVolume, { name }, scope.signal);
 
-async function takeStep(tools: VolumeTools, of: OfVolume, from: Names): Promise<Place> {
-  const dataVolume = await liveVolume(tools, of);
-  const transfer = await findTransfer(tools, of);
-  if (transfer === null) return await begin(tools, of, from);
-  if (!isTransferOf(transfer, of.uid))
-    return { claim: null, transfer: failed(`ObjectTransfer ${transfer.metadata.name} is another's`) };
-  const data = transferData(transfer);
-  if (data === null) return await record(tools, transfer, of, from);
-  const place = await move(tools, dataVolume, of, from, data);
-  if (['Complete', 'Error'].includes(place.transfer.phase)) await sayTransfer(tools, transfer, place.transfer);
-  else if (transferFacts(transfer).phase === 'Error') await sayTransfer(tools, transfer, running('Running'));
+async function takeStep(tools: VolumeTools, of: OfVolume, from: Names, memory: Memory): Promise<Place> {
+  if (memory.data === null) {
+    await liveVolume(tools, of);
+    const transfer = await findTransfer(tools, of);
+    if (transfer === null) return await begin(tools, of, from);
+    if (!isTransferOf(transfer, of.uid))
+      return { claim: null, transfer: failed(`ObjectTransfer ${transfer.metadata.name} is another's`) };
+    memory.data = transferData(transfer);
+    if (memory.data === null) return await record(tools, transfer, of, from);
+  }
+  const place = await move(tools, of, from, memory.data, memory);
+  if (['Complete', 'Error'].includes(place.transfer.phase)) {
+    const transfer = await findTransfer(tools, of);
+    if (transfer !== null) await sayTransfer(tools, transfer, place.transfer);
+  }
   return place;
 }
 
@@ -113,15 +123,10 @@ async function record(tools: VolumeTools, transfer: ObjectTransfer, of: OfVolume
   return { claim: null, transfer: running('Running'), goesOn: true };
 }
 
-async function move(
-  tools: VolumeTools,
-  dataVolume: DataVolume,
-  of: OfVolume,
-  from: Names,
-  data: TransferData,
-): Promise<Place> {
+async function move(tools: VolumeTools, of: OfVolume, from: Names, data: TransferData, memory: Memory): Promise<Place> {
   const target = await getClaim(tools, of);
-  const source = await getClaim(tools, from);
+  const source = memory.isSourceGone ? null : await getClaim(tools, from);
+  memory.isSourceGone = source?.metadata.uid !== data.sourceUid;
   // Last, so that what is known of it is not older than what is known of the claims.
   const volume = await getVolume(tools, data.pvName);
   const at = (transfer: TransferFacts, goesOn?: true): Place => ({
@@ -132,15 +137,21 @@ async function move(
   if (volume?.metadata.uid !== data.pvUid) return at(failed(`PersistentVolume ${data.pvName} is gone`));
   const problem = targetProblem(target, of);
   if (problem !== null) return at(failed(problem));
-  const isSourceThere = source?.metadata.uid === data.sourceUid;
-  if (target !== null && !isSourceThere && isBoundTo(target, volume)) {
+  if (target !== null && memory.isSourceGone && isBoundTo(target, volume)) {
     const isRestored = await setReclaimPolicy(tools, volume, data.reclaimPolicy, 'it has come to its DataVolume');
     return isRestored ? at({ phase: 'Complete', message: 'Transfer complete' }) : at(running('Running'), true);
   }
+  const isAwaited = target !== null && volume.spec.claimRef?.uid === target.metadata.uid;
+  if (memory.isSourceGone && isAwaited && volume.spec.persistentVolumeReclaimPolicy === 'Retain') {
+    await sayArrived(tools, target, data);
+    return at(running('Waiting for target to be bound'));
+  }
+  // One that is being deleted gets nothing more.
+  const dataVolume = await liveVolume(tools, of);
   // Before anything is deleted; what is read next says that it holds.
   if (!(await setReclaimPolicy(tools, volume, 'Retain', 'it goes to another namespace')))
     return at(running('Running'), true);
-  if (isSourceThere) {
+  if (source !== null && !memory.isSourceGone) {
     const wait = await giveUpSource(tools, source, volume);
     return at(wait === null ? running('Running') : wait);
   }
@@ -151,24 +162,10 @@ async function move(
   if (target.spec.volumeName !== data.pvName) return at(failed('PV bound to wrong PVC'));
   if (target.metadata.deletionTimestamp !== undefined) return at(running('Waiting for target to be bound'));
   const ref = volume.spec.claimRef;
-  if (ref?.uid === target.metadata.uid) {
-    await wake(tools, target, data);
-    return at(running('Waiting for target to be bound'));
-  }
   const mayBeTaken = !ref || ref.uid === data.sourceUid || (ref.namespace === of.namespace && ref.name === of.name);
   if (!mayBeTaken) return at(failed('PV bound to wrong PVC'));
   await pointTo(tools, volume, target);
   return at(running('Waiting for target to be bound'), true);
-}
-
-/** Of a claim that names its PV, the binder takes no notice when the PV changes, but of the claim: else it takes up to 15 s. */
-async function wake(tools: VolumeTools, { metadata }: Claim, { pvUid }: TransferData): Promise<void> {
-  const annotations = { [volumeAnnotations.transferredVolume]: pvUid };
-  if (patchHolds(metadata.annotations, annotations)) return;
-  await patchObject(tools, storageResources.PersistentVolumeClaim, versionOf(metadata), {
-    change: { metadata: { annotations } },
-    cause: 'its volume has come',
-  });
 }
 
 const isBoundTo = (claim: Claim, volume: Volume): boolean =>
@@ -235,3 +232,12 @@ const pointTo = (tools: VolumeTools, volume: Volume, { metadata: { namespace = '
     before: volume.spec.claimRef ?? null,
     cause: 'its volume has come',
   });
+
+/** The binder looks at a claim when that changes, and else every 15 s. */
+async function sayArrived(tools: VolumeTools, { metadata }: Claim, { pvName }: TransferData): Promise<void> {
+  if (metadata.annotations?.[volumeAnnotations.volumeArrived] === pvName) return;
+  await patchObject(tools, storageResources.PersistentVolumeClaim, versionOf(metadata), {
+    change: { metadata: { annotations: { [volumeAnnotations.volumeArrived]: pvName } } },
+    cause: 'its volume has come',
+  });
+}
