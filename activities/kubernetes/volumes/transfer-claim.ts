@@ -18,7 +18,7 @@ import {
   type TransferData,
 } from './object-transfer.ts';
 import { readSourceUsers } from './source-users.ts';
-import { claimFacts, isMadeFor, transferFacts } from './volume-facts.ts';
+import { claimFacts, isMadeFor } from './volume-facts.ts';
 import { createObject, deleteObject, patchObject, versionOf } from './write-object.ts';
 
 /**
