@@ -16,6 +16,7 @@ test('a clone, with nothing else', () => {
       isHeld: false,
       source: { kind: 'pvc', ...pvc },
       foreignSource: '',
+      isLeft: false,
       contentType: 'kubevirt',
       api: 'storage',
       prePopulatedBy: null,
@@ -68,6 +69,7 @@ const {
   crashConsistent,
   onDeadline,
   allowClaimAdoption,
+  leftTo,
 } = volumeAnnotations;
 
 const annotated: [key: string, value: string, desired: Partial<DesiredVolume>][] = [
@@ -82,6 +84,7 @@ const annotated: [key: string, value: string, desired: Partial<DesiredVolume>][]
   [allowClaimAdoption, 'true', { adopts: true }],
   [allowClaimAdoption, 'false', { adopts: false }],
   [allowClaimAdoption, 'maybe', { adopts: null }],
+  [leftTo, 'cdi', { isLeft: true }],
 ];
 
 test.each(annotated)('%s: %s', (key, value, desired) => {

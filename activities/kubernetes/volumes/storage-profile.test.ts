@@ -45,7 +45,7 @@ function open(change: Partial<StorageProfileDependencies> = {}, scope: Partial<A
     activities,
     audited,
     signalled,
-    apply: (object: object) => run(() => applyObject(admin, object as never)),
+    apply: (object: object) => run(() => applyObject(admin, object)),
     merge: (patch: object) =>
       run(() => mergeObject(admin, { apiVersion: cdi, kind: 'StorageProfile', metadata: { name }, ...patch })),
     remove: (apiVersion: string, plural: string) =>
