@@ -38,6 +38,26 @@ export const isAsGenerated = (spec: unknown, generated: unknown, kind: 'policy' 
   return isDeepStrictEqual(filled(spec, own), filled(generated, own));
 };
 
+interface Written {
+  creationTimestamp: string;
+  generation?: unknown;
+  managedFields?: unknown;
+}
+
+/**
+ * When its spec was written last: what was changed for a while and put back was not in force meanwhile. kube-apiserver counts the writes of a
+ * spec in the generation, and notes who wrote it last, and when. Infinity: it does not say. Pure.
+ */
+export function writtenMs({ creationTimestamp, generation = 1, managedFields }: Written): number {
+  const made = timeMs(creationTimestamp) ?? Infinity;
+  if (generation === 1) return made;
+  const writers = Array.isArray(managedFields) ? managedFields.map(fields) : [];
+  const times = writers
+    .filter(({ fieldsV1 }) => Object.hasOwn(fields(fieldsV1), 'f:spec'))
+    .map(({ time }) => (typeof time === 'string' ? timeMs(time) : null) ?? Infinity);
+  return times.length === 0 ? Infinity : Math.max(made, ...times);
+}
+
 /**
  * Whether the DataVolume was created under the policy on sources, which lets nobody name a source that they may not clone. A policy takes
  * effect a moment after it is there.
@@ -55,6 +75,6 @@ export async function wasPermitted(
   const isCurrent =
     isAsGenerated(policy.spec, clonePolicy.policy, 'policy') &&
     isAsGenerated(binding.spec, clonePolicy.binding, 'binding');
-  const sinceMs = Math.max(...[policy, binding].map(({ metadata }) => timeMs(metadata.creationTimestamp) ?? Infinity));
+  const sinceMs = Math.max(writtenMs(policy.metadata), writtenMs(binding.metadata));
   return isCurrent && sinceMs + policyDelayMs <= createdMs;
 }
