@@ -138,6 +138,11 @@ const spec = withRules(
       .describe('What the PersistentVolumeClaim is to be. What it leaves out is filled in from the StorageProfile.'),
   }),
   {
+    // CDI moves the checkpoints of an import on.
+    cel: 'self == oldSelf || (has(oldSelf.source) && (has(oldSelf.source.vddk) || has(oldSelf.source.imageio)) && has(self.source) && self.source == oldSelf.source)',
+    message: 'Cannot update DataVolume Spec',
+  },
+  {
     cel: 'has(self.pvc) || has(self.storage)',
     message: 'Missing Data volume PVC',
   },

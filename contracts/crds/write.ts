@@ -2,13 +2,15 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { stringify } from 'yaml';
+import { cloneRules } from '../data-volume/clone-policy.ts';
 import { watchEverything } from '../kinds/kind.ts';
 import { writeRoles } from '../kinds/rbac.ts';
 import { toCustomResourceDefinition } from './custom-resource-definition.ts';
 import { definitions } from './definitions.ts';
 
 /**
- * `npm run crds` writes deploy/crds/ from the schemas beside this file, and deploy/rbac/ from what the rows of contracts/kinds/ declare;
+ * `npm run crds` writes deploy/crds/ from the schemas beside this file, deploy/rbac/ from what the rows of contracts/kinds/ declare, and the
+ * rules of DataVolumes in deploy/admission/ from contracts/data-volume/clone-policy.ts;
  * `npm run crds:check` compares, and exits 1 when they differ.
  */
 const directory = fileURLToPath(new URL('../../deploy/', import.meta.url));
@@ -27,11 +29,16 @@ const generated = new Map<string, string>([
   ...[...writeRoles({ leaseName: 'drover-bridge', watch: watchEverything('drover-system') })].map(
     ([file, text]) => [`rbac/${file}`, generatedFrom('the rows of contracts/kinds') + text] as const,
   ),
+  [
+    'admission/data-volumes.yaml',
+    generatedFrom('contracts/data-volume/clone-policy.ts') +
+      cloneRules.map((object) => stringify(object, { aliasDuplicateObjects: false, lineWidth: 120 })).join('---\n'),
+  ],
 ]);
 
 /** Files that were generated from what is no more. */
 async function findOrphans(): Promise<string[]> {
-  const folders = ['crds', 'rbac'];
+  const folders = ['crds', 'rbac', 'admission'];
   const listed = await Promise.all(
     folders.map(async (folder) =>
       (await readdir(join(directory, folder)).catch(() => [])).map((file) => `${folder}/${file}`),
