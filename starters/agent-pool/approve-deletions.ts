@@ -10,7 +10,7 @@ import { withKubernetes } from '../command/kubernetes-access.ts';
 import { whyNothingHappens } from '../command/lifecycle-mode.ts';
 import { fullName, namespaceOption, readReference } from '../command/object-reference.ts';
 import { oneLine } from '../render/table.ts';
-import { agentPoolAccess } from './agent-pool-access.ts';
+import { agentAccess, agentsOf, poolAccess } from './agent-pool-access.ts';
 import { type AgentPoolObject, waitsForApproval } from './agent-pool-object.ts';
 
 export const approveCommand = (context: CommandContext): Command =>
@@ -31,11 +31,11 @@ export const approveCommand = (context: CommandContext): Command =>
         const reference = readReference('pool', text, namespace ?? null);
         const loaded = await context.loadConfig();
         await withKubernetes({ context, config: loaded.config, abort }, async (kubernetes) => {
-          const access = agentPoolAccess(kubernetes, abort);
+          const access = poolAccess(kubernetes, abort);
           const { pool, approved } = await retryConflicts(async () => {
             const found = await access.read(reference, 'Nothing was approved.');
             const chosen = chooseApproved(found, agents);
-            const there = (await access.agentsOf(found)).map(({ name }) => name);
+            const there = (await agentsOf(agentAccess(kubernetes, abort), found)).map(({ name }) => name);
             await access.annotate(found, {
               [agentPoolAnnotations.approvedDeletions]: allApproved(found.approved, chosen, there).join(','),
             });

@@ -1,6 +1,7 @@
 import { agentPoolConditions as types } from '../../contracts/agent-pool/metadata.ts';
 import { type Condition, findCondition } from '../../contracts/conditions.ts';
 import { type AgentPoolObject, type ListedCounts, waitsForApproval } from './agent-pool-object.ts';
+import { byNeed } from '../command/list-objects.ts';
 
 /** One line of `drover pools`, and one element of its `--json`. Times are RFC 3339; what is null is not known. */
 export interface ListedPool {
@@ -33,10 +34,6 @@ export const listPools = (
     .map((pool) => listPool(pool, nowMs))
     .filter(({ needsAttention: needs }) => needs || !attention)
     .sort(byNeed);
-
-const inOrder = (a: string, b: string): number => a.localeCompare(b, 'en', { numeric: true });
-const byNeed = (a: ListedPool, b: ListedPool): number =>
-  Number(b.needsAttention) - Number(a.needsAttention) || inOrder(a.namespace, b.namespace) || inOrder(a.name, b.name);
 
 function listPool(pool: AgentPoolObject, nowMs: number): ListedPool {
   const { namespace, name, counts, held, iso, deleting } = pool;

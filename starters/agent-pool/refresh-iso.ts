@@ -7,7 +7,7 @@ import { interruptible } from '../command/interruption.ts';
 import { withKubernetes } from '../command/kubernetes-access.ts';
 import { whyNothingHappens } from '../command/lifecycle-mode.ts';
 import { fullName, namespaceOption, readReference } from '../command/object-reference.ts';
-import { agentPoolAccess } from './agent-pool-access.ts';
+import { poolAccess } from './agent-pool-access.ts';
 
 export const refreshIsoCommand = (context: CommandContext): Command =>
   describedCommand(
@@ -23,7 +23,7 @@ export const refreshIsoCommand = (context: CommandContext): Command =>
         const reference = readReference('pool', text, namespace ?? null);
         const loaded = await context.loadConfig();
         await withKubernetes({ context, config: loaded.config, abort }, async (kubernetes) => {
-          const access = agentPoolAccess(kubernetes, abort);
+          const access = poolAccess(kubernetes, abort);
           const asked = { [agentPoolAnnotations.forceIsoRefresh]: new Date(clock.now()).toISOString() };
           const pool = await retryConflicts(async () => {
             const found = await access.read(reference, 'Nothing was changed.');

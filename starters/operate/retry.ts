@@ -17,7 +17,7 @@ import { commandRun, giveCommand, updateRun } from '../command/give-command.ts';
 import type { HypervisorObject } from '../hypervisor/hypervisor-objects.ts';
 import { readEvictions } from '../command/kubernetes-access.ts';
 import { describeLifecycle } from '../command/lifecycle-condition.ts';
-import { retryAgentPool } from '../agent-pool/retry-agent-pool.ts';
+import { retryAgentPool, retryVsphereAgent } from '../agent-pool/retry-agent-pool.ts';
 import { retryVirtualMachine } from '../virtual-machine/retry-virtual-machine.ts';
 import { reviveEviction } from '../eviction/revive-eviction.ts';
 import { retryConflicts } from '../../runtime/kubernetes/retry-conflicts.ts';
@@ -54,7 +54,8 @@ export const retryCommand = (context: CommandContext): Command =>
         const by = whoRuns(as, context.env);
         const object = objectOf(['vm', 'pool', 'agent'], [host, instance], namespace);
         if (object?.noun === 'vm') return await retryVirtualMachine(context, object.reference, by);
-        if (object !== null) return await retryAgentPool(context, object.noun, object.reference, by);
+        if (object?.noun === 'pool') return await retryAgentPool(context, object.reference, by);
+        if (object !== null) return await retryVsphereAgent(context, object.reference, by);
         if (instance !== undefined) {
           return await giveCommand(context, host, messages.retryInstance, { instance, by });
         }

@@ -5,11 +5,10 @@ import type { AgentPoolDescription } from '../agent-pool/agent-pool-description.
 import type { AgentPoolObject, IsoVersion, PoolVm } from '../agent-pool/agent-pool-object.ts';
 import { type ListedPool, needsAttention, standingOf, statusOf } from '../agent-pool/listed-pool.ts';
 import { formatAge } from './duration.ts';
+import { type Field, renderObject } from './object.ts';
 import type { Paint, Style } from './paint.ts';
 import { formatMemory } from './progress.ts';
-import { renderRun, renderSteps } from './run.ts';
-import { type Fact, oneLine, renderConditions, renderFacts, renderNextCommands, renderTable } from './table.ts';
-import { waitingLine } from './watch.ts';
+import { type Fact, oneLine, renderFacts, renderTable } from './table.ts';
 
 /** Agent pools for people. Pure. */
 
@@ -59,51 +58,42 @@ export const renderPools = (
   paint: Paint,
   widthColumns: number,
 ): string[] =>
-  pools.length === 0
-    ? ['No VsphereAgentPool is so.']
-    : renderFacts(
-        pools,
-        { facts, why, spare: ['SINCE', 'ISO', 'HELD', 'AVAILABLE', 'BOUND', 'UNDER WAY'] },
-        { nowMs, paint, widthColumns },
-      );
+  renderFacts(
+    pools,
+    { facts, why, spare: ['SINCE', 'ISO', 'HELD', 'AVAILABLE', 'BOUND', 'UNDER WAY'] },
+    { nowMs, paint, widthColumns },
+  );
 
-/** Everything about one pool, the sentence that matters first, what to type next last. */
+/** Everything about one pool. */
 export function renderAgentPool(
   description: AgentPoolDescription,
   nowMs: number,
   paint: Paint,
   widthColumns: number,
 ): string[] {
-  const section = (title: string, lines: string[]): string[] =>
-    lines.length === 0 ? [] : ['', paint('strong', title), ...lines];
-  const { namespace, name, object, run, problems } = description;
-  return [
-    `${paint('strong', `${namespace}/${name}`)}: ${renderStanding(description, nowMs, paint)}`,
-    ...renderFields(description, nowMs, paint),
-    ...section('VMs', renderVms(description, nowMs, paint, widthColumns)),
-    ...section('Discovery ISOs', renderIsos(object, nowMs, widthColumns)),
-    ...section(
-      `Conditions of VsphereAgentPool ${namespace}/${name}`,
-      object === null ? [] : renderConditions(object.conditions, nowMs, widthColumns),
-    ),
-    ...section(
-      run?.status === 'Running' ? 'Steps of the run' : 'Last steps of the last run',
-      run === null ? [] : renderSteps(run.steps, nowMs, paint, widthColumns),
-    ),
-    ...section(
-      'Could not be read',
-      problems.map((problem) => paint('warning', oneLine(problem))),
-    ),
-    ...section('What you can do', renderNextCommands(agentPoolCommands(description), paint)),
-  ];
+  const { object, run, held } = description;
+  return renderObject(
+    description,
+    {
+      kind: 'VsphereAgentPool',
+      standing: (colour) => (object === null ? '' : renderStanding(object, nowMs, colour)),
+      says: (object === null ? run?.progress?.message : saysOf(object, types.ready)) ?? '',
+      fields: [
+        ['short of', object === null ? null : saysOf(object, types.capacity, 'False')],
+        ...(object === null ? [] : fieldsOf(object, nowMs, paint)),
+        ['held', held.length === 0 ? null : paint('warning', `${held.length} would go, and wait for something`)],
+      ],
+      sections: [
+        { title: 'VMs', lines: renderVms(description, nowMs, paint, widthColumns) },
+        { title: 'Discovery ISOs', lines: renderIsos(object, nowMs, widthColumns) },
+      ],
+      commands: agentPoolCommands(description),
+    },
+    { nowMs, paint, widthColumns },
+  );
 }
 
-function renderStanding({ object, run, problems }: AgentPoolDescription, nowMs: number, paint: Paint): string {
-  if (object === null)
-    return paint(
-      'warning',
-      problems.length > 0 || run === null ? 'the object cannot be read' : 'there is no such VsphereAgentPool any more',
-    );
+function renderStanding(object: AgentPoolObject, nowMs: number, paint: Paint): string {
   const standing = standingOf(object);
   if (standing === undefined) return paint('warning', 'drover has said nothing of this pool yet');
   const status = statusOf(object);
@@ -114,32 +104,6 @@ function renderStanding({ object, run, problems }: AgentPoolDescription, nowMs: 
     : paint(stateStyles[status], since);
 }
 
-function renderFields({ object, run, held, stops }: AgentPoolDescription, nowMs: number, paint: Paint): string[] {
-  const waiting = run?.progress?.waiting ?? null;
-  const fields: [name: string, value: string | null][] = [
-    ['says', object === null ? oneLine(run?.progress?.message ?? '') : saysOf(object, types.ready)],
-    ['short of', object === null ? null : saysOf(object, types.capacity, 'False')],
-    [
-      'waiting',
-      waiting === null
-        ? null
-        : waitingLine(
-            waiting.message,
-            waiting.untilMs === null ? null : new Date(waiting.untilMs).toISOString(),
-            nowMs,
-          ).replace(/^waiting /u, ''),
-    ],
-    ...(object === null ? [] : fieldsOf(object, nowMs, paint)),
-    ['held', held.length === 0 ? null : paint('warning', `${held.length} would go, and wait for something`)],
-    ['drover stop', stops.length === 0 ? null : paint('bad', stops.map(oneLine).join('; '))],
-    ['run', run === null ? null : renderRun(run, nowMs)],
-    ['web UI', run?.webUi ?? null],
-  ];
-  return fields
-    .filter(([, value]) => value !== null && value !== '')
-    .map(([name, value]) => `  ${name.padEnd(12)} ${value ?? ''}`);
-}
-
 function saysOf({ conditions }: AgentPoolObject, type: string, only?: 'False'): string | null {
   const condition = findCondition(conditions, type);
   return condition === undefined || (only !== undefined && condition.status !== only)
@@ -147,7 +111,7 @@ function saysOf({ conditions }: AgentPoolObject, type: string, only?: 'False'): 
     : oneLine(condition.message);
 }
 
-function fieldsOf(object: AgentPoolObject, nowMs: number, paint: Paint): [string, string | null][] {
+function fieldsOf(object: AgentPoolObject, nowMs: number, paint: Paint): Field[] {
   const { counts, iso, approved } = object;
   return [
     ['deletion', object.deleting ? paint('warning', 'requested') : null],

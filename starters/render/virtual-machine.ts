@@ -6,47 +6,34 @@ import type { VirtualMachineDescription } from '../virtual-machine/virtual-machi
 import type { VirtualMachineObject } from '../virtual-machine/virtual-machine-object.ts';
 import { formatAge, formatRelative } from './duration.ts';
 import { stateStyles } from './hypervisor.ts';
+import { type Field, renderObject } from './object.ts';
 import type { Paint } from './paint.ts';
-import { renderRun, renderSteps } from './run.ts';
-import { type Fact, oneLine, renderConditions, renderFacts, renderNextCommands, renderTable } from './table.ts';
-import { waitingLine } from './watch.ts';
+import { type Fact, oneLine, renderFacts, renderTable } from './table.ts';
 
-/** Everything about one virtual machine, the sentence that matters first, what to type next last. */
+/** Everything about one virtual machine. */
 export function renderVirtualMachine(
   description: VirtualMachineDescription,
   nowMs: number,
   paint: Paint,
   widthColumns: number,
 ): string[] {
-  const section = (title: string, lines: string[]): string[] =>
-    lines.length === 0 ? [] : ['', paint('strong', title), ...lines];
-  const { namespace, name, object, run, problems } = description;
-  return [
-    `${paint('strong', `${namespace}/${name}`)}: ${renderStanding(description, nowMs, paint)}`,
-    ...renderFields(description, nowMs, paint),
-    ...section('Failures', run?.progress ? renderFailures(run.progress.failed, nowMs, widthColumns) : []),
-    ...section(
-      run?.status === 'Running' ? 'Steps of the run' : 'Last steps of the last run',
-      run === null ? [] : renderSteps(run.steps, nowMs, paint, widthColumns),
-    ),
-    ...section(
-      `Conditions of VirtualMachine ${namespace}/${name}`,
-      object === null ? [] : renderConditions(object.conditions, nowMs, widthColumns),
-    ),
-    ...section(
-      'Could not be read',
-      problems.map((problem) => paint('warning', oneLine(problem))),
-    ),
-    ...section('What you can do', renderNextCommands(virtualMachineCommands(description), paint)),
-  ];
+  const { object, run } = description;
+  const said = object === null ? undefined : (lifecycleOf(object) ?? observationOf(object))?.message;
+  return renderObject(
+    description,
+    {
+      kind: 'VirtualMachine',
+      standing: (colour) => (object === null ? '' : renderStanding(object, nowMs, colour)),
+      says: said ?? run?.progress?.message ?? '',
+      fields: object === null ? [] : fieldsOf(object, paint),
+      sections: [{ title: 'Failures', lines: renderFailures(run?.progress?.failed ?? [], nowMs, widthColumns) }],
+      commands: virtualMachineCommands(description),
+    },
+    { nowMs, paint, widthColumns },
+  );
 }
 
-function renderStanding({ object, run, problems }: VirtualMachineDescription, nowMs: number, paint: Paint): string {
-  if (object === null)
-    return paint(
-      'warning',
-      problems.length > 0 || run === null ? 'the object cannot be read' : 'there is no such VirtualMachine any more',
-    );
+function renderStanding(object: VirtualMachineObject, nowMs: number, paint: Paint): string {
   const lifecycle = lifecycleOf(object);
   if (lifecycle === undefined)
     return paint(
@@ -63,32 +50,7 @@ function renderStanding({ object, run, problems }: VirtualMachineDescription, no
     : paint(stateStyles[status], since);
 }
 
-function renderFields({ object, run, stops }: VirtualMachineDescription, nowMs: number, paint: Paint): string[] {
-  const progress = run?.progress ?? null;
-  const fields: [name: string, value: string | null][] = [
-    [
-      'says',
-      oneLine(
-        (object === null ? null : (lifecycleOf(object) ?? observationOf(object))?.message) ?? progress?.message ?? '',
-      ),
-    ],
-    [
-      'waiting',
-      progress === null || progress.waiting === null
-        ? null
-        : waitingLine(progress.waiting.message, toTime(progress.waiting.untilMs), nowMs).replace(/^waiting /u, ''),
-    ],
-    ...(object === null ? [] : fieldsOf(object, paint)),
-    ['drover stop', stops.length === 0 ? null : paint('bad', stops.map(oneLine).join('; '))],
-    ['run', run === null ? null : renderRun(run, nowMs)],
-    ['web UI', run?.webUi ?? null],
-  ];
-  return fields
-    .filter(([, value]) => value !== null && value !== '')
-    .map(([name, value]) => `  ${name.padEnd(12)} ${value ?? ''}`);
-}
-
-function fieldsOf(object: VirtualMachineObject, paint: Paint): [string, string | null][] {
+function fieldsOf(object: VirtualMachineObject, paint: Paint): Field[] {
   const { powerState, wantedPowerState, vmId, node, zone, hardwareVersion } = object;
   const where = [node === null ? null : `on ${node}`, zone === null ? null : `in ${zone}`]
     .filter((part) => part !== null)
@@ -176,7 +138,6 @@ export function renderVirtualMachines(
   paint: Paint,
   widthColumns: number,
 ): string[] {
-  if (machines.length === 0) return ['No VirtualMachine is so.'];
   const why = { title: 'WHY', cell: (machine: ListedVirtualMachine) => renderWhy(machine, paint) };
   return renderFacts(machines, { facts: fields, why, spare }, { nowMs, paint, widthColumns });
 }

@@ -114,7 +114,3 @@ test.each<[why: string, filter: Partial<VirtualMachineFilter>, names: string[]]>
 ])('the filter: %s', (_why, filter, names) => {
   expect(list(filter).map(({ name }) => name)).toEqual(names);
 });
-
-test('none', () => {
-  expect(renderVirtualMachines([], now, plain, 80)).toEqual(['No VirtualMachine is so.']);
-});

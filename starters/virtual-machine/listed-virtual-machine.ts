@@ -3,6 +3,7 @@ import type { VirtualMachinePowerState } from '../../contracts/virtual-machine/l
 import type { ReconcileStatus } from '../command/lifecycle-condition.ts';
 import { lifecycleOf, observationOf, reconcileStatus } from '../command/lifecycle-condition.ts';
 import type { VirtualMachineObject } from './virtual-machine-object.ts';
+import { byNeed } from '../command/list-objects.ts';
 
 /** One line of `drover vms`, and one element of its `--json`. Times are RFC 3339; what is null is not known. */
 export interface ListedVirtualMachine {
@@ -49,10 +50,6 @@ export const listVirtualMachines = (
         (states.length === 0 || states.some((state) => state === listed.state)),
     )
     .sort(byNeed);
-
-const inOrder = (a: string, b: string): number => a.localeCompare(b, 'en', { numeric: true });
-const byNeed = (a: ListedVirtualMachine, b: ListedVirtualMachine): number =>
-  Number(b.needsAttention) - Number(a.needsAttention) || inOrder(a.namespace, b.namespace) || inOrder(a.name, b.name);
 
 function listVirtualMachine(machine: VirtualMachineObject, nowMs: number): ListedVirtualMachine {
   const { namespace, name, powerState, wantedPowerState, vmId, node, zone, ip, image, deleting } = machine;

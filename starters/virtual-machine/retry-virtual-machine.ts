@@ -9,17 +9,17 @@ import { renderNextCommands } from '../render/table.ts';
 import type { TemporalAccess } from '../command/temporal-access.ts';
 import { withTemporal } from '../command/temporal-access.ts';
 import type { Terminal } from '../command/terminal.ts';
-import { fullName, type ObjectReference, onlyOneNamed, unknownObject } from '../command/object-reference.ts';
+import type { ObjectAccess } from '../command/object-access.ts';
+import { fullName, type ObjectReference } from '../command/object-reference.ts';
 import { observeNow, signalRun } from '../command/object-retry.ts';
-import type { VirtualMachineAccess } from './virtual-machine-access.ts';
-import { listForSuggestion, virtualMachineAccess } from './virtual-machine-access.ts';
+import { virtualMachineAccess } from './virtual-machine-access.ts';
 import { virtualMachineCommands } from './virtual-machine-commands.ts';
 import type { VirtualMachineObject } from './virtual-machine-object.ts';
 
 interface Surroundings {
   context: CommandContext;
   temporal: TemporalAccess;
-  access: VirtualMachineAccess;
+  access: ObjectAccess<VirtualMachineObject>;
   terminal: Terminal;
   abort: AbortSignal;
 }
@@ -29,26 +29,12 @@ export const retryVirtualMachine = (context: CommandContext, reference: ObjectRe
   interruptible(context, (abort) =>
     withTemporal(context, abort, (temporal) =>
       withKubernetes(temporal, async (kubernetes) => {
-        const access = virtualMachineAccess(kubernetes);
+        const access = virtualMachineAccess(kubernetes, abort);
         const surroundings = { context, temporal, access, terminal: context.terminal, abort };
-        await retryKnown(surroundings, await readKnown(access, reference, abort), by);
+        await retryKnown(surroundings, await access.read(reference, 'Nothing was changed.'), by);
       }),
     ),
   );
-
-/** @throws CommandError notFound, with the name that may have been meant */
-async function readKnown(
-  access: VirtualMachineAccess,
-  { namespace, name }: ObjectReference,
-  abort: AbortSignal,
-): Promise<VirtualMachineObject> {
-  const consequence = 'Nothing was changed.';
-  if (namespace === null) return onlyOneNamed('vm', name, (await access.list(null)).machines, consequence);
-  const machine = await access.read(namespace, name);
-  if (machine === null)
-    throw unknownObject('vm', { namespace, name }, await listForSuggestion(access, abort), consequence);
-  return machine;
-}
 
 async function retryKnown(surroundings: Surroundings, machine: VirtualMachineObject, by: string): Promise<void> {
   const { context, temporal, access, terminal, abort } = surroundings;
@@ -58,11 +44,15 @@ async function retryKnown(surroundings: Surroundings, machine: VirtualMachineObj
   if (idle !== null) terminal.remark(idle);
   else if (await observeNow(temporal, { ...machine, kind: 'VirtualMachine' }, by)) return;
 
-  const retried = await access.annotate(machine, { [annotations.retry]: new Date(clock.now()).toISOString() });
+  const { namespace, name, uid } = machine;
+  const retried = await access.annotate(
+    { namespace, name, uid },
+    { [annotations.retry]: new Date(clock.now()).toISOString() },
+  );
   terminal.print(`VirtualMachine ${fullName(machine)} is tried again. It was ${describeLifecycle(machine)}`);
   if (idle !== null) return;
   await signalRun(temporal, { ...retried, kind: 'VirtualMachine' }, by);
-  const read = (): Promise<VirtualMachineObject | null> => access.read(machine.namespace, machine.name);
+  const read = (): Promise<VirtualMachineObject | null> => access.find(namespace, name);
   const { latest, isChanged } = await awaitFirstStatus(read, retried, { clock, abort });
   if (isChanged) terminal.print(describeLifecycle(latest));
   else

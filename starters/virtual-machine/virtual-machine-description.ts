@@ -1,17 +1,6 @@
-import type { VirtualMachineObject } from './virtual-machine-object.ts';
 import type { VirtualMachineProgress } from '../../contracts/virtual-machine/observation.ts';
-import type { ObjectRun } from '../command/object-run.ts';
+import type { ObjectDescription } from '../command/describe-object.ts';
+import type { VirtualMachineObject } from './virtual-machine-object.ts';
 
 /** Everything that is known of a virtual machine; also the JSON of `drover describe vm --json`. */
-export interface VirtualMachineDescription {
-  namespace: string;
-  name: string;
-  /** Null: there is none any more, or it cannot be read. */
-  object: VirtualMachineObject | null;
-  /** Null: it never ran, or too long ago, or Temporal does not answer. */
-  run: ObjectRun<VirtualMachineProgress> | null;
-  /** Every `drover stop` that holds it up, as a sentence. */
-  stops: string[];
-  /** What could not be read, and so is missing above. */
-  problems: string[];
-}
+export type VirtualMachineDescription = ObjectDescription<VirtualMachineObject, VirtualMachineProgress>;

@@ -121,7 +121,10 @@ function answering(answer: unknown, items: unknown[] = []) {
   const kubernetes = { request } as unknown as Kubernetes;
   return {
     asked,
-    access: virtualMachineAccess(accessBy(() => Promise.resolve(kubernetes), configSchema.parse({}), abort)),
+    access: virtualMachineAccess(
+      accessBy(() => Promise.resolve(kubernetes), configSchema.parse({}), abort),
+      abort,
+    ),
   };
 }
 
@@ -141,19 +144,19 @@ test('an annotation is set on that very object, and on no other of its name', as
 
 test('what is not there, and what is not as it should be', async () => {
   await expect(
-    answering(droverFailure('ObjectNotFound', 'no such object')).access.read('team', 'web'),
+    answering(droverFailure('ObjectNotFound', 'no such object')).access.find('team', 'web'),
   ).resolves.toBeNull();
-  await expect(answering({ kind: 'Status' }).access.read('team', 'web')).rejects.toMatchObject({
+  await expect(answering({ kind: 'Status' }).access.find('team', 'web')).rejects.toMatchObject({
     exitCode: 5,
     message: expect.stringMatching(/not as its schema says/u),
   });
-  await expect(answering(droverFailure('KubernetesForbidden', 'may not')).access.read('team', 'web')).rejects.toThrow(
+  await expect(answering(droverFailure('KubernetesForbidden', 'may not')).access.find('team', 'web')).rejects.toThrow(
     'may not',
   );
   const { asked, access } = answering(null, [object(), { metadata: { namespace: 'team', name: 'odd' } }, null]);
-  const { machines, unreadable } = await access.list('team');
+  const { found, unreadable } = await access.list('team');
   await access.list(null);
-  expect([machines.map(({ name }) => name), unreadable, asked.map(({ path }) => path)]).toEqual([
+  expect([found.map(({ name }) => name), unreadable, asked.map(({ path }) => path)]).toEqual([
     ['web'],
     ['team/odd', 'one without a name'],
     [
