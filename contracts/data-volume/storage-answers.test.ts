@@ -1,19 +1,31 @@
-import { goesOn } from './storage-answers.ts';
+import { goesOn, isNews } from './storage-answers.ts';
 
-const called = 'failed to provision volume with StorageClass "fast": rpc error:';
+const aborted = 'failed to take snapshot: "rpc error: code = Aborted desc = flatten in progress"';
+const exhausted = 'rpc error: code = ResourceExhausted desc = flattening';
+const internal = 'rpc error: code = Internal desc = out of luck';
 
 test.each([
-  [`${called} code = Aborted desc = a flatten is under way`, true],
-  [`${called} code = ResourceExhausted desc = no room`, true],
-  [`${called} code = Internal desc = the disk is broken`, false],
-  // What has called it puts its own before.
-  ['code = Internal desc = the call failed: rpc error: code = Unavailable desc = no connection', true],
-  ['code = Aborted desc = the call failed: rpc error: code = InvalidArgument desc = too small', false],
-  [
-    'Operation cannot be fulfilled on volumesnapshots.snapshot.storage.k8s.io "tmp": the object has been modified; please apply your changes to the latest version and try again',
-    true,
-  ],
-  ['snapshot tmp not bound', false],
-])('%s: goes on by itself: %p', (message, expected) => {
-  expect(goesOn(message)).toBe(expected);
+  [aborted, true],
+  [exhausted, true],
+  ['rpc error: code = Unavailable desc = connection refused', true],
+  ['rpc error: code = DeadlineExceeded desc = context deadline exceeded', true],
+  ['rpc error: code = Aborted desc = rpc error: code = InvalidArgument desc = no', false],
+  [internal, false],
+  ['no code at all', false],
+])('%s goes on by itself: %s', (message, is) => {
+  expect(goesOn(message)).toBe(is);
+});
+
+test.each<[problem: string | null, known: string | null, is: boolean]>([
+  [null, null, false],
+  [internal, null, true],
+  [internal, internal, false],
+  [null, internal, true],
+  [aborted, null, true],
+  [exhausted, aborted, false],
+  [null, aborted, false],
+  [internal, aborted, true],
+  [aborted, internal, true],
+])('%s after %s is news: %s', (problem, known, is) => {
+  expect(isNews(problem, known)).toBe(is);
 });

@@ -14,3 +14,10 @@ export function goesOn(message: string): boolean {
   const code = [...message.matchAll(/\bcode = ([A-Za-z]+)/gu)].at(-1)?.[1];
   return code !== undefined && passing.includes(code);
 }
+
+/**
+ * Whether a problem says more than the one that is known. A driver that is at work says so in many ways and clears it now and then: once is
+ * enough.
+ */
+export const isNews = (problem: string | null, known: string | null): boolean =>
+  problem !== known && !(known !== null && goesOn(known) && (problem === null || goesOn(problem)));

@@ -10,6 +10,7 @@ import { writeManifest } from './inventory.ts';
 import { failures, recordFailure, recordGuestWatch } from './record-failures.ts';
 import { recordings, recordScenario } from './record-scenarios.ts';
 import { pools, recordPool } from './record-pools.ts';
+import { recordVolume, volumes } from './record-volumes.ts';
 import { recordSweep, sweeps } from './record-sweeps.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
@@ -17,7 +18,7 @@ const { version } = JSON.parse(readFileSync(new URL('../../package.json', import
 };
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 const guestWatch = 'guests-switched-off';
-const names = [...[...recordings, ...sweeps, ...pools, ...failures].map(({ name }) => name), guestWatch];
+const names = [...[...recordings, ...sweeps, ...pools, ...volumes, ...failures].map(({ name }) => name), guestWatch];
 
 const list = (text: string): string[] => {
   const names = text.split(',').map((part) => part.trim());
@@ -56,6 +57,8 @@ async function main({ only }: { only: string[] }): Promise<void> {
     if (only.includes(recording.name)) await record(recorded, recording.name, () => recordSweep(recording));
   for (const recording of pools)
     if (only.includes(recording.name)) await record(recorded, recording.name, () => recordPool(recording));
+  for (const recording of volumes)
+    if (only.includes(recording.name)) await record(recorded, recording.name, () => recordVolume(recording));
   const failing = failures.filter(({ name }) => only.includes(name));
   if (failing.length > 0 || only.includes(guestWatch)) {
     process.env['DROVER_SIMULATED'] = '1';
@@ -73,7 +76,7 @@ async function main({ only }: { only: string[] }): Promise<void> {
 
 await new Command('record-histories')
   .description(
-    'Runs the scenarios of the fault matrix, of sweeps and of agent pools in the simulator, and hosts and guests that fail, and keeps what their runs wrote.',
+    'Runs the scenarios of the fault matrix, of sweeps, of agent pools and of volumes in the simulator, and hosts and guests that fail, and keeps what their runs wrote.',
   )
   .option('--only <names>', `of ${names.join(', ')}`, list, names)
   .action(main)

@@ -243,7 +243,11 @@ export const cloneDataVolume = defineReconciler<VolumeLifecycle>(dataVolumeKind,
     giveUp: async (context, { summary }) => {
       const { request, isSaid } = begin(context);
       const { left } = await work(summary, removalMs).removeTemporary({ ...request, withTarget: true });
-      return { isSaid, applyResult: (memory) => ({ ...memory, left, isRetried: false }) };
+      return {
+        isSaid,
+        applyResult: (memory) => ({ ...memory, left, isRetried: false }),
+        ...(left.length > 0 ? { isOutdated: true } : {}),
+      };
     },
     complete: async (context, { summary }) => {
       const { input } = context;
@@ -273,7 +277,9 @@ export const cloneDataVolume = defineReconciler<VolumeLifecycle>(dataVolumeKind,
       };
     },
     remove: async (context, { summary }) => {
-      const { left } = await work(summary, removalMs).removeTemporary({ ...begin(context).request, withTarget: true });
+      const slot = releaseOf<VolumeLifecycle>(context, ofDriver);
+      const request = { ...volumeOf(context), begin: null, ...(slot !== undefined && { slot }) };
+      const { left } = await work(summary, removalMs).removeTemporary({ ...request, withTarget: true });
       return {
         applyResult: (memory) => ({ ...memory, left }),
         ...(left.length > 0 ? { isOutdated: true } : { observation: 'unchanged' }),

@@ -193,6 +193,7 @@ const larger = { claimSpec: { ...observed.claimSpec!, requestBytes: 20 * gib } }
 const late = (phase: string): Pick<Change, 'memory'> => ({
   memory: { awaiting: { phase, sinceMs: nowMs - 16 * minute } },
 });
+const given = { type: 'Running', status: 'False', reason: 'DeadlineExceeded', message: 'it took too long' } as const;
 const copied = { chosen: { strategy: 'copy', fallbackReason: 'why' } } as const;
 
 test.each<[rule: string, change: Change, plan: unknown]>([
@@ -294,14 +295,18 @@ test.each<[rule: string, change: Change, plan: unknown]>([
   ['… but no copy is made of it', { ...inUse, ...copied, own: { crashConsistent: true } }, 'awaitSource'],
   ['… since the snapshot was cut', { ...inUse, temporary: { snapshot: cut } }, `claim from ${cut.name}, 10 GiB`],
   ['… for too long, and it is to wait', { ...inUse, ...late('CloneScheduled') }, 'awaitSource'],
-  ['… and it is to fail', { ...inUse, ...late('CloneScheduled'), rules: { onDeadline: 'fail' } }, 'giveUp'],
+  [
+    '… and it is to fail',
+    { ...inUse, ...late('CloneScheduled'), rules: { onDeadline: 'fail' } },
+    'giveUp, removeFinalizer',
+  ],
   [
     '… and it is to be copied, which does not help',
     { ...inUse, ...late('CloneScheduled'), rules: { onDeadline: 'copy' } },
     'awaitSource',
   ],
   ['the snapshot takes too long: wait', late('SnapshotForSmartCloneInProgress'), 'snapshot'],
-  ['… fail', { ...late('SnapshotForSmartCloneInProgress'), own: { onDeadline: 'fail' } }, 'giveUp'],
+  ['… fail', { ...late('SnapshotForSmartCloneInProgress'), own: { onDeadline: 'fail' } }, 'giveUp, removeFinalizer'],
   ['… copy', { ...late('SnapshotForSmartCloneInProgress'), own: { onDeadline: 'copy' } }, 'beginAnew by copy'],
   [
     '… copy, by no image',
@@ -321,13 +326,14 @@ test.each<[rule: string, change: Change, plan: unknown]>([
   [
     'the expansion takes too long: fail',
     { ...bound, ...larger, ...late('ExpansionInProgress'), rules: { onDeadline: 'fail' } },
-    'giveUp',
+    'giveUp, removeFinalizer',
   ],
   [
     'it was given up',
-    { recorded: { phase: 'Failed' } },
-    done('blocked', 'CloneFailed', 'The clone was given up: `drover retry dv team/disk` begins it anew'),
+    { recorded: { phase: 'Failed', conditions: [given] } },
+    done('blocked', 'DeadlineExceeded', 'it took too long'),
   ],
+  ['… and drover holds it', { recorded: { phase: 'Failed' }, ...whenHeld }, 'remove, removeFinalizer'],
   ['… and a user tries it again', { recorded: { phase: 'Failed' }, memory: { isRetried: true } }, 'snapshot'],
   [
     'a class that waits for a consumer',

@@ -85,12 +85,7 @@ export function planVolume(situation: VolumeSituation): VolumePlan {
   if (target?.populatedFor === input.name) return complete(situation, desired);
   if (target !== null && target.owner !== 'volume') return planForeignClaim(situation, desired, target);
   if (desired.prePopulatedBy !== null) return planPrePopulated(situation, desired, target);
-  if (recorded.phase === 'Failed' && !situation.memory.isRetried)
-    return done(
-      'blocked',
-      'CloneFailed',
-      `The clone was given up: \`drover retry dv ${input.namespace}/${input.name}\` begins it anew`,
-    );
+  if (recorded.phase === 'Failed' && !situation.memory.isRetried) return planGivenUp(situation, desired);
   if (target !== null && (target.isCloned || recorded.phase === 'Succeeded')) return complete(situation, desired);
   if (problem !== null) return done('blocked', problem.reason, problem.message);
   const { source, claimSpec } = observed;
@@ -378,12 +373,14 @@ function onDeadline(
   const { awaiting } = memory;
   if (awaiting?.phase !== phase || nowMs - awaiting.sinceMs < rules.deadlineMs) return null;
   const outcome: Outcome = desired.onDeadline ?? rules.onDeadline;
-  const minutes = Math.round(rules.deadlineMs / 60_000);
-  const reason = `${phase} has taken longer than ${minutes} minutes${because(problem)}`;
-  if (outcome === 'fail')
+  const reason = `${phase} has taken longer than ${rules.deadlineMs / 1_000} s${because(problem)}`;
+  if (outcome === 'fail') {
+    const message = `${reason}. \`drover retry dv\` begins it anew`;
     return execute([
-      { kind: 'giveUp', phase: 'Failed', summary: 'Give the clone up', reason: 'DeadlineExceeded', message: reason },
+      { kind: 'giveUp', phase: 'Failed', summary: 'Give the clone up', reason: 'DeadlineExceeded', message },
+      { kind: 'removeFinalizer', phase: 'Failed', summary: 'Remove the finalizer' },
     ]);
+  }
   if (outcome === 'copy' && strategy !== 'copy' && rules.copyImage !== null)
     return execute([
       {
@@ -419,6 +416,21 @@ function complete({ observed, input, memory, nowMs }: VolumeSituation, { isHeld 
       { kind: 'complete', phase: 'Succeeded', summary: 'Complete the volume, and remove what was temporary' },
     ]);
   return done('reconciled', 'Succeeded', `PVC ${input.name} holds its data`);
+}
+
+/** It says why; what is left of it goes. */
+function planGivenUp(
+  { observed: { recorded }, memory, nowMs }: VolumeSituation,
+  { isHeld }: DesiredVolume,
+): VolumePlan {
+  const said = recorded.conditions.find(({ type }) => type === 'Running');
+  if (!isHeld) return done('blocked', said?.reason ?? 'Error', said?.message ?? 'The clone was given up');
+  if (memory.left.length > 0)
+    return wait('Failed', 'TemporaryObjectsRemain', `${memory.left.join(', ')} to be gone`, nowMs + removalPollMs);
+  return execute([
+    { kind: 'remove', phase: 'Failed', summary: 'Remove what is left of the clone' },
+    { kind: 'removeFinalizer', phase: 'Failed', summary: 'Remove the finalizer' },
+  ]);
 }
 
 function planDeletion({ memory, nowMs }: VolumeSituation, { isHeld }: DesiredVolume): VolumePlan {

@@ -1,6 +1,7 @@
 import { type VolumeState, volumeConditions } from '../../contracts/data-volume/conditions.ts';
 import type { VolumeProblem, VolumeStatus } from '../../contracts/data-volume/data-volume.ts';
 import { fallbackEvent, phaseEvents, problemEvent } from '../../contracts/data-volume/events.ts';
+import { goesOn } from '../../contracts/data-volume/storage-answers.ts';
 import type { VolumePhase } from '../../contracts/data-volume/metadata.ts';
 import { describePlan } from '../lib/plan.ts';
 import { claimedBy, describeUse, type VolumePlan, type VolumeSituation, type VolumeStep } from './plan.ts';
@@ -50,9 +51,9 @@ function stepProblem({ observed }: VolumeSituation, step: VolumeStep | undefined
   if (step.kind === 'awaitSource' && observed.source?.kind === 'pvc')
     return { reason: 'CloneSourceInUse', message: describeUse(observed.source) };
   const known = 'known' in step ? step.known : null;
-  return known === null
-    ? null
-    : { reason: step.kind === 'snapshot' ? 'SnapshotFailing' : 'VolumeFailing', message: known };
+  if (known === null) return null;
+  const failing = step.kind === 'snapshot' ? 'SnapshotFailing' : 'VolumeFailing';
+  return { reason: goesOn(known) ? 'StorageBusy' : failing, message: known };
 }
 
 function eventOf(situation: VolumeSituation, plan: VolumePlan, phase: VolumePhase): VolumeStatus['event'] {

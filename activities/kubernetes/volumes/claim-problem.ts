@@ -1,7 +1,7 @@
 import type { ClaimFacts } from '../../../contracts/data-volume/data-volume.ts';
 import { type Claim, type CoreEvent, storageResources } from '../../../runtime/kubernetes/storage-resources.ts';
 import type { VolumeTools } from './dependencies.ts';
-import { capacityBytesOf, claimFacts, problemOf, requestBytesOf, timeMs } from './volume-facts.ts';
+import { capacityBytesOf, claimFacts, requestBytesOf, timeMs } from './volume-facts.ts';
 
 const lastMs = ({ series, lastTimestamp, eventTime, firstTimestamp, metadata }: CoreEvent): number =>
   Math.max(
@@ -20,14 +20,14 @@ function awaited(claim: Claim): 'ProvisioningFailed' | 'VolumeResizeFailed' | nu
   return capacity < requestBytesOf(claim) ? 'VolumeResizeFailed' : null;
 }
 
-/** Why a claim is not bound, or not as large as it shall be: what its controllers said last. Null: nothing that somebody has to see to. */
+/** Why a claim is not bound, or not as large as it shall be: what its controllers said last. Null: they say nothing. */
 export async function readClaimProblem({ client, scope }: VolumeTools, claim: Claim): Promise<string | null> {
   const reason = awaited(claim);
   if (reason === null) return null;
   const condition = claim.status?.conditions?.find(
     ({ type, status }) => resizeErrors.includes(type) && status === 'True',
   );
-  if (condition !== undefined) return problemOf(condition.message || condition.type);
+  if (condition !== undefined) return condition.message || condition.type;
   const { namespace, uid } = claim.metadata;
   const fieldSelector = `involvedObject.uid=${uid},type=Warning`;
   const events = await client.listValid(storageResources.Event, { namespace, fieldSelector }, scope.signal);
@@ -35,7 +35,7 @@ export async function readClaimProblem({ client, scope }: VolumeTools, claim: Cl
     .filter((event) => event.reason === reason)
     .toSorted((a, b) => lastMs(a) - lastMs(b))
     .at(-1);
-  return last === undefined ? null : problemOf(last.message || reason);
+  return last === undefined ? null : last.message || reason;
 }
 
 /** With what its controllers say. */

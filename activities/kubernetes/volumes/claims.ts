@@ -1,3 +1,4 @@
+import { isNews } from '../../../contracts/data-volume/storage-answers.ts';
 import type { DataVolume } from '../../../contracts/crds/data-volume.ts';
 import type { ClaimFacts, DataVolumeActivities } from '../../../contracts/data-volume/data-volume.ts';
 import { temporaryNames, volumeAnnotations } from '../../../contracts/data-volume/metadata.ts';
@@ -49,7 +50,7 @@ export async function ensureClaim(
   const claim = await awaitFact(tools, patienceMs, look, (seen) => {
     if (seen === null) return false;
     const { owner, deleting, phase, problem, hasNode } = seen;
-    return owner !== 'volume' || deleting || phase !== 'Pending' || problem !== known || (waits && !hasNode);
+    return owner !== 'volume' || deleting || phase !== 'Pending' || isNews(problem, known) || (waits && !hasNode);
   });
   if (claim === null)
     throw droverFailure('ObjectConflict', `PersistentVolumeClaim ${key.namespace}/${key.name} comes and goes`);
@@ -106,7 +107,7 @@ export async function expandClaim(
       deleting ||
       phase === 'Lost' ||
       waitsForFileSystem ||
-      problem !== known ||
+      isNews(problem, known) ||
       (capacityBytes ?? 0) >= requestBytes,
   );
   return { claim };

@@ -1,5 +1,6 @@
 import type { DataVolumeActivities, SnapshotFacts } from '../../../contracts/data-volume/data-volume.ts';
 import { temporaryNames, volumeAnnotations, volumeLabels } from '../../../contracts/data-volume/metadata.ts';
+import { isNews } from '../../../contracts/data-volume/storage-answers.ts';
 import { isFailure } from '../../../runtime/kubernetes/kubernetes-faults.ts';
 import { resources } from '../../../runtime/kubernetes/resources.ts';
 import { type Snapshot, storageResources } from '../../../runtime/kubernetes/storage-resources.ts';
@@ -25,7 +26,7 @@ export async function ensureSourceSnapshot(
   const snapshot = await awaitFact(tools, request.patienceMs, look, (seen) => {
     if (seen === null) return false;
     const { isReady, error } = snapshotFacts(seen, null);
-    return isReady || error !== request.known;
+    return isReady || isNews(error, request.known);
   });
   return { snapshot: snapshot === null ? null : snapshotFacts(snapshot, null) };
 }

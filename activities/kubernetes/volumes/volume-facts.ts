@@ -1,7 +1,6 @@
 import type { ClaimFacts, JobFacts, SnapshotFacts, TransferFacts } from '../../../contracts/data-volume/data-volume.ts';
 import type { ObjectTransfer } from '../../../contracts/crds/object-transfer.ts';
 import { volumeAnnotations, volumeLabels } from '../../../contracts/data-volume/metadata.ts';
-import { goesOn } from '../../../contracts/data-volume/storage-answers.ts';
 import { quantityOf } from '../../../contracts/quantity.ts';
 import type { Claim, Job, Snapshot, SnapshotContent } from '../../../runtime/kubernetes/storage-resources.ts';
 
@@ -61,10 +60,6 @@ export function claimFacts(claim: Claim, volumeUid: string, problem: string | nu
   };
 }
 
-/** What a driver said, where somebody has to do something about it. */
-export const problemOf = (message: string | null): string | null =>
-  message === null || goesOn(message) ? null : message;
-
 export const timeMs = (time: string | null | undefined): number | null => {
   const ms = Date.parse(time ?? '');
   return Number.isNaN(ms) ? null : ms;
@@ -84,7 +79,7 @@ export function snapshotFacts(
     deleting: metadata.deletionTimestamp !== undefined,
     isReady,
     // What was said before it became ready is over.
-    error: isReady ? null : problemOf(message),
+    error: isReady ? null : message,
     cutMs: timeMs(status?.creationTime),
     restoreSizeBytes: bytesOf(status?.restoreSize),
     driver: content?.spec.driver ?? null,
