@@ -92,9 +92,11 @@ export function startReflector<Kept extends Named>(options: ReflectorOptions<Kep
     received();
     const deltas = store.applyList(kept);
     state.objects = store.size;
-    if (state.synced) for (const delta of deltas) emit(delta, true);
-    else options.onSynced();
+    const isFirst = !state.synced;
+    // Before it is told: who compares then asks which kinds have been listed.
     state.synced = true;
+    if (isFirst) options.onSynced();
+    else for (const delta of deltas) emit(delta, true);
   };
 
   const watch = async (from: string): Promise<void> => {
