@@ -235,6 +235,15 @@ async function runSimulator(
   return [
     ...flows,
     await runSimulated('simulator: every fault at every step, and a sample of finer ones', faults, signal),
+    ...(all && record
+      ? [
+          await runSimulated(
+            'simulator: every cell of sweeps and pools',
+            ['--scenario', 'sweep,pool', '--fine', '--record'],
+            signal,
+          ),
+        ]
+      : []),
     await runSimulated(`simulator: random schedules, ${all ? 'an hour' : 'a minute'}`, minutes, signal),
   ];
 }

@@ -189,7 +189,10 @@ async function observePool(
   const machines = await machinesOf(world);
   const vms = await listBootedVms(witness);
   const agents = await objects.list(resources.VsphereAgent, { namespace }, patience());
-  const found = await objects.list(neighbourResources.Agent, { namespace }, patience());
+  // Others are left of VMs that are gone: assisted-service keeps what has registered.
+  const bound = (await objects.list(neighbourResources.Agent, { namespace }, patience())).filter(
+    ({ spec }) => spec?.clusterDeploymentName?.name !== undefined,
+  );
   const status = (await readPool(world.api, patience()))?.status;
   const helped = await helpOut(world, pool, { machines, vms: vms.map((vm) => vm.name), status });
   if (helped !== null) return helped;
@@ -198,12 +201,12 @@ async function observePool(
     `${machines.length} Machines, ${machines.filter((one) => one.status?.phase === 'Running').length} run`,
     `VMs ${vms.map((vm) => `${vm.name} ${vm.isOn ? 'on' : 'off'}${vm.hasIso ? ' with its ISO' : ''}`).join(', ')}`,
     `VsphereAgents ${agents.map((one) => `${one.metadata.name} ${one.status?.vm?.phase ?? '-'}/${one.status?.vm?.reason ?? '-'}`).join(', ')}`,
-    `${found.length} Agents`,
+    `${bound.length} Agents are bound`,
     `the pool says ${ready?.status ?? ''} ${ready?.reason ?? 'nothing'}: ${ready?.message ?? ''}`,
     `it plans ${JSON.stringify(status?.plannedActions)}`,
   ].join('; ');
   const isSo =
-    [machines, vms, agents, found].every(({ length }) => length === count) &&
+    [machines, vms, agents, bound].every(({ length }) => length === count) &&
     machines.every((one) => one.status?.phase === 'Running') &&
     vms.every((vm) => vm.isOn && !vm.hasIso) &&
     ready?.status === 'True';

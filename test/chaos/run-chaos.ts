@@ -47,6 +47,8 @@ export interface ChaosResult {
   vmActions: number;
   /** And of the pool of agents. */
   poolActions: number;
+  /** VsphereAgents that were seen. */
+  agents: number;
   evictions: number;
   /** Runs that handled a failed host. */
   failures: number;
@@ -148,6 +150,8 @@ export async function runChaos({
       ...(pool !== null && { agentLog: pool.log }),
     });
     complaints.push(...violations(snapshot));
+    const agents = new Set(snapshot.agents.map(({ uid }) => uid)).size;
+    if (pool !== null && agents === 0) complaints.push('no VsphereAgent was seen');
     const evictions = world.evictions.count();
     const { count: failures } = await world.client.workflow.count(
       `WorkflowType = "handleNodeFailure" AND StartTime > "${beganAt}"`,
@@ -161,6 +165,7 @@ export async function runChaos({
       hypervisorActions: plan.hypervisorActions.length,
       vmActions: plan.vmActions.length,
       poolActions: plan.poolActions.length,
+      agents,
       evictions,
       failures,
       moves,

@@ -1,4 +1,4 @@
-import { faultNames, faults } from '../faults/faults.ts';
+import { faults } from '../faults/faults.ts';
 import type { FaultName } from '../faults/faults.ts';
 import type { EvidenceRecord } from './record.ts';
 
@@ -53,7 +53,8 @@ function describeTallies(tallies: readonly Tally[]): string {
 
 /** Passed cells by scenario and fault, and which are missing. */
 export function renderMatrix({ details }: EvidenceRecord): string {
-  const { scenarios, sample } = details as unknown as MatrixDetails;
+  // Stories have fewer faults.
+  const { scenarios, sample, faults: faultNames } = details as unknown as MatrixDetails;
   const header = ['scenario', 'steps', 'clean, s', ...faultNames, 'passed', 'cell, mean s'];
   const rows = scenarios.map(({ name, cleanSteps, cleanSeconds, meanCellSeconds, tally }) => [
     name,

@@ -22,7 +22,7 @@ export function renderReports(records: Records): Record<string, string> {
   return {
     'README.md': renderIndex(records),
     'matrix.md': page(
-      'The every-step matrix on real parts',
+      'The every-step matrix',
       of('matrix-').flatMap(({ name, records: its }) =>
         its.toReversed().map((record) => section(name, record, renderMatrix(record))),
       ),
@@ -80,7 +80,7 @@ function renderIndex(records: Records): string {
     ),
   );
   return page('Evidence', [
-    'What long runs have shown, the newest record of each series. Reports: [the matrix on real parts](matrix.md), ' +
+    'What long runs have shown, the newest record of each series. Reports: [the matrix](matrix.md), ' +
       '[chaos](chaos.md), [benchmarks](benchmarks.md); [docs/testing.md](../docs/testing.md#evidence) says what a ' +
       'record holds.',
     table(['series', 'what', 'day', 'commit', 'sources', 'counts'], rows),

@@ -16,6 +16,14 @@ export interface Series {
 }
 
 const matrix = ['test/faults/**', '!test/faults/main.ts', 'test/invariants/**', 'test/read-world.ts'];
+/** What decides how a story goes in the simulator, and no test of its own. */
+const simulated = [
+  'lab/agent-neighbours.ts',
+  'lab/agents.ts',
+  'lab/machines.ts',
+  '!test/simulator/**/*.test.ts',
+  '!test/simulator/main.ts',
+];
 const load = ['bench/*.ts', '!bench/main.ts'];
 const flows = ['test/flows/**', 'test/invariants/**', 'test/read-world.ts'];
 
@@ -23,6 +31,19 @@ const matrixOf = (title: string, area: readonly string[]): Series => ({
   title: `The every-step matrix on real parts: ${title}`,
   command: 'npm run matrix -- --record',
   globs: [...area, ...matrix],
+});
+const toldOf = (title: string, area: readonly string[], story: string, folder: string): Series => ({
+  title: `The every-step matrix, simulated: ${title}`,
+  command: `npm run simulate -- --scenario ${story} --fine --record`,
+  globs: [
+    ...area,
+    `test/simulator/${folder}/**`,
+    'test/simulator/*.ts',
+    'test/simulator/temporal/**',
+    'test/fakes/**',
+    'test/invariants/**',
+    ...simulated,
+  ],
 });
 const benchOf = (suite: string, title: string, area: readonly string[]): Series => ({
   title,
@@ -47,6 +68,8 @@ export const series = {
   'matrix-guests': matrixOf('guests that fail', areas.hypervisor),
   'matrix-virtual-machines': matrixOf('virtual machines and their resource policies', areas.virtualMachine),
   'matrix-fast-deploy': matrixOf('virtual machines of cached files', areas.virtualMachine),
+  'matrix-machines': toldOf('sweeps of orphan VMs', areas.machines, 'sweep', 'sweeps'),
+  'matrix-agent-pools': toldOf('pools of agents', areas.agentPools, 'pool', 'pools'),
   chaos: {
     title: 'Chaos: everything breaks at random under load, for 30 minutes',
     command: 'npm run chaos -- --minutes 30 --record',

@@ -11,7 +11,8 @@ import type { CellOutcome } from './shards.ts';
 import { formatMutation, isMutation, runInShards } from './shards.ts';
 import { mutations } from './mutations/table.ts';
 import { simulateSchedules } from './schedules/simulate-schedules.ts';
-import { allNamed, cellsOf } from './stories.ts';
+import { openStoryRecorder } from './record-stories.ts';
+import { allNamed, cellsOf, isStory } from './stories.ts';
 import { traceCell } from './trace.ts';
 
 interface Options {
@@ -60,8 +61,14 @@ async function main({
 }: Options): Promise<void> {
   const names = named ?? Object.keys(readCleanRuns());
   const print = (line: string): void => void (json ? process.stderr : process.stdout).write(`${line}\n`);
-  if (record && (minutes ?? 0) < evidenceMinutes)
-    throw new InvalidArgumentError(`${evidenceMinutes} minutes are evidence, not less.`);
+  const isOfStories = minutes === undefined && named !== undefined && named.every(isStory);
+  if (
+    record &&
+    (isOfStories ? fine !== true || count !== undefined || cell !== undefined : (minutes ?? 0) < evidenceMinutes)
+  )
+    throw new InvalidArgumentError(
+      `${evidenceMinutes} minutes of schedules are evidence, and every cell of stories (--scenario sweep,pool --fine); not less.`,
+    );
   if (trace === true)
     return await traceCell(
       cell?.[0] === undefined ? { scenario: names[0] ?? '', targets: [] } : parseCell(cell[0]),
@@ -71,6 +78,7 @@ async function main({
   if (minutes !== undefined || path !== undefined)
     return await simulateSchedules({ minutes: minutes ?? 0, seed, path, json: json === true, record, print, signal });
   const chosen = cell ?? sampleOf(chooseCells(names, { fine, pairs, seed }), count, seed).map(formatCell);
+  const recorder = record ? await openStoryRecorder(names) : null;
   const startedMs = performance.now();
   const failures: CellOutcome[] = [];
   const done = { cells: 0, mutations: 0 };
@@ -78,6 +86,7 @@ async function main({
   const all = [...broken, ...chosen];
   await runInShards(all, processes, signal, (outcome) => {
     done[isMutation(outcome) ? 'mutations' : 'cells'] += 1;
+    recorder?.take(outcome);
     if (outcome.complaints.length > 0) {
       failures.push(outcome);
       print(
@@ -91,6 +100,7 @@ async function main({
   });
   const seconds = Math.round((performance.now() - startedMs) / 100) / 10;
   const failed = failures.length;
+  for (const file of recorder?.save() ?? []) print(`written: ${file}`);
   if (json) process.stdout.write(`${JSON.stringify({ ...done, failed, seconds, failures })}\n`);
   else print(`\n${done.cells} cells, ${done.mutations} mutations, ${failed} failed, in ${seconds} s`);
   process.exitCode = failed === 0 && all.length > 0 ? 0 : 1;
@@ -139,7 +149,11 @@ await new Command('simulate')
   .option('--json', 'prints {cells, mutations, failed, seconds, failures} at the end')
   .option('--write-cells', 'runs each scenario without a fault and writes where faults can be injected')
   .option('--minutes <number>', 'instead, random schedules of all lifecycles for so long', number)
-  .option('--record', `keeps random schedules of ${evidenceMinutes} minutes or more as evidence`, false)
+  .option(
+    '--record',
+    `keeps random schedules of ${evidenceMinutes} minutes or more, or every cell of stories, as evidence`,
+    false,
+  )
   .option('--path <path>', 'one schedule again, as it was printed, with its --seed')
   .option('--trace', 'tells the story of one cell, event by event')
   .action(main)

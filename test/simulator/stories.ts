@@ -9,7 +9,7 @@ import type { WorkflowBundle } from './simulation.ts';
 import { activityFaults, type Story, storyCells, tellStory } from './story-faults.ts';
 import { sweepStory } from './sweeps/sweep-faults.ts';
 
-/** Whatever is told with faults in it: scenarios, which are about objects of one kind, and stories, which are about many. */
+/** Whatever has cells: scenarios, which are about objects of one kind, and stories, which are about many. */
 
 interface ToldStory extends Pick<SimulatedNamed, 'name' | 'title'> {
   tell: (
@@ -36,6 +36,8 @@ export const allNamed: readonly SimulatedNamed[] = [...scenarios, ...stories];
 
 const findStory = (name: string): ToldStory | undefined => stories.find((story) => story.name === name);
 
+export const isStory = (name: string): boolean => findStory(name) !== undefined;
+
 /** Runs a scenario, or tells a story, in a simulation of its own. @throws where there is none of that name */
 export async function simulateNamed(
   bundle: WorkflowBundle,
@@ -50,7 +52,7 @@ export async function simulateNamed(
 
 /** Every fault at every activity call; and the finer ones, at calls of outside systems and with workflow tasks. */
 export function cellsOf(name: string, run: CleanRun): { activity: SimulatedCell[]; fine: SimulatedCell[] } {
-  if (findStory(name) === undefined) return { activity: activityCells(name, run), fine: fineCells(name, run) };
+  if (!isStory(name)) return { activity: activityCells(name, run), fine: fineCells(name, run) };
   const { call, task } = storyCells(run);
   return {
     activity: activityCells(name, run, activityFaults),

@@ -8,6 +8,7 @@ import { loadWorkflows } from '../bundle.ts';
 import { sampleMemory } from './memory.ts';
 import { runSchedule } from './run-schedule.ts';
 import { schedules } from './schedule.ts';
+import { tellStories } from './tell-stories.ts';
 
 export interface SimulateSchedulesOptions {
   minutes: number;
@@ -30,7 +31,7 @@ const runsPerSample = 1_000;
 
 /**
  * Runs random schedules for so many minutes in one process, each batch from the next seed, and prints the shortest
- * schedule that breaks something, with the line that runs it again.
+ * schedule that breaks something, with the line that runs it again. Beside each batch stories are told with faults of that seed.
  */
 export async function simulateSchedules(options: SimulateSchedulesOptions): Promise<void> {
   const { minutes, seed, path, json, record, print, signal } = options;
@@ -41,11 +42,18 @@ export async function simulateSchedules(options: SimulateSchedulesOptions): Prom
   const memory = sampleMemory(runsPerSample);
   const startedMs = performance.now();
   const untilMs = startedMs + minutes * 60_000;
-  let [count, runs] = [0, 0];
+  let [count, runs, tellings] = [0, 0, 0];
   for (let next = seed; ; next += 1) {
     signal.throwIfAborted();
     const leftMs = untilMs - performance.now();
     if (path === undefined && leftMs <= 0) break;
+    const told = path === undefined ? await tellStories(bundle, next) : [];
+    tellings += told.length;
+    for (const { cell, complaints } of told.filter((one) => one.complaints.length > 0)) {
+      const again = `npm run simulate -- --cell '${cell}'`;
+      print(`FAILED ${complaints.join('\n       ')}\n       again: ${again}`);
+      failures.push({ what: again, complaints });
+    }
     const property = fc.asyncProperty(schedules, async (schedule) => {
       signal.throwIfAborted();
       // fast-check goes on with its neighbours where it passes.
@@ -79,16 +87,27 @@ export async function simulateSchedules(options: SimulateSchedulesOptions): Prom
       command: `npm run simulate -- --minutes ${minutes} --seed ${seed} --record`,
       startedMs: beganMs,
       digestBefore,
-      counts: { schedules: count, 'workflow runs': runs, failed },
+      counts: { schedules: count, stories: tellings, 'workflow runs': runs, failed },
       failures,
       details: { seconds, schedulesPerSecond: perSecond, memory: memory.samples },
     });
     print(`written: ${saveRecord(made)}`);
   }
-  const told = { schedules: count, schedulesPerSecond: perSecond, runs, failed, seconds, seed, memory: memory.samples };
+  const told = {
+    schedules: count,
+    stories: tellings,
+    schedulesPerSecond: perSecond,
+    runs,
+    failed,
+    seconds,
+    seed,
+    memory: memory.samples,
+  };
   if (json) process.stdout.write(`${JSON.stringify(told)}\n`);
   else {
-    print(`${count} schedules, ${perSecond} a second, ${failed} seeds with a failure, in ${seconds} s`);
+    print(
+      `${count} schedules, ${perSecond} a second, and ${tellings} stories, ${failed} seeds with a failure, in ${seconds} s`,
+    );
     for (const { runs: after, heapMiB, rssMiB } of memory.samples)
       print(`after ${after} workflow runs: heap ${heapMiB} MiB, RSS ${rssMiB} MiB`);
   }
