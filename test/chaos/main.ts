@@ -77,6 +77,7 @@ await new Command('chaos')
       hypervisorActions,
       vmActions,
       poolActions,
+      agents,
       evictions,
       failures,
       moves,
@@ -84,7 +85,7 @@ await new Command('chaos')
     } = result;
     for (const complaint of complaints) print(`VIOLATED ${complaint}`);
     print(
-      `${faults} faults, ${userActions} user actions, ${hypervisorActions} hypervisor actions, ${vmActions} VM actions, ${poolActions} pool actions, ${evictions} evictions, ${failures} host failures handled, ${moves} migrations completed; recovered after ${recoverySeconds.toFixed(0)} s`,
+      `${faults} faults, ${userActions} user actions, ${hypervisorActions} hypervisor actions, ${vmActions} VM actions, ${poolActions} pool actions, ${agents} VsphereAgents, ${evictions} evictions, ${failures} host failures handled, ${moves} migrations completed; recovered after ${recoverySeconds.toFixed(0)} s`,
     );
     print(
       complaints.length === 0
@@ -104,6 +105,7 @@ await new Command('chaos')
       'hypervisor actions': hypervisorActions,
       'vm actions': vmActions,
       'pool actions': poolActions,
+      'vsphere agents': agents,
       evictions,
       'host failures': failures,
       migrations: moves,

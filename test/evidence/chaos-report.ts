@@ -7,6 +7,7 @@ const columns = [
   'hypervisor actions',
   'vm actions',
   'pool actions',
+  'vsphere agents',
   'evictions',
   'host failures',
   'migrations',
