@@ -20,7 +20,7 @@ const printStatus = () => void process.stdout.write(formatStatus(readLab(labDire
 
 const program = new Command('lab')
   .description(
-    'The real counterparts drover is tried against, on loopback: Temporal, tctl, Kubernetes, OpenStack; libvirt, Open vSwitch, Ceph, BMCs and vSphere where they are asked for.',
+    'The real counterparts drover is tried against, on loopback: Temporal, tctl, Kubernetes, OpenStack; libvirt, Open vSwitch, Ceph, BMCs, vSphere and CSI where they are asked for.',
   )
   .addHelpText(
     'after',
@@ -32,6 +32,7 @@ Examples:
   npm run lab -- up temporal kubernetes    only these
   npm run lab -- up libvirt ovs ceph       what hypervisors need: Debian's packages, which root installs; redfish for BMCs
   npm run lab -- up vsphere                a vCenter to try things on, and govc; isos for a server of discovery ISOs
+  npm run lab -- up kubernetes csi         volumes with snapshots and clones, in directories; with ceph, as images too
   eval "$(npm run --silent lab -- status)" use it in this shell: kubectl, temporal, tctl, openstack`,
   );
 

@@ -1,4 +1,4 @@
-import { mkdirSync, openSync, closeSync, readFileSync, readSync, statSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync, readSync, statSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CsiHandle } from './handle.ts';
 import { readImage, writeImage } from './rbd-image.ts';
@@ -20,10 +20,7 @@ const DISK_FILE = 'disk.img';
 export async function writeVolume(handle: CsiHandle, volume: VolumeOfDriver, bytes: Buffer): Promise<void> {
   const place = placeOf(handle, volume);
   if (place.kind === 'image') return writeImage(place.rbd, place.image, bytes);
-  if (place.kind === 'file') {
-    mkdirSync(place.folder, { recursive: true });
-    return writeFileSync(join(place.folder, DISK_FILE), bytes);
-  }
+  if (place.kind === 'file') return writeFileSync(join(place.folder, DISK_FILE), bytes);
   const device = openSync(place.path, 'r+');
   writeSync(device, bytes, 0, bytes.length, 0);
   closeSync(device);
@@ -33,7 +30,10 @@ export async function writeVolume(handle: CsiHandle, volume: VolumeOfDriver, byt
 export async function readVolume(handle: CsiHandle, volume: VolumeOfDriver): Promise<Buffer> {
   const place = placeOf(handle, volume);
   if (place.kind === 'image') return withoutZeros(await readImage(place.rbd, place.image));
-  if (place.kind === 'file') return withoutZeros(readFileSync(join(place.folder, DISK_FILE)));
+  if (place.kind === 'file') {
+    const file = join(place.folder, DISK_FILE);
+    return existsSync(file) ? withoutZeros(readFileSync(file)) : Buffer.alloc(0);
+  }
   const { blocks, size } = statSync(place.path);
   if (blocks * 512 > MOST_BYTES) throw new Error(`${place.path} holds more than ${MOST_BYTES} bytes`);
   const device = openSync(place.path, 'r');
