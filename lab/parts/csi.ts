@@ -69,7 +69,7 @@ export const csi: Part<CsiHandle, CsiBuild> = {
     await applyCsiManifests(context, kubernetes, manifests, handle);
     const kubeconfig = async (name: string, namespace = 'default') =>
       `--kubeconfig=${await writeServiceAccountKubeconfig(kubernetes, { namespace, name, path: join(dir, `${name}.kubeconfig`), expirationSeconds: TOKEN_SECONDS })}`;
-    const watcher = async (name: string, command: string, args: readonly string[]) =>
+    const startSidecar = async (name: string, command: string, args: readonly string[]) =>
       context.spawn({
         name,
         command,
@@ -95,7 +95,7 @@ export const csi: Part<CsiHandle, CsiBuild> = {
       });
       await Promise.all(
         sidecarNames.map(async (sidecar) =>
-          watcher(`${sidecar}-${service}`, paths[sidecar], [
+          startSidecar(`${sidecar}-${service}`, paths[sidecar], [
             await kubeconfig(sidecar),
             // Of its working directory: a lab may lie deeper than a UNIX socket's path may be long.
             `--csi-address=/proc/self/cwd/${service}.sock`,
@@ -106,7 +106,7 @@ export const csi: Part<CsiHandle, CsiBuild> = {
     };
     await Promise.all([
       kubeconfig('snapshot-controller', 'kube-system').then((file) =>
-        watcher('snapshot-controller', paths['snapshot-controller'], [file]),
+        startSidecar('snapshot-controller', paths['snapshot-controller'], [file]),
       ),
       startDriver(handle.directories, { directories: { root } }),
       handle.rbd &&
