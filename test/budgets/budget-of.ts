@@ -80,6 +80,19 @@ const ofPools: Lifecycle = {
   actions: [[/^createVsphereAgents$/u, 'poolScaled']],
 };
 
+const ofVolumes: Lifecycle = {
+  observationOnly: 'volumeObserved',
+  actions: [
+    [/^transferClaim$/u, 'volumeTransferred'],
+    [/^ensureCopyJob$/u, 'volumeCopied'],
+    [/^removeTemporary$/u, 'volumeRemoved'],
+    [/^(awaitFreeSource|expandClaim)$/u, 'volumeAwaited'],
+    [/^(observeDataVolume|ensureSourceSnapshot|ensureClaim|acquireSlot), again$/u, 'volumeAwaited'],
+    [/^ensureClaim, signalled again$/u, 'volumeAwaited'],
+    [/^ensureClaim$/u, 'volumeCloned'],
+  ],
+};
+
 const ofAllowances: Lifecycle = { observationOnly: 'allowance', actions: [[/^observeSlots$/u, 'slots']] };
 
 const lifecycles: Readonly<Record<string, Lifecycle>> = {
@@ -91,6 +104,7 @@ const lifecycles: Readonly<Record<string, Lifecycle>> = {
   [workflowTypes.sweepOrphans]: ofSweeps,
   [workflowTypes.reconcileAgentPool]: ofPools,
   [workflowTypes.reconcileAgent]: ofAgents,
+  [workflowTypes.cloneDataVolume]: ofVolumes,
 };
 
 const byType: Readonly<Record<string, BudgetName>> = {
@@ -103,6 +117,7 @@ const byType: Readonly<Record<string, BudgetName>> = {
   [workflowTypes.requestSweep]: 'sweepRequest',
   [workflowTypes.watchOvershoot]: 'overshootSafety',
   [workflowTypes.syncContentLibrary]: 'librarySync',
+  [workflowTypes.reconcileStorageProfile]: 'storageProfile',
 };
 
 /** The most events that a run of the type may have by any of its budgets; null: it has none. Pure. */

@@ -52,7 +52,12 @@ export const budgets = {
     activityCalls: 12,
     calls: { nova: 120, keystone: 2 },
   },
-  slots: { title: '`allocateAllowance`, the slot of one VM', events: 55, activityCalls: 4, calls: { vsphere: 5 } },
+  slots: {
+    title: '`allocateAllowance`, the slot of one VM, or of one clone',
+    events: 55,
+    activityCalls: 4,
+    calls: { vsphere: 5, kubernetes: 3 },
+  },
   onboarding: {
     title: '`reconcileHypervisor`, from the Node into service',
     events: 100,
@@ -287,6 +292,48 @@ export const budgets = {
     events: 500,
     activityCalls: 60,
     calls: null,
+  },
+  volumeObserved: {
+    title: '`cloneDataVolume`, nothing to do, or nothing that can be done yet',
+    events: 24,
+    activityCalls: 3,
+    calls: { kubernetes: 16 },
+  },
+  volumeCloned: {
+    title: '`cloneDataVolume`, a clone of its source’s size in one namespace',
+    events: 40,
+    activityCalls: 5,
+    calls: { kubernetes: 56 },
+  },
+  volumeAwaited: {
+    title: '`cloneDataVolume`, the same with an expansion, or a wait for the source, a slot or a consumer',
+    events: 80,
+    activityCalls: 10,
+    calls: { kubernetes: 88 },
+  },
+  volumeTransferred: {
+    title: '`cloneDataVolume`, a clone from another namespace',
+    events: 63,
+    activityCalls: 9,
+    calls: { kubernetes: 140 },
+  },
+  volumeCopied: {
+    title: '`cloneDataVolume`, a copy by a Job',
+    events: 75,
+    activityCalls: 10,
+    calls: { kubernetes: 104 },
+  },
+  volumeRemoved: {
+    title: '`cloneDataVolume`, a clone that is deleted or given up',
+    events: 67,
+    activityCalls: 8,
+    calls: { kubernetes: 100 },
+  },
+  storageProfile: {
+    title: '`reconcileStorageProfile`, a StorageProfile made',
+    events: 44,
+    activityCalls: 5,
+    calls: { kubernetes: 13 },
   },
   librarySync: { title: '`syncContentLibrary`, all images of a library', events: 29, activityCalls: 3, calls: null },
 } as const satisfies Record<string, Budget>;
