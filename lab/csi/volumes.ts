@@ -57,7 +57,12 @@ function placeOf({ directories, rbd }: CsiHandle, { spec: { csi, volumeMode } }:
     : { kind: 'file', folder: join(folder, 'data') };
 }
 
+const zeros = Buffer.alloc(64 * 1_024);
+
+/** By chunks first: most of a device was never written. */
 function withoutZeros(bytes: Buffer): Buffer {
-  const end = bytes.findLastIndex((byte) => byte !== 0);
-  return bytes.subarray(0, end + 1);
+  let end = bytes.length;
+  while (end >= zeros.length && bytes.subarray(end - zeros.length, end).equals(zeros)) end -= zeros.length;
+  while (end > 0 && bytes[end - 1] === 0) end -= 1;
+  return bytes.subarray(0, end);
 }

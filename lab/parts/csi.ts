@@ -34,7 +34,7 @@ const sidecarNames = Object.keys(sidecars) as (keyof typeof sidecars)[];
 export const csi: Part<CsiHandle, CsiBuild> = {
   name: 'csi',
   title: 'CSI (sidecars, snapshot-controller and drivers)',
-  usually: { cold: '3 min', warm: '3 s' },
+  usually: { cold: '1 min', warm: '3 s' },
   after: ['kubernetes', 'ceph'],
   build: buildCsi,
 
