@@ -15,15 +15,9 @@ import type { Executed, StepContext } from '../lib/lifecycle.ts';
 import { describePlan, done } from '../lib/plan.ts';
 import { defineReconciler } from '../lib/reconciler.ts';
 import { releaseOf, slotHooks } from '../limits/slots.ts';
-import {
-  awaitingAfter,
-  claimedBy,
-  noVolumeMemory,
-  planVolume,
-  type VolumeLifecycle,
-  type VolumeSituation,
-  type VolumeStep,
-} from './plan.ts';
+import { noVolumeMemory, type VolumeLifecycle, type VolumeSituation, type VolumeStep } from './lifecycle.ts';
+import { claimedBy } from './plan-clone.ts';
+import { awaitingAfter, planVolume } from './plan.ts';
 import { isVolumeSaid, volumeStatus } from './status.ts';
 
 const volumes = (summary: string) =>

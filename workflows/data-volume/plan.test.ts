@@ -7,14 +7,8 @@ import type {
   VolumeRules,
 } from '../../contracts/data-volume/data-volume.ts';
 import { done, type Plan, wait } from '../lib/plan.ts';
-import {
-  awaitingAfter,
-  noVolumeMemory,
-  planVolume,
-  type VolumeMemory,
-  type VolumeSituation,
-  type VolumeStep,
-} from './plan.ts';
+import { noVolumeMemory, type VolumeMemory, type VolumeSituation, type VolumeStep } from './lifecycle.ts';
+import { awaitingAfter, planVolume } from './plan.ts';
 import { isVolumeSaid, volumeStatus } from './status.ts';
 
 const gib = 1024 ** 3;

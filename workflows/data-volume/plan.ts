@@ -1,74 +1,11 @@
-import type {
-  ClaimedVolume,
-  ClaimFacts,
-  DataVolumeInput,
-  DesiredVolume,
-  ObservedVolume,
-  VolumeSettings,
-  VolumeStatus,
-} from '../../contracts/data-volume/data-volume.ts';
-import {
-  type ChosenStrategy,
-  chooseStrategy,
-  type StrategyFacts,
-} from '../../contracts/data-volume/choose-strategy.ts';
-import type { Outcome, Strategy, VolumePhase } from '../../contracts/data-volume/metadata.ts';
-import { restoreBytes, wantedBytes } from '../../contracts/data-volume/size.ts';
-import { validateClone } from '../../contracts/data-volume/validate-clone.ts';
-import type { Situation } from '../lib/lifecycle.ts';
-import { done, execute, type Plan, type SlotRequest, type Step, wait } from '../lib/plan.ts';
-import type { SlotClaim } from '../limits/slots.ts';
+import type { ClaimFacts, DesiredVolume } from '../../contracts/data-volume/data-volume.ts';
+import { wantedBytes } from '../../contracts/data-volume/size.ts';
+import { done, execute, wait } from '../lib/plan.ts';
+import type { VolumeMemory, VolumePlan, VolumeSituation } from './lifecycle.ts';
+import { makeClaim, planClone, waitForConsumer, waitsForConsumer } from './plan-clone.ts';
 
 /** How the volume of a DataVolume is made: what the charts of docs/data-volumes.md say, a rule after the other. All of it is pure. */
 
-/** What is said while it is executed is its `phase`, which is one of a DataVolume. */
-export type VolumeStep = Step & { phase: VolumePhase } & (
-    | { kind: 'leave'; source: string }
-    | { kind: 'adopt' | 'complete' | 'remove' | 'removeFinalizer' }
-    | { kind: 'awaitSource'; usedBy: readonly string[] }
-    | { kind: 'snapshot'; snapshotClass: string; known: string | null }
-    | {
-        kind: 'claim';
-        isTemporary: boolean;
-        from: { kind: 'pvc' | 'snapshot'; name: string } | null;
-        requestBytes: number;
-        known: string | null;
-      }
-    | { kind: 'expand'; claim: string; requestBytes: number; known: string | null }
-    | { kind: 'copy'; from: string; to: string; image: string }
-    | { kind: 'transfer'; claim: string }
-    | { kind: 'beginAnew'; strategy: Strategy; fallbackReason: string }
-    | { kind: 'giveUp'; reason: string; message: string }
-  );
-
-export interface VolumeMemory {
-  slot: SlotClaim | null;
-  /** What is waited for, since when: each has a deadline. Null: nothing. */
-  awaiting: { phase: string; sinceMs: number } | null;
-  /** A user asks to try one again that was given up. */
-  isRetried: boolean;
-  /** What a removal could not take away yet. */
-  left: readonly string[];
-}
-
-export const noVolumeMemory: VolumeMemory = { slot: null, awaiting: null, isRetried: false, left: [] };
-
-export interface VolumeLifecycle {
-  input: DataVolumeInput;
-  desired: DesiredVolume;
-  observed: ObservedVolume;
-  settings: VolumeSettings;
-  memory: VolumeMemory;
-  step: VolumeStep;
-  status: VolumeStatus;
-}
-
-export type VolumeSituation = Situation<VolumeLifecycle>;
-export type VolumePlan = Plan<VolumeStep>;
-
-type CloneSource = Extract<NonNullable<ObservedVolume['source']>, { kind: 'pvc' | 'snapshot' }>;
-
-const clones: SlotRequest = { limit: 'clones' };
 /** What was not gone is looked at again. */
 const removalPollMs = 5_000;
 
@@ -91,7 +28,8 @@ export function planVolume(situation: VolumeSituation): VolumePlan {
   const { source, claimSpec } = observed;
   if (source === null || claimSpec === null)
     return done('blocked', 'CloneWithoutSource', 'What is to be in the volume is not known yet');
-  return source.kind === 'blank' ? planBlank(situation, desired) : planClone(situation, desired, source);
+  const plan = source.kind === 'blank' ? planBlank(situation) : planClone(situation, desired, source);
+  return plan ?? complete(situation, desired);
 }
 
 function leaveToCdi({ foreignSource, isLeft }: DesiredVolume): VolumePlan {
@@ -117,9 +55,10 @@ function planPrePopulated(situation: VolumeSituation, desired: DesiredVolume, ta
   );
 }
 
-function planBlank(situation: VolumeSituation, desired: DesiredVolume): VolumePlan {
+/** Null: it is there. */
+function planBlank(situation: VolumeSituation): VolumePlan | null {
   const { target } = situation.observed;
-  if (target?.phase === 'Bound') return complete(situation, desired);
+  if (target?.phase === 'Bound') return null;
   if (target !== null && waitsForConsumer(situation, target)) return waitForConsumer(target);
   return makeClaim(situation, {
     from: null,
@@ -128,283 +67,6 @@ function planBlank(situation: VolumeSituation, desired: DesiredVolume): VolumePl
     requestBytes: wantedBytes(situation.observed),
   });
 }
-
-/** The seed’s sequence: snapshot, claim, expansion, transfer where the source is elsewhere, and what was temporary goes. */
-function planClone(situation: VolumeSituation, desired: DesiredVolume, source: CloneSource): VolumePlan {
-  const { observed, input } = situation;
-  const { target, temporary } = observed;
-  const isElsewhere = source.namespace !== input.namespace;
-  // Half-way the PV is bound to no claim: nothing else is looked at before that is over.
-  if (temporary.transfer !== null && temporary.transfer.phase !== 'Complete')
-    return transfer(situation, temporary.transfer.message);
-  if (isElsewhere && observed.permission === 'unknown')
-    return done(
-      'blocked',
-      'CloneNotPermitted',
-      `Nothing proves that its creator may clone from namespace ${source.namespace}: the admission policy was not in force when it was created. Create the DataVolume again`,
-    );
-  const { strategy } = chosenFor(situation, source);
-  const made = isElsewhere && target === null ? temporary.claim : target;
-  if (made === null) {
-    const problem = validateClone(desired, observed);
-    if (problem !== null) return done('blocked', problem.reason, problem.message);
-    const unready = planUnreadySource(source);
-    if (unready !== null) return unready;
-    const inUse = planSourceInUse(situation, desired, source, strategy);
-    if (inUse !== null) return inUse;
-  }
-  const clone = { strategy, source, isElsewhere };
-  if (made === null || made.phase !== 'Bound') {
-    const plan = planRestore(situation, desired, clone, made);
-    if (plan !== null) return plan;
-  }
-  if (strategy === 'copy') {
-    const plan = planCopy(situation, clone);
-    if (plan !== null) return plan;
-  }
-  const wanted = wantedBytes(observed);
-  if (made !== null && (made.capacityBytes ?? 0) < wanted && !made.waitsForFileSystem)
-    return (
-      onDeadline(situation, desired, strategy, 'ExpansionInProgress', made.problem) ??
-      execute([
-        {
-          kind: 'expand',
-          phase: 'ExpansionInProgress',
-          summary: `Expand PVC ${made.name}`,
-          claim: made.name,
-          requestBytes: wanted,
-          known: made.problem,
-        },
-      ])
-    );
-  if (isElsewhere && target === null) return transfer(situation, '');
-  return complete(situation, desired);
-}
-
-interface Clone {
-  strategy: Strategy;
-  source: CloneSource;
-  isElsewhere: boolean;
-}
-
-/** What is in it is not there yet. Its PVC says when it is. */
-function planUnreadySource(source: CloneSource): VolumePlan | null {
-  if (source.kind !== 'pvc' || source.claim === null) return null;
-  const name = `PVC ${source.namespace}/${source.name}`;
-  if (source.claim.phase !== 'Bound') return wait('CloneScheduled', 'SourceNotBound', `${name} to be bound`);
-  return source.isPopulated
-    ? null
-    : wait('CloneScheduled', 'SourceNotPopulated', `the DataVolume of ${name} to be complete`);
-}
-
-function planSourceInUse(
-  situation: VolumeSituation,
-  desired: DesiredVolume,
-  source: CloneSource,
-  strategy: Strategy,
-): VolumePlan | null {
-  if (source.kind !== 'pvc' || source.usedBy.length === 0) return null;
-  const { observed, settings } = situation;
-  // What is cut is not changed by what uses its source.
-  if (strategy === 'snapshot' && (observed.temporary.snapshot?.cutMs ?? null) !== null) return null;
-  if (strategy !== 'copy' && (desired.crashConsistent || settings.rules.crashConsistent)) return null;
-  return (
-    onDeadline(situation, desired, 'copy', 'CloneScheduled', describeUse(source)) ??
-    execute([
-      {
-        kind: 'awaitSource',
-        phase: 'CloneScheduled',
-        summary: `Wait until PVC ${source.name} is not in use`,
-        usedBy: source.usedBy,
-      },
-    ])
-  );
-}
-
-/** @param source one that is in use */
-export const describeUse = ({ namespace, name, usedBy }: Extract<CloneSource, { kind: 'pvc' }>): string =>
-  `${usedBy.map((pod) => `pod ${namespace}/${pod}`).join(', ')} using PersistentVolumeClaim ${name}`;
-
-/** Null: the claim is there, as far as it can be before its data is. */
-function planRestore(
-  situation: VolumeSituation,
-  desired: DesiredVolume,
-  { strategy, source, isElsewhere }: Clone,
-  made: ClaimFacts | null,
-): VolumePlan | null {
-  const { observed } = situation;
-  if (made !== null && waitsForConsumer(situation, made))
-    // The Pod of the Job that copies is the first consumer.
-    return strategy === 'copy' ? null : waitForConsumer(made);
-  const wanted = wantedBytes(observed);
-  const claim = { isTemporary: isElsewhere };
-  if (strategy === 'copy')
-    return restore(situation, desired, strategy, made, {
-      ...claim,
-      from: null,
-      phase: 'CloneInProgress',
-      requestBytes: wanted,
-    });
-  if (source.kind === 'snapshot') {
-    const { snapshot } = source;
-    if (snapshot?.isReady !== true)
-      return wait(
-        'CloneScheduled',
-        'SnapshotNotReady',
-        `VolumeSnapshot ${source.namespace}/${source.name} to be ready${because(snapshot?.error)}`,
-      );
-    return restore(situation, desired, strategy, made, {
-      ...claim,
-      from: { kind: 'snapshot', name: source.name },
-      phase: 'CloneFromSnapshotSourceInProgress',
-      requestBytes: restoreBytes(snapshot, wanted),
-    });
-  }
-  if (strategy === 'csi-clone')
-    return restore(situation, desired, strategy, made, {
-      ...claim,
-      from: { kind: 'pvc', name: source.name },
-      phase: 'CSICloneInProgress',
-      requestBytes: source.claim === null ? wanted : restoreBytes(source.claim, wanted),
-    });
-  const { snapshot } = observed.temporary;
-  if (snapshot !== null && snapshot.isReady)
-    return restore(situation, desired, strategy, made, {
-      ...claim,
-      from: { kind: 'snapshot', name: snapshot.name },
-      phase: 'SmartClonePVCInProgress',
-      requestBytes: restoreBytes(snapshot, wanted),
-    });
-  const phase = 'SnapshotForSmartCloneInProgress';
-  return (
-    onDeadline(situation, desired, strategy, phase, snapshot?.error ?? null) ??
-    execute([
-      {
-        kind: 'snapshot',
-        phase,
-        summary: `Take a snapshot of PVC ${source.namespace}/${source.name}`,
-        snapshotClass: source.class?.snapshotClass ?? '',
-        known: snapshot?.error ?? null,
-      },
-    ])
-  );
-}
-
-type NewClaim = Pick<Extract<VolumeStep, { kind: 'claim' }>, 'from' | 'isTemporary' | 'phase' | 'requestBytes'>;
-
-const restore = (
-  situation: VolumeSituation,
-  desired: DesiredVolume,
-  strategy: Strategy,
-  made: ClaimFacts | null,
-  claim: NewClaim,
-): VolumePlan =>
-  onDeadline(situation, desired, strategy, claim.phase, made?.problem ?? null) ?? makeClaim(situation, claim);
-
-function makeClaim({ observed, input }: VolumeSituation, claim: NewClaim): VolumePlan {
-  const made = claim.isTemporary ? observed.temporary.claim : observed.target;
-  const name = claim.isTemporary ? 'the temporary PVC' : `PVC ${input.name}`;
-  const from =
-    claim.from === null ? '' : ` from ${claim.from.kind === 'pvc' ? 'PVC' : 'VolumeSnapshot'} ${claim.from.name}`;
-  return execute(
-    [{ kind: 'claim', summary: `Make ${name}${from}`, known: made?.problem ?? null, ...claim }],
-    claim.from === null ? undefined : clones,
-  );
-}
-
-/** Null: the data is in the claim. */
-function planCopy({ observed, settings, input }: VolumeSituation, { source, isElsewhere }: Clone): VolumePlan | null {
-  const { job, claim } = observed.temporary;
-  const { copyImage } = settings.rules;
-  if (job?.state === 'complete') return null;
-  if (job?.state === 'active')
-    return wait(
-      'CloneInProgress',
-      'Copying',
-      `the Job that copies ${source.namespace}/${source.name}${because(job.message === '' ? null : job.message)}`,
-    );
-  if (job?.state === 'failed')
-    return done(
-      'blocked',
-      'CopyFailed',
-      `The Job that copies the data failed: ${job.message}. \`drover retry\` begins it anew`,
-    );
-  if (source.kind === 'snapshot' || copyImage === null)
-    return done('blocked', 'CopyNotPossible', whyNoCopy(source.kind, observed.chosen?.fallbackReason ?? null));
-  const to = isElsewhere ? (claim?.name ?? '') : input.name;
-  return execute([
-    {
-      kind: 'copy',
-      phase: 'CloneInProgress',
-      summary: `Copy ${source.name} by a Job`,
-      from: source.name,
-      to,
-      image: copyImage,
-    },
-  ]);
-}
-
-const whyNoCopy = (kind: CloneSource['kind'], fallbackReason: string | null): string =>
-  kind === 'snapshot'
-    ? `Its data would have to be copied${because(fallbackReason)}, and drover copies PVCs alone: restore the VolumeSnapshot to a PVC, and clone that`
-    : `Its data would have to be copied${because(fallbackReason)}, and dataVolumes.copyImage names no image for that`;
-
-function transfer({ observed, input }: VolumeSituation, message: string): VolumePlan {
-  const { claim } = observed.temporary;
-  return execute([
-    {
-      kind: 'transfer',
-      phase: 'NamespaceTransferInProgress',
-      summary: `Transfer the volume to namespace ${input.namespace}${because(message === '' ? null : message)}`,
-      claim: claim?.name ?? '',
-    },
-  ]);
-}
-
-/** Null: there is time left, or the wait is to go on. */
-function onDeadline(
-  { settings, memory, nowMs }: VolumeSituation,
-  desired: DesiredVolume,
-  strategy: Strategy,
-  phase: VolumePhase,
-  problem: string | null,
-): VolumePlan | null {
-  const { rules } = settings;
-  const { awaiting } = memory;
-  if (awaiting?.phase !== phase || nowMs - awaiting.sinceMs < rules.deadlineMs) return null;
-  const outcome: Outcome = desired.onDeadline ?? rules.onDeadline;
-  const reason = `${phase} has taken longer than ${rules.deadlineMs / 1_000} s${because(problem)}`;
-  if (outcome === 'fail') {
-    const message = `${reason}. \`drover retry dv\` begins it anew`;
-    return execute([
-      { kind: 'giveUp', phase: 'Failed', summary: 'Give the clone up', reason: 'DeadlineExceeded', message },
-      { kind: 'removeFinalizer', phase: 'Failed', summary: 'Remove the finalizer' },
-    ]);
-  }
-  if (outcome === 'copy' && strategy !== 'copy' && rules.copyImage !== null)
-    return execute([
-      {
-        kind: 'beginAnew',
-        phase: 'CloneScheduled',
-        summary: `Copy it by a Job, as ${reason}`,
-        strategy: 'copy',
-        fallbackReason: reason,
-      },
-    ]);
-  return null;
-}
-
-const because = (problem: string | null | undefined): string => (problem ? `: ${problem}` : '');
-
-const waitsForConsumer = ({ observed }: VolumeSituation, claim: ClaimFacts): boolean =>
-  claim.phase === 'Pending' && !claim.hasNode && observed.class?.waitsForConsumer === true;
-
-const waitForConsumer = ({ name }: ClaimFacts): VolumePlan =>
-  wait(
-    'WaitForFirstConsumer',
-    'WaitForFirstConsumer',
-    `a Pod that uses PVC ${name}, as its class binds a volume where it is used`,
-  );
 
 function complete({ observed, input, memory, nowMs }: VolumeSituation, { isHeld }: DesiredVolume): VolumePlan {
   const { recorded, temporary } = observed;
@@ -441,41 +103,6 @@ function planDeletion({ memory, nowMs }: VolumeSituation, { isHeld }: DesiredVol
     { kind: 'remove', phase: '', summary: 'Remove what is temporary, and the PVC' },
     { kind: 'removeFinalizer', phase: '', summary: 'Remove the finalizer' },
   ]);
-}
-
-/** As it was chosen when the clone began, or is chosen now. A source that is not known yet has its problem said first. */
-function chosenFor({ observed, settings, input }: VolumeSituation, source: CloneSource): ChosenStrategy {
-  const { chosen, claimSpec, class: target, strategyOverride } = observed;
-  const override = strategyOverride ?? settings.rules.strategyOverride;
-  const facts = factsOf(source);
-  if (chosen !== null) return chosen;
-  if (facts === null || target === null || claimSpec === null)
-    return { strategy: override ?? 'snapshot', fallbackReason: null };
-  return chooseStrategy({
-    source: facts,
-    class: target,
-    claimSpec,
-    wantedBytes: wantedBytes(observed),
-    isElsewhere: source.namespace !== input.namespace,
-    override,
-  });
-}
-
-function factsOf(source: CloneSource): StrategyFacts['source'] | null {
-  if (source.kind === 'snapshot')
-    return source.snapshot === null ? null : { kind: 'snapshot', snapshot: source.snapshot };
-  return source.claim === null ? null : { kind: 'pvc', claim: source.claim, class: source.class };
-}
-
-/** What is fixed when the clone begins; null: it has begun, or there is nothing to fix. */
-export function claimedBy(situation: VolumeSituation): ClaimedVolume | null {
-  const { desired, observed } = situation;
-  const { source, chosen } = observed;
-  if (desired === null || chosen !== null || source === null || source.kind === 'blank') return null;
-  const uid = source.kind === 'pvc' ? source.claim?.uid : source.snapshot?.uid;
-  const { kind, namespace, name } = source;
-  if (uid === undefined) return null;
-  return { ...chosenFor(situation, source), source: { kind, namespace, name, uid } };
 }
 
 /** Each phase has its own deadline. */

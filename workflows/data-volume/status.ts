@@ -4,7 +4,8 @@ import { fallbackEvent, phaseEvents, problemEvent } from '../../contracts/data-v
 import { goesOn } from '../../contracts/data-volume/storage-answers.ts';
 import type { VolumePhase } from '../../contracts/data-volume/metadata.ts';
 import { describePlan } from '../lib/plan.ts';
-import { claimedBy, describeUse, type VolumePlan, type VolumeSituation, type VolumeStep } from './plan.ts';
+import type { VolumePlan, VolumeSituation, VolumeStep } from './lifecycle.ts';
+import { claimedBy, describeUse } from './plan-clone.ts';
 
 /** What a DataVolume says of a plan, in CDI's words where it has some. Pure. */
 

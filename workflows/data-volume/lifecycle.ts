@@ -1,0 +1,58 @@
+import type {
+  DataVolumeInput,
+  DesiredVolume,
+  ObservedVolume,
+  VolumeSettings,
+  VolumeStatus,
+} from '../../contracts/data-volume/data-volume.ts';
+import type { Strategy, VolumePhase } from '../../contracts/data-volume/metadata.ts';
+import type { SlotClaim } from '../limits/slots.ts';
+import type { Situation } from '../lib/lifecycle.ts';
+import type { Plan, Step } from '../lib/plan.ts';
+
+/** The types of the run of a DataVolume, and what it remembers. */
+
+/** What is said while it is executed is its `phase`, which is one of a DataVolume. */
+export type VolumeStep = Step & { phase: VolumePhase } & (
+    | { kind: 'leave'; source: string }
+    | { kind: 'adopt' | 'complete' | 'remove' | 'removeFinalizer' }
+    | { kind: 'awaitSource'; usedBy: readonly string[] }
+    | { kind: 'snapshot'; snapshotClass: string; known: string | null }
+    | {
+        kind: 'claim';
+        isTemporary: boolean;
+        from: { kind: 'pvc' | 'snapshot'; name: string } | null;
+        requestBytes: number;
+        known: string | null;
+      }
+    | { kind: 'expand'; claim: string; requestBytes: number; known: string | null }
+    | { kind: 'copy'; from: string; to: string; image: string }
+    | { kind: 'transfer'; claim: string }
+    | { kind: 'beginAnew'; strategy: Strategy; fallbackReason: string }
+    | { kind: 'giveUp'; reason: string; message: string }
+  );
+
+export interface VolumeMemory {
+  slot: SlotClaim | null;
+  /** What is waited for, since when: each has a deadline. Null: nothing. */
+  awaiting: { phase: string; sinceMs: number } | null;
+  /** A user asks to try one again that was given up. */
+  isRetried: boolean;
+  /** What a removal could not take away yet. */
+  left: readonly string[];
+}
+
+export const noVolumeMemory: VolumeMemory = { slot: null, awaiting: null, isRetried: false, left: [] };
+
+export interface VolumeLifecycle {
+  input: DataVolumeInput;
+  desired: DesiredVolume;
+  observed: ObservedVolume;
+  settings: VolumeSettings;
+  memory: VolumeMemory;
+  step: VolumeStep;
+  status: VolumeStatus;
+}
+
+export type VolumeSituation = Situation<VolumeLifecycle>;
+export type VolumePlan = Plan<VolumeStep>;
