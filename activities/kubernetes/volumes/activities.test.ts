@@ -271,7 +271,7 @@ test('a source in use is waited for', () =>
     });
     const request = { ...world.ofVolume('src', 'copy'), begin: world.begin(), source: golden };
     expect(await world.activities.awaitFreeSource({ ...request, patienceMs: 1_000, known: null })).toEqual({
-      usedBy: ['src/vm'],
+      usedBy: ['vm'],
     });
     expect(world.volume('src', 'copy')).toMatchObject({ status: { phase: 'CloneScheduled' } });
   }));
@@ -295,7 +295,10 @@ test.each([
     await world.clock.sleep(11_000);
     await world.makeVolume('dst', 'copy');
     expect(await world.observe('dst', 'copy')).toMatchObject({
-      observed: { permission, source: permission === 'granted' ? { namespace: 'src' } : null },
+      observed: {
+        permission,
+        source: { namespace: 'src', claim: permission === 'granted' ? { phase: 'Bound' } : null },
+      },
     });
   }),
 );

@@ -104,7 +104,9 @@ async function observe(
   const [rendered, temporary, source] = await Promise.all([
     renderTarget(tools, object, world),
     observeTemporary(tools, of, claimed),
-    resolved === null || isProblem(resolved) ? null : observeSource(tools, resolved, world, of, isDone),
+    resolved === null || isProblem(resolved)
+      ? namedSource(permission, claimed?.source ?? desired.source)
+      : observeSource(tools, resolved, world, of, isDone),
   ]);
   return {
     ...base,
@@ -115,6 +117,18 @@ async function observe(
     problem: (resolved !== null && isProblem(resolved) ? resolved : null) ?? rendered.problem,
     strategyOverride: world.strategyOverride,
   };
+}
+
+/** One that is not looked at: no more than what the DataVolume names. */
+function namedSource(
+  permission: ObservedVolume['permission'],
+  source: DesiredVolume['source'],
+): ObservedVolume['source'] {
+  if (permission !== 'unknown' || source === null || source.kind === 'blank') return null;
+  const { kind, namespace, name } = source;
+  return kind === 'snapshot'
+    ? { kind, namespace, name, snapshot: null }
+    : { kind: 'pvc', namespace, name, claim: null, class: null, usedBy: [], isPopulated: false };
 }
 
 async function readPermission(

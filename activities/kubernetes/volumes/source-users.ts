@@ -7,7 +7,7 @@ import type { VolumeTools } from './dependencies.ts';
 
 const ended = ['Succeeded', 'Failed'];
 
-/** Pods that use the claim, as `<namespace>/<name>`; those of drover's that copy it only read. */
+/** Names of Pods that use the claim; those of drover's that copy it only read. */
 export async function readSourceUsers(
   { client, scope }: VolumeTools,
   { namespace, name }: { namespace: string; name: string },
@@ -20,7 +20,7 @@ export async function readSourceUsers(
         labels?.[volumeLabels.temporaryFor] === undefined &&
         volumes.some(({ persistentVolumeClaim }) => persistentVolumeClaim?.claimName === name),
     )
-    .map(({ metadata }) => `${namespace}/${metadata.name}`)
+    .map(({ metadata }) => metadata.name)
     .toSorted();
 }
 
