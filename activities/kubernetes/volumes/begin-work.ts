@@ -48,6 +48,16 @@ export const sayWork = async (tools: VolumeTools, { begin, ...of }: VolumeWork):
   });
 };
 
+/** What is fixed for a clone that begins anew, once nothing of the last attempt is left. */
+export const fixAnew = async (tools: VolumeTools, { begin, ...of }: VolumeWork): Promise<void> => {
+  const claimed = begin?.claimed ?? null;
+  if (claimed === null) return;
+  await retryConflicts(async () => {
+    const found = await findVolume(tools, of);
+    if (found !== null && found.metadata.deletionTimestamp === undefined) await hold(tools, found, claimed);
+  });
+};
+
 async function hold(
   tools: VolumeTools,
   found: DataVolume,

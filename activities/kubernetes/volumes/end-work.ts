@@ -8,7 +8,7 @@ import { storageResources } from '../../../runtime/kubernetes/storage-resources.
 import { patchFinalizer } from '../lib/patch-finalizer.ts';
 import { patchHolds } from '../lib/merge-patch.ts';
 import { awaitFact } from './await-fact.ts';
-import { findVolume, sayWork } from './begin-work.ts';
+import { findVolume, fixAnew, sayWork } from './begin-work.ts';
 import type { OfVolume, VolumeTools } from './dependencies.ts';
 import { recordedSource } from './recorded-source.ts';
 import { createRemover } from './temporary-objects.ts';
@@ -71,7 +71,9 @@ async function markClaim(tools: VolumeTools, volume: DataVolume, of: OfVolume): 
 
 export async function removeTemporary(tools: VolumeTools, request: Requests['removeTemporary']): Promise<Ended> {
   await sayWork(tools, request);
-  return await end(tools, request, { withTarget: request.withTarget, isComplete: false });
+  const ended = await end(tools, request, { withTarget: request.withTarget, isComplete: false });
+  if (ended.left.length === 0) await fixAnew(tools, request);
+  return ended;
 }
 
 async function end(
