@@ -90,11 +90,13 @@ export function volumeFacts(changes: readonly VolumeChange[], drivers: readonly 
   const policies = new Map<string, string>();
   for (const { atMs, type, object } of changes) {
     const { uid } = object.metadata;
+    const before = ever.get(uid);
     ever.set(uid, object);
     if (type === 'DELETED') there.delete(uid);
     else there.set(uid, object);
     if (!madeMs.has(uid)) madeMs.set(uid, atMs);
-    if (object.kind === 'DataVolume' && object.status?.phase === 'Succeeded' && !succeededMs.has(uid))
+    // One whose claim was deleted is made anew.
+    if (object.kind === 'DataVolume' && object.status?.phase === 'Succeeded' && before?.status?.phase !== 'Succeeded')
       succeededMs.set(uid, atMs);
     if (object.kind === 'PersistentVolume' && !policies.has(uid))
       policies.set(uid, object.spec?.persistentVolumeReclaimPolicy ?? '');

@@ -26,11 +26,14 @@ const snapshotFinalizer = 'provisioner.storage.kubernetes.io/volumesnapshot-as-s
 const volumeFinalizer = 'external-provisioner.volume.kubernetes.io/finalizer';
 /** What cannot work is tried again after so long. */
 const infeasibleMs = 300_000;
+/** Between two looks for snapshots that are protected for no claim. */
+const sweepMs = 300_000;
 
 export interface Provisioner {
   /** @param uid of the claim: one that is gone is gone on with where a volume may be made for it */
   syncClaim: (uid: string) => Promise<number | null>;
   syncVolume: (name: string) => Promise<number | null>;
+  syncSnapshot: (key: string) => Promise<number | null>;
 }
 
 export function createProvisioner(cluster: Cluster, driver: CsiDriver): Provisioner {
@@ -39,6 +42,7 @@ export function createProvisioner(cluster: Cluster, driver: CsiDriver): Provisio
   /** Claims that a volume may be under way for. */
   const inProgress = new Map<string, Claim>();
   const slowUntilMs = new Map<string, number>();
+  const orphanedMs = new Map<string, number>();
 
   const claimOf = (uid: string): Claim | null =>
     cluster.list('claims').find(({ metadata }) => metadata.uid === uid) ?? null;
@@ -211,7 +215,32 @@ export function createProvisioner(cluster: Cluster, driver: CsiDriver): Provisio
           dataSource?.kind === 'PersistentVolumeClaim' && dataSource.name === name && status.phase === 'Pending',
       );
 
+  const isAwaited = (from: string, namespace = ''): boolean =>
+    cluster
+      .list('claims', namespace)
+      .some(
+        ({ spec: { dataSource }, status }) =>
+          dataSource?.kind === 'VolumeSnapshot' && dataSource.name === from && status.phase === 'Pending',
+      );
+
   return {
+    // Of a claim that went while its volume was made, where that failed then.
+    async syncSnapshot(key) {
+      const [namespace, name = ''] = key.split('/');
+      const snapshot = cluster.get('snapshots', name, namespace);
+      if (snapshot === null || !hasFinalizer(snapshot, snapshotFinalizer)) {
+        orphanedMs.delete(key);
+        return null;
+      }
+      if (isAwaited(name, namespace)) return sweepMs;
+      const sinceMs = orphanedMs.get(key) ?? cluster.clock.nowMs;
+      orphanedMs.set(key, sinceMs);
+      const leftMs = sinceMs + sweepMs - cluster.clock.nowMs;
+      if (leftMs > 0) return leftMs;
+      cluster.update('snapshots', withoutFinalizers(snapshot, snapshotFinalizer));
+      return null;
+    },
+
     async syncClaim(uid) {
       const there = claimOf(uid);
       if (there !== null && isDeleting(there) && hasFinalizer(there, cloneFinalizer)) {

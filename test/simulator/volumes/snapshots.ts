@@ -27,7 +27,7 @@ const boundFinalizer = of('volumesnapshot-bound-protection');
 const contentFinalizer = of('volumesnapshotcontent-bound-protection');
 export const claimFinalizer = of('pvc-as-source-protection');
 const beingDeleted = of('volumesnapshot-being-deleted');
-const beingCreated = of('volumesnapshot-being-created');
+export const beingCreated = of('volumesnapshot-being-created');
 const isDefaultClass = of('is-default-class');
 
 const by = 'snapshot-controller';

@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+
 import type { Change } from '../../fakes/kubernetes/storage.ts';
 import type { FakeKubernetes } from '../../fakes/kubernetes/fake-kubernetes.ts';
 import type { VirtualClock } from '../clock.ts';
@@ -17,7 +19,7 @@ import { playCopyJobs, type CopyJobs } from './copy-jobs.ts';
 import { createCsiDriver, type CsiDriver, type CsiDriverOptions } from './csi-driver.ts';
 import { createProvisioner } from './provisioner.ts';
 import { createResizer } from './resizer.ts';
-import { createSnapshotController, createSnapshotter } from './snapshots.ts';
+import { beingCreated, createSnapshotController, createSnapshotter } from './snapshots.ts';
 
 /**
  * The storage of a cluster, as far as clones of volumes see it: the binder of kube-controller-manager, snapshot-controller, and for each CSI
@@ -124,7 +126,12 @@ export function startStorage(options: StorageOptions): Storage {
     start('provisioner', provisioner.syncVolume, (change) =>
       isOf(change, 'volumes') && change.type !== 'DELETED' ? [change.object.metadata.name] : [],
     );
-    start('snapshotter', createSnapshotter(cluster, driver).syncContent, contentsTouched);
+    start('provisioner', provisioner.syncSnapshot, (change) =>
+      isOf(change, 'snapshots') && change.type !== 'DELETED' ? [keyOf(change.object)] : [],
+    );
+    start('snapshotter', createSnapshotter(cluster, driver).syncContent, (change) =>
+      matters(change) ? contentsTouched(change) : [],
+    );
     const resizer = createResizer(cluster, driver);
     start('resizer', resizer.syncClaim, (change) =>
       isOf(change, 'claims') && change.type !== 'DELETED' ? [keyOf(change.object)] : [],
@@ -200,6 +207,25 @@ function snapshotsTouched(change: Change): string[] {
   if (!isOf(change, 'contents') || change.type !== 'DELETED') return [];
   const { namespace, name } = (change.object as Content).spec.volumeSnapshotRef;
   return [`${namespace}/${name}`];
+}
+
+/** Whether csi-snapshotter looks at it: what it writes itself has it begin nothing anew (`ShouldEnqueueContentChange`). */
+function matters({ object, previous }: Change): boolean {
+  if (previous === null) return true;
+  const [before, after] = [previous, object] as Content[];
+  if (before?.status?.readyToUse !== true && after?.status?.readyToUse === true) return true;
+  const seen = ({ status: _, ...content }: Content): object => {
+    const {
+      resourceVersion: __,
+      managedFields: ___,
+      finalizers: ____,
+      annotations = {},
+      ...metadata
+    } = content.metadata;
+    const foreign = Object.entries(annotations).filter(([name]) => name !== beingCreated);
+    return { ...content, metadata: { ...metadata, annotations: Object.fromEntries(foreign) } };
+  };
+  return !isDeepStrictEqual(seen(before as Content), seen(after as Content));
 }
 
 const contentsTouched: KeysOf = (change) =>
