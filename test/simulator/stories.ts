@@ -8,6 +8,7 @@ import { findScenario, scenarios } from './scenarios.ts';
 import type { WorkflowBundle } from './simulation.ts';
 import { activityFaults, type Story, storyCells, tellStory } from './story-faults.ts';
 import { sweepStory } from './sweeps/sweep-faults.ts';
+import { volumeStories } from './volumes/volume-faults.ts';
 
 /** Whatever has cells: scenarios, which are about objects of one kind, and stories, which are about many. */
 
@@ -25,7 +26,7 @@ const told = <World extends { deployment: Deployment }>(story: Story<World>): To
   tell: (targets, options) => tellStory(story, targets, options),
 });
 
-export const stories: readonly ToldStory[] = [told(sweepStory), told(poolStory)];
+export const stories: readonly ToldStory[] = [told(sweepStory), told(poolStory), ...volumeStories.map(told)];
 
 export interface SimulatedNamed {
   name: string;

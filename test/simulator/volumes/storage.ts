@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 
+import { without } from '../../fakes/kubernetes/field-set.ts';
 import type { Change } from '../../fakes/kubernetes/storage.ts';
 import type { FakeKubernetes } from '../../fakes/kubernetes/fake-kubernetes.ts';
 import type { VirtualClock } from '../clock.ts';
@@ -214,16 +215,16 @@ function matters({ object, previous }: Change): boolean {
   if (previous === null) return true;
   const [before, after] = [previous, object] as Content[];
   if (before?.status?.readyToUse !== true && after?.status?.readyToUse === true) return true;
-  const seen = ({ status: _, ...content }: Content): object => {
-    const {
-      resourceVersion: __,
-      managedFields: ___,
-      finalizers: ____,
-      annotations = {},
-      ...metadata
-    } = content.metadata;
+  const seen = (content: Content): object => {
+    const { annotations = {} } = content.metadata;
     const foreign = Object.entries(annotations).filter(([name]) => name !== beingCreated);
-    return { ...content, metadata: { ...metadata, annotations: Object.fromEntries(foreign) } };
+    return {
+      ...without(content, 'status'),
+      metadata: {
+        ...without(content.metadata, 'resourceVersion', 'managedFields', 'finalizers'),
+        annotations: Object.fromEntries(foreign),
+      },
+    };
   };
   return !isDeepStrictEqual(seen(before as Content), seen(after as Content));
 }

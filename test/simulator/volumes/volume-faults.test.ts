@@ -1,0 +1,40 @@
+import { sample } from '../../faults/sample.ts';
+import { isSampleOfDay, sampleSeed } from '../../seed.ts';
+import type { Target } from '../cell.ts';
+import { complaintsOf, storyCells, tellStory } from '../story-faults.ts';
+import { volumeStories } from './volume-faults.ts';
+
+/** A clone is made and goes, with the bytes of its source and nothing besides, whatever fails, hangs or dies on the way. */
+
+/** Of one activity or verb each has about as many; `npm run test:all` takes others each day, and more of them. */
+const ofSort = isSampleOfDay ? 60 : 6;
+
+const sortOf = (target: Target): string =>
+  target.at === 'task' ? '' : (target.at === 'activity' ? target.step : target.call).replace(/\.\d+$/u, '');
+
+const activities: Readonly<Record<string, readonly string[]>> = {
+  clone: ['completeDataVolume', 'ensureClaim', 'ensureSourceSnapshot', 'expandClaim', 'observeDataVolume'],
+  cloneElsewhere: ['transferClaim'],
+  cloneCopied: ['ensureCopyJob', 'transferClaim'],
+  cloneDeleted: ['removeTemporary', 'transferClaim'],
+};
+
+describe.each(volumeStories.map((story) => [story.name, story] as const))('%s', (name, story) => {
+  test('whatever fails: an activity, a worker with its workflow task, a call of an outside system', async () => {
+    const { complaints, run } = await tellStory(story, []);
+    expect(complaints).toEqual([]);
+    const kinds = new Set(run.steps.map((step) => step.replace(/^\w+\/|\.\d+$/gu, '')));
+    expect([...kinds]).toEqual(expect.arrayContaining([...(activities[name] ?? [])]));
+    const cells = storyCells(run);
+    const found: string[] = [];
+    for (const targets of [cells.activity, cells.task, cells.call]) {
+      expect(targets.length).toBeGreaterThan(5);
+      found.push(...(await complaintsOf(story, sample(targets, ofSort, sampleSeed, sortOf))));
+    }
+    expect(found).toEqual([]);
+  }, 600_000);
+
+  test('a worker that knows no run goes on with all of them', async () => {
+    expect((await tellStory(story, [], { isEvicted: true })).complaints).toEqual([]);
+  });
+});
