@@ -315,7 +315,8 @@ export interface DataVolumeActivities {
   completeDataVolume(
     request: VolumeWork & { status: VolumeStatus },
   ): Promise<{ left: readonly string[] } & WrittenAlong>;
-  /** The same without a volume: of one that is deleted, or that is begun anew. `withTarget`: the PVC goes too, where it is the DataVolume's. */
+  /** The same without a volume: of one that is deleted, or that is begun anew. `withTarget`: the PVC goes too, where it is the DataVolume's. The finalizer goes
+   * where the DataVolume is deleted and nothing is left. */
   removeTemporary(request: VolumeWork & { withTarget: boolean }): Promise<{ left: readonly string[] } & WrittenAlong>;
   publishDataVolume(request: OfVolume & { status: VolumeStatus; retryHandled: string | null }): Promise<void>;
 }

@@ -276,7 +276,14 @@ export const cloneDataVolume = defineReconciler<VolumeLifecycle>(dataVolumeKind,
       const { left } = await work(summary, removalMs).removeTemporary({ ...request, withTarget: true });
       return {
         applyResult: (memory) => ({ ...memory, left }),
-        ...(left.length > 0 ? { isOutdated: true } : { observation: 'unchanged' }),
+        ...(left.length > 0
+          ? { isOutdated: true }
+          : {
+              observation: ({ desired, ...latest }) => ({
+                ...latest,
+                desired: desired && { ...desired, isHeld: desired.isHeld && !desired.deleting },
+              }),
+            }),
       };
     },
     removeFinalizer: async (context, { summary }) => {

@@ -406,11 +406,7 @@ test.each<[rule: string, change: Change, plan: unknown]>([
       'Nothing proves that its creator may clone from namespace images: the admission policy was not in force when it was created. Create the DataVolume again',
     ),
   ],
-  [
-    'deleted: what is temporary goes, with the PVC',
-    { own: { deleting: true, isHeld: true } },
-    'remove, removeFinalizer',
-  ],
+  ['deleted: what is temporary goes, with the PVC', { own: { deleting: true, isHeld: true } }, 'remove'],
   [
     '… and does not go at once',
     { own: { deleting: true, isHeld: true }, memory: { left: ['PVC images/cdi-tmp-u'] } },

@@ -99,10 +99,7 @@ function planDeletion({ memory, nowMs }: VolumeSituation, { isHeld }: DesiredVol
   if (!isHeld) return done('gone', 'Released', 'It is being deleted, and drover holds nothing of it');
   if (memory.left.length > 0)
     return wait('', 'TemporaryObjectsRemain', `${memory.left.join(', ')} to be gone`, nowMs + removalPollMs);
-  return execute([
-    { kind: 'remove', phase: '', summary: 'Remove what is temporary, and the PVC' },
-    { kind: 'removeFinalizer', phase: '', summary: 'Remove the finalizer' },
-  ]);
+  return execute([{ kind: 'remove', phase: '', summary: 'Remove what is temporary, and the PVC; then the finalizer' }]);
 }
 
 /** Each phase has its own deadline. */
