@@ -22,8 +22,8 @@ export const volumeAnnotations = {
   contentType: `${cdi}/storage.contentType`,
   /** On a DataVolume and its PVC: a {@link strategies | strategy}. It is chosen once. */
   cloneType: `${cdi}/cloneType`,
+  /** On a PVC: `Succeeded`, when it is a clone. */
   clonePhase: `${cdi}/clonePhase`,
-  cloneError: `${cdi}/cloneError`,
   cloneFallbackReason: `${cdi}/cloneFallbackReason`,
   /** On a PVC in another namespace than its DataVolume: `<namespace>/<name>` of that. */
   ownedByDataVolume: `${cdi}/ownedByDataVolume`,

@@ -32,7 +32,8 @@ const isPassedOn = (key: string): boolean =>
 export function targetMetadata(volume: DataVolume, volumeMode: 'Filesystem' | 'Block', cloneDepth: number) {
   const { namespace = '', name, uid, labels, annotations = {} } = volume.metadata;
   const source = recordedSource(volume);
-  const cloneType = annotations[volumeAnnotations.cloneType];
+  const { [volumeAnnotations.cloneType]: cloneType, [volumeAnnotations.cloneFallbackReason]: fallbackReason } =
+    annotations;
   const passedOn = Object.fromEntries(Object.entries(annotations).filter(([key]) => isPassedOn(key)));
   return {
     namespace,
@@ -47,6 +48,7 @@ export function targetMetadata(volume: DataVolume, volumeMode: 'Filesystem' | 'B
       [volumeAnnotations.createdForDataVolume]: uid,
       [volumeAnnotations.contentType]: volume.spec.contentType ?? 'kubevirt',
       ...(cloneType !== undefined && { [volumeAnnotations.cloneType]: cloneType }),
+      ...(fallbackReason !== undefined && { [volumeAnnotations.cloneFallbackReason]: fallbackReason }),
       ...(source !== null && { [volumeAnnotations.cloneRequest]: `${source.namespace}/${source.name}` }),
       ...(cloneDepth > 0 && { [volumeAnnotations.cloneDepth]: String(cloneDepth) }),
     },

@@ -57,6 +57,7 @@ async function markClaim(tools: VolumeTools, volume: DataVolume, of: OfVolume): 
     [volumeAnnotations.populatedFor]: name,
     ...(recordedSource(volume) !== null && {
       [volumeAnnotations.cloneOf]: 'true',
+      [volumeAnnotations.clonePhase]: 'Succeeded',
       [volumeAnnotations.runningCondition]: 'false',
       [volumeAnnotations.runningConditionReason]: 'Completed',
       [volumeAnnotations.runningConditionMessage]: 'Clone Complete',
