@@ -34,22 +34,25 @@ export function planClone(situation: VolumeSituation, desired: DesiredVolume, so
       'CloneNotPermitted',
       `Nothing proves that its creator may clone from namespace ${source.namespace}: the admission policy was not in force when it was created. Create the DataVolume again`,
     );
-  const { strategy } = chosenFor(situation, source);
+  const { strategy, fallbackReason } = chosenFor(situation, source);
   const made = isElsewhere && target === null ? temporary.claim : target;
   if (made === null) {
     const problem = validateClone(desired, observed);
     if (problem !== null) return done('blocked', problem.reason, problem.message);
     const unready = planUnreadySource(source);
     if (unready !== null) return unready;
+    const noCopy = strategy === 'copy' ? whyNoCopy(situation, source, fallbackReason) : null;
+    if (noCopy !== null) return done('blocked', 'CopyNotPossible', noCopy);
     const inUse = planSourceInUse(situation, desired, source, strategy);
     if (inUse !== null) return inUse;
   }
-  const clone = { strategy, source, isElsewhere };
+  const clone = { strategy, fallbackReason, source, isElsewhere };
   if (made === null || made.phase !== 'Bound') {
     const plan = planRestore(situation, desired, clone, made);
     if (plan !== null) return plan;
   }
-  if (strategy === 'copy') {
+  // One that has been transferred has its data.
+  if (strategy === 'copy' && !(isElsewhere && target !== null)) {
     const plan = planCopy(situation, clone);
     if (plan !== null) return plan;
   }
@@ -73,6 +76,7 @@ export function planClone(situation: VolumeSituation, desired: DesiredVolume, so
 
 interface Clone {
   strategy: Strategy;
+  fallbackReason: string | null;
   source: CloneSource;
   isElsewhere: boolean;
 }
@@ -203,9 +207,9 @@ export function makeClaim({ observed, input }: VolumeSituation, claim: NewClaim)
 }
 
 /** Null: the data is in the claim. */
-function planCopy({ observed, settings, input }: VolumeSituation, { source, isElsewhere }: Clone): VolumePlan | null {
+function planCopy(situation: VolumeSituation, { source, fallbackReason, isElsewhere }: Clone): VolumePlan | null {
+  const { observed, settings, input } = situation;
   const { job, claim } = observed.temporary;
-  const { copyImage } = settings.rules;
   if (job?.state === 'complete') return null;
   if (job?.state === 'active')
     return wait(
@@ -219,8 +223,8 @@ function planCopy({ observed, settings, input }: VolumeSituation, { source, isEl
       'CopyFailed',
       `The Job that copies the data failed: ${job.message}. \`drover retry\` begins it anew`,
     );
-  if (source.kind === 'snapshot' || copyImage === null)
-    return done('blocked', 'CopyNotPossible', whyNoCopy(source.kind, observed.chosen?.fallbackReason ?? null));
+  const noCopy = whyNoCopy(situation, source, fallbackReason);
+  if (noCopy !== null) return done('blocked', 'CopyNotPossible', noCopy);
   const to = isElsewhere ? (claim?.name ?? '') : input.name;
   return execute([
     {
@@ -229,15 +233,22 @@ function planCopy({ observed, settings, input }: VolumeSituation, { source, isEl
       summary: `Copy ${source.name} by a Job`,
       from: source.name,
       to,
-      image: copyImage,
+      image: settings.rules.copyImage ?? '',
     },
   ]);
 }
 
-const whyNoCopy = (kind: CloneSource['kind'], fallbackReason: string | null): string =>
-  kind === 'snapshot'
-    ? `Its data would have to be copied${because(fallbackReason)}, and drover copies PVCs alone: restore the VolumeSnapshot to a PVC, and clone that`
-    : `Its data would have to be copied${because(fallbackReason)}, and dataVolumes.copyImage names no image for that`;
+/** Null: a Job can copy it. */
+function whyNoCopy(
+  { settings: { rules } }: VolumeSituation,
+  { kind }: CloneSource,
+  fallbackReason: string | null,
+): string | null {
+  const would = `Its data would have to be copied${because(fallbackReason)}`;
+  if (kind === 'snapshot')
+    return `${would}, and drover copies PVCs alone: restore the VolumeSnapshot to a PVC, and clone that`;
+  return rules.copyImage === null ? `${would}, and dataVolumes.copyImage names no image for that` : null;
+}
 
 function transfer({ observed, input }: VolumeSituation, message: string): VolumePlan {
   const { claim } = observed.temporary;

@@ -363,8 +363,8 @@ test.each<[rule: string, change: Change, plan: unknown]>([
     done('blocked', 'CopyFailed', 'The Job that copies the data failed: no space. `drover retry` begins it anew'),
   ],
   [
-    '… without an image',
-    { ...copied, ...bound, rules: { copyImage: null } },
+    'a copy without an image: nothing is begun',
+    { ...copied, rules: { copyImage: null } },
     done(
       'blocked',
       'CopyNotPossible',
