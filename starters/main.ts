@@ -27,6 +27,7 @@ const hypervisors = 'Hypervisors:';
 const virtualMachines = 'Virtual machines:';
 const machines = 'Machines:';
 const agentPools = 'Agent pools:';
+const volumes = 'Volumes:';
 const operation = 'Operation:';
 
 const commands: Record<string, CommandEntry> = {
@@ -42,7 +43,7 @@ const commands: Record<string, CommandEntry> = {
   },
   describe: {
     group: evictions,
-    summary: 'show everything about one host and its eviction, one virtual machine or one agent pool',
+    summary: 'show everything about one host and its eviction, one virtual machine, agent pool or DataVolume',
     load: async () => (await import('./operate/describe.ts')).describeCommand,
   },
   watch: {
@@ -57,7 +58,8 @@ const commands: Record<string, CommandEntry> = {
   },
   retry: {
     group: evictions,
-    summary: 'try a stopped or failed one, one instance, a hypervisor, a virtual machine or an agent pool again',
+    summary:
+      'try a stopped or failed one, one instance, a hypervisor, a virtual machine, an agent pool or a DataVolume again',
     load: async () => (await import('./operate/retry.ts')).retryCommand,
   },
   accept: {
@@ -139,6 +141,11 @@ const commands: Record<string, CommandEntry> = {
     group: agentPools,
     summary: 'list them: demand, VMs, what each waits for; approve deletions; refresh ISOs',
     load: async () => (await import('./agent-pool/pools.ts')).poolsCommand,
+  },
+  clones: {
+    group: volumes,
+    summary: 'list them: how far each is, from what and how it is made, what each waits for',
+    load: async () => (await import('./data-volume/clones.ts')).clonesCommand,
   },
   stop: {
     group: operation,

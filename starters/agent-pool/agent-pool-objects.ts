@@ -5,6 +5,7 @@ import { type VsphereAgent, vsphereAgentSchema } from '../../contracts/crds/vsph
 import { annotations } from '../../contracts/ids.ts';
 import { vsphereAgent, vsphereAgentPool } from '../../contracts/kinds/resources.ts';
 import { typed } from '../../runtime/kubernetes/resources.ts';
+import { isObjectName } from '../command/object-reference.ts';
 import type {
   AgentPoolObject,
   IsoVersion,
@@ -101,11 +102,8 @@ const describeVm = ({ name, phase, reason, lastTransitionTime, agentRef, machine
   machine: machineRef?.name ?? null,
 });
 
-/** Of an object: what is shown in commands that people copy is nothing else. */
-const objectName = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/u;
-
 /** A deletion that is held says for what it waits; one that is under way names its cause alone. */
 function describeHeld(action: NonNullable<Status['plannedActions']>[number]): AgentPoolObject['held'] {
   const held = readHeld(action);
-  return held === null || !objectName.test(held.name) ? [] : [held];
+  return held === null || !isObjectName(held.name) ? [] : [held];
 }

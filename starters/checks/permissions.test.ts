@@ -104,22 +104,22 @@ test('who operates keeps VMs from sweeps, and changes no Machine', () => {
     expect(refused(of(role), { ...machine, verbs: [...machine.verbs, ...writes] })).toEqual(writes);
 });
 
-test.each(['vsphereagentpools', 'vsphereagents'])(
-  'who operates sets annotations of %s, and nothing else',
-  (resource) => {
-    const group = 'agent-forge.containeroo.ch';
-    const of = (role: string): Role[] => roles.filter(({ metadata }) => metadata.name === role);
-    const reads = ['get', 'list', 'watch'];
-    const writes = ['update', 'create', 'delete', 'deletecollection'];
-    expect(refused(of('drover-operate'), { group, resource, verbs: [...reads, 'patch', ...writes] })).toEqual(writes);
-    expect(refused(of('drover-view'), { group, resource, verbs: [...reads, 'patch', ...writes] })).toEqual([
-      'patch',
-      ...writes,
-    ]);
-    for (const role of ['drover-operate', 'drover-view'])
-      expect(refused(of(role), { group, resource: `${resource}/status`, verbs: ['patch'] })).toEqual(['patch']);
-  },
-);
+test.each([
+  ['agent-forge.containeroo.ch', 'vsphereagentpools'],
+  ['agent-forge.containeroo.ch', 'vsphereagents'],
+  ['cdi.kubevirt.io', 'datavolumes'],
+])('of %s, who operates sets annotations of %s, and nothing else', (group, resource) => {
+  const of = (role: string): Role[] => roles.filter(({ metadata }) => metadata.name === role);
+  const reads = ['get', 'list', 'watch'];
+  const writes = ['update', 'create', 'delete', 'deletecollection'];
+  expect(refused(of('drover-operate'), { group, resource, verbs: [...reads, 'patch', ...writes] })).toEqual(writes);
+  expect(refused(of('drover-view'), { group, resource, verbs: [...reads, 'patch', ...writes] })).toEqual([
+    'patch',
+    ...writes,
+  ]);
+  for (const role of ['drover-operate', 'drover-view'])
+    expect(refused(of(role), { group, resource: `${resource}/status`, verbs: ['patch'] })).toEqual(['patch']);
+});
 
 test('nobody reads the URL of a discovery ISO, which may have a token in it', () => {
   const infraEnvs = { group: 'agent-install.openshift.io', resource: 'infraenvs', verbs: ['get', 'list'] };

@@ -1,7 +1,8 @@
 import pMap from 'p-map';
 import type { Mode } from '../../contracts/kinds/kind.ts';
 import { type Component, grantsOf } from '../../contracts/kinds/rbac.ts';
-import { vsphereAgent, vsphereAgentPool } from '../../contracts/kinds/resources.ts';
+import { dataVolume, vsphereAgent, vsphereAgentPool } from '../../contracts/kinds/resources.ts';
+import { job, persistentVolumeClaim, volumeSnapshot } from '../../contracts/kinds/storage-resources.ts';
 import type { Kind } from '../../contracts/kinds/table.ts';
 import type { Kubernetes } from '../../runtime/kubernetes/kubernetes.ts';
 import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
@@ -46,6 +47,16 @@ const machinePersonNeeds = (systemNamespace: string): Need[] => [
 const poolPersonNeeds: readonly Need[] = [
   { group: vsphereAgentPool.group, resource: 'vsphereagentpools', verbs: ['get', 'list', 'patch'] },
   { group: vsphereAgent.group, resource: 'vsphereagents', verbs: ['get', 'list', 'patch'] },
+];
+
+/** What `drover clones`, `drover describe dv` and `drover retry dv` need besides. */
+const volumePersonNeeds: readonly Need[] = [
+  { group: dataVolume.group, resource: 'datavolumes', verbs: ['get', 'list', 'patch'] },
+  { group: dataVolume.group, resource: 'objecttransfers', verbs: ['get'] },
+  { group: volumeSnapshot.group, resource: 'volumesnapshots', verbs: ['list'] },
+  { group: persistentVolumeClaim.group, resource: 'persistentvolumeclaims', verbs: ['get'] },
+  { group: job.group, resource: 'jobs', verbs: ['get'] },
+  { group: '', resource: 'events', verbs: ['list'] },
 ];
 
 /** What the commands of a person need; each reports by itself when it may not. */
@@ -106,6 +117,7 @@ export function needsOf(names: Names, features: Features): Record<'worker' | 'br
       ...(modes.Hypervisor === 'off' ? [] : hypervisorPersonNeeds),
       ...(modes.Machine === 'off' ? [] : machinePersonNeeds(systemNamespace)),
       ...(modes.VsphereAgentPool === 'off' ? [] : poolPersonNeeds),
+      ...(modes.DataVolume === 'off' ? [] : volumePersonNeeds),
     ],
   };
 }

@@ -19,6 +19,7 @@ export const nouns = {
   vm: { kind: 'VirtualMachine', what: 'virtual machine', list: 'drover vms' },
   pool: { kind: 'VsphereAgentPool', what: 'agent pool', list: 'drover pools' },
   agent: { kind: 'VsphereAgent', what: 'agent of a pool', list: 'kubectl get vsphereagents -A' },
+  dv: { kind: 'DataVolume', what: 'DataVolume', list: 'drover clones' },
 } as const;
 
 export type Noun = keyof typeof nouns;
@@ -26,6 +27,9 @@ export type Noun = keyof typeof nouns;
 /** RFC 1123 label, and subdomain. */
 const namespacePattern = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 const namePattern = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
+
+/** What is shown in commands that people copy, of what users have written, is nothing else. */
+export const isObjectName = (text: string): boolean => namePattern.test(text);
 
 export function parseNamespace(text: string): string {
   if (!namespacePattern.test(text))

@@ -3,6 +3,7 @@ import { describedCommand, hostArgument, jsonOption } from '../command/command.t
 import type { CommandContext } from '../command/context.ts';
 import { CommandError, usageError } from '../command/error.ts';
 import { describeAgentPool } from '../agent-pool/describe-pool.ts';
+import { describeVolume } from '../data-volume/describe-volume.ts';
 import { describeVirtualMachine } from '../virtual-machine/describe-virtual-machine.ts';
 import type { EvictionDescription } from '../eviction/eviction-description.ts';
 import { chooseEviction, withStory } from '../eviction/eviction-description.ts';
@@ -32,21 +33,22 @@ const earlierRuns = 5;
 export const describeCommand = (context: CommandContext): Command =>
   describedCommand(
     'describe',
-    'Shows everything about a host, a virtual machine or an agent pool: its state, what it waits for and by when, what is in the way, what to type next. Of a host, that is its eviction and its lifecycle.',
+    'Shows everything about a host, a virtual machine, an agent pool or a DataVolume: its state, what it waits for and by when, what is in the way, what to type next. Of a host, that is its eviction and its lifecycle.',
     [
       ['drover describe node-1', 'a host, for people'],
       ['drover describe vm team/web', 'a virtual machine'],
       ['drover describe pool team/gpu', 'an agent pool, with its VMs'],
+      ['drover describe dv team/disk', 'a DataVolume: what was chosen and why, its snapshot, its Events'],
       ['drover describe node-1 --json', 'the same facts, for programs'],
     ],
   )
-    .usage('[options] (<host> | vm <namespace/name> | pool <namespace/name>)')
+    .usage('[options] (<host> | (vm | pool | dv) <namespace/name>)')
     .addArgument(hostArgument())
     .argument(
       '[object]',
-      'after the word vm or pool: NAMESPACE/NAME of a VirtualMachine or a VsphereAgentPool, or its name where only one has it',
+      'after the word vm, pool or dv: NAMESPACE/NAME of a VirtualMachine, VsphereAgentPool or DataVolume, or its name where only one has it',
     )
-    .addOption(namespaceOption('VirtualMachine or the VsphereAgentPool'))
+    .addOption(namespaceOption('object'))
     .addOption(jsonOption())
     .action(
       async (
@@ -54,13 +56,14 @@ export const describeCommand = (context: CommandContext): Command =>
         second: string | undefined,
         { json = false, namespace }: { json?: boolean; namespace?: string },
       ) => {
-        const object = objectOf(['vm', 'pool'], [host, second], namespace);
+        const object = objectOf(['vm', 'pool', 'dv'], [host, second], namespace);
         if (object?.noun === 'vm') return await describeVirtualMachine(context, object.reference, json);
+        if (object?.noun === 'dv') return await describeVolume(context, object.reference, json);
         if (object !== null) return await describeAgentPool(context, object.reference, json);
         if (second !== undefined)
           throw usageError(
             'One host is described at a time.',
-            'For a virtual machine, say `drover describe vm NAMESPACE/NAME`; for an agent pool, `drover describe pool NAMESPACE/NAME`.',
+            'For a virtual machine, say `drover describe vm NAMESPACE/NAME`; for an agent pool, `drover describe pool NAMESPACE/NAME`; for a DataVolume, `drover describe dv NAMESPACE/NAME`.',
           );
         await describeHost(context, host, json);
       },
@@ -135,8 +138,8 @@ const unknownHost = (host: string): CommandError =>
   new CommandError(
     `Nothing is known of a host ${host}, nor of an eviction of it.`,
     exitCodes.notFound,
-    host === 'vm' || host === 'pool'
-      ? `Of ${host === 'vm' ? 'a' : 'an'} ${nouns[host].what}, say \`drover describe ${host} NAMESPACE/NAME\`; \`${nouns[host].list}\` lists them.`
+    host === 'vm' || host === 'pool' || host === 'dv'
+      ? `Of ${host === 'pool' ? 'an' : 'a'} ${nouns[host].what}, say \`drover describe ${host} NAMESPACE/NAME\`; \`${nouns[host].list}\` lists them.`
       : '`drover ls --all` lists evictions; `drover hosts` lists hosts.',
   );
 

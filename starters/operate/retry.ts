@@ -18,6 +18,7 @@ import type { HypervisorObject } from '../hypervisor/hypervisor-objects.ts';
 import { readEvictions } from '../command/kubernetes-access.ts';
 import { describeLifecycle } from '../command/lifecycle-condition.ts';
 import { retryAgentPool, retryVsphereAgent } from '../agent-pool/retry-agent-pool.ts';
+import { retryVolume } from '../data-volume/retry-volume.ts';
 import { retryVirtualMachine } from '../virtual-machine/retry-virtual-machine.ts';
 import { reviveEviction } from '../eviction/revive-eviction.ts';
 import { retryConflicts } from '../../runtime/kubernetes/retry-conflicts.ts';
@@ -31,20 +32,21 @@ import { whoRuns } from '../command/who.ts';
 export const retryCommand = (context: CommandContext): Command =>
   describedCommand(
     'retry',
-    'Tries again: one instance that did not move, a run that waits for a system to come back, an eviction that failed or was stopped, a hypervisor whose onboarding was aborted or that is blocked, a virtual machine, an agent pool or a VM of one. Which of them is meant follows from the state of the host, and is shown.',
+    'Tries again: one instance that did not move, a run that waits for a system to come back, an eviction that failed or was stopped, a hypervisor whose onboarding was aborted or that is blocked, a virtual machine, an agent pool or a VM of one, a DataVolume. Which of them is meant follows from the state of the host, and is shown.',
     [
       ['drover retry node-1', 'start what failed, was stopped or aborted again, or end a back-off'],
       ['drover retry node-1 web-3', 'try this instance again, in the eviction that runs'],
       ['drover retry vm team/web', 'observe this virtual machine now'],
       ['drover retry pool team/gpu', 'observe this agent pool now'],
+      ['drover retry dv team/disk', 'observe this DataVolume now, or begin a clone anew that was given up'],
       ['drover retry agent team/worker-7', 'observe the VM of this VsphereAgent now'],
     ],
   )
-    .usage('[options] (<host> [instance] | (vm | pool | agent) <namespace/name>)')
+    .usage('[options] (<host> [instance] | (vm | pool | agent | dv) <namespace/name>)')
     .addArgument(hostArgument())
     .argument(
       '[instance]',
-      'name or id of the server; after the word vm, pool or agent: NAMESPACE/NAME of a VirtualMachine, VsphereAgentPool or VsphereAgent',
+      'name or id of the server; after the word vm, pool, agent or dv: NAMESPACE/NAME of a VirtualMachine, VsphereAgentPool, VsphereAgent or DataVolume',
       parseInstance,
     )
     .addOption(namespaceOption('object'))
@@ -52,8 +54,9 @@ export const retryCommand = (context: CommandContext): Command =>
     .action(
       async (host: string, instance: string | undefined, { as, namespace }: { as?: string; namespace?: string }) => {
         const by = whoRuns(as, context.env);
-        const object = objectOf(['vm', 'pool', 'agent'], [host, instance], namespace);
+        const object = objectOf(['vm', 'pool', 'agent', 'dv'], [host, instance], namespace);
         if (object?.noun === 'vm') return await retryVirtualMachine(context, object.reference, by);
+        if (object?.noun === 'dv') return await retryVolume(context, object.reference, by);
         if (object?.noun === 'pool') return await retryAgentPool(context, object.reference, by);
         if (object !== null) return await retryVsphereAgent(context, object.reference, by);
         if (instance !== undefined) {
