@@ -110,6 +110,7 @@ test.each([
   'stop',
   'worker',
   'bridge',
+  'copy-volume',
   'doctor',
   'crds',
 ])('%s --help has examples, and the overview lists it', async (name) => {

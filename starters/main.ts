@@ -158,6 +158,11 @@ const commands: Record<string, CommandEntry> = {
     summary: 'run the bridge from Kubernetes to Temporal',
     load: async () => (await import('./bridge.ts')).bridgeCommand,
   },
+  'copy-volume': {
+    group: operation,
+    summary: 'copy one volume into another, as the Job of a DataVolume does',
+    load: async () => (await import('./copy-volume/copy-volume.ts')).copyVolumeCommand,
+  },
   'codec-server': {
     group: operation,
     summary: 'decrypt payloads for the Web UI',
