@@ -11,6 +11,7 @@ import type { OpenStackSettings } from '../runtime/config/openstack-settings.ts'
 import { loadVcenters } from '../runtime/config/vsphere-settings.ts';
 import type { Kubernetes } from '../runtime/kubernetes/kubernetes.ts';
 import { checkNeighbours, checkPools, judgeIsoHosts } from './checks/agent-pools.ts';
+import { checkClonePolicy, checkSnapshots, judgeCopyImage } from './checks/data-volumes.ts';
 import type { Finding } from './checks/finding.ts';
 import { examine, ok } from './checks/finding.ts';
 import {
@@ -183,6 +184,9 @@ const examineKubernetes = ({ context, config, abort }: Examination): Promise<Fin
         ),
       ),
       ...(hasPools(config) ? examinePools({ context, config, abort }, kubernetes, serverTimeMs ?? nowMs) : []),
+      ...(config.modes.DataVolume === 'off'
+        ? []
+        : examineVolumes({ context, config, abort }, kubernetes, serverTimeMs ?? nowMs)),
       ...watchedNamespaces(config).map((watched) =>
         examine(`machine-controller-manager in ${watched}`, abort, (signal) =>
           checkReplacedManager(kubernetes, watched, config.modes.Machine, signal),
@@ -196,10 +200,13 @@ const examineKubernetes = ({ context, config, abort }: Examination): Promise<Fin
 /** Neither is on without the other. */
 const hasPools = ({ modes }: Config): boolean => modes.VsphereAgentPool !== 'off' || modes.VsphereAgent !== 'off';
 
-/** Those of what is switched on, of hypervisors always: the others are vm-operator’s, where its own are not installed. */
+const hasVolumes = ({ modes }: Config): boolean => modes.DataVolume !== 'off' || modes.StorageProfile !== 'off';
+
+/** Those of what is switched on, of hypervisors always: the others are vm-operator’s and CDI’s, where their own are not installed. */
 const neededDefinitions = (config: Config) =>
   definitions.filter(({ group }) => {
     if (group === kindTable.Hypervisor.group) return true;
+    if (group === kindTable.DataVolume.group) return hasVolumes(config);
     return group === kindTable.VsphereAgentPool.group ? hasPools(config) : config.modes.VirtualMachine !== 'off';
   });
 
@@ -222,6 +229,18 @@ function examinePools(
     Promise.resolve([judgeIsoHosts(iso.hosts, mode)]),
     examine('agent-forge-operator', abort, (signal) =>
       checkReplacedOperator(kubernetes, replacedOperators.agentPools, mode, nowMs, signal),
+    ),
+  ];
+}
+
+function examineVolumes({ config, abort }: Examination, kubernetes: Kubernetes, nowMs: number): Promise<Finding[]>[] {
+  const mode = config.modes.DataVolume;
+  return [
+    examine('volume snapshots', abort, (signal) => checkSnapshots(kubernetes, mode, signal)),
+    examine('admission policy of clones', abort, (signal) => checkClonePolicy(kubernetes, mode, signal)),
+    Promise.resolve([judgeCopyImage(config.dataVolumes.copyImage)]),
+    examine('controller of CDI', abort, (signal) =>
+      checkReplacedOperator(kubernetes, replacedOperators.dataVolumes, mode, nowMs, signal),
     ),
   ];
 }

@@ -24,6 +24,8 @@ export const replacedOperators = {
     lease: 'agent-forge-operator.containeroo.ch',
     kind: 'VsphereAgentPool',
   },
+  /** CDI's controller, which clones for the same DataVolumes (docs/data-volumes.md). */
+  dataVolumes: { check: 'controller of CDI', lease: 'cdi-controller-leader-election-helper', kind: 'DataVolume' },
 } as const satisfies Record<string, ReplacedOperator>;
 
 /** A `coordination.k8s.io/v1` Lease, as far as needed to decide whether it is held. */
@@ -33,7 +35,7 @@ export interface HeldLease {
 }
 
 /**
- * Whether an operator that drover replaces still runs: two that move the same instances, or make VMs for one demand, are worse than either.
+ * Whether an operator that drover replaces still runs: two that move the same instances, make VMs for one demand, or clone one volume, are worse than either.
  *
  * @param nowMs by kube-apiserver's clock, which the renewal times are of nearest
  */
