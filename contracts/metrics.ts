@@ -169,6 +169,20 @@ export const metrics = {
     from: ['worker'],
     help: 'Discovery ISOs that were checked: uploaded, reused as another pool had uploaded it, unchanged; failures are those of the step refreshIso',
   },
+  dataVolumesWaiting: {
+    name: 'drover_data_volume_waiting_timestamp_seconds',
+    kind: 'gauge',
+    labels: ['namespace', 'data_volume', 'reason'],
+    from: ['worker'],
+    help: 'When a DataVolume was created that waits for something, by the reason in its condition Ready, as this worker has last observed it; at most 500, the oldest ones',
+  },
+  cloneSnapshots: {
+    name: 'drover_clone_snapshots_total',
+    kind: 'counter',
+    labels: [],
+    from: ['worker'],
+    help: 'VolumeSnapshots of sources that were made; clones of one source share them',
+  },
 
   runs: {
     name: 'drover_runs_total',
@@ -199,6 +213,13 @@ export const metrics = {
     labels: ['type', 'outcome'],
     from: ['runs'],
     help: 'Attempts to move a server: completed, failed, cancelled, stuck, refused',
+  },
+  clones: {
+    name: 'drover_clones_total',
+    kind: 'counter',
+    labels: ['strategy', 'outcome'],
+    from: ['runs'],
+    help: 'Clones of volumes by how they were made: completed, failed as they were given up, begun_anew in another way as a deadline had passed',
   },
   drainsHalfOver: {
     name: 'drover_drains_half_over_total',

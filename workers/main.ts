@@ -87,6 +87,7 @@ export async function startWorker(
     watchMeter: observation.watchMeter,
     safetyMeter: observation.safetyMeter,
     agentMeter: observation.agentMeter,
+    volumeMeter: observation.volumeMeter,
     leaving: leaving.signal,
   };
   const { queues, close } = composeQueues(

@@ -18,6 +18,7 @@ import { observeSteps } from './observe-steps.ts';
 import { showRegions } from './region-gauges.ts';
 import { meterSafety } from './safety-meter.ts';
 import { openTemporalMetrics } from './temporal-metrics.ts';
+import { meterVolumes, type VolumeMeter } from './volume-meter.ts';
 import { meterWatches } from './watch-meter.ts';
 
 /** What a worker shows of itself. */
@@ -32,6 +33,7 @@ export interface Observation {
   /** Shows which sweeps wait for an approval, until the worker leaves. Nothing is asked where nothing is shown. */
   showApprovals: (systems: Parameters<typeof meterApprovals>[1]) => void;
   agentMeter: AgentMeter;
+  volumeMeter: VolumeMeter;
   /** Serves the pages, where the settings give an address. @throws InvalidConfiguration when it cannot be had */
   serve(): Promise<WorkerHealth>;
 }
@@ -67,6 +69,7 @@ export async function openObservation(
       if (healthAddress !== null) void meterApprovals(metrics, systems);
     },
     agentMeter: meterAgents(metrics, clock),
+    volumeMeter: meterVolumes(metrics, clock),
     async serve() {
       let watched: readonly Worker[] = [];
       const watch = (workers: readonly Worker[]): void => void (watched = workers);

@@ -19,6 +19,7 @@ import type { Random } from '../runtime/random.ts';
 import type { OpenStackSettings } from '../runtime/config/openstack-settings.ts';
 import type { VcenterSettings } from '../runtime/config/vsphere-settings.ts';
 import type { AgentMeter } from './agent-meter.ts';
+import type { VolumeMeter } from './volume-meter.ts';
 
 /** How the systems are reached that are neither Temporal, Kubernetes nor OpenStack: there are many of each, and they are opened at use. */
 export interface Ports extends HostPorts {
@@ -50,6 +51,7 @@ export interface SharedSystems {
   watchMeter: WatchMeter;
   safetyMeter: SafetyMeter;
   agentMeter: AgentMeter;
+  volumeMeter: VolumeMeter;
   /** Aborted when this worker is about to stop. */
   leaving: AbortSignal;
 }

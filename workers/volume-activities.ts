@@ -21,9 +21,9 @@ type CloneLimit = Extract<SlotLimit, { kind: 'clones' }>;
 export function composeVolumeActivities(
   systems: SharedSystems,
 ): DataVolumeActivities & StorageProfileActivities & SlotActivities<CloneLimit> {
-  const { config, temporal, kubernetes, audit, clock } = systems;
+  const { config, temporal, kubernetes, audit, clock, volumeMeter } = systems;
   const { cluster, modes, dataVolumes, limits } = config;
-  const client = openObjects(kubernetes);
+  const client = volumeMeter.meteredClient(openObjects(kubernetes));
   const { recheckMs, lingerMs, publishMinMs, slotRenewMs } = dataVolumes;
   const of = (kind: 'DataVolume' | 'StorageProfile') => {
     const { [kind]: mode } = modes;
@@ -42,16 +42,18 @@ export function composeVolumeActivities(
   const { start: startVolume, settings, ...ofVolumes } = of('DataVolume');
   const { start: startProfile, ...ofProfiles } = of('StorageProfile');
   return {
-    ...createDataVolumeActivities({
-      ...ofVolumes,
-      settings: settings && { ...settings, cluster, slotRenewMs, pollMs: recheckMs, rules: volumeRules(dataVolumes) },
-      namespaces: dataVolumes.namespaces,
-      filesystemOverhead: dataVolumes.filesystemOverhead,
-      policyDelayMs: dataVolumes.policyDelayMs,
-      clonePolicy: { policy: clonePolicy.spec, binding: clonePolicyBinding.spec },
-      releaseSlot: (slot) => releaseSlot(temporal, { ...slot, cluster }),
-      signalWithStart: ({ namespace, name }) => startVolume(`${namespace}/${name}`),
-    }),
+    ...volumeMeter.metered(
+      createDataVolumeActivities({
+        ...ofVolumes,
+        settings: settings && { ...settings, cluster, slotRenewMs, pollMs: recheckMs, rules: volumeRules(dataVolumes) },
+        namespaces: dataVolumes.namespaces,
+        filesystemOverhead: dataVolumes.filesystemOverhead,
+        policyDelayMs: dataVolumes.policyDelayMs,
+        clonePolicy: { policy: clonePolicy.spec, binding: clonePolicyBinding.spec },
+        releaseSlot: (slot) => releaseSlot(temporal, { ...slot, cluster }),
+        signalWithStart: ({ namespace, name }) => startVolume(`${namespace}/${name}`),
+      }),
+    ),
     ...createStorageProfileActivities({
       ...ofProfiles,
       cluster,

@@ -115,6 +115,7 @@ export function deploy({
         watchMeter: noMeter,
         safetyMeter: { show: () => undefined, hide: () => undefined },
         agentMeter: { metered: (activities) => activities },
+        volumeMeter: { metered: (activities) => activities, meteredClient: (client) => client },
         leaving: new AbortController().signal,
         // When it was, whatever the worker's clock says.
         audit: {

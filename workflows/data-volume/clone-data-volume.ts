@@ -12,6 +12,7 @@ import { dataVolumeKind } from '../../contracts/kinds/data-volume.ts';
 import { shortCall, volumeCall } from '../../contracts/policies.ts';
 import type { SlotLimit } from '../../contracts/allowance.ts';
 import type { Executed, StepContext } from '../lib/lifecycle.ts';
+import { count } from '../lib/metrics.ts';
 import { describePlan, done } from '../lib/plan.ts';
 import { defineReconciler } from '../lib/reconciler.ts';
 import { releaseOf, slotHooks } from '../limits/slots.ts';
@@ -232,11 +233,13 @@ export const cloneDataVolume = defineReconciler<VolumeLifecycle>(dataVolumeKind,
     beginAnew: async (context, { summary, strategy, fallbackReason }) => {
       const request = { ...begin(context).request, begin: anew(context, strategy, fallbackReason) };
       const { left } = await work(summary, removalMs).removeTemporary({ ...request, withTarget: true });
+      countClone(context, 'begun_anew');
       return { applyResult: (memory) => ({ ...memory, left }) };
     },
     giveUp: async (context, { summary }) => {
       const { request, isSaid } = begin(context);
       const { left } = await work(summary, removalMs).removeTemporary({ ...request, withTarget: true });
+      if (left.length === 0) countClone(context, 'failed');
       return {
         isSaid,
         applyResult: (memory) => ({ ...memory, left, isRetried: false }),
@@ -256,6 +259,8 @@ export const cloneDataVolume = defineReconciler<VolumeLifecycle>(dataVolumeKind,
         ...(slot !== undefined && { slot }),
         status: { ...status, event },
       });
+      // What was left is taken away by another one.
+      if (context.observed.recorded.phase !== 'Succeeded') countClone(context, 'completed');
       return {
         isSaid: true,
         applyResult: (memory) => ({ ...memory, left }),
@@ -309,6 +314,11 @@ export const cloneDataVolume = defineReconciler<VolumeLifecycle>(dataVolumeKind,
   progress: (situation) => (situation === null ? {} : { clone: cloneOf(situation) }),
   ...slotHooks<VolumeLifecycle>(ofDriver),
 });
+
+/** What is no clone has no strategy. */
+function countClone({ observed: { chosen } }: VolumeSituation, outcome: 'completed' | 'failed' | 'begun_anew'): void {
+  if (chosen !== null) count('clones', { strategy: chosen.strategy, outcome });
+}
 
 const completion: VolumeStep = { kind: 'complete', phase: 'Succeeded', summary: 'Complete it' };
 
