@@ -34,7 +34,7 @@ export function copyJobSpec({ from, to, volumeMode, image }: Pick<Request, 'from
     image,
     args: ['copy-volume', at.from, at.to],
     securityContext: containerSecurity,
-    resources: { requests: { cpu: '100m', memory: '128Mi' } },
+    resources: { requests: { cpu: '100m', memory: '192Mi' } },
     ...(volumeMode === 'Block'
       ? {
           volumeDevices: [
