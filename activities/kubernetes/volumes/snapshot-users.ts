@@ -106,16 +106,18 @@ export async function leaveSnapshots(
   return going;
 }
 
-/** Takes the DataVolume off one. @returns null: others need it, or it is gone */
+/** Takes the DataVolume off one; the last stays on it until it is gone. @returns null: others need it, or it is gone */
 export const leaveSnapshot = (tools: VolumeTools, of: OfVolume, snapshot: Snapshot): Promise<GoingSnapshot | null> => {
   const { metadata } = snapshot;
   let known: Snapshot | null = snapshot;
   return retryConflicts(async () => {
     known ??= await tools.client.get(storageResources.VolumeSnapshot, metadata, tools.scope.signal);
     if (known?.metadata.uid !== metadata.uid) return null;
-    const now: Snapshot | null = await takeOff(tools, of, known);
+    const gone = await goneUsers(tools, known, of.uid);
+    const isLast = [...usersOf(known).keys()].every((uid) => uid === of.uid || gone.includes(uid));
+    const now: Snapshot | null = isLast ? known : await takeOff(tools, of, known, gone);
     known = null;
-    if (now === null || usersOf(now).size > 0) return null;
+    if (now === null || (!isLast && usersOf(now).size > 0)) return null;
     const content = await letContentGo(tools, now);
     if (!isDeleting(now)) await deleteObject(tools, storageResources.VolumeSnapshot, now, 'no clone needs it any more');
     return { snapshot: now, content };
@@ -138,9 +140,13 @@ async function letContentGo(tools: VolumeTools, { metadata, status }: Snapshot):
 }
 
 /** @returns the snapshot then; null: it is gone */
-async function takeOff(tools: VolumeTools, of: OfVolume, snapshot: Snapshot): Promise<Snapshot | null> {
-  const users = usersOf(snapshot);
-  const off = [...(users.has(of.uid) ? [of.uid] : []), ...(await goneUsers(tools, snapshot, of.uid))];
+async function takeOff(
+  tools: VolumeTools,
+  of: OfVolume,
+  snapshot: Snapshot,
+  gone: readonly string[],
+): Promise<Snapshot | null> {
+  const off = [...(usersOf(snapshot).has(of.uid) ? [of.uid] : []), ...gone];
   if (off.length === 0) return snapshot;
   try {
     // Whatever its version: the answer says who is left, and so whoever is last sees that it is.
