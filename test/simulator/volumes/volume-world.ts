@@ -96,7 +96,8 @@ export const volumeSettings = (own: object = {}): object => ({
 export const ofClaim = (name: string, namespace = home): object => ({ pvc: { namespace, name } });
 export const ofSnapshot = (name: string, namespace = home): object => ({ snapshot: { namespace, name } });
 
-const install = ({ answer }: Deployment['kubernetes'], body: { kind: string }): unknown => {
+/** A policy on sources, or its binding. */
+export const installPolicy = ({ answer }: Deployment['kubernetes'], body: { kind: string }): unknown => {
   const plural = body.kind.endsWith('Binding') ? 'validatingadmissionpolicybindings' : 'validatingadmissionpolicies';
   return answer({ method: 'POST', path: `/apis/admissionregistration.k8s.io/v1/${plural}`, body });
 };
@@ -235,7 +236,7 @@ export async function inVolumeWorld<Result>(
       installClasses(kubernetes);
       for (const name of [home, elsewhere])
         await applyObject(api, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
-      if (hasPolicy) for (const object of [clonePolicy, clonePolicyBinding]) install(kubernetes, object);
+      if (hasPolicy) for (const object of [clonePolicy, clonePolicyBinding]) installPolicy(kubernetes, object);
       await prepare?.(api, deployment);
       return await story(world);
     };

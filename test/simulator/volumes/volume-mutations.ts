@@ -1,0 +1,123 @@
+import type { SourceMutation } from '../mutations/break-sources.ts';
+
+const volumes = 'activities/kubernetes/volumes';
+
+/** What saves volumes and no setting switches off: each names what may go wrong (volume-dangers.ts), in which that is noticed. */
+export const volumeMutations: readonly SourceMutation[] = [
+  {
+    name: 'notRetained',
+    breaks: 'a volume is retained before the claim that it leaves is deleted',
+    caughtBy: 'a volume is on its way to another namespace',
+    activity: {
+      file: `${volumes}/transfer-claim.ts`,
+      from: /if \(!\(await setReclaimPolicy\(tools, volume, 'Retain', 'it goes to another namespace'\)\)\)/u,
+      to: 'if (false)',
+    },
+  },
+  {
+    name: 'arrivalNotSaid',
+    breaks: 'the binder is told of a volume that has come',
+    caughtBy: 'a volume has come to another namespace',
+    activity: {
+      file: `${volumes}/transfer-claim.ts`,
+      from: /if \(metadata\.annotations\?\.\[volumeAnnotations\.volumeArrived\] === pvName\) return;/u,
+      to: 'return;',
+    },
+  },
+  {
+    name: 'secondsTaken',
+    breaks: 'a snapshot that was cut in the second of a DataVolume is not taken for it',
+    caughtBy: 'a source is written in the second in which it was cut',
+    activity: {
+      file: `${volumes}/snapshot-users.ts`,
+      from: /cutMs > createdMs/u,
+      to: 'cutMs >= createdMs',
+    },
+  },
+  {
+    name: 'foreignClaimRemoved',
+    breaks: 'only a claim that was made for the DataVolume goes with it',
+    caughtBy: 'a claim of the name is a user’s',
+    activity: {
+      file: `${volumes}/temporary-objects.ts`,
+      from: /if \(target\?\.metadata\.annotations\?\.\[volumeAnnotations\.createdForDataVolume\] !== removal\.uid\) return;/u,
+      to: 'if (target === null) return;',
+    },
+  },
+  {
+    name: 'permissionAssumed',
+    breaks: 'without the policy nothing is permitted',
+    caughtBy: 'nothing proves that a clone is permitted',
+    activity: {
+      file: `${volumes}/clone-permission.ts`,
+      from: /if \(policy === null \|\| binding === null\) return false;/u,
+      to: 'if (policy === null || binding === null) return true;',
+    },
+  },
+  {
+    name: 'policyTakenLate',
+    breaks: 'a policy that came later proves nothing',
+    caughtBy: 'the policy came after the DataVolume',
+    activity: {
+      file: `${volumes}/clone-permission.ts`,
+      from: /return isCurrent && sinceMs \+ policyDelayMs <= createdMs;/u,
+      to: 'return isCurrent || sinceMs + policyDelayMs <= createdMs;',
+    },
+  },
+  {
+    name: 'contentKept',
+    breaks: 'a snapshot goes at the driver whatever its class keeps',
+    caughtBy: 'a class keeps the snapshots of its users',
+    activity: {
+      file: `${volumes}/snapshot-users.ts`,
+      from: /if \(deletionPolicy === 'Delete'\) return content;/u,
+      to: 'return content;',
+    },
+  },
+  {
+    name: 'populationNotAwaited',
+    breaks: 'a source that is being filled is waited for',
+    caughtBy: 'a clone of a clone that is not complete',
+    activity: {
+      file: `${volumes}/observe.ts`,
+      from: /if \(owner === undefined\) return true;/u,
+      to: 'if (true) return true;',
+    },
+  },
+  {
+    name: 'useNotAwaited',
+    breaks: 'a source that is in use is waited for',
+    caughtBy: 'a Pod writes on the source',
+    workflow: { from: /source\.usedBy\.length === 0/u, to: 'source.usedBy.length >= 0' },
+  },
+  {
+    name: 'strategyForgotten',
+    breaks: 'a clone that begins anew keeps what was chosen then',
+    caughtBy: 'the driver takes no snapshots',
+    activity: {
+      file: `${volumes}/end-work.ts`,
+      from: /if \(ended\.left\.length === 0\) await fixAnew\(tools, request\);/u,
+      to: '',
+    },
+  },
+  {
+    name: 'letGoEarly',
+    breaks: 'a DataVolume is held until nothing temporary is left',
+    caughtBy: 'what is temporary goes slowly',
+    activity: {
+      file: `${volumes}/end-work.ts`,
+      from: /if \(left\.length === 0 && isHeldFor\) await letGo\(tools, of\);/u,
+      to: 'if (isHeldFor) await letGo(tools, of);',
+    },
+  },
+  {
+    name: 'claimsForgotten',
+    breaks: 'a temporary claim goes with its DataVolume',
+    caughtBy: 'a clone is deleted while its volume is made',
+    activity: {
+      file: `${volumes}/temporary-objects.ts`,
+      from: /const claimed = isElsewhere \? await removeClaims\(\) : \[\];/u,
+      to: 'const claimed: readonly string[] = [];',
+    },
+  },
+];
