@@ -69,6 +69,13 @@ export const areas = {
     ...within('activities', ['agents', 'vsphere', 'kubernetes']),
     ...bridge,
   ],
+  dataVolume: [
+    ...foundation,
+    ...within('workflows', ['data-volume', 'limits']),
+    ...within('activities', ['lib', 'kubernetes/lib', 'kubernetes/volumes']),
+    'deploy/admission/data-volumes.yaml',
+    ...bridge,
+  ],
   bridge: [...foundation, ...bridge],
   commands: [...foundation, 'starters/**', 'bin/**', 'workflows/**', 'k8s-bridge/**'],
   all: [...foundation, 'workflows/**', 'activities/**', 'k8s-bridge/**'],

@@ -138,6 +138,7 @@ export const flowTiers: Readonly<Record<string, FlowTier>> = {
   'openstack-lab': changed('openstack'),
   'agent-isos': changed('vsphere'),
   'contract-storage': changed('lab'),
+  'data-volume-rules': changed('kubernetes'),
   'contract-vsphere': changed('vsphere'),
   vsphere: changed('vsphere'),
   crds: changed('kubernetes'),

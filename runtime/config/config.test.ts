@@ -35,6 +35,7 @@ test('without a file everything is at its default', () => {
     Eviction: 'act',
     Hypervisor: 'off',
     Machine: 'off',
+    StorageProfile: 'off',
     VirtualMachine: 'off',
     VirtualMachineSetResourcePolicy: 'off',
     VsphereAgent: 'off',

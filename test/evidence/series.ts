@@ -70,6 +70,10 @@ export const series = {
   'matrix-fast-deploy': matrixOf('virtual machines of cached files', areas.virtualMachine),
   'matrix-machines': toldOf('sweeps of orphan VMs', areas.machines, 'sweep', 'sweeps'),
   'matrix-agent-pools': toldOf('pools of agents', areas.agentPools, 'pool', 'pools'),
+  'matrix-clones': toldOf('clones of volumes', areas.dataVolume, 'clone', 'volumes'),
+  'matrix-clones-elsewhere': toldOf('clones from another namespace', areas.dataVolume, 'cloneElsewhere', 'volumes'),
+  'matrix-clones-copied': toldOf('volumes that are copied', areas.dataVolume, 'cloneCopied', 'volumes'),
+  'matrix-clones-deleted': toldOf('clones that are deleted', areas.dataVolume, 'cloneDeleted', 'volumes'),
   chaos: {
     title: 'Chaos: everything breaks at random under load, for 30 minutes',
     command: 'npm run chaos -- --minutes 30 --record',

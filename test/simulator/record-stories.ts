@@ -14,7 +14,14 @@ import { activityFaults } from './story-faults.ts';
 /** What the cells of stories came to, as evidence: the matrix on a lab has none of them. */
 
 /** Which story a series of evidence is about. */
-export const storySeries = { 'matrix-machines': 'sweep', 'matrix-agent-pools': 'pool' } as const;
+export const storySeries = {
+  'matrix-machines': 'sweep',
+  'matrix-agent-pools': 'pool',
+  'matrix-clones': 'clone',
+  'matrix-clones-elsewhere': 'cloneElsewhere',
+  'matrix-clones-copied': 'cloneCopied',
+  'matrix-clones-deleted': 'cloneDeleted',
+} as const;
 type StorySeries = keyof typeof storySeries;
 
 export interface ToldCells {
