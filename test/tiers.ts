@@ -122,6 +122,12 @@ export const flowTiers: Readonly<Record<string, FlowTier>> = {
     'from nothing to Nodes and back by drover’s own accounts; a worker killed; runs ended',
   ),
 
+  // Volumes.
+  'data-volume': push(
+    'dataVolume',
+    'bytes through snapshots, clones, growth and transfer by upstream’s own controllers; a worker killed',
+  ),
+
   // The bridge.
   bridge: simulated('bridge'),
   'bridge-faults': push('bridge', 'watches that break, 410 Gone, pages, Temporal away, what service accounts may do'),
