@@ -1,5 +1,15 @@
-import { closeSync, existsSync, openSync, readFileSync, readSync, statSync, writeFileSync, writeSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  closeSync,
+  existsSync,
+  openSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { CsiHandle } from './handle.ts';
 import { readImage, writeImage } from './rbd-image.ts';
 
@@ -20,7 +30,12 @@ const DISK_FILE = 'disk.img';
 export async function writeVolume(handle: CsiHandle, volume: VolumeOfDriver, bytes: Buffer): Promise<void> {
   const place = placeOf(handle, volume);
   if (place.kind === 'image') return writeImage(place.rbd, place.image, bytes);
-  if (place.kind === 'file') return writeFileSync(join(place.folder, DISK_FILE), bytes);
+  if (place.kind === 'file') {
+    // A copy that is made meanwhile has what was there or what comes, and nothing in between.
+    const written = join(dirname(place.folder), `${DISK_FILE}.new`);
+    writeFileSync(written, bytes);
+    return renameSync(written, join(place.folder, DISK_FILE));
+  }
   const device = openSync(place.path, 'r+');
   writeSync(device, bytes, 0, bytes.length, 0);
   closeSync(device);
