@@ -9,6 +9,7 @@ import { resourcePath } from '../runtime/kubernetes/resource-path.ts';
 import type { AgentLog } from './flows/agent-log.ts';
 import type { ObjectLog } from './flows/object-log.ts';
 import { objectPaths } from './flows/object-log.ts';
+import type { VolumeLog } from './flows/volume-log.ts';
 import type { World } from './flows/world.ts';
 import { objectsOf } from './invariants/objects.ts';
 import type { ObservedDrover } from './invariants/read-drover.ts';
@@ -44,6 +45,8 @@ export type Observed = ObservedDrover & {
   vms?: ObservedVms;
   /** Undefined: there are no pools of agents. */
   agentLog?: Pick<AgentLog, 'read'>;
+  /** Undefined: there are no volumes. */
+  volumeLog?: Pick<VolumeLog, 'read'>;
   /** Of the Machines; undefined: there are none. */
   machineNamespace?: string;
   /** In the place of what is read here, where the world is a simulation. */
@@ -81,8 +84,7 @@ export async function readWorld(world: Observed, hosts: readonly string[] | null
       ({ atMs, object }) => isObserved(world, object) && (atMs >= sinceMs || object.kind === 'Eviction'),
     ),
     ...((await world.agentLog?.read()) ?? noAgents),
-    // Of volumes only the simulator reads them.
-    ...noVolumes,
+    ...((await world.volumeLog?.read()) ?? noVolumes),
     machines: machineNamespace === undefined ? [] : await listMachines(api, machineNamespace),
     ...(session === undefined || fleet === undefined
       ? noRegion
