@@ -1,11 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { csiControl, type CsiMethod, type CsiFault as CsiAnswer } from '../../lab/csi/control.ts';
+import { killCsi, restartCsi } from '../../lab/csi/faults.ts';
+import type { CsiHandle } from '../../lab/csi/handle.ts';
 import { killKubeApiserver, restartKubeApiserver } from '../../lab/parts/kubernetes-faults.ts';
 import { killTemporal, restartTemporal } from '../../lab/parts/temporal-faults.ts';
 import { deadServices, signalService } from '../../lab/processes.ts';
 import type { FaultProxy } from '../faults/proxy.ts';
 import type { World } from '../flows/world.ts';
 import type { ChaosVcenter } from './chaos-vcenter.ts';
-import type { Fault, VcenterFault } from './plan.ts';
+import { patiently } from './patiently.ts';
+import type { CsiFault, Fault, VcenterFault } from './plan.ts';
 
 /** How often a request to Nova meets a fault that does not meet all: every third. */
 const oneIn = 3;
@@ -14,11 +18,14 @@ const oneIn = 3;
 export interface Ways {
   nova: FaultProxy;
   vcenter: Pick<ChaosVcenter, 'handle' | 'control'>;
+  /** Null: nothing is stored. */
+  csi: CsiHandle | null;
 }
 
 /** Injects the fault, and removes it when its time is over. */
-export async function inject(world: World, { nova, vcenter }: Ways, one: Fault): Promise<void> {
+export async function inject(world: World, { nova, vcenter, csi }: Ways, one: Fault): Promise<void> {
   if (one.target === 'vcenter') return await injectIntoVcenter(vcenter, one);
+  if (one.target === 'csi') return csi === null ? undefined : await injectIntoCsi(csi, one);
   const { target, how, forMs } = one;
   const { temporal, kubernetes } = world.lab.handles;
   const place = {
@@ -64,6 +71,37 @@ async function injectIntoVcenter(
   else await control.reset();
 }
 
+/** Of a driver that is slow. */
+const slowCallMs = 4_000;
+const csiMethods: readonly CsiMethod[] = [
+  'CreateVolume',
+  'DeleteVolume',
+  'CreateSnapshot',
+  'DeleteSnapshot',
+  'ControllerExpandVolume',
+];
+const csiAnswers: Record<Exclude<CsiFault, 'kill' | 'controller'>, Omit<CsiAnswer, 'method'>> = {
+  failing: { code: 'Internal', message: 'chaos' },
+  busy: { code: 'Aborted', message: 'an operation is under way' },
+  deaf: { code: 'Unavailable', after: true },
+  slow: { delayMs: slowCallMs },
+};
+
+async function injectIntoCsi(csi: CsiHandle, { how, forMs }: Extract<Fault, { target: 'csi' }>): Promise<void> {
+  if (how === 'kill' || how === 'controller') {
+    await killCsi(csi, how === 'kill' ? 'directories' : 'snapshot-controller');
+    await delay(forMs);
+    return await reviveCsi(csi);
+  }
+  const control = csiControl(csi);
+  for (const method of csiMethods) await control.inject({ method, count: always, ...csiAnswers[how] });
+  await delay(forMs);
+  await control.clearFaults();
+}
+
+/** What starts while kube-apiserver is away ends, and is started again. */
+const reviveCsi = (csi: CsiHandle): Promise<void> => patiently(() => restartCsi(csi));
+
 type Mortal = 'bridge' | 'worker' | 'temporal' | 'kube-apiserver';
 
 async function kill({ drover, lab }: World, target: Mortal): Promise<void> {
@@ -80,9 +118,10 @@ async function restart({ drover, lab }: World, target: Mortal): Promise<void> {
 }
 
 /** As whoever runs drover does, of a process that ended by itself: it was starting when what it needs went away. No fault may be under way. */
-export async function reviveDead({ drover, dir }: World): Promise<void> {
+export async function reviveDead({ drover, dir }: World, csi: CsiHandle | null): Promise<void> {
   const dead = deadServices(dir);
   for (const target of ['worker', 'bridge'] as const) if (dead.includes(target)) await drover.restart(target);
+  if (csi !== null) await reviveCsi(csi);
 }
 
 function injectIntoNova(nova: FaultProxy, how: 'apart' | 'failing' | 'deaf'): void {

@@ -46,7 +46,7 @@ interface ChaosCommand {
 
 await new Command('chaos')
   .description(
-    'A load of evictions and of lifecycles of hypervisors, virtual machines and agent pools while bridge, worker, Temporal, kube-apiserver, the way to Nova and the vCenter are killed, frozen and cut at random.',
+    'A load of evictions and of lifecycles of hypervisors, virtual machines, agent pools and volumes while bridge, worker, Temporal, kube-apiserver, the way to Nova, the vCenter and the storage are killed, frozen and cut at random.',
   )
   .option('--seed <number>', 'decides what happens when', number, Math.floor(Date.now() / 1_000))
   .option('--minutes <number>', 'how long', number, 3)
@@ -78,6 +78,8 @@ await new Command('chaos')
       vmActions,
       poolActions,
       agents,
+      volumeActions,
+      clones,
       evictions,
       failures,
       moves,
@@ -85,7 +87,7 @@ await new Command('chaos')
     } = result;
     for (const complaint of complaints) print(`VIOLATED ${complaint}`);
     print(
-      `${faults} faults, ${userActions} user actions, ${hypervisorActions} hypervisor actions, ${vmActions} VM actions, ${poolActions} pool actions, ${agents} VsphereAgents, ${evictions} evictions, ${failures} host failures handled, ${moves} migrations completed; recovered after ${recoverySeconds.toFixed(0)} s`,
+      `${faults} faults, ${userActions} user actions, ${hypervisorActions} hypervisor actions, ${vmActions} VM actions, ${poolActions} pool actions, ${agents} VsphereAgents, ${volumeActions} volume actions, ${clones} clones, ${evictions} evictions, ${failures} host failures handled, ${moves} migrations completed; recovered after ${recoverySeconds.toFixed(0)} s`,
     );
     print(
       complaints.length === 0
@@ -106,6 +108,8 @@ await new Command('chaos')
       'vm actions': vmActions,
       'pool actions': poolActions,
       'vsphere agents': agents,
+      'volume actions': volumeActions,
+      clones,
       evictions,
       'host failures': failures,
       migrations: moves,

@@ -74,22 +74,29 @@ test('a pool is scaled first', () => {
 });
 
 test('of one lifecycle there are its actions alone, and what it needs breaks', () => {
-  const ofEach = { evictions: 'userActions', hypervisors: 'hypervisorActions', vms: 'vmActions', pools: 'poolActions' };
+  const ofEach = {
+    evictions: ['userActions', 'nova'],
+    hypervisors: ['hypervisorActions', 'nova'],
+    vms: ['vmActions', 'vcenter'],
+    pools: ['poolActions', 'vcenter'],
+    volumes: ['volumeActions', 'csi'],
+  } as const;
   for (const lifecycle of lifecycles) {
     const { faults, ...actions } = planChaos(7, 1_800_000, [lifecycle]);
     const planned = Object.entries(actions).flatMap(([name, those]) => (those.length > 0 ? [name] : []));
-    expect(planned).toEqual([ofEach[lifecycle]]);
-    const needed = lifecycle === 'vms' || lifecycle === 'pools' ? 'vcenter' : 'nova';
+    const [its, needed] = ofEach[lifecycle];
+    expect(planned).toEqual([its]);
     const all = ['bridge', 'worker', 'temporal', 'kube-apiserver', needed];
     expect([...new Set(faults.map(({ target }) => target))].toSorted()).toEqual(all.toSorted());
   }
 });
 
 test('half an hour contains every fault of every target', () => {
-  const { faults, userActions, hypervisorActions, vmActions, poolActions } = planChaos(7, 1_800_000);
-  expect(new Set(faults.map(({ target, how }) => `${target} ${how}`)).size).toBe(15);
+  const { faults, userActions, hypervisorActions, vmActions, poolActions, volumeActions } = planChaos(7, 1_800_000);
+  expect(new Set(faults.map(({ target, how }) => `${target} ${how}`)).size).toBe(21);
   expect(new Set(userActions.map(({ what }) => what)).size).toBe(6);
   expect(new Set(hypervisorActions.map(({ what }) => what)).size).toBe(8);
   expect(new Set(vmActions.map(({ what }) => what)).size).toBe(6);
   expect(new Set(poolActions.map(({ what }) => what)).size).toBe(6);
+  expect(new Set(volumeActions.map(({ what }) => what)).size).toBe(9);
 });

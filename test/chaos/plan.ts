@@ -7,11 +7,19 @@ export type Fault = { atMs: number; forMs: number } & (
   /** `apart`: it cannot be reached; `failing`: a third of the requests are answered 503; `deaf`: a third take effect and are not answered. */
   | { target: 'nova'; how: 'apart' | 'failing' | 'deaf' }
   | { target: 'vcenter'; how: VcenterFault }
+  | { target: 'csi'; how: CsiFault }
 );
 
 /** `failing`: requests are answered 503; `deaf`: they take effect and are not answered; `slow`: its tasks take seconds. */
 const vcenterFaults = ['freeze', 'failing', 'deaf', 'slow'] as const;
 export type VcenterFault = (typeof vcenterFaults)[number];
+
+/**
+ * `kill`: the driver, and its sidecars with it; `controller`: the snapshot-controller is killed; `failing`: calls are answered Internal; `busy`: Aborted;
+ * `deaf`: they take effect and are answered Unavailable; `slow`: they take seconds.
+ */
+const csiFaults = ['kill', 'controller', 'failing', 'busy', 'deaf', 'slow'] as const;
+export type CsiFault = (typeof csiFaults)[number];
 
 /** What users do. Which eviction it affects depends on which are under way. */
 export interface UserAction {
@@ -58,16 +66,43 @@ const poolActionKinds = [
   'terminate',
 ] as const;
 
+/** What becomes of DataVolumes, their claims and their sources. */
+export interface VolumeAction {
+  atMs: number;
+  what: (typeof volumeActionKinds)[number];
+  /** Chooses among sources, or what there is: 0 to 1. */
+  lot: number;
+}
+
+/** Most clone; the rest affects what is cloned, and what came of it. */
+const volumeActionKinds = [
+  'clone',
+  'clone',
+  'clone',
+  'cloneMany',
+  'cloneElsewhere',
+  'cloneElsewhere',
+  'cloneSnapshot',
+  'write',
+  'write',
+  'use',
+  'deleteVolume',
+  'deleteVolume',
+  'deleteClaim',
+  'terminate',
+] as const;
+
 export interface ChaosPlan {
   faults: Fault[];
   userActions: UserAction[];
   hypervisorActions: HypervisorAction[];
   vmActions: VmAction[];
   poolActions: PoolAction[];
+  volumeActions: VolumeAction[];
 }
 
 /** What goes through its lifecycle while everything breaks. */
-export const lifecycles = ['evictions', 'hypervisors', 'vms', 'pools'] as const;
+export const lifecycles = ['evictions', 'hypervisors', 'vms', 'pools', 'volumes'] as const;
 export type Lifecycle = (typeof lifecycles)[number];
 
 type Target = Fault['target'];
@@ -82,6 +117,7 @@ const targetsOf = (chosen: readonly Lifecycle[]): Targets => [
   ...processes,
   ...(needsNova(chosen) ? (['nova'] as const) : []),
   ...(needsVcenter(chosen) ? (['vcenter'] as const) : []),
+  ...(chosen.includes('volumes') ? (['csi'] as const) : []),
 ];
 
 /** Most actions start evictions; the rest affects those under way. */
@@ -118,6 +154,7 @@ export function planChaos(seed: number, durationMs: number, chosen: readonly Lif
     hypervisorActions: of('hypervisors', planHypervisorActions),
     vmActions: of('vms', planVmActions),
     poolActions: of('pools', planPoolActions),
+    volumeActions: of('volumes', planVolumeActions),
   };
 }
 
@@ -131,6 +168,7 @@ function planFaults(random: Random, durationMs: number, targets: Targets): Fault
     for (const target of chosen) {
       if (target === 'nova') faults.push({ atMs, forMs, target, how: random.pick(['apart', 'failing', 'deaf']) });
       else if (target === 'vcenter') faults.push({ atMs, forMs, target, how: random.pick(vcenterFaults) });
+      else if (target === 'csi') faults.push({ atMs, forMs, target, how: random.pick(csiFaults) });
       else faults.push({ atMs, forMs, target, how: random.pick(['kill', 'freeze']) });
     }
     atMs += forMs + random.between(4_000, 12_000);
@@ -193,5 +231,13 @@ function planPoolActions(random: Random, durationMs: number): PoolAction[] {
     planned.push({ atMs, what, lot: random.next() });
     what = random.pick(poolActionKinds);
   }
+  return planned;
+}
+
+/** All the time: clones meet each other, and what is done to their sources. */
+function planVolumeActions(random: Random, durationMs: number): VolumeAction[] {
+  const planned: VolumeAction[] = [];
+  for (let atMs = random.between(0, 2_000); atMs < durationMs; atMs += random.between(1_000, 4_000))
+    planned.push({ atMs, what: random.pick(volumeActionKinds), lot: random.next() });
   return planned;
 }

@@ -27,6 +27,14 @@ import {
   removeVirtualMachines,
   restoreVirtualMachines,
 } from './virtual-machines.ts';
+import {
+  type ChaosVolumes,
+  openVolumes,
+  performVolumeAction,
+  removeVolumes,
+  restoreVolumes,
+  volumeSettings,
+} from './volumes.ts';
 
 export interface ChaosOptions {
   seed: number;
@@ -49,6 +57,10 @@ export interface ChaosResult {
   poolActions: number;
   /** VsphereAgents that were seen. */
   agents: number;
+  /** What became of DataVolumes, and of their sources. */
+  volumeActions: number;
+  /** DataVolumes that have succeeded. */
+  clones: number;
   evictions: number;
   /** Runs that handled a failed host. */
   failures: number;
@@ -88,9 +100,12 @@ function settingsFor(chosen: readonly Lifecycle[], vcenter: ChaosVcenter): objec
       VirtualMachine: modeOf('vms'),
       VsphereAgentPool: modeOf('pools'),
       VsphereAgent: modeOf('pools'),
+      DataVolume: modeOf('volumes'),
+      StorageProfile: modeOf('volumes'),
     },
     vsphere: vcenterSettings(vcenter.handle),
     agentPools: poolSettings(vcenter),
+    dataVolumes: volumeSettings,
   };
 }
 
@@ -98,7 +113,7 @@ function settingsFor(chosen: readonly Lifecycle[], vcenter: ChaosVcenter): objec
 const idleMs = 420_000;
 
 /**
- * A load of evictions and of the lifecycles of hypervisors, virtual machines and agent pools while everything breaks that can; at the end all converges
+ * A load of evictions and of the lifecycles of hypervisors, virtual machines, agent pools and volumes while everything breaks that can; at the end all converges
  * and the invariants hold.
  */
 export async function runChaos({
@@ -111,14 +126,17 @@ export async function runChaos({
   const world = await openWorld({ sinks: [], ownLab: true });
   const nova = await openFaultProxy({ system: 'nova', target: world.lab.handles.openstack.computeUrl });
   const vcenter = await openVcenter();
-  const ways = { nova, vcenter };
   const hasServers = chosen.includes('evictions') || chosen.includes('hypervisors');
   const complaints: string[] = [];
   let pool: ChaosPool | null = null;
+  let volumes: ChaosVolumes | null = null;
   try {
     if (chosen.includes('hypervisors')) await prepareHypervisors(world, hosts);
     const vms = chosen.includes('vms') ? await prepareVirtualMachines(world, vcenter) : undefined;
     if (chosen.includes('pools')) pool = await openPool(world, vcenter);
+    if (chosen.includes('volumes')) volumes = await openVolumes(world);
+    const csi = volumes?.csi ?? null;
+    const ways = { nova, vcenter, csi };
     await sendThrough(world, ways, settingsFor(chosen, vcenter));
     if (hasServers) await populate(world, seed);
     const began = performance.now();
@@ -128,16 +146,17 @@ export async function runChaos({
     await Promise.all([
       injectFaults(world, ways, plan, sinceStart, log, complaints),
       performUserActions(world, plan, sinceStart, log, complaints),
-      performLifecycleActions(world, { vcenter, pool }, plan, sinceStart, log, complaints),
+      performLifecycleActions(world, { vcenter, pool, volumes }, plan, sinceStart, log, complaints),
       returnEmptyHosts(world, durationMs, sinceStart, complaints),
     ]);
     nova.cure();
     const endedMs = performance.now();
-    await reviveDead(world);
+    await reviveDead(world, csi);
     const restored = await Promise.all([
       chosen.includes('hypervisors') ? restoreHypervisors(world) : [],
       chosen.includes('vms') ? restoreVirtualMachines(world) : [],
       pool === null ? [] : restorePool(world, vcenter, pool),
+      volumes === null ? [] : restoreVolumes(world, volumes),
     ]);
     complaints.push(...restored.flat());
     await untilIdle(world).catch((error: unknown) => complaints.push((error as Error).message));
@@ -148,10 +167,12 @@ export async function runChaos({
       lab: { ...world.lab, handles },
       ...(vms !== undefined && { vms }),
       ...(pool !== null && { agentLog: pool.log }),
+      ...(volumes !== null && { volumeLog: volumes.log }),
     });
     complaints.push(...violations(snapshot));
     const agents = new Set(snapshot.agents.map(({ uid }) => uid)).size;
     if (pool !== null && agents === 0) complaints.push('no VsphereAgent was seen');
+    if (volumes !== null) complaints.push(...(await removeVolumes(world, volumes)));
     const evictions = world.evictions.count();
     const { count: failures } = await world.client.workflow.count(
       `WorkflowType = "handleNodeFailure" AND StartTime > "${beganAt}"`,
@@ -166,6 +187,8 @@ export async function runChaos({
       vmActions: plan.vmActions.length,
       poolActions: plan.poolActions.length,
       agents,
+      volumeActions: plan.volumeActions.length,
+      clones: snapshot.dataVolumes.filter(({ succeededMs }) => succeededMs !== null).length,
       evictions,
       failures,
       moves,
@@ -175,6 +198,7 @@ export async function runChaos({
     await world.drover.kill('worker').catch(() => undefined);
     const complain = (error: unknown): number => complaints.push(`not cleared up: ${(error as Error).message}`);
     await pool?.close().catch(complain);
+    await volumes?.close().catch(complain);
     if (chosen.includes('hypervisors')) await removeHypervisors(world).catch(complain);
     if (chosen.includes('vms')) await removeVirtualMachines(world).catch(complain);
     await world.close();
@@ -222,7 +246,7 @@ async function injectFaults(
     await delay(Math.max(0, atMs - sinceStart()));
     log(those.map(({ target, how, forMs }) => `${how} ${target} for ${forMs} ms`).join(', '));
     const outcomes = await Promise.allSettled(those.map((one) => inject(world, ways, one)));
-    const [revived] = await Promise.allSettled([reviveDead(world)]);
+    const [revived] = await Promise.allSettled([reviveDead(world, ways.csi)]);
     for (const outcome of [...outcomes, revived])
       if (outcome.status === 'rejected') complaints.push(`not healed: ${(outcome.reason as Error).message}`);
   }
@@ -245,11 +269,11 @@ async function performUserActions(
   }
 }
 
-/** One after the other for each hypervisor, each virtual machine and the pool; none waits for another's. */
+/** One after the other for each hypervisor, each virtual machine, the pool and the volumes; none waits for another's. */
 async function performLifecycleActions(
   world: World,
-  { vcenter, pool }: { vcenter: ChaosVcenter; pool: ChaosPool | null },
-  { hypervisorActions, vmActions, poolActions }: ChaosPlan,
+  { vcenter, pool, volumes }: { vcenter: ChaosVcenter; pool: ChaosPool | null; volumes: ChaosVolumes | null },
+  { hypervisorActions, vmActions, poolActions, volumeActions }: ChaosPlan,
   sinceStart: () => number,
   log: (line: string) => void,
   complaints: string[],
@@ -274,7 +298,9 @@ async function performLifecycleActions(
     performInOrder(mine, (action) => performVmAction(world, vcenter, action)),
   );
   const ofPool = pool === null ? [] : [performInOrder(poolActions, (action) => performPoolAction(world, pool, action))];
-  await Promise.all([...each, ...eachVm, ...ofPool]);
+  const ofVolumes =
+    volumes === null ? [] : [performInOrder(volumeActions, (action) => performVolumeAction(world, volumes, action))];
+  await Promise.all([...each, ...eachVm, ...ofPool, ...ofVolumes]);
 }
 
 /** As a user: removes Evictions that have ended, so that the load goes on. */
@@ -292,7 +318,7 @@ async function returnEmptyHosts(
   }
 }
 
-/** Every Eviction is reconciled, and no run of an Eviction, a hypervisor, its failure, a virtual machine or a VsphereAgent is open. */
+/** Every Eviction is reconciled, and no run of an Eviction, a hypervisor, its failure, a virtual machine, a VsphereAgent or a DataVolume is open. */
 const untilIdle = (world: World): Promise<unknown> =>
   until('everything to be idle', idleMs, async () => {
     const open = (await list(world)).filter((eviction) => !kindTable.Eviction.isReconciled(eviction, 'act'));
@@ -300,7 +326,7 @@ const untilIdle = (world: World): Promise<unknown> =>
     const running: string[] = [];
     for await (const { workflowId } of world.client.workflow.list({
       query:
-        'ExecutionStatus="Running" AND WorkflowType IN ("evictHypervisor", "migrateInstance", "reconcileHypervisor", "handleNodeFailure", "reconcileVirtualMachine", "reconcileAgent")',
+        'ExecutionStatus="Running" AND WorkflowType IN ("evictHypervisor", "migrateInstance", "reconcileHypervisor", "handleNodeFailure", "reconcileVirtualMachine", "reconcileAgent", "cloneDataVolume")',
     }))
       running.push(workflowId);
     return running.length === 0 ? true : `open: ${running.join(', ')}`;
