@@ -303,11 +303,11 @@ export interface DataVolumeActivities {
   adoptClaim(request: VolumeWork): Promise<{ claim: ClaimFacts }>;
   /**
    * Moves the PV of the temporary claim to the target. Each step is recorded in the ObjectTransfer before it is taken: the reclaim policy is Retain first and as it was
-   * last, and the PV is bound to no other claim.
+   * last, and the PV is bound to no other claim. `transfer` null: the PV is gone with the target that it had come to, and so is the record.
    */
   transferClaim(
     request: VolumeWork & { from: { namespace: string; name: string } } & Patience,
-  ): Promise<{ claim: ClaimFacts | null; transfer: TransferFacts }>;
+  ): Promise<{ claim: ClaimFacts | null; transfer: TransferFacts | null }>;
   /**
    * Says that the volume is complete, takes everything temporary away and waits until it is gone, with the VolumeSnapshotContent; then the finalizer. A shared
    * snapshot goes with the last that needs it.
