@@ -108,6 +108,10 @@ async function awaited<Answer>(
   };
 }
 
+/** What is only waited for is no problem. */
+const transferProblem = ({ transfer }: ObservedVolume['temporary']): string | null =>
+  transfer?.phase === 'Error' ? transfer.message : null;
+
 const withTemporary =
   (part: Partial<ObservedVolume['temporary']>): Change =>
   ({ temporary }) => ({ temporary: { ...temporary, ...part } });
@@ -218,14 +222,14 @@ export const cloneDataVolume = defineReconciler<VolumeLifecycle>(dataVolumeKind,
             ...request,
             from: { namespace: namespaceOfSource(context), name: claim },
             patienceMs,
-            known: context.observed.temporary.transfer?.message ?? null,
+            known: transferProblem(context.observed.temporary),
           }),
         (answer) => (observed) => ({
           target: answer.claim,
           temporary: {
             ...observed.temporary,
             transfer: answer.transfer,
-            ...(answer.transfer.phase === 'Complete' && { claim: null }),
+            ...((answer.transfer === null || answer.transfer.phase === 'Complete') && { claim: null }),
           },
         }),
       );

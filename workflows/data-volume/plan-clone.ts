@@ -9,7 +9,7 @@ import type {
   DesiredVolume,
   ObservedVolume,
 } from '../../contracts/data-volume/data-volume.ts';
-import type { Outcome, Strategy, VolumePhase } from '../../contracts/data-volume/metadata.ts';
+import { type Outcome, type Strategy, temporaryNames, type VolumePhase } from '../../contracts/data-volume/metadata.ts';
 import { restoreBytes, wantedBytes } from '../../contracts/data-volume/size.ts';
 import { validateClone } from '../../contracts/data-volume/validate-clone.ts';
 import { done, execute, type SlotRequest, wait } from '../lib/plan.ts';
@@ -25,9 +25,9 @@ export function planClone(situation: VolumeSituation, desired: DesiredVolume, so
   const { observed, input } = situation;
   const { target, temporary } = observed;
   const isElsewhere = source.namespace !== input.namespace;
-  // Half-way the PV is bound to no claim: nothing else is looked at before that is over.
-  if (temporary.transfer !== null && temporary.transfer.phase !== 'Complete')
-    return transfer(situation, temporary.transfer.message);
+  // Half-way the PV is bound to no claim: nothing else is looked at before that is over, or its target is gone with it.
+  if (temporary.transfer !== null && (temporary.transfer.phase !== 'Complete' || target === null))
+    return transfer(situation, desired, temporary.transfer.phase === 'Complete' ? '' : temporary.transfer.message);
   if (isElsewhere && observed.permission === 'unknown')
     return done(
       'blocked',
@@ -71,7 +71,7 @@ export function planClone(situation: VolumeSituation, desired: DesiredVolume, so
         },
       ])
     );
-  return isElsewhere && target === null ? transfer(situation, '') : null;
+  return isElsewhere && target === null ? transfer(situation, desired, '') : null;
 }
 
 interface Clone {
@@ -250,14 +250,14 @@ function whyNoCopy(
   return rules.copyImage === null ? `${would}, and dataVolumes.copyImage names no image for that` : null;
 }
 
-function transfer({ observed, input }: VolumeSituation, message: string): VolumePlan {
-  const { claim } = observed.temporary;
+function transfer({ input }: VolumeSituation, { uid }: DesiredVolume, message: string): VolumePlan {
   return execute([
     {
       kind: 'transfer',
       phase: 'NamespaceTransferInProgress',
       summary: `Transfer the volume to namespace ${input.namespace}${because(message === '' ? null : message)}`,
-      claim: claim?.name ?? '',
+      // It may be gone by now.
+      claim: temporaryNames.claim(uid),
     },
   ]);
 }

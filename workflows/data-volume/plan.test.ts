@@ -176,6 +176,7 @@ const stepsOf = (plan: Plan<VolumeStep>): unknown =>
           if (step.kind === 'expand') return `expand ${step.claim} to ${step.requestBytes / gib} GiB`;
           if (step.kind === 'beginAnew') return `beginAnew by ${step.strategy}`;
           if (step.kind === 'copy') return `copy ${step.from} to ${step.to}`;
+          if (step.kind === 'transfer') return `transfer ${step.claim}`;
           return step.kind;
         })
         .join(', ');
@@ -385,12 +386,17 @@ test.each<[rule: string, change: Change, plan: unknown]>([
   [
     '… and transferred',
     { ...elsewhere, temporary: { snapshot: cut, claim: { ...claim, name: 'cdi-tmp-u' } } },
-    'transfer',
+    'transfer cdi-tmp-u',
   ],
   [
     '… which goes on, whatever else is the matter',
     { ...elsewhere, permission: 'unknown', temporary: { transfer: { phase: 'Running', message: '' } } },
-    'transfer',
+    'transfer cdi-tmp-u',
+  ],
+  [
+    '… whose record goes where its PVC was deleted since',
+    { ...elsewhere, temporary: { snapshot: cut, transfer: { phase: 'Complete', message: 'Transfer complete' } } },
+    'transfer cdi-tmp-u',
   ],
   [
     '… and is complete',

@@ -137,10 +137,10 @@ test('a volume comes to its DataVolume; what is done is recorded, and can be don
         status: { phase: 'Complete', data: { reclaimPolicy: 'Delete' } },
       },
     ]);
-    expect((await carry()).transfer.phase).toBe('Complete');
+    expect((await carry()).transfer?.phase).toBe('Complete');
     await expectThere(way);
     // What comes too late changes nothing.
-    expect((await carry()).transfer.phase).toBe('Complete');
+    expect((await carry()).transfer?.phase).toBe('Complete');
     expect(world.all('objecttransfers')).toEqual([]);
   }));
 
@@ -163,7 +163,7 @@ test.each([false, true])(
   'a worker that dies at any call, and another that goes on, lose nothing (effect of the call: %s)',
   async (effect) => {
     const calls = await atEachCall(effect, async (way) => {
-      expect((await way.carry()).transfer.phase).toBe('Complete');
+      expect((await way.carry()).transfer?.phase).toBe('Complete');
       await expectThere(way);
     });
     expect(calls).toBeGreaterThan(15);
@@ -188,7 +188,7 @@ test('two that carry it at once, at any pace, and one that dies, lose nothing', 
           });
           await dieAt(way, cut, effect);
           const ended = await Promise.all(later);
-          for (const { transfer } of ended) expect(transfer.phase).toBe('Complete');
+          for (const { transfer } of ended) expect(transfer?.phase).toBe('Complete');
           await expectThere(way);
         });
       },
@@ -212,6 +212,33 @@ test.each([false, true])(
       expect(world.all('persistentvolumes')).toHaveLength(1);
       expect(world.storage.read('src', 'golden')).toBe('bytes');
     });
+  },
+  60_000,
+);
+
+test.each([false, true])(
+  'a user who deletes the PVC that it comes to, wherever it is: it comes all the same, or it is gone and so is the record (effect of the last call: %s)',
+  async (effect) => {
+    let gone = 0;
+    await atEachCall(effect, async (way) => {
+      const { world, carry } = way;
+      if (world.claim('dst', 'copy') !== null)
+        await world.kubernetes.admin.request(
+          { method: 'DELETE', path: '/api/v1/namespaces/dst/persistentvolumeclaims/copy' },
+          new AbortController().signal,
+        );
+      await world.clock.sleep(10_000);
+      const { transfer } = await carry();
+      if (transfer !== null) {
+        expect(transfer.phase).toBe('Complete');
+        return await expectThere(way);
+      }
+      gone += 1;
+      expect(world.all('objecttransfers')).toEqual([]);
+      expect(world.driver.volumes.map(({ content }) => content)).toEqual(['bytes']);
+      expect(world.all('persistentvolumes')).toHaveLength(1);
+    });
+    expect(gone).toBeGreaterThan(0);
   },
   60_000,
 );
@@ -252,7 +279,7 @@ test('a Pod that uses the temporary claim is waited for, and the volume is kept 
       { method: 'DELETE', path: '/api/v1/namespaces/src/pods/odd', query: { gracePeriodSeconds: 0 } },
       new AbortController().signal,
     );
-    expect((await carry()).transfer.phase).toBe('Complete');
+    expect((await carry()).transfer?.phase).toBe('Complete');
     await expectThere(way);
   }));
 
@@ -267,7 +294,7 @@ test('a volume of a class that retains is retained in the end', () =>
       },
       new AbortController().signal,
     );
-    expect((await carry()).transfer.phase).toBe('Complete');
+    expect((await carry()).transfer?.phase).toBe('Complete');
     expect(world.kubernetes.object('persistentvolumes', { name: volume })).toMatchObject({
       spec: { persistentVolumeReclaimPolicy: 'Retain' },
     });

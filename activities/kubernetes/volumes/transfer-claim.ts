@@ -1,7 +1,8 @@
 import type { DataVolume } from '../../../contracts/crds/data-volume.ts';
 import type { ObjectTransfer } from '../../../contracts/crds/object-transfer.ts';
-import type { ClaimFacts, DataVolumeActivities, TransferFacts } from '../../../contracts/data-volume/data-volume.ts';
+import type { DataVolumeActivities, TransferFacts } from '../../../contracts/data-volume/data-volume.ts';
 import { volumeAnnotations } from '../../../contracts/data-volume/metadata.ts';
+import { resources } from '../../../runtime/kubernetes/resources.ts';
 import { retryConflicts } from '../../../runtime/kubernetes/retry-conflicts.ts';
 import { type Claim, type Volume, storageResources } from '../../../runtime/kubernetes/storage-resources.ts';
 import { awaitFact } from './await-fact.ts';
@@ -36,7 +37,8 @@ interface Names {
 /** Where it has come to. */
 interface Place {
   claim: Claim | null;
-  transfer: TransferFacts;
+  /** Null: there is nothing to be moved any more. */
+  transfer: TransferFacts | null;
   /** There is something to do at once. */
   goesOn?: true;
 }
@@ -50,7 +52,7 @@ interface Memory {
 export async function transferClaim(
   tools: VolumeTools,
   { begin, namespace, name, uid, from, patienceMs, known }: Parameters<DataVolumeActivities['transferClaim']>[0],
-): Promise<{ claim: ClaimFacts | null; transfer: TransferFacts }> {
+): ReturnType<DataVolumeActivities['transferClaim']> {
   const of = { namespace, name, uid };
   await beginWork(tools, { ...of, begin });
   const memory: Memory = { data: null, isSourceGone: false };
@@ -60,8 +62,8 @@ export async function transferClaim(
       if (place.goesOn === undefined) return place;
     }
   };
-  const { claim, transfer } = await awaitFact(tools, patienceMs, look, ({ transfer: { phase, message } }) =>
-    phase === 'Error' ? message !== known : phase === 'Complete' || known !== null,
+  const { claim, transfer } = await awaitFact(tools, patienceMs, look, ({ transfer: facts }) =>
+    facts?.phase === 'Error' ? facts.message !== known : facts === null || facts.phase === 'Complete' || known !== null,
   );
   return { claim: claim === null ? null : claimFacts(claim, uid, null), transfer };
 }
@@ -87,10 +89,13 @@ async function takeStep(tools: VolumeTools, of: OfVolume, from: Names, memory: M
     if (memory.data === null) return await record(tools, transfer, of, from);
   }
   const place = await move(tools, of, from, memory.data, memory);
-  if (['Complete', 'Error'].includes(place.transfer.phase)) {
-    const transfer = await findTransfer(tools, of);
-    if (transfer !== null) await sayTransfer(tools, transfer, place.transfer);
-  }
+  const { phase } = place.transfer ?? {};
+  if (phase === 'Pending' || phase === 'Running') return place;
+  const transfer = await findTransfer(tools, of);
+  if (transfer === null) return place;
+  if (place.transfer !== null) await sayTransfer(tools, transfer, place.transfer);
+  else if (isTransferOf(transfer, of.uid))
+    await deleteObject(tools, resources.ObjectTransfer, transfer, 'its volume is gone with the PVC that it came to');
   return place;
 }
 
@@ -129,12 +134,17 @@ async function move(tools: VolumeTools, of: OfVolume, from: Names, data: Transfe
   memory.isSourceGone = source?.metadata.uid !== data.sourceUid;
   // Last, so that what is known of it is not older than what is known of the claims.
   const volume = await getVolume(tools, data.pvName);
-  const at = (transfer: TransferFacts, goesOn?: true): Place => ({
+  const at = (transfer: Place['transfer'], goesOn?: true): Place => ({
     claim: target,
     transfer,
     ...(goesOn && { goesOn }),
   });
-  if (volume?.metadata.uid !== data.pvUid) return at(failed(`PersistentVolume ${data.pvName} is gone`));
+  const isUnclaimed = target === null && memory.isSourceGone;
+  if (volume?.metadata.uid !== data.pvUid)
+    return isUnclaimed ? at(null) : at(failed(`PersistentVolume ${data.pvName} is gone`));
+  // Who deletes the PVC that it has come to deletes the volume. Another one is made then.
+  if (isUnclaimed && volume.spec.persistentVolumeReclaimPolicy !== 'Retain')
+    return at(running('Waiting for PV to be gone, as its PVC was deleted'));
   const problem = targetProblem(target, of);
   if (problem !== null) return at(failed(problem));
   if (target !== null && memory.isSourceGone && isBoundTo(target, volume)) {
