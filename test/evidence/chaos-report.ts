@@ -8,6 +8,8 @@ const columns = [
   'vm actions',
   'pool actions',
   'vsphere agents',
+  'volume actions',
+  'clones',
   'evictions',
   'host failures',
   'migrations',
