@@ -175,11 +175,15 @@ export function volumeFacts(changes: readonly VolumeChange[], drivers: readonly 
     now('PersistentVolume').map(({ spec }) => `${spec?.csi?.driver ?? ''} ${spec?.csi?.volumeHandle ?? ''}`),
   );
   const keptSnapshots = new Set(now('VolumeSnapshotContent').flatMap(({ status }) => status?.snapshotHandle ?? []));
+  const cut = new Set(now('VolumeSnapshotContent').map(({ spec }) => spec?.volumeSnapshotRef?.uid));
+  /** Of a snapshot that the driver has no more: a provisioner holds its name for a while. */
+  const isNameOnly = ({ kind, metadata }: ReadVolumeObject): boolean =>
+    kind === 'VolumeSnapshot' && metadata.deletionTimestamp !== undefined && !cut.has(metadata.uid);
   return {
     dataVolumes,
     boundClaims,
     persistentVolumes,
-    temporary: [...there.values()].flatMap((one) => temporaryOf(one) ?? []),
+    temporary: [...there.values()].filter((one) => !isNameOnly(one)).flatMap((one) => temporaryOf(one) ?? []),
     leftAtDriver: drivers.flatMap(({ name, volumes, snapshots }) => [
       ...volumes.filter((id) => !kept.has(`${name} ${id}`)).map((id) => `volume ${id}`),
       ...snapshots.filter(({ id }) => !keptSnapshots.has(id)).map(({ id }) => `snapshot ${id}`),

@@ -5,7 +5,7 @@ import { retryConflicts } from '../../../runtime/kubernetes/retry-conflicts.ts';
 import { type Claim, storageResources } from '../../../runtime/kubernetes/storage-resources.ts';
 import type { OfVolume, VolumeTools } from './dependencies.ts';
 import { findTransfer, isTransferOf, transferData } from './object-transfer.ts';
-import { leaveSnapshots } from './snapshot-users.ts';
+import { isDeleting, leaveSnapshots } from './snapshot-users.ts';
 import { setReclaimPolicy } from './transfer-claim.ts';
 import { deleteObject } from './write-object.ts';
 
@@ -128,8 +128,10 @@ export function createRemover(tools: VolumeTools, removal: Removal): Remover {
 
   async function removeSnapshots(): Promise<void> {
     for (const { snapshot, content } of await leaveSnapshots(tools, removal, removal.madeIn)) {
-      watch(storageResources.VolumeSnapshot, snapshot.metadata);
       if (content !== null) watch(storageResources.VolumeSnapshotContent, content.metadata);
+      // The name of what the driver has no more: it is held by a provisioner that looks for such names each five minutes.
+      if (content === null && isDeleting(snapshot)) going.delete(snapshot.metadata.uid);
+      else watch(storageResources.VolumeSnapshot, snapshot.metadata);
     }
   }
 
