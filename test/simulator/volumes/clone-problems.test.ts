@@ -110,7 +110,7 @@ test('a volume that the driver refuses to make, and the deadline', async () => {
     expect(await world.until(isSaid, settled)).toBe(true);
     await world.made('disk', 10 * minute);
     expect(world.storage.read(home, 'disk')).toBe('bytes');
-    await world.pass(6 * minute);
+    await world.pass(minute);
     expect(await world.violations()).toEqual([]);
   });
 });
@@ -239,8 +239,7 @@ test.each(moments.flatMap(([phase, hold]) => [home, elsewhere].map((from) => ({ 
       await world.pass(10 * second);
       world.storage.resume('binder');
       expect(await world.until(() => world.isGone('disk'), 10 * minute)).toBe(true);
-      // The provisioner looks for what it protects in vain each five minutes.
-      await world.pass(6 * minute);
+      await world.pass(2 * minute);
       expect(world.driver.volumes.map(({ content }) => content)).toEqual(['bytes']);
       expect(world.driver.snapshots).toEqual([]);
       expect(await world.violations()).toEqual([]);

@@ -193,7 +193,7 @@ export const volumeDangers: readonly VolumeDanger[] = [
       await world.pass(5 * second);
       await world.removeVolume('disk');
       await world.until(() => world.isGone('disk'), 10 * minute);
-      await world.pass(6 * minute);
+      await world.pass(2 * minute);
       const left = world.driver.volumes.filter(({ content }) => content === 'bytes').length - 1;
       return complainWhere(left > 0, `${left} volumes are left`);
     },

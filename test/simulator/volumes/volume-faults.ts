@@ -38,8 +38,7 @@ function storyOf({ name, title, from, settings = {}, deletedIn }: Clone): Story<
       await world.removeVolume('disk');
       complain(!(await world.until(() => world.isGone('disk'), mostMs)), 'it does not go');
       end();
-      // The provisioner looks for what it protects in vain each five minutes.
-      await world.pass(6 * minute);
+      await world.pass(2 * minute);
       const left = world.driver.volumes.map(({ name }) => name);
       complain(left.length !== 1, `volumes ${left.join(', ')} are left`);
       complain(world.driver.snapshots.length > 0, `${world.driver.snapshots.length} snapshots are left`);
