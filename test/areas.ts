@@ -158,7 +158,7 @@ export const areas = {
     'deploy/grafana/**',
     ...noUnitTests,
   ],
-  lab: ['lab/**', '!lab/demo/**', ...noUnitTests],
+  lab: ['lab/**', '!lab/demo/**', 'test/simulator/volumes/**', ...contracts(['storage']), ...noUnitTests],
 } as const satisfies Record<string, readonly string[]>;
 
 export type Area = keyof typeof areas;

@@ -54,7 +54,7 @@ test('a claim is cloned beside its source, by a snapshot', async () => {
     ]);
     expect(claim?.metadata.annotations?.[volumeAnnotations.cloneOf]).toBe('true');
     expect(await strategyOf(world, 'disk')).toBe('snapshot');
-    expect(eventsOf(world, 'disk')).toBeLessThanOrEqual(60);
+    expect(eventsOf(world, 'disk')).toBeLessThanOrEqual(40);
     expect(await world.violations()).toEqual([]);
   });
 });
@@ -67,7 +67,7 @@ test('twenty clones that are asked for together share a snapshot or two', async 
     for (const name of names) await world.made(name, 5 * minute);
     expect(world.driver.calls('CreateSnapshot')).toBeLessThanOrEqual(2);
     expect(new Set(names.map((name) => world.storage.read(home, name)))).toEqual(new Set(['bytes']));
-    expect(Math.max(...names.map((name) => eventsOf(world, name)))).toBeLessThanOrEqual(80);
+    expect(Math.max(...names.map((name) => eventsOf(world, name)))).toBeLessThanOrEqual(52);
     expect(await world.violations()).toEqual([]);
   });
 }, 60_000);
@@ -129,7 +129,7 @@ test('a volume moves to another namespace, and is reclaimed there as it was to b
     expect(world.storage.read(home, 'disk')).toBe('bytes');
     expect(world.phases('disk')).toContain('NamespaceTransferInProgress');
     expect(world.deployment.kubernetes.objects('objecttransfers')).toEqual([]);
-    expect(eventsOf(world, 'disk')).toBeLessThanOrEqual(80);
+    expect(eventsOf(world, 'disk')).toBeLessThanOrEqual(52);
     expect(await world.violations()).toEqual([]);
     await world.removeVolume('disk');
     await world.until(() => world.isGone('disk'), minute);
