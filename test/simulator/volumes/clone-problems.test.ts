@@ -309,3 +309,40 @@ test('a snapshot of a user of any name is no clone’s', async () => {
     expect(await world.violations()).toEqual([]);
   });
 });
+
+test.each(['binder', 'snapshot-controller', 'provisioner', 'snapshotter', 'resizer'] as const)(
+  'one part of the storage is away for a while: %s',
+  async (part) => {
+    await inVolumeWorld({}, async (world) => {
+      await world.makeSource('golden', 'bytes', {}, elsewhere);
+      world.storage.pause(part);
+      await world.makeVolume('disk', { source: ofClaim('golden', elsewhere), size: '3Gi' });
+      await world.pass(3 * minute);
+      expect((await world.volume('disk')).status?.phase).not.toBe('Succeeded');
+      world.storage.resume(part);
+      await world.made('disk', 5 * minute);
+      expect(world.storage.read(home, 'disk')).toBe('bytes');
+      expect(await world.violations()).toEqual([]);
+    });
+  },
+);
+
+test('twenty clones elsewhere that are deleted as they come leave nothing', async () => {
+  await inVolumeWorld({}, async (world) => {
+    await world.makeSource('golden', 'bytes', {}, elsewhere);
+    const names = Array.from({ length: 20 }, (_, index) => `disk-${index}`);
+    const options = { source: ofClaim('golden', elsewhere), size: '3Gi' };
+    await Promise.all(
+      names.map(async (name, index) => {
+        await world.makeVolume(name, options);
+        await world.pass(index * 400);
+        await world.removeVolume(name);
+      }),
+    );
+    for (const name of names) expect(await world.until(() => world.isGone(name), 10 * minute)).toBe(true);
+    await world.pass(2 * minute);
+    expect(world.driver.volumes.map(({ content }) => content)).toEqual(['bytes']);
+    expect(world.driver.snapshots).toEqual([]);
+    expect(await world.violations()).toEqual([]);
+  });
+}, 60_000);
