@@ -129,7 +129,8 @@ async function runStages(
         runJest(
           {
             title: 'unit tests',
-            args: ['--selectProjects', 'unit', '--maxWorkers=100%', ...unit],
+            // A process that has loaded hundreds of modules anew for each file keeps them: another one takes its place.
+            args: ['--selectProjects', 'unit', '--maxWorkers=100%', '--workerIdleMemoryLimit=1500MB', ...unit],
             ...(all && { env: { DROVER_FUZZ_RUNS: '10000' } }),
           },
           signal,
