@@ -36,17 +36,9 @@ export function planClone(situation: VolumeSituation, desired: DesiredVolume, so
     );
   const { strategy, fallbackReason } = chosenFor(situation, source);
   const made = isElsewhere && target === null ? temporary.claim : target;
-  if (made === null) {
-    const problem = validateClone(desired, observed);
-    if (problem !== null) return done('blocked', problem.reason, problem.message);
-    const unready = planUnreadySource(source);
-    if (unready !== null) return unready;
-    const noCopy = strategy === 'copy' ? whyNoCopy(situation, source, fallbackReason) : null;
-    if (noCopy !== null) return done('blocked', 'CopyNotPossible', noCopy);
-    const inUse = planSourceInUse(situation, desired, source, strategy);
-    if (inUse !== null) return inUse;
-  }
   const clone = { strategy, fallbackReason, source, isElsewhere };
+  const hindered = made === null ? planHindrance(situation, desired, clone) : null;
+  if (hindered !== null) return hindered;
   if (made === null || made.phase !== 'Bound') {
     const plan = planRestore(situation, desired, clone, made);
     if (plan !== null) return plan;
@@ -79,6 +71,24 @@ interface Clone {
   fallbackReason: string | null;
   source: CloneSource;
   isElsewhere: boolean;
+}
+
+/** What keeps the clone from being begun. Null: nothing. */
+function planHindrance(
+  situation: VolumeSituation,
+  desired: DesiredVolume,
+  { strategy, fallbackReason, source }: Clone,
+): VolumePlan | null {
+  const { observed } = situation;
+  // What was cut needs its source no more.
+  if (strategy === 'snapshot' && observed.temporary.snapshot?.isReady === true) return null;
+  const problem = validateClone(desired, observed);
+  if (problem !== null) return done('blocked', problem.reason, problem.message);
+  const unready = planUnreadySource(source);
+  if (unready !== null) return unready;
+  const noCopy = strategy === 'copy' ? whyNoCopy(situation, source, fallbackReason) : null;
+  if (noCopy !== null) return done('blocked', 'CopyNotPossible', noCopy);
+  return planSourceInUse(situation, desired, source, strategy);
 }
 
 /** What is in it is not there yet. Its PVC says when it is. */

@@ -275,6 +275,15 @@ test.each<[rule: string, change: Change, plan: unknown]>([
     done('blocked', 'CloneWithoutSource', 'The source pvc golden doesn’t exist'.replace('’', "'")),
   ],
   [
+    '… any more, since it was cut',
+    {
+      source: { ...golden, claim: null },
+      temporary: { snapshot: cut },
+      chosen: { strategy: 'snapshot', fallbackReason: null },
+    },
+    `claim from ${cut.name}, 10 GiB`,
+  ],
+  [
     'a source that is not bound',
     { source: { ...golden, claim: { ...pending, owner: 'none' } } },
     wait('CloneScheduled', 'SourceNotBound', 'PVC team/golden to be bound'),
