@@ -18,7 +18,7 @@ test('the whole demo, one story of it, and an end by itself', () => {
 
 test('an unknown story is refused with the list of stories', () => {
   expect(wordsOf('--only', 'vms')).toMatch(
-    /'--only <story>' argument 'vms' is invalid\. Allowed choices are host, eviction, vm, sweep, pool\./u,
+    /'--only <story>' argument 'vms' is invalid\. Allowed choices are host, eviction, vm, sweep, pool, clone\./u,
   );
   expect(wordsOf('--only')).toMatch(/argument missing/u);
   expect(wordsOf('--onyl', 'vm')).toMatch(/unknown option '--onyl'/u);

@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander';
 
 /** Stories that can be run alone. */
-export const stories = ['host', 'eviction', 'vm', 'sweep', 'pool'] as const;
+export const stories = ['host', 'eviction', 'vm', 'sweep', 'pool', 'clone'] as const;
 export type StoryName = (typeof stories)[number];
 
 export interface DemoOptions {
@@ -20,7 +20,7 @@ export const demoCommand = (): Command =>
     .addOption(
       new Option(
         '--only <story>',
-        'one story by itself. host: a new host comes into service; eviction: a host is emptied; vm: a virtual machine on vSphere is made, powered, resized and deleted; sweep: VMs that belong to no Machine are deleted; pool: VMs for the Machines of a NodePool, from 0 to 10 and back',
+        'one story by itself. host: a new host comes into service; eviction: a host is emptied; vm: a virtual machine on vSphere is made, powered, resized and deleted; sweep: VMs that belong to no Machine are deleted; pool: VMs for the Machines of a NodePool, from 0 to 10 and back; clone: eleven clones of a volume, one of them in another namespace',
       ).choices(stories),
     )
     .allowExcessArguments(false);

@@ -19,6 +19,7 @@ import { connectVcenterControl } from '../vsphere/control.ts';
 import { vcenterSettings } from '../vsphere/vm-fixture.ts';
 import { openGovcWitness, type VcenterWitness } from '../vsphere/witness.ts';
 import { endRuns } from './end-runs.ts';
+import { follow, patienceMs } from './follow.ts';
 import type { Ending, Story, StoryContext } from './story.ts';
 
 type PoolLab = Lab<'temporal' | 'kubernetes' | 'vsphere' | 'isos'>;
@@ -29,8 +30,6 @@ const replicas = 10;
 /** What takes a guest some minutes takes seconds here. */
 const played = { discoveryMs: 2_000, installMs: 3_000, drainMs: 5_000 };
 const roundEveryMs = 500;
-/** Far more than any of it takes. */
-const patienceMs = 180_000;
 
 /** A NodePool that is scaled from 0 to 10 and back: VMs for its Machines, from one ISO. */
 export const poolStory: Story<'vsphere' | 'isos'> = {
@@ -158,21 +157,3 @@ In another terminal: eval "$(npm run --silent lab -- status)"`);
 
 const countUploads = async ({ handles: { vsphere } }: PoolLab): Promise<number> =>
   (await connectVcenterControl(vsphere).requests()).filter(({ method }) => method === 'PUT /folder').length;
-
-/** Says what changes, until it is there. Returns what is not. */
-async function follow(
-  { say, interrupted: signal }: StoryContext,
-  what: string,
-  look: () => Promise<{ isThere: boolean; words: string }>,
-): Promise<string[]> {
-  const startedMs = performance.now();
-  let said = '';
-  while (performance.now() - startedMs < patienceMs) {
-    const { isThere, words } = await look();
-    if (words !== said) say(`${formatDuration(performance.now() - startedMs).padStart(8)}  ${words}`);
-    said = words;
-    if (isThere) return [];
-    await delay(1_000, undefined, { signal });
-  }
-  return [`after ${formatDuration(patienceMs)} there is ${said}, and should be ${what}`];
-}
