@@ -127,6 +127,7 @@ export const flowTiers: Readonly<Record<string, FlowTier>> = {
     'dataVolume',
     'bytes through snapshots, clones, growth and transfer by upstream’s own controllers; a worker killed',
   ),
+  'data-volume-ceph': daily('dataVolume', ['test/flows/data-volume.test.ts', 'test/flows/csi.test.ts']),
 
   // The bridge.
   bridge: simulated('bridge'),
