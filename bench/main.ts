@@ -8,6 +8,8 @@ import type { EvictionResults } from './eviction/results.ts';
 import { mergeResults, renderMarkdown } from './eviction/results.ts';
 import { type AgentCounts, quickCounts as quickAgents, usualCounts as usualAgentCounts } from './agents/figures.ts';
 import { agentsSuite } from './agents/main.ts';
+import { quickCounts as quickClones, usualCounts as usualCloneCounts } from './clones/figures.ts';
+import { clonesSuite } from './clones/main.ts';
 import type { Suite } from './harness/benchmark.ts';
 import { figuresOf } from './harness/benchmark.ts';
 import { writeLimitsPage } from './harness/limits-page.ts';
@@ -41,8 +43,10 @@ const usualMachines = machinesSuite(usualMachineCounts);
 const machineNames = usualMachines.benchmarks.map(({ name }) => name);
 const usualAgents = agentsSuite(usualAgentCounts);
 const agentNames = usualAgents.benchmarks.map(({ name }) => name);
+const usualClones = clonesSuite(usualCloneCounts);
+const cloneNames = usualClones.benchmarks.map(({ name }) => name);
 /** Those whose figures docs/limits.md shows. */
-const limitSuites = [loadSuite, onboardingSuite, usualVms, usualMachines, usualAgents];
+const limitSuites = [loadSuite, onboardingSuite, usualVms, usualMachines, usualAgents, usualClones];
 
 const oneOf =
   <Item extends string | number>(offered: readonly Item[]) =>
@@ -293,9 +297,33 @@ program
   );
 
 program
+  .command('clones')
+  .description('clones of one volume at once: time, snapshots, calls and events of each, beside a script')
+  .addOption(
+    new Option(
+      '--only <benchmarks>',
+      usualClones.benchmarks.map(({ name, title, minutes }) => `${name}: ${title} (${minutes} min)`).join('; '),
+    )
+      .argParser(oneOf(cloneNames))
+      .default(cloneNames, 'all'),
+  )
+  .addOption(
+    new Option('--counts <numbers>', 'at once, one after the other')
+      .argParser((text) => text.split(',').map(atLeastOne))
+      .default([...usualCloneCounts], usualCloneCounts.join()),
+  )
+  .addOption(new Option('--repetitions <number>', 'of each, for a spread').argParser(atLeastOne).default(3))
+  .option('--quick', `${quickClones.join(' and ')} by default, and nothing recorded: to see that it works`, false)
+  .option('--json', 'print JSON', false)
+  .action(async ({ counts, ...options }: MeasureOptions & { counts: number[]; only: string[] }, command: Command) => {
+    const isDefault = command.getOptionValueSource('counts') === 'default';
+    await measure(clonesSuite(options.quick && isDefault ? quickClones : counts), options);
+  });
+
+program
   .command('limits')
   .description(
-    'puts the recorded figures of the load, of the onboarding, of virtual machines, of Machines and of agent pools into docs/limits.md',
+    'puts the recorded figures of the load, of the onboarding, of virtual machines, of Machines, of agent pools and of clones into docs/limits.md',
   )
   .action(() => limitSuites.forEach((suite) => writeLimitsPage(figuresOf(suite), readRecords(suite))));
 

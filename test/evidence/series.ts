@@ -89,6 +89,7 @@ export const series = {
   'bench-onboarding': benchOf('onboarding', 'Hypervisors onboarding at once', areas.hypervisor),
   'bench-machines': benchOf('machines', 'The safety jobs of Machines', areas.machines),
   'bench-agents': benchOf('agents', 'Agent pools on vSphere', areas.agentPools),
+  'bench-clones': benchOf('clones', 'Clones of volumes', areas.dataVolume),
   'bench-vms': benchOf('vms', 'Virtual machines on vSphere', areas.virtualMachine),
   'flows-openstack': flowsOf('openstack'),
   'flows-vsphere': flowsOf('vsphere'),
