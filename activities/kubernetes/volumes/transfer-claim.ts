@@ -141,13 +141,16 @@ async function move(tools: VolumeTools, of: OfVolume, from: Names, data: Transfe
   });
   const isUnclaimed = target === null && memory.isSourceGone;
   if (volume?.metadata.uid !== data.pvUid)
-    return isUnclaimed ? at(null) : at(failed(`PersistentVolume ${data.pvName} is gone`));
+    return isUnclaimed && (await hadArrived(tools, of))
+      ? at(null)
+      : at(failed(`PersistentVolume ${data.pvName} is gone`));
   // Who deletes the PVC that it has come to deletes the volume. Another one is made then.
   if (isUnclaimed && volume.spec.persistentVolumeReclaimPolicy !== 'Retain')
     return at(running('Waiting for PV to be gone, as its PVC was deleted'));
   const problem = targetProblem(target, of);
   if (problem !== null) return at(failed(problem));
   if (target !== null && memory.isSourceGone && isBoundTo(target, volume)) {
+    if (!(await hadArrived(tools, of))) await sayArrival(tools, of);
     const isRestored = await setReclaimPolicy(tools, volume, data.reclaimPolicy, 'it has come to its DataVolume');
     return isRestored ? at({ phase: 'Complete', message: 'Transfer complete' }) : at(running('Running'), true);
   }
@@ -176,6 +179,19 @@ async function move(tools: VolumeTools, of: OfVolume, from: Names, data: Transfe
   if (!mayBeTaken) return at(failed('PV bound to wrong PVC'));
   await pointTo(tools, volume, target);
   return at(running('Waiting for target to be bound'), true);
+}
+
+/** Said before the volume can go with its PVC. */
+const arrival = running('Target bound');
+
+async function hadArrived(tools: VolumeTools, of: OfVolume): Promise<boolean> {
+  const { phase, conditions = [] } = (await findTransfer(tools, of))?.status ?? {};
+  return phase === 'Complete' || conditions.some(({ message }) => message === arrival.message);
+}
+
+async function sayArrival(tools: VolumeTools, of: OfVolume): Promise<void> {
+  const transfer = await findTransfer(tools, of);
+  if (transfer !== null && isTransferOf(transfer, of.uid)) await sayTransfer(tools, transfer, arrival);
 }
 
 const isBoundTo = (claim: Claim, volume: Volume): boolean =>
