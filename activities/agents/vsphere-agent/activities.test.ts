@@ -183,6 +183,23 @@ test('a VM is made, tagged with its mark, powered on, and shown in the object', 
   });
 });
 
+test('a slot is released when the VM is made, and not only when it is on', async () => {
+  const done: string[] = [];
+  const world = open({ releaseSlot: async () => void done.push(...world.audit.map(({ action }) => action)) });
+  await world.run(async () => {
+    await world.prepare();
+    const slot = { limit: { kind: 'creates', vcenter: 'lab' }, request: {} as never } as const;
+    expect(await world.activities.createAgentVm({ ...world.of(), slot })).toMatchObject({
+      isOn: true,
+      isSlotReleased: true,
+    });
+    const all = world.audit.map(({ action }) => action);
+    expect(done.length).toBeGreaterThan(0);
+    expect(all.length).toBeGreaterThan(done.length);
+    expect(all.slice(0, done.length)).toEqual(done);
+  });
+});
+
 test('what the run of the pool says of the VM stays', async () => {
   const { run, prepare, observe, activities, of, admin, kubernetes } = open();
   await run(async () => {

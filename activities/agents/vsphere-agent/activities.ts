@@ -81,20 +81,22 @@ export function createVsphereAgentActivities(dependencies: VsphereAgentDependenc
         object: `agent/${namespace}/${name}`,
       }),
     createAgentVm: async ({ slot, ...request }) => {
-      const made = await onVm(request, 'its pool has no VM for it', async (vm, of): Promise<AgentVm> => {
+      const made = await onVm(request, 'its pool has no VM for it', async (vm, of): Promise<AgentVm & SlotReleased> => {
         const created = await createAgentVm(vm, {
           ...of,
           iso: isoOf(of),
           cluster: dependencies.settings?.cluster ?? '',
         });
+        // vCenter creates no longer: the next one need not wait until this one is on.
+        const releasing = released(slot);
         const vmNow = await describeAgentVm(vm, created, of.pool);
         // Tags come first: who selects VMs by them is to see it from its first start on.
-        if (vmNow.missingTags.length > 0) return vmNow;
-        await powerOnAgentVm(vm, of);
-        return { ...vmNow, isOn: true };
+        const isReady = vmNow.missingTags.length === 0;
+        if (isReady) await powerOnAgentVm(vm, of);
+        return { ...vmNow, ...(isReady && { isOn: true }), ...(await releasing) };
       });
       if (made === null) throw gone(request);
-      return { ...made, ...(await released(slot)) };
+      return made;
     },
     attachAgentTags: async (request) => void (await onVm(request, 'its pool has tags', attachAgentTags)),
     powerOnAgentVm: async (request) => void (await onVm(request, 'it is to boot the discovery ISO', powerOnAgentVm)),
