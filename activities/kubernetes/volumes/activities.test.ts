@@ -105,6 +105,31 @@ test('clones that were asked for before share one snapshot, which goes with the 
     expect([world.all('volumesnapshots'), world.driver.snapshots]).toEqual([[], []]);
   }));
 
+test('a snapshot that snapshot-controller does not protect yet is deleted once it does, and leaves nothing at the driver', () =>
+  openSame({}, async (world) => {
+    await world.makeVolume('src', 'copy');
+    await cloneWhole(world, 'src', 'copy');
+    const content = {
+      path: `/apis/snapshot.storage.k8s.io/v1/volumesnapshotcontents/${world.all('volumesnapshotcontents')[0]?.metadata.name}`,
+    };
+    const strip = (): unknown =>
+      world.kubernetes.answer({
+        method: 'PATCH',
+        patchType: 'merge',
+        ...content,
+        body: { metadata: { finalizers: null } },
+      });
+    // It is slow.
+    const untilMs = world.clock.now() + 1_000;
+    world.kubernetes.subscribe(({ resource, object: { metadata } }) => {
+      const isProtected = resource.kind === 'VolumeSnapshotContent' && (metadata.finalizers ?? []).length > 0;
+      if (isProtected && metadata.deletionTimestamp === undefined && world.clock.now() < untilMs) queueMicrotask(strip);
+    });
+    strip();
+    expect(await complete(world, 'src', 'copy')).toEqual({ left: [] });
+    expect([world.all('volumesnapshotcontents'), world.driver.snapshots]).toEqual([[], []]);
+  }));
+
 test('one that is asked for after the cut takes another snapshot, when the interval of the source has passed', () =>
   openSame({ rules: { sourceIntervalMs: 20_000 } }, async (world) => {
     const { clock, storage } = world;

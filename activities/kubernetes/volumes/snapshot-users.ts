@@ -119,10 +119,21 @@ export const leaveSnapshot = (tools: VolumeTools, of: OfVolume, snapshot: Snapsh
     known = null;
     if (now === null || (!isLast && usersOf(now).size > 0)) return null;
     const content = await letContentGo(tools, now);
-    if (!isDeleting(now)) await deleteObject(tools, storageResources.VolumeSnapshot, now, 'no clone needs it any more');
+    if (!isDeleting(now) && !mayBeLost(content, tools.clock.now()))
+      await deleteObject(tools, storageResources.VolumeSnapshot, now, 'no clone needs it any more');
     return { snapshot: now, content };
   });
 };
+
+const contentFinalizer = 'snapshot.storage.kubernetes.io/volumesnapshotcontent-bound-protection';
+/** snapshot-controller gives its finalizer to a content a moment after it has made it. */
+const unprotectedMs = 60_000;
+
+/** Until then it goes from Kubernetes without going from the driver, which may have cut the snapshot already. */
+const mayBeLost = (content: SnapshotContent | null, nowMs: number): boolean =>
+  content !== null &&
+  !content.metadata.finalizers?.includes(contentFinalizer) &&
+  nowMs - Date.parse(content.metadata.creationTimestamp) < unprotectedMs;
 
 /** A class may keep the snapshots of its users at the driver; those of drover's go. */
 async function letContentGo(tools: VolumeTools, { metadata, status }: Snapshot): Promise<SnapshotContent | null> {
