@@ -102,9 +102,16 @@ describeWithPrometheus('Prometheus', () => {
       const { worker, bridge } = shown;
       const described = (page: string): string[] =>
         [...page.matchAll(/^# TYPE (?<name>\S+)/gmu)].map(([, name = '']) => name);
-      // No host fails here, none is taken away, and no orphan is swept.
-      const { hostFailures, drainsHalfOver, sweepOrphans, sweepDeletions, sweepFailures } = metrics;
-      const elsewhere: readonly unknown[] = [hostFailures, drainsHalfOver, sweepOrphans, sweepDeletions, sweepFailures];
+      // No host fails here, none is taken away, no orphan is swept, and no volume is cloned.
+      const { hostFailures, drainsHalfOver, sweepOrphans, sweepDeletions, sweepFailures, clones } = metrics;
+      const elsewhere: readonly unknown[] = [
+        hostFailures,
+        drainsHalfOver,
+        sweepOrphans,
+        sweepDeletions,
+        sweepFailures,
+        clones,
+      ];
       for (const { name, from } of Object.values(metrics).filter((one) => !elsewhere.includes(one))) {
         const found = from.map((process) => [
           process,
