@@ -13,7 +13,7 @@ import { shortCall, volumeCall } from '../../contracts/policies.ts';
 import type { SlotLimit } from '../../contracts/allowance.ts';
 import type { Executed, StepContext } from '../lib/lifecycle.ts';
 import { count } from '../lib/metrics.ts';
-import { describePlan, done } from '../lib/plan.ts';
+import { describePlan } from '../lib/plan.ts';
 import { defineReconciler } from '../lib/reconciler.ts';
 import { releaseOf, slotHooks } from '../limits/slots.ts';
 import { noVolumeMemory, type VolumeLifecycle, type VolumeSituation, type VolumeStep } from './lifecycle.ts';
@@ -43,6 +43,12 @@ const volumeOf = ({ input: { namespace, name }, desired }: VolumeSituation) => (
   uid: desired?.uid ?? '',
 });
 
+/** With the slot that the run holds, which the activity releases. */
+const withSlot = (context: Context): Omit<VolumeWork, 'begin'> => {
+  const slot = releaseOf<VolumeLifecycle>(context, ofDriver);
+  return { ...volumeOf(context), ...(slot !== undefined && { slot }) };
+};
+
 const ofDriver = (_kind: unknown, { observed }: VolumeSituation): SlotLimit => ({
   kind: 'clones',
   driver: observed.class?.provisioner ?? '',
@@ -61,13 +67,8 @@ function begin(context: Context): {
   isSaid: boolean;
 } {
   const [claimed, status] = [claimedBy(context), context.unsaid()];
-  const slot = releaseOf<VolumeLifecycle>(context, ofDriver);
   return {
-    request: {
-      ...volumeOf(context),
-      begin: claimed === null && status === null ? null : { claimed, status },
-      ...(slot !== undefined && { slot }),
-    },
+    request: { ...withSlot(context), begin: claimed === null && status === null ? null : { claimed, status } },
     known: (latest) => ({
       ...latest,
       ...(claimed !== null && latest.desired !== null && { desired: { ...latest.desired, isHeld: true } }),
@@ -250,19 +251,11 @@ export const cloneDataVolume = defineReconciler<VolumeLifecycle>(dataVolumeKind,
         ...(left.length > 0 ? { isOutdated: true } : {}),
       };
     },
-    complete: async (context, { summary }) => {
-      const { input } = context;
-      const last = done('reconciled', 'Succeeded', `PVC ${input.name} holds its data`);
-      const status = volumeStatus(context, last) ?? context.unsaid();
-      const event = volumeStatus(context, { kind: 'execute', steps: [completion] })?.event ?? null;
+    complete: async (context, step) => {
+      const status = volumeStatus(context, { kind: 'execute', steps: [step] });
       if (status === null) return {};
-      const slot = releaseOf<VolumeLifecycle>(context, ofDriver);
-      const { left } = await work(summary, removalMs).completeDataVolume({
-        ...volumeOf(context),
-        begin: null,
-        ...(slot !== undefined && { slot }),
-        status: { ...status, event },
-      });
+      const request = { ...withSlot(context), begin: null, status };
+      const { left } = await work(step.summary, removalMs).completeDataVolume(request);
       // What was left is taken away by another one.
       if (context.observed.recorded.phase !== 'Succeeded') countClone(context, 'completed');
       return {
@@ -280,8 +273,7 @@ export const cloneDataVolume = defineReconciler<VolumeLifecycle>(dataVolumeKind,
       };
     },
     remove: async (context, { summary }) => {
-      const slot = releaseOf<VolumeLifecycle>(context, ofDriver);
-      const request = { ...volumeOf(context), begin: null, ...(slot !== undefined && { slot }) };
+      const request = { ...withSlot(context), begin: null };
       const { left } = await work(summary, removalMs).removeTemporary({ ...request, withTarget: true });
       return {
         applyResult: (memory) => ({ ...memory, left }),
@@ -323,8 +315,6 @@ export const cloneDataVolume = defineReconciler<VolumeLifecycle>(dataVolumeKind,
 function countClone({ observed: { chosen } }: VolumeSituation, outcome: 'completed' | 'failed' | 'begun_anew'): void {
   if (chosen !== null) count('clones', { strategy: chosen.strategy, outcome });
 }
-
-const completion: VolumeStep = { kind: 'complete', phase: 'Succeeded', summary: 'Complete it' };
 
 function makeClaim(
   context: Context,

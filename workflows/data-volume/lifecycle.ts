@@ -15,7 +15,10 @@ import type { Plan, Step } from '../lib/plan.ts';
 /** What is said while it is executed is its `phase`, which is one of a DataVolume. */
 export type VolumeStep = Step & { phase: VolumePhase } & (
     | { kind: 'leave'; source: string }
-    | { kind: 'adopt' | 'complete' | 'remove' | 'removeFinalizer' }
+    | { kind: 'adopt' }
+    | { kind: 'complete' }
+    | { kind: 'remove' }
+    | { kind: 'removeFinalizer' }
     | { kind: 'awaitSource'; usedBy: readonly string[] }
     | { kind: 'snapshot'; snapshotClass: string; known: string | null }
     | {

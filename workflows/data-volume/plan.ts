@@ -1,4 +1,5 @@
 import type { ClaimFacts, DesiredVolume } from '../../contracts/data-volume/data-volume.ts';
+import type { VolumePhase } from '../../contracts/data-volume/metadata.ts';
 import { wantedBytes } from '../../contracts/data-volume/size.ts';
 import { done, execute, wait } from '../lib/plan.ts';
 import type { VolumeMemory, VolumePlan, VolumeSituation } from './lifecycle.ts';
@@ -68,11 +69,14 @@ function planBlank(situation: VolumeSituation): VolumePlan | null {
   });
 }
 
-function complete({ observed, input, memory, nowMs }: VolumeSituation, { isHeld }: DesiredVolume): VolumePlan {
+const waitForRemoval = ({ memory, nowMs }: VolumeSituation, phase: VolumePhase): VolumePlan =>
+  wait(phase, 'TemporaryObjectsRemain', `${memory.left.join(', ')} to be gone`, nowMs + removalPollMs);
+
+function complete(situation: VolumeSituation, { isHeld }: DesiredVolume): VolumePlan {
+  const { observed, input, memory } = situation;
   const { recorded, temporary } = observed;
   const isClean = Object.values(temporary).every((one) => one === null);
-  if (memory.left.length > 0 && recorded.phase === 'Succeeded')
-    return wait('Succeeded', 'TemporaryObjectsRemain', `${memory.left.join(', ')} to be gone`, nowMs + removalPollMs);
+  if (memory.left.length > 0 && recorded.phase === 'Succeeded') return waitForRemoval(situation, 'Succeeded');
   if (isHeld || !isClean || recorded.phase !== 'Succeeded')
     return execute([
       { kind: 'complete', phase: 'Succeeded', summary: 'Complete the volume, and remove what was temporary' },
@@ -81,24 +85,20 @@ function complete({ observed, input, memory, nowMs }: VolumeSituation, { isHeld 
 }
 
 /** It says why; what is left of it goes. */
-function planGivenUp(
-  { observed: { recorded }, memory, nowMs }: VolumeSituation,
-  { isHeld }: DesiredVolume,
-): VolumePlan {
-  const said = recorded.conditions.find(({ type }) => type === 'Running');
+function planGivenUp(situation: VolumeSituation, { isHeld }: DesiredVolume): VolumePlan {
+  const { observed, memory } = situation;
+  const said = observed.recorded.conditions.find(({ type }) => type === 'Running');
   if (!isHeld) return done('blocked', said?.reason ?? 'Error', said?.message ?? 'The clone was given up');
-  if (memory.left.length > 0)
-    return wait('Failed', 'TemporaryObjectsRemain', `${memory.left.join(', ')} to be gone`, nowMs + removalPollMs);
+  if (memory.left.length > 0) return waitForRemoval(situation, 'Failed');
   return execute([
     { kind: 'remove', phase: 'Failed', summary: 'Remove what is left of the clone' },
     { kind: 'removeFinalizer', phase: 'Failed', summary: 'Remove the finalizer' },
   ]);
 }
 
-function planDeletion({ memory, nowMs }: VolumeSituation, { isHeld }: DesiredVolume): VolumePlan {
+function planDeletion(situation: VolumeSituation, { isHeld }: DesiredVolume): VolumePlan {
   if (!isHeld) return done('gone', 'Released', 'It is being deleted, and drover holds nothing of it');
-  if (memory.left.length > 0)
-    return wait('', 'TemporaryObjectsRemain', `${memory.left.join(', ')} to be gone`, nowMs + removalPollMs);
+  if (situation.memory.left.length > 0) return waitForRemoval(situation, '');
   return execute([{ kind: 'remove', phase: '', summary: 'Remove what is temporary, and the PVC; then the finalizer' }]);
 }
 

@@ -1,11 +1,10 @@
 import type { AllowanceObservation, SlotLimit } from '../../../contracts/allowance.ts';
-
+import { volumeAnnotations, volumeLabels } from '../../../contracts/data-volume/metadata.ts';
 import type { SlotActivities } from '../../../contracts/eviction/activities.ts';
 import type { KubernetesObjects } from '../../../runtime/kubernetes/objects.ts';
 import { storageResources } from '../../../runtime/kubernetes/storage-resources.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import { type ActivityScope, currentScope } from '../../lib/context.ts';
-import { volumeAnnotations, volumeLabels } from '../../../contracts/data-volume/metadata.ts';
 
 type CloneLimit = Extract<SlotLimit, { kind: 'clones' }>;
 
