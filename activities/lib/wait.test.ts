@@ -82,3 +82,49 @@ test('who is cancelled stops waiting for what others go on to wait for', async (
   resolve('answer');
   await expect(theirs).resolves.toBe('answer');
 });
+
+test('observes as soon as there is something new, and after its time where that cannot be known', async () => {
+  const clock = testClock();
+  const beganMs = clock.now();
+  const atMs: number[] = [];
+  const watches = [
+    async () => undefined,
+    () => Promise.reject(new Error('no watch')),
+    () => new Promise<void>(() => {}),
+  ];
+  const found = await waitFor({
+    scope: testScope(),
+    clock,
+    observe: async () => {
+      atMs.push(clock.now() - beganMs);
+      const changed = watches[atMs.length - 1];
+      return changed === undefined ? { done: 'it' } : { againMs: 1_000, changed };
+    },
+  });
+  expect(found).toBe('it');
+  expect(atMs.slice(2)).toEqual([atMs[1]! + 1_000, atMs[1]! + 2_000]);
+});
+
+test('leaves what says so when it observes again', async () => {
+  const left: boolean[] = [];
+  let looks = 0;
+  await waitFor({
+    scope: testScope(),
+    clock: testClock(),
+    observe: async () => {
+      looks += 1;
+      if (looks === 2) return { done: true };
+      return {
+        againMs: 10,
+        changed: (signal) =>
+          new Promise<void>((_, reject) => {
+            signal.addEventListener('abort', () => {
+              left.push(true);
+              reject(signal.reason as Error);
+            });
+          }),
+      };
+    },
+  });
+  expect(left).toEqual([true]);
+});

@@ -1,11 +1,14 @@
 import { ApplicationFailure } from '@temporalio/common';
 
 import { pollFailureLimitMs } from '../../contracts/policies.ts';
-import { repeat } from '../../runtime/clock.ts';
+import { type Clock, repeat } from '../../runtime/clock.ts';
 import type { Execution } from './context.ts';
 
 /** One observation: the wait is over, or when to observe again. */
-export type Poll<Result> = { done: Result } | { againMs: number };
+export type Poll<Result> =
+  | { done: Result }
+  /** `changed` may say earlier that there is something to observe; where it fails, the time counts. */
+  | { againMs: number; changed?: (signal: AbortSignal) => Promise<void> };
 
 export interface Wait<Result> extends Execution {
   observe: () => Promise<Poll<Result>>;
@@ -32,7 +35,7 @@ export function waitFor<Result>({ scope, clock, observe, details = () => undefin
         const found = await observe();
         if ('done' in found) return found.done;
         failingSinceMs = null;
-        await clock.sleep(found.againMs, scope.signal);
+        await pause(clock, found, scope.signal);
       } catch (error) {
         if (scope.signal.aborted || isFinal(error)) throw error;
         failingSinceMs ??= clock.now();
@@ -41,6 +44,22 @@ export function waitFor<Result>({ scope, clock, observe, details = () => undefin
       }
     }
   });
+}
+
+async function pause(
+  clock: Clock,
+  { againMs, changed }: Extract<Poll<unknown>, { againMs: number }>,
+  signal: AbortSignal,
+): Promise<void> {
+  if (changed === undefined) return await clock.sleep(againMs, signal);
+  const over = new AbortController();
+  const either = AbortSignal.any([signal, over.signal]);
+  const slept = clock.sleep(againMs, either);
+  try {
+    await Promise.race([slept, changed(either).catch(() => slept)]);
+  } finally {
+    over.abort();
+  }
 }
 
 /** Heartbeats at once and then every second until the work is done. */

@@ -206,8 +206,8 @@ export const dataVolumeKind = defineKind({
     {
       group: '',
       resources: ['persistentvolumeclaims'],
-      verbs: ['get', 'list', 'create', 'patch', 'delete'],
-      why: 'create: that of the DataVolume, and temporary ones beside its source. patch: its size, and what it says. delete: only those that drover has made.',
+      verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'],
+      why: 'watch: when it is bound. create: that of the DataVolume, and temporary ones beside its source. patch: its size, and what it says. delete: only those that drover has made.',
     },
     {
       group: '',
@@ -248,8 +248,8 @@ export const dataVolumeKind = defineKind({
     {
       group: volumeSnapshot.group,
       resources: ['volumesnapshots'],
-      verbs: ['get', 'list', 'create', 'patch', 'delete'],
-      why: 'create, patch and delete: temporary ones, which clones of one source share.',
+      verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'],
+      why: 'watch: when it is ready. create, patch and delete: temporary ones, which clones of one source share.',
     },
     {
       group: volumeSnapshot.group,

@@ -195,3 +195,41 @@ test('a list whose pages lead to one another is refused, and not read for ever',
   await expect(objects.list(images, {}, signal)).rejects.toMatchObject({ type: 'AnswerMalformed' });
   expect(sent).toHaveLength(2);
 });
+
+describe('a watch of one object', () => {
+  const version = { namespace: 'apps', name: 'web', resourceVersion: '7' };
+  const watching = (chunks: readonly string[], asked: KubernetesRequest[] = []) => {
+    let isLeft = false;
+    async function* body(): AsyncGenerator<Uint8Array> {
+      try {
+        for (const chunk of chunks) yield new TextEncoder().encode(chunk);
+      } finally {
+        isLeft = true;
+      }
+    }
+    const stream = async (request: KubernetesRequest) => {
+      asked.push(request);
+      return body();
+    };
+    return { objects: openObjects({ stream } as unknown as Kubernetes), isLeft: () => isLeft };
+  };
+
+  test('asks for what comes after the version, of that name alone', async () => {
+    const asked: KubernetesRequest[] = [];
+    await watching(['{}\n'], asked).objects.changed(images, version, signal);
+    expect(asked).toEqual([
+      {
+        method: 'GET',
+        path: '/api/v1/namespaces/apps/images',
+        query: { watch: true, fieldSelector: 'metadata.name=web', resourceVersion: '7' },
+      },
+    ]);
+  });
+
+  test('is left with its first event, and ends with the server’s end', async () => {
+    const watch = watching(['{"type":"MODI', 'FIED"}\n', '{}\n']);
+    await watch.objects.changed(images, version, signal);
+    expect(watch.isLeft()).toBe(true);
+    await expect(watching([]).objects.changed(images, version, signal)).resolves.toBeUndefined();
+  });
+});

@@ -134,6 +134,8 @@ export interface KubernetesObjects {
     status: Partial<Part<Schema, 'status'>>,
     signal: AbortSignal,
   ): Promise<z.output<Schema>>;
+  /** Resolves once the object is another one than that version, or gone; also where the watch that says so ends. A hint: whoever waits reads the object. */
+  changed(resource: Resource, version: ObjectVersion, signal: AbortSignal): Promise<void>;
   /** One that is gone is well. @throws ObjectConflict where it is another version, or another object of that name */
   delete(resource: Resource, version: ObjectVersion, signal: AbortSignal): Promise<void>;
 }
@@ -260,6 +262,12 @@ export function openObjects(kubernetes: Kubernetes): KubernetesObjects {
     applyStatus: (resource, { namespace, name }, status, signal) => {
       const metadata = { name, ...(namespace !== undefined && { namespace }) };
       return write(resource, { method: 'PATCH', patchType: 'apply' }, { metadata, status }, 'status', signal);
+    },
+    async changed(resource, { namespace, name, resourceVersion }, signal) {
+      const query = { watch: true, fieldSelector: `metadata.name=${name}`, resourceVersion };
+      const body = await kubernetes.stream({ method: 'GET', path: pathOf(resource, { namespace }), query }, signal);
+      // Without bookmarks each byte is of an event; leaving closes the watch.
+      for await (const _event of body) return;
     },
     async delete(resource, { uid, resourceVersion, ...key }, signal) {
       const preconditions = {

@@ -4,6 +4,7 @@ import type { ClaimFacts, DataVolumeActivities } from '../../../contracts/data-v
 import { temporaryNames, volumeAnnotations } from '../../../contracts/data-volume/metadata.ts';
 import { quantityText } from '../../../contracts/quantity.ts';
 import { droverFailure } from '../../../runtime/failure.ts';
+import type { ObjectVersion } from '../../../runtime/kubernetes/objects.ts';
 import { resources } from '../../../runtime/kubernetes/resources.ts';
 import { retryConflicts } from '../../../runtime/kubernetes/retry-conflicts.ts';
 import { type Claim, storageResources } from '../../../runtime/kubernetes/storage-resources.ts';
@@ -26,6 +27,18 @@ async function getClaim({ client, scope }: VolumeTools, namespace: string, name:
   throw droverFailure('ObjectNotFound', `PersistentVolumeClaim ${namespace}/${name} is gone`);
 }
 
+interface SeenClaim {
+  claim: ClaimFacts;
+  version: ObjectVersion;
+}
+
+const seeClaim = async (tools: VolumeTools, claim: Claim, volumeUid: string): Promise<SeenClaim> => ({
+  claim: await describeClaim(tools, claim, volumeUid),
+  version: claim.metadata,
+});
+
+const watched = (seen: SeenClaim | null) => seen && { resource: claims, version: seen.version };
+
 /** Whether a claim of the class waits until something is to use it. */
 async function waitsForConsumer({ client, scope }: VolumeTools, name: string): Promise<boolean> {
   const found = await client.get(storageResources.StorageClass, { name }, scope.signal);
@@ -42,19 +55,24 @@ export async function ensureClaim(
   const volume = await beginWork(tools, { ...of, begin });
   const key = temporaryIn === null ? { namespace, name } : { namespace: temporaryIn, name: temporaryNames.claim(uid) };
   const waits = await waitsForConsumer(tools, spec.storageClass);
-  const look = async (): Promise<ClaimFacts | null> => {
+  const look = async (): Promise<SeenClaim | null> => {
     const found =
       (await tools.client.get(claims, key, tools.scope.signal)) ?? (await makeClaim(tools, volume, request));
-    return found === null ? null : await describeClaim(tools, found, uid);
+    return found === null ? null : await seeClaim(tools, found, uid);
   };
-  const claim = await awaitFact(tools, patienceMs, look, (seen) => {
-    if (seen === null) return false;
-    const { owner, deleting, phase, problem, hasNode } = seen;
-    return owner !== 'volume' || deleting || phase !== 'Pending' || isNews(problem, known) || (waits && !hasNode);
+  const seen = await awaitFact(tools, {
+    patienceMs,
+    look,
+    isOver: (found) => {
+      if (found === null) return false;
+      const { owner, deleting, phase, problem, hasNode } = found.claim;
+      return owner !== 'volume' || deleting || phase !== 'Pending' || isNews(problem, known) || (waits && !hasNode);
+    },
+    watched,
   });
-  if (claim === null)
+  if (seen === null)
     throw droverFailure('ObjectConflict', `PersistentVolumeClaim ${key.namespace}/${key.name} comes and goes`);
-  return { claim };
+  return { claim: seen.claim };
 }
 
 /** @returns null: one of that name is there meanwhile, or the volume is on its way to the target */
@@ -90,26 +108,26 @@ export async function expandClaim(
 ): Promise<{ claim: ClaimFacts }> {
   const { requestBytes, patienceMs, known } = request;
   await beginWork(tools, { namespace, name, uid, begin });
-  const look = async (): Promise<ClaimFacts> => {
+  const look = async (): Promise<SeenClaim> => {
     const found = await retryConflicts(async () => {
       const current = await getClaim(tools, of.namespace, of.name);
       const isOurs = ownerOf(current, uid) === 'volume';
       return isOurs && requestBytesOf(current) < requestBytes ? await grow(tools, current, requestBytes) : current;
     });
-    return await describeClaim(tools, found, uid);
+    return await seeClaim(tools, found, uid);
   };
-  const claim = await awaitFact(
-    tools,
+  const { claim } = await awaitFact(tools, {
     patienceMs,
     look,
-    ({ owner, deleting, capacityBytes, waitsForFileSystem, problem, phase }) =>
+    isOver: ({ claim: { owner, deleting, capacityBytes, waitsForFileSystem, problem, phase } }) =>
       owner !== 'volume' ||
       deleting ||
       phase === 'Lost' ||
       waitsForFileSystem ||
       isNews(problem, known) ||
       (capacityBytes ?? 0) >= requestBytes,
-  );
+    watched,
+  });
   return { claim };
 }
 

@@ -98,12 +98,11 @@ async function end(
     madeIn: source?.namespace,
     isCopied: !how.isComplete || strategy === 'copy',
   });
-  const left = await awaitFact(
-    tools,
-    goneWithinMs,
-    () => remover.round(),
-    (names) => names.length === 0,
-  );
+  const left = await awaitFact(tools, {
+    patienceMs: goneWithinMs,
+    look: () => remover.round(),
+    isOver: (names) => names.length === 0,
+  });
   const isHeldFor = how.isComplete || volume?.metadata.deletionTimestamp !== undefined;
   if (left.length === 0 && isHeldFor) await letGo(tools, of);
   return { left, ...(await releaseSlot(tools, work.slot)) };

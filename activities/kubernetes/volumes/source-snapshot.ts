@@ -23,10 +23,15 @@ export async function ensureSourceSnapshot(
   const isShared = tools.settings?.rules.shareSnapshots ?? true;
   const look = async (): Promise<Snapshot | null> =>
     isShared ? await shareSnapshot(tools, of, request) : await ownSnapshot(tools, of, request);
-  const snapshot = await awaitFact(tools, request.patienceMs, look, (seen) => {
-    if (seen === null) return false;
-    const { isReady, error } = snapshotFacts(seen, null);
-    return isReady || isNews(error, request.known);
+  const snapshot = await awaitFact(tools, {
+    patienceMs: request.patienceMs,
+    look,
+    isOver: (seen) => {
+      if (seen === null) return false;
+      const { isReady, error } = snapshotFacts(seen, null);
+      return isReady || isNews(error, request.known);
+    },
+    watched: (seen) => seen && { resource: storageResources.VolumeSnapshot, version: seen.metadata },
   });
   return { snapshot: snapshot === null ? null : snapshotFacts(snapshot, null) };
 }

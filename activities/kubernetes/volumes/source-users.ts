@@ -29,11 +29,10 @@ export async function awaitFreeSource(
   { source, patienceMs, known: _known, ...work }: Parameters<DataVolumeActivities['awaitFreeSource']>[0],
 ): Promise<{ usedBy: readonly string[] }> {
   await beginWork(tools, work);
-  const usedBy = await awaitFact(
-    tools,
+  const usedBy = await awaitFact(tools, {
     patienceMs,
-    () => readSourceUsers(tools, source),
-    (users) => users.length === 0,
-  );
+    look: () => readSourceUsers(tools, source),
+    isOver: (users) => users.length === 0,
+  });
   return { usedBy };
 }

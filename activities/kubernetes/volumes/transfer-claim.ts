@@ -62,9 +62,14 @@ export async function transferClaim(
       if (place.goesOn === undefined) return place;
     }
   };
-  const { claim, transfer } = await awaitFact(tools, patienceMs, look, ({ transfer: facts }) =>
-    facts?.phase === 'Error' ? facts.message !== known : facts === null || facts.phase === 'Complete' || known !== null,
-  );
+  const { claim, transfer } = await awaitFact(tools, {
+    patienceMs,
+    look,
+    isOver: ({ transfer: facts }) =>
+      facts?.phase === 'Error'
+        ? facts.message !== known
+        : facts === null || facts.phase === 'Complete' || known !== null,
+  });
   return { claim: claim === null ? null : claimFacts(claim, uid, null), transfer };
 }
 
