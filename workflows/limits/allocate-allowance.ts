@@ -26,6 +26,7 @@ import {
   type Answer,
   applyFailedDelivery,
   applyRequest,
+  applyReturned,
   inUseOf,
   type Ledger,
   newLedger,
@@ -135,10 +136,13 @@ export async function allocateAllowance(input: AllocateAllowanceInput): Promise<
     if (endsMs === null && !observing && ledger.nextObservationMs <= Date.now())
       void observe().catch(ignoreCancellation);
     const divided = allocate(ledger, Date.now());
-    ledger = divided.ledger;
+    const [returned = [], sent = []] = [true, false].map((isAsking) =>
+      divided.answers.filter(({ runId }) => asking.has(runId) === isAsking),
+    );
+    ledger = applyReturned(divided.ledger, returned);
     show(progressOf(shared, ledger, Date.now()));
     // Reports that arrive while answers are on their way are taken together in the next pass.
-    await Promise.all(divided.answers.filter(({ runId }) => !asking.has(runId)).map(send));
+    await Promise.all(sent.map(send));
 
     if (!observing || endsMs !== null) timer.set(unusedUntilMs(ledger) ?? ledger.nextObservationMs);
     await condition(() => dirty || (timer.due() && (!observing || ledger.unusedSinceMs !== null)));

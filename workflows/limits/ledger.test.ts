@@ -16,7 +16,7 @@ import {
   takePicture,
   work,
 } from '../../test/models/limits.ts';
-import { readRequest } from './ledger.ts';
+import { allocate, applyRequest, applyReturned, newLedger, readRequest } from './ledger.ts';
 
 /** What may happen next: `who` and `which` choose among what there is. */
 const event = fc.record({
@@ -274,4 +274,23 @@ test.each([
   ['an answer without its number', { ...good, acknowledged: { allowance: 1 } }],
 ])('%s is no report', (_why, value) => {
   expect(readRequest(value)).toBeNull();
+});
+
+describe('an answer that the update returned', () => {
+  const world = { limit: 1, inProgress: {}, checkMs: 15_000, silentMs: 60_000 };
+  const request = { consumer: 'datavolume/apps/disk', runId: 'a', host: 'rbd', want: 1, using: 0, deadline: null };
+  const granted = { sequence: 1, allowance: 1 };
+  const asked = allocate(applyRequest({ ...newLedger(0), world }, { ...request, acknowledged: null }, 0), 0);
+
+  test.each([
+    ['is given again where the run asks and does not know of it', true, null, [2]],
+    ['is not where the run goes by it', true, granted, []],
+    ['is not where it was a signal, which is on its way', false, null, []],
+  ])('%s', (_, isReturned, acknowledged, sequences) => {
+    expect(asked.answers.map((answer) => answer.granted.sequence)).toEqual([1]);
+    const ledger = isReturned ? applyReturned(asked.ledger, asked.answers) : asked.ledger;
+    const again = allocate(applyRequest(ledger, { ...request, acknowledged }, 1), 1);
+    expect(again.answers.map((answer) => answer.granted.sequence)).toEqual(sequences);
+    expect(again.answers.every((answer) => answer.granted.allowance === 1)).toBe(true);
+  });
 });

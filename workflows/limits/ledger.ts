@@ -17,8 +17,11 @@ export interface Holder extends Omit<AllowanceConsumer, 'acknowledged'> {
   place: number;
   /** Milliseconds since the epoch: since when it has had an allowance, or has had none. */
   sinceMs: number;
-  /** Whether the last answer was sent, could not be delivered, or is to be sent again because the consumer is there after all. */
-  delivery: 'sent' | 'failed' | 'again';
+  /**
+   * Whether the last answer was sent, was only returned by the update that asked (which may never have arrived), could not be delivered, or is
+   * to be sent again because the consumer is there after all.
+   */
+  delivery: 'sent' | 'returned' | 'failed' | 'again';
   /** It is closed and the world was observed since: `using` is then what the world may show of it, and it goes when that is none. */
   isObserved: boolean;
   /** Of a slot, once `isObserved`: tasks that were in progress then and still are. Any of them may be its own. */
@@ -126,9 +129,14 @@ function applyMember(holder: Holder, report: AllowanceRequest, nowMs: number): H
     acknowledged: answers[0]!.sequence,
     allowance: last.allowance,
     lastRequestMs: nowMs,
-    delivery: holder.delivery === 'failed' ? 'again' : holder.delivery,
+    delivery: isMissed(holder, report) ? 'again' : holder.delivery,
   };
 }
+
+/** What came by signal may still be on its way; what an update returned and its run does not know of never arrives. */
+const isMissed = ({ delivery, answers }: Holder, { acknowledged }: AllowanceRequest): boolean =>
+  delivery === 'failed' ||
+  (delivery === 'returned' && acknowledged !== undefined && (acknowledged?.sequence ?? 0) < answers.at(-1)!.sequence);
 
 /** The answers that it may still go by, now that it says which one it has acknowledged. */
 function answersSince({ answers }: Holder, acknowledged: AllowanceRequest['acknowledged']): NumberedAnswer[] {
@@ -253,6 +261,17 @@ function answer(holder: Holder, allowance: number, nowMs: number): Holder {
   const turned = allowance > 0 !== holder.allowance > 0;
   return { ...holder, allowance, answers, delivery: 'sent', sinceMs: turned ? nowMs : holder.sinceMs };
 }
+
+/** These answers are sent by no signal: the update that asked returns them. */
+export const applyReturned = (ledger: Ledger, returned: readonly Answer[]): Ledger =>
+  returned.length === 0
+    ? ledger
+    : {
+        ...ledger,
+        holders: ledger.holders.map((holder) =>
+          returned.some(({ runId }) => runId === holder.runId) ? { ...holder, delivery: 'returned' as const } : holder,
+        ),
+      };
 
 /** An answer did not arrive. Most likely its run is closed: find out at once. */
 export function applyFailedDelivery(ledger: Ledger, { runId, granted }: Answer, nowMs: number): Ledger {

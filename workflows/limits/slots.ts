@@ -32,6 +32,9 @@ export interface SlotLifecycle extends Lifecycle {
 type LimitOf<L extends SlotLifecycle> = (kind: SlotKind, situation: Situation<L>) => SlotLimit;
 type Run<L extends Lifecycle> = RunHandle<L>;
 
+/** Whether the request has arrived is not known: the run asks again soon. */
+const unansweredMs = 15_000;
+
 const phases = { creates: 'TooManyCreates', destroys: 'Deleting', clones: 'TooManyClones' } as const;
 
 /** Of a vCenter, by the name that the run's settings have. */
@@ -61,7 +64,7 @@ export const slotHooks = <L extends SlotLifecycle>(
       keep(run, claim);
       if (isGranted(claim, limit)) return null;
       const isKnown = answer !== null && answer.limit !== null;
-      const untilMs = Date.now() + (isKnown ? slotRenewMs : pollMs);
+      const untilMs = Date.now() + (isKnown ? slotRenewMs : Math.min(pollMs, unansweredMs));
       return wait(phases[limit], phases[limit], describeQueue(shared, answer), untilMs);
     },
     async release(situation, limit, run) {
