@@ -2,38 +2,44 @@ import type { SharedLimit } from './allowance.ts';
 
 /** Every name that two processes must agree on is made here: workflow ids, task queues, annotations, labels, field managers. */
 
+/**
+ * Where several clusters share a Temporal namespace, ids and task queues start with the cluster's name. It is empty by default, so that people
+ * type `eviction/node-1` and `--taskqueue drover`.
+ */
+const inCluster = (cluster: string, name: string): string => (cluster === '' ? name : `${cluster}/${name}`);
+
+const workflows = 'drover';
+
 /** The task queue of all workflows, and of the activities that talk to Temporal itself. People type it: `tctl workflow start --taskqueue drover`. */
-export const workflowQueue = 'drover';
+export const workflowQueue = (cluster: string): string => inCluster(cluster, workflows);
+
+/** The cluster whose {@link workflowQueue} this is: a run's own queue says which cluster it belongs to, whoever started it. */
+export const clusterOfQueue = (queue: string): string =>
+  queue.endsWith(`/${workflows}`) ? queue.slice(0, -`/${workflows}`.length) : '';
 
 /** The task queue of everything that talks to kube-apiserver. */
-export const kubernetesQueue = 'kubernetes';
+export const kubernetesQueue = (cluster: string): string => inCluster(cluster, 'kubernetes');
 
 /** The task queue of what concerns one host and asks several systems about it: observations, and the checks of libvirt, Open vSwitch and Ceph. */
-export const hostsQueue = 'hosts';
+export const hostsQueue = (cluster: string): string => inCluster(cluster, 'hosts');
 
 /** The task queue of observations of virtual machines, which ask Kubernetes and vCenter. */
-export const virtualMachinesQueue = 'virtual-machines';
+export const virtualMachinesQueue = (cluster: string): string => inCluster(cluster, 'virtual-machines');
 
 /** One task queue per vCenter, by its name in drover's settings. */
-export const vsphereQueue = (vcenter: string): string => `vsphere:${vcenter}`;
+export const vsphereQueue = (vcenter: string, cluster: string): string => inCluster(cluster, `vsphere:${vcenter}`);
 
 /** The task queue of the safety jobs of Machines: what speaks to their providers, and probes API servers. */
-export const machinesQueue = 'machines';
+export const machinesQueue = (cluster: string): string => inCluster(cluster, 'machines');
 
 /** The task queue of agent pools and their VMs: what asks Kubernetes, a vCenter, and the server of the discovery ISO. */
-export const agentsQueue = 'agents';
+export const agentsQueue = (cluster: string): string => inCluster(cluster, 'agents');
 
 /** One task queue per Nova region, so that a slow region cannot hold up another. */
-export const novaQueue = (region: string): string => `nova:${region}`;
+export const novaQueue = (region: string, cluster: string): string => inCluster(cluster, `nova:${region}`);
 
 /** The task queue of volumes: what clones them, in Kubernetes. */
-export const volumesQueue = 'volumes';
-
-/**
- * Where several clusters share a Temporal namespace, ids start with the cluster's name. It is empty by default, so that people
- * type `eviction/node-1`.
- */
-const inCluster = (cluster: string, id: string): string => (cluster === '' ? id : `${cluster}/${id}`);
+export const volumesQueue = (cluster: string): string => inCluster(cluster, 'volumes');
 
 /** The run that empties `host`. The id is the lock: one eviction per host at a time. */
 export const evictionId = (host: string, cluster = ''): string => inCluster(cluster, `eviction/${host}`);
@@ -134,6 +140,12 @@ export const overshootSafetyId = (namespace: string, cluster = ''): string =>
 /** The Schedule that compares a region's hosts with what their Hypervisors say; its runs have this id and a time. */
 export const driftScheduleId = (region: string, cluster = ''): string =>
   inCluster(cluster, `hypervisor-drift/${region}`);
+
+/** What of a cluster's name is claimed: whose it is, and which region of OpenStack its hosts are in. */
+export type Claimed = 'cluster' | 'region';
+
+/** The Schedule, paused for ever, that says who has the name of a cluster in a Temporal namespace. */
+export const claimScheduleId = (claimed: Claimed, cluster = ''): string => inCluster(cluster, `claim/${claimed}`);
 
 /** Workflow types are wire names: never renamed. */
 export const workflowTypes = {

@@ -58,6 +58,12 @@ export interface DroverLab {
   readonly handles: Pick<Handles, 'temporal' | 'kubernetes'> & Partial<Pick<Handles, 'openstack' | 'vsphere'>>;
 }
 
+/** What this reads of the settings. */
+type GivenSettings = Partial<Record<'worker' | 'bridge', { healthAddress?: string }>> & {
+  readonly modes?: Readonly<Record<string, unknown>>;
+  readonly cluster?: string;
+};
+
 /** As settings call the lab's vCenter. */
 export const labVcenter = 'lab';
 
@@ -74,9 +80,7 @@ export async function startDrover(lab: DroverLab, options: DroverOptions): Promi
   ensurePrivateDirectory(dir);
   const cacheDir = cacheDirectory();
   const ports = await reservePorts({ dir, cacheDir, signal }, ['worker', 'bridge']);
-  const given = settings as Partial<Record<'worker' | 'bridge', { healthAddress?: string }>> & {
-    modes?: Readonly<Record<string, unknown>>;
-  };
+  const given: GivenSettings = settings;
   const withHealth = (name: 'worker' | 'bridge') => ({ healthAddress: `127.0.0.1:${ports[name]}`, ...given[name] });
   const sections = { worker: withHealth('worker'), bridge: withHealth('bridge') };
   const configFile = join(dir, 'drover.yaml');
@@ -96,7 +100,7 @@ export async function startDrover(lab: DroverLab, options: DroverOptions): Promi
     });
 
   const ready = {
-    worker: () => everyQueueIsPolled(common, lab.handles, given.modes ?? {}),
+    worker: () => everyQueueIsPolled(common, lab.handles, given),
     bridge: () => answers(`http://${sections.bridge.healthAddress}/readyz`),
   };
   const start = async (name: 'worker' | 'bridge'): Promise<ProcessRecord> =>
@@ -152,24 +156,24 @@ export async function startDrover(lab: DroverLab, options: DroverOptions): Promi
 async function everyQueueIsPolled(
   env: Readonly<Record<string, string>>,
   { openstack, vsphere }: DroverLab['handles'],
-  modes: Readonly<Record<string, unknown>>,
+  { modes = {}, cluster = '' }: GivenSettings,
 ): Promise<boolean> {
   const isOn = (kind: string): boolean => (modes[kind] ?? 'off') !== 'off';
   const client = openClient(readTemporalSettings(env));
   try {
     const queues = [
-      { name: workflowQueue, of: 'workflow' },
-      { name: workflowQueue, of: 'activity' },
-      { name: kubernetesQueue, of: 'activity' },
-      ...(openstack === undefined ? [] : ([{ name: novaQueue(openstack.region), of: 'activity' }] as const)),
-      ...(isOn('Machine') ? ([{ name: machinesQueue, of: 'activity' }] as const) : []),
-      ...(isOn('DataVolume') ? ([{ name: volumesQueue, of: 'activity' }] as const) : []),
-      ...(isOn('VsphereAgentPool') ? ([{ name: agentsQueue, of: 'activity' }] as const) : []),
+      { name: workflowQueue(cluster), of: 'workflow' },
+      { name: workflowQueue(cluster), of: 'activity' },
+      { name: kubernetesQueue(cluster), of: 'activity' },
+      ...(openstack === undefined ? [] : ([{ name: novaQueue(openstack.region, cluster), of: 'activity' }] as const)),
+      ...(isOn('Machine') ? ([{ name: machinesQueue(cluster), of: 'activity' }] as const) : []),
+      ...(isOn('DataVolume') ? ([{ name: volumesQueue(cluster), of: 'activity' }] as const) : []),
+      ...(isOn('VsphereAgentPool') ? ([{ name: agentsQueue(cluster), of: 'activity' }] as const) : []),
       ...(vsphere === undefined || !isOn('VirtualMachine')
         ? []
         : ([
-            { name: vsphereQueue(labVcenter), of: 'activity' },
-            { name: virtualMachinesQueue, of: 'activity' },
+            { name: vsphereQueue(labVcenter, cluster), of: 'activity' },
+            { name: virtualMachinesQueue(cluster), of: 'activity' },
           ] as const)),
     ] as const;
     const pollers = await Promise.all(queues.map((queue) => readPollers(client, queue)));

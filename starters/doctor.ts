@@ -119,6 +119,7 @@ async function examineTemporal(
           client,
           namespace,
           {
+            cluster: config.cluster,
             region,
             machines: config.modes.Machine !== 'off',
             agentPools: hasPools(config),

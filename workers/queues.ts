@@ -44,7 +44,10 @@ export function composeQueues(
   cloud: Pick<Systems, 'openstack' | 'onObserved'> | null,
   vcenters: readonly VcenterSettings[],
 ): ServedQueues {
-  const { concurrency } = shared.config.worker;
+  const {
+    cluster,
+    worker: { concurrency },
+  } = shared.config;
   const ofCloud =
     cloud === null ? null : { region: cloud.openstack.region, ...composeActivities({ ...shared, ...cloud }) };
   const ofVms = composeVirtualMachineActivities(shared, vcenters);
@@ -58,16 +61,16 @@ export function composeQueues(
   return {
     queues: [
       queue(
-        workflowQueue,
+        workflowQueue(cluster),
         concurrency.drover,
         createTemporalActivities({
           client: shared.temporal,
-          cluster: shared.config.cluster,
+          cluster,
           clock: shared.clock,
           random: shared.random,
         }),
       ),
-      queue(kubernetesQueue, concurrency.kubernetes, {
+      queue(kubernetesQueue(cluster), concurrency.kubernetes, {
         ...ofCloud?.kubernetes,
         ...ofVms.kubernetes,
         ...composeLibraryImageActivities(shared, vcenters),
@@ -76,14 +79,16 @@ export function composeQueues(
       ...(ofCloud === null
         ? []
         : [
-            queue(novaQueue(ofCloud.region), concurrency.nova, ofCloud.nova),
-            queue(hostsQueue, concurrency.hosts, ofCloud.hosts),
+            queue(novaQueue(ofCloud.region, cluster), concurrency.nova, ofCloud.nova),
+            queue(hostsQueue(cluster), concurrency.hosts, ofCloud.hosts),
           ]),
-      queue(machinesQueue, concurrency.machines, ofMachines.activities),
-      queue(agentsQueue, concurrency.agents, ofAgents.activities),
-      queue(volumesQueue, concurrency.volumes, composeVolumeActivities(shared)),
-      queue(virtualMachinesQueue, concurrency.vsphere, ofVms.observers),
-      ...ofVms.vcenters.map(({ name, activities }) => queue(vsphereQueue(name), concurrency.vsphere, activities)),
+      queue(machinesQueue(cluster), concurrency.machines, ofMachines.activities),
+      queue(agentsQueue(cluster), concurrency.agents, ofAgents.activities),
+      queue(volumesQueue(cluster), concurrency.volumes, composeVolumeActivities(shared)),
+      queue(virtualMachinesQueue(cluster), concurrency.vsphere, ofVms.observers),
+      ...ofVms.vcenters.map(({ name, activities }) =>
+        queue(vsphereQueue(name, cluster), concurrency.vsphere, activities),
+      ),
     ],
     close: async () => void (await Promise.all([...ofVms.vcenters, ofMachines, ofAgents].map((one) => one.close()))),
   };

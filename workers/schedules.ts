@@ -15,6 +15,8 @@ import { limited } from '../runtime/temporal/temporal.ts';
 /** A run that is started every so often. Its runs have the id of the Schedule and a time. */
 export interface WantedSchedule {
   scheduleId: string;
+  /** Whose workers run it. */
+  cluster: string;
   everyMs: number;
   /** Each start is put off by a random part of it, so that those of many namespaces do not come at once. */
   jitterMs: number;
@@ -32,6 +34,7 @@ export interface ScheduleTools {
 /** Compares a region's hosts with what their Hypervisors say. */
 export const driftSchedule = (region: string, cluster: string, everyMs: number): WantedSchedule => ({
   scheduleId: driftScheduleId(region, cluster),
+  cluster,
   everyMs,
   jitterMs: 0,
   workflowType: workflowTypes.findDrift,
@@ -46,6 +49,7 @@ export const sweepSchedule = (
   { periodMs, jitterMs }: { periodMs: number; jitterMs: number },
 ): WantedSchedule => ({
   scheduleId: sweepScheduleId(namespace, cluster),
+  cluster,
   everyMs: periodMs,
   jitterMs,
   workflowType: workflowTypes.requestSweep,
@@ -141,7 +145,7 @@ const comesAsWanted = (
 const leastCatchupMs = 10_000;
 
 /** One run at a time, and missed ones are skipped: the next observes the same. */
-const scheduleOf = ({ scheduleId, everyMs, jitterMs, workflowType, input, summary }: WantedSchedule) =>
+const scheduleOf = ({ scheduleId, cluster, everyMs, jitterMs, workflowType, input, summary }: WantedSchedule) =>
   ({
     scheduleId,
     spec: { intervals: [{ every: everyMs }], ...(jitterMs > 0 && { jitter: jitterMs }) },
@@ -150,7 +154,7 @@ const scheduleOf = ({ scheduleId, everyMs, jitterMs, workflowType, input, summar
       type: 'startWorkflow',
       workflowType,
       workflowId: scheduleId,
-      taskQueue: workflowQueue,
+      taskQueue: workflowQueue(cluster),
       args: [input],
       staticSummary: summary,
     },

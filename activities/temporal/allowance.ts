@@ -46,7 +46,7 @@ export async function signalWithStartAllowance(
 const startOptions = (limit: SharedLimit, cluster: string, more: object = {}) =>
   ({
     workflowId: allowanceId(limit, cluster),
-    taskQueue: workflowQueue,
+    taskQueue: workflowQueue(cluster),
     workflowIdReusePolicy: 'ALLOW_DUPLICATE',
     workflowIdConflictPolicy: 'USE_EXISTING',
     args: [{ ...inputOf(limit), cluster, ...more }],

@@ -13,7 +13,7 @@ const settings = readTemporalSettings();
 const worker = await Worker.create({
   connection: await NativeConnection.connect(settings.connection),
   namespace: settings.namespace,
-  taskQueue: workflowQueue,
+  taskQueue: workflowQueue(''),
   workflowBundle: await bundleWorkflows({ logger }),
   stickyQueueScheduleToStartTimeout: stickyScheduleToStartTimeoutMs,
   ...(maxCachedWorkflows !== undefined && { maxCachedWorkflows }),

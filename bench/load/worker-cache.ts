@@ -76,7 +76,7 @@ async function keep(
   await mapConcurrently(indexes, 8, (index) =>
     client.workflow.start(workflowTypes.evictHypervisor, {
       workflowId: idOf(repetition, index),
-      taskQueue: workflowQueue,
+      taskQueue: workflowQueue(''),
       args: [{ hypervisor: `cached-${repetition}-${index}` }],
     }),
   );

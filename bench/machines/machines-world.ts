@@ -100,7 +100,7 @@ export async function sweepOnce(client: Client, signal: AbortSignal): Promise<En
     () =>
       client.workflow.start<(input: SweepInput) => Promise<SweepResult>>(workflowTypes.sweepOrphans, {
         workflowId: orphanSweepId(namespace),
-        taskQueue: workflowQueue,
+        taskQueue: workflowQueue(''),
         args: [{ namespace }],
       }),
     signal,

@@ -46,7 +46,7 @@ export async function signalWithStart<Argument = ObjectChanged>(
   const handle = await limited(client, { timeoutMs, ...limits }, () =>
     client.workflow.signalWithStart(row.workflowType, {
       workflowId: row.workflowId(subject, cluster),
-      taskQueue: workflowQueue,
+      taskQueue: workflowQueue(cluster),
       workflowIdReusePolicy: 'ALLOW_DUPLICATE',
       workflowIdConflictPolicy: 'USE_EXISTING',
       args: [inputOf(row, subject)],

@@ -28,7 +28,12 @@ interface SystemWorkflow {
 const defaultTimeoutMs = 20_000;
 
 /** Begins them. One that is open already goes on. */
-async function startAll(client: Client, runs: readonly SystemWorkflow[], limits: OwnLimits): Promise<void> {
+async function startAll(
+  client: Client,
+  cluster: string,
+  runs: readonly SystemWorkflow[],
+  limits: OwnLimits,
+): Promise<void> {
   const start = ({
     workflowType,
     workflowId,
@@ -40,7 +45,7 @@ async function startAll(client: Client, runs: readonly SystemWorkflow[], limits:
   }: SystemWorkflow): Promise<unknown> =>
     client.workflow.start(workflowType, {
       workflowId,
-      taskQueue: workflowQueue,
+      taskQueue: workflowQueue(cluster),
       workflowIdReusePolicy: 'ALLOW_DUPLICATE',
       workflowIdConflictPolicy: 'USE_EXISTING',
       args: [input],
@@ -63,6 +68,7 @@ export const startGuestWatches = (
 ): Promise<void> =>
   startAll(
     client,
+    cluster,
     Array.from({ length: shards }, (_, shard) => ({
       workflowType: workflowTypes.watchGuests,
       workflowId: guestWatchId(shard, cluster),
@@ -84,6 +90,7 @@ export const startVcenterWatches = (
 ): Promise<void> =>
   startAll(
     client,
+    cluster,
     vcenters.map((vcenter) => ({
       workflowType: workflowTypes.watchVcenter,
       workflowId: vcenterWatchId(vcenter, cluster),
@@ -104,6 +111,7 @@ export const startMachineSafety = (
 ): Promise<void> =>
   startAll(
     client,
+    cluster,
     namespaces.flatMap((namespace) => [
       {
         workflowType: workflowTypes.watchApiServers,

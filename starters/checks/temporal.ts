@@ -77,6 +77,7 @@ export function compareSearchAttributes(registered: Readonly<Record<string, numb
 }
 
 /**
+ * @param settings.cluster whose queues
  * @param settings.region of Nova; null where the settings name none
  * @param settings.machines whether the kind is switched on
  * @param settings.agentPools whether one of the kinds is switched on, and so are volumes
@@ -85,21 +86,22 @@ export async function checkQueues(
   client: Client,
   namespace: string,
   {
+    cluster,
     region,
     machines,
     agentPools,
     volumes,
-  }: { region: string | null; machines: boolean; agentPools: boolean; volumes: boolean },
+  }: { cluster: string; region: string | null; machines: boolean; agentPools: boolean; volumes: boolean },
   signal: AbortSignal,
 ): Promise<Finding[]> {
   const queues: [name: string, type: TaskQueue['of']][] = [
-    [workflowQueue, 'workflow'],
-    [workflowQueue, 'activity'],
-    [kubernetesQueue, 'activity'],
-    ...(region === null ? [] : [[novaQueue(region), 'activity'] as [string, TaskQueue['of']]]),
-    ...(machines ? [[machinesQueue, 'activity'] as [string, TaskQueue['of']]] : []),
-    ...(volumes ? [[volumesQueue, 'activity'] as [string, TaskQueue['of']]] : []),
-    ...(agentPools ? [[agentsQueue, 'activity'] as [string, TaskQueue['of']]] : []),
+    [workflowQueue(cluster), 'workflow'],
+    [workflowQueue(cluster), 'activity'],
+    [kubernetesQueue(cluster), 'activity'],
+    ...(region === null ? [] : [[novaQueue(region, cluster), 'activity'] as [string, TaskQueue['of']]]),
+    ...(machines ? [[machinesQueue(cluster), 'activity'] as [string, TaskQueue['of']]] : []),
+    ...(volumes ? [[volumesQueue(cluster), 'activity'] as [string, TaskQueue['of']]] : []),
+    ...(agentPools ? [[agentsQueue(cluster), 'activity'] as [string, TaskQueue['of']]] : []),
   ];
   return await Promise.all(queues.map(([name, type]) => checkQueue(client, name, type, signal)));
 }

@@ -85,12 +85,13 @@ async function readWorld(
 }
 
 async function startWithoutKubernetes(temporal: TemporalAccess, request: EvictionRequest): Promise<void> {
-  const workflowId = evictionId(request.host, temporal.config.cluster);
+  const { cluster } = temporal.config;
+  const workflowId = evictionId(request.host, cluster);
   try {
     const start = () =>
       temporal.client.workflow.start(workflowTypes.evictHypervisor, {
         workflowId,
-        taskQueue: workflowQueue,
+        taskQueue: workflowQueue(cluster),
         workflowIdReusePolicy: 'ALLOW_DUPLICATE',
         args: [evictionInput(request)],
         memo: { startedBy: request.by },

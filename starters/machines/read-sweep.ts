@@ -62,7 +62,7 @@ export async function beginSweep(
   const handle = await answered(access, () =>
     client.workflow.start(workflowTypes.sweepOrphans, {
       workflowId,
-      taskQueue: workflowQueue,
+      taskQueue: workflowQueue(cluster),
       workflowIdReusePolicy: 'ALLOW_DUPLICATE',
       workflowIdConflictPolicy: 'USE_EXISTING',
       args: [{ namespace, dryRun: true }],

@@ -233,7 +233,7 @@ test('under another id, or without a region, it refuses to run', async () => {
   const start = (workflowId: string, input: object) =>
     world.client.workflow.execute(workflowTypes.allocateAllowance, {
       workflowId,
-      taskQueue: workflowQueue,
+      taskQueue: workflowQueue(''),
       args: [input],
     });
   await expect(start('limits/migrations/elsewhere', { region: 'here' })).rejects.toMatchObject({
@@ -289,7 +289,7 @@ describe('one timer for a deadline that moves', () => {
   test.each(rows)('%s', async (why, firstMs, thenMs, timers) => {
     const handle = await world.client.workflow.start('moveDeadline', {
       workflowId: `timer/${why}`,
-      taskQueue: workflowQueue,
+      taskQueue: workflowQueue(''),
       args: [firstMs, thenMs],
     });
     await until(
@@ -314,7 +314,7 @@ test('a consumer that leaves starts no ledger, and closed runs are found', async
   const call = (name: string, input: unknown) =>
     world.client.workflow.execute('callActivity', {
       workflowId: `call/${(calls += 1)}`,
-      taskQueue: workflowQueue,
+      taskQueue: workflowQueue(''),
       args: [name, input],
     });
   let calls = 0;

@@ -58,7 +58,11 @@ test(
     for (const [index, [input, message]] of inputs.entries()) {
       const workflowId = `bad-input-${index}`;
       const args = input === null ? [] : [JSON.parse(input) as unknown];
-      await world.client.workflow.start(workflowTypes.evictHypervisor, { workflowId, taskQueue: workflowQueue, args });
+      await world.client.workflow.start(workflowTypes.evictHypervisor, {
+        workflowId,
+        taskQueue: workflowQueue(''),
+        args,
+      });
       const failure = await failureOf(workflowId);
       expect(failure).toContain(message);
       // Where the input names nothing, the sentence itself says what to type.
@@ -258,7 +262,7 @@ test(
 
     for (const [type, workflowId, inputs, message] of astray) {
       const args = inputs.map((input) => JSON.parse(input) as unknown);
-      await world.client.workflow.start(type, { workflowId, taskQueue: workflowQueue, args });
+      await world.client.workflow.start(type, { workflowId, taskQueue: workflowQueue(''), args });
       expect(await failureOf(workflowId)).toContain(message);
     }
   },

@@ -133,7 +133,7 @@ test(
     // By hand it is refused, with the reason.
     const byHand = world.client.workflow.execute(workflowTypes.evictHypervisor, {
       workflowId: 'off-by-hand',
-      taskQueue: workflowQueue,
+      taskQueue: workflowQueue(''),
       args: [{ hypervisor: 'node-5', reason: 'by hand' }],
     });
     await expect(byHand).rejects.toMatchObject({

@@ -50,7 +50,7 @@ async function openRealWorkers(workflowBundle: WorkflowBundle, longHistory?: num
     running.push({ worker, done: worker.run() });
   };
   await start({
-    taskQueue: workflowQueue,
+    taskQueue: workflowQueue(''),
     workflowBundle,
     activities: createTemporalActivities({ client, cluster: '', clock: systemClock, random: Math.random }),
   });

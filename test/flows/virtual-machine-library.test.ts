@@ -35,7 +35,7 @@ const deploysOf = async (name: string): Promise<number> =>
 /** As a user starts it. */
 const sync = (input: object): Promise<unknown> =>
   world.client.workflow.execute(workflowTypes.syncContentLibrary, {
-    taskQueue: workflowQueue,
+    taskQueue: workflowQueue(''),
     workflowId: 'content-library/images',
     args: [input],
   });

@@ -46,7 +46,7 @@ async function open({
       sample ??= safetySample({ clock: running.clock, kubernetes: kubernetes.client }, change);
       return [
         {
-          taskQueue: machinesQueue,
+          taskQueue: machinesQueue(''),
           activities: {
             ...createSafetyActivities(sample.dependencies),
             ...createOvershootActivities(sample.dependencies),
@@ -292,7 +292,7 @@ test('it ends where it is not wanted, and refuses an input that names nothing', 
   ] as const)
     await expect(
       simulation.run(
-        client.workflow.execute(type, { workflowId: 'by-hand', taskQueue: workflowQueue, args: [...args] }),
+        client.workflow.execute(type, { workflowId: 'by-hand', taskQueue: workflowQueue(''), args: [...args] }),
       ),
     ).rejects.toMatchObject({ cause: { type: 'InvalidInput' } });
   simulation.close();

@@ -14,7 +14,7 @@ export async function openSimulatedBase(queues: readonly ServedActivities[]): Pr
   const simulation = createSimulation({
     bundle,
     seed,
-    serve: () => [{ taskQueue: workflowQueue, activities: {} }, ...queues],
+    serve: () => [{ taskQueue: workflowQueue(''), activities: {} }, ...queues],
   });
   const stop = passTime({ simulation });
   return {

@@ -77,7 +77,7 @@ test('a change that is told while an Eviction is opened is read while it is serv
     await applyObject(admin, { apiVersion: 'kvm.cloud.sap/v1', kind: 'Eviction', metadata: { name: 'first' }, spec });
     await simulation.client.workflow.start(workflowTypes.evictHypervisor, {
       workflowId: evictionId(host),
-      taskQueue: workflowQueue,
+      taskQueue: workflowQueue(''),
       args: [{ hypervisor: host }],
     });
     await simulation.clock.sleep(20_000);
@@ -94,12 +94,12 @@ describe('a run of evictions alone, with an activity that opens Evictions as the
     const simulation = createSimulation({
       bundle: await loadWorkflows(),
       seed: 1,
-      serve: () => [{ taskQueue: kubernetesQueue, activities: { openEviction } }],
+      serve: () => [{ taskQueue: kubernetesQueue(''), activities: { openEviction } }],
     });
     const begin = (args: unknown[] = [{ hypervisor: host }]) =>
       simulation.client.workflow.start(workflowTypes.evictHypervisor, {
         workflowId: evictionId(host),
-        taskQueue: workflowQueue,
+        taskQueue: workflowQueue(''),
         args,
       });
     return { simulation, begin };

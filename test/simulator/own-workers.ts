@@ -18,7 +18,7 @@ export async function openSimulatedWorkers(workflowBundle: WorkflowBundle, longH
     seed,
     ...(longHistory !== undefined && { longHistory }),
     serve: ({ client, clock, random }) => [
-      { taskQueue: workflowQueue, activities: createTemporalActivities({ client, cluster: '', clock, random }) },
+      { taskQueue: workflowQueue(''), activities: createTemporalActivities({ client, cluster: '', clock, random }) },
     ],
   });
   const { client } = simulation;

@@ -159,7 +159,7 @@ test.each<[what: string, args: unknown[], says: RegExp]>([
   const { deployment, simulation, pass, runs } = await open({ bridge: false });
   await simulation.client.workflow.start(workflowTypes.reconcileSetResourcePolicy, {
     workflowId,
-    taskQueue: workflowQueue,
+    taskQueue: workflowQueue(''),
     args: args as [],
   });
   await pass(5_000);
@@ -173,7 +173,7 @@ test('a run under another id hands over to the one of the object', async () => {
   await create();
   await simulation.client.workflow.start(workflowTypes.reconcileSetResourcePolicy, {
     workflowId: 'mine',
-    taskQueue: workflowQueue,
+    taskQueue: workflowQueue(''),
     args: [{ namespace, name }],
   });
   await pass(60_000);

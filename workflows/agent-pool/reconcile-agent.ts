@@ -8,6 +8,7 @@ import type {
 import { agentsQueue } from '../../contracts/ids.ts';
 import { vsphereAgentKind } from '../../contracts/kinds/vsphere-agent.ts';
 import { agentVmCall, vcenterCall } from '../../contracts/policies.ts';
+import { ownCluster } from '../lib/own-cluster.ts';
 import type { Executed } from '../lib/lifecycle.ts';
 import { describePlan } from '../lib/plan.ts';
 import { defineReconciler } from '../lib/reconciler.ts';
@@ -22,10 +23,10 @@ import {
 } from './plan-agent.ts';
 
 const agents = (summary: string) =>
-  proxyActivities<VsphereAgentActivities>({ ...vcenterCall, taskQueue: agentsQueue, summary });
+  proxyActivities<VsphereAgentActivities>({ ...vcenterCall, taskQueue: agentsQueue(ownCluster()), summary });
 /** For what waits for tasks of vCenter. */
 const tasks = (summary: string) =>
-  proxyActivities<VsphereAgentActivities>({ ...agentVmCall, taskQueue: agentsQueue, summary });
+  proxyActivities<VsphereAgentActivities>({ ...agentVmCall, taskQueue: agentsQueue(ownCluster()), summary });
 
 const agentOf = ({ input: { namespace, name }, desired }: AgentSituation) => ({
   namespace,

@@ -3,6 +3,7 @@ import type { AgentPoolActivities } from '../../contracts/agent-pool/agent-pool.
 import { agentsQueue } from '../../contracts/ids.ts';
 import { vsphereAgentPoolKind } from '../../contracts/kinds/vsphere-agent-pool.ts';
 import { isoCall, vcenterCall } from '../../contracts/policies.ts';
+import { ownCluster } from '../lib/own-cluster.ts';
 import type { Executed } from '../lib/lifecycle.ts';
 import { describePlan } from '../lib/plan.ts';
 import { defineReconciler } from '../lib/reconciler.ts';
@@ -21,7 +22,7 @@ import {
 } from './plan-pool.ts';
 
 const pools = (summary: string) =>
-  proxyActivities<AgentPoolActivities>({ ...vcenterCall, taskQueue: agentsQueue, summary });
+  proxyActivities<AgentPoolActivities>({ ...vcenterCall, taskQueue: agentsQueue(ownCluster()), summary });
 
 const poolOf = ({ input: { namespace, name }, desired }: PoolSituation) => ({
   namespace,
@@ -74,7 +75,7 @@ const deleteMachines: Executing<'deleteMachines'> = async (situation, { machines
 };
 
 const refreshIso: Executing<'refreshIso'> = async (situation, { summary }) => {
-  await proxyActivities<AgentPoolActivities>({ ...isoCall, taskQueue: agentsQueue, summary }).refreshIso(
+  await proxyActivities<AgentPoolActivities>({ ...isoCall, taskQueue: agentsQueue(ownCluster()), summary }).refreshIso(
     poolOf(situation),
   );
   return { applyResult: (memory) => ({ ...memory, iso: null }) };

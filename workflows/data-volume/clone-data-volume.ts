@@ -11,6 +11,7 @@ import { volumesQueue } from '../../contracts/ids.ts';
 import { dataVolumeKind } from '../../contracts/kinds/data-volume.ts';
 import { shortCall, volumeCall } from '../../contracts/policies.ts';
 import type { SlotLimit } from '../../contracts/allowance.ts';
+import { ownCluster } from '../lib/own-cluster.ts';
 import type { Executed, StepContext } from '../lib/lifecycle.ts';
 import { count } from '../lib/metrics.ts';
 import { describePlan } from '../lib/plan.ts';
@@ -22,10 +23,10 @@ import { awaitingAfter, planVolume } from './plan.ts';
 import { isVolumeSaid, volumeStatus } from './status.ts';
 
 const volumes = (summary: string) =>
-  proxyActivities<DataVolumeActivities>({ ...shortCall, taskQueue: volumesQueue, summary });
+  proxyActivities<DataVolumeActivities>({ ...shortCall, taskQueue: volumesQueue(ownCluster()), summary });
 /** For what waits. */
 const work = (summary: string, patienceMs: number) =>
-  proxyActivities<DataVolumeActivities>({ ...volumeCall(patienceMs), taskQueue: volumesQueue, summary });
+  proxyActivities<DataVolumeActivities>({ ...volumeCall(patienceMs), taskQueue: volumesQueue(ownCluster()), summary });
 
 type Context = StepContext<VolumeLifecycle>;
 type Result = Executed<VolumeLifecycle>;

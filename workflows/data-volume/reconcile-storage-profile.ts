@@ -3,6 +3,7 @@ import type { StorageProfileActivities } from '../../contracts/data-volume/stora
 import { volumesQueue } from '../../contracts/ids.ts';
 import { storageProfileKind } from '../../contracts/kinds/storage-profile.ts';
 import { shortCall } from '../../contracts/policies.ts';
+import { ownCluster } from '../lib/own-cluster.ts';
 import { describePlan } from '../lib/plan.ts';
 import { defineReconciler } from '../lib/reconciler.ts';
 import {
@@ -14,7 +15,7 @@ import {
 } from './plan-storage-profile.ts';
 
 const volumes = (summary: string) =>
-  proxyActivities<StorageProfileActivities>({ ...shortCall, taskQueue: volumesQueue, summary });
+  proxyActivities<StorageProfileActivities>({ ...shortCall, taskQueue: volumesQueue(ownCluster()), summary });
 
 const profileOf = ({ input: { name }, desired }: ProfileSituation) => ({ name, uid: desired?.uid ?? '' });
 

@@ -8,19 +8,20 @@ import type {
 import { guestWatchRoundMs, type GuestWatchActivities } from '../../contracts/node-failure/guest-watch.ts';
 import { heartbeatTimeoutMs, longCall, longWait, shortCall } from '../../contracts/policies.ts';
 import type { PowerActivities } from '../../contracts/node-failure/power.ts';
+import { ownCluster } from './own-cluster.ts';
 
 /** The activities of a node failure, bound to queue and policy. Each call takes the sentence that users read beside it. */
 
 export const failureHosts = (summary: string) =>
-  proxyActivities<NodeFailureHostActivities>({ ...longCall, taskQueue: hostsQueue, summary });
+  proxyActivities<NodeFailureHostActivities>({ ...longCall, taskQueue: hostsQueue(ownCluster()), summary });
 
 export const failureObjects = (summary: string) =>
-  proxyActivities<NodeFailureObjectActivities>({ ...shortCall, taskQueue: kubernetesQueue, summary });
+  proxyActivities<NodeFailureObjectActivities>({ ...shortCall, taskQueue: kubernetesQueue(ownCluster()), summary });
 
 /** Where a BMC does not answer, the plan asks it again, and says so meanwhile. */
 export const power = (summary: string, deadlineMs: number) =>
   proxyActivities<PowerActivities>({
-    taskQueue: hostsQueue,
+    taskQueue: hostsQueue(ownCluster()),
     startToCloseTimeout: deadlineMs,
     heartbeatTimeout: heartbeatTimeoutMs,
     retry: { ...shortCall.retry, maximumAttempts: 2 },
@@ -28,7 +29,7 @@ export const power = (summary: string, deadlineMs: number) =>
   });
 
 export const failureRegion = (region: string, summary: string) =>
-  proxyActivities<NodeFailureRegionActivities>({ ...longCall, taskQueue: novaQueue(region), summary });
+  proxyActivities<NodeFailureRegionActivities>({ ...longCall, taskQueue: novaQueue(region, ownCluster()), summary });
 
 /**
  * What is to be done on evidence that grows old: a request that no worker takes up in that time is not made at all, and is planned anew.
@@ -36,7 +37,7 @@ export const failureRegion = (region: string, summary: string) =>
  */
 export const onEvidence = (region: string, summary: string, freshMs: number) =>
   proxyActivities<Pick<NodeFailureRegionActivities, 'startEvacuation'>>({
-    taskQueue: novaQueue(region),
+    taskQueue: novaQueue(region, ownCluster()),
     scheduleToStartTimeout: freshMs,
     startToCloseTimeout: 30_000,
     scheduleToCloseTimeout: freshMs + 30_000,
@@ -47,11 +48,15 @@ export const onEvidence = (region: string, summary: string, freshMs: number) =>
 export const failureRegionWait = (region: string, summary: string, deadlineMs: number) =>
   proxyActivities<NodeFailureRegionActivities>({
     ...longWait(deadlineMs),
-    taskQueue: novaQueue(region),
+    taskQueue: novaQueue(region, ownCluster()),
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
     summary,
   });
 
 /** One round; a worker that dies costs the others a heartbeat time-out. */
 export const guestWatch = (summary: string) =>
-  proxyActivities<GuestWatchActivities>({ ...longWait(guestWatchRoundMs), taskQueue: hostsQueue, summary });
+  proxyActivities<GuestWatchActivities>({
+    ...longWait(guestWatchRoundMs),
+    taskQueue: hostsQueue(ownCluster()),
+    summary,
+  });

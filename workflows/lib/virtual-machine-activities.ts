@@ -7,24 +7,33 @@ import type {
   VirtualMachineObjectActivities,
   VirtualMachineVsphereActivities,
 } from '../../contracts/virtual-machine/activities.ts';
+import { ownCluster } from './own-cluster.ts';
 
 /** The activities of the lifecycle of a virtual machine, bound to queue and policy. Each call takes the sentence that a person reads beside it. */
 
 export const virtualMachineObjects = (summary: string) =>
-  proxyActivities<VirtualMachineObjectActivities>({ ...shortCall, taskQueue: kubernetesQueue, summary });
+  proxyActivities<VirtualMachineObjectActivities>({ ...shortCall, taskQueue: kubernetesQueue(ownCluster()), summary });
 
 export const virtualMachineObserver = (summary: string) =>
-  proxyActivities<VirtualMachineObserverActivities>({ ...vcenterCall, taskQueue: virtualMachinesQueue, summary });
+  proxyActivities<VirtualMachineObserverActivities>({
+    ...vcenterCall,
+    taskQueue: virtualMachinesQueue(ownCluster()),
+    summary,
+  });
 
 export const vsphere = (vcenter: string, summary: string) =>
-  proxyActivities<VirtualMachineVsphereActivities>({ ...vcenterCall, taskQueue: vsphereQueue(vcenter), summary });
+  proxyActivities<VirtualMachineVsphereActivities>({
+    ...vcenterCall,
+    taskQueue: vsphereQueue(vcenter, ownCluster()),
+    summary,
+  });
 
 /** A cancel is waited for: only then is it known what became of the task. */
 export const vsphereTask = (vcenter: string, deadlineMs: number, summary: string) =>
   proxyActivities<Pick<VirtualMachineVsphereActivities, 'awaitTask'>>({
     ...longWait(deadlineMs),
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-    taskQueue: vsphereQueue(vcenter),
+    taskQueue: vsphereQueue(vcenter, ownCluster()),
     summary,
   });
 
@@ -32,6 +41,6 @@ export const vsphereTask = (vcenter: string, deadlineMs: number, summary: string
 export const vcenterWatch = (vcenter: string, summary: string) =>
   proxyActivities<VcenterWatchActivities>({
     ...longWait(vcenterWatchRoundMs),
-    taskQueue: vsphereQueue(vcenter),
+    taskQueue: vsphereQueue(vcenter, ownCluster()),
     summary,
   });

@@ -9,6 +9,7 @@ import { explain } from '../lib/failures.ts';
 import type { Executed } from '../lib/lifecycle.ts';
 import { describePlan } from '../lib/plan.ts';
 import { resourcePolicyKind } from '../../contracts/kinds/virtual-machine-set-resource-policy.ts';
+import { ownCluster } from '../lib/own-cluster.ts';
 import { defineReconciler } from '../lib/reconciler.ts';
 import {
   isPolicySaid,
@@ -23,9 +24,13 @@ import {
 } from './plan.ts';
 
 const inKubernetes = (summary: string) =>
-  proxyActivities<ResourcePolicyObjectActivities>({ ...shortCall, taskQueue: kubernetesQueue, summary });
+  proxyActivities<ResourcePolicyObjectActivities>({ ...shortCall, taskQueue: kubernetesQueue(ownCluster()), summary });
 const inVcenter = (vcenter: string, summary: string) =>
-  proxyActivities<ResourcePolicyVsphereActivities>({ ...vcenterCall, taskQueue: vsphereQueue(vcenter), summary });
+  proxyActivities<ResourcePolicyVsphereActivities>({
+    ...vcenterCall,
+    taskQueue: vsphereQueue(vcenter, ownCluster()),
+    summary,
+  });
 
 const policyOf = ({ input, desired }: PolicySituation) => ({ ...input, uid: desired?.uid ?? '' });
 

@@ -7,11 +7,12 @@ import type {
 } from '../../contracts/virtual-machine/content-library.ts';
 import { kubernetesQueue, vsphereQueue } from '../../contracts/ids.ts';
 import { longCall, shortCall } from '../../contracts/policies.ts';
+import { ownCluster } from '../lib/own-cluster.ts';
 
 const images = (summary: string) =>
-  proxyActivities<LibraryImageActivities>({ ...shortCall, taskQueue: kubernetesQueue, summary });
+  proxyActivities<LibraryImageActivities>({ ...shortCall, taskQueue: kubernetesQueue(ownCluster()), summary });
 const libraries = (vcenter: string, summary: string) =>
-  proxyActivities<ContentLibraryActivities>({ ...longCall, taskQueue: vsphereQueue(vcenter), summary });
+  proxyActivities<ContentLibraryActivities>({ ...longCall, taskQueue: vsphereQueue(vcenter, ownCluster()), summary });
 
 /**
  * Reads a content library once, and makes the images in Kubernetes the same: one for each OVF and ISO. A Schedule or a user starts it;

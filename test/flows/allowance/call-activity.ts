@@ -6,7 +6,7 @@ import { shortCall } from '../../../contracts/policies.ts';
 export async function callActivity(name: string, input: unknown): Promise<unknown> {
   const activities = proxyActivities<Record<string, (input: unknown) => Promise<unknown>>>({
     ...shortCall,
-    taskQueue: workflowQueue,
+    taskQueue: workflowQueue(''),
   });
   return await activities[name]!(input);
 }

@@ -33,7 +33,7 @@ export async function useAllowance({
   deadline,
 }: UseAllowanceInput): Promise<number> {
   const { doPiece } = proxyActivities<WorkActivities>({
-    taskQueue: novaQueue(region),
+    taskQueue: novaQueue(region, ''),
     startToCloseTimeout: 120_000,
     retry: { maximumAttempts: 1 },
   });

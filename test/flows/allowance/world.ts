@@ -46,7 +46,7 @@ export async function openAllowanceWorld(options: Pick<OwnWorkersOptions, 'longH
       const world = { inProgress: {}, done: {}, begun: {}, most: 0, observations: 0, silent: false };
       const region: Region = { name, limit: 4, checkMs: 400, silentMs: 6_000, ...world, ...settings };
       regions.set(name, region);
-      await workers.start(novaQueue(name), cloudOf(region));
+      await workers.start(novaQueue(name, ''), cloudOf(region));
       return { ...regionTools(client, region), region };
     },
   };
@@ -98,14 +98,14 @@ function regionTools(client: Client, { name }: Region) {
     begin: (host: string, input: Pick<UseAllowanceInput, 'pieces' | 'parallelism'> & Partial<UseAllowanceInput>) =>
       client.workflow.start<(input: UseAllowanceInput) => Promise<number>>('useAllowance', {
         workflowId: consumerId(host),
-        taskQueue: workflowQueue,
+        taskQueue: workflowQueue(''),
         args: [{ region: name, host, pieceMs: 300, renewMs: 2_000, ...input }],
       }),
     /** A report by any sender, which starts the allocator as consumers do. */
     report: (wanted: unknown) =>
       client.workflow.signalWithStart(workflowTypes.allocateAllowance, {
         workflowId: ledgerId,
-        taskQueue: workflowQueue,
+        taskQueue: workflowQueue(''),
         workflowIdConflictPolicy: 'USE_EXISTING',
         args: [{ region: name }],
         signal: messages.allowanceRequested,

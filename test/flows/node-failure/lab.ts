@@ -21,7 +21,7 @@ export async function openLabBase(queues: readonly ServedActivities[]): Promise<
   const client = openClient(readTemporalSettings({ TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: 'default' }));
   const connection = await NativeConnection.connect({ address });
   const workers = await Promise.all([
-    Worker.create({ connection, taskQueue: workflowQueue, workflowBundle }),
+    Worker.create({ connection, taskQueue: workflowQueue(''), workflowBundle }),
     ...queues.map((queue) => Worker.create({ connection, ...queue })),
   ]);
   const running = workers.map((worker) => worker.run());

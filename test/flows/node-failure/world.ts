@@ -124,9 +124,9 @@ export async function openFailureWorld() {
   const real: Real = { shard: null };
   const activities = activitiesOn((host) => machines.get(host)!, { seen, causes, rounds, real });
   const base = await openBase([
-    { taskQueue: hostsQueue, activities: activities.hosts },
-    { taskQueue: kubernetesQueue, activities: activities.kubernetes },
-    { taskQueue: novaQueue(settings.region), activities: activities.nova },
+    { taskQueue: hostsQueue(''), activities: activities.hosts },
+    { taskQueue: kubernetesQueue(''), activities: activities.kubernetes },
+    { taskQueue: novaQueue(settings.region, ''), activities: activities.nova },
   ]);
   const { client } = base;
   const place = (host: string, change: Partial<Machine>): Machine => {
@@ -168,7 +168,7 @@ export async function openFailureWorld() {
       const machine = place(host, change);
       const start = {
         workflowId: nodeFailureId(host),
-        taskQueue: workflowQueue,
+        taskQueue: workflowQueue(''),
         args: [{ hypervisor: host }] as [{ hypervisor: string }],
       };
       const handle =
@@ -219,7 +219,7 @@ export async function openFailureWorld() {
     async listen(shard: number, input: object = { shard }) {
       const handle = await client.workflow.start<typeof watchGuests>(workflowTypes.watchGuests, {
         workflowId: guestWatchId(shard),
-        taskQueue: workflowQueue,
+        taskQueue: workflowQueue(''),
         args: [input as GuestWatchInput],
       });
       return { handle, replay: () => base.replay(handle) };
@@ -229,7 +229,7 @@ export async function openFailureWorld() {
       seen.set(hypervisor, observed);
       return client.workflow.execute<typeof reconcileHypervisor>(workflowTypes.reconcileHypervisor, {
         workflowId: hypervisorId(hypervisor),
-        taskQueue: workflowQueue,
+        taskQueue: workflowQueue(''),
         args: [{ hypervisor }],
       });
     },

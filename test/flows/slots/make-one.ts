@@ -61,7 +61,7 @@ const make = defineReconciler<MakeOne>(
     execute: {
       async make({ input: { vcenter, name, taskMs } }) {
         const activities = proxyActivities<MakeActivities>({
-          taskQueue: vsphereQueue(vcenter),
+          taskQueue: vsphereQueue(vcenter, ''),
           startToCloseTimeout: 120_000,
           retry: { maximumAttempts: 1 },
         });

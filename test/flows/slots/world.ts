@@ -45,7 +45,7 @@ export async function openSlotsWorld() {
       const name = `${title}-${(vcenters += 1)}`;
       const world = { silent: false, gate: null, tasks: new Map(), begun: [], most: 0 };
       const vcenter: Vcenter = { name, limit: 2, checkMs: 300, silentMs: 3_000, ...world, ...settings };
-      await workers.start(vsphereQueue(name), activitiesOf(vcenter));
+      await workers.start(vsphereQueue(name, ''), activitiesOf(vcenter));
       const ledger = client.workflow.getHandle(createAllowanceId(name));
       const idOf = (vm: string): string => virtualMachineId(name, vm);
       return {
@@ -56,7 +56,7 @@ export async function openSlotsWorld() {
         begin: (vm: string, input: Partial<Pick<MakeOneInput, 'taskMs' | 'slotRenewMs' | 'times'>> = {}) =>
           client.workflow.start<(input: MakeOneInput) => Promise<void>>('makeOne', {
             workflowId: idOf(vm),
-            taskQueue: workflowQueue,
+            taskQueue: workflowQueue(''),
             args: [{ vcenter: name, name: vm, taskMs: 300, slotRenewMs: 600_000, ...input }],
           }),
         waitingFor: async (vm: string): Promise<string | null> =>

@@ -86,7 +86,7 @@ async function open(gates: Partial<SweepSettings> = {}, options: Partial<Simulat
     ...options,
     serve(running) {
       kubernetes ??= createFakeKubernetes(running);
-      return [{ taskQueue: machinesQueue, activities: activitiesOf(running, kubernetes, world, sweep) }];
+      return [{ taskQueue: machinesQueue(''), activities: activitiesOf(running, kubernetes, world, sweep) }];
     },
   });
   const { admin } = kubernetes as unknown as FakeKubernetes;
@@ -116,7 +116,7 @@ async function open(gates: Partial<SweepSettings> = {}, options: Partial<Simulat
   await addMachine('healthy');
   world.vms.get('small')?.push(vmOf('healthy'));
   const start = (input: SweepInput, workflowId: string) =>
-    client.workflow.start(workflowTypes.sweepOrphans, { workflowId, taskQueue: workflowQueue, args: [input] });
+    client.workflow.start(workflowTypes.sweepOrphans, { workflowId, taskQueue: workflowQueue(''), args: [input] });
   return {
     simulation,
     kubernetes: kubernetes as unknown as FakeKubernetes,
@@ -655,7 +655,7 @@ test('a request starts the sweep, which outlives it; another one finds it open',
     run(() =>
       simulation.client.workflow.execute(workflowTypes.requestSweep, {
         workflowId,
-        taskQueue: workflowQueue,
+        taskQueue: workflowQueue(''),
         args: [{ namespace }],
       }),
     );

@@ -77,7 +77,7 @@ export function createWorld(simulation: Simulation, { mode = 'act', cureMs = 5_0
     const { uid = '', generation = 0 } = find(name) ?? {};
     void simulation.client.workflow.signalWithStart('reconcileWidget', {
       workflowId: workflowIdOf(name),
-      taskQueue: workflowQueue,
+      taskQueue: workflowQueue(''),
       workflowIdReusePolicy: 'ALLOW_DUPLICATE',
       workflowIdConflictPolicy: 'USE_EXISTING',
       args: [{ namespace: name.namespace, name: name.name }],

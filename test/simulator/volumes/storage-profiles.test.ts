@@ -94,7 +94,7 @@ test('a run that is started by hand under another id hands over', () =>
   inVolumeWorld({ sections, bridge: false }, async (world) => {
     await world.deployment.simulation.client.workflow.start(workflowTypes.reconcileStorageProfile, {
       workflowId: 'mine',
-      taskQueue: workflowQueue,
+      taskQueue: workflowQueue(''),
       args: [{ name }],
     });
     await world.pass(minute);
