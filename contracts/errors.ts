@@ -31,6 +31,12 @@ export const errors = {
     reason: 'InvalidConfiguration',
     advice: 'Correct the settings and start the process again.',
   },
+  ClusterClaimed: {
+    retryable: false,
+    reason: 'ClusterClaimed',
+    advice:
+      'Each cluster that shares a Temporal namespace needs a name of its own: `cluster` in drover’s settings. Where the other is gone for good: stop its workers and bridges, delete that Schedule (`temporal schedule delete --schedule-id …`), and start this process again.',
+  },
   ModeOff: {
     retryable: false,
     reason: 'ModeOff',

@@ -6,6 +6,7 @@ import { systemClock } from '../runtime/clock.ts';
 import { type Health, serveHealth } from '../runtime/telemetry/health.ts';
 import type { Kubernetes } from '../runtime/kubernetes/kubernetes.ts';
 import type { Logger } from '../runtime/telemetry/logging.ts';
+import { awaitClaim } from '../runtime/temporal/claim.ts';
 import { createMetrics, type Metrics } from '../runtime/telemetry/metrics.ts';
 import { readVersion } from '../runtime/version.ts';
 import {
@@ -40,6 +41,8 @@ export interface Bridge {
   health(): Promise<Health>;
   /** Stops watching, delivers what is queued, releases the Lease. Resolves to how many changes were left; the next start finds them. */
   stop(): Promise<number>;
+  /** Rejects when the cluster's name belongs to another; else it never ends. */
+  done: Promise<void>;
 }
 
 /**
@@ -55,17 +58,35 @@ export async function startBridge({
   log,
   metrics = createMetrics('bridge', readVersion()),
 }: BridgeDeps): Promise<Bridge> {
+  const stopping = new AbortController();
+  let waitsFor: string | null = null;
+  const readiness = async (): Promise<Health> => {
+    const health = await bridge.readiness();
+    return waitsFor === null ? health : { ...health, ok: false, reasons: [waitsFor, ...health.reasons] };
+  };
   const server = await serveHealth({
     address: settings.healthAddress,
     setting: 'bridge.healthAddress',
-    pages: { '/healthz': () => bridge.liveness(), '/readyz': () => bridge.readiness() },
+    pages: { '/healthz': () => bridge.liveness(), '/readyz': readiness },
     metrics,
   });
   log.info({ health: server.url }, 'the health pages are served');
   const identity = `${hostname()}_${randomUUID()}`;
+  const admitted = awaitClaim(
+    {
+      temporal,
+      kubernetes,
+      clock: systemClock,
+      logger: log,
+      abort: stopping.signal,
+      onWait: (why) => void (waitsFor = why),
+    },
+    { cluster: settings.cluster, region: null },
+  );
   const bridge = runBridge({
     kubernetes,
     temporal,
+    admitted,
     settings,
     timings,
     identity,
@@ -75,7 +96,12 @@ export async function startBridge({
     metrics,
   });
 
+  const { promise: done, reject } = Promise.withResolvers<void>();
+  admitted.catch((error: unknown) => {
+    if (!stopping.signal.aborted) reject(error);
+  });
   const shutDown = async (): Promise<number> => {
+    stopping.abort();
     const left = await bridge.stop();
     await server.close();
     return left;
@@ -84,7 +110,8 @@ export async function startBridge({
 
   return {
     healthUrl: server.url,
-    health: () => bridge.readiness(),
+    health: readiness,
+    done,
     stats: () => bridge.stats(),
     stop: () => (stopped ??= shutDown()),
   };

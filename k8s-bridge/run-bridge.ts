@@ -71,6 +71,8 @@ export const defaultBridgeTimings: BridgeTimings = {
 export interface RunDeps {
   kubernetes: Kubernetes;
   temporal: Client;
+  /** Resolves once the cluster is known to be the one of its name: nothing is signalled before. It is for the caller to see it rejected. */
+  admitted: Promise<void>;
   settings: RunSettings;
   timings: BridgeTimings;
   /** Unique to this process, as the Lease names its holder. */
@@ -112,6 +114,7 @@ export interface RunningBridge {
 export function runBridge({
   kubernetes,
   temporal,
+  admitted,
   settings,
   timings,
   identity,
@@ -241,6 +244,15 @@ export function runBridge({
     }
   };
 
+  let isAdmitted = false;
+  /** While it holds the Lease, once it is admitted. */
+  const deliver = (): void => {
+    queue.resume();
+    follower.compare('relist');
+    leading = new AbortController();
+    follower.observing.forEach((row) => void catchUpWith(row, AbortSignal.any([leading.signal, stopping.signal])));
+  };
+
   const lease = startLease({
     kubernetes,
     namespace: settings.systemNamespace,
@@ -248,10 +260,7 @@ export function runBridge({
     identity,
     settings: timings.lease,
     onAcquired: () => {
-      queue.resume();
-      follower.compare('relist');
-      leading = new AbortController();
-      follower.observing.forEach((row) => void catchUpWith(row, AbortSignal.any([leading.signal, stopping.signal])));
+      if (isAdmitted) deliver();
     },
     onLost: () => {
       queue.pause();
@@ -276,6 +285,13 @@ export function runBridge({
     log,
     abort: stopping.signal,
   });
+  void admitted.then(
+    () => {
+      isAdmitted = true;
+      if (lease.held() && !stopping.signal.aborted) deliver();
+    },
+    () => undefined,
+  );
   const loops = [guard('the lease', lease.done), ...follower.loops.map(({ what, done }) => guard(what, done))];
 
   reportMetrics(metrics, {

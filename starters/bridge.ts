@@ -43,8 +43,11 @@ export const bridgeCommand = (): Command =>
         metrics,
         settings: { ...runSettings(config), healthAddress: config.bridge.healthAddress },
       });
-      // It goes on whatever breaks around it, so it has no end of its own.
-      await untilSignalled({ stop: () => bridge.stop(), done: new Promise<void>(() => undefined) });
+      // It goes on whatever breaks around it: of itself it ends only where the cluster's name belongs to another.
+      await untilSignalled(bridge).catch(async (error: unknown) => {
+        await bridge.stop();
+        throw error;
+      });
     } finally {
       await Promise.allSettled([temporal.connection.close(), kubernetes.close(), tracing?.close()]);
     }

@@ -12,6 +12,7 @@ import { loadVcenters } from '../runtime/config/vsphere-settings.ts';
 import type { Kubernetes } from '../runtime/kubernetes/kubernetes.ts';
 import { checkNeighbours, checkPools, judgeIsoHosts } from './checks/agent-pools.ts';
 import { checkClonePolicy, checkSnapshots, judgeCopyImage } from './checks/data-volumes.ts';
+import { checkClaim } from './checks/claim.ts';
 import type { Finding } from './checks/finding.ts';
 import { examine, ok } from './checks/finding.ts';
 import {
@@ -126,6 +127,15 @@ async function examineTemporal(
             volumes: config.modes.DataVolume !== 'off',
           },
           signal,
+        ),
+      ),
+      withKubernetes({ context, config, abort }, (access) =>
+        examine('name of the cluster', abort, async (signal) =>
+          checkClaim(
+            { temporal: client, kubernetes: await access.open(), clock: context.clock },
+            { cluster: config.cluster, region },
+            signal,
+          ),
         ),
       ),
       ...watchedNamespaces(config).map((watched) =>

@@ -136,6 +136,9 @@ export const flowTiers: Readonly<Record<string, FlowTier>> = {
   'bridge-virtual-machine': simulated('bridge'),
   'bridge-load': daily('bridge', ['test/flows/bridge.test.ts', 'test/simulator/bridge.test.ts']),
 
+  // Several clusters.
+  clusters: push('all', 'two kube-apiservers and their drovers in one namespace of Temporal; a third is refused'),
+
   chaos: daily('all', ['test/simulator/schedules/schedules.test.ts']),
 
   // The suites of outside systems.

@@ -15,6 +15,7 @@ import { temporalLogger } from '../runtime/telemetry/logging.ts';
 import { failureCode } from '../runtime/failure.ts';
 import { loadOpenStackSettings } from '../runtime/config/openstack-settings.ts';
 import type { OpenStackSettings } from '../runtime/config/openstack-settings.ts';
+import { awaitClaim } from '../runtime/temporal/claim.ts';
 import { connectClient, readTemporalSettings, unreachable } from '../runtime/temporal/temporal.ts';
 import type { Tracing } from '../runtime/telemetry/trace-exporter.ts';
 import { loadVcenters, speaksToVcenters } from '../runtime/config/vsphere-settings.ts';
@@ -44,7 +45,7 @@ export interface WorkerStartOptions {
 
 /**
  * Starts the worker of every queue in this process: workflows, Kubernetes, Nova of the credential's region, the vCenters.
- * @throws InvalidConfiguration, TemporalUnavailable: what is wrong before any work is taken
+ * @throws InvalidConfiguration, TemporalUnavailable, ClusterClaimed, KubernetesForbidden: what is wrong before any work is taken
  */
 export async function startWorker(
   config: Config,
@@ -112,6 +113,29 @@ export async function startWorker(
     ...(traced === null ? {} : { sinks: traced.spanSinks(traced.tracing) }),
   } satisfies Partial<WorkerOptions>;
   const health = await observation.serve();
+  const closeAll = (): Promise<unknown> =>
+    Promise.allSettled([
+      health.close(),
+      connection.close(),
+      temporal.connection.close(),
+      kubernetes.close(),
+      openstack?.close(),
+      close(),
+    ]);
+  const claimTools = {
+    temporal,
+    kubernetes,
+    clock: systemClock,
+    logger,
+    abort: leaving.signal,
+    onWait: health.waitFor,
+  };
+  await awaitClaim(claimTools, { cluster: config.cluster, region: openstack?.region ?? null }).catch(
+    async (error: unknown) => {
+      await closeAll();
+      throw error;
+    },
+  );
   const workers = await Promise.all([
     Worker.create({
       ...shared,
@@ -137,14 +161,7 @@ export async function startWorker(
       // One that breaks takes the others along: a worker without one of its parts would appear healthy.
       await Promise.all(workers.map((worker) => worker.run().finally(stopAll)));
     } finally {
-      await Promise.allSettled([
-        health.close(),
-        connection.close(),
-        temporal.connection.close(),
-        kubernetes.close(),
-        openstack?.close(),
-        close(),
-      ]);
+      await closeAll();
     }
   };
   const done = run();

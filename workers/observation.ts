@@ -41,6 +41,8 @@ export interface Observation {
 export interface WorkerHealth {
   /** `http://host:port` of `/healthz`, `/readyz` and `/metrics`; null where the settings give no address. */
   url: string | null;
+  /** Says in the pages what a worker that has not begun waits for; null: nothing. It lives, and is not ready. */
+  waitFor: (reason: string | null) => void;
   /** It is ready once all of these run. */
   watch(workers: readonly Worker[]): void;
   close(): Promise<void>;
@@ -72,16 +74,21 @@ export async function openObservation(
     volumeMeter: meterVolumes(metrics, clock),
     async serve() {
       let watched: readonly Worker[] = [];
+      let waitsFor: string | null = null;
       const watch = (workers: readonly Worker[]): void => void (watched = workers);
-      if (healthAddress === null || temporal === null) return { url: null, watch, close: () => Promise.resolve() };
-      const health = (): Health => healthOf(watched);
+      const waitFor = (reason: string | null): void => void (waitsFor = reason);
+      if (healthAddress === null || temporal === null)
+        return { url: null, watch, waitFor, close: () => Promise.resolve() };
+      const health = (): Health => (waitsFor === null ? healthOf(watched) : { ok: false, reasons: [waitsFor] });
+      // A new process would wait for the same.
+      const life = (): Health => ({ ...health(), ...(waitsFor !== null && { ok: true }) });
       const server = await serveHealth({
         address: healthAddress,
         setting: 'worker.healthAddress',
-        pages: { '/healthz': health, '/readyz': health },
+        pages: { '/healthz': life, '/readyz': health },
         metrics: { page: async () => (await Promise.all([metrics.page(), temporal.page()])).join('\n') },
       });
-      return { ...server, watch };
+      return { ...server, watch, waitFor };
     },
   };
 }

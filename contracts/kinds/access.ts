@@ -44,8 +44,19 @@ export const leaseAccess = (name: string, why: string): Access[] => [
   { ...coordination, verbs: ['get', 'update'], names: [name], why },
 ];
 
+/** What says which cluster this is. */
+const clusterIdentityAccess: Access = {
+  group: '',
+  resources: ['namespaces'],
+  verbs: ['get'],
+  namespace: 'kube-system',
+  names: ['kube-system'],
+  why: 'Its uid says which cluster this is: another of the same name in the Temporal namespace is refused.',
+};
+
 /** What every run does, whatever its kind. */
 export const workerAccess: readonly Access[] = [
+  clusterIdentityAccess,
   {
     group: 'events.k8s.io',
     resources: ['events'],
@@ -85,5 +96,7 @@ export const contentLibraryAccess: readonly Access[] = [
 ];
 
 /** What the bridge does besides watching. @param leaseName of the settings */
-export const bridgeAccess = (leaseName: string): readonly Access[] =>
-  leaseAccess(leaseName, 'Of several bridges one delivers.');
+export const bridgeAccess = (leaseName: string): readonly Access[] => [
+  clusterIdentityAccess,
+  ...leaseAccess(leaseName, 'Of several bridges one delivers.'),
+];

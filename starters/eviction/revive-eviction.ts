@@ -5,6 +5,7 @@ import { chooseEviction } from './eviction-description.ts';
 import type { EvictionObject } from './eviction-objects.ts';
 import { exitCodes } from '../command/exit-codes.ts';
 import type { KubernetesAccess } from '../command/kubernetes-access.ts';
+import { refuseOtherCluster } from '../command/own-cluster.ts';
 import { formatTime } from '../render/duration.ts';
 import { signalChange } from './start-eviction.ts';
 import type { TemporalAccess } from '../command/temporal-access.ts';
@@ -29,6 +30,7 @@ export async function reviveEviction(
   revival: Revival,
 ): Promise<EvictionObject> {
   const eviction = await lastEviction(kubernetes, host);
+  await refuseOtherCluster(temporal, kubernetes);
   const nowMs = temporal.context.clock.now();
   const revived = await kubernetes.annotate(eviction.name, {
     ...consentAnnotations(eviction, revival, formatTime(nowMs)),

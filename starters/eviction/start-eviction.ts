@@ -6,6 +6,7 @@ import { CommandError } from '../command/error.ts';
 import { exitCodeOfEnding, exitCodes } from '../command/exit-codes.ts';
 import { explainError } from '../command/explain-error.ts';
 import type { KubernetesAccess } from '../command/kubernetes-access.ts';
+import { refuseOtherCluster } from '../command/own-cluster.ts';
 import { nextCommands } from '../command/next-commands.ts';
 import { answered, type TemporalAccess } from '../command/temporal-access.ts';
 import type { Terminal } from '../command/terminal.ts';
@@ -29,6 +30,7 @@ export async function startEviction(
   const { terminal, clock } = temporal.context;
   const world = await readWorld(kubernetes, terminal);
   if (world === null) return await startWithoutKubernetes(temporal, request);
+  await refuseOtherCluster(temporal, kubernetes);
   const nowMs = clock.now();
   const plan = planEviction(request, world.hypervisors, world.objects, nowMs);
   const eviction =

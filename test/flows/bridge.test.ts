@@ -305,7 +305,10 @@ test('a bridge that starts while Temporal is away signals when it is back', asyn
   await world.temporal.kill();
   try {
     const bridge = await world.bridge();
-    await until('the bridge to try', 15_000, () => bridge.stats().queue.failed > 0 || 'not yet');
+    await until('the bridge to try', 15_000, async () => {
+      const { reasons } = await bridge.health();
+      return reasons.some((reason) => /is not known yet|not delivered yet/u.test(reason)) || 'not yet';
+    });
   } finally {
     await world.temporal.restart();
   }

@@ -66,6 +66,7 @@ export function createSimulatedBridge({
         runBridge({
           kubernetes,
           temporal,
+          admitted: Promise.resolve(),
           settings: {
             cluster: '',
             systemNamespace: 'drover-system',

@@ -6,13 +6,14 @@ import { machineKind } from '../../contracts/kinds/machine.ts';
 import type { SweepInput, SweepRequest, SweepRequestResult } from '../../contracts/machine-safety/sweep.ts';
 import { initialAttributes } from '../lib/attributes.ts';
 import { invalidInput } from '../lib/failures.ts';
+import { ownCluster } from '../lib/own-cluster.ts';
 
 /**
  * Starts the sweep of a namespace, unless one is open: that one observes again by itself. A Schedule starts it, whose own runs have other ids
  * than that of the sweep, which is its lock.
  */
 export async function requestSweep(input: SweepRequest): Promise<SweepRequestResult> {
-  const { namespace, cluster = '' } = Object(input) as Partial<SweepRequest>;
+  const { namespace, cluster = ownCluster() } = Object(input) as Partial<SweepRequest>;
   if (typeof namespace !== 'string' || namespace === '' || typeof cluster !== 'string')
     throw invalidInput('Expected {"namespace": "shoot--garden--one"}. Nothing was started.');
   const workflowId = orphanSweepId(namespace, cluster);
