@@ -18,6 +18,8 @@ const base: Facts = {
   reportedGeneration: null,
   reason: null,
   changedMs: 0,
+  createdMs: 0,
+  shown: null,
   outstanding: null,
   watched: { generation: 2, annotations: '[]', labels: '[]', finalizers: '', fields: {} },
 };

@@ -4,6 +4,7 @@ import type { ActiveMode, Outstanding, WatchedFields } from '../contracts/kinds/
 import { conditionsOf, fullNameOf, type KubeObject } from '../contracts/kinds/object.ts';
 import { retryHandledAnnotation } from '../contracts/eviction/annotations.ts';
 import { annotations } from '../contracts/ids.ts';
+import type { Shown } from '../contracts/kinds/shown.ts';
 import { isReconciled, keyOf, nameOf, type Route, subjectOf } from './routes.ts';
 import type { Identity } from './store.ts';
 
@@ -33,6 +34,10 @@ export interface Facts extends Identity {
   reason: string | null;
   /** When it was made, or that condition last turned; milliseconds since the epoch by its writer's clock. */
   changedMs: number;
+  /** When it was made; milliseconds since the epoch. */
+  createdMs: number;
+  /** For metrics; null where the kind shows nothing. */
+  shown: Shown | null;
   /** What is left to do, where the kind counts that; null where it, or this object, does not. */
   outstanding: Outstanding | null;
   watched: Watched;
@@ -64,6 +69,8 @@ export function readFacts(route: Route, object: KubeObject, mode: ActiveMode): F
     reportedGeneration: condition?.observedGeneration ?? null,
     reason: typeof condition?.reason === 'string' ? condition.reason : null,
     changedMs: Math.max(0, ...[metadata.creationTimestamp, condition?.lastTransitionTime].map((time) => timeMs(time))),
+    createdMs: timeMs(metadata.creationTimestamp),
+    shown: watch === null ? (row.shown?.(object, mode) ?? null) : null,
     outstanding: watch === null ? (row.outstanding?.(object) ?? null) : null,
     watched: readWatched(watch?.predicate ?? row.predicate, object, row.finalizer),
   };

@@ -1,4 +1,5 @@
-import { createUnreconciledClock } from './report-metrics.ts';
+import { shownAttention } from '../contracts/kinds/shown.ts';
+import { countEvictions, countHosts, createUnreconciledClock, shownStates } from './report-metrics.ts';
 
 const object = (reconciled: boolean, changedMs = 1_000) => ({ uid: 'a', reconciled, changedMs });
 const take = (clock: ReturnType<typeof createUnreconciledClock>, objects: ReturnType<typeof object>[], nowMs: number) =>
@@ -31,4 +32,89 @@ test('what is gone is forgotten', () => {
   take(clock, [object(false, 2_000)], 5_000);
   expect(take(clock, [], 6_000)).toBeUndefined();
   expect(take(clock, [object(false, 6_500)], 7_000)).toBe(6_500);
+});
+
+describe('which objects Prometheus is shown by name', () => {
+  const seen = (fullName: string, attention: string | null, more: object = {}) => ({
+    uid: fullName,
+    fullName,
+    subject: fullName,
+    reason: 'Said',
+    shown: shownAttention('Said', attention),
+    createdMs: 1_000,
+    ...more,
+  });
+  const states = (objects: ReturnType<typeof seen>[], ...open: string[]) =>
+    shownStates(objects, (uid) => open.includes(uid));
+
+  test.each([
+    ['one that is reconciled and well is not shown', [seen('a', null)], [], []],
+    [
+      'one that goes on is, with its reason',
+      [seen('a', null)],
+      ['a'],
+      [{ object: 'a', reason: 'Said', attention: 'false' }],
+    ],
+    [
+      'one that rests and needs somebody is',
+      [seen('a', 'Aborted')],
+      [],
+      [{ object: 'a', reason: 'Aborted', attention: 'true' }],
+    ],
+    [
+      'one that goes on and waits for an operator is shown once',
+      [seen('a', 'Maintenance')],
+      ['a'],
+      [{ object: 'a', reason: 'Maintenance', attention: 'true' }],
+    ],
+    [
+      'one that failed is forgotten when there is a newer one of its host',
+      [seen('old', 'Failed', { subject: 'node-1' }), seen('new', null, { subject: 'node-1', createdMs: 2_000 })],
+      [],
+      [],
+    ],
+    [
+      'the newest one of a host counts, wherever it stands',
+      [seen('new', 'Failed', { subject: 'node-1', createdMs: 2_000 }), seen('old', 'Failed', { subject: 'node-1' })],
+      [],
+      [{ object: 'new', reason: 'Failed', attention: 'true' }],
+    ],
+    [
+      'one before drover has said anything has no reason',
+      [seen('a', null, { reason: null, shown: null })],
+      ['a'],
+      [{ object: 'a', reason: '', attention: 'false' }],
+    ],
+  ])('%s', (_, objects, open, expected) => {
+    expect(states(objects, ...open)).toEqual(expected);
+  });
+});
+
+test('hosts are counted by state; states that no host is in are 0', () => {
+  const counted = countHosts(
+    ['Active', 'Active', 'Aborted', 'Observed'].map((state) => ({ shown: shownAttention(state, null) })),
+  );
+  expect(Object.fromEntries(counted.map(({ labels, value }) => [labels.state, value]))).toEqual({
+    Initial: 0,
+    Onboarding: 0,
+    Testing: 0,
+    Aborted: 1,
+    Ready: 0,
+    Active: 2,
+    Maintenance: 0,
+    Evicting: 0,
+    Decommissioned: 0,
+    Unknown: 0,
+    Observed: 1,
+  });
+});
+
+test('evictions are counted by state and cause', () => {
+  const eviction = (state: string, cause: string) => ({ shown: { ...shownAttention(state, null), cause } });
+  expect(
+    countEvictions([eviction('Running', 'admin'), eviction('Running', 'admin'), eviction('Running', 'termination')]),
+  ).toEqual([
+    { labels: { state: 'Running', cause: 'admin' }, value: 2 },
+    { labels: { state: 'Running', cause: 'termination' }, value: 1 },
+  ]);
 });

@@ -1,3 +1,6 @@
+import { lifecycleStates } from '../contracts/hypervisor/conditions.ts';
+import { notSaid } from '../contracts/kinds/shown.ts';
+import type { Kind } from '../contracts/kinds/table.ts';
 import type { Metrics, Sample } from '../runtime/telemetry/metrics.ts';
 import type { Facts } from './facts.ts';
 import type { FollowedKind } from './follow.ts';
@@ -53,13 +56,22 @@ export function reportMetrics(metrics: Metrics, bridge: ReportedBridge): void {
     );
     metrics.replace(
       'objectState',
-      open.flatMap(({ kind, objects }) =>
-        objects.map(({ fullName, reason }) => ({
-          labels: { ...kind, object: fullName, reason: reason ?? '' },
-          value: 1,
-        })),
+      all.flatMap(({ kind, objects }) =>
+        shownStates(objects, (uid) => since.has(uid)).map((state) => ({ labels: { ...kind, ...state }, value: 1 })),
       ),
     );
+    metrics.replace(
+      'objectSigns',
+      all.flatMap(({ kind, objects }) =>
+        objects.flatMap(({ fullName, shown }) =>
+          (shown?.signs ?? []).map((sign) => ({ labels: { ...kind, object: fullName, ...sign }, value: 1 })),
+        ),
+      ),
+    );
+    const objectsOf = (wanted: Kind): Facts[] =>
+      all.filter(({ kind: { kind } }) => kind === wanted).flatMap(({ objects }) => objects);
+    metrics.replace('hosts', countHosts(objectsOf('Hypervisor')));
+    metrics.replace('evictions', countEvictions(objectsOf('Eviction')));
     const evictions = open.filter(({ kind: { kind } }) => kind === 'Eviction').flatMap(({ objects }) => objects);
     metrics.replace(
       'evictionInstances',
@@ -68,6 +80,17 @@ export function reportMetrics(metrics: Metrics, bridge: ReportedBridge): void {
     metrics.replace(
       'evictionMemory',
       evictions.flatMap((facts) => sampleOf(facts, facts.outstanding?.memoryBytes)),
+    );
+    metrics.replace(
+      'evictionStarted',
+      evictions.map((facts) => ({ labels: evictionLabels(facts), value: facts.changedMs / 1_000 })),
+    );
+    metrics.replace(
+      'evictionDeadline',
+      evictions.flatMap((facts) => {
+        const deadlineMs = facts.shown?.deadlineMs ?? null;
+        return deadlineMs === null ? [] : [{ labels: evictionLabels(facts), value: deadlineMs / 1_000 }];
+      }),
     );
     metrics.replace(
       'bridgeLastContact',
@@ -83,6 +106,52 @@ export function reportMetrics(metrics: Metrics, bridge: ReportedBridge): void {
     }
   });
 }
+
+/** A series of an object: its labels besides the kind. */
+interface ShownState extends Record<'object' | 'reason', string> {
+  attention: 'true' | 'false';
+}
+
+/**
+ * What is in motion, and what rests though a user has to do something about it. Of several objects about one subject only the newest needs
+ * somebody: an Eviction that failed is forgotten when another one of its host is there.
+ */
+export function shownStates(
+  objects: readonly Pick<Facts, 'uid' | 'fullName' | 'subject' | 'reason' | 'shown' | 'createdMs'>[],
+  isOpen: (uid: string) => boolean,
+): ShownState[] {
+  const newest = new Map<string, number>();
+  for (const { subject, createdMs } of objects)
+    if (subject !== null) newest.set(subject, Math.max(createdMs, newest.get(subject) ?? 0));
+  return objects.flatMap(({ uid, fullName: object, subject, reason, shown, createdMs }): ShownState[] => {
+    const isSuperseded = subject !== null && createdMs < (newest.get(subject) ?? 0);
+    const attention = isSuperseded ? null : (shown?.attention ?? null);
+    if (attention !== null) return [{ object, reason: attention, attention: 'true' }];
+    return isOpen(uid) ? [{ object, reason: shown?.reason ?? reason ?? '', attention: 'false' }] : [];
+  });
+}
+
+/** Every state has a number, so that one that nobody is in shows as 0. */
+export function countHosts(hosts: readonly Pick<Facts, 'shown'>[]): Sample<'hosts'>[] {
+  const counts = new Map<string, number>([...lifecycleStates, notSaid].map((state) => [state, 0]));
+  for (const { shown } of hosts) if (shown !== null) counts.set(shown.state, (counts.get(shown.state) ?? 0) + 1);
+  return [...counts].map(([state, value]) => ({ labels: { state }, value }));
+}
+
+export function countEvictions(evictions: readonly Pick<Facts, 'shown'>[]): Sample<'evictions'>[] {
+  const shown = evictions.flatMap((facts) => (facts.shown === null ? [] : [facts.shown]));
+  const alike = Map.groupBy(shown, ({ state, cause }) => JSON.stringify([state, cause]));
+  return [...alike.values()].map((same) => {
+    const { state, cause } = same[0]!;
+    return { labels: { state, cause: cause ?? '' }, value: same.length };
+  });
+}
+
+const evictionLabels = ({ name, subject, shown }: Facts): Record<'object' | 'host' | 'cause', string> => ({
+  object: name,
+  host: subject ?? '',
+  cause: shown?.cause ?? '',
+});
 
 const ageSeconds = (sinceMs: readonly number[], nowMs: number): number => (nowMs - Math.min(nowMs, ...sinceMs)) / 1_000;
 

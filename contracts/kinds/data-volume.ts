@@ -4,9 +4,10 @@ import { annotations, dataVolumeId, workflowTypes } from '../ids.ts';
 import type { Access } from './access.ts';
 import { conditionsIn, field, statusOf } from './fields.ts';
 import { type ActiveMode, defineKind, type Watch } from './kind.ts';
-import { conditionsOf, fullNameOf, type KubeObject, namespaceAndName } from './object.ts';
+import { conditionsOf, fullNameOf, type KubeObject, namespaceAndName, textOf } from './object.ts';
 import { modeOf, pendingRetry } from './requests.ts';
 import { dataSource, dataVolume } from './resources.ts';
+import { shownAttention } from './shown.ts';
 import {
   job,
   persistentVolumeClaim,
@@ -174,6 +175,10 @@ export const dataVolumeKind = defineKind({
   },
   isReconciled,
   condition: () => 'Ready',
+  shown(object) {
+    const { phase } = (object.status ?? {}) as { phase?: unknown };
+    return shownAttention(textOf(phase), phase === 'Failed' ? 'Failed' : null);
+  },
   dependsOn: () => dependsOn,
   role: 'data-volumes',
   access: [

@@ -8,10 +8,12 @@ import {
   runIdAnnotation,
 } from '../eviction/annotations.ts';
 import { evictingReasons, evictionConditions } from '../eviction/conditions.ts';
+import { runningState } from '../eviction/running-state.ts';
 import { evictionFinalizer, evictionId, workflowTypes } from '../ids.ts';
 import { type ActiveMode, defineKind, type Outstanding } from './kind.ts';
 import { conditionsOf, type KubeObject, textOf } from './object.ts';
 import { pendingRetry } from './requests.ts';
+import { type Shown, shownAttention, type Sign } from './shown.ts';
 
 /**
  * An Eviction is reconciled when
@@ -59,6 +61,34 @@ const condition = ({ metadata }: KubeObject, mode: ActiveMode): string =>
 /** The host that an Eviction speaks of; null where it names none. */
 export const hostOf = ({ spec }: KubeObject): string | null =>
   textOf((spec as { hypervisor?: unknown } | undefined)?.hypervisor) || null;
+
+/** Ends of an Eviction after which nobody has to do anything: the host is empty, or a user wanted no more. */
+const quietEnds: readonly string[] = [evictingReasons.succeeded, evictingReasons.stopped];
+
+/** That the deadline is near, or has passed; what is over says so by its end. */
+function signsOf(object: KubeObject): Sign[] {
+  const onTime = findCondition(conditionsOf(object), 'OnTime');
+  const reason = textOf(onTime?.reason);
+  return onTime?.status === 'False' && reason !== null ? [{ condition: 'OnTime', reason }] : [];
+}
+
+/** A failure of the replaced operator, whose conditions have no generation, is none of drover's. */
+function shown(object: KubeObject, mode: ActiveMode): Shown {
+  const { metadata } = object;
+  const { asked } = readEvictionAnnotations(metadata.annotations);
+  const said = findCondition(conditionsOf(object), condition(object, mode));
+  const reason = textOf(said?.reason);
+  const isOver = said?.status === 'False' && said.observedGeneration === metadata.generation;
+  const needsUser = isOver && reason !== null && !quietEnds.includes(reason) && !onlyObserves(metadata, mode);
+  const state = said?.status === 'True' && reason !== null ? runningState(reason, textOf(said.message) ?? '') : reason;
+  return {
+    ...shownAttention(state, needsUser ? reason : null),
+    ...(state !== null && { reason: state }),
+    cause: asked.cause,
+    signs: signsOf(object),
+    deadlineMs: asked.deadline === null || said?.status === 'False' ? null : Date.parse(asked.deadline),
+  };
+}
 
 function outstanding({ status }: KubeObject): Outstanding | null {
   const { outstandingInstances: instances, outstandingRamMb: memoryMiB } = (status ?? {}) as {
@@ -113,6 +143,7 @@ export const evictionKind = defineKind({
   isReconciled,
   action: 'Evict',
   condition,
+  shown,
   outstanding,
   stopped,
   dependsOn: () => [],

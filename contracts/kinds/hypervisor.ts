@@ -1,6 +1,7 @@
 import { findCondition } from '../conditions.ts';
 import type { Hypervisor } from '../crds/hypervisor.ts';
 import { evictionConditions } from '../eviction/conditions.ts';
+import { attentionOf } from '../hypervisor/attention.ts';
 import { hypervisorConditions } from '../hypervisor/conditions.ts';
 import { hypervisorMode } from '../hypervisor/read-hypervisor.ts';
 import { isNodeAnnotation, isNodeLabel, readNode } from '../hypervisor/read-node.ts';
@@ -9,6 +10,7 @@ import { evictionKind, hostOf } from './eviction.ts';
 import { type ActiveMode, defineKind, type Watch, type WatchedFields, type WatchSettings } from './kind.ts';
 import { conditionsOf, isOwn, type KubeObject, textOf } from './object.ts';
 import { node } from './resources.ts';
+import { type Shown, shownAttention } from './shown.ts';
 
 /**
  * A Hypervisor is reconciled when
@@ -118,6 +120,29 @@ const evictions: Watch = {
   mapFunction: hostOf,
 };
 
+/** Where drover only observes, nobody has to do anything for it. */
+function shown(object: KubeObject, mode: ActiveMode): Shown {
+  const { metadata, spec } = object;
+  const conditions = conditionsOf(object).map((one) => ({ ...one, message: textOf(one.message) ?? '' }));
+  if (mode === 'observe' || hypervisorMode(metadata.annotations) === 'observe')
+    return shownAttention(findCondition(conditions, hypervisorConditions.observed)?.reason ?? null, null);
+  const { lifecycleEnabled } = (spec ?? {}) as { lifecycleEnabled?: unknown };
+  const { generation } = metadata;
+  const lifecycle = findCondition(conditions, hypervisorConditions.lifecycle);
+  return {
+    ...shownAttention(
+      textOf(lifecycle?.reason),
+      textOf(attentionOf({ conditions, generation, lifecycleEnabled: lifecycleEnabled !== false })),
+    ),
+    signs: conditions.flatMap(({ type, status, reason }) =>
+      watchedSigns.includes(type) && status === 'False' && reason === 'Failed' ? [{ condition: type, reason }] : [],
+    ),
+  };
+}
+
+/** What the host offers to the scheduler is not what its Hypervisor says. */
+const watchedSigns: readonly string[] = [hypervisorConditions.traitsUpdated, hypervisorConditions.aggregatesUpdated];
+
 export const hypervisorKind = defineKind({
   group: kvm,
   version: 'v1',
@@ -146,6 +171,7 @@ export const hypervisorKind = defineKind({
     mode === 'observe' || hypervisorMode(metadata.annotations) === 'observe'
       ? hypervisorConditions.observed
       : hypervisorConditions.lifecycle,
+  shown,
   dependsOn: (settings) => [nodes(settings), evictions],
   access: [
     {

@@ -2,6 +2,7 @@ import type { ConditionUpdate } from '../conditions.ts';
 import type { Access, OptionalRole } from './access.ts';
 import type { KubeObject, Resource } from './object.ts';
 import { namespaceAndName } from './object.ts';
+import type { Shown } from './shown.ts';
 
 /** Types of the table of kinds. A row is all that code outside a kind's planner and activities must know of it. Rows hold no schemas: workflows import them. */
 
@@ -136,6 +137,8 @@ export interface KindRow<Driven extends KubeObject = never> extends RunRow, Reso
   condition?(object: KubeObject, mode: ActiveMode): string;
   /** Of its Events. Left out: `Reconcile`. */
   readonly action?: string;
+  /** For metrics. Left out: nothing but whether it is reconciled. */
+  shown?(object: KubeObject, mode: ActiveMode): Shown;
   /** For metrics; null where the object does not say. */
   outstanding?(object: KubeObject): Outstanding | null;
   /**

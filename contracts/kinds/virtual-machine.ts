@@ -10,7 +10,7 @@ import {
 } from '../virtual-machine/metadata.ts';
 import { conditionsIn, field, inNamespaceOf, statusOf } from './fields.ts';
 import { type ActiveMode, defineKind, type Watch, type WatchedFields, type WatchSettings } from './kind.ts';
-import { isOwn, type KubeObject, namespaceAndName } from './object.ts';
+import { conditionsOf, isOwn, type KubeObject, namespaceAndName, textOf } from './object.ts';
 import { modeOf, pendingRetry } from './requests.ts';
 import {
   clusterVirtualMachineImage,
@@ -21,6 +21,7 @@ import {
   virtualMachineImage,
   virtualMachineImageCache,
 } from './resources.ts';
+import { shownAttention } from './shown.ts';
 import { resourcePolicyKind } from './virtual-machine-set-resource-policy.ts';
 
 /**
@@ -222,6 +223,15 @@ export const virtualMachineKind = defineKind({
   isReconciled,
   condition: ({ metadata }, mode) =>
     modeOf({ metadata }, mode) === 'observe' ? virtualMachineConditions.observed : virtualMachineConditions.lifecycle,
+  shown(object) {
+    const lifecycle = findCondition(conditionsOf(object), virtualMachineConditions.lifecycle);
+    const { generation, deletionTimestamp } = object.metadata;
+    const reason = textOf(lifecycle?.reason);
+    // Paused on purpose, unless somebody wants it gone.
+    const isWanted = reason === 'Paused' && deletionTimestamp === undefined;
+    const isBlocked = lifecycle?.status === 'False' && lifecycle.observedGeneration === generation && !isWanted;
+    return shownAttention(reason, isBlocked ? reason : null);
+  },
   dependsOn,
   role: 'virtual-machines',
   access: [

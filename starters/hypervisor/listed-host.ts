@@ -1,8 +1,6 @@
-import { findCondition } from '../../contracts/conditions.ts';
-import type { Condition } from '../../contracts/conditions.ts';
 import type { EvictionProgress } from '../../contracts/eviction/eviction.ts';
 import type { LifecycleState } from '../../contracts/hypervisor/conditions.ts';
-import { anOperator, hypervisorConditions } from '../../contracts/hypervisor/conditions.ts';
+import { attentionOf, openFailure } from '../../contracts/hypervisor/attention.ts';
 import type { MaintenanceMode } from '../../contracts/hypervisor/hypervisor.ts';
 import type { Answer, EvictionRun } from '../eviction/eviction-objects.ts';
 import type { HypervisorObject } from './hypervisor-objects.ts';
@@ -92,23 +90,5 @@ function listHost(hypervisor: HypervisorObject, eviction: ListedHost['eviction']
   };
 }
 
-/** That its host has failed, or seems to have, and no run has taken it over yet; null: not so. */
-function openFailure({ conditions }: HypervisorObject): Condition | null {
-  const failure = findCondition(conditions, hypervisorConditions.nodeFailure);
-  return failure?.status === 'True' && failure.reason !== 'HandedOver' ? failure : null;
-}
-
-/**
- * Whether an operator has to do something. A host that was never onboarded is blocked, and needs none; the message of the lifecycle reports
- * a wait for an operator, and that of `Offboarded` of a Node whose time is more than half over.
- */
-export function needsAttention(hypervisor: HypervisorObject): boolean {
-  if (openFailure(hypervisor) !== null) return true;
-  const lifecycle = lifecycleOf(hypervisor);
-  const status = reconcileStatus(hypervisor);
-  if (lifecycle === undefined || status === 'unknown' || status === 'reconciled') return false;
-  if (status === 'blocked') return hypervisor.lifecycleEnabled || lifecycle.reason !== 'Initial';
-  const offboarded = findCondition(hypervisor.conditions, hypervisorConditions.offboarded);
-  const isLate = offboarded?.status === 'False' && offboarded.message.includes('more than half of the time is over');
-  return isLate || lifecycle.message.startsWith(`Waiting for ${anOperator}`);
-}
+/** Whether an operator has to do something. */
+export const needsAttention = (hypervisor: HypervisorObject): boolean => attentionOf(hypervisor) !== null;
