@@ -1,12 +1,18 @@
+import { addressOf } from '../activities/hypervisor/activities.ts';
 import { createEvictionObjectActivities } from '../activities/kubernetes/eviction/activities.ts';
 import { createMigrationReporter } from '../activities/kubernetes/eviction/report-migration.ts';
+import { share } from '../activities/lib/share.ts';
+import { listGuests } from '../activities/libvirt/list-guests.ts';
 import {
   createAllowanceActivities,
   createHostActivities,
   createInstanceActivities,
 } from '../activities/nova/activities.ts';
 import { createNovaClient } from '../activities/nova/client.ts';
+import { plannedWithMs, shareRegion } from '../activities/nova/region-reads.ts';
 import { createPlacementClient } from '../activities/placement/client.ts';
+import { createProviderReads, sharePlacement } from '../activities/placement/provider-reads.ts';
+import { createCandidateReads } from '../activities/preflight/ask-placement.ts';
 import type {
   AllowanceActivities,
   EvictionHostActivities,
@@ -53,9 +59,12 @@ export function composeActivities(systems: Systems): ActivitiesByQueue {
   const { cluster, modes, kubernetes: names, limits } = config;
   const { region } = openstack;
   const client = openObjects(kubernetes);
-  const nova = createNovaClient(openstack);
-  const placement = createPlacementClient(openstack);
-  const hypervisor = composeHypervisorActivities(systems, nova, placement);
+  const { nova, region: reads } = shareRegion(createNovaClient(openstack), clock);
+  const placement = sharePlacement(createPlacementClient(openstack), clock);
+  const providers = createProviderReads(placement, clock);
+  const hypervisor = composeHypervisorActivities(systems, { nova, placement, region: reads, providers });
+  const hypervisors = share(clock, (signal) => client.listValid(resources.Hypervisor, {}, signal));
+  const evictions = share(clock, (signal) => client.listValid(resources.Eviction, {}, signal));
   const place: StopPlace = { kind: 'Eviction', cluster, region };
   const stopGate = createStopGate(kubernetes, names.systemNamespace, place, clock);
   const callersGate = createCallersGate({
@@ -88,9 +97,23 @@ export function composeActivities(systems: Systems): ActivitiesByQueue {
       ...hypervisor.nova,
       ...createHostActivities({
         nova,
-        placement,
-        listHypervisors: (signal) => client.listValid(resources.Hypervisor, {}, signal),
-        listEvictions: (signal) => client.listValid(resources.Eviction, {}, signal),
+        region: reads,
+        providers,
+        candidates: createCandidateReads(placement, clock),
+        listHypervisors: (signal) => hypervisors.read(plannedWithMs, signal),
+        listEvictions: (signal) => evictions.read(0, signal),
+        listGuests: (name, signal) =>
+          listGuests(
+            {
+              ...systems.ports,
+              libvirt: config.hypervisor.libvirt,
+              addressOf: (host, bound) => addressOf(client, host, bound),
+              clock,
+              warn: (message) => logger.warn(message),
+            },
+            name,
+            signal,
+          ),
         localDisks: config.openstack.localDisks,
         stopGate: callersGate,
         audit,

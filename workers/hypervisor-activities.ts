@@ -7,7 +7,9 @@ import { createNodeFailureObjectActivities } from '../activities/kubernetes/node
 import { readLastFencing } from '../activities/kubernetes/node-failure/claim-fencing.ts';
 import { currentScope } from '../activities/lib/context.ts';
 import { createNodeFailureRegionActivities } from '../activities/nova/node-failure-activities.ts';
+import type { RegionReads } from '../activities/nova/region-reads.ts';
 import type { NovaClient } from '../activities/nova/types.ts';
+import type { ProviderReads } from '../activities/placement/provider-reads.ts';
 import type { PlacementClient } from '../activities/placement/types.ts';
 import { createPowerActivities } from '../activities/redfish/activities.ts';
 import { findBmc } from '../activities/redfish/find-bmc.ts';
@@ -23,11 +25,18 @@ import { createStopGate } from '../runtime/stop.ts';
 import { signalWithStart } from '../runtime/temporal/signal-runs.ts';
 import type { Systems } from './systems.ts';
 
+/** How one region is asked, by all activities of a worker. */
+interface OpenStackReads {
+  nova: NovaClient;
+  placement: PlacementClient;
+  region: RegionReads;
+  providers: ProviderReads;
+}
+
 /** The activities of the hypervisor lifecycle, by task queue. */
 export function composeHypervisorActivities(
   { config, temporal, kubernetes, openstack, audit, clock, random, ports }: Systems,
-  nova: NovaClient,
-  placement: PlacementClient,
+  { nova, placement, region: reads, providers }: OpenStackReads,
 ) {
   const { cluster, modes, hypervisor, nodeFailure } = config;
   const { systemNamespace } = config.kubernetes;
@@ -91,7 +100,8 @@ export function composeHypervisorActivities(
   };
   const lifecycle = createHypervisorHostActivities({
     nova,
-    placement,
+    region: reads,
+    providers,
     client,
     stopGate,
     audit,

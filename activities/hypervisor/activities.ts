@@ -7,14 +7,16 @@ import type { Random } from '../../runtime/random.ts';
 import { observeKubernetes } from '../kubernetes/hypervisor/observe-kubernetes.ts';
 import { currentScope } from '../lib/context.ts';
 import type { NovaDependencies } from '../nova/dependencies.ts';
-import type { PlacementClient } from '../placement/types.ts';
+import type { RegionReads } from '../nova/region-reads.ts';
+import type { ProviderReads } from '../placement/provider-reads.ts';
 import type { HostPorts } from './host-ports.ts';
 import { observeHypervisor } from './observe-hypervisor.ts';
 import { runChecks } from './run-checks.ts';
 
 /** What the composition root gives to what asks several systems about one host. */
 export interface HypervisorHostDependencies extends NovaDependencies {
-  placement: PlacementClient;
+  region: RegionReads;
+  providers: ProviderReads;
   client: KubernetesObjects;
   config: HypervisorConfig;
   settings: HypervisorSettings;
@@ -56,6 +58,6 @@ export function createHypervisorHostActivities(deps: HypervisorHostDependencies)
 }
 
 /** The address of the Node's internal network, or its name where none is known. */
-async function addressOf(client: KubernetesObjects, name: string, signal: AbortSignal): Promise<string> {
+export async function addressOf(client: KubernetesObjects, name: string, signal: AbortSignal): Promise<string> {
   return (await client.get(resources.Hypervisor, { name }, signal))?.status?.internalIp || name;
 }

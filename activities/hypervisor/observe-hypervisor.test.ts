@@ -48,7 +48,8 @@ function toolsWith({ workflowId = 'hypervisor/node-1', isOff = false, started = 
   };
   return {
     nova: silent,
-    placement: silent,
+    region: silent,
+    providers: silent,
     scope,
     settings,
     isOff,

@@ -15,6 +15,13 @@ export interface ObserveTools extends RegionTools {
 }
 
 /**
+ * What of the region is read once for all hosts that are only observed again: a quarter of the time that passes between two observations, and no
+ * more than this.
+ */
+const trustedMs = 15_000;
+const trustedPart = 4;
+
+/**
  * Everything that decisions about a hypervisor need.
  *
  * @param extent `kubernetes`: OpenStack is not asked, and what it would say is not known
@@ -39,8 +46,12 @@ export async function observeHypervisor(
   }
   const { desired, digest, ...known } = await tools.observeKubernetes(hypervisor, scope.signal);
   const region =
-    extent === 'all' && desired !== null
-      ? await observeRegion(tools, questionOf(hypervisor, desired, known, settings))
+    extent !== 'kubernetes' && desired !== null
+      ? await observeRegion(
+          tools,
+          questionOf(hypervisor, desired, known, settings),
+          extent === 'again' ? Math.min(trustedMs, settings.recheckMs / trustedPart) : 0,
+        )
       : nothingOfRegion;
   const observesOnly = [mode, desired?.mode].includes('observe');
   return {

@@ -4,18 +4,18 @@ import type {
   ObservedAggregate,
   ObservedProvider,
 } from '../../contracts/hypervisor/hypervisor.ts';
-import { failureCode } from '../../runtime/failure.ts';
 import type { ActivityScope } from '../lib/context.ts';
-import { findHost } from '../nova/find-host.ts';
 import { type Registration, findRegistration } from '../nova/find-registration.ts';
-import { observeHost } from '../nova/observe-host.ts';
-import { findSmokeServers } from '../nova/smoke-server.ts';
+import { findUnconfirmedResizes, migrationsOf } from '../nova/observe-host.ts';
+import type { RegionReads } from '../nova/region-reads.ts';
+import { isSmokeServer } from '../nova/smoke-server.ts';
 import type { NovaClient } from '../nova/types.ts';
-import type { PlacementClient } from '../placement/types.ts';
+import type { ProviderObservation, ProviderReads } from '../placement/provider-reads.ts';
 
 export interface RegionTools {
   nova: NovaClient;
-  placement: PlacementClient;
+  region: RegionReads;
+  providers: ProviderReads;
   scope: ActivityScope;
 }
 
@@ -43,18 +43,29 @@ export const nothingOfRegion: ObservedRegion = {
   testServers: [],
 };
 
-/** Observes a host. A handful of requests; where the service is disabled, more that show whether anything is left on it. */
-export async function observeRegion(tools: RegionTools, question: RegionQuestion): Promise<ObservedRegion> {
-  const { nova, placement, scope } = tools;
-  const registration = await findRegistration(nova, question.hypervisor, scope.signal);
+/**
+ * Observes a host: two requests of its own, and its share of the lists of the region. Where the service is disabled, one for each server whose resize
+ * waits for its confirmation.
+ *
+ * @param trustedMs how long ago the lists may have been read
+ */
+export async function observeRegion(
+  tools: RegionTools,
+  question: RegionQuestion,
+  trustedMs: number,
+): Promise<ObservedRegion> {
+  const { region, providers, scope } = tools;
+  const find = (ms: number) => findRegistration(tools, question.hypervisor, ms, scope.signal);
+  // That Nova has no such host is only said of what it has now.
+  const registration = (await find(trustedMs)) ?? (trustedMs > 0 ? await find(0) : null);
   const host = registration?.host ?? question.hypervisor;
   const providerId = registration?.hypervisor?.id ?? question.formerProviderId;
-  const [described, all, provider, testServers] = await Promise.all([
-    describeHost(tools, question.hypervisor, registration),
-    nova.aggregates(scope.signal),
-    providerId === null ? null : observeProvider(placement, providerId, scope.signal),
-    registration === null ? [] : findSmokeServers(tools, host),
+  const [all, provided, testServers] = await Promise.all([
+    region.aggregates(trustedMs, scope.signal),
+    providerId === null ? null : providers.observe(providerId, registration?.serviceId ?? null, scope.signal),
+    registration === null ? [] : region.testServers(trustedMs, scope.signal),
   ]);
+  const provider = providerId === null || provided === null ? null : describeProvider(providerId, provided);
   const aggregates = all
     .filter(({ name, hosts }) => hosts.includes(host) || question.aggregates.includes(name))
     .map(({ id, uuid, name, metadata, hosts }): ObservedAggregate => ({
@@ -65,56 +76,43 @@ export async function observeRegion(tools: RegionTools, question: RegionQuestion
       hasHost: hosts.includes(host),
     }));
   return {
-    nova: described,
+    nova: await describeHost(tools, registration, provider?.consumers ?? 0, trustedMs),
     aggregates,
     provider,
-    testServers: testServers.filter(({ taskState }) => taskState !== 'deleting').map(({ id }) => id),
+    testServers: testServers
+      .filter((server) => isSmokeServer(server, host) && server.taskState !== 'deleting')
+      .map(({ id }) => id),
   };
 }
 
-/** Whether a host is empty matters only while no guest can come; it costs as many requests as all else together. */
+/** Whether a host is empty matters only while no guest can come. */
 async function describeHost(
-  { nova, placement, scope }: RegionTools,
-  name: string,
+  { nova, region, scope }: RegionTools,
   registration: Registration | null,
+  allocations: number,
+  trustedMs: number,
 ): Promise<NovaHost | null> {
   const hypervisor = registration?.hypervisor ?? null;
   if (registration === null || hypervisor === null) return null;
   const { host, serviceId, service } = registration;
-  const known = { host, hypervisorId: hypervisor.id, serviceId, service };
-  if (service.status === 'enabled')
-    return { ...known, servers: hypervisor.servers, migrations: 0, unconfirmedResizes: 0, allocations: 0 };
-  const { observation } = await observeHost(nova, placement, await findHost(nova, name, scope.signal), scope.signal);
-  const { instances, migrations, unconfirmedResizes, allocations } = observation;
+  const known = { host, hypervisorId: hypervisor.id, serviceId, service, servers: hypervisor.servers };
+  if (service.status === 'enabled') return { ...known, migrations: 0, unconfirmedResizes: 0, allocations: 0 };
+  const migrations = migrationsOf(host, await region.migrations(trustedMs, scope.signal));
+  const unconfirmedResizes = await findUnconfirmedResizes(nova, host, migrations, scope.signal);
   return {
     ...known,
-    servers: instances.length,
     migrations: migrations.length - unconfirmedResizes.length,
     unconfirmedResizes: unconfirmedResizes.length,
-    allocations: allocations.length,
+    allocations,
   };
 }
 
-async function observeProvider(
-  placement: PlacementClient,
-  uuid: string,
-  signal: AbortSignal,
-): Promise<ObservedProvider | null> {
-  try {
-    const [{ generation, traits }, allocations] = await Promise.all([
-      placement.traitsWithGeneration(uuid, signal),
-      placement.providerAllocations(uuid, signal),
-    ]);
-    const consumers = Object.keys(allocations);
-    return {
-      uuid,
-      generation,
-      traits,
-      consumers: consumers.length,
-      someConsumers: consumers.toSorted().slice(0, mostNamed),
-    };
-  } catch (error) {
-    if (failureCode(error) === 'HostNotFound') return null;
-    throw error;
-  }
+function describeProvider(uuid: string, { generation, traits, consumers }: ProviderObservation): ObservedProvider {
+  return {
+    uuid,
+    generation,
+    traits,
+    consumers: consumers.length,
+    someConsumers: consumers.toSorted().slice(0, mostNamed),
+  };
 }

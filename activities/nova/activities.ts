@@ -18,11 +18,11 @@ import type {
 } from './dependencies.ts';
 import { abortMigration, confirmMigration, forceCompleteMigration } from './end-migration.ts';
 import { ensureServiceDisabled, ensureServiceEnabled } from './ensure-service.ts';
-import { findHost } from './find-host.ts';
 import { observeHost } from './observe-host.ts';
 import { awaitInstanceIdle, observeInstance } from './observe-instance.ts';
 import { awaitTargetRoom, createRegionView } from './region-view.ts';
 import { createSharedRead } from './follow-migration.ts';
+import { findHostIn } from './region-reads.ts';
 import { startMigration } from './start-migration.ts';
 
 /** The dependencies of one execution. */
@@ -48,8 +48,8 @@ export const createHostActivities = (deps: HostDependencies): EvictionHostActivi
   observeHost: ({ hypervisor }) =>
     beating(
       toolsOf(deps),
-      async ({ nova, placement, scope: { signal } }) =>
-        (await observeHost(nova, placement, await findHost(nova, hypervisor, signal), signal)).observation,
+      async ({ scope: { signal }, ...tools }) =>
+        (await observeHost(tools, hypervisor, await findHostIn(tools.region, hypervisor, signal), signal)).observation,
     ),
   ensureServiceDisabled: (request) => ensureServiceDisabled(toolsOf(deps), request),
   ensureServiceEnabled: (request) => ensureServiceEnabled(toolsOf(deps), request),

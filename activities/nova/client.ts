@@ -40,7 +40,7 @@ export function createNovaClient(session: KeystoneSession): NovaClient {
     computeServices: (signal) => readComputeServices(nova, signal),
     updateService: (id, change, signal) => updateService(nova, id, change, signal),
     hypervisors: (signal) => readHypervisors(nova, signal),
-    servers: async ({ host }, signal) => readServers(nova, await serverMicroversion(signal), host, signal),
+    servers: async (filter, signal) => readServers(nova, await serverMicroversion(signal), filter, signal),
     server: async (id, signal) => readServer(nova, await serverMicroversion(signal), id, signal),
     serverGroups: (signal) => readServerGroups(nova, signal),
     aggregates: (signal) => readAggregates(nova, signal),

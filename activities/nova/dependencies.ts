@@ -2,7 +2,8 @@ import type { AllowanceObservation } from '../../contracts/allowance.ts';
 import type { Eviction } from '../../contracts/crds/eviction.ts';
 import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
 import type { ReportMigration } from '../../contracts/eviction/migrate-instance.ts';
-import type { PlacementClient } from '../placement/types.ts';
+import type { CandidateReads } from '../preflight/ask-placement.ts';
+import type { HostTools } from './observe-host.ts';
 import type { ActivityContext, Execution, ForActivities } from '../lib/context.ts';
 import type { NovaClient } from './types.ts';
 
@@ -11,8 +12,8 @@ export interface NovaDependencies extends ForActivities<ActivityContext> {
   nova: NovaClient;
 }
 
-export interface HostDependencies extends NovaDependencies {
-  placement: PlacementClient;
+export interface HostDependencies extends NovaDependencies, Omit<HostTools, 'nova'> {
+  candidates: CandidateReads;
   /** Every Hypervisor of the cluster; none where no node agent is installed. */
   listHypervisors: (signal: AbortSignal) => Promise<Hypervisor[]>;
   /** Every Eviction, of any host. */

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 
 import { droverFailure } from '../../runtime/failure.ts';
-import type { ComputeServiceRecord, Hypervisor, NovaClient } from './types.ts';
+import type { ComputeServiceRecord, Hypervisor } from './types.ts';
 
 /** One compute host by all its names. */
 export interface ComputeHost {
@@ -15,11 +15,6 @@ export interface ComputeHost {
  * @throws HostNotFound, HostAmbiguous as {@link resolveHost}; HostNotFound too where nova-compute never registered a hypervisor
  * @throws HostAttributeMissing its cell is down, so nothing that Nova says of it can be believed
  */
-export async function findHost(nova: NovaClient, name: string, signal: AbortSignal): Promise<ComputeHost> {
-  const [services, hypervisors] = await Promise.all([nova.computeServices(signal), nova.hypervisors(signal)]);
-  return joinHost(name, services, hypervisors);
-}
-
 export function joinHost(
   name: string,
   services: readonly ComputeServiceRecord[],
@@ -50,7 +45,7 @@ export function namesOfAll<Known extends Hypervisor>(
   ];
 }
 
-/** The compute service of exactly that host. @throws HostNotFound, HostAttributeMissing as {@link findHost} */
+/** The compute service of exactly that host. @throws HostNotFound, HostAttributeMissing as {@link joinHost} */
 export function findService(services: readonly ComputeServiceRecord[], host: string): ComputeServiceRecord {
   const service = services.find((candidate) => candidate.host === host);
   if (service === undefined) throw droverFailure('HostNotFound', `Nova has no nova-compute service on host ${host}`);

@@ -1,5 +1,6 @@
 import { findRegistration, matchRegistration, unpackVersion } from './find-registration.ts';
-import { computeService, hypervisor, stubClient } from '../../test/fixtures/activities/nova.ts';
+import { computeService, hypervisor, stubClient, testClock } from '../../test/fixtures/activities/nova.ts';
+import { shareRegion } from './region-reads.ts';
 import type { ComputeServiceRecord, HypervisorWithServers, NovaClient } from './types.ts';
 
 const never = new AbortController().signal;
@@ -29,8 +30,10 @@ async function find(
     },
     hypervisors: async () => [...named, ...others],
     servers: async () => [],
+    serverGroups: async () => [],
   });
-  return { found: await findRegistration(nova, name, never), asked };
+  const { region } = shareRegion(nova, testClock());
+  return { found: await findRegistration({ nova, region }, name, 0, never), asked };
 }
 
 test('a host that has registered, by its Node’s name, in two requests', async () => {

@@ -2,6 +2,7 @@ import type { ComputeService } from '../../contracts/eviction/instance.ts';
 import { failureCode } from '../../runtime/failure.ts';
 import { findService, firstLabel, namesOfAll, resolveHost } from './find-host.ts';
 import { serviceState } from './observe-host.ts';
+import type { RegionReads } from './region-reads.ts';
 import type { ComputeServiceRecord, Hypervisor, NovaClient } from './types.ts';
 
 /** What Nova has under a host's name. */
@@ -30,18 +31,20 @@ export interface RegisteredHypervisor {
 
 /**
  * Finds the registration of nova-compute on a host, by the name that a Node or a person gives the host: exactly that name, or the only
- * one with the same short name (docs/compatibility.md#hazards, H1 and H12). Two requests, however large the region is.
+ * one with the same short name (docs/compatibility.md#hazards, H1 and H12). One request of its own, and the list of services, which many share.
  *
+ * @param trustedMs how long ago that may have been read
  * @returns null where Nova knows no such host (yet, or any more)
  * @throws HostAmbiguous; HostAttributeMissing its cell is down
  */
 export async function findRegistration(
-  nova: NovaClient,
+  { nova, region }: { nova: NovaClient; region: RegionReads },
   name: string,
+  trustedMs: number,
   signal: AbortSignal,
 ): Promise<Registration | null> {
   const [services, named] = await Promise.all([
-    nova.computeServices(signal),
+    region.services(trustedMs, signal),
     nova.hypervisorsNamed(firstLabel(name), signal),
   ]);
   const match = matchRegistration(name, services, named);
@@ -51,11 +54,11 @@ export async function findRegistration(
   // A hypervisor may have a hostname that has nothing in common with its service's host.
   const hypervisor =
     match.hypervisor ??
-    (await nova.hypervisors(signal)).find(({ serviceHost }) => serviceHost === service.host) ??
+    (await region.hypervisors(trustedMs, signal)).find(({ serviceHost }) => serviceHost === service.host) ??
     null;
   const servers =
     match.hypervisor === null && hypervisor !== null
-      ? (await nova.servers({ host: service.host }, signal)).length
+      ? (await region.serversOn(service.host, 0, signal)).length
       : (match.hypervisor?.servers.length ?? 0);
   return {
     host: service.host,

@@ -116,7 +116,10 @@ export function newServerCalls(
 ): NewServerCalls {
   const path = (id: string): string => `/servers/${encodeURIComponent(id)}`;
   return {
-    serversNamed: async (name, signal) => readServersNamed(nova, await serverMicroversion(signal), name, signal),
+    serversNamed: async (name, signal) =>
+      readServersNamed(nova, await serverMicroversion(signal), name, (found) => found === name, signal),
+    serversNamedLike: async (prefix, signal) =>
+      readServersNamed(nova, await serverMicroversion(signal), prefix, (found) => found.startsWith(prefix), signal),
     createServer: async ({ name, flavorId, imageId, host, metadata }, signal) => {
       const body = { server: { name, flavorRef: flavorId, imageRef: imageId, networks: 'none', host, metadata } };
       const { value, requestId } = await nova.call(
@@ -157,11 +160,12 @@ export function newServerCalls(
   };
 }
 
-/** Nova reads the filter as a regular expression, in which a name finds at least itself. */
+/** Nova reads the filter as a regular expression, in which a name finds at least itself: whoever asks compares the names. */
 async function readServersNamed(
   nova: Endpoint,
   microversionOfServers: string,
   name: string,
+  isMeant: (name: string) => boolean,
   signal: AbortSignal,
 ): Promise<InstanceDetail[]> {
   const servers = await allPages(
@@ -179,8 +183,9 @@ async function readServersNamed(
     },
     (server) => server.id,
   );
-  const named = servers.filter((server) => server.name === name).map((server) => toInstance(server));
-  return named
+  return servers
+    .filter((server) => isMeant(server.name ?? ''))
+    .map((server) => toInstance(server))
     .filter(({ vmState }) => vmState !== 'deleted')
     .toSorted((a, b) => a.createdAt.localeCompare(b.createdAt) || a.id.localeCompare(b.id));
 }

@@ -1,7 +1,8 @@
 import type { HostObservation, Instance, Migration } from '../../contracts/eviction/instance.ts';
-import { failureCode } from '../../runtime/failure.ts';
-import type { PlacementClient } from '../placement/types.ts';
+import type { Guest } from '../libvirt/list-guests.ts';
+import type { ProviderReads } from '../placement/provider-reads.ts';
 import type { ComputeHost } from './find-host.ts';
+import type { RegionReads } from './region-reads.ts';
 import type { ComputeServiceRecord, InstanceDetail, NovaClient } from './types.ts';
 import { plainInstance } from './wire-map.ts';
 
@@ -11,19 +12,38 @@ export interface DetailedObservation {
   instances: InstanceDetail[];
 }
 
-/** @throws HostAttributeMissing Nova does not report everything about the host, so that "empty" would be a guess */
+/** What a host is observed with. */
+export interface HostTools {
+  nova: Pick<NovaClient, 'server'>;
+  region: RegionReads;
+  providers: ProviderReads;
+  /**
+   * The guests that libvirt runs on a host, by the name of its Hypervisor; null: libvirt is not asked, or does not answer.
+   * @throws only the signal's reason
+   */
+  listGuests: (hypervisor: string, signal: AbortSignal) => Promise<readonly Guest[] | null>;
+}
+
+/**
+ * Observes a host as it is now: whoever asks at the same moment shares the list of the region's migrations, and nothing is trusted from before.
+ *
+ * @param hypervisor name of the Hypervisor
+ * @throws HostAttributeMissing Nova does not report everything about the host, so that "empty" would be a guess
+ */
 export async function observeHost(
-  nova: NovaClient,
-  placement: PlacementClient,
+  { nova, region, providers, listGuests }: HostTools,
+  hypervisor: string,
   { service, hypervisor: node }: ComputeHost,
   signal: AbortSignal,
 ): Promise<DetailedObservation> {
-  const [instances, migrations, provider] = await Promise.all([
-    nova.servers({ host: service.host }, signal),
-    nova.migrationsInProgress({ host: service.host }, signal),
-    observeProvider(placement, node.id, signal),
+  const [instances, all, provider] = await Promise.all([
+    region.serversOn(service.host, 0, signal),
+    region.migrations(0, signal),
+    providers.observe(node.id, service.id, signal),
   ]);
+  const migrations = migrationsOf(service.host, all);
   const unconfirmedResizes = await findUnconfirmedResizes(nova, service.host, migrations, signal);
+  const isLeft = instances.length > 0 || migrations.length > 0 || (provider?.consumers.length ?? 0) > 0;
   const observation: HostObservation = {
     host: service.host,
     hypervisorHostname: node.hypervisorHostname,
@@ -33,10 +53,30 @@ export async function observeHost(
     instances: instances.map((instance): Instance => plainInstance(instance)),
     migrations,
     unconfirmedResizes,
-    ...provider,
+    // What Placement does not know the scheduler cannot choose, and nothing can be allocated against it.
+    allocations: provider?.consumers ?? [],
+    schedulingDisabled: provider?.traits.includes('COMPUTE_STATUS_DISABLED') ?? true,
+    // The last witness: it is asked where Nova and Placement have nothing left to name.
+    unknownGuests: isLeft ? null : await findUnknownGuests(listGuests, hypervisor, signal),
   };
-  return { observation, instances };
+  return { observation, instances: [...instances] };
 }
+
+/** Of those of the region, the ones with the host as source or as target. */
+export const migrationsOf = (host: string, all: readonly Migration[]): Migration[] =>
+  all.filter(({ sourceHost, targetHost }) => sourceHost === host || targetHost === host);
+
+async function findUnknownGuests(
+  listGuests: HostTools['listGuests'],
+  hypervisor: string,
+  signal: AbortSignal,
+): Promise<HostObservation['unknownGuests']> {
+  const guests = await listGuests(hypervisor, signal);
+  return guests === null ? null : guests.slice(0, mostGuests).map(({ uuid, name }) => ({ id: uuid, name }));
+}
+
+/** A history does not carry a host's whole population. */
+const mostGuests = 100;
 
 export const serviceState = ({
   status,
@@ -50,27 +90,9 @@ export const serviceState = ({
   forcedDown,
 });
 
-async function observeProvider(
-  placement: PlacementClient,
-  uuid: string,
-  signal: AbortSignal,
-): Promise<Pick<HostObservation, 'allocations' | 'schedulingDisabled'>> {
-  try {
-    const [allocations, traits] = await Promise.all([
-      placement.providerAllocations(uuid, signal),
-      placement.providerTraits(uuid, signal),
-    ]);
-    return { allocations: Object.keys(allocations), schedulingDisabled: traits.includes('COMPUTE_STATUS_DISABLED') };
-  } catch (error) {
-    // What Placement does not know the scheduler cannot choose, and nothing can be allocated against it.
-    if (failureCode(error) === 'HostNotFound') return { allocations: [], schedulingDisabled: true };
-    throw error;
-  }
-}
-
 /** Servers that left by a cold migration or resize that is not confirmed: the record says so, and the server must still be there. */
-async function findUnconfirmedResizes(
-  nova: NovaClient,
+export async function findUnconfirmedResizes(
+  nova: Pick<NovaClient, 'server'>,
   host: string,
   migrations: readonly Migration[],
   signal: AbortSignal,

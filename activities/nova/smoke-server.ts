@@ -2,6 +2,7 @@ import { droverFailure, failureCode } from '../../runtime/failure.ts';
 import { mutate } from '../lib/mutate.ts';
 import { growingDelayMs, waitFor } from '../lib/wait.ts';
 import type { Tools } from './dependencies.ts';
+import { smokeServerPrefix } from './region-reads.ts';
 import type { InstanceDetail } from './types.ts';
 
 export interface SmokeServerRequest {
@@ -149,7 +150,9 @@ const longestHostname = 63;
 
 /** The server's name, which is the guest's host name too, so that a console that shows a login prompt shows it. */
 export const smokeServerName = (host: string): string =>
-  `drover-smoke-${host.toLowerCase().replaceAll(/[^a-z0-9]+/gu, '-')}`.slice(0, longestHostname).replace(/-+$/u, '');
+  `${smokeServerPrefix}${host.toLowerCase().replaceAll(/[^a-z0-9]+/gu, '-')}`
+    .slice(0, longestHostname)
+    .replace(/-+$/u, '');
 
 /** Written in the call that makes the server: what proves later that it is drover's. */
 export const smokeMetadata = ({ host, hypervisor, uid }: SmokeOwner): Record<string, string> => ({

@@ -31,9 +31,10 @@ export interface NovaClient extends HostCalls, NewServerCalls {
    * All servers of all projects on a compute host (`OS-EXT-SRV-ATTR:host`), those being deleted included. Not the soft-deleted ones, which
    * Nova never lists; their allocations in Placement show them. An empty list is only given where the host's service answers for it.
    * @throws HostNotFound Nova has no compute service on such a host
+   * @param filter.groups all server groups, where they are known; else they are read
    * @throws HostAttributeMissing a server does not say where it is: the credential is no admin's, or a cell is down
    */
-  servers(filter: { host: string }, signal: AbortSignal): Promise<InstanceDetail[]>;
+  servers(filter: { host: string; groups?: readonly ServerGroup[] }, signal: AbortSignal): Promise<InstanceDetail[]>;
   /**
    * Null when Nova knows it no more.
    * @throws HostAttributeMissing as for {@link servers}
@@ -44,10 +45,10 @@ export interface NovaClient extends HostCalls, NewServerCalls {
   aggregates(signal: AbortSignal): Promise<Aggregate[]>;
 
   /**
-   * Migrations of every type that are not over, cold ones that wait for confirmation (`finished`) included, with the host as source or
-   * as target. None is missed while it moves from one status to the next.
+   * Migrations of every type that are not over, cold ones that wait for confirmation (`finished`) included, of the whole region or with
+   * the host as source or as target. None is missed while it moves from one status to the next.
    */
-  migrationsInProgress(filter: { host: string }, signal: AbortSignal): Promise<Migration[]>;
+  migrationsInProgress(filter: { host?: string }, signal: AbortSignal): Promise<Migration[]>;
   /** Migrations of the region, of every type, that copy or are about to; without those that wait for their confirmation. */
   migrationsCopying(signal: AbortSignal): Promise<Migration[]>;
   /**
@@ -150,6 +151,8 @@ export interface NewServerCalls {
    * @throws HostAttributeMissing the credential is no admin's, or a cell is down
    */
   serversNamed(name: string, signal: AbortSignal): Promise<InstanceDetail[]>;
+  /** The same of all whose name begins so. */
+  serversNamedLike(prefix: string, signal: AbortSignal): Promise<InstanceDetail[]>;
   /** @throws SmokeServerRefused Nova's words say why */
   createServer(server: NewServer, signal: AbortSignal): Promise<Accepted & { id: string }>;
   /**

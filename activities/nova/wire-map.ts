@@ -132,7 +132,14 @@ export const plainInstance = (detail: InstanceDetail): Instance => ({
   localDiskGiB: detail.localDiskGiB,
   serverGroups: detail.serverGroups,
   fault: detail.fault,
+  ...(movesLast(detail.metadata) ? { movesLast: true as const } : {}),
 });
+
+/** Of machine-controller-manager and kubeadm, which mark the machines that they make; the first is for everybody. Nova's metadata keys take no slash. */
+const marksOfControlPlanes = ['drover:move-last', 'kubernetes.io-role-control-plane', 'kubernetes.io-role-master'];
+
+const movesLast = (metadata: Record<string, string>): boolean =>
+  marksOfControlPlanes.some((key) => metadata[key] !== undefined && !/^(false|no|off|0)$/iu.test(metadata[key]));
 
 export const toServerGroup = (wire: WireServerGroup): ServerGroup => ({
   id: wire.id,

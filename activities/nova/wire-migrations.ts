@@ -31,10 +31,10 @@ export const statusesCopying = statusesInProgress.filter((status) => status !== 
  */
 export async function readMigrationsInProgress(
   nova: Endpoint,
-  host: string,
+  host: string | undefined,
   signal: AbortSignal,
 ): Promise<Migration[]> {
-  return await readByStatus(nova, statusesInProgress, [['host', host]], signal);
+  return await readByStatus(nova, statusesInProgress, host === undefined ? [] : [['host', host]], signal);
 }
 
 /** Those of the whole region that copy, or are about to: what its limits are about. */

@@ -12,12 +12,12 @@ export const richServerMicroversion = '2.98';
 export async function readServers(
   nova: Endpoint,
   microversion: string,
-  host: string,
+  { host, groups: known }: { host: string; groups?: readonly ServerGroup[] },
   signal: AbortSignal,
 ): Promise<InstanceDetail[]> {
   const [servers, groups] = await Promise.all([
     listServers(nova, microversion, host, signal),
-    readServerGroups(nova, signal),
+    known ?? readServerGroups(nova, signal),
   ]);
   if (servers.length === 0) await assertHostTold(nova, host, signal);
   const groupsOf = groupsByMember(groups);
@@ -104,7 +104,7 @@ export async function readServerGroups(nova: Endpoint, signal: AbortSignal): Pro
   return groups.map(toServerGroup);
 }
 
-function groupsByMember(groups: ServerGroup[]): Map<string, string[]> {
+function groupsByMember(groups: readonly ServerGroup[]): Map<string, string[]> {
   const byMember = new Map<string, string[]>();
   for (const group of groups)
     for (const member of group.members) byMember.set(member, [...(byMember.get(member) ?? []), group.id]);

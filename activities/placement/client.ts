@@ -71,6 +71,15 @@ export function createPlacementClient(session: KeystoneSession): PlacementClient
       (await of(uuid, 'aggregates', wire.aggregatesAnswer, signal)).aggregates,
     providerAllocations: async (uuid, signal) =>
       amounts((await of(uuid, 'allocations', wire.allocationsAnswer, signal)).allocations),
+    allocationsWithGeneration: async (uuid, signal) => {
+      const { allocations, resource_provider_generation: generation } = await of(
+        uuid,
+        'allocations',
+        wire.providerAllocationsAnswer,
+        signal,
+      );
+      return { generation, allocations: amounts(allocations) };
+    },
     inventories: async (uuid, signal) =>
       mapValues((await of(uuid, 'inventories', wire.inventoriesAnswer, signal)).inventories, toInventory),
     usages: async (uuid, signal) => (await of(uuid, 'usages', wire.usagesAnswer, signal)).usages,

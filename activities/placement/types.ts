@@ -36,6 +36,8 @@ export interface PlacementClient {
   providerAggregates(uuid: string, signal: AbortSignal): Promise<string[]>;
   /** What each consumer (a server, or a migration that holds the source's share) has of this provider. */
   providerAllocations(uuid: string, signal: AbortSignal): Promise<Record<string, Resources>>;
+  /** As {@link providerAllocations}, with the provider's generation: every change of its traits raises it. */
+  allocationsWithGeneration(uuid: string, signal: AbortSignal): Promise<ProviderAllocations>;
   inventories(uuid: string, signal: AbortSignal): Promise<Record<string, Inventory>>;
   usages(uuid: string, signal: AbortSignal): Promise<Resources>;
   /** What a consumer (a server) has, by provider; empty when it has nothing. */
@@ -65,6 +67,12 @@ export interface Consumer {
   allocations: Record<string, Resources>;
   projectId: string;
   userId: string;
+}
+
+export interface ProviderAllocations {
+  generation: number;
+  /** By consumer. */
+  allocations: Record<string, Resources>;
 }
 
 export interface ProviderTraits {

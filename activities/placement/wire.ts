@@ -28,6 +28,7 @@ export const aggregatesAnswer = z.looseObject({ aggregates: z.array(z.string()) 
 export const allocationsAnswer = z.looseObject({
   allocations: z.record(z.string(), z.looseObject({ resources: amounts })),
 });
+export const providerAllocationsAnswer = allocationsAnswer.extend({ resource_provider_generation: z.number() });
 /** Of a consumer that has nothing, Placement returns nothing else. */
 export const consumerAnswer = allocationsAnswer.extend({
   consumer_generation: z.number().optional(),

@@ -5,7 +5,7 @@ import type { ComputeServiceRecord, Hypervisor as NovaHypervisor } from '../nova
 import {
   chooseTargets,
   type Exclusion,
-  reportOf,
+  reportsBy,
   type HostCandidate,
   type AgentReport,
   readAgentReport,
@@ -22,6 +22,7 @@ const facts = (change: Partial<AgentReport> = {}): AgentReport => ({
   hypervisorVersion: '9.2.0',
   osUpdateInProgress: false,
   maintenance: '',
+  cells: [],
   ...change,
 });
 
@@ -162,6 +163,7 @@ const none: AgentReport = {
   hypervisorVersion: null,
   osUpdateInProgress: false,
   maintenance: '',
+  cells: [],
 };
 
 test.each<[why: string, given: Hypervisor, report: AgentReport]>([
@@ -180,6 +182,10 @@ test.each<[why: string, given: Hypervisor, report: AgentReport]>([
         hypervisorVersion: '9.2.0',
         hypervisorId: 'h',
         updateStatus: { inProgress: true, retry: 3 },
+        cells: [
+          { cellID: 0, capacity: { cpu: '48', memory: '256Gi' } },
+          { cellID: 1, capacity: { memory: '1024Ki' } },
+        ],
       },
       { maintenance: 'auto' } as Hypervisor['spec'],
     ),
@@ -190,6 +196,10 @@ test.each<[why: string, given: Hypervisor, report: AgentReport]>([
       hypervisorVersion: '9.2.0',
       osUpdateInProgress: true,
       maintenance: 'auto',
+      cells: [
+        { cpus: 48, memoryMiB: 262_144 },
+        { cpus: null, memoryMiB: 1 },
+      ],
     },
   ],
 ])('the facts of a Hypervisor: %s', (_why, given, report) => {
@@ -208,7 +218,7 @@ test.each<[why: string, all: AgentReport[], found: string | null]>([
   ['not by a part', [named('node-10')], null],
   ['not at all', [], null],
 ])('the Hypervisor of a host is found %s', (_why, all, found) => {
-  expect(reportOf(host, all)?.name ?? null).toBe(found);
+  expect(reportsBy(all)(host)?.name ?? null).toBe(found);
 });
 
 test('an Eviction is open until it has ended or is being deleted', () => {

@@ -3,8 +3,10 @@ import type { Eviction } from '../../contracts/crds/eviction.ts';
 import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
 import type { Obstacle } from '../../contracts/eviction/eviction.ts';
 import type { ComputeService } from '../../contracts/eviction/instance.ts';
-import { sameShortName } from '../nova/find-host.ts';
+import { quantityOf } from '../../contracts/quantity.ts';
+import { firstLabel, sameShortName } from '../nova/find-host.ts';
 import type { ComputeServiceRecord, Hypervisor as NovaHypervisor } from '../nova/types.ts';
+import type { NumaCell } from './numa.ts';
 import { hostObstacle, listed } from './obstacles.ts';
 
 /** What is wrong with the host that shall be emptied. */
@@ -138,6 +140,8 @@ export interface AgentReport {
   osUpdateInProgress: boolean;
   /** `manual`, `auto`, `ha` or `termination`; empty for none. */
   maintenance: string;
+  /** NUMA cells; empty: not reported. */
+  cells: NumaCell[];
 }
 
 export const readAgentReport = ({ metadata, spec, status }: Hypervisor): AgentReport => ({
@@ -147,23 +151,44 @@ export const readAgentReport = ({ metadata, spec, status }: Hypervisor): AgentRe
   hypervisorVersion: known(status?.hypervisorVersion),
   osUpdateInProgress: status?.updateStatus?.inProgress ?? false,
   maintenance: spec?.maintenance ?? '',
+  cells: (status?.cells ?? []).map(({ capacity }) => ({
+    cpus: amountOf(capacity?.['cpu']),
+    memoryMiB: mebibytes(amountOf(capacity?.['memory'])),
+  })),
 });
+
+const amountOf = (amount: string | number | undefined): number | null =>
+  amount === undefined ? null : quantityOf(amount);
+const mebibytes = (bytes: number | null): number | null => (bytes === null ? null : bytes / 2 ** 20);
 
 /** The node agent writes `unknown` until it has asked libvirt. */
 const known = (version: string | undefined): string | null =>
   version === undefined || version === '' || version === 'unknown' ? null : version;
 
-/** The node agent's report of one host; null where no Hypervisor, or more than one, can be its own. */
-export function reportOf(
-  host: { id: string; serviceHost: string; hypervisorHostname: string },
-  all: readonly AgentReport[],
-): AgentReport | null {
-  const byId = all.find(({ hypervisorId }) => hypervisorId === host.id);
-  if (byId !== undefined) return byId;
-  const names = [host.serviceHost, host.hypervisorHostname];
-  const exact = all.filter(({ name }) => names.includes(name));
-  const matches = exact.length > 0 ? exact : all.filter(({ name }) => names.some((one) => sameShortName(one, name)));
-  return matches.length === 1 ? matches[0]! : null;
+/** Finds the node agent's report of one host; null where no Hypervisor, or more than one, can be its own. */
+export type ReportOf = (host: { id: string; serviceHost: string; hypervisorHostname: string }) => AgentReport | null;
+
+/** Indexed, as each host of a region is asked for. */
+export function reportsBy(all: readonly AgentReport[]): ReportOf {
+  const byId = new Map<string, AgentReport>();
+  for (const report of all.toReversed()) if (report.hypervisorId !== null) byId.set(report.hypervisorId, report);
+  const byName = Map.groupBy(all, ({ name }) => name);
+  const byLabel = Map.groupBy(all, ({ name }) => firstLabel(name).toLowerCase());
+  return ({ id, serviceHost, hypervisorHostname }) => {
+    const known = byId.get(id);
+    if (known !== undefined) return known;
+    const names = [...new Set([serviceHost, hypervisorHostname])];
+    const exact = names.flatMap((name) => byName.get(name) ?? []);
+    const short = (): AgentReport[] => [
+      ...new Set(
+        names.flatMap((one) =>
+          (byLabel.get(firstLabel(one).toLowerCase()) ?? []).filter(({ name }) => sameShortName(one, name)),
+        ),
+      ),
+    ];
+    const matches = exact.length > 0 ? exact : short();
+    return matches.length === 1 ? matches[0]! : null;
+  };
 }
 
 /** An Eviction that still has servers to place, as far as is known. */

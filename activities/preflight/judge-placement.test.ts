@@ -1,15 +1,21 @@
-import { computeService, hypervisor, instanceDetail, stubClient } from '../../test/fixtures/activities/nova.ts';
+import { computeService, hypervisor, instanceDetail } from '../../test/fixtures/activities/nova.ts';
 import type { InstanceDetail } from '../nova/types.ts';
-import type { AllocationCandidates, CandidatesQuery, PlacementClient, Resources } from '../placement/types.ts';
-import { askPlacement, type CandidateHosts, judgePlacement, type PlacementQuestion } from './judge-placement.ts';
-import { placeOf, requirementsKey, requirementsOf } from './scheduler-rules.ts';
+import type { Resources } from '../placement/types.ts';
+import type { CandidateHosts } from './ask-placement.ts';
+import type { AgentReport } from './judge-hosts.ts';
+import { describeUnknown, judgePlacement, type PlacementQuestion } from './judge-placement.ts';
+import { placesIn, requirementsKey, requirementsOf } from './scheduler-rules.ts';
 
-const target = (host: string, zone = 'nova'): PlacementQuestion['targets'][number] => ({
+const target = (
+  host: string,
+  zone = 'nova',
+  report: AgentReport | null = null,
+): PlacementQuestion['targets'][number] => ({
   service: computeService({ host, zone }),
   hypervisor: hypervisor({ serviceHost: host }),
-  report: null,
+  report,
   isEvicting: false,
-  place: placeOf(host, zone, []),
+  place: placesIn([])(host, zone),
 });
 const server = (id: string, memoryMiB: number, change: Partial<InstanceDetail> = {}) =>
   instanceDetail({ id, name: id, memoryMiB, ...change });
@@ -49,6 +55,17 @@ const judge = (
     ...change,
   }).map(({ id }) => id);
 
+const withCells = (memoryMiB: number): AgentReport => ({
+  name: 'node-2',
+  hypervisorId: null,
+  libVirtVersion: null,
+  hypervisorVersion: null,
+  osUpdateInProgress: false,
+  maintenance: '',
+  cells: [{ cpus: 64, memoryMiB }],
+});
+const hugePages = { extraSpecs: { 'hw:mem_page_size': '1GB' } };
+
 test.each<[why: string, found: () => string[], ids: string[]]>([
   ['all fit', () => judge([server('a', 4), server('b', 4)], { 'node-2': 4, 'node-3': 4 }), []],
   [
@@ -73,6 +90,16 @@ test.each<[why: string, found: () => string[], ids: string[]]>([
     ['NoValidTarget/a'],
   ],
   ['only hosts that are no targets', () => judge([server('a', 4)], { 'node-9': 4 }), ['NoValidTarget/a']],
+  [
+    'huge pages, and NUMA cells that could hold them',
+    () => judge([server('a', 4, hugePages)], { 'node-2': 9 }, { targets: [target('node-2', 'nova', withCells(4))] }),
+    [],
+  ],
+  [
+    'huge pages, and every NUMA cell is too small',
+    () => judge([server('a', 4, hugePages)], { 'node-2': 9 }, { targets: [target('node-2', 'nova', withCells(3))] }),
+    ['NoValidTarget/a'],
+  ],
   [
     'its zone has no target',
     () => judge([server('a', 4, { pinnedAvailabilityZone: 'zone-a' })], { 'node-2': 4 }),
@@ -149,45 +176,13 @@ test('the shortage is told in figures', () => {
   );
 });
 
-const signal = new AbortController().signal;
-const nothing: AllocationCandidates = { candidates: [], providers: {} };
-const provider = (rootUuid: string, capacity: number, used: number, parentUuid: string | null = null) => ({
-  resources: { MEMORY_MB: { capacity, used } },
-  traits: [],
-  parentUuid,
-  rootUuid,
-});
-
-test('asks once per kind, and again for the least of it where there is no room', async () => {
-  const asked: CandidatesQuery[] = [];
-  const placement = stubClient<PlacementClient>({
-    allocationCandidates: async (query) => {
-      asked.push(query);
-      if ((query.resources['MEMORY_MB'] ?? 0) > 10) return nothing;
-      return {
-        candidates: [
-          { allocations: { child: { VGPU: 1 }, root: { MEMORY_MB: 1 } } },
-          { allocations: { other: { MEMORY_MB: 1 }, pool: { DISK_GB: 1 } } },
-        ],
-        providers: {
-          root: provider('root', 16, 6),
-          child: provider('root', 1, 0, 'root'),
-          other: provider('other', 8, 8),
-          pool: provider('pool', 100, 0),
-        },
-      };
-    },
-  });
-  const small = { resources: { MEMORY_MB: 5 }, required: [], forbidden: [] };
-  const large = { resources: { MEMORY_MB: 50 }, required: ['CUSTOM_A'], forbidden: ['CUSTOM_B'] };
-  const answers = await askPlacement(placement, [small, large, { ...small }], signal);
-  expect(asked).toEqual([
-    { ...small, forbidden: ['COMPUTE_STATUS_DISABLED'] },
-    { ...large, forbidden: ['CUSTOM_B', 'COMPUTE_STATUS_DISABLED'] },
-    { resources: { MEMORY_MB: 1 }, required: ['CUSTOM_A'], forbidden: ['CUSTOM_B', 'COMPUTE_STATUS_DISABLED'] },
-  ]);
-  const hosts = new Set(['root', 'other', 'pool']);
-  expect(answers.get(requirementsKey(small))).toMatchObject({ roomy: hosts, suitable: hosts });
-  expect(answers.get(requirementsKey(small))?.free.get('root')).toEqual({ MEMORY_MB: 10 });
-  expect(answers.get(requirementsKey(large))).toMatchObject({ roomy: new Set(), suitable: hosts });
+test('what nobody but the scheduler knows is said, and is in nobody’s way', () => {
+  expect(describeUnknown([server('a', 4)])).toBeNull();
+  expect(describeUnknown([server('a', 4, hugePages), server('b', 4)])).toBe(
+    'One server asks for NUMA cells of a target: a (huge pages (1GB)). Whether any has room in them Nova’s scheduler alone knows, and says as they move',
+  );
+  const pinned = { extraSpecs: { 'hw:cpu_policy': 'dedicated' } };
+  expect(describeUnknown(['a', 'b', 'c', 'd'].map((id) => server(id, 4, pinned)))).toMatch(
+    /^4 servers ask for NUMA cells of a target: a \(pinned CPUs\), b .*, c .* and 1 more\./u,
+  );
 });

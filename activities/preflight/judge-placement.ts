@@ -1,18 +1,16 @@
-import pMap from 'p-map';
-
 import type { Obstacle } from '../../contracts/eviction/eviction.ts';
 import type { InstanceDetail } from '../nova/types.ts';
-import type { AllocationCandidates, PlacementClient, Resources } from '../placement/types.ts';
+import type { Resources } from '../placement/types.ts';
+import type { CandidatesByKey } from './ask-placement.ts';
 import type { HostCandidate } from './judge-hosts.ts';
+import { mayHold, numaDemandOf } from './numa.ts';
 import { hostObstacle, instanceObstacle, listed } from './obstacles.ts';
 import { bookInto, pack, type PackBin, type PackItem } from './pack.ts';
 import {
   type GroupPlacement,
   groupsAllow,
   type HostPlace,
-  leastOf,
   mayGoTo,
-  type Requirements,
   requirementsKey,
   requirementsOf,
 } from './scheduler-rules.ts';
@@ -21,8 +19,7 @@ export interface PlacementQuestion {
   /** Servers that have to leave. */
   instances: readonly InstanceDetail[];
   targets: readonly (HostCandidate & { place: HostPlace })[];
-  /** Placement's answers, by {@link requirementsKey}. */
-  candidates: ReadonlyMap<string, CandidateHosts>;
+  candidates: CandidatesByKey;
   groups: readonly GroupPlacement[];
   /** Servers of hosts that are being emptied already, whose turn comes first. */
   others: readonly InstanceDetail[];
@@ -47,6 +44,20 @@ export function judgePlacement(question: PlacementQuestion): Obstacle[] {
   return obstacles;
 }
 
+/**
+ * What a preflight cannot find out, for people: in whose NUMA cells there is room. Nova's scheduler knows, and finds no host for a server that fits
+ * nowhere; the server then stays where it is, with Nova's words. Null: nothing. Pure.
+ */
+export function describeUnknown(instances: readonly InstanceDetail[]): string | null {
+  const asking = instances.flatMap((instance) => {
+    const demand = numaDemandOf(instance);
+    return demand === null ? [] : [`${instance.name || instance.id} (${demand.what})`];
+  });
+  if (asking.length === 0) return null;
+  const many = asking.length === 1 ? 'One server asks' : `${asking.length} servers ask`;
+  return `${many} for NUMA cells of a target: ${listed(asking, 3)}. Whether any has room in them Nova’s scheduler alone knows, and says as they move`;
+}
+
 /** The hypervisor ids where one server may go, or why there is none. Room is not the question here but where there is none at all. */
 function placeOne(
   instance: InstanceDetail,
@@ -55,13 +66,17 @@ function placeOne(
   const requirements = requirementsOf(instance);
   const hosts = candidates.get(requirementsKey(requirements));
   const inPlace = targets.filter(({ place }) => mayGoTo(instance, place));
-  const suitable = inPlace.filter(({ hypervisor }) => hosts?.suitable.has(hypervisor.id) === true);
+  const ofKind = inPlace.filter(({ hypervisor }) => hosts?.suitable.has(hypervisor.id) === true);
+  const demand = numaDemandOf(instance);
+  const suitable = demand === null ? ofKind : ofKind.filter(({ report }) => mayHold(report?.cells ?? [], demand));
   if (suitable.length === 0) {
     const traits = requirements.required.length === 0 ? '' : `; it needs ${listed(requirements.required)}`;
     const why =
       inPlace.length === 0
         ? 'its availability zone, its project or its aggregates allow none of them'
-        : `none of them has what its flavor asks for, or any room${traits}`;
+        : ofKind.length > 0 && demand !== null
+          ? `the NUMA cells of none of them are large enough for it (${demand.what})`
+          : `none of them has what its flavor asks for, or any room${traits}`;
     return {
       obstacle: instanceObstacle(
         'NoValidTarget',
@@ -131,68 +146,3 @@ function describeShortage(unplaced: readonly string[], { instances, targets, oth
     `${left.length} of ${instances.length} servers do not fit on the ${targets.length} possible targets together with the rest${before}: ${listed(left.map(({ name }) => name))} (${amounts.join(', ')})`,
   );
 }
-
-/** Placement's answer, by host: ids are those of the hosts' root providers, which are the hypervisors'. */
-export interface CandidateHosts {
-  /** Where all of it fits now. */
-  roomy: ReadonlySet<string>;
-  /** Where that kind could be; the same unless there is room nowhere. */
-  suitable: ReadonlySet<string>;
-  /** What is left on each host that occurred. */
-  free: ReadonlyMap<string, Resources>;
-}
-
-/** Requests that Placement is sent at once. */
-const atOnce = 4;
-
-/**
- * Asks Placement once per distinct requirement, and a second time for the least of its kind where there is room nowhere: to distinguish "no such
- * host" from "no room". Placement applies traits, resource classes, pinned CPUs and devices as it does for the scheduler.
- */
-export async function askPlacement(
-  placement: PlacementClient,
-  all: readonly Requirements[],
-  signal: AbortSignal,
-): Promise<Map<string, CandidateHosts>> {
-  const distinct = [...new Map(all.map((requirements) => [requirementsKey(requirements), requirements]))];
-  const answers = await pMap(
-    distinct,
-    async ([key, requirements]) => [key, await ask(placement, requirements, signal)] as const,
-    { concurrency: atOnce },
-  );
-  return new Map(answers);
-}
-
-async function ask(
-  placement: PlacementClient,
-  requirements: Requirements,
-  signal: AbortSignal,
-): Promise<CandidateHosts> {
-  const query = (wanted: Requirements) =>
-    placement.allocationCandidates({ ...wanted, forbidden: [...wanted.forbidden, disabled] }, signal);
-  const answer = await query(requirements);
-  const roomy = rootsOf(answer);
-  if (roomy.size > 0) return { roomy, suitable: roomy, free: freeOf(answer) };
-  const least = await query(leastOf(requirements));
-  return { roomy, suitable: rootsOf(least), free: freeOf(least) };
-}
-
-/** Nova puts it on hosts whose service is disabled, and keeps the scheduler off them by it. */
-const disabled = 'COMPUTE_STATUS_DISABLED';
-
-const rootsOf = ({ candidates, providers }: AllocationCandidates): Set<string> =>
-  new Set(
-    candidates.flatMap(({ allocations }) =>
-      Object.keys(allocations).map((provider) => providers[provider]?.rootUuid ?? provider),
-    ),
-  );
-
-const freeOf = ({ providers }: AllocationCandidates): Map<string, Resources> =>
-  new Map(
-    Object.entries(providers)
-      .filter(([uuid, { rootUuid }]) => uuid === rootUuid)
-      .map(([uuid, { resources }]) => [
-        uuid,
-        Object.fromEntries(Object.entries(resources).map(([name, { capacity, used }]) => [name, capacity - used])),
-      ]),
-  );

@@ -44,14 +44,16 @@ export function pack(items: readonly PackItem[], bins: readonly PackBin[]): Pack
 /** What is left in each bin after a packing. */
 export function bookInto(bins: readonly PackBin[], items: readonly PackItem[], { placed }: Packing): PackBin[] {
   const open = bins.map(copyOf);
+  const byId = new Map(open.map((bin) => [bin.id, bin]));
   for (const item of items) {
-    const bin = open.find(({ id }) => id === placed.get(item.id));
+    const bin = byId.get(placed.get(item.id) ?? '');
     if (bin !== undefined) put(item, bin);
   }
   return open;
 }
 
-function orders(items: readonly PackItem[], bins: readonly PackBin[]): PackItem[][] {
+/** One after the other: mostly the first places all. */
+function* orders(items: readonly PackItem[], bins: readonly PackBin[]): Generator<PackItem[]> {
   const total: Resources = {};
   for (const { free } of bins)
     for (const [name, amount] of Object.entries(free)) total[name] = (total[name] ?? 0) + amount;
@@ -64,24 +66,34 @@ function orders(items: readonly PackItem[], bins: readonly PackBin[]): PackItem[
     );
   const choice = ({ allowed }: PackItem): number => allowed?.size ?? Number.MAX_SAFE_INTEGER;
   const by = (...keys: ((item: PackItem) => number)[]): PackItem[] =>
-    items.toSorted(
-      (a, b) => keys.map((key) => key(a) - key(b)).find((difference) => difference !== 0) ?? (a.id < b.id ? -1 : 1),
-    );
+    items
+      .map((item) => ({ item, keys: keys.map((key) => key(item)) }))
+      .sort(
+        (a, b) =>
+          a.keys.map((key, index) => key - (b.keys[index] ?? 0)).find((difference) => difference !== 0) ??
+          (a.item.id < b.item.id ? -1 : 1),
+      )
+      .map(({ item }) => item);
   const larger = (item: PackItem): number => -share(item);
-  return [
-    by(choice, larger),
-    by(larger, choice),
-    by((item) => -(item.needs['MEMORY_MB'] ?? 0)),
-    by((item) => -(item.needs['VCPU'] ?? item.needs['PCPU'] ?? 0)),
-  ];
+  yield by(choice, larger);
+  yield by(larger, choice);
+  yield by((item) => -(item.needs['MEMORY_MB'] ?? 0));
+  yield by((item) => -(item.needs['VCPU'] ?? item.needs['PCPU'] ?? 0));
 }
 
 function firstFit(items: readonly PackItem[], bins: readonly PackBin[]): Packing {
   const open = bins.map(copyOf);
   const placed = new Map<string, string>();
   const unplaced: string[] = [];
+  // Bins only fill up: where one did not fit, none of its shape will. Else thousands of items would each try all full bins again.
+  const begins = new Map<string, number>();
+  const shape = shapes();
   for (const item of items) {
-    const bin = open.find((candidate) => fits(item, candidate));
+    const key = shape(item);
+    let index = begins.get(key) ?? 0;
+    while (index < open.length && !fits(item, open[index]!)) index += 1;
+    begins.set(key, index);
+    const bin = open[index];
     if (bin === undefined) {
       unplaced.push(item.id);
       continue;
@@ -90,6 +102,15 @@ function firstFit(items: readonly PackItem[], bins: readonly PackBin[]): Packing
     placed.set(item.id, bin.id);
   }
   return { placed, unplaced };
+}
+
+/** A text for all that decides where an item fits. */
+function shapes(): (item: PackItem) => string {
+  const sets = new Map<ReadonlySet<string> | null, number>();
+  return ({ needs, allowed, apart }) => {
+    const set = sets.get(allowed) ?? sets.set(allowed, sets.size).size - 1;
+    return JSON.stringify([needs, set, apart]);
+  };
 }
 
 type OpenBin = { id: string; free: Resources; members: Record<string, number> };

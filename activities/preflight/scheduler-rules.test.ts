@@ -5,7 +5,7 @@ import {
   groupsAllow,
   leastOf,
   mayGoTo,
-  placeOf,
+  placesIn,
   type Requirements,
   requirementsKey,
   requirementsOf,
@@ -26,6 +26,32 @@ test.each<[why: string, change: Partial<InstanceDetail>, requirements: Requireme
     'pinned by the image',
     { imageProperties: { hw_cpu_policy: 'dedicated' } },
     { ...plain, resources: { DISK_GB: 20, MEMORY_MB: 4_096, PCPU: 2 } },
+  ],
+  [
+    'pinned in part',
+    { vcpus: 4, extraSpecs: { 'hw:cpu_policy': 'mixed', 'hw:cpu_dedicated_mask': '2-3' } },
+    { ...plain, resources: { DISK_GB: 20, MEMORY_MB: 4_096, PCPU: 2, VCPU: 2 } },
+  ],
+  [
+    'pinned in part, by what is not',
+    { vcpus: 4, extraSpecs: { 'hw:cpu_policy': 'mixed', 'hw:cpu_dedicated_mask': '^0' } },
+    { ...plain, resources: { DISK_GB: 20, MEMORY_MB: 4_096, PCPU: 3, VCPU: 1 } },
+  ],
+  [
+    'a CPU for the emulator, and no siblings',
+    {
+      extraSpecs: {
+        'hw:cpu_policy': 'dedicated',
+        'hw:emulator_threads_policy': 'isolate',
+        'hw:cpu_thread_policy': 'isolate',
+      },
+    },
+    { resources: { DISK_GB: 20, MEMORY_MB: 4_096, PCPU: 3 }, required: [], forbidden: ['HW_CPU_HYPERTHREADING'] },
+  ],
+  [
+    'siblings',
+    { extraSpecs: { 'hw:cpu_policy': 'dedicated' }, imageProperties: { hw_cpu_thread_policy: 'require' } },
+    { resources: { DISK_GB: 20, MEMORY_MB: 4_096, PCPU: 2 }, required: ['HW_CPU_HYPERTHREADING'], forbidden: [] },
   ],
   [
     'resources of its own',
@@ -153,7 +179,7 @@ test.each<[why: string, instance: InstanceDetail, zone: string, aggregates: Aggr
   ],
   ['other scopes are other filters’', instanceDetail({ extraSpecs: { 'hw:ssd': 'true' } }), 'nova', [], true],
 ])('%s', (_why, instance, zone, aggregates, allowed) => {
-  expect(mayGoTo(instance, placeOf('node-2', zone, aggregates))).toBe(allowed);
+  expect(mayGoTo(instance, placesIn(aggregates)('node-2', zone))).toBe(allowed);
 });
 
 const group = (

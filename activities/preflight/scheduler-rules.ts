@@ -1,5 +1,6 @@
 import type { Aggregate, InstanceDetail, ServerGroup } from '../nova/types.ts';
 import type { Resources } from '../placement/types.ts';
+import { chosenCpus } from './numa.ts';
 
 /** What the scheduler asks of Placement for a server: how much, and of what kind. */
 export interface Requirements {
@@ -19,14 +20,31 @@ const traitKey = /^trait(?<group>[A-Za-z0-9_-]{0,64}):(?<name>[A-Z0-9_]+)$/u;
  * @see Nova documentation, "Extra Specs": resources, trait, hw:cpu_policy
  */
 export function requirementsOf(instance: InstanceDetail): Requirements {
+  const before = known.get(instance);
+  if (before !== undefined) return before;
+  const requirements = readRequirements(instance);
+  known.set(instance, requirements);
+  return requirements;
+}
+
+/** The same servers are judged in many preflights. */
+const known = new WeakMap<InstanceDetail, Requirements>();
+
+function readRequirements(instance: InstanceDetail): Requirements {
   const { extraSpecs, imageProperties = {} } = instance;
-  const pinned = extraSpecs['hw:cpu_policy'] === 'dedicated' || imageProperties['hw_cpu_policy'] === 'dedicated';
+  const said = (key: string): string | undefined => extraSpecs[`hw:${key}`] ?? imageProperties[`hw_${key}`];
+  const dedicated = dedicatedCpus(instance, said);
+  const isIsolated = said('emulator_threads_policy') === 'isolate' && dedicated > 0;
   const resources: Resources = {
-    [pinned ? 'PCPU' : 'VCPU']: instance.vcpus,
+    VCPU: instance.vcpus - dedicated,
+    PCPU: dedicated + (isIsolated ? 1 : 0),
     MEMORY_MB: instance.memoryMiB,
     DISK_GB: instance.localDiskGiB,
   };
   const traits = new Map<string, string>();
+  const threads = said('cpu_thread_policy');
+  if (threads === 'require' || threads === 'isolate')
+    traits.set('HW_CPU_HYPERTHREADING', threads === 'require' ? 'required' : 'forbidden');
   for (const [key, value] of Object.entries({ ...imageProperties, ...extraSpecs })) {
     const resource = resourceKey.exec(key)?.groups;
     if (resource?.['name'] !== undefined && /^\d+$/u.test(value)) {
@@ -50,6 +68,16 @@ export function requirementsOf(instance: InstanceDetail): Requirements {
     required: withValue('required'),
     forbidden: withValue('forbidden'),
   };
+}
+
+/** How many of a server's CPUs are its alone. `mixed`: those that a mask names, of its own numbers. */
+function dedicatedCpus({ vcpus }: InstanceDetail, said: (key: string) => string | undefined): number {
+  const policy = said('cpu_policy');
+  if (policy === 'dedicated') return vcpus;
+  const mask = said('cpu_dedicated_mask') ?? said('cpu_realtime_mask');
+  if (policy !== 'mixed' || mask === undefined) return 0;
+  // A mask that only takes away begins with all.
+  return chosenCpus(mask.trim().startsWith('^') ? `0-${vcpus - 1},${mask}` : mask).size;
 }
 
 const byName = ([a]: [string, unknown], [b]: [string, unknown]): number => (a < b ? -1 : 1);
@@ -76,16 +104,22 @@ export interface HostPlace {
   metadata: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
-export function placeOf(host: string, zone: string, aggregates: readonly Aggregate[]): HostPlace {
-  const metadata = new Map<string, Set<string>>();
-  for (const aggregate of aggregates.filter(({ hosts }) => hosts.includes(host))) {
-    for (const [key, value] of Object.entries(aggregate.metadata)) {
-      const values = metadata.get(key) ?? metadata.set(key, new Set()).get(key)!;
-      for (const one of value.split(',')) values.add(one.trim());
+export function placesIn(aggregates: readonly Aggregate[]): (host: string, zone: string) => HostPlace {
+  const byHost = new Map<string, Map<string, Set<string>>>();
+  for (const { hosts, metadata } of aggregates) {
+    const values = Object.entries(metadata).map(([key, value]) => ({ key, all: value.split(',') }));
+    for (const host of hosts) {
+      const known = byHost.get(host) ?? byHost.set(host, new Map()).get(host)!;
+      for (const { key, all } of values) {
+        const own = known.get(key) ?? known.set(key, new Set()).get(key)!;
+        for (const one of all) own.add(one.trim());
+      }
     }
   }
-  return { host, zone, metadata };
+  return (host, zone) => ({ host, zone, metadata: byHost.get(host) ?? nothing });
 }
+
+const nothing: ReadonlyMap<string, ReadonlySet<string>> = new Map();
 
 /** Whether the rules allow the server on that host; which of them are on is Nova's configuration, and clouds that use them have them on. */
 export const mayGoTo = (instance: InstanceDetail, place: HostPlace): boolean =>

@@ -147,6 +147,8 @@ export interface Obstacle {
 export interface Preflight {
   host: HostObservation;
   obstacles: Obstacle[];
+  /** What it cannot find out, as sentences: in nobody's way, and not to be silent about. */
+  notes: string[];
 }
 
 /** How far one instance has come. */
@@ -210,6 +212,8 @@ export interface EvictionProgress {
   counts: { total: number; done: number; moving: number; pending: number; blocked: number; skipped: number };
   outstandingRamMb: number;
   obstacles: (Obstacle & { accepted: boolean })[];
+  /** As in {@link Preflight}. */
+  notes: string[];
   instances: InstanceProgress[];
 }
 

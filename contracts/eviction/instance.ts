@@ -19,6 +19,8 @@ export interface Instance {
   serverGroups: string[];
   /** Nova's fault message, where the server is in ERROR. */
   fault: string | null;
+  /** Its owner says that it is part of a control plane: it moves after the others. */
+  movesLast?: true;
 }
 
 /** What keeps the server busy; null: nothing. A build is one all the way, though it has no task in the moments between two of its own. */
@@ -73,6 +75,11 @@ export interface HostObservation {
   allocations: string[];
   /** Whether Placement carries COMPUTE_STATUS_DISABLED for the host, so that the scheduler really leaves it out. */
   schedulingDisabled: boolean;
+  /**
+   * Guests that libvirt runs on the host although Nova and Placement have nothing on it. Null: something else is left, so it was not asked; or libvirt
+   * is not reached from here, or did not answer.
+   */
+  unknownGuests: { id: string; name: string }[] | null;
 }
 
 export interface ComputeService {

@@ -27,8 +27,11 @@ export interface HypervisorHostActivities {
   runHypervisorChecks(request: CheckRequest): Promise<CheckFindings[]>;
 }
 
-/** `all`, or Kubernetes only: while OpenStack does not answer, the Hypervisor shall say so all the same. */
-export type ObservationScope = 'all' | 'kubernetes';
+/**
+ * `all`, as it is now; `again`: only time has passed since the last observation, so that what was read of the region a moment ago for others will do;
+ * or Kubernetes only: while OpenStack does not answer, the Hypervisor shall say so all the same.
+ */
+export type ObservationScope = 'all' | 'again' | 'kubernetes';
 
 export type ObservedHypervisor =
   | {

@@ -62,6 +62,7 @@ test('one that runs', () => {
       },
       { id: 'Vgpu/web-3-id', code: 'Vgpu', instanceId: 'web-3-id', message: 'web-3 has a vGPU', accepted: true },
     ],
+    notes: ['2 servers ask for NUMA cells'],
   });
   const earlier = [
     { run: earlierRun, ending: { outcome: 'Failed' as const, message: '2 did not move', result: null } },
@@ -86,6 +87,7 @@ test('one that runs', () => {
     'open      LocalDisk/db-1-id  db-1 has 20 GiB of local disk',
     '          accept it: drover accept node-1 LocalDisk/db-1-id',
     'accepted  Vgpu/web-3-id  web-3 has a vGPU',
+    'note      2 servers ask for NUMA cells',
     '',
     'Instances',
     expect.stringMatching(/^INSTANCE/),

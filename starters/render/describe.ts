@@ -165,11 +165,13 @@ function progressFields(progress: EvictionProgress, nowMs: number, paint: Paint)
   ];
 }
 
-const renderObstacles = (host: string, { obstacles }: EvictionProgress, paint: Paint): string[] =>
-  obstacles.flatMap(({ id, message, accepted }) => [
+const renderObstacles = (host: string, { obstacles, notes }: EvictionProgress, paint: Paint): string[] => [
+  ...obstacles.flatMap(({ id, message, accepted }) => [
     `${accepted ? paint('quiet', 'accepted') : paint('bad', 'open    ')}  ${id}  ${oneLine(message)}`,
     ...(accepted ? [] : [`          accept it: ${paint('strong', `drover accept ${host} ${id}`)}`]),
-  ]);
+  ]),
+  ...notes.map((note) => `${paint('quiet', 'note    ')}  ${oneLine(note)}`),
+];
 
 /** Where no worker reports the instances, their Migration objects still do. */
 const renderMigrations = (migrations: readonly MigrationObject[], widthColumns: number): string[] =>

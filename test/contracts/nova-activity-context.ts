@@ -6,7 +6,10 @@ import {
 import { createNovaClient } from '../../activities/nova/client.ts';
 import type { HostDependencies, InstanceDependencies } from '../../activities/nova/dependencies.ts';
 import type { ActivityScope } from '../../activities/lib/context.ts';
+import { shareRegion } from '../../activities/nova/region-reads.ts';
 import { createPlacementClient } from '../../activities/placement/client.ts';
+import { createProviderReads } from '../../activities/placement/provider-reads.ts';
+import { createCandidateReads } from '../../activities/preflight/ask-placement.ts';
 import type { Migration } from '../../contracts/eviction/instance.ts';
 import type { MigrationEnd, MigrationReport, MigrationStart } from '../../contracts/eviction/migrate-instance.ts';
 import { labClock } from '../../lab/clock.ts';
@@ -35,9 +38,14 @@ export function openActivities(
     warn: () => undefined,
   });
   const session = connect();
+  const { nova, region } = shareRegion(createNovaClient(session), clock);
+  const placement = createPlacementClient(session);
   const shared = {
-    nova: createNovaClient(session),
-    placement: createPlacementClient(session),
+    nova,
+    region,
+    providers: createProviderReads(placement, clock),
+    candidates: createCandidateReads(placement, clock),
+    listGuests: async () => null,
     stopGate: async () => {},
     audit: { record: async (entry: AuditEntry) => void audited.push(entry) },
     clock,

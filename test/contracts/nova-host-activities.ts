@@ -44,6 +44,7 @@ export function describeHostActivities(test: ContractTest): void {
       'live-migration running',
       'migration finished',
     ]);
+    expect(host.unknownGuests).toBeNull();
     expect(host.unconfirmedResizes).toEqual([moved.id]);
     // The server that stays, the record that holds the share of the one that leaves, and that of the one that has left.
     expect(host.allocations).toHaveLength(3);

@@ -45,6 +45,8 @@ export function describeNewServers(test: ContractTest): void {
     expect(await nova.consoleOutput(id, 10, never)).toMatch(/Booting.*\nsmoke login: /u);
     expect(await nova.consoleOutput(id, 1, never)).not.toMatch(/Booting/u);
     expect(await nova.serversNamed('smok', never)).toEqual([]);
+    expect(await nova.serversNamedLike('smok', never)).toMatchObject([{ id }]);
+    expect(await nova.serversNamedLike('moke', never)).toEqual([]);
     await nova.deleteServer(id, never);
     await until('the server to be gone', deadlineMs, async () =>
       (await nova.server(id, never)) === null ? true : 'still there',

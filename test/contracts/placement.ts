@@ -52,6 +52,7 @@ function describeProviders(test: ContractTest): void {
     expect(await placement.consumer(unknownId, never)).toBeNull();
     for (const ask of [
       'providerAllocations',
+      'allocationsWithGeneration',
       'providerTraits',
       'inventories',
       'usages',
@@ -63,6 +64,23 @@ function describeProviders(test: ContractTest): void {
       });
     }
     await expect(placement.deleteProvider(unknownId, never)).rejects.toMatchObject({ type: 'HostNotFound' });
+  });
+
+  test('the answer on allocations has the generation that each change of traits raises', async ({ connect, admin }) => {
+    const placement = createPlacementClient(connect());
+    const server = await createInstance(admin, { name: 'placed', host: 'node-5' });
+    const uuid = await providerOf(placement, 'node-5');
+    const before = await placement.traitsWithGeneration(uuid, never);
+    expect(await placement.allocationsWithGeneration(uuid, never)).toEqual({
+      generation: before.generation,
+      allocations: { [server.id]: tiny },
+    });
+    await placement.createTrait('CUSTOM_DROVER_RAISED', never);
+    await placement.replaceTraits(uuid, { ...before, traits: [...before.traits, 'CUSTOM_DROVER_RAISED'] }, never);
+    const raised = await placement.allocationsWithGeneration(uuid, never);
+    expect(raised.generation).toBeGreaterThan(before.generation);
+    await placement.replaceTraits(uuid, { ...before, generation: raised.generation }, never);
+    expect((await placement.allocationsWithGeneration(uuid, never)).generation).toBeGreaterThan(raised.generation);
   });
 
   test('candidates are the hosts with room, traits and aggregates', async ({ connect, admin }) => {

@@ -459,6 +459,21 @@ describe('which go next', () => {
     expect(ids(pickNext(all, [], 3, false))).toEqual(['a', 'c']);
     expect(ids(pickNext(all.slice(1), all.slice(0, 1), 3, false))).toEqual(['c']);
   });
+  test('control planes move last, whatever their size, and one at a time', () => {
+    const state = evictionOf(
+      hostWith(
+        server('a', { movesLast: true, memoryMiB: 1 }),
+        server('b', { movesLast: true }),
+        server('c', { memoryMiB: 9_000 }),
+      ),
+    );
+    const [a, b, c] = ['a', 'b', 'c'].map((id) => state.instances[id]!);
+    expect(ids(pickNext([a!, b!, c!], [], 3, false))).toEqual(['c', 'a']);
+    expect(ids(pickNext([a!, b!, c!], [], 3, true))).toEqual(['c', 'b']);
+    expect(ids(pickNext([b!], [a!], 3, false))).toEqual([]);
+    c!.attempts = 2;
+    expect(ids(pickNext([a!, c!], [], 1, false))).toEqual(['c']);
+  });
   test('one that failed before lets the others pass (H4)', () => {
     const state = evictionOf(hostWith(server('a'), server('b', { memoryMiB: 4096 })));
     state.instances['a']!.attempts = 1;

@@ -270,7 +270,8 @@ function describeIntent(state: EvictionState): string {
 
 /**
  * Which of the pending servers go next, at most `slots`. With a deadline the largest first, so that the long ones are not left for the
- * end; else the smallest, so that the host gets lighter soonest. Members of one server group move one at a time.
+ * end; else the smallest, so that the host gets lighter soonest. Members of one server group move one at a time. Control planes move last, and one at a
+ * time: each is away for a moment, and what they control shall not lose two at once.
  */
 export function pickNext(
   pending: readonly TrackedInstance[],
@@ -281,6 +282,7 @@ export function pickNext(
   const largestFirst = hasDeadline ? -1 : 1;
   const sorted = pending.toSorted(
     (a, b) =>
+      Number(a.instance.movesLast ?? false) - Number(b.instance.movesLast ?? false) ||
       // One that failed before lets the others pass: nothing blocks the head of the queue.
       a.attempts - b.attempts ||
       largestFirst * (a.instance.memoryMiB - b.instance.memoryMiB) ||
@@ -288,10 +290,15 @@ export function pickNext(
       a.instance.id.localeCompare(b.instance.id, 'en'),
   );
   const busyGroups = new Set(moving.flatMap(({ instance }) => instance.serverGroups));
+  let isLastMoving = moving.some(({ instance }) => instance.movesLast === true);
   const picked: TrackedInstance[] = [];
   for (const candidate of sorted) {
     if (picked.length >= slots) break;
     if (candidate.instance.serverGroups.some((group) => busyGroups.has(group))) continue;
+    if (candidate.instance.movesLast === true) {
+      if (isLastMoving) continue;
+      isLastMoving = true;
+    }
     for (const group of candidate.instance.serverGroups) busyGroups.add(group);
     picked.push(candidate);
   }

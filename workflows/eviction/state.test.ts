@@ -35,6 +35,17 @@ describe('what a look at the host changes', () => {
     expect(theOnly(state).state).toBe('blocked');
     expect(remains(state.host!)).toEqual(['1 unconfirmed resize']);
   });
+  test('a guest that libvirt alone knows of keeps the host from being empty, and is named', () => {
+    const guest = (number: number) => ({ id: `id-${number}`, name: `instance-${number}` });
+    const state = evictionOf(emptyHost, 1_000);
+    applyHost(state, { ...emptyHost, unknownGuests: [guest(1)] }, 2_000);
+    expect(state.emptySinceMs).toBeNull();
+    expect(remains(state.host!)).toEqual(['1 guest that libvirt runs and Nova does not have there (instance-1, id-1)']);
+    applyHost(state, { ...emptyHost, unknownGuests: [1, 2, 3, 4].map(guest) }, 3_000);
+    expect(remains(state.host!)[0]).toMatch(/^4 guests .*instance-3, id-3 and 1 more\)$/u);
+    applyHost(state, { ...emptyHost, unknownGuests: [] }, 4_000);
+    expect(state.emptySinceMs).toBe(4_000);
+  });
   test('empty counts from the first look of an unbroken row', () => {
     const state = evictionOf(emptyHost, 1_000);
     applyHost(state, emptyHost, 2_000);

@@ -24,6 +24,8 @@ export interface EvictionState {
   host: HostObservation | null;
   observedAtMs: number;
   obstacles: Obstacle[];
+  /** What the preflight could not find out, as sentences. */
+  notes: string[];
   /** Obstacle ids that users accepted by update, besides those of the Eviction. */
   accepted: string[];
   instances: Record<string, TrackedInstance>;
@@ -102,6 +104,7 @@ export function beginEviction(
     host: null,
     observedAtMs: 0,
     obstacles: [],
+    notes: [],
     accepted: [],
     instances: {},
     allowance: null,
@@ -214,8 +217,19 @@ export function remains(host: HostObservation): string[] {
     `allocation in Placement${describeOrphans(host)}`,
     `allocations in Placement${describeOrphans(host)}`,
   );
+  const guests = host.unknownGuests ?? [];
+  count(guests.length, `guest${describeGuests(guests)}`, `guests${describeGuests(guests)}`);
   if (!host.schedulingDisabled) found.push('Placement does not show the host as disabled yet');
   return found;
+}
+
+const guestsNamed = 3;
+
+/** Neither Nova nor Placement has anything on the host, and libvirt runs them all the same: a user has to find out whose they are. */
+function describeGuests(guests: NonNullable<HostObservation['unknownGuests']>): string {
+  const named = guests.slice(0, guestsNamed).map(({ name, id }) => `${name}, ${id}`);
+  const more = guests.length > guestsNamed ? ` and ${guests.length - guestsNamed} more` : '';
+  return ` that libvirt runs and Nova does not have there (${named.join('; ')}${more})`;
 }
 
 const orphansNamed = 3;
@@ -234,8 +248,9 @@ export const outstanding = (state: EvictionState): TrackedInstance[] =>
 export const outstandingRamMiB = (state: EvictionState): number =>
   outstanding(state).reduce((sum, { instance }) => sum + instance.memoryMiB, 0);
 
-export function applyPreflight(state: EvictionState, { host, obstacles }: Preflight, nowMs: number): void {
+export function applyPreflight(state: EvictionState, { host, obstacles, notes }: Preflight, nowMs: number): void {
   state.obstacles = obstacles;
+  state.notes = notes;
   applyHost(state, host, nowMs);
   blockByObstacles(state, nowMs);
 }

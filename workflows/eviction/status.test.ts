@@ -97,6 +97,13 @@ const rows: Row[] = [
     { status: 'True', message: 'Preflight checks passed. Accepted: Vgpu/a.' },
   ],
   [
+    'what the preflight could not find out is said, and stands in nobody’s way',
+    state((its) => (its.notes = ['One server asks for NUMA cells'])),
+    null,
+    'PreflightChecksSucceeded',
+    { status: 'True', message: 'Preflight checks passed. One server asks for NUMA cells.' },
+  ],
+  [
     'obstacles are named with their ids',
     state((s) => (s.obstacles.push(obstacle), (s.end = end('Failed', 'PreflightFailed')))),
     null,
@@ -197,5 +204,7 @@ test('the details put the sentence that matters first, then what needs a person'
   );
   expect(lines[0]).toBe('**Moving: 0 of 2 servers have left node-1**');
   expect(lines[2]).toBe('Waiting for an allowance · 0 of 1 slots in use');
+  its.notes = ['what is not known'];
+  expect(describeDetails(describeProgress(its, null, 2_000), null)).toMatch(/\n\n- what is not known\n\n\| instance/u);
   expect(lines[6]).toBe('| vm-b | blocked |  |  |  | a \\| b |');
 });

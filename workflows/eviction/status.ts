@@ -64,7 +64,8 @@ function preflight(state: EvictionState): ConditionUpdate | null {
   const open = unacceptedObstacles(state);
   const accepted = acceptedObstacles(state);
   const acceptedHere = state.obstacles.filter(({ id }) => accepted.has(id));
-  const suffix = acceptedHere.length === 0 ? '' : ` Accepted: ${acceptedHere.map(({ id }) => id).join(', ')}.`;
+  const notes = state.notes.map((note) => ` ${note}.`).join('');
+  const suffix = `${acceptedHere.length === 0 ? '' : ` Accepted: ${acceptedHere.map(({ id }) => id).join(', ')}.`}${notes}`;
   if (open.length === 0)
     return { type, status: 'True', reason: 'Succeeded', message: `Preflight checks passed.${suffix}` };
   const carried =
@@ -174,6 +175,7 @@ export function describeProgress(
     counts: countStates(state),
     outstandingRamMb: outstandingRamMiB(state),
     obstacles: state.obstacles.map((obstacle) => ({ ...obstacle, accepted: accepted.has(obstacle.id) })),
+    notes: state.notes,
     instances: rows(state).map(describeInstance),
   };
 }
@@ -241,8 +243,11 @@ export function describeDetails(progress: EvictionProgress, endMessage: string |
     `${window.using} of ${Math.min(window.parallelism, window.allowance)} slots in use`,
   ].filter((property) => property !== null);
   const open = progress.obstacles.filter(({ accepted }) => !accepted);
-  const obstacles =
-    open.length === 0 ? [] : ['', ...open.slice(0, 20).map(({ id, message }) => `- \`${id}\`: ${cell(message)}`)];
+  const remarks = [
+    ...open.slice(0, 20).map(({ id, message }) => `- \`${id}\`: ${cell(message)}`),
+    ...(endMessage === null ? progress.notes.map((note) => `- ${cell(note)}`) : []),
+  ];
+  const obstacles = remarks.length === 0 ? [] : ['', ...remarks];
   const table = progress.instances.map(
     ({ name, state, attempt, target, percent, message }) =>
       `| ${cell(name)} | ${state} | ${attempt === 0 ? '' : attempt} | ${percent === null ? '' : `${percent} %`} | ${cell(target ?? '')} | ${cell(message ?? '')} |`,
@@ -275,6 +280,7 @@ export const progressBeforeOpening = (hypervisor: string, startedAt: Date): Evic
   counts: { total: 0, done: 0, moving: 0, pending: 0, blocked: 0, skipped: 0 },
   outstandingRamMb: 0,
   obstacles: [],
+  notes: [],
   instances: [],
 });
 

@@ -39,10 +39,10 @@ export const reconcileHypervisor = defineReconciler<HypervisorLifecycle>(hypervi
   memory: emptyMemory,
 
   /** Where OpenStack does not answer, Kubernetes alone, so that the Hypervisor can say so. */
-  async observe(input, { failures }) {
+  async observe(input, { failures }, repeats) {
     const { hypervisor } = input;
     try {
-      return await host(`Observe ${hypervisor}`).observeHypervisor(input, 'all');
+      return await host(`Observe ${hypervisor}`).observeHypervisor(input, repeats ? 'again' : 'all');
     } catch (error) {
       const problem = explain(error);
       if (problem.code === 'InvalidInput') throw error;

@@ -86,8 +86,13 @@ export interface RunHandle<L extends Lifecycle> {
 export interface Reconciler<L extends Lifecycle> {
   /** What a run begins with. Carried over as it continues as new; nothing that could be read again. */
   memory: L['memory'];
-  /** By activities. @throws what Temporal's retries did not mend; InvalidInput ends the run */
-  observe(input: L['input'], memory: L['memory']): Promise<Observation<L> | Unobserved>;
+  /**
+   * By activities.
+   *
+   * @param repeats only time has passed since the last observation
+   * @throws what Temporal's retries did not mend; InvalidInput ends the run
+   */
+  observe(input: L['input'], memory: L['memory'], repeats: boolean): Promise<Observation<L> | Unobserved>;
   /** Pure. */
   plan(situation: Situation<L>): Plan<L['step']>;
   execute: { [Kind in L['step']['kind']]: Executor<L, Extract<L['step'], { kind: Kind }>> };

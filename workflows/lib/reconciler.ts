@@ -116,11 +116,15 @@ class Driver<L extends Lifecycle> {
       state.resetFailures();
       this.slot.askAgain();
     }
+    const repeats = state.repeats && !state.isPending() && !inbox.retryNow;
+    state.repeats = false;
     if (state.isPending()) state.repetition = null;
     inbox.empty();
     state.fresh = true;
     const askedMs = Date.now();
-    const observed = await spec.observe(state.input, carried.memory).catch((error: unknown) => state.fail(error, null));
+    const observed = await spec
+      .observe(state.input, carried.memory, repeats)
+      .catch((error: unknown) => state.fail(error, null));
     if (observed === null) return null;
     state.askedMs = askedMs;
     if (observed.kind !== 'observed') {
@@ -215,7 +219,10 @@ class Driver<L extends Lifecycle> {
     this.inbox.stepEnded = false;
     const isQueued = plan.slot !== undefined && plan.slot.limit === this.slot.limit && !wasGranted;
     // A slot is asked for again by the same observation: how old it may be is judged when it is granted.
-    if (Date.now() >= untilMs && !isQueued) this.state.fresh = false;
+    if (Date.now() < untilMs || isQueued) return;
+    this.state.fresh = false;
+    // What was waited for by name is observed as it is.
+    this.state.repeats = untilMs === recheckAtMs && failure === null;
   }
 
   /** Null: there is more to do. */

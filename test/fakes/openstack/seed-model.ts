@@ -40,6 +40,7 @@ export const computeTraits: readonly string[] = [
 const standardTraits: readonly string[] = [
   ...computeTraits,
   'COMPUTE_STATUS_DISABLED',
+  'HW_CPU_HYPERTHREADING',
   'HW_CPU_X86_AVX',
   'HW_CPU_X86_VMX',
   'STORAGE_DISK_SSD',

@@ -260,6 +260,11 @@ export const openstackEdges: readonly Edge[] = [
     (client) => client.serversNamed('vm-1', never),
   ),
   nova(
+    'servers whose name begins so',
+    [{ servers: [server], servers_links: links }, { servers: [server, { ...server, id: 'b' }] }],
+    (client) => client.serversNamedLike('vm-', never),
+  ),
+  nova(
     'a service that is forced down',
     [{ service }],
     (client) => client.updateService('c1', { forcedDown: true }, never),
@@ -364,6 +369,12 @@ export const openstackEdges: readonly Edge[] = [
     'ProviderInUse',
   ]),
   placement('allocations', [allocations], (client) => client.providerAllocations('p', never), ['HostNotFound']),
+  placement(
+    'allocations with their generation',
+    [{ ...allocations, resource_provider_generation: 3 }],
+    (client) => client.allocationsWithGeneration('p', never),
+    ['HostNotFound'],
+  ),
   placement('inventories', [{ inventories: { VCPU: inventory } }], (client) => client.inventories('p', never), [
     'HostNotFound',
   ]),
