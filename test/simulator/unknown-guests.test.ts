@@ -1,0 +1,84 @@
+import { resources } from '../../runtime/kubernetes/resources.ts';
+import { openObjects } from '../../runtime/kubernetes/objects.ts';
+import { withClock } from '../../lab/clock.ts';
+import { applyHypervisors } from '../../lab/hypervisors.ts';
+import { applyObject } from '../../lab/kubernetes-objects.ts';
+import { createInstances } from '../../lab/openstack/seed.ts';
+import type { FakeHost } from '../fakes/hosts/hosts.ts';
+import { hosts, quickSettings } from '../flows/world-base.ts';
+import { loadWorkflows } from './bundle.ts';
+import { deploy } from './deployment.ts';
+
+const host = 'node-1';
+const tls = { caFile: 'ca.pem', certFile: 'client.pem', keyFile: 'client.key' };
+const libvirt = { connectUri: 'qemu+tls://{host}/system', tls, minimumVersion: '8.0.0' };
+const stray = 'instance-0000002a';
+
+interface World {
+  machine: FakeHost;
+  sleep: (ms: number) => Promise<void>;
+  /** What the Eviction says of itself. */
+  said: () => Promise<string>;
+}
+
+/** An eviction of a host on which libvirt runs a guest that Nova does not have there. */
+async function evict(during: (world: World) => Promise<void>): Promise<void> {
+  const deployment = deploy({
+    bundle: await loadWorkflows(),
+    seed: 1,
+    parts: ['openstack'],
+    settings: { ...quickSettings, hypervisor: { libvirt } },
+    bridge: true,
+  });
+  const { simulation, kubernetes, openstack, hosts: machines } = deployment;
+  const { admin } = kubernetes;
+  const machine = machines.add({ name: host });
+  machine.libvirt.guests.start({ name: stray });
+  const said = async (): Promise<string> => {
+    const found = await openObjects(kubernetes.client).get(
+      resources.Eviction,
+      { name: host },
+      new AbortController().signal,
+    );
+    const condition = found?.status?.conditions?.find(({ type }) => type === 'Evicting');
+    return `${condition?.status} ${condition?.reason}: ${condition?.message}`;
+  };
+  const body = async (): Promise<void> => {
+    if (openstack === null) throw new Error('there is no OpenStack');
+    await applyObject(admin, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'monsoon3' } });
+    await applyHypervisors(admin, Object.fromEntries(hosts.map((name) => [name, {}])));
+    await createInstances(openstack.admin, [{ name: 'guest', host }]);
+    const spec = { hypervisor: host, reason: 'test' };
+    await applyObject(admin, { apiVersion: 'kvm.cloud.sap/v1', kind: 'Eviction', metadata: { name: host }, spec });
+    await during({ machine, said, sleep: (ms) => simulation.clock.sleep(ms) });
+  };
+  await simulation.run(withClock(simulation.clock, body), 300_000);
+  deployment.close();
+}
+
+test('a host on which libvirt runs a guest that Nova does not have there is not empty, until it is ended', async () => {
+  await evict(async ({ machine, said, sleep }) => {
+    await sleep(15_000);
+    expect(await said()).toMatch(
+      /^True Running: 1 of 1 servers have left node-1\. Waiting for what is left on the host: 1 guest that libvirt runs and Nova does not have there \(instance-0000002a, /u,
+    );
+    machine.libvirt.guests.stop(stray, 'destroyed');
+    await sleep(15_000);
+    expect(await said()).toMatch(/^False Succeeded: 1 of 1/u);
+  });
+});
+
+test('where nobody ends it, the eviction does not succeed, and names it', async () => {
+  await evict(async ({ said, sleep }) => {
+    await sleep(120_000);
+    expect(await said()).toMatch(/^False NotEmpty: .*1 guest that libvirt runs .*instance-0000002a/u);
+  });
+});
+
+test('a libvirt that does not answer is no witness', async () => {
+  await evict(async ({ machine, said, sleep }) => {
+    machine.libvirt.service.kill();
+    await sleep(120_000);
+    expect(await said()).toMatch(/^False Succeeded: 1 of 1/u);
+  });
+});
