@@ -53,6 +53,7 @@ test('a cluster as it should be: one login, then health and pools, each with its
   const told: [OutsideCall, CallEnd][] = [];
   const checks = await checkCeph(
     client(settings, { observe: (call, end) => told.push([call, end]) }),
+    'node-1',
     settings,
     systemClock,
     never,
@@ -199,7 +200,7 @@ const faults: Row[] = [
 test.each(faults)('%s: the check of its health fails and says why', async (_, path, reply, code, observed) => {
   const { url } = await serve(but(path, reply));
   const settings = settingsFor([url], reply === 'silent' || reply === 'stalled' ? quick : {});
-  const checks = await checkCeph(client(settings), settings, systemClock, never);
+  const checks = await checkCeph(client(settings), 'node-1', settings, systemClock, never);
   expect(checks).toMatchObject([
     { name: 'CephHealthy', outcome: 'failed', code, observed: expect.stringMatching(observed) },
     { name: 'CephPool.vms', outcome: 'skipped', observed: 'Ceph was not reached', code: null },
@@ -266,9 +267,9 @@ test('ends with the signal’s reason; others who wait for the same login go on'
   open.push(service);
   const settings = settingsFor([service.url]);
   const ceph = client(settings);
-  await expect(checkCeph(ceph, settings, systemClock, AbortSignal.abort(reason))).rejects.toBe(reason);
+  await expect(checkCeph(ceph, 'node-1', settings, systemClock, AbortSignal.abort(reason))).rejects.toBe(reason);
   const controller = new AbortController();
-  const given = checkCeph(ceph, settings, systemClock, controller.signal);
+  const given = checkCeph(ceph, 'node-1', settings, systemClock, controller.signal);
   const kept = ceph.health(never);
   await arrived.promise;
   controller.abort(reason);
@@ -282,6 +283,7 @@ describe('judge', () => {
     type,
     severity: 'HEALTH_WARN',
     message: `${type.toLowerCase()} said`,
+    details: [],
     muted: false,
     ...rest,
   });
@@ -383,12 +385,38 @@ describe('judge', () => {
     ],
   ];
   test.each(rows)('%s', (_, tolerated, observedHealth, code, observed) => {
-    expect(judgeHealth(tolerated, observedHealth)).toMatchObject({ name: 'CephHealthy', ...found(observed, code) });
+    expect(judgeHealth('node-1', tolerated, observedHealth)).toMatchObject({
+      name: 'CephHealthy',
+      ...found(observed, code),
+      ...(code !== null && { beyondHost: true }),
+    });
+  });
+
+  const osd = (...details: string[]): CephHealth => health('HEALTH_WARN', warns('OSD_DOWN', { details }));
+  test.each([
+    ['one of its OSDs', 'node-1', osd('osd.3 (root=default,host=node-1) is down'), true],
+    ['by its full name too', 'node-1.example', osd('osd.3 (root=default,host=NODE-1) is down'), true],
+    ['among others', 'node-1', osd('osd.1 (host=node-2) is down', 'host node-1.example (rack=a) is down'), true],
+    ['in the summary', 'node-1', health('HEALTH_WARN', warns('X', { message: 'hosts: node-1, node-2' })), true],
+    ['a name that only begins so', 'node-1', osd('osd.3 (root=default,host=node-10) is down'), false],
+    ['or ends so', 'node-1', osd('osd.3 (root=default,host=my-node-1) is down'), false],
+    ['nothing by name', 'node-1', osd(), false],
+  ])('a warning about the host itself is its own: %s', (_what, host, observed, isIts) => {
+    expect(judgeHealth(host, [], observed).beyondHost ?? false).toBe(!isIts);
+  });
+
+  test('of several warnings its own is named', () => {
+    const observed = health(
+      'HEALTH_WARN',
+      warns('POOL_NEARFULL'),
+      warns('OSD_DOWN', { details: ['host node-1 is down'] }),
+    );
+    expect(judgeHealth('node-1', [], observed).observed).toMatch(/^HEALTH_WARN: OSD_DOWN \(osd_down said\)\./u);
   });
 
   test('the expectation names what is tolerated', () => {
-    expect(judgeHealth([], health('HEALTH_OK')).expectation).toBe('Ceph is HEALTH_OK');
-    expect(judgeHealth(['OSD_NEARFULL', 'POOL_NEARFULL'], health('HEALTH_OK')).expectation).toBe(
+    expect(judgeHealth('node-1', [], health('HEALTH_OK')).expectation).toBe('Ceph is HEALTH_OK');
+    expect(judgeHealth('node-1', ['OSD_NEARFULL', 'POOL_NEARFULL'], health('HEALTH_OK')).expectation).toBe(
       'Ceph is HEALTH_OK, or HEALTH_WARN with no more than OSD_NEARFULL, POOL_NEARFULL',
     );
   });
@@ -409,7 +437,12 @@ describe('judge', () => {
   ];
   test.each(poolRows)('pool %s', (name, code, observed) => {
     expect(judgePools([name], pools)).toEqual([
-      { name: `CephPool.${name}`, expectation: `pool ${name} exists and is for rbd`, ...found(observed, code) },
+      {
+        name: `CephPool.${name}`,
+        expectation: `pool ${name} exists and is for rbd`,
+        ...found(observed, code),
+        ...(code !== null && { beyondHost: true }),
+      },
     ]);
   });
 

@@ -6,12 +6,15 @@ import type { CephClient, CephHealth, CephHealthCheck, CephPool, CephSettings } 
 
 /**
  * Checks what Ceph says of itself: it is healthy, and has the pools that hypervisors need. Where its health cannot be read the pools are
- * not asked for, as that would take as long again. A check that fails is a finding, never a failure.
+ * not asked for, as that would take as long again. A check that fails is a finding, never a failure. What concerns the whole cluster is
+ * no failure of the host's.
  *
+ * @param host name of the hypervisor; a warning that names it is about it
  * @throws only the signal's reason when it is aborted
  */
 export async function checkCeph(
   client: CephClient,
+  host: string,
   { pools, toleratedChecks }: Pick<CephSettings, 'pools' | 'toleratedChecks'>,
   clock: Clock,
   signal: AbortSignal,
@@ -19,10 +22,13 @@ export async function checkCeph(
   const healthFromMs = clock.monotonicMs();
   let health: HostCheck[];
   try {
-    health = timed(clock, healthFromMs, [judgeHealth(toleratedChecks, await client.health(signal))]);
+    health = timed(clock, healthFromMs, [judgeHealth(host, toleratedChecks, await client.health(signal))]);
   } catch (error) {
     const skippedChecks = pools.map((name) => skipped(askedPool(name), 'Ceph was not reached'));
-    return [...timed(clock, healthFromMs, [failedBy(askedHealth(toleratedChecks), error, signal)]), ...skippedChecks];
+    return [
+      ...timed(clock, healthFromMs, [beyondHost(failedBy(askedHealth(toleratedChecks), error, signal))]),
+      ...skippedChecks,
+    ];
   }
   const poolsFromMs = clock.monotonicMs();
   try {
@@ -33,7 +39,7 @@ export async function checkCeph(
       ...timed(
         clock,
         poolsFromMs,
-        pools.map((name) => failedBy(askedPool(name), error, signal)),
+        pools.map((name) => beyondHost(failedBy(askedPool(name), error, signal))),
       ),
     ];
   }
@@ -49,8 +55,10 @@ const askedHealth = (tolerated: readonly string[]): Asked => ({
       : `Ceph is HEALTH_OK, or HEALTH_WARN with no more than ${tolerated.join(', ')}`,
 });
 
-/** Whether the cluster is healthy enough to put guests on. Pure. */
-export function judgeHealth(tolerated: readonly string[], { status, checks }: CephHealth): Finding {
+const beyondHost = (finding: Finding): Finding => ({ ...finding, beyondHost: true });
+
+/** Whether the cluster is healthy enough to put guests on. Only what names the host is the host's. Pure. */
+export function judgeHealth(host: string, tolerated: readonly string[], { status, checks }: CephHealth): Finding {
   const asked = askedHealth(tolerated);
   if (status === 'HEALTH_OK') return passed(asked, status);
   const counting = checks.filter(({ muted }) => !muted);
@@ -58,8 +66,20 @@ export function judgeHealth(tolerated: readonly string[], { status, checks }: Ce
   // An error is none that a setting takes back; a warning without a check is not tolerated.
   const isTolerated = status === 'HEALTH_WARN' && counting.length > 0 && unwanted.length === 0;
   if (isTolerated) return passed(asked, describeHealth(status, counting));
-  return failed(asked, 'CephUnhealthy', describeHealth(status, unwanted.length === 0 ? counting : unwanted));
+  const its = unwanted.filter((check) => isAbout(host, check));
+  if (its.length > 0) return failed(asked, 'CephUnhealthy', describeHealth(status, its));
+  return beyondHost(
+    failed(asked, 'CephUnhealthy', describeHealth(status, unwanted.length === 0 ? counting : unwanted)),
+  );
 }
+
+/** Ceph names hosts as CRUSH has them, which is by their short name: `osd.3 (root=default,host=node-1) is down`. */
+function isAbout(host: string, { message, details }: CephHealthCheck): boolean {
+  const short = shortName(host);
+  return [message, ...details].some((text) => text.split(/[^\w.-]+/u).some((word) => shortName(word) === short));
+}
+
+const shortName = (name: string): string => (name.split('.', 1)[0] ?? '').toLowerCase();
 
 const askedPool = (name: string): Asked => ({
   name: `CephPool.${name}`,
@@ -72,14 +92,18 @@ export const judgePools = (names: readonly string[], pools: readonly CephPool[])
     const asked = askedPool(name);
     const found = pools.find((pool) => pool.name === name);
     if (found === undefined)
-      return failed(
-        asked,
-        'CephPoolMissing',
-        `no such pool; ${pools.length === 0 ? 'there is none at all' : `there are ${shortened(pools.map((pool) => pool.name).toSorted())}`}`,
+      return beyondHost(
+        failed(
+          asked,
+          'CephPoolMissing',
+          `no such pool; ${pools.length === 0 ? 'there is none at all' : `there are ${shortened(pools.map((pool) => pool.name).toSorted())}`}`,
+        ),
       );
     const observed =
       found.applications.length === 0 ? 'it is for no application' : `it is for ${shortened(found.applications)}`;
-    return found.applications.includes('rbd') ? passed(asked, observed) : failed(asked, 'CephPoolNotRbd', observed);
+    return found.applications.includes('rbd')
+      ? passed(asked, observed)
+      : beyondHost(failed(asked, 'CephPoolNotRbd', observed));
   });
 
 export const askedReach = (host: string, pool: string): Asked => ({

@@ -59,10 +59,11 @@ export function openCeph(settings: CephSettings, options: CephOptions): CephClie
       const { health } = await read('/api/health/minimal', healthAnswer, signal);
       return {
         status: health.status,
-        checks: health.checks.map(({ type, severity, summary, muted }) => ({
+        checks: health.checks.map(({ type, severity, summary, detail = [], muted }) => ({
           type,
           severity,
           message: summary.message,
+          details: detail.map(({ message }) => message),
           muted: muted ?? false,
         })),
       };

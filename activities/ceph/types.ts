@@ -26,6 +26,8 @@ export interface CephHealthCheck {
   type: string;
   severity: string;
   message: string;
+  /** What it says of single daemons and hosts; empty where it names none. */
+  details: readonly string[];
   /** A user muted it. */
   muted: boolean;
 }

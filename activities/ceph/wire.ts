@@ -15,6 +15,7 @@ export const healthAnswer = z.object({
         type: z.string(),
         severity: z.string(),
         summary: z.object({ message: z.string() }),
+        detail: z.array(z.object({ message: z.string() })).optional(),
         muted: z.boolean().optional(),
       }),
     ),

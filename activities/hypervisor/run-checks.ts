@@ -92,7 +92,7 @@ const checks: Readonly<Record<HypervisorCheck, Check>> = {
     };
     const client = ports.openCeph(settings);
     try {
-      const results = await checkCeph(client, settings, clock, scope.signal);
+      const results = await checkCeph(client, hypervisor, settings, clock, scope.signal);
       if (rbd === null) return { results, libVirtVersion: null };
       const reached = await reachRbdPools(
         { ...ports, clock },
@@ -123,6 +123,8 @@ const checks: Readonly<Record<HypervisorCheck, Check>> = {
         name: smokeNames[finding.name] ?? 'Smoke',
         outcome: finding.code === null ? 'passed' : 'failed',
         durationMs,
+        // Its flavor, its image, or the quota of drover's project.
+        ...(finding.code === 'SmokeServerRefused' && { beyondHost: true as const }),
       })),
       libVirtVersion: null,
     };

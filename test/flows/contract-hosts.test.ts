@@ -187,7 +187,7 @@ describeWithPackages('Ceph', () => {
         };
         const client = subject.openCeph(settings);
         try {
-          return await checkCeph(client, settings, systemClock, never);
+          return await checkCeph(client, 'node-1', settings, systemClock, never);
         } finally {
           await client.close();
         }

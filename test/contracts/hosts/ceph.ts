@@ -44,7 +44,7 @@ export function cephContract(subject: () => CephSubject, timeoutMs: number): voi
     const settings = { ...subject().settings, ...rest };
     const client = subject().openCeph(settings);
     try {
-      return await checkCeph(client, settings, subject().clock, never);
+      return await checkCeph(client, 'node-1', settings, subject().clock, never);
     } finally {
       await client.close();
     }
@@ -162,7 +162,7 @@ export function cephContract(subject: () => CephSubject, timeoutMs: number): voi
     let logins = 0;
     const wrong = ceph.openCeph({ ...ceph.settings, password: 'not-the-password' }, { observe: () => (logins += 1) });
     for (let time = 0; time < 3; time += 1) {
-      const [refused, ...others] = await checkCeph(wrong, ceph.settings, ceph.clock, never);
+      const [refused, ...others] = await checkCeph(wrong, 'node-1', ceph.settings, ceph.clock, never);
       expect(refused).toMatchObject({
         name: 'CephHealthy',
         code: 'CephCredentialRefused',

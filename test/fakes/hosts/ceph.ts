@@ -63,7 +63,7 @@ export function createCephCluster({
   const checks = new Map<string, CephHealthCheck>();
   const osd = createService();
   const report: CephCluster['report'] = ({ type, severity, message }) =>
-    void checks.set(type, { type, severity, message, muted: false });
+    void checks.set(type, { type, severity, message, details: [], muted: false });
   return {
     managers: new Map(managers.map((base) => [base, createService()])),
     monitors: createService(),
@@ -206,10 +206,10 @@ function roleOf({ users }: CephCluster, token: string, nowMs: number): Dashboard
 const healthOf = ({ status, checks }: CephCluster): object => ({
   health: {
     status,
-    checks: checks.map(({ type, severity, message, muted }) => ({
+    checks: checks.map(({ type, severity, message, details, muted }) => ({
       severity,
       summary: { message, count: 1 },
-      detail: [],
+      detail: details.map((text) => ({ message: text })),
       muted,
       type,
     })),

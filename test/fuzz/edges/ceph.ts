@@ -95,7 +95,7 @@ export const cephEdges: readonly Edge[] = [
     name: 'Ceph: its health',
     inputs: wire(200, health),
     failures,
-    read: async (answer) => [judgeHealth(['OSD_NEARFULL'], await answering(token, answer).health(never))],
+    read: async (answer) => [judgeHealth('node-1', ['OSD_NEARFULL'], await answering(token, answer).health(never))],
     holds: isShort,
   }),
   edge({
