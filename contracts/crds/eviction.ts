@@ -23,6 +23,10 @@ const statusSchema = z
       .array(z.string())
       .optional()
       .describe('Ids of the instances that are still on the hypervisor.'),
+    evictionState: z
+      .enum(['Pending', 'Running', 'Failed', 'Succeeded'])
+      .optional()
+      .describe('The condition Evicting in a word, as node agents read it on the Eviction of their host’s name.'),
     conditions: conditions().optional(),
   })
   .describe('How far it has come.');

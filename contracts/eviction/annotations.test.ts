@@ -1,4 +1,4 @@
-import { consentBy, readEvictionAnnotations } from './annotations.ts';
+import { agentReason, consentBy, readAsked, readEvictionAnnotations } from './annotations.ts';
 import { annotations } from '../ids.ts';
 
 const nothing = {
@@ -70,4 +70,18 @@ test('who consents is written as it is read', () => {
     [annotations.consentBy]: consentBy('jane@example.com', new Date(0)),
   };
   expect(readEvictionAnnotations(given).asked.consent).toEqual(['cold-migrate']);
+});
+
+test.each([
+  ['the node agent’s emergency Eviction', 'node-1', {}, agentReason, 'termination'],
+  ['one that says its cause', 'node-1', { [annotations.cause]: 'admin' }, agentReason, 'admin'],
+  ['one of another name', 'other', {}, agentReason, 'admin'],
+  ['one that only begins so', 'node-1', {}, `${agentReason}!`, 'admin'],
+  ['a user’s', 'node-1', {}, 'disks', 'admin'],
+])('whose Eviction it is: %s', (_whose, name, given, reason, cause) => {
+  const { asked, problems } = readAsked({
+    metadata: { name, annotations: given },
+    spec: { hypervisor: 'node-1', reason },
+  });
+  expect([asked.cause, problems]).toEqual([cause, []]);
 });

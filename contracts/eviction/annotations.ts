@@ -80,6 +80,28 @@ export function readEvictionAnnotations(given: Readonly<Record<string, string>> 
   return { asked, problems };
 }
 
+/** What the node agent writes as the reason of the Eviction that it makes as its host is about to reboot, with nothing but that. */
+export const agentReason = 'kvm-node-agent: emergency evacuation due to host reboot';
+
+/**
+ * What an Eviction asks for. The node agent's emergency Eviction has no cause: its host goes whether it is empty or not, so that it is
+ * read as `termination`. It is known by all that it has: the host's name, no annotation of a cause, and exactly the agent's sentence.
+ */
+export function readAsked({
+  metadata,
+  spec,
+}: {
+  metadata: { name: string; annotations?: Readonly<Record<string, string>> | undefined };
+  spec: { hypervisor: string; reason: string };
+}): ReturnType<typeof readEvictionAnnotations> {
+  const { asked, problems } = readEvictionAnnotations(metadata.annotations);
+  const isAgents =
+    metadata.annotations?.[annotations.cause] === undefined &&
+    metadata.name === spec.hypervisor &&
+    spec.reason === agentReason;
+  return { asked: isAgents ? { ...asked, cause: 'termination' } : asked, problems };
+}
+
 /** The text of `drover.dev/consent-by`. */
 export const consentBy = (name: string, at: Date): string => `${name} ${at.toISOString()}`;
 

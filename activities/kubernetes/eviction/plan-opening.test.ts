@@ -1,5 +1,5 @@
 import { annotations, evictionFinalizer } from '../../../contracts/ids.ts';
-import { runIdAnnotation } from '../../../contracts/eviction/annotations.ts';
+import { agentReason, runIdAnnotation } from '../../../contracts/eviction/annotations.ts';
 import { planOpening, waitingCondition } from './plan-opening.ts';
 import type { OpeningContext } from './plan-opening.ts';
 import { sampleCondition, sampleEviction } from '../../../test/fixtures/activities/eviction.ts';
@@ -249,4 +249,9 @@ test('a rejection says what is wrong and what to do', () => {
         'Correct the object; drover reconciles it again when it changes.',
     },
   });
+});
+
+test('the node agent’s emergency Eviction is served as one of a host that goes, whatever is on it', () => {
+  expect(plan([{ reason: agentReason }])).toMatchObject({ kind: 'serve', desired: { cause: 'termination' } });
+  expect(plan([{ reason: agentReason, name: 'other' }])).toMatchObject({ kind: 'serve', desired: { cause: 'admin' } });
 });

@@ -5,7 +5,7 @@ import type { Eviction } from '../../../contracts/crds/eviction.ts';
 import { errors } from '../../../contracts/errors.ts';
 import type { ErrorCode } from '../../../contracts/errors.ts';
 import type { DesiredEviction, EvictionInput } from '../../../contracts/eviction/eviction.ts';
-import { onlyObserves, readEvictionAnnotations, runIdAnnotation } from '../../../contracts/eviction/annotations.ts';
+import { onlyObserves, readAsked, runIdAnnotation } from '../../../contracts/eviction/annotations.ts';
 import { evictingReasons, evictionConditions } from '../../../contracts/eviction/conditions.ts';
 import { evictionFinalizer } from '../../../contracts/ids.ts';
 import type { Mode } from '../../../contracts/kinds/kind.ts';
@@ -101,9 +101,13 @@ function planWithout({ input, mode, isRightRun, runId, evictions }: OpeningConte
 }
 
 /** What the input says otherwise than the Eviction that it would have to share the host with. */
-function findDifferences(input: EvictionInput, { spec, metadata }: Eviction): string[] {
-  const { asked } = readEvictionAnnotations(metadata.annotations);
-  const there: Record<string, unknown> = { ...asked, reason: spec.reason, acceptObstacles: asked.acceptedObstacles };
+function findDifferences(input: EvictionInput, eviction: Eviction): string[] {
+  const { asked } = readAsked(eviction);
+  const there: Record<string, unknown> = {
+    ...asked,
+    reason: eviction.spec.reason,
+    acceptObstacles: asked.acceptedObstacles,
+  };
   return Object.entries(input)
     .filter(([field]) => field !== 'hypervisor' && field !== 'startedBy')
     .filter(([field, value]) => JSON.stringify(there[field]) !== JSON.stringify(value))
@@ -112,7 +116,7 @@ function findDifferences(input: EvictionInput, { spec, metadata }: Eviction): st
 
 function serve(context: OpeningContext, eviction: Eviction): Opening {
   const { metadata, spec } = eviction;
-  const { asked, problems } = readEvictionAnnotations(metadata.annotations);
+  const { asked, problems } = readAsked(eviction);
   const deleting = metadata.deletionTimestamp !== undefined;
   const mode = context.mode === 'observe' ? 'observe' : asked.mode;
   // A deleted one is let go whatever it says and however drover is switched: only drover can take its finalizer away.

@@ -1,5 +1,5 @@
 import type { EvictionReport } from '../../../contracts/eviction/activities.ts';
-import { wantedStatus } from './publish-eviction.ts';
+import { agentStateOf, wantedStatus } from './publish-eviction.ts';
 import { sampleCondition } from '../../../test/fixtures/activities/eviction.ts';
 
 const now = new Date('2026-02-01T00:00:00Z');
@@ -76,4 +76,31 @@ test('what is still being observed is not final', () => {
   expect(wantedStatus({}, running, true, now).conditions).toEqual([
     expect.objectContaining({ type: 'Observed', status: 'Unknown', reason: 'Running' }),
   ]);
+});
+
+test.each([
+  ['nothing is said yet', 'node-1', undefined, null],
+  ['it waits', 'node-1', ['Unknown', 'AlreadyRunning'], 'Pending'],
+  ['it runs', 'node-1', ['True', 'Running'], 'Running'],
+  ['the host is empty', 'node-1', ['False', 'Succeeded'], 'Succeeded'],
+  ['it failed', 'node-1', ['False', 'Failed'], 'Failed'],
+  ['a user stopped it', 'node-1', ['False', 'Stopped'], 'Failed'],
+  ['the agent reads that of its host’s name alone', 'other', ['False', 'Succeeded'], null],
+] as const)('what the node agent polls: %s', (_what, name, said, state) => {
+  const conditions =
+    said === undefined
+      ? []
+      : [
+          {
+            type: 'Evicting',
+            status: said[0],
+            reason: said[1],
+            message: '',
+            lastTransitionTime: '2026-01-01T00:00:00Z',
+          },
+        ];
+  const eviction = { metadata: { name }, spec: { hypervisor: 'node-1', reason: 'r' } } as Parameters<
+    typeof agentStateOf
+  >[0];
+  expect(agentStateOf(eviction, { conditions })).toBe(state);
 });

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 
-import { type ConditionUpdate, setConditions } from '../../../contracts/conditions.ts';
+import { type ConditionUpdate, findCondition, setConditions } from '../../../contracts/conditions.ts';
 import type { Eviction, EvictionStatus } from '../../../contracts/crds/eviction.ts';
 import type { EvictionPublished, EvictionReport } from '../../../contracts/eviction/activities.ts';
 import { onlyObserves } from '../../../contracts/eviction/annotations.ts';
-import { evictionConditions } from '../../../contracts/eviction/conditions.ts';
+import { evictingReasons, evictionConditions } from '../../../contracts/eviction/conditions.ts';
 import { evictionFinalizer, labels } from '../../../contracts/ids.ts';
 import { isFailure } from '../../../runtime/kubernetes/kubernetes-faults.ts';
 import { resources } from '../../../runtime/kubernetes/resources.ts';
@@ -44,18 +44,16 @@ async function getSame({ client, scope }: Tools, { name, uid }: EvictionReport):
 async function writeStatus(tools: Tools, report: EvictionReport): Promise<Eviction | null> {
   const eviction = await getSame(tools, report);
   if (eviction === null) return null;
-  const wanted = wantedStatus(
-    eviction.status ?? {},
-    report,
-    onlyObserves(eviction.metadata, tools.mode),
-    new Date(tools.clock.now()),
-  );
+  const observes = onlyObserves(eviction.metadata, tools.mode);
+  const wanted = wantedStatus(eviction.status ?? {}, report, observes, new Date(tools.clock.now()));
+  const agents = observes ? null : agentStateOf(eviction, wanted);
   const change = Object.fromEntries(
-    Object.entries(wanted).filter(
+    Object.entries({ ...wanted, ...(agents !== null && { evictionState: agents }) }).filter(
       ([field, value]) => !isDeepStrictEqual(value, eviction.status?.[field as keyof EvictionStatus]),
     ),
   );
-  if (Object.keys(change).length === 0) return eviction;
+  // A CRD without the field drops it: it alone is not written again and again.
+  if (Object.keys(change).every((field) => field === 'evictionState' && eviction.status !== undefined)) return eviction;
   try {
     return await tools.client.patchStatus(resources.Eviction, eviction.metadata, change, tools.scope.signal);
   } catch (error) {
@@ -89,6 +87,21 @@ export function wantedStatus(
     }),
     ...(report.hypervisorServiceId !== null && { hypervisorServiceId: report.hypervisorServiceId }),
   };
+}
+
+/**
+ * What the node agent polls on the Eviction of its host's name before it lets the host reboot: `Succeeded` only of a host that is empty.
+ * Null: it is none of that name, or nothing has been said. Pure.
+ */
+export function agentStateOf(
+  { metadata, spec }: Pick<Eviction, 'metadata' | 'spec'>,
+  { conditions }: EvictionStatus,
+): NonNullable<EvictionStatus['evictionState']> | null {
+  const evicting = findCondition(conditions, evictionConditions.evicting);
+  if (metadata.name !== spec.hypervisor || evicting === undefined) return null;
+  if (evicting.status === 'Unknown') return 'Pending';
+  if (evicting.status === 'True') return 'Running';
+  return evicting.reason === evictingReasons.succeeded ? 'Succeeded' : 'Failed';
 }
 
 /** What would have been said of the eviction, as the one condition that is drover's alone. */
