@@ -178,6 +178,7 @@ const examineKubernetes = ({ context, config, abort }: Examination): Promise<Fin
           {
             modes: config.modes,
             guardsDrain: config.hypervisor.guardsDrain,
+            certificates: config.hypervisor.certificates?.namespace ?? null,
             fastDeploy: config.virtualMachine.fastDeploy !== null,
             groups: config.virtualMachine.groups,
             backup: config.virtualMachine.backup,

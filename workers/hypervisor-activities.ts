@@ -123,7 +123,14 @@ export function composeHypervisorActivities(
   });
   return {
     kubernetes: {
-      ...createHypervisorObjectActivities({ client, stopGate, audit, clock, guardImage: hypervisor.guardImage }),
+      ...createHypervisorObjectActivities({
+        client,
+        stopGate,
+        audit,
+        clock,
+        guardImage: hypervisor.guardImage,
+        certificates: hypervisor.certificates,
+      }),
       ...createNodeFailureObjectActivities({ kubernetes, client, systemNamespace, stopGate, audit, clock }),
     },
     nova: {

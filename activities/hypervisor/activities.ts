@@ -4,6 +4,7 @@ import type { HypervisorConfig } from '../../runtime/config/hypervisor-config.ts
 import type { KubernetesObjects } from '../../runtime/kubernetes/objects.ts';
 import { resources } from '../../runtime/kubernetes/resources.ts';
 import type { Random } from '../../runtime/random.ts';
+import { createCertificateReader } from '../kubernetes/hypervisor/certificate.ts';
 import { observeKubernetes } from '../kubernetes/hypervisor/observe-kubernetes.ts';
 import { currentScope } from '../lib/context.ts';
 import type { NovaDependencies } from '../nova/dependencies.ts';
@@ -30,7 +31,9 @@ export interface HypervisorHostDependencies extends NovaDependencies {
 /** The activities on queue `hosts`. */
 export function createHypervisorHostActivities(deps: HypervisorHostDependencies): HypervisorHostActivities {
   const { client, config, settings, ports, random, scope = currentScope, clock } = deps;
-  const tools = { client, copiedLabels: config.copiedLabels, agentNamespaces: [], guardsDrain: config.guardsDrain };
+  const { copiedLabels, agentNamespaces, guardsDrain } = config;
+  const readCertificate = createCertificateReader(client, config.certificates, () => clock.now());
+  const tools = { client, copiedLabels, agentNamespaces, guardsDrain, readCertificate };
   return {
     observeHypervisor: (input, extent) =>
       observeHypervisor(

@@ -26,6 +26,7 @@ const world: ObservedInKubernetes = {
   evictions: [],
   agentPods: null,
   drainGuard: null,
+  certificate: null,
   hold: null,
 };
 

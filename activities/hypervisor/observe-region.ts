@@ -1,5 +1,6 @@
 import type {
   HypervisorObservation,
+  LoneService,
   NovaHost,
   ObservedAggregate,
   ObservedProvider,
@@ -30,7 +31,10 @@ export interface RegionQuestion {
 }
 
 /** What OpenStack says of a host. */
-export type ObservedRegion = Pick<HypervisorObservation, 'nova' | 'aggregates' | 'provider' | 'testServers'>;
+export type ObservedRegion = Pick<
+  HypervisorObservation,
+  'nova' | 'loneService' | 'aggregates' | 'provider' | 'testServers'
+>;
 
 /** How many consumers of a provider are named: a host in service has hundreds. */
 const mostNamed = 5;
@@ -38,6 +42,7 @@ const mostNamed = 5;
 /** What is said where OpenStack is not asked. */
 export const nothingOfRegion: ObservedRegion = {
   nova: null,
+  loneService: null,
   aggregates: [],
   provider: null,
   testServers: [],
@@ -60,10 +65,11 @@ export async function observeRegion(
   const registration = (await find(trustedMs)) ?? (trustedMs > 0 ? await find(0) : null);
   const host = registration?.host ?? question.hypervisor;
   const providerId = registration?.hypervisor?.id ?? question.formerProviderId;
-  const [all, provided, testServers] = await Promise.all([
+  const [all, provided, testServers, loneService] = await Promise.all([
     region.aggregates(trustedMs, scope.signal),
     providerId === null ? null : providers.observe(providerId, registration?.serviceId ?? null, scope.signal),
     registration === null ? [] : region.testServers(trustedMs, scope.signal),
+    describeLoneService(tools, registration),
   ]);
   const provider = providerId === null || provided === null ? null : describeProvider(providerId, provided);
   const aggregates = all
@@ -77,6 +83,7 @@ export async function observeRegion(
     }));
   return {
     nova: await describeHost(tools, registration, provider?.consumers ?? 0, trustedMs),
+    loneService,
     aggregates,
     provider,
     testServers: testServers
@@ -115,4 +122,14 @@ function describeProvider(uuid: string, { generation, traits, consumers }: Provi
     consumers: consumers.length,
     someConsumers: consumers.toSorted().slice(0, mostNamed),
   };
+}
+
+/** Null: there is no service, or it has its hypervisor. */
+async function describeLoneService(
+  { nova, scope }: Pick<RegionTools, 'nova' | 'scope'>,
+  registration: Registration | null,
+): Promise<LoneService | null> {
+  if (registration === null || registration.hypervisor !== null) return null;
+  const { host, serviceId, service } = registration;
+  return { host, serviceId, service, servers: (await nova.servers({ host }, scope.signal)).length };
 }

@@ -69,6 +69,7 @@ export interface HypervisorObjectActivities {
   deleteEviction(request: ObjectKey): Promise<void>;
   taintNode(request: NodeKey): Promise<void>;
   untaintNode(request: NodeKey): Promise<void>;
+  ensureCertificate(request: NodeKey): Promise<void>;
   ensureDrainGuard(request: NodeKey & { guard: DrainGuard }): Promise<void>;
   /** Writes status and annotations where they differ, and an Event when the state does. */
   publishHypervisor(report: ObjectKey & { status: HypervisorStatusPatch }): Promise<void>;

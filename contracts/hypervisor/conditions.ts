@@ -4,6 +4,10 @@
 export const hypervisorConditions = {
   /** True while it is in progress, False once it has succeeded or was aborted; its reason is how far it has come. */
   onboarding: 'Onboarding',
+  /** True while an onboarding that was aborted is begun again by itself, as its cause is not the host's. */
+  onboardingRetry: 'OnboardingRetry',
+  /** Whether the checks of the last onboarding have passed; Unknown: none was made, and the reason says why. */
+  tested: 'Tested',
   offboarded: 'Offboarded',
   ready: 'Ready',
   terminating: 'Terminating',
@@ -16,7 +20,11 @@ export const hypervisorConditions = {
   disabled: 'HypervisorDisabled',
   /** True while it runs, False only when the host is empty, Unknown when it failed or was stopped. */
   evicting: 'Evicting',
+  /** cert-manager was asked for the certificate of libvirt. */
+  certificateRequested: 'CertificateRequested',
   haEnabled: 'HaEnabled',
+  /** Nova has the host forced down: nothing of it counts as up. There while that is so. */
+  forcedDown: 'ForcedDown',
   /** True while the host has failed or seems to; its reason is the verdict's. Written by the run of the failure. */
   nodeFailure: 'NodeFailure',
   /** The state as reason. True: where it should be. False: blocked elsewhere. Unknown: on its way. */
@@ -35,6 +43,28 @@ export const onboardingReasons = {
   succeeded: 'Succeeded',
   aborted: 'Aborted',
 } as const;
+
+/** Reasons of `Tested`. */
+export const testedReasons = {
+  passed: 'Passed',
+  /** `spec.skipTests`. */
+  skipped: 'Skipped',
+  /** No check has a section in drover's settings. */
+  noChecks: 'NoChecksConfigured',
+} as const;
+
+/** Reasons of `CertificateRequested`. */
+export const certificateReasons = { requested: 'Requested', forbidden: 'Forbidden' } as const;
+
+/** Reasons of `ForcedDown`. */
+export const forcedDownReasons = {
+  /** By drover. */
+  fenced: 'Fenced',
+  byOthers: 'ByOthers',
+} as const;
+
+/** Reason of `OnboardingRetry`. */
+export const causeBeyondHost = 'CauseBeyondHost';
 
 /** Reasons of `Ready`, in the order in which they take precedence. */
 export const readyReasons = {

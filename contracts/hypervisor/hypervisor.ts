@@ -9,7 +9,7 @@ export const maintenanceModes = ['', 'manual', 'auto', 'ha', 'termination'] as c
 export type MaintenanceMode = (typeof maintenanceModes)[number];
 
 /** What a user may consent to on a Hypervisor. */
-export const hypervisorConsents = ['delete-allocations'] as const;
+export const hypervisorConsents = ['delete-allocations', 'lift-forced-down'] as const;
 export type HypervisorConsent = (typeof hypervisorConsents)[number];
 
 /** Groups of checks of the Testing phase, each one activity. `smoke` is a server of Nova's own on the host. */
@@ -69,6 +69,8 @@ export interface DesiredHypervisor {
   lifecycleEnabled: boolean;
   skipTests: boolean;
   highAvailability: boolean;
+  /** The node agent asks for libvirt's certificate itself. */
+  createCertManagerCertificate: boolean;
   customTraits: string[];
   aggregates: string[];
   maintenance: MaintenanceMode;
@@ -101,6 +103,8 @@ export interface HypervisorObservation {
   node: ObservedNode | null;
   /** Null: nova-compute has not registered, or its registration was deleted. */
   nova: NovaHost | null;
+  /** Where {@link nova} is null: the compute service that Nova has of the host all the same; null: it has none. */
+  loneService: LoneService | null;
   /** The aggregates that the host is in, and those of the names that the spec, the zone and the settings speak of. */
   aggregates: ObservedAggregate[];
   /** Null: Placement has no such resource provider. */
@@ -113,6 +117,8 @@ export interface HypervisorObservation {
   testServers: string[];
   /** Null: there is none. */
   drainGuard: DrainGuard | null;
+  /** Of libvirt's TLS, as cert-manager is asked for it; null: there is no cert-manager, or it is not drover's to ask. */
+  certificate: CertificateState | null;
   /** What keeps the host out of service until it is resolved: a failure that was fenced, a partition that is being judged. */
   hold: { reason: string; message: string } | null;
   /** Why OpenStack was not observed: then all that it would show is null or empty. Null: it was. */
@@ -172,6 +178,19 @@ export interface NovaHost {
   allocations: number;
 }
 
+/** `missing`: it is not there, or asks for something else. `forbidden`: drover may not read it. */
+export type CertificateState = 'requested' | 'missing' | 'forbidden';
+
+/** A compute service without a hypervisor: nova-compute has not registered one yet, or has lost it, or is mapped to no cell. */
+export interface LoneService {
+  /** The compute service's `host`. */
+  host: string;
+  serviceId: string;
+  service: ComputeService;
+  /** How many servers Nova has on it all the same. */
+  servers: number;
+}
+
 export interface ObservedAggregate {
   /** Numeric id. */
   id: number;
@@ -211,6 +230,7 @@ export interface ObservedEviction {
 /** How a group of checks has gone so far. The run keeps it; records from before the current onboarding do not count. */
 export interface TestRecord {
   check: HypervisorCheck;
+  /** Those that count: what failed for a cause that is not the host's is no attempt of it. */
   attempts: number;
   /** When the last attempt ended, in milliseconds since the epoch. */
   atMs: number;

@@ -27,6 +27,7 @@ test('a Hypervisor that says nothing asks for what the CRD’s defaults say', ()
     lifecycleEnabled: true,
     skipTests: false,
     highAvailability: true,
+    createCertManagerCertificate: false,
     customTraits: [],
     aggregates: [],
     maintenance: '',

@@ -31,6 +31,7 @@ export function readDesired({ metadata, spec }: Hypervisor, owners: readonly Own
     lifecycleEnabled: spec?.lifecycleEnabled ?? true,
     skipTests: spec?.skipTests ?? false,
     highAvailability: spec?.highAvailability ?? true,
+    createCertManagerCertificate: spec?.createCertManagerCertificate ?? false,
     customTraits: spec?.customTraits ?? [],
     aggregates: spec?.aggregates ?? [],
     maintenance: spec?.maintenance ?? '',

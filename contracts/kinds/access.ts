@@ -6,6 +6,7 @@ export type Verb = 'get' | 'list' | 'watch' | 'create' | 'patch' | 'update' | 'd
 export type OptionalRole =
   | 'virtual-machines'
   | 'drain-guard'
+  | 'certificates'
   | 'content-libraries'
   | 'bootstrap'
   | 'machines'
@@ -24,16 +25,16 @@ export interface Access {
   /** For who reads the role. */
   readonly why: string;
   /**
-   * Where: the namespace of drover's own objects, that of Gardener's drains, or that of the Migrations, whose name is a setting and no
-   * part of a role. Left out: everywhere.
+   * Where: the namespace of drover's own objects, that of Gardener's drains, or those of the Migrations and of the
+   * Certificates, whose names are settings and no part of a role. Left out: everywhere.
    */
-  readonly namespace?: 'system' | 'kube-system' | 'migrations';
+  readonly namespace?: 'system' | 'kube-system' | 'migrations' | 'certificates';
   /** The only objects. */
   readonly names?: readonly string[];
   /** Left out: that of the kind. */
   readonly role?: OptionalRole;
   /** Needed where the settings say so: `drover doctor` asks for it there. Left out: wherever the kind is on. `optional`: it never asks. */
-  readonly when?: 'drainGuard' | 'fastDeploy' | 'groups' | 'backup' | 'optional';
+  readonly when?: 'drainGuard' | 'certificates' | 'fastDeploy' | 'groups' | 'backup' | 'optional';
 }
 
 const coordination = { group: 'coordination.k8s.io', resources: ['leases'], namespace: 'system' } as const;

@@ -231,5 +231,23 @@ export const hypervisorKind = defineKind({
       when: 'drainGuard',
       why: 'Called maint-<node>. Never delete: it goes with its Node.',
     },
+    {
+      group: 'cert-manager.io',
+      resources: ['certificates'],
+      verbs: ['get', 'create', 'patch'],
+      namespace: 'certificates',
+      role: 'certificates',
+      when: 'certificates',
+      why: 'Called libvirt-<node>, as the operator before drover made them. Never delete: it goes with its Node. Secrets are never read.',
+    },
+    {
+      group: 'apiextensions.k8s.io',
+      resources: ['customresourcedefinitions'],
+      verbs: ['get'],
+      names: ['certificates.cert-manager.io'],
+      role: 'certificates',
+      when: 'certificates',
+      why: 'Whether cert-manager is installed.',
+    },
   ],
 });

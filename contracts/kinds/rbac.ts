@@ -110,6 +110,8 @@ const heads: Record<Component | OptionalRole, string> = {
   'virtual-machines': 'Only where drover drives virtual machines (modes.VirtualMachine).',
   'drain-guard':
     "Only where drover holds Gardener's drain of a Node back until its host is out of Nova: taint, PodDisruptionBudget and Deployment.",
+  certificates:
+    'Only where drover asks cert-manager for the certificates of libvirt on the Nodes (hypervisor.certificates).',
   'content-libraries': 'Only where drover makes images of content libraries (the run syncContentLibrary).',
   bootstrap: 'Only where virtual machines have Secrets in spec.bootstrap.',
   machines: 'Only where drover sweeps orphan VMs of Machines (modes.Machine).',
@@ -171,7 +173,7 @@ function documentsOf(component: Component, role: OptionalRole | null, grants: re
 }
 
 const namespaceOf = ({ namespace }: Access): string | null =>
-  namespace === undefined || namespace === 'migrations' ? null : namespaces[namespace];
+  namespace === undefined || namespace === 'migrations' || namespace === 'certificates' ? null : namespaces[namespace];
 
 /** One rule for what shares group, names, verbs and reasons. */
 function rulesOf(grants: readonly Granted[]): string {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import type { HypervisorCheck, HypervisorSettings } from '../../contracts/hypervisor/hypervisor.ts';
-import { hour, minute, ms, optionalText, second, text } from './setting-types.ts';
+import { dnsName, hour, minute, ms, optionalText, second, text } from './setting-types.ts';
 
 /**
  * The section `hypervisor` of drover's settings. A check of the Testing phase is made where its section is there: what it needs cannot be
@@ -94,6 +94,16 @@ export const hypervisorConfig = z
     notReadyDrainMs: ms(5 * minute),
     guardsDrain: z.boolean().default(false),
     guardImage: text.default('busybox:1.37'),
+    /** Where the agents run that have to leave a Node before its host is taken out of Nova; empty: anywhere. */
+    agentNamespaces: z.array(dnsName.max(63)).default(['monsoon3']),
+    /** Of libvirt's TLS, one for each Node, where cert-manager is installed: where they are, and by which Issuer. Null: drover makes none. */
+    certificates: z
+      .strictObject({
+        namespace: dnsName.max(63).default('monsoon3'),
+        issuer: dnsName.default('nova-hypervisor-agents-ca-issuer'),
+      })
+      .nullable()
+      .prefault({}),
     lingerMs: ms(2 * second, { least: 0, most: minute }),
     publishMinMs: ms(2 * second, { least: 0, most: minute }),
     libvirt: libvirt.nullable().default(null),

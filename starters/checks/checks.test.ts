@@ -80,6 +80,7 @@ test('Ctrl-C is no finding', async () => {
 const off: Features = {
   modes: { ...(Object.fromEntries(kinds.map((kind) => [kind, 'off'])) as Record<Kind, 'off'>), Eviction: 'act' },
   guardsDrain: false,
+  certificates: null,
   fastDeploy: false,
   groups: false,
   backup: false,

@@ -26,7 +26,14 @@ const documents = readdirSync(folder).flatMap((file) =>
 const roles = documents.filter(({ kind }) => kind === 'ClusterRole' || kind === 'Role') as unknown as Role[];
 const names = { migrationNamespace: 'monsoon3', systemNamespace: 'drover-system', leaseName: 'drover-bridge' };
 const modes = Object.fromEntries(kinds.map((kind) => [kind, 'act'])) as Record<Kind, 'act'>;
-const needs = needsOf(names, { modes, guardsDrain: true, fastDeploy: true, groups: true, backup: true });
+const needs = needsOf(names, {
+  modes,
+  guardsDrain: true,
+  certificates: 'certs',
+  fastDeploy: true,
+  groups: true,
+  backup: true,
+});
 
 /** Verbs of the need that none of the roles grants. */
 const refused = (granted: readonly Role[], { group, resource, verbs, namespace, name }: Need): string[] =>
@@ -50,6 +57,7 @@ test.each([
     [
       'drover-worker',
       'drover-worker-drain-guard',
+      'drover-worker-certificates',
       'drover-worker-virtual-machines',
       'drover-worker-machines',
       'drover-worker-agent-pools',
@@ -133,7 +141,13 @@ test('nobody reads the URL of a discovery ISO, which may have a token in it', ()
 });
 
 test('a person needs nothing of Machines where they are switched off', () => {
-  const off = { modes: { ...modes, Machine: 'off' as const }, guardsDrain: true, fastDeploy: true, groups: true };
+  const off = {
+    modes: { ...modes, Machine: 'off' as const },
+    guardsDrain: true,
+    certificates: null,
+    fastDeploy: true,
+    groups: true,
+  };
   const { person } = needsOf(names, { ...off, backup: true });
   const ofMachines = ({ group, name }: Need): boolean => group === 'machine.sapcloud.io' || name === 'drover-sweep';
   expect(needs.person.filter(ofMachines)).toHaveLength(4);

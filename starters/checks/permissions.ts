@@ -83,6 +83,8 @@ interface Names {
 export interface Features {
   modes: Readonly<Record<Kind, Mode>>;
   guardsDrain: boolean;
+  /** Namespace of the Certificates; null: none is made. */
+  certificates: string | null;
   fastDeploy: boolean;
   groups: boolean;
   backup: boolean;
@@ -91,9 +93,21 @@ export interface Features {
 /** Who has to be allowed what, by the settings. What the roles of deploy/rbac grant, they grant for these needs. */
 export function needsOf(names: Names, features: Features): Record<'worker' | 'bridge' | 'person', Need[]> {
   const { migrationNamespace, systemNamespace, leaseName } = names;
-  const { modes, guardsDrain, fastDeploy, groups, backup } = features;
-  const isWanted = { drainGuard: guardsDrain, fastDeploy, groups, backup, optional: false };
-  const namespaces = { system: systemNamespace, 'kube-system': 'kube-system', migrations: migrationNamespace };
+  const { modes, guardsDrain, certificates, fastDeploy, groups, backup } = features;
+  const isWanted = {
+    drainGuard: guardsDrain,
+    certificates: certificates !== null,
+    fastDeploy,
+    groups,
+    backup,
+    optional: false,
+  };
+  const namespaces = {
+    system: systemNamespace,
+    'kube-system': 'kube-system',
+    migrations: migrationNamespace,
+    certificates: certificates ?? migrationNamespace,
+  };
   const watch = { copiedLabels: [], imageCacheNamespace: fastDeploy ? systemNamespace : null, groups };
   const needed = (component: Component): Need[] =>
     grantsOf(component, { leaseName, watch })

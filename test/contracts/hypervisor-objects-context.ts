@@ -43,6 +43,7 @@ function openScene({ worker, admin, number }: ObjectsCounterpart) {
       audit: { record: async (entry) => void audited.push(entry) },
       clock: labClock(),
       guardImage: 'busybox:1.37',
+      certificates: { namespace: 'kube-system', issuer: 'agents' },
       scope: () => ({
         signal,
         deadlineMs: labClock().now() + 60_000,
@@ -58,7 +59,15 @@ function openScene({ worker, admin, number }: ObjectsCounterpart) {
 
   const look = (more: Partial<Parameters<typeof observeKubernetes>[0]> = {}) =>
     observeKubernetes(
-      { client: client(), scope: { signal }, copiedLabels: [], agentNamespaces: [], guardsDrain: true, ...more },
+      {
+        client: client(),
+        scope: { signal },
+        copiedLabels: [],
+        agentNamespaces: [],
+        guardsDrain: true,
+        readCertificate: () => Promise.resolve(null),
+        ...more,
+      },
       name,
     );
 

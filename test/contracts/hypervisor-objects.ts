@@ -398,6 +398,7 @@ export function describeHypervisorObjects(declare: ObjectsTest): void {
 
   test('a look at nothing', async ({ look }) => {
     expect(await look()).toEqual({
+      certificate: null,
       digest: null,
       desired: null,
       recorded: {

@@ -7,7 +7,7 @@ import type {
   HypervisorSettings,
   HypervisorStatusPatch,
 } from '../../contracts/hypervisor/hypervisor.ts';
-import { hypervisorAnnotations } from '../../contracts/ids.ts';
+import { annotations as annotationNames, hypervisorAnnotations } from '../../contracts/ids.ts';
 import { modeOf, remainsOn } from '../../workflows/hypervisor/judge.ts';
 import { prune, recordChecks } from '../../workflows/hypervisor/memory.ts';
 import { planHypervisor } from '../../workflows/hypervisor/plan.ts';
@@ -121,9 +121,10 @@ function letTimePass(world: World): boolean {
     world.registers !== null &&
     world.desired !== null &&
     modeOf(world.desired, observed.node) !== 'termination'
-  )
+  ) {
     observed.nova = world.registers;
-  else if (observed.agentPods !== null && observed.agentPods.length > 0) observed.agentPods = [];
+    observed.loneService = null;
+  } else if (observed.agentPods !== null && observed.agentPods.length > 0) observed.agentPods = [];
   else if (observed.nova !== null && observed.nova.serviceId !== observed.recorded.serviceId) observed.nova = null;
   else return false;
   return true;
@@ -178,10 +179,29 @@ function take(world: World, step: HypervisorStep): void {
       if (observed.node !== null) observed.node = { ...observed.node, offboardingTaint: true };
       observed.agentPods ??= [];
       return;
+    case 'untaintNode':
+      if (world.desired !== null && modeOf(world.desired, observed.node) === 'termination') refuse('the host goes');
+      if (observed.node !== null) observed.node = { ...observed.node, offboardingTaint: false };
+      observed.agentPods = null;
+      return;
+    case 'ensureCertificate':
+      observed.certificate = 'requested';
+      return;
+    case 'liftForcedDown':
+      if (observed.hold?.reason === 'NodeFailure') refuse('drover fenced it');
+      if (step.consentBy !== world.desired?.consentBy) refuse('no user consented');
+      if (nova !== null) observed.nova = { ...nova, service: { ...nova.service, forcedDown: false, state: 'up' } };
+      return;
     case 'ensureDrainGuard':
       observed.drainGuard = step.guard;
       return;
     case 'disableService':
+      if (observed.loneService !== null)
+        observed.loneService.service = {
+          ...observed.loneService.service,
+          status: 'disabled',
+          disabledReason: step.reason,
+        };
       if (nova === null || nova.service.status === 'disabled') return;
       observed.nova = { ...nova, service: { ...nova.service, status: 'disabled', disabledReason: step.reason } };
       return;
@@ -205,6 +225,14 @@ function take(world: World, step: HypervisorStep): void {
       observed.testServers = observed.testServers.filter((id) => !step.ids.includes(id));
       return;
     case 'deleteService':
+      if (observed.loneService !== null) {
+        const { service, servers, serviceId } = observed.loneService;
+        if (service.status === 'enabled' || service.state === 'up' || servers > 0)
+          refuse('Nova or drover refuses that');
+        if (serviceId !== observed.recorded.serviceId) refuse('another host’s');
+        observed.loneService = null;
+        return;
+      }
       if (nova === null) return;
       if (nova.servers + nova.migrations + nova.unconfirmedResizes > 0) refuse('Nova deletes no service with servers');
       if (nova.serviceId !== observed.recorded.serviceId) refuse('another host’s');
@@ -267,6 +295,7 @@ const bareHypervisor = (name: string): DesiredHypervisor => ({
   labels: {},
   lifecycleEnabled: false,
   skipTests: false,
+  createCertManagerCertificate: false,
   highAvailability: true,
   customTraits: [],
   aggregates: [],
@@ -312,6 +341,10 @@ function patch(world: World, { labels, annotations, spec, dropNodeOwner }: Hyper
   if (nodeUid in given) next.nodeUid = given[nodeUid] ?? null;
   if (appliedTraits in given) next.appliedTraits = list(given[appliedTraits] ?? null);
   if (rollingUpdate in given) next.rollingUpdateBootId = given[rollingUpdate] ?? null;
+  if (annotationNames.consent in given) {
+    next.consent = next.consent.filter((one) => list(given[annotationNames.consent] ?? null).includes(one));
+    if (given[annotationNames.consentBy] === null) next.consentBy = null;
+  }
   if (retryHandled in given && given[retryHandled] === desired.retry) next.retry = null;
   world.desired = next;
 }

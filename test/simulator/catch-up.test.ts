@@ -143,6 +143,7 @@ const hypervisorTools = {
   copiedLabels: [],
   agentNamespaces: [],
   guardsDrain: false,
+  readCertificate: () => Promise.resolve(null),
 };
 
 /** The runs that have observed everything as it is now. */

@@ -40,9 +40,9 @@ export type Emptying = 'absent' | 'empty' | 'running' | 'failed' | 'stopped' | '
 
 export function judgeEmptying(context: Context): Emptying {
   const { desired, observed } = context;
-  const { nova, recorded } = observed;
-  // Nova has no such host, so nothing of Nova's is on it.
-  if (nova === null) return 'absent';
+  const { nova, loneService, recorded } = observed;
+  // Nova has no such host, so nothing of Nova's is on it; a service without a hypervisor may have servers all the same.
+  if (nova === null) return loneService === null || loneService.servers === 0 ? 'absent' : 'open';
   const own = ownEviction(context);
   const isBare = nova.service.status === 'disabled' && remainsOn(nova).length === 0;
   const before = findCondition(recorded.conditions, hypervisorConditions.evicting);
@@ -160,17 +160,21 @@ export function planEmptying(context: Context, mode: Exclude<MaintenanceMode, ''
 
 /** Where an Eviction has to follow whatever is on the host, it is made at once. */
 function planDisabling(context: Context, nova: NovaHost, mode: Exclude<MaintenanceMode, ''>): Decision {
-  const reason = maintenanceReason(mode, context.desired.maintenanceReason);
-  const disabling: Draft = {
-    kind: 'disableService',
-    host: nova.host,
-    reason,
-    summary: `Disable ${nova.host} in Nova: ${reason}`,
-  };
+  const disabling = disableService(nova.host, mode, context.desired.maintenanceReason);
+  const { reason } = disabling;
   const service = { ...nova.service, status: 'disabled', disabledReason: reason } as const;
   const next = planEmptying({ ...context, observed: { ...context.observed, nova: { ...nova, service } } }, mode);
   const follows = next?.kind === 'execute' && next.steps[0]?.kind === 'createEviction';
   return execute(disabling, ...(follows ? next.steps : []));
+}
+
+export function disableService(
+  host: string,
+  mode: Exclude<MaintenanceMode, ''>,
+  why: string | null,
+): Extract<Draft, { kind: 'disableService' }> {
+  const reason = maintenanceReason(mode, why);
+  return { kind: 'disableService', host, reason, summary: `Disable ${host} in Nova: ${reason}` };
 }
 
 /** What Nova shows while a Hypervisor is in maintenance. */

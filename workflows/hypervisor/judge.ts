@@ -5,6 +5,7 @@ import type {
   DesiredHypervisor,
   HypervisorObservation,
   HypervisorSettings,
+  LoneService,
   MaintenanceMode,
   NovaHost,
   ObservedNode,
@@ -76,6 +77,10 @@ export function disabledBy({ service }: Pick<NovaHost, 'service'>): DisabledBy {
 /** Whether the host is still disabled for a maintenance that drover, or the operator before it, put it in. */
 export const isReturning = ({ nova }: Pick<HypervisorObservation, 'nova'>): boolean =>
   nova !== null && disabledBy(nova) === 'maintenance';
+
+/** Why a service is of no use without its hypervisor, and where to look. */
+export const describeLone = ({ host, serviceId, service }: LoneService): string =>
+  `its service ${serviceId} on ${host} is ${service.state}, and has no hypervisor. Does nova-compute reach libvirt (its log says), and is the host mapped to a cell (\`nova-manage cell_v2 discover_hosts\`)?`;
 
 /** How many of each are still on the host, for people; empty when nothing is. */
 export function remainsOn({ servers, migrations, unconfirmedResizes, allocations }: NovaHost): string[] {

@@ -176,6 +176,7 @@ describe('in service', () => {
   const rows: [why: string, given: Given, plan: string | RegExp][] = [
     ['in service', {}, 'reconciled: node-1 is in service'],
     ['Nova has lost it', { nova: null }, 'wait: nova-compute to register node-1 in Nova again'],
+    ['libvirt’s certificate is asked for', { certificate: 'missing' }, 'execute ensureCertificate'],
     [
       'the Eviction of a maintenance goes with it',
       { ...returning, evictions: [ownEvictionOf('succeeded')] },

@@ -1,14 +1,16 @@
 import { hypervisorAnnotations } from '../../contracts/ids.ts';
 import type { DesiredHypervisor, MaintenanceMode } from '../../contracts/hypervisor/hypervisor.ts';
+import { requestCertificate } from './certificate.ts';
 import {
   awaitDeletion,
   awaitForeign,
   deleteEviction,
+  disableService,
   foreignEvictions,
   ownEviction,
   planEmptying,
 } from './emptying.ts';
-import { disabledBy, judgeRollingUpdate, onboardingOf } from './judge.ts';
+import { describeLone, disabledBy, judgeRollingUpdate, onboardingOf } from './judge.ts';
 import { membershipProblem, planMembership } from './membership.ts';
 import { beginTesting, planEnabling } from './onboarding.ts';
 import { blocked, execute, reconciled, wait } from './types.ts';
@@ -29,8 +31,7 @@ export function planMaintenance(
 
   const emptying = planEmptying(context, mode);
   if (emptying !== null) return emptying;
-  if (observed.nova === null)
-    return wait('NotRegistered', `spec.maintenance to be cleared: Nova knows no ${desired.name} yet`);
+  if (observed.nova === null) return awaitMaintained(context, mode);
   if (desired.lifecycleEnabled && onboardingOf(observed).state === 'succeeded' && membershipProblem(context) === null) {
     const membership = planMembership(context);
     if (membership !== null) return membership;
@@ -46,6 +47,20 @@ export function planMaintenance(
   return wait(
     'WaitingForNode',
     `Node ${desired.name} to come back from its update, with a new boot id, Ready and open for pods`,
+  );
+}
+
+/** Nova has no hypervisor of the host. One that registers meanwhile would be enabled, and get guests: it is observed again, and disabled first. */
+function awaitMaintained(context: Context, mode: Exclude<MaintenanceMode, ''>): Decision {
+  const { desired, observed, settings, nowMs } = context;
+  const { loneService } = observed;
+  if (loneService?.service.status === 'enabled')
+    return execute(disableService(loneService.host, mode, desired.maintenanceReason));
+  const lone = loneService === null ? '' : `; ${describeLone(loneService)}`;
+  return wait(
+    'NotRegistered',
+    `spec.maintenance to be cleared: Nova knows no ${desired.name} yet${lone}`,
+    nowMs + settings.recheckMs,
   );
 }
 
@@ -95,7 +110,8 @@ export function planActive(context: Context): Decision | Transition {
   const { nova, hold } = observed;
   // It was there before. Nothing is undone for that: Nova may only be mistaken.
   if (nova === null) {
-    const missing = `nova-compute to register ${desired.name} in Nova again`;
+    const lone = observed.loneService === null ? '' : `: ${describeLone(observed.loneService)}`;
+    const missing = `nova-compute to register ${desired.name} in Nova again${lone}`;
     return wait('NotRegistered', missing, nowMs + settings.registrationMs);
   }
   const cleaning = cleanUpMaintenance(context);
@@ -119,6 +135,8 @@ export function planActive(context: Context): Decision | Transition {
     );
   const enabling = planEnabling(context);
   if (enabling !== null) return enabling;
+  const certificate = requestCertificate(context);
+  if (certificate !== null) return execute(certificate);
   return problem === null
     ? reconciled(`${desired.name} is in service`)
     : blocked(`${desired.name} is in service, but ${problem}`);

@@ -3,6 +3,7 @@ import type { HypervisorObservation, TestRecord } from '../../contracts/hypervis
 import { errors } from '../../contracts/errors.ts';
 import type { Problem } from '../lib/failures.ts';
 import { isOnboarding, onboardingOf } from './judge.ts';
+import { failsBeyondHost } from './testing.ts';
 import type { HypervisorMemory, HypervisorStep } from './types.ts';
 
 export const emptyMemory: HypervisorMemory = {
@@ -36,7 +37,7 @@ export const resetFailures = (memory: HypervisorMemory): HypervisorMemory => ({
   failures: 0,
 });
 
-/** An attempt more of each check that was run. Pure. */
+/** An attempt more of each check that was run, but where its cause is not the host's. Pure. */
 export function recordChecks(
   memory: HypervisorMemory,
   { checks, sinceMs }: Extract<HypervisorStep, { kind: 'runChecks' }>,
@@ -44,8 +45,8 @@ export function recordChecks(
   atMs: number,
 ): HypervisorMemory {
   const records = findings.map((found): TestRecord => {
-    const attempts = checks.find(({ check }) => check === found.check)?.attempt ?? 1;
-    return { ...found, attempts, atMs, sinceMs };
+    const attempt = checks.find(({ check }) => check === found.check)?.attempt ?? 1;
+    return { ...found, attempts: failsBeyondHost(found) ? attempt - 1 : attempt, atMs, sinceMs };
   });
   const isOther = ({ check }: TestRecord): boolean => records.every((record) => record.check !== check);
   return { ...memory, tests: [...memory.tests.filter(isOther), ...records] };

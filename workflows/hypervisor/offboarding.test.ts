@@ -10,13 +10,14 @@ import {
   beginMs,
   contextOf,
   disabledFor,
+  loneServiceOf,
   nodeOf,
   novaOf,
   onboarding,
   ownEvictionOf,
   providerOf,
 } from '../../test/fixtures/workflows/hypervisor.ts';
-import { guardDrain, planOffboarding } from './offboarding.ts';
+import { guardDrain, planOffboarding, releaseNode } from './offboarding.ts';
 import { execute } from './types.ts';
 
 describe('the way out of Nova', () => {
@@ -155,6 +156,36 @@ describe('the way out of Nova', () => {
       { ...withoutTraits, nova: novaOf({ serviceId: 'new' }) },
       'execute disable "drover: maintenance termination"',
     ],
+    [
+      'a service without a hypervisor goes too: left behind it would count as one that has registered again',
+      { ...outOfNova, loneService: loneServiceOf('down') },
+      'execute deleteService service-id',
+    ],
+    [
+      'it is disabled first',
+      { ...outOfNova, loneService: loneServiceOf('down', 'enabled') },
+      'execute disable "drover: maintenance termination"',
+    ],
+    [
+      'and waited for while nova-compute runs',
+      { ...outOfNova, loneService: loneServiceOf('up') },
+      /^wait: nova-compute on node-1 to be stopped: it runs, without a hypervisor in Nova/,
+    ],
+    [
+      'nothing can be moved off it: what Nova has there is for an operator',
+      { ...outOfNova, loneService: loneServiceOf('down', 'disabled', { servers: 2 }) },
+      /^wait: an operator to start nova-compute on node-1, or to move or delete the 2 server\(s\)/,
+    ],
+    [
+      'one that is another is not touched',
+      { ...outOfNova, provider: null, loneService: loneServiceOf('down', 'disabled', { serviceId: 'another' }) },
+      'wait: nova-compute on node-1 to be stopped: it has registered again, as service another',
+    ],
+    [
+      'it leaves its aggregates under the name that Nova has for it',
+      { ...outOfNova, aggregates: aggregatesWith('tenants'), loneService: loneServiceOf('down') },
+      'execute -tenants, deleteService service-id',
+    ],
     ['what the tests made goes', { nova: null, testServers: ['t'] }, 'execute deleteTestServers'],
   ];
 
@@ -217,5 +248,37 @@ describe('the drain of the Node', () => {
 
   test('it is an option', () => {
     expect(guardDrain(contextOf())).toBeNull();
+  });
+});
+
+describe('the taint of a termination that was taken back', () => {
+  const tainted = nodeOf({ offboardingTaint: true });
+  const rows: [
+    why: string,
+    observed: Partial<HypervisorObservation>,
+    desired: Partial<DesiredHypervisor>,
+    settings: Partial<HypervisorSettings>,
+    step: string,
+  ][] = [
+    ['it goes', { node: tainted }, {}, {}, 'untaintNode'],
+    ['also in a maintenance', { node: tainted }, { maintenance: 'manual' }, {}, 'untaintNode'],
+    ['not while the host goes', { node: tainted }, { maintenance: 'termination' }, {}, 'nothing'],
+    ['nor while its Node does', { node: nodeOf({ offboardingTaint: true, terminatingSinceMs: 1 }) }, {}, {}, 'nothing'],
+    [
+      'nor while it fails on its way out',
+      { node: nodeOf({ offboardingTaint: true, deletedAtMs: 1 }) },
+      { maintenance: 'ha' },
+      {},
+      'nothing',
+    ],
+    ['there is none', {}, {}, {}, 'nothing'],
+    ['the Node is gone', { node: null }, {}, {}, 'nothing'],
+    ['not drover’s where it guards no drains', { node: tainted }, {}, { guardsDrain: false }, 'nothing'],
+    ['nor where the lifecycle is not driven', { node: tainted }, { lifecycleEnabled: false }, {}, 'nothing'],
+  ];
+
+  test.each(rows)('%s', (_why, observed, desired, settings, step) => {
+    const found = releaseNode(contextOf(desired, observed, undefined, { guardsDrain: true, ...settings }));
+    expect(found === null ? 'nothing' : shown(execute(found)).replace('execute ', '')).toBe(step);
   });
 });

@@ -1,5 +1,13 @@
-import type { DrainGuard, NovaHost } from '../../contracts/hypervisor/hypervisor.ts';
-import { consentAdvice, deleteTestServers, describeConsumers, planEmptying, releaseConsent } from './emptying.ts';
+import type { DrainGuard, LoneService, NovaHost } from '../../contracts/hypervisor/hypervisor.ts';
+import {
+  consentAdvice,
+  deleteTestServers,
+  describeConsumers,
+  disableService,
+  planEmptying,
+  releaseConsent,
+} from './emptying.ts';
+import { anOperator } from '../../contracts/hypervisor/conditions.ts';
 import { highAvailabilityOf } from './high-availability.ts';
 import { isOnboarding, isTerminating, modeOf, onboardingOf, remainsOn } from './judge.ts';
 import { planAggregates } from './membership.ts';
@@ -14,19 +22,24 @@ import type { Context, Decision, Draft, Transition } from './types.ts';
  */
 export function planOffboarding(context: Context): Decision | Transition {
   const { desired, observed } = context;
-  const { nova, aggregates, testServers } = observed;
-  if (nova === null && testServers.length > 0) return deleteTestServers(testServers, desired.name);
+  const { nova, loneService, aggregates, testServers } = observed;
+  const host = nova?.host ?? loneService?.host ?? desired.name;
+  if (nova === null && testServers.length > 0) return deleteTestServers(testServers, host);
   const emptying = planEmptying(context, 'termination');
   if (emptying !== null) return emptying;
 
   const agents = planAgents(context);
   if (agents !== null) return agents;
-  const host = nova?.host ?? desired.name;
   const leaving = [
     ...planAggregates([], aggregates, host, false).steps,
     ...(observed.provider === null ? [] : planTraits([], desired, observed).steps),
   ];
-  const removal = nova === null ? planProvider(context) : planService(context, nova);
+  const removal =
+    nova !== null
+      ? planService(context, nova)
+      : loneService !== null
+        ? planLoneService(context, loneService)
+        : planProvider(context);
   if (leaving.length === 0) return removal;
   return execute(...leaving, ...(removal.kind === 'execute' ? removal.steps : []));
 }
@@ -35,19 +48,45 @@ export function planOffboarding(context: Context): Decision | Transition {
 function planService({ observed: { recorded }, nowMs, settings }: Context, nova: NovaHost): Decision {
   const { host, serviceId } = nova;
   const recheckMs = nowMs + settings.recheckMs;
-  if (serviceId !== recorded.serviceId) {
-    const again = `nova-compute on ${host} to be stopped: it has registered again, as service ${serviceId}`;
-    return wait('RegisteredAgain', again, recheckMs);
-  }
+  if (serviceId !== recorded.serviceId) return wait('RegisteredAgain', registeredAgain(nova), recheckMs);
   const left = remainsOn(nova);
   if (left.length > 0) return wait('NotEmpty', `what is left on the host: ${left.join(', ')}`, recheckMs);
-  return execute({
-    kind: 'deleteService',
-    serviceId,
-    host,
-    summary: `Remove the compute service of ${host} from Nova`,
-  });
+  return execute(deleteService(serviceId, host));
 }
+
+/**
+ * A service without a hypervisor is the host's all the same: left behind it would count as one that has registered again. Nothing can be
+ * moved off it, so what Nova still has there is for an operator.
+ */
+function planLoneService({ desired, observed: { recorded }, nowMs, settings }: Context, lone: LoneService): Decision {
+  const { host, serviceId, service, servers } = lone;
+  const recheckMs = nowMs + settings.recheckMs;
+  if (serviceId !== recorded.serviceId) return wait('RegisteredAgain', registeredAgain(lone), recheckMs);
+  if (service.status === 'enabled') return execute(disableService(host, 'termination', desired.maintenanceReason));
+  if (servers > 0)
+    return wait(
+      'NotEmpty',
+      `${anOperator} to start nova-compute on ${host}, or to move or delete the ${servers} server(s) that Nova has there: it has a service and no hypervisor, so nothing can be moved off it`,
+      recheckMs,
+    );
+  if (service.state === 'up')
+    return wait(
+      'ComputeUp',
+      `nova-compute on ${host} to be stopped: it runs, without a hypervisor in Nova, and would register its service again`,
+      recheckMs,
+    );
+  return execute(deleteService(serviceId, host));
+}
+
+const registeredAgain = ({ host, serviceId }: Pick<LoneService, 'host' | 'serviceId'>): string =>
+  `nova-compute on ${host} to be stopped: it has registered again, as service ${serviceId}`;
+
+const deleteService = (serviceId: string, host: string): Draft => ({
+  kind: 'deleteService',
+  serviceId,
+  host,
+  summary: `Remove the compute service of ${host} from Nova`,
+});
 
 /** Nothing of the host is left in Nova and Placement, and it is on its way out. */
 export function isOffboarded(context: Context): boolean {
@@ -75,6 +114,21 @@ function planAgents({ observed, settings, nowMs }: Context): Decision | null {
   const recheckMs = nowMs + settings.recheckMs;
   if (agentPods === null) return wait('WaitingForAgents', `the agents on Node ${node.name} to be observed`, recheckMs);
   return agentPods.length === 0 ? null : wait('WaitingForAgents', describeAgents(agentPods), recheckMs);
+}
+
+/** A termination that was taken back: the taint would go on driving the agents off, nova-compute among them. Null: there is nothing to take back. */
+export function releaseNode({ desired, observed, settings }: Context): Draft | null {
+  const { node } = observed;
+  if (
+    !settings.guardsDrain ||
+    !desired.lifecycleEnabled ||
+    node?.offboardingTaint !== true ||
+    modeOf(desired, node) === 'termination' ||
+    isTerminating(desired, node)
+  )
+    return null;
+  const summary = `Let the agents back on Node ${node.name}: ${desired.name} is not taken out of Nova any more`;
+  return { kind: 'untaintNode', node: node.name, summary };
 }
 
 export const describeAgents = (pods: readonly string[]): string =>

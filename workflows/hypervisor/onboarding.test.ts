@@ -8,8 +8,11 @@ import { shown } from '../../test/fixtures/workflows/hypervisor-plans.ts';
 import {
   aggregatesWith,
   beginMs,
+  beyondHost,
+  conditionOf,
   contextOf,
   disabledFor,
+  loneServiceOf,
   minute,
   nodeOf,
   novaOf,
@@ -19,8 +22,7 @@ import {
   providerOf,
   testOf,
 } from '../../test/fixtures/workflows/hypervisor.ts';
-import { planOnboarding, planTesting } from './onboarding.ts';
-import type { TestingQuestion } from './onboarding.ts';
+import { planOnboarding } from './onboarding.ts';
 import type { HypervisorMemory } from './types.ts';
 
 describe('the way into service', () => {
@@ -30,6 +32,8 @@ describe('the way into service', () => {
     desired?: Partial<DesiredHypervisor>;
     settings?: Partial<HypervisorSettings>;
     nowMs?: number;
+    /** It is begun again by itself. */
+    retried?: true;
   }
   const inTests = { aggregates: aggregatesWith('zone-a', 'tenant_filter_tests') };
   const leaky = inTests.aggregates.map((aggregate) =>
@@ -44,6 +48,21 @@ describe('the way into service', () => {
     ['not where the Node goes', { desired: { maintenance: 'termination' } }, 'nothing'],
     ['it is over', { state: 'succeeded' }, 'nothing'],
     ['an aborted one stays', { state: 'aborted', message: 'no zone' }, 'blocked: Onboarding was aborted: no zone'],
+    [
+      'one whose cause is not its own is begun again',
+      { state: 'aborted', message: 'no aggregate', retried: true },
+      'wait: an operator, or the next attempt by itself. Onboarding was aborted: no aggregate',
+    ],
+    [
+      'when some time has passed',
+      { state: 'aborted', retried: true, nowMs: beginMs + 60 * minute },
+      'become Initial: Initial onboarding',
+    ],
+    [
+      'not where it may not be onboarded',
+      { state: 'aborted', retried: true, desired: { lifecycleEnabled: false } },
+      'blocked: Onboarding was aborted: ',
+    ],
     ['until a user asks', { state: 'aborted', desired: { retry: 'now' } }, 'become Initial: Initial onboarding'],
     [
       'which cannot bring a Node back that goes',
@@ -69,7 +88,7 @@ describe('the way into service', () => {
     [
       'a step that cannot succeed ends it with the cause',
       { state: 'testing', refusal: 'hypervisor.ovs is not set' },
-      'become Aborted: hypervisor.ovs is not set',
+      'become Aborted: hypervisor.ovs is not set [OnboardingRetry CauseBeyondHost]',
     ],
     [
       'and what the tests made goes first',
@@ -95,6 +114,16 @@ describe('the way into service', () => {
       { state: 'initial', nova: null, ...late },
       'become Aborted: Waited 30 min in vain for nova-compute to register node-1 in Nova',
     ],
+    [
+      'it is said where to look',
+      { state: 'initial', nova: null, loneService: loneServiceOf('up') },
+      /^wait: nova-compute to register node-1 in Nova: its service service-id on node-1 is up, and has no hypervisor\. .*discover_hosts/,
+    ],
+    [
+      'libvirt’s certificate is asked for before',
+      { state: 'initial', nova: null, certificate: 'missing' },
+      'execute ensureCertificate',
+    ],
     ['in Placement too', { state: 'initial', provider: null }, 'wait: nova-compute to register node-1 in Placement'],
     [
       'so is the zone',
@@ -109,22 +138,22 @@ describe('the way into service', () => {
     [
       'aggregates that do not exist abort at once, all named',
       { state: 'initial', desired: { aggregates: ['x', 'zone-a', 'y'] } },
-      'become Aborted: failed to apply aggregates: aggregates not found: [x y]',
+      'become Aborted: failed to apply aggregates: aggregates not found: [x y] [OnboardingRetry CauseBeyondHost]',
     ],
     [
       'the test aggregate too',
       { state: 'initial', settings: { testAggregate: 'nowhere' } },
-      'become Aborted: failed to apply aggregates: aggregates not found: [nowhere]',
+      'become Aborted: failed to apply aggregates: aggregates not found: [nowhere] [OnboardingRetry CauseBeyondHost]',
     ],
     [
       'one that lets every project in aborts before a server is started on the host',
       { state: 'initial', aggregates: leaky, ...withSmoke },
-      /^become Aborted: failed to apply aggregates: aggregate tenant_filter_tests lets every project in/,
+      /^become Aborted: failed to apply aggregates: aggregate tenant_filter_tests lets every project in.*CauseBeyondHost/,
     ],
     [
       'also where it has come to that meanwhile',
       { state: 'testing', aggregates: leaky, ...withSmoke },
-      /^become Aborted: aggregate tenant_filter_tests lets every project in/,
+      /^become Aborted: aggregate tenant_filter_tests lets every project in.*CauseBeyondHost/,
     ],
     [
       'where no server is started it is only said',
@@ -181,7 +210,7 @@ describe('the way into service', () => {
     [
       'they have passed',
       { state: 'testing', ...inTests, tests: passedTests() },
-      'become Handover: Waiting for other controllers to take over',
+      'become Handover: Waiting for other controllers to take over [Tested Passed]',
     ],
     [
       'and leave no server behind',
@@ -191,7 +220,32 @@ describe('the way into service', () => {
     [
       'skipTests',
       { state: 'testing', ...inTests, desired: { skipTests: true } },
-      'become Handover: Waiting for other controllers to take over',
+      'become Handover: Waiting for other controllers to take over [Tested Skipped]',
+    ],
+    [
+      'where no check is configured it says so',
+      { state: 'testing', ...inTests, settings: { checks: [] } },
+      'become Handover: Waiting for other controllers to take over [Tested NoChecksConfigured]',
+    ],
+    [
+      'what is not the host’s to mend is waited for, however often it was tried',
+      {
+        state: 'testing',
+        ...inTests,
+        nowMs: beginMs + minute,
+        tests: [testOf('libvirt', null), testOf('ovs', null), beyondHost('CephUnhealthy', { attempts: 3 })],
+      },
+      /^wait: what is not the host’s own: ceph: CephHealthy expected HEALTH_OK/,
+    ],
+    [
+      'by an operator, where it does not pass by itself',
+      {
+        state: 'testing',
+        ...inTests,
+        nowMs: beginMs + minute,
+        tests: [testOf('libvirt', null), testOf('ovs', null), beyondHost('CephPoolMissing')],
+      },
+      /^wait: an operator to mend what is not the host’s own: ceph/,
     ],
     ['Nova has lost it', { state: 'testing', nova: null }, 'become Initial: Initial onboarding'],
     [
@@ -230,7 +284,7 @@ describe('the way into service', () => {
     [
       'that may be gone meanwhile',
       { state: 'handover', ...inTests, desired: { aggregates: ['x'] } },
-      'become Aborted: failed to apply aggregates: aggregates not found: [x]',
+      'become Aborted: failed to apply aggregates: aggregates not found: [x] [OnboardingRetry CauseBeyondHost]',
     ],
     [
       'then scheduling',
@@ -262,171 +316,14 @@ describe('the way into service', () => {
 
   test.each(rows)(
     '%s',
-    (_why, { state, message, desired, settings, nowMs, tests = [], refusal = null, ...observed }, plan) => {
-      const conditions: Condition[] = state === undefined ? [] : [onboarding(state, message)];
+    (_why, { state, message, desired, settings, nowMs, retried, tests = [], refusal = null, ...observed }, plan) => {
+      const conditions: Condition[] = [
+        ...(state === undefined ? [] : [onboarding(state, message)]),
+        ...(retried ? [conditionOf('OnboardingRetry', 'True', 'CauseBeyondHost')] : []),
+      ];
       const text = shown(planOnboarding(contextOf(desired, observed, conditions, settings, nowMs, { tests, refusal })));
       if (typeof plan === 'string') expect(text).toBe(plan);
       else expect(text).toMatch(plan);
     },
   );
-});
-
-describe('which checks run', () => {
-  const question: TestingQuestion = {
-    checks: ['libvirt', 'ovs', 'ceph'],
-    skipTests: false,
-    sinceMs: beginMs,
-    tests: [],
-    maxAttempts: 3,
-    retryDelayMs: 30_000,
-    nowMs: beginMs + minute,
-  };
-  const passed = [testOf('libvirt', null), testOf('ovs', null), testOf('ceph', null)];
-  const run = (...checks: [check: string, attempt: number][]): object => ({
-    kind: 'run',
-    checks: checks.map(([check, attempt]) => ({ check, attempt })),
-  });
-  const failed = (message: string): object => ({ kind: 'failed', message });
-  const late = { nowMs: beginMs + 60 * minute };
-
-  const rows: [why: string, more: Partial<TestingQuestion>, plan: object][] = [
-    ['all that only ask run first', {}, run(['libvirt', 1], ['ovs', 1], ['ceph', 1])],
-    ['only those that are configured', { checks: ['ovs'] }, run(['ovs', 1])],
-    ['a server is started after them', { checks: ['smoke', 'libvirt'] }, run(['libvirt', 1])],
-    ['once they have passed', { checks: ['smoke', 'libvirt'], tests: [testOf('libvirt', null)] }, run(['smoke', 1])],
-    ['what has passed does not run again', { tests: [testOf('ovs', null)] }, run(['libvirt', 1], ['ceph', 1])],
-    ['all have passed', { tests: passed }, { kind: 'passed' }],
-    ['none is configured', { checks: [] }, { kind: 'passed' }],
-    ['skipTests', { skipTests: true, tests: [testOf('ovs', 'CredentialRefused')] }, { kind: 'passed' }],
-    [
-      'results from before the onboarding do not count',
-      { tests: passed.map((record) => ({ ...record, atMs: beginMs - 1 })) },
-      run(['libvirt', 1], ['ovs', 1], ['ceph', 1]),
-    ],
-    [
-      'those of this onboarding do, where it was said by a clock that was ahead',
-      { tests: passed.map((record) => ({ ...record, atMs: beginMs - 1, sinceMs: beginMs })) },
-      { kind: 'passed' },
-    ],
-    [
-      'a check that failed is tried again after a pause',
-      { tests: [testOf('libvirt', null), testOf('ceph', null), testOf('ovs', 'NovaUnavailable')] },
-      {
-        kind: 'pause',
-        untilMs: beginMs + minute + 30_000,
-        message: 'ovs: Check.ovs expected ovs to work, saw that it does not [NovaUnavailable]',
-      },
-    ],
-    [
-      'when that is over',
-      { ...late, tests: [testOf('libvirt', null), testOf('ceph', null), testOf('ovs', 'NovaUnavailable')] },
-      run(['ovs', 2]),
-    ],
-    [
-      'the pause doubles',
-      { tests: [testOf('libvirt', null), testOf('ceph', null), testOf('ovs', 'NovaUnavailable', { attempts: 2 })] },
-      { kind: 'pause', untilMs: beginMs + 2 * minute, message: expect.any(String) as string },
-    ],
-    ['others go on meanwhile', { tests: [testOf('ovs', 'NovaUnavailable')] }, run(['libvirt', 1], ['ceph', 1])],
-    [
-      'a server is not started while one pauses',
-      { checks: ['libvirt', 'smoke'], tests: [testOf('libvirt', 'NovaUnavailable')] },
-      { kind: 'pause', untilMs: beginMs + minute + 30_000, message: expect.any(String) as string },
-    ],
-    [
-      'tried often enough: check, expectation and what was observed',
-      { ...late, tests: [testOf('ovs', 'NovaUnavailable', { attempts: 3 })] },
-      failed('Check ovs failed 3 times: Check.ovs expected ovs to work, saw that it does not [NovaUnavailable]'),
-    ],
-    [
-      'what cannot mend itself is not tried again',
-      { ...late, tests: [testOf('libvirt', 'CredentialRefused')] },
-      failed(
-        'Check libvirt failed once: Check.libvirt expected libvirt to work, saw that it does not [CredentialRefused]',
-      ),
-    ],
-    [
-      'all that failed are named',
-      { ...late, tests: [testOf('libvirt', 'CredentialRefused'), testOf('ovs', 'NovaUnavailable', { attempts: 3 })] },
-      failed(
-        'Check libvirt failed once: Check.libvirt expected libvirt to work, saw that it does not [CredentialRefused]. Check ovs failed 3 times: Check.ovs expected ovs to work, saw that it does not [NovaUnavailable]',
-      ),
-    ],
-    [
-      'what was observed and is not enough may yet become so',
-      {
-        ...late,
-        checks: ['libvirt'],
-        tests: [
-          testOf('libvirt', null, {
-            results: [
-              {
-                name: 'LibvirtVersion',
-                outcome: 'failed',
-                expectation: 'libvirt 9.0.0 or newer',
-                observed: '8.0.0',
-                code: null,
-                durationMs: 1,
-              },
-            ],
-          }),
-        ],
-      },
-      run(['libvirt', 2]),
-    ],
-    [
-      'but not for ever',
-      {
-        ...late,
-        checks: ['libvirt'],
-        tests: [
-          testOf('libvirt', null, {
-            attempts: 3,
-            results: [
-              {
-                name: 'LibvirtVersion',
-                outcome: 'failed',
-                expectation: 'libvirt 9.0.0 or newer',
-                observed: '8.0.0',
-                code: null,
-                durationMs: 1,
-              },
-            ],
-          }),
-        ],
-      },
-      failed('Check libvirt failed 3 times: LibvirtVersion expected libvirt 9.0.0 or newer, saw 8.0.0'),
-    ],
-    [
-      'what was skipped is not known to be well',
-      {
-        ...late,
-        checks: ['libvirt'],
-        tests: [
-          testOf('libvirt', null, {
-            results: [
-              {
-                name: 'LibvirtStartsVm',
-                outcome: 'skipped',
-                expectation: 'a VM starts',
-                observed: 'nothing',
-                code: null,
-                durationMs: 0,
-              },
-            ],
-          }),
-        ],
-      },
-      run(['libvirt', 2]),
-    ],
-    [
-      'a check that found nothing has observed nothing',
-      { ...late, checks: ['ovs'], tests: [testOf('ovs', null, { results: [] })] },
-      run(['ovs', 2]),
-    ],
-  ];
-
-  test.each(rows)('%s', (_why, more, plan) => {
-    expect(planTesting({ ...question, ...more })).toEqual(plan);
-  });
 });

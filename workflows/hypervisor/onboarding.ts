@@ -1,13 +1,26 @@
-import type { ConditionUpdate } from '../../contracts/conditions.ts';
-import { errors } from '../../contracts/errors.ts';
-import { anOperator, hypervisorConditions, onboardingReasons } from '../../contracts/hypervisor/conditions.ts';
-import type { HostCheck } from '../../contracts/hypervisor/host-check.ts';
-import { hypervisorChecks } from '../../contracts/hypervisor/hypervisor.ts';
-import type { HypervisorCheck, NovaHost, TestRecord } from '../../contracts/hypervisor/hypervisor.ts';
+import type { Condition, ConditionUpdate } from '../../contracts/conditions.ts';
+import { findCondition } from '../../contracts/conditions.ts';
+import {
+  anOperator,
+  causeBeyondHost,
+  hypervisorConditions,
+  onboardingReasons,
+} from '../../contracts/hypervisor/conditions.ts';
+import type { HypervisorCheck, NovaHost } from '../../contracts/hypervisor/hypervisor.ts';
+import { requestCertificate } from './certificate.ts';
 import { awaitForeign, deleteTestServers, foreignEvictions } from './emptying.ts';
-import { disabledBy, modeOf, onboardingOf } from './judge.ts';
+import { describeLone, disabledBy, modeOf, onboardingOf } from './judge.ts';
 import type { OnboardingState } from './judge.ts';
-import { isolationProblem, membershipProblem, planAggregates, planMembership, zoneOf } from './membership.ts';
+import {
+  aggregatesProblem,
+  isolationProblem,
+  membershipProblem,
+  planAggregates,
+  planMembership,
+  traitsProblem,
+  zoneOf,
+} from './membership.ts';
+import { describeTested, planTesting } from './testing.ts';
 import { blocked, execute, wait } from './types.ts';
 import type { Context, Decision, Draft, Transition } from './types.ts';
 
@@ -17,14 +30,38 @@ export const beginOnboarding = (): Transition => become('initial', 'Initial onbo
 /** The Testing checks again, on a host that was in service before: its registration stays. */
 export const beginTesting = (): Transition => become('testing', 'Running onboarding tests');
 
-export const abortOnboarding = (message: string): Transition => become('aborted', message);
+/** Whose it is that an onboarding ends: what is not the host's is tried again by itself. */
+type Whose = 'host' | 'beyondHost';
 
-function become(state: Exclude<OnboardingState, 'none'>, message: string): Transition {
-  const status = state === 'succeeded' || state === 'aborted' ? 'False' : 'True';
-  return {
-    kind: 'become',
-    conditions: [{ type: hypervisorConditions.onboarding, status, reason: onboardingReasons[state], message }],
+export function abortOnboarding(message: string, whose: Whose = 'host'): Transition {
+  const aborted = become('aborted', message);
+  if (whose === 'host') return aborted;
+  const retry: ConditionUpdate = {
+    type: hypervisorConditions.onboardingRetry,
+    status: 'True',
+    reason: causeBeyondHost,
+    message:
+      'What ended the onboarding is not the host’s own: drover begins it again by itself, slowly; `drover retry` at once',
   };
+  return { ...aborted, conditions: [...aborted.conditions, retry], removed: [] };
+}
+
+/** @param more conditions that come with it */
+function become(
+  state: Exclude<OnboardingState, 'none'>,
+  message: string,
+  more: readonly ConditionUpdate[] = [],
+): Transition {
+  const status = state === 'succeeded' || state === 'aborted' ? 'False' : 'True';
+  const onboarding: ConditionUpdate = {
+    type: hypervisorConditions.onboarding,
+    status,
+    reason: onboardingReasons[state],
+    message,
+  };
+  const { onboardingRetry, tested } = hypervisorConditions;
+  const removed = [onboardingRetry, ...(state === 'initial' || state === 'testing' ? [tested] : [])];
+  return { kind: 'become', conditions: [onboarding, ...more], removed };
 }
 
 /**
@@ -42,16 +79,31 @@ export function planOnboarding(context: Context): Decision | Transition | null {
       return refusal === null ? beginOnboarding() : null;
     case 'aborted':
       if (desired.retry !== null && refusal === null) return beginOnboarding();
-      return blocked(`Onboarding was aborted: ${condition?.message ?? ''}`);
+      return planAfterAbort(context, condition, refusal);
     case 'initial':
     case 'testing':
     case 'handover': {
       const cause = refusal ?? memory.refusal;
       return cause === null
         ? planStage(context, state, Date.parse(condition?.lastTransitionTime ?? '') || 0)
-        : planAbort(context, cause);
+        : planAbort(context, cause, refusal === null ? 'beyondHost' : 'host');
     }
   }
+}
+
+/** An onboarding that ended for a cause beyond its host begins again after twice the time that a registration may take. */
+function planAfterAbort(
+  { observed, settings, nowMs }: Context,
+  condition: Condition | undefined,
+  refusal: string | null,
+): Decision | Transition {
+  const message = `Onboarding was aborted: ${condition?.message ?? ''}`;
+  const retry = findCondition(observed.recorded.conditions, hypervisorConditions.onboardingRetry);
+  if (refusal !== null || retry?.status !== 'True') return blocked(message);
+  const untilMs = (Date.parse(condition?.lastTransitionTime ?? '') || 0) + 2 * settings.registrationMs;
+  return nowMs >= untilMs
+    ? beginOnboarding()
+    : wait(causeBeyondHost, `${anOperator}, or the next attempt by itself. ${message}`, untilMs);
 }
 
 /** Why a host may not be onboarded at all. */
@@ -61,8 +113,16 @@ function refuse({ desired, observed }: Context): string | null {
 }
 
 /** What the tests have made goes first. */
-const planAbort = ({ desired, observed: { testServers } }: Context, message: string): Decision | Transition =>
-  testServers.length === 0 ? abortOnboarding(message) : deleteTestServers(testServers, desired.name);
+const planAbort = (
+  { desired, observed: { testServers } }: Context,
+  message: string,
+  whose: Whose,
+): Decision | Transition =>
+  testServers.length === 0 ? abortOnboarding(message, whose) : deleteTestServers(testServers, desired.name);
+
+/** A name in the spec that is no trait is the Hypervisor's own; aggregates are Nova's. */
+const whoseMembership = (context: Context): Whose =>
+  traitsProblem(context) === null && aggregatesProblem(context) !== null ? 'beyondHost' : 'host';
 
 function planStage(
   context: Context,
@@ -87,7 +147,12 @@ function planInitial(context: Context, sinceMs: number): Decision | Transition {
   const { desired, observed, settings } = context;
   const { nova, aggregates, provider } = observed;
   const zone = zoneOf(context);
-  if (nova === null) return awaitRegistration(context, sinceMs, `nova-compute to register ${desired.name} in Nova`);
+  const certificate = requestCertificate(context);
+  if (certificate !== null) return execute(certificate);
+  if (nova === null) {
+    const lone = observed.loneService === null ? '' : `: ${describeLone(observed.loneService)}`;
+    return awaitRegistration(context, sinceMs, `nova-compute to register ${desired.name} in Nova${lone}`);
+  }
   if (provider === null)
     return awaitRegistration(context, sinceMs, `nova-compute to register ${desired.name} in Placement`);
   if (zone === null)
@@ -99,12 +164,13 @@ function planInitial(context: Context, sinceMs: number): Decision | Transition {
     nova.host,
     nova.servers > 0,
   );
-  if (problem?.startsWith('aggregates not found')) return planAbort(context, `failed to apply aggregates: ${problem}`);
+  if (problem?.startsWith('aggregates not found'))
+    return planAbort(context, `failed to apply aggregates: ${problem}`, 'beyondHost');
   const isTried = settings.checks.includes('smoke') && !desired.skipTests;
   const leak = isTried ? isolationProblem(aggregates, settings.testAggregate) : null;
-  if (leak !== null) return planAbort(context, `failed to apply aggregates: ${leak}`);
+  if (leak !== null) return planAbort(context, `failed to apply aggregates: ${leak}`, 'beyondHost');
   const open = membershipProblem(context);
-  if (open !== null) return planAbort(context, open);
+  if (open !== null) return planAbort(context, open, whoseMembership(context));
   return planMembership(context) ?? become('testing', 'Running onboarding tests');
 }
 
@@ -112,7 +178,7 @@ function awaitRegistration(context: Context, sinceMs: number, missing: string): 
   const { registrationMs, recheckMs } = context.settings;
   const deadlineMs = sinceMs + registrationMs;
   if (context.nowMs >= deadlineMs)
-    return planAbort(context, `Waited ${Math.round(registrationMs / 60_000)} min in vain for ${missing}`);
+    return planAbort(context, `Waited ${Math.round(registrationMs / 60_000)} min in vain for ${missing}`, 'host');
   return wait('NotRegistered', missing, Math.min(context.nowMs + recheckMs, deadlineMs));
 }
 
@@ -123,15 +189,35 @@ function planTests(context: Context, sinceMs: number): Decision | Transition {
   // Nova has lost it, or the object was moved to another cloud: from the beginning.
   if (nova === null) return beginOnboarding();
   const { skipTests } = desired;
+  const { checks, recheckMs, registrationMs: slowMs } = settings;
   const { maxTestAttempts: maxAttempts, testRetryDelayMs: retryDelayMs } = settings;
-  const plan = planTesting({ checks: settings.checks, skipTests, sinceMs, tests, maxAttempts, retryDelayMs, nowMs });
+  const plan = planTesting({
+    checks,
+    skipTests,
+    sinceMs,
+    tests,
+    maxAttempts,
+    retryDelayMs,
+    recheckMs,
+    slowMs,
+    nowMs,
+  });
   switch (plan.kind) {
     case 'failed':
-      return planAbort(context, plan.message);
+      return planAbort(context, plan.message, 'host');
     case 'pause':
       return wait('TestsFailed', `the next attempt of ${plan.message}`, plan.untilMs);
+    case 'beyondHost':
+      return wait(
+        causeBeyondHost,
+        `${plan.needsOperator ? `${anOperator} to mend ` : ''}what is not the host’s own: ${plan.message}`,
+        plan.untilMs,
+      );
     case 'passed':
-      if (testServers.length === 0) return become('handover', 'Waiting for other controllers to take over');
+      if (testServers.length === 0)
+        return become('handover', 'Waiting for other controllers to take over', [
+          describeTested({ checks, skipTests }),
+        ]);
       return deleteTestServers(testServers, nova.host);
     case 'run':
       return plan.checks.some(({ check }) => check === 'smoke')
@@ -151,19 +237,25 @@ const runChecks = (
   summary: checks.map(({ check, attempt }) => `Check ${check}, attempt ${attempt} of ${maxAttempts}`).join('; '),
 });
 
+const whoseSmoke = (context: Context): Whose =>
+  membershipProblem(context) === null ? 'beyondHost' : whoseMembership(context);
+
 /** Nova starts servers only on a host that is enabled: before that, guests have to be kept off it by the test aggregate. */
 function planSmoke(context: Context, check: Draft): Decision | Transition {
   const { observed, settings } = context;
   const problem = membershipProblem(context) ?? isolationProblem(observed.aggregates, settings.testAggregate);
-  if (problem !== null) return planAbort(context, problem);
+  if (problem !== null) return planAbort(context, problem, whoseSmoke(context));
   return planMembership(context) ?? planEnabling(context) ?? execute(check);
 }
 
 /** Null: it is enabled. A disable of another party is not drover's to lift. */
-export function planEnabling({ observed: { nova, hold } }: Context): Decision | null {
+export function planEnabling({ desired, observed: { nova, hold } }: Context): Decision | null {
   if (nova === null) return null;
   if (nova.service.forcedDown)
-    return wait('ForcedDown', `Nova to have ${nova.host} no longer forced down: it was fenced, or a user did that`);
+    return wait(
+      'ForcedDown',
+      `Nova to have ${nova.host} no longer forced down: it was fenced, or a user did that. What a replaced operator has left, \`drover hosts --adopt ${desired.name} --consent\` takes back`,
+    );
   switch (disabledBy(nova)) {
     case 'none':
       return null;
@@ -192,100 +284,9 @@ function planHandover(context: Context): Decision | Transition {
   const { nova } = context.observed;
   if (nova === null) return beginOnboarding();
   const problem = membershipProblem(context);
-  if (problem !== null) return planAbort(context, problem);
+  if (problem !== null) return planAbort(context, problem, whoseMembership(context));
   const membership = planMembership(context);
   if (membership !== null) return membership;
   const isOurs = ['maintenance', 'novaDefault'].includes(disabledBy(nova)) && !nova.service.forcedDown;
   return isOurs ? execute(enable(nova)) : become('succeeded', 'Onboarding completed');
 }
-
-export interface TestingQuestion {
-  /** As configured. */
-  checks: readonly HypervisorCheck[];
-  skipTests: boolean;
-  /** When the onboarding that is under way began: earlier records do not count. */
-  sinceMs: number;
-  tests: readonly TestRecord[];
-  maxAttempts: number;
-  retryDelayMs: number;
-  nowMs: number;
-}
-
-export type TestingPlan =
-  | { kind: 'passed' }
-  /** At once. */
-  | { kind: 'run'; checks: { check: HypervisorCheck; attempt: number }[] }
-  /** The pause before the next attempt. */
-  | { kind: 'pause'; untilMs: number; message: string }
-  /** Every check that failed for good, what it expected and what it saw. */
-  | { kind: 'failed'; message: string };
-
-/**
- * Decides which checks run now. Those that ask only (libvirt, Open vSwitch, Ceph) run before a server is started on the host; each is
- * tried as often as the settings say, unless what it ran into cannot mend itself.
- */
-export function planTesting(question: TestingQuestion): TestingPlan {
-  if (question.skipTests) return { kind: 'passed' };
-  const records = new Map(
-    question.tests
-      .filter((record) => record.atMs >= question.sinceMs || record.sinceMs === question.sinceMs)
-      .map((record) => [record.check, record]),
-  );
-  const final = [...records.values()].filter((record) => isFinal(record, question.maxAttempts));
-  if (final.length > 0) return { kind: 'failed', message: final.map(describeFailure).join('. ') };
-
-  const open = hypervisorChecks.filter((check) => question.checks.includes(check) && !hasPassed(records.get(check)));
-  if (open.length === 0) return { kind: 'passed' };
-  const asking = open.filter((check) => check !== 'smoke');
-  const stage = asking.length > 0 ? asking : open;
-  const dueAtMs = (check: HypervisorCheck): number => {
-    const record = records.get(check);
-    return record === undefined ? -Infinity : record.atMs + question.retryDelayMs * 2 ** (record.attempts - 1);
-  };
-  const due = stage.filter((check) => question.nowMs >= dueAtMs(check));
-  if (due.length > 0)
-    return {
-      kind: 'run',
-      checks: due.map((check) => ({ check, attempt: (records.get(check)?.attempts ?? 0) + 1 })),
-    };
-  const message = stage.map((check) => `${check}: ${describeResults(failing(records.get(check)))}`).join('; ');
-  return { kind: 'pause', untilMs: Math.min(...stage.map(dueAtMs)), message };
-}
-
-/** One without a result has observed nothing; what was skipped is not known to be well. */
-const hasPassed = (record: TestRecord | undefined): boolean =>
-  record !== undefined && record.results.length > 0 && record.results.every(({ outcome }) => outcome === 'passed');
-
-const failing = (record: TestRecord | undefined): HostCheck[] =>
-  record?.results.filter(({ outcome }) => outcome === 'failed') ?? [];
-
-const isFinal = (record: TestRecord, maxAttempts: number): boolean =>
-  !hasPassed(record) &&
-  (record.attempts >= maxAttempts || failing(record).some(({ code }) => code !== null && !errors[code].retryable));
-
-const describeResults = (results: readonly HostCheck[]): string =>
-  results.length === 0
-    ? 'it came to no result'
-    : results
-        .map(
-          ({ name, expectation, observed, code }) =>
-            `${name} expected ${expectation}, saw ${observed}${code === null ? '' : ` [${code}]`}`,
-        )
-        .join('; ');
-
-const describeFailure = (record: TestRecord): string =>
-  `Check ${record.check} failed ${record.attempts === 1 ? 'once' : `${record.attempts} times`}: ${describeResults(failing(record))}`;
-
-const statuses = { passed: 'True', failed: 'False', skipped: 'Unknown' } as const;
-
-/** A condition for each result: what was expected and observed, and how long it took. */
-export const describeResultsOf = ({ results, attempts }: TestRecord): ConditionUpdate[] =>
-  results.map(({ name, outcome, expectation, observed, code, durationMs }) => {
-    const reason = outcome === 'passed' ? 'Passed' : outcome === 'skipped' ? 'Skipped' : (code ?? 'Failed');
-    return {
-      type: name,
-      status: statuses[outcome],
-      reason,
-      message: `Expected ${expectation}; saw ${observed} (${(durationMs / 1_000).toFixed(1)} s, attempt ${attempts})`,
-    };
-  });

@@ -20,6 +20,8 @@ import {
   ownEvictionOf,
   providerOf,
   settings,
+  beyondHost,
+  loneServiceOf,
   testOf,
 } from '../../test/fixtures/workflows/hypervisor.ts';
 import { runToEnd } from '../../test/models/hypervisor.ts';
@@ -148,6 +150,17 @@ const desireds: fc.Arbitrary<DesiredHypervisor> = fc
 const anyObservation: fc.Arbitrary<HypervisorObservation> = fc
   .record({
     nova: novas({ reasons, forcedDown: [false, true], ids: ['service-id', 'another'] }),
+    lone: fc.option(
+      fc
+        .record({
+          state: fc.constantFrom('up' as const, 'down' as const),
+          status: fc.constantFrom('enabled' as const, 'disabled' as const),
+          servers: count,
+          serviceId: fc.constantFrom('service-id', 'another'),
+        })
+        .map(({ state, status, ...more }) => loneServiceOf(state, status, more)),
+    ),
+    certificate: fc.constantFrom(null, 'requested' as const, 'missing' as const, 'forbidden' as const),
     node: nodes,
     evictions,
     testServers: lists([], ['t']),
@@ -161,7 +174,12 @@ const anyObservation: fc.Arbitrary<HypervisorObservation> = fc
     ),
     aggregates: fc.subarray(['zone-a', 'tenants', 'tenant_filter_tests']).map((names) => aggregatesWith(...names)),
     agentPods: fc.option(lists([], ['a/b'])),
-    hold: fc.constantFrom(null, null, { reason: 'Fenced', message: 'it was fenced' }),
+    hold: fc.constantFrom(
+      null,
+      null,
+      { reason: 'Fenced', message: 'it was fenced' },
+      { reason: 'NodeFailure', message: 'it was fenced' },
+    ),
     failure: fc.constantFrom(
       null,
       null,
@@ -175,7 +193,7 @@ const anyObservation: fc.Arbitrary<HypervisorObservation> = fc
     serviceId: fc.constantFrom('service-id', null),
     evicted: fc.boolean(),
   })
-  .map(({ onboarding: its, before: was, ends: ending, hypervisorId, serviceId, evicted, ...more }) => {
+  .map(({ onboarding: its, before: was, ends: ending, hypervisorId, serviceId, evicted, lone, ...more }) => {
     const recorded = {
       conditions: [...its, ...was, ...ending],
       hypervisorId,
@@ -186,7 +204,7 @@ const anyObservation: fc.Arbitrary<HypervisorObservation> = fc
       aggregates: null,
       internalIp: null,
     };
-    return observedOf({ ...more, recorded });
+    return observedOf({ ...more, loneService: more.nova === null ? lone : null, recorded });
   });
 
 const reasonPattern = /^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/;
@@ -197,7 +215,9 @@ function violationOf(step: HypervisorStep, desired: DesiredHypervisor, observed:
   const mode = modeOf(desired, observed.node);
   switch (step.kind) {
     case 'disableService':
-      return mode !== '' && nova?.service.status === 'enabled' ? null : 'disables a host that is to be in service';
+      return mode !== '' && (nova ?? observed.loneService)?.service.status === 'enabled'
+        ? null
+        : 'disables a host that is to be in service';
     case 'enableService': {
       const reason = nova?.service.disabledReason ?? '';
       const isOurs =
@@ -216,7 +236,26 @@ function violationOf(step: HypervisorStep, desired: DesiredHypervisor, observed:
       return all.some(({ uid, ownerUid }) => uid === step.uid && ownerUid === desired.uid)
         ? null
         : 'deletes another party’s Eviction';
+    case 'liftForcedDown':
+      return desired.consent.includes('lift-forced-down') &&
+        step.consentBy === desired.consentBy &&
+        observed.hold?.reason !== 'NodeFailure' &&
+        nova?.service.forcedDown === true
+        ? null
+        : 'takes back that a host is forced down';
+    case 'untaintNode':
+      return mode !== 'termination' && observed.node?.offboardingTaint === true ? null : 'lets agents back';
     case 'deleteService':
+      if (observed.loneService !== null)
+        return mode === 'termination' &&
+          desired.lifecycleEnabled &&
+          nova === null &&
+          observed.loneService.servers === 0 &&
+          observed.loneService.service.status === 'disabled' &&
+          observed.loneService.service.state === 'down' &&
+          [null, observed.loneService.serviceId].includes(recorded.serviceId)
+          ? null
+          : 'removes a service';
       return mode === 'termination' &&
         desired.lifecycleEnabled &&
         nova !== null &&
@@ -239,6 +278,7 @@ function violationOf(step: HypervisorStep, desired: DesiredHypervisor, observed:
     case 'deleteProvider':
       return mode === 'termination' &&
         nova === null &&
+        observed.loneService === null &&
         (provider?.consumers === 0 ||
           (desired.consent.includes('delete-allocations') && step.consentBy === desired.consentBy)) &&
         step.providerId === recorded.hypervisorId
@@ -255,6 +295,7 @@ function violationOf(step: HypervisorStep, desired: DesiredHypervisor, observed:
     case 'createEviction':
     case 'setEvictionDeadline':
     case 'taintNode':
+    case 'ensureCertificate':
     case 'ensureDrainGuard':
     case 'changeAggregates':
     case 'runChecks':
@@ -301,6 +342,7 @@ const anyMemory = fc
       testOf('libvirt', null),
       testOf('ovs', 'NovaUnavailable'),
       testOf('ceph', 'CredentialRefused'),
+      beyondHost('CephUnhealthy'),
     ]),
     refusal: fc.constantFrom(null, null, 'no section'),
   })
@@ -346,6 +388,13 @@ const benign: fc.Arbitrary<World> = fc
     observed: {
       ...observed,
       nova: nova === null ? null : { ...nova, service: { ...nova.service, state: 'up' as const } },
+      // What is left of a nova-compute that is stopped.
+      loneService:
+        nova !== null || observed.loneService === null
+          ? null
+          : loneServiceOf('down', observed.loneService.service.status, {
+              serviceId: observed.recorded.serviceId ?? 'service-id',
+            }),
       node: nodeOf({ terminatingSinceMs: terminates ? beginMs : null }),
       evictions: all,
       hold: null,

@@ -9,6 +9,7 @@ import {
   conditionOf,
   desiredOf,
   disabledFor,
+  loneServiceOf,
   minute,
   nodeOf,
   novaOf,
@@ -378,6 +379,50 @@ describe('hazards of the replaced operator', () => {
     expect(steps.map(({ kind }) => kind)).toContain('deleteProvider');
   });
 
+  test('H12: a service without a hypervisor is not left behind: it would count as one that has registered again', () => {
+    const lone = { nova: null, provider: null, aggregates: aggregatesWith() };
+    const {
+      states,
+      steps,
+      world: end,
+    } = runToEnd(world({ given: { ...lone, node: terminating, loneService: loneServiceOf('down', 'enabled') } }));
+    expect([states.at(-1), end.observed.loneService]).toEqual(['Decommissioned', null]);
+    expect(steps.map(({ kind }) => kind)).toEqual(['disableService', 'deleteService']);
+    // While it is there, the host is not out of Nova.
+    for (const loneService of [loneServiceOf('up'), loneServiceOf('down', 'disabled', { servers: 1 })])
+      expect(stateOf(world({ given: { ...lone, node: terminating, loneService } }))).toBe('Evicting');
+  });
+
+  test('H12: also one that was never registered with a hypervisor', () => {
+    const { states, steps } = runToEnd(
+      world({
+        given: {
+          nova: null,
+          provider: null,
+          aggregates: aggregatesWith(),
+          node: terminating,
+          loneService: loneServiceOf('down'),
+          recorded: { ...observedOf().recorded, conditions: [], hypervisorId: null, serviceId: null },
+        },
+      }),
+    );
+    expect([states.at(-1), steps.map(({ kind }) => kind)]).toEqual(['Decommissioned', ['deleteService']]);
+  });
+
+  test('a host in maintenance whose nova-compute has no hypervisor yet is kept off guests before it has one', () => {
+    const given: Given = {
+      desired: { maintenance: 'manual' },
+      nova: null,
+      loneService: loneServiceOf('up', 'enabled'),
+    };
+    expect(stepsOf(world({ given, registers: null }))).toEqual(['disableService']);
+    // Nothing tells of its registration: it is observed again.
+    expect(planOf({ ...given, loneService: null })).toMatchObject({
+      kind: 'wait',
+      untilMs: nowMs + settings.recheckMs,
+    });
+  });
+
   test('H13: no host is in an aggregate of the spec before its tests have passed, nor after they failed', () => {
     const fresh = { desired: { appliedTraits: [] }, conditions: [], aggregates: aggregatesWith() };
     for (const one of [
@@ -416,6 +461,64 @@ describe('hazards of the replaced operator', () => {
     expect(states).toEqual(['Maintenance', 'Testing', 'Ready', 'Active']);
     expect(end.observed.recorded.conditions.map(({ type }) => type)).not.toContain('Offboarded');
     expect(findCondition(end.observed.recorded.conditions, 'Terminating')?.status).toBe('False');
+  });
+
+  test('H15: its agents come back, and before that nothing is tested', () => {
+    const given: Given = {
+      node: nodeOf({ offboardingTaint: true }),
+      agentPods: [],
+      drainGuard: { minAvailable: 1, ready: true },
+      nova: disabledFor('drover: maintenance termination'),
+      evictions: [ownEvictionOf('succeeded')],
+      conditions: [
+        onboarding('succeeded'),
+        conditionOf('Offboarded', 'False', 'Offboarding'),
+        conditionOf('AgentPodsEvicted', 'True', 'NoAgentPods'),
+      ],
+    };
+    const { states, steps, world: end } = runToEnd(world({ given, settings: { ...settings, guardsDrain: true } }));
+    expect(states.at(-1)).toBe('Active');
+    expect(steps[0]?.kind).toBe('untaintNode');
+    expect(end.observed.node?.offboardingTaint).toBe(false);
+    expect(end.observed.recorded.conditions.map(({ type }) => type)).not.toContain('AgentPodsEvicted');
+  });
+
+  test('what another party has forced down comes into service by consent, which is good once', () => {
+    const forced = novaOf({ service: { status: 'enabled', disabledReason: null, state: 'down', forcedDown: true } });
+    const consent = { consent: ['lift-forced-down' as const], consentBy: 'jane 2026-01-31T12:00:00Z' };
+    const unhandled = { settings: { ...settings, handlesNodeFailure: false } };
+    const without = runToEnd(world({ given: { nova: forced }, ...unhandled }));
+    const { conditions } = without.world.observed.recorded;
+    expect([without.steps, findCondition(conditions, 'ForcedDown')?.reason]).toEqual([[], 'ByOthers']);
+    const given: Given = { nova: forced, desired: consent };
+    const { steps, states, world: end } = runToEnd(world({ given, ...unhandled }));
+    expect([states.at(-1), steps.map(({ kind }) => kind)]).toEqual(['Active', ['liftForcedDown', 'patchHypervisor']]);
+    expect(end.observed.recorded.conditions.map(({ type }) => type)).not.toContain('ForcedDown');
+  });
+
+  test('an onboarding that ended for what is not the host’s begins again by itself, and says so meanwhile', () => {
+    const given: Given = { desired: { aggregates: ['nowhere'] }, conditions: [onboarding('initial')] };
+    const { world: waiting, plan } = runToEnd(world({ given }));
+    expect(plan).toMatchObject({ kind: 'wait', reason: 'CauseBeyondHost' });
+    expect(findCondition(waiting.observed.recorded.conditions, 'OnboardingRetry')?.status).toBe('True');
+    const mended = {
+      ...waiting,
+      desired: waiting.desired && { ...waiting.desired, aggregates: ['zone-a', 'tenants'] },
+      nowMs: waiting.nowMs + 2 * settings.registrationMs,
+    };
+    const { states, world: end } = runToEnd(mended);
+    expect(states.at(-1)).toBe('Active');
+    expect(end.observed.recorded.conditions.map(({ type }) => type)).not.toContain('OnboardingRetry');
+  });
+
+  test('a host that goes into service untested says so, for good', () => {
+    const untested = world({ given: { conditions: [] }, settings: { ...settings, checks: [] } });
+    const { states, world: end } = runToEnd(untested);
+    expect(states.at(-1)).toBe('Active');
+    expect(findCondition(end.observed.recorded.conditions, 'Tested')).toMatchObject({
+      status: 'Unknown',
+      reason: 'NoChecksConfigured',
+    });
   });
 
   test('H15: one that was taken out of Nova is onboarded like a new one', () => {

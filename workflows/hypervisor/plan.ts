@@ -4,6 +4,7 @@ import { done } from '../lib/plan.ts';
 import type { Plan } from '../lib/plan.ts';
 import { judgeState } from './conditions.ts';
 import { judgeEmptying, ownEviction, planEmptying } from './emptying.ts';
+import { liftForcedDown } from './forced-down.ts';
 import { signalFailure } from './high-availability.ts';
 import { isOnboarding, isTerminating, judgeDeadline, modeOf, onboardingOf } from './judge.ts';
 import {
@@ -14,7 +15,7 @@ import {
   planMaintenance,
 } from './maintenance.ts';
 import { mapNode, newHypervisor } from './node.ts';
-import { guardDrain, isOffboarded, planOffboarding } from './offboarding.ts';
+import { guardDrain, isOffboarded, planOffboarding, releaseNode } from './offboarding.ts';
 import { abortOnboarding, beginOnboarding, planOnboarding } from './onboarding.ts';
 import { blocked, execute, wait } from './types.ts';
 import type { Context, Decision, HypervisorSituation, HypervisorStep, Transition } from './types.ts';
@@ -136,7 +137,7 @@ function decideOnce(context: Context): Decision | Transition {
   // What could not be read is not known: nothing is decided on it. An onboarding ends with the cause, where trying again is no use.
   if (failure !== null)
     return isOnboarding(onboardingOf(observed).state) && !failure.retryable
-      ? abortOnboarding(failure.message)
+      ? abortOnboarding(failure.message, 'beyondHost')
       : wait(failure.reason, `another attempt: ${failure.message}`, failure.retryAtMs);
 
   const transition = takeInRegistration(context) ?? takeBackOffboarding(context);
@@ -144,6 +145,8 @@ function decideOnce(context: Context): Decision | Transition {
   const urgent = [
     mapNode(desired, node, settings.copiedLabels),
     guardDrain(context),
+    releaseNode(context),
+    liftForcedDown(context),
     beginRollingUpdate(context),
     clearRollingUpdate(context),
   ];
@@ -176,12 +179,19 @@ function decideByMode(context: Context): Decision | Transition {
 
 /** The ids that Nova has the host under; one that it has lost before it was in service registers anew. While it is taken out of Nova, those that it had stay the ones. */
 function takeInRegistration({ desired, observed }: Context): Transition | null {
-  const { nova, recorded, node } = observed;
+  const { nova, loneService, recorded, node } = observed;
   if (!desired.lifecycleEnabled) return null;
   if (nova === null) {
     const { state } = onboardingOf(observed);
-    const isLost = (state === 'testing' || state === 'handover') && modeOf(desired, node) !== 'termination';
-    return isLost ? beginOnboarding() : null;
+    const isLeaving = modeOf(desired, node) === 'termination';
+    // One that never got a hypervisor was never recorded: it is the one that goes.
+    if (isLeaving && recorded.serviceId === null && loneService !== null)
+      return {
+        kind: 'become',
+        conditions: [],
+        ids: { hypervisorId: recorded.hypervisorId, serviceId: loneService.serviceId },
+      };
+    return (state === 'testing' || state === 'handover') && !isLeaving ? beginOnboarding() : null;
   }
   if (nova.hypervisorId === recorded.hypervisorId && nova.serviceId === recorded.serviceId) return null;
   if (recorded.serviceId !== null && modeOf(desired, node) === 'termination') return null;

@@ -4,7 +4,7 @@ import { explain } from '../lib/failures.ts';
 import { host, hostCheck, hypervisorObjects, hypervisorRegion } from '../lib/hypervisor-activities.ts';
 import type { Executed, Situation, StepContext } from '../lib/lifecycle.ts';
 import { count } from '../lib/metrics.ts';
-import { failureHosts } from '../lib/node-failure-activities.ts';
+import { failureHosts, failureRegion } from '../lib/node-failure-activities.ts';
 import { describePlan, type Plan } from '../lib/plan.ts';
 import { hypervisorKind } from '../../contracts/kinds/hypervisor.ts';
 import { defineReconciler } from '../lib/reconciler.ts';
@@ -75,6 +75,8 @@ export const reconcileHypervisor = defineReconciler<HypervisorLifecycle>(hypervi
       await objects(step).deleteEviction({ name, uid });
     },
     taintNode: async (context, step) => await objects(step).taintNode(nodeOf(context, step.node)),
+    untaintNode: async (context, step) => await objects(step).untaintNode(nodeOf(context, step.node)),
+    ensureCertificate: async (context, step) => await objects(step).ensureCertificate(nodeOf(context, step.node)),
     async ensureDrainGuard(context, step) {
       await objects(step).ensureDrainGuard({ ...nodeOf(context, step.node), guard: step.guard });
     },
@@ -84,12 +86,22 @@ export const reconcileHypervisor = defineReconciler<HypervisorLifecycle>(hypervi
     async enableService(context, step) {
       await region(context, step).ensureServiceEnabled({ host: step.host, carrying: step.carrying });
     },
+    async liftForcedDown(context, step) {
+      const { name } = keyOf(context);
+      const [at = '', ...who] = step.consentBy.split(/\s+/u).toReversed();
+      await failureRegion(context.settings.region, step.summary).ensureForcedDown({
+        host: step.host,
+        forcedDown: false,
+        proof: { incident: `adoption of ${name}`, by: 'person', witness: who.toReversed().join(' '), at },
+      });
+    },
     async changeAggregates(context, step) {
       await region(context, step).changeAggregates({ host: step.host, changes: step.changes });
     },
     async deleteTestServers(context, step) {
       // Nova's name of the host; by the Hypervisor's where Nova has none.
-      const name = context.observed.nova?.host ?? context.input.hypervisor;
+      const { nova, loneService } = context.observed;
+      const name = nova?.host ?? loneService?.host ?? context.input.hypervisor;
       const request = { host: name, ids: step.ids, deadlineMs: testServerGoneMs };
       await region(context, step).ensureSmokeServerGone(request);
     },
@@ -175,9 +187,13 @@ async function signalNodeFailure(
 /** The run as the Web UI shows it: a sentence, and the conditions as a table. Pure. */
 export function describe(situation: Situation<HypervisorLifecycle>, plan: Plan<HypervisorStep>): string {
   const { input, observed } = situation;
-  const { nova } = observed;
+  const { nova, loneService } = observed;
   const service =
-    nova === null ? 'not in Nova' : `${nova.servers} servers, service ${nova.service.status} and ${nova.service.state}`;
+    nova === null
+      ? loneService === null
+        ? 'not in Nova'
+        : `no hypervisor in Nova, service ${loneService.service.status} and ${loneService.service.state}`
+      : `${nova.servers} servers, service ${nova.service.status} and ${nova.service.state}`;
   const conditions = statusOf(situation, plan)?.conditions ?? [];
   const { message } = describePlan(plan);
   return [`**${input.hypervisor}** ${message}`, '', service, '', ...conditionsTable(conditions)].join('\n');

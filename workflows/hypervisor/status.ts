@@ -6,12 +6,14 @@ import { hypervisorAnnotations } from '../../contracts/ids.ts';
 import { describePlan } from '../lib/plan.ts';
 import type { Plan, Step } from '../lib/plan.ts';
 import { judgeLifecycle, judgeReady } from './conditions.ts';
+import { describeCertificate } from './certificate.ts';
 import { judgeEvicting } from './emptying.ts';
+import { describeForcedDown } from './forced-down.ts';
 import { highAvailabilityOf } from './high-availability.ts';
 import { disabledBy, isOnboarding, isTerminating, judgeDeadline, modeOf, onboardingOf } from './judge.ts';
 import { aggregatesProblem, planAggregates, traitsProblem, wantAggregates } from './membership.ts';
 import { describeAgents, isOffboarded } from './offboarding.ts';
-import { describeResultsOf } from './onboarding.ts';
+import { describeResultsOf } from './testing.ts';
 import { decide, untilAlarm } from './plan.ts';
 import { planTraits } from './traits.ts';
 import type { Context, HypervisorSituation, HypervisorStep } from './types.ts';
@@ -87,9 +89,12 @@ export function describeStatus(
   const said = [
     describeOnboarding(context, plan),
     ...describeChecks(context),
+    ...describeDecided(context),
     describeTraits(context),
     describeAggregates(context),
     describeDisabled(context),
+    describeForcedDown(context),
+    describeCertificate(context),
     describeTerminating(context),
     describeTaint(context),
     describeAgentPods(context),
@@ -98,7 +103,12 @@ export function describeStatus(
 
   const evicting = describeEvicting(context);
   if (evicting.condition !== null) said.push(evicting.condition);
-  const removed = [...takenBack, ...(evicting.removed ? [hypervisorConditions.evicting] : [])];
+  const removed = [
+    ...takenBack,
+    ...(evicting.removed ? [hypervisorConditions.evicting] : []),
+    ...(isForcedDownNoMore(context) ? [hypervisorConditions.forcedDown] : []),
+    ...(agentsAreBack(context) ? [hypervisorConditions.agentPodsEvicted] : []),
+  ];
   said.push(highAvailabilityOf(context));
 
   const current = setConditions(
@@ -152,7 +162,9 @@ function describeFailure(context: Context, plan: Plan<Step>): HypervisorStatusPa
   const judged = judgeLifecycle(context, plan, false);
   const isAborted = onboardingOf(observed).state === 'aborted';
   const lifecycle = before === undefined || isAborted ? judged : { ...judged, reason: before.reason };
-  const said = [describeOnboarding(context, plan), lifecycle].filter((update) => update !== null);
+  const said = [describeOnboarding(context, plan), ...describeDecided(context), lifecycle].filter(
+    (update) => update !== null,
+  );
   return { conditions: said.map((update) => ({ ...update, observedGeneration: desired.generation })) };
 }
 
@@ -174,6 +186,15 @@ function describeOnboarding({ observed }: Context, plan: Plan<Step>): ConditionU
         : 'Initial onboarding';
   return { type, status, reason, message: plan.kind === 'wait' ? `${stage}. ${describePlan(plan).message}` : stage };
 }
+
+/** What the onboarding has decided of itself stays until it begins again. */
+const describeDecided = ({ observed: { recorded } }: Context): ConditionUpdate[] =>
+  [hypervisorConditions.onboardingRetry, hypervisorConditions.tested].flatMap((wanted) => {
+    const found = findCondition(recorded.conditions, wanted);
+    if (found === undefined) return [];
+    const { type, status, reason, message } = found;
+    return [{ type, status, reason, message }];
+  });
 
 function describeChecks({ memory, settings }: Context): ConditionUpdate[] {
   return memory.tests.filter(({ check }) => settings.checks.includes(check)).flatMap(describeResultsOf);
@@ -206,12 +227,14 @@ function describeAggregates(context: Context): ConditionUpdate | null {
   return planAggregates(names, aggregates, nova.host, nova.servers > 0).steps.length > 0 ? null : condition;
 }
 
-function describeDisabled({ observed: { nova } }: Context): ConditionUpdate | null {
-  if (nova === null) return null;
+function describeDisabled({ observed: { nova, loneService } }: Context): ConditionUpdate | null {
+  const compute = nova ?? loneService;
+  if (compute === null) return null;
   const type = hypervisorConditions.disabled;
-  const by = disabledBy(nova);
+  const by = disabledBy(compute);
   if (by === 'none') return { type, status: 'False', reason: 'Succeeded', message: 'Hypervisor is enabled' };
-  const whose = by === 'other' ? `, not for its maintenance: ${nova.service.disabledReason ?? 'no reason given'}` : '';
+  const whose =
+    by === 'other' ? `, not for its maintenance: ${compute.service.disabledReason ?? 'no reason given'}` : '';
   return { type, status: 'True', reason: 'Succeeded', message: `Hypervisor is disabled${whose}` };
 }
 
@@ -238,6 +261,17 @@ function describeAgentPods({ observed: { agentPods, node } }: Context): Conditio
     return { type, status: 'False', reason: 'AgentPodsRunning', message: describeAgents(agentPods) };
   return { type, status: 'True', reason: 'NoAgentPods', message: 'No agent pods are running on this node' };
 }
+
+const isForcedDownNoMore = ({ observed: { recorded, nova } }: Context): boolean =>
+  nova?.service.forcedDown === false &&
+  findCondition(recorded.conditions, hypervisorConditions.forcedDown) !== undefined;
+
+/** Its agents were driven off, and the host stays after all. */
+const agentsAreBack = ({ desired, observed: { recorded, node } }: Context): boolean =>
+  node !== null &&
+  !node.offboardingTaint &&
+  modeOf(desired, node) !== 'termination' &&
+  findCondition(recorded.conditions, hypervisorConditions.agentPodsEvicted) !== undefined;
 
 function describeOffboarded(context: Context, plan: Plan<Step>): ConditionUpdate | null {
   const { desired, observed, settings, nowMs } = context;

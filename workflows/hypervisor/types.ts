@@ -61,11 +61,15 @@ type Action =
   | { kind: 'setEvictionDeadline'; name: string; uid: string; deadline: string }
   | { kind: 'deleteEviction'; name: string; uid: string }
   | { kind: 'taintNode'; node: string }
+  | { kind: 'untaintNode'; node: string }
+  | { kind: 'ensureCertificate'; node: string }
   | { kind: 'ensureDrainGuard'; node: string; guard: DrainGuard }
   /** Nova */
   | { kind: 'disableService'; host: string; reason: string }
   /** Only while it is disabled with exactly that reason. */
   | { kind: 'enableService'; host: string; carrying: string | null }
+  /** By consent of a user: another party has forced it down. Nova refuses while guests that were evacuated are still there. */
+  | { kind: 'liftForcedDown'; host: string; consentBy: string }
   | { kind: 'changeAggregates'; host: string; changes: AggregateChange[] }
   | { kind: 'deleteTestServers'; ids: string[] }
   | { kind: 'deleteService'; serviceId: string; host: string }

@@ -1,5 +1,6 @@
 import type { HypervisorObjectActivities } from '../../../contracts/hypervisor/activities.ts';
 import { contextOf } from '../../lib/context.ts';
+import { ensureCertificate } from './certificate.ts';
 import { createHypervisor } from './create-hypervisor.ts';
 import type { HypervisorObjectDependencies, HypervisorTools } from './dependencies.ts';
 import { ensureDrainGuard } from './drain-guard.ts';
@@ -21,6 +22,7 @@ export function createHypervisorObjectActivities(
     deleteEviction: (request) => deleteHypervisorEviction(tools(), request),
     taintNode: (request) => taintNode(tools(), request),
     untaintNode: (request) => untaintNode(tools(), request),
+    ensureCertificate: (request) => ensureCertificate(tools(), request),
     ensureDrainGuard: (request) => ensureDrainGuard(tools(), request),
     publishHypervisor: (report) => publishHypervisor(tools(), report),
   };

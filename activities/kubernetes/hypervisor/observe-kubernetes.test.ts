@@ -54,6 +54,7 @@ const look = (answers: Record<string, unknown>) => {
       copiedLabels: [],
       agentNamespaces: [],
       guardsDrain: true,
+      readCertificate: () => Promise.resolve(null),
     },
     'node-1',
   );

@@ -2,6 +2,7 @@ import { z } from 'zod';
 
 import type { Eviction } from '../../../contracts/crds/eviction.ts';
 import type {
+  CertificateState,
   DesiredHypervisor,
   HypervisorObservation,
   RecordedStatus,
@@ -22,7 +23,7 @@ import { type Node, nodes } from './node-schema.ts';
 /** What Kubernetes knows of a hypervisor. */
 export type ObservedInKubernetes = Pick<
   HypervisorObservation,
-  'recorded' | 'node' | 'evictions' | 'agentPods' | 'drainGuard' | 'hold'
+  'recorded' | 'node' | 'evictions' | 'agentPods' | 'drainGuard' | 'certificate' | 'hold'
 > & {
   /** Null: there is no such Hypervisor. */
   desired: DesiredHypervisor | null;
@@ -39,6 +40,7 @@ export interface KubernetesTools {
   agentNamespaces: readonly string[];
   /** Whether drover holds Gardener's drain back: only then is it observed. */
   guardsDrain: boolean;
+  readCertificate: (node: Node, signal: AbortSignal) => Promise<CertificateState | null>;
 }
 
 /**
@@ -54,9 +56,13 @@ export async function observeKubernetes(tools: KubernetesTools, name: string): P
     listEvictionsOf(client, name, scope.signal),
   ]);
   const observed = node === null ? null : readNode(node, copiedLabels);
-  const [agentPods, drainGuard] = await Promise.all([
+  const desired = found === null ? null : readDesired(found, found.metadata.ownerReferences ?? []);
+  const [agentPods, drainGuard, certificate] = await Promise.all([
     observed?.offboardingTaint === true ? findAgents(tools, name) : null,
     node === null ? null : findGuard(tools, node),
+    node === null || desired === null || desired.createCertManagerCertificate
+      ? null
+      : tools.readCertificate(node, scope.signal),
   ]);
   const read = [
     ...(node === null ? [] : [{ kind: 'Node', object: node }]),
@@ -68,12 +74,13 @@ export async function observeKubernetes(tools: KubernetesTools, name: string): P
       imageCacheNamespace: null,
       groups: false,
     }),
-    desired: found === null ? null : readDesired(found, found.metadata.ownerReferences ?? []),
+    desired,
     recorded: found === null ? nothingRecorded : readRecorded(found),
     node: observed,
     evictions: evictions.map((eviction) => readEviction(eviction, eviction.metadata.ownerReferences ?? [])),
     agentPods,
     drainGuard,
+    certificate,
     hold: readHold(found?.metadata.annotations?.[hypervisorAnnotations.hold]),
   };
 }

@@ -339,6 +339,7 @@ export const kubernetesEdges: readonly Edge[] = [
           copiedLabels: ['a'],
           agentNamespaces: [],
           guardsDrain: true,
+          readCertificate: () => Promise.resolve(null),
         },
         'node-1',
       ),
