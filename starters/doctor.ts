@@ -23,6 +23,7 @@ import {
   checkStops,
   reviewSelf,
 } from './checks/kubernetes.ts';
+import { checkGuardsLeft, judgeChecks, judgeForcedDown } from './checks/leftovers.ts';
 import type { OpenStackProbe } from './checks/openstack.ts';
 import { checkCredential, checkNova, checkPlacement } from './checks/openstack.ts';
 import { checkPermissions } from './checks/permissions.ts';
@@ -195,6 +196,14 @@ const examineKubernetes = ({ context, config, abort }: Examination): Promise<Fin
           signal,
         ),
       ),
+      ...(config.modes.Hypervisor === 'off'
+        ? []
+        : [
+            examine('drain guards of the replaced operator', abort, (signal) =>
+              checkGuardsLeft(kubernetes, config.hypervisor.guardsDrain, signal),
+            ),
+            Promise.resolve(judgeChecks(config.hypervisor, config.modes.Hypervisor)),
+          ]),
       ...(hasPools(config) ? examinePools({ context, config, abort }, kubernetes, serverTimeMs ?? nowMs) : []),
       ...(config.modes.DataVolume === 'off'
         ? []
@@ -258,7 +267,7 @@ function examineVolumes({ config, abort }: Examination, kubernetes: Kubernetes, 
 }
 
 async function examineOpenStack(
-  { context: { clock }, abort }: Examination,
+  { context: { clock }, config, abort }: Examination,
   settings: OpenStackSettings | Error,
 ): Promise<Finding[]> {
   if (settings instanceof Error) return await examine('OpenStack settings', abort, () => Promise.reject(settings));
@@ -277,6 +286,13 @@ async function examineOpenStack(
     const further = await Promise.all([
       examine(`Nova in ${probe.region}`, abort, (signal) => checkNova(probe, signal)),
       examine('Placement', abort, (signal) => checkPlacement(probe, signal)),
+      ...(config.modes.Hypervisor === 'off'
+        ? []
+        : [
+            examine('hosts that Nova has forced down', abort, async (signal) =>
+              judgeForcedDown(await nova.computeServices(signal)),
+            ),
+          ]),
     ]);
     return [...credential, ...further.flat()];
   } finally {

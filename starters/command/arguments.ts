@@ -149,7 +149,8 @@ export function collectObstacles(text: string, previous: string[] | undefined): 
   return unique([...(previous ?? []), ...given]);
 }
 
-const splitList = (text: string): string[] => {
+/** The items of a comma list. */
+export const splitList = (text: string): string[] => {
   const items = text
     .split(',')
     .map((item) => item.trim())

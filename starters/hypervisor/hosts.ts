@@ -1,11 +1,12 @@
 import type { Command } from 'commander';
 import type { LifecycleState } from '../../contracts/hypervisor/conditions.ts';
 import { lifecycleStates } from '../../contracts/hypervisor/conditions.ts';
-import { collectStates } from '../command/arguments.ts';
-import { describedCommand, jsonOption, outputOption } from '../command/command.ts';
+import { collectStates, splitList } from '../command/arguments.ts';
+import { asOption, describedCommand, jsonOption, outputOption } from '../command/command.ts';
 import type { CommandContext } from '../command/context.ts';
 import type { Answer, EvictionRun } from '../eviction/eviction-objects.ts';
 import { explainError } from '../command/explain-error.ts';
+import { adopt } from './adopt.ts';
 import { hypervisorAccess } from './hypervisor-access.ts';
 import { interruptible } from '../command/interruption.ts';
 import { withKubernetes } from '../command/kubernetes-access.ts';
@@ -13,10 +14,14 @@ import type { ListedHost } from './listed-host.ts';
 import { listHosts } from './listed-host.ts';
 import { renderHosts } from '../render/hypervisor.ts';
 import { askAll, listRuns } from '../command/runs.ts';
+import { whoRuns } from '../command/who.ts';
 import { withTemporal } from '../command/temporal-access.ts';
 import { printJson } from '../command/terminal.ts';
 
 interface HostsOptions {
+  adopt?: true | string[];
+  consent?: boolean;
+  as?: string;
   state?: LifecycleState[];
   attention?: boolean;
   json?: boolean;
@@ -31,18 +36,32 @@ export const hostsCommand = (context: CommandContext): Command =>
       ['drover hosts', 'all of them'],
       ['drover hosts --attention', 'those that rest, wait for a person, or are late'],
       ['drover hosts --state maintenance,evicting', 'those in these states'],
+      ['drover hosts --adopt', 'what the replaced operator has left on them, and nothing takes away'],
+      ['drover hosts --adopt node-1,node-2 --consent', 'take it back, with your name'],
       [`drover hosts --json | jq -r '.[] | select(.status == "blocked") | .host + " " + .message'`, 'for programs'],
     ],
   )
     .option('--state <states>', `only these, separated by commas: ${lifecycleStates.join(', ')}`, collectStates)
     .option('--attention', 'only those that need attention')
+    .option(
+      '--adopt [hosts]',
+      'show what a replaced operator has left on all hosts, or on these, separated by commas',
+      (text: string) => splitList(text),
+    )
+    .option('--consent', 'with --adopt: take it back')
+    .addOption(asOption())
     .addOption(jsonOption())
     .addOption(outputOption())
-    .action(({ state: states = [], attention = false, json = false, output }: HostsOptions) =>
+    .action(({ state: states = [], attention = false, json = false, output, ...adoption }: HostsOptions) =>
       interruptible(context, async (abort) => {
         const { terminal } = context;
         const { config } = await context.loadConfig();
         await withKubernetes({ context, config, abort }, async (kubernetes) => {
+          if (adoption.adopt !== undefined) {
+            const hosts = adoption.adopt === true ? [] : adoption.adopt;
+            const by = whoRuns(adoption.as, context.env);
+            return await adopt({ context, kubernetes, abort }, { hosts, consent: adoption.consent ?? false, by });
+          }
           const [{ hypervisors, unreadable }, { runs, answers, problem }] = await Promise.all([
             hypervisorAccess(kubernetes).list(),
             askRuns(context, abort),

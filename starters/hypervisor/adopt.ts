@@ -1,0 +1,96 @@
+import { consentBy } from '../../contracts/eviction/annotations.ts';
+import { annotations as names } from '../../contracts/ids.ts';
+import { openObjects } from '../../runtime/kubernetes/objects.ts';
+import type { CommandContext } from '../command/context.ts';
+import type { KubernetesAccess } from '../command/kubernetes-access.ts';
+import { withTemporal } from '../command/temporal-access.ts';
+import { hypervisorAccess } from './hypervisor-access.ts';
+import type { HypervisorObject } from './hypervisor-objects.ts';
+import { unknownHost } from './hypervisor-objects.ts';
+import { forcedDownByOthers, guardKinds, guardNamespace, type GuardLeft, guardsLeft } from './leftovers.ts';
+import { signalRun } from './send-hypervisor.ts';
+
+export interface Adoption {
+  /** Empty: all hosts. */
+  hosts: readonly string[];
+  consent: boolean;
+  by: string;
+}
+
+/**
+ * Shows what a replaced operator has left on hosts, and takes it back by consent: what holds drains back is deleted with the user's own
+ * rights; that a host is forced down is taken back by its run, which records whose consent that was.
+ */
+export async function adopt(
+  { context, kubernetes, abort }: { context: CommandContext; kubernetes: KubernetesAccess; abort: AbortSignal },
+  { hosts, consent, by }: Adoption,
+): Promise<void> {
+  const { terminal, clock } = context;
+  const { config } = await context.loadConfig();
+  const access = hypervisorAccess(kubernetes);
+  const { hypervisors } = await access.list();
+  const found = await Promise.all(
+    guardKinds.map(async (kind) => {
+      const { found: objects } = await kubernetes.list(kind, guardNamespace);
+      return guardsLeft(kind, objects, hypervisors, config.hypervisor.guardsDrain);
+    }),
+  );
+  const isMeant = (name: string): boolean => hosts.length === 0 || hosts.includes(name);
+  const guards = found.flat().filter(({ node }) => isMeant(node));
+  const forced = forcedDownByOthers(hypervisors).filter(({ name }) => isMeant(name));
+  const unknown = hosts.find(
+    (host) => !hypervisors.some(({ name }) => name === host) && !guards.some(({ node }) => node === host),
+  );
+  if (unknown !== undefined)
+    throw unknownHost(
+      unknown,
+      hypervisors.map(({ name }) => name),
+      'Nothing was changed.',
+    );
+  if (guards.length + forced.length === 0)
+    return terminal.print('The replaced operator has left nothing here that drover would have to take over.');
+
+  for (const line of describeLeftovers(guards, forced)) terminal.print(line);
+  if (!consent)
+    return terminal.remark('Nothing was changed. The same with --consent takes it back, and records that you said so.');
+  const objects = openObjects(await kubernetes.open());
+  for (const { kind, object } of guards) {
+    await objects.delete(kind, { ...object.metadata, namespace: guardNamespace }, abort);
+    terminal.print(`Deleted ${kind.kind} ${guardNamespace}/${object.metadata.name}.`);
+  }
+  if (forced.length === 0) return;
+  await withTemporal(context, abort, async (temporal) => {
+    for (const hypervisor of forced) {
+      const after = await access.patch(hypervisor, { annotations: liftConsent(hypervisor, by, clock.now()) });
+      await signalRun(temporal, after.name, after, 'annotations', by);
+      terminal.print(`${after.name}: its run takes back that it is forced down. \`drover describe ${after.name}\``);
+    }
+  });
+}
+
+/** What was consented to before stays. */
+export function liftConsent(
+  { annotations }: Pick<HypervisorObject, 'annotations'>,
+  by: string,
+  nowMs: number,
+): Record<string, string> {
+  const before = (annotations[names.consent] ?? '')
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
+  return {
+    [names.consent]: [...new Set([...before, 'lift-forced-down'])].join(','),
+    [names.consentBy]: consentBy(by, new Date(nowMs)),
+  };
+}
+
+const describeLeftovers = (guards: readonly GuardLeft[], forced: readonly HypervisorObject[]): string[] => [
+  ...guards.map(
+    ({ kind, node, object }) =>
+      `${node}: ${kind.kind} ${guardNamespace}/${object.metadata.name} holds the drain of its Node back for ever`,
+  ),
+  ...forced.map(
+    ({ name }) =>
+      `${name}: Nova has it forced down. Make sure that none of its guests runs a second time on it before it is taken back`,
+  ),
+];
