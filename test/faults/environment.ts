@@ -43,6 +43,8 @@ export interface Environment {
   libvirt: LibvirtHost | null;
   /** Null: there is none. */
   bmc: BmcHost | null;
+  /** Null: there is none. */
+  ceph: CephOfHosts | null;
 }
 
 /** What all fixtures of one lab share. */
@@ -68,6 +70,15 @@ export interface BmcHost {
   settings: object;
   /** Its plug is pulled, and put back. */
   setPower(power: 'On' | 'Off'): void;
+}
+
+/** The cluster that hypervisors have their disks on. */
+export interface CephOfHosts {
+  /** `hypervisor.ceph` of drover's settings. */
+  settings: object;
+  /** It warns of something that is none of a host's. */
+  warn(): void;
+  heal(): void;
 }
 
 export interface Vcenter {
@@ -97,6 +108,8 @@ export const regionOf = ({ region }: Pick<Environment, 'region'>): Region =>
   region ?? raise(new Error('the lab has no OpenStack'));
 export const libvirtOf = ({ libvirt }: Pick<Environment, 'libvirt'>): LibvirtHost =>
   libvirt ?? raise(new Error('the lab has no libvirt'));
+export const cephOf = ({ ceph }: Pick<Environment, 'ceph'>): CephOfHosts =>
+  ceph ?? raise(new Error('there is no Ceph'));
 export const bmcOf = ({ bmc }: Pick<Environment, 'bmc'>): BmcHost => bmc ?? raise(new Error('there is no BMC'));
 export const vcenterOf = ({ vcenter }: Pick<Environment, 'vcenter'>): Vcenter =>
   vcenter ?? raise(new Error('the lab has no vCenter'));
@@ -129,6 +142,7 @@ export async function openEnvironment(lab: MatrixLab): Promise<LabEnvironment> {
             strangers: new Map(),
           },
     bmc: null,
+    ceph: null,
     libvirt:
       libvirt === undefined
         ? null

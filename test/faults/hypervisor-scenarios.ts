@@ -68,7 +68,7 @@ export const untilState = (context: ScenarioContext, state: string, alias: HostA
     return run.name === 'COMPLETED' || `its run is ${run.name}`;
   });
 
-async function putIntoService(context: ScenarioContext): Promise<void> {
+export async function putIntoService(context: ScenarioContext): Promise<void> {
   await ensureAggregates(regionOf(context.fixture.environment));
   await applyNode(context.fixture.environment, context.hostOf('A'));
   await untilState(context, 'Active');

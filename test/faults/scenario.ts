@@ -19,7 +19,7 @@ export interface Scenario {
   targets: (step: string) => boolean;
   settings: object;
   /** What of them is known only of a lab that is up; in the place of whole sections. */
-  settingsIn?: (environment: Pick<Environment, 'libvirt' | 'bmc'>) => object;
+  settingsIn?: (environment: Pick<Environment, 'libvirt' | 'bmc' | 'ceph'>) => object;
   /** What it needs of the lab beside what its subject needs. */
   parts?: readonly PartName[];
   prepare(context: ScenarioContext): Promise<void>;

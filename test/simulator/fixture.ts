@@ -1,7 +1,14 @@
 import { labClock } from '../../lab/clock.ts';
 import { applyHypervisors } from '../../lab/hypervisors.ts';
 import { applyObject } from '../../lab/kubernetes-objects.ts';
-import { sink, sinks, type BmcHost, type Environment, type LibvirtHost } from '../faults/environment.ts';
+import {
+  sink,
+  sinks,
+  type BmcHost,
+  type CephOfHosts,
+  type Environment,
+  type LibvirtHost,
+} from '../faults/environment.ts';
 import { startRecording, type Injection, type Recording } from '../faults/fault-control.ts';
 import type { Order } from '../faults/faults.ts';
 import type { Fixture } from '../faults/fixture.ts';
@@ -63,7 +70,10 @@ export async function openSimulatedFixture({
   const deployment = deploy({
     ...options,
     parts: [isInVcenter(subject) ? 'vsphere' : 'openstack'],
-    settings: { ...settings, ...settingsIn?.({ libvirt: libvirtOf(null), bmc: bmcOf(null, hosts[0] ?? '') }) },
+    settings: {
+      ...settings,
+      ...settingsIn?.({ libvirt: libvirtOf(null), bmc: bmcOf(null, hosts[0] ?? ''), ceph: cephOf(null) }),
+    },
     bridge,
     onActivity: async (call) => fates[await decide(call)],
     onCall: (call) => recorder?.call(call) ?? 'works',
@@ -82,6 +92,7 @@ export async function openSimulatedFixture({
         : { settings: {}, witness: vcenter.witness, control: vcenter.control, strangers: new Map() },
     libvirt: libvirtOf(deployment.hosts),
     bmc: bmcOf(deployment.hosts, hosts[0] ?? ''),
+    ceph: cephOf(deployment.hosts),
   };
   deployment.hosts.add({ name: hosts[0] ?? '', address: libvirtAddress, uuid: machineUuid });
   if (isInVcenter(subject)) await openNamespace(environment, name);
@@ -190,6 +201,17 @@ const libvirtOf = (hosts: FakeHosts | null): LibvirtHost => ({
     await labClock().sleep(1_000);
     for (const name of names) guests.stop(name, 'failed');
   },
+});
+
+const cephOf = (hosts: FakeHosts | null): CephOfHosts => ({
+  settings: {
+    dashboards: ['https://mgr-1.example:8443'],
+    user: 'drover',
+    passwordFile: 'ceph-password',
+    pools: ['vms'],
+  },
+  warn: () => hosts?.ceph.report({ type: 'POOL_NEARFULL', severity: 'HEALTH_WARN', message: '1 pool(s) nearfull' }),
+  heal: () => hosts?.ceph.clear('POOL_NEARFULL'),
 });
 
 const machineUuid = '7d0d4c3a-0000-4000-8000-000000000001';

@@ -1,9 +1,11 @@
 import { findCondition } from '../../contracts/conditions.ts';
+import { type NodeObject, readNode } from '../../contracts/hypervisor/read-node.ts';
 import { hypervisorConditions } from '../../contracts/hypervisor/conditions.ts';
 import type { ScenarioContext } from '../faults/context.ts';
-import { bmcOf, libvirtOf, regionOf } from '../faults/environment.ts';
+import { bmcOf, cephOf, libvirtOf, regionOf } from '../faults/environment.ts';
 import { neighbours, putIntoCare } from '../faults/guest-scenarios.ts';
 import {
+  applyNode,
   ensureAggregates,
   lifecycleOf,
   removeObjectsOf,
@@ -12,9 +14,15 @@ import {
   trait,
   zone,
 } from '../faults/hypervisor-objects.ts';
-import { hypervisorScenarioSettings, isStopped, unlessStopped } from '../faults/hypervisor-scenarios.ts';
+import {
+  hypervisorScenarioSettings,
+  isStopped,
+  putIntoService,
+  unlessStopped,
+} from '../faults/hypervisor-scenarios.ts';
 import { judgeInService, judgeMoved } from '../faults/judge-hypervisor.ts';
 import type { Scenario } from '../faults/scenario.ts';
+import { labClock } from '../../lab/clock.ts';
 import { listServers } from '../../lab/openstack/seed.ts';
 import { uuidOf } from '../fakes/openstack/ids.ts';
 import { nodeManifest } from '../flows/hypervisor-fixture.ts';
@@ -69,6 +77,57 @@ async function mendWhenEmpty(context: ScenarioContext): Promise<void> {
   for (const name of neighbours) await removeObjectsOf(environment, name);
 }
 
+/** machine-controller-manager says that the Node goes, or that it stays after all. */
+async function setTerminating(context: ScenarioContext, status: 'True' | 'False'): Promise<void> {
+  const { api } = context.fixture.environment;
+  const lastTransitionTime = new Date(labClock().now()).toISOString();
+  const conditions = [
+    { type: 'Ready', status: 'True', reason: 'FaultMatrix', message: 'fault matrix', lastTransitionTime },
+    { type: 'Terminating', status, reason: 'ScaleDown', message: 'fault matrix', lastTransitionTime },
+  ];
+  const path = resourcePath('v1', 'nodes', { name: context.hostOf('A'), subresource: 'status' });
+  await api.request(
+    { method: 'PATCH', patchType: 'merge', path, body: { status: { conditions } } },
+    AbortSignal.timeout(20_000),
+  );
+}
+
+/** Whether the Node drives its agents off. */
+async function isTainted(context: ScenarioContext): Promise<boolean> {
+  const path = resourcePath('v1', 'nodes', { name: context.hostOf('A') });
+  const node = (await context.fixture.environment.api.request(
+    { method: 'GET', path },
+    AbortSignal.timeout(20_000),
+  )) as NodeObject;
+  return readNode(node).offboardingTaint;
+}
+
+/** Its agents were driven off, and then it stays. */
+async function recallWhenTainted(context: ScenarioContext): Promise<void> {
+  await until(
+    'its agents to be driven off',
+    patienceMs,
+    async () => (await isTainted(context)) || (await isStopped(context)) || 'not yet',
+  );
+  await setTerminating(context, 'False');
+  await until('it to be in service again, or to be left so', patienceMs, async () => {
+    const { reason, status, message } = lifecycleOf(await context.read('A'));
+    return (
+      (reason === 'Active' && status === 'True') || (await isStopped(context)) || `${reason} ${status}: ${message}`
+    );
+  });
+}
+
+/** Somebody mends Ceph when the host has waited for that longer than its tests may fail. */
+async function mendCeph(context: ScenarioContext): Promise<void> {
+  await until('the host to wait for Ceph', patienceMs, async () => {
+    const { reason, message } = lifecycleOf(await context.read('A'));
+    return message.includes('not the host’s own') || (await isStopped(context)) || `${reason}: ${message}`;
+  });
+  await labClock().sleep(60_000);
+  cephOf(context.fixture.environment).heal();
+}
+
 export const hostScenarios: readonly Scenario[] = [
   {
     ...common,
@@ -93,6 +152,40 @@ export const hostScenarios: readonly Scenario[] = [
     },
     ends: { A: 'Active' },
     judge: unlessStopped(async (world, host) => await judgeInService(world, host)),
+  },
+  {
+    ...common,
+    name: 'unhealthy',
+    title: 'a Node becomes a hypervisor in service, while Ceph warns for a minute of what is not the host’s',
+    targets: (step) => ['A-hypervisor/runHypervisorChecks.1', 'A-hypervisor/runHypervisorChecks.3'].includes(step),
+    settings: hypervisorScenarioSettings,
+    settingsIn: ({ ceph }) => ({ hypervisor: { ...hypervisorScenarioSettings.hypervisor, ceph: ceph?.settings } }),
+    async prepare({ fixture }) {
+      await ensureAggregates(regionOf(fixture.environment));
+      cephOf(fixture.environment).warn();
+    },
+    start: (context) => applyNode(context.fixture.environment, context.hostOf('A'), true),
+    meanwhile: mendCeph,
+    ends: { A: 'Active' },
+    judge: unlessStopped(async (world, host) => await judgeInService(world, host)),
+  },
+  {
+    ...common,
+    name: 'recalled',
+    title: 'a Node terminates, and stays after all when its agents have been driven off',
+    targets: (step) => step === 'A-hypervisor/untaintNode.1',
+    settings: {
+      ...hypervisorScenarioSettings,
+      hypervisor: { ...hypervisorScenarioSettings.hypervisor, guardsDrain: true },
+    },
+    prepare: putIntoService,
+    start: (context) => setTerminating(context, 'True'),
+    meanwhile: recallWhenTainted,
+    ends: { A: 'Active' },
+    judge: unlessStopped(async (world, host, context) => [
+      ...(await judgeInService(world, host)),
+      ...((await isTainted(context)) ? [`the Node of ${host} still drives its agents off`] : []),
+    ]),
   },
   {
     ...common,

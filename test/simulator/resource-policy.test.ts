@@ -36,6 +36,7 @@ async function open(options: Partial<DeploymentOptions> = {}) {
     vcenter: { settings: {}, witness, control, strangers: new Map() },
     libvirt: null as never,
     bmc: null as never,
+    ceph: null as never,
   };
   const run = <Result>(work: () => Promise<Result>): Promise<Result> =>
     simulation.run(withClock(simulation.clock, work), 3_600_000) as Promise<Result>;
