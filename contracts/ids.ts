@@ -219,6 +219,8 @@ export const hypervisorAnnotations = {
   maintenanceBy: 'drover.dev/maintenance-by',
   /** Boot id that the Node had when the host was fenced, there until the host is restored: what comes back as the same boot was never off. */
   fencedBootId: 'drover.dev/fenced-boot-id',
+  /** Boot id that the Node said last: a host that fails is known by it when its Node is gone. */
+  lastBootId: 'drover.dev/last-boot-id',
 } as const;
 
 /** Written by drover on a VirtualMachineSetResourcePolicy, whose status has no room for it. */
@@ -285,4 +287,6 @@ export const fencedHold = 'NodeFailure';
 export const cancelledFailure = 'Cancelled';
 /** The Lease that says which host drover fenced last by itself, and when. */
 export const fencingLease = 'drover-fencing';
+/** On that Lease, as JSON: the hosts that had power and that drover fenced by itself within the last hour. */
+export const silentFencingsAnnotation = 'drover.dev/silent-fencings';
 export const replacedMaintenanceReasonPrefix = 'Hypervisor CRD: spec.maintenance=';

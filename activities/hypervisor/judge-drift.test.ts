@@ -107,10 +107,10 @@ const rows: [why: string, hypervisor: Hypervisor, observed: HostNow, drift: stri
     'it is held because it was fenced',
   ],
   [
-    'so too where Nova does not know it',
+    'where Nova has it no more there is nothing to restore, and that is said as of any host',
     fenced(),
     now({ service: null, aggregates: [] }),
-    'it is held because it was fenced',
+    'Nova has no compute service service-of-node-1 any more',
   ],
   ['not where a user has cancelled that run', fenced(condition('NodeFailure', 'False', 'Cancelled')), down, null],
   [

@@ -35,9 +35,9 @@ export function judgeDrift(hypervisor: Hypervisor, { service, aggregates, lostTr
     return service === null
       ? null
       : `nova-compute has registered again, as service ${service.id}, though the host was taken out of Nova`;
-  // Only the run of its failure restores it, and that may have been terminated; that it was cancelled is a user's wish.
+  // Only the run of its failure restores it, which ends where Nova has it no more, and that may have been terminated; that it was cancelled is a user's wish.
   const isFenced = readHold(metadata.annotations?.[hypervisorAnnotations.hold])?.reason === fencedHold;
-  if (isFenced && of(hypervisorConditions.nodeFailure)?.reason !== cancelledFailure)
+  if (isFenced && service !== null && of(hypervisorConditions.nodeFailure)?.reason !== cancelledFailure)
     return 'it is held because it was fenced';
   // Of a host whose lifecycle is not driven, drover says no more than whether it is disabled.
   const isDriven = spec?.lifecycleEnabled ?? true;

@@ -83,6 +83,8 @@ export interface DesiredHypervisor {
   ownedByNode: boolean;
   /** Traits that drover has put on the resource provider: only these are ever removed. */
   appliedTraits: string[];
+  /** What its Node said last; null: nothing has been recorded. */
+  lastBootId: string | null;
   /** Boot id of the Node when drover took it into maintenance for an update; null: drover did not. */
   rollingUpdateBootId: string | null;
   /** Value of `drover.dev/retry` that `drover.dev/retry-handled` does not repeat; null: no user asks. */

@@ -34,6 +34,7 @@ test('a Hypervisor that says nothing asks for what the CRD’s defaults say', ()
     maintenanceReason: null,
     fromNode: [],
     nodeUid: null,
+    lastBootId: null,
     ownedByNode: false,
     appliedTraits: [],
     rollingUpdateBootId: null,
@@ -51,8 +52,12 @@ const by = { 'drover.dev/consent-by': 'jane 2026-01-31T12:00:00Z' };
 const rows: [why: string, annotations: Record<string, string>, desired: object][] = [
   [
     'what came from the Node',
-    { 'drover.dev/from-node': 'label:a, lifecycleEnabled,,', 'drover.dev/node-uid': 'n' },
-    { fromNode: ['label:a', 'lifecycleEnabled'], nodeUid: 'n' },
+    {
+      'drover.dev/from-node': 'label:a, lifecycleEnabled,,',
+      'drover.dev/node-uid': 'n',
+      'drover.dev/last-boot-id': 'boot-1',
+    },
+    { fromNode: ['label:a', 'lifecycleEnabled'], nodeUid: 'n', lastBootId: 'boot-1' },
   ],
   [
     'drover’s traits',

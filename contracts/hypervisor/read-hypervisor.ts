@@ -38,6 +38,7 @@ export function readDesired({ metadata, spec }: Hypervisor, owners: readonly Own
     maintenanceReason: spec?.maintenanceReason || null,
     fromNode: list(given[hypervisorAnnotations.fromNode]),
     nodeUid: given[hypervisorAnnotations.nodeUid] || null,
+    lastBootId: given[hypervisorAnnotations.lastBootId] || null,
     ownedByNode: owners.some(({ kind }) => kind === 'Node'),
     appliedTraits: list(given[hypervisorAnnotations.appliedTraits]),
     rollingUpdateBootId: given[hypervisorAnnotations.rollingUpdate] || null,

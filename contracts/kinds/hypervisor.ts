@@ -37,8 +37,17 @@ function isReconciled({ metadata, status }: Hypervisor, mode: ActiveMode): boole
 const kvm = 'kvm.cloud.sap';
 
 // `hold` is drover's too, but another run's: what lifts it concerns the hypervisor's.
-const { fromNode, nodeUid, appliedTraits, rollingUpdate, retryHandled, fencedBootId } = hypervisorAnnotations;
-const ownAnnotations: readonly string[] = [fromNode, nodeUid, appliedTraits, rollingUpdate, retryHandled, fencedBootId];
+const { fromNode, nodeUid, lastBootId, appliedTraits, rollingUpdate, retryHandled, fencedBootId } =
+  hypervisorAnnotations;
+const ownAnnotations: readonly string[] = [
+  fromNode,
+  nodeUid,
+  lastBootId,
+  appliedTraits,
+  rollingUpdate,
+  retryHandled,
+  fencedBootId,
+];
 
 /** What decisions need of the node agent's facts. How many instances there are is none of it: it changes with every one that moves. */
 function agentFields(object: KubeObject): WatchedFields {

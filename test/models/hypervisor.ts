@@ -303,6 +303,7 @@ const bareHypervisor = (name: string): DesiredHypervisor => ({
   maintenanceReason: null,
   fromNode: [],
   nodeUid: null,
+  lastBootId: null,
   ownedByNode: false,
   appliedTraits: [],
   rollingUpdateBootId: null,
@@ -335,10 +336,11 @@ function patch(world: World, { labels, annotations, spec, dropNodeOwner }: Hyper
     next.labels = Object.fromEntries(
       Object.entries({ ...desired.labels, ...labels }).filter((entry): entry is [string, string] => entry[1] !== null),
     );
-  const { fromNode, nodeUid, appliedTraits, rollingUpdate, retryHandled } = hypervisorAnnotations;
+  const { fromNode, nodeUid, lastBootId, appliedTraits, rollingUpdate, retryHandled } = hypervisorAnnotations;
   const given = annotations ?? {};
   if (fromNode in given) next.fromNode = list(given[fromNode] ?? null);
   if (nodeUid in given) next.nodeUid = given[nodeUid] ?? null;
+  if (lastBootId in given) next.lastBootId = given[lastBootId] ?? null;
   if (appliedTraits in given) next.appliedTraits = list(given[appliedTraits] ?? null);
   if (rollingUpdate in given) next.rollingUpdateBootId = given[rollingUpdate] ?? null;
   if (annotationNames.consent in given) {

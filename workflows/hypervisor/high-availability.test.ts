@@ -61,6 +61,10 @@ describe('what the run of a failure is signalled', () => {
     expect(signalOf(contextOf({ highAvailability: true }, isDown))).toMatch(/is Ready since .*nova-compute is down$/u);
     expect(signalOf(contextOf({ highAvailability: false }, isDown))).toBeNull();
     expect(signalOf(contextOf({ highAvailability: true }, { nova: null }))).toBeNull();
+    expect(signalOf(contextOf({ highAvailability: true }, { ...isDown, node: null }))).toBe(
+      'Node node-1 is gone, boot boot-1; nova-compute is down',
+    );
+    expect(signalOf(contextOf({ highAvailability: true, nodeUid: null }, { ...isDown, node: null }))).toBeNull();
   });
 
   const silent: [why: string, ...context: Parameters<typeof contextOf>][] = [
@@ -82,6 +86,7 @@ describe('what the run of a failure is signalled', () => {
       { highAvailability: true, maintenance: 'manual' },
       { node: down, recorded: { ...contextOf().observed.recorded, evicted: true } },
     ],
+    ['it was fenced and has left Nova', {}, { hold: fenced, nova: null }],
     ['it is held for another reason', { highAvailability: true }, { hold: { reason: 'Held', message: 'disks' } }],
   ];
   test.each(silent)('it is not signalled where %s', (_why, ...context) => {

@@ -53,8 +53,9 @@ export function judgeHighAvailability({
 
 /**
  * The step that signals the run of the host's failure; null: nothing concerns that run. It is signalled once about a Node that is not
- * Ready, and about a nova-compute that is down, while failed nodes are handled there; and once for each observation while the host is held
- * because it was fenced: a run that was terminated since it was signalled is missed then, and only it restores the host. Pure.
+ * Ready, and about a nova-compute that is down, also where the Node is gone, while failed nodes are handled there; and once for each
+ * observation while the host is held because it was fenced: a run that was terminated since it was signalled is missed then, and only it
+ * restores the host. One that has left Nova has nothing to be restored to. Pure.
  */
 export function signalFailure(context: Context, askedMs: number): Draft | null {
   const { desired, observed, settings, memory } = context;
@@ -64,15 +65,18 @@ export function signalFailure(context: Context, askedMs: number): Draft | null {
     settings.mode === 'observe' ||
     desired.mode === 'observe' ||
     desired.deleting ||
-    node === null
+    (node === null && desired.nodeUid === null)
   )
     return null;
-  const isFenced = hold?.reason === fencedHold;
+  const isFenced = hold?.reason === fencedHold && (nova !== null || observed.failure !== null);
   const isComputeDown = nova?.service.state === 'down';
-  if (!isFenced && ((node.ready && !isComputeDown) || highAvailabilityOf(context).status !== 'True')) return null;
-  const since = new Date(node.readySinceMs).toISOString();
+  const isWell = node === null || node.ready;
+  if (!isFenced && ((isWell && !isComputeDown) || highAvailabilityOf(context).status !== 'True')) return null;
   const down = isComputeDown ? '; nova-compute is down' : '';
-  const cause = `Node ${node.name} is ${node.ready ? 'Ready' : 'not Ready'} since ${since}, boot ${node.bootId || 'unknown'}${down}`;
+  const cause =
+    node === null
+      ? `Node ${desired.name} is gone, boot ${desired.lastBootId ?? 'unknown'}${down}`
+      : `Node ${node.name} is ${node.ready ? 'Ready' : 'not Ready'} since ${new Date(node.readySinceMs).toISOString()}, boot ${node.bootId || 'unknown'}${down}`;
   const { signalled } = memory;
   if (signalled?.cause === cause && !(isFenced && signalled.atMs < askedMs)) return null;
   const summary = `Signal the run that judges whether ${desired.name} has failed`;

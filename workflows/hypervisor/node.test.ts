@@ -29,6 +29,14 @@ const rows: Row[] = [
   ],
 
   [
+    'its boot is recorded, so that it can be named when the Node is gone',
+    nodeOf({ bootId: 'boot-2' }),
+    {},
+    patched({ annotations: { 'drover.dev/last-boot-id': 'boot-2' } }),
+  ],
+  ['one that is not known is not', nodeOf({ bootId: '' }), {}, null],
+
+  [
     'the label switches the lifecycle on',
     nodeOf(),
     { lifecycleEnabled: false },
@@ -183,6 +191,7 @@ test('a new Hypervisor says every field, as the CRD’s defaults are others', ()
     name: 'node-1',
     labels: { 'kubernetes.io/hostname': 'node-1', [zone]: 'zone-a', extra: 'x' },
     annotations: {
+      'drover.dev/last-boot-id': 'boot-1',
       'drover.dev/from-node': `label:extra,label:kubernetes.io/hostname,label:${zone}`,
       'drover.dev/node-uid': 'node-uid',
     },

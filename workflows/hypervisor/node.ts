@@ -53,6 +53,7 @@ export function newHypervisor(node: ObservedNode, moreLabels: readonly string[])
     annotations: {
       [hypervisorAnnotations.fromNode]: memory.toSorted().join(','),
       [hypervisorAnnotations.nodeUid]: node.uid,
+      ...(node.bootId !== '' && { [hypervisorAnnotations.lastBootId]: node.bootId }),
     },
     spec: {
       lifecycleEnabled: false,
@@ -119,6 +120,8 @@ export function mapNode(
   const annotationPatch: Record<string, string> = {
     ...(fromNode !== desired.fromNode.toSorted().join(',') && { [hypervisorAnnotations.fromNode]: fromNode }),
     ...(desired.nodeUid !== node.uid && { [hypervisorAnnotations.nodeUid]: node.uid }),
+    ...(node.bootId !== '' &&
+      desired.lastBootId !== node.bootId && { [hypervisorAnnotations.lastBootId]: node.bootId }),
   };
   const patch: HypervisorPatch = {
     ...(Object.keys(labelPatch).length > 0 && { labels: labelPatch }),
