@@ -4,7 +4,7 @@ import { createHypervisorRegionActivities } from '../activities/hypervisor/regio
 import { watchShard } from '../activities/hypervisor/watch-shard.ts';
 import { createHypervisorObjectActivities } from '../activities/kubernetes/hypervisor/activities.ts';
 import { createNodeFailureObjectActivities } from '../activities/kubernetes/node-failure/activities.ts';
-import { readLastFencing } from '../activities/kubernetes/node-failure/claim-fencing.ts';
+import { readFencingLog } from '../activities/kubernetes/node-failure/claim-fencing.ts';
 import { currentScope } from '../activities/lib/context.ts';
 import { createNodeFailureRegionActivities } from '../activities/nova/node-failure-activities.ts';
 import type { RegionReads } from '../activities/nova/region-reads.ts';
@@ -60,7 +60,7 @@ export function composeHypervisorActivities(
     cluster,
     region,
     power,
-    readLastFencing: (signal) => readLastFencing(kubernetes, systemNamespace, clock.now(), signal),
+    readFencingLog: (signal) => readFencingLog(kubernetes, systemNamespace, clock.now(), signal),
     signalWithStart: async (name, startedBy, cause) => {
       const signal = unseenChange(cause);
       await signalWithStart(temporal, nodeFailureRun, { subject: name, cluster, signal, startedBy }, { clock });

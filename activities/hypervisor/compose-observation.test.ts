@@ -56,6 +56,7 @@ const observedHypervisor: HypervisorOfHost = {
   generation: 1,
   hold: null,
   fencedBootId: null,
+  lastBootId: null,
   maintenance: '',
   condition: null,
 };
@@ -76,7 +77,7 @@ const partsOf = (
       hypervisor: observedHypervisor,
       node,
       nodes,
-      lastFencing: null,
+      fencings: { last: null, silent: [] },
     },
     nova: {
       services: [own, serviceOf('node-2'), serviceOf('node-3'), serviceOf('node-4')],
@@ -160,15 +161,18 @@ test('what does not answer is null, and is said of the APIs', () => {
   expect(compose(partsOf({ kubernetes: null }))).toMatchObject({
     hypervisor: null,
     node: null,
+    hasLeftNova: false,
     fleet: {
       apis: [{ name: 'kube-apiserver', reachable: false }, { reachable: true }, { reachable: true }],
       lastFencingMs: nowMs,
+      silentFencings: null,
       hosts: 0,
     },
   });
   expect(compose(partsOf({ nova: null }))).toMatchObject({
     nova: null,
     compute: null,
+    hasLeftNova: false,
     fleet: { schedulerUp: false, apis: [{}, { name: 'Nova', reachable: false }, {}] },
   });
   expect(compose(partsOf({ placementAnswers: false })).fleet.apis).toContainEqual({
@@ -180,7 +184,20 @@ test('what does not answer is null, and is said of the APIs', () => {
 test('a cell that is down says nothing of the host', () => {
   expect(
     compose(partsOf({}, { own: serviceOf('node-1', { state: 'down', status: 'disabled', cellDown: true }) })),
-  ).toMatchObject({ compute: null, nova: null });
+  ).toMatchObject({ compute: null, nova: null, hasLeftNova: false });
+  const parts = partsOf();
+  const others = [serviceOf('node-2'), serviceOf('node-3', { cellDown: true })];
+  expect(compose({ ...parts, nova: { ...parts.nova!, services: others } }).hasLeftNova).toBe(false);
+});
+
+test('a Node that is gone is told from one that could not be read, and a host that has left Nova from one of an odd name', () => {
+  const parts = partsOf();
+  const gone = compose({ ...parts, kubernetes: { ...parts.kubernetes!, node: null, nodes: [nodeOf('node-2')] } });
+  expect(gone).toMatchObject({ mode: 'recommend', node: { ready: 'Gone', bootId: null }, compute: { state: 'down' } });
+  const withServices = (...services: ComputeServiceRecord[]) =>
+    compose({ ...parts, nova: { ...parts.nova!, services } });
+  expect(withServices(serviceOf('node-2'))).toMatchObject({ nova: null, compute: null, hasLeftNova: true });
+  expect(withServices(serviceOf('node-1.a'), serviceOf('node-1.b'))).toMatchObject({ nova: null, hasLeftNova: false });
 });
 
 test('the fleet counts those that are in service, and suspects every sign', () => {
@@ -200,19 +217,27 @@ test('the fleet counts those that are in service, and suspects every sign', () =
     serviceOf('node-4', { status: 'disabled', state: 'down', forcedDown: true }),
     serviceOf('node-5'),
   ];
+  const silent = [{ host: 'node-4', incident: 'node-4/1', atMs: 7 }];
   const { fleet } = compose({
     ...parts,
-    kubernetes: { ...parts.kubernetes!, nodes, lastFencing: { host: 'node-4', atMs: 7 } },
+    kubernetes: { ...parts.kubernetes!, nodes, fencings: { last: { host: 'node-4', atMs: 7 }, silent } },
     nova: { ...parts.nova!, services, aggregates: [aggregate('ha', 'node-1', 'node-4')] },
   });
-  expect(fleet).toMatchObject({ hosts: 4, lastFencingMs: 7, aggregates: [{ name: 'ha', fenced: 1 }] });
+  expect(fleet).toMatchObject({
+    hosts: 4,
+    lastFencingMs: 7,
+    silentFencings: silent,
+    aggregates: [{ name: 'ha', fenced: 1 }],
+  });
   expect(fleet.suspects.map(({ host }) => host)).toEqual(['node-1', 'node-2', 'node-3', 'node-5']);
 });
 
 test('its own last claim holds a host back from nothing', () => {
   const parts = partsOf();
   expect(
-    compose({ ...parts, kubernetes: { ...parts.kubernetes!, lastFencing: { host: 'node-1', atMs: nowMs } } }).fleet
-      .lastFencingMs,
+    compose({
+      ...parts,
+      kubernetes: { ...parts.kubernetes!, fencings: { last: { host: 'node-1', atMs: nowMs }, silent: null } },
+    }).fleet.lastFencingMs,
   ).toBeNull();
 });

@@ -6,7 +6,7 @@ import type { FleetView } from '../../contracts/node-failure/node-failure.ts';
 import type { PowerState } from '../../contracts/node-failure/power.ts';
 import type { NodeFailureConfig } from '../../runtime/config/node-failure-config.ts';
 import type { Node } from '../kubernetes/hypervisor/node-schema.ts';
-import type { LastFencing } from '../kubernetes/node-failure/claim-fencing.ts';
+import type { FencingLog } from '../kubernetes/node-failure/claim-fencing.ts';
 import { toNodeSign } from '../kubernetes/node-failure/node-sign.ts';
 import { matchRegistration } from '../nova/find-registration.ts';
 import { serviceState } from '../nova/observe-host.ts';
@@ -19,7 +19,7 @@ export interface ReadParts {
     hypervisor: HypervisorOfHost;
     node: Node | null;
     nodes: readonly Node[];
-    lastFencing: LastFencing | null;
+    fencings: FencingLog;
   } | null;
   nova: { services: readonly ComputeServiceRecord[]; aggregates: readonly Aggregate[]; schedulersUp: number } | null;
   libvirt: NodeFailureObservation['libvirt'];
@@ -53,11 +53,13 @@ export function composeObservation(
       isWanted(kubernetes.desired, node === null ? null : readNode(node), service)
         ? 'automatic'
         : 'recommend',
-    node: node === null ? null : toNodeSign(node),
+    node: kubernetes === null ? null : toNodeSign(node),
     compute: service === null ? null : { state: service.state },
     nova: service === null ? null : { host: service.host, service: serviceState(service) },
+    hasLeftNova: nova !== null && hasLeft(name, nova.services),
     libvirt,
     power,
+    witnesses: [],
     problems,
     fleet: fleetOf(name, parts, service, optedIn, config, nowMs),
   };
@@ -71,6 +73,15 @@ export function serviceOf(name: string, services: readonly ComputeServiceRecord[
   } catch {
     // Two hosts of that short name: neither is known to be the one.
     return null;
+  }
+}
+
+/** Whether Nova has no compute service of that name. One in a cell that is down may be it, and so may one of two of that short name. */
+function hasLeft(name: string, services: readonly ComputeServiceRecord[]): boolean {
+  try {
+    return !services.some(({ cellDown }) => cellDown) && matchRegistration(name, services, []) === null;
+  } catch {
+    return false;
   }
 }
 
@@ -111,7 +122,7 @@ function fleetOf(
     if (ready && service?.state === 'up') return [];
     return [{ host: node.metadata.name, failureDomain: domainOf(node), sinceMs: ready ? nowMs : readySinceMs }];
   });
-  const last = kubernetes === null ? { host: '', atMs: nowMs } : kubernetes.lastFencing;
+  const last = kubernetes === null ? { host: '', atMs: nowMs } : kubernetes.fencings.last;
   const isForcedDown = (host: string): boolean =>
     host !== own?.host && services.some((service) => service.host === host && service.forcedDown);
   return {
@@ -126,6 +137,7 @@ function fleetOf(
     hosts: hosts.length,
     suspects,
     lastFencingMs: last === null || last.host === name ? null : last.atMs,
+    silentFencings: kubernetes?.fencings.silent ?? null,
     aggregates: optedIn.map((aggregate) => ({
       name: aggregate.name,
       mostFenced: null,

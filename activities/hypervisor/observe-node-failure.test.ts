@@ -89,7 +89,7 @@ function fixture({
         return { host, power: await power(), atMs: 0 };
       },
     },
-    readLastFencing: () => answer('kube-apiserver', null),
+    readFencingLog: () => answer('kube-apiserver', { last: null, silent: [] }),
     signalWithStart: (...args: unknown[]) => Promise.resolve(void started.push(args)),
     scope,
     clock: systemClock,

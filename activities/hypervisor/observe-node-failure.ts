@@ -14,7 +14,7 @@ import { resources } from '../../runtime/kubernetes/resources.ts';
 import { redactedStart } from '../../runtime/redaction.ts';
 import { nodes as nodeResource } from '../kubernetes/hypervisor/node-schema.ts';
 import { readHold } from '../kubernetes/hypervisor/observe-kubernetes.ts';
-import type { LastFencing } from '../kubernetes/node-failure/claim-fencing.ts';
+import type { FencingLog } from '../kubernetes/node-failure/claim-fencing.ts';
 import { toNodeSign } from '../kubernetes/node-failure/node-sign.ts';
 import type { ActivityScope } from '../lib/context.ts';
 import { readHypervisorInput } from '../lib/input.ts';
@@ -36,7 +36,7 @@ export interface NodeFailureTools {
   cluster: string;
   region: string;
   power: Pick<PowerActivities, 'observePower'>;
-  readLastFencing: (signal: AbortSignal) => Promise<LastFencing | null>;
+  readFencingLog: (signal: AbortSignal) => Promise<FencingLog>;
   /** Signals the host's own run, starting it if need be. */
   signalWithStart: (hypervisor: string, startedBy: string | null) => Promise<void>;
   scope: ActivityScope;
@@ -117,11 +117,11 @@ async function answerOf<Value>(
   }
 }
 
-async function readKubernetes({ client, readLastFencing }: NodeFailureTools, name: string, signal: AbortSignal) {
-  const [found, nodes, lastFencing] = await Promise.all([
+async function readKubernetes({ client, readFencingLog }: NodeFailureTools, name: string, signal: AbortSignal) {
+  const [found, nodes, fencings] = await Promise.all([
     client.get(resources.Hypervisor, { name }, signal),
     client.listValid(nodeResource, {}, signal),
-    readLastFencing(signal),
+    readFencingLog(signal),
   ]);
   if (found === null || found.metadata.deletionTimestamp !== undefined) return { found: false } as const;
   const { metadata, status } = found;
@@ -134,11 +134,12 @@ async function readKubernetes({ client, readLastFencing }: NodeFailureTools, nam
     generation: metadata.generation,
     hold: readHold(given[hypervisorAnnotations.hold])?.reason ?? null,
     fencedBootId: given[hypervisorAnnotations.fencedBootId] || null,
+    lastBootId: given[hypervisorAnnotations.lastBootId] || null,
     maintenance: desired.maintenance,
     condition: said === null ? null : { status: said.status, reason: said.reason, message: said.message },
   };
   const node = nodes.find((one) => one.metadata.name === name) ?? null;
-  return { found: true, desired, hypervisor, node, nodes, lastFencing, address: status?.internalIp || name } as const;
+  return { found: true, desired, hypervisor, node, nodes, fencings, address: status?.internalIp || name } as const;
 }
 
 async function readNova({ nova }: NodeFailureTools, signal: AbortSignal): Promise<NonNullable<ReadParts['nova']>> {

@@ -17,6 +17,8 @@ import type {
   LibvirtSign,
   NodeFailureSettings,
   NodeSign,
+  ObservedWitness,
+  SilenceSettings,
 } from './node-failure.ts';
 import type { PowerState } from './power.ts';
 
@@ -38,6 +40,8 @@ export interface HandlingSettings {
   region: string;
   judging: NodeFailureSettings;
   gates: GateSettings;
+  /** Null: a host that has power is left to an operator. */
+  silence: SilenceSettings | null;
   fencing: FencingSettings;
   /** How often the host is observed while something is judged or done, and while only an operator or a repair ends the wait. */
   observeMs: number;
@@ -74,9 +78,13 @@ export interface NodeFailureObservation {
   compute: Omit<ComputeSign, 'sinceMs'> | null;
   /** Nova's name of the host, and its service; null: Nova could not be read, or knows no such host. */
   nova: { host: string; service: ComputeService } | null;
+  /** Nova was read whole, and has no compute service of that name. */
+  hasLeftNova: boolean;
   libvirt: Omit<LibvirtSign, 'sinceMs'> | null;
   /** Null: no BMC is configured for the host, or it was not asked. `Unknown` also where it does not answer. */
   power: PowerState | null;
+  /** At most one of a kind. One that cannot be had is left out, or `unknown`. */
+  witnesses: ObservedWitness[];
   /** Why something could not be read, as sentences. */
   problems: string[];
   fleet: FleetView;
@@ -88,6 +96,8 @@ export interface HypervisorOfHost extends ObjectKey {
   hold: string | null;
   /** `drover.dev/fenced-boot-id`. */
   fencedBootId: string | null;
+  /** `drover.dev/last-boot-id`: what its Node said last, there also when the Node is gone. */
+  lastBootId: string | null;
   maintenance: string;
   /** What it says of the failure; null: nothing. */
   condition: Pick<Condition, 'status' | 'reason' | 'message'> | null;
@@ -95,8 +105,11 @@ export interface HypervisorOfHost extends ObjectKey {
 
 /** Queue `kubernetes`. */
 export interface NodeFailureObjectActivities {
-  /** Claims that drover acts on this host by itself, unless it did so on another one less than `cycleMs` ago. Only one host has the claim. */
-  claimFencing(request: { host: string; cycleMs: number }): Promise<FencingClaim>;
+  /**
+   * Claims that drover acts on this host by itself, unless it did so on another one less than `cycleMs` ago. Only one host has the claim.
+   * With a budget, it is drawn upon too, once for each incident, or the claim is refused.
+   */
+  claimFencing(request: FencingClaimRequest): Promise<FencingClaim>;
   /** Makes that advice, in the place of an earlier one. */
   adviseEviction(request: EvictionAdvice): Promise<void>;
   /** Deletes it; well where there is none. */
@@ -114,7 +127,17 @@ export interface EvictionAdvice extends ObjectKey {
   reason: string;
 }
 
-export type FencingClaim = { granted: true } | { granted: false; /** Which has it. */ host: string };
+export interface FencingClaimRequest {
+  host: string;
+  cycleMs: number;
+  /** Of a host that has power; null: it is off, or its servers are moved live. */
+  budget: { incident: string; mostPerHour: number } | null;
+}
+
+export type FencingClaim =
+  | { granted: true }
+  | { granted: false; reason: 'OneAtATime'; /** Which has it. */ host: string }
+  | { granted: false; reason: 'BudgetSpent'; /** What it was spent on. */ host: string };
 
 /** Queue `nova:<region>`. */
 export interface NodeFailureRegionActivities {

@@ -5,10 +5,13 @@ import type { PowerProof } from './power.ts';
 export interface Incident {
   id: string;
   host: string;
-  /** Of its Node, as last observed before the silence; null where it is not known. */
+  /** Of its Node, as last observed before the silence; null where it is not known: then a confirmation says `unknown`. */
   bootId: string | null;
   openedAtMs: number;
 }
+
+/** What a confirmation names in the place of a boot id that nobody has recorded. */
+export const unknownBoot = 'unknown';
 
 /**
  * A person’s word that a host is off and stays so until drover releases it. It names the incident and the boot, so that it cannot be

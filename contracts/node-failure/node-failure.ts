@@ -3,10 +3,13 @@
  * them; `sinceMs` is since when the thing is as it is.
  */
 
-/** Of the Node. Null where kube-apiserver could not be read or has no such Node. */
+/** Of the Node. Null where kube-apiserver could not be read. */
 export interface NodeSign {
-  /** `False` is said by the kubelet itself, so something on the host is alive; `Unknown` is said by others when it is silent. */
-  ready: 'True' | 'False' | 'Unknown';
+  /**
+   * `False` is said by the kubelet itself, so something on the host is alive; `Unknown` is said by others when it is silent. `Gone`: there is no
+   * such Node (any more), so that nobody says anything of its kubelet.
+   */
+  ready: 'True' | 'False' | 'Unknown' | 'Gone';
   sinceMs: number;
   bootId: string | null;
   pressures: ('DiskPressure' | 'MemoryPressure')[];
@@ -30,15 +33,40 @@ export interface LibvirtSign {
 }
 
 /**
- * Something that observes the host without the network that Node, nova-compute and libvirt share.
- * `running`: guests write (their RBD images have watchers of this host). `stopped`: nothing can run (the BMC reports Off), or nothing
- * writes any more (the watchers have expired). `powered`: the BMC reports On, which a dead kernel does not change. `unknown`: no answer.
+ * What may tell of a host, each over a path of its own. `bmc`: its power, over the network of the BMCs. `libvirt`: asked by drover itself.
+ * `nova`: nova-compute’s report, over the message bus. `kubelet` and `agent` (the node agent’s heartbeat): over kube-apiserver. `ceph`: who has
+ * the disks of its guests open, over the storage network.
  */
+export const witnessKinds = ['bmc', 'libvirt', 'nova', 'kubelet', 'agent', 'ceph'] as const;
+export type WitnessKind = (typeof witnessKinds)[number];
+
+/** Over what a witness hears of the host. Two of one path fail together, so they count as one. */
+export const witnessPaths: Record<WitnessKind, string> = {
+  bmc: 'the network of the BMCs',
+  libvirt: 'the network of the host',
+  nova: 'the message bus of Nova',
+  kubelet: 'kube-apiserver',
+  agent: 'kube-apiserver',
+  ceph: 'the storage network',
+};
+
 export interface Witness {
-  kind: 'bmcPower' | 'rbdWatchers';
-  says: 'running' | 'stopped' | 'powered' | 'unknown';
+  kind: WitnessKind;
+  /**
+   * `alive`: something on the host has just reported, answered or written. `silent`: it would be heard if it did, and is not. `off`: the BMC
+   * reports Off, so nothing runs. `powered`: the BMC reports On, which a dead kernel does not change. `unknown`: the witness cannot be had, or
+   * what it says is too old or not understood. Only a BMC says `off` and `powered`.
+   */
+  says: 'alive' | 'silent' | 'off' | 'powered' | 'unknown';
+  /** Since when the run has observed it say so without a break, and when it did last. */
+  sinceMs: number;
   atMs: number;
+  /** For people, as `its lease was renewed 4 min ago`. */
+  message: string;
 }
+
+/** As the activity observes it. Those that are not here are made of the other signs. */
+export type ObservedWitness = Pick<Witness, 'says' | 'message'> & { kind: 'agent' | 'ceph' };
 
 export interface HostSigns {
   host: string;
@@ -55,6 +83,44 @@ export interface NodeFailureSettings {
   witnessMaxAgeMs: number;
 }
 
+/** When a host that has power and is silent may be fenced by drover itself. */
+export interface SilenceSettings {
+  /** So many witnesses, no two of one path, must have heard nothing. */
+  quorum: number;
+  /** For so long, each of them. */
+  afterMs: number;
+  /** So many such hosts may be fenced within an hour. */
+  mostPerHour: number;
+}
+
+/** A quorum of fewer would be the word of one; there are no more paths than the greatest but the BMC’s, which says nothing of a silence. */
+export const silenceBounds = { leastQuorum: 2, mostQuorum: 4 } as const;
+export const silenceDefaults: SilenceSettings = { quorum: 3, afterMs: 600_000, mostPerHour: 2 };
+export const silenceBudgetMs = 60 * 60_000;
+
+export const silenceRefusals = [
+  'SwitchedOff',
+  'NotSilent',
+  'WitnessAlive',
+  'PowerUnknown',
+  'NoQuorum',
+  'TooShort',
+  'BudgetUnknown',
+  'BudgetSpent',
+] as const;
+export type SilenceRefusal = (typeof silenceRefusals)[number];
+
+/** Whether drover may power off, by itself, a host that has power and is silent. */
+export type SilenceDecision =
+  | { fence: true; message: string }
+  | {
+      fence: false;
+      reason: SilenceRefusal;
+      message: string;
+      /** When time alone changes it; null: it does not. */
+      untilMs: number | null;
+    };
+
 /** Longer than a reboot of the control plane's own network, shorter than the 5 min after which Gardener's MCM gives a Node up. */
 export const nodeFailureDefaults: NodeFailureSettings = { failAfterMs: 180_000, witnessMaxAgeMs: 60_000 };
 
@@ -63,6 +129,7 @@ export const failureReasons = [
   'DiskPressure',
   'MemoryPressure',
   'NotObserved',
+  'NodeGone',
   'NodeNotReady',
   'ComputeDown',
   'LibvirtSilent',
@@ -116,12 +183,21 @@ export interface FleetView {
   suspects: { host: string; failureDomain: string | null; sinceMs: number }[];
   /** When drover last began to fence a host other than this one; null: never. */
   lastFencingMs: number | null;
+  /** Hosts that had power and that drover powered off by itself, within the last hour; null: it is not known, which holds. */
+  silentFencings: SilentFencing[] | null;
   /** Of this host. */
   aggregates: {
     name: string;
     /** Null: as the settings say. */ mostFenced: number | null;
     /** Fenced and not yet restored, other hosts only. */ fenced: number;
   }[];
+}
+
+/** A host that had power and that drover has powered off by itself. Each incident counts once. */
+export interface SilentFencing {
+  host: string;
+  incident: string;
+  atMs: number;
 }
 
 export interface GateSettings {

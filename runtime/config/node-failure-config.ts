@@ -2,7 +2,12 @@ import { z } from 'zod';
 
 import { fencingDefaults } from '../../contracts/node-failure/fencing.ts';
 import type { HandlingSettings } from '../../contracts/node-failure/activities.ts';
-import { gateDefaults, nodeFailureDefaults } from '../../contracts/node-failure/node-failure.ts';
+import {
+  gateDefaults,
+  nodeFailureDefaults,
+  silenceBounds,
+  silenceDefaults,
+} from '../../contracts/node-failure/node-failure.ts';
 import { count, hour, minute, ms, second, text } from './setting-types.ts';
 
 /**
@@ -55,6 +60,13 @@ const guestEvents = z.strictObject({
 
 const { exclusions } = fencingDefaults;
 
+/** A host that has power may run its guests: so that drover powers it off by itself has to be asked for. */
+const fenceSilent = z.strictObject({
+  quorum: z.int().min(silenceBounds.leastQuorum).max(silenceBounds.mostQuorum).default(silenceDefaults.quorum),
+  afterMs: ms(silenceDefaults.afterMs),
+  mostPerHour: count(silenceDefaults.mostPerHour, 20),
+});
+
 export const nodeFailureConfig = z
   .strictObject({
     mode: z.enum(['off', 'recommend', 'automatic']).default('off'),
@@ -80,6 +92,7 @@ export const nodeFailureConfig = z
         timeoutMs: ms(minute, { most: hour }),
       })
       .prefault({}),
+    fenceSilent: fenceSilent.nullable().default(null),
     consentMs: ms(fencingDefaults.consentMs),
     evacuation: z
       .strictObject({
@@ -98,6 +111,17 @@ export const nodeFailureConfig = z
   .refine(({ mode, automaticAggregates }) => mode !== 'automatic' || automaticAggregates.length > 0, {
     path: ['automaticAggregates'],
     error: 'expected the aggregates that have opted in, or nodeFailure.mode: recommend',
+  })
+  .refine(
+    ({ mode, fenceSilent: wanted, bmc: reached }) => wanted === null || (mode === 'automatic' && reached !== null),
+    {
+      path: ['fenceSilent'],
+      error: 'expected nodeFailure.mode: automatic and nodeFailure.bmc, without which no host is powered off',
+    },
+  )
+  .refine(({ fenceSilent: wanted, failAfterMs }) => wanted === null || wanted.afterMs >= failAfterMs, {
+    path: ['fenceSilent', 'afterMs'],
+    error: 'expected at least nodeFailure.failAfterMs',
   });
 
 export type NodeFailureConfig = z.infer<typeof nodeFailureConfig>;
@@ -114,6 +138,7 @@ export function handlingSettings(config: NodeFailureConfig, region: string): Han
     region,
     judging: { failAfterMs, witnessMaxAgeMs },
     gates,
+    silence: config.fenceSilent,
     fencing: {
       powerRecheckMs: power.recheckMs,
       consentMs,

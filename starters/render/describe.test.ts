@@ -238,6 +238,25 @@ test('a host that has failed: what is known, which servers stay, what to type', 
   expect(commands).toContain('drover abandon-disks node-1 c --incident node-1/1');
 });
 
+test('what each witness says of a silent host is shown, and why drover does not fence it by itself', () => {
+  const since = '2026-01-31T03:00:00.000Z';
+  const failure = sampleFailure({
+    silence: 'NoQuorum: of the 3 witnesses only 1',
+    witnesses: [
+      { kind: 'bmc', says: 'powered', message: 'it says On', since },
+      { kind: 'nova', says: 'silent', message: 'its nova-compute is down', since },
+    ],
+  });
+  const lines = render({ ...alone, hypervisor: ofHypervisor(), failure });
+  expect(lines).toEqual(
+    expect.arrayContaining([
+      '  not fenced   NoQuorum: of the 3 witnesses only 1',
+      '  witness bmc: powered since 2026-01-31T03:00:00.000Z: it says On',
+      '  witness nova: silent since 2026-01-31T03:00:00.000Z: its nova-compute is down',
+    ]),
+  );
+});
+
 test('a failure that no worker answers for is shown, with the way to find out why', () => {
   const lines = render({ ...alone, hypervisor: ofHypervisor(), failure: { ...sampleFailure(), progress: null } }).join(
     '\n',

@@ -20,6 +20,10 @@ export function renderFailure(
     ...fields
       .filter(([, value]) => value !== null && value !== '')
       .map(([name, value]) => `  ${name.padEnd(12)} ${value ?? ''}`),
+    ...(progress?.witnesses ?? []).map(
+      ({ kind, says, message, since }) =>
+        `  witness ${kind}: ${paint(says === 'alive' ? 'good' : says === 'silent' || says === 'off' ? 'bad' : 'warning', says)} since ${since}: ${oneLine(message)}`,
+    ),
     ...(progress?.servers?.retrying ?? []).map(
       ({ name, id, why, attempts, at }) =>
         `  ${oneLine(name)} (${id}): attempt ${attempts} failed, ${at === null ? 'again as soon as there is room' : `again at ${at}`}: ${oneLine(why)}`,
@@ -41,6 +45,7 @@ function fieldsOf(progress: NodeFailureProgress, nowMs: number, paint: Paint): [
     verdict,
     message,
     gate,
+    silence,
     evidence,
     forcedDown,
     waiting,
@@ -64,6 +69,7 @@ function fieldsOf(progress: NodeFailureProgress, nowMs: number, paint: Paint): [
     ['boot', bootId],
     ['mode', mode],
     ['held back by', gate === null ? null : oneLine(gate)],
+    ['not fenced', silence === null ? null : oneLine(silence)],
     ['evidence', evidence === null ? null : oneLine(evidence)],
     ['forced down', forcedDown ? 'yes' : null],
     [

@@ -28,6 +28,17 @@ export const power = (summary: string, deadlineMs: number) =>
     summary,
   });
 
+/** Of a host that has power: what no worker takes up in that time is not done at all, and neither is it tried again later. */
+export const powerWhileSilent = (summary: string, deadlineMs: number, freshMs: number) =>
+  proxyActivities<PowerActivities>({
+    taskQueue: hostsQueue(ownCluster()),
+    scheduleToStartTimeout: freshMs,
+    startToCloseTimeout: deadlineMs,
+    heartbeatTimeout: heartbeatTimeoutMs,
+    retry: { ...shortCall.retry, maximumAttempts: 1 },
+    summary,
+  });
+
 export const failureRegion = (region: string, summary: string) =>
   proxyActivities<NodeFailureRegionActivities>({ ...longCall, taskQueue: novaQueue(region, ownCluster()), summary });
 

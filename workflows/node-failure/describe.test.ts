@@ -9,6 +9,7 @@ import {
   observationOf,
   observedHypervisor,
   openedAtMs,
+  silentSigns,
   situationOf,
   verdictOf,
 } from '../../test/fixtures/workflows/fencing.ts';
@@ -25,9 +26,31 @@ test('a suspect says what to type, and where it would be refused, it does not', 
     { verdict: verdictOf('suspect', 'yes') },
     { verdict: verdictOf('watch', 'unknown') },
     { evidence },
-    { incident: { ...incident, bootId: null } },
   ])
     expect(describeFailure(runOf(fencingOf(change))).confirm).toBeNull();
+  const bootless = fencingOf({ incident: { ...incident, bootId: null }, verdict: verdictOf('suspect', 'unknown') });
+  expect(describeFailure(runOf(bootless))).toMatchObject({
+    bootId: 'unknown',
+    confirm: 'drover confirm node-1 --incident node-1/1 --boot-id unknown',
+  });
+});
+
+test('what each witness says is shown, and why drover does not fence a host that has power', () => {
+  const silence = { fence: false, reason: 'NoQuorum', message: 'of 3 only 1', untilMs: null } as const;
+  const witnesses = [{ kind: 'nova', says: 'silent', message: 'it is down', sinceMs: 0, atMs: openedAtMs } as const];
+  const verdict = verdictOf('suspect', 'unknown', { reason: 'NoWitness' });
+  const run = runOf(fencingOf({ verdict, silence, signs: { ...silentSigns, witnesses } }));
+  expect(describeFailure(run)).toMatchObject({
+    silence: 'NoQuorum: of 3 only 1',
+    witnesses: [{ kind: 'nova', says: 'silent', message: 'it is down', since: '1970-01-01T00:00:00.000Z' }],
+  });
+  expect(describeFailureRun(run, pending)).toContain('- witnesses: nova silent since 1970-01-01T00:00:00.000Z');
+  for (const change of [
+    { mode: 'recommend' },
+    { forcedDown: true },
+    { silence: { ...silence, reason: 'SwitchedOff' } },
+  ] as const)
+    expect(describeFailure(runOf(fencingOf({ verdict, silence, ...change }))).silence).toBeNull();
 });
 
 test('servers are counted, and those that stay are named with the reason', () => {
@@ -123,6 +146,7 @@ const ends: [why: string, condition: HypervisorOfHost['condition'], reason: stri
   ['what is over is said', null, 'Restored', { status: 'False', reason: 'Restored' }],
   ['an Eviction empties it', null, 'HandedOver', { status: 'True', reason: 'HandedOver' }],
   ['it was cancelled', null, 'Cancelled', { status: 'False', reason: 'Cancelled' }],
+  ['it has left Nova', null, 'LeftNova', { status: 'False', reason: 'LeftNova' }],
 ];
 test.each(ends)('at the end: %s', (_why, condition, reason, report) => {
   const known = situationOf(fencingOf(), openedAtMs, { observed: { hypervisor: hypervisorOf(condition) } });
@@ -134,10 +158,20 @@ test.each(ends)('at the end: %s', (_why, condition, reason, report) => {
 test('nothing is said of a Hypervisor that could not be read, or before an incident is opened', () => {
   expect(failureReport(situationOf(fencingOf(), 0, { observed: { hypervisor: null } }), pending)).toBeNull();
   expect(failureReport(situationOf(null, 0), pending)).toBeNull();
+  const left = done('gone', 'LeftNova', 'it has left');
+  expect(failureReport(situationOf(null, 0), left)).toBeNull();
+  const hypervisor = hypervisorOf({ status: 'True', reason: 'Fenced', message: '' });
+  expect(failureReport(situationOf(null, 0, { observed: { hypervisor } }), left)).toMatchObject({ status: 'False' });
 });
 
 test('what is done is said with its verdict', () => {
-  const step = { kind: 'powerOff', phase: 'Dead', summary: 'Power node-1 off by its BMC', cause: 'x' } as const;
+  const step = {
+    kind: 'powerOff',
+    phase: 'Dead',
+    summary: 'Power node-1 off by its BMC',
+    cause: 'x',
+    isSilent: false,
+  } as const;
   expect(failureReport(runOf(fencingOf()), execute([step]))?.message).toMatch(
     /^node-1 is silent\. Power node-1 off by its BMC/u,
   );

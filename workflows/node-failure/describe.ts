@@ -4,8 +4,9 @@ import type { NodeFailureProgress } from '../../contracts/node-failure/run.ts';
 import type { RunProgress } from '../../contracts/runs.ts';
 import type { Situation } from '../lib/lifecycle.ts';
 import { describePlan } from '../lib/plan.ts';
+import { bootWord } from './evidence.ts';
 import { withInFlight, type FencingState } from './fencing-state.ts';
-import { describeServers, isFenced, type NodeFailurePlan } from './plan.ts';
+import { describeServers, isFenced, whyNotFenced, type NodeFailurePlan } from './plan.ts';
 import type { NodeFailureLifecycle } from './types.ts';
 
 /** What the run says of itself: in `progress`, in the Web UI and in the Hypervisor. All of it is pure. */
@@ -23,10 +24,18 @@ export function describeFailure(known: Known | null): Omit<NodeFailureProgress, 
   const { evidence = null, verdict = null } = fencing ?? {};
   return {
     incident: fencing?.incident.id ?? null,
-    bootId: fencing?.incident.bootId ?? null,
+    bootId: fencing === null ? null : bootWord(fencing.incident),
     mode: fencing?.mode ?? null,
     verdict: verdict === null ? null : { verdict: verdict.verdict, reason: verdict.reason },
     gate,
+    silence: fencing === null ? null : whyNotFenced(fencing),
+    witnesses:
+      fencing?.signs.witnesses.map(({ kind, says, message, sinceMs }) => ({
+        kind,
+        says,
+        message,
+        since: timeOf(sinceMs),
+      })) ?? [],
     evidence: evidence === null ? null : describeEvidence(evidence),
     forcedDown: fencing?.forcedDown ?? false,
     problem: fencing?.problem?.message ?? null,
@@ -74,11 +83,14 @@ export const describeEvidence = (evidence: FenceEvidence): string =>
     ? `its BMC said Off twice, from ${timeOf(evidence.proof.firstOffMs)} to ${timeOf(evidence.proof.secondOffMs)}`
     : `${evidence.confirmation.person} confirmed at ${timeOf(evidence.confirmation.atMs)} that it is off`;
 
+const describeWitness = ({ kind, says, since }: NodeFailureProgress['witnesses'][number]): string =>
+  `${kind} ${says} since ${since}`;
+
 /** What to type once an operator has made sure that the host is off; null where it would be refused. Pure. */
 export function confirmCommand({ incident, verdict, evidence }: FencingState): string | null {
   const mayBeDead = (verdict.verdict === 'suspect' || verdict.verdict === 'failed') && verdict.alive !== 'yes';
-  if (evidence !== null || !mayBeDead || incident.bootId === null) return null;
-  return `drover confirm ${incident.host} --incident ${shellWord(incident.id)} --boot-id ${shellWord(incident.bootId)}`;
+  if (evidence !== null || !mayBeDead) return null;
+  return `drover confirm ${incident.host} --incident ${shellWord(incident.id)} --boot-id ${shellWord(bootWord(incident))}`;
 }
 
 const shellWord = (text: string): string => (/^[\w.:/+-]+$/u.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
@@ -87,9 +99,11 @@ const shellWord = (text: string): string => (/^[\w.:/+-]+$/u.test(text) ? text :
 export function failureReport(known: Known, plan: NodeFailurePlan): Report | null {
   const { hypervisor } = known.observed;
   const fencing = fencingOf(known);
-  if (hypervisor === null || fencing === null) return null;
-  if (plan.kind !== 'done') return openReport(fencing, plan);
+  if (hypervisor === null) return null;
+  if (plan.kind !== 'done') return fencing === null ? null : openReport(fencing, plan);
   const { reason, message } = plan;
+  // A run that opened no incident takes back what an earlier one said of a host that has left.
+  if (fencing === null && (reason !== 'LeftNova' || hypervisor.condition === null)) return null;
   // There is nothing to take back of a host that was not said to have failed.
   if (reason === 'Recovered' && (hypervisor.condition?.status ?? 'False') === 'False') return null;
   const status = reason === 'HandedOver' ? 'True' : 'False';
@@ -143,7 +157,8 @@ export function cancelMessage({ input, memory: { fencing, held } }: Situation<No
 
 /** Markdown, for the Web UI. */
 export function describeFailureRun(known: Situation<NodeFailureLifecycle>, plan: NodeFailurePlan): string {
-  const { incident, verdict, gate, evidence, problem, unread, servers, confirm } = describeFailure(known);
+  const { incident, verdict, gate, silence, witnesses, evidence, problem, unread, servers, confirm } =
+    describeFailure(known);
   const left = [
     ...(servers?.retrying.map(
       ({ name, why, attempts, at }) =>
@@ -157,6 +172,8 @@ export function describeFailureRun(known: Situation<NodeFailureLifecycle>, plan:
     ['incident', incident],
     ['verdict', verdict === null ? null : `${verdict.verdict}: ${verdict.reason}`],
     ['held back by', gate],
+    ['not fenced as silent', silence],
+    ['witnesses', witnesses.length === 0 ? null : witnesses.map(describeWitness).join(', ')],
     ['evidence', evidence],
     [
       'servers',

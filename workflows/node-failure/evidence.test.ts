@@ -26,8 +26,9 @@ const minute = 60_000;
 const nowMs = openedAtMs + minute;
 const view: ConsentView = { incident, verdict: dead, signs: silentSigns, power: null, used: [] };
 const signs = (change: Partial<HostSigns>): Partial<ConsentView> => ({ signs: { ...silentSigns, ...change } });
-const node = (ready: 'False' | 'Unknown', bootId: string | null): Partial<ConsentView> =>
+const node = (ready: 'False' | 'Unknown' | 'Gone', bootId: string | null): Partial<ConsentView> =>
   signs({ node: { ready, sinceMs: 0, bootId, pressures: [] } });
+const bootless: Partial<ConsentView> = { ...node('Gone', null), incident: { ...incident, bootId: null } };
 const power = (state: PowerState, agoMs = 0) => ({ host: 'node-1', power: state, atMs: nowMs - agoMs });
 
 type Row = [
@@ -50,7 +51,10 @@ const rows: Row[] = [
   ['another boot', { bootId: 'boot-0' }, {}, 'WrongBootId', /silent since the boot boot-1/],
   ['the host has booted since', {}, node('Unknown', 'boot-2'), 'WrongBootId', /has booted since/],
   ['no boot is known now', {}, node('Unknown', null), null],
-  ['no boot was ever known', { bootId: 'null' }, { incident: { ...incident, bootId: null } }, 'BootIdUnknown'],
+  ['its Node is gone', {}, node('Gone', null), null],
+  ['no boot was ever known, and that is said', { bootId: 'unknown' }, bootless, null],
+  ['no boot was ever known, and one is named', {}, bootless, 'WrongBootId', /which is said as unknown/],
+  ['a boot is known, and unknown is said', { bootId: 'unknown' }, {}, 'WrongBootId'],
   ['used already', {}, { used: ['update-1'] }, 'Used', /confirm anew/],
   ['another was used', {}, { used: ['update-0'] }, null],
   ['just given', { atMs: nowMs }, {}, null],

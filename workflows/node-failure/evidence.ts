@@ -5,6 +5,7 @@ import type {
   ForcedDownProof,
   Incident,
 } from '../../contracts/node-failure/fencing.ts';
+import { unknownBoot } from '../../contracts/node-failure/fencing.ts';
 import type { FailureVerdict, HostSigns } from '../../contracts/node-failure/node-failure.ts';
 import type { PowerObservation, PowerProof } from '../../contracts/node-failure/power.ts';
 import { signOfService } from './judge.ts';
@@ -26,7 +27,6 @@ export type ConsentDecision =
 export type ConsentRefusal =
   | 'Anonymous'
   | 'WrongIncident'
-  | 'BootIdUnknown'
   | 'WrongBootId'
   | 'Used'
   | 'Expired'
@@ -55,15 +55,12 @@ export function judgeConsent(
       'WrongIncident',
       `It is for the incident ${confirmation.incident}; the one at hand is ${incident.id}.`,
     );
-  if (incident.bootId === null)
-    return refuse(
-      'BootIdUnknown',
-      `The boot id of ${incident.host} is not known, so that no confirmation can name the boot.`,
-    );
-  if (confirmation.bootId !== incident.bootId)
+  if (confirmation.bootId !== bootWord(incident))
     return refuse(
       'WrongBootId',
-      `It is for the boot ${confirmation.bootId}; ${incident.host} was silent since the boot ${incident.bootId}.`,
+      incident.bootId === null
+        ? `It is for the boot ${confirmation.bootId}; nobody has recorded the boot of ${incident.host}, which is said as ${unknownBoot}.`
+        : `It is for the boot ${confirmation.bootId}; ${incident.host} was silent since the boot ${incident.bootId}.`,
     );
   if (bootId !== null && bootId !== incident.bootId)
     return refuse('WrongBootId', `${incident.host} has booted since, as ${bootId}: check it again.`);
@@ -93,6 +90,12 @@ export function judgeConsent(
   return { consent: 'valid', untilMs };
 }
 
+/**
+ * What a confirmation has to name as the boot. Where nobody has recorded it, the incident alone says which failure is meant, and what the host
+ * reports since then voids it. Pure.
+ */
+export const bootWord = ({ bootId }: Incident): string => bootId ?? unknownBoot;
+
 /** Whether the BMC says that there is power. That it says nothing is no sign of it. */
 export const hasPower = ({ power }: PowerObservation): boolean => power !== 'Off' && power !== 'Unknown';
 
@@ -105,7 +108,7 @@ export function evidenceProblem(
 ): string | null {
   if (evidence.by === 'power') return proofProblem(evidence.proof, incident, settings);
   const { confirmation, usedAtMs } = evidence;
-  if (confirmation.incident !== incident.id || confirmation.bootId !== incident.bootId)
+  if (confirmation.incident !== incident.id || confirmation.bootId !== bootWord(incident))
     return 'the confirmation is for another incident or boot';
   if (!used.includes(confirmation.id)) return 'the confirmation was not used up';
   return usedAtMs >= confirmation.atMs && usedAtMs < confirmation.atMs + settings.consentMs

@@ -1,11 +1,19 @@
 import { adviceName, fencedHold, fencedReasonPrefix, hypervisorAnnotations } from '../../contracts/ids.ts';
-import type { HypervisorOfHost } from '../../contracts/node-failure/activities.ts';
+import type { FencingClaimRequest, HypervisorOfHost } from '../../contracts/node-failure/activities.ts';
 import { priorityKey } from '../../contracts/node-failure/fencing.ts';
 import { explain } from '../lib/failures.ts';
 import { hypervisorObjects, hypervisorRegion } from '../lib/hypervisor-activities.ts';
 import type { Executed, Executor, Reconciler, StepContext } from '../lib/lifecycle.ts';
 import { count } from '../lib/metrics.ts';
-import { failureObjects, failureRegion, failureRegionWait, onEvidence, power } from '../lib/node-failure-activities.ts';
+import {
+  failureHosts,
+  failureObjects,
+  failureRegion,
+  failureRegionWait,
+  onEvidence,
+  power,
+  powerWhileSilent,
+} from '../lib/node-failure-activities.ts';
 import { confirmCommand } from './describe.ts';
 import type { EvacuationOutcome } from './evacuations.ts';
 import { evacuationOutcome } from './evacuations.ts';
@@ -13,6 +21,7 @@ import { datedProof, downProof, upProof } from './evidence.ts';
 import type { FencingState } from './fencing-state.ts';
 import {
   applyEvacuation,
+  applyObservation,
   applyPower,
   applyProof,
   applyServers,
@@ -20,6 +29,7 @@ import {
   useConfirmation,
 } from './fencing-state.ts';
 import { changeFencing } from './memory.ts';
+import { mayFenceSilent } from './plan.ts';
 import type { NodeFailureLifecycle, NodeFailureMemory, NodeFailureStep, StepOf } from './types.ts';
 
 type Context = StepContext<NodeFailureLifecycle>;
@@ -75,7 +85,7 @@ export const executeSteps: Reconciler<NodeFailureLifecycle>['execute'] = {
   /** What the Hypervisor's own run makes of it: disabled, and emptied by an Eviction whose obstacles are carried along. */
   async evictLive(context, { message }) {
     const target = targetOf(context);
-    const refused = await claimFencing(context, target);
+    const refused = await claimFencing(context, target, null);
     if (refused !== null) return refused;
     if (context.memory.advised) await withdrawAdvice(target.hypervisor);
     await patch(target, 'Have its servers moved live', {
@@ -88,17 +98,24 @@ export const executeSteps: Reconciler<NodeFailureLifecycle>['execute'] = {
     return changed((now) => ({ ...now, handedOver: true }), { advised: false });
   },
 
-  async powerOff(context, { cause }) {
+  async powerOff(context, { cause, isSilent }) {
     const target = targetOf(context);
-    const { incident, settings } = target.fencing;
+    const { incident, settings, fencedBootId } = target.fencing;
     const { host } = incident;
-    const { observeMs, power: times } = context.settings;
-    const refused = await claimFencing(context, target);
+    const { observeMs, power: times, silence } = context.settings;
+    const budget = isSilent ? { incident: incident.id, mostPerHour: silence?.mostPerHour ?? 0 } : null;
+    const refused = await claimFencing(context, target, budget);
     if (refused !== null) return refused;
-    await hold(target, incident.bootId);
+    const changedMind = isSilent ? await judgeAgain(context, target) : null;
+    if (changedMind !== null) return changedMind;
+    // The boot is only written down once it is known to be over.
+    await hold(target, fencedBootId);
     const askedMs = Date.now();
     const deadlineMs = times.timeoutMs + settings.powerRecheckMs + 60_000;
-    const proof = await power(`Power ${host} off, and read Off twice`, deadlineMs).ensurePoweredOff({
+    const summary = `Power ${host} off, and read Off twice`;
+    // A request that nobody takes up would kill a host that has come back meanwhile.
+    const bmc = isSilent ? powerWhileSilent(summary, deadlineMs, settings.holdCheckMs) : power(summary, deadlineMs);
+    const proof = await bmc.ensurePoweredOff({
       host,
       cause,
       recheckMs: settings.powerRecheckMs,
@@ -241,16 +258,42 @@ async function evacuateServer(
 }
 
 /** What drover does by itself, it does to one host at a time. Null: it may be done to this one. */
-async function claimFencing({ settings: { gates, observeMs } }: Context, { fencing }: Target): Promise<Result | null> {
+async function claimFencing(
+  { settings: { gates, observeMs } }: Context,
+  { fencing }: Target,
+  budget: FencingClaimRequest['budget'],
+): Promise<Result | null> {
   const { host } = fencing.incident;
   const claim = await failureObjects(`Claim that drover acts on ${host} by itself`).claimFencing({
     host,
     cycleMs: gates.cycleMs,
+    budget,
   });
   if (claim.granted) return null;
-  const message = `Another host, ${claim.host}, was fenced or emptied a short time ago; one at a time.`;
-  const retryAtMs = Date.now() + observeMs;
-  return changed((now) => ({ ...now, problem: { message, retryAtMs } }));
+  return putOff(
+    claim.reason === 'OneAtATime'
+      ? `Another host, ${claim.host}, was fenced or emptied a short time ago; one at a time.`
+      : `No more hosts that have power may be fenced within this hour: it was spent on ${claim.host}.`,
+    observeMs,
+  );
+}
+
+/** Whatever its BMC says meanwhile does not end it. */
+const putOff = (message: string, afterMs: number): Result => {
+  const problem = { message, retryAtMs: Date.now() + afterMs, step: 'claim' };
+  return changed((now) => ({ ...now, problem }));
+};
+
+/** A host that has power may have come back since it was judged: it is observed once more, right before. Null: it is as silent as before. */
+async function judgeAgain({ input, settings, memory }: Context, { fencing }: Target): Promise<Result | null> {
+  const { host } = fencing.incident;
+  const askedMs = Date.now();
+  const found = await failureHosts(`Observe ${host} once more before it is powered off`).observeNodeFailure(input);
+  const dated = found.kind === 'observed' ? { observed: found.observed, askedMs, guests: memory.guests } : null;
+  const now = dated === null ? null : applyObservation(fencing, host, dated, settings, Date.now());
+  if (now !== null && mayFenceSilent(now) && now.gate.gate === 'go') return null;
+  const why = now === null || now.silence.fence ? 'it is not judged as before' : now.silence.message;
+  return putOff(`${host} was observed once more, and is not powered off: ${why}.`, settings.observeMs);
 }
 
 /** Keeps the host out of service until it is restored, and says so to users and to the hypervisor's run. */

@@ -49,6 +49,8 @@ type Event =
       libvirt: 'healthy' | 'failing' | 'silent' | null;
     }
   | { what: 'gate'; gate: GateDecision }
+  /** It is silent, has power, and drover may fence it so or not. */
+  | { what: 'silence'; fence: boolean }
   | { what: 'mode'; mode: FencingState['mode'] }
   | { what: 'confirm'; id: string; incident: string; boot: string; person: string; agoMs: number }
   | { what: 'power'; power: PowerState }
@@ -109,6 +111,10 @@ const anyEvent: fc.Arbitrary<Event> = fc.oneof(
       what: fc.constant('mode' as const),
       mode: mostly<FencingState['mode']>('automatic', 'recommend'),
     }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ what: fc.constant('silence' as const), fence: mostly(true, false) }),
   },
   {
     weight: 3,
@@ -199,6 +205,8 @@ interface World {
   fate: Extract<Event, { what: 'fate' }>;
   referee: Referee;
   evacuations: ('proof' | 'person')[];
+  /** How often it was powered off though it had power. */
+  silent: number;
 }
 
 function proofOf(end: (typeof proofEnds)[number], nowMs: number) {
@@ -229,6 +237,12 @@ function doStep(world: World, step: NodeFailureStep): boolean {
       world.state = { ...state, handedOver: true };
       return true;
     case 'powerOff':
+      if (step.isSilent) {
+        const { mode, silence, gate, forcedDown, evidence } = state;
+        expect([mode, silence.fence, gate.gate, forcedDown, evidence]).toEqual(['automatic', true, 'go', false, null]);
+        expect(referee.speaks).toBe(false);
+        world.silent += 1;
+      }
       // Reading it twice takes its time.
       world.nowMs += powerRecheckMs;
       if (fate.proof === 'failure') return fail();
@@ -299,6 +313,14 @@ function happen(world: World, event: Event): void {
     case 'gate':
       world.state = { ...state, gate: event.gate };
       return;
+    case 'silence': {
+      const silence = event.fence
+        ? ({ fence: true, message: '' } as const)
+        : ({ fence: false, reason: 'NoQuorum', message: '', untilMs: null } as const);
+      referee.alive = 'unknown';
+      world.state = { ...state, silence, verdict: verdictOf('suspect', 'unknown', { reason: 'NoWitness' }) };
+      return;
+    }
     case 'mode':
       world.state = { ...state, mode: event.mode };
       return;
@@ -342,6 +364,7 @@ function play(events: readonly Event[]): World {
     fate: { what: 'fate', proof: 'failure', held: 'Off', evacuation: null },
     referee: new Referee(),
     evacuations: [],
+    silent: 0,
   };
   for (const event of events) {
     happen(world, event);
@@ -355,10 +378,11 @@ function play(events: readonly Event[]): World {
 }
 
 test('nothing is evacuated without a proof that the power is Off or a valid confirmation, whatever happens', () => {
-  const reached = { proof: 0, person: 0, restored: 0, lostAfter: 0 };
+  const reached = { proof: 0, person: 0, restored: 0, lostAfter: 0, silent: 0 };
   fc.assert(
     fc.property(fc.array(anyEvent, { minLength: 1, maxLength: 40 }), (events) => {
-      const { evacuations, state, referee } = play(events);
+      const { evacuations, state, referee, silent } = play(events);
+      if (silent > 0) reached.silent += 1;
       if (evacuations.includes('proof')) reached.proof += 1;
       if (evacuations.includes('person')) reached.person += 1;
       if (state.restored) reached.restored += 1;

@@ -3,6 +3,7 @@ import type { TrackedEvacuation } from '../../contracts/node-failure/fencing.ts'
 import { fencingDefaults } from '../../contracts/node-failure/fencing.ts';
 import { guestSignalMaxAgeMs } from '../../contracts/node-failure/guest-watch.ts';
 import type { NodeFailureObservation } from '../../contracts/node-failure/activities.ts';
+import type { HostSigns, Witness } from '../../contracts/node-failure/node-failure.ts';
 import {
   candidate,
   computeService,
@@ -11,6 +12,7 @@ import {
   handlingSettings,
   incident,
   observationOf,
+  observedHypervisor,
   openedAtMs,
   proofAt,
   silentSigns,
@@ -44,6 +46,12 @@ test('signs are as old as the run has seen them: silence counts from the first o
     guests: null,
   });
   expect([spoke.node?.sinceMs, spoke.compute?.sinceMs]).toEqual([6_000, 1_000]);
+  const goneSince = dateSigns(again, 'node-1', {
+    observed: observationOf({ node: { ready: 'Gone', bootId: null, pressures: [] } }),
+    askedMs: 6_000,
+    guests: null,
+  });
+  expect(goneSince.node?.sinceMs).toBe(1_000);
   const unread = dateSigns(spoke, 'node-1', {
     observed: observationOf({ compute: null }),
     askedMs: 7_000,
@@ -55,17 +63,60 @@ test('signs are as old as the run has seen them: silence counts from the first o
 });
 
 const witnesses: [power: NodeFailureObservation['power'], says: string | undefined][] = [
-  ['Off', 'stopped'],
+  ['Off', 'off'],
   ['On', 'powered'],
   ['PoweringOff', 'powered'],
   ['Paused', 'powered'],
   ['Unknown', 'unknown'],
   [null, undefined],
 ];
+const witnessesOf = (change: Partial<NodeFailureObservation>) =>
+  dateSigns(null, 'node-1', { observed: observationOf(change), askedMs: 1, guests: null }).witnesses;
 test.each(witnesses)('a BMC that says %s is a witness of %s', (power, says) => {
-  expect(
-    dateSigns(null, 'node-1', { observed: observationOf({ power }), askedMs: 1, guests: null }).witnesses[0]?.says,
-  ).toBe(says);
+  expect(witnessesOf({ power }).find(({ kind }) => kind === 'bmc')?.says).toBe(says);
+});
+
+const others: [
+  why: string,
+  change: Partial<NodeFailureObservation>,
+  kind: Witness['kind'],
+  says: string | undefined,
+][] = [
+  ['nova-compute is down', {}, 'nova', 'silent'],
+  ['it is up', { compute: { state: 'up' } }, 'nova', 'alive'],
+  ['Nova cannot be read', { compute: null, nova: null }, 'nova', undefined],
+  [
+    'it is forced down, which drover itself has said',
+    { nova: { host: 'node-1', service: { ...computeService, forcedDown: true } } },
+    'nova',
+    undefined,
+  ],
+  ['its Node is Unknown', {}, 'kubelet', 'silent'],
+  ['its kubelet says no', { node: { ready: 'False', bootId: null, pressures: [] } }, 'kubelet', 'alive'],
+  ['it has no Node', { node: { ready: 'Gone', bootId: null, pressures: [] } }, 'kubelet', undefined],
+  ['kube-apiserver cannot be read', { node: null }, 'kubelet', undefined],
+  ['libvirt is not asked', {}, 'libvirt', undefined],
+  ['libvirt does not answer', { libvirt: { verdict: 'silent', message: '' } }, 'libvirt', 'silent'],
+  ['libvirt answers anything', { libvirt: { verdict: 'healthy', message: '' } }, 'libvirt', 'alive'],
+  ['its node agent is silent', { witnesses: [{ kind: 'agent', says: 'silent', message: '' }] }, 'agent', 'silent'],
+];
+test.each(others)('where %s, the witness %s says %s', (_why, change, kind, says) => {
+  expect(witnessesOf(change).find((witness) => witness.kind === kind)?.says).toBe(says);
+});
+
+test('a witness is silent since it says nothing else, and a break begins it anew', () => {
+  const at = (before: HostSigns | null, askedMs: number, says: 'silent' | 'alive' | 'unknown') =>
+    dateSigns(before, 'node-1', {
+      observed: observationOf({ witnesses: [{ kind: 'agent', says, message: '' }] }),
+      askedMs,
+      guests: null,
+    });
+  const first = at(null, 1_000, 'silent');
+  const second = at(first, 2_000, 'silent');
+  const third = at(at(second, 3_000, 'unknown'), 4_000, 'silent');
+  const agentOf = ({ witnesses: all }: HostSigns) => all.find(({ kind }) => kind === 'agent');
+  expect(agentOf(second)).toMatchObject({ sinceMs: 1_000, atMs: 2_000 });
+  expect(agentOf(third)).toMatchObject({ sinceMs: 4_000, atMs: 4_000 });
 });
 
 const signals: [
@@ -146,6 +197,33 @@ test('the first observation opens an incident that names the boot; the host is d
   ).toMatchObject({ verdict: { verdict: 'suspect', reason: 'NoWitness' } });
 });
 
+const gone: NodeFailureObservation['node'] = { ready: 'Gone', bootId: null, pressures: [] };
+const openedOf = (change: Partial<NodeFailureObservation>, before: FencingState | null = null, askedMs = openedAtMs) =>
+  applyObservation(
+    before,
+    'node-1',
+    { observed: observationOf(change), askedMs, guests: null },
+    handlingSettings,
+    askedMs,
+  );
+
+test('without a Node the boot is the one that was recorded last; one that is reported later has to be named from then on', () => {
+  const hypervisor = { ...observedHypervisor, lastBootId: 'boot-7' };
+  expect(openedOf({ node: gone, hypervisor })?.incident.bootId).toBe('boot-7');
+  const unknown = openedOf({ node: gone });
+  expect(unknown?.incident.bootId).toBeNull();
+  const given = applyConfirmation(
+    fencingOf({ incident: { ...incident, bootId: null }, signs: { ...silentSigns, node: { ...gone, sinceMs: 0 } } }),
+    confirmationAt(openedAtMs, { bootId: 'unknown' }),
+    openedAtMs,
+  );
+  expect(given.decision).toMatchObject({ consent: 'valid' });
+  const used = useConfirmation(given.state, openedAtMs + 1);
+  expect(used).toMatchObject({ evidence: { by: 'person' }, fencedBootId: null });
+  expect(openedOf({ node: gone }, used, openedAtMs + 2)?.incident.bootId).toBeNull();
+  expect(openedOf({}, used, openedAtMs + 2)?.incident.bootId).toBe('boot-1');
+});
+
 test.each([
   ['kube-apiserver', { hypervisor: null }],
   ['Nova', { nova: null, compute: null }],
@@ -168,6 +246,7 @@ test('what an earlier run has fenced is taken up, without its evidence', () => {
     generation: 1,
     hold: 'NodeFailure',
     fencedBootId: 'boot-0',
+    lastBootId: 'boot-1',
     maintenance: '',
     condition: null,
   };

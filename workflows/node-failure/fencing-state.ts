@@ -12,11 +12,19 @@ import type {
 } from '../../contracts/node-failure/fencing.ts';
 import { longestEvacuationRetryMs } from '../../contracts/node-failure/fencing.ts';
 import { guestSignalMaxAgeMs } from '../../contracts/node-failure/guest-watch.ts';
-import type { FailureVerdict, GateDecision, HostSigns, Witness } from '../../contracts/node-failure/node-failure.ts';
+import type {
+  FailureVerdict,
+  GateDecision,
+  HostSigns,
+  NodeSign,
+  SilenceDecision,
+  Witness,
+} from '../../contracts/node-failure/node-failure.ts';
 import type { PowerObservation, PowerProof, PowerState } from '../../contracts/node-failure/power.ts';
 import type { EvacuationOutcome } from './evacuations.ts';
 import { hasLocalDisk, whyLeft } from './evacuations.ts';
 import { judgeConsent, proofProblem, type ConsentDecision } from './evidence.ts';
+import { judgeSilence } from './judge-silence.ts';
 import { judgeNodeFailure, passGates } from './judge.ts';
 
 /** What is known of one incident. Plain data, so that it is carried over when the run continues as new. Times: ms since the epoch. */
@@ -28,13 +36,15 @@ export interface FencingState {
   signs: HostSigns;
   verdict: FailureVerdict;
   gate: GateDecision;
+  /** Whether drover may power it off by itself though it has power. */
+  silence: SilenceDecision;
   /** The last thing that was recommended. */
   recommended: string | null;
   confirmation: Confirmation | null;
   usedConfirmations: string[];
   /** Why the servers of the host may be taken as stopped. Lost as soon as anything on the host shows life. */
   evidence: FenceEvidence | null;
-  /** The boot that the evidence ended: what comes back as the same one was never off. Stays when the evidence is lost. */
+  /** The boot that the evidence ended, null where it is not known: what comes back as the same one was never off. Stays when the evidence is lost. */
   fencedBootId: string | null;
   /** The newest observation of its power, by the BMC. */
   power: PowerObservation | null;
@@ -54,9 +64,17 @@ export interface FencingState {
 /** What an observation decides. */
 type Judged = Pick<FencingState, 'signs' | 'verdict' | 'gate' | 'mode'>;
 
+const notJudged: SilenceDecision = {
+  fence: false,
+  reason: 'NotSilent',
+  message: 'it has not been judged',
+  untilMs: null,
+};
+
 export function beginFencing(begin: Judged & Pick<FencingState, 'incident' | 'settings'>): FencingState {
   return {
     ...begin,
+    silence: notJudged,
     recommended: null,
     confirmation: null,
     usedConfirmations: [],
@@ -88,7 +106,7 @@ export function applyObservation(
   state: FencingState | null,
   host: string,
   dated: DatedObservation,
-  { judging, gates, fencing: settings }: HandlingSettings,
+  { judging, gates, silence, fencing: settings }: HandlingSettings,
   nowMs: number,
 ): FencingState | null {
   const { observed, askedMs } = dated;
@@ -100,11 +118,24 @@ export function applyObservation(
     mode: observed.mode,
     settings,
   };
-  const applied = state === null ? openIncident(host, observed, judged, askedMs) : { ...state, ...judged };
-  return applied === null || observed.power === null
-    ? applied
-    : applyPower(applied, { host, power: observed.power, atMs: askedMs });
+  const begun =
+    state === null
+      ? openIncident(host, observed, judged, askedMs)
+      : { ...state, ...judged, incident: withBoot(state.incident, observed) };
+  if (begun === null) return null;
+  const view = {
+    settings: silence,
+    witnessMaxAgeMs: judging.witnessMaxAgeMs,
+    incident: begun.incident.id,
+    fencings: observed.fleet.silentFencings,
+  };
+  const applied = { ...begun, silence: judgeSilence(signs, view, nowMs) };
+  return observed.power === null ? applied : applyPower(applied, { host, power: observed.power, atMs: askedMs });
 }
+
+/** A boot that is reported after all has to be named from then on: a confirmation without it was given before the host did so. */
+const withBoot = (incident: Incident, { node }: NodeFailureObservation): Incident =>
+  incident.bootId !== null || node === null ? incident : { ...incident, bootId: node.bootId };
 
 function openIncident(
   host: string,
@@ -115,7 +146,7 @@ function openIncident(
   if (hypervisor === null || nova === null) return null;
   // An earlier run has fenced it, and was ended: its evidence went with it.
   const isFenced = hypervisor.hold === fencedHold && nova.service.forcedDown;
-  const bootId = (isFenced ? hypervisor.fencedBootId : null) ?? node?.bootId ?? null;
+  const bootId = (isFenced ? hypervisor.fencedBootId : null) ?? node?.bootId ?? hypervisor.lastBootId;
   const begun = beginFencing({
     ...judged,
     incident: { id: `${host}/${new Date(openedAtMs).toISOString()}`, host, bootId, openedAtMs },
@@ -131,11 +162,11 @@ export function dateSigns(
 ): HostSigns {
   const since = (isSame: boolean, sinceMs: number | undefined): number =>
     isSame && sinceMs !== undefined ? sinceMs : askedMs;
-  const { node, compute, power } = observed;
+  const { node, compute } = observed;
   const libvirt = withGuests(observed.libvirt, guests, askedMs);
   return {
     host,
-    node: node === null ? null : { ...node, sinceMs: since(before?.node?.ready === node.ready, before?.node?.sinceMs) },
+    node: node === null ? null : { ...node, sinceMs: since(isSameNode(before?.node, node), before?.node?.sinceMs) },
     compute:
       compute === null
         ? null
@@ -144,8 +175,45 @@ export function dateSigns(
       libvirt === null
         ? null
         : { ...libvirt, sinceMs: since(before?.libvirt?.verdict === libvirt.verdict, before?.libvirt?.sinceMs) },
-    witnesses: power === null ? [] : [{ kind: 'bmcPower', says: witnessOf(power), atMs: askedMs }],
+    witnesses: reports(observed).map((report) => {
+      const last = before?.witnesses.find(({ kind }) => kind === report.kind);
+      return { ...report, sinceMs: since(last?.says === report.says, last?.sinceMs), atMs: askedMs };
+    }),
   };
+}
+
+/** A kubelet that is silent stays so when its Node is taken away. */
+const isSameNode = (before: Pick<NodeSign, 'ready'> | null | undefined, { ready }: Pick<NodeSign, 'ready'>): boolean =>
+  before?.ready === ready || (isSilent(before?.ready) && isSilent(ready));
+
+const isSilent = (ready: NodeSign['ready'] | undefined): boolean => ready === 'Unknown' || ready === 'Gone';
+
+type Report = Pick<Witness, 'kind' | 'says' | 'message'>;
+
+/** What each witness says. One that cannot be had says nothing, and what Nova says of a host that is forced down is drover's own word. */
+function reports({ node, compute, nova, libvirt, power, witnesses }: NodeFailureObservation): Report[] {
+  const found: (Report | null)[] = [
+    power === null ? null : { kind: 'bmc', says: witnessOf(power), message: `it says ${power}` },
+    libvirt === null
+      ? null
+      : { kind: 'libvirt', says: libvirt.verdict === 'silent' ? 'silent' : 'alive', message: libvirt.message },
+    compute === null || nova === null || nova.service.forcedDown
+      ? null
+      : {
+          kind: 'nova',
+          says: compute.state === 'up' ? 'alive' : 'silent',
+          message: `its nova-compute is ${compute.state}`,
+        },
+    node === null || node.ready === 'Gone'
+      ? null
+      : {
+          kind: 'kubelet',
+          says: node.ready === 'Unknown' ? 'silent' : 'alive',
+          message: `its Node is Ready=${node.ready}`,
+        },
+    ...witnesses,
+  ];
+  return found.filter((report) => report !== null);
 }
 
 /** A libvirt that answers is well, unless the guest watch has just signalled that guests fail. One that is silent is no more than that. */
@@ -160,7 +228,7 @@ function withGuests(
 
 /** Whatever is between On and Off has power. */
 function witnessOf(power: PowerState): Witness['says'] {
-  if (power === 'Off') return 'stopped';
+  if (power === 'Off') return 'off';
   return power === 'Unknown' ? 'unknown' : 'powered';
 }
 
@@ -192,7 +260,7 @@ export function useConfirmation(state: FencingState, nowMs: number): FencingStat
     confirmation: null,
     usedConfirmations: [...state.usedConfirmations, confirmation.id],
     evidence: { by: 'person', confirmation, usedAtMs: nowMs },
-    fencedBootId: confirmation.bootId,
+    fencedBootId: state.incident.bootId,
   };
 }
 

@@ -18,6 +18,7 @@ const calm: FleetView = {
   hosts: 10,
   suspects: [self],
   lastFencingMs: null,
+  silentFencings: [],
   aggregates: [{ name: 'compute', mostFenced: null, fenced: 0 }],
 };
 const other = (host: string, failureDomain: string | null, minutesApart: number) => ({
@@ -126,6 +127,7 @@ const anyView: fc.Arbitrary<FleetView> = fc.record({
   hosts: fc.nat(12),
   suspects: fc.array(anySuspect, { maxLength: 4 }),
   lastFencingMs: fc.option(fc.integer({ min: 0, max: nowMs }), { nil: null }),
+  silentFencings: fc.constant([]),
   aggregates: fc.array(
     fc.record({ name: fc.constant('a'), mostFenced: fc.option(fc.nat(2), { nil: null }), fenced: fc.nat(2) }),
     { maxLength: 2 },

@@ -5,8 +5,11 @@ import type {
   FailureVerdict,
   HostSigns,
   NodeFailureSettings,
+  NodeSign,
   Witness,
+  WitnessKind,
 } from '../../contracts/node-failure/node-failure.ts';
+import { witnessKinds } from '../../contracts/node-failure/node-failure.ts';
 import { judgeNodeFailure } from './judge.ts';
 
 const settings: NodeFailureSettings = { failAfterMs: 100, witnessMaxAgeMs: 30 };
@@ -22,19 +25,18 @@ const healthy: HostSigns = {
   libvirt: { verdict: 'healthy', sinceMs: 0, message: '' },
   witnesses: [],
 };
-const node = (ready: 'True' | 'False' | 'Unknown', sinceMs: number): Partial<HostSigns> => ({
-  node: { ready, sinceMs, bootId: 'boot-1', pressures: [] },
+const node = (ready: NodeSign['ready'], sinceMs: number): Partial<HostSigns> => ({
+  node: { ready, sinceMs, bootId: ready === 'Gone' ? null : 'boot-1', pressures: [] },
 });
 const compute = (state: 'up' | 'down', sinceMs: number): Partial<HostSigns> => ({ compute: { state, sinceMs } });
 const libvirt = (verdict: 'healthy' | 'failing' | 'silent', sinceMs: number): Partial<HostSigns> => ({
   libvirt: { verdict, sinceMs, message: 'as it says' },
 });
-const saw = (...says: Witness['says'][]): Partial<HostSigns> => ({
-  witnesses: says.map((one, index) => ({
-    kind: index % 2 === 0 ? 'bmcPower' : 'rbdWatchers',
-    says: one,
-    atMs: nowMs - 10,
-  })),
+const saw = (says: Partial<Record<WitnessKind, Witness['says']>>, atMs = nowMs - 10): Partial<HostSigns> => ({
+  witnesses: witnessKinds.flatMap((kind) => {
+    const said = says[kind];
+    return said === undefined ? [] : [{ kind, says: said, sinceMs: long, atMs, message: 'as it says' }];
+  }),
 });
 const silent = { ...node('Unknown', long), ...compute('down', long), ...libvirt('silent', long) };
 
@@ -65,14 +67,14 @@ const rows: Row[] = [
   ],
   [
     'without the Node nothing is judged',
-    { ...silent, node: null, ...saw('stopped') },
+    { ...silent, node: null, ...saw({ bmc: 'off' }) },
     'watch',
     'NotObserved',
     'unknown',
   ],
   [
     'without Nova nothing is judged',
-    { ...silent, compute: null, ...saw('stopped') },
+    { ...silent, compute: null, ...saw({ bmc: 'off' }) },
     'watch',
     'NotObserved',
     'unknown',
@@ -94,35 +96,93 @@ const rows: Row[] = [
   ['nova-compute restarts', compute('down', short), 'watch', 'ComputeDown', 'yes', short + 100],
   [
     'only nova-compute is down: nothing is fenced for that',
-    { ...compute('down', long), ...saw('stopped', 'stopped') },
+    { ...compute('down', long), ...saw({ bmc: 'off', ceph: 'silent' }) },
     'suspect',
     'ComputeDown',
+    'yes',
+  ],
+
+  ['its Node is gone for a moment', node('Gone', short), 'watch', 'NodeGone', 'yes', short + 100],
+  ['its Node is gone, while nova-compute reports', node('Gone', long), 'suspect', 'NodeGone', 'yes'],
+  [
+    'its Node is gone, and all is silent for a moment',
+    { ...silent, ...node('Gone', short) },
+    'watch',
+    'Silent',
+    'unknown',
+    short + 100,
+  ],
+  [
+    'its Node is gone, and all is silent: a person decides',
+    { ...silent, ...node('Gone', long), ...saw({ bmc: 'powered' }) },
+    'suspect',
+    'NoWitness',
+    'unknown',
+  ],
+  [
+    'its Node is gone, and the BMC says Off',
+    { ...silent, ...node('Gone', long), ...saw({ bmc: 'off' }) },
+    'failed',
+    'Dead',
+    'no',
+  ],
+  [
+    'its Node is gone, and libvirt answers',
+    { ...silent, ...node('Gone', long), ...libvirt('healthy', 0) },
+    'suspect',
+    'AgentsDown',
     'yes',
   ],
 
   ['silent for a moment', { ...silent, ...compute('down', short) }, 'watch', 'Silent', 'unknown', short + 100],
   [
     'silent for a moment, whatever a witness says',
-    { ...silent, ...node('Unknown', short), ...saw('stopped') },
+    { ...silent, ...node('Unknown', short), ...saw({ bmc: 'off' }) },
     'watch',
     'Silent',
     'unknown',
     short + 100,
   ],
-  ['silent, and the BMC says Off', { ...silent, ...saw('stopped') }, 'failed', 'Dead', 'no'],
-  ['silent, and nothing is written any more', { ...silent, ...saw('powered', 'stopped') }, 'failed', 'Dead', 'no'],
-  ['silent, and guests write: cut off', { ...silent, ...saw('powered', 'running') }, 'suspect', 'Isolated', 'yes'],
+  ['silent, and the BMC says Off', { ...silent, ...saw({ bmc: 'off' }) }, 'failed', 'Dead', 'no'],
   [
-    'of two witnesses the one that saw life is believed',
-    { ...silent, ...saw('stopped', 'running') },
+    'that nobody has its disks open is no death: a host that is cut off from Ceph has none either',
+    { ...silent, ...saw({ bmc: 'powered', ceph: 'silent' }) },
+    'suspect',
+    'NoWitness',
+    'unknown',
+  ],
+  [
+    'silent, and guests write: cut off',
+    { ...silent, ...saw({ bmc: 'powered', ceph: 'alive' }) },
     'suspect',
     'Isolated',
     'yes',
   ],
-  ['power alone proves nothing', { ...silent, ...saw('powered') }, 'suspect', 'NoWitness', 'unknown'],
+  [
+    'of two witnesses the one that saw life is believed',
+    { ...silent, ...saw({ bmc: 'off', ceph: 'alive' }) },
+    'suspect',
+    'Isolated',
+    'yes',
+  ],
+  [
+    'its node agent reports, so it lives',
+    { ...silent, ...saw({ bmc: 'off', agent: 'alive' }) },
+    'suspect',
+    'AgentsDown',
+    'yes',
+  ],
+  ['power alone proves nothing', { ...silent, ...saw({ bmc: 'powered' }) }, 'suspect', 'NoWitness', 'unknown'],
+  [
+    'nor does a silence, whoever observes it',
+    { ...silent, ...saw({ bmc: 'powered', nova: 'silent', kubelet: 'silent', libvirt: 'silent', agent: 'silent' }) },
+    'suspect',
+    'NoWitness',
+    'unknown',
+  ],
   [
     'a witness that does not know proves nothing',
-    { ...silent, ...saw('unknown', 'unknown') },
+    { ...silent, ...saw({ bmc: 'unknown', ceph: 'unknown' }) },
     'suspect',
     'NoWitness',
     'unknown',
@@ -130,7 +190,7 @@ const rows: Row[] = [
   ['without a witness silence is not death', silent, 'suspect', 'NoWitness', 'unknown'],
   [
     'a witness that observed too long ago does not count',
-    { ...silent, witnesses: [{ kind: 'bmcPower', says: 'stopped', atMs: nowMs - 31 }] },
+    { ...silent, ...saw({ bmc: 'off' }, nowMs - 31) },
     'suspect',
     'NoWitness',
     'unknown',
@@ -141,36 +201,30 @@ const rows: Row[] = [
       ...silent,
       ...node('Unknown', long),
       ...compute('down', long),
-      witnesses: [{ kind: 'bmcPower', says: 'stopped', atMs: long - 1 }],
+      ...saw({ bmc: 'off' }, long - 1),
     },
     'suspect',
     'NoWitness',
     'unknown',
   ],
-  [
-    'nor one from the future',
-    { ...silent, witnesses: [{ kind: 'bmcPower', says: 'stopped', atMs: nowMs + 1 }] },
-    'suspect',
-    'NoWitness',
-    'unknown',
-  ],
+  ['nor one from the future', { ...silent, ...saw({ bmc: 'off' }, nowMs + 1) }, 'suspect', 'NoWitness', 'unknown'],
   [
     'libvirt answers: the agents are down',
-    { ...silent, ...libvirt('healthy', 0), ...saw('stopped') },
+    { ...silent, ...libvirt('healthy', 0), ...saw({ bmc: 'off' }) },
     'suspect',
     'AgentsDown',
     'yes',
   ],
   [
     'the kubelet says no itself, so it lives',
-    { ...silent, ...node('False', long), ...saw('stopped') },
+    { ...silent, ...node('False', long), ...saw({ bmc: 'off' }) },
     'suspect',
     'AgentsDown',
     'yes',
   ],
   [
     'a clock that is ahead makes nothing fail',
-    { ...silent, ...node('Unknown', nowMs + 50), ...saw('stopped') },
+    { ...silent, ...node('Unknown', nowMs + 50), ...saw({ bmc: 'off' }) },
     'watch',
     'Silent',
     'unknown',
@@ -178,7 +232,7 @@ const rows: Row[] = [
   ],
   [
     'nor does a time that is none',
-    { ...silent, ...node('Unknown', Number.NaN), ...saw('stopped') },
+    { ...silent, ...node('Unknown', Number.NaN), ...saw({ bmc: 'off' }) },
     'watch',
     'Silent',
     'unknown',
@@ -203,10 +257,10 @@ test('messages say what and how long', () => {
       ...silent,
       ...node('Unknown', nowMs - 300_000),
       ...compute('down', nowMs - 240_000),
-      ...saw('stopped', 'stopped'),
+      ...saw({ bmc: 'off' }),
     }),
   ).toBe(
-    'The kubelet and nova-compute of node-1 have not reported for 4 min, and according to its BMC and Ceph, off their network, nothing runs there',
+    'The kubelet and nova-compute of node-1 have not reported for 4 min, and according to its BMC, off their network, it has no power: nothing runs there',
   );
   expect(messageOf({ node: null, compute: null })).toBe(
     'node-1 cannot be judged: its Node and its compute service could not be read',
@@ -218,7 +272,7 @@ const anySigns: fc.Arbitrary<HostSigns> = fc.record({
   host: fc.constant('node-1'),
   node: fc.option(
     fc.record({
-      ready: fc.constantFrom('True' as const, 'False' as const, 'Unknown' as const),
+      ready: fc.constantFrom('True' as const, 'False' as const, 'Unknown' as const, 'Gone' as const),
       sinceMs: anyMs,
       bootId: fc.constant('b'),
       pressures: fc.constantFrom<'DiskPressure'[]>([], ['DiskPressure']),
@@ -238,21 +292,30 @@ const anySigns: fc.Arbitrary<HostSigns> = fc.record({
   ),
   witnesses: fc.array(
     fc.record({
-      kind: fc.constantFrom('bmcPower' as const, 'rbdWatchers' as const),
-      says: fc.constantFrom('running' as const, 'stopped' as const, 'powered' as const, 'unknown' as const),
+      kind: fc.constantFrom(...witnessKinds),
+      says: fc.constantFrom(
+        'alive' as const,
+        'silent' as const,
+        'off' as const,
+        'powered' as const,
+        'unknown' as const,
+      ),
+      sinceMs: anyMs,
       atMs: anyMs,
+      message: fc.constant(''),
     }),
     { maxLength: 3 },
   ),
 });
 
-test('no host is called dead without a fresh witness off the network, and against none that saw life', () => {
+test('no host is called dead unless its BMC has just said that it is off, and against no witness that saw life', () => {
   fc.assert(
     fc.property(anySigns, (signs) => {
       if (judgeNodeFailure(signs, settings, nowMs).alive !== 'no') return;
       const fresh = signs.witnesses.filter(({ atMs }) => atMs <= nowMs && atMs >= nowMs - 30);
-      expect(fresh.map(({ says }) => says)).toContain('stopped');
-      expect(signs).toMatchObject({ node: { ready: 'Unknown' }, compute: { state: 'down' } });
+      expect(fresh.map(({ kind, says }) => `${kind} ${says}`)).toContain('bmc off');
+      expect(['Unknown', 'Gone']).toContain(signs.node?.ready);
+      expect(signs).toMatchObject({ compute: { state: 'down' } });
       expect(Math.max(signs.node!.sinceMs, signs.compute!.sinceMs)).toBeLessThanOrEqual(nowMs - 100);
     }),
     { numRuns: 2_000 },
@@ -264,7 +327,7 @@ test('taking witnesses away never makes a verdict worse', () => {
   fc.assert(
     fc.property(anySigns, (signs) => {
       const without = judgeNodeFailure(
-        { ...signs, witnesses: signs.witnesses.filter(({ says }) => says !== 'stopped') },
+        { ...signs, witnesses: signs.witnesses.filter(({ says }) => says !== 'off') },
         settings,
         nowMs,
       );

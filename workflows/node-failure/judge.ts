@@ -11,12 +11,13 @@ import type {
   NodeFailureSettings,
   NodeSign,
   Witness,
+  WitnessKind,
 } from '../../contracts/node-failure/node-failure.ts';
 
 /**
  * Whether a host has failed. Node, nova-compute and libvirt share a network, so their silence together proves nothing but that network's:
- * only a witness off it makes `failed` of silence. Whatever is missing or odd leads to `watch`. Pure; each branch is a row of the table
- * test, and of the table in docs/node-failure.md.
+ * only a BMC that says Off makes `failed` of silence. A Node that is gone is as silent as one that is Unknown. Whatever could not be read
+ * leads to `watch`. Pure; each branch is a row of the table test, and of the table in docs/node-failure.md.
  */
 export function judgeNodeFailure(
   { host, node, compute, libvirt, witnesses }: HostSigns,
@@ -40,8 +41,10 @@ export function judgeNodeFailure(
     untilMs: sinceMs + settings.failAfterMs,
     duration: `for ${minutes(nowMs - sinceMs)}`,
   });
-  if (compute.state === 'up')
+  if (compute.state === 'up') {
+    if (node.ready === 'Gone') return judgeNodeGone(host, node, lasting);
     return node.ready === 'True' ? judgeRunning(host, node, libvirt, lasting) : judgeNotReady(host, node, lasting);
+  }
   if (node.ready === 'True') return judgeComputeDown(host, compute, lasting);
   const valid = witnesses.filter(
     ({ atMs }) =>
@@ -123,6 +126,18 @@ function judgeNotReady(host: string, node: NodeSign, since: (sinceMs: number) =>
   );
 }
 
+/** nova-compute reports, so the host lives; but nobody watches over it, and no Eviction of its drain can be made. */
+function judgeNodeGone(host: string, node: NodeSign, since: (sinceMs: number) => Lasting): FailureVerdict {
+  const lasting = since(node.sinceMs);
+  return counted(
+    lasting,
+    'suspect',
+    'NodeGone',
+    `${host} has no Node any more, and its kubelet has not reported ${lasting.duration}, while nova-compute does: its servers run; start its kubelet, or empty it`,
+    'yes',
+  );
+}
+
 /** The kubelet reports, so the host lives; its servers run, and nothing but nova-compute needs mending. */
 function judgeComputeDown(host: string, compute: ComputeSign, since: (sinceMs: number) => Lasting): FailureVerdict {
   const lasting = since(compute.sinceMs);
@@ -142,13 +157,21 @@ function judgeSilent(
   valid: readonly Witness[],
   lasting: Lasting,
 ): FailureVerdict {
-  const silent = `The kubelet and nova-compute of ${host} have not reported ${lasting.duration}`;
+  const silent =
+    node.ready === 'Gone'
+      ? `${host} has no Node any more, and nova-compute on it has not reported ${lasting.duration}`
+      : `The kubelet and nova-compute of ${host} have not reported ${lasting.duration}`;
+  const heard = (kind: WitnessKind): Witness | undefined =>
+    valid.find((witness) => witness.kind === kind && witness.says === 'alive');
+  const agent = heard('agent');
   const alive =
     libvirt !== null && libvirt.verdict !== 'silent'
       ? 'libvirt answers'
       : node.ready === 'False'
         ? 'the kubelet says itself that it is not ready'
-        : null;
+        : agent === undefined
+          ? null
+          : `its node agent reports: ${agent.message}`;
   if (alive !== null)
     return counted(
       lasting,
@@ -157,26 +180,28 @@ function judgeSilent(
       `Neither the Node nor nova-compute of ${host} has been well ${lasting.duration}, but ${alive}: mend what runs on the host`,
       'yes',
     );
-  const says = (what: Witness['says']): boolean => valid.some((witness) => witness.says === what);
-  if (says('running'))
+  const writes = heard('ceph');
+  if (writes !== undefined)
     return counted(
       lasting,
       'suspect',
       'Isolated',
-      `${silent}, but its guests write to their disks: the host is cut off, not dead`,
+      `${silent}, but its guests have their disks open: the host is cut off, not dead (${writes.message})`,
       'yes',
     );
   if (!lasting.long)
     return { verdict: 'watch', reason: 'Silent', message: silent, alive: 'unknown', untilMs: lasting.untilMs };
-  if (says('stopped'))
+  const power = valid.find(({ kind }) => kind === 'bmc')?.says;
+  if (power === 'off')
     return {
       verdict: 'failed',
       reason: 'Dead',
-      message: `${silent}, and according to ${names(valid)}, off their network, nothing runs there`,
+      message: `${silent}, and according to its BMC, off their network, it has no power: nothing runs there`,
       alive: 'no',
       untilMs: null,
     };
-  const powered = says('powered') ? 'its BMC says only that it has power' : 'no witness off their network says more';
+  const powered =
+    power === 'powered' ? 'its BMC says only that it has power' : 'no witness off their network says more';
   return {
     verdict: 'suspect',
     reason: 'NoWitness',
@@ -186,19 +211,12 @@ function judgeSilent(
   };
 }
 
-const names = (valid: readonly Witness[]): string =>
-  [
-    ...new Set(
-      valid.filter(({ says }) => says === 'stopped').map(({ kind }) => (kind === 'bmcPower' ? 'its BMC' : 'Ceph')),
-    ),
-  ].join(' and ');
-
-const minutes = (ms: number): string =>
+export const minutes = (ms: number): string =>
   ms < 120_000 ? `${Math.max(0, Math.round(ms / 1_000))} s` : `${Math.round(ms / 60_000)} min`;
 
 /** What on the host reports or answers, as a sentence; null where all is silent. A host that does is not off. Pure. */
 export function signOfService({ host, node, compute, libvirt }: HostSigns): string | null {
-  if (node !== null && node.ready !== 'Unknown') return `the kubelet of ${host} reports`;
+  if (node?.ready === 'True' || node?.ready === 'False') return `the kubelet of ${host} reports`;
   if (compute?.state === 'up') return `nova-compute on ${host} reports`;
   return libvirt !== null && libvirt.verdict !== 'silent' ? `libvirt on ${host} answers` : null;
 }

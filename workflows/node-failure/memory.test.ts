@@ -80,6 +80,16 @@ test('a host that is held by an earlier run is released in the end', () => {
   expect(prune(others.memory, others).held).toBe(false);
 });
 
+test('since when Nova has the host no more is counted from the first list that lacks it, in a row', () => {
+  const lacking = { nova: null, compute: null, hasLeftNova: true };
+  const first = situationOf(null, nowMs, { observed: lacking });
+  expect(prune(first.memory, first).leftNovaMs).toBe(nowMs);
+  const second = situationOf(null, nowMs + 1, { memory: { leftNovaMs: nowMs }, observed: lacking });
+  expect(prune(second.memory, second).leftNovaMs).toBe(nowMs);
+  const unread = situationOf(null, nowMs + 2, { memory: { leftNovaMs: nowMs }, observed: { nova: null } });
+  expect(prune(unread.memory, unread).leftNovaMs).toBeNull();
+});
+
 test('what comes after the end is another incident', () => {
   const over = { ...emptyMemory, fencing: fencingOf({ restored: true }), failures: 3 };
   const situation = situationOf(null, nowMs, {
@@ -93,7 +103,7 @@ test('what comes after the end is another incident', () => {
 });
 
 test('a step that failed waits longer each time, until a user asks for a retry', () => {
-  const step = { kind: 'powerOff', phase: 'Dead', summary: '', cause: '' } as const;
+  const step = { kind: 'powerOff', phase: 'Dead', summary: '', cause: '', isSilent: false } as const;
   const problem = { code: null, reason: 'Unexpected', message: 'The BMC is away.' };
   const once = applyFailure({ ...emptyMemory, fencing: fencingOf() }, step, problem, nowMs);
   expect(once).toMatchObject({ failures: 1, fencing: { problem: { step: 'powerOff', retryAtMs: nowMs + 10_000 } } });

@@ -20,6 +20,7 @@ export const emptyMemory: NodeFailureMemory = {
   advised: false,
   failures: 0,
   guests: null,
+  leftNovaMs: null,
   commands: [],
   answers: {},
   refusal: null,
@@ -38,7 +39,8 @@ export function prune(
   const dated = { observed, askedMs, guests: memory.guests };
   const fencing = applyObservation(memory.fencing, input.hypervisor, dated, settings, nowMs);
   const held = memory.held || (fencing !== null && observed.hypervisor?.hold === fencedHold);
-  return answerCommands({ ...memory, fencing, held }, askedMs, nowMs);
+  const leftNovaMs = observed.hasLeftNova ? (memory.leftNovaMs ?? askedMs) : null;
+  return answerCommands({ ...memory, fencing, held, leftNovaMs }, askedMs, nowMs);
 }
 
 /** A command that came later than the observation was asked for is left to the next one. */
@@ -97,7 +99,12 @@ export const dismiss = (memory: NodeFailureMemory, message: string): NodeFailure
   );
 
 /** The incident is over. What has come since then may be another one. */
-export const reopen = (memory: NodeFailureMemory): NodeFailureMemory => ({ ...memory, fencing: null, failures: 0 });
+export const reopen = (memory: NodeFailureMemory): NodeFailureMemory => ({
+  ...memory,
+  fencing: null,
+  leftNovaMs: null,
+  failures: 0,
+});
 
 export const resetFailures = (memory: NodeFailureMemory): NodeFailureMemory => ({
   ...changeFencing(memory, resetProblems),

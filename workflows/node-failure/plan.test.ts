@@ -1,12 +1,20 @@
+import { fencedReasonPrefix } from '../../contracts/ids.ts';
 import type { FenceEvidence, TrackedEvacuation } from '../../contracts/node-failure/fencing.ts';
 import { fencingDefaults } from '../../contracts/node-failure/fencing.ts';
-import type { GateName, HostSigns } from '../../contracts/node-failure/node-failure.ts';
+import type {
+  GateName,
+  HostSigns,
+  NodeSign,
+  SilenceDecision,
+  Witness,
+} from '../../contracts/node-failure/node-failure.ts';
 import type { PowerState } from '../../contracts/node-failure/power.ts';
 import {
   candidate,
   computeService,
   confirmationAt,
   fencingOf,
+  observedHypervisor,
   openedAtMs,
   proofAt,
   silentSigns,
@@ -52,12 +60,19 @@ const tracked = (
 const down = { forcedDown: true };
 const going = (...servers: TrackedEvacuation[]): Partial<FencingState> => ({ ...down, servers });
 const signs = (change: Partial<HostSigns>): Partial<FencingState> => ({ signs: { ...silentSigns, ...change } });
-const node = (ready: 'True' | 'False' | 'Unknown', bootId: string | null = 'boot-1'): Partial<HostSigns> => ({
+const node = (ready: NodeSign['ready'], bootId: string | null = 'boot-1'): Partial<HostSigns> => ({
   node: { ready, sinceMs: nowMs, bootId, pressures: [] },
 });
 const power = (state: PowerState, atMs = nowMs): Partial<FencingState> => ({
   power: { host: 'node-1', power: state, atMs },
 });
+
+const heard = (kind: 'agent' | 'ceph'): Partial<HostSigns> => ({
+  witnesses: [{ kind, says: 'alive', sinceMs: nowMs, atMs: nowMs, message: 'its lease was renewed' } satisfies Witness],
+});
+const noWitness = verdictOf('suspect', 'unknown', { reason: 'NoWitness' });
+const quorum: SilenceDecision = { fence: true, message: 'node-1 has power and is silent' };
+const noQuorum = { fence: false, reason: 'NoQuorum', message: 'of 3 only 2', untilMs: null } as const;
 
 type Row = [why: string, state: FencingState, step: object];
 const rows: Row[] = [
@@ -147,6 +162,59 @@ const rows: Row[] = [
     'then the eviction has it',
     fencingOf({ handedOver: true }),
     { kind: 'done', reason: 'HandedOver', message: message(/Eviction/) },
+  ],
+
+  // It has power, and is silent
+  [
+    'one that has power and is silent is recommended first',
+    fencingOf({ verdict: noWitness, silence: quorum, recommended: null }),
+    recommends('fence'),
+  ],
+  [
+    'then powered off, where a quorum has heard nothing',
+    fencingOf({ verdict: noWitness, silence: quorum }),
+    does({ kind: 'powerOff', isSilent: true, cause: 'automatic fencing: node-1 has power and is silent' }),
+  ],
+  ['one that is dead is not counted so', fencingOf({ silence: quorum }), does({ kind: 'powerOff', isSilent: false })],
+  [
+    'without an opt-in an operator decides',
+    fencingOf({ verdict: noWitness, silence: quorum, mode: 'recommend' }),
+    wait(/^an operator to investigate: node-1 is silent$/),
+  ],
+  [
+    'and so too without a quorum, which is said',
+    fencingOf({ verdict: noWitness, silence: noQuorum }),
+    wait(/does not fence it by itself \(NoQuorum: of 3 only 2\)/),
+  ],
+  [
+    'where time alone changes that, it is waited for',
+    fencingOf({ verdict: noWitness, silence: { ...noQuorum, reason: 'TooShort', untilMs: nowMs + 5 } }),
+    wait(/TooShort/, nowMs + 5),
+  ],
+  [
+    'where it is not asked for, it is not said',
+    fencingOf({ verdict: noWitness, silence: { ...noQuorum, reason: 'SwitchedOff' } }),
+    wait(/^an operator to investigate: node-1 is silent$/),
+  ],
+  [
+    'the gates of the fleet hold it too',
+    fencingOf({ verdict: noWitness, silence: quorum, ...held('MassFailure') }),
+    wait(/the gate MassFailure/),
+  ],
+  [
+    'and so does whatever answers meanwhile',
+    fencingOf({ verdict: noWitness, silence: quorum, ...signs({ compute: { state: 'up', sinceMs: nowMs } }) }),
+    wait(/but nova-compute on node-1 reports/),
+  ],
+  [
+    'another suspect is never fenced so',
+    fencingOf({ verdict: verdictOf('suspect', 'yes', { reason: 'AgentsDown' }), silence: quorum, recommended: 'mend' }),
+    wait(/an operator to investigate/),
+  ],
+  [
+    'an operator who confirms is faster',
+    fencingOf({ verdict: noWitness, silence: quorum, confirmation: confirmationAt(openedAtMs) }),
+    does({ kind: 'useConfirmation', confirmation: confirmationAt(openedAtMs) }),
   ],
 
   // A user's confirmation
@@ -285,15 +353,21 @@ const rows: Row[] = [
     'on a confirmation, guests that write too',
     confirmed({
       ...going(tracked('a')),
-      ...signs({ witnesses: [{ kind: 'rbdWatchers', says: 'running', atMs: nowMs }] }),
+      ...signs(heard('ceph')),
     }),
-    does({ kind: 'loseEvidence', why: message(/write to their disks/) }),
+    does({ kind: 'loseEvidence', why: message(/have their disks open/) }),
   ],
+  [
+    'and so does its node agent',
+    confirmed({ ...going(tracked('a')), ...signs(heard('agent')) }),
+    does({ kind: 'loseEvidence', why: message(/node-1 was heard of: its lease was renewed/) }),
+  ],
+  ['a Node that is gone is no life', fenced({ ...going(tracked('a')), ...signs(node('Gone', null)) }), evacuates('a')],
   [
     'but watchers outlive lost power',
     fenced({
       ...going(tracked('a')),
-      ...signs({ witnesses: [{ kind: 'rbdWatchers', says: 'running', atMs: nowMs }] }),
+      ...signs(heard('ceph')),
     }),
     evacuates('a'),
   ],
@@ -343,9 +417,24 @@ const rows: Row[] = [
     wait(/came back without a reboot/),
   ],
   [
-    'nor where it is not known',
+    'nor where its boot is not known now',
     fenced({ ...going(tracked('a', 'evacuated')), evidence: null, ...signs({ ...node('True', null), libvirt: null }) }),
     wait(/came back without a reboot/),
+  ],
+  [
+    'nor where the boot that was fenced never was: a user compares, and forces it up',
+    fenced({
+      ...going(tracked('a', 'evacuated')),
+      evidence: null,
+      fencedBootId: null,
+      ...signs(node('True', 'boot-2')),
+    }),
+    { kind: 'wait', reason: 'BootUnknown', message: message(/openstack compute service set --up node-1/) },
+  ],
+  [
+    'a host that came on again and is silent is not fenced as a silent one: it may be booting',
+    fenced({ ...going(tracked('a')), evidence: null, ...power('On'), verdict: noWitness, silence: quorum }),
+    wait(/or an operator to confirm/),
   ],
   [
     'its power came on and it is silent: off again',
@@ -388,6 +477,16 @@ const listed = (change: Partial<FencingState> = {}): FencingState => ({
 });
 const restored = listed({ evidence: null, restored: true });
 
+const left = { nova: null, compute: null, hasLeftNova: true };
+const well = fencingOf({
+  verdict: verdictOf('healthy', 'yes'),
+  signs: { ...silentSigns, ...node('True'), compute: { state: 'up', sinceMs: nowMs } },
+});
+const back = (fencedBootId: string) => ({
+  nova: forced(false),
+  hypervisor: { ...observedHypervisor, hold: 'NodeFailure', fencedBootId },
+});
+
 const outside: [why: string, of: Situation<NodeFailureLifecycle>, plan: object][] = [
   ['it is as drover left it', situation(listed()), evacuates('a')],
   [
@@ -425,6 +524,72 @@ const outside: [why: string, of: Situation<NodeFailureLifecycle>, plan: object][
     situation(listed(), { observed: { hypervisor: null } }),
     wait(/does not know it/, nowMs + 60_000),
   ],
+  // It has left Nova
+  [
+    'Nova has it no more: once is no proof',
+    situation(listed({ evidence: null }), { observed: left, memory: { leftNovaMs: nowMs - 14_999 } }),
+    wait(/Nova to say once more that it has no compute service of node-1/, nowMs + 1),
+  ],
+  [
+    'twice is, and it ends; what it is held by stays, as what comes back by that name may never have been off',
+    situation(listed({ evidence: null }), { observed: left, memory: { leftNovaMs: nowMs - 15_000, held: true } }),
+    { kind: 'done', outcome: 'gone', reason: 'LeftNova', message: message(/any more; 0 of 1 servers have left it/) },
+  ],
+  [
+    'so does one that never opened an incident',
+    situation(null, { observed: left, memory: { leftNovaMs: nowMs - 15_000 } }),
+    { kind: 'done', outcome: 'gone', reason: 'LeftNova' },
+  ],
+  [
+    'what is in flight ends first',
+    situation(listed(), { observed: left, memory: { leftNovaMs: nowMs - 60_000 }, inFlight: ['a'] }),
+    wait(/1 evacuations in flight to end, as node-1 has left Nova/, nowMs + 15_000),
+  ],
+  [
+    'advice is taken back',
+    situation(listed({ evidence: null }), { observed: left, memory: { leftNovaMs: nowMs - 60_000, advised: true } }),
+    does({ kind: 'withdrawAdvice' }),
+  ],
+
+  // It is in Nova again
+  [
+    'one that was fenced, left Nova and is back as the same boot was never off',
+    situation(well, { observed: back('boot-1') }),
+    wait(
+      /fenced as boot boot-1 and is in Nova again without a reboot.*take the annotation drover\.dev\/hold off/,
+      nowMs + 60_000,
+    ),
+  ],
+  [
+    'one that is back as another boot is released',
+    situation(well, { observed: back('boot-0'), memory: { held: true } }),
+    does({ kind: 'release' }),
+  ],
+  [
+    'and so is one that a user has forced up: its service is still the one that was fenced',
+    situation(well, {
+      observed: {
+        ...back('boot-1'),
+        nova: {
+          host: 'node-1',
+          service: { ...computeService, status: 'disabled', disabledReason: `${fencedReasonPrefix}x` },
+        },
+      },
+      memory: { held: true },
+    }),
+    does({ kind: 'release' }),
+  ],
+  [
+    'and so is one whose hold a user has taken off',
+    situation(well, { observed: { ...back('boot-1'), hypervisor: { ...observedHypervisor, fencedBootId: 'boot-1' } } }),
+    { kind: 'done', reason: 'Recovered' },
+  ],
+  [
+    'one that is silent again is dealt with as any other',
+    situation(fencingOf({ mode: 'recommend' }), { observed: back('boot-1') }),
+    wait(/an operator to confirm/, nowMs + 60_000),
+  ],
+
   ['nor before an incident is opened', situation(null), wait(/an observation of node-1/, nowMs + 60_000)],
 
   // In flight

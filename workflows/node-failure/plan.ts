@@ -1,5 +1,7 @@
+import { fencedHold, fencedReasonPrefix, hypervisorAnnotations } from '../../contracts/ids.ts';
 import type { Confirmation, TrackedEvacuation } from '../../contracts/node-failure/fencing.ts';
 import type { FailureEnd } from '../../contracts/node-failure/run.ts';
+import type { HypervisorOfHost, NodeFailureObservation } from '../../contracts/node-failure/activities.ts';
 import type { Situation } from '../lib/lifecycle.ts';
 import { done, execute, wait, type Done, type Plan, type Reason, type Wait } from '../lib/plan.ts';
 import { isPaused, pickEvacuations } from './evacuations.ts';
@@ -30,7 +32,9 @@ export function planNodeFailure(situation: Situation<NodeFailureLifecycle>): Nod
     return { ...plan, untilMs: Math.min(plan.untilMs ?? Infinity, observeAtMs) };
   }
   if (plan.kind === 'execute') return plan;
-  const { advised, held, fencing } = memory;
+  const { advised, fencing } = memory;
+  // What comes back under its name with the boot that was fenced was never off, so that is kept in mind.
+  const held = memory.held && plan.reason !== gone;
   const phase = phaseOf(fencing);
   const steps: NodeFailureStep[] = [];
   if (advised) steps.push({ kind: 'withdrawAdvice', phase, summary: 'Delete the Eviction that was only advice' });
@@ -38,17 +42,58 @@ export function planNodeFailure(situation: Situation<NodeFailureLifecycle>): Nod
   return steps.length === 0 ? plan : (pausedAfter(fencing, 'release', nowMs) ?? execute(steps));
 }
 
-function planNext({ input, memory, observed, inFlight, nowMs }: Situation<NodeFailureLifecycle>): NodeFailurePlan {
+function planNext(situation: Situation<NodeFailureLifecycle>): NodeFailurePlan {
+  const { input, memory, observed, inFlight, settings, askedMs, nowMs } = situation;
   const { hypervisor, nova, problems } = observed;
   const fencing = memory.fencing === null ? null : withInFlight(memory.fencing, inFlight);
+  if (hypervisor !== null && memory.leftNovaMs !== null)
+    return planLeft(input.hypervisor, fencing, memory.leftNovaMs + settings.observeMs, askedMs);
   if (fencing === null || hypervisor === null || nova === null) {
     const why = problems.join(' ') || 'Nova or kube-apiserver does not know it';
     return wait(phaseOf(fencing), 'NotObserved', `an observation of ${input.hypervisor}: ${why}`);
   }
   const isTakenBack = fencing.forcedDown && !fencing.restored && !nova.service.forcedDown;
-  const plan = isTakenBack ? planTakenBack(fencing) : planFencing(fencing, nowMs);
+  const plan = isTakenBack
+    ? planTakenBack(fencing)
+    : (planReturned(fencing, hypervisor, nova) ?? planFencing(fencing, nowMs));
   const [step] = plan.kind === 'execute' ? plan.steps : [];
   return (step && pausedAfter(fencing, step.kind, nowMs)) ?? plan;
+}
+
+/** Why a run of a host that Nova does not know any more ends. */
+const gone: FailureEnd = 'LeftNova';
+
+/** Nova has no such host any more: there is nothing to fence, to evacuate or to restore. One list that lacks it is no proof. */
+function planLeft(host: string, fencing: FencingState | null, untilMs: number, askedMs: number): NodeFailurePlan {
+  const inFlight = fencing === null ? 0 : count(fencing, 'evacuating');
+  const phase = phaseOf(fencing);
+  if (inFlight > 0)
+    return wait(phase, 'Evacuating', `${inFlight} evacuations in flight to end, as ${host} has left Nova`);
+  if (askedMs < untilMs)
+    return wait(phase, 'LeavingNova', `Nova to say once more that it has no compute service of ${host}`, untilMs);
+  const servers = fencing === null || fencing.servers === null ? '' : `; ${describeServers(fencing)}`;
+  return end('gone', gone, `Nova has no compute service of ${host} any more${servers}`);
+}
+
+/**
+ * It was fenced, has left Nova, and has registered there again with the boot that was fenced: it was never off, and servers that were evacuated
+ * may run there too. Null: it is not so.
+ */
+function planReturned(
+  state: FencingState,
+  { hold, fencedBootId }: HypervisorOfHost,
+  { service }: NonNullable<NodeFailureObservation['nova']>,
+): Wait | null {
+  const { incident, signs, forcedDown, evidence } = state;
+  if (hold !== fencedHold || forcedDown || evidence !== null || signOfService(signs) === null) return null;
+  if (fencedBootId === null || signs.node?.bootId !== fencedBootId) return null;
+  // A service that is still the one that was fenced was forced up by a user, who has taken it over.
+  if (service.forcedDown || service.disabledReason?.startsWith(fencedReasonPrefix) === true) return null;
+  return waitFor(
+    state,
+    'NotRebooted',
+    `an operator: ${incident.host} was fenced as boot ${fencedBootId} and is in Nova again without a reboot, so servers that were evacuated may run there too. Destroy those (virsh list) and reboot it; or, where there are none, take the annotation ${hypervisorAnnotations.hold} off its Hypervisor`,
+  );
 }
 
 /** A user has taken back that the host is forced down: nothing more is begun, and drover lets go. */
@@ -85,8 +130,7 @@ function planFence(state: FencingState, nowMs: number): NodeFailurePlan {
     return waitFor(state, 'Watched', `the verdict on ${incident.host}: ${verdict.message}`, verdict.untilMs);
   if (verdict.verdict === 'suspect')
     return (
-      recommendOnce(state, verdict.alive === 'yes' ? 'mend' : 'fence') ??
-      waitFor(state, 'WaitingForUser', `an operator to investigate: ${verdict.message}`)
+      recommendOnce(state, verdict.alive === 'yes' ? 'mend' : 'fence') ?? planSilence(state, nowMs) ?? awaitUser(state)
     );
   if (verdict.alive === 'yes') return planLive(state, nowMs);
   const recommended = recommendOnce(state, 'fence');
@@ -94,6 +138,27 @@ function planFence(state: FencingState, nowMs: number): NodeFailurePlan {
   if (state.mode === 'recommend' || verdict.alive !== 'no')
     return waitFor(state, 'WaitingForUser', `an operator to confirm that ${incident.host} is off`);
   return planPowerOff(state, nowMs);
+}
+
+/** A host that has power and is silent: null where that is left to an operator. Nothing has been done to it yet, so it is not booting. */
+const planSilence = (state: FencingState, nowMs: number): NodeFailurePlan | null =>
+  state.silence.fence && mayFenceSilent(state) ? planPowerOff(state, nowMs, state.silence.message) : null;
+
+/** Whether drover may power it off by itself though it has power; the gates are judged besides. Judged again right before. */
+export const mayFenceSilent = ({ mode, verdict, silence }: FencingState): boolean =>
+  mode === 'automatic' && verdict.reason === 'NoWitness' && silence.fence;
+
+/** Why drover does not fence a silent host by itself; null: it does, or it is not asked to. */
+export function whyNotFenced({ verdict, mode, silence, forcedDown }: FencingState): string | null {
+  if (mode !== 'automatic' || forcedDown || verdict.reason !== 'NoWitness' || silence.fence) return null;
+  return silence.reason === 'SwitchedOff' ? null : `${silence.reason}: ${silence.message}`;
+}
+
+function awaitUser(state: FencingState): Wait {
+  const { verdict, silence } = state;
+  const why = whyNotFenced(state);
+  const message = `an operator to investigate: ${verdict.message}${why === null ? '' : `. drover does not fence it by itself (${why})`}`;
+  return waitFor(state, 'WaitingForUser', message, why === null || silence.fence ? null : silence.untilMs);
 }
 
 function recommendOnce(state: FencingState, what: StepOf<'recommend'>['what']): NodeFailurePlan | null {
@@ -138,18 +203,19 @@ const paused = (state: FencingState, nowMs: number, or = ''): Wait | null =>
 const pausedAfter = (state: FencingState | null, step: NodeFailureStep['kind'], nowMs: number): Wait | null =>
   state?.problem?.step === step ? paused(state, nowMs) : null;
 
-function planPowerOff(state: FencingState, nowMs: number): NodeFailurePlan {
+/** @param silence why a host that has power is fenced; null: it is dead */
+function planPowerOff(state: FencingState, nowMs: number, silence: string | null = null): NodeFailurePlan {
   const { verdict, signs, incident } = state;
   // The verdict and the signs may be of different observations; a proof would be lost at once, and the host powered off again and again.
   const alive = signOfService(signs);
   if (alive !== null)
     return waitFor(state, 'NotObserved', `a new observation of the host: ${verdict.message}, but ${alive}`);
   const summary = `Power ${incident.host} off by its BMC`;
-  const cause = `automatic fencing: ${verdict.message}`;
+  const cause = `automatic fencing: ${silence ?? verdict.message}`;
   return (
     closedGate(state) ??
     paused(state, nowMs, ' Or an operator to confirm that it is off') ??
-    one(state, { kind: 'powerOff', summary, cause, publish: 'beside' })
+    one(state, { kind: 'powerOff', summary, cause, isSilent: silence !== null, publish: 'beside' })
   );
 }
 
@@ -213,7 +279,13 @@ function planAfterLoss(state: FencingState, nowMs: number): NodeFailurePlan {
   if (confirmation !== null) return planConfirmed(state, confirmation, nowMs);
   const { node, libvirt } = signs;
   if (node?.ready === 'True') {
-    if (node.bootId === null || fencedBootId === null || node.bootId === fencedBootId)
+    if (fencedBootId === null)
+      return waitFor(
+        state,
+        'BootUnknown',
+        `an operator: nobody had recorded the boot of ${host} when it was fenced, so it is not known that it was rebooted. It stays forced down. Compare the servers that run there (virsh list) with those that Nova shows elsewhere; when none runs twice, force it up (openstack compute service set --up ${host} nova-compute), and drover lets go`,
+      );
+    if (node.bootId === null || node.bootId === fencedBootId)
       return waitFor(
         state,
         'NotRebooted',
@@ -241,11 +313,11 @@ export function signOfLife({ incident, signs, evidence, fencedBootId, power }: F
   const sinceMs =
     evidence === null ? -Infinity : evidence.by === 'power' ? evidence.proof.secondOffMs : evidence.usedAtMs;
   if (power !== null && power.atMs >= sinceMs && hasPower(power)) return `the BMC of ${host} says ${power.power}`;
-  // The watchers of a host that lost its power outlive it by half a minute; what its BMC says counts more.
+  // Watchers and leases of a host that lost its power outlive it by half a minute; what its BMC says counts more.
   if (evidence?.by === 'power') return null;
-  return witnesses.some(({ says, atMs }) => says === 'running' && atMs >= sinceMs)
-    ? `guests of ${host} write to their disks`
-    : null;
+  const heard = witnesses.find(({ says, atMs }) => says === 'alive' && atMs >= sinceMs);
+  if (heard === undefined) return null;
+  return heard.kind === 'ceph' ? `guests of ${host} have their disks open` : `${host} was heard of: ${heard.message}`;
 }
 
 const count = ({ servers }: FencingState, ...states: TrackedEvacuation['state'][]): number =>

@@ -26,6 +26,8 @@ export interface NodeFailureMemory {
   /** Failed steps in a row, for the back-off. */
   failures: number;
   guests: DatedObservation['guests'];
+  /** Since when each observation says that Nova has no such host any more; null: the last one does not. */
+  leftNovaMs: number | null;
   /** Commands that no observation has answered yet, and by id the answers that are to be sent. */
   commands: Command[];
   answers: Record<string, Answer>;
@@ -43,7 +45,8 @@ interface StepInputs {
   recommend: { what: 'fence' | 'evictLive' | 'mend'; message: string };
   /** The host lives: its servers are moved live, by an Eviction. */
   evictLive: { message: string };
-  powerOff: { cause: string };
+  /** `isSilent`: it has power, and is taken for dead by a quorum. */
+  powerOff: { cause: string; isSilent: boolean };
   useConfirmation: { confirmation: Confirmation };
   /** Disables the compute service with drover's reason, and forces it down. */
   forceDown: object;
