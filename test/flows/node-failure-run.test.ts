@@ -81,6 +81,99 @@ test('a partition: everything is silent and the BMC says On, so nothing is done 
   await replay();
 }, 120_000);
 
+const hung = { power: 'On', libvirt: 'silent', fencesSilent: true } as const;
+
+test('a host that has power and is silent is fenced and evacuated where that is asked for', async () => {
+  const { machine, handle, progress, replay } = await world.fail('hung', hung);
+  await until(
+    'all to be evacuated',
+    patienceMs,
+    () => evacuations(machine).length === 3 || JSON.stringify(machine.actions),
+  );
+  expect(machine.actions.slice(0, 3)).toEqual(['powerOff', 'disable', 'forceDown by power-off']);
+  expect(machine.events).toEqual(
+    expect.arrayContaining([expect.stringContaining('PoweredOff: hung is off'), expect.stringContaining('Fenced: ')]),
+  );
+  expect(await progress()).toMatchObject({ silence: null, witnesses: expect.arrayContaining([]) });
+  comeBack(machine, 'boot-2');
+  machine.libvirt = 'healthy';
+  expect(await handle.result()).toMatchObject({ reason: 'Restored' });
+  await replay();
+}, 120_000);
+
+test('one that reports in the last moment is left alone', async () => {
+  const { machine, handle, replay } = await world.fail('revived', hung);
+  machine.meanwhile = async (what) => {
+    if (what !== 'claim') return;
+    comeBack(machine, 'boot-1');
+    machine.libvirt = 'healthy';
+  };
+  expect(await handle.result()).toMatchObject({ reason: 'Recovered' });
+  expect(machine.actions).toEqual([]);
+  await replay();
+}, 120_000);
+
+test('nothing is fenced so when the budget of the hour is spent, or while one of the witnesses hears of it', async () => {
+  const spent = await world.fail('over-budget', { ...hung, isBudgetSpent: true });
+  await until(
+    'it to say so',
+    patienceMs,
+    () =>
+      spent.machine.condition?.message.includes('was spent on another') ||
+      (spent.machine.condition?.message ?? 'not yet'),
+  );
+  const heard = await world.fail('heard-of', { ...hung, libvirt: null });
+  await until(
+    'it to say so',
+    patienceMs,
+    () => heard.machine.condition?.message.includes('NoQuorum') || (heard.machine.condition?.message ?? 'not yet'),
+  );
+  expect(await heard.progress()).toMatchObject({ silence: expect.stringContaining('2 observe') });
+  await untilObserved(heard.machine, 5);
+  for (const { machine, handle } of [spent, heard]) {
+    expect(machine.actions).toEqual([]);
+    comeBack(machine, 'boot-1');
+    machine.libvirt = 'healthy';
+    expect(await handle.result()).toMatchObject({ reason: 'Recovered' });
+    expect(machine).toMatchObject({ actions: [], hold: null });
+  }
+}, 120_000);
+
+test.each([
+  ['its Hypervisor has recorded its boot', 'boot-1'],
+  ['nobody has recorded its boot', null],
+])(
+  'a dead host whose Node is gone is confirmed where %s, and the run ends when Nova has it no more',
+  async (_what, lastBootId) => {
+    const host = `nodeless-${lastBootId ?? 'unknown'}`;
+    const { machine, handle, progress, confirm, replay } = await world.fail(host, {
+      ready: 'Gone',
+      power: null,
+      mode: 'recommend',
+      lastBootId,
+    });
+    await until('it to be a suspect', patienceMs, async () => (await progress()).confirm !== null || 'not yet');
+    expect(await progress()).toMatchObject({ bootId: lastBootId ?? 'unknown', verdict: { reason: 'NoWitness' } });
+    await expect(confirm({ bootId: 'boot-0' })).rejects.toMatchObject({
+      cause: { message: expect.stringContaining('WrongBootId') },
+    });
+    expect(await confirm()).toContain('jane');
+    await until(
+      'all to be evacuated',
+      patienceMs,
+      () => evacuations(machine).length === 3 || JSON.stringify(machine.actions),
+    );
+    expect(machine.fencedBootId).toBe(lastBootId);
+    await untilObserved(machine, 3);
+    // It is decommissioned: its service is taken out of Nova.
+    machine.hasLeftNova = true;
+    expect(await handle.result()).toMatchObject({ outcome: 'gone', reason: 'LeftNova' });
+    expect(machine).toMatchObject({ hold: 'NodeFailure', condition: { status: 'False', reason: 'LeftNova' } });
+    await replay();
+  },
+  120_000,
+);
+
 test('without a BMC a user confirms, once and for this incident only', async () => {
   const { machine, handle, progress, confirm, replay } = await world.fail('by-hand', {
     power: null,

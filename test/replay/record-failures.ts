@@ -60,6 +60,27 @@ export const failures: readonly FailureRecording[] = [
     },
   },
   {
+    name: 'node-failure-hung',
+    machine: { power: 'On', libvirt: 'silent', fencesSilent: true },
+    async goesOn(failing) {
+      await untilEvacuated(failing);
+      comeBack(failing.machine, 'boot-2');
+      failing.machine.libvirt = 'healthy';
+      await failing.handle.result();
+    },
+  },
+  {
+    name: 'node-failure-left',
+    machine: { ready: 'Gone', power: null, mode: 'recommend' },
+    async goesOn(failing) {
+      await until('a suspect', patienceMs, async () => (await failing.progress()).confirm !== null || 'not yet');
+      await failing.confirm();
+      await untilEvacuated(failing);
+      failing.machine.hasLeftNova = true;
+      await failing.handle.result();
+    },
+  },
+  {
     name: 'node-failure-alive',
     machine: { ready: 'False', compute: 'up', power: 'On' },
     goesOn: ({ handle }) => handle.result(),

@@ -1,6 +1,9 @@
 import { findCondition } from '../../contracts/conditions.ts';
 import { type NodeObject, readNode } from '../../contracts/hypervisor/read-node.ts';
 import { hypervisorConditions } from '../../contracts/hypervisor/conditions.ts';
+import { nodeFailureId } from '../../contracts/ids.ts';
+import { asSignal, messages, progressQuery } from '../../contracts/messages.ts';
+import type { NodeFailureProgress } from '../../contracts/node-failure/run.ts';
 import type { ScenarioContext } from '../faults/context.ts';
 import { bmcOf, cephOf, libvirtOf, regionOf } from '../faults/environment.ts';
 import { neighbours, putIntoCare } from '../faults/guest-scenarios.ts';
@@ -45,6 +48,9 @@ const nodeFailure = {
   power: { recheckMs: 300, pollMs: 100 },
 };
 
+/** So quick that a cell does not take long: as the kubelet and nova-compute are two paths, both are the quorum. */
+const fenceSilent = { quorum: 2, afterMs: 30_000, mostPerHour: 20 };
+
 const address = ({ fixture: { environment } }: ScenarioContext): string => libvirtOf(environment).address;
 
 /** The machine loses its power: its guests and nova-compute are gone, and nothing on it answers. */
@@ -55,8 +61,45 @@ async function losePower(context: ScenarioContext): Promise<void> {
   await reportReady(environment, host, address(context), { ready: 'Unknown', bootId: 'boot-1' });
 }
 
+/** Its kernel has panicked: nothing on it answers, its guests are gone, and its BMC says On. */
+async function hang(context: ScenarioContext): Promise<void> {
+  const { environment } = context.fixture;
+  const host = context.hostOf('A');
+  await regionOf(environment).fleet.crash(host);
+  await reportReady(environment, host, address(context), { ready: 'Unknown', bootId: 'boot-1' });
+}
+
+/** It has lost its power, and its Node is taken away, as machine-controller-manager does with one that does not come back. */
+async function loseNode(context: ScenarioContext): Promise<void> {
+  await losePower(context);
+  const { api } = context.fixture.environment;
+  const path = resourcePath('v1', 'nodes', { name: context.hostOf('A') });
+  await api.request({ method: 'DELETE', path }, AbortSignal.timeout(20_000));
+}
+
+/** A user looks at the machine, and says so until it is taken. */
+async function confirmOff(context: ScenarioContext): Promise<void> {
+  const { environment, client } = context.fixture;
+  const host = context.hostOf('A');
+  const handling = client.workflow.getHandle(nodeFailureId(host));
+  await until('its servers to have been evacuated', patienceMs, async () => {
+    const left = await listServers(regionOf(environment).session, host);
+    if (left.length === 0 || (await isStopped(context))) return true;
+    const progress = await handling.query(progressQuery<NodeFailureProgress>()).catch(() => null);
+    if (progress !== null && progress.confirm !== null) {
+      const { incident, bootId } = progress;
+      await handling.signal(asSignal(messages.confirmOff), {
+        incident: incident ?? '',
+        bootId: bootId ?? '',
+        person: 'jane',
+      });
+    }
+    return `${left.length} are left; ${progress?.message ?? 'no run answers'}; ${progress?.refusal ?? ''}`;
+  });
+}
+
 /** Waits until its servers have left it; then somebody mends it, and it is back as another boot. A person's cancel keeps it out of service. */
-async function mendWhenEmpty(context: ScenarioContext): Promise<void> {
+async function mendWhenEmpty(context: ScenarioContext, isNodeGone = false): Promise<void> {
   const { environment } = context.fixture;
   const host = context.hostOf('A');
   await until('its servers to have been evacuated', patienceMs, async () => {
@@ -67,6 +110,7 @@ async function mendWhenEmpty(context: ScenarioContext): Promise<void> {
   });
   bmcOf(environment).setPower('On');
   await regionOf(environment).fleet.start(host);
+  if (isNodeGone) await applyNode(environment, host);
   await reportReady(environment, host, address(context), { bootId: 'boot-2' });
   await until('it to be in service again, or to be left so', patienceMs, async () => {
     const { reason, status, message } = lifecycleOf(await context.read('A'));
@@ -198,7 +242,51 @@ export const hostScenarios: readonly Scenario[] = [
       await context.seed('A', [{}, {}]);
     },
     start: losePower,
-    meanwhile: mendWhenEmpty,
+    meanwhile: (context) => mendWhenEmpty(context),
+    ends: { A: 'Active' },
+    judge: unlessStopped(async (world, host, { expected }) => [
+      ...(await judgeInService(world, host)),
+      ...(await judgeMoved(world, host, expected.keys())),
+    ]),
+  },
+  {
+    ...common,
+    name: 'hung',
+    // What follows when it is off is as in `fenced`.
+    targets: (step) => /^A-failure\/(claimFencing|patchHypervisor|ensurePoweredOff)\./u.test(step),
+    title:
+      'a host that hangs and has power is fenced on the word of a quorum, evacuated, mended and put into service again',
+    settings: { ...hypervisorScenarioSettings, nodeFailure },
+    settingsIn: ({ bmc }) => ({ nodeFailure: { ...nodeFailure, fenceSilent, bmc: bmc?.settings } }),
+    async prepare(context) {
+      await putIntoCare(context);
+      await context.seed('A', [{}, {}]);
+    },
+    start: hang,
+    meanwhile: (context) => mendWhenEmpty(context),
+    ends: { A: 'Active' },
+    judge: unlessStopped(async (world, host, { expected }) => [
+      ...(await judgeInService(world, host)),
+      ...(await judgeMoved(world, host, expected.keys())),
+    ]),
+  },
+  {
+    ...common,
+    name: 'nodeless',
+    title: 'a dead host whose Node is gone is confirmed by an operator and evacuated, and comes back with a new Node',
+    // What follows when it is off is as in `fenced`.
+    targets: (step) =>
+      /^A-failure\/(observeNodeFailure\.1|recordHypervisorEvent\.[12]|ensureForcedDown\.1)$/u.test(step),
+    settings: { ...hypervisorScenarioSettings, nodeFailure: { ...nodeFailure, mode: 'recommend' } },
+    async prepare(context) {
+      await putIntoCare(context);
+      await context.seed('A', [{}, {}]);
+    },
+    start: loseNode,
+    async meanwhile(context) {
+      await confirmOff(context);
+      await mendWhenEmpty(context, true);
+    },
     ends: { A: 'Active' },
     judge: unlessStopped(async (world, host, { expected }) => [
       ...(await judgeInService(world, host)),

@@ -44,8 +44,11 @@ import type { FailureBase, ServedActivities } from './base.ts';
 /** A host, its BMC and its Nova, as a test has them; and what drover did to them, in order. */
 export interface Machine {
   host: string;
-  ready: 'True' | 'False' | 'Unknown';
+  /** `Gone`: it has no Node. */
+  ready: 'True' | 'False' | 'Unknown' | 'Gone';
   bootId: string;
+  /** As its Hypervisor says. */
+  lastBootId: string | null;
   compute: 'up' | 'down';
   forcedDown: boolean;
   mode: 'recommend' | 'automatic';
@@ -64,6 +67,12 @@ export interface Machine {
   observations: number;
   /** Nova does not answer. */
   novaSilent: boolean;
+  /** Nova has no such host any more. */
+  hasLeftNova: boolean;
+  /** drover may fence it by itself though it has power. */
+  fencesSilent: boolean;
+  /** What such a host may be fenced by has been spent on others. */
+  isBudgetSpent: boolean;
   /** What libvirt answers; null: it is not asked. */
   libvirt: 'healthy' | 'silent' | null;
   /** Ids of the servers with disks on the host. */
@@ -81,6 +90,7 @@ const settings: HandlingSettings = {
   region: 'RegionOne',
   judging: { failAfterMs: 400, witnessMaxAgeMs: 60_000 },
   gates: gateDefaults,
+  silence: null,
   fencing: { ...fencingDefaults, powerRecheckMs: 50, holdCheckMs: 20_000, parallelism: 1, retryMs: 600 },
   observeMs: 150,
   restObserveMs: 200,
@@ -134,6 +144,7 @@ export async function openFailureWorld() {
       host,
       ready: 'Unknown',
       bootId: 'boot-1',
+      lastBootId: 'boot-1',
       compute: 'down',
       forcedDown: false,
       mode: 'automatic',
@@ -147,6 +158,9 @@ export async function openFailureWorld() {
       actions: [],
       observations: 0,
       novaSilent: false,
+      hasLeftNova: false,
+      fencesSilent: false,
+      isBudgetSpent: false,
       libvirt: null,
       localDisks: [],
       refusals: 0,
@@ -265,8 +279,10 @@ function activitiesOn(
     async observeNodeFailure({ hypervisor }) {
       const machine = find(hypervisor);
       machine.observations += 1;
-      const { host, ready, bootId, compute, forcedDown, mode, power, hold, fencedBootId, novaSilent, libvirt } =
+      const { host, ready, bootId, lastBootId, compute, forcedDown, mode, power, hold, fencedBootId, libvirt } =
         machine;
+      const { novaSilent, hasLeftNova, fencesSilent } = machine;
+      const isKnown = !novaSilent && !hasLeftNova;
       const service = {
         status: forcedDown ? 'disabled' : 'enabled',
         state: forcedDown ? 'down' : compute,
@@ -281,11 +297,12 @@ function activitiesOn(
         hosts: 10,
         suspects: [],
         lastFencingMs: null,
+        silentFencings: [],
         aggregates: [],
       };
       return {
         kind: 'observed',
-        settings,
+        settings: { ...settings, silence: fencesSilent ? { quorum: 3, afterMs: 600, mostPerHour: 1 } : null },
         observed: {
           hypervisor: {
             name: host,
@@ -293,15 +310,18 @@ function activitiesOn(
             generation: 1,
             hold,
             fencedBootId,
+            lastBootId,
             maintenance: '',
             condition: machine.condition,
           },
           mode,
-          node: { ready, bootId, pressures: [] },
-          compute: novaSilent ? null : { state: service.state },
-          nova: novaSilent ? null : { host, service },
+          node: { ready, bootId: ready === 'Gone' ? null : bootId, pressures: [] },
+          compute: isKnown ? { state: service.state } : null,
+          nova: isKnown ? { host, service } : null,
+          hasLeftNova,
           libvirt: libvirt === null ? null : { verdict: libvirt, message: `it is ${libvirt}` },
           power,
+          witnesses: [],
           problems: novaSilent ? ['Nova does not answer'] : [],
           fleet,
         },
@@ -335,7 +355,12 @@ function activitiesOn(
   };
   const kubernetes: NodeFailureObjectActivities &
     Pick<HypervisorObjectActivities, 'patchHypervisor' | 'publishHypervisor'> = {
-    claimFencing: () => Promise.resolve({ granted: true }),
+    async claimFencing({ host, budget }) {
+      const machine = find(host);
+      await machine.meanwhile?.('claim');
+      if (budget !== null && machine.isBudgetSpent) return { granted: false, reason: 'BudgetSpent', host: 'another' };
+      return { granted: true };
+    },
     async adviseEviction({ name }) {
       find(name).actions.push('advise');
     },

@@ -37,6 +37,23 @@ export const nodeFailureMutations: readonly Mutation[] = [
     },
   },
   {
+    name: 'silenceUnheeded',
+    breaks: 'a host that has power and is silent is fenced on the word of a quorum',
+    caughtBy: 'hung',
+    says: /for its servers to have been evacuated.*an operator to investigate/u,
+    rewrite: { from: /mode === 'automatic' && verdict\.reason === 'NoWitness' && silence\.fence/u, to: 'false' },
+  },
+  {
+    name: 'goneTakenForUnread',
+    breaks: 'a dead host whose Node is gone is judged, and can be confirmed',
+    caughtBy: 'nodeless',
+    says: /for its servers to have been evacuated/u,
+    rewrite: {
+      from: /if \(node === null \|\| compute === null\) \{/u,
+      to: "if (node === null || node.ready === 'Gone' || compute === null) {",
+    },
+  },
+  {
     name: 'aliveUnheeded',
     breaks: 'a host that lives is handed over to be emptied live',
     caughtBy: 'guests',
