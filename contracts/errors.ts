@@ -209,6 +209,11 @@ export const errors = {
     reason: 'CinderUnavailable',
     advice: 'Cinder did not answer as it should. drover keeps trying.',
   },
+  GlanceUnavailable: {
+    retryable: true,
+    reason: 'GlanceUnavailable',
+    advice: 'Glance did not answer as it should. drover keeps trying.',
+  },
   KeystoneUnavailable: {
     retryable: true,
     reason: 'KeystoneUnavailable',

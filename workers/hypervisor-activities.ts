@@ -1,4 +1,5 @@
 import { createHypervisorHostActivities } from '../activities/hypervisor/activities.ts';
+import { createImageCalls } from '../activities/glance/images.ts';
 import { createNodeFailureHostActivities } from '../activities/hypervisor/node-failure-activities.ts';
 import { createHypervisorRegionActivities } from '../activities/hypervisor/region-activities.ts';
 import { watchShard } from '../activities/hypervisor/watch-shard.ts';
@@ -158,6 +159,7 @@ export function composeHypervisorActivities(
         stopGate,
         audit,
         clock,
+        images: createImageCalls(openstack),
         localDisks: config.openstack.localDisks,
       }),
     },

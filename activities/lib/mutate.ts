@@ -82,6 +82,7 @@ const unanswered: readonly ErrorCode[] = [
   'PlacementUnavailable',
   'NeutronUnavailable',
   'CinderUnavailable',
+  'GlanceUnavailable',
   'KubernetesUnavailable',
   'VsphereUnavailable',
   'BmcUnreachable',

@@ -1,10 +1,16 @@
 import type { NodeFailureRegionActivities } from '../../contracts/node-failure/activities.ts';
+import { errors } from '../../contracts/errors.ts';
 import type { EvacuationCandidate } from '../../contracts/node-failure/fencing.ts';
-import { currentScope } from '../lib/context.ts';
+import { withTimeout } from '../../runtime/clock.ts';
+import { failureCode } from '../../runtime/failure.ts';
+import { isError } from '../../runtime/is-error.ts';
+import { redactedStart } from '../../runtime/redaction.ts';
+import type { ImageCalls } from '../glance/images.ts';
+import { currentScope, type Execution } from '../lib/context.ts';
 import { whileBeating } from '../lib/wait.ts';
 import type { PlacementClient } from '../placement/types.ts';
 import { awaitEvacuation } from './await-migration.ts';
-import type { NovaDependencies, Tools } from './dependencies.ts';
+import type { NovaDependencies } from './dependencies.ts';
 import { ensureForcedDown } from './ensure-service.ts';
 import { createSharedRead } from './follow-migration.ts';
 import { startEvacuation } from './start-evacuation.ts';
@@ -12,6 +18,7 @@ import type { InstanceDetail, ServerGroup } from './types.ts';
 
 export interface NodeFailureRegionDependencies extends NovaDependencies {
   placement: PlacementClient;
+  images: ImageCalls;
   /** Whether servers' disks lie on the hosts. */
   localDisks: boolean;
 }
@@ -30,7 +37,7 @@ export function createNodeFailureRegionActivities(deps: NodeFailureRegionDepende
     );
   };
   return {
-    listEvacuationCandidates: (request) => beating((now) => listEvacuationCandidates(now, deps.localDisks, request)),
+    listEvacuationCandidates: (request) => beating((now) => listEvacuationCandidates(now, request)),
     ensureForcedDown: (request) => beating((now) => ensureForcedDown(now, request)),
     // It heartbeats by itself, with what the next attempt has to know.
     startEvacuation: (request) => startEvacuation(tools(), request),
@@ -40,20 +47,67 @@ export function createNodeFailureRegionActivities(deps: NodeFailureRegionDepende
 
 /**
  * The servers of a dead host, with what decides about each. Their owners' metadata stays out of the history but for the keys that are
- * asked for. Nova does not report the tags of images, so none are known here.
+ * asked for. Disks that are no volumes lie on the hosts (`localDisks`), or on storage that outlives them. Nova does not report the tags of
+ * images, so Glance is asked; where that has no answer the servers are listed all the same: whoever waits for them waits for their disks,
+ * not for Glance.
  *
- * @param localDisks whether the disks that are no volumes lie on the hosts; else they are on storage that outlives the host
  * @throws HostNotFound, HostAttributeMissing, and what the Nova client throws
  */
 async function listEvacuationCandidates(
-  { nova, scope }: Pick<Tools, 'nova' | 'scope'>,
-  localDisks: boolean,
+  tools: ImageTools & Pick<NodeFailureRegionDependencies, 'nova' | 'localDisks'>,
   { host, metadataKeys }: { host: string; metadataKeys: readonly string[] },
 ): Promise<EvacuationCandidate[]> {
-  const [servers, groups] = await Promise.all([nova.servers({ host }, scope.signal), nova.serverGroups(scope.signal)]);
-  return servers
-    .filter(({ taskState }) => taskState !== 'deleting')
-    .map((server) => toCandidate(server, groups, localDisks, metadataKeys));
+  const { nova, localDisks, scope } = tools;
+  const [all, groups] = await Promise.all([nova.servers({ host }, scope.signal), nova.serverGroups(scope.signal)]);
+  const servers = all.filter(({ taskState }) => taskState !== 'deleting');
+  const tags = await readTags(tools, servers);
+  return servers.map((server) => ({
+    ...toCandidate(server, groups, localDisks, metadataKeys),
+    imageTags: tagsOf(server, tags),
+  }));
+}
+
+type ImageTools = Pick<NodeFailureRegionDependencies, 'images' | 'clock'> & Execution;
+
+/** A Glance that answers something else for a moment is asked again; one that hangs holds nobody up. */
+const imageAttempts = 3;
+const imageRetryMs = 2_000;
+const imagesWithinMs = 12_000;
+
+/** Null: Glance has not answered. @throws only the signal's reason */
+async function readTags(
+  { images, scope, clock }: ImageTools,
+  servers: readonly InstanceDetail[],
+): Promise<ReadonlyMap<string, readonly string[]> | null> {
+  const ids = servers.flatMap(({ imageId }) => (imageId === null ? [] : [imageId]));
+  const ask = async (overdue: AbortSignal) => {
+    const signal = AbortSignal.any([scope.signal, overdue]);
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await images.tagsOf(ids, signal);
+      } catch (error) {
+        const code = failureCode(error);
+        if (attempt === imageAttempts || code === null || !errors[code].retryable) throw error;
+        await clock.sleep(imageRetryMs, signal);
+      }
+    }
+  };
+  try {
+    return await withTimeout(clock, imagesWithinMs, ask);
+  } catch (error) {
+    scope.signal.throwIfAborted();
+    scope.warn(`The tags of images could not be read: ${redactedStart(isError(error) ? error.message : String(error), 600)}`);
+    return null;
+  }
+}
+
+/** Pure. */
+export function tagsOf(
+  { imageId }: Pick<InstanceDetail, 'imageId'>,
+  known: ReadonlyMap<string, readonly string[]> | null,
+): string[] | null {
+  if (imageId === null) return [];
+  return known === null ? null : [...(known.get(imageId) ?? [])];
 }
 
 /** Pure. */
@@ -62,7 +116,7 @@ export function toCandidate(
   groups: readonly ServerGroup[],
   localDisks: boolean,
   metadataKeys: readonly string[],
-): EvacuationCandidate {
+): Omit<EvacuationCandidate, 'imageTags'> {
   const { id, name, vmState, memoryMiB, localDiskGiB, metadata, imageId } = server;
   return {
     id,
@@ -72,7 +126,6 @@ export function toCandidate(
     localDiskGiB: localDisks ? localDiskGiB : 0,
     metadata: Object.fromEntries(Object.entries(metadata).filter(([key]) => metadataKeys.includes(key))),
     imageId,
-    imageTags: [],
     serverGroups: groups.filter(({ members }) => members.includes(id)).map((group) => group.id),
   };
 }

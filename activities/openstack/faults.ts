@@ -75,7 +75,7 @@ export function wordsOf(error: unknown): string {
 }
 
 /** The OpenStack services drover speaks to, by the names people know them by. */
-export type ServiceName = 'Keystone' | 'Nova' | 'Placement' | 'Neutron' | 'Cinder';
+export type ServiceName = 'Keystone' | 'Nova' | 'Placement' | 'Neutron' | 'Cinder' | 'Glance';
 
 /** What differs between the services. */
 export const errorCodes: Record<ServiceName, { unavailable: ErrorCode }> = {
@@ -84,7 +84,8 @@ export const errorCodes: Record<ServiceName, { unavailable: ErrorCode }> = {
   Placement: { unavailable: 'PlacementUnavailable' },
   Neutron: { unavailable: 'NeutronUnavailable' },
   Cinder: { unavailable: 'CinderUnavailable' },
+  Glance: { unavailable: 'GlanceUnavailable' },
 };
 
 /** Service types of the catalog. */
-export type ServiceType = 'compute' | 'placement' | 'network' | 'volumev3';
+export type ServiceType = 'compute' | 'placement' | 'network' | 'volumev3' | 'image';

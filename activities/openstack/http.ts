@@ -100,6 +100,7 @@ const systems = {
   Placement: 'placement',
   Neutron: 'neutron',
   Cinder: 'cinder',
+  Glance: 'glance',
 } as const satisfies Record<ServiceName, OutsideSystem>;
 
 /** The collections drover reads or changes; a path starts with one of them, behind whatever the catalog's URL has. */
@@ -116,6 +117,7 @@ const collections = [
   'traits',
   'ports',
   'volumes',
+  'images',
   'auth',
 ];
 

@@ -43,7 +43,8 @@ export interface EvacuationCandidate {
   localDiskGiB: number;
   metadata: Record<string, string>;
   imageId: string | null;
-  imageTags: string[];
+  /** Null: not known, as Glance could not be read. Empty also where the image is gone, or there is none. */
+  imageTags: string[] | null;
   serverGroups: string[];
 }
 

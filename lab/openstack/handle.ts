@@ -16,8 +16,10 @@ export interface OpenStackHandle {
   readonly controlUrl: string;
   /** What the control port wants in X-Lab-Token (mode 0600). */
   readonly controlTokenFile: string;
-  /** The one image, as `imageRef`. */
+  /** The image of most servers, as `imageRef`. */
   readonly imageId: string;
+  /** Another, with the tag `amphora`. */
+  readonly amphoraImageId: string;
   /** Folder of the JSON lines that `journal.ts` reads. */
   readonly journalDir: string;
   /** In the place of files, where the services are a model: entries by the file's name without its ending. */

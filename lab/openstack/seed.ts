@@ -16,6 +16,8 @@ export interface InstanceSpec {
   readonly name: string;
   /** The compute service's host; without it the scheduler chooses. */
   readonly host?: string;
+  /** Default: the lab's; `amphora`: one with that tag. */
+  readonly image?: 'amphora';
   /** Default `lab.tiny`; `flow.…`: one that a test has made. */
   readonly flavor?: FlavorName | `flow.${string}`;
   /** How its attempts to move go (metadata `lab:migrate`); default: as its host says. */
@@ -138,7 +140,7 @@ export async function requestInstance(session: Session, spec: InstanceSpec): Pro
   const body = {
     server: {
       name: spec.name,
-      imageRef: session.handle.imageId,
+      imageRef: spec.image === 'amphora' ? session.handle.amphoraImageId : session.handle.imageId,
       flavorRef: spec.flavor ?? 'lab.tiny',
       networks: 'none',
       metadata,

@@ -11,6 +11,7 @@ import { ensurePrivateDirectory } from '../private-files.ts';
 
 /** As `controlplane/stand_ins.py` makes it: UUID version 5 of image.lab.drover.dev. */
 const IMAGE_ID = '1722a78c-78d2-50d2-8746-9c982755ee2f';
+const AMPHORA_IMAGE_ID = '07441173-701d-598b-8641-2fb7b6fc7427';
 
 export interface OpenStackOptions {
   /** Of a new lab, default node-1 to node-6; on data that is there the fleet is as the control port left it. */
@@ -75,6 +76,7 @@ async function start(
     ...writeCredentials(settings, authUrl),
     controlUrl: url('control'),
     imageId: IMAGE_ID,
+    amphoraImageId: AMPHORA_IMAGE_ID,
     journalDir: join(dir, 'journal'),
   };
   const env = pythonEnvironment(context);

@@ -8,6 +8,7 @@ export type OutsideSystem =
   | 'placement'
   | 'neutron'
   | 'cinder'
+  | 'glance'
   | 'kubernetes'
   | 'libvirt'
   | 'ovs'

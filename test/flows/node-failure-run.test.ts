@@ -57,6 +57,27 @@ test('a dead host is fenced, evacuated, held, and restored once it came back as 
   await replay();
 }, 120_000);
 
+test('an amphora of Octavia stays, by the tag of its image; where Glance is silent all servers leave, and it is said', async () => {
+  const { machine, handle } = await world.fail('amphora', { imageTags: { b: ['amphora'] } });
+  await until('the others to be evacuated', patienceMs, () => evacuations(machine).length === 2 || 'not yet');
+  await until(
+    'it to say why one stays',
+    patienceMs,
+    () => /vm-b \(its image has the tag amphora\)/u.test(machine.condition?.message ?? '') || 'not yet',
+  );
+  expect(machine.servers).toEqual({ a: 'elsewhere', b: 'amphora', c: 'elsewhere' });
+  comeBack(machine, 'boot-2');
+  await handle.result();
+
+  const silent = await world.fail('glance-silent', { imageTags: { a: null, b: null, c: null } });
+  await until('all to be evacuated', patienceMs, () => evacuations(silent.machine).length === 3 || 'not yet');
+  expect(silent.machine.events).toEqual(
+    expect.arrayContaining([expect.stringMatching(/^ImagesNotRead: Glance could not be read.*3 servers/u)]),
+  );
+  comeBack(silent.machine, 'boot-2');
+  await silent.handle.result();
+}, 120_000);
+
 test('a partition: everything is silent and the BMC says On, so nothing is done to the host, ever, whatever is asked', async () => {
   const { machine, handle, progress, confirm, replay } = await world.fail('cut-off', { power: 'On' });
   await until(

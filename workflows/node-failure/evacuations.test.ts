@@ -16,6 +16,7 @@ const servers: [what: string, change: Partial<EvacuationCandidate>, why: RegExp 
   ['a local disk of no known size', { localDiskGiB: Number.NaN }, /lie on the host/],
   ['an amphora of Octavia', { imageTags: ['amphora'] }, /the tag amphora/],
   ['another tag', { imageTags: ['ubuntu'] }, null],
+  ['tags that could not be read', { imageTags: null }, null],
   ['no image', { imageId: null }, null],
   ['an image that is excluded', { imageId: 'excluded' }, /its image excluded/],
   ['Masakari’s mark', { metadata: { HA_Enabled: 'False' } }, /HA_Enabled=false/],

@@ -25,7 +25,7 @@ export function whyLeft(
   if (excluded !== undefined) return `its metadata has ${excluded}`;
   if (server.imageId !== null && exclusions.imageIds.includes(server.imageId))
     return `its image ${server.imageId} is excluded`;
-  const tag = exclusions.imageTags.find((one) => server.imageTags.includes(one));
+  const tag = exclusions.imageTags.find((one) => server.imageTags?.includes(one));
   if (tag !== undefined) return `its image has the tag ${tag}`;
   if (hasLocalDisk(server) && !consentedDisks.some(({ id }) => id === server.id))
     return `${server.localDiskGiB} GiB of its disks lie on the host and would be lost; it needs a consent of its own`;

@@ -164,12 +164,15 @@ export const executeSteps: Reconciler<NodeFailureLifecycle>['execute'] = {
   },
 
   async listServers(context) {
-    const { fencing, novaHost: host, region } = targetOf(context);
+    const target = targetOf(context);
+    const { fencing, novaHost: host, region } = target;
     const excluded = fencing.settings.exclusions.metadata.map((pair) => pair.split('=', 1)[0] ?? pair);
     const servers = await failureRegion(region, `List the servers of ${host}`).listEvacuationCandidates({
       host,
       metadataKeys: [priorityKey, ...excluded],
     });
+    const unread = servers.filter(({ imageTags }) => imageTags === null).length;
+    if (unread > 0) await record(target, 'Warning', 'ImagesNotRead', imagesNotRead(unread, host), []);
     return changed((now) => applyServers(now, servers));
   },
 
@@ -223,6 +226,9 @@ export const executeSteps: Reconciler<NodeFailureLifecycle>['execute'] = {
     return { applyResult: (memory) => ({ ...memory, held: false, failures: 0 }), observation: 'unchanged' };
   },
 } satisfies { [Kind in NodeFailureStep['kind']]: Executor<NodeFailureLifecycle, StepOf<Kind>> };
+
+const imagesNotRead = (servers: number, host: string): string =>
+  `Glance could not be read, so the images’ tags of ${servers} servers of ${host} are not known: these servers are evacuated like all others. What else brings back, such as amphorae of Octavia, may be there twice; name their images in nodeFailure.evacuation.excludedImageIds`;
 
 /** Has the server started elsewhere, and waits for it. Never fails: what went wrong is the outcome's `why`. */
 async function evacuateServer(

@@ -1,5 +1,5 @@
 """Stand-ins for the two services that Nova cannot do without: an image
-catalogue with one image (Glance v2, read only) and a network service without
+catalogue with two images (Glance v2, read only) and a network service without
 networks (Neutron v2). Everything else is upstream's own code."""
 import json
 import logging
@@ -31,6 +31,10 @@ IMAGE = {
     "file": f"/v2/images/{IMAGE_ID}/file",
     "schema": "/v2/schemas/image",
 }
+AMPHORA_ID = str(uuid.uuid5(uuid.NAMESPACE_DNS, "amphora.lab.drover.dev"))
+# As Octavia's are tagged.
+AMPHORA = {**IMAGE, "id": AMPHORA_ID, "name": "lab-amphora",
+           "tags": ["amphora"], "file": f"/v2/images/{AMPHORA_ID}/file"}
 GLANCE_VERSIONS = {"versions": [{
     "id": "v2.9", "status": "CURRENT",
     "links": [{"rel": "self", "href": "/v2/"}]}]}
@@ -42,14 +46,16 @@ IMAGE_SCHEMA = {
 
 
 def glance(environ, start_response):
-    """Nova reads versions, the schema and the one image."""
+    """Nova reads versions, the schema and an image; drover lists them, and has
+    to choose by itself."""
     answers = {
         "": (300, GLANCE_VERSIONS),
         "/versions": (300, GLANCE_VERSIONS),
         "/v2/schemas/image": (200, IMAGE_SCHEMA),
-        "/v2/images": (200, {"images": [IMAGE],
+        "/v2/images": (200, {"images": [IMAGE, AMPHORA],
                              "schema": "/v2/schemas/images"}),
         f"/v2/images/{IMAGE_ID}": (200, IMAGE),
+        f"/v2/images/{AMPHORA_ID}": (200, AMPHORA),
     }
     path = environ["PATH_INFO"].rstrip("/")
     status, body = answers.get(path, (404, {"message": "not found"}))

@@ -13,6 +13,7 @@ import { createCloud, type Cloud, type ServiceKey } from './cloud.ts';
 import { createFakeFleet } from './fleet.ts';
 import { createFakeHttp } from './http.ts';
 import { urls } from './keystone.ts';
+import { uuidOf } from './ids.ts';
 import type { Model } from './model.ts';
 import { addHost, crashCompute, startCompute } from './nova/compute-hosts.ts';
 import { serve } from './services.ts';
@@ -121,6 +122,7 @@ const handleOf = ({ region, model, journal }: Cloud): OpenStackHandle => ({
   controlUrl: 'http://control.fake',
   controlTokenFile: '/dev/null',
   imageId: model.imageId,
+  amphoraImageId: uuidOf('amphora.lab.drover.dev'),
   journalDir: '/dev/null',
   readJournal: (name) => (name === 'migrations' ? journal.migrations : journal.calls[name as ServiceKey]),
 });

@@ -11,6 +11,7 @@ const services: Partial<Record<HttpRequest['service'], ServiceKey>> = {
   Keystone: 'keystone',
   Nova: 'nova',
   Placement: 'placement',
+  Glance: 'glance',
 };
 
 function keyOf(service: HttpRequest['service']): ServiceKey {

@@ -7,6 +7,7 @@ export const urls = {
   keystone: 'http://keystone.fake/v3',
   nova: 'http://nova.fake/v2.1',
   placement: 'http://placement.fake',
+  glance: 'http://glance.fake/v2',
 } as const;
 
 const keystoneRefusal = (
@@ -109,6 +110,7 @@ function viewToken({ region, model: { keystone } }: Cloud, { user, issuedMs, exp
       service('identity', 'keystone', urls.keystone),
       service('compute', 'nova', urls.nova),
       service('placement', 'placement', urls.placement),
+      service('image', 'glance', urls.glance),
     ],
   };
 }

@@ -15,7 +15,10 @@ export interface Model {
   readonly aggregates: Aggregate[];
   readonly serverGroups: ServerGroup[];
   readonly flavors: Map<string, Flavor>;
+  /** Of servers for which no other is asked. */
   readonly imageId: string;
+  /** By id, what Glance has. */
+  readonly images: Map<string, { tags: readonly string[] }>;
   /** How the next attempts of a guest to move go, by server. */
   readonly scripts: Map<string, GuestScript>;
   readonly placement: PlacementState;

@@ -81,6 +81,10 @@ export function seedModel(uuid: () => string): Model {
       ]),
     ),
     imageId: uuidOf('image.lab.drover.dev'),
+    images: new Map([
+      [uuidOf('image.lab.drover.dev'), { tags: [] }],
+      [uuidOf('amphora.lab.drover.dev'), { tags: ['amphora'] }],
+    ]),
     scripts: new Map(),
     placement: { providers: new Map(), consumers: new Map(), traits: new Set(standardTraits) },
     keystone: {

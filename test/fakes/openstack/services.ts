@@ -1,5 +1,6 @@
 import type { ApiCall } from '../../../lab/openstack/journal.ts';
 import type { Cloud, ServiceKey } from './cloud.ts';
+import { answerGlance } from './glance.ts';
 import { answerKeystone, userOf } from './keystone.ts';
 import type { KeystoneUser } from './model.ts';
 import { answerNova } from './nova/api.ts';
@@ -67,6 +68,7 @@ async function answerOf(cloud: Cloud, request: ServiceRequest, requestId: string
       requestId,
     };
     if (service === 'placement') return await answerPlacement({ cloud, request: wire }, method, path);
+    if (service === 'glance') return answerGlance(cloud, wire);
     return await answerNova({ cloud, request: wire, takesTime: request.as === undefined }, method, path);
   } catch (error) {
     if (error instanceof Refused) return error.answer;
@@ -75,7 +77,7 @@ async function answerOf(cloud: Cloud, request: ServiceRequest, requestId: string
 }
 
 const pathInJournal = ({ service, path }: ServiceRequest): string =>
-  service === 'nova' ? `/v2.1${path}` : service === 'keystone' ? `/v3${path}` : path;
+  service === 'nova' ? `/v2.1${path}` : service === 'keystone' ? `/v3${path}` : service === 'glance' ? `/v2${path}` : path;
 
 /** For POST …/action which one, for PUT …/os-services/… the status that was asked for: as the lab's access log has it. */
 function actionOf({ method, path, body }: ServiceRequest): Pick<ApiCall, 'action'> {

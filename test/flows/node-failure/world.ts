@@ -77,6 +77,8 @@ export interface Machine {
   libvirt: 'healthy' | 'silent' | null;
   /** Ids of the servers with disks on the host. */
   localDisks: string[];
+  /** By id of the server, the tags of its image; null: Glance could not be read. None where it is not in it. */
+  imageTags: Record<string, string[] | null>;
   /** How many requests to evacuate Nova refuses before it takes one. */
   refusals: number;
   /** When each request to evacuate came. */
@@ -163,6 +165,7 @@ export async function openFailureWorld() {
       isBudgetSpent: false,
       libvirt: null,
       localDisks: [],
+      imageTags: {},
       refusals: 0,
       requestedMs: [],
       meanwhile: null,
@@ -411,7 +414,7 @@ function activitiesOn(
           localDiskGiB: find(host).localDisks.includes(id) ? 5 : 0,
           metadata: {},
           imageId: null,
-          imageTags: [],
+          imageTags: find(host).imageTags[id] === undefined ? [] : (find(host).imageTags[id] ?? null),
           serverGroups: [],
         })),
       ),

@@ -48,7 +48,7 @@ function create(call: NovaCall) {
   const { server: wanted, 'os:scheduler_hints': hints } = call.request.body as NewServer;
   const flavor: Flavor | undefined = cloud.model.flavors.get(wanted.flavorRef);
   if (flavor === undefined) throw novaRefusal(400, `Flavor ${wanted.flavorRef} could not be found.`);
-  if (wanted.imageRef !== cloud.model.imageId) throw novaRefusal(400, 'Can not find requested image');
+  if (!cloud.model.images.has(wanted.imageRef)) throw novaRefusal(400, 'Can not find requested image');
   // Of networks there are none to attach.
   if (wanted.networks !== 'none')
     throw novaRefusal(
