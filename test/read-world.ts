@@ -43,6 +43,8 @@ export type Observed = ObservedDrover & {
   lab: Pick<DroverLab, 'handles'>;
   objectLog: Pick<ObjectLog, 'events'>;
   vms?: ObservedVms;
+  /** Undefined: no machine has a BMC. */
+  readPower?: () => Promise<Snapshot['power']>;
   /** Undefined: there are no pools of agents. */
   agentLog?: Pick<AgentLog, 'read'>;
   /** Undefined: there are no volumes. */
@@ -95,6 +97,7 @@ export async function readWorld(world: Observed, hosts: readonly string[] | null
           journal: journalOf(session, sinceMs),
           emptied,
         })),
+    power: (await world.readPower?.()) ?? {},
     ...(vms === undefined || vsphere === undefined
       ? noVcenter
       : await readVcenter(openGovcWitness(vsphere), vms, sinceMs)),

@@ -16,13 +16,20 @@ export interface MachineState {
   readonly returnsAfterSeconds: number;
   /** The ResetTypes that were asked for, in order. */
   readonly resets: readonly string[];
+  /** Each time that it went on or off, in order; at first it is on. Milliseconds since the epoch, when it was first noticed. */
+  readonly powered: readonly PowerChange[];
+}
+
+export interface PowerChange {
+  readonly power: 'On' | 'Off';
+  readonly atMs: number;
 }
 
 /** What stands behind the BMC. All changes are in effect when the promise resolves. */
 export interface Machines {
   /** By name. */
   all(): Promise<Record<string, MachineState>>;
-  change(name: string, patch: Partial<Omit<MachineState, 'uuid'>>): Promise<MachineState>;
+  change(name: string, patch: Partial<Omit<MachineState, 'uuid' | 'powered'>>): Promise<MachineState>;
 }
 
 export function connectMachines(handle: Pick<RedfishHandle, 'controlUrl' | 'controlTokenFile'>): Machines {
@@ -59,10 +66,13 @@ export function connectMachines(handle: Pick<RedfishHandle, 'controlUrl' | 'cont
 interface WireMachine extends Pick<MachineState, 'uuid' | 'power' | 'behaviour' | 'resets'> {
   delay: number;
   returns_after: number;
+  /** Time: seconds since the epoch. */
+  powered: ['On' | 'Off', number][];
 }
 
-const toState = ({ delay, returns_after, ...rest }: WireMachine): MachineState => ({
+const toState = ({ delay, returns_after, powered, ...rest }: WireMachine): MachineState => ({
   ...rest,
+  powered: powered.map(([power, seconds]) => ({ power, atMs: seconds * 1_000 })),
   delaySeconds: delay,
   returnsAfterSeconds: returns_after,
 });

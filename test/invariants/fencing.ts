@@ -1,5 +1,7 @@
 import type { Check } from './objects.ts';
-import type { AuditLine } from './snapshot.ts';
+import { concerns } from './objects.ts';
+import { hasEnded } from './servers.ts';
+import type { AuditLine, MigrationFact, Snapshot } from './snapshot.ts';
 
 /** What drover did about a failed host. */
 interface Fencing {
@@ -33,3 +35,39 @@ export const evacuatedOnEvidence: Check = ({ audit }) => {
     return [`${object} was evacuated off ${host} (${cause}), which drover had not forced down on evidence`];
   });
 };
+
+/**
+ * 32: no guest runs twice: before a server is started elsewhere by an evacuation, the machine that it ran on was without power, after the server
+ * had come to it. By the machines' own record, whatever drover has read or written.
+ */
+export const evacuatedWithoutPower: Check = (world) => {
+  const first = new Map<number, MigrationFact>();
+  for (const event of world.migrationEvents)
+    if (event.type === 'evacuation' && !first.has(event.id)) first.set(event.id, event);
+  return [...first.values()].flatMap(({ id, instanceId, sourceHost, atMs }) => {
+    const changes = world.power[sourceHost];
+    if (changes === undefined || !concerns(world, sourceHost)) return [];
+    const arrivedMs = arrivalMs(world, instanceId, sourceHost, atMs);
+    if (offs(changes).some(({ fromMs, untilMs }) => fromMs <= atMs && untilMs > arrivedMs)) return [];
+    const seen = changes.map(({ power, atMs: changedMs }) => `${power} ${atMs - changedMs} ms before`).join(', ');
+    return [
+      `evacuation ${id} of server ${instanceId} began while its machine ${sourceHost} ran, which has not been without power since the server came to it (${seen || 'always On'})`,
+    ];
+  });
+};
+
+/** When the server came to the host last, before that time. */
+const arrivalMs = (
+  { migrationEvents }: Pick<Snapshot, 'migrationEvents'>,
+  id: string,
+  host: string,
+  beforeMs: number,
+): number =>
+  migrationEvents.findLast(
+    (event) => event.instanceId === id && event.targetHost === host && hasEnded(event) && event.atMs < beforeMs,
+  )?.atMs ?? -Infinity;
+
+const offs = (changes: Snapshot['power'][string]): { fromMs: number; untilMs: number }[] =>
+  changes.flatMap(({ power, atMs }, index) =>
+    power === 'Off' ? [{ fromMs: atMs, untilMs: changes[index + 1]?.atMs ?? Infinity }] : [],
+  );

@@ -15,7 +15,17 @@ import type { AuditEntry } from '../../runtime/telemetry/audit.ts';
  * Objects are read before the outside systems, so that what they claim is compared with what is true after.
  */
 export interface Snapshot
-  extends OfTemporal, OfKubernetes, OfMachines, OfAgents, OfVolumes, OfOpenStack, OfVcenter, OfDrover, OfTests {
+  extends
+    OfTemporal,
+    OfKubernetes,
+    OfMachines,
+    OfAgents,
+    OfVolumes,
+    OfOpenStack,
+    OfPower,
+    OfVcenter,
+    OfDrover,
+    OfTests {
   /** When it was taken. */
   atMs: number;
   /**
@@ -220,6 +230,11 @@ export interface MigrationFact {
   status: string;
   sourceHost: string;
   targetHost: string | null;
+}
+
+export interface OfPower {
+  /** By compute host with a BMC, each time that its machine went on or off, in order; at first it was on. */
+  power: Readonly<Record<string, readonly { power: 'On' | 'Off'; atMs: number }[]>>;
 }
 
 export interface OfVcenter {

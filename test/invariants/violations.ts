@@ -2,7 +2,7 @@ import { agentsKeepTheirVms, noVmIsLost, oneVmPerAgent } from './agents.ts';
 import { runsHeed } from './conduct.ts';
 import { effectsHappenOnce } from './effects.ts';
 import { disablesAreSigned, listShrinks, migrationsAreOwned, reconciledIsReleased } from './evictions.ts';
-import { evacuatedOnEvidence } from './fencing.ts';
+import { evacuatedOnEvidence, evacuatedWithoutPower } from './fencing.ts';
 import { frozenMachinesStay, machinesKeepTheirVms, orphansGoOnce } from './machines.ts';
 import { limitIsKept, ownAreConfirmed } from './migrations.ts';
 import type { Check } from './objects.ts';
@@ -49,6 +49,7 @@ const checks: readonly Check[] = [
   clonesAreTheirSources,
   nothingTemporaryStays,
   policiesAreAsBefore,
+  evacuatedWithoutPower,
 ];
 
 /** `invariant 3: server x … (evidence)`; empty when all holds. Pure. */

@@ -108,6 +108,7 @@ export async function snapshotOf(deployment: Deployment, seen: SeenInSimulation)
           expected: expected.values(),
           emptied,
         })),
+    power: Object.fromEntries(deployment.hosts.all.map(({ name, bmc }) => [name, bmc.read(name).powered])),
     ...(vcenter === null || seen.vms === null ? noVcenter : await readVcenter(vcenter.witness, seen.vms, sinceMs)),
     modes: Object.fromEntries(
       kinds.flatMap((kind) => (deployment.config.modes[kind] === 'off' ? [] : [[kind, deployment.config.modes[kind]]])),

@@ -52,6 +52,15 @@ class LabDriver(fakedriver.FakeDriver):
                 "apply_time": time.time() + lab["returns_after"]})
         return system
 
+    def _update(self, system, **changes):
+        # Since when it is on or off, for who checks afterwards.
+        if isinstance(system, str):
+            system = self._get(system)
+        power = changes.get("power_state", system["power_state"])
+        if power != system["power_state"]:
+            changes["powered"] = [*system["powered"], [power, time.time()]]
+        super()._update(system, **changes)
+
     # What the control port does.
 
     def describe(self):
@@ -74,9 +83,10 @@ class LabDriver(fakedriver.FakeDriver):
     def _describe(self, uuid):
         machine = self._get(uuid)
         return {"uuid": uuid, "power": machine["power_state"],
-                **machine["lab"]}
+                "powered": machine["powered"], **machine["lab"]}
 
 
 def new_machine(name, uuid):
     return {"uuid": uuid, "name": name, "power_state": "On", "nics": [],
-            "external_notifier": False, "lab": {**DEFAULTS, "resets": []}}
+            "external_notifier": False, "powered": [],
+            "lab": {**DEFAULTS, "resets": []}}

@@ -51,7 +51,7 @@ export interface BmcModel extends Bmc {
   uuids(): readonly string[];
 }
 
-const fresh = { power: 'On', behaviour: 'obeys', delaySeconds: 0.2, returnsAfterSeconds: 0.5, resets: [] } as const;
+const fresh = { power: 'On', behaviour: 'obeys', delaySeconds: 0.2, returnsAfterSeconds: 0.5, resets: [], powered: [] } as const;
 
 export function createBmc({ clock, ...login }: BmcOptions): BmcModel {
   const all = new Map<string, Machine>();
@@ -60,19 +60,21 @@ export function createBmc({ clock, ...login }: BmcOptions): BmcModel {
     if (machine === undefined) throw new Error(`the BMC has no machine ${name}`);
     return machine;
   };
-  const state = ({ uuid, power, behaviour, delaySeconds, returnsAfterSeconds, resets }: Machine): MachineState => ({
+  const state = ({ uuid, power, behaviour, delaySeconds, returnsAfterSeconds, resets, powered }: Machine): MachineState => ({
     uuid,
     power,
     behaviour,
     delaySeconds,
     returnsAfterSeconds,
     resets,
+    powered,
   });
   const setPower = (name: string, power: MachineState['power']): void => {
     const machine = named(name);
     machine.cancel();
     if (machine.power === power) return;
     machine.power = power;
+    machine.powered = [...machine.powered, { power, atMs: clock.now() }];
     machine.onPower(power);
   };
   const later = (name: string, power: MachineState['power'], seconds: number, then: () => void): void => {

@@ -278,6 +278,7 @@ export const good: Snapshot = {
   allocations: { 'node-1': [] },
   migrationEvents: [move({ status: 'running', atMs: t0 + 4_000 }), move()],
   novaCalls: [serviceCall()],
+  power: {},
   vms: [vm()],
   vmsMade: [{ id: 'vm-61', uid: 'v1', madeAtMs: t0, goneAtMs: null }],
   clusterModules: [{ id: 'module-1', members: 1 }],
