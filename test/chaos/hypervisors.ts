@@ -5,18 +5,22 @@ import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
 import { hypervisorConditions } from '../../contracts/hypervisor/conditions.ts';
 import { annotations, hypervisorId } from '../../contracts/ids.ts';
 import { reportAgentStatus } from '../../lab/hypervisors.ts';
+import type { MachineState } from '../../lab/redfish/machines.ts';
 import { isFailure } from '../../runtime/kubernetes/kubernetes-faults.ts';
 import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
 import {
+  applyNeighbour,
   applyNode,
   ensureAggregates,
   ensureRegistered,
   lifecycleOf,
   removeHypervisor,
+  reportReady as reportBoot,
 } from '../faults/hypervisor-objects.ts';
 import { judgeService } from '../faults/judge-hypervisor.ts';
 import { until } from '../flows/until.ts';
 import type { World } from '../flows/world.ts';
+import type { ChaosBmcs } from './bmcs.ts';
 import { patiently } from './patiently.ts';
 import { list, reasonOf } from './user-actions.ts';
 import type { HypervisorAction } from './plan.ts';
@@ -24,7 +28,7 @@ import { hypervisorCount } from './plan.ts';
 
 /** The hosts whose lifecycle drover drives while everything breaks. Their guests come from those that are evicted, and go where they go. */
 
-/** Beside those that every lab has. */
+/** Beside those that every lab has. The last is tested before it comes into service, the others are not. */
 export const hypervisors: readonly string[] = Array.from({ length: hypervisorCount }, (_, index) => `kvm-${index + 1}`);
 
 const patienceMs = 120_000;
@@ -36,14 +40,27 @@ const patience = (): AbortSignal => AbortSignal.timeout(5_000);
 const path = (name: string): string => resourcePath('kvm.cloud.sap/v1', 'hypervisors', { name });
 const isThere = (message: string): boolean => /already ?exists/iu.test(message);
 
-/** Hosts that Nova knows and that are not driven; all others are left to users. */
+/** So that what is evicted goes to them first, and has to leave them again. */
+const roomy = { vcpus: 200, memoryMiB: 1_048_576 };
+
+/** On none of them anything listens. */
+const address = '127.0.0.1';
+
+/**
+ * Hosts that Nova knows and that are not driven; all others are left to users. Those have Nodes that are well: where half of all that drover knows
+ * have failed, it fences none.
+ */
 export async function prepareHypervisors(world: World, others: readonly string[]): Promise<void> {
   await ensureAggregates(world, false);
   for (const host of hypervisors) {
-    await world.freshHost(host, { seconds: 1 });
+    await world.freshHost(host, { seconds: 1, ...roomy });
     await removeHypervisor(world, host);
   }
-  for (const name of others) await change(world, name, { spec: { lifecycleEnabled: false } });
+  for (const name of others) {
+    await change(world, name, { spec: { lifecycleEnabled: false } });
+    await applyNeighbour(world, name);
+    await reportBoot(world, name, address);
+  }
 }
 
 /** Leaves the lab as others expect it. No drover may be at work. */
@@ -52,12 +69,16 @@ export async function removeHypervisors(world: World): Promise<void> {
 }
 
 /** Does what an operator or Gardener would; returns what was done. */
-export async function performHypervisorAction(world: World, { hypervisor, what }: HypervisorAction): Promise<string> {
+export async function performHypervisorAction(
+  world: World,
+  bmcs: ChaosBmcs,
+  { hypervisor, what }: HypervisorAction,
+): Promise<string> {
   const host = hypervisors[hypervisor] ?? '';
   switch (what) {
     case 'onboard':
-      await patiently(() => applyNode(world, host), isThere);
-      await patiently(() => reportReady(world, host, true));
+      await patiently(() => applyNode(world, host, host === hypervisors.at(-1)), isThere);
+      await patiently(() => reportBoot(world, host, address, { bootId: bootIdOf([]) }));
       void until(
         `${host} to have a node agent`,
         patienceMs,
@@ -77,9 +98,22 @@ export async function performHypervisorAction(world: World, { hypervisor, what }
       await restore(world, host);
       break;
     case 'fail':
-    case 'recover':
-      await patiently(() => reportReady(world, host, what === 'recover'));
+      await patiently(() => reportReady(world, host, 'False'));
       break;
+    case 'recover':
+      await patiently(() => reportReady(world, host, 'True'));
+      // drover may have had its servers moved live meanwhile, and leaves it to a user then.
+      if ((await patiently(() => read(world, host)))?.spec?.maintenance === 'ha') await activate(world, host);
+      break;
+    case 'cutPower':
+      await patiently(() => bmcs.setPower(host, 'Off'));
+      await fallSilent(world, host);
+      break;
+    case 'freeze':
+      await fallSilent(world, host);
+      break;
+    case 'mend':
+      return `mend ${host}, as ${await mend(world, bmcs, host)}`;
     case 'terminate':
       // There may be none, or Temporal is away: that is not an error.
       return await world.client.workflow
@@ -94,7 +128,7 @@ export async function performHypervisorAction(world: World, { hypervisor, what }
 }
 
 /** As its kubelet does; where that has failed, Kubernetes does it instead. */
-const reportReady = (world: World, name: string, isReady: boolean): Promise<unknown> =>
+const reportReady = (world: World, name: string, ready: 'True' | 'False' | 'Unknown'): Promise<unknown> =>
   world.api.request(
     {
       method: 'PATCH',
@@ -105,7 +139,7 @@ const reportReady = (world: World, name: string, isReady: boolean): Promise<unkn
           conditions: [
             {
               type: 'Ready',
-              status: isReady ? 'True' : 'False',
+              status: ready,
               reason: 'Chaos',
               message: 'chaos',
               lastTransitionTime: new Date().toISOString(),
@@ -116,6 +150,25 @@ const reportReady = (world: World, name: string, isReady: boolean): Promise<unkn
     },
     patience(),
   );
+
+/** Nothing on it reports any more. */
+async function fallSilent(world: World, host: string): Promise<void> {
+  if ((await world.fleet.hosts())[host]?.running === true) await world.fleet.crash(host);
+  await patiently(() => reportReady(world, host, 'Unknown'));
+}
+
+/** The machine and all that runs on it works, whatever was wrong with it. Returns its boot id: another one if it was without power. */
+async function mend(world: World, bmcs: ChaosBmcs, host: string): Promise<string> {
+  const { power, powered } = await patiently(() => bmcs.read(host));
+  if (power === 'Off') await patiently(() => bmcs.setPower(host, 'On'));
+  await ensureRegistered(world, host);
+  const bootId = bootIdOf(powered);
+  await patiently(() => reportBoot(world, host, address, { bootId }));
+  return bootId;
+}
+
+const bootIdOf = (powered: MachineState['powered']): string =>
+  `boot-${1 + powered.filter(({ power }) => power === 'Off').length}`;
 
 async function activate(world: World, host: string): Promise<void> {
   // From when it is asked: servers may be sent there as soon as Nova knows.
@@ -152,10 +205,10 @@ async function restore(world: World, host: string): Promise<void> {
  * At the end each is put into service, and retried where it says that a user has to. Returns what is not as it should be then: every
  * one is Active for the spec that it has, enabled in Nova, in its aggregates, and no Eviction of it is left.
  */
-export async function restoreHypervisors(world: World): Promise<string[]> {
+export async function restoreHypervisors(world: World, bmcs: ChaosBmcs): Promise<string[]> {
   const found = await Promise.all(
     hypervisors.map(async (host) => {
-      await reportReady(world, host, true);
+      await mend(world, bmcs, host);
       await restore(world, host);
       const arrived = await until(`${host} to be in service`, serviceMs, () => observeService(world, host)).then(
         () => [],

@@ -7,9 +7,10 @@ import { killTemporal, restartTemporal } from '../../lab/parts/temporal-faults.t
 import { deadServices, signalService } from '../../lab/processes.ts';
 import type { FaultProxy } from '../faults/proxy.ts';
 import type { World } from '../flows/world.ts';
+import type { ChaosBmcs } from './bmcs.ts';
 import type { ChaosVcenter } from './chaos-vcenter.ts';
 import { patiently } from './patiently.ts';
-import type { CsiFault, Fault, VcenterFault } from './plan.ts';
+import type { BmcFault, CsiFault, Fault, VcenterFault } from './plan.ts';
 
 /** How often a request to Nova meets a fault that does not meet all: every third. */
 const oneIn = 3;
@@ -18,13 +19,16 @@ const oneIn = 3;
 export interface Ways {
   nova: FaultProxy;
   vcenter: Pick<ChaosVcenter, 'handle' | 'control'>;
+  /** Null: no hypervisors are driven. */
+  bmcs: ChaosBmcs | null;
   /** Null: nothing is stored. */
   csi: CsiHandle | null;
 }
 
 /** Injects the fault, and removes it when its time is over. */
-export async function inject(world: World, { nova, vcenter, csi }: Ways, one: Fault): Promise<void> {
+export async function inject(world: World, { nova, vcenter, bmcs, csi }: Ways, one: Fault): Promise<void> {
   if (one.target === 'vcenter') return await injectIntoVcenter(vcenter, one);
+  if (one.target === 'bmc') return bmcs === null ? undefined : await injectIntoBmcs(bmcs, one.how, one.forMs);
   if (one.target === 'csi') return csi === null ? undefined : await injectIntoCsi(csi, one);
   const { target, how, forMs } = one;
   const { temporal, kubernetes } = world.lab.handles;
@@ -69,6 +73,17 @@ async function injectIntoVcenter(
   await delay(forMs);
   if (how === 'freeze') signalService(handle.dir, 'vcsim', 'SIGCONT');
   else await control.reset();
+}
+
+async function injectIntoBmcs(bmcs: ChaosBmcs, how: BmcFault, forMs: number): Promise<void> {
+  if (how === 'freeze') {
+    signalService(bmcs.handle.dir, 'redfish', 'SIGSTOP');
+    await delay(forMs);
+    return signalService(bmcs.handle.dir, 'redfish', 'SIGCONT');
+  }
+  await bmcs.behave(how);
+  await delay(forMs);
+  await bmcs.behave('obeys');
 }
 
 /** Of a driver that is slow. */

@@ -82,12 +82,14 @@ await new Command('chaos')
       clones,
       evictions,
       failures,
+      fencings,
+      evacuations,
       moves,
       recoverySeconds,
     } = result;
     for (const complaint of complaints) print(`VIOLATED ${complaint}`);
     print(
-      `${faults} faults, ${userActions} user actions, ${hypervisorActions} hypervisor actions, ${vmActions} VM actions, ${poolActions} pool actions, ${agents} VsphereAgents, ${volumeActions} volume actions, ${clones} clones, ${evictions} evictions, ${failures} host failures handled, ${moves} migrations completed; recovered after ${recoverySeconds.toFixed(0)} s`,
+      `${faults} faults, ${userActions} user actions, ${hypervisorActions} hypervisor actions, ${vmActions} VM actions, ${poolActions} pool actions, ${agents} VsphereAgents, ${volumeActions} volume actions, ${clones} clones, ${evictions} evictions, ${failures} host failures handled, ${fencings} hosts fenced, ${evacuations} servers evacuated, ${moves} migrations completed; recovered after ${recoverySeconds.toFixed(0)} s`,
     );
     print(
       complaints.length === 0
@@ -112,6 +114,8 @@ await new Command('chaos')
       clones,
       evictions,
       'host failures': failures,
+      fencings,
+      evacuations,
       migrations: moves,
     };
     const command = `npm run chaos -- ${options} --record`;

@@ -26,6 +26,8 @@ const ways = new Map([
   ['maintain', 'activate'],
   ['decommission', 'restore'],
   ['fail', 'recover'],
+  ['cutPower', 'mend'],
+  ['freeze', 'mend'],
 ]);
 
 test('each hypervisor is onboarded once, and then leaves service and comes back by the way that belongs to it', () => {
@@ -87,15 +89,16 @@ test('of one lifecycle there are its actions alone, and what it needs breaks', (
     const [its, needed] = ofEach[lifecycle];
     expect(planned).toEqual([its]);
     const all = ['bridge', 'worker', 'temporal', 'kube-apiserver', needed];
+    if (lifecycle === 'hypervisors') all.push('bmc');
     expect([...new Set(faults.map(({ target }) => target))].toSorted()).toEqual(all.toSorted());
   }
 });
 
 test('half an hour contains every fault of every target', () => {
   const { faults, userActions, hypervisorActions, vmActions, poolActions, volumeActions } = planChaos(7, 1_800_000);
-  expect(new Set(faults.map(({ target, how }) => `${target} ${how}`)).size).toBe(21);
+  expect(new Set(faults.map(({ target, how }) => `${target} ${how}`)).size).toBe(25);
   expect(new Set(userActions.map(({ what }) => what)).size).toBe(6);
-  expect(new Set(hypervisorActions.map(({ what }) => what)).size).toBe(8);
+  expect(new Set(hypervisorActions.map(({ what }) => what)).size).toBe(11);
   expect(new Set(vmActions.map(({ what }) => what)).size).toBe(6);
   expect(new Set(poolActions.map(({ what }) => what)).size).toBe(6);
   expect(new Set(volumeActions.map(({ what }) => what)).size).toBe(9);

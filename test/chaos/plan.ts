@@ -6,9 +6,14 @@ export type Fault = { atMs: number; forMs: number } & (
   | { target: 'bridge' | 'worker' | 'temporal' | 'kube-apiserver'; how: 'kill' | 'freeze' }
   /** `apart`: it cannot be reached; `failing`: a third of the requests are answered 503; `deaf`: a third take effect and are not answered. */
   | { target: 'nova'; how: 'apart' | 'failing' | 'deaf' }
+  | { target: 'bmc'; how: BmcFault }
   | { target: 'vcenter'; how: VcenterFault }
   | { target: 'csi'; how: CsiFault }
 );
+
+/** Of requests for power, `freeze` of all: `deaf`: taken and not done; `refuses`: answered 409; `returns`: the machine goes off, and on again by itself. */
+const bmcFaults = ['freeze', 'deaf', 'refuses', 'returns'] as const;
+export type BmcFault = (typeof bmcFaults)[number];
 
 /** `failing`: requests are answered 503; `deaf`: they take effect and are not answered; `slow`: its tasks take seconds. */
 const vcenterFaults = ['freeze', 'failing', 'deaf', 'slow'] as const;
@@ -29,12 +34,27 @@ export interface UserAction {
   lot: number;
 }
 
-/** What becomes of a hypervisor: its Node comes, it goes into maintenance and back, out of Nova and comes again, or its kubelet fails and works again; now and then a user terminates its run. */
+/**
+ * What becomes of a hypervisor: its Node comes, it goes into maintenance and back, out of Nova and comes again, or its kubelet fails and works again.
+ * `cutPower`: its machine goes off; `freeze`: nothing on it reports, and it has power; `mend`: it works again, as the same boot if it had power all
+ * the time. Now and then a user terminates its run.
+ */
 export interface HypervisorAction {
   atMs: number;
   /** Which of them, from 0 on. */
   hypervisor: number;
-  what: 'onboard' | 'maintain' | 'activate' | 'decommission' | 'restore' | 'fail' | 'recover' | 'terminate';
+  what:
+    | 'onboard'
+    | 'maintain'
+    | 'activate'
+    | 'decommission'
+    | 'restore'
+    | 'fail'
+    | 'recover'
+    | 'cutPower'
+    | 'freeze'
+    | 'mend'
+    | 'terminate';
 }
 
 /** What becomes of a virtual machine. `switchOff`: in vCenter, behind drover's back; a VM that is deleted is made anew. */
@@ -116,6 +136,7 @@ const needsVcenter = (chosen: readonly Lifecycle[]): boolean => chosen.includes(
 const targetsOf = (chosen: readonly Lifecycle[]): Targets => [
   ...processes,
   ...(needsNova(chosen) ? (['nova'] as const) : []),
+  ...(chosen.includes('hypervisors') ? (['bmc'] as const) : []),
   ...(needsVcenter(chosen) ? (['vcenter'] as const) : []),
   ...(chosen.includes('volumes') ? (['csi'] as const) : []),
 ];
@@ -167,6 +188,7 @@ function planFaults(random: Random, durationMs: number, targets: Targets): Fault
     const forMs = random.between(500, 6_000);
     for (const target of chosen) {
       if (target === 'nova') faults.push({ atMs, forMs, target, how: random.pick(['apart', 'failing', 'deaf']) });
+      else if (target === 'bmc') faults.push({ atMs, forMs, target, how: random.pick(bmcFaults) });
       else if (target === 'vcenter') faults.push({ atMs, forMs, target, how: random.pick(vcenterFaults) });
       else if (target === 'csi') faults.push({ atMs, forMs, target, how: random.pick(csiFaults) });
       else faults.push({ atMs, forMs, target, how: random.pick(['kill', 'freeze']) });
@@ -184,7 +206,17 @@ function planUserActions(random: Random, durationMs: number): UserAction[] {
 }
 
 /** How each way out of service ends. */
-const wayBack = { maintain: 'activate', decommission: 'restore', fail: 'recover' } as const;
+const wayBack = {
+  maintain: 'activate',
+  decommission: 'restore',
+  fail: 'recover',
+  cutPower: 'mend',
+  freeze: 'mend',
+} as const;
+
+/** A host that is dead stays so for long enough to be fenced and evacuated. */
+const pauseAfter = (random: Random, what: HypervisorAction['what']): number =>
+  what === 'cutPower' || what === 'freeze' ? random.between(35_000, 50_000) : random.between(8_000, 25_000);
 
 /** Each is onboarded first, and then leaves service and comes back for as long as there is time. */
 function planHypervisorActions(random: Random, durationMs: number): HypervisorAction[] {
@@ -192,9 +224,11 @@ function planHypervisorActions(random: Random, durationMs: number): HypervisorAc
   for (let hypervisor = 0; hypervisor < hypervisorCount; hypervisor += 1) {
     hypervisorActions.push({ atMs: random.between(0, 5_000), hypervisor, what: 'onboard' });
     let out: keyof typeof wayBack | null = null;
-    for (let atMs = random.between(12_000, 30_000); atMs < durationMs; atMs += random.between(8_000, 25_000)) {
+    for (let atMs = random.between(25_000, 35_000); atMs < durationMs;) {
       const what: HypervisorAction['what'] =
-        out === null ? random.pick(['maintain', 'maintain', 'decommission', 'fail']) : wayBack[out];
+        out === null
+          ? random.pick(['maintain', 'maintain', 'decommission', 'fail', 'cutPower', 'cutPower', 'freeze'])
+          : wayBack[out];
       out = what in wayBack ? (what as keyof typeof wayBack) : null;
       hypervisorActions.push({ atMs, hypervisor, what });
       if (random.next() < 0.3)
@@ -203,6 +237,7 @@ function planHypervisorActions(random: Random, durationMs: number): HypervisorAc
           hypervisor,
           what: 'terminate',
         });
+      atMs += pauseAfter(random, what);
     }
   }
   return hypervisorActions.toSorted((a, b) => a.atMs - b.atMs);

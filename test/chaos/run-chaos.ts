@@ -3,8 +3,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parse, stringify } from 'yaml';
+import { hostCheckSettings } from '../../lab/host-check-settings.ts';
 import { writePrivateFile } from '../../lab/private-files.ts';
 import { vcenterSettings } from '../../lab/vsphere/vm-fixture.ts';
+import { shared } from '../faults/hypervisor-objects.ts';
 import { openRandom } from '../faults/random.ts';
 import { openFaultProxy } from '../faults/proxy.ts';
 import { until } from '../flows/until.ts';
@@ -14,7 +16,14 @@ import { openWorld } from '../flows/world.ts';
 import { readWorld } from '../read-world.ts';
 import type { Snapshot } from '../invariants/snapshot.ts';
 import { violations } from '../invariants/violations.ts';
-import { prepareHypervisors, removeHypervisors, restoreHypervisors, performHypervisorAction } from './hypervisors.ts';
+import { type ChaosBmcs, openBmcs } from './bmcs.ts';
+import {
+  hypervisors,
+  prepareHypervisors,
+  removeHypervisors,
+  restoreHypervisors,
+  performHypervisorAction,
+} from './hypervisors.ts';
 import { performUserAction, list, reasonOf, returnToService } from './user-actions.ts';
 import { type ChaosPool, openPool, performPoolAction, poolSettings, restorePool } from './agent-pools.ts';
 import { type ChaosVcenter, openVcenter } from './chaos-vcenter.ts';
@@ -64,6 +73,10 @@ export interface ChaosResult {
   evictions: number;
   /** Runs that handled a failed host. */
   failures: number;
+  /** How often a host was forced down, on evidence. */
+  fencings: number;
+  /** Servers that were started elsewhere, as their host was dead. */
+  evacuations: number;
   /** Migrations that Nova completed. */
   moves: number;
   /** From the end of the last fault until everything was idle. */
@@ -87,13 +100,26 @@ const common = {
   },
   hypervisor: { recheckMs: 2_000, lingerMs: 300, registrationMs: 120_000, testRetryDelayMs: 200 },
 };
-const nodeFailure = { mode: 'recommend', failAfterMs: 1_000, observeMs: 500, restObserveMs: 1_000 };
+const nodeFailure = {
+  mode: 'automatic',
+  automaticAggregates: [shared],
+  // Longer than the lab's Nova takes to say that a nova-compute is down; before, the host looks like one whose kubelet alone has failed.
+  failAfterMs: 20_000,
+  observeMs: 500,
+  restObserveMs: 1_000,
+  // Two hosts that fail by lot are no failure of what they share.
+  gates: { cycleMs: 1, domainWindowMs: 1, mostFencedPerAggregate: 2 },
+  power: { recheckMs: 500, pollMs: 200, timeoutMs: 5_000 },
+  evacuation: { retryMs: 2_000 },
+};
 /** Evictions are always driven: there are none where they are not chosen. */
-function settingsFor(chosen: readonly Lifecycle[], vcenter: ChaosVcenter): object {
+function settingsFor({ lab }: World, chosen: readonly Lifecycle[], vcenter: ChaosVcenter, bmcs: ChaosBmcs): object {
   const modeOf = (lifecycle: Lifecycle): string => (chosen.includes(lifecycle) ? 'act' : 'off');
+  const tests = hostCheckSettings(hypervisors.at(-1) ?? '', lab.handles.openstack, {});
   return {
     ...common,
-    ...(chosen.includes('hypervisors') && { nodeFailure }),
+    hypervisor: { ...common.hypervisor, ...tests },
+    ...(chosen.includes('hypervisors') && { nodeFailure: { ...nodeFailure, bmc: bmcs.settings } }),
     modes: {
       Eviction: 'act',
       Hypervisor: modeOf('hypervisors'),
@@ -126,6 +152,7 @@ export async function runChaos({
   const world = await openWorld({ sinks: [], ownLab: true });
   const nova = await openFaultProxy({ system: 'nova', target: world.lab.handles.openstack.computeUrl });
   const vcenter = await openVcenter();
+  const bmcs = await openBmcs(hypervisors);
   const hasServers = chosen.includes('evictions') || chosen.includes('hypervisors');
   const complaints: string[] = [];
   let pool: ChaosPool | null = null;
@@ -136,8 +163,8 @@ export async function runChaos({
     if (chosen.includes('pools')) pool = await openPool(world, vcenter);
     if (chosen.includes('volumes')) volumes = await openVolumes(world);
     const csi = volumes?.csi ?? null;
-    const ways = { nova, vcenter, csi };
-    await sendThrough(world, ways, settingsFor(chosen, vcenter));
+    const ways = { nova, vcenter, bmcs, csi };
+    await sendThrough(world, ways, settingsFor(world, chosen, vcenter, bmcs));
     if (hasServers) await populate(world, seed);
     const began = performance.now();
     const beganAt = new Date().toISOString();
@@ -146,14 +173,14 @@ export async function runChaos({
     await Promise.all([
       injectFaults(world, ways, plan, sinceStart, log, complaints),
       performUserActions(world, plan, sinceStart, log, complaints),
-      performLifecycleActions(world, { vcenter, pool, volumes }, plan, sinceStart, log, complaints),
+      performLifecycleActions(world, { vcenter, bmcs, pool, volumes }, plan, sinceStart, log, complaints),
       returnEmptyHosts(world, durationMs, sinceStart, complaints),
     ]);
     nova.cure();
     const endedMs = performance.now();
     await reviveDead(world, csi);
     const restored = await Promise.all([
-      chosen.includes('hypervisors') ? restoreHypervisors(world) : [],
+      chosen.includes('hypervisors') ? restoreHypervisors(world, bmcs) : [],
       chosen.includes('vms') ? restoreVirtualMachines(world) : [],
       pool === null ? [] : restorePool(world, vcenter, pool),
       volumes === null ? [] : restoreVolumes(world, volumes),
@@ -165,6 +192,7 @@ export async function runChaos({
     const snapshot = await readWorld({
       ...world,
       lab: { ...world.lab, handles },
+      readPower: () => bmcs.readPower(),
       ...(vms !== undefined && { vms }),
       ...(pool !== null && { agentLog: pool.log }),
       ...(volumes !== null && { volumeLog: volumes.log }),
@@ -178,6 +206,12 @@ export async function runChaos({
       `WorkflowType = "handleNodeFailure" AND StartTime > "${beganAt}"`,
     );
     const moves = snapshot.migrationEvents.filter(({ status }) => status === 'completed').length;
+    const evacuated = snapshot.migrationEvents.filter(
+      ({ type, status }) => type === 'evacuation' && (status === 'done' || status === 'completed'),
+    );
+    const fencings = snapshot.audit.filter(
+      ({ action, after }) => action === 'ensureForcedDown' && (after as { forcedDown?: boolean } | null)?.forcedDown,
+    ).length;
     return {
       complaints,
       snapshot,
@@ -191,6 +225,8 @@ export async function runChaos({
       clones: snapshot.dataVolumes.filter(({ succeededMs }) => succeededMs !== null).length,
       evictions,
       failures,
+      fencings,
+      evacuations: new Set(evacuated.map(({ id }) => id)).size,
       moves,
       recoverySeconds,
     };
@@ -204,6 +240,7 @@ export async function runChaos({
     await world.close();
     await nova.close();
     await vcenter.close();
+    await bmcs.close();
   }
 }
 
@@ -272,7 +309,12 @@ async function performUserActions(
 /** One after the other for each hypervisor, each virtual machine, the pool and the volumes; none waits for another's. */
 async function performLifecycleActions(
   world: World,
-  { vcenter, pool, volumes }: { vcenter: ChaosVcenter; pool: ChaosPool | null; volumes: ChaosVolumes | null },
+  {
+    vcenter,
+    bmcs,
+    pool,
+    volumes,
+  }: { vcenter: ChaosVcenter; bmcs: ChaosBmcs; pool: ChaosPool | null; volumes: ChaosVolumes | null },
   { hypervisorActions, vmActions, poolActions, volumeActions }: ChaosPlan,
   sinceStart: () => number,
   log: (line: string) => void,
@@ -292,7 +334,7 @@ async function performLifecycleActions(
     }
   };
   const each = [...Map.groupBy(hypervisorActions, ({ hypervisor }) => hypervisor).values()].map((mine) =>
-    performInOrder(mine, (action) => performHypervisorAction(world, action)),
+    performInOrder(mine, (action) => performHypervisorAction(world, bmcs, action)),
   );
   const eachVm = [...Map.groupBy(vmActions, ({ vm }) => vm).values()].map((mine) =>
     performInOrder(mine, (action) => performVmAction(world, vcenter, action)),
