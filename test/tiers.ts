@@ -85,6 +85,11 @@ export const flowTiers: Readonly<Record<string, FlowTier>> = {
   'hypervisor-arrows': simulated('hypervisor'),
   'hypervisor-checks': simulated('hypervisor'),
   'node-failure': push('hypervisor', 'a host that is fenced by a BMC and evacuated by Nova'),
+  'node-failure-automatic': daily('hypervisor', [
+    'test/flows/node-failure.test.ts',
+    'test/flows/node-failure-run.test.ts',
+    'test/simulator/schedules/schedules.test.ts',
+  ]),
   'node-failure-run': simulated('hypervisor'),
   'node-failure-guests': push('hypervisor', 'a libvirt that reports its guests over a socket'),
 

@@ -105,6 +105,7 @@ const nodeFailure = {
   automaticAggregates: [shared],
   // Longer than the lab's Nova takes to say that a nova-compute is down; before, the host looks like one whose kubelet alone has failed.
   failAfterMs: 20_000,
+  fenceSilent: { quorum: 2, afterMs: 22_000, mostPerHour: 20 },
   observeMs: 500,
   restObserveMs: 1_000,
   // Two hosts that fail by lot are no failure of what they share.
