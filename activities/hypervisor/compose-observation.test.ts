@@ -78,6 +78,7 @@ const partsOf = (
       node,
       nodes,
       fencings: { last: null, silent: [] },
+      lease: 'none',
     },
     nova: {
       services: [own, serviceOf('node-2'), serviceOf('node-3'), serviceOf('node-4')],
@@ -96,7 +97,7 @@ const compose = (parts: ReadParts, settings = config) => composeObservation('nod
 test('a host of an aggregate that has opted in is handled automatically', () => {
   expect(compose(partsOf())).toMatchObject({
     mode: 'automatic',
-    node: { ready: 'Unknown', bootId: 'boot-node-1', pressures: [] },
+    node: { ready: 'Unknown', bootId: 'boot-node-1' },
     compute: { state: 'down' },
     nova: { host: 'node-1' },
     fleet: {
@@ -240,4 +241,23 @@ test('its own last claim holds a host back from nothing', () => {
       kubernetes: { ...parts.kubernetes!, fencings: { last: { host: 'node-1', atMs: nowMs }, silent: null } },
     }).fleet.lastFencingMs,
   ).toBeNull();
+});
+
+const renewTime = '2026-01-31T12:00:00.000000Z';
+const leases: [why: string, lease: NonNullable<ReadParts['kubernetes']>['lease'], witnesses: object[]][] = [
+  ['has none', 'none', []],
+  [
+    'is renewed',
+    { renewTime, durationMs: 60_000 },
+    [{ kind: 'agent', mark: renewTime, silentAfterMs: 60_000, message: expect.stringContaining(renewTime) }],
+  ],
+  [
+    'cannot be read',
+    null,
+    [{ kind: 'agent', mark: null, silentAfterMs: 40_000, message: expect.stringContaining('could not be read') }],
+  ],
+];
+test.each(leases)('where the Lease of the Node %s', (_why, lease, witnesses) => {
+  const parts = partsOf();
+  expect(compose({ ...parts, kubernetes: { ...parts.kubernetes!, lease } }).witnesses).toEqual(witnesses);
 });

@@ -7,6 +7,7 @@ import type { PowerState } from '../../contracts/node-failure/power.ts';
 import type { NodeFailureConfig } from '../../runtime/config/node-failure-config.ts';
 import type { Node } from '../kubernetes/hypervisor/node-schema.ts';
 import type { FencingLog } from '../kubernetes/node-failure/claim-fencing.ts';
+import { nodeLeaseMs, type ReadLease } from '../kubernetes/node-failure/node-lease.ts';
 import { toNodeSign } from '../kubernetes/node-failure/node-sign.ts';
 import { matchRegistration } from '../nova/find-registration.ts';
 import { serviceState } from '../nova/observe-host.ts';
@@ -20,6 +21,7 @@ export interface ReadParts {
     node: Node | null;
     nodes: readonly Node[];
     fencings: FencingLog;
+    lease: ReadLease;
   } | null;
   nova: { services: readonly ComputeServiceRecord[]; aggregates: readonly Aggregate[]; schedulersUp: number } | null;
   libvirt: NodeFailureObservation['libvirt'];
@@ -59,10 +61,21 @@ export function composeObservation(
     hasLeftNova: nova !== null && hasLeft(name, nova.services),
     libvirt,
     power,
-    witnesses: [],
+    witnesses: kubernetes === null ? [] : agentOf(kubernetes.lease),
     problems,
     fleet: fleetOf(name, parts, service, optedIn, config, nowMs),
   };
+}
+
+/** The Lease that a kubelet renews every ten seconds: Kubernetes itself goes by it. */
+function agentOf(lease: ReadLease): NodeFailureObservation['witnesses'] {
+  if (lease === 'none') return [];
+  const { renewTime, durationMs } = lease ?? { renewTime: null, durationMs: nodeLeaseMs };
+  const message =
+    renewTime === null
+      ? 'the Lease of its Node could not be read'
+      : `its kubelet has renewed the Lease of its Node at ${renewTime}, by its own clock`;
+  return [{ kind: 'agent', mark: renewTime, silentAfterMs: durationMs, message }];
 }
 
 /** A cell that is down says nothing of its hosts. */

@@ -15,6 +15,7 @@ import { redactedStart } from '../../runtime/redaction.ts';
 import { nodes as nodeResource } from '../kubernetes/hypervisor/node-schema.ts';
 import { readHold } from '../kubernetes/hypervisor/observe-kubernetes.ts';
 import type { FencingLog } from '../kubernetes/node-failure/claim-fencing.ts';
+import { readNodeLease } from '../kubernetes/node-failure/node-lease.ts';
 import { toNodeSign } from '../kubernetes/node-failure/node-sign.ts';
 import type { ActivityScope } from '../lib/context.ts';
 import { readHypervisorInput } from '../lib/input.ts';
@@ -74,7 +75,7 @@ export async function observeNodeFailure(
   const attempt = <Value>(work: (signal: AbortSignal) => Promise<Value>): Promise<Value | null> =>
     answerOf({ scope, clock }, problems, work);
   const [kubernetes, nova, placementAnswers] = await Promise.all([
-    attempt((signal) => readKubernetes(tools, name, signal)),
+    attempt((signal) => readKubernetes(tools, name, problems, signal)),
     attempt((signal) => readNova(tools, signal)),
     attempt((signal) => tools.placement.existingTraits(['COMPUTE_NODE'], signal)),
   ]);
@@ -117,12 +118,20 @@ async function answerOf<Value>(
   }
 }
 
-async function readKubernetes({ client, readFencingLog }: NodeFailureTools, name: string, signal: AbortSignal) {
-  const [found, nodes, fencings] = await Promise.all([
+async function readKubernetes(
+  { client, readFencingLog }: NodeFailureTools,
+  name: string,
+  problems: string[],
+  signal: AbortSignal,
+) {
+  const unread: string[] = [];
+  const [found, nodes, fencings, lease] = await Promise.all([
     client.get(resources.Hypervisor, { name }, signal),
     client.listValid(nodeResource, {}, signal),
     readFencingLog(signal),
+    readNodeLease(client, name, unread, signal),
   ]);
+  problems.push(...unread);
   if (found === null || found.metadata.deletionTimestamp !== undefined) return { found: false } as const;
   const { metadata, status } = found;
   const desired = readDesired(found, metadata.ownerReferences ?? []);
@@ -139,7 +148,16 @@ async function readKubernetes({ client, readFencingLog }: NodeFailureTools, name
     condition: said === null ? null : { status: said.status, reason: said.reason, message: said.message },
   };
   const node = nodes.find((one) => one.metadata.name === name) ?? null;
-  return { found: true, desired, hypervisor, node, nodes, fencings, address: status?.internalIp || name } as const;
+  return {
+    found: true,
+    desired,
+    hypervisor,
+    node,
+    nodes,
+    fencings,
+    lease,
+    address: status?.internalIp || name,
+  } as const;
 }
 
 async function readNova({ nova }: NodeFailureTools, signal: AbortSignal): Promise<NonNullable<ReadParts['nova']>> {

@@ -36,7 +36,12 @@ test('disks that outlive the host are not lost with it', () => {
 });
 
 const known = new Map([['amphora-image', ['amphora']]]);
-const tagRows: [why: string, imageId: string | null, tags: ReadonlyMap<string, string[]> | null, found: string[] | null][] = [
+const tagRows: [
+  why: string,
+  imageId: string | null,
+  tags: ReadonlyMap<string, string[]> | null,
+  found: string[] | null,
+][] = [
   ['an image with tags', 'amphora-image', known, ['amphora']],
   ['an image that is gone, or that drover may not see', 'gone', known, []],
   ['a server of a volume', null, known, []],
@@ -53,7 +58,11 @@ async function listWith(failures: number, code: 'GlanceUnavailable' | 'NotPermit
   let asked = 0;
   const deps = {
     nova: {
-      servers: () => Promise.resolve([instanceDetail({ id: 'a', imageId: 'amphora-image' }), instanceDetail({ id: 'b', imageId: null })]),
+      servers: () =>
+        Promise.resolve([
+          instanceDetail({ id: 'a', imageId: 'amphora-image' }),
+          instanceDetail({ id: 'b', imageId: null }),
+        ]),
       serverGroups: () => Promise.resolve([]),
     },
     images: {

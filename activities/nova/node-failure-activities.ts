@@ -96,7 +96,9 @@ async function readTags(
     return await withTimeout(clock, imagesWithinMs, ask);
   } catch (error) {
     scope.signal.throwIfAborted();
-    scope.warn(`The tags of images could not be read: ${redactedStart(isError(error) ? error.message : String(error), 600)}`);
+    scope.warn(
+      `The tags of images could not be read: ${redactedStart(isError(error) ? error.message : String(error), 600)}`,
+    );
     return null;
   }
 }

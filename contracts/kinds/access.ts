@@ -25,10 +25,10 @@ export interface Access {
   /** For who reads the role. */
   readonly why: string;
   /**
-   * Where: the namespace of drover's own objects, that of Gardener's drains, or those of the Migrations and of the
-   * Certificates, whose names are settings and no part of a role. Left out: everywhere.
+   * Where: the namespace of drover's own objects, that of Gardener's drains, that of kubelets' Leases, or those of the Migrations and
+   * of the Certificates, whose names are settings and no part of a role. Left out: everywhere.
    */
-  readonly namespace?: 'system' | 'kube-system' | 'migrations' | 'certificates';
+  readonly namespace?: 'system' | 'kube-system' | 'kube-node-lease' | 'migrations' | 'certificates';
   /** The only objects. */
   readonly names?: readonly string[];
   /** Left out: that of the kind. */

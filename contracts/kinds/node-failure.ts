@@ -1,4 +1,4 @@
-import { fencingLease, nodeFailureId, workflowTypes } from '../ids.ts';
+import { fencingLease, nodeFailureId, nodeLeaseNamespace, workflowTypes } from '../ids.ts';
 import { leaseAccess } from './access.ts';
 import type { RunRow } from './kind.ts';
 
@@ -16,5 +16,14 @@ export const nodeFailureRun: RunRow = {
       `What was found, and what to type, is in the condition \`NodeFailure\`: \`kubectl describe hypervisor ${hypervisor}\`.`,
     ],
   }),
-  access: leaseAccess(fencingLease, 'Who may fence a failed host, so that one is fenced at a time.'),
+  access: [
+    ...leaseAccess(fencingLease, 'Who may fence a failed host, so that one is fenced at a time.'),
+    {
+      group: 'coordination.k8s.io',
+      resources: ['leases'],
+      verbs: ['get'],
+      namespace: nodeLeaseNamespace,
+      why: 'When the kubelet of a host that seems to have failed was last heard of.',
+    },
+  ],
 };

@@ -127,7 +127,11 @@ const heads: Record<Component | OptionalRole, string> = {
 
 const systemNamespace = 'drover-system';
 const verbOrder: readonly Verb[] = ['get', 'list', 'watch', 'create', 'patch', 'update', 'delete'];
-const namespaces = { system: systemNamespace, 'kube-system': 'kube-system' } as const;
+const namespaces = {
+  system: systemNamespace,
+  'kube-system': 'kube-system',
+  'kube-node-lease': 'kube-node-lease',
+} as const;
 
 /** deploy/rbac as it is generated: text by file name, YAML whose comments are the reasons. Pure. */
 export function writeRoles(settings: GrantSettings): Map<string, string> {

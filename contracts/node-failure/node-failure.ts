@@ -12,7 +12,6 @@ export interface NodeSign {
   ready: 'True' | 'False' | 'Unknown' | 'Gone';
   sinceMs: number;
   bootId: string | null;
-  pressures: ('DiskPressure' | 'MemoryPressure')[];
 }
 
 /** Of nova-compute. Null where Nova could not be read. */
@@ -34,8 +33,8 @@ export interface LibvirtSign {
 
 /**
  * What may tell of a host, each over a path of its own. `bmc`: its power, over the network of the BMCs. `libvirt`: asked by drover itself.
- * `nova`: nova-compute’s report, over the message bus. `kubelet` and `agent` (the node agent’s heartbeat): over kube-apiserver. `ceph`: who has
- * the disks of its guests open, over the storage network.
+ * `nova`: nova-compute’s report, over the message bus. `kubelet` and `agent` (the Lease that it renews on its Node): over kube-apiserver.
+ * `ceph`: who has the disks of its guests open, over the storage network.
  */
 export const witnessKinds = ['bmc', 'libvirt', 'nova', 'kubelet', 'agent', 'ceph'] as const;
 export type WitnessKind = (typeof witnessKinds)[number];
@@ -61,12 +60,21 @@ export interface Witness {
   /** Since when the run has observed it say so without a break, and when it did last. */
   sinceMs: number;
   atMs: number;
-  /** For people, as `its lease was renewed 4 min ago`. */
+  /** For people, as `its kubelet renewed its Lease at 12:00:00`. */
   message: string;
+  /** Of one that leaves marks: the last one, and since when the run has observed no other. */
+  mark?: { value: string; sinceMs: number };
 }
 
-/** As the activity observes it. Those that are not here are made of the other signs. */
-export type ObservedWitness = Pick<Witness, 'says' | 'message'> & { kind: 'agent' | 'ceph' };
+/** One that leaves a mark with each sign of life. Those that are not here are made of the other signs. */
+export interface ObservedWitness {
+  kind: 'agent';
+  /** As it is written: whose clock it is by is of no matter. Null: it could not be read. */
+  mark: string | null;
+  /** A mark that has stayed the same for so long means that nothing is heard any more. */
+  silentAfterMs: number;
+  message: string;
+}
 
 export interface HostSigns {
   host: string;
@@ -126,8 +134,6 @@ export const nodeFailureDefaults: NodeFailureSettings = { failAfterMs: 180_000, 
 
 export const failureReasons = [
   'Healthy',
-  'DiskPressure',
-  'MemoryPressure',
   'NotObserved',
   'NodeGone',
   'NodeNotReady',

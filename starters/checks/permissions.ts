@@ -105,6 +105,7 @@ export function needsOf(names: Names, features: Features): Record<'worker' | 'br
   const namespaces = {
     system: systemNamespace,
     'kube-system': 'kube-system',
+    'kube-node-lease': 'kube-node-lease',
     migrations: migrationNamespace,
     certificates: certificates ?? migrationNamespace,
   };

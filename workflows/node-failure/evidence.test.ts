@@ -27,7 +27,7 @@ const nowMs = openedAtMs + minute;
 const view: ConsentView = { incident, verdict: dead, signs: silentSigns, power: null, used: [] };
 const signs = (change: Partial<HostSigns>): Partial<ConsentView> => ({ signs: { ...silentSigns, ...change } });
 const node = (ready: 'False' | 'Unknown' | 'Gone', bootId: string | null): Partial<ConsentView> =>
-  signs({ node: { ready, sinceMs: 0, bootId, pressures: [] } });
+  signs({ node: { ready, sinceMs: 0, bootId } });
 const bootless: Partial<ConsentView> = { ...node('Gone', null), incident: { ...incident, bootId: null } };
 const power = (state: PowerState, agoMs = 0) => ({ host: 'node-1', power: state, atMs: nowMs - agoMs });
 

@@ -303,7 +303,7 @@ function happen(world: World, event: Event): void {
       referee.sees(event);
       const signs: HostSigns = {
         ...silentSigns,
-        node: { ready: event.ready, sinceMs: nowMs, bootId: event.boot, pressures: [] },
+        node: { ready: event.ready, sinceMs: nowMs, bootId: event.boot },
         compute: event.compute === null ? null : { state: event.compute, sinceMs: nowMs },
         libvirt: event.libvirt === null ? null : { verdict: event.libvirt, sinceMs: nowMs, message: '' },
       };

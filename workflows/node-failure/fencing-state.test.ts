@@ -41,13 +41,13 @@ test('signs are as old as the run has seen them: silence counts from the first o
   const again = dateSigns(first, 'node-1', { observed: observationOf(), askedMs: 5_000, guests: null });
   expect([again.node?.sinceMs, again.witnesses[0]?.atMs]).toEqual([1_000, 5_000]);
   const spoke = dateSigns(again, 'node-1', {
-    observed: observationOf({ node: { ready: 'False', bootId: 'boot-1', pressures: [] } }),
+    observed: observationOf({ node: { ready: 'False', bootId: 'boot-1' } }),
     askedMs: 6_000,
     guests: null,
   });
   expect([spoke.node?.sinceMs, spoke.compute?.sinceMs]).toEqual([6_000, 1_000]);
   const goneSince = dateSigns(again, 'node-1', {
-    observed: observationOf({ node: { ready: 'Gone', bootId: null, pressures: [] } }),
+    observed: observationOf({ node: { ready: 'Gone', bootId: null } }),
     askedMs: 6_000,
     guests: null,
   });
@@ -76,6 +76,13 @@ test.each(witnesses)('a BMC that says %s is a witness of %s', (power, says) => {
   expect(witnessesOf({ power }).find(({ kind }) => kind === 'bmc')?.says).toBe(says);
 });
 
+const leaseOf = (mark: string | null): NodeFailureObservation['witnesses'][number] => ({
+  kind: 'agent',
+  mark,
+  silentAfterMs: 1_000,
+  message: '',
+});
+
 const others: [
   why: string,
   change: Partial<NodeFailureObservation>,
@@ -92,31 +99,34 @@ const others: [
     undefined,
   ],
   ['its Node is Unknown', {}, 'kubelet', 'silent'],
-  ['its kubelet says no', { node: { ready: 'False', bootId: null, pressures: [] } }, 'kubelet', 'alive'],
-  ['it has no Node', { node: { ready: 'Gone', bootId: null, pressures: [] } }, 'kubelet', undefined],
+  ['its kubelet says no', { node: { ready: 'False', bootId: null } }, 'kubelet', 'alive'],
+  ['it has no Node', { node: { ready: 'Gone', bootId: null } }, 'kubelet', undefined],
   ['kube-apiserver cannot be read', { node: null }, 'kubelet', undefined],
   ['libvirt is not asked', {}, 'libvirt', undefined],
   ['libvirt does not answer', { libvirt: { verdict: 'silent', message: '' } }, 'libvirt', 'silent'],
   ['libvirt answers anything', { libvirt: { verdict: 'healthy', message: '' } }, 'libvirt', 'alive'],
-  ['its node agent is silent', { witnesses: [{ kind: 'agent', says: 'silent', message: '' }] }, 'agent', 'silent'],
+  ['the Lease of its Node was read once', { witnesses: [leaseOf('a')] }, 'agent', 'unknown'],
+  ['its Node has no Lease', {}, 'agent', undefined],
 ];
 test.each(others)('where %s, the witness %s says %s', (_why, change, kind, says) => {
   expect(witnessesOf(change).find((witness) => witness.kind === kind)?.says).toBe(says);
 });
 
 test('a witness is silent since it says nothing else, and a break begins it anew', () => {
-  const at = (before: HostSigns | null, askedMs: number, says: 'silent' | 'alive' | 'unknown') =>
+  const at = (before: HostSigns | null, askedMs: number, mark: string | null) =>
     dateSigns(before, 'node-1', {
-      observed: observationOf({ witnesses: [{ kind: 'agent', says, message: '' }] }),
+      observed: observationOf({ witnesses: [leaseOf(mark)] }),
       askedMs,
       guests: null,
     });
-  const first = at(null, 1_000, 'silent');
-  const second = at(first, 2_000, 'silent');
-  const third = at(at(second, 3_000, 'unknown'), 4_000, 'silent');
+  const first = at(at(null, 0, 'a'), 1_000, 'a');
+  const second = at(first, 2_000, 'a');
+  const third = at(at(second, 3_000, null), 4_000, 'a');
+  const fourth = at(third, 5_000, 'b');
   const agentOf = ({ witnesses: all }: HostSigns) => all.find(({ kind }) => kind === 'agent');
   expect(agentOf(second)).toMatchObject({ sinceMs: 1_000, atMs: 2_000 });
-  expect(agentOf(third)).toMatchObject({ sinceMs: 4_000, atMs: 4_000 });
+  expect(agentOf(third)).toMatchObject({ says: 'silent', sinceMs: 4_000, atMs: 4_000 });
+  expect(agentOf(fourth)).toMatchObject({ says: 'alive', sinceMs: 5_000 });
 });
 
 const signals: [
@@ -140,7 +150,7 @@ test.each(signals)('where %s, that is what libvirt says', (_what, libvirt, signa
 
 test('guests that go on failing make the host a failed one that lives', () => {
   const well = observationOf({
-    node: { ready: 'True', bootId: 'boot-1', pressures: [] },
+    node: { ready: 'True', bootId: 'boot-1' },
     compute: { state: 'up' },
     libvirt: { verdict: 'healthy', message: '' },
   });
@@ -197,7 +207,7 @@ test('the first observation opens an incident that names the boot; the host is d
   ).toMatchObject({ verdict: { verdict: 'suspect', reason: 'NoWitness' } });
 });
 
-const gone: NodeFailureObservation['node'] = { ready: 'Gone', bootId: null, pressures: [] };
+const gone: NodeFailureObservation['node'] = { ready: 'Gone', bootId: null };
 const openedOf = (change: Partial<NodeFailureObservation>, before: FencingState | null = null, askedMs = openedAtMs) =>
   applyObservation(
     before,

@@ -26,6 +26,7 @@ import { hasLocalDisk, whyLeft } from './evacuations.ts';
 import { judgeConsent, proofProblem, type ConsentDecision } from './evidence.ts';
 import { judgeSilence } from './judge-silence.ts';
 import { judgeNodeFailure, passGates } from './judge.ts';
+import { type Report, readMark } from './witness-marks.ts';
 
 /** What is known of one incident. Plain data, so that it is carried over when the run continues as new. Times: ms since the epoch. */
 export interface FencingState {
@@ -175,7 +176,12 @@ export function dateSigns(
       libvirt === null
         ? null
         : { ...libvirt, sinceMs: since(before?.libvirt?.verdict === libvirt.verdict, before?.libvirt?.sinceMs) },
-    witnesses: reports(observed).map((report) => {
+    witnesses: [
+      ...reports(observed),
+      ...observed.witnesses.map((witness) =>
+        readMark(witness, before?.witnesses.find(({ kind }) => kind === witness.kind) ?? null, askedMs),
+      ),
+    ].map((report) => {
       const last = before?.witnesses.find(({ kind }) => kind === report.kind);
       return { ...report, sinceMs: since(last?.says === report.says, last?.sinceMs), atMs: askedMs };
     }),
@@ -188,10 +194,8 @@ const isSameNode = (before: Pick<NodeSign, 'ready'> | null | undefined, { ready 
 
 const isSilent = (ready: NodeSign['ready'] | undefined): boolean => ready === 'Unknown' || ready === 'Gone';
 
-type Report = Pick<Witness, 'kind' | 'says' | 'message'>;
-
 /** What each witness says. One that cannot be had says nothing, and what Nova says of a host that is forced down is drover's own word. */
-function reports({ node, compute, nova, libvirt, power, witnesses }: NodeFailureObservation): Report[] {
+function reports({ node, compute, nova, libvirt, power }: NodeFailureObservation): Report[] {
   const found: (Report | null)[] = [
     power === null ? null : { kind: 'bmc', says: witnessOf(power), message: `it says ${power}` },
     libvirt === null
@@ -211,7 +215,6 @@ function reports({ node, compute, nova, libvirt, power, witnesses }: NodeFailure
           says: node.ready === 'Unknown' ? 'silent' : 'alive',
           message: `its Node is Ready=${node.ready}`,
         },
-    ...witnesses,
   ];
   return found.filter((report) => report !== null);
 }

@@ -28,7 +28,7 @@ const silentOf = (...kinds: WitnessKind[]): Witness[] => [powered, ...kinds.map(
 /** A panic: its BMC says On, and three that share no path have heard nothing for long. */
 const hung: HostSigns = {
   host: 'node-1',
-  node: { ready: 'Unknown', sinceMs: longMs, bootId: 'boot-1', pressures: [] },
+  node: { ready: 'Unknown', sinceMs: longMs, bootId: 'boot-1' },
   compute: { state: 'down', sinceMs: longMs },
   libvirt: { verdict: 'silent', sinceMs: longMs, message: 'no answer' },
   witnesses: silentOf('kubelet', 'nova', 'libvirt'),
@@ -62,7 +62,7 @@ const rows: Row[] = [
     { witnesses: [...silentOf('kubelet', 'nova', 'libvirt', 'ceph'), witness('agent', 'alive')] },
     {},
     'WitnessAlive',
-    /from the node agent has heard of node-1: the word of agent/u,
+    /from the Lease of the Node has heard of node-1: the word of agent/u,
   ],
   [
     'its guests have their disks open',

@@ -92,7 +92,7 @@ const witnessNames: Record<Witness['kind'], string> = {
   libvirt: 'drover, from libvirt',
   nova: 'Nova',
   kubelet: 'kube-apiserver, from the kubelet',
-  agent: 'kube-apiserver, from the node agent',
+  agent: 'kube-apiserver, from the Lease of the Node',
   ceph: 'Ceph',
 };
 

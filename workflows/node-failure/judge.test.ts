@@ -20,13 +20,13 @@ const short = nowMs - 99;
 
 const healthy: HostSigns = {
   host: 'node-1',
-  node: { ready: 'True', sinceMs: 0, bootId: 'boot-1', pressures: [] },
+  node: { ready: 'True', sinceMs: 0, bootId: 'boot-1' },
   compute: { state: 'up', sinceMs: 0 },
   libvirt: { verdict: 'healthy', sinceMs: 0, message: '' },
   witnesses: [],
 };
 const node = (ready: NodeSign['ready'], sinceMs: number): Partial<HostSigns> => ({
-  node: { ready, sinceMs, bootId: ready === 'Gone' ? null : 'boot-1', pressures: [] },
+  node: { ready, sinceMs, bootId: ready === 'Gone' ? null : 'boot-1' },
 });
 const compute = (state: 'up' | 'down', sinceMs: number): Partial<HostSigns> => ({ compute: { state, sinceMs } });
 const libvirt = (verdict: 'healthy' | 'failing' | 'silent', sinceMs: number): Partial<HostSigns> => ({
@@ -51,20 +51,6 @@ type Row = [
 const rows: Row[] = [
   ['all is well', {}, 'healthy', 'Healthy', 'yes'],
   ['libvirt is not asked', { libvirt: null }, 'healthy', 'Healthy', 'yes'],
-  [
-    'disk pressure is said',
-    { node: { ready: 'True', sinceMs: 0, bootId: 'b', pressures: ['DiskPressure'] } },
-    'watch',
-    'DiskPressure',
-    'yes',
-  ],
-  [
-    'memory pressure too',
-    { node: { ready: 'True', sinceMs: 0, bootId: 'b', pressures: ['MemoryPressure'] } },
-    'watch',
-    'MemoryPressure',
-    'yes',
-  ],
   [
     'without the Node nothing is judged',
     { ...silent, node: null, ...saw({ bmc: 'off' }) },
@@ -275,7 +261,6 @@ const anySigns: fc.Arbitrary<HostSigns> = fc.record({
       ready: fc.constantFrom('True' as const, 'False' as const, 'Unknown' as const, 'Gone' as const),
       sinceMs: anyMs,
       bootId: fc.constant('b'),
-      pressures: fc.constantFrom<'DiskPressure'[]>([], ['DiskPressure']),
     }),
     { nil: null },
   ),

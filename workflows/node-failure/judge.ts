@@ -43,7 +43,7 @@ export function judgeNodeFailure(
   });
   if (compute.state === 'up') {
     if (node.ready === 'Gone') return judgeNodeGone(host, node, lasting);
-    return node.ready === 'True' ? judgeRunning(host, node, libvirt, lasting) : judgeNotReady(host, node, lasting);
+    return node.ready === 'True' ? judgeRunning(host, libvirt, lasting) : judgeNotReady(host, node, lasting);
   }
   if (node.ready === 'True') return judgeComputeDown(host, compute, lasting);
   const valid = witnesses.filter(
@@ -72,12 +72,7 @@ function counted(
     : { verdict: 'watch', reason, message, alive, untilMs: lasting.untilMs };
 }
 
-function judgeRunning(
-  host: string,
-  { pressures }: NodeSign,
-  libvirt: LibvirtSign | null,
-  since: (sinceMs: number) => Lasting,
-): FailureVerdict {
+function judgeRunning(host: string, libvirt: LibvirtSign | null, since: (sinceMs: number) => Lasting): FailureVerdict {
   if (libvirt !== null && libvirt.verdict !== 'healthy') {
     const lasting = since(libvirt.sinceMs);
     if (libvirt.verdict === 'failing')
@@ -96,15 +91,6 @@ function judgeRunning(
       'yes',
     );
   }
-  const [pressure] = pressures;
-  if (pressure !== undefined)
-    return {
-      verdict: 'watch',
-      reason: pressure,
-      message: `${host} has ${pressures.join(' and ')}: no new servers should be placed there`,
-      alive: 'yes',
-      untilMs: null,
-    };
   return {
     verdict: 'healthy',
     reason: 'Healthy',
@@ -171,7 +157,7 @@ function judgeSilent(
         ? 'the kubelet says itself that it is not ready'
         : agent === undefined
           ? null
-          : `its node agent reports: ${agent.message}`;
+          : agent.message;
   if (alive !== null)
     return counted(
       lasting,

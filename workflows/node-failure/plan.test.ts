@@ -61,7 +61,7 @@ const down = { forcedDown: true };
 const going = (...servers: TrackedEvacuation[]): Partial<FencingState> => ({ ...down, servers });
 const signs = (change: Partial<HostSigns>): Partial<FencingState> => ({ signs: { ...silentSigns, ...change } });
 const node = (ready: NodeSign['ready'], bootId: string | null = 'boot-1'): Partial<HostSigns> => ({
-  node: { ready, sinceMs: nowMs, bootId, pressures: [] },
+  node: { ready, sinceMs: nowMs, bootId },
 });
 const power = (state: PowerState, atMs = nowMs): Partial<FencingState> => ({
   power: { host: 'node-1', power: state, atMs },

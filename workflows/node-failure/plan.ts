@@ -313,7 +313,7 @@ export function signOfLife({ incident, signs, evidence, fencedBootId, power }: F
   const sinceMs =
     evidence === null ? -Infinity : evidence.by === 'power' ? evidence.proof.secondOffMs : evidence.usedAtMs;
   if (power !== null && power.atMs >= sinceMs && hasPower(power)) return `the BMC of ${host} says ${power.power}`;
-  // Watchers and leases of a host that lost its power outlive it by half a minute; what its BMC says counts more.
+  // The Lease of a host that lost its power outlives it by half a minute; what its BMC says counts more.
   if (evidence?.by === 'power') return null;
   const heard = witnesses.find(({ says, atMs }) => says === 'alive' && atMs >= sinceMs);
   if (heard === undefined) return null;

@@ -18,18 +18,18 @@ const rows: [why: string, status: object | undefined, sign: object][] = [
         { type: 'MemoryPressure', status: 'False' },
       ],
     },
-    { ready: 'True', bootId: 'b', pressures: ['DiskPressure'] },
+    { ready: 'True', bootId: 'b' },
   ],
   [
     'the kubelet says that it is not ready',
     { conditions: [{ type: 'Ready', status: 'False' }] },
-    { ready: 'False', bootId: null, pressures: [] },
+    { ready: 'False', bootId: null },
   ],
-  ['nothing is said', undefined, { ready: 'Unknown', bootId: null, pressures: [] }],
+  ['nothing is said', undefined, { ready: 'Unknown', bootId: null }],
   [
     'something else is said',
     { nodeInfo: { bootID: '' }, conditions: [{ type: 'Ready', status: 'Perhaps' }] },
-    { ready: 'Unknown', bootId: null, pressures: [] },
+    { ready: 'Unknown', bootId: null },
   ],
 ];
 test.each(rows)('%s', (_why, status, sign) => {

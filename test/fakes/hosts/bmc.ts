@@ -51,7 +51,14 @@ export interface BmcModel extends Bmc {
   uuids(): readonly string[];
 }
 
-const fresh = { power: 'On', behaviour: 'obeys', delaySeconds: 0.2, returnsAfterSeconds: 0.5, resets: [], powered: [] } as const;
+const fresh = {
+  power: 'On',
+  behaviour: 'obeys',
+  delaySeconds: 0.2,
+  returnsAfterSeconds: 0.5,
+  resets: [],
+  powered: [],
+} as const;
 
 export function createBmc({ clock, ...login }: BmcOptions): BmcModel {
   const all = new Map<string, Machine>();
@@ -60,7 +67,15 @@ export function createBmc({ clock, ...login }: BmcOptions): BmcModel {
     if (machine === undefined) throw new Error(`the BMC has no machine ${name}`);
     return machine;
   };
-  const state = ({ uuid, power, behaviour, delaySeconds, returnsAfterSeconds, resets, powered }: Machine): MachineState => ({
+  const state = ({
+    uuid,
+    power,
+    behaviour,
+    delaySeconds,
+    returnsAfterSeconds,
+    resets,
+    powered,
+  }: Machine): MachineState => ({
     uuid,
     power,
     behaviour,

@@ -6,8 +6,7 @@ export function answerGlance(
   { model: { images } }: Cloud,
   { method, path, query }: { method: string; path: string; query: URLSearchParams },
 ): WireAnswer {
-  if (method !== 'GET' || path !== '/images')
-    throw new Error(`the simulated Glance does not know ${method} ${path}`);
+  if (method !== 'GET' || path !== '/images') throw new Error(`the simulated Glance does not know ${method} ${path}`);
   const asked = (query.get('id') ?? '').replace(/^in:/u, '').split(',');
   const found = query.get('os_hidden') === 'true' ? [] : [...images].filter(([id]) => asked.includes(id));
   return {

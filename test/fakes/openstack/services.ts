@@ -77,7 +77,13 @@ async function answerOf(cloud: Cloud, request: ServiceRequest, requestId: string
 }
 
 const pathInJournal = ({ service, path }: ServiceRequest): string =>
-  service === 'nova' ? `/v2.1${path}` : service === 'keystone' ? `/v3${path}` : service === 'glance' ? `/v2${path}` : path;
+  service === 'nova'
+    ? `/v2.1${path}`
+    : service === 'keystone'
+      ? `/v3${path}`
+      : service === 'glance'
+        ? `/v2${path}`
+        : path;
 
 /** For POST …/action which one, for PUT …/os-services/… the status that was asked for: as the lab's access log has it. */
 function actionOf({ method, path, body }: ServiceRequest): Pick<ApiCall, 'action'> {

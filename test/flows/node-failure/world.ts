@@ -318,7 +318,7 @@ function activitiesOn(
             condition: machine.condition,
           },
           mode,
-          node: { ready, bootId: ready === 'Gone' ? null : bootId, pressures: [] },
+          node: { ready, bootId: ready === 'Gone' ? null : bootId },
           compute: isKnown ? { state: service.state } : null,
           nova: isKnown ? { host, service } : null,
           hasLeftNova,

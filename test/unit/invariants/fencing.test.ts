@@ -6,7 +6,8 @@ import { good, move, t0 } from './sample.ts';
 const off = { power: 'Off', atMs: t0 + 10_000 } as const;
 const on = { power: 'On', atMs: t0 + 20_000 } as const;
 const offAgain = { power: 'Off', atMs: t0 + 40_000 } as const;
-const evacuation = (atMs: number) => move({ id: 2, type: 'evacuation', status: 'accepted', sourceHost: 'node-2', atMs });
+const evacuation = (atMs: number) =>
+  move({ id: 2, type: 'evacuation', status: 'accepted', sourceHost: 'node-2', atMs });
 const back = move({ id: 3, sourceHost: 'node-1', targetHost: 'node-2', atMs: t0 + 30_000 });
 
 type Events = typeof good.migrationEvents;
@@ -19,7 +20,12 @@ const rows: [why: string, events: Events, power: typeof good.power, wrong: RegEx
   ['nobody knows its power', [evacuation(t0)], {}, null],
   ['it is off', [evacuation(off.atMs)], { 'node-2': [off] }, null],
   ['it was off, and is on with nothing of what ran there', [evacuation(on.atMs + 1)], { 'node-2': [off, on] }, null],
-  ['it is on and never was off', [evacuation(t0)], { 'node-2': [] }, /server s1 began while its machine node-2 ran.*always On/u],
+  [
+    'it is on and never was off',
+    [evacuation(t0)],
+    { 'node-2': [] },
+    /server s1 began while its machine node-2 ran.*always On/u,
+  ],
   ['it goes off afterwards', [evacuation(off.atMs - 1)], { 'node-2': [off] }, /began while its machine node-2 ran/u],
   [
     'it was off before the server came to it',
