@@ -34,9 +34,8 @@ export interface LibvirtSign {
 /**
  * What may tell of a host, each over a path of its own. `bmc`: its power, over the network of the BMCs. `libvirt`: asked by drover itself.
  * `nova`: nova-compute’s report, over the message bus. `kubelet` and `agent` (the Lease that it renews on its Node): over kube-apiserver.
- * `ceph`: who has the disks of its guests open, over the storage network.
  */
-export const witnessKinds = ['bmc', 'libvirt', 'nova', 'kubelet', 'agent', 'ceph'] as const;
+export const witnessKinds = ['bmc', 'libvirt', 'nova', 'kubelet', 'agent'] as const;
 export type WitnessKind = (typeof witnessKinds)[number];
 
 /** Over what a witness hears of the host. Two of one path fail together, so they count as one. */
@@ -46,7 +45,6 @@ export const witnessPaths: Record<WitnessKind, string> = {
   nova: 'the message bus of Nova',
   kubelet: 'kube-apiserver',
   agent: 'kube-apiserver',
-  ceph: 'the storage network',
 };
 
 export interface Witness {
@@ -102,7 +100,7 @@ export interface SilenceSettings {
 }
 
 /** A quorum of fewer would be the word of one; there are no more paths than the greatest but the BMC’s, which says nothing of a silence. */
-export const silenceBounds = { leastQuorum: 2, mostQuorum: 4 } as const;
+export const silenceBounds = { leastQuorum: 2, mostQuorum: 3 } as const;
 export const silenceDefaults: SilenceSettings = { quorum: 3, afterMs: 600_000, mostPerHour: 2 };
 export const silenceBudgetMs = 60 * 60_000;
 
@@ -142,7 +140,6 @@ export const failureReasons = [
   'GuestsFailing',
   'AgentsDown',
   'Silent',
-  'Isolated',
   'NoWitness',
   'Dead',
 ] as const;

@@ -37,7 +37,7 @@ const refused: [why: string, settings: object, words: RegExp][] = [
     /expected nodeFailure.mode: automatic and nodeFailure.bmc/u,
   ],
   ['one witness would be enough', { nodeFailure: { ...silent, fenceSilent: { quorum: 1 } } }, /quorum|>=2/u],
-  ['more are asked for than there are paths', { nodeFailure: { ...silent, fenceSilent: { quorum: 5 } } }, /<=4/u],
+  ['more are asked for than there are paths', { nodeFailure: { ...silent, fenceSilent: { quorum: 5 } } }, /<=3/u],
   [
     'a silence is to count earlier than a failure',
     { modes: { Hypervisor: 'act' }, nodeFailure: { ...silent, fenceSilent: { afterMs: 1_000 } } },

@@ -58,22 +58,15 @@ const rows: Row[] = [
   ['nova-compute reports', { compute: { state: 'up', sinceMs: 0 } }, {}, 'WitnessAlive', /nova-compute/u],
   ['libvirt answers', { libvirt: { verdict: 'healthy', sinceMs: 0, message: '' } }, {}, 'WitnessAlive', /libvirt/u],
   [
-    'its node agent reports, and four others are silent',
-    { witnesses: [...silentOf('kubelet', 'nova', 'libvirt', 'ceph'), witness('agent', 'alive')] },
+    'the Lease of its Node is renewed, and three others are silent',
+    { witnesses: [...silentOf('kubelet', 'nova', 'libvirt'), witness('agent', 'alive')] },
     {},
     'WitnessAlive',
     /from the Lease of the Node has heard of node-1: the word of agent/u,
   ],
   [
-    'its guests have their disks open',
-    { witnesses: [...silentOf('kubelet', 'nova', 'libvirt'), witness('ceph', 'alive')] },
-    {},
-    'WitnessAlive',
-    /Ceph/u,
-  ],
-  [
     'one that said so a while ago, too: nobody has said otherwise',
-    { witnesses: [...silentOf('kubelet', 'nova', 'libvirt'), witness('ceph', 'alive', { atMs: 0 })] },
+    { witnesses: [...silentOf('kubelet', 'nova', 'libvirt'), witness('agent', 'alive', { atMs: 0 })] },
     {},
     'WitnessAlive',
   ],
@@ -119,7 +112,7 @@ const rows: Row[] = [
     /2 observe/u,
   ],
   ['with libvirt they are three', { witnesses: silentOf('kubelet', 'agent', 'nova', 'libvirt') }, {}, null],
-  ['Ceph may stand in', { witnesses: silentOf('agent', 'nova', 'ceph') }, {}, null],
+  ['the Lease may stand in for the Node', { witnesses: silentOf('agent', 'nova', 'libvirt') }, {}, null],
   [
     'one that cannot be had counts for nothing',
     { witnesses: [...silentOf('kubelet', 'nova'), witness('libvirt', 'unknown')] },
@@ -157,10 +150,10 @@ const rows: Row[] = [
   ],
   [
     'a fourth that has heard of it just now speaks for it, though three are enough',
-    { witnesses: [...silentOf('kubelet', 'nova', 'libvirt'), witness('ceph', 'silent', { sinceMs: nowMs - 1_000 })] },
+    { witnesses: [...silentOf('kubelet', 'nova', 'libvirt'), witness('agent', 'silent', { sinceMs: nowMs - 1_000 })] },
     {},
     'TooShort',
-    /Ceph/u,
+    /from the Lease of the Node/u,
     nowMs - 1_000 + afterMs,
   ],
   [

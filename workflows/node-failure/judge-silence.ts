@@ -93,7 +93,6 @@ const witnessNames: Record<Witness['kind'], string> = {
   nova: 'Nova',
   kubelet: 'kube-apiserver, from the kubelet',
   agent: 'kube-apiserver, from the Lease of the Node',
-  ceph: 'Ceph',
 };
 
 const nameOf = ({ kind }: Witness): string => witnessNames[kind];

@@ -82,7 +82,7 @@ const rows: Row[] = [
   ['nova-compute restarts', compute('down', short), 'watch', 'ComputeDown', 'yes', short + 100],
   [
     'only nova-compute is down: nothing is fenced for that',
-    { ...compute('down', long), ...saw({ bmc: 'off', ceph: 'silent' }) },
+    { ...compute('down', long), ...saw({ bmc: 'off', agent: 'silent' }) },
     'suspect',
     'ComputeDown',
     'yes',
@@ -131,27 +131,6 @@ const rows: Row[] = [
   ],
   ['silent, and the BMC says Off', { ...silent, ...saw({ bmc: 'off' }) }, 'failed', 'Dead', 'no'],
   [
-    'that nobody has its disks open is no death: a host that is cut off from Ceph has none either',
-    { ...silent, ...saw({ bmc: 'powered', ceph: 'silent' }) },
-    'suspect',
-    'NoWitness',
-    'unknown',
-  ],
-  [
-    'silent, and guests write: cut off',
-    { ...silent, ...saw({ bmc: 'powered', ceph: 'alive' }) },
-    'suspect',
-    'Isolated',
-    'yes',
-  ],
-  [
-    'of two witnesses the one that saw life is believed',
-    { ...silent, ...saw({ bmc: 'off', ceph: 'alive' }) },
-    'suspect',
-    'Isolated',
-    'yes',
-  ],
-  [
     'its node agent reports, so it lives',
     { ...silent, ...saw({ bmc: 'off', agent: 'alive' }) },
     'suspect',
@@ -168,7 +147,7 @@ const rows: Row[] = [
   ],
   [
     'a witness that does not know proves nothing',
-    { ...silent, ...saw({ bmc: 'unknown', ceph: 'unknown' }) },
+    { ...silent, ...saw({ bmc: 'unknown', agent: 'unknown' }) },
     'suspect',
     'NoWitness',
     'unknown',

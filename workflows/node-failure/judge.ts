@@ -166,15 +166,6 @@ function judgeSilent(
       `Neither the Node nor nova-compute of ${host} has been well ${lasting.duration}, but ${alive}: mend what runs on the host`,
       'yes',
     );
-  const writes = heard('ceph');
-  if (writes !== undefined)
-    return counted(
-      lasting,
-      'suspect',
-      'Isolated',
-      `${silent}, but its guests have their disks open: the host is cut off, not dead (${writes.message})`,
-      'yes',
-    );
   if (!lasting.long)
     return { verdict: 'watch', reason: 'Silent', message: silent, alive: 'unknown', untilMs: lasting.untilMs };
   const power = valid.find(({ kind }) => kind === 'bmc')?.says;

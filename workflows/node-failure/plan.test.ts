@@ -67,7 +67,7 @@ const power = (state: PowerState, atMs = nowMs): Partial<FencingState> => ({
   power: { host: 'node-1', power: state, atMs },
 });
 
-const heard = (kind: 'agent' | 'ceph'): Partial<HostSigns> => ({
+const heard = (kind: 'agent'): Partial<HostSigns> => ({
   witnesses: [{ kind, says: 'alive', sinceMs: nowMs, atMs: nowMs, message: 'its lease was renewed' } satisfies Witness],
 });
 const noWitness = verdictOf('suspect', 'unknown', { reason: 'NoWitness' });
@@ -350,27 +350,12 @@ const rows: Row[] = [
     does({ kind: 'loseEvidence', why: message(/libvirt/) }),
   ],
   [
-    'on a confirmation, guests that write too',
-    confirmed({
-      ...going(tracked('a')),
-      ...signs(heard('ceph')),
-    }),
-    does({ kind: 'loseEvidence', why: message(/have their disks open/) }),
-  ],
-  [
-    'and so does its node agent',
+    'on a confirmation, a Lease that is renewed, too',
     confirmed({ ...going(tracked('a')), ...signs(heard('agent')) }),
     does({ kind: 'loseEvidence', why: message(/node-1 was heard of: its lease was renewed/) }),
   ],
   ['a Node that is gone is no life', fenced({ ...going(tracked('a')), ...signs(node('Gone', null)) }), evacuates('a')],
-  [
-    'but watchers outlive lost power',
-    fenced({
-      ...going(tracked('a')),
-      ...signs(heard('ceph')),
-    }),
-    evacuates('a'),
-  ],
+  ['but a Lease outlives lost power', fenced({ ...going(tracked('a')), ...signs(heard('agent')) }), evacuates('a')],
   [
     'evidence of another host is none',
     fenced({ ...going(tracked('a')), evidence: { ...byPower, proof: proofAt(openedAtMs, { host: 'node-2' }) } }),

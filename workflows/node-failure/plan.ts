@@ -317,7 +317,7 @@ export function signOfLife({ incident, signs, evidence, fencedBootId, power }: F
   if (evidence?.by === 'power') return null;
   const heard = witnesses.find(({ says, atMs }) => says === 'alive' && atMs >= sinceMs);
   if (heard === undefined) return null;
-  return heard.kind === 'ceph' ? `guests of ${host} have their disks open` : `${host} was heard of: ${heard.message}`;
+  return `${host} was heard of: ${heard.message}`;
 }
 
 const count = ({ servers }: FencingState, ...states: TrackedEvacuation['state'][]): number =>
