@@ -54,6 +54,28 @@ describe('what is said', () => {
       ['True', 'Succeeded', 'Aggregates from spec applied successfully'],
     ],
     ['', 'HaEnabled', contextOf(), inService, ['True', 'Succeeded', 'HA is enabled']],
+    ['', 'NodeFailure', contextOf(), inService, null],
+    [
+      'it was emptied as it had failed, and a user wants it back',
+      'NodeFailure',
+      contextOf({}, {}, [conditionOf('NodeFailure', 'True', 'HandedOver')]),
+      inService,
+      ['False', 'Recovered', 'node-1 was emptied as it had failed, and is wanted in service again'],
+    ],
+    [
+      'it is being emptied as it has failed',
+      'NodeFailure',
+      contextOf({ maintenance: 'ha' }, {}, [conditionOf('NodeFailure', 'True', 'HandedOver')]),
+      inService,
+      null,
+    ],
+    [
+      'it has failed and is judged',
+      'NodeFailure',
+      contextOf({}, {}, [conditionOf('NodeFailure', 'True', 'NoWitness')]),
+      inService,
+      null,
+    ],
     ['', 'Tainted', contextOf(), inService, ['False', 'NoKubectl', '🟢']],
     [
       'a user wrote it by kubectl',

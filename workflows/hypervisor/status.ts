@@ -99,6 +99,7 @@ export function describeStatus(
     describeTaint(context),
     describeAgentPods(context),
     describeOffboarded(context, plan),
+    describeHandOver(context),
   ].filter((update) => update !== null);
 
   const evicting = describeEvicting(context);
@@ -145,6 +146,14 @@ export function describeStatus(
     libVirtVersion: recorded.libVirtVersion === null ? learntVersion(context) : null,
     annotations: appliedTraits(context),
   };
+}
+
+/** One that was emptied because it had failed, and that a user wants in service again, does not go on saying that it is being emptied. */
+function describeHandOver({ desired, observed: { recorded, node } }: Context): ConditionUpdate | null {
+  const said = findCondition(recorded.conditions, hypervisorConditions.nodeFailure);
+  if (said?.status !== 'True' || said.reason !== 'HandedOver' || modeOf(desired, node) !== '') return null;
+  const message = `${desired.name} was emptied as it had failed, and is wanted in service again`;
+  return { type: hypervisorConditions.nodeFailure, status: 'False', reason: 'Recovered', message };
 }
 
 /** Which traits are drover's: those that it is about to put there, as long as they are there. Null: it is noted. */
