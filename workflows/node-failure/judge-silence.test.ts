@@ -157,6 +157,14 @@ const rows: Row[] = [
     nowMs - 1_000 + afterMs,
   ],
   [
+    'it had no power a moment ago: somebody has mended it, and it boots',
+    { witnesses: [{ ...powered, sinceMs: longMs + 1 }, ...silentOf('kubelet', 'nova', 'libvirt').slice(1)] },
+    {},
+    'TooShort',
+    /its BMC has said for 10 min only that node-1 has power, so it may be booting/u,
+    nowMs + 1,
+  ],
+  [
     'since no time',
     { witnesses: [...silentOf('kubelet', 'nova'), witness('libvirt', 'silent', { sinceMs: Number.NaN })] },
     {},
@@ -268,6 +276,7 @@ test('nothing is fenced while any witness says alive, with fewer than the quorum
       expect(new Set(counted.map(({ kind }) => witnessPaths[kind])).size).toBeGreaterThanOrEqual(quorum);
       const power = signs.witnesses.find(({ kind }) => kind === 'bmc');
       expect(power).toMatchObject({ says: 'powered' });
+      expect(nowMs - power!.sinceMs).toBeGreaterThanOrEqual(afterMs);
       expect(nowMs - power!.atMs).toBeLessThanOrEqual(60_000);
       const spent = given.fencings!.filter(
         ({ incident, atMs }) => incident !== 'node-1/1' && nowMs - atMs < silenceBudgetMs,

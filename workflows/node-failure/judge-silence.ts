@@ -44,8 +44,8 @@ export function judgeSilence(
     return refuse('NotSilent', `it is not known that both the kubelet and nova-compute of ${host} are silent`);
 
   const fresh = witnesses.filter(({ atMs }) => atMs <= nowMs && nowMs - atMs <= witnessMaxAgeMs);
-  const power = fresh.find(({ kind }) => kind === 'bmc')?.says;
-  if (power !== 'powered')
+  const power = fresh.find(({ kind }) => kind === 'bmc');
+  if (power?.says !== 'powered')
     return refuse(
       'PowerUnknown',
       `no BMC says that ${host} has power, so it is not known whether it can be taken away`,
@@ -56,6 +56,13 @@ export function judgeSilence(
     return refuse(
       'NoQuorum',
       `of the ${quorum} witnesses on different paths that it takes, ${paths.size === 0 ? 'none observes' : `${paths.size} observe`} that nothing is heard of ${host}${silent.length === 0 ? '' : `: ${namesOf(silent)}`}`,
+    );
+  // One that had no power a short time ago was mended, and may be booting.
+  if (!(nowMs - power.sinceMs >= afterMs))
+    return refuse(
+      'TooShort',
+      `its BMC has said for ${minutes(nowMs - power.sinceMs)} only that ${host} has power, so it may be booting`,
+      power.sinceMs + afterMs,
     );
   // One that has heard of it a short time ago is a word for its life then.
   const latestMs = Math.max(...silent.map(({ sinceMs }) => sinceMs));
