@@ -61,7 +61,7 @@ export interface AllowanceRequest {
   want: number;
   /** How many it uses now. */
   using: number;
-  /** RFC 3339; breaks ties. */
+  /** RFC 3339. The nearer it is, the earlier the consumer is served (docs/rules.md#allowances). */
   deadline: string | null;
   /**
    * The last answer that the consumer has applied; null: none. Requests and answers cross each other, so `using` alone cannot prove that a
@@ -72,11 +72,18 @@ export interface AllowanceRequest {
   host: string;
 }
 
-/** The answer: start work while `using < allowance`. */
+/** The answer: start work while `using < allowance`, and no longer than `leaseMs` after the last report that has arrived. */
 export interface AllowanceGranted extends NumberedAnswer {
   /** How many there are in all, and among how many consumers they are allocated. */
   limit: number;
   consumers: number;
+  /**
+   * A consumer that cannot report for so long begins nothing more until it has been answered anew: what it was granted may be another's by
+   * then. Absent: for slots, whose holders do not report while they work.
+   */
+  leaseMs?: number;
+  /** How many live migrations Nova runs at once on the consumer's host, where it keeps others waiting. */
+  novaRuns?: number;
   /** For a slot. */
   kind?: SlotKind;
 }
@@ -92,6 +99,8 @@ export interface SlotAnswer extends NumberedAnswer {
 /** The limit, from configuration, and what is in use, from the outside system. */
 export interface AllowanceObservation {
   limit: number;
+  /** How far the limit is lowered at most, while migrations slow each other down. Absent: it stays as it is. */
+  leastLimit?: number;
   /** How often to observe the outside system and the consumers. */
   checkMs: number;
   /**
@@ -101,8 +110,26 @@ export interface AllowanceObservation {
   silentMs: number;
   /** Migrations in progress in the region, by source host; tasks, by the endpoint. */
   inProgress: Record<string, number>;
+  /** By source host, where Nova keeps live migrations in `queued`: how many it works at, and how many wait. */
+  queues?: Record<string, NovaQueue>;
+  /** Null: too few migrations were observed to say. */
+  pace?: MigrationPace | null;
   /** For slots: ids of the tasks in progress. They do not say which run began them. */
   tasks?: string[];
+}
+
+export interface NovaQueue {
+  running: number;
+  waiting: number;
+}
+
+/** How fast live migrations copy. */
+export interface MigrationPace {
+  /** Of the one in the middle. */
+  bytesPerSecond: number;
+  migrations: number;
+  /** How many hosts they leave. */
+  hosts: number;
 }
 
 /** A consumer in the state of the run that allocates. */
@@ -116,3 +143,40 @@ export interface AllowanceConsumer extends AllowanceRequest {
   /** Its run is closed: nothing is granted to it, but its work counts until none is observed. */
   closed: boolean;
 }
+
+/** What the run is doing; the search attribute DroverPhase carries it. */
+export type AllowancePhase =
+  /** Nothing is granted until the outside world was read, or until every consumer has reported what it holds. */
+  | 'Observing'
+  | 'Allocating'
+  /** More is in use than there may be. */
+  | 'Draining'
+  /** There is no member; the run is about to end. */
+  | 'Unused';
+
+/** The answer of the query `progress`. */
+export type AllowanceProgress = SharedLimit & {
+  phase: AllowancePhase;
+  /** What the run waits for, as a sentence. */
+  waitingFor: string;
+  /** RFC 3339: when the run observes the world by itself. */
+  nextWakeUp: string;
+  /** The limit in force. Null until it is known. */
+  limit: number | null;
+  /** What the settings say. Null until it is known. */
+  limitConfigured: number | null;
+  /** Why it is not what the settings say: `lowered, as …`. Null: it is. */
+  limitReason: string | null;
+  /** What may be in use at this moment: by consumers that are open, by closed ones, by others. */
+  inUse: number;
+  consumers: (Pick<AllowanceConsumer, 'consumer' | 'host' | 'want' | 'using' | 'allowance' | 'deadline' | 'closed'> & {
+    /** RFC 3339: it has not reported since then, so that nothing is granted to it. Null: it reports. */
+    muteSince: string | null;
+    /** RFC 3339: since when it has had an allowance, or has had none. */
+    since: string;
+  })[];
+  /** What is in progress and belongs to no consumer: migrations by source host, tasks by endpoint. */
+  elsewhere: Record<string, number>;
+  /** By source host, how many migrations Nova runs at once, where it keeps others waiting. */
+  novaRuns: Record<string, number>;
+};

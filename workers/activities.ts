@@ -9,6 +9,7 @@ import {
   createInstanceActivities,
 } from '../activities/nova/activities.ts';
 import { createNovaClient } from '../activities/nova/client.ts';
+import { createPaceMeter } from '../activities/nova/pace-meter.ts';
 import { plannedWithMs, shareRegion } from '../activities/nova/region-reads.ts';
 import { createPlacementClient } from '../activities/placement/client.ts';
 import { createProviderReads, sharePlacement } from '../activities/placement/provider-reads.ts';
@@ -65,6 +66,7 @@ export function composeActivities(systems: Systems): ActivitiesByQueue {
   const hypervisor = composeHypervisorActivities(systems, { nova, placement, region: reads, providers });
   const hypervisors = share(clock, (signal) => client.listValid(resources.Hypervisor, {}, signal));
   const evictions = share(clock, (signal) => client.listValid(resources.Eviction, {}, signal));
+  const pace = createPaceMeter(clock);
   const place: StopPlace = { kind: 'Eviction', cluster, region };
   const stopGate = createStopGate(kubernetes, names.systemNamespace, place, clock);
   const callersGate = createCallersGate({
@@ -125,10 +127,13 @@ export function composeActivities(systems: Systems): ActivitiesByQueue {
         audit,
         clock,
         report: createMigrationReporter(client, names.migrationNamespace, (message) => logger.warn(message), clock),
+        pace,
       }),
       ...createAllowanceActivities({
         nova,
         limit: limits.migrationsPerRegion,
+        leastLimit: limits.leastMigrationsPerRegion,
+        pace,
         checkMs: limits.checkMs,
         silentMs: limits.silentMs,
         clock,

@@ -1,4 +1,4 @@
-import type { AllowanceObservation } from '../../contracts/allowance.ts';
+import type { AllowanceObservation, NovaQueue } from '../../contracts/allowance.ts';
 import type {
   AllowanceActivities,
   EvictionHostActivities,
@@ -22,6 +22,7 @@ import { observeHost } from './observe-host.ts';
 import { awaitInstanceIdle, observeInstance } from './observe-instance.ts';
 import { awaitTargetRoom, createRegionView } from './region-view.ts';
 import { createSharedRead } from './follow-migration.ts';
+import { meterPace } from './pace-meter.ts';
 import { findHostIn } from './region-reads.ts';
 import { startMigration } from './start-migration.ts';
 
@@ -56,7 +57,8 @@ export const createHostActivities = (deps: HostDependencies): EvictionHostActivi
 });
 
 /** Activities on one server, queue `nova:<region>`. */
-export function createInstanceActivities(deps: InstanceDependencies): InstanceActivities {
+export function createInstanceActivities(given: InstanceDependencies): InstanceActivities {
+  const deps = given.pace === undefined ? given : { ...given, nova: meterPace(given.nova, given.pace) };
   const shared = {
     region: createRegionView(deps.nova, deps.clock),
     sharedRead: createSharedRead(deps.nova, deps.clock),
@@ -79,20 +81,26 @@ export function createInstanceActivities(deps: InstanceDependencies): InstanceAc
 export const createAllowanceActivities = ({
   nova,
   limit,
+  leastLimit,
+  pace,
   checkMs,
   silentMs,
   onObserved,
   scope = currentScope,
   clock,
 }: AllowanceDependencies): AllowanceActivities => ({
-  async observeAllowance({ region }) {
-    const world = {
+  async observeAllowance({ region, limitInForce = null }) {
+    const migrations = await nova.migrationsCopying(scope(clock).signal);
+    const world: AllowanceObservation = {
       limit,
+      ...(leastLimit !== undefined && { leastLimit }),
       checkMs,
       silentMs,
-      inProgress: countBySource(await nova.migrationsCopying(scope(clock).signal)),
+      inProgress: countBySource(migrations),
+      queues: queuesBySource(migrations),
+      pace: pace?.read() ?? null,
     };
-    onObserved?.(region, world);
+    onObserved?.(region, { ...world, limit: Math.min(limit, limitInForce ?? limit) });
     return world;
   },
 });
@@ -107,4 +115,19 @@ export function countBySource(migrations: readonly Migration[]): AllowanceObserv
     if (counted.includes(type) && status !== 'finished') inProgress[sourceHost] = (inProgress[sourceHost] ?? 0) + 1;
   }
   return inProgress;
+}
+
+/** Live migrations that nova-compute works at. One that is `accepted` has not reached it. */
+const atWork: readonly string[] = ['preparing', 'running', 'post-migrating'];
+
+/** By source host, where Nova keeps live migrations waiting: it runs `max_concurrent_live_migrations` of a host, one by default. */
+export function queuesBySource(migrations: readonly Migration[]): Record<string, NovaQueue> {
+  const queues: Record<string, NovaQueue> = {};
+  for (const { type, status, sourceHost } of migrations) {
+    if (type !== 'live-migration') continue;
+    const { running, waiting } = queues[sourceHost] ?? { running: 0, waiting: 0 };
+    if (status === 'queued') queues[sourceHost] = { running, waiting: waiting + 1 };
+    if (atWork.includes(status)) queues[sourceHost] = { running: running + 1, waiting };
+  }
+  return Object.fromEntries(Object.entries(queues).filter(([, { waiting }]) => waiting > 0));
 }

@@ -5,6 +5,7 @@ import type { ReportMigration } from '../../contracts/eviction/migrate-instance.
 import type { CandidateReads } from '../preflight/ask-placement.ts';
 import type { HostTools } from './observe-host.ts';
 import type { ActivityContext, Execution, ForActivities } from '../lib/context.ts';
+import type { PaceMeter } from './pace-meter.ts';
 import type { NovaClient } from './types.ts';
 
 /** What the composition root gives to the activities of one region. */
@@ -25,12 +26,17 @@ export interface HostDependencies extends NovaDependencies, Omit<HostTools, 'nov
 export interface InstanceDependencies extends NovaDependencies {
   /** Keeps the Migration object of a server current. */
   report: ReportMigration;
+  /** Is told of the counters that are read of migrations. */
+  pace?: PaceMeter;
 }
 
 export interface AllowanceDependencies extends ForActivities<Execution> {
   nova: NovaClient;
-  /** How many migrations the region may have at once. */
+  /** How many migrations the region may have at once, and how far that is lowered at most while they slow each other down. */
   limit: number;
+  leastLimit?: number;
+  /** How fast those copy that this process waits for. */
+  pace?: PaceMeter;
   /** How often the run that allocates observes the region and its consumers. */
   checkMs: number;
   /** The run of a consumer that is silent for this long is described. */

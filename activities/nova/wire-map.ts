@@ -173,6 +173,7 @@ export const toLiveMigration = (wire: WireServerMigration): Migration => ({
   sourceHost: sourceOf(wire),
   targetHost: wire.dest_compute || null,
   memoryTotalBytes: wire.memory_total_bytes,
+  memoryProcessedBytes: wire.memory_processed_bytes ?? null,
   memoryRemainingBytes: wire.memory_remaining_bytes,
   diskTotalBytes: wire.disk_total_bytes,
   diskRemainingBytes: wire.disk_remaining_bytes,

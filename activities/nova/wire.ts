@@ -125,6 +125,7 @@ export const serverMigration = z.looseObject({
   source_compute: z.string().nullable(),
   dest_compute: z.string().nullable(),
   memory_total_bytes: z.number().nullable(),
+  memory_processed_bytes: z.number().nullable().optional(),
   memory_remaining_bytes: z.number().nullable(),
   disk_total_bytes: z.number().nullable(),
   disk_remaining_bytes: z.number().nullable(),

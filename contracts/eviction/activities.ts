@@ -106,7 +106,8 @@ export interface TemporalActivities {
 
 /** Queue `nova:<region>`. */
 export interface AllowanceActivities {
-  observeAllowance(request: { region: string }): Promise<AllowanceObservation>;
+  /** @param request.limitInForce what the run goes by now, for the metrics; null: it knows none yet. */
+  observeAllowance(request: { region: string; limitInForce?: number | null }): Promise<AllowanceObservation>;
 }
 
 /** Queue `vsphere:<vcenter>`. */

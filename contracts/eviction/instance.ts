@@ -51,6 +51,8 @@ export interface Migration {
   /** Null until the scheduler has chosen. */
   targetHost: string | null;
   memoryTotalBytes: number | null;
+  /** Sent so far, pages that were written again and again included. Absent, or null: Nova did not say. */
+  memoryProcessedBytes?: number | null;
   memoryRemainingBytes: number | null;
   diskTotalBytes: number | null;
   diskRemainingBytes: number | null;

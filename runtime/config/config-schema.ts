@@ -117,6 +117,7 @@ export const configSchema = z
     limits: z
       .strictObject({
         migrationsPerRegion: count(8, 1_000),
+        leastMigrationsPerRegion: count(4, 1_000),
         checkMs: ms(30 * second, { most: hour }),
         silentMs: ms(150 * second, { most: hour }),
       })

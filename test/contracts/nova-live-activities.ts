@@ -232,6 +232,8 @@ export function describeLiveActivities(test: ContractTest): void {
       checkMs: 1_000,
       silentMs: 2_000,
       inProgress: { 'node-1': 1 },
+      queues: {},
+      pace: null,
     });
     const room = activities.awaitTargetRoom({ sourceHost: 'node-1', perTarget: 1, deadlineMs: 30_000 });
     await waitForMigration(counterpart.admin, first!.id, migrationId, ['running']);
