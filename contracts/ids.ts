@@ -88,6 +88,9 @@ export const destroyAllowanceId = (vcenter: string, cluster = ''): string =>
 /** The run that allocates the volumes that a CSI driver may clone at once. */
 export const cloneAllowanceId = (driver: string, cluster = ''): string => inCluster(cluster, `limits/clones/${driver}`);
 
+/** What the ids of all runs that allocate a limit begin with. */
+export const allowancePrefix = (cluster = ''): string => inCluster(cluster, 'limits/');
+
 /** The run that allocates a limit. The id is the lock: two runs would grant it twice. */
 export function allowanceId(shared: SharedLimit, cluster = ''): string {
   switch (shared.kind) {

@@ -107,6 +107,7 @@ test.each([
   'sweep',
   'pools',
   'clones',
+  'limits',
   'stop',
   'worker',
   'bridge',

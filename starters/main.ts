@@ -147,6 +147,11 @@ const commands: Record<string, CommandEntry> = {
     summary: 'list them: how far each is, from what and how it is made, what each waits for',
     load: async () => (await import('./data-volume/clones.ts')).clonesCommand,
   },
+  limits: {
+    group: operation,
+    summary: 'show what runs share: who has how much of it, what the limit is and why',
+    load: async () => (await import('./operate/limits.ts')).limitsCommand,
+  },
   stop: {
     group: operation,
     summary: 'hold drover back from every change, until lifted',
