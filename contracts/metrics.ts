@@ -82,7 +82,7 @@ export const metrics = {
     kind: 'gauge',
     labels: ['region'],
     from: ['worker'],
-    help: 'How many migrations the region may have at once (limits.migrationsPerRegion)',
+    help: 'How many migrations the region may have at once: at most limits.migrationsPerRegion, fewer while they slow each other down',
   },
   vcenterWatchUpdates: {
     name: 'drover_vcenter_watch_updates_total',

@@ -69,6 +69,7 @@ export const flowTiers: Readonly<Record<string, FlowTier>> = {
   'eviction-moves': simulated('eviction'),
   'eviction-hazards': simulated('eviction'),
   'eviction-limits': simulated('eviction'),
+  'eviction-queue': simulated('eviction'),
   'eviction-re-enable': simulated('eviction'),
   'eviction-modes': simulated('eviction'),
   'eviction-bad-input': simulated('eviction'),

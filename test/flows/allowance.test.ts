@@ -178,6 +178,34 @@ test('nothing is granted before the world is read, nor is the run lost while it 
   await ended();
 });
 
+test('a consumer that is open and does not report any more holds nothing in the end, and that is said', async () => {
+  const { region, begin, ended, progress, report } = await world.openRegion('mute', { silentMs: 3_000 });
+  const mute = await world.client.workflow.start('moveDeadline', {
+    workflowId: 'a-mute-run',
+    taskQueue: workflowQueue(''),
+    args: [600_000, null],
+  });
+  const said = { want: 4, using: 0, deadline: null, acknowledged: null };
+  await report({ ...said, consumer: mute.workflowId, runId: mute.firstExecutionRunId, host: 'mute' });
+  await until('it to have all', 30_000, async () => (await progress()).consumers[0]?.allowance === 4 || 'not yet');
+  const heir = await begin('heir', { pieces: 12, parallelism: 4, pieceMs: 300 });
+  await until(
+    'the heir to have all',
+    60_000,
+    () => region.inProgress['heir'] === 4 || JSON.stringify(region.inProgress),
+  );
+  const { consumers } = await progress();
+  expect(consumers.find(({ host }) => host === 'mute')).toMatchObject({
+    allowance: 0,
+    closed: false,
+    muteSince: expect.stringMatching(/^20/u) as string,
+  });
+  expect(await heir.result()).toBe(12);
+  expect(region.most).toBe(4);
+  await mute.terminate('test');
+  await ended();
+});
+
 test('a lowered limit drains and aborts nothing', async () => {
   const { region, begin, ended, progress } = await world.openRegion('lowered');
   const consumers = await Promise.all(

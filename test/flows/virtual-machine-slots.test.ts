@@ -1,7 +1,7 @@
 import { labClock } from '../../lab/clock.ts';
 import { createAllowanceId, virtualMachineId } from '../../contracts/ids.ts';
 import { mostAtOnce } from '../../lab/vsphere/read-tasks.ts';
-import type { AllowanceProgress } from '../../workflows/limits/describe.ts';
+import type { AllowanceProgress } from '../../contracts/allowance.ts';
 import { checkInvariants } from '../invariants.ts';
 import { until } from './until.ts';
 import type { VmWorld } from './virtual-machine-world.ts';

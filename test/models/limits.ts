@@ -1,6 +1,14 @@
-import type { AllowanceRequest, AllowanceObservation } from '../../contracts/allowance.ts';
+import type { AllowanceRequest, AllowanceObservation, NovaQueue } from '../../contracts/allowance.ts';
 import type { Membership } from '../../workflows/limits/membership.ts';
-import { allowanceOf, applyAnswer, noMembership, report, reportDueMs } from '../../workflows/limits/membership.ts';
+import {
+  afterLease,
+  afterReport,
+  allowanceOf,
+  applyAnswer,
+  noMembership,
+  report,
+  reportDueMs,
+} from '../../workflows/limits/membership.ts';
 import type { Answer, Ledger } from '../../workflows/limits/ledger.ts';
 import { allocate, applyFailedDelivery, applyRequest, newLedger } from '../../workflows/limits/ledger.ts';
 import { beginObservation, endObservation } from '../../workflows/limits/observe.ts';
@@ -14,10 +22,14 @@ export interface Simulation {
   limit: number;
   /** The world shows tasks of one place, and not whose they are. */
   slots: boolean;
+  /** How many migrations Nova runs at once on each host; the rest is queued, and ends all the same. */
+  novaRuns: number;
+  /** What an observation says besides. */
+  more: Partial<AllowanceObservation>;
   ledger: Ledger;
   runs: SimulatedRun[];
   /** On their way to the ledger, in any order. */
-  reports: AllowanceRequest[];
+  reports: (AllowanceRequest & { sentMs: number })[];
   /** On their way to the consumers, in this order for each. */
   answers: Answer[];
   /** What a look that has begun will find. */
@@ -29,6 +41,9 @@ export interface SimulatedRun {
   runId: string;
   host: string;
   open: boolean;
+  /** Open, but no worker runs it: it neither reports nor begins anything, nor reads its answers. */
+  mute: boolean;
+  deadline: string | null;
   membership: Membership;
   using: number;
   /** How much is still to be begun. */
@@ -42,12 +57,16 @@ export const checkMs = 1_000;
 export const silentMs = 10_000;
 export const renewMs = 5_000;
 
-export function simulate(limit: number, runs: Pick<SimulatedRun, 'todo' | 'parallelism'>[], slots = false): Simulation {
+type Plan = Pick<SimulatedRun, 'todo' | 'parallelism'> & Partial<Pick<SimulatedRun, 'deadline'>>;
+
+export function simulate(limit: number, runs: Plan[], slots = false): Simulation {
   const open = runs.map((run, index) => begin(`eviction/${index}`, slots ? 'lab' : `host-${index}`, 1, run));
   return {
     nowMs: 1_000_000,
     limit,
     slots,
+    novaRuns: Infinity,
+    more: {},
     ledger: newLedger(1_000_000),
     runs: open,
     reports: [],
@@ -56,17 +75,14 @@ export function simulate(limit: number, runs: Pick<SimulatedRun, 'todo' | 'paral
   };
 }
 
-const begin = (
-  consumer: string,
-  host: string,
-  number: number,
-  run: Pick<SimulatedRun, 'todo' | 'parallelism'>,
-): SimulatedRun => ({
+const begin = (consumer: string, host: string, number: number, run: Plan): SimulatedRun => ({
+  deadline: null,
   ...run,
   consumer,
   host,
   runId: `${consumer}#${number}`,
   open: true,
+  mute: false,
   membership: noMembership,
   using: 0,
   done: 0,
@@ -77,8 +93,10 @@ export const inUse = ({ runs }: Simulation): number => runs.reduce((total, { usi
 const needOf = ({ using, todo, parallelism }: SimulatedRun) => ({ using, want: Math.min(parallelism, using + todo) });
 
 /** Begins one piece of work where the share allows it. */
-export function work(run: SimulatedRun): void {
-  if (!run.open || run.todo === 0 || run.using >= Math.min(run.parallelism, allowanceOf(run.membership))) return;
+export function work(simulation: Simulation, run: SimulatedRun): void {
+  if (!run.open || run.mute) return;
+  run.membership = afterLease(run.membership, simulation.nowMs);
+  if (run.todo === 0 || run.using >= Math.min(run.parallelism, allowanceOf(run.membership))) return;
   run.using += 1;
   run.todo -= 1;
 }
@@ -93,10 +111,11 @@ export function finish(run: SimulatedRun): void {
 /** Reports where that is due; `anyway`: also where not. */
 export function say(simulation: Simulation, run: SimulatedRun, anyway = false): void {
   const dueMs = reportDueMs(run.membership, needOf(run), renewMs);
-  if (!run.open || dueMs === null || (dueMs > simulation.nowMs && !anyway)) return;
+  if (!run.open || run.mute || dueMs === null || (dueMs > simulation.nowMs && !anyway)) return;
   const { membership, request } = report(run.membership, needOf(run), simulation.nowMs);
   run.membership = membership;
-  simulation.reports.push({ ...request, consumer: run.consumer, runId: run.runId, host: run.host, deadline: null });
+  const { consumer, runId, host, deadline } = run;
+  simulation.reports.push({ ...request, consumer, runId, host, deadline, sentMs: simulation.nowMs });
   if (membership === noMembership && run.todo === 0) run.open = false;
 }
 
@@ -105,7 +124,10 @@ export function arrive(simulation: Simulation, index: number, again = false): vo
   const said = simulation.reports[index];
   if (said === undefined) return;
   if (!again) simulation.reports.splice(index, 1);
-  simulation.ledger = applyRequest(simulation.ledger, said, simulation.nowMs);
+  const { sentMs, ...request } = said;
+  simulation.ledger = applyRequest(simulation.ledger, request, simulation.nowMs);
+  const run = simulation.runs.find(({ runId }) => runId === said.runId);
+  if (run !== undefined) run.membership = afterReport(run.membership, sentMs);
   pass(simulation);
 }
 
@@ -117,6 +139,7 @@ export function pass(simulation: Simulation): void {
 
 /** The first answer on its way to `run` arrives, or finds nobody. */
 export function answered(simulation: Simulation, run: SimulatedRun): void {
+  if (run.open && run.mute) return;
   const index = simulation.answers.findIndex(({ runId }) => runId === run.runId);
   const [answer] = index < 0 ? [] : simulation.answers.splice(index, 1);
   if (answer === undefined) return;
@@ -134,7 +157,8 @@ export function restart(simulation: Simulation, run: SimulatedRun): void {
   if (siblings.some(({ open }) => open)) return;
   const todo = siblings.reduce((total, sibling) => total + sibling.todo, 0);
   for (const sibling of siblings) sibling.todo = 0;
-  simulation.runs.push(begin(run.consumer, run.host, siblings.length + 1, { todo, parallelism: run.parallelism }));
+  const { consumer, host, parallelism, deadline } = run;
+  simulation.runs.push(begin(consumer, host, siblings.length + 1, { todo, parallelism, deadline }));
 }
 
 export function startLook(simulation: Simulation): void {
@@ -142,7 +166,7 @@ export function startLook(simulation: Simulation): void {
 }
 
 /** The moment, somewhere in a look, that its result is of. */
-export function takePicture({ ledger, limit, runs, slots }: Simulation): Simulation['found'] {
+export function takePicture({ ledger, limit, runs, slots, novaRuns, more }: Simulation): Simulation['found'] {
   const inProgress: Record<string, number> = {};
   for (const { host, using } of runs) if (using > 0) inProgress[host] = (inProgress[host] ?? 0) + using;
   const closed = runs.filter(({ open }) => !open).map(({ runId }) => runId);
@@ -151,10 +175,24 @@ export function takePicture({ ledger, limit, runs, slots }: Simulation): Simulat
     Array.from({ length: using }, (_, index) => `${runId}/${done + index}`),
   );
   return {
-    world: { limit, checkMs, silentMs, inProgress, ...(slots && { tasks }) },
+    world: {
+      limit,
+      checkMs,
+      silentMs,
+      inProgress,
+      ...(slots ? { tasks } : { queues: queuesIn(inProgress, novaRuns) }),
+      ...more,
+    },
     closed: closed.filter((runId) => asked.has(runId)),
   };
 }
+
+const queuesIn = (inProgress: Readonly<Record<string, number>>, novaRuns: number): Record<string, NovaQueue> =>
+  Object.fromEntries(
+    Object.entries(inProgress)
+      .filter(([, count]) => count > novaRuns)
+      .map(([host, count]) => [host, { running: novaRuns, waiting: count - novaRuns }]),
+  );
 
 export function stopLook(simulation: Simulation): void {
   if (simulation.ledger.covering === null) return;
@@ -171,8 +209,9 @@ export function round(simulation: Simulation, { finishing }: { finishing: boolea
   stopLook(simulation);
   for (const run of simulation.runs) {
     if (finishing) finish(run);
-    while (simulation.answers.some(({ runId }) => runId === run.runId)) answered(simulation, run);
-    for (let piece = 0; piece < run.parallelism; piece += 1) work(run);
+    while (!(run.open && run.mute) && simulation.answers.some(({ runId }) => runId === run.runId))
+      answered(simulation, run);
+    for (let piece = 0; piece < run.parallelism; piece += 1) work(simulation, run);
     say(simulation, run);
   }
   while (simulation.reports.length > 0) arrive(simulation, 0);

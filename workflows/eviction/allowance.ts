@@ -4,7 +4,16 @@ import { temporal } from '../lib/activities.ts';
 import { explain } from '../lib/failures.ts';
 import { retryAfterMs } from '../lib/retry.ts';
 import type { Need } from '../limits/membership.ts';
-import { allowanceOf, applyAnswer, duringReport, report, reportDueMs, afterLostReport } from '../limits/membership.ts';
+import {
+  afterLease,
+  afterLostReport,
+  afterReport,
+  allowanceOf,
+  applyAnswer,
+  duringReport,
+  report,
+  reportDueMs,
+} from '../limits/membership.ts';
 import { needOf } from './plan.ts';
 import { type EvictionRun, reportProblem, wake } from './run.ts';
 
@@ -16,7 +25,16 @@ export function applyGrant(run: EvictionRun, granted: AllowanceGranted): void {
     limit: granted.limit,
     consumers: granted.consumers,
     sequence: granted.sequence,
+    ...(granted.novaRuns !== undefined && { novaRuns: granted.novaRuns }),
   };
+}
+
+/** No report has arrived for so long that what the region granted may be another's. Before each plan, so that none goes by it. */
+export function expireAllowance(run: EvictionRun): void {
+  run.membership = afterLease(run.membership, Date.now());
+  const { allowance } = run.state;
+  if (allowance !== null && allowanceOf(run.membership) < allowance.allowance)
+    run.state.allowance = { ...allowance, allowance: allowanceOf(run.membership) };
 }
 
 /** Reports to the run that allocates the region's migrations, beside the actions. */
@@ -34,7 +52,8 @@ export function allowanceReporter(run: EvictionRun): {
     const { settings, desired, host } = run.state;
     const { workflowId, runId } = workflowInfo();
     const { membership: before } = run;
-    const { membership, request } = report(before, need, Date.now());
+    const sentMs = Date.now();
+    const { membership, request } = report(before, need, sentMs);
     run.membership = duringReport(before, membership);
     // Nothing more is begun with what is being released.
     if (membership.reported === null) run.state.allowance = null;
@@ -53,7 +72,7 @@ export function allowanceReporter(run: EvictionRun): {
           ...request,
         },
       });
-      if (membership.reported === null) run.membership = membership;
+      run.membership = membership.reported === null ? membership : afterReport(run.membership, sentMs);
     } catch (error) {
       run.membership = afterLostReport(before, run.membership);
       throw error;

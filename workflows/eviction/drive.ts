@@ -15,7 +15,7 @@ import { initialAttributes } from '../lib/attributes.ts';
 import { explain, type Problem } from '../lib/failures.ts';
 import { deadlineTimer } from '../lib/timer.ts';
 import { migrateInstance } from '../migration/migrate-instance.ts';
-import { allowanceReporter } from './allowance.ts';
+import { allowanceReporter, expireAllowance } from './allowance.ts';
 import { endPhaseOf, type EvictionStep, planRun } from './plan.ts';
 import {
   addEvent,
@@ -72,6 +72,7 @@ export async function drive(run: EvictionRun): Promise<'ended' | 'old'> {
   try {
     while (state.end === null) {
       const { wakeUps } = inbox;
+      expireAllowance(run);
       const situation = {
         readDueMs: run.readDueMs,
         isReportFailing: run.failedReports !== null,

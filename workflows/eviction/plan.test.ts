@@ -9,6 +9,7 @@ import {
   applyMoveStart,
   type EvictionProblem,
   applyHost,
+  tracked,
 } from './state.ts';
 
 const obstacle = (code: Obstacle['code'], instanceId: string | null = null): Obstacle => ({
@@ -202,7 +203,26 @@ const rows: Row[] = [
     'those in flight are waited for',
     also(one(), (s) => enterState(theOnly(s), 'moving', 900)),
     1_000,
-    wait(/1 in flight and 0 pending/),
+    wait(/1 in flight and 0 pending$/),
+  ],
+  [
+    'it says how many Nova runs, where that is less than was asked for',
+    also(three(), (s) => {
+      enterState(tracked(s)[0]!, 'moving', 900);
+      s.parallelism = 4;
+      s.allowance = { ...s.allowance!, allowance: 1, novaRuns: 1 };
+    }),
+    1_000,
+    wait(/1 in flight and 2 pending; Nova runs 1 at a time on node-1$/),
+  ],
+  [
+    'and nothing where it is not',
+    also(three(), (s) => {
+      enterState(tracked(s)[0]!, 'moving', 900);
+      s.allowance = { ...s.allowance!, allowance: 1, novaRuns: 1 };
+    }),
+    1_000,
+    wait(/1 in flight and 2 pending$/),
   ],
   [
     'paused, nothing starts',

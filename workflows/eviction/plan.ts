@@ -2,6 +2,7 @@ import { evictingReasons } from '../../contracts/eviction/conditions.ts';
 import type { DesiredEviction, EvictionCause, EvictionPhase } from '../../contracts/eviction/eviction.ts';
 import { disabledReasonPrefix } from '../../contracts/ids.ts';
 import { done, execute, wait, type Done, type Execute, type Step, type Wait } from '../lib/plan.ts';
+import { describeWindow } from '../limits/host-window.ts';
 import type { Need } from '../limits/membership.ts';
 import type { EvictionState, TrackedInstance } from './state.ts';
 import { inState, remains, tracked, unacceptedObstacles } from './state.ts';
@@ -189,7 +190,12 @@ function planMoves(state: EvictionState, nowMs: number): EvictionPlan {
         instance,
       })),
     );
-  if (moving.length > 0) return wait(phase, 'InFlight', `${moving.length} in flight and ${pending.length} pending`);
+  if (moving.length > 0)
+    return wait(
+      phase,
+      'InFlight',
+      `${moving.length} in flight and ${pending.length} pending${describeNarrowing(state)}`,
+    );
   if (pending.length > 0) return wait(phase, 'WaitingForAllowance', 'an allowance of the migrations of the region');
   const busyUntilMs = Math.min(...inState(state, 'busy').map(({ observeAgainAtMs }) => observeAgainAtMs ?? nowMs));
   if (Number.isFinite(busyUntilMs)) {
@@ -203,6 +209,13 @@ function planMoves(state: EvictionState, nowMs: number): EvictionPlan {
 /** How many more may start: the smallest of what this host may have and what the region grants. */
 function freeSlots(state: EvictionState, using: number): number {
   return Math.max(0, Math.min(parallelismOf(state), state.allowance?.allowance ?? 0) - using);
+}
+
+/** Nova itself does not run as many at once as the eviction may begin. */
+function describeNarrowing(state: EvictionState): string {
+  const novaRuns = state.allowance?.novaRuns ?? Infinity;
+  if (novaRuns >= parallelismOf(state)) return '';
+  return `; ${describeWindow(state.host?.host ?? state.desired.hypervisor, novaRuns)}`;
 }
 
 export const parallelismOf = ({ parallelism, desired, settings }: EvictionState): number =>

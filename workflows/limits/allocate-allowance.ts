@@ -9,7 +9,13 @@ import {
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { AllowanceObservation, SharedLimit, SlotAnswer } from '../../contracts/allowance.ts';
+import type {
+  AllowanceObservation,
+  AllowancePhase,
+  AllowanceProgress,
+  SharedLimit,
+  SlotAnswer,
+} from '../../contracts/allowance.ts';
 import { allowanceId } from '../../contracts/ids.ts';
 import { messages, progressQuery } from '../../contracts/messages.ts';
 import { searchAttributes } from '../../contracts/search-attributes.ts';
@@ -19,7 +25,6 @@ import { showAttributes } from '../lib/attributes.ts';
 import { readCarried } from '../lib/input.ts';
 import { explain, invalidInput } from '../lib/failures.ts';
 import { deadlineTimer } from '../lib/timer.ts';
-import type { AllowancePhase, AllowanceProgress } from './describe.ts';
 import { describeProgress, progressOf } from './describe.ts';
 import {
   allocate,
@@ -29,6 +34,7 @@ import {
   applyReturned,
   inUseOf,
   type Ledger,
+  limitOf,
   newLedger,
   readRequest,
 } from './ledger.ts';
@@ -98,7 +104,7 @@ export async function allocateAllowance(input: AllocateAllowanceInput): Promise<
   async function observe(): Promise<void> {
     observing = true;
     ledger = beginObservation(ledger);
-    const [world, closed] = await Promise.all([readWorld(shared), findClosed(ledger)]);
+    const [world, closed] = await Promise.all([readWorld(shared, ledger), findClosed(ledger)]);
     ledger = endObservation(ledger, world, closed, Date.now());
     observing = false;
     dirty = true;
@@ -178,7 +184,7 @@ function isLongRun(): boolean {
 }
 
 /** Null where it cannot be read now; the next observation tries again. */
-async function readWorld(shared: SharedLimit): Promise<AllowanceObservation | null> {
+async function readWorld(shared: SharedLimit, ledger: Ledger): Promise<AllowanceObservation | null> {
   try {
     if (shared.kind !== 'migrations')
       return await slots(
@@ -188,6 +194,7 @@ async function readWorld(shared: SharedLimit): Promise<AllowanceObservation | nu
     const { region } = shared;
     return await nova(region, `Read the limit and the migrations in progress of ${region}`).observeAllowance({
       region,
+      limitInForce: ledger.world === null ? null : limitOf(ledger),
     });
   } catch (error) {
     if (isCancellation(error)) throw error;

@@ -35,9 +35,9 @@ test('users read a sentence, then a table, then what is in progress elsewhere', 
     [
       '**Allocating**: 4 of 8 migrations are granted or in progress in region RegionOne. Waiting for requests of consumers.',
       '',
-      '| consumer | host | want | using | allowance | since |',
-      '| --- | --- | --- | --- | --- | --- |',
-      '| eviction/a | a | 3 | 2 | 3 | 2026-01-01T00:00:00.000Z |',
+      '| consumer | host | want | using | allowance | since | deadline |',
+      '| --- | --- | --- | --- | --- | --- | --- |',
+      '| eviction/a | a | 3 | 2 | 3 | 2026-01-01T00:00:00.000Z |  |',
       '',
       'Others: b 1.',
     ].join('\n'),
@@ -48,6 +48,26 @@ test('a closed consumer is marked, that there are none is said, and so is a limi
   expect(text(look(joined, world(8), ['r']))).toContain('| eviction/a (closed) | a |');
   expect(text(newLedger(startMs))).toContain('The limit is not known yet');
   expect(text(newLedger(startMs))).toContain('There are no consumers.');
+});
+
+test('why the limit is not that of the settings, how many Nova runs, and who does not report', () => {
+  const seen = look(joined, { ...world(8, { a: 2 }), queues: { a: { running: 1, waiting: 1 } } });
+  const ledger: Ledger = {
+    ...seen,
+    adaptation: { limit: 6, bestPace: 1, slow: 0, roomy: 0, reason: 'lowered, as they are slow' },
+    holders: seen.holders.map((holder) => ({ ...holder, mute: true })),
+  };
+  expect(text(ledger)).toContain('The limit is 6 of at most 8: lowered, as they are slow.');
+  expect(text(ledger)).toContain('Nova runs 1 at a time on a.');
+  expect(text(ledger)).toContain('| eviction/a (mute) | a |');
+  expect(text(ledger)).toContain('eviction/a has not reported since 2026-01-01T00:00:00.000Z');
+  expect(progressOf(shared, ledger, startMs)).toMatchObject({
+    limit: 6,
+    limitConfigured: 8,
+    limitReason: 'lowered, as they are slow',
+    novaRuns: { a: 1 },
+    consumers: [{ muteSince: '2026-01-01T00:00:00.000Z' }],
+  });
 });
 
 describe('slots', () => {

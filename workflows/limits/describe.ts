@@ -1,39 +1,11 @@
-import type { AllowanceConsumer, SharedLimit } from '../../contracts/allowance.ts';
+import type { AllowancePhase, AllowanceProgress, SharedLimit } from '../../contracts/allowance.ts';
 import { placeOf, systemOf } from '../../contracts/allowance.ts';
+import { describeWindow } from './host-window.ts';
 import type { Ledger } from './ledger.ts';
-import { inUseOf, isRecovering, usedElsewhere } from './ledger.ts';
-
-/** What the run is doing; the search attribute DroverPhase carries it. */
-export type AllowancePhase =
-  /** Nothing is granted until the outside world was read, or until every consumer has reported what it holds. */
-  | 'Observing'
-  | 'Allocating'
-  /** More is in use than there may be. */
-  | 'Draining'
-  /** There is no member; the run is about to end. */
-  | 'Unused';
-
-/** The answer of the query `progress`. */
-export type AllowanceProgress = SharedLimit & {
-  phase: AllowancePhase;
-  /** What the run waits for, as a sentence. */
-  waitingFor: string;
-  /** RFC 3339: when the run observes the world by itself. */
-  nextWakeUp: string;
-  /** Null until it is known. */
-  limit: number | null;
-  /** What may be in use at this moment: by consumers that are open, by closed ones, by others. */
-  inUse: number;
-  consumers: (Pick<AllowanceConsumer, 'consumer' | 'host' | 'want' | 'using' | 'allowance' | 'deadline' | 'closed'> & {
-    /** RFC 3339: since when it has had an allowance, or has had none. */
-    since: string;
-  })[];
-  /** What is in progress and belongs to no consumer: migrations by source host, tasks by endpoint. */
-  elsewhere: Record<string, number>;
-};
+import { inUseOf, isRecovering, limitOf, usedElsewhere } from './ledger.ts';
 
 export function progressOf(shared: SharedLimit, ledger: Ledger, nowMs: number): AllowanceProgress {
-  const limit = ledger.world?.limit ?? null;
+  const limit = ledger.world === null ? null : limitOf(ledger);
   const inUse = inUseOf(ledger);
   const phase = phaseOf(ledger, (limit ?? 0) - inUse, nowMs);
   return {
@@ -42,18 +14,22 @@ export function progressOf(shared: SharedLimit, ledger: Ledger, nowMs: number): 
     waitingFor: waitingFor(shared)[phase],
     nextWakeUp: new Date(ledger.nextObservationMs).toISOString(),
     limit,
+    limitConfigured: ledger.world?.limit ?? null,
+    limitReason: ledger.adaptation?.reason ?? null,
     inUse,
-    consumers: ledger.holders.map(({ consumer, host, want, using, allowance, deadline, closed, sinceMs }) => ({
-      consumer,
-      host,
-      want,
-      using,
-      allowance,
-      deadline,
-      closed,
-      since: new Date(sinceMs).toISOString(),
+    consumers: ledger.holders.map((holder) => ({
+      consumer: holder.consumer,
+      host: holder.host,
+      want: holder.want,
+      using: holder.using,
+      allowance: holder.allowance,
+      deadline: holder.deadline,
+      closed: holder.closed,
+      muteSince: holder.mute ? new Date(holder.lastRequestMs).toISOString() : null,
+      since: new Date(holder.sinceMs).toISOString(),
     })),
     elsewhere: usedElsewhere(ledger),
+    novaRuns: Object.fromEntries(Object.entries(ledger.windows ?? {}).map(([host, { runs }]) => [host, runs])),
   };
 }
 
@@ -75,12 +51,26 @@ const waitingFor = (shared: SharedLimit): Record<AllowancePhase, string> => ({
 
 /** The same as Markdown. The frame of the Web UI is low: the sentence that matters comes first. */
 export function describeProgress(progress: AllowanceProgress): string {
-  const { kind, phase, limit, inUse, consumers, elsewhere, waitingFor: what } = progress;
+  const {
+    kind,
+    phase,
+    limit,
+    limitConfigured,
+    limitReason,
+    inUse,
+    consumers,
+    elsewhere,
+    novaRuns,
+    waitingFor: what,
+  } = progress;
   const inUseText =
     limit === null ? 'The limit is not known yet' : `${inUse} of ${limit} ${kind} are granted or in progress`;
   return [
     `**${phase}**: ${inUseText} ${kind === 'migrations' ? 'in' : 'at'} ${placeOf(progress)}. Waiting for ${what}.`,
+    ...(limitReason === null ? [] : [`The limit is ${limit} of at most ${limitConfigured}: ${limitReason}.`]),
     kind === 'migrations' ? tableOfMigrations(consumers) : tableOfSlots(consumers),
+    ...consumers.flatMap(describeMute),
+    ...Object.entries(novaRuns).map(([host, runs]) => `${describeWindow(host, runs)}.`),
     ...(Object.keys(elsewhere).length === 0
       ? []
       : [
@@ -93,12 +83,21 @@ export function describeProgress(progress: AllowanceProgress): string {
 
 type Consumers = AllowanceProgress['consumers'];
 
-const nameOf = ({ consumer, closed }: Consumers[number]): string => (closed ? `${consumer} (closed)` : consumer);
+const nameOf = ({ consumer, closed, muteSince }: Consumers[number]): string =>
+  closed ? `${consumer} (closed)` : muteSince === null ? consumer : `${consumer} (mute)`;
+
+/** Its run is open: what it needs is a worker that can run it. */
+const describeMute = ({ consumer, muteSince, closed }: Consumers[number]): string[] =>
+  muteSince === null || closed
+    ? []
+    : [
+        `${consumer} has not reported since ${muteSince}: nothing is granted to it. Its run is open; look there for a workflow task that fails, or a queue that no worker polls.`,
+      ];
 
 const tableOfMigrations = (consumers: Consumers): string =>
   table(
-    ['consumer', 'host', 'want', 'using', 'allowance', 'since'],
-    consumers.map((one) => [nameOf(one), one.host, one.want, one.using, one.allowance, one.since]),
+    ['consumer', 'host', 'want', 'using', 'allowance', 'since', 'deadline'],
+    consumers.map((one) => [nameOf(one), one.host, one.want, one.using, one.allowance, one.since, one.deadline ?? '']),
   );
 
 /** Those that have a slot, then those that are queued, in the order of their requests. There may be hundreds. */

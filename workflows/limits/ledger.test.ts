@@ -35,8 +35,11 @@ const event = fc.record({
     'picture',
     'looked',
     'time',
+    'long time',
     'kill',
     'restart',
+    'mute',
+    'speak',
   ),
   who: fc.nat(),
   which: fc.nat(),
@@ -44,7 +47,12 @@ const event = fc.record({
 type Event = typeof event extends fc.Arbitrary<infer T> ? T : never;
 
 const consumers = fc.array(
-  fc.record({ todo: fc.integer({ min: 1, max: 9 }), parallelism: fc.integer({ min: 1, max: 4 }) }),
+  fc.record({
+    todo: fc.integer({ min: 1, max: 9 }),
+    parallelism: fc.integer({ min: 1, max: 4 }),
+    // By the simulation's clock: minutes away, an hour away, passed.
+    deadline: fc.constantFrom(null, '1970-01-01T00:20:00Z', '1970-01-01T01:30:00Z', '1970-01-01T00:00:00Z'),
+  }),
   { minLength: 1, maxLength: 6 },
 );
 const limit = fc.integer({ min: 1, max: 6 });
@@ -53,7 +61,7 @@ function happen(simulation: Simulation, { what, who, which }: Event): void {
   const run = simulation.runs[who % simulation.runs.length]!;
   switch (what) {
     case 'work':
-      return work(run);
+      return work(simulation, run);
     case 'finish':
       return finish(run);
     case 'say':
@@ -74,6 +82,12 @@ function happen(simulation: Simulation, { what, who, which }: Event): void {
       return stopLook(simulation);
     case 'time':
       return void (simulation.nowMs += which % 3_000);
+    case 'long time':
+      return void (simulation.nowMs += which % 4 === 0 ? which % 60_000 : 0);
+    case 'mute':
+      return void (run.mute ||= which % 4 === 0);
+    case 'speak':
+      return void (run.mute = false);
     case 'kill':
       return which % 8 === 0 ? kill(run) : undefined;
     case 'restart':
@@ -91,20 +105,25 @@ test.each([
       fc.property(
         limit,
         consumers,
+        fc.constantFrom(1, 2, Infinity),
         fc.array(event, { minLength: 100, maxLength: 300, size: 'max' }),
-        (limit, consumers, events) => {
+        (limit, consumers, novaRuns, events) => {
           const simulation = simulate(
             limit,
-            turns ? consumers.map(({ todo }) => ({ todo, parallelism: 1 })) : consumers,
+            turns ? consumers.map(({ todo }) => ({ todo, parallelism: 1, deadline: null })) : consumers,
             turns,
           );
+          simulation.novaRuns = novaRuns;
           const all = consumers.reduce((total, { todo }) => total + todo, 0);
           for (const event of events) {
             happen(simulation, event);
             expect(inUse(simulation)).toBeLessThanOrEqual(limit);
           }
           // Nothing leaked: whatever happened, all that is still wanted gets done.
-          for (const run of simulation.runs) restart(simulation, run);
+          for (const run of simulation.runs) {
+            run.mute = false;
+            restart(simulation, run);
+          }
           for (
             let rounds = 0;
             rounds < 40 + 10 * all && simulation.runs.some(({ open, using }) => open || using > 0);
@@ -158,6 +177,46 @@ test('where consumers outnumber the slots everybody has a turn, and all as many'
     }),
     { numRuns: 40 },
   );
+});
+
+test('whatever the deadlines, nobody starves; and the nearest ones are served first', () => {
+  const classes = fc.array(fc.constantFrom('1970-01-01T02:00:00Z', '1970-01-01T03:00:00Z', null), {
+    minLength: 1,
+    maxLength: 12,
+  });
+  fc.assert(
+    fc.property(limit, classes, (limit, deadlines) => {
+      const simulation = simulate(
+        limit,
+        deadlines.map((deadline) => ({ parallelism: 3, todo: 10_000, deadline })),
+      );
+      simulation.nowMs = Date.parse('1970-01-01T01:50:00Z');
+      for (let rounds = 0; rounds < 500; rounds += 1) round(simulation, { finishing: true });
+      const done = simulation.runs.map((run) => run.done);
+      expect(Math.min(...done)).toBeGreaterThan(0);
+      const of = (wanted: string | null): number[] => done.filter((_, index) => deadlines[index] === wanted);
+      const [first, rest] = [of('1970-01-01T02:00:00Z'), of(null)];
+      if (first.length > 0 && rest.length > 0)
+        expect(Math.min(...first)).toBeGreaterThanOrEqual(Math.max(...rest) - 10);
+    }),
+    { numRuns: 40 },
+  );
+});
+
+test('a host that runs one at a time has one, and soon none waits there', () => {
+  const simulation = simulate(8, [
+    { parallelism: 4, todo: 1_000 },
+    { parallelism: 4, todo: 1_000 },
+  ]);
+  simulation.novaRuns = 1;
+  const waiting: number[] = [];
+  for (let rounds = 0; rounds < 200; rounds += 1) {
+    round(simulation, { finishing: true });
+    waiting.push(simulation.runs.reduce((total, { using }) => total + Math.max(0, using - 1), 0));
+  }
+  // Tried once more now and then, ever less often.
+  const last = waiting.slice(-100);
+  expect(last.reduce((total, count) => total + count, 0)).toBeLessThanOrEqual(30);
 });
 
 test('a lowered limit drains: no more is in use than before, and soon no more than the limit', () => {

@@ -5,7 +5,9 @@ import type {
   AllowanceRequest,
   NumberedAnswer,
 } from '../../contracts/allowance.ts';
-import { type Claim, divide } from './divide.ts';
+import type { Adaptation } from './adapt.ts';
+import { type Claim, classOf, divide } from './divide.ts';
+import type { HostWindow } from './host-window.ts';
 
 /** One member: a run that uses some of the limit, or wants to. */
 export interface Holder extends Omit<AllowanceConsumer, 'acknowledged'> {
@@ -22,8 +24,17 @@ export interface Holder extends Omit<AllowanceConsumer, 'acknowledged'> {
    * to be sent again because the consumer is there after all.
    */
   delivery: 'sent' | 'returned' | 'failed' | 'again';
-  /** It is closed and the world was observed since: `using` is then what the world may show of it, and it goes when that is none. */
+  /** Its run is open and has not reported for so long that its lease is over: nothing is granted to it before it reports again. */
+  mute: boolean;
+  /**
+   * It is closed or mute, and the world was observed since: `using` is then what the world may show of it. Where that is none, a closed one
+   * goes, and a mute one holds nothing.
+   */
   isObserved: boolean;
+  /** It has had more than one at once. */
+  hasTried?: boolean;
+  /** What it was last told of how many migrations Nova runs at once on its host. */
+  novaRuns?: number;
   /** Of a slot, once `isObserved`: tasks that were in progress then and still are. Any of them may be its own. */
   outlivedBy?: string[];
 }
@@ -37,6 +48,10 @@ export interface Ledger {
   covered: Record<string, number>;
   /** The same since the observation in progress began; null when there is none. */
   covering: Record<string, number> | null;
+  /** How the limit adapts to the pace of migrations. Absent: it does not. */
+  adaptation?: Adaptation | null;
+  /** By source host, where Nova keeps migrations waiting, or did. */
+  windows?: Record<string, HostWindow>;
   /** Of slots: tasks in progress that cannot be a holder's, as they were observed while no run had a slot. */
   foreign?: string[];
   /** Counts the observations: a holder that joins or yields goes behind all of earlier rounds. */
@@ -100,6 +115,7 @@ function join(ledger: Ledger, report: AllowanceRequest, nowMs: number): Ledger {
     place: ledger.round,
     sinceMs: nowMs,
     delivery: 'sent',
+    mute: false,
     isObserved: false,
   };
   // Another run under the same id has most likely taken the place of the one that is known: find out at once.
@@ -129,6 +145,8 @@ function applyMember(holder: Holder, report: AllowanceRequest, nowMs: number): H
     acknowledged: answers[0]!.sequence,
     allowance: last.allowance,
     lastRequestMs: nowMs,
+    mute: false,
+    isObserved: false,
     delivery: isMissed(holder, report) ? 'again' : holder.delivery,
   };
 }
@@ -165,9 +183,12 @@ export function withHolders(ledger: Ledger, holders: Holder[], nowMs: number): L
   };
 }
 
-/** By host, how much of what the world shows may be the work of holders that are open. */
+/** It may be granted something. */
+export const isActive = ({ closed, mute }: Holder): boolean => !closed && !mute;
+
+/** By host, how much of what the world shows may be the work of holders that are active. */
 export function accountedFor(holders: readonly Holder[]): Record<string, number> {
-  return byHost(holders.filter(({ closed }) => !closed));
+  return byHost(holders.filter(isActive));
 }
 
 function byHost(holders: readonly Holder[]): Record<string, number> {
@@ -186,8 +207,8 @@ function atLeast(
 }
 
 /**
- * By host, what the world uses and no open holder accounts for. What closed holders left behind counts until the world shows none of it,
- * even where an open one on the same host could account for it: it may be using less than it may.
+ * By host, what the world uses and no active holder accounts for. What closed and mute holders left behind counts until the world shows none
+ * of it, even where an active one on the same host could account for it: it may be using less than it may.
  */
 export function usedElsewhere({
   holders,
@@ -206,15 +227,19 @@ export function usedElsewhere({
   return Object.fromEntries(rest.filter(([, count]) => count > 0));
 }
 
-/** What the limit leaves for the holders that are open. Negative when more is in use than there may be. */
+/** The limit in force; 0 while it is not known. */
+export const limitOf = ({ world, adaptation }: Pick<Ledger, 'world' | 'adaptation'>): number =>
+  Math.min(world?.limit ?? 0, adaptation?.limit ?? Infinity);
+
+/** What the limit leaves for the holders that are active. Negative when more is in use than there may be. */
 export function openSlots(ledger: Ledger): number {
-  const remains = ledger.holders.filter(({ closed, isObserved }) => closed && !isObserved);
-  return (ledger.world?.limit ?? 0) - sum(Object.values(usedElsewhere(ledger))) - sum(remains.map(holdOf));
+  const remains = ledger.holders.filter((holder) => !isActive(holder) && !holder.isObserved);
+  return limitOf(ledger) - sum(Object.values(usedElsewhere(ledger))) - sum(remains.map(holdOf));
 }
 
 /** What may be in use at this moment: by consumers that are open, by closed ones, by others. */
 export const inUseOf = (ledger: Ledger): number =>
-  (ledger.world?.limit ?? 0) - openSlots(ledger) + sum(ledger.holders.filter(({ closed }) => !closed).map(holdOf));
+  limitOf(ledger) - openSlots(ledger) + sum(ledger.holders.filter(isActive).map(holdOf));
 
 /** A grant, and the run that it goes to. */
 export interface Answer {
@@ -226,40 +251,88 @@ export interface Answer {
 /** Divides the limit anew. The answers are for those whose allowance has changed. */
 export function allocate(ledger: Ledger, nowMs: number): { ledger: Ledger; answers: Answer[] } {
   if (ledger.world === null || isRecovering(ledger, nowMs)) return { ledger, answers: [] };
-  const { limit } = ledger.world;
-  const open = ledger.holders.filter(({ closed }) => !closed);
-  const allowances = divide(openSlots(ledger), open.map(claimOf));
-  const answered = open.map((holder, index) => answer(holder, allowances[index]!, nowMs));
+  const limit = limitOf(ledger);
+  const open = ledger.holders.filter(isActive);
+  const allowances = divide(
+    openSlots(ledger),
+    open.map((holder) => claimOf(ledger, holder, nowMs)),
+  );
+  const answered = open.map((holder, index) =>
+    answer(holder, allowances[index]!, ledger.windows?.[holder.host]?.runs, nowMs),
+  );
   const changed = answered.filter((holder, index) => holder !== open[index]);
-  const answers = changed.map(({ consumer, runId, allowance, answers }) => ({
+  const leaseMs = leaseOf(ledger.world);
+  const answers = changed.map(({ consumer, runId, allowance, answers, novaRuns }) => ({
     consumer,
     runId,
-    granted: { allowance, limit, consumers: open.length, sequence: answers.at(-1)!.sequence },
+    granted: {
+      allowance,
+      limit,
+      consumers: open.length,
+      sequence: answers.at(-1)!.sequence,
+      ...(leaseMs !== null && { leaseMs }),
+      ...(novaRuns !== undefined && { novaRuns }),
+    },
   }));
-  const holders = ledger.holders.map((holder) => answered[open.indexOf(holder)] ?? holder);
+  const trying = new Set(answered.filter((holder) => triesHost(ledger.world, holder)));
+  const after = answered.map((holder) => (trying.has(holder) ? { ...holder, hasTried: true } : holder));
+  const holders = ledger.holders.map((holder) => after[open.indexOf(holder)] ?? holder);
   return {
-    ledger: { ...withHolders(ledger, holders, nowMs), answersGiven: ledger.answersGiven + answers.length },
+    ledger: {
+      ...withHolders(ledger, holders, nowMs),
+      answersGiven: ledger.answersGiven + answers.length,
+      nextObservationMs:
+        trying.size > 0 ? Math.min(ledger.nextObservationMs, nowMs + soonMs(ledger.world)) : ledger.nextObservationMs,
+    },
     answers,
   };
 }
+
+/** Until the next observation, where one is wanted sooner than at the usual interval. */
+export const soonMs = ({ checkMs }: AllowanceObservation): number => Math.ceil(checkMs / 3);
+
+/** For the first time it may begin several at once, and nobody knows how many Nova runs of its host: that is looked at soon. */
+const triesHost = (world: AllowanceObservation | null, { allowance, hasTried }: Holder): boolean =>
+  world?.tasks === undefined && allowance > 1 && hasTried !== true;
+
+/** How long a consumer may go on without a report that arrives. Null: there is no end, as those that have a slot do not report. */
+const leaseOf = ({ silentMs, tasks }: AllowanceObservation): number | null =>
+  tasks === undefined ? 2 * silentMs : null;
+
+/** So long after the last report a holder is mute: well after it has found by itself that its lease is over. */
+export const muteAfterMs = (world: AllowanceObservation): number | null => {
+  const leaseMs = leaseOf(world);
+  return leaseMs === null ? null : leaseMs + world.silentMs;
+};
 
 /** After an earlier ledger was lost, nothing is granted until every open consumer has had the time to say what it holds. */
 export const isRecovering = ({ recreated, beganMs, world }: Ledger, nowMs: number): boolean =>
   recreated && nowMs < beganMs + (world?.silentMs ?? Infinity);
 
-export const claimOf = (holder: Holder): Claim => {
-  const { want, allowance, deadline, joinedMs, place } = holder;
-  return { want, allowance, deadline, joinedMs, place, hold: holdOf(holder) };
+export const claimOf = ({ windows }: Pick<Ledger, 'windows'>, holder: Holder, nowMs: number): Claim => {
+  const { want, allowance, deadline, joinedMs, place, host } = holder;
+  return {
+    want,
+    most: windows?.[host]?.most ?? Infinity,
+    allowance,
+    class: classOf(deadline, nowMs),
+    deadline,
+    joinedMs,
+    place,
+    hold: holdOf(holder),
+  };
 };
 
 /** The same holder where there is nothing to answer. */
-function answer(holder: Holder, allowance: number, nowMs: number): Holder {
-  if (allowance === holder.allowance && holder.delivery !== 'again') return holder;
+function answer(before: Holder, allowance: number, novaRuns: number | undefined, nowMs: number): Holder {
+  if (allowance === before.allowance && before.delivery !== 'again' && novaRuns === before.novaRuns) return before;
+  const { novaRuns: _, ...holder } = before;
   const sequence = holder.answers.at(-1)!.sequence + 1;
   // An answer that a later one equals or exceeds says nothing about the most it may be using.
   const answers = [...holder.answers.filter((earlier) => earlier.allowance > allowance), { sequence, allowance }];
   const turned = allowance > 0 !== holder.allowance > 0;
-  return { ...holder, allowance, answers, delivery: 'sent', sinceMs: turned ? nowMs : holder.sinceMs };
+  const sinceMs = turned ? nowMs : holder.sinceMs;
+  return { ...holder, allowance, answers, delivery: 'sent', sinceMs, ...(novaRuns !== undefined && { novaRuns }) };
 }
 
 /** These answers are sent by no signal: the update that asked returns them. */

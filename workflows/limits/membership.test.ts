@@ -1,5 +1,7 @@
 import {
+  afterLease,
   afterLostReport,
+  afterReport,
   allowanceOf,
   applyAnswer,
   duringReport,
@@ -118,4 +120,40 @@ test.each([
   { sequence: 1, allowance: 1 },
 ])('%j is none', (value) => {
   expect(readGrant(value)).toBeNull();
+});
+
+describe('a lease', () => {
+  const startMs = 1_000_000;
+  const leased = applyAnswer(joined, { ...answer(2, 4), leaseMs: 300_000 });
+  test('counts from the last report that has arrived', () => {
+    expect(allowanceOf(afterLease(leased, startMs + 299_999))).toBe(4);
+    expect(allowanceOf(afterLease(leased, startMs + 300_000))).toBe(0);
+    const need = { want: 4, using: 1 };
+    const lost = afterLostReport(leased, report(leased, need, startMs + 60_000).membership);
+    expect(allowanceOf(afterLease(lost, startMs + 300_000))).toBe(0);
+    const arrived = afterReport(report(leased, need, startMs + 60_000).membership, startMs + 60_000);
+    expect(allowanceOf(afterLease(arrived, startMs + 359_999))).toBe(4);
+    expect(allowanceOf(afterLease(arrived, startMs + 360_000))).toBe(0);
+  });
+  test('that is over is reported at once, with the answer that it was given by', () => {
+    const need = { want: 4, using: 1 };
+    const over = afterLease(leased, startMs + 300_000);
+    expect(reportDueMs(over, need, renewMs)).toBe(0);
+    const { membership, request } = report(over, need, startMs + 300_000);
+    expect(request).toEqual({ ...need, acknowledged: { sequence: 2, allowance: 0 } });
+    expect(allowanceOf(applyAnswer(membership, answer(3, 2)))).toBe(2);
+    // A later answer alone proves nothing: it may have been on its way for as long.
+    expect(allowanceOf(afterLease(applyAnswer(over, answer(3, 2)), startMs + 300_000))).toBe(0);
+  });
+  test('there is none for slots, nor before anything was granted', () => {
+    expect(afterLease(joined, startMs + 1e9)).toBe(joined);
+    expect(afterLease(noMembership, startMs)).toBe(noMembership);
+    expect(afterReport(noMembership, startMs)).toBe(noMembership);
+  });
+});
+
+test('a grant may say more', () => {
+  const more = { ...answer(1, 2), leaseMs: 300_000, novaRuns: 1 };
+  expect(readGrant(more)).toEqual(more);
+  expect(readGrant({ ...more, leaseMs: -1, novaRuns: 'one' })).toEqual(answer(1, 2));
 });

@@ -18,6 +18,10 @@ export interface Membership {
     atMs: number;
     /** The most it may have used since that report, as far as the other side knows. */ peak: number;
   } | null;
+  /** When it sent the last report that is known to have arrived. Absent: it has sent none. */
+  heardMs?: number;
+  /** The answers count for so long after that. Absent: for ever. */
+  leaseMs?: number;
   /** It has reported that it leaves, and that is not confirmed: what it is granted may be another consumer's already. */
   leaving?: true;
 }
@@ -37,11 +41,15 @@ export interface Need {
 const fewerAfterMs = 10_000;
 
 /** Applies an answer. One that is older than the last, or for a membership that has ended, is ignored. */
-export function applyAnswer(membership: Membership, { sequence, allowance }: NumberedAnswer): Membership {
+export function applyAnswer(
+  membership: Membership,
+  { sequence, allowance, leaseMs }: NumberedAnswer & Pick<AllowanceGranted, 'leaseMs'>,
+): Membership {
   const { reported, acknowledged, leaving } = membership;
   if (reported === null || sequence <= (acknowledged?.sequence ?? 0)) return membership;
   return {
     ...membership,
+    ...(leaseMs !== undefined && { leaseMs }),
     acknowledged: { sequence, allowance: leaving === true ? 0 : allowance },
     reported: { ...reported, peak: Math.max(reported.peak, allowance) },
   };
@@ -67,11 +75,35 @@ export function report(
   membership: Membership;
   request: Pick<AllowanceRequest, 'want' | 'using'> & Required<Pick<AllowanceRequest, 'acknowledged'>>;
 } {
-  const { acknowledged } = membership;
+  const { acknowledged, heardMs = nowMs, leaseMs } = membership;
   const reported = { want: need.want, atMs: nowMs, peak: holdNow(membership, need) };
   return {
-    membership: isIdle(need) ? noMembership : { acknowledged, reported },
+    membership: isIdle(need)
+      ? noMembership
+      : { acknowledged, reported, heardMs, ...(leaseMs !== undefined && { leaseMs }) },
     request: { ...need, acknowledged },
+  };
+}
+
+/** A report that was sent then has arrived. */
+export const afterReport = (membership: Membership, sentMs: number): Membership =>
+  membership.reported === null
+    ? membership
+    : { ...membership, heardMs: Math.max(sentMs, membership.heardMs ?? sentMs) };
+
+/**
+ * What to go by at this moment. No report has arrived for the whole lease: what it was granted may be another's, so it begins nothing more
+ * until it has reported that and was answered anew.
+ */
+export function afterLease(membership: Membership, nowMs: number): Membership {
+  const { acknowledged, reported, heardMs, leaseMs } = membership;
+  if (reported === null || heardMs === undefined || leaseMs === undefined || nowMs < heardMs + leaseMs)
+    return membership;
+  if (acknowledged === null || acknowledged.allowance === 0) return membership;
+  return {
+    ...membership,
+    acknowledged: { ...acknowledged, allowance: 0 },
+    reported: { ...reported, atMs: 0, peak: Math.max(reported.peak, acknowledged.allowance) },
   };
 }
 
@@ -110,10 +142,18 @@ const holdNow = (membership: Membership, { using }: Need): number => Math.max(us
 
 /** A grant as it came by signal, or null when it is none: users can send signals by hand, and one with other content must not stop the run. */
 export function readGrant(value: unknown): AllowanceGranted | null {
-  const { sequence, allowance, limit, consumers, kind } = Object(value) as Record<string, unknown>;
+  const { sequence, allowance, limit, consumers, leaseMs, novaRuns, kind } = Object(value) as Record<string, unknown>;
   const slot = slotKinds.find((one) => one === kind);
   if (!isCount(sequence) || !isCount(allowance) || !isCount(limit) || !isCount(consumers)) return null;
-  return { sequence, allowance, limit, consumers, ...(slot !== undefined && { kind: slot }) };
+  return {
+    sequence,
+    allowance,
+    limit,
+    consumers,
+    ...(isCount(leaseMs) && { leaseMs }),
+    ...(isCount(novaRuns) && { novaRuns }),
+    ...(slot !== undefined && { kind: slot }),
+  };
 }
 
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;

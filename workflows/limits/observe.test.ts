@@ -249,3 +249,86 @@ describe('turns: tasks that do not tell whose they are', () => {
     expect(told(over, startMs + 3_000).answers).toMatchObject([{ runId: 'c#1', granted: { allowance: 1 } }]);
   });
 });
+
+describe('a holder that does not report', () => {
+  /** Mute from the start on; leases are 20 s here, and it is mute after 30. */
+  const silent = (ledger: Ledger, inProgress: Record<string, number>, atMs: number): Ledger =>
+    look(ledger, world(inProgress), [], startMs + atMs);
+  const waits = (using: number): Ledger => applyRequest(granted(using), says('b', 4, 0), startMs + 29_000);
+
+  test('is mute only well after its lease', () => {
+    expect(told(granted(0)).ledger.holders).toMatchObject([{ mute: false }]);
+    expect(only(silent(granted(0), {}, 29_999))).toMatchObject({ mute: false, allowance: 4 });
+    expect(only(silent(granted(0), {}, 30_000))).toMatchObject({ mute: true, isObserved: false });
+  });
+  test('holds what it held until the world was observed once more, and then nothing where it shows nothing', () => {
+    const noticed = silent(waits(2), {}, 30_000);
+    expect(told(noticed, startMs + 30_000).answers).toEqual([]);
+    const expired = silent(noticed, {}, 31_000);
+    expect(only(expired)).toMatchObject({ mute: true, using: 0, allowance: 0, closed: false });
+    expect(told(expired, startMs + 31_000).answers).toMatchObject([{ runId: 'b#1', granted: { allowance: 4 } }]);
+  });
+  test('keeps what is in flight', () => {
+    const expired = silent(silent(waits(2), { a: 2 }, 30_000), { a: 2 }, 31_000);
+    expect(openSlots(expired)).toBe(2);
+    expect(told(expired, startMs + 31_000).answers).toMatchObject([{ runId: 'b#1', granted: { allowance: 2 } }]);
+    expect(openSlots(silent(expired, { a: 1 }, 40_000))).toBe(3);
+  });
+  test('is served again when it speaks, with what is left', () => {
+    const taken = told(silent(silent(waits(0), {}, 30_000), {}, 31_000), startMs + 31_000).ledger;
+    const back = applyRequest(taken, says('a', 4, 0, { sequence: 2, allowance: 0 }), startMs + 40_000);
+    expect(back.holders[0]).toMatchObject({ mute: false, isObserved: false });
+    expect(told(back, startMs + 40_000).answers).toMatchObject([{ runId: 'b#1', granted: { allowance: 2 } }]);
+  });
+  test('and one that speaks in between keeps all of it', () => {
+    const noticed = silent(granted(0), {}, 30_000);
+    const spoke = applyRequest(noticed, says('a', 4, 0, { sequence: 1, allowance: 4 }), startMs + 30_500);
+    expect(only(silent(spoke, {}, 31_000))).toMatchObject({ mute: false, allowance: 4 });
+  });
+  test('keeps the run that allocates from ending', () => {
+    expect(silent(silent(granted(0), {}, 30_000), {}, 31_000).unusedSinceMs).toBeNull();
+  });
+});
+
+describe('a host on which Nova keeps migrations waiting', () => {
+  const queued = (running: number, waiting: number): AllowanceObservation => ({
+    ...world({ a: running + waiting }),
+    ...(waiting > 0 && { queues: { a: { running, waiting } } }),
+  });
+  const narrowed = told(look(granted(), queued(1, 3)), startMs).ledger;
+
+  test('may have as many as run, and is told why', () => {
+    expect(told(look(granted(), queued(1, 3)), startMs).answers).toMatchObject([
+      { granted: { allowance: 1, novaRuns: 1 } },
+    ]);
+  });
+  test('what it does not need is another’s', () => {
+    const ended = applyRequest(narrowed, says('a', 4, 1, { sequence: 2, allowance: 1 }), startMs);
+    const both = applyRequest(ended, says('b', 4, 0), startMs);
+    expect(told(both).answers).toMatchObject([{ runId: 'b#1', granted: { allowance: 3 } }]);
+  });
+  test('is tried with one more when none waits', () => {
+    const ended = applyRequest(narrowed, says('a', 4, 1, { sequence: 2, allowance: 1 }), startMs);
+    expect(told(look(ended, queued(1, 0)), startMs).answers).toMatchObject([
+      { granted: { allowance: 2, novaRuns: 1 } },
+    ]);
+  });
+  test('is observed soon where it may have several for the first time', () => {
+    expect(granted().nextObservationMs).toBeLessThan(startMs + 1_000);
+    expect(narrowed.nextObservationMs).toBe(startMs + 1_000);
+  });
+  test('is forgotten with its consumer', () => {
+    const left = applyRequest(narrowed, says('a', 0, 0, { sequence: 2, allowance: 1 }), startMs);
+    expect(look(left, world()).windows).toEqual({});
+  });
+});
+
+test('a limit that adapts is what is allocated', () => {
+  const slow = (bytesPerSecond: number): AllowanceObservation => ({
+    ...world({ a: 4 }),
+    leastLimit: 1,
+    pace: { bytesPerSecond, migrations: 4, hosts: 2 },
+  });
+  const lowered = [1_000, 100, 100, 100].reduce((ledger, pace) => look(ledger, slow(pace)), granted());
+  expect(told(lowered).answers).toMatchObject([{ granted: { allowance: 3, limit: 3 } }]);
+});

@@ -3,7 +3,15 @@ import { novaQueue } from '../../../contracts/ids.ts';
 import { messages } from '../../../contracts/messages.ts';
 import { temporal } from '../../../workflows/lib/activities.ts';
 import { deadlineTimer } from '../../../workflows/lib/timer.ts';
-import { allowanceOf, applyAnswer, noMembership, report, reportDueMs } from '../../../workflows/limits/membership.ts';
+import {
+  afterLease,
+  afterReport,
+  allowanceOf,
+  applyAnswer,
+  noMembership,
+  report,
+  reportDueMs,
+} from '../../../workflows/limits/membership.ts';
 
 /** The consumer's work, on queue `nova:<region>`. */
 export interface WorkActivities {
@@ -54,12 +62,14 @@ export async function useAllowance({
 
   async function sendReport(): Promise<void> {
     reporting = true;
-    const reported = report(membership, needNow(), Date.now());
+    const sentMs = Date.now();
+    const reported = report(membership, needNow(), sentMs);
     membership = reported.membership;
     await temporal('Report').requestAllowance({
       region,
       request: { consumer: workflowId, runId, host, deadline: deadline ?? null, ...reported.request },
     });
+    membership = afterReport(membership, sentMs);
     [reporting, changed] = [false, true];
   }
 
@@ -67,6 +77,7 @@ export async function useAllowance({
 
   for (;;) {
     changed = false;
+    membership = afterLease(membership, Date.now());
     while (todo > 0 && using < Math.min(parallelism, allowanceOf(membership))) void work();
     const dueMs = reportDueMs(membership, needNow(), renewMs);
     if (!reporting && dueMs !== null && dueMs <= Date.now()) void sendReport();

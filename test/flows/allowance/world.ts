@@ -1,11 +1,10 @@
 import { fileURLToPath } from 'node:url';
 import type { Client, WorkflowHandle } from '@temporalio/client';
 import type { AllowanceActivities } from '../../../contracts/eviction/activities.ts';
-import type { AllowanceObservation } from '../../../contracts/allowance.ts';
+import type { AllowanceObservation, AllowanceProgress } from '../../../contracts/allowance.ts';
 import { migrationAllowanceId, novaQueue, workflowQueue, workflowTypes } from '../../../contracts/ids.ts';
 import { progressQuery, messages } from '../../../contracts/messages.ts';
 import { labClock } from '../../../lab/clock.ts';
-import type { AllowanceProgress } from '../../../workflows/limits/describe.ts';
 import type { OwnWorkersOptions } from '../own-workers.ts';
 import { openOwnWorkers } from '../own-workers.ts';
 import { until } from '../until.ts';

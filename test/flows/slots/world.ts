@@ -4,7 +4,7 @@ import type { SlotActivities } from '../../../contracts/eviction/activities.ts';
 import { createAllowanceId, virtualMachineId, vsphereQueue, workflowQueue } from '../../../contracts/ids.ts';
 import { messages, progressQuery } from '../../../contracts/messages.ts';
 import { labClock } from '../../../lab/clock.ts';
-import type { AllowanceProgress } from '../../../workflows/limits/describe.ts';
+import type { AllowanceProgress } from '../../../contracts/allowance.ts';
 import { openOwnWorkers } from '../own-workers.ts';
 import { until } from '../until.ts';
 import type { MakeActivities, MakeOneInput } from './make-one.ts';

@@ -237,8 +237,8 @@ export const plannerMutations: readonly Mutation[] = [
     caughtBy: evictingTwo,
     says: /the region may have 2/u,
     rewrite: {
-      from: /const \{ limit \} = ledger\.world;(?=\s+const open)/u,
-      to: 'ledger = { ...ledger, world: { ...ledger.world, limit: ledger.world.limit + 1 } }; const { limit } = ledger.world;',
+      from: /const limit = limitOf\(ledger\);(?=\s+const open)/u,
+      to: 'ledger = { ...ledger, world: { ...ledger.world, limit: ledger.world.limit + 1 } }; const limit = limitOf(ledger);',
     },
   },
   {
@@ -253,12 +253,12 @@ export const plannerMutations: readonly Mutation[] = [
   },
   {
     name: 'leakedAllowance',
-    breaks: 'an allowance of a run that is closed is given to others',
+    breaks: 'an allowance of a run that is closed, or does not report, is given to others',
     caughtBy: lostEviction,
     says: /an allowance of the migrations of the region/u,
     rewrite: {
       from: /function endObservation\(ledger, world, closedRunIds, nowMs\) \{/u,
-      to: 'function endObservation(ledger, world, given, nowMs) { const closedRunIds = [];',
+      to: 'function endObservation(ledger, world, given, nowMs) { const closedRunIds = []; const isMute = ()=>false;',
     },
   },
 ];
