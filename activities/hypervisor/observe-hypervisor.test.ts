@@ -1,3 +1,4 @@
+import { testClock } from '../../test/fixtures/activities/nova.ts';
 import type { HypervisorSettings } from '../../contracts/hypervisor/hypervisor.ts';
 import { hypervisorConfig, hypervisorSettings } from '../../runtime/config/hypervisor-config.ts';
 import type { ObservedInKubernetes } from '../kubernetes/hypervisor/observe-kubernetes.ts';
@@ -52,6 +53,7 @@ function toolsWith({ workflowId = 'hypervisor/node-1', isOff = false, started = 
     region: silent,
     providers: silent,
     scope,
+    clock: testClock(),
     settings,
     isOff,
     observeKubernetes: () => Promise.resolve(world),

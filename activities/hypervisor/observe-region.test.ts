@@ -29,7 +29,7 @@ function open(hosts: number) {
   const providers = createProviderReads(placement, clock);
   const look = (hypervisor: string, trust: number) =>
     observeRegion(
-      { nova, region, providers, scope: testScope() },
+      { nova, region, providers, scope: testScope(), clock },
       { hypervisor, aggregates: [], formerProviderId: null },
       trust,
     );

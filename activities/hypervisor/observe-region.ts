@@ -5,9 +5,11 @@ import type {
   ObservedAggregate,
   ObservedProvider,
 } from '../../contracts/hypervisor/hypervisor.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import type { ActivityScope } from '../lib/context.ts';
 import { type Registration, findRegistration } from '../nova/find-registration.ts';
 import { findUnconfirmedResizes, migrationsOf } from '../nova/observe-host.ts';
+import { withoutAbandoned } from '../nova/observe-instance.ts';
 import type { RegionReads } from '../nova/region-reads.ts';
 import { isSmokeServer } from '../nova/smoke-server.ts';
 import type { NovaClient } from '../nova/types.ts';
@@ -18,6 +20,7 @@ export interface RegionTools {
   region: RegionReads;
   providers: ProviderReads;
   scope: ActivityScope;
+  clock: Clock;
 }
 
 /** What is asked about a host in Nova and Placement. */
@@ -94,7 +97,7 @@ export async function observeRegion(
 
 /** Whether a host is empty matters only while no guest can come. */
 async function describeHost(
-  { nova, region, scope }: RegionTools,
+  { nova, region, scope, clock }: RegionTools,
   registration: Registration | null,
   allocations: number,
   trustedMs: number,
@@ -104,7 +107,8 @@ async function describeHost(
   const { host, serviceId, service } = registration;
   const known = { host, hypervisorId: hypervisor.id, serviceId, service, servers: hypervisor.servers };
   if (service.status === 'enabled') return { ...known, migrations: 0, unconfirmedResizes: 0, allocations: 0 };
-  const migrations = migrationsOf(host, await region.migrations(trustedMs, scope.signal));
+  const inProgress = migrationsOf(host, await region.migrations(trustedMs, scope.signal));
+  const migrations = await withoutAbandoned(nova, inProgress, clock.now(), scope.signal);
   const unconfirmedResizes = await findUnconfirmedResizes(nova, host, migrations, scope.signal);
   return {
     ...known,

@@ -19,7 +19,7 @@ import type {
 import { abortMigration, confirmMigration, forceCompleteMigration } from './end-migration.ts';
 import { ensureServiceDisabled, ensureServiceEnabled } from './ensure-service.ts';
 import { observeHost } from './observe-host.ts';
-import { awaitInstanceIdle, observeInstance } from './observe-instance.ts';
+import { awaitInstanceIdle, observeInstance, withoutAbandoned } from './observe-instance.ts';
 import { awaitTargetRoom, createRegionView } from './region-view.ts';
 import { createSharedRead } from './follow-migration.ts';
 import { meterPace } from './pace-meter.ts';
@@ -65,7 +65,7 @@ export function createInstanceActivities(given: InstanceDependencies): InstanceA
   };
   const tools = () => ({ ...toolsOf(deps), ...shared });
   return {
-    observeInstance: ({ instanceId }) => observeInstance(deps.nova, instanceId, toolsOf(deps).scope.signal),
+    observeInstance: ({ instanceId }) => observeInstance(deps, instanceId, toolsOf(deps).scope.signal),
     startLiveMigration: (request) => startMigration(tools(), 'live', request),
     startColdMigration: (request) => startMigration(tools(), 'cold', request),
     awaitMigration: (request) => awaitMigration(tools(), request),
@@ -90,7 +90,8 @@ export const createAllowanceActivities = ({
   clock,
 }: AllowanceDependencies): AllowanceActivities => ({
   async observeAllowance({ region, limitInForce = null }) {
-    const migrations = await nova.migrationsCopying(scope(clock).signal);
+    const { signal } = scope(clock);
+    const migrations = await withoutAbandoned(nova, await nova.migrationsCopying(signal), clock.now(), signal);
     const world: AllowanceObservation = {
       limit,
       ...(leastLimit !== undefined && { leastLimit }),

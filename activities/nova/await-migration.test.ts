@@ -2,6 +2,7 @@ import type { Migration } from '../../contracts/eviction/instance.ts';
 import type { MigrationReport } from '../../contracts/eviction/migrate-instance.ts';
 import { droverFailure } from '../../runtime/failure.ts';
 import { awaitMigration } from './await-migration.ts';
+import { abortMigration } from './end-migration.ts';
 import { startMigration } from './start-migration.ts';
 import {
   instanceDetail,
@@ -152,4 +153,26 @@ test('a migration that somebody else cancels is told as that', async () => {
     status: 'cancelled',
     message: 'Another user cancelled migration 1',
   });
+});
+
+test('an abort that Nova takes and never acts on is given up in two minutes, and says so', async () => {
+  let asked = 0;
+  const tools = openTools({
+    migration: async () => migrationRecord({ status: 'running' }),
+    serverMigration: async () => null,
+    migrationsOf: async () => [migrationRecord({ status: 'running' })],
+    server: async () => server({ host: 'node-1', taskState: 'migrating' }),
+    abortMigration: async () => {
+      asked += 1;
+      return { requestId: 'req-1' };
+    },
+  });
+  const beganMs = tools.clock.now();
+  const end = await abortMigration(tools, { ...subject, migrationId: 1 });
+  expect(end).toMatchObject({ status: 'stuck', stuck: 'TooLong', observation: { migration: { id: 1 } } });
+  const tookMs = tools.clock.now() - beganMs;
+  expect(tookMs).toBeGreaterThanOrEqual(120_000);
+  expect(tookMs).toBeLessThan(130_000);
+  expect(asked).toBeGreaterThan(5);
+  expect(tools.reports.at(-1)?.message).toBe('Nova does not end it');
 });

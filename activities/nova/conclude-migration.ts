@@ -27,7 +27,7 @@ export async function concludeMigration(tools: Tools, sourceHost: string, follow
     };
   const { migration, stuck } = followed;
   if (stuck !== null) {
-    const observation = await observeInstance(tools.nova, migration.instanceId, tools.scope.signal);
+    const observation = await observeInstance(tools, migration.instanceId, tools.scope.signal);
     return {
       status: 'stuck',
       stuck,

@@ -19,11 +19,15 @@ const poll = { minMs: 250, maxMs: 2_000 };
 /** An abort without effect is asked for again: Nova may have lost it. */
 const askAgainMs = 10_000;
 
+/** Where it works, an abort takes seconds. */
+const abortDeadlineMs = 120_000;
+
 /** Statuses in which Nova takes an abort since microversion 2.65. */
 const abortable: readonly string[] = ['queued', 'preparing', 'running'];
 
 /**
- * Aborts a live migration and waits until it is over, however it then ends: one that is past the point of return completes. Safe to
+ * Aborts a live migration and waits until it is over, however it then ends: one that is past the point of return completes. One that does
+ * not end is `stuck`: Nova takes the request, and a nova-compute that is dead, or busy with the guest's arrival, never acts on it. Safe to
  * repeat and to run twice at once.
  *
  * @throws MigrationNotFound, Stopped
@@ -32,7 +36,7 @@ const abortable: readonly string[] = ['queued', 'preparing', 'running'];
 export async function abortMigration(tools: EndTools, request: EndRequest): Promise<MigrationEnd> {
   const { nova, scope, clock } = tools;
   let askedAtMs = -Infinity;
-  return endMigration(tools, request, async (migration) => {
+  return endMigration(tools, request, abortDeadlineMs, async (migration) => {
     if (!abortable.includes(migration.status) || clock.now() - askedAtMs < askAgainMs) return;
     const abort = (): Promise<Accepted> => nova.abortMigration(request.instanceId, request.migrationId, scope.signal);
     // Refused: it has moved on. The next observation shows where to, and asks again if it can still be aborted there.
@@ -52,7 +56,7 @@ export async function abortMigration(tools: EndTools, request: EndRequest): Prom
  */
 export async function confirmMigration(tools: EndTools, request: EndRequest): Promise<MigrationEnd> {
   const { nova, scope } = tools;
-  return endMigration(tools, request, async (migration) => {
+  return endMigration(tools, request, Infinity, async (migration) => {
     if (migration.status !== 'finished') return;
     const instance = await nova.server(request.instanceId, scope.signal);
     // Right after `finished` the server is still busy, and right after a confirmation it is in VERIFY_RESIZE no more.
@@ -89,9 +93,11 @@ export async function forceCompleteMigration(tools: EndTools, request: EndReques
   );
 }
 
+/** @param deadlineMs from the first observation; one that is not over by then is `stuck`, as it is at the activity's own deadline */
 async function endMigration(
   tools: EndTools,
   request: EndRequest,
+  deadlineMs: number,
   act: (migration: Migration) => Promise<void>,
 ): Promise<MigrationEnd> {
   const { instanceId, sourceHost, eviction, attempt, migrationId } = request;
@@ -106,15 +112,20 @@ async function endMigration(
     migrationId,
     poll,
     isOver: hasEnded,
-    judge: () => null,
+    judge: ({ sinceMs }, _migration, nowMs) => (nowMs - sinceMs >= deadlineMs ? 'TooLong' : null),
     onObserved: async (migration) => {
       await act(migration);
       reporter.show(migration);
     },
   });
   const end = await concludeMigration(tools, sourceHost, followed);
-  await reporter.finish(followed?.migration ?? null, end.status === 'cancelled' ? 'Aborted' : end.message);
+  await reporter.finish(followed?.migration ?? null, describeEnd(end));
   return end;
+}
+
+function describeEnd({ status, stuck, message }: MigrationEnd): string | null {
+  if (stuck !== null) return 'Nova does not end it';
+  return status === 'cancelled' ? 'Aborted' : message;
 }
 
 /** One change of a migration. False when Nova says that it has moved on. */

@@ -1,5 +1,5 @@
 import type { StuckLimits } from '../../contracts/eviction/eviction.ts';
-import type { Migration } from '../../contracts/eviction/instance.ts';
+import type { Instance, Migration } from '../../contracts/eviction/instance.ts';
 import { endedMigrationStatuses } from '../../contracts/eviction/instance.ts';
 
 /** What a wait keeps of a migration from one observation to the next; heartbeat details, so that it survives the worker. Times: ms since the epoch. */
@@ -31,6 +31,21 @@ const beforeTheCopy: readonly string[] = ['accepted', 'queued', 'preparing', 'pr
 /** Whether a record is over for good; a cold migration in `finished` waits for its confirmation. */
 export const hasEnded = ({ status }: Pick<Migration, 'status'>): boolean =>
   (endedMigrationStatuses as readonly string[]).includes(status);
+
+/** How long a record of a server without a task must not have been written until it counts as abandoned: clocks may differ, and Nova may be slow. */
+const abandonedAfterMs = 10 * 60_000;
+
+/**
+ * Whether nobody works on a live migration any more, whatever its record says. Nova holds the server by its task from the request to the end,
+ * and writes the record every few seconds while it copies. A nova-compute that was restarted takes the task away and leaves a record that was
+ * queued or prepared as it is, for ever; so does an operator who resets the server's state.
+ */
+export const isAbandoned = (migration: Migration, server: Pick<Instance, 'taskState'> | null, nowMs: number): boolean =>
+  mayBeAbandoned(migration, nowMs) && (server?.taskState ?? null) === null;
+
+/** Whether it is worth asking for its server. */
+export const mayBeAbandoned = ({ type, status, createdAt, updatedAt }: Migration, nowMs: number): boolean =>
+  type === 'live-migration' && !hasEnded({ status }) && nowMs - Date.parse(updatedAt ?? createdAt) >= abandonedAfterMs;
 
 /** Adds one observation. Null counters (another API answered) leave what is known. */
 export function watchMigration(watch: MigrationWatch, migration: Migration, nowMs: number): MigrationWatch {

@@ -1,9 +1,11 @@
 import type { HostObservation, Instance, Migration } from '../../contracts/eviction/instance.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import type { Guest } from '../libvirt/list-guests.ts';
 import type { ProviderReads } from '../placement/provider-reads.ts';
 import type { ComputeHost } from './find-host.ts';
 import type { RegionReads } from './region-reads.ts';
 import type { ComputeServiceRecord, InstanceDetail, NovaClient } from './types.ts';
+import { withoutAbandoned } from './observe-instance.ts';
 import { plainInstance } from './wire-map.ts';
 
 /** A host as Nova and Placement see it, with the details that only compatibility checks need. */
@@ -14,6 +16,7 @@ export interface DetailedObservation {
 
 /** What a host is observed with. */
 export interface HostTools {
+  clock: Clock;
   nova: Pick<NovaClient, 'server'>;
   region: RegionReads;
   providers: ProviderReads;
@@ -31,7 +34,7 @@ export interface HostTools {
  * @throws HostAttributeMissing Nova does not report everything about the host, so that "empty" would be a guess
  */
 export async function observeHost(
-  { nova, region, providers, listGuests }: HostTools,
+  { nova, region, providers, listGuests, clock }: HostTools,
   hypervisor: string,
   { service, hypervisor: node }: ComputeHost,
   signal: AbortSignal,
@@ -41,7 +44,7 @@ export async function observeHost(
     region.migrations(0, signal),
     providers.observe(node.id, service.id, signal),
   ]);
-  const migrations = migrationsOf(service.host, all);
+  const migrations = await withoutAbandoned(nova, migrationsOf(service.host, all), clock.now(), signal);
   const unconfirmedResizes = await findUnconfirmedResizes(nova, service.host, migrations, signal);
   const isLeft = instances.length > 0 || migrations.length > 0 || (provider?.consumers.length ?? 0) > 0;
   const observation: HostObservation = {

@@ -2,7 +2,7 @@ import { type Migration, busyWith } from '../../contracts/eviction/instance.ts';
 import type { InstanceObservation } from '../../contracts/eviction/migrate-instance.ts';
 import { growingDelayMs, waitFor } from '../lib/wait.ts';
 import type { Tools } from './dependencies.ts';
-import { hasEnded } from './judge-migration.ts';
+import { hasEnded, isAbandoned, mayBeAbandoned } from './judge-migration.ts';
 import type { InstanceDetail, NovaClient } from './types.ts';
 import { plainInstance } from './wire-map.ts';
 
@@ -21,16 +21,37 @@ export async function readHistory(nova: NovaClient, instanceId: string, signal: 
 }
 
 /** What the run receives: a server that is gone has no migration, whatever its records say. */
-export const observationOf = ({ instance, migrations }: InstanceHistory): InstanceObservation =>
-  instance === null
+export const observationOf = (history: InstanceHistory, nowMs: number): InstanceObservation =>
+  history.instance === null
     ? { instance: null, migration: null }
-    : { instance: plainInstance(instance), migration: migrations.find((migration) => !hasEnded(migration)) ?? null };
+    : { instance: plainInstance(history.instance), migration: migrationInProgress(history, nowMs) };
+
+/** The one that somebody works on; null: none. */
+export const migrationInProgress = ({ instance, migrations }: InstanceHistory, nowMs: number): Migration | null =>
+  migrations.find((migration) => !hasEnded(migration) && !isAbandoned(migration, instance, nowMs)) ?? null;
 
 export const observeInstance = async (
-  nova: NovaClient,
+  { nova, clock }: Pick<Tools, 'nova' | 'clock'>,
   instanceId: string,
   signal: AbortSignal,
-): Promise<InstanceObservation> => observationOf(await readHistory(nova, instanceId, signal));
+): Promise<InstanceObservation> => observationOf(await readHistory(nova, instanceId, signal), clock.now());
+
+/** Those that somebody works on. Asks for the servers of the few that were not written for long; one whose server is gone is over. */
+export async function withoutAbandoned(
+  nova: Pick<NovaClient, 'server'>,
+  migrations: readonly Migration[],
+  nowMs: number,
+  signal: AbortSignal,
+): Promise<Migration[]> {
+  const isLeft = await Promise.all(
+    migrations.map(
+      async (migration) =>
+        mayBeAbandoned(migration, nowMs) &&
+        isAbandoned(migration, await nova.server(migration.instanceId, signal), nowMs),
+    ),
+  );
+  return migrations.filter((_, index) => isLeft[index] !== true);
+}
 
 /**
  * Waits until the server has no task in progress or is gone. Returns what it found, at the deadline too.
@@ -46,7 +67,7 @@ export function awaitInstanceIdle(
     scope,
     clock,
     async observe() {
-      const observation = observationOf(await readHistory(nova, instanceId, scope.signal));
+      const observation = observationOf(await readHistory(nova, instanceId, scope.signal), clock.now());
       const waitedMs = clock.now() - sinceMs;
       const isIdle = observation.instance === null || busyWith(observation.instance) === null;
       if (isIdle || waitedMs >= deadlineMs || clock.now() >= scope.deadlineMs) return { done: observation };

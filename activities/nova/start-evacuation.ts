@@ -49,7 +49,7 @@ export async function startEvacuation(tools: EvacuationTools, request: Evacuatio
     case 'adopt':
       return { outcome: 'started', migration: decision.migration };
     case 'giveBack':
-      return { outcome: 'changed', observation: observationOf(history) };
+      return { outcome: 'changed', observation: observationOf(history, tools.clock.now()) };
     case 'awaitRecord':
       return awaitRecord(tools, request, earlier ?? idsOf(history));
     case 'request':
@@ -132,7 +132,7 @@ async function afterRefusal(
   if (decision.do === 'adopt') return { outcome: 'started', migration: decision.migration };
   if (decision.do === 'awaitRecord') return awaitRecord(tools, request, known);
   if (code === 'NovaUnavailable') throw error;
-  return { outcome: 'changed', observation: observationOf(history) };
+  return { outcome: 'changed', observation: observationOf(history, tools.clock.now()) };
 }
 
 /** Without a record in time the server is observed and returned as it is. */
@@ -150,7 +150,7 @@ async function awaitRecord(
     );
     if (migration !== undefined) return { outcome: 'started', migration };
     if (clock.now() >= untilMs)
-      return { outcome: 'changed', observation: await observeInstance(nova, instanceId, scope.signal) };
+      return { outcome: 'changed', observation: await observeInstance({ nova, clock }, instanceId, scope.signal) };
     await clock.sleep(recordPollMs, scope.signal);
   }
 }

@@ -112,6 +112,20 @@ const rows: Row[] = [
   ],
 ];
 
+const nowMs = Date.parse('2026-01-01T00:01:00Z');
+
 test.each(rows)('%s', (_why, kind, instance, migrations, known, decision) => {
-  expect(decideStart(kind, source, { instance, migrations }, known).do).toBe(decision);
+  expect(decideStart(kind, source, { instance, migrations }, known, nowMs).do).toBe(decision);
+});
+
+describe('a record that nobody works on', () => {
+  const hourLaterMs = nowMs + 3_600_000;
+  const decide = (instance: InstanceDetail, migration: Migration): string =>
+    decideStart('live', source, { instance, migrations: [migration] }, null, hourLaterMs).do;
+  test('of a server without a task keeps it from nothing', () =>
+    expect(decide(server(), live('queued'))).toBe('request'));
+  test('counts while the server has its task', () =>
+    expect(decide(server({ taskState: 'migrating' }), live('queued'))).toBe('adopt'));
+  test('counts while Nova writes it', () =>
+    expect(decide(server(), live('running', { updatedAt: '2026-01-01T01:00:30Z' }))).toBe('adopt'));
 });

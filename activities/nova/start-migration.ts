@@ -6,8 +6,13 @@ import { failureCode } from '../../runtime/failure.ts';
 import { mutate } from '../lib/mutate.ts';
 import { wordsOf } from '../openstack/faults.ts';
 import type { InstanceDependencies, Tools } from './dependencies.ts';
-import { hasEnded } from './judge-migration.ts';
-import { type InstanceHistory, observationOf, observeInstance, readHistory } from './observe-instance.ts';
+import {
+  type InstanceHistory,
+  migrationInProgress,
+  observationOf,
+  observeInstance,
+  readHistory,
+} from './observe-instance.ts';
 import type { RegionView } from './region-view.ts';
 
 export type StartTools = Tools<InstanceDependencies> & { region: RegionView };
@@ -40,12 +45,12 @@ export async function startMigration(
     region.room(sourceHost, perTarget, scope.signal),
   ]);
   const earlier = requestDetails.safeParse(scope.heartbeatDetails).data?.known ?? null;
-  const decision = decideStart(kind, sourceHost, history, earlier);
+  const decision = decideStart(kind, sourceHost, history, earlier, tools.clock.now());
   switch (decision.do) {
     case 'adopt':
       return { outcome: 'started', migration: decision.migration };
     case 'giveBack':
-      return { outcome: 'changed', observation: observationOf(history) };
+      return { outcome: 'changed', observation: observationOf(history, tools.clock.now()) };
     case 'awaitRecord':
       return awaitRecord(tools, kind, request, earlier ?? idsOf(history));
     case 'request':
@@ -118,11 +123,17 @@ async function afterRefusal(
     return { outcome: 'refused', message: wordsOf(error) };
   if (code !== 'InstanceBusy' && code !== 'NovaUnavailable') throw error;
   const history = await readHistory(tools.nova, request.instanceId, tools.scope.signal);
-  const decision = decideStart(kind, request.sourceHost, history, code === 'InstanceBusy' ? null : known);
+  const decision = decideStart(
+    kind,
+    request.sourceHost,
+    history,
+    code === 'InstanceBusy' ? null : known,
+    tools.clock.now(),
+  );
   if (decision.do === 'adopt') return { outcome: 'started', migration: decision.migration };
   if (decision.do === 'awaitRecord') return awaitRecord(tools, kind, request, known);
   if (code === 'NovaUnavailable') throw error;
-  return { outcome: 'changed', observation: observationOf(history) };
+  return { outcome: 'changed', observation: observationOf(history, tools.clock.now()) };
 }
 
 /** Waits for the record that Nova makes after its answer. Without one in time the server is observed and returned as it is. */
@@ -142,7 +153,7 @@ async function awaitRecord(
     migration = newRecord(kind, sourceHost, await nova.migrationsOf(instanceId, scope.signal), known);
   } while (migration === undefined && clock.now() < untilMs);
   if (migration === undefined)
-    return { outcome: 'changed', observation: await observeInstance(nova, instanceId, scope.signal) };
+    return { outcome: 'changed', observation: await observeInstance(tools, instanceId, scope.signal) };
   region.started(migration);
   return { outcome: 'started', migration };
 }
@@ -175,15 +186,17 @@ const firstTask: Record<MoveKind, readonly string[]> = { live: ['migrating'], co
 export function decideStart(
   kind: MoveKind,
   sourceHost: string,
-  { instance, migrations }: InstanceHistory,
+  history: InstanceHistory,
   known: readonly number[] | null,
+  nowMs: number,
 ): StartDecision {
+  const { instance, migrations } = history;
   if (instance === null) return { do: 'giveBack' };
   // Also when it is over by now: then its end is what the caller needs, not a second attempt.
   const own = known === null ? undefined : newRecord(kind, sourceHost, migrations, known);
   if (own !== undefined) return { do: 'adopt', migration: own };
-  const inProgress = migrations.find((migration) => !hasEnded(migration));
-  if (inProgress !== undefined) {
+  const inProgress = migrationInProgress(history, nowMs);
+  if (inProgress !== null) {
     const serves = kind === 'live' && inProgress.type === recordType.live && inProgress.sourceHost === sourceHost;
     return serves ? { do: 'adopt', migration: inProgress } : { do: 'giveBack' };
   }

@@ -162,6 +162,7 @@ export const toMigration = (wire: WireMigration): Migration => ({
   diskTotalBytes: null,
   diskRemainingBytes: null,
   createdAt: rfc3339(wire.created_at),
+  updatedAt: wire.updated_at ? rfc3339(wire.updated_at) : null,
 });
 
 /** A record of the server's own migrations, which are live ones. @throws HostAttributeMissing as for {@link toMigration} */
@@ -178,6 +179,7 @@ export const toLiveMigration = (wire: WireServerMigration): Migration => ({
   diskTotalBytes: wire.disk_total_bytes,
   diskRemainingBytes: wire.disk_remaining_bytes,
   createdAt: rfc3339(wire.created_at),
+  updatedAt: wire.updated_at ? rfc3339(wire.updated_at) : null,
 });
 
 function sourceOf(wire: { id: number; source_compute: string | null }): string {

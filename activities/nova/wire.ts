@@ -113,6 +113,7 @@ export const migration = z.looseObject({
   source_compute: z.string().nullable(),
   dest_compute: z.string().nullable(),
   created_at: z.string(),
+  updated_at: z.string().nullish(),
 });
 export type WireMigration = z.infer<typeof migration>;
 export const migrationPage = z.object({ migrations: z.array(migration), migrations_links: links });
@@ -130,6 +131,7 @@ export const serverMigration = z.looseObject({
   disk_total_bytes: z.number().nullable(),
   disk_remaining_bytes: z.number().nullable(),
   created_at: z.string(),
+  updated_at: z.string().nullish(),
 });
 export type WireServerMigration = z.infer<typeof serverMigration>;
 export const serverMigrationAnswer = z.object({ migration: serverMigration });

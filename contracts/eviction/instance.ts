@@ -58,6 +58,8 @@ export interface Migration {
   diskRemainingBytes: number | null;
   /** RFC 3339. */
   createdAt: string;
+  /** RFC 3339: when Nova wrote it last, which it does every few seconds while it copies; null or absent: never since it was made. */
+  updatedAt?: string | null;
 }
 
 /** What Nova and Placement say of the host that is being emptied. */
