@@ -225,6 +225,7 @@ export interface ObservedEviction {
   state: 'waiting' | 'running' | 'succeeded' | 'failed' | 'stopped' | 'observed';
   /** Message of its condition `Evicting`. */
   message: string;
+  cause: EvictionCause;
   /** RFC 3339. */
   deadline: string | null;
 }

@@ -1,7 +1,7 @@
 import { findCondition } from '../conditions.ts';
 import type { Eviction } from '../crds/eviction.ts';
 import type { Hypervisor } from '../crds/hypervisor.ts';
-import { isConsentBy } from '../eviction/annotations.ts';
+import { isConsentBy, readEvictionAnnotations } from '../eviction/annotations.ts';
 import { evictingReasons, evictionConditions } from '../eviction/conditions.ts';
 import type { DesiredHypervisor, ObservedEviction, RecordedStatus } from './hypervisor.ts';
 import { hypervisorConsents } from './hypervisor.ts';
@@ -89,6 +89,7 @@ export function readEviction({ metadata, status }: Eviction, owners: readonly Ow
     deleting: metadata.deletionTimestamp !== undefined,
     state: isAdvice ? 'observed' : evictionState(evicting),
     message: evicting?.message ?? 'not begun yet',
+    cause: readEvictionAnnotations(metadata.annotations).asked.cause,
     deadline: metadata.annotations?.[annotations.deadline] ?? null,
   };
 }

@@ -155,11 +155,20 @@ function take(world: World, step: HypervisorStep): void {
       for (const one of step.patches) patch(world, one);
       return;
     case 'createEviction': {
-      const { name, ownerUid, deadline } = step.eviction;
+      const { name, ownerUid, cause, deadline } = step.eviction;
       if (observed.evictions.some((eviction) => eviction.name === name)) refuse('already exists');
       observed.evictions = [
         ...observed.evictions,
-        { name, uid: `uid-${world.nowMs}`, ownerUid, deleting: false, state: 'running', message: 'running', deadline },
+        {
+          name,
+          uid: `uid-${world.nowMs}`,
+          ownerUid,
+          deleting: false,
+          state: 'running',
+          message: 'running',
+          cause,
+          deadline,
+        },
       ];
       return;
     }

@@ -267,8 +267,48 @@ describe('what is done', () => {
     ],
     [
       'a failed one stops',
-      { nova: ours, evictions: [ownEvictionOf('failed', { message: 'no room' })] },
-      'blocked: Eviction node-1 has not emptied node-1: no room',
+      { nova: ours, evictions: [ownEvictionOf('failed', { message: '1 not migratable. vm-1 (a): no room' })] },
+      'blocked: Eviction node-1 has not emptied node-1: 1 not migratable. `drover describe node-1` says why',
+    ],
+    [
+      'one that failed before the Node began to terminate is made again: there is a deadline now, and time until it',
+      { mode: 'termination', nova: ours, node: terminating, evictions: [ownEvictionOf('failed')] },
+      'execute deleteEviction',
+    ],
+    [
+      'so is one of a cause that obstacles refuse',
+      {
+        mode: 'termination',
+        nova: ours,
+        node: terminating,
+        evictions: [ownEvictionOf('failed', { cause: 'decommission', deadline: inTime })],
+      },
+      'execute deleteEviction',
+    ],
+    [
+      'and one whose deadline was nearer, and has passed',
+      {
+        mode: 'termination',
+        nova: ours,
+        node: terminating,
+        evictions: [ownEvictionOf('failed', { deadline: new Date(beginMs - minute).toISOString() })],
+      },
+      'execute deleteEviction',
+    ],
+    [
+      'one that had the time that there is has tried what there is to try',
+      {
+        mode: 'termination',
+        nova: ours,
+        node: terminating,
+        evictions: [ownEvictionOf('failed', { deadline: inTime, message: '1 skipped' })],
+      },
+      'blocked: Eviction node-1 has not emptied node-1: 1 skipped. `drover describe node-1` says why',
+    ],
+    [
+      'a user’s stop holds, whatever the Node does',
+      { mode: 'termination', nova: ours, node: terminating, evictions: [ownEvictionOf('stopped')] },
+      /^blocked: Eviction node-1 has not emptied node-1/,
     ],
     [
       'a retry clears it away',

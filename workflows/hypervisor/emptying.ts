@@ -12,7 +12,7 @@ import type {
   ObservedProvider,
 } from '../../contracts/hypervisor/hypervisor.ts';
 import { copiedLabels, maintenanceReasonPrefix } from '../../contracts/ids.ts';
-import { judgeDeadline, modeOf, remainsOn } from './judge.ts';
+import { type Deadline, judgeDeadline, modeOf, remainsOn } from './judge.ts';
 import { blocked, execute, wait } from './types.ts';
 import type { Context, Decision, Draft, Transition } from './types.ts';
 
@@ -96,7 +96,7 @@ export function judgeEvicting(context: Context): { condition: ConditionUpdate; e
     evicted: reason === 'succeeded',
   });
   const own = ownEviction(context);
-  const named = own === null ? '' : `Eviction ${own.name}: ${own.message}`;
+  const named = own === null ? '' : `Eviction ${own.name}: ${gistOf(own)}`;
   switch (judgeEmptying(context)) {
     case 'absent':
     case 'empty':
@@ -105,7 +105,7 @@ export function judgeEvicting(context: Context): { condition: ConditionUpdate; e
       return of(
         'Unknown',
         'failed',
-        `${named.replace(/\.$/u, '')}. Remove what stands in the way, then \`drover retry\` the Eviction`,
+        `${named}. \`drover describe ${desired.name}\` names what stands in the way: remove it, then \`drover retry\` the Eviction`,
       );
     case 'stopped':
       return of(
@@ -145,13 +145,18 @@ export function planEmptying(context: Context, mode: Exclude<MaintenanceMode, ''
       if (own?.state === 'failed' && mode === 'termination') {
         const release = planRelease(context, own);
         if (release !== null) return release;
+        const deadline = judgeDeadline(desired, observed.node, context.settings);
+        if (deadline !== null && gaveUpEarly(own, deadline, context.nowMs)) {
+          const until = `to empty ${nova.host} until ${timeOf(deadline.atMs)}`;
+          return execute(replaceEviction(own, `Delete Eviction ${own.name}, which gave up before: ${until}`));
+        }
       }
       if (desired.retry !== null && own !== null)
         return execute(replaceEviction(own, `Delete Eviction ${own.name}, to try again`));
       return blocked(
         own === null
           ? `The Eviction of ${desired.name} was deleted before it had ended`
-          : `Eviction ${own.name} has not emptied ${desired.name}: ${own.message}`,
+          : `Eviction ${own.name} has not emptied ${desired.name}: ${gistOf(own)}. \`drover describe ${desired.name}\` says why`,
       );
     case 'open':
       return begin(context, nova, mode, own);
@@ -223,6 +228,16 @@ function planRelease({ desired, observed }: Context, own: ObservedEviction): Dec
     clearing,
   );
 }
+
+/**
+ * Whether there is more time than it had: it was made for another cause, or before the Node began to terminate, or for an earlier deadline. One that
+ * lasts until the deadline fails before only by what trying again does not mend.
+ */
+const gaveUpEarly = ({ cause, deadline }: ObservedEviction, { atMs }: Deadline, nowMs: number): boolean =>
+  nowMs < atMs && (cause === 'admin' || cause === 'decommission' || deadline === null || Date.parse(deadline) <= nowMs);
+
+/** What it says in figures. The servers are named where they are the subject: a line that repeats them hides what it is about. */
+const gistOf = ({ message }: ObservedEviction): string => message.split('. ')[0]?.replace(/\.$/u, '') ?? message;
 
 function awaitEviction({ desired, observed, settings }: Context, own: ObservedEviction | null): Decision {
   const deadline = judgeDeadline(desired, observed.node, settings);

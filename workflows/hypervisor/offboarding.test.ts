@@ -53,7 +53,7 @@ describe('the way out of Nova', () => {
     [
       'an eviction that failed ends the decommissioning (H10)',
       { ...empty, evictions: [ownEvictionOf('failed', { message: 'no room' })] },
-      'blocked: Eviction node-1 has not emptied node-1: no room',
+      'blocked: Eviction node-1 has not emptied node-1: no room. `drover describe node-1` says why',
     ],
     ['then the agents are driven off, where drover guards the drain', { ...empty, ...guarded }, 'execute taintNode'],
     ['and observed', { ...empty, ...guarded, node: tainted }, 'wait: the agents on Node node-1 to be observed'],
@@ -118,7 +118,7 @@ describe('the way out of Nova', () => {
     [
       'not without that consent',
       { ...leftover, nova: empty.nova },
-      'blocked: Eviction node-1 has not emptied node-1: something remains',
+      'blocked: Eviction node-1 has not emptied node-1: something remains. `drover describe node-1` says why',
     ],
     [
       'not while servers are there',
@@ -127,7 +127,7 @@ describe('the way out of Nova', () => {
         nova: disabledFor('drover: maintenance termination', { allocations: 1, servers: 1 }),
         desired: consent,
       },
-      'blocked: Eviction node-1 has not emptied node-1: something remains',
+      'blocked: Eviction node-1 has not emptied node-1: something remains. `drover describe node-1` says why',
     ],
     [
       'not while the Eviction is at it',
@@ -137,7 +137,7 @@ describe('the way out of Nova', () => {
     [
       'not where a user stopped it',
       { ...leftover, evictions: [ownEvictionOf('stopped')], desired: consent },
-      'blocked: Eviction node-1 has not emptied node-1: stopped so far',
+      'blocked: Eviction node-1 has not emptied node-1: stopped so far. `drover describe node-1` says why',
     ],
     ['a retry is a retry', { ...leftover, desired: { retry: 'now' } }, 'execute deleteEviction'],
     [

@@ -303,11 +303,13 @@ test('also where an operator is waited for, and not once it is out of Nova', () 
   const situation = situationOf({
     node: terminating,
     nova: disabledFor('drover: maintenance termination', { servers: 1 }),
-    evictions: [ownEvictionOf('failed', { message: 'no room' })],
+    evictions: [
+      ownEvictionOf('failed', { message: 'no room', deadline: new Date(beginMs + 120 * minute).toISOString() }),
+    ],
   });
   expect(planHypervisor(situation)).toMatchObject({
     kind: 'wait',
-    message: 'an operator, as Eviction node-1 has not emptied node-1: no room',
+    message: 'an operator, as Eviction node-1 has not emptied node-1: no room. `drover describe node-1` says why',
     untilMs: beginMs + 60 * minute,
   });
   const late = { ...situation, nowMs: beginMs + 121 * minute };

@@ -200,7 +200,7 @@ describe('what is said', () => {
       [
         'Unknown',
         'Failed',
-        'Eviction node-1: no room. Remove what stands in the way, then `drover retry` the Eviction',
+        'Eviction node-1: no room. `drover describe node-1` names what stands in the way: remove it, then `drover retry` the Eviction',
       ],
     ],
     [
@@ -461,7 +461,8 @@ describe('what is said of a plan', () => {
   });
 
   test('while an operator is waited for, it is blocked', () => {
-    const evictions = [ownEvictionOf('failed', { message: 'no room' })];
+    const deadline = new Date(beginMs + 120 * minute).toISOString();
+    const evictions = [ownEvictionOf('failed', { message: 'no room', deadline })];
     const context = contextOf(
       {},
       {
@@ -473,9 +474,12 @@ describe('what is said of a plan', () => {
     const plan = planned(context);
     expect(plan).toMatchObject({
       kind: 'wait',
-      message: 'an operator, as Eviction node-1 has not emptied node-1: no room',
+      message: 'an operator, as Eviction node-1 has not emptied node-1: no room. `drover describe node-1` says why',
     });
-    expect(lifecycleOf(of(context, plan))).toEqual(['False', 'Eviction node-1 has not emptied node-1: no room']);
+    expect(lifecycleOf(of(context, plan))).toEqual([
+      'False',
+      'Eviction node-1 has not emptied node-1: no room. `drover describe node-1` says why',
+    ]);
   });
 
   test('a run that was cancelled says so, and leaves a retry to the next', () => {
