@@ -44,7 +44,8 @@ export interface EvictionReport {
   name: string;
   uid: string;
   conditions: ConditionUpdate[];
-  hypervisorServiceId: string | null;
+  /** Nova's id of the hypervisor, which upstream has in the field `hypervisorServiceId`. */
+  hypervisorId: string | null;
   /** Null: the servers are not listed yet, and the Eviction goes on saying what it says. */
   outstandingInstances: string[] | null;
   outstandingRamMb: number;
@@ -80,7 +81,7 @@ export interface InstanceActivities {
   awaitMigration(
     request: MigrationSubject & { migrationId: number; gibibytes: number; stuck: StuckLimits; poll: PollIntervals },
   ): Promise<MigrationEnd>;
-  /** Aborts the migration and waits until it is over, however it then ends. */
+  /** Aborts the migration and waits until it is over, however it then ends; `stuck` where it is not over in time. */
   abortMigration(request: MigrationSubject & { migrationId: number }): Promise<MigrationEnd>;
   /** Makes Nova finish the copy (pause or post-copy); then wait for its end again. */
   forceCompleteMigration(request: MigrationSubject & { migrationId: number }): Promise<void>;

@@ -1,3 +1,5 @@
+import type { Condition } from '../conditions.ts';
+
 /**
  * Condition types and reasons of an Eviction. Those of the operator that drover replaces keep the names of that operator; the others
  * are drover's own.
@@ -9,6 +11,8 @@ export const evictionConditions = {
   /** Always False, as the replaced operator writes it. */
   migrating: 'MigratingInstance',
   disabled: 'HypervisorDisabled',
+  /** Whether the host will be empty by the deadline, where there is one. */
+  onTime: 'OnTime',
   /** Unknown while drover waits for the node. */
   reEnabled: 'HypervisorReEnabled',
   /**
@@ -20,9 +24,8 @@ export const evictionConditions = {
 
 /** Reasons of `Evicting`, besides the codes of contracts/errors.ts. */
 export const evictingReasons = {
+  /** While it is True, whatever it waits for: others wait for this reason, and the message says the rest. */
   running: 'Running',
-  paused: 'Paused',
-  stopping: 'Stopping',
   succeeded: 'Succeeded',
   failed: 'Failed',
   /** A user stopped it. */
@@ -31,4 +34,18 @@ export const evictingReasons = {
   preflightFailed: 'PreflightFailed',
   /** Another Eviction empties the same host; this one waits. */
   alreadyRunning: 'AlreadyRunning',
+  /** What could not be moved was tried again until the deadline. */
+  deadlinePassed: 'DeadlinePassed',
 } as const;
+
+/** Reasons of `OnTime`, and its status with each. */
+export const onTimeReasons = {
+  /** It will be empty, or was. */
+  Enough: 'True',
+  /** Nothing has moved yet, or something does not move. */
+  NotEstimated: 'Unknown',
+  MarginShort: 'False',
+  DeadlinePassed: 'False',
+  /** The eviction is over before the deadline, and the host is not empty. */
+  Ended: 'Unknown',
+} as const satisfies Record<string, Condition['status']>;

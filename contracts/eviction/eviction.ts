@@ -1,4 +1,5 @@
 import type { RunResult } from '../runs.ts';
+import type { onTimeReasons } from './conditions.ts';
 import type { HostObservation } from './instance.ts';
 
 /** Why a host is emptied: decides whether obstacles refuse the eviction and whether the host is enabled again. */
@@ -205,6 +206,8 @@ export interface EvictionProgress {
   /** RFC 3339: when the run plans again by itself. */
   nextWakeUp: string | null;
   deadline: string | null;
+  /** Whether the host will be empty by the deadline; null: there is none. Absent: an older run does not say. */
+  onTime?: { verdict: keyof typeof onTimeReasons; message: string } | null;
   /** Estimated time until the last instance has moved; null when nothing has moved yet. */
   etaMs: number | null;
   paused: string | null;

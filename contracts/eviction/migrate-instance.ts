@@ -22,6 +22,8 @@ export interface MigrateInstanceResult {
   attempts: number;
   /** Row of the error table or Nova's words, when it did not move. */
   message: string | null;
+  /** Id of the migration that Nova still shows in progress, and that nobody brings to an end; null: there is none. */
+  inFlight: number | null;
 }
 
 /** What one observation of a server found. */

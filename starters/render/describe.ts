@@ -1,4 +1,5 @@
 import { findCondition } from '../../contracts/conditions.ts';
+import { onTimeReasons } from '../../contracts/eviction/conditions.ts';
 import type { EvictionProgress } from '../../contracts/eviction/eviction.ts';
 import { annotations } from '../../contracts/ids.ts';
 import type { EvictionDescription } from '../eviction/eviction-description.ts';
@@ -158,12 +159,16 @@ function progressFields(progress: EvictionProgress, nowMs: number, paint: Paint)
     ['waiting', waitingFor === null ? null : waitingLine(waitingFor, nextWakeUp, nowMs).replace(/^waiting /, '')],
     ['ETA', etaMs === null ? null : `in ${formatDuration(etaMs)}, at ${formatTime(nowMs + etaMs)}`],
     ['deadline', deadline === null ? null : `${deadline}, ${formatRelative(deadline, nowMs)}; ${margin}`],
+    ['on time', isLate(progress) ? paint('bad', oneLine(progress.onTime?.message ?? '')) : null],
     [
       'window',
       `${String(window.using)} moving, at most ${String(window.parallelism)} at once; the region grants ${String(window.allowance)}`,
     ],
   ];
 }
+
+const isLate = ({ onTime }: EvictionProgress): boolean =>
+  onTime !== undefined && onTime !== null && onTimeReasons[onTime.verdict] === 'False';
 
 const renderObstacles = (host: string, { obstacles, notes }: EvictionProgress, paint: Paint): string[] => [
   ...obstacles.flatMap(({ id, message, accepted }) => [

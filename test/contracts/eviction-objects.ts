@@ -113,7 +113,7 @@ export function describeEvictionObjects(declare: ObjectsTest): void {
           observedGeneration: metadata.generation,
         },
       ],
-      hypervisorServiceId: 'service-1',
+      hypervisorId: 'hypervisor-1',
       outstandingInstances: ['i-1'],
       outstandingRamMb: 512,
       events: [{ type: 'Normal', reason: 'Disabled', message: `Disabled ${host}` }],
@@ -405,7 +405,7 @@ export function describeEvictionObjects(declare: ObjectsTest): void {
       await activities().publishEviction(report);
       const written = await read();
       expect(written.status).toMatchObject({
-        hypervisorServiceId: 'service-1',
+        hypervisorServiceId: 'hypervisor-1',
         outstandingInstances: ['i-1'],
         outstandingRamMb: 512,
       });

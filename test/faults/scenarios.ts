@@ -16,7 +16,7 @@ import { virtualMachineScenarios } from './virtual-machine-scenarios.ts';
 const { eviction } = quickSettings;
 
 /** Quick in everything, and one publication per phase at most, so that runs of one scenario have the same steps. */
-const settings = {
+export const evictionScenarioSettings = {
   ...quickSettings,
   eviction: {
     ...eviction,
@@ -49,8 +49,8 @@ const beginning = [
 ];
 const fromFirstMove = (step: string): boolean => ofEviction(step) && !beginning.includes(step);
 
-const reasonOf = (context: ScenarioContext, alias: HostAlias): string | undefined =>
-  findCondition(context.latestEviction(alias)?.status?.conditions, 'Evicting')?.reason;
+const says = (context: ScenarioContext, alias: HostAlias): string =>
+  findCondition(context.latestEviction(alias)?.status?.conditions, 'Evicting')?.message ?? '';
 const isOver = (context: ScenarioContext, alias: HostAlias): boolean =>
   findCondition(context.latestEviction(alias)?.status?.conditions, 'Evicting')?.status === 'False';
 
@@ -70,7 +70,7 @@ const evictionScenarios: readonly Scenario[] = [
     hosts: 1,
     ownRegion: false,
     targets: ofEviction,
-    settings,
+    settings: evictionScenarioSettings,
     prepare: (context) => context.seed('A', [{}, {}]),
     start: (context) => context.evict('A', parallelism(2)),
     ends: { A: 'Succeeded' },
@@ -82,7 +82,7 @@ const evictionScenarios: readonly Scenario[] = [
     hosts: 1,
     ownRegion: false,
     targets: fromFirstMove,
-    settings,
+    settings: evictionScenarioSettings,
     prepare: (context) => context.seed('A', [{ migrate: ['hang', 'ok'] }]),
     start: (context) => context.evict('A'),
     ends: { A: 'Succeeded' },
@@ -94,7 +94,7 @@ const evictionScenarios: readonly Scenario[] = [
     hosts: 1,
     ownRegion: false,
     targets: fromFirstMove,
-    settings,
+    settings: evictionScenarioSettings,
     prepare: (context) => context.seed('A', [{ migrate: ['fail', 'ok'] }]),
     start: (context) => context.evict('A'),
     ends: { A: 'Succeeded' },
@@ -106,7 +106,7 @@ const evictionScenarios: readonly Scenario[] = [
     hosts: 1,
     ownRegion: false,
     targets: fromFirstMove,
-    settings,
+    settings: evictionScenarioSettings,
     prepare: (context) => context.seed('A', [{ migrate: 'precheck-dest' }, {}]),
     start: (context) => context.evict('A'),
     ends: { A: 'Failed' },
@@ -118,7 +118,7 @@ const evictionScenarios: readonly Scenario[] = [
     hosts: 1,
     ownRegion: false,
     targets: ofEviction,
-    settings,
+    settings: evictionScenarioSettings,
     async prepare(context) {
       await context.seed('A', [{}]);
       await context.changeHost('A', { buildDelaySeconds: 2 });
@@ -139,8 +139,8 @@ const evictionScenarios: readonly Scenario[] = [
     // B does what A does, and the rest of an eviction is as in `happy`.
     targets: (step) => step.startsWith('limits/') || step.startsWith('A/requestAllowance.') || step.startsWith('A1/'),
     settings: {
-      ...settings,
-      eviction: { ...settings.eviction, allowanceRenewMs: 3_000 },
+      ...evictionScenarioSettings,
+      eviction: { ...evictionScenarioSettings.eviction, allowanceRenewMs: 3_000 },
       limits: { migrationsPerRegion: 1, checkMs: 1_000, silentMs: 6_000 },
     },
     async prepare(context) {
@@ -160,7 +160,7 @@ const evictionScenarios: readonly Scenario[] = [
     hosts: 1,
     ownRegion: false,
     targets: fromFirstMove,
-    settings,
+    settings: evictionScenarioSettings,
     prepare: (context) => context.seed('A', [{ seconds: 1 }, {}]),
     start: (context) => context.evict('A'),
     async meanwhile(context) {
@@ -178,7 +178,7 @@ const evictionScenarios: readonly Scenario[] = [
     hosts: 1,
     ownRegion: false,
     targets: fromFirstMove,
-    settings,
+    settings: evictionScenarioSettings,
     prepare: (context) => context.seed('A', [{ seconds: 1 }, {}]),
     start: (context) => context.evict('A'),
     async meanwhile(context) {
@@ -192,7 +192,7 @@ const evictionScenarios: readonly Scenario[] = [
       await until(
         'the pause to show, or the end',
         patienceMs,
-        () => reasonOf(context, 'A') === 'Paused' || isOver(context, 'A') || `${reasonOf(context, 'A')}`,
+        () => says(context, 'A').includes('Paused by') || isOver(context, 'A') || says(context, 'A'),
       );
       if (!isOver(context, 'A'))
         await until(

@@ -28,7 +28,7 @@ test.concurrent(
     world.onFreshHost(async (host) => {
       const motion = await beginEviction(world, host);
       await world.kubectl(['delete', 'eviction', host, '--wait=false']);
-      const held = await world.untilReason(host, 'Stopping');
+      const held = await world.untilReason(host, 'Running', { says: /Stopping/u });
       expect(held.metadata).toMatchObject({
         deletionTimestamp: expect.any(String),
         finalizers: ['drover.dev/eviction'],

@@ -8,7 +8,7 @@ import type { World } from './world.ts';
 /** The error shows in the Eviction and in `drover describe`; Nova is not changed. */
 export async function expectProblem(world: World, host: string, code: ErrorCode, fromMs: number): Promise<void> {
   const advice = expect.stringContaining(errors[code].advice) as string;
-  const shown = await world.untilReason(host, errors[code].reason);
+  const shown = await world.untilReason(host, 'Running', { says: new RegExp(`${errors[code].reason}: `, 'u') });
   expect(shown.status?.conditions?.[0]).toMatchObject({ type: 'Evicting', status: 'True', message: advice });
   expect(await world.mutations(fromMs, { hosts: [host] })).toEqual([]);
   expect(await world.progress(host)).toMatchObject({ waitingFor: advice, nextWakeUp: expect.any(String) });

@@ -41,6 +41,11 @@ async function outcomeOf(host: string, servers: readonly Server[]): Promise<obje
     servers.map(async ({ id }) => (await world.session.compute<{ server: Server }>('GET', `/servers/${id}`)).server),
   );
   const service = await world.service(host);
+  const { hypervisors } = await world.session.compute<{ hypervisors: { id: string; service: { host: string } }[] }>(
+    'GET',
+    '/os-hypervisors/detail',
+  );
+  const hypervisorId = hypervisors.find((one) => one.service.host === host)?.id;
   return {
     spec: { ...eviction?.spec, hypervisor: neutral(eviction?.spec.hypervisor ?? '') },
     finalizers: eviction?.metadata.finalizers ?? [],
@@ -54,7 +59,7 @@ async function outcomeOf(host: string, servers: readonly Server[]): Promise<obje
       }),
     ),
     outstanding: [eviction?.status?.outstandingInstances, eviction?.status?.outstandingRamMb],
-    hypervisorServiceId: eviction?.status?.hypervisorServiceId === service.id,
+    hypervisorServiceId: eviction?.status?.hypervisorServiceId === hypervisorId,
     run: status,
     result: {
       ...result,
@@ -255,7 +260,7 @@ test(
     await world.untilMoving(host, 2);
 
     expect(await signal('pause', '{"by": "jane"}')).toMatchObject({ code: 0 });
-    await world.untilReason(host, 'Paused');
+    await world.untilReason(host, 'Running', { says: /Paused by jane/u });
     // A signal has no answer: an invalid one changes nothing.
     expect(await signal('setParallelism', '"many"')).toMatchObject({ code: 0 });
     expect(await signal('skipInstance', '{"instance": "unknown"}')).toMatchObject({ code: 0 });

@@ -78,7 +78,7 @@ export async function expectStopped(world: World, motion: InMotion, eviction: Ev
 
 /** It is stopping until what is on its way has arrived; then it is stopped, and stays so. */
 export async function expectToEndStopped(world: World, motion: InMotion): Promise<void> {
-  await world.untilReason(motion.host, 'Stopping');
+  await world.untilReason(motion.host, 'Running', { says: /Stopping/u });
   await motion.release();
   await expectStopped(world, motion, await world.untilReason(motion.host, 'Stopped'));
   await expectToStay(world, motion);

@@ -306,16 +306,20 @@ function composeWorld(base: WorldBase) {
         .sort((a, b) => a.eventTime.localeCompare(b.eventTime))
         .map(({ reason, note }) => `${reason}: ${note}`);
     },
-    /** Waits until the Eviction's condition has the reason, and returns the Eviction. */
+    /** Waits until the Eviction's condition has the reason, and a message like that, and returns the Eviction. */
     untilReason: (
       name: string,
       reason: string,
-      { type = 'Evicting', deadlineMs = 150_000 }: { type?: string; deadlineMs?: number } = {},
+      {
+        type = 'Evicting',
+        says = /(?:)/u,
+        deadlineMs = 150_000,
+      }: { type?: string; says?: RegExp; deadlineMs?: number } = {},
     ): Promise<Eviction> =>
       until(`Eviction ${name} to be ${type}/${reason}`, deadlineMs, () => {
         const eviction = evictions.latest(name);
         const found = eviction === null ? undefined : findCondition(eviction.status?.conditions, type);
-        return eviction !== null && found?.reason === reason
+        return eviction !== null && found?.reason === reason && says.test(found.message)
           ? eviction
           : `${found?.reason ?? 'no condition'}: ${found?.message ?? ''}`;
       }),

@@ -51,6 +51,8 @@ interface Conduct {
   perSource: number;
   allowance: number;
   isDisabled: boolean;
+  /** Since when, as far as the run knows; null: it is not. */
+  disabledSinceMs: number | null;
   recheckMs: number;
   /** Observations since the last move, and whether the host was empty. */
   observations: { atMs: number; isEmpty: boolean }[];
@@ -73,6 +75,7 @@ function conductOfEviction(events: Events): string[] {
     perSource: Infinity,
     allowance: 0,
     isDisabled: false,
+    disabledSinceMs: null,
     recheckMs: 0,
     observations: [],
   };
@@ -103,6 +106,7 @@ interface ContinuedState {
   paused?: object | null;
   parallelism?: number | null;
   emptySinceMs?: number | null;
+  disabledSinceMs?: number | null;
   instances?: Record<string, { state?: string }>;
 }
 
@@ -110,8 +114,9 @@ interface ContinuedState {
 function continueState(state: Conduct, { workflowExecutionStartedEventAttributes: started }: HistoryEvent): void {
   const continued = jsonOf(started?.input?.payloads?.[1]) as ContinuedState | null;
   if (!started?.continuedExecutionRunId || continued === null) return;
-  const { host, paused, parallelism, emptySinceMs, instances = {} } = continued;
+  const { host, paused, parallelism, emptySinceMs, disabledSinceMs, instances = {} } = continued;
   state.isDisabled = host?.service?.status === 'disabled';
+  state.disabledSinceMs = disabledSinceMs ?? null;
   state.isPaused = (paused ?? null) !== null;
   state.requestedParallelism = parallelism ?? null;
   state.results = JSON.stringify(instances);
@@ -186,20 +191,24 @@ function applyResult(
 ): void {
   const name = state.scheduled.get(String(completed?.scheduledEventId));
   const payload = completed?.result?.payloads?.[0];
+  const atMs = Number(eventTime?.seconds ?? 0) * 1_000 + (eventTime?.nanos ?? 0) / 1e6;
   if (name === 'openEviction') {
     const { desired, settings } = (jsonOf(payload) ?? {}) as Opened;
     state.perSource = desired?.parallelism ?? settings?.perSource ?? state.perSource;
     state.recheckMs = settings?.emptyRecheckMs ?? state.recheckMs;
     state.isObserving = desired?.mode === 'observe';
     state.isOpen = true;
-  } else if (name === 'ensureServiceDisabled') state.isDisabled = true;
-  else if (name === 'observeHost' || name === 'preflightEviction') {
+  } else if (name === 'ensureServiceDisabled') {
+    state.isDisabled = true;
+    state.disabledSinceMs ??= atMs;
+  } else if (name === 'observeHost' || name === 'preflightEviction') {
     state.results += textOf(payload);
     const answer = (jsonOf(payload) ?? {}) as ObservedHost;
     const host = answer.host !== undefined && typeof answer.host === 'object' ? answer.host : answer;
     state.isDisabled = host.service?.status === 'disabled';
+    state.disabledSinceMs = state.isDisabled ? (state.disabledSinceMs ?? atMs) : null;
     const isEmpty = host.instances?.length === 0 && host.allocations?.length === 0;
-    state.observations.push({ atMs: Number(eventTime?.seconds ?? 0) * 1_000 + (eventTime?.nanos ?? 0) / 1e6, isEmpty });
+    state.observations.push({ atMs, isEmpty });
   }
 }
 
@@ -252,8 +261,16 @@ function end(state: Conduct, { workflowExecutionCompletedEventAttributes: comple
   const [before, last] = [state.observations.at(-2), state.observations.at(-1)];
   const isTwice = before?.isEmpty === true && last?.isEmpty === true;
   // A tenth less, as a worker's clock and the server's are not the same.
-  const isApart = isTwice && last.atMs - before.atMs >= state.recheckMs * 0.9;
-  return [...inFlight, ...(isApart ? [] : ['has succeeded, and did not see the host empty twice, some time apart'])];
+  const leastMs = state.recheckMs * 0.9;
+  const isApart = isTwice && last.atMs - before.atMs >= leastMs;
+  // Long after the host was disabled nothing is on its way to it, and once is enough.
+  const isLate = last?.isEmpty === true && last.atMs - (state.disabledSinceMs ?? Infinity) >= leastMs;
+  return [
+    ...inFlight,
+    ...(isApart || isLate
+      ? []
+      : ['has succeeded, and did not see the host empty twice, or long after it was disabled']),
+  ];
 }
 
 const leftInFlight = ({ inFlight }: Conduct, what: string): string[] =>

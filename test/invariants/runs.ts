@@ -86,6 +86,7 @@ const areAtOnce = (run: ObservedRun, next: ObservedRun, atMs: number): boolean =
 
 const perMessage = 30;
 const perFailure = 12;
+const perVainAbort = 6;
 
 /** A server that is on its way already is followed before it is moved: that is as much work as a move. */
 const moves = ({ activities, children }: ObservedRun): number =>
@@ -98,13 +99,15 @@ const moves = ({ activities, children }: ObservedRun): number =>
 
 /**
  * What its history may have; null: it is not limited. What docs/limits.md leaves out is added: outages, crashes, more
- * messages than one.
+ * messages than one, aborts that end nothing.
  */
 function budgetOf(run: ObservedRun, { atMs, waitingEventsPerSecond }: Snapshot): number | null {
   const waiting = (waitingEventsPerSecond * ((run.closedAtMs ?? atMs) - run.startedAtMs)) / 1_000;
   switch (run.type) {
     case workflowTypes.migrateInstance:
-      return 40 * Math.max(1, moves(run));
+      return (
+        40 * Math.max(1, moves(run)) + perVainAbort * Math.max(0, (run.activities['abortMigration'] ?? 0) - moves(run))
+      );
     case workflowTypes.evictHypervisor:
       return 150 + 16 * moves(run) + waiting;
     default: {

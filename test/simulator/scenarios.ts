@@ -1,10 +1,16 @@
 import * as onLabs from '../faults/scenarios.ts';
 import type { Scenario } from '../faults/scenario.ts';
+import { evictionScenarios } from './eviction-scenarios.ts';
 import { machineScenarios } from './machine-scenarios.ts';
 import { hostScenarios } from './host-scenarios.ts';
 
 /** All scenarios of the matrix: those that a lab has too, and those that only the simulator runs. */
-export const scenarios: readonly Scenario[] = [...onLabs.scenarios, ...hostScenarios, ...machineScenarios];
+export const scenarios: readonly Scenario[] = [
+  ...onLabs.scenarios,
+  ...evictionScenarios,
+  ...hostScenarios,
+  ...machineScenarios,
+];
 
 export function findScenario(name: string): Scenario {
   const found = scenarios.find((scenario) => scenario.name === name);

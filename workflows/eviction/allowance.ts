@@ -15,6 +15,7 @@ import {
   reportDueMs,
 } from '../limits/membership.ts';
 import { needOf } from './plan.ts';
+import { unended } from './state.ts';
 import { type EvictionRun, reportProblem, wake } from './run.ts';
 
 /** Applies what the region grants. */
@@ -101,9 +102,11 @@ export function allowanceReporter(run: EvictionRun): {
     nextMs: () => (current === null ? dueMs() : null),
     async leave() {
       await current;
+      if (run.membership.reported === null) return;
+      // What nobody brings to an end goes on counting as this run's: closed, it is let go when Nova shows none of it.
+      const held = run.state.end === null ? 0 : unended(run.state).length;
       // A holder that is closed is noticed within half a minute anyway, so a failure here is not worth holding the run.
-      if (run.membership.reported !== null)
-        await send({ want: 0, using: 0 }).catch((error: unknown) => void explain(error));
+      await send({ want: held, using: held }).catch((error: unknown) => void explain(error));
     },
   };
 }

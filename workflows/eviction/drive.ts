@@ -9,6 +9,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { ErrorCode } from '../../contracts/errors.ts';
+import { onTimeReasons } from '../../contracts/eviction/conditions.ts';
 import { disabledReasonPrefix, migrationId } from '../../contracts/ids.ts';
 import { kubernetesWait, nova, novaSurvey } from '../lib/activities.ts';
 import { initialAttributes } from '../lib/attributes.ts';
@@ -16,6 +17,7 @@ import { explain, type Problem } from '../lib/failures.ts';
 import { deadlineTimer } from '../lib/timer.ts';
 import { migrateInstance } from '../migration/migrate-instance.ts';
 import { allowanceReporter, expireAllowance } from './allowance.ts';
+import { describeMargin, judgeMargin } from './deadline.ts';
 import { endPhaseOf, type EvictionStep, planRun } from './plan.ts';
 import {
   addEvent,
@@ -75,6 +77,7 @@ export async function drive(run: EvictionRun): Promise<'ended' | 'old'> {
       expireAllowance(run);
       const situation = {
         readDueMs: run.readDueMs,
+        marginDueMs: showMargin(run),
         isReportFailing: run.failedReports !== null,
         isOld: workflowInfo().continueAsNewSuggested || Date.now() - state.startedAtMs > oldMs,
         inFlight: run.moves.size,
@@ -103,6 +106,20 @@ export async function drive(run: EvictionRun): Promise<'ended' | 'old'> {
     await publisher.idle();
     await allowance.leave();
   }
+}
+
+/** Says when the margin to the deadline becomes short, and when it passes. @returns when that changes by time alone, Unix ms */
+function showMargin(run: EvictionRun): number | null {
+  const { state } = run;
+  const margin = judgeMargin(state, Date.now());
+  const verdict = margin?.verdict ?? null;
+  if (verdict !== state.margin) {
+    state.margin = verdict;
+    run.unpublished = true;
+    const isBad = verdict !== null && onTimeReasons[verdict] === 'False';
+    if (isBad) addEvent(run, 'Warning', verdict, describeMargin(state, Date.now())?.message ?? '');
+  }
+  return margin?.changesAtMs ?? null;
 }
 
 const earliest = (...times: (number | null)[]): number | null => {
@@ -167,6 +184,7 @@ async function execute(run: EvictionRun, step: EvictionStep): Promise<void> {
       const host = hostOf(run);
       const reason = `${disabledReasonPrefix} eviction ${desired.name}: ${desired.reason}`.slice(0, 255);
       host.service = await nova(settings.region, step.summary).ensureServiceDisabled({ host: host.host, reason });
+      state.disabledSinceMs ??= Date.now();
       break;
     }
     case 'moveInstance':

@@ -82,6 +82,11 @@ export async function evictHypervisor(input: EvictionInput, carried?: EvictionSt
         return result ?? nothingToDo(hypervisor);
       }
       const run = beginRun(opened, state, inbox);
+      // What its last Eviction has left in flight keeps it a member.
+      if (ended !== null && ended.membership.reported !== null) {
+        run.membership = ended.membership;
+        run.state.allowance = ended.state.allowance;
+      }
       inbox.run = run;
       // Both may have come while the Eviction was read, or with the answer: Temporal delivers signals first.
       if (inbox.cancelled) stopForCancel(run);

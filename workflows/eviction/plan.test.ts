@@ -1,7 +1,7 @@
 import type { Obstacle } from '../../contracts/eviction/eviction.ts';
 import type { desired } from '../../test/fixtures/workflows/eviction.ts';
 import { emptyHost, evictionOf, hostWith, server, theOnly } from '../../test/fixtures/workflows/eviction.ts';
-import { type EvictionStep, pickNext, planEviction, planReEnable, planRun, type RunSituation } from './plan.ts';
+import { type EvictionStep, needOf, pickNext, planEviction, planReEnable, planRun, type RunSituation } from './plan.ts';
 import {
   enterState,
   blockByObstacles,
@@ -59,6 +59,22 @@ const also = (state: EvictionState, change: (state: EvictionState) => unknown): 
 };
 const blocked = (state: EvictionState): EvictionState =>
   also(state, () => enterState(theOnly(state), 'blocked', 900, 'locked'));
+
+const deadline = '2026-01-01T02:00:00Z';
+const deadlineMs = Date.parse(deadline);
+/** Its machine is taken away at the deadline. */
+const bound = (state: EvictionState): void => void Object.assign(state.desired, { deadline, cause: 'termination' });
+const down = (): EvictionState =>
+  also(one(), (s) => (bound(s), (s.preflightAtMs = 500), (s.preflights = 1), s.obstacles.push(obstacle('HostDown'))));
+const held = (): EvictionState =>
+  also(
+    three(),
+    (s) => (
+      enterState(s.instances['a']!, 'blocked', 900),
+      (s.instances['a']!.inFlight = 7),
+      (s.allowance!.allowance = 1)
+    ),
+  );
 
 type Row = [why: string, state: EvictionState, nowMs: number, step: object];
 const rows: Row[] = [
@@ -139,6 +155,49 @@ const rows: Row[] = [
   [
     'nothing is moved live off a dead host, whatever the cause',
     also(one(), (s) => (s.obstacles.push(obstacle('HostDown')), (s.desired.cause = 'termination'))),
+    1_000,
+    ends('Failed', /HostDown/, 'PreflightFailed'),
+  ],
+  [
+    'but until the deadline of one that goes at it, the host is waited for',
+    down(),
+    1_000,
+    wait(/nova-compute on node-1 to come up.*until the deadline/, 30_500),
+  ],
+  ['which is looked at again', down(), 30_500, does('preflight')],
+  [
+    'less and less often',
+    also(down(), (s) => ((s.preflights = 3), (s.preflightAtMs = 90_000))),
+    91_000,
+    wait(/nova-compute/, 210_000),
+  ],
+  [
+    'with a last try before the deadline',
+    also(down(), (s) => ((s.preflights = 9), (s.preflightAtMs = deadlineMs - 300_000))),
+    deadlineMs - 299_000,
+    wait(/nova-compute/, deadlineMs - 120_000),
+  ],
+  [
+    'and then the end is clear',
+    down(),
+    deadlineMs,
+    ends('Failed', /The deadline has passed \(2026-01-01T02:00:00Z\): 0 of 1 servers have left/, 'DeadlinePassed'),
+  ],
+  [
+    'not before what is in flight has ended',
+    also(down(), (s) => enterState(theOnly(s), 'moving', 900)),
+    deadlineMs,
+    wait(/1 in flight/),
+  ],
+  [
+    'a deadline that had passed before is none',
+    also(down(), (s) => (s.preflightAtMs = deadlineMs + 1)),
+    deadlineMs + 2,
+    ends('Failed', /HostDown/, 'PreflightFailed'),
+  ],
+  [
+    'a user’s own eviction is refused, deadline or not',
+    also(down(), (s) => (s.desired.cause = 'admin')),
     1_000,
     ends('Failed', /HostDown/, 'PreflightFailed'),
   ],
@@ -231,6 +290,26 @@ const rows: Row[] = [
     wait(/a user to resume it: paused by ann/),
   ],
   [
+    'a migration that nobody ends holds a slot of the region, and keeps the rest from nothing else',
+    also(
+      three(),
+      (s) => (
+        enterState(s.instances['a']!, 'blocked', 900),
+        (s.instances['a']!.inFlight = 7),
+        (s.allowance!.allowance = 2)
+      ),
+    ),
+    1_000,
+    moves('b'),
+  ],
+  [
+    'where it holds the only one, what holds it is said, and looked at again',
+    held(),
+    1_000,
+    wait(/1 that Nova does not end hold theirs \(migration 7 of vm-a\)/, 31_000),
+  ],
+  ['at intervals', held(), 31_000, does('observeHost')],
+  [
     'one that another run moves is waited for',
     also(one(), (s) => (enterState(theOnly(s), 'busy', 900), (theOnly(s).observeAgainAtMs = 5_000))),
     1_000,
@@ -287,9 +366,61 @@ const rows: Row[] = [
     1_000,
     ends('Failed', /0 of 1 servers have left node-1; 1 not migratable/),
   ],
+  [
+    'until the deadline of one that goes at it, it is tried again',
+    also(blocked(one()), bound),
+    1_000,
+    wait(/1 server to be tried again, until the deadline/, 30_900),
+  ],
+  ['at its time', also(blocked(one()), bound), 30_900, does('preflight')],
+  [
+    'also while others move',
+    also(
+      three(),
+      (s) => (
+        bound(s),
+        enterState(s.instances['a']!, 'blocked', 900),
+        enterState(s.instances['b']!, 'moving', 900),
+        enterState(s.instances['c']!, 'moving', 900)
+      ),
+    ),
+    1_000,
+    wait(/2 in flight/, 30_900),
+  ],
+  [
+    'what is blocked then is what the end says',
+    also(blocked(one()), bound),
+    deadlineMs,
+    ends('Failed', /The deadline has passed .*1 not migratable/, 'DeadlinePassed'),
+  ],
+  [
+    'what a user has skipped is not tried again',
+    also(one(), (s) => (bound(s), enterState(theOnly(s), 'skipped', 900))),
+    1_000,
+    ends('Failed', /1 skipped/),
+  ],
+  [
+    'what can move goes on after the deadline: a guest that is saved is saved',
+    also(one(), bound),
+    deadlineMs,
+    moves('a'),
+  ],
+
   ['empty once is not enough', empty(1_000, 1_000), 1_000, wait(/second time/, 11_000)],
   ['then it is looked at again', empty(1_000, 1_000), 11_000, does('observeHost')],
   ['empty twice is empty', empty(1_000, 11_000), 11_000, ends('Succeeded', /0 of 0 servers/)],
+  [
+    'once is, long after it was disabled: nothing is on its way any more',
+    also(empty(20_000, 20_000), (s) => (s.disabledSinceMs = 10_000)),
+    20_000,
+    ends('Succeeded', /0 of 0 servers/),
+  ],
+  [
+    'not so shortly after',
+    also(empty(20_000, 20_000), (s) => (s.disabledSinceMs = 10_001)),
+    20_000,
+    wait(/second time/, 30_000),
+  ],
   [
     'Placement must show the host disabled',
     also(empty(1_000, 1_000), (s) => applyHost(s, { ...emptyHost, schedulingDisabled: false }, 1_000)),
@@ -398,6 +529,12 @@ const runRows: RunRow[] = [
   ['an Eviction that changed is read first', pending(), { readDueMs: 0 }, does('readEviction')],
   ['also while a problem is waited out: it may be the deletion', ailing(), { readDueMs: 0 }, does('readEviction')],
   ['where reading it failed, not before it is time', ailing(), { readDueMs: 1_500 }, { kind: 'wait', untilMs: 1_500 }],
+  [
+    'nor is the time slept through at which the margin to the deadline becomes short',
+    moving(),
+    { marginDueMs: 1_800, inFlight: 1 },
+    { kind: 'wait', untilMs: 1_800 },
+  ],
   ['nor is that time slept through', moving(), { readDueMs: 1_500, inFlight: 1 }, { kind: 'wait', untilMs: 1_500 }],
   ['an old run continues as new', pending(), { isOld: true, readDueMs: 0 }, does('continueAsNew')],
   ['but not with a child in flight', moving(), { isOld: true, inFlight: 1 }, { kind: 'wait' }],
@@ -464,7 +601,11 @@ function twoMore(): Pick<EvictionState, 'instances'> {
 
 test.each(runRows)('%s', (_why, state, facts, plan) => {
   expect(
-    planRun(state, { readDueMs: null, isReportFailing: false, isOld: false, inFlight: 0, ...facts }, 1_000),
+    planRun(
+      state,
+      { readDueMs: null, marginDueMs: null, isReportFailing: false, isOld: false, inFlight: 0, ...facts },
+      1_000,
+    ),
   ).toMatchObject(plan);
 });
 
@@ -517,5 +658,16 @@ describe('whether the host is enabled again', () => {
   ];
   test.each(rows)('%s, asked %s: %s', (cause, reEnable, plan) => {
     expect(planReEnable({ cause, reEnable })).toBe(plan);
+  });
+});
+
+describe('what is wanted of the region', () => {
+  test('as many as may move, and what nobody ends', () => {
+    expect(needOf(three())).toEqual({ want: 1, using: 0 });
+    expect(needOf(held())).toEqual({ want: 2, using: 1 });
+  });
+  test('nothing more while nothing can be begun', () => {
+    expect(needOf(down())).toEqual({ want: 0, using: 0 });
+    expect(needOf(also(held(), (s) => (s.stop = stop)))).toEqual({ want: 1, using: 1 });
   });
 });

@@ -5,7 +5,7 @@ import { done, execute, wait, type Done, type Execute, type Step, type Wait } fr
 import { describeWindow } from '../limits/host-window.ts';
 import type { Need } from '../limits/membership.ts';
 import type { EvictionState, TrackedInstance } from './state.ts';
-import { inState, remains, tracked, unacceptedObstacles } from './state.ts';
+import { deadlineMsOf, inState, isFatal, isHostDown, remains, tracked, unacceptedObstacles, unended } from './state.ts';
 
 /** What an eviction does next. Pure functions of its state and the time, and each rule is a row of the table tests. */
 
@@ -35,6 +35,8 @@ export const endPhaseOf = ({ outcome, reason }: Done): 'Succeeded' | 'Failed' | 
 export interface RunSituation {
   /** When the Eviction, which has changed, is to be read again, in Unix ms; null: it has not changed. */
   readDueMs: number | null;
+  /** When what is said of its deadline changes by time alone, in Unix ms; null: it does not. */
+  marginDueMs: number | null;
   /** Its last report to the region's allowance failed. */
   isReportFailing: boolean;
   /** It is to continue as new. */
@@ -61,8 +63,9 @@ export function planRun(state: EvictionState, situation: RunSituation, nowMs: nu
       : planned;
   if (isProblemOver(state, situation, plan, nowMs))
     return one(state, { kind: 'clearProblem', summary: 'Report the problem no longer' });
-  if (plan.kind !== 'wait' || readDueMs === null) return plan;
-  return { ...plan, untilMs: Math.min(plan.untilMs ?? Infinity, readDueMs) };
+  const dueMs = Math.min(readDueMs ?? Infinity, situation.marginDueMs ?? Infinity);
+  if (plan.kind !== 'wait' || dueMs === Infinity) return plan;
+  return { ...plan, untilMs: Math.min(plan.untilMs ?? Infinity, dueMs) };
 }
 
 /**
@@ -103,9 +106,6 @@ const isRefusedByObstacles: Record<EvictionCause, boolean> = {
   'rolling-update': false,
   termination: false,
 };
-
-/** An obstacle that no user can accept: nothing can be moved live from a host whose nova-compute is down. */
-const isFatal = (code: string): boolean => code === 'HostDown';
 
 export function planEviction(state: EvictionState, nowMs: number): EvictionPlan {
   const { hypervisor } = state.desired;
@@ -149,7 +149,7 @@ const waitOut = ({ problem, phase }: EvictionState, nowMs: number): Wait | null 
 
 function refuse(state: EvictionState): Done | null {
   const open = unacceptedObstacles(state);
-  const fatal = open.filter(({ code }) => isFatal(code));
+  const fatal = lastsUntilDeadline(state) ? [] : open.filter(isFatal);
   const refusing = fatal.length > 0 ? fatal : isRefusedByObstacles[state.desired.cause] && !hasBegun(state) ? open : [];
   const [first] = refusing;
   if (first === undefined) return null;
@@ -166,6 +166,38 @@ const hasChanged = (state: EvictionState): boolean =>
   (state.phase !== 'Opening' && state.phase !== 'Preflight') ||
   state.host?.service.disabledReason?.startsWith(disabledReasonPrefix) === true;
 
+/** Causes for which the host goes at the deadline whatever is on it: until then nothing is given up. */
+const lastsUntilDeadline = (state: EvictionState): boolean =>
+  !isRefusedByObstacles[state.desired.cause] && state.preflightAtMs < (deadlineMsOf(state) ?? -Infinity);
+
+const mayRetry = (state: EvictionState, nowMs: number): boolean =>
+  lastsUntilDeadline(state) && nowMs < (deadlineMsOf(state) ?? -Infinity);
+
+const passDeadline = (state: EvictionState): Done =>
+  done(
+    'blocked',
+    evictingReasons.deadlinePassed,
+    `The deadline has passed (${state.desired.deadline}): ${describeRemaining(state)}`,
+  );
+
+const firstRetryMs = 30_000;
+const longestRetryMs = 5 * 60_000;
+/** A last try, while there is time for it. */
+const lastRetryMs = 2 * 60_000;
+
+/**
+ * When what does not move is looked at again, and tried; the pauses double, and there is a last try before the deadline. Null: nothing is
+ * tried again, or nothing needs to be.
+ */
+function nextRetryMs(state: EvictionState, nowMs: number): number | null {
+  const blocked = inState(state, 'blocked');
+  if (!mayRetry(state, nowMs) || (blocked.length === 0 && !isHostDown(state))) return null;
+  const triedMs = Math.max(state.preflightAtMs, ...blocked.map(({ sinceMs }) => sinceMs));
+  const pauseMs = Math.min(longestRetryMs, firstRetryMs * 2 ** Math.max(0, state.preflights - 1));
+  const lastMs = (deadlineMsOf(state) ?? Infinity) - lastRetryMs;
+  return Math.min(triedMs + pauseMs, Math.max(lastMs, triedMs + firstRetryMs));
+}
+
 /** Once moves have begun an obstacle concerns its server alone. What the preflight blocked has not begun. */
 const hasBegun = (state: EvictionState): boolean =>
   tracked(state).some(({ state: its, attempts }) => attempts > 0 || (its !== 'pending' && its !== 'blocked'));
@@ -178,6 +210,33 @@ function planMoves(state: EvictionState, nowMs: number): EvictionPlan {
     const since = `paused by ${state.paused.by}`;
     if (moving.length > 0) return wait(phase, 'Paused', `${moving.length} in flight to end; ${since}`);
     return wait(phase, 'Paused', `a user to resume it: ${since}`);
+  }
+  const retryAtMs = nextRetryMs(state, nowMs);
+  if (retryAtMs !== null && nowMs >= retryAtMs) {
+    const what = isHostDown(state)
+      ? `whether nova-compute on ${desired.hypervisor} is up again`
+      : 'what holds the rest, to try it again';
+    return one(state, { kind: 'preflight', summary: `Preflight again: ${what}` });
+  }
+  const plan = planMovesNow(state, moving, pending, nowMs);
+  return plan.kind === 'wait' && retryAtMs !== null
+    ? { ...plan, untilMs: Math.min(plan.untilMs ?? Infinity, retryAtMs) }
+    : plan;
+}
+
+function planMovesNow(
+  state: EvictionState,
+  moving: readonly TrackedInstance[],
+  pending: readonly TrackedInstance[],
+  nowMs: number,
+): EvictionPlan {
+  const { phase, desired } = state;
+  // Its servers may have been evacuated meanwhile.
+  if (isHostDown(state) && inState(state, 'pending', 'moving', 'busy', 'blocked').length > 0) {
+    if (moving.length > 0) return wait(phase, 'InFlight', `${moving.length} in flight to end`);
+    if (!mayRetry(state, nowMs)) return passDeadline(state);
+    const down = `nova-compute on ${desired.hypervisor} to come up, as nothing can be moved live before, until the deadline (${desired.deadline})`;
+    return wait(phase, 'HostDown', down);
   }
   const next = pickNext(pending, moving, freeSlots(state, moving.length), desired.deadline !== null);
   if (next.length > 0)
@@ -196,7 +255,7 @@ function planMoves(state: EvictionState, nowMs: number): EvictionPlan {
       'InFlight',
       `${moving.length} in flight and ${pending.length} pending${describeNarrowing(state)}`,
     );
-  if (pending.length > 0) return wait(phase, 'WaitingForAllowance', 'an allowance of the migrations of the region');
+  if (pending.length > 0) return planWithoutSlots(state, nowMs);
   const busyUntilMs = Math.min(...inState(state, 'busy').map(({ observeAgainAtMs }) => observeAgainAtMs ?? nowMs));
   if (Number.isFinite(busyUntilMs)) {
     if (nowMs >= busyUntilMs)
@@ -206,9 +265,26 @@ function planMoves(state: EvictionState, nowMs: number): EvictionPlan {
   return planVerification(state, nowMs);
 }
 
-/** How many more may start: the smallest of what this host may have and what the region grants. */
+/**
+ * How many more may start: the smallest of what this host may have and what the region grants. A migration that nobody brings to an end holds
+ * a slot of the region, and keeps the rest of the host from nothing else.
+ */
 function freeSlots(state: EvictionState, using: number): number {
-  return Math.max(0, Math.min(parallelismOf(state), state.allowance?.allowance ?? 0) - using);
+  return Math.max(0, Math.min(parallelismOf(state), (state.allowance?.allowance ?? 0) - unended(state).length) - using);
+}
+
+/** Nothing else tells when Nova ends what holds the slots. */
+function planWithoutSlots(state: EvictionState, nowMs: number): EvictionPlan {
+  const holding = unended(state);
+  if (holding.length === 0)
+    return wait(state.phase, 'WaitingForAllowance', 'an allowance of the migrations of the region');
+  const observeAtMs =
+    Math.max(state.observedAtMs, ...holding.map(({ sinceMs }) => sinceMs)) + state.settings.busyElsewhereMs;
+  if (nowMs >= observeAtMs)
+    return one(state, { kind: 'observeHost', summary: 'Observe whether Nova has ended what holds the slots' });
+  const named = holding.slice(0, 3).map(({ instance, inFlight }) => `migration ${inFlight} of ${instance.name}`);
+  const message = `an allowance of the migrations of the region; ${holding.length} that Nova does not end hold theirs (${named.join(', ')})`;
+  return wait(state.phase, 'WaitingForAllowance', message, observeAtMs);
 }
 
 /** Nova itself does not run as many at once as the eviction may begin. */
@@ -221,12 +297,21 @@ function describeNarrowing(state: EvictionState): string {
 export const parallelismOf = ({ parallelism, desired, settings }: EvictionState): number =>
   parallelism ?? desired.parallelism ?? settings.perSource;
 
-/** Nothing is left to move: is the host empty? It must be observed so twice, some time apart. */
+/**
+ * Nothing is left to move: is the host empty? Where it was disabled only shortly before, it must be observed so twice, some time apart: servers that
+ * the scheduler had sent before still arrive.
+ */
 function planVerification(state: EvictionState, nowMs: number): EvictionPlan {
-  const { host, settings, emptySinceMs, nothingLeftSinceMs, observedAtMs } = state;
+  const { host, settings, emptySinceMs, nothingLeftSinceMs, observedAtMs, disabledSinceMs } = state;
   const observe = (summary: string): EvictionPlan => one(state, { kind: 'observeHost', summary, phase: 'Verifying' });
   const lastChangeMs = Math.max(0, ...tracked(state).map(({ sinceMs }) => sinceMs));
   if (host === null || observedAtMs < lastChangeMs) return observe('Observe whether the host is empty');
+  const blocked = inState(state, 'blocked').length;
+  if (blocked > 0 && mayRetry(state, nowMs)) {
+    const again = `${blocked} server${blocked === 1 ? '' : 's'} to be tried again, until the deadline (${state.desired.deadline})`;
+    return wait(state.phase, 'TriedAgain', again);
+  }
+  if (blocked > 0 && lastsUntilDeadline(state)) return passDeadline(state);
   if (inState(state, 'blocked', 'skipped').length > 0) return done('blocked', 'Failed', describeRemaining(state));
   const observeAgainAtMs = observedAtMs + settings.emptyRecheckMs;
   const observeOrWait = (message: string): EvictionPlan =>
@@ -240,7 +325,9 @@ function planVerification(state: EvictionState, nowMs: number): EvictionPlan {
       return done('blocked', 'NotEmpty', `Every server is dealt with, but the host still has ${left}`);
     return observeOrWait(`what is left on the host: ${left}`);
   }
-  if (observedAtMs - emptySinceMs < settings.emptyRecheckMs)
+  // What was on its way when the host was disabled has arrived since.
+  const isLongDisabled = disabledSinceMs !== null && emptySinceMs - disabledSinceMs >= settings.emptyRecheckMs;
+  if (!isLongDisabled && observedAtMs - emptySinceMs < settings.emptyRecheckMs)
     return observeOrWait('the host to be observed empty a second time');
   return done('reconciled', 'Succeeded', describeRemaining(state));
 }
@@ -333,9 +420,12 @@ export function planReEnable({
 
 /** How many migrations the eviction could use now, and how many it uses. */
 export function needOf(state: EvictionState): Need {
-  const using = inState(state, 'moving').length;
+  const moving = inState(state, 'moving').length;
+  const held = unended(state).length;
+  const using = moving + held;
   // What is in flight runs to its end; nothing more is wanted than that.
-  if (state.paused !== null || state.stop !== null || state.end !== null || state.host === null)
-    return { want: using, using };
-  return { want: Math.min(parallelismOf(state), using + inState(state, 'pending').length), using };
+  const begins = state.paused === null && state.stop === null && state.end === null && state.host !== null;
+  if (!begins || isHostDown(state)) return { want: using, using };
+  const pending = inState(state, 'pending').filter(({ inFlight }) => inFlight === null).length;
+  return { want: Math.min(parallelismOf(state), moving + pending) + held, using };
 }

@@ -178,8 +178,8 @@ export async function publishNow(run: EvictionRun, options: { releaseFinalizer: 
     const { migrations, gone } = await kubernetes(`Write the status of Eviction ${name}`).publishEviction({
       name,
       uid,
-      conditions: describeConditions(state, run.waiting?.message ?? null),
-      hypervisorServiceId: state.host?.serviceId ?? null,
+      conditions: describeConditions(state, run.waiting?.message ?? null, Date.now()),
+      hypervisorId: state.host?.hypervisorId ?? null,
       outstandingInstances: state.host === null ? null : outstanding(state).map(({ instance }) => instance.id),
       outstandingRamMb: outstandingRamMiB(state),
       events,

@@ -1,9 +1,11 @@
 import { emptyHost, evictionOf, hostWith, server, theOnly } from '../../test/fixtures/workflows/eviction.ts';
+import { live } from '../../test/fixtures/workflows/migration.ts';
 import {
   enterState,
   blockByObstacles,
   applyEviction,
   applyMoveResult,
+  applyPreflight,
   outstandingRamMiB,
   remains,
   applyHost,
@@ -70,7 +72,7 @@ describe('what the end of a move changes', () => {
     applyMoveResult(
       state,
       'a',
-      { outcome, targetHost: outcome === 'moved' ? 'node-2' : null, attempts: 2, message: 'why' },
+      { outcome, targetHost: outcome === 'moved' ? 'node-2' : null, attempts: 2, message: 'why', inFlight: null },
       5_000,
     );
     expect(theOnly(state)).toMatchObject({ state: its, attempts: 2, target: outcome === 'moved' ? 'node-2' : null });
@@ -80,9 +82,64 @@ describe('what the end of a move changes', () => {
     const state = evictionOf(hostWith(server('a')));
     enterState(theOnly(state), 'moving', 1_000);
     state.problem = { reason: 'NovaUnavailable', message: 'Nova is away', failures: 3, retryAtMs: 2_000, kind: 'step' };
-    applyMoveResult(state, 'a', { outcome: 'nonMigratable', targetHost: null, attempts: 1, message: 'why' }, 5_000);
+    applyMoveResult(
+      state,
+      'a',
+      { outcome: 'nonMigratable', targetHost: null, attempts: 1, message: 'why', inFlight: null },
+      5_000,
+    );
     expect(state.problem).toBeNull();
   });
+});
+
+describe('a migration that nobody brings to an end', () => {
+  const left = (): ReturnType<typeof evictionOf> => {
+    const state = evictionOf(hostWith(server('a')));
+    enterState(theOnly(state), 'moving', 1_000);
+    const result = { outcome: 'nonMigratable', targetHost: null, attempts: 1, message: 'why', inFlight: 7 } as const;
+    applyMoveResult(state, 'a', result, 5_000);
+    return state;
+  };
+  test('holds its slot while Nova shows it', () => {
+    const state = left();
+    applyHost(state, { ...hostWith(server('a')), migrations: [{ ...live, id: 7 }] }, 6_000);
+    expect(theOnly(state)).toMatchObject({ state: 'blocked', message: 'why', inFlight: 7 });
+  });
+  test('no longer, and then says so', () => {
+    const state = left();
+    applyHost(state, hostWith(server('a')), 6_000);
+    expect(theOnly(state)).toMatchObject({ state: 'blocked', inFlight: null });
+    expect(theOnly(state).message).toMatch(/migration 7 is over since/);
+  });
+  test('or until a user has it tried again', () => {
+    const state = left();
+    enterState(theOnly(state), 'pending', 6_000);
+    expect(theOnly(state).inFlight).toBeNull();
+  });
+  test('is not tried again by a further preflight', () => {
+    const state = left();
+    const host = { ...hostWith(server('a')), migrations: [{ ...live, id: 7 }] };
+    applyPreflight(state, { host, obstacles: [], notes: [] }, 6_000);
+    expect(theOnly(state).state).toBe('blocked');
+  });
+});
+
+test('a further preflight lets what was blocked be tried again, but what it blocks itself', () => {
+  const state = evictionOf(hostWith(server('a'), server('b')));
+  for (const one of Object.values(state.instances)) enterState(one, 'blocked', 1_000, 'did not move');
+  const vgpu = { id: 'Vgpu/a', code: 'Vgpu', instanceId: 'a', message: 'has a vGPU' } as const;
+  applyPreflight(state, { host: hostWith(server('a'), server('b')), obstacles: [vgpu], notes: [] }, 6_000);
+  expect(state.instances['a']).toMatchObject({ state: 'blocked', message: 'has a vGPU' });
+  expect(state.instances['b']).toMatchObject({ state: 'pending', message: 'did not move' });
+  expect(state).toMatchObject({ preflights: 1, preflightAtMs: 6_000 });
+});
+
+test('since when the host is disabled is known from the first observation of an unbroken row', () => {
+  const state = evictionOf(emptyHost, 1_000);
+  applyHost(state, emptyHost, 2_000);
+  expect(state.disabledSinceMs).toBe(1_000);
+  applyHost(state, { ...emptyHost, service: { ...emptyHost.service, status: 'enabled' } }, 3_000);
+  expect(state.disabledSinceMs).toBeNull();
 });
 
 test('an obstacle that nobody accepted keeps its server where it is, and only that', () => {

@@ -1,4 +1,5 @@
 import type { AllowanceGranted } from '../../contracts/allowance.ts';
+import type { onTimeReasons } from '../../contracts/eviction/conditions.ts';
 import type {
   DesiredEviction,
   EvictionPhase,
@@ -34,6 +35,13 @@ export interface EvictionState {
   parallelism: number | null;
   paused: { by: string; reason: string | null; sinceMs: number } | null;
   stop: Stop | null;
+  /** When the last preflight was, and how many have been made since something last moved. */
+  preflightAtMs: number;
+  preflights: number;
+  /** What was last said of its deadline; null: nothing. */
+  margin: MarginVerdict | null;
+  /** Since when the service is disabled, as far as this eviction knows; null: it is not. */
+  disabledSinceMs: number | null;
   /** When the host was first observed empty, in an unbroken row of observations. */
   emptySinceMs: number | null;
   /** When nothing was left to move, so that the wait for the rest has a deadline. */
@@ -44,6 +52,9 @@ export interface EvictionState {
   /** How it ended. */
   end: End | null;
 }
+
+/** Whether the host will be empty by its deadline: reasons of the condition `OnTime`. */
+export type MarginVerdict = keyof typeof onTimeReasons;
 
 /** What keeps the run from going on. */
 export interface EvictionProblem {
@@ -86,6 +97,11 @@ export interface TrackedInstance {
   observeAgainAtMs: number | null;
   /** How long its move took; feeds the estimate. */
   tookMs: number | null;
+  /**
+   * Id of a migration of it that nobody brings to an end, and that Nova still shows in progress. It holds a slot of the region until Nova
+   * shows it no more, or a user asks for the server to be tried again.
+   */
+  inFlight: number | null;
 }
 
 export function beginEviction(
@@ -111,6 +127,10 @@ export function beginEviction(
     parallelism: null,
     paused: null,
     stop: null,
+    preflightAtMs: 0,
+    preflights: 0,
+    margin: null,
+    disabledSinceMs: null,
     emptySinceMs: null,
     nothingLeftSinceMs: null,
     problem: null,
@@ -149,6 +169,15 @@ export const unacceptedObstacles = (state: EvictionState): Obstacle[] => {
   return state.obstacles.filter(({ id }) => !accepted.has(id));
 };
 
+/** Unix ms; null: there is none. */
+export const deadlineMsOf = ({ desired: { deadline } }: EvictionState): number | null =>
+  deadline === null ? null : Date.parse(deadline);
+
+/** An obstacle that no user can accept: nothing can be moved live from a host whose nova-compute is down. */
+export const isFatal = ({ code }: Pick<Obstacle, 'code'>): boolean => code === 'HostDown';
+
+export const isHostDown = (state: EvictionState): boolean => unacceptedObstacles(state).some(isFatal);
+
 export function enterState(
   one: TrackedInstance,
   state: InstanceState,
@@ -159,7 +188,12 @@ export function enterState(
   one.sinceMs = nowMs;
   one.message = message;
   one.observeAgainAtMs = null;
+  if (state !== 'blocked' && state !== 'skipped') one.inFlight = null;
 }
+
+/** Servers with a migration that nobody brings to an end. */
+export const unended = (state: EvictionState): TrackedInstance[] =>
+  tracked(state).filter(({ inFlight }) => inFlight !== null);
 
 /**
  * Applies an observation of the host: new servers join (late arrivals are moved too), servers that left are done, and one that had moved
@@ -168,6 +202,7 @@ export function enterState(
 export function applyHost(state: EvictionState, host: HostObservation, nowMs: number): void {
   state.host = host;
   state.observedAtMs = nowMs;
+  state.disabledSinceMs = host.service.status === 'disabled' ? (state.disabledSinceMs ?? nowMs) : null;
   const here = new Map(host.instances.map((instance) => [instance.id, instance]));
   for (const instance of host.instances) {
     const known = state.instances[instance.id];
@@ -178,6 +213,11 @@ export function applyHost(state: EvictionState, host: HostObservation, nowMs: nu
     known.instance = instance;
     if (known.state === 'moved' || known.state === 'gone') enterState(known, 'pending', nowMs, 'came back to the host');
     if (known.state === 'busy') enterState(known, 'pending', nowMs);
+  }
+  for (const one of unended(state)) {
+    if (host.migrations.some(({ id }) => id === one.inFlight)) continue;
+    one.message = `migration ${one.inFlight} is over since; \`drover retry\` tries it again`;
+    one.inFlight = null;
   }
   for (const one of tracked(state)) {
     if (here.has(one.instance.id) || one.state === 'moving' || one.state === 'moved' || one.state === 'gone') continue;
@@ -200,6 +240,7 @@ function newcomer(instance: Instance, nowMs: number): TrackedInstance {
     message: null,
     observeAgainAtMs: null,
     tookMs: null,
+    inFlight: null,
   };
 }
 
@@ -248,10 +289,15 @@ export const outstanding = (state: EvictionState): TrackedInstance[] =>
 export const outstandingRamMiB = (state: EvictionState): number =>
   outstanding(state).reduce((sum, { instance }) => sum + instance.memoryMiB, 0);
 
+/** What was blocked is tried again after a further preflight, unless that blocks it too, or a migration of it is still in progress. */
 export function applyPreflight(state: EvictionState, { host, obstacles, notes }: Preflight, nowMs: number): void {
   state.obstacles = obstacles;
   state.notes = notes;
+  state.preflightAtMs = nowMs;
+  state.preflights += 1;
   applyHost(state, host, nowMs);
+  for (const one of inState(state, 'blocked'))
+    if (one.inFlight === null) enterState(one, 'pending', nowMs, one.message);
   blockByObstacles(state, nowMs);
 }
 
@@ -287,6 +333,7 @@ export function applyMoveResult(state: EvictionState, id: string, result: Migrat
   one.attempts = result.attempts;
   switch (result.outcome) {
     case 'moved':
+      state.preflights = Math.min(state.preflights, 1);
       enterState(one, 'moved', nowMs);
       one.target = result.targetHost;
       one.percent = 100;
@@ -295,13 +342,11 @@ export function applyMoveResult(state: EvictionState, id: string, result: Migrat
     case 'gone':
       return enterState(one, 'gone', nowMs, 'deleted');
     case 'nonMigratable':
-      one.target = null;
-      one.percent = null;
-      return enterState(one, 'blocked', nowMs, result.message);
     case 'stopped':
       one.target = null;
       one.percent = null;
-      return enterState(one, 'pending', nowMs, result.message);
+      enterState(one, result.outcome === 'stopped' ? 'pending' : 'blocked', nowMs, result.message);
+      one.inFlight = result.inFlight;
   }
 }
 

@@ -1,4 +1,4 @@
-import { describeConditions, describeDetails, describeProgress, estimateMs } from './status.ts';
+import { describeConditions, describeDetails, describeProgress } from './status.ts';
 import { evictionOf, hostWith, server } from '../../test/fixtures/workflows/eviction.ts';
 import type { EvictionState } from './state.ts';
 import { enterState } from './state.ts';
@@ -15,6 +15,14 @@ const end = (phase: 'Succeeded' | 'Failed' | 'Stopped' | 'Observed', reason: str
   message: 'how it went',
 });
 
+/** Five servers, none of which can be moved. */
+function many(change: (state: EvictionState) => unknown): EvictionState {
+  const made = evictionOf(hostWith(...['a', 'b', 'c', 'd', 'e'].map((id) => server(id))));
+  for (const one of Object.values(made.instances)) enterState(one, 'blocked', 1, 'locked');
+  change(made);
+  return made;
+}
+
 type Row = [why: string, state: EvictionState, waiting: string | null, type: string, expected: object];
 const rows: Row[] = [
   [
@@ -29,14 +37,25 @@ const rows: Row[] = [
     },
   ],
   [
-    'paused is a reason of its own',
+    'paused is said, and no reason of its own: others wait for the reason',
     state((s) => (s.paused = { by: 'ann', reason: null, sinceMs: 0 })),
-    null,
+    'a user to resume it',
     'Evicting',
-    { status: 'True', reason: 'Paused' },
+    {
+      status: 'True',
+      reason: 'Running',
+      message: '0 of 2 servers have left node-1; 2 not moved. Paused by ann. Waiting for a user to resume it',
+    },
   ],
   [
-    'so is a system that fails',
+    'so is a stop',
+    state((s) => (s.stop = { abort: false, reEnable: false, by: 'ann', atMs: 0, aborted: false })),
+    null,
+    'Evicting',
+    { status: 'True', reason: 'Running', message: expect.stringMatching(/Stopping, after ann$/) },
+  ],
+  [
+    'and a system that fails',
     state(
       (s) =>
         (s.problem = { reason: 'NovaUnavailable', message: 'Nova is away', failures: 1, retryAtMs: 0, kind: 'step' }),
@@ -45,8 +64,8 @@ const rows: Row[] = [
     'Evicting',
     {
       status: 'True',
-      reason: 'NovaUnavailable',
-      message: '0 of 2 servers have left node-1; 2 not moved. Nova is away',
+      reason: 'Running',
+      message: '0 of 2 servers have left node-1; 2 not moved. NovaUnavailable: Nova is away',
     },
   ],
   [
@@ -59,7 +78,7 @@ const rows: Row[] = [
     ),
     null,
     'Evicting',
-    { status: 'True', reason: 'NotPermitted', message: 'Moving node-1. Use an admin' },
+    { status: 'True', reason: 'Running', message: 'Moving node-1. NotPermitted: Use an admin' },
   ],
   [
     'a failure is False/Failed, never Succeeded (H10)',
@@ -67,6 +86,43 @@ const rows: Row[] = [
     null,
     'Evicting',
     { status: 'False', reason: 'Failed', message: 'how it went. vm-a (a): locked' },
+  ],
+  [
+    'of many, the worst three are named, and the rest is counted',
+    many((s) => (s.end = end('Failed'))),
+    null,
+    'Evicting',
+    {
+      message:
+        'how it went. vm-a (a): locked; vm-b (b): locked; vm-c (c): locked; and 2 more: `drover describe node-1`',
+    },
+  ],
+  [
+    'by name alone where why is said elsewhere',
+    many(() => undefined),
+    null,
+    'MigratingInstance',
+    { message: '5 servers not migratable: vm-a; vm-b; vm-c; and 2 more: `drover describe node-1`' },
+  ],
+  [
+    'of obstacles too',
+    many((s) => (s.obstacles = ['a', 'b', 'c', 'd'].map((id) => ({ ...obstacle, id: `Vgpu/${id}`, instanceId: id })))),
+    null,
+    'PreflightChecksSucceeded',
+    { message: expect.stringMatching(/^4 obstacles: .*\[Vgpu\/c\]; and 1 more: `drover describe node-1`\./) },
+  ],
+  [
+    'a stop names what it has left in flight',
+    state(
+      (s) => (
+        (s.instances['a']!.inFlight = 7),
+        (s.instances['a']!.message = 'migration 7 hangs'),
+        (s.end = end('Stopped'))
+      ),
+    ),
+    null,
+    'Evicting',
+    { status: 'False', reason: 'Stopped', message: 'how it went. vm-a (a): migration 7 hangs' },
   ],
   [
     'a refusal does not name its obstacles twice',
@@ -108,14 +164,14 @@ const rows: Row[] = [
     state((s) => (s.obstacles.push(obstacle), (s.end = end('Failed', 'PreflightFailed')))),
     null,
     'PreflightChecksSucceeded',
-    { status: 'False', reason: 'Failed', message: 'has a vGPU [Vgpu/a].' },
+    { status: 'False', reason: 'Failed', message: '1 obstacle: has a vGPU [Vgpu/a].' },
   ],
   [
     'carried along, they say why',
     state((s) => (s.obstacles.push(obstacle), (s.desired.cause = 'rolling-update'))),
     null,
     'PreflightChecksSucceeded',
-    { status: 'False', message: 'has a vGPU [Vgpu/a]. Carried along because the cause is rolling-update.' },
+    { status: 'False', message: '1 obstacle: has a vGPU [Vgpu/a]. Carried along because the cause is rolling-update.' },
   ],
   [
     'the last that moved is named',
@@ -129,7 +185,7 @@ const rows: Row[] = [
     state((s) => (enterState(s.instances['a']!, 'moved', 5), enterState(s.instances['b']!, 'blocked', 4, 'locked'))),
     null,
     'MigratingInstance',
-    { status: 'False', reason: 'Failed', message: 'vm-b (b): locked' },
+    { status: 'False', reason: 'Failed', message: '1 server not migratable: vm-b' },
   ],
   [
     'the disabled service says whose reason it carries',
@@ -169,7 +225,7 @@ const rows: Row[] = [
 ];
 
 test.each(rows)('%s', (_why, its, waiting, type, expected) => {
-  const found = describeConditions(its, waiting).find((condition) => condition.type === type);
+  const found = describeConditions(its, waiting, 1_000).find((condition) => condition.type === type);
   expect(found).toMatchObject({ ...expected, observedGeneration: 1 });
 });
 
@@ -181,20 +237,10 @@ test('every condition is one that Kubernetes takes', () => {
       (s.end = end('Failed'))
     ),
   );
-  for (const { reason, message } of describeConditions(its, null)) {
+  for (const { reason, message } of describeConditions(its, null, 1_000)) {
     expect(reason).toMatch(/^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/);
     expect(message.length).toBeLessThanOrEqual(32_768);
   }
-});
-
-test('the estimate goes by what has moved, in as many lanes as the window has', () => {
-  const its = state();
-  expect(estimateMs(its, 1_000)).toBeNull();
-  enterState(its.instances['a']!, 'moved', 5_000);
-  its.instances['a']!.tookMs = 4_000;
-  expect(estimateMs(its, 5_000)).toBe(4_000);
-  enterState(its.instances['b']!, 'moving', 5_000);
-  expect(estimateMs(its, 6_000)).toBe(3_000);
 });
 
 test('the details put the sentence that matters first, then what needs a person', () => {

@@ -1,5 +1,5 @@
 import type { ConditionUpdate } from '../../contracts/conditions.ts';
-import { evictingReasons, evictionConditions } from '../../contracts/eviction/conditions.ts';
+import { evictingReasons, evictionConditions, onTimeReasons } from '../../contracts/eviction/conditions.ts';
 import type {
   EvictionProgress,
   EvictionResult,
@@ -17,23 +17,29 @@ import {
   tracked,
   type TrackedInstance,
   unacceptedObstacles,
+  unended,
 } from './state.ts';
+import { describeMargin, estimateMs } from './deadline.ts';
 
 /** The worst are named, the rest counted: a condition is for users. Every instance is in its Migration and in `drover describe`. */
-const namedAtMost = 20;
+const namedAtMost = 3;
+
+/** Of those that did not move, in the result of the run. */
+const listedAtMost = 20;
 
 /**
  * The Eviction's conditions, with the types and reasons of the operator that drover replaces as it has them. Pure.
  *
  * @param waitingFor what the run waits for, as a sentence; null while it acts
  */
-export function describeConditions(state: EvictionState, waitingFor: string | null): ConditionUpdate[] {
+export function describeConditions(state: EvictionState, waitingFor: string | null, nowMs: number): ConditionUpdate[] {
   const { generation } = state.desired;
   const updates = [
     evicting(state, waitingFor),
     preflight(state),
     hypervisorDisabled(state),
     migratingInstance(state),
+    onTime(state, nowMs),
     hypervisorReEnabled(state),
   ];
   return updates.filter((update) => update !== null).map((update) => ({ ...update, observedGeneration: generation }));
@@ -44,19 +50,32 @@ function evicting(state: EvictionState, waitingFor: string | null): ConditionUpd
   if (state.end !== null) {
     const { reason, message } = state.end;
     // What refused the eviction is named by the preflight's own condition.
-    const blocked =
-      reason === evictingReasons.preflightFailed ? '' : nameSome(inState(state, 'blocked'), describeBlocked);
-    return { type, status: 'False', reason, message: blocked === '' ? message : `${message}. ${blocked}` };
+    const named =
+      reason === evictingReasons.preflightFailed ? [] : [...inState(state, 'blocked'), ...leftInFlight(state)];
+    const rest = named.length === 0 ? '' : `. ${nameSome(named, describeBlocked, state)}`;
+    return { type, status: 'False', reason, message: `${message}${rest}` };
   }
   const figures = state.host === null ? `${state.phase} ${state.desired.hypervisor}` : describeRemaining(state);
   // A problem is shown at once, not only when the run has come to wait for its end.
   const problem = state.stop === null ? state.problem : null;
-  const waits = problem !== null ? `. ${problem.message}` : waitingFor === null ? '' : `. Waiting for ${waitingFor}`;
-  const { stopping, paused, running } = evictingReasons;
-  const reason =
-    state.stop !== null ? stopping : problem !== null ? problem.reason : state.paused !== null ? paused : running;
-  return { type, status: 'True', reason, message: `${figures}${waits}` };
+  const how =
+    state.stop !== null
+      ? `. Stopping, after ${state.stop.by}`
+      : state.paused !== null
+        ? `. Paused by ${state.paused.by}`
+        : '';
+  const waits =
+    problem !== null
+      ? `. ${problem.reason}: ${problem.message}`
+      : waitingFor === null
+        ? ''
+        : `. Waiting for ${waitingFor}`;
+  return { type, status: 'True', reason: evictingReasons.running, message: `${figures}${how}${waits}` };
 }
+
+/** Of a stopped eviction: servers that count as not moved, with a migration that nobody brings to an end. */
+const leftInFlight = (state: EvictionState): TrackedInstance[] =>
+  unended(state).filter(({ state: its }) => its !== 'blocked');
 
 function preflight(state: EvictionState): ConditionUpdate | null {
   const type = evictionConditions.preflight;
@@ -76,7 +95,7 @@ function preflight(state: EvictionState): ConditionUpdate | null {
     type,
     status: 'False',
     reason: 'Failed',
-    message: `${nameSome(open, describeObstacle)}.${carried}${suffix}`,
+    message: `${open.length} obstacle${open.length === 1 ? '' : 's'}: ${nameSome(open, describeObstacle, state)}.${carried}${suffix}`,
   };
 }
 
@@ -101,7 +120,12 @@ function migratingInstance(state: EvictionState): ConditionUpdate | null {
   const type = evictionConditions.migrating;
   const blocked = inState(state, 'blocked');
   if (blocked.length > 0)
-    return { type, status: 'False', reason: 'Failed', message: nameSome(blocked, describeBlocked) };
+    return {
+      type,
+      status: 'False',
+      reason: 'Failed',
+      message: `${blocked.length} server${blocked.length === 1 ? '' : 's'} not migratable: ${nameSome(blocked, ({ instance }) => instance.name, state)}`,
+    };
   const [last] = inState(state, 'moved', 'gone').toSorted((a, b) => b.sinceMs - a.sinceMs);
   if (last === undefined) return null;
   const how =
@@ -132,9 +156,17 @@ function hypervisorReEnabled({ end, phase, desired, reEnabled }: EvictionState):
   return { type, status: 'False', reason: 'LeftDisabled', message: `Left disabled in Nova (cause ${desired.cause})` };
 }
 
-function nameSome<One>(all: readonly One[], describe: (one: One) => string): string {
+function nameSome<One>(all: readonly One[], describe: (one: One) => string, { desired }: EvictionState): string {
   const named = all.slice(0, namedAtMost).map(describe).join('; ');
-  return all.length > namedAtMost ? `${named}; and ${all.length - namedAtMost} more` : named;
+  const more = all.length - namedAtMost;
+  return more > 0 ? `${named}; and ${more} more: \`drover describe ${desired.hypervisor}\`` : named;
+}
+
+function onTime(state: EvictionState, nowMs: number): ConditionUpdate | null {
+  const margin = describeMargin(state, nowMs);
+  if (margin === null) return null;
+  const { verdict, message } = margin;
+  return { type: evictionConditions.onTime, status: onTimeReasons[verdict], reason: verdict, message };
 }
 
 /** Rows that need a user first, then those in motion, then the rest: the Web UI's frame is low. */
@@ -162,6 +194,7 @@ export function describeProgress(
     waitingFor: waiting?.message ?? null,
     nextWakeUp: waiting?.untilMs === null || waiting === null ? null : iso(waiting.untilMs),
     deadline: desired.deadline,
+    onTime: describeMargin(state, nowMs),
     etaMs: estimateMs(state, nowMs),
     paused:
       state.paused === null
@@ -208,37 +241,13 @@ const describeInstance = (one: TrackedInstance): InstanceProgress => ({
   message: one.message,
 });
 
-/**
- * Time until the last server has moved: the moves that are left, at the pace per GiB of those that are done, as many at once as the
- * window allows. Null before the first has moved.
- */
-export function estimateMs(state: EvictionState, nowMs: number): number | null {
-  const done = tracked(state).filter((one) => one.tookMs !== null);
-  const left = inState(state, 'pending', 'moving', 'busy');
-  if (left.length === 0 || state.end !== null) return state.end === null && tracked(state).length > 0 ? 0 : null;
-  if (done.length === 0) return null;
-  const sum = (of: readonly TrackedInstance[], measure: (one: TrackedInstance) => number): number =>
-    of.reduce((total, one) => total + measure(one), 0);
-  const msPerMiB =
-    sum(done, ({ tookMs }) => tookMs ?? 0) /
-    Math.max(
-      1,
-      sum(done, ({ instance }) => instance.memoryMiB),
-    );
-  const parallel = Math.max(1, Math.min(parallelismOf(state), state.allowance?.allowance ?? 1));
-  const elapsed = sum(inState(state, 'moving'), ({ sinceMs, instance }) =>
-    Math.min(nowMs - sinceMs, instance.memoryMiB * msPerMiB),
-  );
-  return Math.max(0, Math.round((sum(left, ({ instance }) => instance.memoryMiB * msPerMiB) - elapsed) / parallel));
-}
-
 /** The Markdown that the Web UI shows: the sentence that matters, then the table. */
 export function describeDetails(progress: EvictionProgress, endMessage: string | null): string {
   const { counts, phase, waitingFor, window } = progress;
   const headline = endMessage ?? `${phase}: ${counts.done} of ${counts.total} servers have left ${progress.hypervisor}`;
   const properties = [
     waitingFor === null || endMessage !== null ? null : `Waiting for ${waitingFor}`,
-    progress.deadline === null ? null : `Deadline ${progress.deadline}`,
+    progress.onTime?.message ?? (progress.deadline === null ? null : `Deadline ${progress.deadline}`),
     progress.paused === null ? null : `Paused ${progress.paused}`,
     `${window.using} of ${Math.min(window.parallelism, window.allowance)} slots in use`,
   ].filter((property) => property !== null);
@@ -288,7 +297,7 @@ export const progressBeforeOpening = (hypervisor: string, startedAt: Date): Evic
 export function describeResult(state: EvictionState, { phase, reason, message }: End): EvictionResult {
   const { name, hypervisor } = state.desired;
   const notMoved = inState(state, 'blocked', 'skipped', 'busy', 'pending')
-    .slice(0, namedAtMost)
+    .slice(0, listedAtMost)
     .map(({ instance, state: its, message: why }) => ({
       id: instance.id,
       name: instance.name,

@@ -48,6 +48,9 @@ import {
 /** A stop is lifted by a user; the run asks again at least once a day. */
 const stopWaitMs = 24 * 60 * 60_000;
 
+/** An abort comes to its own verdict within two minutes; Temporal's time-out only catches one that does not. */
+const abortMs = 5 * 60_000;
+
 /** What the query `progress` of this run answers. */
 interface MigrateInstanceProgress {
   instanceId: string;
@@ -170,7 +173,7 @@ async function drive(
       const planned = plan(progress);
       if (planned.kind === 'done') {
         show(`${cancelled ? 'Cancelled: ' : ''}${planned.message ?? planned.outcome}`);
-        return resultOf(progress, planned.outcome, planned.message);
+        return resultOf(progress, planned);
       }
       for (const step of planned.steps) {
         show(`${cancelled ? 'Cancelled: ' : ''}${step.summary}`);
@@ -223,7 +226,8 @@ async function execute(input: MigrateInstanceInput, progress: Progress, step: Mi
     }
     case 'abort': {
       const request = { ...subjectOf(input, progress), migrationId: step.migration.id };
-      return applyAbort(progress, await wait.abortMigration(request));
+      const abort = novaWait(region, step.summary, abortMs);
+      return applyAbort(progress, step.migration.id, await abort.abortMigration(request));
     }
     case 'forceComplete': {
       const request = { ...subjectOf(input, progress), migrationId: step.migration.id };

@@ -11,7 +11,15 @@ import {
 } from '../../test/fixtures/workflows/migration.ts';
 import { type Desired, type MigrationStep, planAfterFailure, planMove, planWindDown, type Progress } from './plan.ts';
 
-const stuck = (why: 'NotStarted' | 'NoProgress' | 'TooLong') => ended({ status: 'stuck', stuck: why });
+const stuck = (
+  why: 'NotStarted' | 'NoProgress' | 'TooLong',
+  vainAborts = 0,
+  migrationId = live.id,
+): Progress['trouble'] => ({
+  migrationId,
+  stuck: why,
+  vainAborts,
+});
 const noValidHost = ended({ status: 'error', message: 'No valid host was found.' });
 const does = (kind: MigrationStep['kind'], input: object = {}): object => ({
   kind: 'execute',
@@ -33,7 +41,7 @@ type Row = [
   plan: object,
 ];
 const rows: Row[] = [
-  ['a vanished server is gone', null, null, {}, {}, { kind: 'done', outcome: 'gone', message: null }],
+  ['a vanished server is gone', null, null, {}, {}, { kind: 'done', outcome: 'gone', message: null, inFlight: null }],
   ['an active server moves live', {}, null, {}, {}, does('migrateLive')],
   ['a paused server moves live (H5)', { status: 'PAUSED', vmState: 'paused' }, null, {}, {}, does('migrateLive')],
   ['a stopped server moves cold', { status: 'SHUTOFF', vmState: 'stopped' }, null, {}, {}, does('migrateCold')],
@@ -115,7 +123,7 @@ const rows: Row[] = [
     'the first stuck migration is aborted',
     migrating,
     live,
-    { attempts: 1, stuckAttempts: 1, lastEnd: stuck('NoProgress') },
+    { attempts: 1, stuckAttempts: 1, trouble: stuck('NoProgress') },
     {},
     does('abort', { migration: live }),
   ],
@@ -131,7 +139,7 @@ const rows: Row[] = [
     'the second is aborted without consent',
     migrating,
     live,
-    { attempts: 2, stuckAttempts: 2, lastEnd: stuck('TooLong') },
+    { attempts: 2, stuckAttempts: 2, trouble: stuck('TooLong') },
     {},
     does('abort', { migration: live }),
   ],
@@ -147,7 +155,7 @@ const rows: Row[] = [
     'with consent the second is forced',
     migrating,
     live,
-    { attempts: 2, stuckAttempts: 2, lastEnd: stuck('TooLong') },
+    { attempts: 2, stuckAttempts: 2, trouble: stuck('TooLong') },
     { consent: ['force-complete'] },
     does('forceComplete', { migration: live }),
   ],
@@ -155,7 +163,7 @@ const rows: Row[] = [
     'not the first',
     migrating,
     live,
-    { attempts: 1, stuckAttempts: 1, lastEnd: stuck('TooLong') },
+    { attempts: 1, stuckAttempts: 1, trouble: stuck('TooLong') },
     { consent: ['force-complete'] },
     does('abort', { migration: live }),
   ],
@@ -163,7 +171,7 @@ const rows: Row[] = [
     'not one that never ran',
     migrating,
     live,
-    { attempts: 2, stuckAttempts: 2, lastEnd: stuck('NotStarted') },
+    { attempts: 2, stuckAttempts: 2, trouble: stuck('NotStarted') },
     { consent: ['force-complete'] },
     does('abort', { migration: live }),
   ],
@@ -171,7 +179,7 @@ const rows: Row[] = [
     'forcing that does not help ends in an abort',
     migrating,
     live,
-    { attempts: 2, stuckAttempts: 3, lastEnd: stuck('TooLong'), forced: 7 },
+    { attempts: 2, stuckAttempts: 3, trouble: stuck('TooLong'), forced: 7 },
     { consent: ['force-complete'] },
     does('abort', { migration: live }),
   ],
@@ -179,9 +187,54 @@ const rows: Row[] = [
     'a stuck cold move is left to a person',
     { status: 'RESIZE' },
     cold,
-    { attempts: 1, stuckAttempts: 1, lastEnd: stuck('TooLong') },
+    { attempts: 1, stuckAttempts: 1, trouble: stuck('TooLong') },
     {},
-    blocked(/cannot abort/),
+    { ...blocked(/migration 7 from node-1 to node-2 is stuck \(TooLong\) and cannot be aborted/), inFlight: 7 },
+  ],
+  [
+    'one that an abort has not ended is aborted again, not waited for anew',
+    migrating,
+    { ...live, status: 'post-migrating' },
+    { attempts: 1, stuckAttempts: 1, trouble: stuck('TooLong', 2) },
+    {},
+    does('abort'),
+  ],
+  [
+    'after three it is left to a person, who reads its id and what to do, and it stays known as in flight',
+    migrating,
+    { ...live, status: 'post-migrating' },
+    { attempts: 1, stuckAttempts: 1, trouble: stuck('TooLong', 3) },
+    {},
+    {
+      ...blocked(
+        /live-migration 7 .* was not ended by 3 aborts; Nova shows it as post-migrating, the server as migrating.*openstack server set --state active a.*drover retry/,
+      ),
+      inFlight: 7,
+    },
+  ],
+  [
+    'with consent it is forced first, while it copies',
+    migrating,
+    live,
+    { attempts: 1, stuckAttempts: 1, trouble: stuck('TooLong', 3) },
+    { consent: ['force-complete'] },
+    does('forceComplete', { migration: live }),
+  ],
+  [
+    'past the copy there is nothing to force',
+    migrating,
+    { ...live, status: 'post-migrating' },
+    { attempts: 1, stuckAttempts: 1, trouble: stuck('TooLong', 3) },
+    { consent: ['force-complete'] },
+    blocked(/3 aborts/),
+  ],
+  [
+    'the trouble of an earlier migration is not that of the next one',
+    migrating,
+    live,
+    { attempts: 2, stuckAttempts: 1, trouble: stuck('TooLong', 3, 6) },
+    {},
+    wait(live),
   ],
 
   ['a failed migration is tried again (H6)', {}, null, { attempts: 1, lastEnd: noValidHost }, {}, does('migrateLive')],
@@ -282,8 +335,28 @@ const windDownRows: WindDownRow[] = [
   ['a cold one runs to its end', seen({}, cold), does('awaitMigration', { migration: cold })],
   [
     'but is not waited for again once it is stuck',
-    { ...seen({}, cold), lastEnd: ended({ stuck: 'TooLong' }) },
-    { kind: 'done', outcome: 'stopped', message: expect.stringMatching(/migration 7 is stuck/) as string },
+    { ...seen({}, cold), trouble: stuck('TooLong') },
+    {
+      kind: 'done',
+      outcome: 'stopped',
+      message: expect.stringMatching(/migration 7 .*is stuck/) as string,
+      inFlight: 7,
+    },
+  ],
+  [
+    'one that is not ended by an abort is aborted again',
+    { ...seen({}, live), trouble: stuck('TooLong', 2) },
+    does('abort'),
+  ],
+  [
+    'after three aborts the stop comes to its end, and says what is left in flight',
+    { ...seen(migrating, live), trouble: { migrationId: 7, stuck: null, vainAborts: 3 } },
+    {
+      kind: 'done',
+      outcome: 'stopped',
+      message: expect.stringMatching(/the eviction was stopped; live-migration 7 .* 3 aborts/) as string,
+      inFlight: 7,
+    },
   ],
   [
     'and is confirmed where it is drover’s own',

@@ -31,6 +31,8 @@ export interface Progress {
   asked: boolean;
   /** The last attempt's end, until a new one begins. */
   lastEnd: MigrationEnd | null;
+  /** Of a migration that gives trouble, whatever was observed since; null: none does. */
+  trouble: Trouble | null;
   /** Nova's words, when it refused the last attempt at once. */
   refusal: string | null;
   /** Id of the cold migration that this run started and that waits for its confirmation. */
@@ -39,6 +41,15 @@ export interface Progress {
   forced: number | null;
   /** The run has waited for a busy server until the deadline. */
   waitedIdle: boolean;
+}
+
+/** It stays known while the migration with this id is in progress: an abort that does not end it must not begin the wait for it anew. */
+interface Trouble {
+  readonly migrationId: number;
+  /** Why it counts as stuck; null: it does not. */
+  readonly stuck: Exclude<MigrationEnd['stuck'], null> | null;
+  /** Aborts that have not ended it. */
+  readonly vainAborts: number;
 }
 
 export type MigrationStep = Step &
@@ -54,15 +65,17 @@ interface MigrationDone {
   readonly kind: 'done';
   readonly outcome: MigrateInstanceResult['outcome'];
   readonly message: string | null;
+  /** Id of the migration that Nova still shows in progress; null: none of this run's concern. */
+  readonly inFlight: number | null;
 }
 
 export type MigrationPlan = Execute<MigrationStep> | MigrationDone;
 
-const done = (outcome: MigrateInstanceResult['outcome'], message: string | null = null): MigrationDone => ({
-  kind: 'done',
-  outcome,
-  message,
-});
+const done = (
+  outcome: MigrateInstanceResult['outcome'],
+  message: string | null = null,
+  inFlight: Migration | null = null,
+): MigrationDone => ({ kind: 'done', outcome, message, inFlight: inFlight?.id ?? null });
 const begin = ({ name }: Instance, how: 'live' | 'cold'): MigrationPlan =>
   execute([
     {
@@ -104,19 +117,44 @@ export function planMove(desired: Desired, progress: Progress): MigrationPlan {
 /** The record of a cold migration ends its own part in `finished`: the rest is a confirmation. */
 const awaitsConfirmation = (migration: Migration): boolean => migration.status === 'finished';
 
+/** A migration that so many aborts have not ended is left to an operator. Each is waited for, and asked for again meanwhile. */
+const mostAborts = 3;
+
 function planInProgress(desired: Desired, progress: Progress, migration: Migration, instance: Instance): MigrationPlan {
-  const stuck = progress.lastEnd?.stuck ?? null;
+  const { stuck, vainAborts } = troubleOf(progress, migration);
   if (stuck === null) return awaitMigration(migration, instance);
   // Nova aborts live migrations only; a cold move runs to its end and is an operator's to judge.
   if (migration.type !== 'live-migration')
-    return done('nonMigratable', `${migration.type} ${migration.id} is stuck (${stuck}); Nova cannot abort it`);
-  const mayForce = desired.consent.includes('force-complete') && progress.stuckAttempts > 1;
-  if (mayForce && stuck !== 'NotStarted' && progress.forced !== migration.id) {
+    return done(
+      'nonMigratable',
+      describeUnended(migration, instance, `is stuck (${stuck}) and cannot be aborted`),
+      migration,
+    );
+  const isInVain = vainAborts >= mostAborts;
+  const mayForce = desired.consent.includes('force-complete') && progress.forced !== migration.id;
+  // Past the copy there is nothing that could be forced.
+  const isWorthIt = progress.stuckAttempts > 1 || (isInVain && migration.status === 'running');
+  if (mayForce && isWorthIt && stuck !== 'NotStarted') {
     const summary = `Make Nova finish migration ${migration.id} of ${instance.name}, as consented`;
     return execute([{ kind: 'forceComplete', summary, phase: 'Moving', migration }]);
   }
+  if (isInVain) return done('nonMigratable', describeUnended(migration, instance, inVain(vainAborts)), migration);
   return abort(migration, instance);
 }
+
+const troubleOf = ({ trouble }: Progress, { id }: Migration): Omit<Trouble, 'migrationId'> =>
+  trouble?.migrationId === id ? trouble : { stuck: null, vainAborts: 0 };
+
+const inVain = (aborts: number): string => `was not ended by ${aborts} aborts`;
+
+/** A migration that neither drover nor Nova brings to an end: what Nova shows of it, and what an operator does. */
+const describeUnended = (
+  { id, type, status, sourceHost, targetHost }: Migration,
+  { id: server, taskState }: Instance,
+  what: string,
+): string =>
+  `${type} ${id} from ${sourceHost} to ${targetHost ?? 'no host yet'} ${what}; Nova shows it as ${status}, the server as ${taskState ?? 'idle'}. ` +
+  `Read nova-compute's log on ${sourceHost}, and restart it there; where nothing moves any more, \`openstack server set --state active ${server}\`. Then \`drover retry\` it`;
 
 function planConfirmation(
   desired: Desired,
@@ -170,21 +208,20 @@ function planWithoutMigration(desired: Desired, progress: Progress, instance: In
 
 /**
  * For a server whose run was cancelled, so that it is left in a described state: back on its source, on its target, or confirmed there.
- * Nova aborts live migrations only; a cold one runs to its end.
+ * Nova aborts live migrations only; a cold one runs to its end. What neither ends is named, and left to an operator: a stop comes to its end.
  */
-export function planWindDown(
-  { sourceHost }: Pick<Desired, 'sourceHost'>,
-  { observation, lastEnd, ownCold }: Progress,
-): MigrationPlan {
+export function planWindDown({ sourceHost }: Pick<Desired, 'sourceHost'>, progress: Progress): MigrationPlan {
+  const { observation, ownCold } = progress;
   const { instance, migration } = observation;
   if (instance === null) return done('gone');
   if (migration !== null && migration.status !== 'finished' && migration.sourceHost === sourceHost) {
-    if (migration.type === 'live-migration') return abort(migration, instance);
+    const { stuck, vainAborts } = troubleOf(progress, migration);
+    const leave = (what: string): MigrationPlan =>
+      done('stopped', `the eviction was stopped; ${describeUnended(migration, instance, what)}`, migration);
+    if (migration.type === 'live-migration')
+      return vainAborts < mostAborts ? abort(migration, instance) : leave(inVain(vainAborts));
     // It was waited for as long as its size allows.
-    const stuck = lastEnd?.stuck ?? null;
-    if (stuck !== null)
-      return done('stopped', `the eviction was stopped; ${migration.type} ${migration.id} is stuck (${stuck})`);
-    return awaitMigration(migration, instance);
+    return stuck === null ? awaitMigration(migration, instance) : leave(`is stuck (${stuck}) and cannot be aborted`);
   }
   if (instance.status === 'VERIFY_RESIZE' && ownCold !== null) return confirm(ownCold, instance);
   if (instance.host !== null && instance.host !== sourceHost) return done('moved');

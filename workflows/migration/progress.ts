@@ -19,6 +19,7 @@ export function beginProgress({ instance, sourceHost }: MigrateInstanceInput): P
     stuckAttempts: 0,
     asked: false,
     lastEnd: null,
+    trouble: null,
     refusal: null,
     ownCold: null,
     forced: null,
@@ -57,14 +58,24 @@ export function applyNoRoom(progress: Progress, { settings: { perTarget, targetB
 export function applyMigrationEnd(progress: Progress, end: MigrationEnd): void {
   progress.observation = end.observation;
   progress.lastEnd = end;
-  if (end.stuck !== null) progress.stuckAttempts += 1;
+  const { migration } = end.observation;
+  if (end.stuck === null) return;
+  progress.stuckAttempts += 1;
+  if (migration !== null) progress.trouble = { ...troubleWith(progress, migration.id), stuck: end.stuck };
 }
 
-export function applyAbort(progress: Progress, end: MigrationEnd): void {
-  const stuck = progress.lastEnd?.stuck ?? 'TooLong';
+/** Nova has ended the migration, or not within the time that an abort may take. */
+export function applyAbort(progress: Progress, migrationId: number, end: MigrationEnd): void {
+  const trouble = troubleWith(progress, migrationId);
   progress.observation = end.observation;
-  progress.lastEnd = { ...end, stuck: null, message: end.message ?? stuckSentence[stuck] };
+  if (end.stuck === null) {
+    progress.trouble = null;
+    progress.lastEnd = { ...end, message: end.message ?? stuckSentence[trouble.stuck ?? 'TooLong'] };
+  } else progress.trouble = { ...trouble, vainAborts: trouble.vainAborts + 1 };
 }
+
+const troubleWith = ({ trouble }: Progress, migrationId: number): Exclude<Progress['trouble'], null> =>
+  trouble?.migrationId === migrationId ? trouble : { migrationId, stuck: null, vainAborts: 0 };
 
 const stuckSentence = {
   NotStarted: 'stuck: the migration was queued for too long, and was aborted',
@@ -75,11 +86,11 @@ const stuckSentence = {
 export function applyForcedCompletion(progress: Progress, migrationId: number): void {
   progress.forced = migrationId;
   progress.lastEnd = null;
+  progress.trouble = { ...troubleWith(progress, migrationId), stuck: null };
 }
 
 export function applyConfirmation(progress: Progress, end: MigrationEnd): void {
-  progress.observation = end.observation;
-  progress.lastEnd = end;
+  applyMigrationEnd(progress, end);
   progress.ownCold = null;
 }
 
@@ -88,7 +99,7 @@ export function applyIdleWait(progress: Progress, observation: InstanceObservati
   progress.waitedIdle = observation.instance !== null && busyWith(observation.instance) !== null;
 }
 
-/** The server was observed again, as it may not be as it was. */
+/** The server was observed again, as it may not be as it was. What is known of a migration that gives trouble outlives that. */
 export function applyObservation(progress: Progress, observation: InstanceObservation): void {
   progress.observation = observation;
   progress.lastEnd = null;
@@ -100,10 +111,10 @@ export const mayBeInFlight = ({ asked, observation }: Progress): boolean => aske
 
 export function resultOf(
   { observation, attempts }: Progress,
-  outcome: MigrateInstanceResult['outcome'],
-  message: string | null,
+  { outcome, message, inFlight }: Pick<MigrateInstanceResult, 'outcome' | 'message' | 'inFlight'>,
 ): MigrateInstanceResult {
-  return { outcome, targetHost: outcome === 'moved' ? (observation.instance?.host ?? null) : null, attempts, message };
+  const targetHost = outcome === 'moved' ? (observation.instance?.host ?? null) : null;
+  return { outcome, targetHost, attempts, message, inFlight };
 }
 
 /** A wait ends by its own verdict; Temporal's time-out only catches a wait that never comes to one. */

@@ -166,6 +166,7 @@ const ofEarlierRun: Record<Mode, readonly string[]> = {
   act: [
     evictionConditions.preflight,
     evictionConditions.migrating,
+    evictionConditions.onTime,
     evictionConditions.reEnabled,
     evictionConditions.observed,
   ],

@@ -10,7 +10,7 @@ const report: EvictionReport = {
     { type: 'Evicting', status: 'False', reason: 'Observed', message: 'would move 4', observedGeneration: 1 },
     { type: 'PreflightChecksSucceeded', status: 'False', reason: 'Failed', message: 'no room', observedGeneration: 1 },
   ],
-  hypervisorServiceId: 'service',
+  hypervisorId: 'hypervisor',
   outstandingInstances: ['a', 'b'],
   outstandingRamMb: 512,
   events: [],
@@ -24,7 +24,7 @@ test('conditions of others stay, lists are the report’s', () => {
       foreign,
       ...report.conditions.map((condition) => ({ ...condition, lastTransitionTime: '2026-02-01T00:00:00.000Z' })),
     ],
-    hypervisorServiceId: 'service',
+    hypervisorServiceId: 'hypervisor',
     outstandingInstances: ['a', 'b'],
     outstandingRamMb: 512,
   });
@@ -37,7 +37,7 @@ test('what is said already is the same, so that nothing is written', () => {
 
 test('a host that was not found keeps the id that is there', () => {
   expect(
-    wantedStatus({ hypervisorServiceId: 'service' }, { ...report, hypervisorServiceId: null }, false, now),
+    wantedStatus({ hypervisorServiceId: 'service' }, { ...report, hypervisorId: null }, false, now),
   ).not.toHaveProperty('hypervisorServiceId');
 });
 

@@ -85,7 +85,7 @@ export function wantedStatus(
       outstandingInstances: report.outstandingInstances,
       outstandingRamMb: report.outstandingRamMb,
     }),
-    ...(report.hypervisorServiceId !== null && { hypervisorServiceId: report.hypervisorServiceId }),
+    ...(report.hypervisorId !== null && { hypervisorServiceId: report.hypervisorId }),
   };
 }
 

@@ -33,6 +33,9 @@ const evictedGroup: Schedule = {
   ],
 };
 
+/** Node-2 is evicted when it has no server any more. */
+const evictingEmpty: Schedule = { ...evicting([]), events: [at(1_000, 'deleteServer', 2), at(30_000, 'evict', 1)] };
+
 /** Node-1 has all that the region may have when node-2 wants some. */
 const evictingTwo: Schedule = {
   ...evicting([]),
@@ -102,10 +105,13 @@ export const plannerMutations: readonly Mutation[] = [
   },
   {
     name: 'emptyOnce',
-    breaks: 'a host is seen empty twice',
-    caughtBy: evicting([]),
+    breaks: 'a host is seen empty twice, unless it was disabled long before',
+    caughtBy: evictingEmpty,
     says: /did not see the host empty twice/u,
-    rewrite: { from: /if \(observedAtMs - emptySinceMs < settings\.emptyRecheckMs\)/u, to: 'if (false)' },
+    rewrite: {
+      from: /if \(!isLongDisabled && observedAtMs - emptySinceMs < settings\.emptyRecheckMs\)/u,
+      to: 'if (false)',
+    },
   },
   {
     name: 'successWithoutLook',
@@ -143,8 +149,8 @@ export const plannerMutations: readonly Mutation[] = [
     breaks: 'a wait that only time ends has a deadline',
     caughtBy: 'failing',
     rewrite: {
-      from: /if \(plan\.kind !== 'wait' \|\| readDueMs === null\) return plan;/u,
-      to: "if (plan.kind === 'wait') return { ...plan, untilMs: null }; if (readDueMs === null) return plan;",
+      from: /if \(plan\.kind !== 'wait' \|\| dueMs === Infinity\) return plan;/u,
+      to: "if (plan.kind === 'wait') return { ...plan, untilMs: null }; if (dueMs === Infinity) return plan;",
     },
   },
   {
@@ -179,9 +185,8 @@ export const plannerMutations: readonly Mutation[] = [
     caughtBy: evicting([at(6_000, 'stopEviction', 0, 20_000)], ['hang']),
     says: /is still in progress/u,
     rewrite: {
-      from: /if \(migration\.type === 'live-migration'\) return (?=abort\(migration, instance\);\s+\/\/ It was)/u,
-      to: `if (migration.type === 'live-migration') return done('stopped');
-        if (false) return `,
+      from: /if \(migration\.type === 'live-migration'\) return (?=vainAborts < mostAborts)/u,
+      to: "if (migration.type === 'live-migration') return done('stopped'); if (false) return ",
     },
   },
   {

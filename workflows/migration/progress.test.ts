@@ -1,0 +1,32 @@
+import { ended, live, migrating, noProgress, server } from '../../test/fixtures/workflows/migration.ts';
+import type { Progress } from './plan.ts';
+import { applyAbort, applyForcedCompletion, applyMigrationEnd, applyObservation } from './progress.ts';
+
+const inFlight: Progress['observation'] = { instance: { ...server, ...migrating }, migration: live };
+const stuck = ended({ status: 'stuck', stuck: 'TooLong', observation: inFlight });
+const begun = (): Progress => structuredClone({ ...noProgress, attempts: 1, observation: inFlight });
+
+test('a migration stays known as stuck through observations and aborts that do not end it', () => {
+  const progress = begun();
+  applyMigrationEnd(progress, stuck);
+  applyObservation(progress, inFlight);
+  applyAbort(progress, live.id, stuck);
+  applyObservation(progress, inFlight);
+  applyAbort(progress, live.id, stuck);
+  expect(progress).toMatchObject({ stuckAttempts: 1, trouble: { migrationId: 7, stuck: 'TooLong', vainAborts: 2 } });
+});
+
+test('an abort that ends it ends its trouble, and says why it was aborted', () => {
+  const progress = begun();
+  applyMigrationEnd(progress, stuck);
+  applyAbort(progress, live.id, ended({ status: 'cancelled' }));
+  expect(progress.trouble).toBeNull();
+  expect(progress.lastEnd?.message).toMatch(/took longer than its size allows/);
+});
+
+test('one that is to be finished is waited for again', () => {
+  const progress = begun();
+  applyMigrationEnd(progress, stuck);
+  applyForcedCompletion(progress, live.id);
+  expect(progress).toMatchObject({ forced: 7, trouble: { stuck: null, vainAborts: 0 } });
+});
