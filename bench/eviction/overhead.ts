@@ -53,7 +53,7 @@ export interface Events {
 interface DroverSide extends Side {
   /** From the creation of the Eviction to the first request: the preflight, the disable, the allowance. */
   beforeMs: number;
-  /** From the last end to the close of the run: the host observed empty twice, the result published, 2 s of lingering. */
+  /** From the last end to the close of the run: the host observed empty, the result published, 2 s of lingering. */
   afterMs: number;
   gapParts: GapParts | null;
   events: Events;

@@ -56,7 +56,7 @@ export interface EvictionSettings {
   busyElsewhereMs: number;
   /** How long to wait while every possible target has as many migrations as it may have. */
   targetBusyMs: number;
-  /** Time between the two observations that both must find the host empty. */
+  /** How long the host must have been disabled when it is observed empty; else time between two observations that both must find it so. */
   emptyRecheckMs: number;
   /** How long the host may take to become empty once nothing moves any more. */
   emptyDeadlineMs: number;

@@ -55,7 +55,7 @@ test(
     });
     const fromMs = labClock().now();
     await world.createEviction(host);
-    const held = await world.untilReason(host, 'Stopped');
+    const held = await world.untilReason(host, 'Running', { says: /storage is on fire/u });
     expect(held.status?.conditions?.[0]).toMatchObject({
       status: 'True',
       message: expect.stringContaining('storage is on fire'),

@@ -68,11 +68,13 @@ export const evictionScenarios: readonly Scenario[] = [
       await until('its eviction to give up', patienceMs, () => isOver(context) || says(context));
       const said = says(context);
       const isNamed = /live-migration \d+ .* 3 aborts.*openstack server set --state active/u.test(said);
-      if (!isNamed && !said.startsWith('Stopped'))
+      if (!isNamed && said.startsWith('Failed'))
         throw new Error(`it does not say which migration is left, and what to do: ${said}`);
       await fleetOf(context).start(context.hostOf('A'));
     },
     ends: { A: 'Failed' },
+    // Another run finds the host down from the beginning.
+    endsAfter: { terminate: { A: ['Failed', 'PreflightFailed'] } },
   },
   {
     ...common,

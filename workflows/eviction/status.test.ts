@@ -102,7 +102,7 @@ const rows: Row[] = [
     many(() => undefined),
     null,
     'MigratingInstance',
-    { message: '5 servers not migratable: vm-a; vm-b; vm-c; and 2 more: `drover describe node-1`' },
+    { message: '5 servers not migratable: vm-a (a); vm-b (b); vm-c (c); and 2 more: `drover describe node-1`' },
   ],
   [
     'of obstacles too',
@@ -185,7 +185,7 @@ const rows: Row[] = [
     state((s) => (enterState(s.instances['a']!, 'moved', 5), enterState(s.instances['b']!, 'blocked', 4, 'locked'))),
     null,
     'MigratingInstance',
-    { status: 'False', reason: 'Failed', message: '1 server not migratable: vm-b' },
+    { status: 'False', reason: 'Failed', message: '1 server not migratable: vm-b (b)' },
   ],
   [
     'the disabled service says whose reason it carries',

@@ -124,7 +124,7 @@ function migratingInstance(state: EvictionState): ConditionUpdate | null {
       type,
       status: 'False',
       reason: 'Failed',
-      message: `${blocked.length} server${blocked.length === 1 ? '' : 's'} not migratable: ${nameSome(blocked, ({ instance }) => instance.name, state)}`,
+      message: `${blocked.length} server${blocked.length === 1 ? '' : 's'} not migratable: ${nameSome(blocked, nameOf, state)}`,
     };
   const [last] = inState(state, 'moved', 'gone').toSorted((a, b) => b.sinceMs - a.sinceMs);
   if (last === undefined) return null;
@@ -138,8 +138,9 @@ function migratingInstance(state: EvictionState): ConditionUpdate | null {
   };
 }
 
-const describeBlocked = ({ instance, message }: TrackedInstance): string =>
-  `${instance.name} (${instance.id}): ${message ?? 'did not move'}`;
+const nameOf = ({ instance }: TrackedInstance): string => `${instance.name} (${instance.id})`;
+
+const describeBlocked = (one: TrackedInstance): string => `${nameOf(one)}: ${one.message ?? 'did not move'}`;
 
 function hypervisorReEnabled({ end, phase, desired, reEnabled }: EvictionState): ConditionUpdate | null {
   const type = evictionConditions.reEnabled;
