@@ -33,8 +33,16 @@ const evictedGroup: Schedule = {
   ],
 };
 
-/** Node-2 is evicted when it has no server any more. */
-const evictingEmpty: Schedule = { ...evicting([]), events: [at(1_000, 'deleteServer', 2), at(30_000, 'evict', 1)] };
+/** Node-2 is evicted when it has no server any more, and once more: then it is disabled, and nobody knows since when. */
+const evictingEmpty: Schedule = {
+  ...evicting([]),
+  events: [
+    at(1_000, 'deleteServer', 2),
+    at(30_000, 'evict', 1),
+    at(90_000, 'deleteEviction', 1),
+    at(120_000, 'evict', 1),
+  ],
+};
 
 /** Node-1 has all that the region may have when node-2 wants some. */
 const evictingTwo: Schedule = {
@@ -147,7 +155,7 @@ export const plannerMutations: readonly Mutation[] = [
   {
     name: 'waitForEver',
     breaks: 'a wait that only time ends has a deadline',
-    caughtBy: 'failing',
+    caughtBy: 'revived',
     rewrite: {
       from: /if \(plan\.kind !== 'wait' \|\| dueMs === Infinity\) return plan;/u,
       to: "if (plan.kind === 'wait') return { ...plan, untilMs: null }; if (dueMs === Infinity) return plan;",
