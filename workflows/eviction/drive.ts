@@ -59,6 +59,9 @@ const finalCodes: ReadonlySet<ErrorCode> = new Set([
   'CauseNotSupported',
 ]);
 
+/** Reasons of waits that last, and that a user can end: the Eviction must not go on saying what was done before. */
+const lasting: ReadonlySet<string> = new Set(['HostDown', 'TriedAgain', 'SlotsHeld']);
+
 export const isFinal = ({ code }: Problem): boolean => code !== null && finalCodes.has(code);
 
 /**
@@ -84,7 +87,10 @@ export async function drive(run: EvictionRun): Promise<'ended' | 'old'> {
       };
       const plan = planRun(state, situation, Date.now());
       if (plan.kind === 'execute' && plan.steps[0]?.kind === 'continueAsNew') return 'old';
-      if (plan.kind === 'wait') run.waiting = plan;
+      if (plan.kind === 'wait') {
+        run.waiting = plan;
+        if (lasting.has(plan.reason) && run.saidWaiting !== plan.message) run.unpublished = true;
+      }
       showDetails(run);
       allowance.reportWhenDue();
       if (plan.kind === 'wait') {

@@ -284,7 +284,7 @@ function planWithoutSlots(state: EvictionState, nowMs: number): EvictionPlan {
     return one(state, { kind: 'observeHost', summary: 'Observe whether Nova has ended what holds the slots' });
   const named = holding.slice(0, 3).map(({ instance, inFlight }) => `migration ${inFlight} of ${instance.name}`);
   const message = `an allowance of the migrations of the region; ${holding.length} that Nova does not end hold theirs (${named.join(', ')})`;
-  return wait(state.phase, 'WaitingForAllowance', message, observeAtMs);
+  return wait(state.phase, 'SlotsHeld', message, observeAtMs);
 }
 
 /** Nova itself does not run as many at once as the eviction may begin. */

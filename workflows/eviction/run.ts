@@ -43,6 +43,8 @@ export interface EvictionRun {
   failedReports: { failures: number; retryAtMs: number } | null;
   /** What the run waits for now; null while it acts. */
   waiting: { message: string; untilMs: number | null } | null;
+  /** What it waited for when the Eviction was last written. */
+  saidWaiting: string | null;
   /** Something that the Eviction shows has changed since it was last written. */
   unpublished: boolean;
   /** When the Eviction, which has changed, is to be read again, in Unix ms; null: it has not changed. */
@@ -123,6 +125,7 @@ export function beginRun(
     membership: noMembership,
     failedReports: null,
     waiting: null,
+    saidWaiting: null,
     unpublished: true,
     readDueMs: null,
     events: [],
@@ -173,6 +176,7 @@ export async function publishNow(run: EvictionRun, options: { releaseFinalizer: 
   const { state } = run;
   const { name, uid } = state.desired;
   run.unpublished = false;
+  run.saidWaiting = run.waiting?.message ?? null;
   const events = run.events.splice(0);
   try {
     const { migrations, gone } = await kubernetes(`Write the status of Eviction ${name}`).publishEviction({
