@@ -290,9 +290,8 @@ export const fencedHold = 'NodeFailure';
 export const cancelledFailure = 'Cancelled';
 /** The Lease that says which host drover fenced last by itself, and when. */
 export const fencingLease = 'drover-fencing';
-
-/** Where each kubelet renews a Lease of its Node's name. */
-export const nodeLeaseNamespace = 'kube-node-lease';
 /** On that Lease, as JSON: the hosts that had power and that drover fenced by itself within the last hour. */
 export const silentFencingsAnnotation = 'drover.dev/silent-fencings';
+/** Where each kubelet renews a Lease of its Node's name. */
+export const nodeLeaseNamespace = 'kube-node-lease';
 export const replacedMaintenanceReasonPrefix = 'Hypervisor CRD: spec.maintenance=';
