@@ -111,3 +111,23 @@ test('200 hosts that are judged at the same moment ask once each for services, a
     expect(network.calls.filter(({ system }) => system !== 'keystone')).toHaveLength(4);
   });
 });
+
+test('a compute service without a hypervisor is no host of Nova’s, is there all the same, and is said of what Nova has now', async () => {
+  const { fake, look, run } = open(2);
+  await run(async () => {
+    await createInstance(fake.admin, { name: 'a', host: 'node-1' });
+    expect(await look('node-1', trustedMs)).toMatchObject({ nova: { servers: 1 }, loneService: null });
+    const { hypervisors } = fake.model;
+    const own = hypervisors.get('node-1');
+    if (own === undefined) throw new Error('node-1 has no hypervisor');
+    hypervisors.delete('node-1');
+    expect(await look('node-1', trustedMs)).toMatchObject({
+      nova: null,
+      loneService: { host: 'node-1', service: { status: 'enabled', state: 'up' }, servers: 1 },
+    });
+    // One of a hostname that has nothing in common with the host's is found in a list that may be seconds old.
+    hypervisors.set('node-1', { ...own, hostname: 'another.example' });
+    expect(await look('node-1', trustedMs)).toMatchObject({ nova: { servers: 1 }, loneService: null });
+    expect(await look('node-9', trustedMs)).toMatchObject({ nova: null, loneService: null });
+  });
+});

@@ -64,8 +64,9 @@ export async function observeRegion(
 ): Promise<ObservedRegion> {
   const { region, providers, scope } = tools;
   const find = (ms: number) => findRegistration(tools, question.hypervisor, ms, scope.signal);
-  // That Nova has no such host is only said of what it has now.
-  const registration = (await find(trustedMs)) ?? (trustedMs > 0 ? await find(0) : null);
+  const found = await find(trustedMs);
+  // That Nova has no such host, or no hypervisor of it, is only said of what it has now.
+  const registration = (found?.hypervisor ?? null) !== null || trustedMs === 0 ? found : await find(0);
   const host = registration?.host ?? question.hypervisor;
   const providerId = registration?.hypervisor?.id ?? question.formerProviderId;
   const [all, provided, testServers, loneService] = await Promise.all([
