@@ -38,6 +38,7 @@ async function compare(world: World, mode: 'off' | 'observe' | 'act' = 'act') {
   };
   const findings = await findDrift({
     mode,
+    nowMs: Date.parse('2026-02-01T00:00:00Z'),
     scope: { signal: new AbortController().signal },
     listHypervisors: () => answer(world.hypervisors),
     nova: { computeServices: () => answer(world.services), aggregates: () => answer(world.aggregates) },

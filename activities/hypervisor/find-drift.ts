@@ -13,6 +13,7 @@ export interface DriftTools {
   nova: Pick<NovaClient, 'computeServices' | 'aggregates'>;
   placement: Pick<PlacementClient, 'existingTraits' | 'resourceProviders'>;
   scope: Pick<ActivityScope, 'signal'>;
+  nowMs: number;
   /** Of the kind Hypervisor. */
   mode: 'off' | 'observe' | 'act';
   listHypervisors: (signal: AbortSignal) => Promise<Hypervisor[]>;
@@ -53,6 +54,7 @@ export async function findDrift(tools: DriftTools): Promise<DriftFindings> {
       service,
       aggregates: service === null ? [] : (memberships.get(service.host) ?? []),
       lostTraits,
+      nowMs: tools.nowMs,
     });
     return why === null ? [] : [{ hypervisor: hypervisor.metadata.name, why }];
   });

@@ -1,11 +1,14 @@
 import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
+import { onboardingRetryMessage } from '../../contracts/hypervisor/conditions.ts';
 import { condition, hypervisorOf, serviceOf } from '../../test/fixtures/activities/drift.ts';
 import { type HostNow, judgeDrift } from './judge-drift.ts';
 
+const nowMs = Date.parse('2026-02-01T00:00:00Z');
 const now = (more: Partial<HostNow> = {}): HostNow => ({
   service: serviceOf('node-1'),
   aggregates: ['tenants', 'zone-a'],
   lostTraits: [],
+  nowMs,
   ...more,
 });
 const disabled = serviceOf('node-1', { status: 'disabled', disabledReason: 'drover: maintenance manual' });
@@ -21,6 +24,21 @@ const withHa = (...more: ReturnType<typeof condition>[]): Hypervisor =>
     conditions: [condition('Lifecycle', 'True', 'Active'), condition('HaEnabled', 'True', 'Succeeded'), ...more],
   });
 
+/** Its onboarding was aborted, and is to begin again at that time. */
+const aborted = (retryMs: number, spec: object = {}, ...more: ReturnType<typeof condition>[]): Hypervisor =>
+  hypervisorOf(
+    'node-1',
+    {
+      conditions: [
+        condition('Lifecycle', 'False', 'Aborted'),
+        { ...condition('OnboardingRetry', 'True', 'CauseBeyondHost'), message: onboardingRetryMessage(retryMs) },
+        ...more,
+      ],
+    },
+    {},
+    spec,
+  );
+
 const fenced = (...more: ReturnType<typeof condition>[]): Hypervisor =>
   hypervisorOf(
     'node-1',
@@ -30,6 +48,17 @@ const fenced = (...more: ReturnType<typeof condition>[]): Hypervisor =>
 
 const rows: [why: string, hypervisor: Hypervisor, observed: HostNow, drift: string | RegExp | null][] = [
   ['all is as it is said', hypervisorOf('node-1'), now(), null],
+  [
+    'an onboarding that was aborted for what is not its own begins again',
+    aborted(nowMs),
+    now(),
+    'its onboarding was aborted for what is not its own, and is begun again',
+  ],
+  ['also where Nova has no such host yet', aborted(nowMs), now({ service: null }), /begun again/u],
+  ['not before its time', aborted(nowMs + 1), now(), null],
+  ['nor where the host is in maintenance', aborted(nowMs, { maintenance: 'manual' }), now(), null],
+  ['nor where its Node goes', aborted(nowMs, {}, condition('Terminating', 'True', 'Terminating')), now(), null],
+  ['nor where its lifecycle is not driven', aborted(nowMs, { lifecycleEnabled: false }), now(), null],
   ['in maintenance too', inMaintenance, now({ service: disabled }), null],
   ['a host in maintenance was enabled (H11)', inMaintenance, now(), 'its compute service was enabled'],
   [

@@ -1,6 +1,6 @@
 import { findCondition } from '../../contracts/conditions.ts';
 import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
-import { hypervisorConditions } from '../../contracts/hypervisor/conditions.ts';
+import { hypervisorConditions, onboardingRetryMs } from '../../contracts/hypervisor/conditions.ts';
 import { hypervisorMode } from '../../contracts/hypervisor/read-hypervisor.ts';
 import { cancelledFailure, fencedHold, hypervisorAnnotations } from '../../contracts/ids.ts';
 import { kindTable } from '../../contracts/kinds/table.ts';
@@ -15,6 +15,7 @@ export interface HostNow {
   aggregates: readonly string[];
   /** Of the custom traits that the Hypervisor says are there, those that are not. */
   lostTraits: readonly string[];
+  nowMs: number;
 }
 
 /**
@@ -22,7 +23,7 @@ export interface HostNow {
  * observed then with what is observed now, so that a difference is signalled once: the run that is signalled repairs it, or says what it
  * observed. Null: nothing, or a run is on its way that observes it by itself. Pure.
  */
-export function judgeDrift(hypervisor: Hypervisor, { service, aggregates, lostTraits }: HostNow): string | null {
+export function judgeDrift(hypervisor: Hypervisor, { service, aggregates, lostTraits, nowMs }: HostNow): string | null {
   const { metadata, spec, status } = hypervisor;
   if (
     metadata.deletionTimestamp !== undefined ||
@@ -41,6 +42,11 @@ export function judgeDrift(hypervisor: Hypervisor, { service, aggregates, lostTr
     return 'it is held because it was fenced';
   // Of a host whose lifecycle is not driven, drover says no more than whether it is disabled.
   const isDriven = spec?.lifecycleEnabled ?? true;
+  // Its run is closed, as it rests: nothing else tells of a time. One that is taken out of service is not begun again.
+  const retryMs = onboardingRetryMs(status?.conditions);
+  const isWanted = isDriven && !spec?.maintenance && of(hypervisorConditions.terminating)?.status !== 'True';
+  if (isWanted && retryMs !== null && nowMs >= retryMs)
+    return 'its onboarding was aborted for what is not its own, and is begun again';
   // What was never registered is waited for by its run.
   if (service === null)
     return isDriven && status?.serviceId ? `Nova has no compute service ${status.serviceId} any more` : null;

@@ -32,7 +32,7 @@ export function createHypervisorRegionActivities(
       return whileBeating(
         all,
         () => undefined,
-        () => findDrift(all),
+        () => findDrift({ ...all, nowMs: clock.now() }),
       );
     },
     async changeAggregates({ host, changes }) {

@@ -1,3 +1,5 @@
+import { type Condition, findCondition } from '../conditions.ts';
+
 /**
  * Condition types and reasons of a Hypervisor. Those of the operator that drover replaces keep its words; the others are drover's own. Each check of the Testing phase has a condition of its own name besides. Conditions that are not named here belong to the node agent and are never written.
  */
@@ -65,6 +67,18 @@ export const forcedDownReasons = {
 
 /** Reason of `OnboardingRetry`. */
 export const causeBeyondHost = 'CauseBeyondHost';
+
+/** The condition says when that is, and {@link onboardingRetryMs} reads it there: how long a status has held is no measure, as it may hold on. */
+export const onboardingRetryMessage = (atMs: number): string =>
+  `What ended the onboarding is not the host’s own: drover begins it again by itself at ${new Date(atMs).toISOString()} or soon after, \`drover retry\` at once`;
+
+/** When an onboarding that was aborted is to begin again by itself, Unix ms; null: it is not. */
+export function onboardingRetryMs(conditions: readonly Condition[] | undefined): number | null {
+  const { status, message = '' } = findCondition(conditions, hypervisorConditions.onboardingRetry) ?? {};
+  const [, at = ''] = / at (\S+Z) or soon after/u.exec(message) ?? [];
+  const atMs = Date.parse(at);
+  return status !== 'True' || Number.isNaN(atMs) ? null : atMs;
+}
 
 /** Reasons of `Ready`, in the order in which they take precedence. */
 export const readyReasons = {

@@ -4,6 +4,7 @@ import type {
   HypervisorObservation,
   HypervisorSettings,
 } from '../../contracts/hypervisor/hypervisor.ts';
+import { onboardingRetryMessage } from '../../contracts/hypervisor/conditions.ts';
 import { shown } from '../../test/fixtures/workflows/hypervisor-plans.ts';
 import {
   aggregatesWith,
@@ -49,18 +50,18 @@ describe('the way into service', () => {
     ['it is over', { state: 'succeeded' }, 'nothing'],
     ['an aborted one stays', { state: 'aborted', message: 'no zone' }, 'blocked: Onboarding was aborted: no zone'],
     [
-      'one whose cause is not its own is begun again',
+      'one whose cause is not its own rests at first',
       { state: 'aborted', message: 'no aggregate', retried: true },
-      'wait: an operator, or the next attempt by itself. Onboarding was aborted: no aggregate',
+      'blocked: Onboarding was aborted: no aggregate',
     ],
     [
-      'when some time has passed',
+      'one whose cause is not its own is begun again',
       { state: 'aborted', retried: true, nowMs: beginMs + 60 * minute },
       'become Initial: Initial onboarding',
     ],
     [
       'not where it may not be onboarded',
-      { state: 'aborted', retried: true, desired: { lifecycleEnabled: false } },
+      { state: 'aborted', retried: true, nowMs: beginMs + 60 * minute, desired: { lifecycleEnabled: false } },
       'blocked: Onboarding was aborted: ',
     ],
     ['until a user asks', { state: 'aborted', desired: { retry: 'now' } }, 'become Initial: Initial onboarding'],
@@ -319,7 +320,9 @@ describe('the way into service', () => {
     (_why, { state, message, desired, settings, nowMs, retried, tests = [], refusal = null, ...observed }, plan) => {
       const conditions: Condition[] = [
         ...(state === undefined ? [] : [onboarding(state, message)]),
-        ...(retried ? [conditionOf('OnboardingRetry', 'True', 'CauseBeyondHost')] : []),
+        ...(retried
+          ? [conditionOf('OnboardingRetry', 'True', 'CauseBeyondHost', onboardingRetryMessage(beginMs + 60 * minute))]
+          : []),
       ];
       const text = shown(planOnboarding(contextOf(desired, observed, conditions, settings, nowMs, { tests, refusal })));
       if (typeof plan === 'string') expect(text).toBe(plan);

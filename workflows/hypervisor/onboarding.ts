@@ -1,10 +1,11 @@
 import type { Condition, ConditionUpdate } from '../../contracts/conditions.ts';
-import { findCondition } from '../../contracts/conditions.ts';
 import {
   anOperator,
   causeBeyondHost,
   hypervisorConditions,
   onboardingReasons,
+  onboardingRetryMessage,
+  onboardingRetryMs,
 } from '../../contracts/hypervisor/conditions.ts';
 import type { HypervisorCheck, NovaHost } from '../../contracts/hypervisor/hypervisor.ts';
 import { requestCertificate } from './certificate.ts';
@@ -33,15 +34,18 @@ export const beginTesting = (): Transition => become('testing', 'Running onboard
 /** Whose it is that an onboarding ends: what is not the host's is tried again by itself. */
 type Whose = 'host' | 'beyondHost';
 
-export function abortOnboarding(message: string, whose: Whose = 'host'): Transition {
+export function abortOnboarding(
+  { settings, nowMs }: Pick<Context, 'settings' | 'nowMs'>,
+  message: string,
+  whose: Whose,
+): Transition {
   const aborted = become('aborted', message);
   if (whose === 'host') return aborted;
   const retry: ConditionUpdate = {
     type: hypervisorConditions.onboardingRetry,
     status: 'True',
     reason: causeBeyondHost,
-    message:
-      'What ended the onboarding is not the host’s own: drover begins it again by itself, slowly; `drover retry` at once',
+    message: onboardingRetryMessage(nowMs + 2 * settings.registrationMs),
   };
   return { ...aborted, conditions: [...aborted.conditions, retry], removed: [] };
 }
@@ -91,19 +95,19 @@ export function planOnboarding(context: Context): Decision | Transition | null {
   }
 }
 
-/** An onboarding that ended for a cause beyond its host begins again after twice the time that a registration may take. */
+/**
+ * An onboarding that ended for a cause beyond its host begins again after twice the time that a registration may take: the comparison with
+ * Nova signals its run then, as none is open meanwhile.
+ */
 function planAfterAbort(
-  { observed, settings, nowMs }: Context,
+  { observed, nowMs }: Context,
   condition: Condition | undefined,
   refusal: string | null,
 ): Decision | Transition {
-  const message = `Onboarding was aborted: ${condition?.message ?? ''}`;
-  const retry = findCondition(observed.recorded.conditions, hypervisorConditions.onboardingRetry);
-  if (refusal !== null || retry?.status !== 'True') return blocked(message);
-  const untilMs = (Date.parse(condition?.lastTransitionTime ?? '') || 0) + 2 * settings.registrationMs;
-  return nowMs >= untilMs
+  const retryMs = onboardingRetryMs(observed.recorded.conditions);
+  return refusal === null && retryMs !== null && nowMs >= retryMs
     ? beginOnboarding()
-    : wait(causeBeyondHost, `${anOperator}, or the next attempt by itself. ${message}`, untilMs);
+    : blocked(`Onboarding was aborted: ${condition?.message ?? ''}`);
 }
 
 /** Why a host may not be onboarded at all. */
@@ -113,12 +117,13 @@ function refuse({ desired, observed }: Context): string | null {
 }
 
 /** What the tests have made goes first. */
-const planAbort = (
-  { desired, observed: { testServers } }: Context,
-  message: string,
-  whose: Whose,
-): Decision | Transition =>
-  testServers.length === 0 ? abortOnboarding(message, whose) : deleteTestServers(testServers, desired.name);
+function planAbort(context: Context, message: string, whose: Whose): Decision | Transition {
+  const { desired, observed } = context;
+  const { testServers } = observed;
+  return testServers.length === 0
+    ? abortOnboarding(context, message, whose)
+    : deleteTestServers(testServers, desired.name);
+}
 
 /** A name in the spec that is no trait is the Hypervisor's own; aggregates are Nova's. */
 const whoseMembership = (context: Context): Whose =>

@@ -1,6 +1,7 @@
 import { findCondition } from '../../contracts/conditions.ts';
 import type { Condition } from '../../contracts/conditions.ts';
 import type { DesiredHypervisor, HypervisorObservation } from '../../contracts/hypervisor/hypervisor.ts';
+import { onboardingRetryMs } from '../../contracts/hypervisor/conditions.ts';
 import { nodeMetadata } from '../../contracts/ids.ts';
 import { shown } from '../../test/fixtures/workflows/hypervisor-plans.ts';
 import {
@@ -501,12 +502,17 @@ describe('hazards of the replaced operator', () => {
   test('an onboarding that ended for what is not the host’s begins again by itself, and says so meanwhile', () => {
     const given: Given = { desired: { aggregates: ['nowhere'] }, conditions: [onboarding('initial')] };
     const { world: waiting, plan } = runToEnd(world({ given }));
-    expect(plan).toMatchObject({ kind: 'wait', reason: 'CauseBeyondHost' });
-    expect(findCondition(waiting.observed.recorded.conditions, 'OnboardingRetry')?.status).toBe('True');
+    expect(plan).toMatchObject({ kind: 'done', outcome: 'blocked', reason: 'Aborted' });
+    const retryMs = onboardingRetryMs(waiting.observed.recorded.conditions) ?? 0;
+    expect(retryMs - waiting.nowMs).toBeGreaterThan(1.9 * settings.registrationMs);
+    // Not mended, it rests again, for as long.
+    const again = runToEnd({ ...waiting, nowMs: retryMs });
+    expect(again.plan).toMatchObject({ kind: 'done', outcome: 'blocked', reason: 'Aborted' });
+    expect(onboardingRetryMs(again.world.observed.recorded.conditions)).toBe(retryMs + 2 * settings.registrationMs);
     const mended = {
       ...waiting,
       desired: waiting.desired && { ...waiting.desired, aggregates: ['zone-a', 'tenants'] },
-      nowMs: waiting.nowMs + 2 * settings.registrationMs,
+      nowMs: retryMs,
     };
     const { states, world: end } = runToEnd(mended);
     expect(states.at(-1)).toBe('Active');

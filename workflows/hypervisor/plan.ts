@@ -137,7 +137,7 @@ function decideOnce(context: Context): Decision | Transition {
   // What could not be read is not known: nothing is decided on it. An onboarding ends with the cause, where trying again is no use.
   if (failure !== null)
     return isOnboarding(onboardingOf(observed).state) && !failure.retryable
-      ? abortOnboarding(failure.message, 'beyondHost')
+      ? abortOnboarding(context, failure.message, 'beyondHost')
       : wait(failure.reason, `another attempt: ${failure.message}`, failure.retryAtMs);
 
   const transition = takeInRegistration(context) ?? takeBackOffboarding(context);
