@@ -148,8 +148,8 @@ export interface Obstacle {
 export interface Preflight {
   host: HostObservation;
   obstacles: Obstacle[];
-  /** What it cannot find out, as sentences: in nobody's way, and not to be silent about. */
-  notes: string[];
+  /** What it cannot find out, as sentences: in nobody's way, and not to be silent about. Left out by workers that did not say so. */
+  notes?: string[];
 }
 
 /** How far one instance has come. */

@@ -292,7 +292,7 @@ export const outstandingRamMiB = (state: EvictionState): number =>
 /** What was blocked is tried again after a further preflight, unless that blocks it too, or a migration of it is still in progress. */
 export function applyPreflight(state: EvictionState, { host, obstacles, notes }: Preflight, nowMs: number): void {
   state.obstacles = obstacles;
-  state.notes = notes;
+  state.notes = notes ?? [];
   state.preflightAtMs = nowMs;
   state.preflights += 1;
   applyHost(state, host, nowMs);
