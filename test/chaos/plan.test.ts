@@ -33,7 +33,7 @@ const ways = new Map([
 test('each hypervisor is onboarded once, and then leaves service and comes back by the way that belongs to it', () => {
   assert(
     property(nat(), (seed) => {
-      const { hypervisorActions } = planChaos(seed, 180_000);
+      const { hypervisorActions } = planChaos(seed, 240_000);
       for (let number = 0; number < hypervisorCount; number += 1) {
         const mine = hypervisorActions
           .filter(({ hypervisor, what }) => hypervisor === number && what !== 'terminate')

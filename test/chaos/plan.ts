@@ -216,7 +216,7 @@ const wayBack = {
 
 /** A host that is dead stays so for long enough to be fenced and evacuated. */
 const pauseAfter = (random: Random, what: HypervisorAction['what']): number =>
-  what === 'cutPower' || what === 'freeze' ? random.between(35_000, 50_000) : random.between(8_000, 25_000);
+  what === 'cutPower' || what === 'freeze' ? random.between(45_000, 65_000) : random.between(8_000, 25_000);
 
 /** Each is onboarded first, and then leaves service and comes back for as long as there is time. */
 function planHypervisorActions(random: Random, durationMs: number): HypervisorAction[] {
