@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 
+import { createImageCalls } from '../../../activities/glance/images.ts';
 import { endpointIn, openSession } from '../../../activities/keystone/client.ts';
 import type { KeystoneSession } from '../../../activities/keystone/types.ts';
 import { createNovaClient } from '../../../activities/nova/client.ts';
@@ -381,6 +382,12 @@ export const openstackEdges: readonly Edge[] = [
   placement('allocation candidates', [candidates], (client) =>
     client.allocationCandidates({ resources: { VCPU: 1 } }, never),
   ),
+  edge({
+    name: 'Glance: the tags of images',
+    inputs: wire({ images: [{ id: 'a', tags: ['amphora'], os_hidden: false }] }, { images: [] }),
+    failures: [...general, 'GlanceUnavailable'],
+    read: async (answer) => Object.fromEntries(await createImageCalls(serving(answer)).tagsOf(['a'], never)),
+  }),
   edge({
     name: 'Keystone: a login',
     inputs: fc.record({
