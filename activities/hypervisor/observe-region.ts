@@ -9,7 +9,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { ActivityScope } from '../lib/context.ts';
 import { type Registration, findRegistration } from '../nova/find-registration.ts';
 import { findUnconfirmedResizes, migrationsOf } from '../nova/observe-host.ts';
-import { withoutAbandoned } from '../nova/observe-instance.ts';
+import { withoutAbandoned } from '../nova/judge-migration.ts';
 import type { RegionReads } from '../nova/region-reads.ts';
 import { isSmokeServer } from '../nova/smoke-server.ts';
 import type { NovaClient } from '../nova/types.ts';

@@ -19,7 +19,8 @@ import type {
 import { abortMigration, confirmMigration, forceCompleteMigration } from './end-migration.ts';
 import { ensureServiceDisabled, ensureServiceEnabled } from './ensure-service.ts';
 import { observeHost } from './observe-host.ts';
-import { awaitInstanceIdle, observeInstance, withoutAbandoned } from './observe-instance.ts';
+import { withoutAbandoned } from './judge-migration.ts';
+import { awaitInstanceIdle, observeInstance } from './observe-instance.ts';
 import { awaitTargetRoom, createRegionView } from './region-view.ts';
 import { createSharedRead } from './follow-migration.ts';
 import { meterPace } from './pace-meter.ts';

@@ -1,6 +1,7 @@
 import type { StuckLimits } from '../../contracts/eviction/eviction.ts';
 import type { Instance, Migration } from '../../contracts/eviction/instance.ts';
 import { endedMigrationStatuses } from '../../contracts/eviction/instance.ts';
+import type { NovaClient } from './types.ts';
 
 /** What a wait keeps of a migration from one observation to the next; heartbeat details, so that it survives the worker. Times: ms since the epoch. */
 export interface MigrationWatch {
@@ -93,4 +94,21 @@ export function estimateTimeLeftMs(
   const took = lowSinceMs - runningSinceMs;
   if (copied <= 0 || took <= 0) return null;
   return (lowBytes / copied) * took - (nowMs - lowSinceMs);
+}
+
+/** Those that somebody works on. Asks for the servers of the few that were not written for long; one whose server is gone is over. */
+export async function withoutAbandoned(
+  nova: Pick<NovaClient, 'server'>,
+  migrations: readonly Migration[],
+  nowMs: number,
+  signal: AbortSignal,
+): Promise<Migration[]> {
+  const isLeft = await Promise.all(
+    migrations.map(
+      async (migration) =>
+        mayBeAbandoned(migration, nowMs) &&
+        isAbandoned(migration, await nova.server(migration.instanceId, signal), nowMs),
+    ),
+  );
+  return migrations.filter((_, index) => isLeft[index] !== true);
 }

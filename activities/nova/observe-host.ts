@@ -5,7 +5,7 @@ import type { ProviderReads } from '../placement/provider-reads.ts';
 import type { ComputeHost } from './find-host.ts';
 import type { RegionReads } from './region-reads.ts';
 import type { ComputeServiceRecord, InstanceDetail, NovaClient } from './types.ts';
-import { withoutAbandoned } from './observe-instance.ts';
+import { withoutAbandoned } from './judge-migration.ts';
 import { plainInstance } from './wire-map.ts';
 
 /** A host as Nova and Placement see it, with the details that only compatibility checks need. */

@@ -1,6 +1,7 @@
 import type { Migration } from '../../contracts/eviction/instance.ts';
 import { instanceDetail, migrationRecord, stubClient } from '../../test/fixtures/activities/nova.ts';
-import { observationOf, withoutAbandoned } from './observe-instance.ts';
+import { withoutAbandoned } from './judge-migration.ts';
+import { observationOf } from './observe-instance.ts';
 import type { InstanceDetail, NovaClient } from './types.ts';
 
 /** Records that Nova leaves as they are when a nova-compute is restarted, or a server's state is reset. */

@@ -2,7 +2,7 @@ import { type Migration, busyWith } from '../../contracts/eviction/instance.ts';
 import type { InstanceObservation } from '../../contracts/eviction/migrate-instance.ts';
 import { growingDelayMs, waitFor } from '../lib/wait.ts';
 import type { Tools } from './dependencies.ts';
-import { hasEnded, isAbandoned, mayBeAbandoned } from './judge-migration.ts';
+import { hasEnded, isAbandoned } from './judge-migration.ts';
 import type { InstanceDetail, NovaClient } from './types.ts';
 import { plainInstance } from './wire-map.ts';
 
@@ -35,23 +35,6 @@ export const observeInstance = async (
   instanceId: string,
   signal: AbortSignal,
 ): Promise<InstanceObservation> => observationOf(await readHistory(nova, instanceId, signal), clock.now());
-
-/** Those that somebody works on. Asks for the servers of the few that were not written for long; one whose server is gone is over. */
-export async function withoutAbandoned(
-  nova: Pick<NovaClient, 'server'>,
-  migrations: readonly Migration[],
-  nowMs: number,
-  signal: AbortSignal,
-): Promise<Migration[]> {
-  const isLeft = await Promise.all(
-    migrations.map(
-      async (migration) =>
-        mayBeAbandoned(migration, nowMs) &&
-        isAbandoned(migration, await nova.server(migration.instanceId, signal), nowMs),
-    ),
-  );
-  return migrations.filter((_, index) => isLeft[index] !== true);
-}
 
 /**
  * Waits until the server has no task in progress or is gone. Returns what it found, at the deadline too.
