@@ -1,7 +1,7 @@
 import { findCondition } from '../conditions.ts';
 import type { Eviction } from '../crds/eviction.ts';
 import type { Hypervisor } from '../crds/hypervisor.ts';
-import { isConsentBy, readEvictionAnnotations } from '../eviction/annotations.ts';
+import { isConsentBy, readAsked } from '../eviction/annotations.ts';
 import { evictingReasons, evictionConditions } from '../eviction/conditions.ts';
 import type { DesiredHypervisor, ObservedEviction, RecordedStatus } from './hypervisor.ts';
 import { hypervisorConsents } from './hypervisor.ts';
@@ -77,7 +77,10 @@ export const readRecorded = ({ status }: Hypervisor): RecordedStatus => ({
 });
 
 /** An Eviction as its Hypervisor sees it. */
-export function readEviction({ metadata, status }: Eviction, owners: readonly OwnerReference[]): ObservedEviction {
+export function readEviction(
+  { metadata, spec, status }: Eviction,
+  owners: readonly OwnerReference[],
+): ObservedEviction {
   const evicting = findCondition(status?.conditions, evictionConditions.evicting);
   const ownerUid = owners.find(({ kind, controller }) => kind === 'Hypervisor' && controller === true)?.uid ?? null;
   const isAdvice =
@@ -89,7 +92,7 @@ export function readEviction({ metadata, status }: Eviction, owners: readonly Ow
     deleting: metadata.deletionTimestamp !== undefined,
     state: isAdvice ? 'observed' : evictionState(evicting),
     message: evicting?.message ?? 'not begun yet',
-    cause: readEvictionAnnotations(metadata.annotations).asked.cause,
+    cause: readAsked({ metadata, spec }).asked.cause,
     deadline: metadata.annotations?.[annotations.deadline] ?? null,
   };
 }

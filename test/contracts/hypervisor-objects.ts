@@ -172,6 +172,7 @@ export function describeHypervisorObjects(declare: ObjectsTest): void {
           name,
           uid: metadata.uid,
           ownerUid: uid,
+          cause: 'termination',
           deleting: false,
           state: 'waiting',
           message: 'not begun yet',
