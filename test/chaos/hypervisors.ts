@@ -112,8 +112,11 @@ export async function performHypervisorAction(
     case 'freeze':
       await fallSilent(world, host);
       break;
-    case 'mend':
-      return `mend ${host}, as ${await mend(world, bmcs, host)}`;
+    case 'mend': {
+      const { status } = (await patiently(() => read(world, host))) ?? {};
+      const said = findCondition(status?.conditions, hypervisorConditions.nodeFailure);
+      return `mend ${host}, as ${await mend(world, bmcs, host)}; it said ${said?.reason ?? 'nothing'}: ${said?.message ?? ''}`;
+    }
     case 'terminate':
       // There may be none, or Temporal is away: that is not an error.
       return await world.client.workflow
