@@ -191,7 +191,7 @@ const rows: Row[] = [
   ],
   [
     'a deadline that had passed before is none',
-    also(down(), (s) => (s.preflightAtMs = deadlineMs + 1)),
+    also(down(), (s) => (s.startedAtMs = deadlineMs + 1)),
     deadlineMs + 2,
     ends('Failed', /HostDown/, 'PreflightFailed'),
   ],

@@ -168,7 +168,7 @@ const hasChanged = (state: EvictionState): boolean =>
 
 /** Causes for which the host goes at the deadline whatever is on it: until then nothing is given up. */
 const lastsUntilDeadline = (state: EvictionState): boolean =>
-  !isRefusedByObstacles[state.desired.cause] && state.preflightAtMs < (deadlineMsOf(state) ?? -Infinity);
+  !isRefusedByObstacles[state.desired.cause] && state.startedAtMs < (deadlineMsOf(state) ?? -Infinity);
 
 const mayRetry = (state: EvictionState, nowMs: number): boolean =>
   lastsUntilDeadline(state) && nowMs < (deadlineMsOf(state) ?? -Infinity);
