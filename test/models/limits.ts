@@ -32,6 +32,8 @@ export interface Simulation {
   reports: (AllowanceRequest & { sentMs: number })[];
   /** On their way to the consumers, in this order for each. */
   answers: Answer[];
+  /** When all that could read their answers last did. */
+  answersReadMs: number;
   /** What a look that has begun will find. */
   found: { world: AllowanceObservation; closed: string[] } | null;
 }
@@ -71,6 +73,7 @@ export function simulate(limit: number, runs: Plan[], slots = false): Simulation
     runs: open,
     reports: [],
     answers: [],
+    answersReadMs: 1_000_000,
     found: null,
   };
 }
@@ -127,7 +130,7 @@ export function arrive(simulation: Simulation, index: number, again = false): vo
   const { sentMs, ...request } = said;
   simulation.ledger = applyRequest(simulation.ledger, request, simulation.nowMs);
   const run = simulation.runs.find(({ runId }) => runId === said.runId);
-  if (run !== undefined) run.membership = afterReport(run.membership, sentMs);
+  if (run !== undefined) run.membership = afterReport(run.membership, sentMs, simulation.nowMs);
   pass(simulation);
 }
 
@@ -145,6 +148,25 @@ export function answered(simulation: Simulation, run: SimulatedRun): void {
   if (answer === undefined) return;
   if (run.open) run.membership = applyAnswer(run.membership, answer.granted);
   else simulation.ledger = applyFailedDelivery(simulation.ledger, answer, simulation.nowMs);
+}
+
+/** Time passes. An answer that was sent is with its run long before a lease ends: the allocator waits for that. */
+export function elapse(simulation: Simulation, ms: number): void {
+  simulation.nowMs += ms;
+  if (simulation.nowMs - simulation.answersReadMs < renewMs) return;
+  for (const run of simulation.runs) readAnswers(simulation, run);
+  simulation.answersReadMs = simulation.nowMs;
+}
+
+/** A worker runs it again: what has come meanwhile is read before anything else. */
+export function speak(simulation: Simulation, run: SimulatedRun): void {
+  run.mute = false;
+  readAnswers(simulation, run);
+}
+
+function readAnswers(simulation: Simulation, run: SimulatedRun): void {
+  while (!(run.open && run.mute) && simulation.answers.some(({ runId }) => runId === run.runId))
+    answered(simulation, run);
 }
 
 export function kill(run: SimulatedRun): void {
@@ -209,8 +231,7 @@ export function round(simulation: Simulation, { finishing }: { finishing: boolea
   stopLook(simulation);
   for (const run of simulation.runs) {
     if (finishing) finish(run);
-    while (!(run.open && run.mute) && simulation.answers.some(({ runId }) => runId === run.runId))
-      answered(simulation, run);
+    readAnswers(simulation, run);
     for (let piece = 0; piece < run.parallelism; piece += 1) work(simulation, run);
     say(simulation, run);
   }

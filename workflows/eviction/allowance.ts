@@ -73,7 +73,7 @@ export function allowanceReporter(run: EvictionRun): {
           ...request,
         },
       });
-      run.membership = membership.reported === null ? membership : afterReport(run.membership, sentMs);
+      run.membership = membership.reported === null ? membership : afterReport(run.membership, sentMs, Date.now());
     } catch (error) {
       run.membership = afterLostReport(before, run.membership);
       throw error;

@@ -131,7 +131,7 @@ describe('a lease', () => {
     const need = { want: 4, using: 1 };
     const lost = afterLostReport(leased, report(leased, need, startMs + 60_000).membership);
     expect(allowanceOf(afterLease(lost, startMs + 300_000))).toBe(0);
-    const arrived = afterReport(report(leased, need, startMs + 60_000).membership, startMs + 60_000);
+    const arrived = afterReport(report(leased, need, startMs + 60_000).membership, startMs + 60_000, startMs + 61_000);
     expect(allowanceOf(afterLease(arrived, startMs + 359_999))).toBe(4);
     expect(allowanceOf(afterLease(arrived, startMs + 360_000))).toBe(0);
   });
@@ -145,10 +145,17 @@ describe('a lease', () => {
     // A later answer alone proves nothing: it may have been on its way for as long.
     expect(allowanceOf(afterLease(applyAnswer(over, answer(3, 2)), startMs + 300_000))).toBe(0);
   });
+  test('is not renewed by a report that arrives when it is over, nor by one that is sent then', () => {
+    const need = { want: 4, using: 1 };
+    const sent = report(leased, need, startMs + 290_000).membership;
+    expect(allowanceOf(afterReport(sent, startMs + 290_000, startMs + 299_999))).toBe(4);
+    expect(allowanceOf(afterReport(sent, startMs + 290_000, startMs + 300_000))).toBe(0);
+    expect(report(leased, need, startMs + 300_000).request.acknowledged).toEqual({ sequence: 2, allowance: 0 });
+  });
   test('there is none for slots, nor before anything was granted', () => {
     expect(afterLease(joined, startMs + 1e9)).toBe(joined);
     expect(afterLease(noMembership, startMs)).toBe(noMembership);
-    expect(afterReport(noMembership, startMs)).toBe(noMembership);
+    expect(afterReport(noMembership, startMs, startMs)).toBe(noMembership);
   });
 });
 

@@ -66,15 +66,16 @@ export function reportDueMs(membership: Membership, need: Need, renewMs: number)
   return reported.atMs + (need.want < reported.want ? Math.min(fewerAfterMs, renewMs) : renewMs);
 }
 
-/** What to report now, and the membership once it has arrived. */
+/** What to report now, and the membership once it has arrived. It never goes by an answer whose lease is over: reporting would renew it. */
 export function report(
-  membership: Membership,
+  before: Membership,
   need: Need,
   nowMs: number,
 ): {
   membership: Membership;
   request: Pick<AllowanceRequest, 'want' | 'using'> & Required<Pick<AllowanceRequest, 'acknowledged'>>;
 } {
+  const membership = afterLease(before, nowMs);
   const { acknowledged, heardMs = nowMs, leaseMs } = membership;
   const reported = { want: need.want, atMs: nowMs, peak: holdNow(membership, need) };
   return {
@@ -85,11 +86,11 @@ export function report(
   };
 }
 
-/** A report that was sent then has arrived. */
-export const afterReport = (membership: Membership, sentMs: number): Membership =>
-  membership.reported === null
-    ? membership
-    : { ...membership, heardMs: Math.max(sentMs, membership.heardMs ?? sentMs) };
+/** A report that was sent then has arrived. It renews the lease, unless that was over before it arrived: then it may have come too late. */
+export function afterReport(before: Membership, sentMs: number, nowMs: number): Membership {
+  if (before.reported === null) return before;
+  return { ...afterLease(before, nowMs), heardMs: Math.max(sentMs, before.heardMs ?? sentMs) };
+}
 
 /**
  * What to go by at this moment. No report has arrived for the whole lease: what it was granted may be another's, so it begins nothing more

@@ -69,7 +69,7 @@ export async function useAllowance({
       region,
       request: { consumer: workflowId, runId, host, deadline: deadline ?? null, ...reported.request },
     });
-    membership = afterReport(membership, sentMs);
+    membership = afterReport(membership, sentMs, Date.now());
     [reporting, changed] = [false, true];
   }
 
