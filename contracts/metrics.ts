@@ -44,7 +44,7 @@ export const metrics = {
     kind: 'counter',
     labels: ['system', 'verb', 'outcome'],
     from: ['worker', 'bridge'],
-    help: 'Calls of Keystone, Nova, Placement, kube-apiserver, libvirt, Open vSwitch, Ceph, BMCs and vCenters, by what came of them',
+    help: 'Calls of Keystone, Nova, Placement, Glance, kube-apiserver, libvirt, Open vSwitch, Ceph, BMCs and vCenters, by what came of them',
   },
   outsideCallSeconds: {
     name: 'drover_outside_call_seconds',

@@ -1,5 +1,5 @@
 import { countBySource, createAllowanceActivities, queuesBySource } from './activities.ts';
-import { migrationRecord } from '../../test/fixtures/activities/nova.ts';
+import { migrationRecord, testClock } from '../../test/fixtures/activities/nova.ts';
 
 test('counts what copies, by source host', () => {
   const migrations = [
@@ -40,7 +40,7 @@ test('an observation says what the settings and the waits of this process know, 
     pace: { read: () => pace, observe: () => undefined },
     checkMs: 1,
     silentMs: 2,
-    clock: {} as never,
+    clock: testClock(),
     scope: () => ({ signal: new AbortController().signal }) as never,
     onObserved: (region, world) => void shown.push([region, world.limit]),
   });

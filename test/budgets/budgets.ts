@@ -20,13 +20,13 @@ export const budgets = {
     title: '`evictHypervisor`, up to 3 servers',
     events: 160,
     activityCalls: 18,
-    calls: { nova: 80, placement: 15, kubernetes: 50, keystone: 2 },
+    calls: { nova: 80, placement: 15, kubernetes: 50, keystone: 2, libvirt: 12 },
   },
   largeEviction: {
     title: '`evictHypervisor`, 24 servers',
     events: 400,
     activityCalls: 25,
-    calls: { nova: 80, placement: 15, kubernetes: 60, keystone: 2 },
+    calls: { nova: 80, placement: 15, kubernetes: 60, keystone: 2, libvirt: 12 },
   },
   vainEviction: {
     title: '`evictHypervisor`, of a host without servers that does not come to be empty',
@@ -78,9 +78,9 @@ export const budgets = {
   },
   activation: {
     title: '`reconcileHypervisor`, back into service',
-    events: 80,
-    activityCalls: 10,
-    calls: { nova: 55, placement: 13, kubernetes: 23, keystone: 2 },
+    events: 100,
+    activityCalls: 14,
+    calls: { nova: 55, placement: 13, kubernetes: 28, keystone: 2 },
   },
   decommissioning: {
     title: '`reconcileHypervisor`, out of Nova',

@@ -239,12 +239,15 @@ export function requestCancelActivity(
   activity: ActivityTask | undefined,
   completedEventId: number,
 ): void {
-  if (activity === undefined || activity.isClosed || activity.cancelRequestedEventId !== null || !isOpen(activity.run))
-    return;
+  if (activity === undefined || activity.cancelRequestedEventId !== null || !isOpen(activity.run)) return;
+  // The request of a run that could not know yet that it has ended is written all the same.
+  const isUnheard = activity.run.buffered.some(({ job }) => job?.resolveActivity?.seq === activity.command.seq);
+  if (activity.isClosed && !isUnheard) return;
   const scheduledEventId = activity.scheduledEventId;
   activity.cancelRequestedEventId = record(server, activity.run, 'ActivityTaskCancelRequested', {
     scheduledEventId,
     workflowTaskCompletedEventId: completedEventId,
   });
-  if (activity.token === null) closeCanceled(server, activity, { payloads: [toPayload('ACTIVITY_ID_NOT_STARTED')] });
+  if (activity.token === null && !activity.isClosed)
+    closeCanceled(server, activity, { payloads: [toPayload('ACTIVITY_ID_NOT_STARTED')] });
 }
