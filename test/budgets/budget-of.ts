@@ -14,9 +14,12 @@ const ofHypervisors: Lifecycle = {
   observationOnly: 'hypervisorObservation',
   actions: [
     [/^releaseAllocations$/u, 'leftovers'],
+    [/^untaintNode$/u, 'recalled'],
     [/^ensureServiceDeleted$/u, 'decommissioning'],
     [/^createEviction$/u, 'maintenance'],
+    [/^runHypervisorChecks, many times$/u, 'testedLate'],
     [/^runHypervisorChecks$/u, 'tested'],
+    [/^ensureDrainGuard, again$/u, 'guarded'],
     [/^createHypervisor$/u, 'onboarding'],
     // Into the one for tests, and out of it.
     [/^changeAggregates, again$/u, 'onboarding'],
@@ -31,7 +34,10 @@ const ofHypervisors: Lifecycle = {
 
 const ofEvictions: Lifecycle = {
   observationOnly: 'eviction',
-  actions: [[/^preflightEviction, failed without a move$/u, 'vainEviction']],
+  actions: [
+    [/^(preflightEviction, again|requestAllowance, many times)$/u, 'patientEviction'],
+    [/^preflightEviction, failed without a move$/u, 'vainEviction'],
+  ],
 };
 
 const ofVirtualMachines: Lifecycle = {
@@ -93,13 +99,25 @@ const ofVolumes: Lifecycle = {
   ],
 };
 
-const ofAllowances: Lifecycle = { observationOnly: 'allowance', actions: [[/^observeSlots$/u, 'slots']] };
+const ofAllowances: Lifecycle = {
+  observationOnly: 'allowance',
+  actions: [
+    [/^observeSlots$/u, 'slots'],
+    [/^observeAllowance, many times$/u, 'heldAllowance'],
+  ],
+};
+
+const ofMigrations: Lifecycle = {
+  observationOnly: 'retriedMigration',
+  actions: [[/^abortMigration, again$/u, 'unendedMigration']],
+};
 
 const lifecycles: Readonly<Record<string, Lifecycle>> = {
   [workflowTypes.evictHypervisor]: ofEvictions,
   [workflowTypes.reconcileHypervisor]: ofHypervisors,
   [workflowTypes.reconcileVirtualMachine]: ofVirtualMachines,
   [workflowTypes.allocateAllowance]: ofAllowances,
+  [workflowTypes.migrateInstance]: ofMigrations,
   [workflowTypes.reconcileSetResourcePolicy]: ofPolicies,
   [workflowTypes.sweepOrphans]: ofSweeps,
   [workflowTypes.reconcileAgentPool]: ofPools,
@@ -108,7 +126,6 @@ const lifecycles: Readonly<Record<string, Lifecycle>> = {
 };
 
 const byType: Readonly<Record<string, BudgetName>> = {
-  [workflowTypes.migrateInstance]: 'retriedMigration',
   [workflowTypes.handleNodeFailure]: 'nodeFailure',
   [workflowTypes.findDrift]: 'drift',
   [workflowTypes.watchGuests]: 'guestWatch',
@@ -128,6 +145,9 @@ export function largestBudget(type: string): number | null {
     : Math.max(...[observationOnly, ...actions.map(([, name]) => name)].map((name) => budgets[name].events));
 }
 
+/** Of an action: the run waits for something that takes long. */
+const manyTimes = 8;
+
 /** Which budget a recorded run is held to; null: there is none for it. Pure. */
 export function budgetOf({ events }: History): BudgetName | null {
   const all = events ?? [];
@@ -144,6 +164,7 @@ export function budgetOf({ events }: History): BudgetName | null {
   const actions = done.flatMap((name, index) => [
     name,
     ...(done.indexOf(name) < index ? [`${name}, again`] : []),
+    ...(done.filter((other) => other === name).length >= manyTimes ? [`${name}, many times`] : []),
     ...(isInVain ? [`${name}, failed without a move`] : []),
     ...(isSignalledAgain ? [`${name}, signalled again`] : []),
     ...(hasFailed ? [`${name}, in vain`] : []),

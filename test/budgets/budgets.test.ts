@@ -204,7 +204,7 @@ test('every type of workflow has a budget', () => {
   const limits = Object.values(workflowTypes).map((type) => [type, largestBudget(type)] as const);
   expect(limits.filter(([, events]) => events === null)).toEqual([]);
   expect(Object.fromEntries(limits)).toMatchObject({
-    reconcileHypervisor: 295,
+    reconcileHypervisor: 345,
     reconcileVirtualMachine: 160,
     findDrift: 14,
     requestSweep: 13,

@@ -34,6 +34,12 @@ export const budgets = {
     activityCalls: 30,
     calls: { nova: 265, placement: 35, kubernetes: 36, keystone: 2 },
   },
+  patientEviction: {
+    title: '`evictHypervisor`, tried again until a deadline, or beside a migration that Nova does not end',
+    events: 775,
+    activityCalls: 75,
+    calls: { nova: 310, placement: 47, kubernetes: 130, keystone: 2, libvirt: 12 },
+  },
   migration: {
     title: '`migrateInstance`, moved at the first attempt',
     events: 20,
@@ -45,6 +51,18 @@ export const budgets = {
     events: 40,
     activityCalls: 5,
     calls: { nova: 80, kubernetes: 16, keystone: 2 },
+  },
+  unendedMigration: {
+    title: '`migrateInstance`, of a migration that Nova does not end',
+    events: 65,
+    activityCalls: 9,
+    calls: { nova: 1980, kubernetes: 67, keystone: 2 },
+  },
+  heldAllowance: {
+    title: '`allocateAllowance`, beside a migration that Nova does not end',
+    events: 605,
+    activityCalls: 64,
+    calls: { nova: 260, keystone: 2 },
   },
   allowance: {
     title: '`allocateAllowance`, while one or two evictions use it',
@@ -70,6 +88,24 @@ export const budgets = {
     activityCalls: 20,
     calls: { nova: 45, placement: 18, kubernetes: 47, keystone: 2, libvirt: 19, ovs: 4, ceph: 4 },
   },
+  testedLate: {
+    title: '`reconcileHypervisor`, whose checks wait for Ceph to be well',
+    events: 345,
+    activityCalls: 45,
+    calls: { nova: 99, placement: 32, kubernetes: 98, keystone: 2, libvirt: 24, ovs: 5, ceph: 30 },
+  },
+  guarded: {
+    title: '`reconcileHypervisor`, from the Node into service, with its drain held back',
+    events: 150,
+    activityCalls: 22,
+    calls: { nova: 34, placement: 16, kubernetes: 75, keystone: 2 },
+  },
+  recalled: {
+    title: '`reconcileHypervisor`, a termination that is taken back',
+    events: 210,
+    activityCalls: 30,
+    calls: { nova: 143, placement: 33, kubernetes: 93, keystone: 2 },
+  },
   maintenance: {
     title: '`reconcileHypervisor`, into maintenance with one server',
     events: 110,
@@ -80,7 +116,7 @@ export const budgets = {
     title: '`reconcileHypervisor`, back into service',
     events: 100,
     activityCalls: 14,
-    calls: { nova: 55, placement: 13, kubernetes: 28, keystone: 2 },
+    calls: { nova: 78, placement: 13, kubernetes: 37, keystone: 2 },
   },
   decommissioning: {
     title: '`reconcileHypervisor`, out of Nova',
@@ -196,7 +232,7 @@ export const budgets = {
     activityCalls: 24,
     calls: { vsphere: 58, kubernetes: 28 },
   },
-  nodeFailure: { title: '`handleNodeFailure`, three servers evacuated', events: 610, activityCalls: 74, calls: null },
+  nodeFailure: { title: '`handleNodeFailure`, three servers evacuated', events: 845, activityCalls: 94, calls: null },
   guestWatch: {
     title: '`watchGuests`, three rounds of an hour and one that failed',
     events: 45,
