@@ -30,10 +30,10 @@ breaks([
   ...(
     [
       ['reconcileHypervisor', 'hypervisor/node-1', { hypervisor: 'node-1' }, 600],
-      ['handleNodeFailure', 'node-failure/node-1', { hypervisor: 'node-1' }, 700],
+      ['handleNodeFailure', 'node-failure/node-1', { hypervisor: 'node-1' }, 1_000],
       ['reconcileVirtualMachine', 'virtualmachine/team/web', { namespace: 'team', name: 'web' }, 300],
       ['reconcileSetResourcePolicy', 'resource-policy/team/apart', { namespace: 'team', name: 'apart' }, 400],
-      ['allocateAllowance', 'limits/migrations/RegionOne', { region: 'RegionOne' }, 300],
+      ['allocateAllowance', 'limits/migrations/RegionOne', { region: 'RegionOne' }, 700],
       ['watchGuests', 'guest-watch/0', { shard: 0 }, 200],
       ['watchVcenter', 'vcenter/lab', { vcenter: 'lab' }, 200],
       ['findDrift', 'hypervisor-drift/RegionOne-1', { region: 'RegionOne' }, 150],
