@@ -158,6 +158,8 @@ export const evictionScenarios: readonly Scenario[] = [
       await until('it to be over', patienceMs, () => isOver(context) || says(context));
     },
     ends: { A: 'DeadlinePassed' },
+    // A spec that is changed when it is over is tried once more, and then the deadline was never ahead.
+    endsAfter: { changeSpec: { A: ['DeadlinePassed', 'Failed'] } },
     async judge(context) {
       const [end, onTime] = [says(context), says(context, 'OnTime')];
       if (!end.startsWith('DeadlinePassed')) return [];

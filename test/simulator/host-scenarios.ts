@@ -288,6 +288,8 @@ export const hostScenarios: readonly Scenario[] = [
       await mendWhenEmpty(context, true);
     },
     ends: { A: 'Active' },
+    // After either the operator is to confirm once more.
+    without: ['cancel', 'terminate'],
     judge: unlessStopped(async (world, host, { expected }) => [
       ...(await judgeInService(world, host)),
       ...(await judgeMoved(world, host, expected.keys())),

@@ -1,3 +1,4 @@
+import { faultNames } from '../faults/faults.ts';
 import type { CleanRun, SimulatedCell, Target } from './cell.ts';
 import { activityCells, fineCells } from './cell.ts';
 import type { Deployment } from './deployment.ts';
@@ -53,7 +54,11 @@ export async function simulateNamed(
 
 /** Every fault at every activity call; and the finer ones, at calls of outside systems and with workflow tasks. */
 export function cellsOf(name: string, run: CleanRun): { activity: SimulatedCell[]; fine: SimulatedCell[] } {
-  if (!isStory(name)) return { activity: activityCells(name, run), fine: fineCells(name, run) };
+  if (!isStory(name)) {
+    const { without = [] } = findScenario(name);
+    const injected = faultNames.filter((fault) => !without.includes(fault));
+    return { activity: activityCells(name, run, injected), fine: fineCells(name, run) };
+  }
   const { call, task } = storyCells(run);
   return {
     activity: activityCells(name, run, activityFaults),
