@@ -48,6 +48,10 @@ export async function runCell(fixture: Fixture, scenario: Scenario, cell: Cell |
 }
 
 const neverCame = (step: string): string => `${step} never came`;
+const nothingInjected = ', so nothing was injected; there were ';
+
+/** Whether a complaint says only that the place of a fault never came. Pure. */
+export const isMissed = (complaint: string): boolean => complaint.includes(nothingInjected);
 
 /**
  * A cell that was run until its step came: the last attempt counts, and whatever else was wrong with the earlier ones,
@@ -104,8 +108,7 @@ export async function runScenario(
   const { failure = null, injected = new Map<string, Call>(), steps = [] } = recording ?? {};
   if (failure !== null) complaints.push(`the fault could not be injected: ${failure.message}`);
   for (const { step } of injections) {
-    if (!injected.has(step))
-      complaints.push(`${neverCame(step)}, so nothing was injected; there were ${steps.join(', ')}`);
+    if (!injected.has(step)) complaints.push(`${neverCame(step)}${nothingInjected}${steps.join(', ')}`);
   }
   fixture.record(new Map(), []);
   return { context, complaints, injected: [...injected.keys()], steps: [...steps] };
