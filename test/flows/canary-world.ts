@@ -1,3 +1,4 @@
+import { runningState } from '../../contracts/eviction/running-state.ts';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
@@ -83,8 +84,9 @@ export async function openCanaryWorld() {
       await world.createEviction(host);
       await until('the Eviction to say what is wrong', 200_000, () => {
         const { conditions } = world.evictions.latest(host)?.status ?? {};
-        const reason = findCondition(conditions, 'Evicting')?.reason ?? 'nothing';
-        return reason === wanted.code ? true : reason;
+        const { reason = 'nothing', message = '' } = findCondition(conditions, 'Evicting') ?? {};
+        const state = runningState(reason, message);
+        return state === wanted.code ? true : state;
       });
       const doctor = await world.command('doctor', '--json');
       expect(doctor.code).not.toBe(0);
