@@ -134,7 +134,10 @@ export interface KubernetesObjects {
     status: Partial<Part<Schema, 'status'>>,
     signal: AbortSignal,
   ): Promise<z.output<Schema>>;
-  /** Resolves once the object is another one than that version, or gone; also where the watch that says so ends. A hint: whoever waits reads the object. */
+  /**
+   * Resolves once the object is another one than that version, or gone; also where the watch that says so ends. It is a hint: the caller
+   * reads the object.
+   */
   changed(resource: Resource, version: ObjectVersion, signal: AbortSignal): Promise<void>;
   /** One that is gone is well. @throws ObjectConflict where it is another version, or another object of that name */
   delete(resource: Resource, version: ObjectVersion, signal: AbortSignal): Promise<void>;

@@ -1,11 +1,12 @@
 import type { Mode } from '../../contracts/kinds/kind.ts';
+import { guardNamespace, guardPrefix } from '../../contracts/hypervisor/drain-guard.ts';
 import { fencedReasonPrefix } from '../../contracts/ids.ts';
 import type { HypervisorConfig } from '../../runtime/config/hypervisor-config.ts';
 import { isFailure } from '../../runtime/kubernetes/kubernetes-faults.ts';
 import type { Kubernetes } from '../../runtime/kubernetes/kubernetes.ts';
 import { openObjects } from '../../runtime/kubernetes/objects.ts';
 import { shownHypervisors } from '../hypervisor/hypervisor-objects.ts';
-import { guardKinds, guardNamespace, guardsLeft } from '../hypervisor/leftovers.ts';
+import { guardKinds, guardsLeft } from '../hypervisor/leftovers.ts';
 import type { Finding } from './finding.ts';
 import { ok, warn } from './finding.ts';
 
@@ -43,7 +44,7 @@ export async function checkGuardsLeft(
     return warn(
       check,
       `whether it has left any cannot be seen: PodDisruptionBudgets and Deployments in ${guardNamespace} may not be listed`,
-      `Check it yourself: kubectl get pdb,deployment -n ${guardNamespace} | grep maint-`,
+      `Check it yourself: kubectl get pdb,deployment -n ${guardNamespace} | grep ${guardPrefix}`,
     );
   }
 }

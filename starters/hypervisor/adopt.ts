@@ -1,5 +1,4 @@
-import { consentBy } from '../../contracts/eviction/annotations.ts';
-import { annotations as names } from '../../contracts/ids.ts';
+import { guardNamespace } from '../../contracts/hypervisor/drain-guard.ts';
 import { openObjects } from '../../runtime/kubernetes/objects.ts';
 import type { CommandContext } from '../command/context.ts';
 import type { KubernetesAccess } from '../command/kubernetes-access.ts';
@@ -7,7 +6,8 @@ import { withTemporal } from '../command/temporal-access.ts';
 import { hypervisorAccess } from './hypervisor-access.ts';
 import type { HypervisorObject } from './hypervisor-objects.ts';
 import { unknownHost } from './hypervisor-objects.ts';
-import { forcedDownByOthers, guardKinds, guardNamespace, type GuardLeft, guardsLeft } from './leftovers.ts';
+import { forcedDownByOthers, guardKinds, type GuardLeft, guardsLeft } from './leftovers.ts';
+import { consentChange } from './plan-decommission.ts';
 import { signalRun } from './send-hypervisor.ts';
 
 export interface Adoption {
@@ -68,21 +68,12 @@ export async function adopt(
   });
 }
 
-/** What was consented to before stays. */
-export function liftConsent(
-  { annotations }: Pick<HypervisorObject, 'annotations'>,
+/** The run takes it back on this. */
+export const liftConsent = (
+  hypervisor: Pick<HypervisorObject, 'annotations'>,
   by: string,
   nowMs: number,
-): Record<string, string> {
-  const before = (annotations[names.consent] ?? '')
-    .split(',')
-    .map((item) => item.trim())
-    .filter((item) => item !== '');
-  return {
-    [names.consent]: [...new Set([...before, 'lift-forced-down'])].join(','),
-    [names.consentBy]: consentBy(by, new Date(nowMs)),
-  };
-}
+): Record<string, string> => consentChange(hypervisor, { consent: ['lift-forced-down'], by }, nowMs);
 
 const describeLeftovers = (guards: readonly GuardLeft[], forced: readonly HypervisorObject[]): string[] => [
   ...guards.map(

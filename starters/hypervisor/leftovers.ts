@@ -1,15 +1,12 @@
 import { z } from 'zod';
 
 import { findCondition } from '../../contracts/conditions.ts';
+import { guardBudget, guardDeployment, guardPrefix } from '../../contracts/hypervisor/drain-guard.ts';
 import { forcedDownReasons, hypervisorConditions } from '../../contracts/hypervisor/conditions.ts';
 import { nodeMetadata } from '../../contracts/ids.ts';
 import type { HypervisorObject } from './hypervisor-objects.ts';
 
 /** What the operator that drover replaces leaves behind when it is switched off, and nothing takes away by itself. */
-
-/** Where it keeps what holds Gardener's drains back. */
-export const guardNamespace = 'kube-system';
-const guardPrefix = 'maint-';
 
 const guardSchema = z.object({
   metadata: z.object({
@@ -23,8 +20,8 @@ const guardSchema = z.object({
 
 /** The two kinds of object that each has for a Node, of one name. */
 export const guardKinds = [
-  { group: 'policy', version: 'v1', kind: 'PodDisruptionBudget', plural: 'poddisruptionbudgets', schema: guardSchema },
-  { group: 'apps', version: 'v1', kind: 'Deployment', plural: 'deployments', schema: guardSchema },
+  { ...guardBudget, schema: guardSchema },
+  { ...guardDeployment, schema: guardSchema },
 ] as const;
 
 type GuardKind = (typeof guardKinds)[number];

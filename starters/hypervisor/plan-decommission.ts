@@ -82,9 +82,9 @@ function onItsWay(
 }
 
 /** What was consented to before stays, and who did so last is recorded (docs/rules.md#consent). */
-function consentChange(
-  { annotations }: HypervisorObject,
-  { consent, by }: DecommissionRequest,
+export function consentChange(
+  { annotations }: Pick<HypervisorObject, 'annotations'>,
+  { consent, by }: { consent: readonly string[]; by: string },
   nowMs: number,
 ): Record<string, string> {
   if (consent.length === 0) return {};

@@ -172,6 +172,20 @@ async function mendCeph(context: ScenarioContext): Promise<void> {
   cephOf(context.fixture.environment).heal();
 }
 
+/** A host that fails while it is in drover's care, with two servers that have to leave it. */
+const failing = {
+  ...common,
+  async prepare(context: ScenarioContext): Promise<void> {
+    await putIntoCare(context);
+    await context.seed('A', [{}, {}]);
+  },
+  ends: { A: 'Active' },
+  judge: unlessStopped(async (world, host, { expected }) => [
+    ...(await judgeInService(world, host)),
+    ...(await judgeMoved(world, host, expected.keys())),
+  ]),
+} as const;
+
 export const hostScenarios: readonly Scenario[] = [
   {
     ...common,
@@ -232,25 +246,16 @@ export const hostScenarios: readonly Scenario[] = [
     ]),
   },
   {
-    ...common,
+    ...failing,
     name: 'fenced',
     title: 'a host that has lost its power is fenced by its BMC, evacuated, mended and put into service again',
     settings: { ...hypervisorScenarioSettings, nodeFailure },
     settingsIn: ({ bmc }) => ({ nodeFailure: { ...nodeFailure, bmc: bmc?.settings } }),
-    async prepare(context) {
-      await putIntoCare(context);
-      await context.seed('A', [{}, {}]);
-    },
     start: losePower,
     meanwhile: (context) => mendWhenEmpty(context),
-    ends: { A: 'Active' },
-    judge: unlessStopped(async (world, host, { expected }) => [
-      ...(await judgeInService(world, host)),
-      ...(await judgeMoved(world, host, expected.keys())),
-    ]),
   },
   {
-    ...common,
+    ...failing,
     name: 'hung',
     // What follows when it is off is as in `fenced`.
     targets: (step) => /^A-failure\/(claimFencing|patchHypervisor|ensurePoweredOff)\./u.test(step),
@@ -258,41 +263,23 @@ export const hostScenarios: readonly Scenario[] = [
       'a host that hangs and has power is fenced on the word of a quorum, evacuated, mended and put into service again',
     settings: { ...hypervisorScenarioSettings, nodeFailure },
     settingsIn: ({ bmc }) => ({ nodeFailure: { ...nodeFailure, fenceSilent, bmc: bmc?.settings } }),
-    async prepare(context) {
-      await putIntoCare(context);
-      await context.seed('A', [{}, {}]);
-    },
     start: hang,
     meanwhile: (context) => mendWhenEmpty(context),
-    ends: { A: 'Active' },
-    judge: unlessStopped(async (world, host, { expected }) => [
-      ...(await judgeInService(world, host)),
-      ...(await judgeMoved(world, host, expected.keys())),
-    ]),
   },
   {
-    ...common,
+    ...failing,
     name: 'nodeless',
     title: 'a dead host whose Node is gone is confirmed by an operator and evacuated, and comes back with a new Node',
     // What follows when it is off is as in `fenced`.
     targets: (step) =>
       /^A-failure\/(observeNodeFailure\.1|recordHypervisorEvent\.[12]|ensureForcedDown\.1)$/u.test(step),
     settings: { ...hypervisorScenarioSettings, nodeFailure: { ...nodeFailure, mode: 'recommend' } },
-    async prepare(context) {
-      await putIntoCare(context);
-      await context.seed('A', [{}, {}]);
-    },
     start: loseNode,
     async meanwhile(context) {
       await confirmOff(context);
       await mendWhenEmpty(context, true);
     },
-    ends: { A: 'Active' },
     // After either the operator is to confirm once more.
     without: ['cancel', 'terminate'],
-    judge: unlessStopped(async (world, host, { expected }) => [
-      ...(await judgeInService(world, host)),
-      ...(await judgeMoved(world, host, expected.keys())),
-    ]),
   },
 ];

@@ -142,9 +142,8 @@ export async function allocateAllowance(input: AllocateAllowanceInput): Promise<
     if (endsMs === null && !observing && ledger.nextObservationMs <= Date.now())
       void observe().catch(ignoreCancellation);
     const divided = allocate(ledger, Date.now());
-    const [returned = [], sent = []] = [true, false].map((isAsking) =>
-      divided.answers.filter(({ runId }) => asking.has(runId) === isAsking),
-    );
+    const returned = divided.answers.filter(({ runId }) => asking.has(runId));
+    const sent = divided.answers.filter((answer) => !returned.includes(answer));
     ledger = applyReturned(divided.ledger, returned);
     show(progressOf(shared, ledger, Date.now()));
     // Reports that arrive while answers are on their way are taken together in the next pass.

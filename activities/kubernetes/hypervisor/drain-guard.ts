@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 
 import type { NodeKey } from '../../../contracts/hypervisor/activities.ts';
+import { guardBudget, guardDeployment, guardName, guardNamespace } from '../../../contracts/hypervisor/drain-guard.ts';
 import type { DrainGuard } from '../../../contracts/hypervisor/hypervisor.ts';
 import { nodeMetadata } from '../../../contracts/ids.ts';
 import { droverFailure } from '../../../runtime/failure.ts';
@@ -11,12 +12,6 @@ import { retryConflicts } from '../../../runtime/kubernetes/retry-conflicts.ts';
 import { mutate } from '../../lib/mutate.ts';
 import type { HypervisorTools } from './dependencies.ts';
 import { nodes } from './node-schema.ts';
-
-/** Where the PodDisruptionBudget and the Deployment are. */
-export const guardNamespace = 'kube-system';
-
-/** The name of both. */
-export const guardName = (node: string): string => `maint-${node}`;
 
 /** A label holds less than the name of a Node may: what does not fit is distinguished by a digest. */
 export function guardLabel(node: string): string {
@@ -50,20 +45,8 @@ export const deploymentSchema = z.object({
   }),
 });
 
-const budgets = {
-  group: 'policy',
-  version: 'v1',
-  kind: 'PodDisruptionBudget',
-  plural: 'poddisruptionbudgets',
-  schema: budgetSchema,
-};
-const deployments = {
-  group: 'apps',
-  version: 'v1',
-  kind: 'Deployment',
-  plural: 'deployments',
-  schema: deploymentSchema,
-};
+const budgets = { ...guardBudget, schema: budgetSchema };
+const deployments = { ...guardDeployment, schema: deploymentSchema };
 
 export type Budget = z.output<typeof budgetSchema>;
 export type Deployment = z.output<typeof deploymentSchema>;

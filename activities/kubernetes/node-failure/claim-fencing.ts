@@ -9,12 +9,10 @@ import { openObjects } from '../../../runtime/kubernetes/objects.ts';
 import { retryConflicts } from '../../../runtime/kubernetes/retry-conflicts.ts';
 import type { ActivityContext } from '../../lib/context.ts';
 import { mutate } from '../../lib/mutate.ts';
+import { leaseKind } from './node-lease.ts';
 
 const leases = {
-  group: 'coordination.k8s.io',
-  version: 'v1',
-  kind: 'Lease',
-  plural: 'leases',
+  ...leaseKind,
   schema: z.object({
     metadata: z.object({
       resourceVersion: z.string().min(1),

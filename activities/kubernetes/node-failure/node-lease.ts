@@ -4,11 +4,10 @@ import { nodeLeaseNamespace } from '../../../contracts/ids.ts';
 import { failureCode } from '../../../runtime/failure.ts';
 import type { KubernetesObjects } from '../../../runtime/kubernetes/objects.ts';
 
+export const leaseKind = { group: 'coordination.k8s.io', version: 'v1', kind: 'Lease', plural: 'leases' } as const;
+
 const leases = {
-  group: 'coordination.k8s.io',
-  version: 'v1',
-  kind: 'Lease',
-  plural: 'leases',
+  ...leaseKind,
   schema: z.object({
     spec: z
       .object({ renewTime: z.string().nullish(), leaseDurationSeconds: z.number().positive().nullish() })

@@ -67,23 +67,7 @@ export function createBmc({ clock, ...login }: BmcOptions): BmcModel {
     if (machine === undefined) throw new Error(`the BMC has no machine ${name}`);
     return machine;
   };
-  const state = ({
-    uuid,
-    power,
-    behaviour,
-    delaySeconds,
-    returnsAfterSeconds,
-    resets,
-    powered,
-  }: Machine): MachineState => ({
-    uuid,
-    power,
-    behaviour,
-    delaySeconds,
-    returnsAfterSeconds,
-    resets,
-    powered,
-  });
+  const state = ({ cancel: _cancel, onPower: _onPower, ...machine }: Machine): MachineState => machine;
   const setPower = (name: string, power: MachineState['power']): void => {
     const machine = named(name);
     machine.cancel();
