@@ -1,5 +1,6 @@
 import { createDataVolumeActivities } from '../activities/kubernetes/volumes/activities.ts';
 import { createCloneSlotActivities } from '../activities/kubernetes/volumes/observe-clones.ts';
+import { shareReads } from '../activities/kubernetes/lib/share-reads.ts';
 import { createStorageProfileActivities } from '../activities/kubernetes/volumes/storage-profile.ts';
 import { releaseSlot } from '../activities/temporal/allowance.ts';
 import { clonePolicy, clonePolicyBinding } from '../contracts/data-volume/clone-policy.ts';
@@ -11,9 +12,23 @@ import { kindTable } from '../contracts/kinds/table.ts';
 import { unseenChange } from '../contracts/messages.ts';
 import { volumeRules } from '../runtime/config/data-volumes-config.ts';
 import { openObjects } from '../runtime/kubernetes/objects.ts';
+import { neighbourResources, resources } from '../runtime/kubernetes/resources.ts';
+import { storageResources } from '../runtime/kubernetes/storage-resources.ts';
 import { createStopGate } from '../runtime/stop.ts';
 import { signalWithStart } from '../runtime/temporal/signal-runs.ts';
 import type { SharedSystems } from './systems.ts';
+
+/** What clones that begin together ask alike. */
+const ofAllClones = [
+  neighbourResources.Cdi,
+  neighbourResources.CdiConfig,
+  resources.StorageProfile,
+  storageResources.StorageClass,
+  storageResources.CSIDriver,
+  storageResources.VolumeSnapshotClass,
+  storageResources.VolumeSnapshot,
+  storageResources.Pod,
+];
 
 type CloneLimit = Extract<SlotLimit, { kind: 'clones' }>;
 
@@ -23,7 +38,7 @@ export function composeVolumeActivities(
 ): DataVolumeActivities & StorageProfileActivities & SlotActivities<CloneLimit> {
   const { config, temporal, kubernetes, audit, clock, volumeMeter } = systems;
   const { cluster, modes, dataVolumes, limits } = config;
-  const client = volumeMeter.meteredClient(openObjects(kubernetes));
+  const client = volumeMeter.meteredClient(shareReads(openObjects(kubernetes), clock, ofAllClones));
   const { recheckMs, lingerMs, publishMinMs, slotRenewMs } = dataVolumes;
   const of = (kind: 'DataVolume' | 'StorageProfile') => {
     const { [kind]: mode } = modes;
