@@ -17,7 +17,9 @@ export function goesOn(message: string): boolean {
 
 /**
  * Whether a problem says more than the one that is known. A driver that is at work says so in many ways and clears it now and then: once is
- * enough.
+ * enough. A conflict between writers is none: it is over within seconds.
  */
 export const isNews = (problem: string | null, known: string | null): boolean =>
-  problem !== known && !(known !== null && goesOn(known) && (problem === null || goesOn(problem)));
+  problem !== known &&
+  problem?.includes(conflict) !== true &&
+  !(known !== null && goesOn(known) && (problem === null || goesOn(problem)));

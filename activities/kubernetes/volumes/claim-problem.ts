@@ -20,10 +20,15 @@ function awaited(claim: Claim): 'ProvisioningFailed' | 'VolumeResizeFailed' | nu
   return capacity < requestBytesOf(claim) ? 'VolumeResizeFailed' : null;
 }
 
+/** A claim is most often bound before its controllers could complain. */
+const youngMs = 2_000;
+
 /** Why a claim is not bound, or not as large as it shall be: what its controllers said last. Null: they say nothing. */
-export async function readClaimProblem({ client, scope }: VolumeTools, claim: Claim): Promise<string | null> {
+export async function readClaimProblem({ client, clock, scope }: VolumeTools, claim: Claim): Promise<string | null> {
   const reason = awaited(claim);
   if (reason === null) return null;
+  const ageMs = clock.now() - Date.parse(claim.metadata.creationTimestamp ?? '');
+  if (reason === 'ProvisioningFailed' && ageMs >= 0 && ageMs < youngMs) return null;
   const condition = claim.status?.conditions?.find(
     ({ type, status }) => resizeErrors.includes(type) && status === 'True',
   );
