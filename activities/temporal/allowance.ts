@@ -81,8 +81,8 @@ const detailsOfSlots = (limit: SharedLimit): string[] => [
  */
 const notAccepted = [8, 10, 14];
 
-/** Until it is asked once more where too many ask at once: often enough that a run that waits can say for what, and no load of its own. */
-const pauseMs = 1_000;
+/** Until it is asked again where too many ask at once: an answer takes the run a moment. */
+const pausesMs = [100, 200, 400, 800];
 
 /** The answer comes by signal: nothing is known yet. */
 const later: SlotAnswer = { sequence: 0, allowance: 0, limit: null, inUse: 0 };
@@ -95,19 +95,20 @@ interface SlotTools {
 
 /**
  * Requests a slot of the run that allocates them, which is started where none is open, and returns its answer: one call of the server, so that a run which
- * just ends cannot miss it. Where too many ask at once the request is signalled, which keeps the place in the queue, and asked once more; after that
- * the answer comes by signal.
+ * just ends cannot miss it. Where too many ask at once it is asked again, and in the end signalled: then the answer comes by signal.
  */
 export async function acquireSlot(
   { client, clock, random }: SlotTools,
   request: AllowanceMessage,
   abort: AbortSignal,
 ): Promise<SlotAnswer> {
-  const answer = await ask(client, request);
-  if (answer !== null) return answer;
+  for (const pauseMs of pausesMs) {
+    const answer = await ask(client, request);
+    if (answer !== null) return answer;
+    await clock.sleep(pauseMs * (1 + random()), abort);
+  }
   await signalWithStartAllowance(client, request);
-  await clock.sleep(pauseMs * (1 + random()), abort);
-  return (await ask(client, request)) ?? later;
+  return later;
 }
 
 /** Where no run allocates them any more there is nothing to release. */

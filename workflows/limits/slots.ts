@@ -63,8 +63,7 @@ export const slotHooks = <L extends SlotLifecycle>(
       const claim = claimAfter(run.memory().slot, limit, answer);
       keep(run, claim);
       if (isGranted(claim, limit)) return null;
-      const isKnown = answer !== null && answer.limit !== null;
-      const untilMs = Date.now() + (isKnown ? slotRenewMs : Math.min(pollMs, unansweredMs));
+      const untilMs = Date.now() + (answer === null ? Math.min(pollMs, unansweredMs) : slotRenewMs);
       return wait(phases[limit], phases[limit], describeQueue(shared, answer), untilMs);
     },
     async release(situation, limit, run) {
