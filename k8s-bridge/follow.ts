@@ -229,7 +229,7 @@ export function followKinds({
   const digestOfSubject = ({ row, observesMore }: Route, subject: string): string | null => {
     const own = ownOf(row)?.route;
     const facts = own === undefined ? undefined : viewOf(own, subject);
-    if (!observesMore || own === undefined || facts === undefined) return null;
+    if (!observesMore || row.leavesDigest === false || own === undefined || facts === undefined) return null;
     return digestNow(own, subject, facts);
   };
 

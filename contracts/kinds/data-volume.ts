@@ -151,6 +151,7 @@ const read = (resource: { group: string; plural: string }, why: string): Access 
 export const dataVolumeKind = defineKind({
   ...dataVolume,
   mode: { default: 'off' },
+  leavesDigest: false,
   workflowType: workflowTypes.cloneDataVolume,
   workflowId: (subject, cluster) => dataVolumeId(...namespaceAndName(subject), cluster),
   input: ['namespace', 'name'],

@@ -124,6 +124,8 @@ export interface KindRow<Driven extends KubeObject = never> extends RunRow, Reso
   readonly ongoing?: true;
   /** A run that observes many other objects is signalled so often at most: what they have to say meanwhile is one signal. Left out: as often as the bridge can. */
   readonly gatherMs?: number;
+  /** Its runs leave no digest of what they have observed: a bridge that begins has them look again. Left out: they do. */
+  readonly leavesDigest?: false;
   /** drover's own, where others than drover's matter. */
   readonly finalizer?: string;
   /** Of the kind's own objects. Deletion and `drover.dev/retry` always matter. */

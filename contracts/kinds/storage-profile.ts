@@ -32,6 +32,7 @@ const isReconciled = (object: StorageProfile, mode: ActiveMode): boolean =>
 export const storageProfileKind = defineKind({
   ...storageProfile,
   mode: { default: 'off' },
+  leavesDigest: false,
   workflowType: workflowTypes.reconcileStorageProfile,
   workflowId: storageProfileId,
   input: ['name'],

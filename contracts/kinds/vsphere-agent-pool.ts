@@ -118,7 +118,7 @@ export const vsphereAgentPoolKind = defineKind({
   },
   ongoing: true,
   // A hundred Agents that register change thousands of fields, and each signal is an observation of all of them.
-  gatherMs: 2_000,
+  gatherMs: 3_000,
   finalizer: agentPoolFinalizer,
   predicate: {
     generation: true,
