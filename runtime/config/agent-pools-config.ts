@@ -42,7 +42,7 @@ export const agentPoolsConfig = z
       })
       .prefault({}),
     recheckMs: ms(10 * minute, { most: hour }),
-    lingerMs: ms(2_000),
+    lingerMs: ms(0, { least: 0, most: 60_000 }),
     publishMinMs: ms(5_000, { least: 0 }),
   })
   .prefault({});
