@@ -91,6 +91,8 @@ export interface AgentFact {
   /** It is connected, valid, and not being bound. */
   isWell: boolean;
   isApproved: boolean;
+  /** It is written to its disk. */
+  isInstalled: boolean;
   role: string | null;
   /** Set, or found out. */
   hostname: string | null;
@@ -271,6 +273,7 @@ export function readAgent({ metadata, spec, status }: Agent): AgentFact {
       // What it is unbound from, it still runs: it boots the ISO again first.
       !conditions.some(({ type, reason = '' }) => type === 'Bound' && reason.startsWith('Unbinding')),
     isApproved: spec?.approved === true,
+    isInstalled: says(conditions, 'Installed', 'True'),
     role: nameOf(spec?.role),
     hostname: setHostname ?? nameOf(status?.inventory?.hostname),
     setHostname,

@@ -1,17 +1,17 @@
 import { agentPoolAnnotations, agentPoolConditions, vsphereAgentFinalizer } from '../agent-pool/metadata.ts';
-import { findCondition } from '../conditions.ts';
 import type { VsphereAgent } from '../crds/vsphere-agent.ts';
 import { annotations, vsphereAgentId, workflowTypes } from '../ids.ts';
 import { inNamespaceOf } from './fields.ts';
 import { defineKind, type Watch } from './kind.ts';
-import { conditionsOf, type KubeObject, namespaceAndName } from './object.ts';
+import { type KubeObject, namespaceAndName } from './object.ts';
 import { isReadySaid } from './ready.ts';
-import { agent, vsphereAgent, vsphereAgentPool } from './resources.ts';
+import { vsphereAgent, vsphereAgentPool } from './resources.ts';
 
 /** An object may hold anything. */
 interface AnyAgent {
   poolRef?: { name?: unknown } | null;
-  vm?: { agentRef?: { name?: unknown } | null; phase?: unknown } | null;
+  vm?: { phase?: unknown } | null;
+  installed?: unknown;
   iso?: { path?: unknown } | null;
 }
 
@@ -28,18 +28,6 @@ const dependsOn: readonly Watch[] = [
       generation: true,
       annotation: (key) => key === agentPoolAnnotations.forceDelete,
       fields: (pool) => ({ 'status.iso.path': { value: JSON.stringify(statusOf(pool).iso?.path ?? null) } }),
-    },
-  },
-  {
-    // It boots from its disk when it is installed: the ISO goes.
-    resource: agent,
-    index: (object) => inNamespaceOf(object, statusOf(object).vm?.agentRef?.name),
-    predicate: {
-      fields: (one) => ({
-        'status.conditions.Installed': {
-          value: findCondition(conditionsOf(one), 'Installed')?.status === 'True',
-        },
-      }),
     },
   },
 ];
@@ -65,8 +53,10 @@ export const vsphereAgentKind = defineKind({
   predicate: {
     generation: true,
     annotation: (key) => key === agentPoolAnnotations.forceDelete || key === annotations.mode,
-    // A VM that is held back goes when its Machine has.
     fields: (object) => ({
+      // It boots from its disk when it is installed: the ISO goes.
+      'status.installed': { value: statusOf(object).installed === true },
+      // A VM that is held back goes when its Machine has.
       'status.vm.phase': {
         value:
           object.metadata.deletionTimestamp === undefined ? null : JSON.stringify(statusOf(object).vm?.phase ?? null),

@@ -44,6 +44,12 @@ export function vmPatchOf(judged: JudgedVm, { metadata, spec }: VsphereAgentPool
   };
 }
 
+/** Its run takes the ISO out when it is told that it is installed: it cannot watch an Agent that it does not know yet. */
+const agentPatchOf = (judged: JudgedVm, pool: VsphereAgentPool) => ({
+  vm: vmPatchOf(judged, pool),
+  ...(judged.agent?.isInstalled === true && { installed: true }),
+});
+
 /** Without what is not known. */
 const known = (fields: object): object =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined));
@@ -84,12 +90,15 @@ export const unsaid = ({
   pool,
   judged,
   vsphereAgents,
-}: Pick<World, 'pool' | 'judged' | 'vsphereAgents'>): { object: VsphereAgent; vm: ReturnType<typeof vmPatchOf> }[] =>
+}: Pick<World, 'pool' | 'judged' | 'vsphereAgents'>): {
+  object: VsphereAgent;
+  status: ReturnType<typeof agentPatchOf>;
+}[] =>
   judged.vms.flatMap((one) => {
     const object = vsphereAgents.find(({ metadata }) => metadata.name === one.vm.name);
     if (object === undefined || one.vm.deleting) return [];
-    const vm = vmPatchOf(one, pool);
-    return patchHolds(object.status?.vm, vm) ? [] : [{ object, vm }];
+    const status = agentPatchOf(one, pool);
+    return patchHolds(object.status, status) ? [] : [{ object, status }];
   });
 
 /** Whether counts, VMs and each VsphereAgent say what was judged. */

@@ -43,10 +43,10 @@ export async function publishAgentPool(tools: AgentPoolTools, { status, retryHan
 
 /** Others write other fields of them, so that the version is of no account. */
 async function publishVms({ client, scope }: AgentPoolTools, world: World): Promise<void> {
-  for (const { object, vm } of unsaid(world)) {
+  for (const { object, status } of unsaid(world)) {
     const { namespace, name, uid } = object.metadata;
     try {
-      await client.patchStatus(resources.VsphereAgent, { namespace, name, uid }, { vm }, scope.signal);
+      await client.patchStatus(resources.VsphereAgent, { namespace, name, uid }, status, scope.signal);
     } catch (error) {
       // It is gone, or another one.
       if (!isFailure(error, 'ObjectNotFound') && !isFailure(error, 'ObjectConflict')) throw error;

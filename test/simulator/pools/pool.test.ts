@@ -1,3 +1,4 @@
+import { listBootedVms } from '../../../lab/agents.ts';
 import { conditionOf, inPoolWorld, minute, namesOf } from './pool-world.ts';
 
 /** Agent pools as users see them, with everything real but what is outside: their neighbours play what their documents say. */
@@ -23,5 +24,17 @@ test('from nothing to three, and back', async () => {
     expect(neighbours.nodes()).toEqual([]);
     expect(await world.agents()).toEqual([]);
     expect(await world.violations()).toEqual([]);
+  });
+});
+
+test('an Agent that is installed before its pool has seen it has its ISO taken out', async () => {
+  const settings = { publishMinMs: minute };
+  const neighbours = { discoveryMs: 1_000, installMs: 0 };
+  await inPoolWorld({ settings, neighbours }, async (world) => {
+    const { neighbours: played, witness } = world;
+    await world.scale(2);
+    expect(await world.until(() => Promise.resolve(played.nodes().length === 2))).toBe(true);
+    const drives = async (): Promise<boolean[]> => (await listBootedVms(witness)).map(({ hasIso }) => hasIso);
+    expect(await world.until(async () => (await drives()).every((hasIso) => !hasIso), 5 * minute)).toBe(true);
   });
 });
