@@ -461,6 +461,13 @@ export const errors = {
     reason: 'GuestToolsNotRunning',
     advice: 'VMware Tools do not run in the guest, so it cannot be asked. Start them, or allow the hard way.',
   },
+  GuestAnswerLost: {
+    retryable: false,
+    passes: true,
+    reason: 'GuestAnswerLost',
+    advice:
+      'The guest cannot be asked now, and an earlier answer of vCenter’s was lost: it may be doing what it was asked. drover waits before it forces anything.',
+  },
   ForeignDisksAttached: {
     retryable: false,
     reason: 'ForeignDisksAttached',

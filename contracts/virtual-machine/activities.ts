@@ -136,7 +136,7 @@ export interface VirtualMachineVsphereActivities {
     request: VmSubject & { object: ObjectName; kind: BootstrapKind | null; part: 'config' | 'custom'; hash: string },
   ): Promise<Submission>;
   attachClusterModule(request: VmSubject & { module: string }): Promise<void>;
-  /** An operation of the guest's resolves when it was asked. @throws GuestToolsNotRunning */
+  /** An operation of the guest's resolves when it was asked. @throws GuestToolsNotRunning; GuestAnswerLost where an attempt before may have asked it */
   submitPower(request: VmSubject & { operation: PowerOperation }): Promise<Submission>;
   /** Stores the object as it is in Kubernetes; nothing where it is not of that generation any more. */
   submitBackup(request: VmSubject & { object: ObjectName; version: string }): Promise<Submission>;

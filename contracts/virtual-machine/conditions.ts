@@ -56,6 +56,7 @@ export const virtualMachineStates = [
   'PoweringOff',
   'Suspending',
   'Restarting',
+  'GuestRefused',
   'WaitingForTools',
   'WaitingForAddress',
   'Deleting',

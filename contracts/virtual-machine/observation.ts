@@ -232,14 +232,23 @@ export interface StageFailure {
   attempts: number;
 }
 
+/** What a guest was asked. */
+export interface GuestQuestion {
+  /** When; of one that cannot be asked any more, when it may have been asked. */
+  sinceMs: number;
+  /** It refused. */
+  failed: boolean;
+  /** No answer has come of it: the guest may be doing what it was asked. */
+  unanswered?: true;
+}
+
 /** Memory of the run, from one plan to the next. It may be lost: then it is observed again, and no mutation is repeated. */
 export interface VirtualMachineMemory {
   create: CreateInFlight | null;
   failures: StageFailure[];
-  /** The guest was asked, and when; failed: it refused. */
-  soft: { operation: 'shutdown' | 'standby'; sinceMs: number; failed: boolean } | null;
-  /** The nextRestartTime, in milliseconds, for which a restart was asked; failed: the guest refused. */
-  restart: { forMs: number; failed: boolean } | null;
+  soft: (GuestQuestion & { operation: 'shutdown' | 'standby' }) | null;
+  /** `forMs`: the nextRestartTime for which a restart was asked; `refusals`: how often in a row. */
+  restart: (GuestQuestion & { forMs: number; refusals: number }) | null;
   /** When deletion began to power off. */
   deletingSinceMs: number | null;
 }

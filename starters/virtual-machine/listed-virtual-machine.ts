@@ -81,6 +81,7 @@ const patienceMs = 10 * 60_000;
 const needing: readonly string[] = [
   'WaitingForPrerequisites',
   'WaitingForGroup',
+  'GuestRefused',
   'Failed',
 ] satisfies VirtualMachineState[];
 

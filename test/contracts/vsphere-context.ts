@@ -62,6 +62,8 @@ export interface VsphereContext extends Pick<VsphereCounterpart, 'clock' | 'witn
     signal?: AbortSignal,
     deadlineMs?: number,
     recent?: RecentObservations,
+    /** Of an attempt after the first one. */
+    waitedMs?: number,
   ): VirtualMachineVsphereActivities;
   /** Of the namespace and of what it makes VMs from. */
   ids: { datacenter: string; folder: string; pool: string; datastore: string; template: string };
@@ -131,7 +133,7 @@ export async function openVsphereContext(counterpart: VsphereCounterpart): Promi
     rest,
     datastoreHttp,
     gateway: (change = {}) => openGateway(connect(change), settings(change).budget, clock),
-    activities: (gateway, signal = never, deadlineMs = Infinity, recent = openRecentObservations()) =>
+    activities: (gateway, signal = never, deadlineMs = Infinity, recent = openRecentObservations(), waitedMs = 0) =>
       createVirtualMachineVsphereActivities({
         gateway,
         rest,
@@ -149,7 +151,7 @@ export async function openVsphereContext(counterpart: VsphereCounterpart): Promi
           run: null,
           heartbeat: () => undefined,
           scheduledMs: 0,
-          waitedMs: 0,
+          waitedMs,
           warn: () => undefined,
         }),
       }),

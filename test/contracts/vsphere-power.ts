@@ -7,6 +7,7 @@ import {
   observedVmOf,
   failureOf,
   makeVm,
+  never,
   openSuite,
   settle,
   taskOf,
@@ -16,7 +17,7 @@ import {
 
 /** How VMs are powered, restarted and destroyed. */
 export function vspherePowerContract(open: () => Promise<VsphereCounterpart>): void {
-  const { context, activities, find, power, test } = openSuite(open);
+  const { context, gateway, activities, find, power, test } = openSuite(open);
 
   test('power: on, suspended, on, off; each once, and twice is well', async () => {
     const subject = await makeVm(activities, context.newVm('powered'));
@@ -107,6 +108,22 @@ export function vspherePowerContract(open: () => Promise<VsphereCounterpart>): v
     );
     expect(await ask('shutdownGuest')).toBeNull();
     expect(await failureOf(ask('rebootGuest'))).toMatchObject({ type: 'VirtualMachineStateRefused' });
+  });
+
+  test('a guest whose Tools end after an answer was lost may be shutting down: that is no refusal', async () => {
+    const subject = await makeVm(activities, context.newVm('heard'));
+    await power(subject, 'powerOn');
+    const tools = (status: string) =>
+      context.witness.changeVm(`${vmFolder}/heard`, { extraConfig: { 'SET.guest.toolsRunningStatus': status } });
+    await tools('guestToolsRunning');
+    await context.control.deafenGuests(true);
+    await context.control.inject({ method: 'ShutdownGuest', after: true, does: 'cut' });
+    const ask = { ...subject, operation: 'shutdownGuest' as const };
+    expect(await failureOf(activities.submitPower(ask))).toMatchObject({ type: 'VsphereUnavailable' });
+    await tools('guestToolsNotRunning');
+    const again = context.activities(gateway, never, Infinity, undefined, 1_000);
+    expect(await failureOf(again.submitPower(ask))).toMatchObject({ type: 'GuestAnswerLost', nonRetryable: true });
+    expect(await failureOf(activities.submitPower(ask))).toMatchObject({ type: 'GuestToolsNotRunning' });
   });
 
   test('destroyed, with its files; twice is well; gone, it is not found', async () => {

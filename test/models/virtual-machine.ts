@@ -137,7 +137,7 @@ function execute(world: World, step: VirtualMachineStep, fate: Fate): StepEnd {
   return fate === 'after' ? lost : end;
 }
 
-const refused = (message: string): StepEnd => ({ kind: 'failed', reason: 'Refused', message, requeue: true });
+const refused = (message: string, reason = 'Refused'): StepEnd => ({ kind: 'failed', reason, message, requeue: true });
 const ok: StepEnd = { kind: 'done' };
 
 function take(world: World, step: VirtualMachineStep): StepEnd {
@@ -283,7 +283,7 @@ function reconfigure({ facts }: ModelVm, spec: ReconfigSpec): void {
 
 function power(world: World, { facts }: ModelVm, operation: string): StepEnd {
   const asks = operation.endsWith('Guest');
-  if (asks && (world.guest === 'refuses' || facts.powerState !== 'poweredOn')) return refused('ToolsUnavailable');
+  if (asks && (world.guest === 'refuses' || facts.powerState !== 'poweredOn')) return refused('ToolsUnavailable', 'GuestToolsNotRunning');
   if (asks && world.guest === 'sleeps') return ok;
   const restarts = operation === 'reset' || operation === 'rebootGuest';
   if (restarts && facts.powerState !== 'poweredOn') return refused('InvalidPowerState');

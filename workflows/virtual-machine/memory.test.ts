@@ -24,6 +24,9 @@ const create = (blocking: boolean): StagedAction =>
 type End = { task?: string } | Pick<StageFailure, 'reason' | 'message' | 'requeue'>;
 const ok: End = {};
 const failed = { reason: 'Why', message: 'm', requeue: true };
+const refused = { reason: 'GuestToolsNotRunning', message: 'm', requeue: false };
+const answerLost = { reason: 'GuestAnswerLost', message: 'm', requeue: true };
+const early = nowMs - 1_000;
 const hopeless = { ...failed, requeue: false };
 const apply = (memory: VirtualMachineMemory, step: StagedAction, end: End, atMs: number = nowMs) =>
   'reason' in end ? applyFailure(memory, step, end, atMs) : applyResult(memory, step, atMs, end.task);
@@ -34,6 +37,9 @@ const failure = (more: Partial<ReturnType<typeof failureIn>>) => ({
   ...more,
 });
 const running = { task: 'task-1', sinceMs: nowMs };
+const restart = (
+  more: Partial<NonNullable<VirtualMachineMemory['restart']>>,
+): NonNullable<VirtualMachineMemory['restart']> => ({ forMs, sinceMs: nowMs, failed: false, refusals: 0, ...more });
 
 const rows: [
   why: string,
@@ -75,8 +81,46 @@ const rows: [
     'the guest refuses: no failure',
     {},
     power('standbyGuest'),
-    failed,
+    refused,
     { soft: { operation: 'standby', sinceMs: nowMs, failed: true } },
+  ],
+  [
+    'vCenter does not answer: whether the guest was asked is not known, and it is asked again',
+    {},
+    power('shutdownGuest'),
+    failed,
+    {
+      soft: { operation: 'shutdown', sinceMs: nowMs, failed: false, unanswered: true },
+      failures: [failure({ retryAtMs: nowMs + 10_000 })],
+    },
+  ],
+  [
+    'a guest that refuses then may be shutting down since',
+    { soft: { operation: 'shutdown', sinceMs: early, failed: false, unanswered: true }, failures: [failure({})] },
+    power('shutdownGuest'),
+    refused,
+    { soft: { operation: 'shutdown', sinceMs: early, failed: true, unanswered: true } },
+  ],
+  [
+    'so may one that an attempt before has asked',
+    {},
+    power('shutdownGuest'),
+    answerLost,
+    { soft: { operation: 'shutdown', sinceMs: nowMs, failed: true, unanswered: true } },
+  ],
+  [
+    'one that refuses once more refuses',
+    { soft: { operation: 'shutdown', sinceMs: early, failed: true, unanswered: true } },
+    power('shutdownGuest'),
+    refused,
+    { soft: { operation: 'shutdown', sinceMs: nowMs, failed: true } },
+  ],
+  [
+    'what was not answered of a stand-by says nothing of a shutdown',
+    { soft: { operation: 'standby', sinceMs: early, failed: false, unanswered: true } },
+    power('shutdownGuest'),
+    refused,
+    { soft: { operation: 'shutdown', sinceMs: nowMs, failed: true } },
   ],
   [
     'once it is forced, nothing was asked',
@@ -85,15 +129,42 @@ const rows: [
     ok,
     {},
   ],
-  ['a restart was asked for', {}, power('rebootGuest'), ok, { restart: { forMs, failed: false } }],
-  ['the guest refuses to restart', {}, power('rebootGuest'), failed, { restart: { forMs, failed: true } }],
-  ['a reset was made', { restart: { forMs, failed: true } }, power('reset'), ok, { restart: { forMs, failed: false } }],
+  ['a restart was asked for', {}, power('rebootGuest'), ok, { restart: restart({}) }],
+  [
+    'the guest refuses to restart',
+    {},
+    power('rebootGuest'),
+    refused,
+    { restart: restart({ failed: true, refusals: 1 }) },
+  ],
+  [
+    'and again',
+    { restart: restart({ sinceMs: early, failed: true, refusals: 1 }) },
+    power('rebootGuest'),
+    refused,
+    { restart: restart({ failed: true, refusals: 2 }) },
+  ],
+  [
+    'vCenter does not answer: whether a restart was asked for is not known',
+    {},
+    power('rebootGuest'),
+    failed,
+    { restart: restart({ unanswered: true }), failures: [failure({ retryAtMs: nowMs + 10_000 })] },
+  ],
+  [
+    'a guest that refuses then may be restarting',
+    { restart: restart({ sinceMs: early, unanswered: true }) },
+    power('rebootGuest'),
+    refused,
+    { restart: restart({ sinceMs: early, failed: true, unanswered: true, refusals: 1 }) },
+  ],
+  ['a reset was made', { restart: restart({ failed: true, refusals: 1 }) }, power('reset'), ok, { restart: restart({}) }],
   [
     'a reset that failed is a failure',
-    { restart: { forMs, failed: true } },
+    { restart: restart({ failed: true, refusals: 1 }) },
     power('reset'),
     failed,
-    { restart: { forMs, failed: true }, failures: [failure({ retryAtMs: nowMs + 10_000 })] },
+    { restart: restart({ failed: true, refusals: 1 }), failures: [failure({ retryAtMs: nowMs + 10_000 })] },
   ],
   ['a create is under way', {}, create(false), { task: 'task-1' }, { create: running }],
   ['a create that was waited for is not', {}, create(true), ok, {}],
@@ -170,10 +241,10 @@ const stale: [why: string, memory: Partial<VirtualMachineMemory>, given: Given, 
     false,
   ],
   ['nor one that is gone', softPower('shutdown'), { desired: { powerState: 'PoweredOff' }, vm: null }, false],
-  ['a restart that is not on record', { restart: { forMs: 5, failed: false } }, {}, true],
+  ['a restart that is not on record', { restart: restart({ forMs: 5 }) }, {}, true],
   [
     'a restart that is',
-    { restart: { forMs: 5, failed: false } },
+    { restart: restart({ forMs: 5 }) },
     { config: { extraConfig: { 'vmservice.lastRestartTime': '5000000' } } },
     false,
   ],

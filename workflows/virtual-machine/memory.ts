@@ -1,7 +1,7 @@
-import { mayPass } from '../../contracts/errors.ts';
+import { errors, mayPass, type ErrorCode } from '../../contracts/errors.ts';
 import type { VcenterObservation } from '../../contracts/virtual-machine/activities.ts';
 import type { DesiredVirtualMachine } from '../../contracts/virtual-machine/lifecycle.ts';
-import type { StageFailure, VirtualMachineMemory } from '../../contracts/virtual-machine/observation.ts';
+import type { GuestQuestion, StageFailure, VirtualMachineMemory } from '../../contracts/virtual-machine/observation.ts';
 import type { Problem } from '../lib/failures.ts';
 import { retryAfterMs } from '../lib/retry.ts';
 import { type StagedAction, type VirtualMachineSituation } from './plan/context.ts';
@@ -35,13 +35,13 @@ export function applyResult<M extends VirtualMachineMemory>(
   task: string | null = null,
 ): M {
   const known = { ...memory, failures: memory.failures.filter(({ stage }) => stage !== step.stage) };
-  if (step.kind === 'power') return afterPower(known, step, true, nowMs);
+  if (step.kind === 'power') return afterPower(known, step, 'done', nowMs);
   if (step.kind === 'createVirtualMachine')
     return { ...known, create: task === null ? null : { task, sinceMs: nowMs } };
   return step.kind === 'cancelCreate' ? { ...known, create: null } : afterTask(known, step);
 }
 
-/** A guest that refuses is no failure: the mode says what comes then. */
+/** A guest that refuses is no failure: the mode says what comes then. One of which no answer has come is asked again. */
 export function applyFailure<M extends VirtualMachineMemory>(
   memory: M,
   step: StagedAction,
@@ -49,11 +49,15 @@ export function applyFailure<M extends VirtualMachineMemory>(
   nowMs: number,
 ): M {
   if (step.kind === 'power' && guestOperations.includes(step.operation)) {
-    const others = memory.failures.filter(({ stage }) => stage !== step.stage);
-    return afterPower({ ...memory, failures: others }, step, false, nowMs);
+    const end = endOfQuestion(failed);
+    const failures =
+      end === 'unanswered'
+        ? withFailure(memory.failures, step.stage, failed, nowMs)
+        : memory.failures.filter(({ stage }) => stage !== step.stage);
+    return afterPower({ ...memory, failures }, step, end, nowMs);
   }
   const known = { ...memory, failures: withFailure(memory.failures, step.stage, failed, nowMs) };
-  if (step.kind === 'power') return afterPower(known, step, false, nowMs);
+  if (step.kind === 'power') return afterPower(known, step, 'failed', nowMs);
   // Without an answer it may have been submitted.
   if (step.kind === 'createVirtualMachine')
     return { ...known, create: failed.requeue ? { task: null, sinceMs: nowMs } : null };
@@ -79,22 +83,49 @@ type PowerAction = Extract<StagedAction, { kind: 'power' }>;
 
 const guestOperations: readonly string[] = ['shutdownGuest', 'standbyGuest', 'rebootGuest'];
 
+/** `refusedLater`: it cannot be asked, and may have been asked before. */
+type QuestionEnd = 'refused' | 'refusedLater' | 'unanswered';
+type PowerEnd = 'done' | 'failed' | QuestionEnd;
+
+const refusals: readonly ErrorCode[] = ['GuestToolsNotRunning', 'VirtualMachineStateRefused', 'RequestRefused'];
+
+/** Only what vCenter says of this guest is its refusal: nothing is forced because vCenter was away, or drover was stopped. */
+function endOfQuestion({ reason }: Failed): QuestionEnd {
+  if (reason === errors.GuestAnswerLost.reason) return 'refusedLater';
+  return refusals.some((code) => errors[code].reason === reason) ? 'refused' : 'unanswered';
+}
+
+function afterQuestion(before: GuestQuestion | null, end: PowerEnd, nowMs: number): GuestQuestion {
+  if (end === 'done') return { sinceMs: nowMs, failed: false };
+  if (end === 'unanswered') return { sinceMs: nowMs, failed: false, unanswered: true };
+  // A guest that shuts down refuses too.
+  if (before?.unanswered === true && !before.failed) return { ...asked(before), failed: true };
+  return { sinceMs: nowMs, failed: true, ...(end === 'refusedLater' && { unanswered: true }) };
+}
+
+const asked = ({ sinceMs, unanswered }: GuestQuestion): Omit<GuestQuestion, 'failed'> => ({
+  sinceMs,
+  ...(unanswered && { unanswered }),
+});
+
 function afterPower<M extends VirtualMachineMemory>(
   memory: M,
   { operation, stage, restartForMs: forMs }: PowerAction,
-  ok: boolean,
+  end: PowerEnd,
   nowMs: number,
 ): M {
   const known = { ...memory, deletingSinceMs: stage === 'delete' ? (memory.deletingSinceMs ?? nowMs) : null };
-  if (operation === 'shutdownGuest' || operation === 'standbyGuest')
-    return {
-      ...known,
-      soft: { operation: operation === 'shutdownGuest' ? 'shutdown' : 'standby', sinceMs: nowMs, failed: !ok },
-    };
-  if (operation !== 'rebootGuest' && operation !== 'reset') return ok ? { ...known, soft: null } : known;
+  if (operation === 'shutdownGuest' || operation === 'standbyGuest') {
+    const asks = operation === 'shutdownGuest' ? 'shutdown' : 'standby';
+    const before = memory.soft?.operation === asks ? memory.soft : null;
+    return { ...known, soft: { operation: asks, ...afterQuestion(before, end, nowMs) } };
+  }
+  if (operation !== 'rebootGuest' && operation !== 'reset') return end === 'done' ? { ...known, soft: null } : known;
   // A reset that failed is tried again as one; a failed flag would only say that the guest refused.
-  if (forMs === undefined || (operation === 'reset' && !ok)) return known;
-  return { ...known, restart: { forMs, failed: !ok } };
+  if (forMs === undefined || (operation === 'reset' && end !== 'done')) return known;
+  const before = memory.restart?.forMs === forMs ? memory.restart : null;
+  const question = afterQuestion(before, end, nowMs);
+  return { ...known, restart: { forMs, ...question, refusals: question.failed ? (before?.refusals ?? 0) + 1 : 0 } };
 }
 
 /** What still counts of it after an observation. */

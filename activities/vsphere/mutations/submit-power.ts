@@ -3,6 +3,7 @@ import { readRestartIntent } from '../../../contracts/virtual-machine/metadata.t
 import type { ObservedVm } from '../../../contracts/virtual-machine/observation.ts';
 import type { PowerOperation } from '../../../contracts/virtual-machine/mutations.ts';
 import { readBootId } from '../observation/vm.ts';
+import { droverFailure, failureCode } from '../../../runtime/failure.ts';
 import { mutateVm, mutateVmByTask, type Tools } from '../dependencies.ts';
 import { readOwnedThere } from './find-vm.ts';
 import { vmRef } from '../wire/values.ts';
@@ -47,7 +48,14 @@ export async function submitPower(tools: Tools, request: Power): Promise<Submiss
     after: { operation },
   };
   if (method === 'ShutdownGuest' || method === 'StandbyGuest' || method === 'RebootGuest') {
-    await mutateVm(tools, { ...mutation, submit: () => gateway.call(method, vmRef(vmId), {}, scope.signal) });
+    const submit = () => gateway.call(method, vmRef(vmId), {}, scope.signal);
+    await mutateVm(tools, { ...mutation, submit }).catch((failure: unknown) => {
+      // The Tools of a guest that shuts down end first.
+      if (scope.waitedMs === 0 || failureCode(failure) !== 'GuestToolsNotRunning') throw failure;
+      throw droverFailure('GuestAnswerLost', `${method} of ${vmId} was submitted before, and had no answer`, {
+        cause: failure,
+      });
+    });
     return null;
   }
   const taskId = await mutateVmByTask(tools, {

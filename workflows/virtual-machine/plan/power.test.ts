@@ -18,6 +18,9 @@ const sleeps = (suspendMode: 'Hard' | 'Soft' | 'TrySoft') => ({ powerState: 'Sus
 const softPower = (operation: 'shutdown' | 'standby', failed = false) => ({
   soft: { operation, sinceMs: beginMs, failed },
 });
+const unanswered = (failed: boolean) => ({
+  soft: { operation: 'shutdown' as const, sinceMs: beginMs, failed, unanswered: true as const },
+});
 const late = beginMs + 5 * minute;
 const later = new Date(beginMs + 60 * minute).toISOString();
 const earlier = new Date(beginMs).toISOString();
@@ -95,7 +98,7 @@ const rows: [why: string, given: Given, does: string][] = [
   [
     'PowerOff Soft: one that refuses is waited for',
     { desired: wantsOff('Soft'), memory: softPower('shutdown', true) },
-    'wait PoweringOff',
+    'wait GuestRefused',
   ],
   [
     'PowerOff Soft: and asked again',
@@ -113,6 +116,26 @@ const rows: [why: string, given: Given, does: string][] = [
     'PowerOff TrySoft: at once where it refuses',
     { desired: wantsOff(), memory: softPower('shutdown', true) },
     'powerOff',
+  ],
+  [
+    'PowerOff TrySoft: vCenter has not answered, so the guest is asked again, however long that takes',
+    { desired: wantsOff(), memory: unanswered(false), nowMs: late },
+    'shutdownGuest',
+  ],
+  [
+    'PowerOff TrySoft: one that refuses then may be shutting down, and has its time',
+    { desired: wantsOff(), memory: unanswered(true) },
+    'wait PoweringOff',
+  ],
+  [
+    'PowerOff TrySoft: and then it is forced',
+    { desired: wantsOff(), memory: unanswered(true), nowMs: late },
+    'powerOff',
+  ],
+  [
+    'PowerOff Soft: one that refuses then is asked again',
+    { desired: wantsOff('Soft'), memory: unanswered(true), nowMs: late },
+    'shutdownGuest',
   ],
   [
     'PowerOff TrySoft: what was asked of it before counts no more',

@@ -3,6 +3,7 @@ import { virtualMachineAnnotations } from '../../../contracts/virtual-machine/me
 import type { ObservedVm } from '../../../contracts/virtual-machine/observation.ts';
 import type { Outcome } from './context.ts';
 import { isConnected, isPaused, planConfig } from './config.ts';
+import { describeRefusal, perhapsAsked } from './guest-question.ts';
 import { planRestart } from './restart.ts';
 import { execute, failureOf, patch, stop, success, wait, type Context, type VmContext } from './context.ts';
 
@@ -128,14 +129,22 @@ function soften(
   if (mode === 'Hard') return hard(vm, operation);
   const soft = memory.soft?.operation === operation ? memory.soft : null;
   const phase = operation === 'shutdown' ? 'PoweringOff' : 'Suspending';
-  if (soft !== null && !soft.failed && nowMs < soft.sinceMs + softMs)
-    return wait(phase, 'the guest to do as it was asked', soft.sinceMs + softMs);
-  if (soft !== null && mode === 'TrySoft') return hard(vm, operation);
+  const wording = operation === 'shutdown' ? 'shut down' : 'stand by';
+  // Whether it was asked is not known: that decides nothing.
+  const isKnown = soft !== null && (soft.failed || soft.unanswered !== true);
+  const endMs = (soft?.sinceMs ?? nowMs) + softMs;
+  if (isKnown && !soft.failed && nowMs < endMs) return wait(phase, 'the guest to do as it was asked', endMs);
+  if (isKnown && soft.unanswered === true && nowMs < endMs) return wait(phase, perhapsAsked, endMs);
+  if (isKnown && mode === 'TrySoft') return hard(vm, operation);
   // Where it must not be forced, the guest is asked again after each timeout.
-  if (soft?.failed === true && nowMs < soft.sinceMs + softMs)
-    return wait(phase, `the guest, which cannot be asked now; mode ${mode} does not force it`, soft.sinceMs + softMs);
+  if (isKnown && soft.failed && nowMs < endMs)
+    return wait(
+      'GuestRefused',
+      describeRefusal(wording, operation === 'shutdown' ? 'powerOffMode' : 'suspendMode'),
+      endMs,
+    );
   return execute('power', [
-    `Ask the guest of ${vm.name} to ${operation === 'shutdown' ? 'shut down' : 'stand by'}`,
+    `Ask the guest of ${vm.name} to ${wording}`,
     { kind: 'power', moId: vm.moId, operation: operation === 'shutdown' ? 'shutdownGuest' : 'standbyGuest' },
   ]);
 }

@@ -1,9 +1,21 @@
 import { planRestart, planRestartIntent } from './restart.ts';
-import { beginMs, inShort, minute, vmContextOf, type Given } from '../../../test/fixtures/workflows/virtual-machine.ts';
+import type { VirtualMachineMemory } from '../../../contracts/virtual-machine/observation.ts';
+import {
+  beginMs,
+  guestOf,
+  inShort,
+  minute,
+  vmContextOf,
+  type Given,
+} from '../../../test/fixtures/workflows/virtual-machine.ts';
 
 const forMs = beginMs + minute;
 const wanted = { nextRestartTime: new Date(forMs).toISOString() };
 const metadata = vmContextOf().vm.config?.extraConfig ?? {};
+const nowMs = beginMs + 2 * minute;
+const restart = (more: Partial<NonNullable<VirtualMachineMemory['restart']>>) => ({
+  restart: { forMs, sinceMs: nowMs, failed: false, refusals: 0, ...more },
+});
 const last = (ms: number) => ({ extraConfig: { ...metadata, 'vmservice.lastRestartTime': `${ms}000000` } });
 const intent = (ms: number, bootId = 'boot-1') => ({
   extraConfig: { ...metadata, 'drover.restartIntent': `${ms} ${bootId}` },
@@ -36,24 +48,89 @@ const rows: [why: string, given: Given, does: string, writesIntent: boolean][] =
   ['Hard resets', { desired: { ...wanted, restartMode: 'Hard' }, config: intent(forMs) }, 'reset', false],
   ['Soft asks', { desired: { ...wanted, restartMode: 'Soft' }, config: intent(forMs) }, 'rebootGuest', false],
   [
-    'Soft never forces',
+    'Soft never forces, and a guest that refuses has a pause',
     {
       desired: { ...wanted, restartMode: 'Soft' },
       config: intent(forMs),
-      memory: { restart: { forMs, failed: true } },
+      memory: restart({ failed: true, refusals: 1 }),
+    },
+    'wait GuestRefused',
+    false,
+  ],
+  [
+    'then it is asked again',
+    {
+      desired: { ...wanted, restartMode: 'Soft' },
+      config: intent(forMs),
+      memory: restart({ failed: true, refusals: 1, sinceMs: nowMs - 10_000 }),
     },
     'rebootGuest',
     false,
   ],
   [
+    'the pauses grow',
+    {
+      desired: { ...wanted, restartMode: 'Soft' },
+      config: intent(forMs),
+      memory: restart({ failed: true, refusals: 5, sinceMs: nowMs - 60_000 }),
+    },
+    'wait GuestRefused',
+    false,
+  ],
+  [
+    'Hard does not wait for a guest that refused to be asked',
+    {
+      desired: { ...wanted, restartMode: 'Hard' },
+      config: intent(forMs),
+      memory: restart({ failed: true, refusals: 5 }),
+    },
+    'reset',
+    false,
+  ],
+  [
+    'an answer was lost: it is asked again',
+    { desired: wanted, config: intent(forMs), memory: restart({ unanswered: true }) },
+    'rebootGuest',
+    false,
+  ],
+  [
+    'a guest that refuses then may be restarting: it is not reset',
+    { desired: wanted, config: intent(forMs), memory: restart({ unanswered: true, failed: true, refusals: 1 }) },
+    'wait Restarting',
+    false,
+  ],
+  [
+    'nor when its Tools are back: then it is asked',
+    {
+      desired: wanted,
+      config: intent(forMs),
+      memory: restart({ unanswered: true, failed: true, refusals: 1 }),
+      nowMs: nowMs + 5 * minute,
+    },
+    'rebootGuest',
+    false,
+  ],
+  [
+    'but when they do not come back in its time',
+    {
+      desired: wanted,
+      config: intent(forMs),
+      memory: restart({ unanswered: true, failed: true, refusals: 1 }),
+      nowMs: nowMs + 5 * minute,
+      vm: { guest: guestOf({ toolsRunning: false }) },
+    },
+    'reset',
+    false,
+  ],
+  [
     'TrySoft forces a guest that refuses',
-    { desired: wanted, config: intent(forMs), memory: { restart: { forMs, failed: true } } },
+    { desired: wanted, config: intent(forMs), memory: restart({ failed: true, refusals: 1 }) },
     'reset',
     false,
   ],
   [
     'it was asked for: that is noted',
-    { desired: wanted, config: intent(forMs), memory: { restart: { forMs, failed: false } } },
+    { desired: wanted, config: intent(forMs), memory: restart({}) },
     'reconfigure',
     false,
   ],
@@ -71,7 +148,7 @@ const rows: [why: string, given: Given, does: string, writesIntent: boolean][] =
   ],
   [
     'an earlier restart in memory is another one',
-    { desired: wanted, config: intent(forMs), memory: { restart: { forMs: beginMs, failed: false } } },
+    { desired: wanted, config: intent(forMs), memory: restart({ forMs: beginMs }) },
     'rebootGuest',
     false,
   ],
@@ -85,7 +162,7 @@ test.each(rows)('restart: %s', (_why, given, does, writesIntent) => {
 
 test('what is noted is the time that was asked for, in nanoseconds, and the intent goes', () => {
   const outcome = planRestart(
-    vmContextOf({ desired: wanted, config: intent(forMs), memory: { restart: { forMs, failed: false } } }),
+    vmContextOf({ desired: wanted, config: intent(forMs), memory: restart({}) }),
   );
   expect(outcome).toMatchObject({
     steps: [
@@ -98,5 +175,17 @@ test('what is noted is the time that was asked for, in nanoseconds, and the inte
         },
       },
     ],
+  });
+});
+
+test('a refusal says what a person can do, and when the guest is asked again', () => {
+  const given: Given = {
+    desired: { ...wanted, restartMode: 'Soft' },
+    config: intent(forMs),
+    memory: restart({ failed: true, refusals: 3 }),
+  };
+  expect(planRestart(vmContextOf(given))).toMatchObject({
+    message: expect.stringContaining('start VMware Tools in the guest, or set restartMode to TrySoft or Hard'),
+    untilMs: nowMs + 40_000,
   });
 });
