@@ -219,9 +219,15 @@ const slots: [why: string, given: Given, slot: object | undefined][] = [
   ['powering on is no create', { vm: off }, undefined],
   ['powering off is no destroy', { desired: { powerState: 'PoweredOff', powerOffMode: 'Hard' } }, undefined],
   ['no more are destroyed at once than may be: it is powered off for that', deletes(), { limit: 'destroys' }],
+  ['its guest is asked to shut down: that needs none', { desired: deleting }, undefined],
   [
-    'its guest is shutting down',
+    'nor does a guest that shuts down, and does not hear of it',
     { desired: deleting, memory: { soft: { operation: 'shutdown', sinceMs: beginMs + 2 * minute, failed: false } } },
+    undefined,
+  ],
+  [
+    'its guest has had its time: it is powered off',
+    { desired: deleting, memory: { soft: { operation: 'shutdown', sinceMs: beginMs - 5 * minute, failed: false } } },
     { limit: 'destroys' },
   ],
   [

@@ -124,15 +124,18 @@ const heldOnly = (limit: SlotKind): SlotRequest => ({ limit, onlyKept: true });
 
 /** Which slot a plan needs, or makes use of still; undefined: none, also while something that failed waits to be tried again. Pure. */
 export function slotOf({ desired, memory }: Context, outcome: Outcome): SlotRequest | undefined {
-  const kinds = outcome.kind === 'execute' ? outcome.steps.map(({ kind }) => kind) : [];
+  const steps = outcome.kind === 'execute' ? outcome.steps : [];
+  const kinds = steps.map(({ kind }) => kind);
   const needs = (limit: SlotKind): SlotRequest => ({ limit });
   if (!desired.deleting && kinds.includes('createVirtualMachine')) return needs('creates');
   if (isBeingMade(memory) || (memory.create !== null && kinds.length > 0)) return heldOnly('creates');
   if (!desired.deleting) return undefined;
-  if (kinds.some((kind) => kind === 'power' || kind === 'detachDisks' || kind === 'destroy')) return needs('destroys');
-  // Its guest is shutting down.
-  return outcome.kind === 'wait' && outcome.phase === 'Deleting' ? needs('destroys') : undefined;
+  // A guest takes its time: neither to ask it nor to wait for it keeps others from being destroyed.
+  return steps.some(isOfDestroy) ? needs('destroys') : undefined;
 }
+
+const isOfDestroy = (step: StagedAction): boolean =>
+  step.kind === 'power' ? step.operation === 'powerOff' : step.kind === 'detachDisks' || step.kind === 'destroy';
 
 /**
  * Without events of vCenter, an address that is still to come is waited for although all is done. Everything else that
