@@ -197,6 +197,20 @@ const rows: [
     ok,
     { create: running },
   ],
+  [
+    'a task of another user’s that has failed, or was cancelled, is no failure of drover’s',
+    { create: running },
+    of({ kind: 'awaitTask', task: 'task-2', deadlineMs: 1 }, 'power'),
+    hopeless,
+    { create: running },
+  ],
+  [
+    'one that goes on too long is',
+    {},
+    of({ kind: 'awaitTask', task: 'task-2', deadlineMs: 1 }, 'power'),
+    { ...failed, reason: 'VsphereTaskOverdue' },
+    { failures: [failure({ reason: 'VsphereTaskOverdue', retryAtMs: nowMs + 10_000 })] },
+  ],
   ['it was cancelled', { create: running }, of({ kind: 'cancelCreate', task: 'task-1' }, 'delete'), ok, {}],
   [
     'it could not be cancelled',

@@ -56,6 +56,9 @@ export function applyFailure<M extends VirtualMachineMemory>(
         : memory.failures.filter(({ stage }) => stage !== step.stage);
     return afterPower({ ...memory, failures }, step, end, nowMs);
   }
+  // What another one has begun on the VM, and has not worked out, is no failure of drover's: it is in the way no more.
+  if (step.kind === 'awaitTask' && step.task !== memory.create?.task && failed.reason !== errors.VsphereTaskOverdue.reason)
+    return memory;
   const known = { ...memory, failures: withFailure(memory.failures, step.stage, failed, nowMs) };
   if (step.kind === 'power') return afterPower(known, step, 'failed', nowMs);
   // Without an answer it may have been submitted.

@@ -73,7 +73,7 @@ export function describeStatus(context: Context, plan: VirtualMachinePlan): Virt
   const ofVm =
     vm === null
       ? {
-          [types.created]: describeCreation(context, isBlocked(plan) ? plan.message : null),
+          [types.created]: describeCreation(context, isBlocked(plan) || hasFailed(plan) ? plan.message : null),
           [types.placementReady]: describePlacement(context),
         }
       : describeVm({ ...context, vm });
@@ -124,6 +124,10 @@ function describePlacement(context: Context): ConditionUpdate {
 /** It is not where it should be, and something else than a cancel keeps it there. */
 const isBlocked = (plan: VirtualMachinePlan): plan is VirtualMachinePlan & { kind: 'done' } =>
   plan.kind === 'done' && plan.outcome === 'blocked' && plan.reason !== 'Cancelled';
+
+/** It waits for another try. */
+const hasFailed = (plan: VirtualMachinePlan): plan is VirtualMachinePlan & { kind: 'wait' } =>
+  plan.kind === 'wait' && plan.phase === 'Failed';
 
 /** Where it is and what comes next: True where it should be, False where something keeps it elsewhere, Unknown on its way. */
 function describeLifecycle(plan: VirtualMachinePlan): ConditionUpdate {
@@ -235,7 +239,7 @@ export function judgeEvent(
 ): PublishedVirtualMachine['event'] {
   const before = findCondition(observed.recorded.conditions, types.lifecycle);
   const operation = desired.deleting ? 'Delete' : observed.vm === null ? 'Create' : 'Update';
-  const failure = failed(operation, plan, before?.message, memory.failures.length > 0);
+  const failure = failed(operation, plan, before?.message, memory.failures.length > 0 || hasFailed(plan));
   if (desired.deleting) return plan.kind === 'execute' && plan.steps.some(releases) ? good('Delete') : failure;
   const wasCreated = findCondition(observed.recorded.conditions, types.created)?.status === 'True';
   if (observed.vm !== null && !wasCreated && memory.failures.length === 0) return good('Create');
@@ -256,9 +260,9 @@ function failed(
   operation: string,
   plan: VirtualMachinePlan,
   before: string | undefined,
-  hasFailed: boolean,
+  isTriedAgain: boolean,
 ): PublishedVirtualMachine['event'] {
-  const isFailure = plan.kind === 'wait' ? hasFailed : isBlocked(plan) && plan.reason !== 'Paused';
+  const isFailure = plan.kind === 'wait' ? isTriedAgain : isBlocked(plan) && plan.reason !== 'Paused';
   if (!isFailure || plan.kind === 'execute') return null;
   const { message } = plan;
   return before?.endsWith(message) === true ? null : { type: 'Warning', reason: `${operation}Failure`, message };

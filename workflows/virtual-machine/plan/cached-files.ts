@@ -14,7 +14,7 @@ import type {
 } from '../../../contracts/virtual-machine/observation.ts';
 import type { CreateSource } from '../../../contracts/virtual-machine/mutations.ts';
 import type { Outcome, VirtualMachineAction } from './context.ts';
-import { execute, stop, type Context } from './context.ts';
+import { execute, recheck, stop, type Context } from './context.ts';
 import type { DesiredVirtualMachine } from '../../../contracts/virtual-machine/lifecycle.ts';
 
 /** Fast deploy: a VM of the files that are cached of its image. */
@@ -39,11 +39,14 @@ export function planCachedFiles(
   const { datacenter, datastore } = at;
   const location = { datacenterId: datacenter, datastoreId: datastore, profileId: storage.profileId };
   const cached = cachedAt(observed.imageCache, location);
+  // Its controller tries again too.
+  const againMs = context.nowMs + context.settings.pollMs;
   if (cached?.ready === false)
     return {
-      outcome: stop(
+      outcome: recheck(
         'ImageCacheFailed',
         `The files of image ${image.name} could not be cached on ${datastore}: ${cached.message}`,
+        againMs,
       ),
     };
   if (cached?.ready !== true) {
@@ -69,7 +72,7 @@ export function planCachedFiles(
     };
   }
   const source = judgeFiles(chosen, image, cached.files);
-  return 'problem' in source ? { outcome: stop('ImageCacheFailed', source.problem) } : { source };
+  return 'problem' in source ? { outcome: recheck('ImageCacheFailed', source.problem, againMs) } : { source };
 }
 
 const cachedAt = (

@@ -135,11 +135,11 @@ const rows: [why: string, given: Given, does: string][] = [
     { prerequisites: secrets('h1', null), desired: { bootstrapHashes: { config: 'h1', custom: null } } },
     'success',
   ],
-  ['bootstrap: a key is missing', { prerequisites: secrets('h2', null, 's/user-data') }, 'stop RequiredKeyNotFound'],
+  ['bootstrap: a key is missing', { prerequisites: secrets('h2', null, 's/user-data') }, 'requeue RequiredKeyNotFound'],
   [
     'bootstrap: a Secret is missing',
     { prerequisites: { bootstrap: { kind: 'notFound', message: '' } } },
-    'stop BootstrapNotReady',
+    'requeue BootstrapNotReady',
   ],
   [
     'bootstrap: switched off',
@@ -245,4 +245,17 @@ test('all that differs goes into one ReconfigVM_Task, and nothing else does', ()
       },
     }),
   ]);
+});
+
+test.each<[why: string, given: Given, inMs: number]>([
+  ['soon before its first start', { desired: { firstBootDone: false } }, 10_000],
+  [
+    'soon where it is to be customized again',
+    { desired: { bootstrap: { kind: 'Sysprep', disabled: false, atNextPowerOn: true, instanceId: null } } },
+    10_000,
+  ],
+  ['seldom once it has started', {}, 600_000],
+])('a Secret that is missing is looked for again: %s', (_why, given, inMs) => {
+  const context = vmContextOf({ ...given, prerequisites: { bootstrap: { kind: 'notFound', message: 'no Secret s' } } });
+  expect(planConfig(context)).toMatchObject({ requeue: true, retryAtMs: context.nowMs + inMs });
 });

@@ -18,7 +18,7 @@ import {
 } from './diff-config.ts';
 import { describeApplied, judgeResize, ownershipMetadata, wantCompute, wantExtraConfig } from './want-config.ts';
 import { planRestartIntent } from './restart.ts';
-import { execute, patch, stop, success, type VmContext } from './context.ts';
+import { execute, patch, recheck, stop, success, type VmContext } from './context.ts';
 
 /** What the configuration differs in, by the conditions that report it. */
 export interface ConfigDifference {
@@ -154,14 +154,19 @@ function wantedModule({ desired, observed, vm }: VmContext): string | null {
  * Sets up the guest: what goes into the VM's configuration whenever it has changed, a customization while the VM is off. Each is applied once
  * per change, or once more at the next power-on where the spec asks for that.
  */
-export function planBootstrap({ desired, observed, vm }: VmContext): Outcome {
+export function planBootstrap(context: VmContext): Outcome {
+  const { desired, observed, vm } = context;
   const { bootstrap, bootstrapHashes: done } = desired;
   const fetched = observed.prerequisites.bootstrap;
   if (bootstrap.disabled || fetched === null || vm.config === null) return success;
-  if (fetched.kind !== 'found') return stop('BootstrapNotReady', fetched.message);
+  if (fetched.kind !== 'found') return recheck('BootstrapNotReady', fetched.message, bootstrapRecheckMs(context));
   const { missingKeys, configHash, customHash } = fetched.value;
   if (missingKeys.length > 0)
-    return stop('RequiredKeyNotFound', `There is no ${missingKeys.join(', ')} in the Secrets of the bootstrap`);
+    return recheck(
+      'RequiredKeyNotFound',
+      `There is no ${missingKeys.join(', ')} in the Secrets of the bootstrap`,
+      bootstrapRecheckMs(context),
+    );
 
   const { moId } = vm;
   if (configHash !== null && configHash !== done.config) {
@@ -210,3 +215,16 @@ export function planBootstrap({ desired, observed, vm }: VmContext): Outcome {
     ],
   );
 }
+
+/** Secrets are not watched. Many are removed for good once the guest is set up. */
+const bootstrapRecheckMs = ({ desired, settings, nowMs }: VmContext): number =>
+  nowMs + (isNeededToStart(desired) ? settings.pollMs : settledRecheckMs);
+
+const settledRecheckMs = 10 * 60_000;
+
+/** Whether it must not start without what it is set up from: at its first start, and where the spec asks for a customization at the next. */
+export const isNeededToStart = ({
+  firstBootDone,
+  bootstrap,
+}: Pick<VmContext['desired'], 'firstBootDone' | 'bootstrap'>): boolean =>
+  !firstBootDone || bootstrap.atNextPowerOn === true;

@@ -149,6 +149,15 @@ export const stop = (reason: string, message: string): Outcome => ({
   retryAtMs: null,
 });
 
+/** What it lacks may come by itself, and no event says so. */
+export const recheck = (reason: string, message: string, retryAtMs: number): Outcome => ({
+  kind: 'failed',
+  requeue: true,
+  reason,
+  message,
+  retryAtMs,
+});
+
 export const retry = ({ reason, message, retryAtMs, requeue }: StageFailure): Outcome => ({
   kind: 'failed',
   requeue,

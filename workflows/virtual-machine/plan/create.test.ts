@@ -57,7 +57,7 @@ const rows: [why: string, given: Given, does: string][] = [
     { ...fast, observed: cached(null) },
     'ensureImageCache, patchVirtualMachine',
   ],
-  ['Fast Deploy Yes, they cannot be cached', { ...fast, observed: cached(false) }, 'stop ImageCacheFailed'],
+  ['Fast Deploy Yes, they cannot be cached', { ...fast, observed: cached(false) }, 'requeue ImageCacheFailed'],
   ['Fast Deploy Yes, VMICacheReady Yes, CheckMode linked', { ...fast, observed: cached(true) }, make],
   [
     'CheckMode direct: each disk is copied, and kept when it is whole',

@@ -85,6 +85,29 @@ const rows: [why: string, given: Given, does: string][] = [
     { desired: { firstBootDone: false }, vm: off, memory: { failures: [failureIn('config')] } },
     'powerOn',
   ],
+  [
+    'PowerOn: not for the first time without the Secret that sets it up',
+    {
+      desired: { firstBootDone: false },
+      vm: off,
+      prerequisites: { bootstrap: { kind: 'notFound', message: 'no Secret s' } },
+    },
+    'wait PoweringOn',
+  ],
+  [
+    'PowerOn: nor where it is to be customized at this start',
+    {
+      desired: { bootstrap: { kind: 'Sysprep', disabled: false, atNextPowerOn: true, instanceId: null } },
+      vm: off,
+      prerequisites: { bootstrap: { kind: 'notFound', message: 'no Secret s' } },
+    },
+    'wait PoweringOn',
+  ],
+  [
+    'PowerOn: once it is set up, it needs no Secret to start',
+    { vm: off, prerequisites: { bootstrap: { kind: 'notFound', message: 'no Secret s' } } },
+    'powerOn',
+  ],
   ['PowerOn: any other time it goes on', { vm: off, memory: { failures: [failureIn('config')] } }, 'powerOn'],
   ['a gate does not hold what is on', { desired: { powerOnChecks: ['backup'] } }, 'success'],
   ['PowerOff Hard', { desired: wantsOff('Hard') }, 'powerOff'],

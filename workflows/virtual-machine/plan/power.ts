@@ -2,7 +2,7 @@ import type { PowerMode, VirtualMachinePowerState } from '../../../contracts/vir
 import { virtualMachineAnnotations } from '../../../contracts/virtual-machine/metadata.ts';
 import type { ObservedVm } from '../../../contracts/virtual-machine/observation.ts';
 import type { Outcome } from './context.ts';
-import { isConnected, isPaused, planConfig } from './config.ts';
+import { isConnected, isNeededToStart, isPaused, planConfig } from './config.ts';
 import { describeRefusal, perhapsAsked } from './guest-question.ts';
 import { planRestart } from './restart.ts';
 import { execute, failureOf, patch, stop, success, wait, type Context, type VmContext } from './context.ts';
@@ -93,11 +93,10 @@ function obstacleToStart(context: VmContext): string | null {
   const missing = desired.volumes.filter((name) => !attached.has(name));
   if (missing.length > 0) return `volumes ${missing.join(', ')} to be attached`;
   // A guest sets itself up once: at its first start, with what it finds then. What has failed and is there all the same is no failure.
-  const failure =
-    desired.firstBootDone || planConfig(context).kind === 'success' ? undefined : failureOf(context, 'config');
-  return failure === undefined
-    ? null
-    : `its configuration, without which it is not started for the first time: ${failure.message}`;
+  const config = isNeededToStart(desired) ? planConfig(context) : success;
+  if (config.kind === 'success') return null;
+  const failure = config.kind === 'failed' ? config : failureOf(context, 'config');
+  return failure === undefined ? null : `its configuration, without which it is not started now: ${failure.message}`;
 }
 
 /**
