@@ -46,6 +46,7 @@ export const objectReasons = {
 export const virtualMachineStates = [
   'Reconciled',
   'Paused',
+  'PowerOffRequired',
   'WaitingForPrerequisites',
   'WaitingForImageCache',
   'WaitingForGroup',

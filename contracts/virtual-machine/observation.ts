@@ -246,6 +246,8 @@ export interface GuestQuestion {
 export interface VirtualMachineMemory {
   create: CreateInFlight | null;
   failures: StageFailure[];
+  /** What a stage has changed last of the VM's configuration. The same again means that it had no effect. */
+  changes: { stage: Stage; change: string; times: number; atMs: number }[];
   soft: (GuestQuestion & { operation: 'shutdown' | 'standby' }) | null;
   /** `forMs`: the nextRestartTime for which a restart was asked; `refusals`: how often in a row. */
   restart: (GuestQuestion & { forMs: number; refusals: number }) | null;

@@ -60,6 +60,12 @@ test.each<[why: string, facts: Partial<VirtualMachineObject>, commands: string[]
     { powerOnChecks: ['backup'], conditions: [machineLifecycle('PoweringOn', 'Unknown')] },
     ['kubectl annotate vm -n team web poweron.check.vmoperator.vmware.com/backup-', retry],
   ],
+  ['its guest cannot be asked', { conditions: [machineLifecycle('GuestRefused', 'Unknown')] }, [retry]],
+  [
+    'it is suspended, and has another spec',
+    { conditions: [machineLifecycle('PowerOffRequired', 'False')] },
+    [`kubectl patch vm -n team web --type merge -p '{"spec":{"powerState":"PoweredOff"}}'`],
+  ],
   [
     'its deletion is held by many',
     { deleteChecks: ['a', 'b', 'c', 'd'], conditions: [machineLifecycle('DeletionBlocked', 'False')] },

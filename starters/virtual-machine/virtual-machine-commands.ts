@@ -73,6 +73,15 @@ function byState(machine: VirtualMachineObject, isOpen: boolean): NextCommand[] 
         ...openGates(machine, machine.powerOnChecks, virtualMachineAnnotations.powerOnCheckPrefix, 'power it on'),
         now(machine),
       ];
+    case 'GuestRefused':
+      return [retry(machine, 'ask its guest now, when VMware Tools run in it')];
+    case 'PowerOffRequired':
+      return [
+        {
+          command: `kubectl patch vm -n ${machine.namespace} ${machine.name} --type merge -p '{"spec":{"powerState":"PoweredOff"}}'`,
+          why: 'power it off, so that the rest of its spec is applied',
+        },
+      ];
     case 'DeletionBlocked':
       return openGates(machine, machine.deleteChecks, virtualMachineAnnotations.deleteCheckPrefix, 'let it be deleted');
     case 'NotOwned':

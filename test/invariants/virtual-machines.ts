@@ -30,13 +30,11 @@ export const oneVmPerObject: Check = (world) => {
     const wanted = spec?.powerState ?? 'PoweredOn';
     const claim = `${nameOf(object)} is ${lifecycle.reason}, and`;
     const isNoted = wanted === 'PoweredOn' && metadata.annotations?.[virtualMachineAnnotations.creating] !== undefined;
-    // One that is suspended cannot be changed: what is asked of it waits.
-    const config = vm.powerState.toLowerCase() === 'suspended' ? [] : (spec?.advanced?.extraConfig ?? []);
     return [
       ...(vm.powerState.toLowerCase() === wanted.toLowerCase()
         ? []
         : [`${claim} ${vm.id} is ${vm.powerState} instead of ${wanted}`]),
-      ...config.flatMap(({ key, value = '' }) =>
+      ...(spec?.advanced?.extraConfig ?? []).flatMap(({ key, value = '' }) =>
         (vm.extraConfig[key] ?? '') === value ? [] : [`${claim} ${vm.id} has not ${key}=${value}`],
       ),
       ...(isNoted ? [`${claim} still notes that ${vm.id} is being made`] : []),

@@ -283,7 +283,8 @@ function reconfigure({ facts }: ModelVm, spec: ReconfigSpec): void {
 
 function power(world: World, { facts }: ModelVm, operation: string): StepEnd {
   const asks = operation.endsWith('Guest');
-  if (asks && (world.guest === 'refuses' || facts.powerState !== 'poweredOn')) return refused('ToolsUnavailable', 'GuestToolsNotRunning');
+  if (asks && (world.guest === 'refuses' || facts.powerState !== 'poweredOn'))
+    return refused('ToolsUnavailable', 'GuestToolsNotRunning');
   if (asks && world.guest === 'sleeps') return ok;
   const restarts = operation === 'reset' || operation === 'rebootGuest';
   if (restarts && facts.powerState !== 'poweredOn') return refused('InvalidPowerState');

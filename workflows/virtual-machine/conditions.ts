@@ -1,16 +1,19 @@
 import { findCondition, type ConditionUpdate } from '../../contracts/conditions.ts';
 import { trueReason, virtualMachineConditions as types } from '../../contracts/virtual-machine/conditions.ts';
+import type { ReconfigSpec } from '../../contracts/virtual-machine/config.ts';
 import type { ObservedGuest } from '../../contracts/virtual-machine/observation.ts';
-import { judgeBackup } from './plan/update.ts';
-import { diffConfig } from './plan/config.ts';
+import { describeHold, judgeBackup } from './plan/update.ts';
+import { changesOf, type ConfigPart } from './plan/changes-of.ts';
+import { diffConfig, isPaused, type ConfigDifference } from './plan/config.ts';
 import { needsTools, powerStateOf } from './plan/power.ts';
 import { judgeResize } from './plan/want-config.ts';
-import { failureOf, type Context, type VmContext } from './plan/context.ts';
+import { execute, failureOf, success, type Context, type Outcome, type VmContext } from './plan/context.ts';
+import { judgeProgress } from './plan/no-progress.ts';
 
 /** Conditions of a VM that exists. Null: there is nothing to say, and what was said is taken away. */
 export function describeVm(context: VmContext): Record<string, ConditionUpdate | null> {
   const { desired, observed, settings, vm } = context;
-  const { whenOff } = diffConfig(context);
+  const difference = diffConfig(context);
   return {
     [types.created]: yes(types.created),
     [types.powerStateSynced]: judgePowerState(context),
@@ -21,13 +24,10 @@ export function describeVm(context: VmContext): Record<string, ConditionUpdate |
     [types.classSynced]: judgeResize(desired, observed.prerequisites.class, settings).condition,
     [types.groupLinked]: judgeGroup(context),
     [types.backupUpToDate]: judgeBackup(context),
-    [types.computeConfigSynced]: judgeSynced(context, types.computeConfigSynced, whenOff.compute),
-    [types.networkConfigSynced]: judgeSynced(context, types.networkConfigSynced, whenOff.network),
-    [types.cdromVerified]:
-      whenOff.cdrom.length === 0
-        ? yes(types.cdromVerified)
-        : no(types.cdromVerified, 'HardwareCDROMMismatch', `Has to be powered off to ${whenOff.cdrom.join(', ')}`),
-    [types.extraConfigSynced]: judgeSynced(context, types.extraConfigSynced, []),
+    [types.computeConfigSynced]: judgeSynced(context, difference, 'compute'),
+    [types.networkConfigSynced]: judgeSynced(context, difference, 'network'),
+    [types.cdromVerified]: judgeSynced(context, difference, 'cdrom'),
+    [types.extraConfigSynced]: judgeSynced(context, difference, 'extraConfig'),
   };
 }
 
@@ -137,13 +137,50 @@ function judgeGroup({ desired, observed, settings }: VmContext): ConditionUpdate
     : no(type, 'NotMember', `VirtualMachineGroup ${desired.group} does not list it`);
 }
 
-function judgeSynced(context: VmContext, type: string, whenOff: readonly string[]): ConditionUpdate {
-  const failure = failureOf(context, 'config');
-  if (whenOff.length > 0) return no(type, 'PowerOffRequired', `Has to be powered off to change ${whenOff.join(', ')}`);
-  if (failure !== undefined && type === types.extraConfigSynced) return no(type, 'ExtraConfigError', failure.message);
-  if (failure !== undefined && type === types.networkConfigSynced)
-    return no(type, 'NetworkConfigError', failure.message);
-  return yes(type);
+/** Upstream's reasons: for what waits, for what is to be changed, and for a change that has failed. */
+const syncedBy: Record<ConfigPart, { type: string; waits: string; differs: string; fails: string }> = {
+  compute: {
+    type: types.computeConfigSynced,
+    waits: 'PowerOffRequired',
+    differs: 'ComputeConfigMismatch',
+    fails: 'ComputeConfigMismatch',
+  },
+  network: {
+    type: types.networkConfigSynced,
+    waits: 'PowerOffRequired',
+    differs: 'NetworkConfigMismatch',
+    fails: 'NetworkConfigError',
+  },
+  cdrom: {
+    type: types.cdromVerified,
+    waits: 'HardwareCDROMMismatch',
+    differs: 'HardwareCDROMMismatch',
+    fails: 'HardwareCDROMMismatch',
+  },
+  extraConfig: {
+    type: types.extraConfigSynced,
+    waits: 'PowerOffRequired',
+    differs: 'ExtraConfigMismatch',
+    fails: 'ExtraConfigError',
+  },
+};
+
+const changeOf = ({ moId }: VmContext['vm'], spec: ReconfigSpec): Outcome =>
+  execute('config', ['', { kind: 'reconfigure', moId, changeVersion: '', spec }]);
+
+/** True only where nothing differs: a change that has failed, or is left for later, is not made. */
+function judgeSynced(context: VmContext, { spec, whenOff }: ConfigDifference, part: ConfigPart): ConditionUpdate {
+  const { type, waits, differs, fails } = syncedBy[part];
+  const { vm } = context;
+  if (whenOff[part].length > 0)
+    return no(type, isPaused(vm) ? differs : waits, `${describeHold(context)} for: ${whenOff[part].join(', ')}`);
+  const changes = changesOf(spec)[part];
+  if (changes.length === 0) return yes(type);
+  const again = spec === null ? success : changeOf(vm, spec);
+  const failure = failureOf(context, 'config') ?? judgeProgress(context, again);
+  return failure === undefined
+    ? no(type, differs, `To be changed: ${changes.join(', ')}`)
+    : no(type, fails, `${changes.join(', ')}: ${failure.message}`);
 }
 
 /** Before there is a VM. */

@@ -36,6 +36,16 @@ const failure = (more: Partial<ReturnType<typeof failureIn>>) => ({
   message: 'm',
   ...more,
 });
+let versions = 0;
+/** On another version each time. */
+const change = (numCPUs: number): StagedAction =>
+  of({ kind: 'reconfigure', moId: 'vm-1', changeVersion: String((versions += 1)), spec: { numCPUs } }, 'config');
+const changed = (times: number, atMs = nowMs) => ({
+  stage: 'config' as const,
+  change: applyResult(noMemory, change(2), 0).changes[0]?.change ?? '',
+  times,
+  atMs,
+});
 const running = { task: 'task-1', sinceMs: nowMs };
 const restart = (
   more: Partial<NonNullable<VirtualMachineMemory['restart']>>,
@@ -158,13 +168,36 @@ const rows: [
     refused,
     { restart: restart({ sinceMs: early, failed: true, unanswered: true, refusals: 1 }) },
   ],
-  ['a reset was made', { restart: restart({ failed: true, refusals: 1 }) }, power('reset'), ok, { restart: restart({}) }],
+  [
+    'a reset was made',
+    { restart: restart({ failed: true, refusals: 1 }) },
+    power('reset'),
+    ok,
+    { restart: restart({}) },
+  ],
   [
     'a reset that failed is a failure',
     { restart: restart({ failed: true, refusals: 1 }) },
     power('reset'),
     failed,
     { restart: restart({ failed: true, refusals: 1 }), failures: [failure({ retryAtMs: nowMs + 10_000 })] },
+  ],
+  ['a change was made', {}, change(2), ok, { changes: [changed(1)] }],
+  ['the same again', { changes: [changed(1, early)] }, change(2), ok, { changes: [changed(2)] }],
+  [
+    'another change',
+    { changes: [{ ...changed(2, early), change: 'another' }] },
+    change(2),
+    ok,
+    { changes: [changed(1)] },
+  ],
+  ['the same, long ago', { changes: [changed(2, nowMs - 1_800_000)] }, change(2), ok, { changes: [changed(1)] }],
+  [
+    'what another stage has changed is another change',
+    { changes: [{ ...changed(1, early), stage: 'power' }] },
+    change(2),
+    ok,
+    { changes: [{ ...changed(1, early), stage: 'power' }, changed(1)] },
   ],
   ['a create is under way', {}, create(false), { task: 'task-1' }, { create: running }],
   ['a create that was waited for is not', {}, create(true), ok, {}],
@@ -266,6 +299,9 @@ const stale: [why: string, memory: Partial<VirtualMachineMemory>, given: Given, 
   ['a create whose VM is', { create: running }, {}, false],
   ['a failed create whose VM is not there', { failures: [failureIn('create')] }, { vm: null }, true],
   ['a failed create whose VM is', { failures: [failureIn('create')] }, {}, false],
+  ['what failed of a VM that is there', { failures: [failureIn('power', false)] }, {}, true],
+  ['but not of one that is gone', { failures: [failureIn('power', false)] }, { vm: null }, false],
+  ['what failed of a deletion', { failures: [failureIn('delete')] }, { vm: null, desired: { deleting: true } }, true],
   ['since when it is deleted', { deletingSinceMs: 5 }, { desired: { deleting: true } }, true],
   ['but not of one that is not', { deletingSinceMs: 5 }, {}, false],
 ];
@@ -280,8 +316,19 @@ test('where vCenter was not observed nothing is known to have ended', () => {
   expect(prune(known, observation(null))).toEqual(known);
 });
 
+test('a user who changes something has a guest asked again that has refused, unless it may be shutting down', () => {
+  const question = { operation: 'shutdown' as const, sinceMs: 1, failed: true };
+  const refusals = memoryOf({ soft: question, restart: restart({ failed: true, refusals: 4 }) });
+  expect(resetFailures(refusals)).toEqual(noMemory);
+  const perhaps = memoryOf({
+    soft: { ...question, unanswered: true },
+    restart: restart({ failed: true, unanswered: true, refusals: 1 }),
+  });
+  expect(resetFailures(perhaps)).toEqual(perhaps);
+});
+
 test('a user who changes something has the failures reset, and nothing else', () => {
-  expect(resetFailures(memoryOf({ failures: [failureIn('power')], create: running }))).toEqual(
+  expect(resetFailures(memoryOf({ failures: [failureIn('power')], changes: [changed(2)], create: running }))).toEqual(
     memoryOf({ create: running }),
   );
 });

@@ -6,6 +6,7 @@ import type { Problem } from '../lib/failures.ts';
 import { retryAfterMs } from '../lib/retry.ts';
 import { type StagedAction, type VirtualMachineSituation } from './plan/context.ts';
 import { findOwn } from './plan/find-own.ts';
+import { countChange, isChange } from './plan/no-progress.ts';
 import { powerStateOf } from './plan/power.ts';
 import { lastRestartMs } from './plan/restart.ts';
 
@@ -14,6 +15,7 @@ import { lastRestartMs } from './plan/restart.ts';
 export const noMemory: VirtualMachineMemory = {
   create: null,
   failures: [],
+  changes: [],
   soft: null,
   restart: null,
   deletingSinceMs: null,
@@ -38,6 +40,7 @@ export function applyResult<M extends VirtualMachineMemory>(
   if (step.kind === 'power') return afterPower(known, step, 'done', nowMs);
   if (step.kind === 'createVirtualMachine')
     return { ...known, create: task === null ? null : { task, sinceMs: nowMs } };
+  if (isChange(step)) return { ...known, changes: countChange(memory.changes, step, nowMs) };
   return step.kind === 'cancelCreate' ? { ...known, create: null } : afterTask(known, step);
 }
 
@@ -57,7 +60,11 @@ export function applyFailure<M extends VirtualMachineMemory>(
     return afterPower({ ...memory, failures }, step, end, nowMs);
   }
   // What another one has begun on the VM, and has not worked out, is no failure of drover's: it is in the way no more.
-  if (step.kind === 'awaitTask' && step.task !== memory.create?.task && failed.reason !== errors.VsphereTaskOverdue.reason)
+  if (
+    step.kind === 'awaitTask' &&
+    step.task !== memory.create?.task &&
+    failed.reason !== errors.VsphereTaskOverdue.reason
+  )
     return memory;
   const known = { ...memory, failures: withFailure(memory.failures, step.stage, failed, nowMs) };
   if (step.kind === 'power') return afterPower(known, step, 'failed', nowMs);
@@ -103,7 +110,7 @@ function afterQuestion(before: GuestQuestion | null, end: PowerEnd, nowMs: numbe
   if (end === 'unanswered') return { sinceMs: nowMs, failed: false, unanswered: true };
   // A guest that shuts down refuses too.
   if (before?.unanswered === true && !before.failed) return { ...asked(before), failed: true };
-  return { sinceMs: nowMs, failed: true, ...(end === 'refusedLater' && { unanswered: true }) };
+  return { sinceMs: nowMs, failed: true, ...(end === 'refusedLater' && { unanswered: true as const }) };
 }
 
 const asked = ({ sinceMs, unanswered }: GuestQuestion): Omit<GuestQuestion, 'failed'> => ({
@@ -143,7 +150,7 @@ export function prune<M extends VirtualMachineMemory>(
 
 /**
  * No question to a guest that nothing waits for counts any more, no restart that is on record, no create, nor its failure, whose VM is
- * there. Otherwise what was asked long ago would be taken for the answer to what is asked today.
+ * there, and no failure of a VM that is gone. Otherwise what was asked long ago would be taken for the answer to what is asked today.
  */
 export function pruneBy<M extends VirtualMachineMemory>(
   memory: M,
@@ -158,10 +165,14 @@ export function pruneBy<M extends VirtualMachineMemory>(
         : null;
   const isOn = vm !== null && powerStateOf(vm) === 'PoweredOn';
   const lastMs = lastRestartMs(vm?.config?.extraConfig ?? {});
-  const isMade = findOwn(desired, candidates).kind === 'own';
+  const found = findOwn(desired, candidates);
+  const isMade = found.kind === 'own';
+  // What has failed of a VM that is gone is nothing of the next one.
+  const isOver = (stage: StageFailure['stage']): boolean =>
+    isMade ? stage === 'create' : found.kind === 'none' && stage !== 'create' && stage !== 'delete';
   return {
     ...memory,
-    failures: memory.failures.filter(({ stage }) => stage !== 'create' || !isMade),
+    failures: memory.failures.filter(({ stage }) => !isOver(stage)),
     soft: memory.soft !== null && isOn && memory.soft.operation === wants ? memory.soft : null,
     restart: memory.restart !== null && memory.restart.forMs > lastMs ? memory.restart : null,
     create: isMade ? null : memory.create,
@@ -175,5 +186,14 @@ const afterObservation = (failures: readonly StageFailure[], problem: Failed | n
     ? failures.filter(({ stage }) => stage !== 'observe')
     : withFailure(failures, 'observe', problem, nowMs);
 
-/** A user who changed something may have put right what failed. */
-export const resetFailures = <M extends VirtualMachineMemory>(memory: M): M => ({ ...memory, failures: [] });
+/** A user who changed something may have put right what failed, and a guest that refused may have its Tools now. */
+export const resetFailures = <M extends VirtualMachineMemory>(memory: M): M => ({
+  ...memory,
+  failures: [],
+  changes: [],
+  soft: memory.soft !== null && hasRefused(memory.soft) ? null : memory.soft,
+  restart: memory.restart !== null && hasRefused(memory.restart) ? null : memory.restart,
+});
+
+/** It cannot be doing what it was asked. */
+const hasRefused = ({ failed, unanswered }: GuestQuestion): boolean => failed && unanswered !== true;

@@ -130,6 +130,13 @@ const heartbeat = (given: Partial<ReturnType<typeof guestOf>>): Given => ({
   vm: { guest: guestOf(given) },
 });
 const noTools: Given = { vm: { guest: guestOf({ toolsRunning: false }) } };
+const off = { powerState: 'poweredOff' as const };
+const ownKeys = contextOf().observed.vm?.config?.extraConfig ?? {};
+/** Off, with another size than that of its class. */
+const resized: Given = { vm: off, config: { numCPUs: 1 }, desired: { lastResizedClass: null, sameClassResize: true } };
+const keyed: Given = {
+  desired: { config: { ...contextOf().desired.config, extraConfig: { 'guestinfo.a': '1' } } },
+};
 const conditionRows: [why: string, given: Given, type: string, expected: string][] = [
   ['SetCreatedCond: true', {}, 'VirtualMachineCreated', 'True True'],
   ['there is no VM yet', { vm: null }, 'VirtualMachineCreated', 'nothing'],
@@ -255,6 +262,50 @@ const conditionRows: [why: string, given: Given, type: string, expected: string]
     'VirtualMachineNetworkConfigSynced',
     'False PowerOffRequired',
   ],
+  [
+    'newer hardware has to wait',
+    { desired: { config: { ...contextOf().desired.config, minHardwareVersion: 22 } } },
+    'VirtualMachineComputeConfigSynced',
+    'False PowerOffRequired',
+  ],
+  ['a size is to be changed now', resized, 'VirtualMachineComputeConfigSynced', 'False ComputeConfigMismatch'],
+  [
+    'a size could not be changed',
+    { ...resized, memory: { failures: [failureIn('config')] } },
+    'VirtualMachineComputeConfigSynced',
+    'False ComputeConfigMismatch',
+  ],
+  [
+    'which says nothing of its network',
+    { ...resized, memory: { failures: [failureIn('config')] } },
+    'VirtualMachineNetworkConfigSynced',
+    'True True',
+  ],
+  [
+    'a card could not be added',
+    { vm: off, config: { networkCards: [] }, memory: { failures: [failureIn('config')] } },
+    'VirtualMachineNetworkConfigSynced',
+    'False NetworkConfigError',
+  ],
+  ['a key is to be set', keyed, 'VirtualMachineExtraConfigSynced', 'False ExtraConfigMismatch'],
+  [
+    'a key could not be set',
+    { ...keyed, memory: { failures: [failureIn('config')] } },
+    'VirtualMachineExtraConfigSynced',
+    'False ExtraConfigError',
+  ],
+  [
+    'a key has to wait: it is suspended',
+    { ...keyed, vm: { powerState: 'suspended' } },
+    'VirtualMachineExtraConfigSynced',
+    'False PowerOffRequired',
+  ],
+  [
+    'a size has to wait: an administrator has paused it',
+    { ...resized, config: { numCPUs: 1, extraConfig: { ...ownKeys, 'vmservice.virtualmachine.pause': 'true' } } },
+    'VirtualMachineComputeConfigSynced',
+    'False ComputeConfigMismatch',
+  ],
   ['the class is the one that was applied', {}, 'VirtualMachineClassConfigurationSynced', 'True True'],
   [
     'its image has gone since: the condition stays',
@@ -368,4 +419,14 @@ test('what it says already is not said again', () => {
   const again = publishedBy({ ...context, observed: { ...context.observed, recorded } }, reconciled);
   expect(isSaid({ recorded }, again)).toBe(true);
   expect(findCondition(conditions, 'Lifecycle')?.status).toBe('True');
+});
+
+test('a change that waits, or has failed, says which and why', () => {
+  const messageOf = (given: Given, type: string) =>
+    describe_(given).conditions.find((condition) => condition.type === type)?.message;
+  const type = 'VirtualMachineComputeConfigSynced';
+  expect(messageOf({ ...resized, memory: { failures: [failureIn('config')] } }, type)).toBe('numCPUs: config failed');
+  expect(messageOf({ ...resized, vm: { powerState: 'suspended' } }, type)).toBe(
+    'It is suspended, and has to be resumed, or powered off, for: numCPUs 1 → 2',
+  );
 });

@@ -1,4 +1,4 @@
-import type { ReconfigSpec } from '../../../contracts/virtual-machine/config.ts';
+import type { ReconfigSpec, VmConfig } from '../../../contracts/virtual-machine/config.ts';
 import {
   defaultVmAnnotation,
   extraConfigKeys,
@@ -7,6 +7,7 @@ import {
 } from '../../../contracts/virtual-machine/metadata.ts';
 import type { ObservedVm } from '../../../contracts/virtual-machine/observation.ts';
 import type { Outcome } from './context.ts';
+import { changesOf, joinParts, type ByPart } from './changes-of.ts';
 import {
   diffCompute,
   diffExtraConfig,
@@ -24,8 +25,8 @@ import { execute, patch, recheck, stop, success, type VmContext } from './contex
 export interface ConfigDifference {
   /** Null: nothing that can be changed now. */
   spec: ReconfigSpec | null;
-  /** What has to wait until the VM is off, for the message. */
-  whenOff: { compute: string[]; network: string[]; cdrom: string[] };
+  /** What has to wait until the VM is off, or is left alone no more, for the message. */
+  whenOff: ByPart;
 }
 
 /**
@@ -88,7 +89,7 @@ function planDue(context: VmContext, changeVersion: string, moId: string): Outco
 }
 
 /** One that is suspended cannot be changed, one that an administrator has paused shall not be: only its metadata is written. */
-const isLeftAlone = (vm: ObservedVm): boolean => vm.powerState === 'suspended' || isPaused(vm);
+export const isLeftAlone = (vm: ObservedVm): boolean => vm.powerState === 'suspended' || isPaused(vm);
 
 export const isPaused = ({ config }: Pick<ObservedVm, 'config'>): boolean =>
   config?.extraConfig[extraConfigKeys.paused]?.toLowerCase() === 'true';
@@ -98,20 +99,26 @@ export const isConnected = ({ vm }: Pick<VmContext, 'vm'>): boolean =>
 
 /** What differs, as things are. */
 export function diffConfig(context: VmContext): ConfigDifference {
-  const { desired, observed, settings, vm } = context;
+  const { desired, vm } = context;
   const { config } = vm;
-  const whenOff = { compute: [] as string[], network: [] as string[], cdrom: [] as string[] };
-  if (config === null) return { spec: null, whenOff };
-  const isOff = vm.powerState === 'poweredOff';
-  const metadata: ReconfigSpec = {
-    ...(config.managedBy?.extensionKey === managedBy.extensionKey ? {} : { managedBy }),
-    ...(config.annotation === '' ? { annotation: defaultVmAnnotation } : {}),
+  if (config === null) return { spec: null, whenOff: changesOf(null) };
+  const { spec, whenOff } = diffWhole(context, config);
+  if (!isLeftAlone(vm)) return { spec, whenOff };
+  const extraConfig = diffExtraConfig(ownershipMetadata(desired), config.extraConfig);
+  return {
+    spec: joinSpecs([metadataOf(config), { ...(extraConfig.length > 0 && { extraConfig }) }]),
+    whenOff: joinParts(whenOff, changesOf(spec)),
   };
-  if (isLeftAlone(vm)) {
-    const extraConfig = diffExtraConfig(ownershipMetadata(desired), config.extraConfig);
-    return { spec: joinSpecs([metadata, { ...(extraConfig.length > 0 && { extraConfig }) }]), whenOff };
-  }
+}
 
+const metadataOf = (config: VmConfig): ReconfigSpec => ({
+  ...(config.managedBy?.extensionKey === managedBy.extensionKey ? {} : { managedBy }),
+  ...(config.annotation === '' ? { annotation: defaultVmAnnotation } : {}),
+});
+
+function diffWhole(context: VmContext, config: VmConfig): ConfigDifference {
+  const { desired, observed, settings, vm } = context;
+  const isOff = vm.powerState === 'poweredOff';
   const applied = judgeResize(desired, observed.prerequisites.class, settings).apply;
   const compute = diffCompute(wantCompute(desired.size, applied, vm.cpuMHz), config, isOff);
   const set = diffSettings(desired.config, config, isOff);
@@ -130,10 +137,21 @@ export function diffConfig(context: VmContext): ConfigDifference {
     ...planRestartIntent(context),
   ];
   return {
-    spec: joinSpecs([metadata, compute.spec, set.spec, { deviceChange, extraConfig }]),
-    whenOff: { compute: [...compute.whenOff, ...set.whenOff], network: cards.whenOff, cdrom: cdroms.whenOff },
+    spec: joinSpecs([metadataOf(config), compute.spec, set.spec, { deviceChange, extraConfig }]),
+    whenOff: {
+      compute: [...compute.whenOff, ...set.whenOff, ...hardwareWhenOff(context, config)],
+      network: cards.whenOff,
+      cdrom: cdroms.whenOff,
+      extraConfig: [],
+    },
   };
 }
+
+const hardwareWhenOff = ({ desired, vm }: VmContext, { hardwareVersion }: VmConfig): string[] => {
+  const wanted = desired.config.minHardwareVersion ?? 0;
+  const isNow = vm.powerState === 'poweredOff' && !isLeftAlone(vm);
+  return isNow || wanted <= hardwareVersion ? [] : [`hardware version ${hardwareVersion} → ${wanted}`];
+};
 
 /** Null: it is new enough, or cannot be upgraded now. */
 function neededHardware({ desired, vm }: VmContext): number | null {

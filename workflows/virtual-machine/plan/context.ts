@@ -24,6 +24,7 @@ import type {
   ObservedVm,
 } from '../../../contracts/virtual-machine/observation.ts';
 import { composeObservation } from '../observation.ts';
+import { judgeProgress } from './no-progress.ts';
 import type { SlotClaim } from '../../limits/slots.ts';
 
 /** What the run of a virtual machine is made of, and what every decision about one is made on. */
@@ -179,8 +180,8 @@ export function unlessFailed<Given extends Context>(
   decide: (context: Given) => Outcome,
 ): (context: Given) => Outcome {
   return (context) => {
-    const failure = failureOf(context, stage);
     const outcome = decide(context);
+    const failure = failureOf(context, stage) ?? judgeProgress(context, outcome);
     return failure !== undefined && outcome.kind === 'execute' ? retry(failure) : outcome;
   };
 }

@@ -12,7 +12,7 @@ import {
   type Given,
 } from '../../../test/fixtures/workflows/virtual-machine.ts';
 import { done } from '../../lib/plan.ts';
-import { noMemory, pruneBy } from '../memory.ts';
+import { applyResult, noMemory, pruneBy } from '../memory.ts';
 import { isSaid, publishedBy, statusOf } from '../status.ts';
 import {
   execute,
@@ -44,6 +44,11 @@ const short = (plan: VirtualMachinePlan): string =>
       : `${plan.outcome} ${plan.reason}`;
 const off = { powerState: 'poweredOff' as const };
 const deleting = { deleting: true };
+const sleeps = { powerState: 'Suspended' as const };
+const suspended = { powerState: 'suspended' as const };
+const adminPaused = {
+  extraConfig: { ...contextOf().observed.vm?.config?.extraConfig, 'vmservice.virtualmachine.pause': 'true' },
+};
 const noAddress = { guest: guestOf({ primaryIp4: null }) };
 const polled = { asyncSignal: false };
 
@@ -77,6 +82,35 @@ const rows: [why: string, given: Given, comesTo: string][] = [
   ['PatchErr Yes: reported, and retried at its time', { memory: { failures: [failureIn('status')] } }, 'wait Failed'],
   ['vCenter or Kubernetes could not be read', { memory: { failures: [failureIn('observe')] } }, 'wait Failed'],
   ['paused', { desired: { paused: true } }, 'blocked Paused'],
+  ['suspended, as it shall be', { desired: sleeps, vm: suspended }, 'reconciled Reconciled'],
+  [
+    'suspended, and not as its spec wants it',
+    { desired: { ...sleeps, networkCards: [] }, vm: suspended },
+    'blocked PowerOffRequired',
+  ],
+  [
+    'suspended, with data of its bootstrap that are not written',
+    {
+      desired: sleeps,
+      vm: suspended,
+      prerequisites: {
+        bootstrap: { kind: 'found', value: { missingKeys: [], configHash: 'h2', customHash: null } },
+      },
+    },
+    'blocked PowerOffRequired',
+  ],
+  ['which does not keep it from being resumed', { desired: { networkCards: [] }, vm: suspended }, 'power PoweringOn'],
+  ['an administrator has paused it, as it shall be', { config: adminPaused }, 'reconciled Reconciled'],
+  [
+    'an administrator has paused it, and not as its spec wants it',
+    { desired: { networkCards: [] }, config: adminPaused },
+    'blocked Paused',
+  ],
+  [
+    'an administrator has paused it, and a restart is requested',
+    { desired: { nextRestartTime: '2026-01-01T00:00:00Z' }, config: adminPaused },
+    'blocked Paused',
+  ],
   ['deletion is paused', { desired: { ...deleting, paused: true } }, 'blocked Paused'],
   ['deletion is held by a gate', { desired: { ...deleting, deleteChecks: ['a'] } }, 'blocked DeletionBlocked'],
   [
@@ -349,4 +383,55 @@ test('what is noted counts from then on', () => {
     lastResizedClass: { name: 'large', uid: 'u', generation: 3 },
   });
   expect(noted(before, [])).toEqual(before);
+});
+
+/** What a run does with a VM that stays as it is, whatever is changed: with what, and when. */
+function insist(
+  config: NonNullable<Given['config']>,
+  passes: number,
+): { taken: string[]; plan: VirtualMachinePlan; context: Context } {
+  const taken: string[] = [];
+  let context = contextIn({ config });
+  let plan = planOf({ config });
+  for (let pass = 0; pass < passes; pass += 1) {
+    const nowMs = plan.kind === 'wait' ? (plan.untilMs ?? 0) : context.nowMs;
+    context = contextIn({ config: { ...config, changeVersion: `${pass}` }, memory: context.memory, nowMs });
+    ({ plan } = planWithNotes(context, true));
+    for (const step of plan.kind === 'execute' ? plan.steps : []) {
+      taken.push(`${step.kind} +${(nowMs - beginMs) / 1_000 - 120} s`);
+      context = { ...context, memory: applyResult(context.memory, step, nowMs) };
+    }
+  }
+  return { taken, plan: planWithNotes(context, true).plan, context };
+}
+
+test('a change that has no effect is made twice, and then ever more seldom; the object says which, and power goes on', () => {
+  const ignored = { extraConfig: {} };
+  const { taken, plan, context } = insist(ignored, 8);
+  expect(taken).toEqual(['+0', '+0', '+10', '+30', '+70'].map((at) => `reconfigure ${at} s`));
+  expect(plan).toMatchObject({
+    kind: 'wait',
+    reason: 'NoProgress',
+    message: expect.stringContaining('(extraConfig) ended well 5 times') as string,
+  });
+  const off_ = contextIn({ config: ignored, memory: context.memory, nowMs: context.nowMs, vm: off });
+  expect(short(planWithNotes(off_, true).plan)).toBe('power PoweringOn');
+});
+
+test('a change that has no effect is not called in sync', () => {
+  const given: Given = {
+    desired: { config: { ...contextOf().desired.config, changeTrackingEnabled: true } },
+  };
+  const plan = planOf(given);
+  const [step] = plan.kind === 'execute' ? plan.steps : [];
+  const { nowMs } = contextOf();
+  const memory = [1, 2].reduce((before) => (step === undefined ? before : applyResult(before, step, nowMs)), noMemory);
+  const said = publishedOf({ ...given, memory }).status?.conditions.find(
+    ({ type }) => type === 'VirtualMachineComputeConfigSynced',
+  );
+  expect(said).toMatchObject({
+    status: 'False',
+    reason: 'ComputeConfigMismatch',
+    message: expect.stringContaining('ended well 2 times') as string,
+  });
 });

@@ -19,6 +19,7 @@ import {
   type VirtualMachineStep,
 } from './context.ts';
 import { planDelete } from './delete.ts';
+import { judgeProgress } from './no-progress.ts';
 import { planNormal } from './normal.ts';
 import { powerStateOf } from './power.ts';
 
@@ -57,11 +58,12 @@ export const retryNotes = ({ desired, settings }: Pick<Context, 'desired' | 'set
 function decide(context: Context): Outcome {
   const outcome = context.desired.deleting ? planDelete(context) : planNormal(context);
   const [first] = outcome.kind === 'execute' ? outcome.steps : [];
-  const failure = first === undefined ? undefined : failureOf(context, first.stage);
+  const failure =
+    first === undefined ? undefined : (failureOf(context, first.stage) ?? judgeProgress(context, outcome));
   return failure === undefined ? outcome : retry(failure);
 }
 
-const blockedReasons = ['Paused', 'NotOwned', 'Ambiguous', 'DeletionBlocked'];
+const blockedReasons = ['Paused', 'PowerOffRequired', 'NotOwned', 'Ambiguous', 'DeletionBlocked'];
 
 function toPlan(context: Context, outcome: Outcome, isAfterStep: boolean): VirtualMachinePlan {
   const { desired } = context;

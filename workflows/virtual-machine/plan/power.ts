@@ -28,7 +28,7 @@ export function planPower(context: VmContext): Outcome {
     );
 
   const operation = planOperation(context);
-  if (operation.kind === 'execute' && isPaused(vm))
+  if (operation.kind !== 'success' && isPaused(vm))
     return stop('Paused', 'An administrator has paused the VM in vCenter');
   if (operation.kind === 'execute' && vm.task !== null) {
     return execute('power', [

@@ -161,9 +161,7 @@ test.each(rows)('restart: %s', (_why, given, does, writesIntent) => {
 });
 
 test('what is noted is the time that was asked for, in nanoseconds, and the intent goes', () => {
-  const outcome = planRestart(
-    vmContextOf({ desired: wanted, config: intent(forMs), memory: restart({}) }),
-  );
+  const outcome = planRestart(vmContextOf({ desired: wanted, config: intent(forMs), memory: restart({}) }));
   expect(outcome).toMatchObject({
     steps: [
       {

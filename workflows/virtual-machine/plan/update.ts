@@ -1,6 +1,6 @@
 import type { Stage } from '../../../contracts/virtual-machine/observation.ts';
 import type { Outcome } from './context.ts';
-import { planConfig } from './config.ts';
+import { diffConfig, isLeftAlone, isPaused, planBootstrap, planConfig } from './config.ts';
 import { planPower } from './power.ts';
 import { failureOf, retry, success, unlessFailed, patch, execute, stop, wait, type VmContext } from './context.ts';
 import type { VirtualMachineSettings } from '../../../contracts/virtual-machine/lifecycle.ts';
@@ -50,11 +50,32 @@ export function planUpdate(context: VmContext, order: readonly UpdateStage[] = u
     unfinished.push({ stage, outcome });
   }
   const all = aggregate(unfinished);
+  if (all.kind === 'success') return judgeUnapplied(context);
   const last = unfinished.at(-1);
   // Reported alone; what else has failed is retried all the same.
   return all.kind === 'failed' && last?.stage === 'snapshot' && last.outcome.kind === 'failed'
     ? { ...all, reason: last.outcome.reason, message: last.outcome.message }
     : all;
+}
+
+/** A VM that is left alone is not what its spec asks for while some of that has not been applied. */
+function judgeUnapplied(context: VmContext): Outcome {
+  const { vm } = context;
+  if (!isLeftAlone(vm)) return success;
+  const waiting = [
+    ...Object.values(diffConfig(context).whenOff).flat(),
+    ...(planBootstrap(context).kind === 'execute' ? ['the setup of its guest'] : []),
+  ];
+  if (waiting.length === 0) return success;
+  return stop(isPaused(vm) ? 'Paused' : 'PowerOffRequired', `${describeHold(context)} for: ${waiting.join(', ')}`);
+}
+
+/** Why a change waits, for a message that says what is changed. */
+export function describeHold({ vm }: Pick<VmContext, 'vm'>): string {
+  if (isPaused(vm)) return 'An administrator has paused the VM in vCenter, and has to let go of it';
+  return vm.powerState === 'suspended'
+    ? 'It is suspended, and has to be resumed, or powered off,'
+    : 'Has to be powered off';
 }
 
 const isPoweringOff = ({ desired, vm }: VmContext): boolean =>

@@ -1,0 +1,35 @@
+import type { ReconfigSpec } from '../../../contracts/virtual-machine/config.ts';
+import { extraConfigKeys } from '../../../contracts/virtual-machine/metadata.ts';
+
+/** Parts of a configuration, each with a condition of its own. */
+export type ConfigPart = 'compute' | 'network' | 'cdrom' | 'extraConfig';
+export type ByPart = Record<ConfigPart, string[]>;
+
+/** Drover's own notes, which no condition speaks of. */
+const ownKeys: readonly string[] = [
+  extraConfigKeys.namespacedName,
+  extraConfigKeys.objectUid,
+  extraConfigKeys.restartIntent,
+  extraConfigKeys.lastRestartTime,
+];
+
+/** What a spec changes, for messages. Pure. */
+export function changesOf(spec: ReconfigSpec | null): ByPart {
+  const { managedBy: _, annotation: __, deviceChange = [], extraConfig = [], ...rest } = spec ?? {};
+  const devices = deviceChange.map(({ operation, device }) => ({ device, text: `${operation} ${device}` }));
+  const of = (isOf: (device: string) => boolean): string[] =>
+    devices.filter(({ device }) => isOf(device)).map(({ text }) => text);
+  return {
+    compute: [...Object.keys(rest), ...of((device) => device !== 'networkCard' && device !== 'cdrom')],
+    network: of((device) => device === 'networkCard'),
+    cdrom: of((device) => device === 'cdrom'),
+    extraConfig: extraConfig.map(({ key }) => key).filter((key) => !ownKeys.includes(key)),
+  };
+}
+
+export const joinParts = (one: ByPart, other: ByPart): ByPart => ({
+  compute: [...one.compute, ...other.compute],
+  network: [...one.network, ...other.network],
+  cdrom: [...one.cdrom, ...other.cdrom],
+  extraConfig: [...one.extraConfig, ...other.extraConfig],
+});
