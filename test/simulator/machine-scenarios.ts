@@ -1,35 +1,15 @@
 import { gunzipSync } from 'node:zlib';
 import { labClock } from '../../lab/clock.ts';
 import { applyObject } from '../../lab/kubernetes-objects.ts';
-import { inventory } from '../../lab/vsphere/handle.ts';
 import { makeImage } from '../../lab/vsphere/vm-fixture.ts';
-import type { DescribedVm } from '../../lab/vsphere/witness.ts';
 import type { ScenarioContext } from '../faults/context.ts';
 import { vcenterOf } from '../faults/environment.ts';
 import type { Scenario } from '../faults/scenario.ts';
-import { namespaceAndName } from '../../contracts/kinds/object.ts';
 import { common, haveVm } from '../faults/virtual-machine-scenarios.ts';
+import { guestScenarios } from './guest-power-scenarios.ts';
+import { describe, judgePower, namespaceOf, unlessStopped } from './judge-vm.ts';
 
 /** Virtual machines in ways that only the simulator goes through with every fault. */
-
-const namespaceOf = ({ hostOf }: ScenarioContext): string => namespaceAndName(hostOf('A'))[0];
-
-/** The VM as another client sees it; null: there is none. */
-const describe = (context: ScenarioContext): Promise<DescribedVm | null> =>
-  vcenterOf(context.fixture.environment).witness.describeVm(`${inventory.vmFolder}/${context.hostOf('A')}`);
-
-/** Where somebody has cancelled the run, it rests where it was. */
-const unlessStopped =
-  (judge: (context: ScenarioContext) => Promise<string[]>): NonNullable<Scenario['judge']> =>
-  async (context) => {
-    const object = await context.read('A');
-    return object !== null && context.subject.isStopped(object) ? [] : await judge(context);
-  };
-
-const judgePower = async (context: ScenarioContext, wanted: string): Promise<string[]> => {
-  const is = (await describe(context))?.runtime.powerState;
-  return is === wanted ? [] : [`the VM is ${is}, and not ${wanted}`];
-};
 
 const secret = 'user-data';
 const userData = '#cloud-config\n# canary-of-the-matrix';
@@ -95,6 +75,8 @@ export const machineScenarios: readonly Scenario[] = [
     prepare: (context) => haveVm(context),
     start: (context) => context.change('A', { powerState: 'Suspended', suspendMode: 'Hard' }),
     ends: { A: 'Reconciled' },
+    // What cannot be changed of one that is suspended, its object says.
+    endsAfter: { changeSpec: { A: ['Reconciled', 'PowerOffRequired'] } },
     judge: unlessStopped((context) => judgePower(context, 'suspended')),
   },
   {
@@ -108,4 +90,5 @@ export const machineScenarios: readonly Scenario[] = [
     ends: { A: 'Reconciled' },
     judge: unlessStopped(judgeRestarts),
   },
+  ...guestScenarios,
 ];

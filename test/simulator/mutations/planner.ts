@@ -274,4 +274,20 @@ export const plannerMutations: readonly Mutation[] = [
       to: 'function endObservation(ledger, world, given, nowMs) { const closedRunIds = []; const isMute = ()=>false;',
     },
   },
+  {
+    name: 'lostIsRefused',
+    breaks: 'a guest that may be shutting down is not powered off',
+    caughtBy: 'halted',
+    says: /PowerOffVM_Task/u,
+    rewrite: { from: /return ['"]refusedLater['"];/u, to: "return 'refused';" },
+  },
+  {
+    name: 'softForces',
+    breaks: 'mode Soft never forces a guest',
+    caughtBy: 'deaf',
+    rewrite: {
+      from: /if \(isKnown && mode === ['"]TrySoft['"]\) return /u,
+      to: 'if (isKnown) return ',
+    },
+  },
 ];
