@@ -1,5 +1,6 @@
 import { labClock } from '../../lab/clock.ts';
 import { createAllowanceId, virtualMachineId } from '../../contracts/ids.ts';
+import { inventory } from '../../lab/vsphere/handle.ts';
 import { mostAtOnce } from '../../lab/vsphere/read-tasks.ts';
 import type { AllowanceProgress } from '../../contracts/allowance.ts';
 import { checkInvariants } from '../invariants.ts';
@@ -16,7 +17,13 @@ let world: VmWorld;
 beforeAll(async () => {
   world = await openVmWorld({
     settings: {
-      virtualMachine: { creates: 2, destroys: 2, slotRenewMs: 3_000 },
+      virtualMachine: {
+        creates: 2,
+        destroys: 2,
+        slotRenewMs: 3_000,
+        softPowerMs: 20_000,
+        deletePowerOffMs: 20_000,
+      },
       limits: { checkMs: 1_000, silentMs: 8_000 },
       eviction: { allowanceRenewMs: 5_000 },
     },
@@ -67,6 +74,30 @@ test(
     ).toBe(false);
     await world.remove('alone');
     await world.untilReported('alone', /^gone$/u);
+  },
+  limitMs,
+);
+
+test(
+  'guests that do not hear hold no slot: another VM is destroyed meanwhile',
+  async () => {
+    const deaf = ['deaf-1', 'deaf-2'];
+    for (const name of [...deaf, 'next']) await world.create(name, { powerOffMode: 'Soft' });
+    for (const name of [...deaf, 'next']) await world.untilReported(name, /^True Reconciled/u);
+    await world.change('next', { spec: { powerOffMode: 'Hard' } });
+    await world.untilReported('next', /^True Reconciled/u);
+    for (const name of deaf)
+      await world.vcenter.changeVm(`${inventory.vmFolder}/${namespace}/${name}`, {
+        extraConfig: { 'SET.guest.toolsRunningStatus': 'guestToolsRunning' },
+      });
+    await world.control.deafenGuests(true);
+    for (const name of deaf) await world.remove(name);
+    for (const name of deaf) await world.untilReported(name, /Deleting: .*the guest to do as it was asked/u);
+    await world.remove('next');
+    await world.untilReported('next', /^gone$/u);
+    for (const name of deaf) expect(await world.witness(name)).toMatchObject({ powerState: 'poweredOn' });
+    await world.control.deafenGuests(false);
+    for (const name of deaf) await world.untilReported(name, /^gone$/u, 60_000);
   },
   limitMs,
 );

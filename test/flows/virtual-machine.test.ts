@@ -164,6 +164,31 @@ test(
 );
 
 test(
+  'deleted while vCenter is away: when it is back the VM goes, and another’s disk stays',
+  async () => {
+    await world.create('cut-off');
+    await world.untilReported('cut-off', reconciled);
+    const volumes = { datastore: 'LocalDS_0', path: 'volumes-of-cut-off' };
+    await world.vcenter.makeDirectory(volumes);
+    await world.vcenter.attachNewDisk(`${inventory.vmFolder}/${namespace}/cut-off`, {
+      ...volumes,
+      path: `${volumes.path}/data`,
+      sizeMiB: 1,
+    });
+    await world.control.inject({ does: 'cut', count: 1_000_000 });
+    await world.remove('cut-off');
+    await world.untilReported('cut-off', /^Unknown Failed/u, 120_000);
+    expect((await world.read('cut-off'))?.metadata.finalizers).toContain(virtualMachineFinalizers.current);
+    await world.control.reset();
+    expect(await world.witness('cut-off')).not.toBeNull();
+    await world.untilReported('cut-off', /^gone$/u, 120_000);
+    expect(await world.witness('cut-off')).toBeNull();
+    expect(await world.vcenter.listFiles(volumes)).toContain('data.vmdk');
+  },
+  limitMs,
+);
+
+test(
   'a bridge that is killed and started again starts runs for what has changed meanwhile, and for nothing else',
   async () => {
     const names = ['kept-1', 'kept-2', 'kept-3', 'moved'];
