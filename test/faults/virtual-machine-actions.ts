@@ -1,8 +1,9 @@
 import { imageCacheName } from '../../activities/kubernetes/virtual-machine/read-objects.ts';
 import { namespaceAndName } from '../../contracts/kinds/object.ts';
 import { extraConfigKeys, virtualMachineAnnotations } from '../../contracts/virtual-machine/metadata.ts';
+import { labClock } from '../../lab/clock.ts';
 import { fillImageCache, installImageCaches, makeCachedFiles, makeCachedImage } from '../../lab/vsphere/image-cache.ts';
-import { vmManifest } from '../../lab/vsphere/vm-fixture.ts';
+import { makeImage, vmManifest } from '../../lab/vsphere/vm-fixture.ts';
 import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
 import { unlessAbsent } from '../flows/clear-leftovers.ts';
 import { vcenterOf } from './environment.ts';
@@ -20,6 +21,7 @@ import {
 
 const cachedImage = { name: 'cached', providerItemID: 'item-cached' };
 const cachedDisks = 2;
+const libraryImage = 'tiny';
 
 /** What scenarios do to virtual machines and their objects. */
 export function virtualMachineActions({ fixture, kind, subject, roles, aliases, hostOf, read, tell }: ContextBase) {
@@ -81,6 +83,14 @@ export function virtualMachineActions({ fixture, kind, subject, roles, aliases, 
         { name: imageCacheName(cachedImage.providerItemID), providerID: cachedImage.providerItemID },
         await makeCachedFiles(vcenter().witness, 'cache', cachedDisks),
       );
+    },
+    /** The image of {@link makeLibraryImage}, as a spec names it. */
+    libraryImage: { image: { kind: 'VirtualMachineImage', name: libraryImage } },
+    /** An image of an OVF in a content library of its own. */
+    async makeLibraryImage(): Promise<void> {
+      const { ovf: providerItemID } = await vcenter().witness.makeLibrary(`images-${String(labClock().now())}`);
+      for (const host of hosts)
+        await makeImage(api, { namespace: namespaceAndName(host)[0], name: libraryImage, type: 'OVF', providerItemID });
     },
     /** Folders of files that are neither a VM’s nor noted in the object. */
     async findLeftovers(alias: HostAlias): Promise<string[]> {

@@ -74,6 +74,16 @@ export const virtualMachineScenarios: readonly Scenario[] = [
   },
   {
     ...common,
+    name: 'deployed',
+    title: 'a VM is made from an OVF of a content library, and powered on',
+    // The rest is as in `made`.
+    targets: (step) => step.includes('/submitNewVm.') || step.includes('/awaitTask.'),
+    prepare: (context) => context.makeLibraryImage(),
+    start: (context) => context.createVm('A', context.libraryImage),
+    ends: { A: 'Reconciled' },
+  },
+  {
+    ...common,
     name: 'changed',
     title: 'a VM gets another class and is powered off for it, and on again',
     targets: afterFirstLook,
