@@ -6,6 +6,7 @@ import {
   cachedOf,
   classOf,
   contextOf,
+  desiredOf,
   hardwareOf,
   imageOf,
   inShort,
@@ -19,6 +20,7 @@ const image = (more: Partial<ObservedImage>) => ({ image: { kind: 'found' as con
 const group = (more: object = {}) => ({ group: { found: true, linked: true, placement: placedAt, ...more } });
 const fast = { settings: { fastDeploy: 'linked' as const } };
 const cached = (ready: boolean | null) => ({ imageCache: cachedOf({ ready }) });
+const larger = { config: { ...desiredOf().config, bootDiskBytes: 2 * 1_024 ** 3 } };
 const make = 'createVirtualMachine';
 
 const rows: [why: string, given: Given, does: string][] = [
@@ -96,6 +98,17 @@ const rows: [why: string, given: Given, does: string][] = [
       observed: cached(true),
     },
     make,
+  ],
+  [
+    'a linked disk cannot be larger than its parent',
+    { ...fast, desired: larger, observed: cached(true) },
+    'stop NotSupported',
+  ],
+  ['before its files are asked for', { ...fast, desired: larger }, 'stop NotSupported'],
+  [
+    'a copy can',
+    { settings: { fastDeploy: 'direct' }, desired: larger, observed: cached(true) },
+    'patchVirtualMachine, copyDisk, keepDisk, createVirtualMachine',
   ],
   ['an item of another type', { prerequisites: image({ type: 'VMTX' }) }, 'stop NotSupported'],
 ];

@@ -114,11 +114,24 @@ export function chooseSource(
   if (image === null || itemId === null) return { problem: 'There is no image to make it from' };
   const mode = fastDeployOf(context);
   const isTemplate = itemId.startsWith('vm-');
+  const tooLarge = mode === 'linked' ? largerThanParent(context, image) : null;
+  if (tooLarge !== null) return { problem: tooLarge };
   if (mode !== null && image.type !== 'ISO') return { kind: 'cachedDisks', itemId, mode };
   if (isTemplate) return { kind: 'template', moId: itemId };
   if (image.type === 'ISO') return { kind: 'nothing' };
   if (image.type === 'OVF' || image.type === null) return { kind: 'contentLibraryItem', itemId };
   return { problem: `An item of type ${image.type} cannot be deployed; OVF, OVA and ISO can` };
+}
+
+/** vSphere extends no disk that has a parent: the VM would be made, and never be as its spec wants it. */
+function largerThanParent(
+  { desired }: Pick<Context, 'desired'>,
+  { name, type, hardware }: ObservedImage,
+): string | null {
+  const wanted = desired.config.bootDiskBytes;
+  const capacity = hardware.disks[0]?.capacityBytes ?? null;
+  if (type === 'ISO' || wanted === null || capacity === null || wanted <= capacity) return null;
+  return `spec.advanced.bootDiskCapacity is larger than the boot disk of image ${name} (${capacity} bytes), and a linked disk cannot be extended. Annotate it with ${virtualMachineAnnotations.fastDeploy}: direct`;
 }
 
 const found = (image: Fetched<ObservedImage> | null): ObservedImage | null =>
