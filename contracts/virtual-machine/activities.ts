@@ -168,6 +168,10 @@ export interface ObservationRequest {
   mayBeMade: boolean;
   /** `spec.instanceUUID`. */
   instanceUuid: string | null;
+  /** MoID of the datastore that was chosen for it, where files are or will be; null: none was. */
+  chosenDatastore: string | null;
+  /** MoIDs of those on which the files of its image are cached. */
+  cachedOn: string[];
   /** Label; null: any zone. */
   zone: string | null;
   /** Child folder and pool that the policy names. */
@@ -294,6 +298,7 @@ export function observationRequestOf(
     uniqueId: recorded.uniqueID ?? null,
     mayBeMade: recorded.uniqueID !== undefined || desired.creatingSince !== null,
     instanceUuid,
+    ...datastoresOf(desired, objects),
     // Where its group was placed counts where the VM itself says nothing.
     zone: zone ?? objects.group?.placement?.zone ?? null,
     folder: policy?.folder ?? null,
@@ -303,5 +308,19 @@ export function observationRequestOf(
     networks: objects.networks,
     isos: objects.isos,
     extraConfigKeys: [...new Set([...Object.keys(ofClass), ...Object.keys(config.extraConfig)])].toSorted(),
+  };
+}
+
+/** Fast deploy: a place is chosen once, as files are asked for and copied there; before that, one where they are already comes first. */
+function datastoresOf(
+  { copiesAt, imageCache: { location } }: DesiredVirtualMachine,
+  { imageCache, storageClass }: ObservedObjects,
+): Pick<ObservationRequest, 'chosenDatastore' | 'cachedOn'> {
+  if (imageCache === null) return { chosenDatastore: null, cachedOn: [] };
+  const profileId = storageClass?.kind === 'found' ? storageClass.value.profileId : null;
+  const locations = imageCache.kind === 'found' ? imageCache.value.locations : [];
+  return {
+    chosenDatastore: copiesAt?.datastore ?? location?.split(',')[1] ?? null,
+    cachedOn: locations.flatMap((one) => (one.ready === true && one.profileId === profileId ? [one.datastoreId] : [])),
   };
 }

@@ -185,6 +185,8 @@ export async function openVsphereContext(counterpart: VsphereCounterpart): Promi
       mayBeMade: true,
       uniqueId: null,
       instanceUuid: null,
+      chosenDatastore: null,
+      cachedOn: [],
       zone: null,
       folder: null,
       resourcePool: null,

@@ -4,7 +4,15 @@ import {
   type VcenterObservation,
 } from '../../contracts/virtual-machine/activities.ts';
 import { composeObservation } from './observation.ts';
-import { classOf, desiredOf, placedAt, prerequisitesOf, vmOf } from '../../test/fixtures/workflows/virtual-machine.ts';
+import type { DesiredVirtualMachine } from '../../contracts/virtual-machine/lifecycle.ts';
+import {
+  cachedOf,
+  classOf,
+  desiredOf,
+  placedAt,
+  prerequisitesOf,
+  vmOf,
+} from '../../test/fixtures/workflows/virtual-machine.ts';
 
 const { class: _, storageClass: __, resourcePolicy: ___, ...others } = prerequisitesOf();
 
@@ -103,6 +111,8 @@ test('vCenter is asked about the VM by everything that it may be found by', () =
     object: { namespace: desired.namespace, name: desired.name, uid: desired.uid },
     vmName: desired.name,
     uniqueId: 'vm-7',
+    chosenDatastore: null,
+    cachedOn: [],
     mayBeMade: true,
     instanceUuid: 'uuid-1',
     zone: 'zone-a',
@@ -114,6 +124,32 @@ test('vCenter is asked about the VM by everything that it may be found by', () =
     isos: {},
     extraConfigKeys: ['class.key'],
   });
+});
+
+const copies = { datacenter: 'datacenter-1', datastore: 'datastore-3' };
+const cachedThere = cachedOf();
+test.each<[what: string, desired: Partial<DesiredVirtualMachine>, objects: Partial<ObservedObjects>, asked: object]>([
+  ['without fast deploy, none', { copiesAt: copies }, { imageCache: null }, { chosenDatastore: null, cachedOn: [] }],
+  ['where its image is cached', {}, {}, { chosenDatastore: null, cachedOn: ['datastore-1'] }],
+  [
+    'where its files were asked for',
+    { imageCache: { name: 'c', location: 'datacenter-1,datastore-2,profile-1' } },
+    {},
+    { chosenDatastore: 'datastore-2' },
+  ],
+  ['where they were copied', { copiesAt: copies }, {}, { chosenDatastore: 'datastore-3' }],
+  ['not where it is being cached', {}, { imageCache: cachedOf({ ready: null }) }, { cachedOn: [] }],
+  [
+    'nor under another storage policy',
+    {},
+    { storageClass: { kind: 'found', value: { profileId: 'p-2' } } },
+    { cachedOn: [] },
+  ],
+])('the place of fast deploy: %s', (_, more, given, asked) => {
+  const storageClass = { kind: 'found' as const, value: { profileId: 'profile-1' } };
+  expect(
+    observationRequestOf(desiredOf(more), {}, { ...objects, storageClass, imageCache: cachedThere, ...given }),
+  ).toMatchObject(asked);
 });
 
 test.each([

@@ -144,3 +144,37 @@ test('cores are reckoned by the slowest host that is usable', () => {
   ];
   expect(place([site('a', { hosts })], room)).toMatchObject({ at: { cpuMHz: 2_000 } });
 });
+
+const three = policyOf(store('one', 10), store('two', 20), store('three', 30));
+const b = site('b', { hosts: [host('host-3')] });
+test.each<
+  [what: string, given: { sites?: Site[]; policy?: typeof three; chosen?: string; cached?: string[] }, is: unknown]
+>([
+  ['where its image is cached', { cached: ['one'] }, placed('a', 'one')],
+  ['of these the roomiest', { cached: ['one', 'two'] }, placed('a', 'two')],
+  [
+    'not where there is no room',
+    { policy: policyOf(store('one', 0), store('two', 1)), cached: ['one'] },
+    placed('a', 'two'),
+  ],
+  ['where it was chosen to go, whatever is cached by now', { chosen: 'one', cached: ['two'] }, placed('a', 'one')],
+  [
+    'in the zone that reaches it',
+    { sites: [site('a'), b], policy: policyOf(store('far', 1, { hosts: ['host-3'] }), store('one', 9)), chosen: 'far' },
+    placed('b', 'far'),
+  ],
+  [
+    'elsewhere, where that cannot be reached any more',
+    { policy: policyOf(store('one', 10, { isAccessible: false }), store('two', 1)), chosen: 'one' },
+    placed('a', 'two'),
+  ],
+  ['or the policy has it no more', { chosen: 'nine' }, placed('a', 'three')],
+])('fast deploy: %s', (_, { sites = [site('a')], policy = three, chosen = null, cached = [] }, is) =>
+  expect(
+    choosePlace(
+      { sites, policy },
+      { zone: null, profileId: 'p', chosenDatastore: chosen, cachedOn: cached },
+      'vsphere.vcenters.prod',
+    ),
+  ).toEqual(is),
+);

@@ -1,15 +1,17 @@
+import type { ObservationRequest } from '../../../contracts/virtual-machine/activities.ts';
 import type { PlacedAt, Placement } from '../../../contracts/virtual-machine/observation.ts';
 import type { Site, SiteDatastore, Surroundings } from './read-sites.ts';
 
 /**
- * Where a new VM goes: the zone of its label, or else the first in which everything is there; of the policy's datastores the one with the
- * most room. The host is left to DRS. Messages go on from “Waiting for”. Pure.
+ * Where a new VM goes: the zone of its label, or else the first in which everything is there; of the policy's datastores the one that was chosen
+ * for it before, else one on which its image is cached, else the one with the most room. The host is left to DRS. Messages go on from “Waiting for”. Pure.
  *
  * @param settings how its vCenter's settings are called, for messages: `vsphere.vcenters.prod`
  */
 export function choosePlace(
   { sites, policy }: Pick<Surroundings, 'sites' | 'policy'>,
-  wanted: { zone: string | null; profileId: string | null },
+  wanted: Pick<ObservationRequest, 'zone' | 'profileId'> &
+    Partial<Pick<ObservationRequest, 'chosenDatastore' | 'cachedOn'>>,
   settings: string,
 ): Placement {
   if (sites.length === 0) return { kind: 'error', message: `a zone to put it in: name one in ${settings}.zones` };
@@ -26,9 +28,14 @@ export function choosePlace(
       kind: 'error',
       message: `storage policy ${wanted.profileId}: name its datastores in ${settings}.storagePolicies`,
     };
+  const chosen = policy.datastores.filter(({ id }) => id === wanted.chosenDatastore);
+  for (const site of chosen.length === 0 ? [] : candidates) {
+    const kept = placeIn(site, chosen, settings);
+    if (typeof kept !== 'string') return { kind: 'placed', at: kept };
+  }
   const problems: string[] = [];
   for (const site of candidates) {
-    const found = placeIn(site, policy.datastores, settings);
+    const found = placeIn(site, policy.datastores, settings, wanted.cachedOn);
     if (typeof found !== 'string') return { kind: 'placed', at: found };
     problems.push(found);
   }
@@ -40,6 +47,7 @@ function placeIn(
   { paths, datacenter, target, hosts }: Site,
   datastores: readonly SiteDatastore[],
   settings: string,
+  cachedOn: readonly string[] = [],
 ): PlacedAt | string {
   const { zone } = paths;
   const where = `${settings}.zones.${zone}`;
@@ -53,7 +61,10 @@ function placeIn(
   const reachable = datastores.filter(
     (datastore) => datastore.isAccessible && usable.some(({ id }) => datastore.hosts.includes(id)),
   );
-  const [roomiest] = reachable.toSorted((a, b) => b.freeBytes - a.freeBytes || (a.path < b.path ? -1 : 1));
+  const isCached = ({ id, freeBytes }: SiteDatastore): number => Number(freeBytes > 0 && cachedOn.includes(id));
+  const [roomiest] = reachable.toSorted(
+    (a, b) => isCached(b) - isCached(a) || b.freeBytes - a.freeBytes || (a.path < b.path ? -1 : 1),
+  );
   if (roomiest === undefined) return `a datastore of its storage policy that the hosts of zone ${zone} can write to`;
   if (roomiest.freeBytes <= 0) return `room on ${reachable.map(({ path }) => path).join(', ')}`;
   return {
