@@ -116,5 +116,7 @@ function fieldCauses(before: WatchedFields, after: WatchedFields): Cause[] {
   const changed = paths.filter(
     (path) => before[path]?.value !== after[path]?.value && !((after[path] ?? before[path])?.own ?? false),
   );
-  return changed.map((path) => (path.startsWith('spec.') ? 'spec' : 'status'));
+  return changed.map((path) =>
+    path.startsWith('metadata.') ? 'annotations' : path.startsWith('spec.') ? 'spec' : 'status',
+  );
 }

@@ -26,6 +26,12 @@ const notes = (given: Record<string, string>) => vm({ annotations: given });
 const facts = (object: KubeObject) => readFacts(route, object, 'act');
 const group = 'vmoperator.vmware.com';
 
+const inVcenter = (id: string, manager: string): KubeObject =>
+  vm({
+    annotations: { [`${group}/manager-id`]: id },
+    managedFields: [{ manager, fieldsV1: { 'f:metadata': { 'f:annotations': { [`f:${group}/manager-id`]: {} } } } }],
+  });
+
 /** With the given fields written by drover. */
 const withVolumes = (attached: boolean, own: object = { 'f:powerState': {} }): KubeObject =>
   vm(
@@ -52,7 +58,6 @@ const rows: [why: string, before: KubeObject, after: KubeObject, causes: string[
     notes({
       'drover.dev/creating': time,
       'drover.dev/retry-handled': 'a',
-      [`${group}/manager-id`]: 'v',
       [`${group}/last-resized-vm-class`]: '{}',
       [`${group}/bootstrap-hash-configspec`]: 'h',
       [`vmicache.${group}/location`]: 'a,b,c',
@@ -60,6 +65,8 @@ const rows: [why: string, before: KubeObject, after: KubeObject, causes: string[
     }),
     [],
   ],
+  ['which vCenter it is in, as drover notes it', vm(), inVcenter('v', 'drover'), []],
+  ['as a user says it', inVcenter('v', 'drover'), inVcenter('w', 'kubectl'), ['annotations']],
   ['labels of people', vm(), vm({ labels: { app: 'web', 'topology.kubernetes.io/zone': 'z' } }), []],
   [
     'that it becomes a node of a cluster',

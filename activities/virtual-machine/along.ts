@@ -86,6 +86,8 @@ const observeAfterWriting = (
         observeAfter: {
           ...request,
           uniqueId: recorded.uniqueID ?? null,
+          recordedUuid: recorded.instanceUUID ?? null,
+          isBeingMade: true,
           mayBeMade: true,
           instanceUuid: desired.instanceUuid,
           zone: desired.zone ?? request.zone,

@@ -35,7 +35,7 @@ export function inputOf({ input }: Pick<RunRow, 'input'>, subject: string): Reco
 }
 
 /** A field that matters, by its path from the object's root, which begins with the cause that its change is: `spec.…` or `status.…`. */
-export type WatchedFields = Record<`${'spec' | 'status'}.${string}`, WatchedField>;
+export type WatchedFields = Record<`${'metadata' | 'spec' | 'status'}.${string}`, WatchedField>;
 
 export interface WatchedField {
   value: string | boolean | number | null;

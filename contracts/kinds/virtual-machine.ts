@@ -70,6 +70,16 @@ const readAnnotations: readonly string[] = [
 ];
 const prefixes = [vmAnnotations.powerOnCheckPrefix, vmAnnotations.deleteCheckPrefix, vmAnnotations.conditionPrefix];
 
+/** Drover notes which vCenter it is in; a user who changes that says that it is another one now. */
+function watchedFields(object: KubeObject): WatchedFields {
+  const value = object.metadata.annotations?.[vmAnnotations.managerId];
+  const own = isOwn(object, ['f:metadata', 'f:annotations', `f:${vmAnnotations.managerId}`]);
+  return {
+    ...(value !== undefined && { [`metadata.annotations.${vmAnnotations.managerId}`]: { value, own } }),
+    ...volumeFields(object),
+  };
+}
+
 /** Volumes are attached by another controller, which says so in the status; a VM is not powered on without them. */
 function volumeFields(object: KubeObject): WatchedFields {
   const { volumes } = (object.status ?? {}) as { volumes?: unknown };
@@ -218,7 +228,7 @@ export const virtualMachineKind = defineKind({
       readAnnotations.includes(key) ||
       prefixes.some((prefix) => key.startsWith(prefix)) ||
       (key.startsWith('drover.dev/') && !ownAnnotations.includes(key)),
-    fields: volumeFields,
+    fields: watchedFields,
   },
   isReconciled,
   condition: ({ metadata }, mode) =>

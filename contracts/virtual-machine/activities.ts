@@ -164,6 +164,10 @@ export interface ObservationRequest {
   vmName: string;
   /** `status.uniqueID`. */
   uniqueId: string | null;
+  /** `status.instanceUUID`. */
+  recordedUuid: string | null;
+  /** A create has begun, and has not been seen to end: what the status names is of before. */
+  isBeingMade: boolean;
   /** It has a VM, or a create has begun: before that no VM can have it as owner. */
   mayBeMade: boolean;
   /** `spec.instanceUUID`. */
@@ -296,6 +300,8 @@ export function observationRequestOf(
     object: { namespace, name, uid },
     vmName: name,
     uniqueId: recorded.uniqueID ?? null,
+    recordedUuid: recorded.instanceUUID ?? null,
+    isBeingMade: desired.creatingSince !== null,
     mayBeMade: recorded.uniqueID !== undefined || desired.creatingSince !== null,
     instanceUuid,
     ...datastoresOf(desired, objects),

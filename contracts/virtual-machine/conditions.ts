@@ -24,6 +24,8 @@ export const virtualMachineConditions = {
   computeConfigSynced: 'VirtualMachineComputeConfigSynced',
   cdromVerified: 'VirtualMachineHardwareCDROMVerified',
   snapshotRevertSucceeded: 'VirtualMachineSnapshotRevertSucceeded',
+  /** False: there are copies of its VM, which are left alone. */
+  unique: 'VirtualMachineUnique',
   /** True: reconciled. False: blocked, the user has to act. Unknown: progressing. Its reason is the state. */
   lifecycle: 'Lifecycle',
   /** What drover would do, where it only observes; then it is the only one written. */
@@ -64,6 +66,7 @@ export const virtualMachineStates = [
   'DeletionBlocked',
   'NotOwned',
   'Ambiguous',
+  'VcenterChanged',
   'Failed',
   'Cancelled',
   'Observed',

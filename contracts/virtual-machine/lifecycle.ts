@@ -166,6 +166,8 @@ export interface DesiredVirtualMachine {
   copiesAt: { datacenter: string; datastore: string } | null;
   /** Annotation. */
   managerId: string | null;
+  /** Annotation: CloudInit's instance id, as older releases of the replaced operator gave it. */
+  formerInstanceId: string | null;
   instanceUuid: string | null;
   biosUuid: string | null;
 

@@ -34,6 +34,7 @@ export const virtualMachineAnnotations = {
   /** JSON `{Name, UID, Generation}` of the class that was applied last. */
   lastResizedClass: `${group}/last-resized-vm-class`,
   sameClassResize: `${group}/same-vm-class-resize`,
+  cloudInitInstanceId: `${group}/cloud-init-instance-id`,
   bootstrapConfigHash: `${group}/bootstrap-hash-configspec`,
   bootstrapCustomHash: `${group}/bootstrap-hash-customspec`,
   snapshotRevertInProgress: `${group}/snapshot-revert-in-progress`,
@@ -60,6 +61,12 @@ export const virtualMachineLabels = {
   /** Either marks a node of a Kubernetes cluster: no snapshots, no backup unless forced. */
   clusterRoles: ['capw.vmware.com/cluster.role', 'capv.vmware.com/cluster.role'],
 } as const;
+
+/**
+ * Stands for the hash of what a guest was set up with before its VM was taken over: others make other hashes. The first one that drover can make
+ * takes its place, and nothing is applied.
+ */
+export const takenOverHash = 'taken-over';
 
 /** Keys of the VM's ExtraConfig. */
 export const extraConfigKeys = {

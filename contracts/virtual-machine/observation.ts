@@ -136,11 +136,18 @@ export type Placement =
   | { kind: 'placed'; at: PlacedAt }
   | { kind: 'notReady' | 'zoneMismatch' | 'error'; message: string };
 
-/** A VM that was found, and by what: `status.uniqueID`, `spec.instanceUUID`, the object's uid as instance UUID, its owner, the name in its folder. */
+/**
+ * A VM that was found, and by what: `status.uniqueID`, `status.instanceUUID`, `spec.instanceUUID`, the object's uid as instance UUID, its owner, the
+ * name in its folder.
+ */
 export interface Candidate {
   moId: string;
   name: string;
-  foundBy: ('uniqueId' | 'instanceUuid' | 'uid' | 'owner' | 'name')[];
+  foundBy: ('uniqueId' | 'recordedUuid' | 'instanceUuid' | 'uid' | 'owner' | 'name')[];
+  /** Whether it is the VM that the status names; null: the status names none, or another one is being made. */
+  isRecorded: boolean | null;
+  /** When vCenter made it; null: it does not know. */
+  createdMs: number | null;
   instanceUuid: string;
   /** As written in the VM; null: it has none. */
   owner: { namespacedName: string; uid: string | null } | null;

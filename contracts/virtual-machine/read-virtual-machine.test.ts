@@ -55,6 +55,8 @@ const rows: [why: string, object: VirtualMachine, desired: object][] = [
     { deleting: true, finalizers: ['a/b'] },
   ],
   ['a pause, whatever its value', annotated({ [`${group}/paused`]: '' }), { paused: true }],
+  ['or nothing', annotated({}), { formerInstanceId: null, managerId: null }],
+  ['an instance id of before', annotated({ [`${group}/cloud-init-instance-id`]: 'i' }), { formerInstanceId: 'i' }],
   [
     'gates',
     annotated({ [`poweron.check.${group}/b`]: 'x', [`poweron.check.${group}/a`]: '', [`delete.check.${group}/c`]: '' }),

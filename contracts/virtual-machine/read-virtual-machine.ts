@@ -51,6 +51,7 @@ export function readVirtualMachine({ metadata, spec = {} }: VirtualMachine): Des
     creatingSince: given[own.creating] || null,
     copiesAt: readCopies(given[own.copies] ?? ''),
     managerId: given[own.managerId] || null,
+    formerInstanceId: given[own.cloudInitInstanceId] || null,
     instanceUuid: spec.instanceUUID || null,
     biosUuid: spec.biosUUID || null,
     size: readSize(spec),

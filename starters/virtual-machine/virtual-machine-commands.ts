@@ -88,6 +88,10 @@ function byState(machine: VirtualMachineObject, isOpen: boolean): NextCommand[] 
       return [retry(machine, 'observe it again, once the other VM has another name, or is gone')];
     case 'Ambiguous':
       return [retry(machine, 'observe it again, once only one of them can be its own')];
+    case 'VcenterChanged':
+      return [
+        retry(machine, 'observe it again, once the settings, or its annotation, name the vCenter that has its VM'),
+      ];
     case 'Failed':
       return [retry(machine, 'try again now, when what stood in the way is mended')];
     default:

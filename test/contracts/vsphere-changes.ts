@@ -179,6 +179,12 @@ export function vsphereChangesContract(open: () => Promise<VsphereCounterpart>):
   });
 
   describe('ownerKeys', () => {
+    /** As the status of its object says it. */
+    const recordedOf = async (name: string) => {
+      const vm = (await context.witness.listVms('team-a')).find((one) => one.name === name);
+      return { uniqueId: vm?.id ?? null, recordedUuid: vm?.instanceUuid ?? null };
+    };
+
     test('one without an owner is adopted on the version that was read, once', async () => {
       const vmId = await context.witness.createVm(`${vmFolder}/adopted`);
       const subject: VmSubject = {
@@ -186,7 +192,7 @@ export function vsphereChangesContract(open: () => Promise<VsphereCounterpart>):
         owner: { namespacedName: 'team-a/adopted', uid: uidOf('adopted') },
         cause: 'the test',
       };
-      const { changeVersion } = await configOf(context, activities, 'adopted', { uniqueId: vmId });
+      const { changeVersion } = await configOf(context, activities, 'adopted', await recordedOf('adopted'));
       expect(await failureOf(activities.submitAdoption({ ...subject, changeVersion: 'another' }))).toMatchObject({
         type: 'VirtualMachineConflict',
         nonRetryable: true,
@@ -211,7 +217,7 @@ export function vsphereChangesContract(open: () => Promise<VsphereCounterpart>):
         owner: { namespacedName: 'team-a/former', uid: uidOf('former') },
         cause: 'the test',
       };
-      const { changeVersion } = await configOf(context, activities, 'former', { uniqueId: vmId });
+      const { changeVersion } = await configOf(context, activities, 'former', await recordedOf('former'));
       await settle(activities, await activities.submitAdoption({ ...subject, changeVersion }));
       const { changeVersion: now, extraConfig } = await configOf(context, activities, 'former');
       expect(extraConfig).toEqual({ 'vmservice.namespacedName': 'team-a/former', 'drover.uid': uidOf('former') });

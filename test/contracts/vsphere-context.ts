@@ -184,6 +184,8 @@ export async function openVsphereContext(counterpart: VsphereCounterpart): Promi
       vmName: name,
       mayBeMade: true,
       uniqueId: null,
+      recordedUuid: null,
+      isBeingMade: false,
       instanceUuid: null,
       chosenDatastore: null,
       cachedOn: [],

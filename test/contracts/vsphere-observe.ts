@@ -177,12 +177,14 @@ export function vsphereObserveContract(open: () => Promise<VsphereCounterpart>):
           moId: vmId,
           name: 'owned',
           foundBy: ['uniqueId', 'instanceUuid', 'uid', 'owner', 'name'],
+          isRecorded: true,
+          createdMs: expect.any(Number),
           instanceUuid: uidOf('owned'),
           owner: { namespacedName: 'team-a/owned', uid: uidOf('owned') },
           inFolder: true,
         },
       ]);
-      expect(own).toEqual({ kind: 'own', moId: vmId, owner: 'drover' });
+      expect(own).toEqual({ kind: 'own', moId: vmId, owner: 'drover', copies: [] });
       expect(vm).toBe(vmId);
     });
 
@@ -218,10 +220,17 @@ export function vsphereObserveContract(open: () => Promise<VsphereCounterpart>):
 
     test('one without an owner in the folder is there to be adopted', async () => {
       const uniqueId = await create('orphan');
-      expect(await decide('orphan', { uniqueId })).toMatchObject({ vm: uniqueId, own: { kind: 'own', owner: 'none' } });
+      const { instanceUuid = '' } =
+        (await context.witness.listVms('team-a')).find(({ name }) => name === 'orphan') ?? {};
+      const adopted = { vm: uniqueId, own: { kind: 'own', owner: 'none' } };
+      expect(await decide('orphan', { instanceUuid })).toMatchObject(adopted);
+      expect(await decide('orphan', { uniqueId, recordedUuid: instanceUuid })).toMatchObject(adopted);
+      // Ids are given anew in another vCenter.
+      expect(await decide('orphan', { uniqueId, recordedUuid: uidOf('another') })).toMatchObject({ vm: null });
+      expect(await decide('orphan', { uniqueId })).toMatchObject({ vm: null, own: { kind: 'foreign' } });
     });
 
-    test('of two with the owner, none is it; one that is gone is none', async () => {
+    test('of two with the owner, the one with its UUID is it, and the other a copy; one that is gone is none', async () => {
       const subject = await makeVm(activities, context.newVm('twin'));
       await context.witness.cloneVm({ from: `${vmFolder}/twin`, to: `${vmFolder}/twin-copy` });
       await context.witness.changeVm(`${vmFolder}/twin-copy`, {
@@ -230,9 +239,9 @@ export function vsphereObserveContract(open: () => Promise<VsphereCounterpart>):
       // Its own is found by its UUID; the other one stands in a list that is read now and then.
       expect(
         await until('the twin to be noticed', 30_000, async () =>
-          (await decide('twin')).own.kind === 'own' ? 'not yet' : await decide('twin'),
+          (await decide('twin')).candidates.length < 2 ? 'not yet' : await decide('twin'),
         ),
-      ).toMatchObject({ vm: null, own: { kind: 'ambiguous' } });
+      ).toMatchObject({ vm: subject.vmId, own: { kind: 'own', copies: [{ name: 'twin-copy' }] } });
       await context.witness.destroyVm(`${vmFolder}/twin-copy`);
       await settle(activities, await activities.submitDestroy(subject));
       expect(await decide('twin', { uniqueId: subject.vmId })).toEqual({

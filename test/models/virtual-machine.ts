@@ -100,7 +100,9 @@ function candidateOf(
     ...(its?.uid === desired.uid && its.namespacedName === fullName(desired) ? (['owner'] as const) : []),
     ...(name === desired.name ? (['name'] as const) : []),
   ];
-  return foundBy.length === 0 ? [] : [{ moId, name, foundBy, instanceUuid, owner: its, inFolder: true }];
+  return foundBy.length === 0
+    ? []
+    : [{ moId, name, foundBy, isRecorded: null, createdMs: null, instanceUuid, owner: its, inFolder: true }];
 }
 
 /** One observation, one plan, and the steps it leads to, each with its fate. Returns the plan. */

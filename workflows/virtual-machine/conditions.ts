@@ -5,6 +5,7 @@ import type { ObservedGuest } from '../../contracts/virtual-machine/observation.
 import { describeHold, judgeBackup } from './plan/update.ts';
 import { changesOf, type ConfigPart } from './plan/changes-of.ts';
 import { diffConfig, isPaused, type ConfigDifference } from './plan/config.ts';
+import { locationMismatch } from './plan/location.ts';
 import { needsTools, powerStateOf } from './plan/power.ts';
 import { judgeResize } from './plan/want-config.ts';
 import { execute, failureOf, success, type Context, type Outcome, type VmContext } from './plan/context.ts';
@@ -59,16 +60,17 @@ function judgePowerState({ desired, vm }: VmContext): ConditionUpdate {
 }
 
 /** In the pool and the folder of its namespace, or one level below. */
-function judgeLocation({ vm: { location } }: VmContext): ConditionUpdate | null {
-  if (location === null) return null;
+function judgeLocation({ vm }: VmContext): ConditionUpdate | null {
+  if (vm.location === null) return null;
   const type = types.locationValid;
-  if (location.resourcePool && location.folder) return yes(type);
-  const reason = location.folder
-    ? 'ResourcePoolMismatch'
-    : location.resourcePool
-      ? 'FolderMismatch'
-      : 'ResourcePoolAndFolderMismatch';
-  return no(type, reason, 'The VM was moved out of its namespace in vCenter');
+  const mismatch = locationMismatch(vm);
+  return mismatch === null
+    ? yes(type)
+    : no(
+        type,
+        mismatch,
+        'The VM was moved out of its namespace in vCenter, and nothing of it is changed until it is back',
+      );
 }
 
 function judgeTools({ desired, settings, vm, nowMs }: VmContext): ConditionUpdate | null {

@@ -111,6 +111,8 @@ test('vCenter is asked about the VM by everything that it may be found by', () =
     object: { namespace: desired.namespace, name: desired.name, uid: desired.uid },
     vmName: desired.name,
     uniqueId: 'vm-7',
+    recordedUuid: null,
+    isBeingMade: false,
     chosenDatastore: null,
     cachedOn: [],
     mayBeMade: true,

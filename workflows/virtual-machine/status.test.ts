@@ -6,6 +6,7 @@ import { diffStatus } from './status-diff.ts';
 import type { VirtualMachineStatusPatch } from '../../contracts/virtual-machine/mutations.ts';
 import {
   beginMs,
+  candidateOf,
   classOf,
   contextOf,
   failureIn,
@@ -137,6 +138,9 @@ const resized: Given = { vm: off, config: { numCPUs: 1 }, desired: { lastResized
 const keyed: Given = {
   desired: { config: { ...contextOf().desired.config, extraConfig: { 'guestinfo.a': '1' } } },
 };
+const copy = candidateOf({ moId: 'vm-2', foundBy: ['owner'], isRecorded: false });
+const elsewhere: Given = { desired: { managerId: 'older' } };
+
 const conditionRows: [why: string, given: Given, type: string, expected: string][] = [
   ['SetCreatedCond: true', {}, 'VirtualMachineCreated', 'True True'],
   ['there is no VM yet', { vm: null }, 'VirtualMachineCreated', 'nothing'],
@@ -320,6 +324,9 @@ const conditionRows: [why: string, given: Given, type: string, expected: string]
     'False NotFound',
   ],
   ['paused by an annotation', { desired: { paused: true } }, 'VirtualMachineCreated', 'nothing'],
+  ['a copy is named', { observed: { candidates: [candidateOf(), copy] } }, 'VirtualMachineUnique', 'False CopyFound'],
+  ['no copy, no condition', {}, 'VirtualMachineUnique', 'nothing'],
+  ['of a VM in another vCenter nothing is known', { ...elsewhere, vm: null }, 'VirtualMachineCreated', 'nothing'],
   [
     'a condition that others give',
     { desired: { givenConditions: [{ type: 'Theirs', status: 'False', reason: 'Why', message: '' }] } },
@@ -403,7 +410,7 @@ test('a foreign VM’s properties are never shown as its own', () => {
   expect(
     describe_({
       observed: {
-        candidates: [{ moId: 'vm-1', name: 'web', foundBy: ['name'], instanceUuid: 'x', owner: null, inFolder: true }],
+        candidates: [candidateOf({ foundBy: ['name'], instanceUuid: 'x', owner: null })],
       },
     }).fields,
   ).toEqual({});

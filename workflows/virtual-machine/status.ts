@@ -15,7 +15,8 @@ import {
   type VmContext,
 } from './plan/context.ts';
 import { judgePlacement } from './plan/create.ts';
-import { findOwn } from './plan/find-own.ts';
+import { describeCopies, findOwn } from './plan/find-own.ts';
+import { judgeVcenter } from './plan/normal.ts';
 import { planWithNotes, retryNotes } from './plan/plan.ts';
 import { powerStateOf } from './plan/power.ts';
 import { judgePrerequisites } from './plan/prerequisites.ts';
@@ -59,9 +60,9 @@ export function describeStatus(context: Context, plan: VirtualMachinePlan): Virt
     lifecycle.reason === 'Paused'
       ? no(types.reconcileReady, 'VirtualMachineReconcilePaused', plan.kind === 'done' ? plan.message : '')
       : yes(types.reconcileReady);
-  // Paused by its owner, or not to be read: nothing is known, so nothing else is said.
+  // Paused by its owner, not to be read, or in another vCenter: nothing is known, so nothing else is said.
   const isUnobserved = memory.failures.some(({ stage }) => stage === 'observe');
-  if (desired.paused || isUnobserved)
+  if (desired.paused || isUnobserved || judgeVcenter(context) !== null)
     return toPatch(context, {}, { [types.lifecycle]: lifecycle, [types.reconcileReady]: reconcile });
   const found = findOwn(desired, observed.candidates);
   const vm = found.kind === 'own' && observed.vm?.moId === found.moId ? observed.vm : null;
@@ -80,6 +81,10 @@ export function describeStatus(context: Context, plan: VirtualMachinePlan): Virt
   return toPatch(context, vm === null ? {} : describeFields({ ...context, vm }), {
     ...prerequisites,
     ...ofVm,
+    [types.unique]:
+      found.kind === 'own' && found.copies.length > 0
+        ? no(types.unique, 'CopyFound', describeCopies(found.copies))
+        : null,
     ...given,
     [types.reconcileReady]: reconcile,
     [types.lifecycle]: lifecycle,

@@ -14,6 +14,8 @@ const listed = (id: string, more: Partial<ListedVm> = {}): ListedVm => ({
 });
 const finds = (more: Partial<Finds> = {}): Finds => ({
   uniqueId: null,
+  recordedUuid: null,
+  isBeingMade: false,
   byInstanceUuid: [],
   byUid: [],
   byName: [],
@@ -39,10 +41,38 @@ const rows: [
     null,
   ],
   [
-    'by its id, without an owner, in the folder',
+    'by its id alone, without an owner, in the folder',
     finds({ uniqueId: 'vm-1', listed: [listed('vm-1')] }),
     [],
     { 'vm-1': 'uniqueId' },
+    null,
+  ],
+  [
+    'by its id and the UUID that the status has',
+    finds({ uniqueId: 'vm-1', recordedUuid: 'i', listed: [listed('vm-1')] }),
+    [],
+    { 'vm-1': 'uniqueId recordedUuid' },
+    'vm-1',
+  ],
+  [
+    'an id that another VM has in this vCenter',
+    finds({ uniqueId: 'vm-1', recordedUuid: 'j', listed: [listed('vm-1')] }),
+    [],
+    { 'vm-1': '' },
+    null,
+  ],
+  [
+    'its own, whose UUID was changed',
+    finds({ uniqueId: 'vm-1', recordedUuid: 'j', listed: [listed('vm-1', { owner: own })] }),
+    [],
+    { 'vm-1': 'uniqueId owner' },
+    'vm-1',
+  ],
+  [
+    'its own and a copy',
+    finds({ uniqueId: 'vm-1', listed: [listed('vm-1', { owner: own }), listed('vm-2', { owner: own })] }),
+    [],
+    { 'vm-1': 'uniqueId owner', 'vm-2': 'owner' },
     'vm-1',
   ],
   ['an id that is of no VM any more', finds({ uniqueId: 'vm-1' }), [], {}, null],
@@ -99,9 +129,9 @@ const rows: [
   ],
   [
     'two that could be adopted',
-    finds({ uniqueId: 'vm-1', byUid: ['vm-2'], listed: [listed('vm-1'), listed('vm-2')] }),
+    finds({ byInstanceUuid: ['vm-1'], byUid: ['vm-2'], listed: [listed('vm-1'), listed('vm-2')] }),
     [],
-    { 'vm-1': 'uniqueId', 'vm-2': 'uid' },
+    { 'vm-1': 'instanceUuid', 'vm-2': 'uid' },
     null,
   ],
 ];
@@ -140,4 +170,22 @@ test('what the list shows under another name than it has now is judged as it is 
   expect(
     toCandidates(object, 'web', given, [{ vm: listed('vm-1', { name: 'renamed' }), folder: null }])[0]?.foundBy,
   ).toEqual([]);
+});
+
+test.each<[what: string, more: Partial<Finds>, is: boolean | null]>([
+  ['by its id', { uniqueId: 'vm-1' }, true],
+  ['by its UUID', { uniqueId: 'vm-9', recordedUuid: 'i' }, true],
+  ['neither', { uniqueId: 'vm-9', recordedUuid: 'j' }, false],
+  ['of none', {}, null],
+  ['of one that is gone, while another is being made', { uniqueId: 'vm-9', isBeingMade: true }, null],
+])('what the status says: %s', (_, more, is) => {
+  const vm = { ...listed('vm-1', { owner: own }), properties: { 'config.createDate': '2026-01-01T00:00:00Z' } };
+  expect(toCandidates(object, 'web', finds(more), [{ vm, folder: null }])).toMatchObject([
+    { isRecorded: is, createdMs: Date.parse('2026-01-01T00:00:00Z') },
+  ]);
+});
+
+test.each([undefined, 'never', '1970-01-01T00:00:00Z'])('a time that vCenter does not know: %s', (made) => {
+  const vm = { ...listed('vm-1'), properties: { 'config.createDate': made } };
+  expect(toCandidates(object, 'web', finds(), [{ vm, folder: null }])[0]?.createdMs).toBeNull();
 });

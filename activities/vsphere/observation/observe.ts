@@ -44,6 +44,8 @@ export async function observeVirtualMachineInVcenter(
   const { sites, policy } = surroundings;
   const finds = {
     uniqueId: request.uniqueId,
+    recordedUuid: request.recordedUuid,
+    isBeingMade: request.isBeingMade,
     byInstanceUuid,
     byUid: request.instanceUuid === request.object.uid ? byInstanceUuid : byUid,
     folders: idsOf(sites, ({ folder }) => folder),

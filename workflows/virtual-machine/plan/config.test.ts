@@ -27,6 +27,7 @@ const secrets = (configHash: string | null, customHash: string | null, ...missin
   bootstrap: { kind: 'found' as const, value: { missingKeys, configHash, customHash } },
 });
 
+const takenOver = { config: 'taken-over', custom: 'taken-over' };
 const rows: [why: string, given: Given, does: string][] = [
   ['Verify config info: there is none', { config: null }, 'stop InvalidConfig'],
   ['Verify connection state: not connected', { vm: { connectionState: 'disconnected' } }, 'stop NotConnected'],
@@ -140,6 +141,21 @@ const rows: [why: string, given: Given, does: string][] = [
     'bootstrap: a Secret is missing',
     { prerequisites: { bootstrap: { kind: 'notFound', message: '' } } },
     'requeue BootstrapNotReady',
+  ],
+  [
+    'bootstrap: of a VM that was taken over, what can be made is noted, and nothing applied',
+    { prerequisites: secrets('h2', 'c2'), desired: { bootstrapHashes: takenOver }, vm: off },
+    'patchVirtualMachine',
+  ],
+  [
+    'bootstrap: its Secrets may be gone',
+    { prerequisites: { bootstrap: { kind: 'notFound', message: '' } }, desired: { bootstrapHashes: takenOver } },
+    'success',
+  ],
+  [
+    'bootstrap: or a key of them',
+    { prerequisites: secrets('h2', null, 's/user-data'), desired: { bootstrapHashes: takenOver } },
+    'success',
   ],
   [
     'bootstrap: switched off',

@@ -3,6 +3,7 @@ import {
   defaultVmAnnotation,
   extraConfigKeys,
   managedBy,
+  takenOverHash,
   virtualMachineAnnotations,
 } from '../../../contracts/virtual-machine/metadata.ts';
 import type { ObservedVm } from '../../../contracts/virtual-machine/observation.ts';
@@ -177,8 +178,18 @@ export function planBootstrap(context: VmContext): Outcome {
   const { bootstrap, bootstrapHashes: done } = desired;
   const fetched = observed.prerequisites.bootstrap;
   if (bootstrap.disabled || fetched === null || vm.config === null) return success;
+  const isTakenOver = done.config === takenOverHash || done.custom === takenOverHash;
+  // Its guest needs no Secrets any more, and they may be gone.
+  if (isTakenOver && (fetched.kind !== 'found' || fetched.value.missingKeys.length > 0)) return success;
   if (fetched.kind !== 'found') return recheck('BootstrapNotReady', fetched.message, bootstrapRecheckMs(context));
   const { missingKeys, configHash, customHash } = fetched.value;
+  if (isTakenOver)
+    return patch('config', `Note what the guest of ${desired.name} was set up with before it was taken over`, {
+      annotations: {
+        ...(done.config === takenOverHash && { [virtualMachineAnnotations.bootstrapConfigHash]: configHash }),
+        ...(done.custom === takenOverHash && { [virtualMachineAnnotations.bootstrapCustomHash]: customHash }),
+      },
+    });
   if (missingKeys.length > 0)
     return recheck(
       'RequiredKeyNotFound',

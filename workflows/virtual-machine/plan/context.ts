@@ -142,7 +142,7 @@ export const wait = (phase: string, message: string, untilMs: number | null = nu
 });
 
 /** Trying again is no use: something has to change first. */
-export const stop = (reason: string, message: string): Outcome => ({
+export const stop = (reason: string, message: string): Outcome & { kind: 'failed' } => ({
   kind: 'failed',
   requeue: false,
   reason,

@@ -9,6 +9,11 @@ import {
 } from '../../../test/fixtures/workflows/virtual-machine.ts';
 
 const none: Given = { vm: null };
+const both = ['vm-1', 'vm-2'].map((moId) => candidateOf({ moId, foundBy: ['owner'], isRecorded: null }));
+const moved = (resourcePool: boolean, folder: boolean) => ({
+  location: { resourcePool, folder },
+  powerState: 'poweredOff' as const,
+});
 const rows: [why: string, given: Given, does: string][] = [
   [
     'Already reconciling Yes: a create of before is waited for',
@@ -21,7 +26,6 @@ const rows: [why: string, given: Given, does: string][] = [
     'createVirtualMachine',
   ],
   ['SetVCUUID: the vCenter is noted', { desired: { managerId: null } }, 'patchVirtualMachine'],
-  ['SetVCUUID: another vCenter is noted', { desired: { managerId: 'older' } }, 'patchVirtualMachine'],
   ['VMExists Yes: it is updated', { vm: { powerState: 'poweredOff' } }, 'powerOn'],
   ['VMExists Yes: nothing is to be done', {}, 'success'],
   [
@@ -34,6 +38,37 @@ const rows: [why: string, given: Given, does: string][] = [
     { observed: { candidates: [candidateOf({ owner: null })] }, config: { extraConfig: {} } },
     'adopt',
   ],
+  [
+    'what its guest is set up with is noted before',
+    {
+      observed: { candidates: [candidateOf({ owner: null })] },
+      prerequisites: {
+        bootstrap: { kind: 'found', value: { missingKeys: [], configHash: 'h', customHash: null } },
+      },
+    },
+    'patchVirtualMachine, adopt',
+  ],
+  [
+    'also where its Secret is gone',
+    {
+      observed: { candidates: [candidateOf({ owner: null })] },
+      prerequisites: { bootstrap: { kind: 'notFound', message: '' } },
+    },
+    'patchVirtualMachine, adopt',
+  ],
+  [
+    'once',
+    {
+      desired: { bootstrapHashes: { config: 'taken-over', custom: 'taken-over' } },
+      observed: { candidates: [candidateOf({ owner: null })] },
+      prerequisites: { bootstrap: { kind: 'notFound', message: '' } },
+    },
+    'adopt',
+  ],
+  ['moved out of its folder, nothing of it is changed', { vm: moved(true, false) }, 'stop FolderMismatch'],
+  ['or out of its pool', { vm: moved(false, true) }, 'stop ResourcePoolMismatch'],
+  ['or out of both', { vm: moved(false, false) }, 'stop ResourcePoolAndFolderMismatch'],
+  ['where it belongs is not known', { vm: { location: null, powerState: 'poweredOff' } }, 'powerOn'],
   [
     'VMExists Yes, of the operator before',
     {
@@ -58,11 +93,7 @@ const rows: [why: string, given: Given, does: string][] = [
     { ...none, observed: { candidates: [candidateOf({ moId: 'vm-2', owner: null, foundBy: ['name'] })] } },
     'stop NotOwned',
   ],
-  [
-    'two that could be it are an error',
-    { observed: { candidates: [candidateOf(), candidateOf({ moId: 'vm-2' })] } },
-    'stop Ambiguous',
-  ],
+  ['two that could be it are an error', { observed: { candidates: both } }, 'stop Ambiguous'],
   [
     'a create that failed is tried again at its time',
     { ...none, memory: { failures: [failureIn('create')] } },

@@ -10,6 +10,8 @@ import {
   type Given,
 } from '../../../test/fixtures/workflows/virtual-machine.ts';
 
+const both = ['vm-1', 'vm-2'].map((moId) => candidateOf({ moId, foundBy: ['owner'], isRecorded: null }));
+const copy = candidateOf({ moId: 'vm-2', foundBy: ['owner'], instanceUuid: 'another', isRecorded: false });
 const off = { powerState: 'poweredOff' as const };
 const metadata = contextOf().observed.vm?.config?.extraConfig ?? {};
 const adminPaused = { extraConfig: { ...metadata, 'vmservice.virtualmachine.pause': 'true' } };
@@ -26,6 +28,12 @@ const rows: [why: string, given: Given, does: string][] = [
     { desired: { finalizers: [virtualMachineFinalizers.deprecated] }, vm: off },
     'destroy',
   ],
+  [
+    'in another vCenter nothing is deleted, and nothing released',
+    { vm: null, desired: { managerId: 'older', copiesAt: { datacenter: 'datacenter-1', datastore: 'datastore-1' } } },
+    'stop VcenterChanged',
+  ],
+  ['nor left to others', { vm: off, desired: { managerId: 'older', skipDelete: true } }, 'stop VcenterChanged'],
   ['CheckSkipDelete Yes: the VM stays, without its metadata', { desired: { skipDelete: true } }, 'releaseVm'],
   [
     'CheckSkipDelete Yes: once',
@@ -115,7 +123,7 @@ const rows: [why: string, given: Given, does: string][] = [
   [
     'of two that could be it, neither is destroyed',
     {
-      observed: { candidates: [candidateOf(), candidateOf({ moId: 'vm-2' })] },
+      observed: { candidates: both },
       desired: { copiesAt: { datacenter: 'datacenter-1', datastore: 'datastore-1' } },
     },
     'stop Ambiguous',
@@ -168,11 +176,9 @@ const rows: [why: string, given: Given, does: string][] = [
     { vm: null, observed: { candidates: [candidateOf({ owner: null, foundBy: ['name'] })] } },
     'patchVirtualMachine',
   ],
-  [
-    'of two that could be it, none is touched',
-    { observed: { candidates: [candidateOf(), candidateOf({ moId: 'vm-2' })] } },
-    'stop Ambiguous',
-  ],
+  ['of two that could be it, none is touched', { observed: { candidates: both } }, 'stop Ambiguous'],
+  ['a copy stays: its own is destroyed', { vm: off, observed: { candidates: [candidateOf(), copy] } }, 'destroy'],
+  ['and then the object goes', { vm: null, observed: { candidates: [copy] } }, 'patchVirtualMachine'],
   [
     'one that was never taken over stays',
     { observed: { candidates: [candidateOf({ owner: null })] } },

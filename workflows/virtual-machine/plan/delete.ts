@@ -3,7 +3,7 @@ import type { ObservedVm } from '../../../contracts/virtual-machine/observation.
 import type { Outcome } from './context.ts';
 import { findOwn, type Ownership } from './find-own.ts';
 import { isConnected, isPaused } from './config.ts';
-import { planAdoption } from './normal.ts';
+import { judgeVcenter, planAdoption } from './normal.ts';
 import { placeOf, removeCopies } from './cached-files.ts';
 import { planPowerOff } from './power.ts';
 import { execute, failureOf, patch, retry, stop, success, wait, type Context, type VmContext } from './context.ts';
@@ -19,6 +19,8 @@ export function planDelete(context: Context): Outcome {
     );
   const held = Object.values(virtualMachineFinalizers).filter((finalizer) => desired.finalizers.includes(finalizer));
   if (held.length === 0) return success;
+  const elsewhere = judgeVcenter(context);
+  if (elsewhere !== null) return elsewhere;
 
   const found = findOwn(desired, observed.candidates);
   // A create that is under way would leave a VM behind.

@@ -1,62 +1,78 @@
+import { identify, isMarked, isTwin } from '../../../contracts/virtual-machine/identity.ts';
 import type { DesiredVirtualMachine } from '../../../contracts/virtual-machine/lifecycle.ts';
+import { extraConfigKeys } from '../../../contracts/virtual-machine/metadata.ts';
 import type { Candidate } from '../../../contracts/virtual-machine/observation.ts';
-import { fullName } from './context.ts';
 
 export type Ownership =
   | { kind: 'none' }
-  /** The owner that it has: drover's object, one of the replaced operator, none. Where it is not drover's, it is adopted: the owner is written first. */
-  | { kind: 'own'; moId: string; owner: 'drover' | 'former' | 'none' }
-  /** A VM of another owner has the name, or the UUID: it is never touched. */
+  /**
+   * The owner that it has: drover's object, one of the replaced operator, none. Where it is not drover's, it is adopted: the owner is written first.
+   * `copies`: others with its marks or its UUID, which are left alone.
+   */
+  | { kind: 'own'; moId: string; owner: 'drover' | 'former' | 'none'; copies: readonly Candidate[] }
+  /** A VM of another owner has the name, or the UUID; or one that is not the object's own bears its marks: it is never touched. */
   | { kind: 'foreign'; message: string }
   | { kind: 'ambiguous'; message: string };
 
-/**
- * Which VM is the object's. The owner decides: it was written in the create call. A VM without one is adopted only by an instance UUID or a
- * `status.uniqueID` that a privileged user or an earlier operator has set, and only in the folder of the namespace.
- */
-export function findOwn(
-  desired: Pick<DesiredVirtualMachine, 'namespace' | 'name' | 'uid'>,
-  candidates: readonly Candidate[],
-): Ownership {
-  const owned = candidates.filter((candidate) => isOwned(candidate, desired));
-  if (owned.length > 1) return ambiguous(owned);
-  const [own] = owned;
-  const twins = candidates.filter(({ foundBy }) => foundBy.includes('instanceUuid') || foundBy.includes('uid'));
-  if (own !== undefined) {
-    const others = twins.filter(({ moId }) => moId !== own.moId);
-    return others.length > 0 ? ambiguous([own, ...others]) : { kind: 'own', moId: own.moId, owner: 'drover' };
-  }
+type Subject = Pick<DesiredVirtualMachine, 'namespace' | 'name' | 'uid'> &
+  Partial<Pick<DesiredVirtualMachine, 'deleting'>>;
 
-  const adoptable = candidates
-    .filter((candidate) => candidate.owner === null || isFormerlyOwned(candidate, desired))
-    .filter(isAdoptable);
-  if (adoptable.length > 1) return ambiguous(adoptable);
-  const stranger = candidates.find((candidate) => !adoptable.includes(candidate));
-  const [adopted] = adoptable;
-  if (adopted !== undefined && (stranger === undefined || !twins.includes(stranger)))
-    return { kind: 'own', moId: adopted.moId, owner: adopted.owner === null ? 'none' : 'former' };
-  return stranger === undefined ? { kind: 'none' } : foreign(stranger);
+/**
+ * Which VM is the object's. The owner decides: it was written in the create call. A VM without one is adopted only by an instance UUID that a
+ * privileged user or an earlier operator has set, and only in the folder of the namespace.
+ */
+export function findOwn(object: Subject, candidates: readonly Candidate[]): Ownership {
+  const found = identify(object, candidates);
+  switch (found.kind) {
+    case 'none':
+      return found;
+    case 'ambiguous':
+      return ambiguous(found.all);
+    case 'copies':
+      return copied(found.copies);
+    case 'foreign':
+      return foreign(found.stranger);
+    case 'own': {
+      const { own, owner, copies } = found;
+      // Once its own is gone, nothing would tell such a copy from it.
+      const same = copies.filter((one) => isMarked(one, object) && isTwin(one));
+      if (object.deleting === true && same.length > 0)
+        return {
+          kind: 'ambiguous',
+          message: `${named(same)} ${same.length > 1 ? 'have' : 'has'} the marks and the instance UUID of ${own.name} (${own.moId}), and would be taken for it once that is gone. ${unmark}`,
+        };
+      return { kind: 'own', moId: own.moId, owner, copies };
+    }
+  }
 }
 
-const isOwned = ({ owner }: Candidate, desired: Pick<DesiredVirtualMachine, 'namespace' | 'name' | 'uid'>): boolean =>
-  owner !== null && owner.uid === desired.uid && owner.namespacedName === fullName(desired);
+const named = (all: readonly Candidate[]): string => all.map(({ name, moId }) => `${name} (${moId})`).join(' and ');
 
-/** Made by the operator that drover replaces, which wrote no uid. */
-const isFormerlyOwned = ({ owner }: Candidate, desired: Pick<DesiredVirtualMachine, 'namespace' | 'name'>): boolean =>
-  owner !== null && owner.uid === null && owner.namespacedName === fullName(desired);
-
-/** A name proves nothing. */
-const isAdoptable = ({ foundBy, inFolder }: Candidate): boolean =>
-  inFolder && foundBy.some((how) => how === 'uniqueId' || how === 'instanceUuid' || how === 'uid');
+const marks = `${extraConfigKeys.namespacedName} and ${extraConfigKeys.objectUid}`;
+const unmark = `Destroy the copy, or take ${marks} off it`;
 
 const ambiguous = (all: readonly Candidate[]): Ownership => ({
   kind: 'ambiguous',
-  message: `${all.map(({ name, moId }) => `${name} (${moId})`).join(' and ')} could both be it. Take the instance UUID or the owner off all but one`,
+  message: `${named(all)} could both be it. Take the instance UUID or the owner off all but one`,
 });
+
+const copied = (copies: readonly Candidate[]): Ownership => ({
+  kind: 'foreign',
+  message: `VM ${named(copies)} bears its marks, and is not the VM that it had: a copy, or a restored one. drover does not touch it. To have it driven, write its id into status.uniqueID; to have another one made, destroy it, or take ${marks} off it`,
+});
+
+/** What a user does with copies that are left alone. Pure. */
+export const describeCopies = (copies: readonly Candidate[]): string =>
+  `${named(copies)} ${copies.length > 1 ? 'are copies' : 'is a copy'} of it, with its marks or its instance UUID: left alone. ${unmark}`;
 
 function foreign({ name, moId, owner, inFolder, foundBy }: Candidate): Ownership {
   const whose = owner === null ? 'has no owner' : `belongs to ${owner.namespacedName}`;
   const where = inFolder ? '' : ' and is not in the folder of the namespace';
+  if (!foundBy.includes('name') && !foundBy.includes('instanceUuid') && !foundBy.includes('uid'))
+    return {
+      kind: 'foreign',
+      message: `VM ${name} (${moId}) is the one that status.uniqueID names, and nothing else says that it is this object’s: it ${whose}${where}. drover does not touch it. Where it is the right one, name its instance UUID in spec.instanceUUID`,
+    };
   const clash = foundBy.includes('name') ? 'name' : 'UUID';
   return {
     kind: 'foreign',

@@ -9,6 +9,12 @@ const cache = (ready: boolean) => ({ imageCache: cachedOf({ ready }) });
 
 const rows: [why: string, given: Given, does: string][] = [
   ['CheckPause Yes: nothing is observed', { desired: { paused: true, finalizers: [] } }, 'stop Paused'],
+  ['in another vCenter nothing is done', { desired: { managerId: 'older' } }, 'stop VcenterChanged'],
+  [
+    'nor is one that comes from another taken charge of',
+    { vm: null, desired: { managerId: 'older', finalizers: [] } },
+    'stop VcenterChanged',
+  ],
   ['CheckFinalizer No: it is added', { desired: { finalizers: [] } }, 'patchVirtualMachine'],
   [
     'the deprecated one is not enough',

@@ -1,4 +1,5 @@
 import {
+  takenOverHash,
   virtualMachineAnnotations,
   virtualMachineFinalizers,
   virtualMachineLabels,
@@ -8,9 +9,20 @@ import type { Outcome } from './context.ts';
 import { judgeImageCache } from './cached-files.ts';
 import { fastDeployOf, planCreate } from './create.ts';
 import { upgradeAnnotations, planUpdate } from './update.ts';
-import { patch, stop, wait, execute, failureOf, retry, type Context, type VmContext } from './context.ts';
+import {
+  patch,
+  stop,
+  wait,
+  execute,
+  failureOf,
+  retry,
+  type Context,
+  type VirtualMachineAction,
+  type VmContext,
+} from './context.ts';
 import { findOwn } from './find-own.ts';
 import { isConnected } from './config.ts';
+import { locationMismatch, type LocationMismatch } from './location.ts';
 
 /** An object that is not being deleted. */
 export function planNormal(
@@ -23,6 +35,8 @@ export function planNormal(
       'Paused',
       `The annotation ${virtualMachineAnnotations.paused} pauses it: nothing is observed, and nothing is changed`,
     );
+  const elsewhere = judgeVcenter(context);
+  if (elsewhere !== null) return elsewhere;
   const missing = fillIn(context);
   if (missing !== null) return takeCharge(context, missing, createOrUpdate);
 
@@ -60,6 +74,22 @@ function takeCharge(
   const [create] = next.kind === 'execute' ? next.steps : [];
   if (create?.kind !== 'createVirtualMachine') return alone;
   return { kind: 'execute', steps: [{ ...create, notes: [filled, ...create.notes] }] };
+}
+
+/**
+ * Whether its VM is in this vCenter, as far as the object says. MoIDs are of one vCenter: in another one, the VM may seem to be gone and be made a
+ * second time, and a stranger may have its id. Null: it is, or the object does not say.
+ */
+export function judgeVcenter({
+  desired: { managerId },
+  observed,
+  settings: { vcenter },
+}: Pick<Context, 'desired' | 'observed' | 'settings'>): (Outcome & { kind: 'failed' }) | null {
+  if (managerId === null || observed.managerId === '' || managerId === observed.managerId) return null;
+  return stop(
+    'VcenterChanged',
+    `Its VM is in the vCenter ${managerId}, and vsphere.vcenters.${vcenter} is ${observed.managerId}: nothing is done. Correct the settings; or, where this vCenter has its VM now, or the VM is gone for good, annotate it with ${virtualMachineAnnotations.managerId}=${observed.managerId}`,
+  );
 }
 
 /** The finalizer, and what upstream's webhooks would have filled in. Null: all of it is there. */
@@ -110,7 +140,7 @@ function fillIn({
  */
 export function planCreateOrUpdate(context: Context): Outcome {
   const { desired, observed, memory, settings } = context;
-  if (desired.managerId !== observed.managerId) {
+  if (desired.managerId === null) {
     return patch('create', 'Note which vCenter it is in', {
       annotations: { [virtualMachineAnnotations.managerId]: observed.managerId },
     });
@@ -125,7 +155,7 @@ export function planCreateOrUpdate(context: Context): Outcome {
       if (observed.vm === null || observed.vm.moId !== found.moId)
         return wait('Updating', 'another observation of its VM', context.nowMs + settings.pollMs);
       return found.owner === 'drover'
-        ? planUpdate({ ...context, vm: observed.vm })
+        ? planOwn({ ...context, vm: observed.vm })
         : planAdoption({ ...context, vm: observed.vm });
     case 'none': {
       const task = memory.create?.task ?? null;
@@ -141,6 +171,25 @@ export function planCreateOrUpdate(context: Context): Outcome {
   }
 }
 
+/** Of a VM that was moved out of its namespace nothing is changed, as whose it is now is not known. */
+function planOwn(context: VmContext): Outcome {
+  const { vm } = context;
+  const mismatch = locationMismatch(vm);
+  if (mismatch !== null)
+    return stop(
+      mismatch,
+      `${vm.name} was moved out of its namespace in vCenter, and is left as it is. Move it back into ${misplacedIn(mismatch)}`,
+    );
+  return planUpdate(context);
+}
+
+const misplacedIn = (mismatch: LocationMismatch): string =>
+  ({
+    FolderMismatch: 'its folder, or one of those in it',
+    ResourcePoolMismatch: 'its resource pool, or one of those in it',
+    ResourcePoolAndFolderMismatch: 'its folder and its resource pool',
+  })[mismatch];
+
 /** Takes a VM over: without the owner nothing is done to it. */
 export function planAdoption(context: VmContext): Outcome {
   const { desired, vm } = context;
@@ -149,9 +198,27 @@ export function planAdoption(context: VmContext): Outcome {
   const stage = desired.deleting ? 'delete' : 'config';
   const failure = failureOf(context, stage);
   return failure === undefined
-    ? execute(stage, [
-        `Take VM ${vm.name} over: write its owner`,
-        { kind: 'adopt', moId: vm.moId, changeVersion: vm.config.changeVersion },
-      ])
+    ? execute(
+        stage,
+        // Before: with its owner in it, its guest would be set up anew at the next start.
+        ...(stage === 'delete' ? [] : noteSetup(context)),
+        [
+          `Take VM ${vm.name} over: write its owner`,
+          { kind: 'adopt', moId: vm.moId, changeVersion: vm.config.changeVersion },
+        ],
+      )
     : retry(failure);
+}
+
+/** What its guest was set up with is what counts as applied: a host name, an instance id and keys are given once. */
+function noteSetup({ desired, observed }: Context): (readonly [summary: string, action: VirtualMachineAction])[] {
+  const { config, custom } = desired.bootstrapHashes;
+  if (observed.prerequisites.bootstrap === null || (config === takenOverHash && custom === takenOverHash)) return [];
+  const annotations = {
+    [virtualMachineAnnotations.bootstrapConfigHash]: takenOverHash,
+    [virtualMachineAnnotations.bootstrapCustomHash]: takenOverHash,
+  };
+  return [
+    [`Note that the guest of ${desired.name} is set up`, { kind: 'patchVirtualMachine', patches: [{ annotations }] }],
+  ];
 }

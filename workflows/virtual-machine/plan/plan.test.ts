@@ -3,6 +3,7 @@ import type { PublishedVirtualMachine } from '../../../contracts/virtual-machine
 import {
   beginMs,
   cachedOf,
+  candidateOf,
   contextOf,
   desiredOf,
   failureIn,
@@ -118,7 +119,7 @@ const rows: [why: string, given: Given, comesTo: string][] = [
     {
       vm: null,
       observed: {
-        candidates: [{ moId: 'vm-9', name: 'web', foundBy: ['name'], instanceUuid: 'x', owner: null, inFolder: true }],
+        candidates: [candidateOf({ moId: 'vm-9', foundBy: ['name'], instanceUuid: 'x', owner: null })],
       },
     },
     'blocked NotOwned',

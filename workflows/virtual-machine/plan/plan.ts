@@ -63,7 +63,7 @@ function decide(context: Context): Outcome {
   return failure === undefined ? outcome : retry(failure);
 }
 
-const blockedReasons = ['Paused', 'PowerOffRequired', 'NotOwned', 'Ambiguous', 'DeletionBlocked'];
+const blockedReasons = ['Paused', 'PowerOffRequired', 'NotOwned', 'Ambiguous', 'VcenterChanged', 'DeletionBlocked'];
 
 function toPlan(context: Context, outcome: Outcome, isAfterStep: boolean): VirtualMachinePlan {
   const { desired } = context;

@@ -1,7 +1,7 @@
 import { stages, type Stage } from '../../../contracts/virtual-machine/observation.ts';
 import type { Outcome } from './context.ts';
 import { planUpdate, updateStages } from './update.ts';
-import { failureIn, inShort, vmContextOf, type Given } from '../../../test/fixtures/workflows/virtual-machine.ts';
+import { failureIn, inShort, uid, vmContextOf, type Given } from '../../../test/fixtures/workflows/virtual-machine.ts';
 import { execute, success } from './context.ts';
 
 const requeue: Outcome = { kind: 'failed', requeue: true, reason: 'Again', message: 'again', retryAtMs: 7 };
@@ -172,4 +172,14 @@ const real: [why: string, given: Given, result: string][] = [
 
 test.each(real)('Update, with its real steps: %s', (_why, given, result) => {
   expect(inShort(planUpdate(vmContextOf(given)))).toBe(result);
+});
+
+test.each<[whose: string, formerInstanceId: string | null, is: string]>([
+  ['that which upstream has noted', 'i-0', 'i-0'],
+  ['else the uid, as upstream gave it', null, uid],
+])('an object of before CloudInit had an instance id in its spec gets %s', (_, formerInstanceId, is) => {
+  const bootstrap = { kind: 'CloudInit' as const, disabled: false, atNextPowerOn: null, instanceId: null };
+  expect(planUpdate(vmContextOf({ desired: { bootstrap, formerInstanceId, biosUuid: 'b' } }))).toMatchObject({
+    steps: [{ patches: [{ spec: { bootstrap: { cloudInit: { instanceID: is } } } }] }],
+  });
 });

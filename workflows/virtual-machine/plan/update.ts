@@ -128,7 +128,8 @@ export function planSchemaUpgrade({ desired, settings, vm }: VmContext): Outcome
     ...(desired.biosUuid === null && { biosUUID: vm.biosUuid }),
     ...(desired.bootstrap.kind === 'CloudInit' &&
       desired.bootstrap.instanceId === null && {
-        bootstrap: { cloudInit: { instanceID: desired.biosUuid ?? vm.biosUuid } },
+        // As upstream had it where the spec does not say: another one would set the guest up again.
+        bootstrap: { cloudInit: { instanceID: desired.formerInstanceId ?? desired.uid } },
       }),
   };
   const labels: Record<string, string> =
