@@ -57,7 +57,12 @@ function isSaid(status: VirtualMachine['status'], type: string, generation: numb
 const vmoperator = 'vmoperator.vmware.com';
 
 /** What drover itself notes, under its own prefix. */
-const ownAnnotations: readonly string[] = [vmAnnotations.creating, vmAnnotations.copies, retryHandledAnnotation];
+const ownAnnotations: readonly string[] = [
+  vmAnnotations.creating,
+  vmAnnotations.copies,
+  vmAnnotations.disks,
+  retryHandledAnnotation,
+];
 const readAnnotations: readonly string[] = [
   vmAnnotations.paused,
   vmAnnotations.skipDelete,

@@ -172,6 +172,8 @@ export interface ObservationRequest {
   mayBeMade: boolean;
   /** `spec.instanceUUID`. */
   instanceUuid: string | null;
+  /** Names of the disks that were made with it. */
+  madeDisks: string[];
   /** MoID of the datastore that was chosen for it, where files are or will be; null: none was. */
   chosenDatastore: string | null;
   /** MoIDs of those on which the files of its image are cached. */
@@ -304,6 +306,7 @@ export function observationRequestOf(
     isBeingMade: desired.creatingSince !== null,
     mayBeMade: recorded.uniqueID !== undefined || desired.creatingSince !== null,
     instanceUuid,
+    madeDisks: desired.madeDisks ?? [],
     ...datastoresOf(desired, objects),
     // Where its group was placed counts where the VM itself says nothing.
     zone: zone ?? objects.group?.placement?.zone ?? null,

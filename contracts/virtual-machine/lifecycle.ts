@@ -164,7 +164,9 @@ export interface DesiredVirtualMachine {
   creatingSince: string | null;
   /** Annotation: where files were copied for a VM that is being made. MoIDs. */
   copiesAt: { datacenter: string; datastore: string } | null;
-  /** Annotation. */
+  /** Annotation: names of the disks that were made with its VM; null: not noted yet. */
+  madeDisks: string[] | null;
+  /** Annotation: `about.instanceUuid` of the vCenter that its VM is in. */
   managerId: string | null;
   /** Annotation: CloudInit's instance id, as older releases of the replaced operator gave it. */
   formerInstanceId: string | null;

@@ -48,6 +48,8 @@ export const virtualMachineAnnotations = {
   creating: 'drover.dev/creating',
   /** `datacenterMoID,datastoreMoID`: where files were copied for a VM that is being made, in a folder of the object's uid. The deletion removes them if there is no VM yet. */
   copies: 'drover.dev/copies',
+  /** Comma list of the disks that were made with its VM, by their names in the status: they are its own wherever vCenter moves them. */
+  disks: 'drover.dev/disks',
   /** Makes drover show, after power-on, whether VMware Tools come up. */
   waitForTools: 'drover.dev/wait-for-tools',
 } as const;
@@ -67,6 +69,9 @@ export const virtualMachineLabels = {
  * takes its place, and nothing is applied.
  */
 export const takenOverHash = 'taken-over';
+
+/** Names in the annotation {@link virtualMachineAnnotations.disks}. */
+export const readMadeDisks = (noted: string): string[] => noted.split(',').filter((name) => name !== '');
 
 /** Keys of the VM's ExtraConfig. */
 export const extraConfigKeys = {

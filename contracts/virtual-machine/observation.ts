@@ -180,6 +180,8 @@ export interface ObservedVm {
   /** A task that is running on it, also one of another user. */
   task: ObservedTask | null;
   guest: ObservedGuest;
+  /** Files of disks that were not made with it and that its snapshots hold: they would be destroyed with it. */
+  heldBySnapshots: string[];
   /** The one that it shall be in, where it is. */
   clusterModule: string | null;
   /** What the status shows and nothing is decided on: disks, controllers, storage, interfaces. */

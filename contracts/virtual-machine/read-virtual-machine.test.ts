@@ -55,7 +55,13 @@ const rows: [why: string, object: VirtualMachine, desired: object][] = [
     { deleting: true, finalizers: ['a/b'] },
   ],
   ['a pause, whatever its value', annotated({ [`${group}/paused`]: '' }), { paused: true }],
-  ['or nothing', annotated({}), { formerInstanceId: null, managerId: null }],
+  [
+    'what is noted of the disks that it was made with',
+    annotated({ 'drover.dev/disks': 'disk-1,disk-2' }),
+    { madeDisks: ['disk-1', 'disk-2'] },
+  ],
+  ['that there were none', annotated({ 'drover.dev/disks': '' }), { madeDisks: [] }],
+  ['or nothing', annotated({}), { madeDisks: null, formerInstanceId: null, managerId: null }],
   ['an instance id of before', annotated({ [`${group}/cloud-init-instance-id`]: 'i' }), { formerInstanceId: 'i' }],
   [
     'gates',

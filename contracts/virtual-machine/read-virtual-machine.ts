@@ -10,7 +10,7 @@ import type {
   WantedSettings,
   WantedSize,
 } from './lifecycle.ts';
-import { virtualMachineAnnotations as own, virtualMachineLabels } from './metadata.ts';
+import { virtualMachineAnnotations as own, readMadeDisks, virtualMachineLabels } from './metadata.ts';
 
 /** What a VirtualMachine asks for. A spec without a field is read with the CRD's default, or with what upstream's webhooks fill in. */
 export function readVirtualMachine({ metadata, spec = {} }: VirtualMachine): DesiredVirtualMachine {
@@ -50,6 +50,7 @@ export function readVirtualMachine({ metadata, spec = {} }: VirtualMachine): Des
     zone: labels[virtualMachineLabels.zone] || null,
     creatingSince: given[own.creating] || null,
     copiesAt: readCopies(given[own.copies] ?? ''),
+    madeDisks: own.disks in given ? readMadeDisks(given[own.disks] ?? '') : null,
     managerId: given[own.managerId] || null,
     formerInstanceId: given[own.cloudInitInstanceId] || null,
     instanceUuid: spec.instanceUUID || null,

@@ -187,6 +187,7 @@ export async function openVsphereContext(counterpart: VsphereCounterpart): Promi
       recordedUuid: null,
       isBeingMade: false,
       instanceUuid: null,
+      madeDisks: [],
       chosenDatastore: null,
       cachedOn: [],
       zone: null,

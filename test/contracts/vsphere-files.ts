@@ -101,6 +101,16 @@ export function vsphereFilesContract(open: () => Promise<VsphereCounterpart>): v
     expect(await filesOf(uidOf('once'))).toEqual(['disk-0.vmdk']);
   });
 
+  test('a folder that a VM has files in stays', async () => {
+    await copyAll('registered');
+    const subject = await makeVm(activities, newVm('registered', 'direct'));
+    expect(await failureOf(execute('registered', { kind: 'removeFolder' }))).toMatchObject({
+      type: 'VirtualMachineNotOwned',
+      message: expect.stringContaining(`registered (${subject.vmId}) has files in [${datastore}]`),
+    });
+    expect(await filesOf(uidOf('registered'))).toContain('disk-0.vmdk');
+  });
+
   test('a folder goes with all that is in it; one that is not there is well', async () => {
     await execute('removed', { kind: 'copyDisk', from: cached[0] ?? '', to: 'disk-0.vmdk' });
     await execute('removed', { kind: 'removeFolder' });

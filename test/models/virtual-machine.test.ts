@@ -84,9 +84,9 @@ test.each<[why: string, world: World, taken: string[]]>([
     ['destroy', 'patchVirtualMachine', 'NotFound'],
   ],
   [
-    'before it was ever started: whether anything is still being made is looked for',
+    'before it was ever started',
     change(made({}, { powerState: 'PoweredOff' }), { deleting: true }),
-    ['destroy', 'cancelCreate', 'patchVirtualMachine', 'patchVirtualMachine', 'NotFound'],
+    ['destroy', 'patchVirtualMachine', 'NotFound'],
   ],
 ])('%s', (_why, world, taken) => {
   expect(steps(world)).toEqual(taken);

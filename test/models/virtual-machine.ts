@@ -318,6 +318,7 @@ function patchObject(
   const {
     creating,
     copies,
+    disks,
     managerId,
     firstBootDone,
     lastResizedClass,
@@ -330,6 +331,7 @@ function patchObject(
   if (copied !== undefined)
     desired.copiesAt =
       copied === null ? null : { datacenter: copied.split(',')[0] ?? '', datastore: copied.split(',')[1] ?? '' };
+  if (typeof annotations[disks] === 'string') desired.madeDisks = annotations[disks].split(',');
   if (managerId in annotations) desired.managerId = annotations[managerId] ?? null;
   if (firstBootDone in annotations) desired.firstBootDone = annotations[firstBootDone] === 'true';
   if (upgradedToBuildVersion in annotations)

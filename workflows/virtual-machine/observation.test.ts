@@ -113,6 +113,7 @@ test('vCenter is asked about the VM by everything that it may be found by', () =
     uniqueId: 'vm-7',
     recordedUuid: null,
     isBeingMade: false,
+    madeDisks: ['disk-0'],
     chosenDatastore: null,
     cachedOn: [],
     mayBeMade: true,

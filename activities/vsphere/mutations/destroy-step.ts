@@ -1,6 +1,7 @@
 import type { Clock } from '../../../runtime/clock.ts';
 import { droverFailure, failureCode } from '../../../runtime/failure.ts';
 import { attachedDisk, foreignDisksOf, virtualDisksOf } from '../observation/devices.ts';
+import { heldBySnapshots } from '../observation/snapshot-disks.ts';
 import type { VcenterGateway, VirtualMachine } from '../types.ts';
 import { configOf } from './find-vm.ts';
 
@@ -10,12 +11,23 @@ export type DestroyStep =
   | { kind: 'powerOff' }
   | { kind: 'destroy' };
 
-/** Pure. @throws VirtualMachineStateRefused where vCenter does not know what it is made of, and so not what would be destroyed */
+/**
+ * Pure.
+ *
+ * @throws VirtualMachineStateRefused where vCenter does not know what it is made of, and so not what would be destroyed; ForeignDisksAttached where
+ *   snapshots hold disks that are not its own
+ */
 export function nextDestroyStep(
   vm: VirtualMachine,
   { detachForeignDisks }: { detachForeignDisks: boolean },
 ): DestroyStep {
   const config = configOf(vm);
+  const held = detachForeignDisks ? heldBySnapshots(vm.properties, config) : [];
+  if (held.length > 0)
+    throw droverFailure(
+      'ForeignDisksAttached',
+      `Snapshots of ${vm.name} (${vm.id}) hold ${held.join(', ')}: they would be destroyed with it. Remove the snapshots`,
+    );
   const foreign = new Set(detachForeignDisks ? foreignDisksOf(config).map(({ key }) => key) : []);
   if (foreign.size > 0)
     return {

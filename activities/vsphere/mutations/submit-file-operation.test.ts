@@ -13,19 +13,47 @@ interface Vcenter {
   hasFolder?: boolean;
   /** The datastore is gone; or it has no folders. */
   datastore?: 'gone' | 'vsan';
+  /** A VM of the datastore: the path of its configuration, and of a disk. */
+  vm?: { vmx?: string; disk?: string };
 }
 
+const vmsOf = (vm: Vcenter['vm']): object[] =>
+  vm === undefined
+    ? []
+    : [
+        {
+          ref: { type: 'VirtualMachine', value: 'vm-7' },
+          properties: {
+            name: 'db',
+            ...(vm.vmx !== undefined && { 'config.files.vmPathName': vm.vmx }),
+            ...(vm.disk !== undefined && {
+              'layoutEx.file': [
+                {
+                  $type: 'VirtualMachineFileLayoutExFileInfo',
+                  key: 1,
+                  name: vm.disk,
+                  type: 'diskDescriptor',
+                  size: 1,
+                },
+              ],
+            }),
+          },
+        },
+      ];
+
 /** What vCenter was asked to change, and what came of it. */
-async function ask(operation: FileOperation, { disks = [], hasFolder = false, datastore }: Vcenter = {}) {
+async function ask(operation: FileOperation, { disks = [], hasFolder = false, datastore, vm }: Vcenter = {}) {
   const asked: string[] = [];
   const gateway = {
     vcenter: 'lab',
     manager: (name: string) => Promise.resolve({ type: 'Manager', value: name }),
-    retrieve: () =>
+    retrieve: ({ propSet: [asks] }: { propSet: { type: string }[] }) =>
       Promise.resolve(
-        datastore === 'gone'
-          ? []
-          : [{ properties: { name: 'fast', 'capability.topLevelDirectoryCreateSupported': datastore !== 'vsan' } }],
+        asks?.type === 'VirtualMachine'
+          ? vmsOf(vm)
+          : datastore === 'gone'
+            ? []
+            : [{ properties: { name: 'fast', 'capability.topLevelDirectoryCreateSupported': datastore !== 'vsan' } }],
       ),
     async call(method: string, _self: object, { name }: { name: string }) {
       if (method === 'QueryVirtualDiskUuid') return disks.includes(name) ? 'uuid' : Promise.reject(notFound);
@@ -104,4 +132,14 @@ test.each<[string, FileOperation, Vcenter | undefined, string | null, string[]]>
   ['of a datastore that is gone nothing is left', remove, { datastore: 'gone' }, null, []],
 ])('%s', async (_, operation, vcenter, result, asked) => {
   expect(await ask(operation, vcenter)).toEqual({ result, asked });
+});
+
+test.each<[what: string, vm: NonNullable<Vcenter['vm']>, result: string]>([
+  ['no VM has files in it', { vmx: '[fast] db/db.vmx', disk: '[fast] u-2/db.vmdk' }, 'task-1'],
+  ['a VM lies in it', { vmx: '[fast] u/web.vmx' }, 'VirtualMachineNotOwned'],
+  ['a VM has a disk in it', { vmx: '[fast] db/db.vmx', disk: '[fast] u/disk-0.vmdk' }, 'VirtualMachineNotOwned'],
+  ['it is not known which files a VM has', {}, 'VirtualMachineStateRefused'],
+])('a folder is removed where %s', async (_, vm, result) => {
+  const is = await ask(remove, { vm });
+  expect(is).toEqual({ result, asked: result === 'task-1' ? ['DeleteDatastoreFile_Task [fast] u'] : [] });
 });

@@ -2,9 +2,12 @@ import { z } from 'zod';
 
 import type { MutationRequest, SubmittedTask } from '../../../contracts/virtual-machine/activities.ts';
 import type { FileOperation, FilePlace } from '../../../contracts/virtual-machine/cached-files.ts';
+import { virtualMachineAnnotations } from '../../../contracts/virtual-machine/metadata.ts';
 import { droverFailure, failureCode } from '../../../runtime/failure.ts';
 import { mutateVmByTask, type Tools } from '../dependencies.ts';
+import { traversal } from '../properties.ts';
 import type { VcenterGateway } from '../types.ts';
+import { vim } from '../wire/kinds.ts';
 import { datacenterRef, datastoreRef } from '../wire/values.ts';
 
 type Reading = Pick<Tools, 'gateway' | 'scope'>;
@@ -26,15 +29,48 @@ export async function submitFileOperation(tools: Tools, request: FileRequest): P
     return (await isDoneIn(tools, folder, place, operation)) ? null : begin(tools, request, folder);
   }
   try {
-    return await begin(
-      tools,
-      request,
-      `[${await readDatastoreName(tools.gateway, place.datastore, tools.scope.signal)}] ${place.folder}`,
-    );
+    const folder = `[${await readDatastoreName(tools.gateway, place.datastore, tools.scope.signal)}] ${place.folder}`;
+    await checkUnused(tools, place.datastore, folder);
+    return await begin(tools, request, folder);
   } catch (failure) {
     // Of a datastore that is gone, or never made a folder, there is nothing to remove.
     if (failureCode(failure) === 'VsphereObjectNotFound') return null;
     throw failure;
+  }
+}
+
+const filesOfVm = z.object({
+  name: z.string().default(''),
+  'config.files.vmPathName': z.string().min(1),
+  'layoutEx.file': z.array(vim('VirtualMachineFileLayoutExFileInfo')).default([]),
+});
+
+/**
+ * Makes sure that no VM of the datastore has a file in a folder that is to be removed, whoever's it is by now.
+ *
+ * @throws VirtualMachineNotOwned; VirtualMachineStateRefused where vCenter does not say which files one has
+ */
+async function checkUnused({ gateway, scope: { signal } }: Reading, datastore: string, folder: string): Promise<void> {
+  const read = await gateway.retrieve(
+    {
+      propSet: [{ type: 'VirtualMachine', pathSet: Object.keys(filesOfVm.shape) }],
+      objectSet: [{ obj: datastoreRef(datastore), selectSet: [traversal('Datastore', 'vm')] }],
+    },
+    signal,
+  );
+  for (const { ref, properties } of read.filter((one) => one.ref.type === 'VirtualMachine')) {
+    const vm = filesOfVm.safeParse(properties);
+    if (!vm.success)
+      throw droverFailure(
+        'VirtualMachineStateRefused',
+        `vCenter ${gateway.vcenter} does not say which files ${ref.value} has, so that ${folder} is not removed`,
+      );
+    const { name, 'config.files.vmPathName': vmx, 'layoutEx.file': files } = vm.data;
+    if ([vmx, ...files.map((file) => file.name)].some((path) => path.startsWith(`${folder}/`)))
+      throw droverFailure(
+        'VirtualMachineNotOwned',
+        `${name} (${ref.value}) has files in ${folder}, so that the folder is not removed. Unregister or move that VM, or take ${virtualMachineAnnotations.copies} off the object, which leaves them`,
+      );
   }
 }
 

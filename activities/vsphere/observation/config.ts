@@ -51,9 +51,14 @@ const properties = z.object({
 
 /**
  * @param keys of ExtraConfig that are shown beside drover's own
+ * @param madeDisks names of the disks that were made with it
  * @returns null where vCenter does not report all of it
  */
-export function toConfig(vm: VirtualMachine, keys: readonly string[]): VmConfig | null {
+export function toConfig(
+  vm: VirtualMachine,
+  keys: readonly string[],
+  madeDisks: readonly string[] = [],
+): VmConfig | null {
   const parsed = properties.safeParse(vm.properties);
   if (vm.config === null || !parsed.success) return null;
   const data = parsed.data;
@@ -90,6 +95,7 @@ export function toConfig(vm: VirtualMachine, keys: readonly string[]): VmConfig 
       boot?.bootOrder?.flatMap((device) =>
         isA(device, 'VirtualMachineBootOptionsBootableDiskDevice') ? [device.deviceKey] : [],
       ) ?? [],
+      { vmName: vm.name, disks: madeDisks },
     ),
   };
 }

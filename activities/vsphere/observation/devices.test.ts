@@ -79,3 +79,17 @@ test.each<[what: string, vmxPath: string, disk: AttachedDisk, isForeign: boolean
 ])('%s', (_, vmxPath, one, isForeign) =>
   expect(foreignDisks({ vmxPath, disks: [one] })).toEqual(isForeign ? [one] : []),
 );
+
+const backed = (fileName: string, uuid = '6000c29d') =>
+  diskOf({ backing: { $type: 'VirtualDiskFlatVer2BackingInfo', fileName, diskMode: 'persistent', uuid } });
+test.each<[what: string, disk: VirtualDisk, vmName: string, own: boolean]>([
+  ['made with it, in the folder that vCenter moved it to', backed('[other] db/db.vmdk'), 'db', true],
+  ['in a second one of that name', backed('[other] db_1/db.vmdk'), 'db', true],
+  ['in a folder whose name begins alike', backed('[other] db_old/db.vmdk'), 'db', false],
+  ['in another VM’s folder: a copy of its file has its UUID too', backed('[other] backup/db.vmdk'), 'db', false],
+  ['not made with it', backed('[other] db/db.vmdk', '6000c29e'), 'db', false],
+  ['a first-class disk by now', { ...backed('[other] db/db.vmdk'), vDiskId: { id: 'f-1' } }, 'db', false],
+  ['of a VM without a name', backed('[other] /db.vmdk'), '', false],
+])('a disk that was moved alone: %s', (_, one, vmName, own) =>
+  expect(disksOf(configOf([one]), [], { vmName, disks: [diskName(diskOf())] })).toMatchObject([{ own }]),
+);

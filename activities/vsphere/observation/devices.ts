@@ -66,15 +66,46 @@ export const attachedDisk = (disk: VirtualDisk): AttachedDisk => ({
 });
 
 /** All that are attached and were not made with the VM. */
-export const foreignDisksOf = ({ vmxPath, devices }: NonNullable<VirtualMachine['config']>): AttachedDisk[] =>
-  foreignDisks({ vmxPath, disks: virtualDisksOf(devices).map(attachedDisk) });
+export function foreignDisksOf(
+  { vmxPath, devices }: NonNullable<VirtualMachine['config']>,
+  made: MadeDisks = noneMade,
+): AttachedDisk[] {
+  const disks = virtualDisksOf(devices);
+  const moved = new Set(disks.filter((disk) => isMoved(disk, made)).map(({ key }) => key));
+  return foreignDisks({ vmxPath, disks: disks.map(attachedDisk) }).filter(({ key }) => !moved.has(key));
+}
+
+/** The disks that were made with a VM, by their {@link diskName}, and what the VM is called. */
+export interface MadeDisks {
+  vmName: string;
+  disks: readonly string[];
+}
+
+const noneMade: MadeDisks = { vmName: '', disks: [] };
+
+/**
+ * Made with the VM, and moved by itself: vCenter puts it into a folder that is called like the VM. That alone proves nothing, and neither does
+ * its UUID, which a copy of its file has too.
+ */
+function isMoved(disk: VirtualDisk, { vmName, disks }: MadeDisks): boolean {
+  const { firstClassDiskId, fileName } = attachedDisk(disk);
+  const folder = folderOf(fileName ?? '');
+  const isItsFolder =
+    vmName !== '' &&
+    (folder === vmName || (folder.startsWith(`${vmName}_`) && /^\d+$/u.test(folder.slice(vmName.length + 1))));
+  return firstClassDiskId === null && isItsFolder && diskUuid(disk) !== null && disks.includes(diskName(disk));
+}
 
 /**
  * @param bootOrder keys of the disks that it boots from, first first; empty: the first disk
  */
-export function disksOf(config: NonNullable<VirtualMachine['config']>, bootOrder: readonly number[]): Disk[] {
+export function disksOf(
+  config: NonNullable<VirtualMachine['config']>,
+  bootOrder: readonly number[],
+  made: MadeDisks = noneMade,
+): Disk[] {
   const disks = virtualDisksOf(config.devices);
-  const foreign = new Set(foreignDisksOf(config).map(({ key }) => key));
+  const foreign = new Set(foreignDisksOf(config, made).map(({ key }) => key));
   const [boot = disks[0]?.key] = bootOrder.filter((key) => disks.some((disk) => disk.key === key));
   return disks.map((disk) => ({
     key: disk.key,
@@ -112,4 +143,6 @@ function isInFolderOf(vmxPath: string, fileName: string): boolean {
   return folder !== '' && folderOf(fileName) === folder;
 }
 
-const folderOf = (path: string): string => /^\[[^\]]*\] (?<folder>.+)\/[^/]+$/u.exec(path)?.groups?.['folder'] ?? '';
+/** Of `[datastore] folder/a.vmdk`; empty: it lies in none. */
+export const folderOf = (path: string): string =>
+  /^\[[^\]]*\] (?<folder>.+)\/[^/]+$/u.exec(path)?.groups?.['folder'] ?? '';

@@ -129,6 +129,7 @@ const observedVmOf = async (
   toObservedVm(vm, place, await readBootId(tools, vm), {
     interfaces: request.networks.map(({ name }) => name),
     extraConfigKeys: request.extraConfigKeys,
+    madeDisks: request.madeDisks,
   });
 
 /** The module that it shall be in, where it is. Null: it is not, none is asked about, or there is none. */

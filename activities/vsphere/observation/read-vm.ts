@@ -7,6 +7,7 @@ import { checked, type ReadObject } from '../properties.ts';
 import type { ObservedOwner, VirtualMachine } from '../types.ts';
 import type { AnyVirtualDevice } from '../wire/vim/types.ts';
 import { vim as of } from '../wire/kinds.ts';
+import { heldPaths } from './snapshot-disks.ts';
 
 /** What drover has to know of a VM before it does anything to it. */
 export const vmPaths = [
@@ -25,6 +26,7 @@ export const vmPaths = [
   'config.files.vmPathName',
   'config.hardware',
   'config.extraConfig',
+  ...heldPaths,
 ] as const;
 
 const reference = z.object({ type: z.string(), value: z.string() });

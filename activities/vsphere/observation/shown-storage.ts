@@ -52,7 +52,7 @@ export function shownStorage(
   };
 }
 
-const diskFiles = new Set(['diskDescriptor', 'diskExtent', 'digestDescriptor', 'digestExtent']);
+export const diskFiles = new Set(['diskDescriptor', 'diskExtent', 'digestDescriptor', 'digestExtent']);
 const snapshotFiles = new Set(['snapshotList', 'snapshotMemory', 'snapshotData']);
 
 /** Of a disk and all that it is a child of in this VM; null: vCenter does not report it. */

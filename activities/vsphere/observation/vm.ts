@@ -12,19 +12,11 @@ import { guestPaths, toGuest } from './guest.ts';
 import { vmPaths } from './read-vm.ts';
 import { shownHardware } from './shown-hardware.ts';
 import { shownNetwork } from './shown-network.ts';
-import { layoutPaths, shownStorage } from './shown-storage.ts';
-
-const snapshotPaths = ['rootSnapshot', 'snapshot'] as const;
+import { shownStorage } from './shown-storage.ts';
+import { heldBySnapshots } from './snapshot-disks.ts';
 
 /** Everything that is read of a VM for decisions about it and for its status. */
-export const observedPaths = [
-  ...vmPaths,
-  ...configPaths,
-  ...guestPaths,
-  ...layoutPaths,
-  ...snapshotPaths,
-  'config.createDate',
-] as const;
+export const observedPaths = [...vmPaths, ...configPaths, ...guestPaths, 'rootSnapshot', 'config.createDate'] as const;
 
 /** What is known of a VM from what is around it. */
 export interface VmPlace {
@@ -37,15 +29,16 @@ export interface VmPlace {
 }
 
 /**
- * @param asked names of the spec's interfaces in their order, and keys of ExtraConfig that are shown beside drover's own
+ * @param asked names of the spec's interfaces in their order, keys of ExtraConfig that are shown beside drover's own, and names of the disks that
+ *   were made with it
  */
 export function toObservedVm(
   vm: VirtualMachine,
   place: VmPlace,
   bootId: string,
-  asked: { interfaces: readonly string[]; extraConfigKeys: readonly string[] },
+  asked: { interfaces: readonly string[]; extraConfigKeys: readonly string[]; madeDisks?: readonly string[] },
 ): ObservedVm {
-  const config = toConfig(vm, asked.extraConfigKeys);
+  const config = toConfig(vm, asked.extraConfigKeys, asked.madeDisks);
   const bootMs = Date.parse(vm.bootTime ?? '');
   return {
     moId: vm.id,
@@ -60,6 +53,10 @@ export function toObservedVm(
     resourcePool: vm.resourcePoolId,
     folder: vm.folderId,
     guest: toGuest(vm.properties),
+    heldBySnapshots:
+      vm.config === null
+        ? []
+        : heldBySnapshots(vm.properties, vm.config, { vmName: vm.name, disks: asked.madeDisks ?? [] }),
     shown: config === null || vm.config === null ? {} : shownOf(vm, config, vm.config.devices, asked.interfaces),
     ...place,
   };

@@ -18,6 +18,8 @@ export interface DatastoreState extends EntityState {
   readonly summary: { accessible: boolean; freeSpace: number; maintenanceMode: string; url: string; capacity: number };
   capability: { topLevelDirectoryCreateSupported: boolean };
   browser: Ref;
+  /** VMs that have files in it. */
+  readonly vm: Ref[];
   host: object[];
   /** By path without a leading slash. */
   files: Map<string, StoredFile>;
@@ -54,6 +56,10 @@ export function addDatastore(
       };
     },
     capability: { topLevelDirectoryCreateSupported: true },
+    get vm() {
+      const isHere = (file: object): boolean => 'name' in file && String(file.name).startsWith(`[${name}] `);
+      return model.vms().flatMap((vm) => (vm.state.layoutEx.file.some(isHere) ? [vm.ref] : []));
+    },
     browser: { type: 'HostDatastoreBrowser', value: `datastoreBrowser-${name}` },
     host: hosts.map((key) => ({
       $type: 'DatastoreHostMount',

@@ -69,6 +69,14 @@ const rows: [why: string, given: Given, does: string][] = [
   ['or out of its pool', { vm: moved(false, true) }, 'stop ResourcePoolMismatch'],
   ['or out of both', { vm: moved(false, false) }, 'stop ResourcePoolAndFolderMismatch'],
   ['where it belongs is not known', { vm: { location: null, powerState: 'poweredOff' } }, 'powerOn'],
+  ['that it is made is noted where nothing is to be done', { desired: { creatingSince: 'x' } }, 'patchVirtualMachine'],
+  [
+    'and that nothing is copied for it any more',
+    { desired: { copiesAt: { datacenter: 'd', datastore: 's' } } },
+    'patchVirtualMachine',
+  ],
+  ['and of which disks', { desired: { madeDisks: null } }, 'patchVirtualMachine'],
+  ['after all that is to be done', { desired: { creatingSince: 'x' }, vm: { powerState: 'poweredOff' } }, 'powerOn'],
   [
     'VMExists Yes, of the operator before',
     {
@@ -132,5 +140,24 @@ test.each([
   expect(outcome.kind === 'execute' ? outcome.steps.at(-1) : null).toMatchObject({
     kind: 'createVirtualMachine',
     blocking,
+  });
+});
+
+test('noted with what it was made of', () => {
+  const outcome = planCreateOrUpdate(contextOf({ desired: { madeDisks: null, creatingSince: 'x' } }));
+  expect(outcome).toMatchObject({
+    steps: [
+      {
+        patches: [
+          {
+            annotations: {
+              'drover.dev/creating': null,
+              'drover.dev/copies': null,
+              'drover.dev/disks': 'disk-0',
+            },
+          },
+        ],
+      },
+    ],
   });
 });

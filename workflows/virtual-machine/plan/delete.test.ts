@@ -165,6 +165,11 @@ const rows: [why: string, given: Given, does: string][] = [
     'powerOff',
   ],
   ['disks that drover did not make are detached first', { vm: off, config: { disks: [disk] } }, 'detachDisks'],
+  [
+    'what snapshots hold cannot be detached: it stays',
+    { vm: { ...off, heldBySnapshots: ['[ds] volumes/a.vmdk'] }, config: { disks: [disk] } },
+    'stop DisksInSnapshots',
+  ],
   ['where they are not known, nothing is destroyed', { vm: off, config: null }, 'stop InvalidConfig'],
   [
     'where they cannot be detached, nothing is destroyed',

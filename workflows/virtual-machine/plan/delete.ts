@@ -115,6 +115,12 @@ function destroy(context: VmContext): Outcome {
     return off.kind === 'execute'
       ? { ...off, steps: off.steps.map((step) => ({ ...step, stage: 'delete' as const })) }
       : off;
+  // Those that are detached would be destroyed all the same, with the snapshots.
+  if (vm.heldBySnapshots.length > 0)
+    return stop(
+      'DisksInSnapshots',
+      `Snapshots of ${name} hold ${vm.heldBySnapshots.join(', ')}, which is not its own and would be destroyed with it. Remove its snapshots in vCenter; then it is deleted`,
+    );
   const foreign = vm.config === null ? null : vm.config.disks.filter(({ own }) => !own);
   // Destroying a VM destroys every disk that is attached to it.
   if (foreign === null)

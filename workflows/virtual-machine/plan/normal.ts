@@ -23,6 +23,7 @@ import {
 import { findOwn } from './find-own.ts';
 import { isConnected } from './config.ts';
 import { locationMismatch, type LocationMismatch } from './location.ts';
+import { madeNotes } from './power.ts';
 
 /** An object that is not being deleted. */
 export function planNormal(
@@ -173,14 +174,17 @@ export function planCreateOrUpdate(context: Context): Outcome {
 
 /** Of a VM that was moved out of its namespace nothing is changed, as whose it is now is not known. */
 function planOwn(context: VmContext): Outcome {
-  const { vm } = context;
+  const { desired, vm } = context;
   const mismatch = locationMismatch(vm);
   if (mismatch !== null)
     return stop(
       mismatch,
       `${vm.name} was moved out of its namespace in vCenter, and is left as it is. Move it back into ${misplacedIn(mismatch)}`,
     );
-  return planUpdate(context);
+  const outcome = planUpdate(context);
+  const isNoted = desired.creatingSince === null && !desired.copiesAt && desired.madeDisks !== null;
+  if (outcome.kind === 'execute' || isNoted || vm.config === null) return outcome;
+  return patch('status', `Note that ${desired.name} is made, and of which disks`, { annotations: madeNotes(vm) });
 }
 
 const misplacedIn = (mismatch: LocationMismatch): string =>

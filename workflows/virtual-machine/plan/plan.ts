@@ -1,7 +1,7 @@
 import { retryHandledAnnotation } from '../../../contracts/eviction/annotations.ts';
 import type { SlotKind } from '../../../contracts/allowance.ts';
 import type { AppliedClass, DesiredVirtualMachine } from '../../../contracts/virtual-machine/lifecycle.ts';
-import { virtualMachineAnnotations as keys } from '../../../contracts/virtual-machine/metadata.ts';
+import { virtualMachineAnnotations as keys, readMadeDisks } from '../../../contracts/virtual-machine/metadata.ts';
 import type { VirtualMachinePatch } from '../../../contracts/virtual-machine/mutations.ts';
 import { done, execute, wait, type SlotRequest } from '../../lib/plan.ts';
 import {
@@ -153,7 +153,13 @@ function waitForAddress({ desired, observed, settings, nowMs }: Context): Virtua
 }
 
 /** Annotations in which drover notes what it has done. No later step waits for them. */
-const progressAnnotations: readonly string[] = [keys.lastResizedClass, keys.firstBootDone, keys.creating, keys.copies];
+const progressAnnotations: readonly string[] = [
+  keys.lastResizedClass,
+  keys.firstBootDone,
+  keys.creating,
+  keys.copies,
+  keys.disks,
+];
 
 /** What an outcome only notes; null: it does something else, or more. Pure. */
 export function notesOf(outcome: Outcome): VirtualMachinePatch[] | null {
@@ -172,6 +178,7 @@ export const noted = (desired: DesiredVirtualMachine, notes: readonly VirtualMac
       [keys.firstBootDone]: booted,
       [keys.creating]: creating,
       [keys.copies]: copies,
+      [keys.disks]: disks,
     } = annotations;
     return {
       ...before,
@@ -180,6 +187,7 @@ export const noted = (desired: DesiredVirtualMachine, notes: readonly VirtualMac
       ...(creating !== undefined && { creatingSince: creating }),
       // Notes only take it away.
       ...(copies === null && { copiesAt: null }),
+      ...(typeof disks === 'string' && { madeDisks: readMadeDisks(disks) }),
     };
   }, desired);
 

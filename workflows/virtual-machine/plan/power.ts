@@ -54,7 +54,7 @@ function planOperation(context: VmContext): Outcome {
   const observed = powerStateOf(vm);
   // Afterwards, so that a run that is lost in between has not noted what is not true.
   if (desired.powerState === 'PoweredOn' && observed === 'PoweredOn')
-    return desired.firstBootDone ? planRestart(context) : noteFirstStart;
+    return desired.firstBootDone ? planRestart(context) : noteFirstStart(context);
   if (desired.powerState === 'PoweredOn') return planPowerOn(context);
   if (desired.powerState === observed) return success;
   if (desired.powerState === 'PoweredOff')
@@ -65,12 +65,18 @@ function planOperation(context: VmContext): Outcome {
     : success;
 }
 
-const noteFirstStart = patch('power', 'Note its first start', {
-  annotations: {
-    [virtualMachineAnnotations.firstBootDone]: 'true',
-    [virtualMachineAnnotations.creating]: null,
-    [virtualMachineAnnotations.copies]: null,
-  },
+const noteFirstStart = ({ vm }: VmContext): Outcome =>
+  patch('power', 'Note its first start', {
+    annotations: { [virtualMachineAnnotations.firstBootDone]: 'true', ...madeNotes(vm) },
+  });
+
+/** What is noted of a VM that is there: nothing of it is being made any more, and which disks it was made with. */
+export const madeNotes = ({ config }: Pick<ObservedVm, 'config'>): Record<string, string | null> => ({
+  [virtualMachineAnnotations.creating]: null,
+  [virtualMachineAnnotations.copies]: null,
+  ...(config !== null && {
+    [virtualMachineAnnotations.disks]: config.disks.flatMap(({ name, own }) => (own ? [name] : [])).join(','),
+  }),
 });
 
 function planPowerOn(context: VmContext): Outcome {
