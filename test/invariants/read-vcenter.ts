@@ -4,6 +4,8 @@ import type { OfVcenter } from './snapshot.ts';
 /** VMs of one namespace, and what in the vCenter is not drover's. */
 export interface ObservedVms {
   namespace: string;
+  /** Ids of VMs that another client has copied with their marks: they are nobody's. */
+  copies?: readonly string[];
   strangers: readonly { what: string; before: string; read: () => Promise<string | null> }[];
 }
 
@@ -12,7 +14,7 @@ export const noVcenter: OfVcenter = { vms: [], vmsMade: [], clusterModules: [], 
 /** By another client and by the inventory's own journal, and not by drover's adapter. */
 export async function readVcenter(
   witness: VcenterWitness,
-  { namespace, strangers }: ObservedVms,
+  { namespace, copies = [], strangers }: ObservedVms,
   sinceMs: number,
 ): Promise<OfVcenter> {
   const vcenters = await Promise.all(
@@ -33,10 +35,12 @@ export async function readVcenter(
   }));
   return {
     // Other fixtures have other namespaces.
-    vms: owned.filter(({ namespacedName }) => namespacedName?.startsWith(`${namespace}/`) === true),
+    vms: owned.filter(
+      ({ id, namespacedName }) => namespacedName?.startsWith(`${namespace}/`) === true && !copies.includes(id),
+    ),
     // A uid is of one object, wherever that is.
     vmsMade: journal
-      .filter(({ kind }) => kind === 'VirtualMachine')
+      .filter(({ id, kind }) => kind === 'VirtualMachine' && !copies.includes(id))
       .map(({ id, uid, fromMs, goneMs }) => ({ id, uid, madeAtMs: fromMs, goneAtMs: goneMs })),
     clusterModules: await Promise.all(
       modules.map(async ({ id }) => ({ id, members: (await witness.listModuleMembers(id)).length })),

@@ -17,6 +17,7 @@ const resources: Readonly<Record<string, { apiVersion: string; kind: string; plu
       { kind: 'VirtualMachineImage', plural: 'virtualmachineimages' },
       { kind: 'ClusterVirtualMachineImage', plural: 'clustervirtualmachineimages' },
       { kind: 'VirtualMachineImageCache', plural: 'virtualmachineimagecaches' },
+      { kind: 'VirtualMachine', plural: 'virtualmachines' },
       { kind: 'VirtualMachineSetResourcePolicy', plural: 'virtualmachinesetresourcepolicies' },
     ].map((one) => ({ names: [one.kind.toLowerCase()], apiVersion: vmoperator, ...one })),
     { names: ['eviction', 'evictions', 'evi'], apiVersion: 'kvm.cloud.sap/v1', kind: 'Eviction', plural: 'evictions' },
