@@ -1,3 +1,4 @@
+import { propertyKeys } from './card-properties.ts';
 import type { AllowanceRequest, SlotLimit } from '../allowance.ts';
 import type { ObservationOf, Unobserved } from '../runs.ts';
 import type { FileOperation, FilePlace } from './cached-files.ts';
@@ -87,7 +88,7 @@ export interface ObservedObjects {
   bootstrap: Fetched<ObservedBootstrap> | null;
   /** The image's item or path by the CD-ROM's name; null: the image is not ready. */
   isos: Record<string, string | null>;
-  /** Network by the interface's name, in the order of the spec. */
+  /** Network by the interface's name, in the order of the spec; null: it names none, and gets the one that the settings have for such. */
   networks: { name: string; network: string | null }[];
   imageCache: Fetched<ObservedImageCache> | null;
   group: ObservedGroupObject | null;
@@ -129,11 +130,18 @@ export interface VirtualMachineVsphereActivities {
   /**
    * Reads the Secrets itself: they are in no history. A customization that waits for the next start is not replaced.
    *
-   * @throws ObjectConflict, and nothing is written, where they do not come to that hash any more; InvalidObject for what the VM, a
-   * customization or this vCenter does not have
+   * @param request `cards`: device keys of those that the interfaces of the spec are, in its order; null: an interface has none yet
+   * @throws ObjectConflict, and nothing is written, where they do not come to that hash any more, or a card is gone; InvalidObject for what
+   * the VM, a customization or this vCenter does not have
    */
   submitBootstrap(
-    request: VmSubject & { object: ObjectName; kind: BootstrapKind | null; part: 'config' | 'custom'; hash: string },
+    request: VmSubject & {
+      object: ObjectName;
+      kind: BootstrapKind | null;
+      part: 'config' | 'custom';
+      hash: string;
+      cards: readonly (number | null)[];
+    },
   ): Promise<Submission>;
   attachClusterModule(request: VmSubject & { module: string }): Promise<void>;
   /** An operation of the guest's resolves when it was asked. @throws GuestToolsNotRunning; GuestAnswerLost where an attempt before may have asked it */
@@ -316,7 +324,13 @@ export function observationRequestOf(
     profileId: objects.storageClass?.kind === 'found' ? objects.storageClass.value.profileId : null,
     networks: objects.networks,
     isos: objects.isos,
-    extraConfigKeys: [...new Set([...Object.keys(ofClass), ...Object.keys(config.extraConfig)])].toSorted(),
+    extraConfigKeys: [
+      ...new Set([
+        ...Object.keys(ofClass),
+        ...Object.keys(config.extraConfig),
+        ...propertyKeys(desired.networkCards.flatMap(({ properties = {} }) => Object.keys(properties))),
+      ]),
+    ].toSorted(),
   };
 }
 

@@ -43,7 +43,7 @@ export interface GuestCustomization {
   identity: LinuxIdentity | SysprepAnswers | SysprepText;
   nameservers: string[];
   searchDomains: string[];
-  /** In the order of the VM's network cards. */
+  /** In the order of the spec. */
   interfaces: CustomizedInterface[];
 }
 

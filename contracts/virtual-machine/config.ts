@@ -32,6 +32,10 @@ export interface NetworkCard {
   backing: string;
   /** Null: any. Lower case. */
   macAddress: string | null;
+  /** Of a VMXNet3; left out: no. */
+  uptv2Enabled?: boolean;
+  /** The virtual NUMA node that it is near; left out: none. */
+  numaNode?: number;
 }
 
 export interface Cdrom {

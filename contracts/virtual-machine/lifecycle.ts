@@ -62,6 +62,12 @@ export interface WantedNetworkCard {
   type: string;
   /** Lower case; null: any. */
   macAddress: string | null;
+  /** Left out: no. */
+  uptv2Enabled?: boolean;
+  /** Left out: any. */
+  vnumaNode?: number;
+  /** Settings in ExtraConfig, by their names without the card's number. Left out: none. */
+  properties?: Record<string, string>;
 }
 
 export interface WantedCdrom {

@@ -94,6 +94,10 @@ export const extraConfigKeys = {
   /** Set by the guest's customization until it has run. */
   deployPackage: 'tools.deployPkg.fileName',
   keepDisks: 'vmprov.keepDisks',
+  /** `eth0=4000,eth1=4001`: device keys of the network cards by the interfaces of the spec that they are. */
+  networkCards: 'drover.networkCards',
+  /** Comma list of the keys of cards that were applied, such as `ethernet0.ctxPerDev`. */
+  networkProperties: 'drover.networkProperties',
 } as const;
 
 /**
@@ -108,6 +112,19 @@ export const backupKeys = {
   claims: 'vmservice.virtualmachine.pvc.disk.data',
   classicDisks: 'vmservice.virtualmachine.classicDiskData',
 } as const;
+
+/** Keys of cards that were applied once: by drover, and by the operator before, which wrote a list for each card. */
+export function appliedCardKeys(extraConfig: Readonly<Record<string, string>>): string[] {
+  const list = (text: string | undefined): string[] => (text ?? '').split(',').filter((key) => key !== '');
+  const former = Object.entries(extraConfig).flatMap(([key, text]) => {
+    const card = formerCardList.exec(key)?.[1];
+    return card === undefined ? [] : list(text).map((name) => `${card}.${name}`);
+  });
+  return [...new Set([...list(extraConfig[extraConfigKeys.networkProperties]), ...former])];
+}
+
+export const isFormerCardList = (key: string): boolean => formerCardList.test(key);
+const formerCardList = /^vmservice\.nic\.(ethernet\d+)\.managedKeys$/u;
 
 /** A restart that is being made; null: none, or nonsense. */
 export function readRestartIntent(

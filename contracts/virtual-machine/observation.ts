@@ -92,6 +92,8 @@ export interface ObservedBootstrap {
   configHash: string | null;
   /** Of what goes into a guest customization; null: nothing does. */
   customHash: string | null;
+  /** The spec has none: it is what upstream does with a Linux guest then. */
+  isDefault: boolean;
 }
 
 export interface ObservedNetwork {

@@ -1,12 +1,14 @@
 import { goDurationMs } from '../go-duration.ts';
 import type { VirtualMachine, VirtualMachineSpec } from '../crds/virtual-machine.ts';
 import { modeOf, pendingRetry } from '../kinds/requests.ts';
+import { cardProperties } from './card-properties.ts';
 import { mebibytesOf, quantityOf } from '../quantity.ts';
 import type {
   AppliedClass,
   BootstrapKind,
   DesiredVirtualMachine,
   WantedBootstrap,
+  WantedNetworkCard,
   WantedSettings,
   WantedSize,
 } from './lifecycle.ts';
@@ -58,11 +60,7 @@ export function readVirtualMachine({ metadata, spec = {} }: VirtualMachine): Des
     size: readSize(spec),
     config: readConfig(spec),
     networkDisabled: spec.network?.disabled ?? false,
-    networkCards: (spec.network?.interfaces ?? []).map(({ name, type = 'VMXNet3', macAddr }) => ({
-      name,
-      type,
-      macAddress: macAddr?.toLowerCase() ?? null,
-    })),
+    networkCards: (spec.network?.interfaces ?? []).map(readCard),
     cdroms: (spec.hardware?.cdrom ?? []).map(({ name, connected = true, allowGuestControl = true }) => ({
       name,
       connected,
@@ -95,6 +93,21 @@ export function readVirtualMachine({ metadata, spec = {} }: VirtualMachine): Des
           ? 'guestInfo'
           : null,
     probeThreshold: spec.readinessProbe?.guestHeartbeat?.thresholdStatus ?? 'green',
+  };
+}
+
+type Interface = NonNullable<NonNullable<VirtualMachineSpec['network']>['interfaces']>[number];
+
+function readCard(given: Interface): WantedNetworkCard {
+  const { name, type = 'VMXNet3', macAddr, vmxnet3, vnumaNodeID } = given;
+  const properties = cardProperties(given);
+  return {
+    name,
+    type,
+    macAddress: macAddr?.toLowerCase() ?? null,
+    ...(vmxnet3?.uptv2Enabled === true && { uptv2Enabled: true }),
+    ...(vnumaNodeID !== undefined && { vnumaNode: vnumaNodeID }),
+    ...(Object.keys(properties).length > 0 && { properties }),
   };
 }
 

@@ -206,7 +206,12 @@ export function describeVirtualMachineObjects(declare: ObjectsTest): void {
         storageClass: { kind: 'found', value: { profileId: 'profile-1' } },
         bootstrap: {
           kind: 'found',
-          value: { missingKeys: [], configHash: expect.stringMatching(/^[0-9a-f]{40}$/u), customHash: null },
+          value: {
+            missingKeys: [],
+            configHash: expect.stringMatching(/^[0-9a-f]{40}$/u),
+            customHash: null,
+            isDefault: false,
+          },
         },
         isos: { cd1: 'item-1' },
         networks: [{ name: 'eth0', network: null }],

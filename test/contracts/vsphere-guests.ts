@@ -88,13 +88,22 @@ export function vsphereGuestsContract(open: () => Promise<VsphereCounterpart>): 
     name: namespacedName.slice(namespace.length + 1),
     uid,
   });
-  const submit = (subject: VmSubject, part: 'config' | 'custom', wanted = hash) =>
+  /** The cards that there are, first first. */
+  const cardsOf = async (subject: VmSubject): Promise<(number | null)[]> =>
+    (await configOf(context, activities, objectOf(subject).name)).networkCards.map(({ key }) => key);
+  const submit = async (
+    subject: VmSubject,
+    part: 'config' | 'custom',
+    wanted = hash,
+    cards: readonly (number | null)[] | null = null,
+  ) =>
     activities.submitBootstrap({
       ...subject,
       object: objectOf(subject),
       kind: part === 'config' ? 'CloudInit' : 'LinuxPrep',
       part,
       hash: wanted,
+      cards: cards ?? (await cardsOf(subject)),
     });
   /** All that a failure is. */
   const toldBy = (error: unknown): string => JSON.stringify(error, Object.getOwnPropertyNames(error));
@@ -299,6 +308,7 @@ export function vsphereGuestsContract(open: () => Promise<VsphereCounterpart>): 
           kind: 'LinuxPrep',
           part: 'custom',
           hash,
+          cards: await cardsOf(subject),
         }),
       );
       const [request] = await context.requests('CustomizeVM_Task');
@@ -314,8 +324,35 @@ export function vsphereGuestsContract(open: () => Promise<VsphereCounterpart>): 
       expect(await failureOf(submit(subject, 'custom'))).toMatchObject({
         type: 'ObjectConflict',
         nonRetryable: true,
-        message: expect.stringContaining('has 0 network cards, and the spec of team-a/bare 1'),
+        message: expect.stringContaining('has no network card for eth0 of team-a/bare'),
       });
+    });
+
+    test('each interface is set on the card that it is, whatever the order of the keys', async () => {
+      const two = { config: { deviceChange: [addCard, addCard] } };
+      const subject = await makeVm(activities, context.newVm('crossed', two));
+      const [first, second] = (await configOf(context, activities, 'crossed')).networkCards;
+      play(customWith());
+      await settle(activities, await submit(subject, 'custom', hash, [second?.key ?? null]));
+      const [request] = await context.requests('CustomizeVM_Task');
+      const settings = request?.body.split('<nicSettingMap>').slice(1) ?? [];
+      expect(settings.map((text) => /<ipAddress>[^<]*/u.exec(text)?.[0] ?? 'DHCP')).toEqual([
+        'DHCP',
+        '<ipAddress>192.0.2.10',
+      ]);
+      expect(settings[0]?.toLowerCase()).toContain(first?.macAddress);
+      expect(settings[1]?.toLowerCase()).toContain(second?.macAddress);
+    });
+
+    test('a card that is gone by now: it is decided anew', async () => {
+      const subject = await make('cardless');
+      play({ ...configWith(canary), ...customWith() });
+      for (const part of ['config', 'custom'] as const)
+        expect(await failureOf(submit(subject, part, hash, [4_242]))).toMatchObject({
+          type: 'ObjectConflict',
+          nonRetryable: true,
+          message: expect.stringContaining('has no network card 4242 any more'),
+        });
     });
   });
 
@@ -381,7 +418,14 @@ export function vsphereGuestsContract(open: () => Promise<VsphereCounterpart>): 
       const stranger = { ...subject, owner: { namespacedName: 'team-b/decided', uid: 'another' } };
       expect(
         await failureOf(
-          activities.submitBootstrap({ ...stranger, object: objectOf(subject), kind: null, part: 'config', hash }),
+          activities.submitBootstrap({
+            ...stranger,
+            object: objectOf(subject),
+            kind: null,
+            part: 'config',
+            hash,
+            cards: [],
+          }),
         ),
       ).toMatchObject({ type: 'VirtualMachineNotOwned' });
       expect(

@@ -240,7 +240,8 @@ function create(world: World, spec: CreateSpec, blocking: boolean): StepEnd {
   world.made += 1;
   const extraConfig = Object.fromEntries(spec.config.extraConfig?.map(({ key, value }) => [key, value]) ?? []);
   const { numCPUs = 1, memoryMB = 1_024 } = spec.config;
-  const config = configOf({ extraConfig, numCPUs, memoryMB });
+  // Those of the template go; what a spec asks for, no test here looks at.
+  const config = configOf({ extraConfig, numCPUs, memoryMB, networkCards: [] });
   const facts = {
     ...vmOf({
       moId: `vm-${world.made}`,
@@ -273,9 +274,12 @@ export function settle(world: World, task: string): boolean {
 }
 
 function reconfigure({ facts }: ModelVm, spec: ReconfigSpec): void {
-  const { extraConfig = [], deviceChange: _, managedBy, ...fields } = spec;
+  const { extraConfig = [], deviceChange = [], managedBy, ...fields } = spec;
   const isFixed = 'numCPUs' in fields || 'memoryMB' in fields;
   if (isFixed && facts.powerState !== 'poweredOff') throw new Error('a size changes only while the VM is off');
+  const gone = deviceChange.flatMap((change) => (change.operation === 'remove' ? [change.key] : []));
+  if (gone.length > 0 && facts.powerState !== 'poweredOff') throw new Error('a card goes only while the VM is off');
+  facts.config.networkCards = facts.config.networkCards.filter(({ key }) => !gone.includes(key ?? 0));
   Object.assign(facts.config, fields, managedBy === undefined ? {} : { managedBy });
   for (const { key, value } of extraConfig) {
     if (value === '') delete facts.config.extraConfig[key];

@@ -26,7 +26,10 @@ export function describeVm(context: VmContext): Record<string, ConditionUpdate |
     [types.groupLinked]: judgeGroup(context),
     [types.backupUpToDate]: judgeBackup(context),
     [types.computeConfigSynced]: judgeSynced(context, difference, 'compute'),
-    [types.networkConfigSynced]: judgeSynced(context, difference, 'network'),
+    [types.networkConfigSynced]:
+      difference.unmet.network.length > 0
+        ? no(types.networkConfigSynced, 'PrerequisiteNotMet', `Cannot set ${difference.unmet.network.join(', ')}`)
+        : judgeSynced(context, difference, 'network'),
     [types.cdromVerified]: judgeSynced(context, difference, 'cdrom'),
     [types.extraConfigSynced]: judgeSynced(context, difference, 'extraConfig'),
   };

@@ -99,8 +99,8 @@ export const executors: Execute = {
   upgradeHardware: mutation<'upgradeHardware'>((calls, { subject }, { moId, version }) =>
     calls.submitHardwareUpgrade({ ...subject(moId), version }),
   ),
-  bootstrap: mutation<'bootstrap'>((calls, { subject, object, desired }, { moId, part, hash }) =>
-    calls.submitBootstrap({ ...subject(moId), object, kind: desired.bootstrap.kind, part, hash }),
+  bootstrap: mutation<'bootstrap'>((calls, { subject, object, desired }, { moId, part, hash, cards }) =>
+    calls.submitBootstrap({ ...subject(moId), object, kind: desired.bootstrap.kind, part, hash, cards }),
   ),
   attachClusterModule: mutation<'attachClusterModule'>((calls, { subject }, { moId, module }) =>
     calls.attachClusterModule({ ...subject(moId), module }),

@@ -6,13 +6,20 @@ import { valueOf } from './bootstrap-secrets.ts';
 type Bootstrap = NonNullable<VirtualMachineSpec['bootstrap']>;
 type Answers = NonNullable<NonNullable<Bootstrap['sysprep']>['sysprep']>;
 
+/**
+ * Whether the guest is customized although its spec has no bootstrap: it gets its name and its addresses, as upstream does it for a Linux guest
+ * that does not boot from an ISO. Which system it is, only its VM says.
+ */
+export const hasDefault = ({ spec = {} }: Pick<VirtualMachine, 'spec'>): boolean =>
+  spec.bootstrap === undefined && (spec.hardware?.cdrom ?? []).length === 0;
+
 /** Who the guest becomes by a customization; null: it is not customized. */
 export function readIdentity(
   { metadata, spec = {} }: VirtualMachine,
   secrets: Secrets,
 ): GuestCustomization['identity'] | null {
   const { bootstrap = {}, network = {} } = spec;
-  const { linuxPrep, sysprep } = bootstrap;
+  const { linuxPrep = hasDefault({ spec }) ? { hardwareClockIsUTC: true } : undefined, sysprep } = bootstrap;
   const hostName = network.hostName ?? metadata.name;
   const domainName = network.domainName ?? '';
   if (linuxPrep !== undefined) {

@@ -48,7 +48,9 @@ export function describeNetwork(
   const ethernets = (network.interfaces ?? []).map(
     (one, index) => [one.name, describeInterface(one, read[index]!, defaults, macAddresses[index] ?? null)] as const,
   );
-  const vlans = (network.vlans ?? []).map(({ name, id, link }) => [name, { id, link }] as const);
+  // The spec says nothing of their addresses, so that the guest sets none of its own accord.
+  const noAddresses = { dhcp4: false, dhcp6: false, 'accept-ra': false };
+  const vlans = (network.vlans ?? []).map(({ name, id, link }) => [name, { id, link, ...noAddresses }] as const);
   return {
     version: 2,
     ethernets: Object.fromEntries(ethernets),

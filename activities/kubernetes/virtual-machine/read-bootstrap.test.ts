@@ -41,44 +41,57 @@ const prep = { linuxPrep: { password: { name: 'root' } } };
 const hash = expect.stringMatching(/^[0-9a-f]{40}$/u);
 
 const rows: [why: string, bootstrap: object | undefined, secrets: Given, facts: object | null][] = [
-  ['no bootstrap', undefined, {}, null],
+  [
+    'no bootstrap: what a Linux guest gets',
+    undefined,
+    {},
+    { kind: 'found', value: { missingKeys: [], configHash: null, customHash: hash, isDefault: true } },
+  ],
   ['one that is switched off: its Secrets are nobody’s business', { ...raw, disabled: true }, {}, null],
-  ['an empty one', {}, {}, { kind: 'found', value: { missingKeys: [], configHash: null, customHash: null } }],
+  [
+    'an empty one',
+    {},
+    {},
+    { kind: 'found', value: { missingKeys: [], configHash: null, customHash: null, isDefault: false } },
+  ],
   [
     'CloudInit',
     raw,
     { 'user-data': { data: '#cloud-config' } },
-    { kind: 'found', value: { missingKeys: [], configHash: hash, customHash: null } },
+    { kind: 'found', value: { missingKeys: [], configHash: hash, customHash: null, isDefault: false } },
   ],
   [
     'CloudInit without user data',
     { cloudInit: {} },
     {},
-    { kind: 'found', value: { missingKeys: [], configHash: hash, customHash: null } },
+    { kind: 'found', value: { missingKeys: [], configHash: hash, customHash: null, isDefault: false } },
   ],
   [
     'LinuxPrep',
     prep,
     { root: { password: 'p' } },
-    { kind: 'found', value: { missingKeys: [], configHash: null, customHash: hash } },
+    { kind: 'found', value: { missingKeys: [], configHash: null, customHash: hash, isDefault: false } },
   ],
   [
     'LinuxPrep with vApp properties',
     { ...prep, vAppConfig: { rawProperties: 'app' } },
     { root: { password: 'p' }, app: { a: 'b' } },
-    { kind: 'found', value: { missingKeys: [], configHash: hash, customHash: hash } },
+    { kind: 'found', value: { missingKeys: [], configHash: hash, customHash: hash, isDefault: false } },
   ],
   [
     'a Secret without the key',
     raw,
     { 'user-data': { other: 'x' } },
-    { kind: 'found', value: { missingKeys: ['user-data/data'], configHash: null, customHash: null } },
+    { kind: 'found', value: { missingKeys: ['user-data/data'], configHash: null, customHash: null, isDefault: false } },
   ],
   [
     'several keys that are missing',
     { linuxPrep: { password: { name: 'root' }, scriptText: { from: { name: 'root', key: 'script' } } } },
     { root: {} },
-    { kind: 'found', value: { missingKeys: ['root/password', 'root/script'], configHash: null, customHash: null } },
+    {
+      kind: 'found',
+      value: { missingKeys: ['root/password', 'root/script'], configHash: null, customHash: null, isDefault: false },
+    },
   ],
   [
     'a Secret that is not there',
@@ -244,7 +257,7 @@ test('what cloud-init is told of the VM and its network', async () => {
           nameservers: { addresses: ['192.0.2.54'], search: ['example.org'] },
         },
       },
-      vlans: { v5: { id: 5, link: 'eth0' } },
+      vlans: { v5: { id: 5, link: 'eth0', dhcp4: false, dhcp6: false, 'accept-ra': false } },
     },
   });
 });
@@ -355,4 +368,26 @@ test('what was decided on is compared with what is there', async () => {
     type: 'ObjectNotFound',
     message: expect.stringContaining('user-data'),
   });
+});
+
+test('without a bootstrap a guest gets its name and its addresses, unless it boots from an ISO', async () => {
+  const network = { interfaces: [{ name: 'eth0', addresses: ['192.0.2.10/24'] }] };
+  const vm = sample(undefined, network);
+  const read = createReadBootstrap({ client: clientWith(vm, {}), hashSecret });
+  const { config, custom } = await read(key, null, signal);
+  expect(config).toBeNull();
+  expect(custom).toMatchObject({
+    hash,
+    identity: { kind: 'LinuxPrep', hostName: 'web', hardwareClockIsUtc: true, password: null, scriptText: null },
+    interfaces: [{ name: 'eth0', addresses: ['192.0.2.10/24'] }],
+  });
+  const facts = await readBootstrapFacts({ client: clientWith(vm, {}), hashSecret }, vm, signal);
+  expect(facts).toMatchObject({ value: { customHash: custom?.hash } });
+
+  const image = { kind: 'VirtualMachineImage', name: 'iso' };
+  const ofIso = sampleVirtualMachine({
+    metadata: { uid: 'vm-uid' },
+    spec: { hardware: { cdrom: [{ name: 'cd', image }] } },
+  });
+  expect(await readBootstrapFacts({ client: clientWith(ofIso, {}), hashSecret }, ofIso, signal)).toBeNull();
 });

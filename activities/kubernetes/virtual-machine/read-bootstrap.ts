@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+
 import type { VirtualMachine } from '../../../contracts/crds/virtual-machine.ts';
 import type { GuestCustomization, GuestSetup } from '../../../contracts/virtual-machine/bootstrap.ts';
 import type { BootstrapKind } from '../../../contracts/virtual-machine/lifecycle.ts';
@@ -10,7 +12,7 @@ import { resources } from '../../../runtime/kubernetes/resources.ts';
 import { fetchObject } from '../lib/fetch-object.ts';
 import { type SecretData, openSecrets, valueOf } from './bootstrap-secrets.ts';
 import { type CloudInitData, readCloudInit, toExtraConfig } from './cloud-init.ts';
-import { readIdentity } from './guest-identity.ts';
+import { hasDefault, readIdentity } from './guest-identity.ts';
 import { readInterfaces } from './guest-network.ts';
 import type { HashSecret } from './hash-secret.ts';
 import { secretResource } from './schemas.ts';
@@ -27,14 +29,15 @@ export async function readBootstrapFacts(
   signal: AbortSignal,
 ): Promise<Fetched<ObservedBootstrap> | null> {
   const { bootstrap } = object.spec ?? {};
-  if (bootstrap === undefined || bootstrap.disabled === true) return null;
+  const isDefault = bootstrap === undefined;
+  if (isDefault ? !hasDefault(object) : bootstrap.disabled === true) return null;
   return fetchObject(
     'Secrets of the bootstrap',
     signal,
     () => readSetup({ client, hashSecret }, object, signal),
     ({ missingKeys, config, custom }) => ({
       kind: 'found',
-      value: { missingKeys, configHash: config?.hash ?? null, customHash: custom?.hash ?? null },
+      value: { missingKeys, configHash: config?.hash ?? null, customHash: custom?.hash ?? null, isDefault },
     }),
   );
 }
@@ -95,9 +98,19 @@ async function readSetup(
           vAppProperties,
         }
       : null,
-    custom: custom === null ? null : { hash: await hashSecret(JSON.stringify(custom), uid), ...custom },
+    custom:
+      custom === null
+        ? null
+        : {
+            // Without a bootstrap there is nothing secret in it, and it is read again and again for VMs that have been set up long ago.
+            hash: hasDefault(object) ? plainHash(custom) : await hashSecret(JSON.stringify(custom), uid),
+            ...custom,
+          },
   };
 }
+
+const plainHash = (custom: object): string =>
+  createHash('sha256').update(JSON.stringify(custom)).digest('hex').slice(0, 40);
 
 interface Guest {
   missingKeys: string[];

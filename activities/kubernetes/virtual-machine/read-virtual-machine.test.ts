@@ -179,7 +179,7 @@ test('everything that it names, in one look', async () => {
     },
     resourcePolicy: null,
     storageClass: { kind: 'found', value: { profileId: 'profile-1' } },
-    bootstrap: null,
+    bootstrap: { kind: 'found', value: expect.objectContaining({ isDefault: true }) },
     isos: {},
     networks: [],
     imageCache: null,

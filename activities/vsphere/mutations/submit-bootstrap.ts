@@ -8,6 +8,7 @@ import type {
   ReadBootstrap,
 } from '../../../contracts/virtual-machine/bootstrap.ts';
 import type { Submission, VirtualMachineVsphereActivities } from '../../../contracts/virtual-machine/activities.ts';
+import type { NetworkCard } from '../../../contracts/virtual-machine/config.ts';
 import { droverFailure, failureCode, failureDetail } from '../../../runtime/failure.ts';
 import { finalFailure } from '../../lib/wait.ts';
 import { mutateVmByTask, type Tools } from '../dependencies.ts';
@@ -77,8 +78,9 @@ async function writeConfig(
   vm: VirtualMachine,
   config: GuestConfig,
 ): Promise<Submission> {
-  const { changeVersion, devices, extraConfig: before } = configOf(vm);
-  const wanted = Object.entries(config.extraConfig(networkCardsOf(devices).map(({ macAddress }) => macAddress)));
+  const { changeVersion, extraConfig: before } = configOf(vm);
+  const addresses = cardsThere(request, vm).map((card) => card?.macAddress ?? null);
+  const wanted = Object.entries(config.extraConfig(addresses));
   const changed = wanted.filter(([key, value]) => (before[key] ?? '') !== value);
   const hasVApp = Object.keys(config.vAppProperties).length > 0;
   const vApp = hasVApp ? vAppChange(config.vAppProperties, await readVApp(tools, request.vmId), vm.name) : null;
@@ -93,6 +95,16 @@ async function writeConfig(
     vAppProperties: vApp?.property?.map(({ info }) => info?.id) ?? [],
   };
   return reconfigure(tools, 'submitBootstrap', request, spec, { changeVersion }, after, true);
+}
+
+/** The cards that the interfaces of the spec are, in its order; null: none yet. @throws ObjectConflict */
+function cardsThere({ cards, owner }: Bootstrap, vm: VirtualMachine): (NetworkCard | null)[] {
+  const there = networkCardsOf(configOf(vm).devices);
+  return cards.map((key) => {
+    const card = there.find((one) => one.key === key) ?? null;
+    if (card !== null || key === null) return card;
+    throw outdated(`${vm.name} (${vm.id}), the VM of ${owner.namespacedName}, has no network card ${key} any more`);
+  });
 }
 
 /** Null: it has none. */
@@ -116,11 +128,12 @@ async function customize(
     scope: { signal },
   } = tools;
   const { vmId, hash, owner } = request;
-  const cards = networkCardsOf(configOf(vm).devices);
   if (isCustomizationPending(vm)) return null;
-  if (custom.interfaces.length > cards.length)
+  const cards = cardsThere(request, vm);
+  const cardless = custom.interfaces.filter((_, index) => !cards[index]);
+  if (cardless.length > 0)
     throw outdated(
-      `${vm.name} (${vmId}) has ${cards.length} network cards, and the spec of ${owner.namespacedName} ${custom.interfaces.length}`,
+      `${vm.name} (${vmId}) has no network card for ${cardless.map(({ name }) => name).join(', ')} of ${owner.namespacedName}`,
     );
   const needed = neededApi(custom.identity);
   if (needed !== null) {
@@ -131,7 +144,11 @@ async function customize(
         `vCenter ${gateway.vcenter} does not know ${needed.what}: that came with ${needed.vcenter}, and its API is ${version}`,
       );
   }
-  const spec = customizationSpec(custom, cards);
+  const mapped = networkCardsOf(configOf(vm).devices).map(({ key, macAddress }) => ({
+    macAddress,
+    asked: custom.interfaces[cards.findIndex((card) => card?.key === key)] ?? null,
+  }));
+  const spec = customizationSpec(custom, mapped);
   try {
     const taskId = await mutateVmByTask(tools, {
       action: 'submitBootstrap',

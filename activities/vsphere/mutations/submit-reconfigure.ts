@@ -103,7 +103,13 @@ function isMade(change: DeviceChange, { networkCards, cdroms, disks }: VmConfig)
       return ![...networkCards, ...cdroms].some(({ key }) => key === change.key);
     case 'edit':
       if (change.device === 'networkCard')
-        return networkCards.some(({ key, backing }) => key === change.card.key && backing === change.card.backing);
+        return networkCards.some(
+          ({ key, backing, uptv2Enabled, numaNode }) =>
+            key === change.card.key &&
+            backing === change.card.backing &&
+            uptv2Enabled === change.card.uptv2Enabled &&
+            numaNode === change.card.numaNode,
+        );
       if (change.device === 'disk')
         return disks.some(({ key, capacityBytes }) => key === change.key && capacityBytes >= change.capacityBytes);
       return cdroms.some(

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import type { BootOptions, ResourceAllocation, VmConfig } from '../../../contracts/virtual-machine/config.ts';
-import { backupKeys, extraConfigKeys } from '../../../contracts/virtual-machine/metadata.ts';
+import { appliedCardKeys, backupKeys, extraConfigKeys } from '../../../contracts/virtual-machine/metadata.ts';
 import type { VirtualMachine } from '../types.ts';
 import { isA, vim } from '../wire/kinds.ts';
 import type { ResourceAllocationInfo, VirtualMachineBootOptions } from '../wire/vim/types.ts';
@@ -146,7 +146,7 @@ export function visibleExtraConfig(
   all: Readonly<Record<string, string>>,
   asked: readonly string[],
 ): Record<string, string> {
-  const once = (all[extraConfigKeys.managedKeys] ?? '').split(',');
+  const once = [...(all[extraConfigKeys.managedKeys] ?? '').split(','), ...appliedCardKeys(all)];
   const visible = new Set([...ownKeys, ...asked, ...once]);
   return Object.fromEntries(
     Object.entries(all).filter(([key]) => (visible.has(key) || isMetadataKey(key)) && !isSecret(key)),

@@ -26,11 +26,13 @@ const byKey = (a: { key: number | null }, b: { key: number | null }): number => 
 export const networkCardsOf = (devices: Devices): NetworkCard[] =>
   devices
     .filter((device) => isA(device, 'VirtualEthernetCard'))
-    .map(({ $type = '', key, backing, macAddress }) => ({
-      key,
-      type: cardTypeOf($type),
-      backing: backingText(backing),
-      macAddress: macAddress?.toLowerCase() || null,
+    .map((card) => ({
+      key: card.key,
+      type: cardTypeOf(card.$type ?? ''),
+      backing: backingText(card.backing),
+      macAddress: card.macAddress?.toLowerCase() || null,
+      ...(isA(card, 'VirtualVmxnet3') && card.uptv2Enabled === true && { uptv2Enabled: true }),
+      ...(card.numaNode !== undefined && card.numaNode >= 0 && { numaNode: card.numaNode }),
     }))
     .toSorted(byKey);
 

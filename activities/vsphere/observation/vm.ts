@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
 import type { VirtualMachineStatus } from '../../../contracts/crds/virtual-machine.ts';
+import { readCardRecord } from '../../../contracts/virtual-machine/network-cards.ts';
 import type { ObservedTask, ObservedVm } from '../../../contracts/virtual-machine/observation.ts';
 import type { Tools } from '../dependencies.ts';
 import type { VirtualMachine } from '../types.ts';
@@ -77,7 +78,10 @@ function shownOf(
   interfaces: readonly string[],
 ): ObservedVm['shown'] {
   const cards = networkCardsOf(devices);
-  const names = new Map(interfaces.map((name, index) => [cards[index]?.key ?? -1, name] as const));
+  const recorded = [...readCardRecord(config.extraConfig)].map(([name, key]) => [key, name] as const);
+  const inOrder = interfaces.map((name, index) => [cards[index]?.key ?? -1, name] as const);
+  // An only card is not recorded.
+  const names = new Map(recorded.length > 0 ? recorded : inOrder);
   const network = shownNetwork(properties, names);
   const { volumes, storage } = shownStorage(properties, devices);
   const made = properties['config.createDate'];

@@ -36,7 +36,7 @@ const identification = {
 };
 const name = { $type: 'CustomizationFixedName', name: 'web' };
 const identityOf = (identity: LinuxIdentity | SysprepAnswers | { kind: 'SysprepText'; value: string }) =>
-  customizationSpec({ identity, nameservers: [], searchDomains: [], interfaces: [] }, []).identity;
+  customizationSpec({ identity, nameservers: [], searchDomains: [] }, []).identity;
 
 test.each<[what: string, identity: Parameters<typeof identityOf>[0], asked: object]>([
   ['the least of Linux', linux(), { $type: 'CustomizationLinuxPrep', hostName: name, domain: '' }],
@@ -124,28 +124,26 @@ test.each<[what: string, identity: Parameters<typeof identityOf>[0], asked: obje
     encodeRequest(
       'CustomizeVM_Task',
       { type: 'VirtualMachine', value: 'vm-1' },
-      { spec: customizationSpec({ identity, nameservers: [], searchDomains: [], interfaces: [] }, []) },
+      { spec: customizationSpec({ identity, nameservers: [], searchDomains: [] }, []) },
       null,
     ),
   ).not.toThrow();
 });
 
-test('each card has a setting: in the order of the spec, and DHCP for those that it does not name', () => {
-  const interfaces = [
-    {
-      name: 'eth0',
-      dhcp4: false,
-      dhcp6: false,
-      addresses: ['192.0.2.10/24'],
-      gateway4: null,
-      gateway6: null,
-      nameservers: [],
-    },
-  ];
+test('each card has a setting: that of its interface, and DHCP for those that the spec does not name', () => {
+  const asked = {
+    name: 'eth0',
+    dhcp4: false,
+    dhcp6: false,
+    addresses: ['192.0.2.10/24'],
+    gateway4: null,
+    gateway6: null,
+    nameservers: [],
+  };
   expect(
-    customizationSpec({ identity: linux(), nameservers: ['192.0.2.53'], searchDomains: ['example.org'], interfaces }, [
-      { macAddress: '00:50:56:00:00:01' },
-      { macAddress: null },
+    customizationSpec({ identity: linux(), nameservers: ['192.0.2.53'], searchDomains: ['example.org'] }, [
+      { macAddress: '00:50:56:00:00:01', asked },
+      { macAddress: null, asked: null },
     ]),
   ).toMatchObject({
     globalIPSettings: { dnsServerList: ['192.0.2.53'], dnsSuffixList: ['example.org'] },

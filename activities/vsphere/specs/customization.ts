@@ -1,9 +1,9 @@
 import type {
+  CustomizedInterface,
   GuestCustomization,
   LinuxIdentity,
   SysprepAnswers,
 } from '../../../contracts/virtual-machine/bootstrap.ts';
-import type { NetworkCard } from '../../../contracts/virtual-machine/config.ts';
 import type {
   CustomizationIdentification,
   CustomizationLinuxPrep,
@@ -18,16 +18,16 @@ type Identity = GuestCustomization['identity'];
 /**
  * A guest customization as vCenter is asked for it. Pure.
  *
- * @param cards of the VM, in the order of the spec: vCenter wants a setting for each; those that the spec does not name ask by DHCP
+ * @param cards of the VM, with what the spec asks for each: vCenter wants a setting for all; those that the spec does not name ask by DHCP
  * @throws InvalidObject for addresses that a customization cannot set
  */
 export const customizationSpec = (
-  { identity, nameservers, searchDomains, interfaces }: Omit<GuestCustomization, 'hash'>,
-  cards: readonly Pick<NetworkCard, 'macAddress'>[],
+  { identity, nameservers, searchDomains }: Omit<GuestCustomization, 'hash' | 'interfaces'>,
+  cards: readonly { macAddress: string | null; asked: CustomizedInterface | null }[],
 ): CustomizationSpec => ({
   identity: identitySettings(identity),
   globalIPSettings: { dnsSuffixList: searchDomains, dnsServerList: nameservers },
-  nicSettingMap: cards.map(({ macAddress }, index) => adapterMapping(interfaces[index] ?? null, macAddress)),
+  nicSettingMap: cards.map(({ macAddress, asked }) => adapterMapping(asked, macAddress)),
 });
 
 function identitySettings(identity: Identity): CustomizationSpec['identity'] {

@@ -1,7 +1,7 @@
 import type { Cdrom, DeviceChange, NetworkCard } from '../../../contracts/virtual-machine/config.ts';
 import { droverFailure } from '../../../runtime/failure.ts';
 import { cardTypes } from '../observation/devices.ts';
-import { backingOf } from '../observation/network-backing.ts';
+import { backingOf, backingText } from '../observation/network-backing.ts';
 import type { Devices } from '../observation/read-vm.ts';
 import { isA, isKnown } from '../wire/kinds.ts';
 import type {
@@ -33,7 +33,7 @@ export function deviceChanges(changes: readonly DeviceChange[], devices: Devices
     if (change.device === 'networkCard')
       return change.operation === 'add'
         ? { operation: 'add', device: newCard(change.card, newKey) }
-        : { operation: 'edit', device: movedCard(found(change.card.key, 'networkCard', devices), change.card) };
+        : { operation: 'edit', device: changedCard(found(change.card.key, 'networkCard', devices), change.card) };
     return change.operation === 'add'
       ? { operation: 'add', device: newCdrom(change.cdrom, newKey, slots) }
       : { operation: 'edit', device: changedCdrom(found(change.cdrom.key, 'cdrom', devices), change.cdrom) };
@@ -78,9 +78,15 @@ function newCard({ type, backing, macAddress }: NetworkCard, key: number): Virtu
   };
 }
 
-const movedCard = (device: AnyVirtualDevice, { backing }: NetworkCard): AnyVirtualDevice => ({
+/** A connection that stays is written as it was read, with the port that it has. A negative node is none. */
+const changedCard = (
+  device: AnyVirtualDevice,
+  { backing, uptv2Enabled = false, numaNode = -1 }: NetworkCard,
+): AnyVirtualDevice => ({
   ...writable(device),
-  backing: backingOf(backing),
+  ...(backingText(device.backing) !== backing && { backing: backingOf(backing) }),
+  ...(isA(device, 'VirtualVmxnet3') && (device.uptv2Enabled ?? false) !== uptv2Enabled && { uptv2Enabled }),
+  ...((device.numaNode ?? -1) !== numaNode && { numaNode }),
 });
 
 /** Without an ISO it is a drive of whoever looks at the console, as vCenter has no empty one. */

@@ -11,6 +11,8 @@ const ownKeys: readonly string[] = [
   extraConfigKeys.objectUid,
   extraConfigKeys.restartIntent,
   extraConfigKeys.lastRestartTime,
+  extraConfigKeys.networkCards,
+  extraConfigKeys.networkProperties,
 ];
 
 /** What a spec changes, for messages. Pure. */

@@ -1,4 +1,4 @@
-import { planConfig } from './config.ts';
+import { isLinux, planConfig } from './config.ts';
 import {
   classOf,
   failureIn,
@@ -23,8 +23,20 @@ const large = {
 };
 const isLarge = { className: 'large', lastResizedClass: { name: 'large', uid: 'class-2', generation: 1 } };
 const task = { id: 'task-1', descriptionId: 'VirtualMachine.createSnapshot', progress: 10 };
+const cloudInit = { kind: 'CloudInit' as const, disabled: false, atNextPowerOn: null, instanceId: 'i' };
+const linuxPrep = { ...cloudInit, kind: 'LinuxPrep' as const, instanceId: null };
+const sysprep = { ...linuxPrep, kind: 'Sysprep' as const };
+const mac = '00:50:56:00:00:01';
+/** Without a bootstrap in the spec. */
+const byDefault = {
+  bootstrap: {
+    kind: 'found' as const,
+    value: { missingKeys: [], configHash: null, customHash: 'c1', isDefault: true },
+  },
+};
+const beforeFirstStart = { creatingSince: '2026-01-01T00:00:00Z', firstBootDone: false };
 const secrets = (configHash: string | null, customHash: string | null, ...missingKeys: string[]) => ({
-  bootstrap: { kind: 'found' as const, value: { missingKeys, configHash, customHash } },
+  bootstrap: { kind: 'found' as const, value: { missingKeys, configHash, customHash, isDefault: false } },
 });
 
 const takenOver = { config: 'taken-over', custom: 'taken-over' };
@@ -136,6 +148,109 @@ const rows: [why: string, given: Given, does: string][] = [
     { prerequisites: secrets('h1', null), desired: { bootstrapHashes: { config: 'h1', custom: null } } },
     'success',
   ],
+  [
+    'bootstrap: the addresses of the cards belong to what cloud-init is given',
+    {
+      prerequisites: secrets('h1', null),
+      desired: { bootstrap: cloudInit, bootstrapHashes: { config: `h1@${mac}`, custom: null } },
+    },
+    'success',
+  ],
+  [
+    'bootstrap: a card that was replaced has another one, and the guest would not know it',
+    {
+      prerequisites: secrets('h1', null),
+      desired: { bootstrap: cloudInit, bootstrapHashes: { config: 'h1@00:50:56:00:00:99', custom: null } },
+    },
+    'bootstrap, patchVirtualMachine',
+  ],
+  [
+    'bootstrap: addresses that were not noted are not doubted',
+    {
+      prerequisites: secrets('h1', null),
+      desired: { bootstrap: cloudInit, bootstrapHashes: { config: 'h1', custom: null } },
+    },
+    'success',
+  ],
+  [
+    'bootstrap: vApp properties have no addresses in them',
+    {
+      prerequisites: secrets('h1', null),
+      desired: { bootstrapHashes: { config: 'h1@00:50:56:00:00:99', custom: null } },
+    },
+    'success',
+  ],
+  [
+    'bootstrap: a Linux whose card was replaced is customized again',
+    {
+      vm: off,
+      prerequisites: secrets(null, 'c1'),
+      desired: { bootstrap: linuxPrep, bootstrapHashes: { config: null, custom: 'c1@00:50:56:00:00:99' } },
+    },
+    'bootstrap, patchVirtualMachine',
+  ],
+  [
+    'bootstrap: a Windows is not, as Sysprep would make it anew',
+    {
+      vm: off,
+      prerequisites: secrets(null, 'c1'),
+      desired: { bootstrap: sysprep, bootstrapHashes: { config: null, custom: 'c1@00:50:56:00:00:99' } },
+    },
+    'success',
+  ],
+  [
+    'bootstrap: no guest is customized without one of its cards',
+    {
+      vm: off,
+      prerequisites: {
+        ...secrets(null, 'c1'),
+        network: { interfaces: [{ name: 'eth0', backing: null, message: '' }] },
+      },
+      config: { networkCards: [] },
+      desired: { bootstrap: linuxPrep },
+    },
+    'requeue NetworkNotReady',
+  ],
+  [
+    'no bootstrap: a Linux that has not run yet gets its name and its addresses',
+    { vm: off, config: { guestId: 'ubuntu64Guest' }, prerequisites: byDefault, desired: beforeFirstStart },
+    'bootstrap, patchVirtualMachine',
+  ],
+  [
+    'no bootstrap: once',
+    {
+      vm: off,
+      config: { guestId: 'ubuntu64Guest' },
+      prerequisites: byDefault,
+      desired: { ...beforeFirstStart, bootstrapHashes: { config: null, custom: `c1@${mac}` } },
+    },
+    'success',
+  ],
+  [
+    'no bootstrap: no other system',
+    { vm: off, config: { guestId: 'windows2022srvNext_64Guest' }, prerequisites: byDefault, desired: beforeFirstStart },
+    'success',
+  ],
+  [
+    'no bootstrap: none that has run',
+    {
+      vm: off,
+      config: { guestId: 'ubuntu64Guest' },
+      prerequisites: byDefault,
+      desired: { ...beforeFirstStart, firstBootDone: true },
+    },
+    'success',
+  ],
+  [
+    'no bootstrap: none that drover has not made',
+    {
+      vm: off,
+      config: { guestId: 'ubuntu64Guest' },
+      prerequisites: byDefault,
+      desired: { ...beforeFirstStart, creatingSince: null },
+    },
+    'success',
+  ],
   ['bootstrap: a key is missing', { prerequisites: secrets('h2', null, 's/user-data') }, 'requeue RequiredKeyNotFound'],
   [
     'bootstrap: a Secret is missing',
@@ -216,6 +331,22 @@ const rows: [why: string, given: Given, does: string][] = [
     'success',
   ],
   [
+    'bootstrap: before the first start it is the one that was asked for, and is noted',
+    {
+      vm: off,
+      prerequisites: secrets(null, 'c2'),
+      desired: beforeFirstStart,
+      config: {
+        extraConfig: {
+          'vmservice.namespacedName': 'team/web',
+          'drover.uid': '11111111-1111-4111-8111-111111111111',
+          'tools.deployPkg.fileName': 'imcf',
+        },
+      },
+    },
+    'patchVirtualMachine',
+  ],
+  [
     'what failed is not tried again before its time',
     { config: { extraConfig: {} }, memory: { failures: [failureIn('config')] } },
     'requeue VcenterRefused',
@@ -275,3 +406,50 @@ test.each<[why: string, given: Given, inMs: number]>([
   const context = vmContextOf({ ...given, prerequisites: { bootstrap: { kind: 'notFound', message: 'no Secret s' } } });
   expect(planConfig(context)).toMatchObject({ requeue: true, retryAtMs: context.nowMs + inMs });
 });
+
+test('which card is which interface goes along, and what was written is noted with their addresses', () => {
+  const outcome = planConfig(
+    vmContextOf({
+      desired: {
+        bootstrap: cloudInit,
+        networkCards: [
+          { name: 'eth1', type: 'VMXNet3', macAddress: null },
+          { name: 'eth0', type: 'VMXNet3', macAddress: null },
+        ],
+      },
+      config: {
+        networkCards: [
+          { key: 4_000, type: 'VMXNet3', backing: 'network-1', macAddress: mac },
+          { key: 4_001, type: 'VMXNet3', backing: 'network-2', macAddress: '00:50:56:00:00:02' },
+        ],
+        extraConfig: { ...vmContextOf().vm.config?.extraConfig, 'drover.networkCards': 'eth1=4001,eth0=4000' },
+      },
+      prerequisites: {
+        ...secrets('h1', null),
+        network: {
+          interfaces: [
+            { name: 'eth1', backing: 'network-2', message: '' },
+            { name: 'eth0', backing: 'network-1', message: '' },
+          ],
+        },
+      },
+    }),
+  );
+  expect(outcome.kind === 'execute' ? outcome.steps : []).toEqual([
+    expect.objectContaining({ kind: 'bootstrap', hash: 'h1', cards: [4_001, 4_000] }),
+    expect.objectContaining({
+      patches: [{ annotations: { 'vmoperator.vmware.com/bootstrap-hash-configspec': `h1@00:50:56:00:00:02,${mac}` } }],
+    }),
+  ]);
+});
+
+test.each([
+  ['ubuntu64Guest', true],
+  ['rhel9_64Guest', true],
+  ['other5xLinux64Guest', true],
+  ['vmwarePhoton64Guest', true],
+  ['windows2022srvNext_64Guest', false],
+  ['otherGuest64', false],
+  ['darwin21_64Guest', false],
+  ['', false],
+])('%s is Linux: %s', (guestId, is) => expect(isLinux(guestId)).toBe(is));

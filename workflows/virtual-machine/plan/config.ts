@@ -1,4 +1,5 @@
 import type { ReconfigSpec, VmConfig } from '../../../contracts/virtual-machine/config.ts';
+import type { BootstrapKind } from '../../../contracts/virtual-machine/lifecycle.ts';
 import {
   defaultVmAnnotation,
   extraConfigKeys,
@@ -6,18 +7,13 @@ import {
   takenOverHash,
   virtualMachineAnnotations,
 } from '../../../contracts/virtual-machine/metadata.ts';
+import type { VirtualMachinePatch } from '../../../contracts/virtual-machine/mutations.ts';
+import { matchCards, readCardRecord } from '../../../contracts/virtual-machine/network-cards.ts';
 import type { ObservedVm } from '../../../contracts/virtual-machine/observation.ts';
 import type { Outcome } from './context.ts';
 import { changesOf, joinParts, type ByPart } from './changes-of.ts';
-import {
-  diffCompute,
-  diffExtraConfig,
-  diffSettings,
-  joinSpecs,
-  diffBootDisk,
-  diffCdroms,
-  diffNetworkCards,
-} from './diff-config.ts';
+import { diffCompute, diffExtraConfig, diffSettings, joinSpecs, diffBootDisk, diffCdroms } from './diff-config.ts';
+import { diffNetworkCards, interfacesOf } from './diff-network.ts';
 import { describeApplied, judgeResize, ownershipMetadata, wantCompute, wantExtraConfig } from './want-config.ts';
 import { planRestartIntent } from './restart.ts';
 import { execute, patch, recheck, stop, success, type VmContext } from './context.ts';
@@ -28,6 +24,8 @@ export interface ConfigDifference {
   spec: ReconfigSpec | null;
   /** What has to wait until the VM is off, or is left alone no more, for the message. */
   whenOff: ByPart;
+  /** What cannot be done as the VM is, for the message. */
+  unmet: { network: string[] };
 }
 
 /**
@@ -102,13 +100,14 @@ export const isConnected = ({ vm }: Pick<VmContext, 'vm'>): boolean =>
 export function diffConfig(context: VmContext): ConfigDifference {
   const { desired, vm } = context;
   const { config } = vm;
-  if (config === null) return { spec: null, whenOff: changesOf(null) };
-  const { spec, whenOff } = diffWhole(context, config);
-  if (!isLeftAlone(vm)) return { spec, whenOff };
+  if (config === null) return { spec: null, whenOff: changesOf(null), unmet: { network: [] } };
+  const whole = diffWhole(context, config);
+  if (!isLeftAlone(vm)) return whole;
   const extraConfig = diffExtraConfig(ownershipMetadata(desired), config.extraConfig);
   return {
     spec: joinSpecs([metadataOf(config), { ...(extraConfig.length > 0 && { extraConfig }) }]),
-    whenOff: joinParts(whenOff, changesOf(spec)),
+    whenOff: joinParts(whole.whenOff, changesOf(whole.spec)),
+    unmet: whole.unmet,
   };
 }
 
@@ -123,9 +122,14 @@ function diffWhole(context: VmContext, config: VmConfig): ConfigDifference {
   const applied = judgeResize(desired, observed.prerequisites.class, settings).apply;
   const compute = diffCompute(wantCompute(desired.size, applied, vm.cpuMHz), config, isOff);
   const set = diffSettings(desired.config, config, isOff);
-  const cards = desired.networkDisabled
-    ? { changes: [], whenOff: [] }
-    : diffNetworkCards(desired.networkCards, observed.prerequisites.network, config.networkCards, isOff);
+  const wantedCards = desired.networkDisabled ? [] : desired.networkCards;
+  const cards = diffNetworkCards(
+    wantedCards,
+    observed.prerequisites.network,
+    config,
+    isOff,
+    isMemoryReserved(desired, config),
+  );
   const cdroms = diffCdroms(desired.cdroms, observed.prerequisites.isos, config.cdroms, isOff);
   const deviceChange = [
     ...cards.changes,
@@ -134,7 +138,10 @@ function diffWhole(context: VmContext, config: VmConfig): ConfigDifference {
   ];
   const ofClass = isOff && settings.resize === 'all' ? applied : null;
   const extraConfig = [
-    ...diffExtraConfig(wantExtraConfig(desired, ofClass, config.extraConfig), config.extraConfig),
+    ...diffExtraConfig(
+      { ...wantExtraConfig(desired, ofClass, config.extraConfig), ...cards.extraConfig },
+      config.extraConfig,
+    ),
     ...planRestartIntent(context),
   ];
   return {
@@ -145,6 +152,7 @@ function diffWhole(context: VmContext, config: VmConfig): ConfigDifference {
       cdrom: cdroms.whenOff,
       extraConfig: [],
     },
+    unmet: { network: cards.unmet },
   };
 }
 
@@ -153,6 +161,13 @@ const hardwareWhenOff = ({ desired, vm }: VmContext, { hardwareVersion }: VmConf
   const isNow = vm.powerState === 'poweredOff' && !isLeftAlone(vm);
   return isNow || wanted <= hardwareVersion ? [] : [`hardware version ${hardwareVersion} → ${wanted}`];
 };
+/** UPT needs it. */
+const isMemoryReserved = (
+  { config: wanted, size }: Pick<VmContext['desired'], 'config' | 'size'>,
+  config: Pick<VmConfig, 'memoryReservationLockedToMax'>,
+): boolean =>
+  (wanted.memoryReservationLockedToMax ?? config.memoryReservationLockedToMax) ||
+  (size.memoryRequestMiB !== null && size.memoryRequestMiB === size.memoryMiB);
 
 /** Null: it is new enough, or cannot be upgraded now. */
 function neededHardware({ desired, vm }: VmContext): number | null {
@@ -171,7 +186,8 @@ function wantedModule({ desired, observed, vm }: VmContext): string | null {
 
 /**
  * Sets up the guest: what goes into the VM's configuration whenever it has changed, a customization while the VM is off. Each is applied once
- * per change, or once more at the next power-on where the spec asks for that.
+ * per change, or once more at the next power-on where the spec asks for that. The addresses of the cards belong to it: a guest finds its
+ * interfaces by them.
  */
 export function planBootstrap(context: VmContext): Outcome {
   const { desired, observed, vm } = context;
@@ -182,12 +198,20 @@ export function planBootstrap(context: VmContext): Outcome {
   // Its guest needs no Secrets any more, and they may be gone.
   if (isTakenOver && (fetched.kind !== 'found' || fetched.value.missingKeys.length > 0)) return success;
   if (fetched.kind !== 'found') return recheck('BootstrapNotReady', fetched.message, bootstrapRecheckMs(context));
-  const { missingKeys, configHash, customHash } = fetched.value;
+  const { missingKeys, configHash, customHash, isDefault } = fetched.value;
+  const { keys: cards, addresses } = cardsOfInterfaces(context, vm.config);
+  const ofConfig = bootstrap.kind === 'CloudInit' ? addresses : null;
+  // Sysprep makes Windows anew: another card alone is no reason for that.
+  const ofCustom = bootstrap.kind === 'Sysprep' ? null : addresses;
   if (isTakenOver)
     return patch('config', `Note what the guest of ${desired.name} was set up with before it was taken over`, {
       annotations: {
-        ...(done.config === takenOverHash && { [virtualMachineAnnotations.bootstrapConfigHash]: configHash }),
-        ...(done.custom === takenOverHash && { [virtualMachineAnnotations.bootstrapCustomHash]: customHash }),
+        ...(done.config === takenOverHash && {
+          [virtualMachineAnnotations.bootstrapConfigHash]: configHash && notedText(configHash, ofConfig),
+        }),
+        ...(done.custom === takenOverHash && {
+          [virtualMachineAnnotations.bootstrapCustomHash]: customHash && notedText(customHash, ofCustom),
+        }),
       },
     });
   if (missingKeys.length > 0)
@@ -196,52 +220,58 @@ export function planBootstrap(context: VmContext): Outcome {
       `There is no ${missingKeys.join(', ')} in the Secrets of the bootstrap`,
       bootstrapRecheckMs(context),
     );
+  if (isDefault && !isFirstStartOfLinux(desired, vm.config.guestId)) return success;
 
   const { moId } = vm;
-  if (configHash !== null && configHash !== done.config) {
+  const noted = { config: readNoted(done.config), custom: readNoted(done.custom) };
+  if (configHash !== null && !isNoted(noted.config, configHash, ofConfig)) {
     return execute(
       'config',
       [
         `Write the ${bootstrap.kind ?? 'bootstrap'} data into ${desired.name}`,
-        { kind: 'bootstrap', moId, part: 'config', hash: configHash },
+        { kind: 'bootstrap', moId, part: 'config', hash: configHash, cards },
       ],
       [
         'Note which bootstrap data were written',
         {
           kind: 'patchVirtualMachine',
-          patches: [{ annotations: { [virtualMachineAnnotations.bootstrapConfigHash]: configHash } }],
+          patches: [
+            {
+              annotations: {
+                [virtualMachineAnnotations.bootstrapConfigHash]: notedText(configHash, ofConfig),
+              },
+            },
+          ],
         },
       ],
     );
   }
   const isPending = (vm.config.extraConfig[extraConfigKeys.deployPackage] ?? '') !== '';
-  // A customization is done by the next start; one that waits for that already is not replaced.
-  if (customHash === null || vm.powerState !== 'poweredOff' || isPending) return success;
-  const isDue = bootstrap.atNextPowerOn ?? customHash !== done.custom;
+  if (customHash === null || vm.powerState !== 'poweredOff') return success;
+  const isDue = bootstrap.atNextPowerOn ?? !isNoted(noted.custom, customHash, ofCustom);
   if (!isDue) return success;
-  const latch =
-    bootstrap.atNextPowerOn === true && bootstrap.kind !== null
-      ? {
-          spec: {
-            bootstrap: {
-              [bootstrap.kind === 'LinuxPrep' ? 'linuxPrep' : 'sysprep']: { customizeAtNextPowerOn: false },
-            },
-          },
-        }
-      : {};
+  const latch = bootstrap.atNextPowerOn === true ? latchPatch(bootstrap.kind, false) : {};
+  const note: VirtualMachinePatch = {
+    annotations: { [virtualMachineAnnotations.bootstrapCustomHash]: notedText(customHash, ofCustom) },
+    ...latch,
+  };
+  // A customization is done by the next start; one that waits for that already is not replaced. Before the first start it is drover's own, and was not noted.
+  if (isPending)
+    return isNotStarted(desired) ? patch('config', 'Note which customization was asked for', note) : success;
+  const missing = cards.findIndex((key) => key === null);
+  if (missing !== -1)
+    return recheck(
+      'NetworkNotReady',
+      `${vm.name} has no card for ${desired.networkCards[missing]?.name ?? ''} yet, and its guest would be customized without it`,
+      context.nowMs + context.settings.pollMs,
+    );
   return execute(
     'config',
     [
       `Have ${desired.name} customized at its next start`,
-      { kind: 'bootstrap', moId, part: 'custom', hash: customHash },
+      { kind: 'bootstrap', moId, part: 'custom', hash: customHash, cards },
     ],
-    [
-      'Note which customization was asked for',
-      {
-        kind: 'patchVirtualMachine',
-        patches: [{ annotations: { [virtualMachineAnnotations.bootstrapCustomHash]: customHash }, ...latch }],
-      },
-    ],
+    ['Note which customization was asked for', { kind: 'patchVirtualMachine', patches: [note] }],
   );
 }
 
@@ -257,3 +287,69 @@ export const isNeededToStart = ({
   bootstrap,
 }: Pick<VmContext['desired'], 'firstBootDone' | 'bootstrap'>): boolean =>
   !firstBootDone || bootstrap.atNextPowerOn === true;
+
+/** Whether it is customized at its next power-on, too. */
+export const latchPatch = (
+  kind: BootstrapKind | null,
+  customizeAtNextPowerOn: boolean,
+): Pick<VirtualMachinePatch, 'spec'> =>
+  kind === 'LinuxPrep' || kind === 'Sysprep'
+    ? { spec: { bootstrap: { [kind === 'LinuxPrep' ? 'linuxPrep' : 'sysprep']: { customizeAtNextPowerOn } } } }
+    : {};
+
+/** What a spec without a bootstrap comes to is for a VM that drover has made, and that has not run yet: no guest that lives is changed. */
+const isFirstStartOfLinux = (desired: VmContext['desired'], guestId: string): boolean =>
+  isNotStarted(desired) && isLinux(guestId);
+
+/** drover has made it, and it has not run yet. */
+const isNotStarted = ({
+  creatingSince,
+  firstBootDone,
+}: Pick<VmContext['desired'], 'creatingSince' | 'firstBootDone'>): boolean => creatingSince !== null && !firstBootDone;
+
+/** By the beginnings that vSphere's names of guests have. */
+const linuxGuests =
+  /linux|^(asianux|centos|coreos64|debian|fedora|mandrake|mandriva|opensuse|oracle|redhat|rhel|sles|suse|ubuntu|vmwarePhoton)/iu;
+
+export const isLinux = (guestId: string): boolean => linuxGuests.test(guestId);
+
+/** Device keys and MAC addresses of the cards that the interfaces of the spec are, in its order; null: there is none, or it has none yet. */
+function cardsOfInterfaces(
+  { desired, observed }: VmContext,
+  { networkCards, extraConfig }: VmConfig,
+): { keys: (number | null)[]; addresses: (string | null)[] } {
+  const wanted = desired.networkDisabled ? [] : desired.networkCards;
+  const matched = matchCards(
+    interfacesOf(wanted, observed.prerequisites.network),
+    networkCards,
+    readCardRecord(extraConfig),
+  );
+  const cards = wanted.map(({ name }) => matched.get(name) ?? null);
+  return {
+    keys: cards.map((card) => card?.key ?? null),
+    addresses: cards.map((card) => card?.macAddress ?? null),
+  };
+}
+
+/** What was noted of bootstrap data: their hash, and the addresses that were in them; null: these are not known. */
+interface NotedSetup {
+  hash: string;
+  addresses: string | null;
+}
+
+function readNoted(text: string | null): NotedSetup | null {
+  if (text === null) return null;
+  const [hash = '', addresses = null] = text.split('@');
+  return { hash, addresses };
+}
+
+/** @param addresses null: they do not matter */
+const isNoted = (noted: NotedSetup | null, hash: string, addresses: readonly (string | null)[] | null): boolean =>
+  noted !== null &&
+  noted.hash === hash &&
+  (addresses === null || noted.addresses === null || noted.addresses === addressText(addresses));
+
+const notedText = (hash: string, addresses: readonly (string | null)[] | null): string =>
+  addresses === null || addresses.length === 0 ? hash : `${hash}@${addressText(addresses)}`;
+
+const addressText = (addresses: readonly (string | null)[]): string => addresses.map((one) => one ?? '').join(',');

@@ -47,8 +47,8 @@ export type VirtualMachineAction =
   | { kind: 'adopt'; moId: string; changeVersion: string }
   | { kind: 'reconfigure'; moId: string; changeVersion: string; spec: ReconfigSpec }
   | { kind: 'upgradeHardware'; moId: string; version: number }
-  /** The activity reads the Secrets; only the hash is known here. */
-  | { kind: 'bootstrap'; moId: string; part: 'config' | 'custom'; hash: string }
+  /** The activity reads the Secrets; only the hash is known here. `cards`: device keys of those that the spec's interfaces are, in its order. */
+  | { kind: 'bootstrap'; moId: string; part: 'config' | 'custom'; hash: string; cards: (number | null)[] }
   | { kind: 'attachClusterModule'; moId: string; module: string }
   /** `restartForMs`: of a restart, the nextRestartTime that it is for. */
   | { kind: 'power'; moId: string; operation: PowerOperation; restartForMs?: number }

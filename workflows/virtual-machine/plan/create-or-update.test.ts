@@ -43,7 +43,7 @@ const rows: [why: string, given: Given, does: string][] = [
     {
       observed: { candidates: [candidateOf({ owner: null })] },
       prerequisites: {
-        bootstrap: { kind: 'found', value: { missingKeys: [], configHash: 'h', customHash: null } },
+        bootstrap: { kind: 'found', value: { missingKeys: [], configHash: 'h', customHash: null, isDefault: false } },
       },
     },
     'patchVirtualMachine, adopt',

@@ -284,3 +284,35 @@ test('where files are copied to is noted before any is; each operation names the
     operation: { kind: 'copyDisk', from: '[fast] cache/disk-0.vmdk', to: 'disk-0.vmdk' },
   });
 });
+
+test.each([
+  ['that waits for a change', { atNextPowerOn: null }, undefined],
+  ['whose latch is still set', { atNextPowerOn: true }, undefined],
+  ['whose latch was reset', { atNextPowerOn: false }, { bootstrap: { sysprep: { customizeAtNextPowerOn: true } } }],
+])('a VM that is made anew is set up anew: one %s', (_, more, spec) => {
+  const bootstrap = { kind: 'Sysprep' as const, disabled: false, instanceId: null, ...more };
+  const outcome = planCreate(
+    contextOf({
+      vm: null,
+      desired: { bootstrap, bootstrapHashes: { config: 'h1', custom: 'c1' }, firstBootDone: true },
+    }),
+  );
+  const [create] = outcome.kind === 'execute' ? outcome.steps : [];
+  const [notes] = create?.kind === 'createVirtualMachine' ? create.notes : [];
+  expect(notes?.annotations).toMatchObject({
+    'virtualmachine.vmoperator.vmware.com/first-boot-done': null,
+    'vmoperator.vmware.com/bootstrap-hash-configspec': null,
+    'vmoperator.vmware.com/bootstrap-hash-customspec': null,
+  });
+  expect(notes?.spec).toEqual(spec);
+});
+
+test('the first time there is nothing to forget', () => {
+  const outcome = planCreate(contextOf({ vm: null, desired: { firstBootDone: false } }));
+  const [create] = outcome.kind === 'execute' ? outcome.steps : [];
+  const [notes] = create?.kind === 'createVirtualMachine' ? create.notes : [];
+  expect(Object.keys(notes?.annotations ?? {})).toEqual([
+    'drover.dev/creating',
+    'vmoperator.vmware.com/last-resized-vm-class',
+  ]);
+});

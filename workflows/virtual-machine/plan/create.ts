@@ -9,6 +9,7 @@ import type { Fetched, ObservedImage, PlacedAt } from '../../../contracts/virtua
 import type { CreateSource, CreateSpec } from '../../../contracts/virtual-machine/mutations.ts';
 import { placeOf, planCachedFiles, planCopies, removeCopies, type ChosenCache } from './cached-files.ts';
 import { judgePrerequisites, obstacleOf } from './prerequisites.ts';
+import { latchPatch } from './config.ts';
 import { describeApplied, wantCompute, wantExtraConfig } from './want-config.ts';
 import { execute, stop, wait, type Context, type Outcome, type VirtualMachineAction } from './context.ts';
 
@@ -32,7 +33,7 @@ export function planCreate(context: Context): Outcome {
   if ('outcome' in cached) return cached.outcome;
 
   const { source } = cached;
-  const { name, uid, copiesAt, firstBootDone } = desired;
+  const { name, uid, copiesAt, firstBootDone, bootstrap, bootstrapHashes } = desired;
   const classFacts = observed.prerequisites.class;
   const applied = classFacts?.kind === 'found' ? classFacts.value : null;
   if (copiesAt && !(copiesAt.datacenter === placed.at.datacenter && copiesAt.datastore === placed.at.datastore))
@@ -45,11 +46,15 @@ export function planCreate(context: Context): Outcome {
       [virtualMachineAnnotations.creating]: new Date(context.nowMs).toISOString(),
       // One that was there before, and is gone, was another: this one's first start is to come.
       ...(firstBootDone && { [virtualMachineAnnotations.firstBootDone]: null }),
+      // So are its bootstrap data, and the customization that the other has had.
+      ...(bootstrapHashes.config !== null && { [virtualMachineAnnotations.bootstrapConfigHash]: null }),
+      ...(bootstrapHashes.custom !== null && { [virtualMachineAnnotations.bootstrapCustomHash]: null }),
       ...(applied !== null && { [virtualMachineAnnotations.lastResizedClass]: describeApplied(applied) }),
       ...(source.kind === 'cachedDisks' && {
         [virtualMachineAnnotations.copies]: `${placed.at.datacenter},${placed.at.datastore}`,
       }),
     },
+    ...(bootstrapHashes.custom !== null && bootstrap.atNextPowerOn === false && latchPatch(bootstrap.kind, true)),
   };
   const isNotedFirst = copies.length > 0;
   const create: VirtualMachineAction = {

@@ -1,4 +1,4 @@
-import type { WantedSettings, WantedCdrom, WantedNetworkCard } from '../../../contracts/virtual-machine/lifecycle.ts';
+import type { WantedSettings, WantedCdrom } from '../../../contracts/virtual-machine/lifecycle.ts';
 import type {
   ComputeConfig,
   DeviceChange,
@@ -7,9 +7,7 @@ import type {
   VmConfig,
   Cdrom,
   Disk,
-  NetworkCard,
 } from '../../../contracts/virtual-machine/config.ts';
-import type { ObservedNetwork } from '../../../contracts/virtual-machine/observation.ts';
 
 /** What one part of a configuration differs in: what can be changed now, and what only while the VM is off, for the message. */
 export interface Difference {
@@ -107,42 +105,6 @@ export interface DeviceDifference {
   whenOff: string[];
 }
 
-/**
- * Cards in the order of the spec: the first is the first, whatever its key. A card that is connected elsewhere is moved; one of another type
- * or address is replaced, one that is not asked for goes. Adding and removing need the VM to be off.
- */
-export function diffNetworkCards(
-  wanted: readonly WantedNetworkCard[],
-  network: ObservedNetwork | null,
-  current: readonly NetworkCard[],
-  isOff: boolean,
-): DeviceDifference {
-  const changes: DeviceChange[] = [];
-  const whenOff: string[] = [];
-  const later = (what: string, ...needed: DeviceChange[]): void =>
-    void (isOff ? changes.push(...needed) : whenOff.push(what));
-  const inOrder = current.toSorted((a, b) => (a.key ?? 0) - (b.key ?? 0));
-  wanted.forEach((card, index) => {
-    const backing = network?.interfaces.find(({ name }) => name === card.name)?.backing ?? null;
-    if (backing === null) return;
-    const there = inOrder[index];
-    const made: NetworkCard = { key: null, type: card.type, backing, macAddress: card.macAddress };
-    if (there === undefined) return later(`add ${card.name}`, { operation: 'add', device: 'networkCard', card: made });
-    if (there.type !== card.type || (card.macAddress !== null && card.macAddress !== there.macAddress)) {
-      return later(`replace ${card.name}`, removal('networkCard', there.key), {
-        operation: 'add',
-        device: 'networkCard',
-        card: made,
-      });
-    }
-    if (there.backing !== backing)
-      changes.push({ operation: 'edit', device: 'networkCard', card: { ...there, backing } });
-  });
-  for (const extra of inOrder.slice(wanted.length))
-    later(`remove card ${String(extra.key)}`, removal('networkCard', extra.key));
-  return { changes, whenOff };
-}
-
 /** Drives are added and removed while the VM is off; whether one is connected can change at any time. An ISO that is not ready is left out. */
 export function diffCdroms(
   wanted: readonly WantedCdrom[],
@@ -185,7 +147,7 @@ export function diffBootDisk(wantedBytes: number | null, disks: readonly Disk[])
   return [{ operation: 'edit', device: 'disk', key: boot.key, capacityBytes: wantedBytes }];
 }
 
-const removal = (device: 'networkCard' | 'cdrom', key: number | null): DeviceChange => ({
+export const removal = (device: 'networkCard' | 'cdrom', key: number | null): DeviceChange => ({
   operation: 'remove',
   device,
   key: key ?? 0,

@@ -95,7 +95,7 @@ const rows: [why: string, given: Given, comesTo: string][] = [
       desired: sleeps,
       vm: suspended,
       prerequisites: {
-        bootstrap: { kind: 'found', value: { missingKeys: [], configHash: 'h2', customHash: null } },
+        bootstrap: { kind: 'found', value: { missingKeys: [], configHash: 'h2', customHash: null, isDefault: false } },
       },
     },
     'blocked PowerOffRequired',

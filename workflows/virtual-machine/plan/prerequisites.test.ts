@@ -16,7 +16,7 @@ const storage = (hasDatastore: boolean): Pick<Prerequisites, 'storageClass'> => 
   storageClass: { kind: 'found', value: { profileId: 'p', hasDatastore, encrypted: false } },
 });
 const secrets = (...missingKeys: string[]): Pick<Prerequisites, 'bootstrap'> => ({
-  bootstrap: { kind: 'found', value: { missingKeys, configHash: null, customHash: null } },
+  bootstrap: { kind: 'found', value: { missingKeys, configHash: null, customHash: null, isDefault: false } },
 });
 const not = (kind: 'notFound' | 'forbidden' | 'invalid' | 'internalError' | 'failed') => ({
   kind,

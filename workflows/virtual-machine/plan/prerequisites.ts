@@ -84,7 +84,8 @@ function judgeBootstrap({ bootstrap }: Prerequisites): Judged {
   const type = types.bootstrapReady;
   if (bootstrap === null) return none(type);
   if (bootstrap.kind !== 'found') return unread(type, bootstrap);
-  const { missingKeys } = bootstrap.value;
+  const { missingKeys, isDefault } = bootstrap.value;
+  if (isDefault) return none(type);
   return missingKeys.length === 0
     ? met(type)
     : unmet(type, 'RequiredKeyNotFound', `There is no ${missingKeys.join(', ')}`);

@@ -1182,6 +1182,7 @@ export interface VirtualDevice {
   connectable?: VirtualDeviceConnectInfo;
   controllerKey?: number;
   unitNumber?: number;
+  numaNode?: number;
 }
 
 export interface VirtualDeviceBackingInfo {
@@ -1462,6 +1463,7 @@ export interface VirtualVmxnet2 extends VirtualVmxnet {
 }
 
 export interface VirtualVmxnet3 extends VirtualVmxnet {
+  uptv2Enabled?: boolean;
 }
 
 export interface VmConfigInfo {
