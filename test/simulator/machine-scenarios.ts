@@ -5,6 +5,8 @@ import { makeImage } from '../../lab/vsphere/vm-fixture.ts';
 import type { ScenarioContext } from '../faults/context.ts';
 import { vcenterOf } from '../faults/environment.ts';
 import type { Scenario } from '../faults/scenario.ts';
+import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
+import { until } from '../flows/until.ts';
 import { common, haveVm } from '../faults/virtual-machine-scenarios.ts';
 import { guestScenarios } from './guest-power-scenarios.ts';
 import { describe, judgePower, namespaceOf, unlessStopped } from './judge-vm.ts';
@@ -13,15 +15,25 @@ import { describe, judgePower, namespaceOf, unlessStopped } from './judge-vm.ts'
 
 const secret = 'user-data';
 const userData = '#cloud-config\n# canary-of-the-matrix';
+const changedData = `${userData}, changed`;
+const bootstrapped = { bootstrap: { cloudInit: { rawCloudConfig: { name: secret, key: 'key' } } } };
 
-async function judgeUserData(context: ScenarioContext): Promise<string[]> {
+const putSecret = (context: ScenarioContext, key: string): Promise<void> =>
+  applyObject(context.fixture.environment.api, {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { namespace: namespaceOf(context), name: secret },
+    stringData: { key },
+  });
+
+async function judgeUserData(context: ScenarioContext, wanted = userData): Promise<string[]> {
   const { extraConfig = [] } = (await describe(context))?.config ?? {};
   const packed = extraConfig.find(({ key }) => key === 'guestinfo.userdata')?.value ?? '';
   const given = packed === '' ? '' : gunzipSync(Buffer.from(packed, 'base64')).toString('utf8');
   const { texts } = await context.fixture.readWorld(context);
   const shown = texts.filter(({ text }) => text.includes('canary-of-the-matrix') || text.includes(packed || '\0'));
   return [
-    ...(given === userData ? [] : [`its user data are ${JSON.stringify(given)}`]),
+    ...(given === wanted ? [] : [`its user data are ${JSON.stringify(given)}`]),
     ...shown.map(({ where }) => `the Secret is in ${where}`),
   ];
 }
@@ -45,17 +57,38 @@ export const machineScenarios: readonly Scenario[] = [
     name: 'bootstrapped',
     title: 'a VM is made whose guest is set up from a Secret',
     targets: () => true,
-    prepare: (context) =>
-      applyObject(context.fixture.environment.api, {
-        apiVersion: 'v1',
-        kind: 'Secret',
-        metadata: { namespace: namespaceOf(context), name: secret },
-        stringData: { key: userData },
-      }),
-    start: (context) =>
-      context.createVm('A', { bootstrap: { cloudInit: { rawCloudConfig: { name: secret, key: 'key' } } } }),
+    prepare: (context) => putSecret(context, userData),
+    start: (context) => context.createVm('A', bootstrapped),
     ends: { A: 'Reconciled' },
-    judge: unlessStopped(judgeUserData),
+    judge: unlessStopped((context) => judgeUserData(context)),
+  },
+  {
+    ...common,
+    name: 'forgotten',
+    title: 'a VM whose Secret is gone is powered off all the same, and has what the Secret says once it is back',
+    targets: (step) => step.includes('/submitBootstrap.') || step.includes('/submitPower.'),
+    async prepare(context) {
+      await putSecret(context, userData);
+      await haveVm(context, bootstrapped);
+      const path = resourcePath('v1', 'secrets', { namespace: namespaceOf(context), name: secret });
+      await context.fixture.environment.api.request({ method: 'DELETE', path }, AbortSignal.timeout(20_000));
+    },
+    start: (context) => context.change('A', { powerState: 'PoweredOff' }),
+    async meanwhile(context) {
+      await until('the VM to be off, or a cancel', 120_000, async () => {
+        const object = await context.read('A');
+        const isStopped = object !== null && context.subject.isStopped(object);
+        return isStopped || (await describe(context))?.runtime.powerState === 'poweredOff' || 'it is on';
+      });
+      await putSecret(context, changedData);
+      // No event tells of a Secret.
+      await labClock().sleep(11 * 60_000);
+    },
+    ends: { A: 'Reconciled' },
+    judge: unlessStopped(async (context) => [
+      ...(await judgePower(context, 'poweredOff')),
+      ...(await judgeUserData(context, changedData)),
+    ]),
   },
   {
     ...common,
