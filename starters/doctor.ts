@@ -182,7 +182,6 @@ const examineKubernetes = ({ context, config, abort }: Examination): Promise<Fin
             certificates: config.hypervisor.certificates?.namespace ?? null,
             fastDeploy: config.virtualMachine.fastDeploy !== null,
             groups: config.virtualMachine.groups,
-            backup: config.virtualMachine.backup,
           },
           signal,
         ),

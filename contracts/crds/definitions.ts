@@ -7,6 +7,8 @@ import {
   cdiInstallation,
   clusterMachine,
   clusterVirtualMachineImage,
+  cnsNodeVmAttachment,
+  cnsNodeVmBatchAttachment,
   dataSource,
   infraEnv,
   machineClass,
@@ -22,6 +24,7 @@ import { agentMachineCrd } from './agent-machine.ts';
 import { agentCrd } from './agent.ts';
 import { cdiConfigCrd, cdiCrd } from './cdi.ts';
 import { clusterMachineCrd } from './cluster-machine.ts';
+import { cnsNodeVmAttachmentCrd, cnsNodeVmBatchAttachmentCrd } from './cns-attachments.ts';
 import { dataSourceCrd } from './data-source.ts';
 import { dataVolumeCrd } from './data-volume.ts';
 import type { CrdBody, ResourceDefinition } from './definition.ts';
@@ -73,6 +76,8 @@ const neighbours: readonly (readonly [Resource, CrdBody])[] = [
   [clusterMachine, clusterMachineCrd],
   [cdiInstallation, cdiCrd],
   [cdiConfig, cdiConfigCrd],
+  [cnsNodeVmAttachment, cnsNodeVmAttachmentCrd],
+  [cnsNodeVmBatchAttachment, cnsNodeVmBatchAttachmentCrd],
 ];
 
 /** Of an object as kube-apiserver serves it. */

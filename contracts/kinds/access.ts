@@ -34,7 +34,7 @@ export interface Access {
   /** Left out: that of the kind. */
   readonly role?: OptionalRole;
   /** Needed where the settings say so: `drover doctor` asks for it there. Left out: wherever the kind is on. `optional`: it never asks. */
-  readonly when?: 'drainGuard' | 'certificates' | 'fastDeploy' | 'groups' | 'backup' | 'optional';
+  readonly when?: 'drainGuard' | 'certificates' | 'fastDeploy' | 'groups' | 'optional';
 }
 
 const coordination = { group: 'coordination.k8s.io', resources: ['leases'], namespace: 'system' } as const;

@@ -7,6 +7,7 @@ const vmoperator = { group: 'vmoperator.vmware.com', version: 'v1alpha6', namesp
 const agentForge = { group: 'agent-forge.containeroo.ch', version: 'v1alpha1', namespaced: true } as const;
 const assisted = { group: 'agent-install.openshift.io', version: 'v1beta1', namespaced: true } as const;
 const cdi = { group: 'cdi.kubevirt.io', version: 'v1beta1', namespaced: true } as const;
+const cns = { group: 'cns.vmware.com', version: 'v1alpha1', namespaced: true } as const;
 const mcm = { group: 'machine.sapcloud.io', version: 'v1alpha1', namespaced: true } as const;
 
 export const node = { group: '', version: 'v1', kind: 'Node', plural: 'nodes', namespaced: false } as const;
@@ -51,6 +52,18 @@ export const virtualMachineGroup = {
   ...vmoperator,
   kind: 'VirtualMachineGroup',
   plural: 'virtualmachinegroups',
+} as const satisfies Resource;
+/** By which the vSphere CSI driver attaches one volume. */
+export const cnsNodeVmAttachment = {
+  ...cns,
+  kind: 'CnsNodeVmAttachment',
+  plural: 'cnsnodevmattachments',
+} as const satisfies Resource;
+/** By which it attaches all volumes of a VM. */
+export const cnsNodeVmBatchAttachment = {
+  ...cns,
+  kind: 'CnsNodeVMBatchAttachment',
+  plural: 'cnsnodevmbatchattachments',
 } as const satisfies Resource;
 export const machineClass = { ...mcm, kind: 'MachineClass', plural: 'machineclasses' } as const;
 export const machineSet = { ...mcm, kind: 'MachineSet', plural: 'machinesets' } as const;

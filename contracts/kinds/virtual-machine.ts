@@ -14,6 +14,8 @@ import { conditionsOf, isOwn, type KubeObject, namespaceAndName, textOf } from '
 import { modeOf, pendingRetry } from './requests.ts';
 import {
   clusterVirtualMachineImage,
+  cnsNodeVmAttachment,
+  cnsNodeVmBatchAttachment,
   secret,
   virtualMachine,
   virtualMachineClass,
@@ -291,9 +293,22 @@ export const virtualMachineKind = defineKind({
     {
       group: '',
       resources: ['persistentvolumeclaims'],
-      verbs: ['get'],
-      when: 'backup',
-      why: 'For backups: which disk is whose; each by its name.',
+      verbs: ['get', 'patch'],
+      why:
+        'Whether the claims of volumes are bound; for backups, which disk is whose; each by its name. patch: the zone of the VM, on a claim that ' +
+        'waits for its first consumer.',
+    },
+    {
+      group: cnsNodeVmAttachment.group,
+      resources: [cnsNodeVmAttachment.plural],
+      verbs: ['get', 'create', 'delete'],
+      why: 'The vSphere CSI driver attaches a volume for each. Made with the VirtualMachine as owner; only its own are deleted.',
+    },
+    {
+      group: cnsNodeVmBatchAttachment.group,
+      resources: [cnsNodeVmBatchAttachment.plural],
+      verbs: ['get', 'create', 'patch', 'delete'],
+      why: 'The same for all volumes of a VM, where the driver has it.',
     },
     {
       group: vmoperator,

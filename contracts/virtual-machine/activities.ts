@@ -29,6 +29,7 @@ import type {
   PublishedVirtualMachine,
   WantedImageCache,
 } from './mutations.ts';
+import type { ObservedVolumes, VolumeChange } from './volumes.ts';
 
 /**
  * What the run of a virtual machine may ask for, by task queue. An activity's name is a wire name. All are safe to repeat and to run twice
@@ -51,6 +52,8 @@ export interface VirtualMachineObjectActivities {
   ): Promise<PatchedVirtualMachine | null>;
   /** Puts the location into the VirtualMachineImageCache, which is made if there is none. @throws ImageCacheNotInstalled */
   ensureImageCache(request: WantedImageCache): Promise<void>;
+  /** In their order. Attachments are made with the VirtualMachine as their owner. False: something is another by now, and what comes after it was not done. */
+  changeVolumes(request: ObjectName & { changes: VolumeChange[] }): Promise<{ isCurrent: boolean }>;
   /** Writes the status where it differs, the Event, and then the notes. Null: there is no such object any more. */
   publishVirtualMachine(
     report: ObjectName & { generation: number } & PublishedVirtualMachine,
@@ -93,6 +96,8 @@ export interface ObservedObjects {
   imageCache: Fetched<ObservedImageCache> | null;
   group: ObservedGroupObject | null;
   snapshots: ObservedSnapshots;
+  /** Null: it has no volumes of claims, and had none. */
+  volumes: ObservedVolumes | null;
 }
 
 /** Cluster modules by the group's name and the MoID of their cluster, as far as they are made. */

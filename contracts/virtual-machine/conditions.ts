@@ -23,6 +23,7 @@ export const virtualMachineConditions = {
   networkConfigSynced: 'VirtualMachineNetworkConfigSynced',
   computeConfigSynced: 'VirtualMachineComputeConfigSynced',
   cdromVerified: 'VirtualMachineHardwareCDROMVerified',
+  volumesVerified: 'VirtualMachineHardwareVolumesVerified',
   snapshotRevertSucceeded: 'VirtualMachineSnapshotRevertSucceeded',
   /** False: there are copies of its VM, which are left alone. */
   unique: 'VirtualMachineUnique',
@@ -52,6 +53,7 @@ export const virtualMachineStates = [
   'WaitingForPrerequisites',
   'WaitingForImageCache',
   'WaitingForGroup',
+  'WaitingForVolumes',
   'TooManyCreates',
   'Creating',
   'Updating',

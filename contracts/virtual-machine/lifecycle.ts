@@ -1,4 +1,5 @@
 import type { BootOptions } from './config.ts';
+import type { WantedVolume } from './volumes.ts';
 
 /** `spec.powerState`, and the state that is shown. */
 export const virtualMachinePowerStates = ['PoweredOff', 'PoweredOn', 'Suspended'] as const;
@@ -184,8 +185,10 @@ export interface DesiredVirtualMachine {
   networkDisabled: boolean;
   networkCards: WantedNetworkCard[];
   cdroms: WantedCdrom[];
-  /** Names of volumes with a PersistentVolumeClaim. */
-  volumes: string[];
+  /** Those with a PersistentVolumeClaim. */
+  volumes: WantedVolume[];
+  /** Controllers that other VMs’ disks may be shared at (`SCSI:1`): `sharingMode` Physical or Virtual. */
+  sharedControllers: string[];
   bootstrap: WantedBootstrap;
   bootstrapHashes: { config: string | null; custom: string | null };
 

@@ -87,6 +87,8 @@ export interface VirtualMachineStatusPatch {
   conditions: ConditionUpdate[];
   /** Types of conditions to take away. */
   removed: string[];
+  /** Names of rows of `volumes` to take away; rows that `fields.volumes` does not speak of, and that are no `Classic` ones, stay. */
+  goneVolumes?: string[];
 }
 
 /** What an object is to say. */

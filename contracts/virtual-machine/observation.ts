@@ -3,6 +3,7 @@ import type { CachedFile, ImageHardware } from './cached-files.ts';
 import type { VirtualMachineStatus } from '../crds/virtual-machine.ts';
 import type { AppliedClass } from './lifecycle.ts';
 import type { ComputeConfig, VmConfig } from './config.ts';
+import type { ObservedVolumes, VolumeStatus } from './volumes.ts';
 
 /** Everything that decisions about a VM need: small, no inventories, no secrets. */
 export interface VirtualMachineObservation {
@@ -20,6 +21,8 @@ export interface VirtualMachineObservation {
   /** Properties of the one that is; null: there is none, or it is not clear which. */
   vm: ObservedVm | null;
   snapshots: ObservedSnapshots;
+  /** Null: it has no volumes of claims, and had none. */
+  volumes: ObservedVolumes | null;
   /** Of a TCP probe, or of any where no watch reports changes in vCenter; null: not probed. */
   probe: { passed: boolean; message: string } | null;
 }
@@ -186,7 +189,9 @@ export interface ObservedVm {
   heldBySnapshots: string[];
   /** The one that it shall be in, where it is. */
   clusterModule: string | null;
-  /** What the status shows and nothing is decided on: disks, controllers, storage, interfaces. */
+  /** The disks that did not come with it by their UUID (`diskKeyOf`), as the status shows volumes. */
+  disksByUuid: Record<string, Partial<VolumeStatus>>;
+  /** What the status shows, and what nothing but the place of volumes is decided on: disks, controllers, storage, interfaces. */
   shown: Partial<VirtualMachineStatus>;
 }
 
@@ -227,7 +232,7 @@ export interface CreateInFlight {
 }
 
 /** The parts of an update, in the order of docs/charts/virtual-machine.md#update, and those of a whole lifecycle, as failures are counted by them. */
-export const stages = ['schemaUpgrade', 'status', 'backup', 'config', 'power', 'snapshot'] as const;
+export const stages = ['schemaUpgrade', 'status', 'backup', 'config', 'volumes', 'power', 'snapshot'] as const;
 export type Stage = (typeof stages)[number] | 'create' | 'delete' | 'observe';
 
 /** What a stage last failed with, until it is tried again. */

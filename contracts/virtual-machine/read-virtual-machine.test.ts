@@ -17,6 +17,15 @@ const vm = (spec: object, more: object = {}): VirtualMachine =>
     metadata: { ...metadata, ...more },
     spec,
   });
+const plainVolume = {
+  controllerType: null,
+  controllerBusNumber: null,
+  unitNumber: null,
+  diskMode: null,
+  sharingMode: null,
+  applicationType: null,
+  readOnly: false,
+};
 const annotated = (annotations: Record<string, string>): VirtualMachine => vm({}, { annotations });
 const group = 'vmoperator.vmware.com';
 
@@ -41,6 +50,7 @@ test('a VirtualMachine that says nothing runs, without a class, a network or an 
     networkCards: [],
     cdroms: [],
     volumes: [],
+    sharedControllers: [],
     bootstrap: { kind: null, disabled: false, atNextPowerOn: null, instanceId: null },
     probe: null,
     zone: null,
@@ -139,7 +149,44 @@ const rows: [why: string, object: VirtualMachine, desired: object][] = [
   [
     'volumes that are claimed',
     vm({ volumes: [{ name: 'a', persistentVolumeClaim: { claimName: 'c' } }, { name: 'b' }] }),
-    { volumes: ['a'] },
+    { volumes: [{ ...plainVolume, name: 'a', claim: 'c' }] },
+  ],
+  [
+    'volumes in their place',
+    vm({
+      volumes: [
+        {
+          name: 'a',
+          persistentVolumeClaim: { claimName: 'c', readOnly: true },
+          controllerType: 'SCSI',
+          controllerBusNumber: 1,
+          unitNumber: 2,
+          diskMode: 'IndependentPersistent',
+          sharingMode: 'MultiWriter',
+          applicationType: 'OracleRAC',
+        },
+      ],
+    }),
+    {
+      volumes: [
+        {
+          name: 'a',
+          claim: 'c',
+          controllerType: 'SCSI',
+          controllerBusNumber: 1,
+          unitNumber: 2,
+          diskMode: 'IndependentPersistent',
+          sharingMode: 'MultiWriter',
+          applicationType: 'OracleRAC',
+          readOnly: true,
+        },
+      ],
+    },
+  ],
+  [
+    'controllers that are shared',
+    vm({ hardware: { scsiControllers: [{ busNumber: 0 }, { busNumber: 1, sharingMode: 'Physical' }] } }),
+    { sharedControllers: ['SCSI:1'] },
   ],
   [
     'CloudInit',

@@ -66,9 +66,8 @@ export function readVirtualMachine({ metadata, spec = {} }: VirtualMachine): Des
       connected,
       allowGuestControl,
     })),
-    volumes: (spec.volumes ?? [])
-      .filter(({ persistentVolumeClaim }) => persistentVolumeClaim !== undefined)
-      .map(({ name }) => name),
+    volumes: readVolumes(spec),
+    sharedControllers: readSharedControllers(spec),
     bootstrap: readBootstrap(spec),
     bootstrapHashes: { config: given[own.bootstrapConfigHash] ?? null, custom: given[own.bootstrapCustomHash] ?? null },
     fastDeploy: given[own.fastDeploy] ?? null,
@@ -115,6 +114,35 @@ function readCard(given: Interface): WantedNetworkCard {
 function readCopies(noted: string): DesiredVirtualMachine['copiesAt'] {
   const [datacenter = '', datastore = ''] = noted.split(',');
   return datacenter === '' || datastore === '' ? null : { datacenter, datastore };
+}
+
+const readVolumes = ({ volumes = [] }: VirtualMachineSpec): DesiredVirtualMachine['volumes'] =>
+  volumes.flatMap(({ persistentVolumeClaim: source, ...volume }) =>
+    source === undefined
+      ? []
+      : [
+          {
+            name: volume.name,
+            claim: source.claimName,
+            controllerType: volume.controllerType ?? null,
+            controllerBusNumber: volume.controllerBusNumber ?? null,
+            unitNumber: volume.unitNumber ?? null,
+            diskMode: volume.diskMode ?? null,
+            sharingMode: volume.sharingMode ?? null,
+            applicationType: volume.applicationType ?? null,
+            readOnly: source.readOnly ?? false,
+          },
+        ],
+  );
+
+function readSharedControllers({ hardware = {} }: VirtualMachineSpec): string[] {
+  const { scsiControllers: scsi = [], nvmeControllers: nvme = [] } = hardware;
+  const isShared = ({ sharingMode }: { sharingMode?: string | undefined }): boolean =>
+    sharingMode === 'Physical' || sharingMode === 'Virtual';
+  return [
+    ...scsi.filter(isShared).map(({ busNumber }) => `SCSI:${busNumber}`),
+    ...nvme.filter(isShared).map(({ busNumber }) => `NVME:${busNumber}`),
+  ];
 }
 
 const namesUnder = (given: Readonly<Record<string, string>>, prefix: string): string[] =>

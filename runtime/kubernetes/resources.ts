@@ -4,6 +4,7 @@ import { agentMachineSchema } from '../../contracts/crds/agent-machine.ts';
 import { agentSchema } from '../../contracts/crds/agent.ts';
 import { cdiConfigSchema, cdiSchema } from '../../contracts/crds/cdi.ts';
 import { clusterMachineSchema } from '../../contracts/crds/cluster-machine.ts';
+import { cnsNodeVmAttachmentSchema, cnsNodeVmBatchAttachmentSchema } from '../../contracts/crds/cns-attachments.ts';
 import { dataSourceSchema } from '../../contracts/crds/data-source.ts';
 import { dataVolumeSchema } from '../../contracts/crds/data-volume.ts';
 import { evictionSchema } from '../../contracts/crds/eviction.ts';
@@ -34,6 +35,8 @@ import {
   cdiInstallation,
   clusterMachine,
   clusterVirtualMachineImage,
+  cnsNodeVmAttachment,
+  cnsNodeVmBatchAttachment,
   dataSource,
   dataVolume,
   infraEnv,
@@ -88,4 +91,6 @@ export const neighbourResources = {
   ClusterMachine: typed(clusterMachine, clusterMachineSchema),
   Cdi: typed(cdiInstallation, cdiSchema),
   CdiConfig: typed(cdiConfig, cdiConfigSchema),
+  CnsNodeVmAttachment: typed(cnsNodeVmAttachment, cnsNodeVmAttachmentSchema),
+  CnsNodeVMBatchAttachment: typed(cnsNodeVmBatchAttachment, cnsNodeVmBatchAttachmentSchema),
 };

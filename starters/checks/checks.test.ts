@@ -83,7 +83,6 @@ const off: Features = {
   certificates: null,
   fastDeploy: false,
   groups: false,
-  backup: false,
 };
 const allowed = ({ modes, ...features }: { modes?: Partial<Features['modes']> } & Partial<Omit<Features, 'modes'>>) =>
   Object.entries(
@@ -134,35 +133,28 @@ const drivesVms = [
 ];
 const caches = ['worker create virtualmachineimagecaches', 'bridge watch virtualmachineimagecaches'];
 const groups = ['worker get virtualmachinegroups', 'bridge watch virtualmachinegroups'];
-const claims = ['worker get persistentvolumeclaims'];
+const volumes = [
+  'worker get persistentvolumeclaims',
+  'worker create cnsnodevmattachments',
+  'worker patch cnsnodevmbatchattachments',
+];
 const policies = [
   'worker list virtualmachinesetresourcepolicies',
   'worker patch virtualmachinesetresourcepolicies/status',
 ];
 test.each<[why: string, features: Parameters<typeof allowed>[0], more: string[], not: string[]]>([
-  [
-    'switched off',
-    { fastDeploy: true, groups: true, backup: true },
-    [],
-    [...drivesVms, ...caches, ...groups, ...claims],
-  ],
-  ['driven', { modes: { VirtualMachine: 'act' } }, drivesVms, [...caches, ...groups, ...claims, ...policies]],
+  ['switched off', { fastDeploy: true, groups: true }, [], [...drivesVms, ...caches, ...groups, ...volumes]],
+  ['driven', { modes: { VirtualMachine: 'act' } }, [...drivesVms, ...volumes], [...caches, ...groups, ...policies]],
   [
     'driven, with all that they may wait for',
     { modes: { VirtualMachine: 'observe' }, fastDeploy: true, groups: true },
     [...drivesVms, ...caches, ...groups],
-    claims,
+    [],
   ],
   [
     'driven with what policies name',
     { modes: { VirtualMachine: 'act', VirtualMachineSetResourcePolicy: 'act' } },
     [...drivesVms, ...policies],
-    [...caches, ...groups, ...claims],
-  ],
-  [
-    'driven and stored',
-    { modes: { VirtualMachine: 'act' }, backup: true },
-    [...drivesVms, ...claims],
     [...caches, ...groups],
   ],
 ])('permissions where virtual machines are %s', (_why, features, more, not) => {

@@ -32,7 +32,6 @@ const needs = needsOf(names, {
   certificates: 'certs',
   fastDeploy: true,
   groups: true,
-  backup: true,
 });
 
 /** Verbs of the need that none of the roles grants. */
@@ -148,7 +147,7 @@ test('a person needs nothing of Machines where they are switched off', () => {
     fastDeploy: true,
     groups: true,
   };
-  const { person } = needsOf(names, { ...off, backup: true });
+  const { person } = needsOf(names, off);
   const ofMachines = ({ group, name }: Need): boolean => group === 'machine.sapcloud.io' || name === 'drover-sweep';
   expect(needs.person.filter(ofMachines)).toHaveLength(4);
   expect(person.filter(ofMachines)).toEqual([]);

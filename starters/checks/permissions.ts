@@ -87,19 +87,17 @@ export interface Features {
   certificates: string | null;
   fastDeploy: boolean;
   groups: boolean;
-  backup: boolean;
 }
 
 /** Who has to be allowed what, by the settings. What the roles of deploy/rbac grant, they grant for these needs. */
 export function needsOf(names: Names, features: Features): Record<'worker' | 'bridge' | 'person', Need[]> {
   const { migrationNamespace, systemNamespace, leaseName } = names;
-  const { modes, guardsDrain, certificates, fastDeploy, groups, backup } = features;
+  const { modes, guardsDrain, certificates, fastDeploy, groups } = features;
   const isWanted = {
     drainGuard: guardsDrain,
     certificates: certificates !== null,
     fastDeploy,
     groups,
-    backup,
     optional: false,
   };
   const namespaces = {

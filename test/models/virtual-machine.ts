@@ -197,6 +197,7 @@ function take(world: World, step: VirtualMachineStep): StepEnd {
     case 'writeBackup':
     case 'cancelTask':
     case 'ensureImageCache':
+    case 'changeVolumes':
       return ok;
   }
 }

@@ -10,6 +10,7 @@ import { needsTools, powerStateOf } from './plan/power.ts';
 import { judgeResize } from './plan/want-config.ts';
 import { execute, failureOf, success, type Context, type Outcome, type VmContext } from './plan/context.ts';
 import { judgeProgress } from './plan/no-progress.ts';
+import { judgeVolumesCondition } from './plan/volumes.ts';
 
 /** Conditions of a VM that exists. Null: there is nothing to say, and what was said is taken away. */
 export function describeVm(context: VmContext): Record<string, ConditionUpdate | null> {
@@ -31,6 +32,7 @@ export function describeVm(context: VmContext): Record<string, ConditionUpdate |
         ? no(types.networkConfigSynced, 'PrerequisiteNotMet', `Cannot set ${difference.unmet.network.join(', ')}`)
         : judgeSynced(context, difference, 'network'),
     [types.cdromVerified]: judgeSynced(context, difference, 'cdrom'),
+    [types.volumesVerified]: judgeVolumesCondition(context),
     [types.extraConfigSynced]: judgeSynced(context, difference, 'extraConfig'),
   };
 }

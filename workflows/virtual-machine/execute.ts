@@ -56,6 +56,11 @@ export const executors: Execute = {
     await virtualMachineObjects(step.summary).ensureImageCache({ name, providerId, providerVersion, location });
     return ended(step);
   },
+  async changeVolumes(context, step) {
+    const { object } = aboutOf(context);
+    const { isCurrent } = await virtualMachineObjects(step.summary).changeVolumes({ ...object, changes: step.changes });
+    return isCurrent ? ended(step) : { ...ended(step), isOutdated: true };
+  },
   async createVirtualMachine(context, step) {
     const { settings } = context;
     const { request, object, desired } = aboutOf(context);

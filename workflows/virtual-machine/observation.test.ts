@@ -36,6 +36,7 @@ const objects: ObservedObjects = {
   imageCache: null,
   group: null,
   snapshots: { inProgress: null, problem: null },
+  volumes: null,
 };
 
 const facts: VcenterObservation = {

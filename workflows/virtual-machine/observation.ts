@@ -58,6 +58,7 @@ export function composeObservation(
     candidates: found.candidates,
     vm,
     snapshots: objects.snapshots,
+    volumes: objects.volumes,
     probe: null,
   };
 }

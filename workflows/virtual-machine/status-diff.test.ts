@@ -65,6 +65,7 @@ const rows: [why: string, patch: Partial<VirtualMachineStatusPatch>, written: st
     ['volumes'],
   ],
   ['another volume', { fields: { volumes: [] } }, ['volumes']],
+  ['a volume that is gone already', { fields: { volumes: recorded.volumes }, goneVolumes: ['x'] }, null],
   [
     'noise goes along with what is written',
     { fields: { powerState: 'PoweredOff', volumes: [{ name: 'd', type: 'Classic', used: '1030Mi', attached: true }] } },

@@ -2,6 +2,7 @@ import { findCondition } from '../../contracts/conditions.ts';
 import type { VirtualMachineStatus } from '../../contracts/crds/virtual-machine.ts';
 import type { VirtualMachineStatusPatch } from '../../contracts/virtual-machine/mutations.ts';
 import { quantityOf } from '../../contracts/quantity.ts';
+import { mergeVolumes } from '../../contracts/virtual-machine/volumes.ts';
 
 /** Less than that is not worth a write: what a guest writes to its disks changes with every observation. */
 const noiseBytes = 64 * 1024 ** 2;
@@ -10,11 +11,14 @@ const noiseShare = 0.01;
 /** Leaves only what the status does not contain yet. Null: nothing. Noise alone is not written, but goes along with what is. */
 export function diffStatus(
   recorded: VirtualMachineStatus,
-  { fields, conditions, removed }: VirtualMachineStatusPatch,
+  { fields, conditions, removed, goneVolumes = [] }: VirtualMachineStatusPatch,
 ): VirtualMachineStatusPatch | null {
   const current = recorded as Record<string, unknown>;
-  const changed = Object.entries(fields).filter(([field, value]) => !isSame(current[field], value));
-  const worth = changed.filter(([field, value]) => !isNoise(field, current[field], value));
+  /** As it comes to be. */
+  const afterwards = (field: string, value: unknown): unknown =>
+    field === 'volumes' && fields.volumes ? mergeVolumes(recorded.volumes, fields.volumes, goneVolumes) : value;
+  const changed = Object.entries(fields).filter(([field, value]) => !isSame(current[field], afterwards(field, value)));
+  const worth = changed.filter(([field, value]) => !isNoise(field, current[field], afterwards(field, value)));
   const updates = conditions.filter((update) => {
     const before = findCondition(recorded.conditions, update.type);
     return (
@@ -26,7 +30,12 @@ export function diffStatus(
   });
   const gone = removed.filter((type) => findCondition(recorded.conditions, type) !== undefined);
   if (worth.length + updates.length + gone.length === 0) return null;
-  return { fields: Object.fromEntries(changed), conditions: updates, removed: gone };
+  return {
+    fields: Object.fromEntries(changed),
+    conditions: updates,
+    removed: gone,
+    ...(goneVolumes.length > 0 && { goneVolumes }),
+  };
 }
 
 /** Null and a field that is not there are the same. */

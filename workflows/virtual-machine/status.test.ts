@@ -5,12 +5,14 @@ import { describeStatus, isSaid, judgeEvent, publishedBy } from './status.ts';
 import { diffStatus } from './status-diff.ts';
 import type { VirtualMachineStatusPatch } from '../../contracts/virtual-machine/mutations.ts';
 import {
+  attachedBy,
   beginMs,
   candidateOf,
   classOf,
   contextOf,
   failureIn,
   guestOf,
+  volume,
   type Given,
 } from '../../test/fixtures/workflows/virtual-machine.ts';
 
@@ -96,10 +98,39 @@ const fieldRows: [why: string, given: Given, fields: object][] = [
         },
       },
     },
+    // The row of the claim is left to what is in the object when this is written.
+    { volumes: [{ name: 'disk-1', type: 'Classic' }] },
+  ],
+  [
+    'UpdateStorageStatus: a volume of a claim is shown by its attachment, and not as a disk of the VM too',
+    {
+      desired: { volumes: [volume('data')] },
+      vm: {
+        shown: {
+          volumes: [
+            { name: 'disk-1', type: 'Classic', diskUUID: 'aa-bb' },
+            { name: 'disk-2', type: 'Classic', diskUUID: 'CC-DD' },
+          ],
+        },
+        disksByUuid: { ccdd: { controllerType: 'SCSI', controllerBusNumber: 0, unitNumber: 1 } },
+      },
+      observed: { volumes: attachedBy('ccdd') },
+      config: { disks: [{ key: 2_001, name: 'disk-2', capacityBytes: 1, own: false, boot: false }] },
+    },
     {
       volumes: [
-        { name: 'disk-1', type: 'Classic' },
-        { name: 'data', type: 'Managed', attached: true },
+        { name: 'disk-1', type: 'Classic', diskUUID: 'aa-bb' },
+        {
+          name: 'data',
+          type: 'Managed',
+          attached: true,
+          diskUUID: 'ccdd',
+          controllerType: 'SCSI',
+          controllerBusNumber: 0,
+          unitNumber: 1,
+          requested: '1Gi',
+          limit: '1Gi',
+        },
       ],
     },
   ],

@@ -2,6 +2,7 @@ import { findCondition, type ConditionUpdate } from '../../contracts/conditions.
 import type { VirtualMachineStatus } from '../../contracts/crds/virtual-machine.ts';
 import { virtualMachineConditions as types } from '../../contracts/virtual-machine/conditions.ts';
 import type { PublishedVirtualMachine, VirtualMachineStatusPatch } from '../../contracts/virtual-machine/mutations.ts';
+import { diskKeyOf } from '../../contracts/virtual-machine/volumes.ts';
 import { describeIntent, describePlan } from '../lib/plan.ts';
 import { describeCreation, describeVm, no, yes } from './conditions.ts';
 import {
@@ -21,6 +22,7 @@ import { planWithNotes, retryNotes } from './plan/plan.ts';
 import { powerStateOf } from './plan/power.ts';
 import { judgePrerequisites } from './plan/prerequisites.ts';
 import { lastRestartMs } from './plan/restart.ts';
+import { judgeVolumes } from './plan/volumes.ts';
 import { diffStatus } from './status-diff.ts';
 
 /** What a VirtualMachine says of a plan; null: nothing, as it is released, and no object is left to say it. Pure. */
@@ -78,17 +80,22 @@ export function describeStatus(context: Context, plan: VirtualMachinePlan): Virt
           [types.placementReady]: describePlacement(context),
         }
       : describeVm({ ...context, vm });
-  return toPatch(context, vm === null ? {} : describeFields({ ...context, vm }), {
-    ...prerequisites,
-    ...ofVm,
-    [types.unique]:
-      found.kind === 'own' && found.copies.length > 0
-        ? no(types.unique, 'CopyFound', describeCopies(found.copies))
-        : null,
-    ...given,
-    [types.reconcileReady]: reconcile,
-    [types.lifecycle]: lifecycle,
-  });
+  return toPatch(
+    context,
+    vm === null ? {} : describeFields({ ...context, vm }),
+    {
+      ...prerequisites,
+      ...ofVm,
+      [types.unique]:
+        found.kind === 'own' && found.copies.length > 0
+          ? no(types.unique, 'CopyFound', describeCopies(found.copies))
+          : null,
+      ...given,
+      [types.reconcileReady]: reconcile,
+      [types.lifecycle]: lifecycle,
+    },
+    vm === null ? [] : judgeVolumes({ ...context, vm }).gone,
+  );
 }
 
 /** What a VM was made from may be gone: its conditions stay as they were. */
@@ -98,10 +105,16 @@ function toPatch(
   { observed }: Context,
   fields: VirtualMachineStatusPatch['fields'],
   updates: Record<string, ConditionUpdate | null>,
+  goneVolumes: string[] = [],
 ): VirtualMachineStatusPatch {
   const conditions = Object.values(updates).filter((update) => update !== null);
   const removed = Object.entries(updates).flatMap(([type, update]) => (update === null ? [type] : []));
-  return { fields, conditions: preserveImageTime(conditions, observed.recorded), removed };
+  return {
+    fields,
+    conditions: preserveImageTime(conditions, observed.recorded),
+    removed,
+    ...(goneVolumes.length > 0 && { goneVolumes }),
+  };
 }
 
 /** Upstream's message has a time in it: the first one stays. */
@@ -198,11 +211,14 @@ export function describeFields(context: VmContext): Fields {
   };
 }
 
-/** The disks of its own; those of PersistentVolumeClaims are published by the controller that attaches them, and stay. */
-function describeVolumes({ observed, vm: { shown } }: VmContext): Pick<Fields, 'volumes'> {
+/** Its own disks, and those of PersistentVolumeClaims whose attachment drover asks for. Others' rows stay (`mergeVolumes`). */
+function describeVolumes(context: VmContext): Pick<Fields, 'volumes'> {
+  const { shown } = context.vm;
   if (shown.volumes === undefined) return {};
-  const managed = observed.recorded.volumes?.filter(({ type }) => type !== 'Classic') ?? [];
-  return { volumes: [...shown.volumes, ...managed] };
+  const { rows } = judgeVolumes(context);
+  const claimed = new Set(rows.flatMap(({ diskUUID }) => (diskUUID === undefined ? [] : [diskKeyOf(diskUUID)])));
+  const isOwn = ({ diskUUID = '' }: { diskUUID?: string | undefined }): boolean => !claimed.has(diskKeyOf(diskUUID));
+  return { volumes: [...shown.volumes.filter(isOwn), ...rows] };
 }
 
 const classless: Pick<Fields, 'class'> = { class: null };

@@ -3,6 +3,7 @@ import type { ReadBackup } from '../../../contracts/virtual-machine/backup.ts';
 import type { ReadBootstrap } from '../../../contracts/virtual-machine/bootstrap.ts';
 import type { KubernetesObjects } from '../../../runtime/kubernetes/objects.ts';
 import { contextOf } from '../../lib/context.ts';
+import { changeVolumes } from './change-volumes.ts';
 import type { VirtualMachineObjectDependencies, VirtualMachineTools } from './dependencies.ts';
 import { ensureImageCache } from './ensure-image-cache.ts';
 import { patchVirtualMachine } from './patch-virtual-machine.ts';
@@ -20,6 +21,7 @@ export function createVirtualMachineObjectActivities(
     readVirtualMachine: (input) => readVirtualMachine(tools(), input),
     patchVirtualMachine: (request) => patchVirtualMachine(tools(), request),
     ensureImageCache: (request) => ensureImageCache(tools(), request),
+    changeVolumes: (request) => changeVolumes(tools(), request),
     publishVirtualMachine: (report) => publishVirtualMachine(tools(), report),
   };
 }

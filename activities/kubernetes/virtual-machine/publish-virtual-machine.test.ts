@@ -45,6 +45,33 @@ const rows: [why: string, current: object | undefined, patch: VirtualMachineStat
     { network: { primaryIP4: null } },
   ],
   [
+    'volumes of others, written since it was observed, stay',
+    {
+      volumes: [
+        { name: 'disk-0', type: 'Classic' },
+        { name: 'data', type: 'Managed', attached: true, diskUUID: 'a' },
+        { name: 'logs', type: 'Managed', attached: true },
+        { name: 'old:detaching', type: 'Managed' },
+      ],
+    },
+    patch({
+      fields: {
+        volumes: [
+          { name: 'disk-1', type: 'Classic' },
+          { name: 'logs', type: 'Managed', attached: false },
+        ],
+      },
+      goneVolumes: ['old:detaching'],
+    }),
+    {
+      volumes: [
+        { name: 'disk-1', type: 'Classic' },
+        { name: 'logs', type: 'Managed', attached: false },
+        { name: 'data', type: 'Managed', attached: true, diskUUID: 'a' },
+      ],
+    },
+  ],
+  [
     'a condition whose words change keeps its time',
     { conditions: [foreign, { ...created, lastTransitionTime: before }] },
     patch({ conditions: [{ ...created, message: 'now' }] }),

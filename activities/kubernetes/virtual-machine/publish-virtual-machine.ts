@@ -13,6 +13,7 @@ import { retryConflicts } from '../../../runtime/kubernetes/retry-conflicts.ts';
 import { conditionMessageLimit, cut } from '../lib/cut-text.ts';
 import { patchBetween } from '../lib/merge-patch.ts';
 import { writeEvent } from '../lib/write-event.ts';
+import { mergeVolumes } from '../../../contracts/virtual-machine/volumes.ts';
 import type { VirtualMachineTools } from './dependencies.ts';
 import { patchVirtualMachine } from './patch-virtual-machine.ts';
 
@@ -80,16 +81,18 @@ async function writeStatus(
 
 /**
  * What is to be written as a merge patch; null: nothing. A field that the patch speaks of is whole afterwards: what it does not hold any more
- * goes. Conditions of others, and all fields that it does not speak of, stay. Pure.
+ * goes. Conditions and volumes of others, and all fields that it does not speak of, stay. Pure.
  */
 export function statusChange(
   current: VirtualMachineStatus = {},
-  { fields, conditions, removed }: VirtualMachineStatusPatch,
+  { fields, conditions, removed, goneVolumes = [] }: VirtualMachineStatusPatch,
   now: Date,
 ): MergePatch<VirtualMachineStatus> | null {
   const updates = conditions.map((update) => ({ ...update, message: cut(update.message, conditionMessageLimit) }));
   const kept = current.conditions?.filter(({ type }) => !removed.includes(type)) ?? [];
   const { conditions: _, ...rest } = current;
-  const wanted = { ...rest, ...fields, conditions: [...setConditions(kept, updates, now.toISOString())] };
+  // On what is there now, and not on what was when they were observed.
+  const volumes = fields.volumes && { volumes: mergeVolumes(current.volumes, fields.volumes, goneVolumes) };
+  const wanted = { ...rest, ...fields, ...volumes, conditions: [...setConditions(kept, updates, now.toISOString())] };
   return (patchBetween({ conditions: [], ...current }, wanted) as MergePatch<VirtualMachineStatus> | undefined) ?? null;
 }

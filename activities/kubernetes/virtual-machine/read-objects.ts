@@ -11,6 +11,7 @@ import { resources } from '../../../runtime/kubernetes/resources.ts';
 import { fetchObject } from '../lib/fetch-object.ts';
 import { type BootstrapTools, readBootstrapFacts } from './read-bootstrap.ts';
 import { readGroup } from './read-group.ts';
+import { readVolumes } from './read-volumes.ts';
 import { type ImageCache, imageCaches, storageClasses } from './schemas.ts';
 
 interface ReadTools extends BootstrapTools {
@@ -28,37 +29,40 @@ export async function readVirtualMachineObjects(
   const { client, settings, signal } = tools;
   const { namespace, className, storageClass, resourcePolicy, group } = desired;
   const image = fetchImage(tools, namespace, desired.image);
-  const [classFacts, imageFacts, policy, storage, bootstrap, isos, imageCache, groupFacts] = await Promise.all([
-    className === null
-      ? null
-      : fetchObject(
-          `VirtualMachineClass ${className}`,
-          signal,
-          () => client.get(resources.VirtualMachineClass, { namespace, name: className }, signal),
-          (found) => readClass(found, thousandths),
-        ),
-    image,
-    resourcePolicy === null
-      ? null
-      : fetchObject(
-          `VirtualMachineSetResourcePolicy ${resourcePolicy}`,
-          signal,
-          () => client.get(resources.VirtualMachineSetResourcePolicy, { namespace, name: resourcePolicy }, signal),
-          (found) => ({ kind: 'found', value: readPolicy(found) }),
-        ),
-    storageClass === null
-      ? null
-      : fetchObject(
-          `StorageClass ${storageClass}`,
-          signal,
-          () => client.get(storageClasses, { name: storageClass }, signal),
-          ({ parameters }) => readStorageClass(storageClass, parameters ?? {}),
-        ),
-    readBootstrapFacts(tools, object, signal),
-    readIsos(tools, object, namespace),
-    image.then((found) => readCache(tools, desired, found)),
-    group === null || !settings.groups ? null : readGroup(client, { namespace, name: group }, desired.name, signal),
-  ]);
+  const [classFacts, imageFacts, policy, storage, bootstrap, isos, imageCache, groupFacts, volumes] = await Promise.all(
+    [
+      className === null
+        ? null
+        : fetchObject(
+            `VirtualMachineClass ${className}`,
+            signal,
+            () => client.get(resources.VirtualMachineClass, { namespace, name: className }, signal),
+            (found) => readClass(found, thousandths),
+          ),
+      image,
+      resourcePolicy === null
+        ? null
+        : fetchObject(
+            `VirtualMachineSetResourcePolicy ${resourcePolicy}`,
+            signal,
+            () => client.get(resources.VirtualMachineSetResourcePolicy, { namespace, name: resourcePolicy }, signal),
+            (found) => ({ kind: 'found', value: readPolicy(found) }),
+          ),
+      storageClass === null
+        ? null
+        : fetchObject(
+            `StorageClass ${storageClass}`,
+            signal,
+            () => client.get(storageClasses, { name: storageClass }, signal),
+            ({ parameters }) => readStorageClass(storageClass, parameters ?? {}),
+          ),
+      readBootstrapFacts(tools, object, signal),
+      readIsos(tools, object, namespace),
+      image.then((found) => readCache(tools, desired, found)),
+      group === null || !settings.groups ? null : readGroup(client, { namespace, name: group }, desired.name, signal),
+      readVolumes(tools, object, desired),
+    ],
+  );
   return {
     class: classFacts,
     image: imageFacts,
@@ -73,6 +77,7 @@ export async function readVirtualMachineObjects(
     imageCache,
     group: groupFacts,
     snapshots: { inProgress: null, problem: null },
+    volumes,
   };
 }
 

@@ -185,6 +185,7 @@ test('everything that it names, in one look', async () => {
     imageCache: null,
     group: null,
     snapshots: { inProgress: null, problem: null },
+    volumes: null,
   });
 });
 

@@ -97,4 +97,5 @@ const nothing: ObservedObjects = {
   imageCache: null,
   group: null,
   snapshots: { inProgress: null, problem: null },
+  volumes: null,
 };

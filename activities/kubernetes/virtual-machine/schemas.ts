@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { conditions } from '../../../contracts/crds/schema.ts';
+import { conditions, quantity } from '../../../contracts/crds/schema.ts';
 import { secret, virtualMachineGroup, virtualMachineImageCache } from '../../../contracts/kinds/resources.ts';
 import { virtualMachineKind } from '../../../contracts/kinds/virtual-machine.ts';
 import { typed } from '../../../runtime/kubernetes/resources.ts';
@@ -16,15 +16,28 @@ const metadata = z.object({
   deletionTimestamp: z.string().optional(),
 });
 
-const storageClassSchema = z.object({ metadata, parameters: z.record(z.string(), z.string()).optional() });
+const storageClassSchema = z.object({
+  metadata,
+  parameters: z.record(z.string(), z.string()).optional(),
+  volumeBindingMode: z.string().optional(),
+});
 
 /** Values are base64. */
 const secretSchema = z.object({ metadata, data: z.record(z.string(), z.string()).nullish() });
 
+const storageAmount = z.object({ storage: quantity().optional() }).optional();
 const claimSchema = z.object({
-  metadata,
-  spec: z.object({ accessModes: z.array(z.string()).optional() }).optional(),
+  metadata: metadata.extend({ annotations: z.record(z.string(), z.string()).optional() }),
+  spec: z
+    .object({
+      accessModes: z.array(z.string()).optional(),
+      storageClassName: z.string().optional(),
+      resources: z.object({ requests: storageAmount, limits: storageAmount }).optional(),
+    })
+    .optional(),
+  status: z.object({ phase: z.string().optional() }).optional(),
 });
+export type Claim = z.output<typeof claimSchema>;
 
 /** Everything of it, for a backup. */
 const wholeVirtualMachineSchema = z.looseObject({

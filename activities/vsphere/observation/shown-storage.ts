@@ -2,6 +2,7 @@ import { z } from 'zod';
 
 import type { VirtualMachineStatus } from '../../../contracts/crds/virtual-machine.ts';
 import { quantityText } from '../../../contracts/quantity.ts';
+import { diskKeyOf } from '../../../contracts/virtual-machine/volumes.ts';
 import type { Devices } from './read-vm.ts';
 import { isA, vim } from '../wire/kinds.ts';
 import type { VirtualDisk } from '../wire/vim/types.ts';
@@ -11,6 +12,7 @@ import { busOf, controllerType } from './shown-hardware.ts';
 export const layoutPaths = ['layoutEx.file', 'layoutEx.disk'] as const;
 
 type Volume = NonNullable<VirtualMachineStatus['volumes']>[number];
+type Place = Partial<Omit<Volume, 'name' | 'type'>>;
 type Storage = NonNullable<VirtualMachineStatus['storage']>;
 
 const properties = z.object({
@@ -21,14 +23,18 @@ type Layout = z.output<typeof properties>;
 
 /**
  * The disks that belong to the VM itself (`Classic`) and what all of its files take, as the status shows them. A disk of a
- * PersistentVolumeClaim is another writer's to show. Pure.
+ * PersistentVolumeClaim is shown by its claim: `byUuid` has what is known of those that did not come with the VM. Pure.
+ *
+ * @param foreign keys of the latter
  */
 export function shownStorage(
   read: Readonly<Record<string, unknown>>,
   devices: Devices,
-): { volumes: Volume[]; storage: Storage } {
+  foreign: readonly number[] = [],
+): { volumes: Volume[]; storage: Storage; byUuid: Record<string, Place> } {
   const layout = properties.safeParse(read).data ?? { 'layoutEx.file': [], 'layoutEx.disk': [] };
-  const disks = virtualDisksOf(devices).filter(({ vDiskId }) => vDiskId === undefined);
+  const all = virtualDisksOf(devices);
+  const disks = all.filter(({ vDiskId }) => vDiskId === undefined);
   const volumes = disks.map((disk) => toVolume(disk, usedBy(disk.key, layout), devices));
   const requestedBytes = disks.reduce((sum, disk) => sum + bytesOf(disk), 0);
   const usedBytes = disks.reduce((sum, { key }) => sum + (usedBy(key, layout) ?? 0), 0);
@@ -40,6 +46,11 @@ export function shownStorage(
   const snapshotBytes = sizeOf((type) => snapshotFiles.has(type));
   return {
     volumes,
+    byUuid: placesByUuid(
+      all.filter(({ key }) => foreign.includes(key)),
+      layout,
+      devices,
+    ),
     storage: {
       ...(requestedBytes > 0 && { requested: { disks: quantityText(requestedBytes) } }),
       usage: {
@@ -51,6 +62,15 @@ export function shownStorage(
     },
   };
 }
+
+/** Of disks that did not come with the VM, by their UUID. */
+const placesByUuid = (disks: readonly VirtualDisk[], layout: Layout, devices: Devices): Record<string, Place> =>
+  Object.fromEntries(
+    disks.flatMap((disk) => {
+      const uuid = diskUuid(disk);
+      return uuid === null ? [] : [[diskKeyOf(uuid), placeOf(disk, usedBy(disk.key, layout), devices)] as const];
+    }),
+  );
 
 export const diskFiles = new Set(['diskDescriptor', 'diskExtent', 'digestDescriptor', 'digestExtent']);
 const snapshotFiles = new Set(['snapshotList', 'snapshotMemory', 'snapshotData']);
@@ -66,12 +86,8 @@ function usedBy(key: number, layout: Layout): number | null {
 }
 
 function toVolume(disk: VirtualDisk, usedBytes: number | null, devices: Devices): Volume {
-  const controller = devices.find(({ key }) => key === disk.controllerKey);
-  const type = controller === undefined ? null : controllerType(controller);
   const uuid = diskUuid(disk);
   const capacity = quantityText(bytesOf(disk));
-  const backing = isA(disk.backing, 'VirtualDiskFlatVer2BackingInfo') ? disk.backing : null;
-  const mode = modes[backing?.diskMode ?? ''];
   return {
     name: diskName(disk),
     type: 'Classic',
@@ -79,6 +95,17 @@ function toVolume(disk: VirtualDisk, usedBytes: number | null, devices: Devices)
     limit: capacity,
     requested: capacity,
     ...(uuid !== null && { diskUUID: uuid }),
+    ...placeOf(disk, usedBytes, devices),
+  };
+}
+
+/** Where a disk is and how it is attached, whoever names it. */
+function placeOf(disk: VirtualDisk, usedBytes: number | null, devices: Devices): Place {
+  const controller = devices.find(({ key }) => key === disk.controllerKey);
+  const type = controller === undefined ? null : controllerType(controller);
+  const backing = isA(disk.backing, 'VirtualDiskFlatVer2BackingInfo') ? disk.backing : null;
+  const mode = modes[backing?.diskMode ?? ''];
+  return {
     ...(usedBytes !== null && { used: quantityText(usedBytes) }),
     ...(controller !== undefined && type !== null && { controllerType: type, controllerBusNumber: busOf(controller) }),
     ...(disk.unitNumber !== undefined && { unitNumber: disk.unitNumber }),

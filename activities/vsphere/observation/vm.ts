@@ -58,9 +58,18 @@ export function toObservedVm(
       vm.config === null
         ? []
         : heldBySnapshots(vm.properties, vm.config, { vmName: vm.name, disks: asked.madeDisks ?? [] }),
+    disksByUuid: foreignPlaces(vm, config),
     shown: config === null || vm.config === null ? {} : shownOf(vm, config, vm.config.devices, asked.interfaces),
     ...place,
   };
+}
+
+function foreignPlaces(
+  { config: read, properties }: VirtualMachine,
+  config: ObservedVm['config'],
+): ObservedVm['disksByUuid'] {
+  const foreign = (config?.disks ?? []).filter(({ own }) => !own).map(({ key }) => key);
+  return read === null || foreign.length === 0 ? {} : shownStorage(properties, read.devices, foreign).byUuid;
 }
 
 const connectionStates: Readonly<Record<string, NonNullable<ObservedVm['connectionState']>>> = {

@@ -10,6 +10,7 @@ import {
 import type { VirtualMachinePatch } from '../../../contracts/virtual-machine/mutations.ts';
 import { matchCards, readCardRecord } from '../../../contracts/virtual-machine/network-cards.ts';
 import type { ObservedVm } from '../../../contracts/virtual-machine/observation.ts';
+import { hardwareVersionForVolumes } from '../../../contracts/virtual-machine/volumes.ts';
 import type { Outcome } from './context.ts';
 import { changesOf, joinParts, type ByPart } from './changes-of.ts';
 import { diffCompute, diffExtraConfig, diffSettings, joinSpecs, diffBootDisk, diffCdroms } from './diff-config.ts';
@@ -171,8 +172,10 @@ const isMemoryReserved = (
 
 /** Null: it is new enough, or cannot be upgraded now. */
 function neededHardware({ desired, vm }: VmContext): number | null {
-  const wanted = desired.config.minHardwareVersion;
-  if (wanted === null || vm.config === null || vm.powerState !== 'poweredOff') return null;
+  // As VM Operator makes a VM with volumes; one that has run already is not made newer unasked.
+  const ofVolumes = desired.volumes.length > 0 && !desired.firstBootDone ? hardwareVersionForVolumes : 0;
+  const wanted = Math.max(desired.config.minHardwareVersion ?? 0, ofVolumes);
+  if (vm.config === null || vm.powerState !== 'poweredOff') return null;
   return wanted > vm.config.hardwareVersion ? wanted : null;
 }
 

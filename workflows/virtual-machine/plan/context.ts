@@ -23,6 +23,7 @@ import type {
   VirtualMachineObservation,
   ObservedVm,
 } from '../../../contracts/virtual-machine/observation.ts';
+import type { VolumeChange } from '../../../contracts/virtual-machine/volumes.ts';
 import { composeObservation } from '../observation.ts';
 import { judgeProgress } from './no-progress.ts';
 import type { SlotClaim } from '../../limits/slots.ts';
@@ -33,6 +34,8 @@ import type { SlotClaim } from '../../limits/slots.ts';
 export type VirtualMachineAction =
   /** Kubernetes. In that order; the spec only while it is of the generation that was read. */
   | { kind: 'patchVirtualMachine'; patches: VirtualMachinePatch[] }
+  /** Asks for volumes to be attached and detached: the vSphere CSI driver does it. */
+  | { kind: 'changeVolumes'; changes: VolumeChange[] }
   /** Puts the location into the VirtualMachineImageCache of the image, which is made if there is none. */
   | ({ kind: 'ensureImageCache' } & WantedImageCache)
   /** vCenter. Writes its notes into the object first, and finds the VM by its owner before it submits; `blocking`: waits to the end. */

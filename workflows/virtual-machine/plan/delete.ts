@@ -6,6 +6,7 @@ import { isConnected, isPaused } from './config.ts';
 import { judgeVcenter, planAdoption } from './normal.ts';
 import { placeOf, removeCopies } from './cached-files.ts';
 import { planPowerOff } from './power.ts';
+import { planDetach } from './volumes.ts';
 import { execute, failureOf, patch, retry, stop, success, wait, type Context, type VmContext } from './context.ts';
 
 /** Success: nothing of drover's is left, and the object is released. */
@@ -121,6 +122,8 @@ function destroy(context: VmContext): Outcome {
       'DisksInSnapshots',
       `Snapshots of ${name} hold ${vm.heldBySnapshots.join(', ')}, which is not its own and would be destroyed with it. Remove its snapshots in vCenter; then it is deleted`,
     );
+  const detached = planDetach(context);
+  if (detached.kind !== 'success') return detached;
   const foreign = vm.config === null ? null : vm.config.disks.filter(({ own }) => !own);
   // Destroying a VM destroys every disk that is attached to it.
   if (foreign === null)

@@ -5,6 +5,7 @@ import {
   inShort,
   minute,
   vmContextOf,
+  volume,
   type Given,
 } from '../../../test/fixtures/workflows/virtual-machine.ts';
 
@@ -59,17 +60,17 @@ const rows: [why: string, given: Given, does: string][] = [
   ['PowerOn: for the first time', { desired: { firstBootDone: false }, vm: off }, 'powerOn'],
   ['PowerOn: which is noted when it is on', { desired: { firstBootDone: false } }, 'patchVirtualMachine'],
   ['PowerOn: a gate holds it', { desired: { powerOnChecks: ['backup'] }, vm: off }, 'wait PoweringOn'],
-  ['PowerOn: its volumes are attached first', { desired: { volumes: ['data'] }, vm: off }, 'wait PoweringOn'],
+  ['PowerOn: its volumes are attached first', { desired: { volumes: [volume('data')] }, vm: off }, 'wait PoweringOn'],
   [
     'PowerOn: then it may start',
     {
-      desired: { volumes: ['data'] },
+      desired: { volumes: [volume('data')] },
       vm: off,
       observed: { recorded: { volumes: [{ name: 'data', type: 'Managed', attached: true }] } },
     },
     'powerOn',
   ],
-  ['what runs does not wait for volumes', { desired: { volumes: ['data'] } }, 'success'],
+  ['what runs does not wait for volumes', { desired: { volumes: [volume('data')] } }, 'success'],
   [
     'PowerOn: not for the first time while its configuration fails',
     {

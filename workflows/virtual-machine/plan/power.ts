@@ -5,6 +5,7 @@ import type { Outcome } from './context.ts';
 import { isConnected, isNeededToStart, isPaused, planConfig } from './config.ts';
 import { describeRefusal, perhapsAsked } from './guest-question.ts';
 import { planRestart } from './restart.ts';
+import { judgeVolumes } from './volumes.ts';
 import { execute, failureOf, patch, stop, success, wait, type Context, type VmContext } from './context.ts';
 
 const stateOf = { poweredOn: 'PoweredOn', poweredOff: 'PoweredOff', suspended: 'Suspended' } as const;
@@ -89,14 +90,11 @@ function planPowerOn(context: VmContext): Outcome {
 
 /** What has to be there before it starts, for the message; null: nothing is missing. */
 function obstacleToStart(context: VmContext): string | null {
-  const { desired, observed } = context;
+  const { desired } = context;
   if (desired.powerOnChecks.length > 0)
     return `${desired.powerOnChecks.join(', ')} to allow it to be powered on (${virtualMachineAnnotations.powerOnCheckPrefix}…)`;
-  // Volumes are attached by another controller.
-  const attached = new Set(
-    observed.recorded.volumes?.filter((volume) => volume.attached === true).map(({ name }) => name),
-  );
-  const missing = desired.volumes.filter((name) => !attached.has(name));
+  const { attached } = judgeVolumes(context);
+  const missing = desired.volumes.map(({ name }) => name).filter((name) => !attached.includes(name));
   if (missing.length > 0) return `volumes ${missing.join(', ')} to be attached`;
   // A guest sets itself up once: at its first start, with what it finds then. What has failed and is there all the same is no failure.
   const config = isNeededToStart(desired) ? planConfig(context) : success;

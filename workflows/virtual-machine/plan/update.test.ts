@@ -20,12 +20,13 @@ const upTo = (stage: Stage): Stage[] => stages.slice(0, stages.findIndex((one) =
 const all = [...stages];
 const poweringOff: Given = { desired: { powerState: 'PoweredOff' } };
 
-test('the order is the chart’s', () => {
+test('the order is the chart’s, with volumes before the power', () => {
   expect(updateStages.map(({ stage }) => stage)).toEqual([
     'schemaUpgrade',
     'status',
     'backup',
     'config',
+    'volumes',
     'power',
     'snapshot',
   ]);
@@ -56,6 +57,8 @@ const rows: [
     { ...poweringOff, vm: { powerState: 'poweredOff' } },
   ],
   ['ConfigErr Requeue: it is added, and power comes next', { config: requeue, power: works }, upTo('power'), 'destroy'],
+  ['volumes that cannot be attached hold nothing up', { volumes: noRequeue, power: works }, upTo('power'), 'destroy'],
+  ['and are said in the end', { volumes: noRequeue }, all, 'stop Never'],
   ['PowerErr NoRequeue: it stops', { power: noRequeue }, upTo('power'), 'stop Never'],
   ['PowerErr Requeue: it is added, and the snapshot comes next', { power: requeue }, all, 'requeue Again'],
   ['SnapshotErr Yes: it is returned', { snapshot: noRequeue }, all, 'stop Never'],

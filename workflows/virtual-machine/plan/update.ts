@@ -2,6 +2,7 @@ import type { Stage } from '../../../contracts/virtual-machine/observation.ts';
 import type { Outcome } from './context.ts';
 import { diffConfig, isLeftAlone, isPaused, planBootstrap, planConfig } from './config.ts';
 import { planPower } from './power.ts';
+import { planVolumes } from './volumes.ts';
 import { failureOf, retry, success, unlessFailed, patch, execute, stop, wait, type VmContext } from './context.ts';
 import type { VirtualMachineSettings } from '../../../contracts/virtual-machine/lifecycle.ts';
 import {
@@ -24,6 +25,8 @@ export const updateStages: readonly UpdateStage[] = [
   { stage: 'status', plan: (context) => failed(context, 'status') },
   { stage: 'backup', plan: unlessFailed('backup', planBackup) },
   { stage: 'config', plan: unlessFailed('config', planConfig) },
+  // Before the power: a guest that starts is to find them.
+  { stage: 'volumes', plan: unlessFailed('volumes', planVolumes) },
   { stage: 'power', plan: unlessFailed('power', planPower) },
   { stage: 'snapshot', plan: unlessFailed('snapshot', planSnapshot) },
 ];
@@ -45,7 +48,7 @@ export function planUpdate(context: VmContext, order: readonly UpdateStage[] = u
     if (outcome.kind === 'execute') return outcome;
     if (outcome.kind === 'success') continue;
     const stops = outcome.kind === 'failed' && !outcome.requeue;
-    if (stops && stage !== 'snapshot' && !(stage === 'config' && isPoweringOff(context)))
+    if (stops && !holdsNothingUp.includes(stage) && !(stage === 'config' && isPoweringOff(context)))
       return aggregate([...unfinished, { stage, outcome }]);
     unfinished.push({ stage, outcome });
   }
@@ -77,6 +80,9 @@ export function describeHold({ vm }: Pick<VmContext, 'vm'>): string {
     ? 'It is suspended, and has to be resumed, or powered off,'
     : 'Has to be powered off';
 }
+
+/** What cannot be retried of it stops nothing that comes after. */
+const holdsNothingUp: readonly Stage[] = ['volumes', 'snapshot'];
 
 const isPoweringOff = ({ desired, vm }: VmContext): boolean =>
   desired.powerState === 'PoweredOff' && vm.powerState === 'poweredOn';
