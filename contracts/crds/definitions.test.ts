@@ -92,3 +92,38 @@ test('an Eviction needs a hypervisor and a reason', () => {
   });
   expect(error?.issues.map(({ path }) => path.join('.'))).toEqual(['spec.hypervisor', 'spec.reason']);
 });
+
+/** vm-operator's, as scripts and people know them: `kubectl get` shows them first, and drover's own after them. */
+const upstreams: [kind: string, shortNames: string[], columns: string[], wide: string[]][] = [
+  [
+    'VirtualMachine',
+    ['vm'],
+    ['Power-State', 'Class', 'Image', 'Primary-IP4', 'Age'],
+    ['Class', 'Image', 'Primary-IP4'],
+  ],
+  ['VirtualMachineClass', ['vmclass'], ['CPU', 'Memory', 'Capabilities'], ['Capabilities']],
+  [
+    'VirtualMachineImage',
+    ['vmi', 'vmimage'],
+    ['Display Name', 'Type', 'Image Version', 'OS Name', 'OS Version', 'Hardware Version', 'Capabilities'],
+    [],
+  ],
+  [
+    'ClusterVirtualMachineImage',
+    ['cvmi', 'cvmimage', 'clustervmi', 'clustervmimage'],
+    ['Display Name', 'Type', 'Image Version', 'OS Name', 'OS Version', 'Hardware Version'],
+    [],
+  ],
+  ['Machine', ['mc'], ['Status', 'Age', 'Node', 'ProviderID'], ['ProviderID']],
+];
+
+test.each(upstreams)(
+  '%s has the short names and the columns of the replaced operator',
+  (kind, names, columns, wide) => {
+    const { shortNames, printColumns = [] } = definitions.find((one) => one.kind === kind) ?? {};
+    expect(shortNames).toEqual(names);
+    const first = printColumns.slice(0, columns.length);
+    expect(first.map(({ name }) => name)).toEqual(columns);
+    expect(first.flatMap(({ name, priority = 0 }) => (priority > 0 ? [name] : []))).toEqual(wide);
+  },
+);

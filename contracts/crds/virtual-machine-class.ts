@@ -59,6 +59,7 @@ export const virtualMachineClassCrd: CrdBody = {
   printColumns: [
     { name: 'CPU', type: 'string', jsonPath: '.spec.hardware.cpus' },
     { name: 'Memory', type: 'string', jsonPath: '.spec.hardware.memory' },
+    { name: 'Capabilities', type: 'string', jsonPath: '.status.capabilities', priority: 1 },
     { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
   ],
 };

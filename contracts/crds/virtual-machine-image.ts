@@ -61,27 +61,30 @@ export const anyImageSchema = z.discriminatedUnion('kind', [
 ]);
 export type AnyImage = z.output<typeof anyImageSchema>;
 
-const shared = {
-  printColumns: [
-    { name: 'Display Name', type: 'string', jsonPath: '.status.name' },
-    { name: 'Type', type: 'string', jsonPath: '.status.type' },
-    { name: 'Version', type: 'string', jsonPath: '.status.productInfo.version' },
-    { name: 'OS', type: 'string', jsonPath: '.status.osInfo.type' },
-    { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
-    { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
-  ],
-} as const;
+/** vm-operator's columns, in its order; drover's own follow. */
+const columns = [
+  { name: 'Display Name', type: 'string', jsonPath: '.status.name' },
+  { name: 'Type', type: 'string', jsonPath: '.status.type' },
+  { name: 'Image Version', type: 'string', jsonPath: '.status.productInfo.version' },
+  { name: 'OS Name', type: 'string', jsonPath: '.status.osInfo.type' },
+  { name: 'OS Version', type: 'string', jsonPath: '.status.osInfo.version' },
+  { name: 'Hardware Version', type: 'string', jsonPath: '.status.hardwareVersion' },
+] as const;
+const ownColumns = [
+  { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
+  { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+] as const;
 
 export const virtualMachineImageCrd: CrdBody = {
-  ...shared,
   shortNames: ['vmi', 'vmimage'],
   description: 'What virtual machines of a namespace can be made from.',
   schema: virtualMachineImageSchema,
+  printColumns: [...columns, { name: 'Capabilities', type: 'string', jsonPath: '.status.capabilities' }, ...ownColumns],
 };
 
 export const clusterVirtualMachineImageCrd: CrdBody = {
-  ...shared,
-  shortNames: ['cvmi', 'cvmimage'],
+  shortNames: ['cvmi', 'cvmimage', 'clustervmi', 'clustervmimage'],
   description: 'What virtual machines of every namespace can be made from.',
   schema: clusterVirtualMachineImageSchema,
+  printColumns: [...columns, ...ownColumns],
 };

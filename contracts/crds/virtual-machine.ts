@@ -145,13 +145,14 @@ export const virtualMachineCrd: CrdBody = {
   shortNames: ['vm'],
   description: 'A virtual machine on vSphere.',
   schema: virtualMachineSchema,
+  // vm-operator's, in its order; drover's own follow.
   printColumns: [
     { name: 'Power-State', type: 'string', jsonPath: '.status.powerState' },
-    { name: 'State', type: 'string', jsonPath: '.status.conditions[?(@.type=="Lifecycle")].reason' },
     { name: 'Class', type: 'string', jsonPath: '.spec.className', priority: 1 },
     { name: 'Image', type: 'string', jsonPath: '.spec.image.name', priority: 1 },
     { name: 'Primary-IP4', type: 'string', jsonPath: '.status.network.primaryIP4', priority: 1 },
-    { name: 'Node', type: 'string', jsonPath: '.status.nodeName', priority: 1 },
     { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+    { name: 'State', type: 'string', jsonPath: '.status.conditions[?(@.type=="Lifecycle")].reason' },
+    { name: 'Node', type: 'string', jsonPath: '.status.nodeName', priority: 1 },
   ],
 };
