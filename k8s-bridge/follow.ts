@@ -240,6 +240,7 @@ export function followKinds({
     const reflector = startReflector<Seen>({
       kubernetes,
       path: resourcePath(apiVersionOf(resource), resource.plural, namespace === undefined ? {} : { namespace }),
+      optional: ofKind.every(({ route }) => route.watch?.optional === true),
       settings,
       keep: (object) => {
         const { uid, resourceVersion } = object.metadata;

@@ -1,6 +1,6 @@
 import { ApplicationFailure } from '@temporalio/common';
 import type { Clock } from '../runtime/clock.ts';
-import type { KubernetesFaultDetails } from '../runtime/kubernetes/kubernetes-faults.ts';
+import { isUnknownKind, type KubernetesFaultDetails } from '../runtime/kubernetes/kubernetes-faults.ts';
 import type { Kubernetes } from '../runtime/kubernetes/kubernetes.ts';
 import type { Logger } from '../runtime/telemetry/logging.ts';
 import { type BackOffLimits, backOffMs, countFailure, type FailureCount } from './back-off.ts';
@@ -22,6 +22,8 @@ export interface ReflectorOptions<Kept extends Named> {
   kubernetes: Kubernetes;
   /** Collection, such as `/apis/kvm.cloud.sap/v1/evictions`. */
   path: string;
+  /** A collection that is not served is empty, and asked for again now and then. Default: it is a failure. */
+  optional?: boolean;
   settings: ReflectorSettings;
   /** What is kept of an object. Must not throw. */
   keep: (object: KubeObject) => Kept;
@@ -79,7 +81,7 @@ export function startReflector<Kept extends Named>(options: ReflectorOptions<Kep
   };
 
   /** All pages of one consistent list. A token that expires between two pages fails with 410, and the next try begins anew. */
-  const list = async (): Promise<void> => {
+  const readAll = async (): Promise<Kept[]> => {
     const kept: Kept[] = [];
     for (let token: string | undefined = ''; token !== undefined;) {
       const query = { limit: settings.pageSize, ...(token !== '' && { continue: token }) };
@@ -88,15 +90,33 @@ export function startReflector<Kept extends Named>(options: ReflectorOptions<Kep
       token = page.metadata.continue || undefined;
       resourceVersion = token === undefined ? page.metadata.resourceVersion : null;
     }
+    return kept;
+  };
+
+  /** Null: the collection is not served. */
+  const readIfServed = async (): Promise<Kept[] | null> => {
+    try {
+      return await readAll();
+    } catch (error) {
+      if (options.optional !== true || !isUnknownKind(error)) throw error;
+      resourceVersion = null;
+      return null;
+    }
+  };
+
+  const list = async (): Promise<void> => {
+    const kept = await readIfServed();
     state.lists += 1;
     received();
-    const deltas = store.applyList(kept);
+    const deltas = store.applyList(kept ?? []);
     state.objects = store.size;
     const isFirst = !state.synced;
     // Before it is told: who compares then asks which kinds have been listed.
     state.synced = true;
     if (isFirst) options.onSynced();
     else for (const delta of deltas) emit(delta, true);
+    // It may be installed any time.
+    if (kept === null) await clock.sleep(settings.backOff.maxMs, abort).catch(() => undefined);
   };
 
   const watch = async (from: string): Promise<void> => {

@@ -76,6 +76,8 @@ export type Watch = {
   readonly resource: Resource;
   /** The only one where they are looked for. Left out: all of them. */
   readonly namespace?: string;
+  /** Others bring the kind along. Where kube-apiserver does not serve it there are no such objects, and that is no failure. */
+  readonly optional?: true;
   readonly predicate: Predicate;
 } & (
   | {

@@ -189,6 +189,7 @@ function dependsOn({ imageCacheNamespace, groups }: WatchSettings): readonly Wat
   const caches = (namespace: string): Watch => ({
     resource: virtualMachineImageCache,
     namespace,
+    optional: true,
     concerns: 'unreconciled',
     predicate: {
       fields: (cache) => ({
@@ -202,6 +203,7 @@ function dependsOn({ imageCacheNamespace, groups }: WatchSettings): readonly Wat
   });
   const group: Watch = {
     resource: virtualMachineGroup,
+    optional: true,
     predicate: { generation: true, fields: (one) => ({ 'status.members': field(membersIn(one)) }) },
     index: (vm) => inNamespaceOf(vm, specOf(vm).groupName),
   };
