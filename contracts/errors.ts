@@ -510,7 +510,7 @@ export const errors = {
     retryable: false,
     reason: 'ImageCacheNotInstalled',
     advice:
-      'Fast deploy needs VirtualMachineImageCaches, and something that fills them. Install both, or set virtualMachine.fastDeploy to null.',
+      'Fast deploy was asked for, by the annotation of the VM or by virtualMachine.fastDeploy, and needs VirtualMachineImageCaches and something that fills them. Install both, or do not ask for it: auto does without.',
   },
   QuotaExceeded: {
     retryable: false,

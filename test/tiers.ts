@@ -102,6 +102,7 @@ export const flowTiers: Readonly<Record<string, FlowTier>> = {
   'virtual-machine-bootstrap': simulated('virtualMachine'),
   'virtual-machine-fast-deploy': simulated('virtualMachine'),
   'virtual-machine-identity': simulated('virtualMachine'),
+  'virtual-machine-fast-deploy-auto': simulated('virtualMachine'),
   'virtual-machine-library': push('virtualMachine', 'VMs of a content library, over vCenter’s REST'),
   'virtual-machine-slots': simulated('virtualMachine'),
   'virtual-machine-watch': simulated('virtualMachine'),

@@ -63,6 +63,7 @@ const ownAnnotations: readonly string[] = [
   vmAnnotations.creating,
   vmAnnotations.copies,
   vmAnnotations.disks,
+  vmAnnotations.imageCacheAsked,
   retryHandledAnnotation,
 ];
 const readAnnotations: readonly string[] = [

@@ -24,8 +24,13 @@ export interface VirtualMachineSettings {
   /** Prefix of workflow ids; empty by default. */
   cluster: string;
   mode: 'observe' | 'act';
-  /** Make disks from cached files instead of deploying the item anew; null: switched off. */
-  fastDeploy: 'direct' | 'linked' | null;
+  /**
+   * Make disks from cached files instead of deploying the item anew. `auto`: copies, where something caches images in time; null: switched
+   * off.
+   */
+  fastDeploy: 'auto' | 'direct' | 'linked' | null;
+  /** With `auto`: how long nothing may come of the files that were asked for before a VM is made without them. */
+  imageCacheMs: number;
   /** Whether a create is waited for beside everything else, or before anything else. */
   asyncCreate: boolean;
   /** Whether a watch reports changes in vCenter (`watchVcenter`); if not, it is observed at intervals. */
@@ -194,6 +199,8 @@ export interface DesiredVirtualMachine {
 
   fastDeploy: string | null;
   imageCache: { name: string | null; location: string | null };
+  /** Annotation, RFC 3339: when cached files were asked for. */
+  imageCacheAskedAt: string | null;
   upgradedTo: { build: string | null; schema: string | null; feature: string | null };
   currentSnapshot: string | null;
   revertInProgress: boolean;

@@ -50,6 +50,8 @@ export const virtualMachineAnnotations = {
   copies: 'drover.dev/copies',
   /** Comma list of the disks that were made with its VM, by their names in the status: they are its own wherever vCenter moves them. */
   disks: 'drover.dev/disks',
+  /** RFC 3339: when cached files were asked for, of a VM that is made without them after a while. */
+  imageCacheAsked: 'drover.dev/image-cache-asked',
   /** Makes drover show, after power-on, whether VMware Tools come up. */
   waitForTools: 'drover.dev/wait-for-tools',
 } as const;

@@ -30,7 +30,12 @@ export interface VirtualMachineObservation {
 /** What a read of an object came to; `failed` by any other answer. */
 export type Fetched<Value> =
   | { kind: 'found'; value: Value }
-  | { kind: 'notFound' | 'forbidden' | 'invalid' | 'internalError' | 'failed'; message: string };
+  | {
+      kind: 'notFound' | 'forbidden' | 'invalid' | 'internalError' | 'failed';
+      message: string;
+      /** The cluster serves no such kind. Left out: it does, or that is not known. */
+      unknownKind?: true;
+    };
 
 /** Null: the spec names none. */
 export interface Prerequisites {
@@ -106,6 +111,8 @@ export interface ObservedNetwork {
 
 export interface ObservedImageCache {
   hardwareReady: boolean;
+  /** Since when it is there without a word of what fills caches; null: that has said something. */
+  silentSinceMs: number | null;
   /** Null: it is not known whether they are. */
   locations: {
     datacenterId: string;
@@ -123,6 +130,8 @@ export interface ObservedGroup {
   linked: boolean;
   /** The group has placed it; null: not yet. */
   placement: PlacedAt | null;
+  /** The cluster serves no such kind, so that nothing places or switches its members. Left out: it does. */
+  unknownKind?: true;
 }
 
 /** Where a VM goes. MoIDs. */
@@ -135,6 +144,8 @@ export interface PlacedAt {
   host: string | null;
   /** Frequency of the slowest host there, for reservations that are stated in cores. */
   cpuMHz: number;
+  /** Its datastore has no folders of files, as vSAN. Left out: it has. */
+  noFolders?: true;
 }
 
 export type Placement =

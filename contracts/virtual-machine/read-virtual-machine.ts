@@ -75,6 +75,7 @@ export function readVirtualMachine({ metadata, spec = {} }: VirtualMachine): Des
       name: labels[virtualMachineLabels.imageCache] || null,
       location: given[own.imageCacheLocation] || null,
     },
+    imageCacheAskedAt: given[own.imageCacheAsked] || null,
     upgradedTo: {
       build: given[own.upgradedToBuildVersion] ?? null,
       schema: given[own.upgradedToSchemaVersion] ?? null,

@@ -10,11 +10,12 @@ test('the settings of a run: all defaults, the only vCenter, and what the worker
     cluster: '',
     mode: 'act',
     buildVersion: expect.stringMatching(/^\d+\.\d+\.\d+/u),
-    fastDeploy: null,
+    fastDeploy: 'auto',
+    imageCacheMs: 300_000,
     asyncCreate: true,
     asyncSignal: true,
     resize: 'size',
-    groups: false,
+    groups: true,
     backup: false,
     softPowerMs: 300_000,
     deletePowerOffMs: 300_000,
@@ -27,6 +28,10 @@ test('the settings of a run: all defaults, the only vCenter, and what the worker
     taskMs: 3_600_000,
     lingerMs: 2_000,
   });
+});
+
+test('what is on by default can be switched off', () => {
+  expect(settingsOf({ fastDeploy: null, groups: false }, ['vc-1'])).toMatchObject({ fastDeploy: null, groups: false });
 });
 
 test('one of several vCenters is chosen by its name', () => {
@@ -45,6 +50,7 @@ test.each(unclear)('not clear which vCenter: %s', (_why, vcenter, vcenters, word
 
 const wrong: [section: object, path: string][] = [
   [{ fastDeploy: 'quick' }, 'fastDeploy'],
+  [{ imageCacheMs: 0 }, 'imageCacheMs'],
   [{ creates: 0 }, 'creates'],
   [{ recheckMs: 0 }, 'recheckMs'],
   [{ taskMs: 8 * 86_400_000 }, 'taskMs'],

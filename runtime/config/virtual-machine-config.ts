@@ -9,11 +9,12 @@ import { readVersion } from '../version.ts';
 export const virtualMachineConfig = z
   .strictObject({
     vcenter: optionalText,
-    fastDeploy: z.enum(['direct', 'linked']).nullable().default(null),
+    fastDeploy: z.enum(['auto', 'direct', 'linked']).nullable().default('auto'),
+    imageCacheMs: ms(5 * minute, { most: hour }),
     asyncCreate: z.boolean().default(true),
     asyncSignal: z.boolean().default(true),
     resize: z.enum(['off', 'size', 'all']).default('size'),
-    groups: z.boolean().default(false),
+    groups: z.boolean().default(true),
     backup: z.boolean().default(false),
     creates: count(16, 640),
     destroys: count(16, 640),

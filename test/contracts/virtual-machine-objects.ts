@@ -215,7 +215,11 @@ export function describeVirtualMachineObjects(declare: ObjectsTest): void {
         },
         isos: { cd1: 'item-1' },
         networks: [{ name: 'eth0', network: null }],
-        imageCache: null,
+        imageCache: {
+          kind: 'notFound',
+          message: expect.stringContaining('does not know that kind'),
+          unknownKind: true,
+        },
         group: null,
         snapshots: { inProgress: null, problem: null },
       });
@@ -610,7 +614,7 @@ export function describeVirtualMachineObjects(declare: ObjectsTest): void {
       );
       expect((await facts({ settings: settings({ fastDeploy: 'direct' }) })).imageCache).toEqual({
         kind: 'found',
-        value: { hardwareReady: false, locations: [] },
+        value: { hardwareReady: false, silentSinceMs: expect.any(Number), locations: [] },
       });
     });
   });

@@ -137,6 +137,12 @@ function judgeHeartbeat(heartbeat: ObservedGuest['heartbeat'], threshold: 'yello
 function judgeGroup({ desired, observed, settings }: VmContext): ConditionUpdate | null {
   const type = types.groupLinked;
   if (desired.group === null || !settings.groups) return null;
+  if (observed.group?.unknownKind === true)
+    return no(
+      type,
+      'NotFound',
+      `This cluster has no VirtualMachineGroups: nothing places or switches the VM as one of ${desired.group}`,
+    );
   if (observed.group === null || !observed.group.found)
     return no(type, 'NotFound', `There is no VirtualMachineGroup ${desired.group}`);
   return observed.group.linked

@@ -197,6 +197,15 @@ const conditionRows: [why: string, given: Given, type: string, expected: string]
     'False NotMember',
   ],
   [
+    'UpdateGroupCond: there are no groups at all',
+    {
+      desired: { group: 'g' },
+      observed: { group: { found: false, linked: false, placement: null, unknownKind: true } },
+    },
+    'GroupLinked',
+    'False NotFound',
+  ],
+  [
     'UpdateGroupCond: groups are switched off',
     { desired: { group: 'g' }, settings: { groups: false } },
     'GroupLinked',

@@ -32,7 +32,11 @@ function unfetched(what: string, error: unknown): Exclude<Fetched<never>, { kind
   const message = `${what}: ${failureDetail(error)}`;
   const { httpStatus } = (error.details?.[0] ?? {}) as Partial<KubernetesFaultDetails>;
   if (isUnknownKind(error))
-    return { kind: 'notFound', message: `There is no ${what}: this cluster does not know that kind` };
+    return {
+      kind: 'notFound',
+      message: `There is no ${what}: this cluster does not know that kind`,
+      unknownKind: true,
+    };
   if (code === 'ObjectNotFound') return { kind: 'notFound', message };
   if (code === 'KubernetesForbidden') return { kind: 'forbidden', message };
   if (code === 'AnswerMalformed' || code === 'InvalidObject' || code === 'ObjectRefused')

@@ -1,5 +1,6 @@
 import type { ObservedGroupObject } from '../../../contracts/virtual-machine/activities.ts';
 import { failureCode } from '../../../runtime/failure.ts';
+import { isUnknownKind } from '../../../runtime/kubernetes/kubernetes-faults.ts';
 import type { KubernetesObjects } from '../../../runtime/kubernetes/objects.ts';
 import { type Group, groups } from './schemas.ts';
 
@@ -16,7 +17,7 @@ export async function readGroup(
   } catch (error) {
     signal.throwIfAborted();
     if (failureCode(error) === null) throw error;
-    return none;
+    return isUnknownKind(error) ? { ...none, unknownKind: true } : none;
   }
 }
 

@@ -58,7 +58,7 @@ export async function readVirtualMachineObjects(
           ),
       readBootstrapFacts(tools, object, signal),
       readIsos(tools, object, namespace),
-      image.then((found) => readCache(tools, desired, found)),
+      image.then((found) => readCache(tools, object, desired, found)),
       group === null || !settings.groups ? null : readGroup(client, { namespace, name: group }, desired.name, signal),
       readVolumes(tools, object, desired),
     ],
@@ -139,10 +139,14 @@ async function readIsos(
 /** The one that the VM waits for, else the one of its image. Null: fast deploy is off, or the image is not known. */
 async function readCache(
   { client, settings, imageCacheNamespace: namespace, signal }: ReadTools,
-  { imageCache }: DesiredVirtualMachine,
+  { status }: VirtualMachine,
+  { imageCache, fastDeploy }: DesiredVirtualMachine,
   image: Fetched<ObservedImage> | null,
 ): Promise<Fetched<ObservedImageCache> | null> {
   if (settings.fastDeploy === null) return null;
+  // Nobody asks for cached files, and it is made already.
+  const isMade = (status?.uniqueID ?? '') !== '';
+  if (settings.fastDeploy === 'auto' && fastDeploy === null && imageCache.name === null && isMade) return null;
   const name =
     imageCache.name ?? (image?.kind === 'found' && image.value.providerItemId !== null ? image.value.cacheName : null);
   if (name === null) return null;
@@ -154,8 +158,11 @@ async function readCache(
   );
 }
 
-function readImageCache({ status }: ImageCache): ObservedImageCache {
+function readImageCache({ metadata, status }: ImageCache): ObservedImageCache {
+  const isSilent = (status?.conditions ?? []).length === 0 && (status?.locations ?? []).length === 0;
+  const sinceMs = Date.parse(metadata.creationTimestamp ?? '');
   return {
+    silentSinceMs: isSilent && Number.isFinite(sinceMs) ? sinceMs : null,
     hardwareReady: findCondition(status?.conditions, 'VirtualMachineImageCacheHardwareReady')?.status === 'True',
     locations: (status?.locations ?? []).map(({ datacenterID, datastoreID, profileID, conditions, files = [] }) => {
       const ready = findCondition(conditions, 'Ready');

@@ -90,7 +90,10 @@ function activities(
   });
 }
 const key = { namespace: 'team', name: 'web' };
-const objectsOf = async (answers: Record<string, unknown> = {}, own = settings()) => {
+const objectsOf = async (
+  answers: Record<string, unknown> = {},
+  own = settings({ fastDeploy: null, groups: false }),
+) => {
   const read = await activities(answers, { own }).readVirtualMachine(key);
   if (read.kind !== 'observed') throw new Error('it was not read');
   return read.observed.objects;
@@ -256,7 +259,31 @@ test('a group that is not there, or whose kind is not', async () => {
       { ...vm({ groupName: 'g' }), 'virtualmachinegroups/g': refusalFailure(404, '404 page not found', 'GET /x') },
       own,
     ),
-  ).toMatchObject({ group: { found: false, linked: false, placement: null } });
+  ).toMatchObject({ group: { found: false, linked: false, placement: null, unknownKind: true } });
+});
+
+test('fast deploy where it can be: the image cache is read until the VM is made', async () => {
+  const own = settings({ fastDeploy: 'auto' });
+  const name = imageCacheName('0f6f-item');
+  const silent = { [`virtualmachineimagecaches/${name}`]: { metadata, spec: { providerID: '0f6f-item' } } };
+  expect(await objectsOf(silent, own)).toMatchObject({
+    imageCache: {
+      kind: 'found',
+      value: { silentSinceMs: Date.parse('2026-01-01T00:00:00Z'), hardwareReady: false, locations: [] },
+    },
+  });
+  const unserved = { [`virtualmachineimagecaches/${name}`]: refusalFailure(404, '404 page not found', 'GET /x') };
+  expect(await objectsOf(unserved, own)).toMatchObject({ imageCache: { kind: 'notFound', unknownKind: true } });
+  const made = (more: object = {}) => ({
+    'virtualmachines/web': sampleVirtualMachine({
+      spec: { imageName: 'vmi-1' },
+      status: { uniqueID: 'vm-1' },
+      metadata: more,
+    }),
+  });
+  expect(await objectsOf({ ...silent, ...made() }, own)).toMatchObject({ imageCache: null });
+  const asks = made({ annotations: { 'vmoperator.vmware.com/fast-deploy': 'direct' } });
+  expect(await objectsOf({ ...silent, ...asks }, own)).toMatchObject({ imageCache: { kind: 'found' } });
 });
 
 test('the image cache that it waits for, else that of its image', async () => {

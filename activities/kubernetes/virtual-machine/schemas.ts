@@ -13,6 +13,7 @@ const metadata = z.object({
   uid: z.string(),
   resourceVersion: z.string(),
   generation: z.int().default(0),
+  creationTimestamp: z.string().optional(),
   deletionTimestamp: z.string().optional(),
 });
 

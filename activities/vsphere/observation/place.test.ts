@@ -75,6 +75,11 @@ test.each<[what: string, given: Parameters<typeof place>, is: unknown]>([
     placed('a', 'one'),
   ],
   [
+    'one without folders of files says so, as vSAN',
+    [[site('a')], policyOf(store('one', 10, { noFolders: true }))],
+    { kind: 'placed', at: expect.objectContaining({ datastore: 'one', noFolders: true }) },
+  ],
+  [
     'one that the hosts reach',
     [[site('a')], policyOf(store('far', 90, { hosts: ['host-9'] }), store('near', 1))],
     placed('a', 'near'),

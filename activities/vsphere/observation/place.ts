@@ -75,6 +75,7 @@ function placeIn(
     datastore: roomiest.id,
     host: null,
     cpuMHz: slowest(usable),
+    ...(roomiest.noFolders === true && { noFolders: true as const }),
   };
 }
 

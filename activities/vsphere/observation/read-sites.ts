@@ -42,6 +42,8 @@ export interface SiteDatastore {
   freeBytes: number;
   /** Hosts that can write to it. */
   hosts: string[];
+  /** It has no folders of files, as vSAN. Left out: it has. */
+  noFolders?: true;
 }
 
 /** What is around a VM. */
@@ -112,7 +114,16 @@ const propSet = [
     type: 'HostSystem',
     pathSet: ['name', 'summary.hardware.cpuMhz', 'runtime.connectionState', 'runtime.inMaintenanceMode'],
   },
-  { type: 'Datastore', pathSet: ['summary.accessible', 'summary.freeSpace', 'summary.maintenanceMode', 'host'] },
+  {
+    type: 'Datastore',
+    pathSet: [
+      'summary.accessible',
+      'summary.freeSpace',
+      'summary.maintenanceMode',
+      'capability.topLevelDirectoryCreateSupported',
+      'host',
+    ],
+  },
   ...Object.entries(networkPaths).map(([type, pathSet]) => ({ type, pathSet: [...pathSet] })),
 ];
 
@@ -204,6 +215,7 @@ const datastore = z.object({
   'summary.accessible': z.boolean().default(false),
   'summary.freeSpace': z.number().default(0),
   'summary.maintenanceMode': z.string().default('normal'),
+  'capability.topLevelDirectoryCreateSupported': z.boolean().default(true),
   host: z.array(vim('DatastoreHostMount')).default([]),
 });
 
@@ -217,6 +229,7 @@ function toDatastore(path: string, refs: Refs, byId: ById): SiteDatastore[] {
       id,
       isAccessible: parsed['summary.accessible'] && parsed['summary.maintenanceMode'] === 'normal',
       freeBytes: parsed['summary.freeSpace'],
+      ...(!parsed['capability.topLevelDirectoryCreateSupported'] && { noFolders: true as const }),
       hosts: parsed.host
         .filter(
           ({ mountInfo }) =>

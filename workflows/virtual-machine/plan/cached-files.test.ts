@@ -4,7 +4,11 @@ import { judgeImageCache } from './cached-files.ts';
 const place = { datacenterId: 'dc', datastoreId: 'ds', profileId: 'p' };
 const cache = (hardwareReady: boolean, ready?: boolean | null): Fetched<ObservedImageCache> => ({
   kind: 'found',
-  value: { hardwareReady, locations: ready === undefined ? [] : [{ ...place, ready, files: [], message: 'copying' }] },
+  value: {
+    hardwareReady,
+    silentSinceMs: null,
+    locations: ready === undefined ? [] : [{ ...place, ready, files: [], message: 'copying' }],
+  },
 });
 
 const rows: [

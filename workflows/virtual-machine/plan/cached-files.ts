@@ -30,7 +30,7 @@ export function planCachedFiles(
   chosen: ChosenCache,
   at: PlacedAt,
 ): { source: CachedSource } | { outcome: Outcome } {
-  const { desired, observed } = context;
+  const { desired, observed, settings, nowMs } = context;
   const image = observed.prerequisites.image?.kind === 'found' ? observed.prerequisites.image.value : null;
   const storage =
     observed.prerequisites.storageClass?.kind === 'found' ? observed.prerequisites.storageClass.value : null;
@@ -61,6 +61,10 @@ export function planCachedFiles(
       labels: { [virtualMachineLabels.imageCache]: image.cacheName },
       annotations: {
         [virtualMachineAnnotations.imageCacheLocation]: `${datacenter},${datastore},${storage.profileId}`,
+        ...(settings.fastDeploy === 'auto' &&
+          desired.imageCacheAskedAt === null && {
+            [virtualMachineAnnotations.imageCacheAsked]: new Date(nowMs).toISOString(),
+          }),
       },
     };
     return {
@@ -75,7 +79,7 @@ export function planCachedFiles(
   return 'problem' in source ? { outcome: recheck('ImageCacheFailed', source.problem, againMs) } : { source };
 }
 
-const cachedAt = (
+export const cachedAt = (
   imageCache: Context['observed']['imageCache'],
   { datacenterId, datastoreId, profileId }: Pick<CachedLocation, 'datacenterId' | 'datastoreId' | 'profileId'>,
 ): CachedLocation | undefined =>

@@ -3,6 +3,7 @@ import type { ObservedImage } from '../../../contracts/virtual-machine/observati
 import { judgeFiles } from './cached-files.ts';
 import { planCreate } from './create.ts';
 import {
+  beginMs,
   cachedOf,
   classOf,
   contextOf,
@@ -10,6 +11,7 @@ import {
   hardwareOf,
   imageOf,
   inShort,
+  minute,
   placedAt,
   prerequisitesOf,
   uid,
@@ -21,6 +23,14 @@ const group = (more: object = {}) => ({ group: { found: true, linked: true, plac
 const fast = { settings: { fastDeploy: 'linked' as const } };
 const cached = (ready: boolean | null) => ({ imageCache: cachedOf({ ready }) });
 const larger = { config: { ...desiredOf().config, bootDiskBytes: 2 * 1_024 ** 3 } };
+const auto = { settings: { fastDeploy: 'auto' as const } };
+const noCache = { imageCache: { kind: 'notFound' as const, message: 'm' } };
+const unserved = { imageCache: { kind: 'notFound' as const, message: 'm', unknownKind: true as const } };
+const silentSince = (ms: number) => ({
+  kind: 'found' as const,
+  value: { hardwareReady: false, silentSinceMs: ms, locations: [] },
+});
+const askedAt = (minutes: number): string => new Date(beginMs + minutes * minute).toISOString();
 const make = 'createVirtualMachine';
 
 const rows: [why: string, given: Given, does: string][] = [
@@ -110,6 +120,63 @@ const rows: [why: string, given: Given, does: string][] = [
     { settings: { fastDeploy: 'direct' }, desired: larger, observed: cached(true) },
     'patchVirtualMachine, copyDisk, keepDisk, createVirtualMachine',
   ],
+  [
+    'Fast Deploy where it can be: it asks for the files',
+    { ...auto, observed: noCache },
+    'ensureImageCache, patchVirtualMachine',
+  ],
+  [
+    'and has copies of them, never links',
+    { ...auto, observed: cached(true) },
+    'patchVirtualMachine, copyDisk, keepDisk, createVirtualMachine',
+  ],
+  ['where the kind is not served, its item is deployed', { ...auto, observed: unserved }, make],
+  ['where it may not be read', { ...auto, observed: { imageCache: { kind: 'forbidden', message: 'm' } } }, make],
+  ['where its files cannot be cached', { ...auto, observed: cached(false) }, make],
+  [
+    'where they are cached as a first-class disk',
+    { ...auto, observed: { imageCache: cachedOf({ more: [{ path: 'f-1', kind: 'managedDisk' }] }) } },
+    make,
+  ],
+  [
+    'where other files are cached than the image has disks',
+    { ...auto, observed: { imageCache: cachedOf({ files: 2 }) } },
+    make,
+  ],
+  [
+    'where its datastore has no folders of files',
+    { ...auto, observed: { ...noCache, placement: { kind: 'placed', at: { ...placedAt, noFolders: true } } } },
+    make,
+  ],
+  [
+    'where nobody has said a word of its image',
+    { ...auto, observed: { imageCache: silentSince(beginMs - 3 * minute) } },
+    make,
+  ],
+  [
+    'unless that is not long ago',
+    { ...auto, observed: { imageCache: silentSince(beginMs - 2 * minute) } },
+    'ensureImageCache, patchVirtualMachine',
+  ],
+  [
+    'where nothing came of it in time',
+    { ...auto, desired: { imageCacheAskedAt: askedAt(-3) }, observed: cached(null) },
+    make,
+  ],
+  [
+    'a VM that asks for it has no other way',
+    { ...auto, desired: { fastDeploy: 'direct' }, observed: cached(false) },
+    'stop ImageCacheFailed',
+  ],
+  ['a VM that refuses it', { ...auto, desired: { fastDeploy: 'off' }, observed: cached(true) }, make],
+  [
+    'where there are no groups at all, none is waited for',
+    {
+      desired: { group: 'g', zone: null },
+      observed: { group: { found: false, linked: false, placement: null, unknownKind: true } },
+    },
+    make,
+  ],
   ['an item of another type', { prerequisites: image({ type: 'VMTX' }) }, 'stop NotSupported'],
 ];
 
@@ -176,6 +243,45 @@ test.each(sources)('where the disks come from: %s', (_why, given, source) => {
       ? outcome.steps.flatMap((step) => (step.kind === 'createVirtualMachine' ? [step.create.source] : []))
       : [],
   ).toMatchObject([source]);
+});
+
+test('a VM that waited for cached files in vain says so, and is called waiting no longer', () => {
+  const outcome = planCreate(
+    contextOf({
+      vm: null,
+      ...auto,
+      desired: {
+        imageCache: { name: 'vmi-cache', location: 'datacenter-1,datastore-1,profile-1' },
+        imageCacheAskedAt: askedAt(-3),
+      },
+      observed: cached(null),
+    }),
+  );
+  expect(outcome).toMatchObject({
+    steps: [
+      {
+        summary: 'Make VM web from item item-1, as nothing has cached its files within 300 s',
+        notes: [
+          {
+            labels: { 'vmicache.vmoperator.vmware.com/name': null },
+            annotations: { 'vmicache.vmoperator.vmware.com/location': null },
+          },
+        ],
+      },
+    ],
+  });
+});
+
+test('since when files are waited for is noted with the question, once', () => {
+  const notedOf = (desired: NonNullable<Given['desired']>) => {
+    const outcome = planCreate(contextOf({ vm: null, ...auto, desired, observed: noCache }));
+    return outcome.kind === 'execute' ? outcome.steps.at(-1) : null;
+  };
+  const asked = { 'drover.dev/image-cache-asked': expect.any(String) as string };
+  expect(notedOf({})).toMatchObject({ patches: [{ annotations: asked }] });
+  expect(notedOf({ imageCacheAskedAt: askedAt(1) })).toMatchObject({
+    patches: [{ annotations: expect.not.objectContaining(asked) as object }],
+  });
 });
 
 test('the call says all: metadata, UUIDs, size, cards; and its zone is noted first', () => {

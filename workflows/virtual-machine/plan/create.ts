@@ -8,6 +8,7 @@ import {
 import type { Fetched, ObservedImage, PlacedAt } from '../../../contracts/virtual-machine/observation.ts';
 import type { CreateSource, CreateSpec } from '../../../contracts/virtual-machine/mutations.ts';
 import { placeOf, planCachedFiles, planCopies, removeCopies, type ChosenCache } from './cached-files.ts';
+import { isAuto, judgeCache } from './fast-deploy.ts';
 import { judgePrerequisites, obstacleOf } from './prerequisites.ts';
 import { latchPatch } from './config.ts';
 import { describeApplied, wantCompute, wantExtraConfig } from './want-config.ts';
@@ -40,9 +41,13 @@ export function planCreate(context: Context): Outcome {
     return execute('create', ...removeCopies(name, placeOf(uid, copiesAt)));
   const copies = source.kind === 'cachedDisks' ? planCopies(source, name, placeOf(uid, placed.at)) : [];
   const notes = {
-    // Where cached disks are not there after all, it may go elsewhere: then the zone is noted when it is made.
-    labels: source.kind === 'cachedDisks' ? {} : { [virtualMachineLabels.zone]: placed.at.zone },
+    labels: {
+      // Where cached disks are not there after all, it may go elsewhere: then the zone is noted when it is made.
+      ...(source.kind !== 'cachedDisks' && { [virtualMachineLabels.zone]: placed.at.zone }),
+      ...(desired.imageCache.name !== null && { [virtualMachineLabels.imageCache]: null }),
+    },
     annotations: {
+      ...(desired.imageCache.location !== null && { [virtualMachineAnnotations.imageCacheLocation]: null }),
       [virtualMachineAnnotations.creating]: new Date(context.nowMs).toISOString(),
       // One that was there before, and is gone, was another: this one's first start is to come.
       ...(firstBootDone && { [virtualMachineAnnotations.firstBootDone]: null }),
@@ -68,7 +73,7 @@ export function planCreate(context: Context): Outcome {
     'create',
     ...(isNotedFirst ? [[`Note that ${name} is being made, where, and with which class`, note] as const] : []),
     ...copies,
-    [`Make VM ${name} from ${describeSource(source)}`, create],
+    [`Make VM ${name} from ${describeSource(source)}${describeWithout(context, source, placed.at)}`, create],
   );
 }
 
@@ -84,35 +89,49 @@ export function judgePlacement({
   settings,
 }: Pick<Context, 'desired' | 'observed' | 'settings'>): Place {
   const { group, placement } = observed;
-  if (settings.groups && desired.group !== null && desired.zone === null) {
+  if (settings.groups && group?.unknownKind !== true && desired.group !== null && desired.zone === null) {
     if (group === null || !group.found)
       return { kind: 'ungrouped', message: `VirtualMachineGroup ${desired.group}, which does not exist` };
     if (!group.linked) return { kind: 'ungrouped', message: `VirtualMachineGroup ${desired.group} to list it` };
     if (group.placement === null)
-      return { kind: 'ungrouped', message: `VirtualMachineGroup ${desired.group} to place it` };
+      return {
+        kind: 'ungrouped',
+        message: `VirtualMachineGroup ${desired.group} to place it, as the controller of groups does. Where that does not run: give the VM the label ${virtualMachineLabels.zone}, or set virtualMachine.groups: false`,
+      };
     return { kind: 'placed', at: group.placement };
   }
   return placement.kind === 'placed' ? placement : { kind: 'unplaced', message: placement.message };
 }
 
 /** Whether fast deploy is on for this VM, and how. */
-export function fastDeployOf({
-  desired,
-  observed,
-  settings,
-}: Pick<Context, 'desired' | 'observed' | 'settings'>): 'direct' | 'linked' | null {
+export function fastDeployOf(context: Context): 'direct' | 'linked' | null {
+  const { desired, observed, settings } = context;
   if (settings.fastDeploy === null) return null;
   const { class: classFacts, storageClass } = observed.prerequisites;
   const found = classFacts?.kind === 'found' ? classFacts.value : null;
-  const fastDeploy = desired.fastDeploy ?? settings.fastDeploy;
+  // A linked disk needs its image's cache as long as it lives: that is for a user to ask for.
+  const fastDeploy = desired.fastDeploy ?? (settings.fastDeploy === 'auto' ? 'direct' : settings.fastDeploy);
   if ((fastDeploy !== 'direct' && fastDeploy !== 'linked') || found?.instanceStorage === true) return null;
+  if (isAuto(context) && judgeCache(context, placeIn(context)) !== null) return null;
   const isEncrypted = storageClass?.kind === 'found' && storageClass.value.encrypted;
   return isEncrypted || found?.passthrough === true ? 'direct' : fastDeploy;
 }
 
+const placeIn = (context: Context): PlacedAt | null => {
+  const place = judgePlacement(context);
+  return place.kind === 'placed' ? place.at : null;
+};
+
+/** Where nothing caches images at all, there is nothing to say. */
+function describeWithout(context: Context, source: CreateSource, at: PlacedAt): string {
+  if (!isAuto(context) || context.desired.imageCacheAskedAt === null || source.kind === 'cachedDisks') return '';
+  const why = judgeCache(context, at);
+  return why === null ? '' : `, as ${why}`;
+}
+
 /** Where the disks come from. */
 export function chooseSource(
-  context: Pick<Context, 'desired' | 'observed' | 'settings'>,
+  context: Context,
 ): Exclude<CreateSource, { kind: 'cachedDisks' }> | ChosenCache | { problem: string } {
   const image = found(context.observed.prerequisites.image);
   const itemId = image?.providerItemId ?? null;

@@ -1,10 +1,20 @@
 import { virtualMachineFinalizers } from '../../../contracts/virtual-machine/metadata.ts';
 import { planNormal } from './normal.ts';
-import { cachedOf, contextOf, inShort, uid, type Given } from '../../../test/fixtures/workflows/virtual-machine.ts';
+import {
+  beginMs,
+  cachedOf,
+  contextOf,
+  inShort,
+  minute,
+  uid,
+  type Given,
+} from '../../../test/fixtures/workflows/virtual-machine.ts';
 import { wait } from './context.ts';
 
 const fast = { fastDeploy: 'linked' as const };
 const waiting = { imageCache: { name: 'vmi', location: 'datacenter-1,datastore-1,profile-1' } };
+const auto = { fastDeploy: 'auto' as const };
+const asked = (minutes: number) => ({ imageCacheAskedAt: new Date(beginMs + minutes * minute).toISOString() });
 const cache = (ready: boolean) => ({ imageCache: cachedOf({ ready }) });
 
 const rows: [why: string, given: Given, does: string][] = [
@@ -32,6 +42,22 @@ const rows: [why: string, given: Given, does: string][] = [
     { desired: waiting, settings: fast, observed: cache(false) },
     'wait WaitingForImageCache',
   ],
+  ['CheckFastDeploy where it can be: nothing is cached here', { desired: waiting, settings: auto }, 'wait Provider'],
+  [
+    'since when another operator has waited is not known',
+    { desired: waiting, settings: auto, observed: { imageCache: cachedOf({ ready: null }) } },
+    'patchVirtualMachine',
+  ],
+  [
+    'it waits for a while',
+    { desired: { ...waiting, ...asked(0) }, settings: auto, observed: { imageCache: cachedOf({ ready: null }) } },
+    'wait WaitingForImageCache',
+  ],
+  [
+    'and no longer',
+    { desired: { ...waiting, ...asked(-3) }, settings: auto, observed: { imageCache: cachedOf({ ready: null }) } },
+    'wait Provider',
+  ],
   [
     'CheckVMICache Yes: the label goes first',
     { desired: waiting, settings: fast, observed: cache(true) },
@@ -48,6 +74,20 @@ test.each([
   ['CheckAsync No', false],
 ])('ReconcileNormal: %s: the provider’s answer is what comes of it', (_why, asyncCreate) => {
   expect(inShort(planNormal(contextOf({ vm: null, settings: { asyncCreate } })))).toBe('createVirtualMachine');
+});
+
+test('a wait for cached files that nobody asked for ends by itself, and says when', () => {
+  const outcome = planNormal(
+    contextOf({
+      desired: { ...waiting, ...asked(0) },
+      settings: auto,
+      observed: { imageCache: cachedOf({ ready: null }) },
+    }),
+  );
+  expect(outcome).toMatchObject({
+    untilMs: beginMs + 5 * minute,
+    message: expect.stringContaining('from 2026-01-01T00:05:00.000Z on it is made without it') as string,
+  });
 });
 
 test('with the finalizer comes what webhooks would have filled in, and that it is new', () => {

@@ -8,6 +8,7 @@ import type { VirtualMachinePatch } from '../../../contracts/virtual-machine/mut
 import type { Outcome } from './context.ts';
 import { judgeImageCache } from './cached-files.ts';
 import { fastDeployOf, planCreate } from './create.ts';
+import { isAuto, waitsForCacheUntilMs } from './fast-deploy.ts';
 import { upgradeAnnotations, planUpdate } from './update.ts';
 import {
   patch,
@@ -54,9 +55,25 @@ export function planNormal(
         cache.kind === 'ready' ? 'The cached image is there' : 'Ask for the cached image anew',
         dropped,
       );
-    if (cache.kind === 'notReady') return wait('WaitingForImageCache', `the cached image: ${cache.message}`);
+    if (cache.kind === 'notReady') return waitForCache(context, cache.message);
   }
   return createOrUpdate(context);
+}
+
+function waitForCache(context: Context, message: string): Outcome {
+  const says = `the cached image: ${message}`;
+  if (!isAuto(context)) return wait('WaitingForImageCache', says);
+  const untilMs = waitsForCacheUntilMs(context);
+  // The operator before drover has asked, and may be gone.
+  if (untilMs === null)
+    return patch('create', 'Note since when its cached image is waited for', {
+      annotations: { [virtualMachineAnnotations.imageCacheAsked]: new Date(context.nowMs).toISOString() },
+    });
+  return wait(
+    'WaitingForImageCache',
+    `${says}; from ${new Date(untilMs).toISOString()} on it is made without it`,
+    untilMs,
+  );
 }
 
 /**

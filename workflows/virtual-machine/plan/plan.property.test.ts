@@ -92,7 +92,7 @@ const worlds: fc.Arbitrary<World> = fc
     restartMode: fc.constantFrom(...powerModes),
     asyncCreate: fc.boolean(),
     resize: fc.constantFrom('off' as const, 'size' as const, 'all' as const),
-    fastDeploy: fc.constantFrom(null, 'direct' as const, 'linked' as const),
+    fastDeploy: fc.constantFrom(null, 'auto' as const, 'direct' as const, 'linked' as const),
   })
   .map(({ asyncCreate, resize, fastDeploy, ...desired }) =>
     worldOf(fresh(desired), { ...settings, asyncCreate, resize, fastDeploy, asyncSignal: true }, beginMs),

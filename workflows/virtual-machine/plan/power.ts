@@ -75,6 +75,7 @@ const noteFirstStart = ({ vm }: VmContext): Outcome =>
 export const madeNotes = ({ config }: Pick<ObservedVm, 'config'>): Record<string, string | null> => ({
   [virtualMachineAnnotations.creating]: null,
   [virtualMachineAnnotations.copies]: null,
+  [virtualMachineAnnotations.imageCacheAsked]: null,
   ...(config !== null && {
     [virtualMachineAnnotations.disks]: config.disks.flatMap(({ name, own }) => (own ? [name] : [])).join(','),
   }),
