@@ -30,6 +30,7 @@ import { checkPermissions } from './checks/permissions.ts';
 import { checkApiServerSafety, checkReplacedManager } from './checks/replaced-manager.ts';
 import { checkReplacedOperator, replacedOperators } from './checks/replaced-operator.ts';
 import { checkQueues, checkSearchAttributes, checkTemporal } from './checks/temporal.ts';
+import { checkConversion, checkSwitches } from './checks/virtual-machines.ts';
 import { describedCommand, jsonOption } from './command/command.ts';
 import type { CommandContext } from './command/context.ts';
 import { exitCodes } from './command/exit-codes.ts';
@@ -204,6 +205,7 @@ const examineKubernetes = ({ context, config, abort }: Examination): Promise<Fin
             Promise.resolve(judgeChecks(config.hypervisor, config.modes.Hypervisor)),
           ]),
       ...(hasPools(config) ? examinePools({ context, config, abort }, kubernetes, serverTimeMs ?? nowMs) : []),
+      ...(config.modes.VirtualMachine === 'off' ? [] : examineVirtualMachines({ context, config, abort }, kubernetes)),
       ...(config.modes.DataVolume === 'off'
         ? []
         : examineVolumes({ context, config, abort }, kubernetes, serverTimeMs ?? nowMs)),
@@ -249,6 +251,17 @@ function examinePools(
     Promise.resolve([judgeIsoHosts(iso.hosts, mode)]),
     examine('agent-forge-operator', abort, (signal) =>
       checkReplacedOperator(kubernetes, replacedOperators.agentPools, mode, nowMs, signal),
+    ),
+  ];
+}
+
+function examineVirtualMachines({ config, abort }: Examination, kubernetes: Kubernetes): Promise<Finding[]>[] {
+  return [
+    examine('fast deploy and groups of VMs', abort, (signal) =>
+      checkSwitches(kubernetes, config.virtualMachine, signal),
+    ),
+    examine('older versions of VirtualMachines', abort, (signal) =>
+      checkConversion(kubernetes, config.modes.VirtualMachine, signal),
     ),
   ];
 }

@@ -160,6 +160,7 @@ export const flowTiers: Readonly<Record<string, FlowTier>> = {
   'contract-vsphere': changed('vsphere'),
   vsphere: changed('vsphere'),
   crds: changed('kubernetes'),
+  'served-versions': changed('kubernetes'),
   'object-activities': changed('kubernetes'),
   stop: changed('kubernetes'),
   'contract-hosts': changed('hosts'),

@@ -1,3 +1,4 @@
+import { stringify } from 'yaml';
 import type { PrintColumn, ResourceDefinition } from './definition.ts';
 import { toStructuralSchema } from './structural-schema.ts';
 import type { StructuralSchema } from './structural-schema.ts';
@@ -21,7 +22,7 @@ export interface CustomResourceDefinition {
     versions: {
       name: string;
       served: true;
-      storage: true;
+      storage: boolean;
       schema: { openAPIV3Schema: StructuralSchema };
       subresources: { status: object };
       additionalPrinterColumns: readonly PrintColumn[];
@@ -29,9 +30,14 @@ export interface CustomResourceDefinition {
   };
 }
 
-/** One served and stored version, with the status subresource. */
+/** The version that is stored, and those that are served besides, as it is: with the status subresource. */
 export function toCustomResourceDefinition(definition: ResourceDefinition): CustomResourceDefinition {
-  const { group, version, kind, plural, namespaced, shortNames, categories, printColumns } = definition;
+  const { group, version, kind, plural, namespaced, shortNames, categories, printColumns, olderVersions } = definition;
+  const rest = {
+    schema: { openAPIV3Schema: wholeObject(definition) },
+    subresources: { status: {} },
+    additionalPrinterColumns: printColumns,
+  };
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
@@ -48,17 +54,28 @@ export function toCustomResourceDefinition(definition: ResourceDefinition): Cust
       },
       scope: namespaced ? 'Namespaced' : 'Cluster',
       versions: [
-        {
-          name: version,
-          served: true,
-          storage: true,
-          schema: { openAPIV3Schema: wholeObject(definition) },
-          subresources: { status: {} },
-          additionalPrinterColumns: printColumns,
-        },
+        { name: version, served: true, storage: true, ...rest },
+        ...(olderVersions ?? []).map((name) => ({ name, served: true as const, storage: false, ...rest })),
       ],
     },
   };
+}
+
+/** As YAML. What several versions share stands there once, and is referred to by the others. */
+export function toYaml(definition: ResourceDefinition): string {
+  const crd = toCustomResourceDefinition(definition);
+  const [first, ...older] = crd.spec.versions.map(({ name, served, storage, ...rest }) => ({
+    name,
+    served,
+    storage,
+    rest,
+  }));
+  if (first === undefined || older.length === 0)
+    return stringify(crd, { aliasDuplicateObjects: false, lineWidth: 120 });
+  // Within it nothing is shared: a reader finds a field where it is.
+  const rest = JSON.parse(JSON.stringify(first.rest)) as typeof first.rest;
+  const versions = [first, ...older].map((version) => ({ ...version, rest: undefined, ...rest }));
+  return stringify({ ...crd, spec: { ...crd.spec, versions } }, { lineWidth: 120 });
 }
 
 /** kube-apiserver has its own idea of the fields that all objects share: their schema must say no more than the type. */

@@ -10,6 +10,8 @@ export interface CrdBody {
   /** Of the whole object, made by `customResource`. */
   schema: z.ZodType;
   printColumns: readonly PrintColumn[];
+  /** Served as well, with the same schema: kube-apiserver converts by changing `apiVersion`. Left out: none. */
+  olderVersions?: readonly string[];
 }
 
 export type ResourceDefinition = Resource & CrdBody;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { CrdBody } from './definition.ts';
 import { anyObject, customResource, int32, int64, listMap, quantity } from './schema.ts';
+import { olderVersions } from '../virtual-machine/older-versions.ts';
 
 const amounts = z.object({ cpu: quantity().optional(), memory: quantity().optional() });
 
@@ -54,6 +55,7 @@ export type VirtualMachineClass = z.output<typeof virtualMachineClassSchema>;
 
 export const virtualMachineClassCrd: CrdBody = {
   shortNames: ['vmclass'],
+  olderVersions,
   description: 'A size of virtual machines, with its devices and reservations.',
   schema: virtualMachineClassSchema,
   printColumns: [

@@ -4,7 +4,7 @@ import { keyValue } from './virtual-machine-network.ts';
 
 /** What the VM is made of, beyond its class. */
 
-const cdrom = z.object({
+export const cdrom = z.object({
   allowGuestControl: z.boolean().default(true).optional(),
   connected: z.boolean().default(true).optional(),
   controllerBusNumber: int32().optional(),

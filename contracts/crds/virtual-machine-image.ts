@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { CrdBody } from './definition.ts';
 import { conditions, customResource, int32, listMap, quantity, reference } from './schema.ts';
+import { olderVersions } from '../virtual-machine/older-versions.ts';
 
 const spec = z.object({
   providerRef: reference().optional(),
@@ -77,6 +78,7 @@ const ownColumns = [
 
 export const virtualMachineImageCrd: CrdBody = {
   shortNames: ['vmi', 'vmimage'],
+  olderVersions,
   description: 'What virtual machines of a namespace can be made from.',
   schema: virtualMachineImageSchema,
   printColumns: [...columns, { name: 'Capabilities', type: 'string', jsonPath: '.status.capabilities' }, ...ownColumns],
@@ -84,6 +86,7 @@ export const virtualMachineImageCrd: CrdBody = {
 
 export const clusterVirtualMachineImageCrd: CrdBody = {
   shortNames: ['cvmi', 'cvmimage', 'clustervmi', 'clustervmimage'],
+  olderVersions,
   description: 'What virtual machines of every namespace can be made from.',
   schema: clusterVirtualMachineImageSchema,
   printColumns: [...columns, ...ownColumns],

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { CrdBody } from './definition.ts';
 import { customResource, quantity } from './schema.ts';
+import { olderVersions } from '../virtual-machine/older-versions.ts';
 
 const amounts = z.object({ cpu: quantity().optional(), memory: quantity().optional() });
 
@@ -33,6 +34,7 @@ export const virtualMachineSetResourcePolicySchema = customResource(
 export type VirtualMachineSetResourcePolicy = z.output<typeof virtualMachineSetResourcePolicySchema>;
 
 export const virtualMachineSetResourcePolicyCrd: CrdBody = {
+  olderVersions,
   description: 'A folder, a resource pool and modules of anti-affinity that virtual machines share.',
   schema: virtualMachineSetResourcePolicySchema,
   printColumns: [{ name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' }],

@@ -15,7 +15,7 @@ const fields: [kind: string, definition: ResourceDefinition, spec: string, statu
   [
     'VirtualMachine',
     definitionOf('VirtualMachine'),
-    'advanced affinity biosUUID bootOptions bootstrap class className cpuAdvanced crypto currentSnapshotName groupName guestID hardware image imageName instanceUUID memoryAdvanced minHardwareVersion network nextRestartTime policies powerOffMode powerState promoteDisksMode readinessProbe reserved resources restartMode storageClass suspendMode volumeAttributesClassName volumes',
+    'advanced affinity biosUUID bootOptions bootstrap cdrom class className cpuAdvanced crypto currentSnapshotName groupName guestID hardware image imageName instanceUUID memoryAdvanced minHardwareVersion network nextRestartTime policies powerOffMode powerState promoteDisksMode readinessProbe reserved resources restartMode storageClass suspendMode volumeAttributesClassName volumes',
     'biosUUID changeBlockTracking class conditions crypto currentSnapshot extraConfig guest hardware hardwareVersion instanceUUID lastRestartTime network nodeName policies powerState provider rootSnapshots storage uniqueID volumes zone',
   ],
   [

@@ -5,6 +5,7 @@ import { bootstrap } from './virtual-machine-bootstrap.ts';
 import {
   advanced,
   bootOptions,
+  cdrom,
   cpuAdvanced,
   hardware,
   memoryAdvanced,
@@ -13,6 +14,7 @@ import {
 } from './virtual-machine-hardware.ts';
 import { keyValue, network } from './virtual-machine-network.ts';
 import { virtualMachineStatus } from './virtual-machine-status.ts';
+import { olderVersions } from '../virtual-machine/older-versions.ts';
 
 const affinityTerm = z.object({
   labelSelector: z
@@ -61,6 +63,9 @@ const specFields = z.object({
   biosUUID: uuid().optional().describe('UUID of the BIOS; given out if not set.'),
   bootOptions: bootOptions.optional().describe('How it boots.'),
   bootstrap: bootstrap.optional().describe('How the guest is set up.'),
+  cdrom: listMap(['name'], cdrom)
+    .optional()
+    .describe('What hardware.cdrom was called before v1alpha5; drover reads either.'),
   class: reference().optional().describe('An instance of its class.'),
   className: z.string().optional().describe('Its VirtualMachineClass: size and devices.'),
   cpuAdvanced: cpuAdvanced.optional().describe('Settings of its CPUs.'),
@@ -126,6 +131,10 @@ const spec = withRules(
     message: 'minHardwareVersion cannot be lowered',
   },
   {
+    cel: '!has(self.cdrom) || !has(self.hardware) || !has(self.hardware.cdrom)',
+    message: 'cdrom is what hardware.cdrom was called before v1alpha5: only one of them may be set',
+  },
+  {
     cel: "!(has(oldSelf.powerState) && oldSelf.powerState == 'PoweredOff' && has(self.powerState) && self.powerState == 'Suspended')",
     message: 'a VM that is powered off cannot be suspended',
   },
@@ -143,6 +152,7 @@ export type VirtualMachineStatus = NonNullable<VirtualMachine['status']>;
 
 export const virtualMachineCrd: CrdBody = {
   shortNames: ['vm'],
+  olderVersions,
   description: 'A virtual machine on vSphere.',
   schema: virtualMachineSchema,
   // vm-operator's, in its order; drover's own follow.

@@ -5,7 +5,7 @@ import { stringify } from 'yaml';
 import { cloneRules } from '../data-volume/clone-policy.ts';
 import { watchEverything } from '../kinds/kind.ts';
 import { writeRoles } from '../kinds/rbac.ts';
-import { toCustomResourceDefinition } from './custom-resource-definition.ts';
+import { toYaml } from './custom-resource-definition.ts';
 import { definitions } from './definitions.ts';
 
 /**
@@ -22,8 +22,7 @@ const generated = new Map<string, string>([
     (definition) =>
       [
         `crds/${definition.group}_${definition.plural}.yaml`,
-        generatedFrom('the schemas beside it') +
-          stringify(toCustomResourceDefinition(definition), { aliasDuplicateObjects: false, lineWidth: 120 }),
+        generatedFrom('the schemas beside it') + toYaml(definition),
       ] as const,
   ),
   ...[...writeRoles({ leaseName: 'drover-bridge', watch: watchEverything('drover-system') })].map(

@@ -109,14 +109,17 @@ interface AnySpec {
   groupName?: unknown;
   reserved?: { resourcePolicyName?: unknown } | null;
   hardware?: { cdrom?: unknown } | null;
+  /** Before v1alpha5. */
+  cdrom?: unknown;
 }
 
 const specOf = ({ spec }: KubeObject): AnySpec => spec ?? {};
 
 /** Names of the images of a kind: its own, and those of its CD-ROM drives. */
 function imagesOf(object: KubeObject, kind: string): unknown[] {
-  const { image, imageName, hardware } = specOf(object);
-  const drives: ({ image?: AnySpec['image'] } | null)[] = Array.isArray(hardware?.cdrom) ? hardware.cdrom : [];
+  const { image, imageName, hardware, cdrom } = specOf(object);
+  const given = hardware?.cdrom ?? cdrom;
+  const drives: ({ image?: AnySpec['image'] } | null)[] = Array.isArray(given) ? given : [];
   const own = image ?? { kind: 'VirtualMachineImage', name: imageName };
   return [own, ...drives.map((drive) => drive?.image)].flatMap((named) => (named?.kind === kind ? [named.name] : []));
 }

@@ -13,6 +13,7 @@ import type {
   WantedSize,
 } from './lifecycle.ts';
 import { virtualMachineAnnotations as own, readMadeDisks, virtualMachineLabels } from './metadata.ts';
+import { drivesOf } from './older-versions.ts';
 
 /** What a VirtualMachine asks for. A spec without a field is read with the CRD's default, or with what upstream's webhooks fill in. */
 export function readVirtualMachine({ metadata, spec = {} }: VirtualMachine): DesiredVirtualMachine {
@@ -61,7 +62,7 @@ export function readVirtualMachine({ metadata, spec = {} }: VirtualMachine): Des
     config: readConfig(spec),
     networkDisabled: spec.network?.disabled ?? false,
     networkCards: (spec.network?.interfaces ?? []).map(readCard),
-    cdroms: (spec.hardware?.cdrom ?? []).map(({ name, connected = true, allowGuestControl = true }) => ({
+    cdroms: drivesOf(spec).map(({ name, connected = true, allowGuestControl = true }) => ({
       name,
       connected,
       allowGuestControl,

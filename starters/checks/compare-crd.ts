@@ -5,17 +5,20 @@ export interface ComparedDefinition {
 interface ComparedVersion {
   name: string;
   served?: boolean;
+  storage?: boolean;
   schema?: { openAPIV3Schema?: unknown };
   subresources?: { status?: unknown };
 }
 
 /**
- * How the installed definition differs from drover's own where it matters: the version is served, it has the status subresource, and its
+ * How the installed definition differs from drover's own where it matters: the version that drover reads is served, it has the status subresource, and its
  * schema knows every field with the same type, requires nothing else and has the same rules. What the installed one has beyond that, as a
  * newer one of the replaced operator may, does no harm. Returns one sentence per difference.
  */
 export function compareDefinitions(own: ComparedDefinition, installed: ComparedDefinition): string[] {
   return own.spec.versions.flatMap((version) => {
+    // Clients of older versions are no business of drover's.
+    if (version.storage === false) return [];
     const there = installed.spec.versions.find(({ name }) => name === version.name);
     if (there === undefined || there.served !== true) return [`version ${version.name} is not served`];
     const status =

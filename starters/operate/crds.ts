@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
-import { stringify } from 'yaml';
-import { toCustomResourceDefinition } from '../../contracts/crds/custom-resource-definition.ts';
+import { toYaml } from '../../contracts/crds/custom-resource-definition.ts';
 import { definitions } from '../../contracts/crds/definitions.ts';
 import { describedCommand } from '../command/command.ts';
 import type { CommandContext } from '../command/context.ts';
@@ -16,9 +15,4 @@ export const crdsCommand = ({ terminal }: CommandContext): Command =>
   ).action(() => terminal.print(crdYaml()));
 
 /** All definitions as one YAML stream. */
-export const crdYaml = (): string =>
-  definitions
-    .map((definition) =>
-      stringify(toCustomResourceDefinition(definition), { aliasDuplicateObjects: false, lineWidth: 120 }).trimEnd(),
-    )
-    .join('\n---\n');
+export const crdYaml = (): string => definitions.map((definition) => toYaml(definition).trimEnd()).join('\n---\n');

@@ -5,6 +5,7 @@ import { type AnyImage, anyImageSchema } from '../../../contracts/crds/virtual-m
 import type { VirtualMachine } from '../../../contracts/crds/virtual-machine.ts';
 import type { ObservedObjects } from '../../../contracts/virtual-machine/activities.ts';
 import type { DesiredVirtualMachine, VirtualMachineSettings } from '../../../contracts/virtual-machine/lifecycle.ts';
+import { drivesOf } from '../../../contracts/virtual-machine/older-versions.ts';
 import type { Fetched, ObservedImageCache, ObservedImage } from '../../../contracts/virtual-machine/observation.ts';
 import { readClass, readImage, readPolicy } from '../../../contracts/virtual-machine/read-prerequisites.ts';
 import { resources } from '../../../runtime/kubernetes/resources.ts';
@@ -128,7 +129,7 @@ async function readIsos(
   { spec }: VirtualMachine,
   namespace: string,
 ): Promise<ObservedObjects['isos']> {
-  const drives = spec?.hardware?.cdrom ?? [];
+  const drives = drivesOf(spec);
   const rows = drives.map(async ({ name, image }): Promise<[string, string | null]> => {
     const found = await fetchImage(tools, namespace, image);
     return [name, found?.kind === 'found' && found.value.ready?.status === 'True' ? found.value.providerItemId : null];
