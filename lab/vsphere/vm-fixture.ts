@@ -40,6 +40,7 @@ export const vcenterSettings = (
         },
       },
       storagePolicies: { [vmFixture.profileId]: { datastores: inventory.datastores } },
+      networks: { default: `/${inventory.datacenter}/network/${vmFixture.network}` },
     },
   },
 });

@@ -57,7 +57,7 @@ const vcenter = z
         z.strictObject({ datastores: z.array(inventoryPath).min(1), encrypted: z.boolean().default(false) }),
       )
       .default({}),
-    /** Networks that are not `/<datacenter>/network/<name>`. */
+    /** Networks that are not `/<datacenter>/network/<name>`; `default`: of interfaces that name none. `{namespace}` stands for that of the object. */
     networks: z.record(text, inventoryPath).default({}),
     budget: z
       .strictObject({

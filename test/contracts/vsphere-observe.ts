@@ -57,7 +57,12 @@ export function vsphereObserveContract(open: () => Promise<VsphereCounterpart>):
             message:
               'there is no network /DC0/network/nowhere: create it in vCenter, or name its path in vsphere.vcenters.lab.networks',
           },
-          { name: 'eth3', backing: null, message: 'it names no network' },
+          {
+            name: 'eth3',
+            backing: null,
+            message:
+              'it names no network: name one in spec.network.interfaces, or set in vsphere.vcenters.lab.networks.default the path of one for all that name none',
+          },
         ],
       },
     });

@@ -73,7 +73,7 @@ export async function readVirtualMachineObjects(
     isos,
     networks: (object.spec?.network?.interfaces ?? []).map(({ name, network }) => ({
       name,
-      network: network?.name ?? null,
+      network: network?.name || null,
     })),
     imageCache,
     group: groupFacts,

@@ -105,7 +105,23 @@ test('networks of the zone, and what is missing', () => {
       backing: null,
       message: 'there is no network /DC/network/gone: create it in vCenter, or name its path in s.networks',
     },
-    { name: 'eth2', backing: null, message: 'it names no network' },
+    {
+      name: 'eth2',
+      backing: null,
+      message:
+        'it names no network: name one in spec.network.interfaces, or set in s.networks.default the path of one for all that name none',
+    },
   ]);
+  const withDefault = site('a', {
+    paths: { ...paths('a'), networks: { '': '/DC/network/team' } },
+    networks: { '': 'standard:team' },
+  });
+  expect(networksOf([{ name: 'eth0', network: null }], withDefault, 's')?.interfaces).toEqual([
+    { name: 'eth0', backing: 'standard:team', message: '' },
+  ]);
+  expect(
+    networksOf([{ name: 'eth0', network: null }], { ...withDefault, networks: { '': null } }, 's')?.interfaces[0]
+      ?.message,
+  ).toMatch(/^there is no network \/DC\/network\/team: /u);
   expect(networksOf([{ name: 'eth0', network: 'here' }], undefined, 's')?.interfaces[0]?.backing).toBeNull();
 });

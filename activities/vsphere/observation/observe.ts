@@ -14,6 +14,7 @@ import { isoPaths, type Isos } from './isos.ts';
 import { choosePlace, slowest } from './place.ts';
 import { readCandidates, type FoundVm } from './read-candidates.ts';
 import { readSites, type Site } from './read-sites.ts';
+import { unnamedNetwork } from './site-paths.ts';
 
 interface Around {
   inventory: Inventory;
@@ -182,16 +183,15 @@ export function networksOf(
   if (asked.length === 0) return null;
   return {
     interfaces: asked.map(({ name, network }) => {
-      if (network === null) return { name, backing: null, message: 'it names no network' };
-      const backing = site?.networks[network] ?? null;
-      return {
-        name,
-        backing,
-        message:
-          backing === null
-            ? `there is no network ${site?.paths.networks[network] ?? network}: create it in vCenter, or name its path in ${settings}.networks`
-            : '',
-      };
+      const key = network ?? unnamedNetwork;
+      const path = site?.paths.networks[key];
+      const backing = site?.networks[key] ?? null;
+      return { name, backing, message: backing === null ? networkMissing(network, path, settings) : '' };
     }),
   };
 }
+
+const networkMissing = (network: string | null, path: string | undefined, settings: string): string =>
+  network === null && path === undefined
+    ? `it names no network: name one in spec.network.interfaces, or set in ${settings}.networks.default the path of one for all that name none`
+    : `there is no network ${path ?? network ?? ''}: create it in vCenter, or name its path in ${settings}.networks`;

@@ -46,3 +46,24 @@ test('a policy’s children; networks by their paths, or by their names in the d
     networks: { named: '/DC9/network/n', 'a/b%': '/Folder/DC0/network/a%2fb%25' },
   });
 });
+
+test.each([
+  ['none in the settings', {}, { a: '/Folder/DC0/network/a' }],
+  [
+    'of the namespace',
+    { default: '/DC9/network/{namespace}' },
+    { a: '/Folder/DC0/network/a', '': '/DC9/network/team' },
+  ],
+])('the network of interfaces that name none: %s', (_, networks, expected) => {
+  const [site] = sitePathsOf(
+    { zones, networks },
+    {
+      ...look,
+      networks: [
+        { name: 'eth0', network: null },
+        { name: 'eth1', network: 'a' },
+      ],
+    },
+  );
+  expect(site?.networks).toEqual(expected);
+});

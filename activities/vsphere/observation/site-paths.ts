@@ -10,9 +10,12 @@ export interface SitePaths {
   resourcePool: string;
   /** Where the VM goes: the same, or the children that a policy names. */
   target: { folder: string; resourcePool: string };
-  /** By the names that interfaces give. */
+  /** By the names that interfaces give; {@link unnamedNetwork}: for those that give none, where the settings have one. */
   networks: Record<string, string>;
 }
+
+/** No network is called so. */
+export const unnamedNetwork = '';
 
 /** Zones in the order of their names. Pure. */
 export function sitePathsOf(
@@ -20,6 +23,9 @@ export function sitePathsOf(
   request: Pick<ObservationRequest, 'object' | 'folder' | 'resourcePool' | 'networks'>,
 ): SitePaths[] {
   const wanted = new Set(request.networks.flatMap(({ network }) => network ?? []));
+  const isUnnamed = request.networks.some(({ network }) => network === null);
+  const pathOf = (name: string): string | undefined =>
+    networks[name] === undefined ? undefined : inNamespace(networks[name], request.object.namespace);
   return Object.entries(zones)
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .map(([zone, templates]) => {
@@ -32,9 +38,10 @@ export function sitePathsOf(
         folder,
         resourcePool,
         target: { folder: below(folder, request.folder), resourcePool: below(resourcePool, request.resourcePool) },
-        networks: Object.fromEntries(
-          [...wanted].map((name) => [name, networks[name] ?? `${datacenter}/network/${asPathPart(name)}`]),
-        ),
+        networks: Object.fromEntries([
+          ...[...wanted].map((name) => [name, pathOf(name) ?? `${datacenter}/network/${asPathPart(name)}`]),
+          ...(isUnnamed && pathOf('default') !== undefined ? [[unnamedNetwork, pathOf('default')]] : []),
+        ]),
       };
     });
 }
