@@ -115,8 +115,36 @@ const once = (field: string) => ({
   message: `${field} cannot be changed`,
 });
 
+/**
+ * What only some bootstraps set up in a guest: said to another one, it would come to nothing. Values that have come past kube-apiserver are read
+ * all the same, or nobody could delete their objects.
+ */
+const setUpBy = (bootstraps: readonly string[], fields: readonly string[], given: (field: string) => string) => {
+  const isSetUp = bootstraps.map((one) => `has(self.bootstrap.${one})`).join(' || ');
+  return {
+    cel: `!has(self.network) || (has(self.bootstrap) && (${isSetUp})) || !(${fields.map(given).join(' || ')})`,
+    message: `${fields.join(', ')} of the network need the bootstrap ${bootstraps.join(' or ')}`,
+  };
+};
+const ofNetwork = (field: string): string => `(has(self.network.${field}) && size(self.network.${field}) > 0)`;
+const ofInterfaces = (field: string): string =>
+  `(has(self.network.interfaces) && self.network.interfaces.exists(one, has(one.${field}) && ${
+    field === 'mtu' ? `one.${field} != 0` : `size(one.${field}) > 0`
+  }))`;
+/** An interface that names none of its own gets them, unless that is switched off; then they come to nothing. */
+const asDefault = (field: string, flag: string) => ({
+  cel: `!has(self.network) || !has(self.network.${field}) || size(self.network.${field}) == 0 || !has(self.bootstrap) || !has(self.bootstrap.cloudInit) || !has(self.bootstrap.cloudInit.${flag}) || self.bootstrap.cloudInit.${flag}`,
+  message: `network.${field} come to nothing with cloudInit.${flag} false`,
+});
+
 const spec = withRules(
   specFields,
+  setUpBy(['cloudInit'], ['guestDeviceName', 'mtu', 'routes', 'searchDomains'], ofInterfaces),
+  setUpBy(['cloudInit'], ['vlans'], ofNetwork),
+  setUpBy(['cloudInit', 'sysprep'], ['nameservers'], ofInterfaces),
+  setUpBy(['cloudInit', 'linuxPrep', 'sysprep'], ['nameservers', 'searchDomains'], ofNetwork),
+  asDefault('nameservers', 'useGlobalNameserversAsDefault'),
+  asDefault('searchDomains', 'useGlobalSearchDomainsAsDefault'),
   once('image'),
   once('imageName'),
   once('storageClass'),

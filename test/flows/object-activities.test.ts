@@ -197,6 +197,47 @@ describe('kube-apiserver alone', () => {
     });
   });
 
+  const cards = (more: object): object => ({ network: { interfaces: [{ name: 'eth0', ...more }] } });
+  const prep = { bootstrap: { linuxPrep: {} } };
+  const init = { bootstrap: { cloudInit: {} } };
+  const needed: [what: string, spec: object, message: string | null][] = [
+    ['mtu with LinuxPrep', { ...prep, ...cards({ mtu: 9_000 }) }, 'mtu, routes, searchDomains of the network need'],
+    ['mtu without a bootstrap', cards({ mtu: 9_000 }), 'of the network need the bootstrap cloudInit'],
+    ['mtu with CloudInit', { ...init, ...cards({ mtu: 9_000 }) }, null],
+    ['routes with LinuxPrep', { ...prep, ...cards({ routes: [{ to: '192.0.2.0/24', via: '192.0.2.1' }] }) }, 'routes'],
+    ['no routes at all', { ...prep, ...cards({ routes: [], searchDomains: [] }) }, null],
+    ['a name of the device with LinuxPrep', { ...prep, ...cards({ guestDeviceName: 'lan0' }) }, 'guestDeviceName'],
+    [
+      'nameservers of a card with LinuxPrep',
+      { ...prep, ...cards({ nameservers: ['192.0.2.53'] }) },
+      'cloudInit or sysprep',
+    ],
+    ['nameservers of all with LinuxPrep', { ...prep, network: { nameservers: ['192.0.2.53'] } }, null],
+    [
+      'nameservers of all without a bootstrap',
+      { network: { nameservers: ['192.0.2.53'] } },
+      'cloudInit or linuxPrep or sysprep',
+    ],
+    [
+      'nameservers of all that CloudInit shall not take',
+      { bootstrap: { cloudInit: { useGlobalNameserversAsDefault: false } }, network: { nameservers: ['192.0.2.53'] } },
+      'come to nothing with cloudInit.useGlobalNameserversAsDefault false',
+    ],
+    [
+      'vlans with Sysprep',
+      {
+        bootstrap: { sysprep: { rawSysprep: { name: 's', key: 'k' } } },
+        network: { vlans: [{ name: 'v', id: 1, link: 'eth0' }] },
+      },
+      'vlans of the network need the bootstrap cloudInit',
+    ],
+  ];
+  test.each(needed)('what a bootstrap cannot set up of a network is refused: %s', async (what, spec, message) => {
+    const made = objects.create<VirtualMachine>(vm(`net-${needed.findIndex(([one]) => one === what)}`, spec));
+    if (message === null) await expect(made).resolves.toMatchObject({ kind: 'VirtualMachine' });
+    else await expect(made).rejects.toMatchObject({ type: 'ObjectRefused', message: expect.stringContaining(message) });
+  });
+
   test('the bridge reads VirtualMachines and classes, and neither Secrets nor StorageClasses', async () => {
     const key = { namespace, name: 'root' };
     await objects.create({ apiVersion: 'v1', kind: 'Secret', metadata: key, stringData: { password: 'hunter2' } });
