@@ -1,13 +1,14 @@
 import { gunzipSync } from 'node:zlib';
 import { labClock } from '../../lab/clock.ts';
 import { applyObject } from '../../lab/kubernetes-objects.ts';
-import { makeImage } from '../../lab/vsphere/vm-fixture.ts';
+import { inventory } from '../../lab/vsphere/handle.ts';
+import { makeImage, vmFixture } from '../../lab/vsphere/vm-fixture.ts';
 import type { ScenarioContext } from '../faults/context.ts';
 import { vcenterOf } from '../faults/environment.ts';
 import type { Scenario } from '../faults/scenario.ts';
 import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
 import { until } from '../flows/until.ts';
-import { common, haveVm } from '../faults/virtual-machine-scenarios.ts';
+import { common, haveVm, settings } from '../faults/virtual-machine-scenarios.ts';
 import { guestScenarios } from './guest-power-scenarios.ts';
 import { describe, judgePower, namespaceOf, unlessStopped } from './judge-vm.ts';
 
@@ -26,10 +27,37 @@ const putSecret = (context: ScenarioContext, key: string): Promise<void> =>
     stringData: { key },
   });
 
-async function judgeUserData(context: ScenarioContext, wanted = userData): Promise<string[]> {
+const guestName = 'guest-1';
+const newMac = '00:50:56:3f:00:0a';
+const cardOf = (name: string, more: object = {}): object => ({ name, network: { name: vmFixture.network }, ...more });
+
+/** What is packed in that key; empty: nothing. */
+async function readKey(context: ScenarioContext, key: string): Promise<{ packed: string; text: string }> {
   const { extraConfig = [] } = (await describe(context))?.config ?? {};
-  const packed = extraConfig.find(({ key }) => key === 'guestinfo.userdata')?.value ?? '';
-  const given = packed === '' ? '' : gunzipSync(Buffer.from(packed, 'base64')).toString('utf8');
+  const packed = extraConfig.find((option) => option.key === key)?.value ?? '';
+  return { packed, text: packed === '' ? '' : gunzipSync(Buffer.from(packed, 'base64')).toString('utf8') };
+}
+
+async function judgeCustomized(context: ScenarioContext): Promise<string[]> {
+  const vm = await describe(context);
+  const waiting = vm?.config.tools?.pendingCustomization ?? '';
+  return [
+    ...(vm?.guest.hostName === guestName ? [] : [`its guest is called ${vm?.guest.hostName ?? 'nothing'}`]),
+    ...(waiting === '' ? [] : ['a customization waits for another start']),
+  ];
+}
+
+async function judgeAddress(context: ScenarioContext): Promise<string[]> {
+  const { text } = await readKey(context, 'guestinfo.metadata');
+  const macs = (await describe(context))?.config.hardware.device.flatMap(({ macAddress }) => macAddress ?? []);
+  return [
+    ...(macs?.join().toLowerCase() === newMac ? [] : [`its cards have the addresses ${macs?.join() ?? 'of none'}`]),
+    ...(text.includes(newMac) ? [] : [`its guest is given ${text}`]),
+  ];
+}
+
+async function judgeUserData(context: ScenarioContext, wanted = userData): Promise<string[]> {
+  const { packed, text: given } = await readKey(context, 'guestinfo.userdata');
   const { texts } = await context.fixture.readWorld(context);
   const shown = texts.filter(({ text }) => text.includes('canary-of-the-matrix') || text.includes(packed || '\0'));
   return [
@@ -89,6 +117,57 @@ export const machineScenarios: readonly Scenario[] = [
       ...(await judgePower(context, 'poweredOff')),
       ...(await judgeUserData(context, changedData)),
     ]),
+  },
+  {
+    ...common,
+    name: 'remade',
+    title: 'a VM that another user has destroyed is made anew, and its guest set up anew',
+    targets: (step) => step.includes('/submitNewVm.') || step.includes('/submitBootstrap.'),
+    async prepare(context) {
+      await putSecret(context, userData);
+      await haveVm(context, { powerState: 'PoweredOff', ...bootstrapped });
+    },
+    async start(context) {
+      await vcenterOf(context.fixture.environment).witness.destroyVm(`${inventory.vmFolder}/${context.hostOf('A')}`);
+      await context.change('A', { powerState: 'PoweredOn' });
+    },
+    ends: { A: 'Reconciled' },
+    judge: unlessStopped((context) => judgeUserData(context)),
+  },
+  {
+    ...common,
+    name: 'customized',
+    title: 'a VM with two cards is made whose guest is customized at its first start',
+    // No guest of the fake's has Tools, which would be waited for.
+    settings: { ...settings, virtualMachine: { ...settings.virtualMachine, toolsMs: 1 } },
+    targets: (step) => step.includes('/submitBootstrap.') || step.includes('/submitReconfigure.'),
+    prepare: async () => undefined,
+    start: (context) =>
+      context.createVm('A', {
+        bootstrap: { linuxPrep: { timeZone: 'UTC' } },
+        network: { hostName: guestName, interfaces: ['eth0', 'eth1'].map((name) => cardOf(name)) },
+      }),
+    ends: { A: 'Reconciled' },
+    judge: unlessStopped(judgeCustomized),
+  },
+  {
+    ...common,
+    name: 'recarded',
+    title: 'the card of a VM is replaced while it is off, and its guest is told the new address',
+    targets: (step) => step.includes('/submitReconfigure.') || step.includes('/submitBootstrap.'),
+    prepare: (context) =>
+      haveVm(context, {
+        powerState: 'PoweredOff',
+        bootstrap: { cloudInit: { cloudConfig: { timezone: 'UTC' } } },
+        network: { interfaces: [cardOf('eth0')] },
+      }),
+    start: (context) =>
+      context.change('A', {
+        powerState: 'PoweredOn',
+        network: { interfaces: [cardOf('eth0', { macAddr: newMac })] },
+      }),
+    ends: { A: 'Reconciled' },
+    judge: unlessStopped(judgeAddress),
   },
   {
     ...common,
