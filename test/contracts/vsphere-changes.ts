@@ -124,6 +124,12 @@ export function vsphereChangesContract(open: () => Promise<VsphereCounterpart>):
       expect(moved.networkCards).toEqual([{ ...card, backing }]);
       expect(moved.cdroms).toEqual([{ ...first, connected: true }]);
       expect(moved.disks).toMatchObject([{ key: disk!.key, capacityBytes: 20 * 1024 ** 3, own: true }]);
+      const tuned = { ...card!, backing, uptv2Enabled: true, numaNode: 1 };
+      const [near] = (await change([{ operation: 'edit', device: 'networkCard', card: tuned }])).networkCards;
+      expect(near).toEqual(tuned);
+      const [far] = (await change([{ operation: 'edit', device: 'networkCard', card: { ...card!, backing } }]))
+        .networkCards;
+      expect(far).toEqual({ ...card, backing });
       const gone = await change([{ operation: 'remove', device: 'networkCard', key: moved.networkCards[0]!.key! }]);
       expect(gone.networkCards).toEqual([]);
     });

@@ -330,3 +330,36 @@ test(
   },
   limitMs,
 );
+
+test(
+  'settings of a card are those of the spec, and go with it; what only the platform sets is named',
+  async () => {
+    const vmxnet3 = { ctxPerDev: 'PerQueue', pnicFeatures: ['ReceiveSideScaling'], udpRssEnabled: true };
+    const more = [
+      { key: 'innerRSS', value: 'TRUE' },
+      { key: 'networkName', value: 'another' },
+    ];
+    await world.create('tuned', {
+      powerState: 'PoweredOff',
+      ...network(card('eth0', { vmxnet3, advancedProperties: more })),
+    });
+    await world.untilReported('tuned', reconciled);
+    const settingsOf = async (): Promise<Record<string, string>> => {
+      const vm = await world.vcenter.describeVm(`${inventory.vmFolder}/${namespace}/tuned`);
+      const rows = (vm?.config.extraConfig ?? []).filter(({ key }) => /^ethernet\d+\.(?!pciSlot)/u.test(key));
+      return Object.fromEntries(rows.map(({ key, value }) => [key.replace(/^ethernet\d+\./u, ''), value]));
+    };
+    expect(await settingsOf()).toEqual({ ctxPerDev: '3', pnicFeatures: '4', udpRSS: '1', innerRSS: 'TRUE' });
+    const synced = virtualMachineConditions.networkConfigSynced;
+    expect(findCondition((await world.read('tuned'))?.status?.conditions, synced)).toMatchObject({
+      status: 'False',
+      reason: 'PrerequisiteNotMet',
+      message: expect.stringContaining('networkName of eth0'),
+    });
+    await world.change('tuned', { spec: network(card('eth0', { vmxnet3: { ctxPerDev: 'PerVM' } })) });
+    await world.untilReported('tuned', reconciled);
+    expect(await settingsOf()).toEqual({ ctxPerDev: '2' });
+    expect(findCondition((await world.read('tuned'))?.status?.conditions, synced)).toMatchObject({ status: 'True' });
+  },
+  limitMs,
+);
