@@ -249,3 +249,25 @@ test('the configuration is told by vim25’s names, and what is not asked for is
     },
   });
 });
+
+test('what an interface asks of its card', () => {
+  const interfaces = [
+    { name: 'eth0' },
+    { name: 'eth1', type: 'E1000', macAddr: '00:50:56:AA:BB:CC', advancedProperties: [{ key: 'a', value: '1' }] },
+    { name: 'eth2', vnumaNodeID: 0, vmxnet3: { uptv2Enabled: true, ctxPerDev: 'PerVM' } },
+    { name: 'eth3', vmxnet3: { uptv2Enabled: false } },
+  ];
+  expect(readVirtualMachine(vm({ network: { interfaces } })).networkCards).toEqual([
+    { name: 'eth0', type: 'VMXNet3', macAddress: null },
+    { name: 'eth1', type: 'E1000', macAddress: '00:50:56:aa:bb:cc', properties: { a: '1' } },
+    {
+      name: 'eth2',
+      type: 'VMXNet3',
+      macAddress: null,
+      uptv2Enabled: true,
+      vnumaNode: 0,
+      properties: { ctxPerDev: '2' },
+    },
+    { name: 'eth3', type: 'VMXNet3', macAddress: null },
+  ]);
+});

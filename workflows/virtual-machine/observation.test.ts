@@ -207,3 +207,9 @@ test.each([
   });
   expect(observationRequestOf(desiredOf({ zone: null }), {}, { ...objects, group }).zone).toBe('zone-a');
 });
+
+test('settings of a card are asked for whatever number it has', () => {
+  const networkCards = [{ name: 'eth0', type: 'VMXNet3', macAddress: null, properties: { ctxPerDev: '3' } }];
+  const { extraConfigKeys } = observationRequestOf(desiredOf({ networkCards }), {}, objects);
+  expect(extraConfigKeys).toEqual(expect.arrayContaining(['ethernet0.ctxPerDev', 'ethernet9.ctxPerDev']));
+});

@@ -109,3 +109,15 @@ test('drover’s keys, those that are asked for, and those that were asked for o
     'guestinfo.asked': '4',
   });
 });
+
+test('of the settings of cards, those that were applied once are shown, by drover or the operator before', () => {
+  const lists = {
+    'drover.networkProperties': 'ethernet0.ctxPerDev',
+    'vmservice.nic.ethernet1.managedKeys': 'innerRSS',
+  };
+  const applied = { 'ethernet0.ctxPerDev': '3', 'ethernet1.innerRSS': 'TRUE' };
+  expect(visibleExtraConfig({ ...lists, ...applied, 'ethernet0.pciSlotNumber': '32' }, [])).toEqual({
+    ...lists,
+    ...applied,
+  });
+});

@@ -130,3 +130,16 @@ test('what the guest says of its network, named as the spec names it', () => {
 
 test('of one whose configuration is not reported, nothing is shown', () =>
   expect(shown({}, { config: null })).toEqual({}));
+
+test.each([
+  ['by the record', { 'drover.networkCards': 'eth1=4000,eth0=4001' }, 'eth1'],
+  ['in the order of the spec, where there is none', {}, 'eth0'],
+])('a card has the name of its interface %s', (_, extraConfig, name) => {
+  const { config } = vmOf();
+  const net = [{ $type: 'GuestNicInfo', connected: true, deviceConfigId: 4000, macAddress: '00:50:56:aa:00:01' }];
+  const { network } = shown(
+    { 'guest.net': net },
+    { config: config && { ...config, extraConfig: { ...config.extraConfig, ...extraConfig } } },
+  );
+  expect(network?.interfaces).toMatchObject([{ name, deviceKey: 4000 }]);
+});
