@@ -125,7 +125,9 @@ export const machineScenarios: readonly Scenario[] = [
     targets: (step) => step.includes('/submitNewVm.') || step.includes('/submitBootstrap.'),
     async prepare(context) {
       await putSecret(context, userData);
-      await haveVm(context, { powerState: 'PoweredOff', ...bootstrapped });
+      // The address stays: it is not that by which the other VM is told from the first.
+      const network = { interfaces: [cardOf('eth0', { macAddr: newMac })] };
+      await haveVm(context, { powerState: 'PoweredOff', network, ...bootstrapped });
     },
     async start(context) {
       await vcenterOf(context.fixture.environment).witness.destroyVm(`${inventory.vmFolder}/${context.hostOf('A')}`);

@@ -290,4 +290,18 @@ export const plannerMutations: readonly Mutation[] = [
       to: 'if (isKnown) return ',
     },
   },
+  {
+    name: 'addressForgotten',
+    breaks: 'a guest is told the address of a card that was replaced',
+    caughtBy: 'recarded',
+    says: /its guest is given/u,
+    rewrite: { from: /noted\.addresses === addressText\(addresses\)/u, to: 'true' },
+  },
+  {
+    name: 'setUpOnce',
+    breaks: 'a VM that is made anew is set up anew',
+    caughtBy: 'remade',
+    says: /its user data are/u,
+    rewrite: { from: /bootstrapHashes\.config !== null && \{/u, to: 'false && {' },
+  },
 ];
