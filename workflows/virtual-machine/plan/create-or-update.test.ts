@@ -39,6 +39,16 @@ const rows: [why: string, given: Given, does: string][] = [
     'adopt',
   ],
   [
+    'nothing is noted where its spec has no bootstrap',
+    {
+      observed: { candidates: [candidateOf({ owner: null })] },
+      prerequisites: {
+        bootstrap: { kind: 'found', value: { missingKeys: [], configHash: null, customHash: 'c', isDefault: true } },
+      },
+    },
+    'adopt',
+  ],
+  [
     'what its guest is set up with is noted before',
     {
       observed: { candidates: [candidateOf({ owner: null })] },

@@ -234,7 +234,10 @@ export function planAdoption(context: VmContext): Outcome {
 /** What its guest was set up with is what counts as applied: a host name, an instance id and keys are given once. */
 function noteSetup({ desired, observed }: Context): (readonly [summary: string, action: VirtualMachineAction])[] {
   const { config, custom } = desired.bootstrapHashes;
-  if (observed.prerequisites.bootstrap === null || (config === takenOverHash && custom === takenOverHash)) return [];
+  const { bootstrap } = observed.prerequisites;
+  // What a spec without a bootstrap comes to is for VMs that drover makes.
+  const hasNone = bootstrap === null || (bootstrap.kind === 'found' && bootstrap.value.isDefault);
+  if (hasNone || (config === takenOverHash && custom === takenOverHash)) return [];
   const annotations = {
     [virtualMachineAnnotations.bootstrapConfigHash]: takenOverHash,
     [virtualMachineAnnotations.bootstrapCustomHash]: takenOverHash,
