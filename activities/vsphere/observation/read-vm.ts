@@ -7,7 +7,7 @@ import { checked, type ReadObject } from '../properties.ts';
 import type { ObservedOwner, VirtualMachine } from '../types.ts';
 import type { AnyVirtualDevice } from '../wire/vim/types.ts';
 import { vim as of } from '../wire/kinds.ts';
-import { heldPaths } from './snapshot-disks.ts';
+import { heldPaths } from './held-paths.ts';
 
 /** What drover has to know of a VM before it does anything to it. */
 export const vmPaths = [

@@ -9,8 +9,6 @@ import type { VirtualDisk } from '../wire/vim/types.ts';
 import { bytesOf, diskName, diskUuid, virtualDisksOf } from './devices.ts';
 import { busOf, controllerType } from './shown-hardware.ts';
 
-export const layoutPaths = ['layoutEx.file', 'layoutEx.disk'] as const;
-
 type Volume = NonNullable<VirtualMachineStatus['volumes']>[number];
 type Place = Partial<Omit<Volume, 'name' | 'type'>>;
 type Storage = NonNullable<VirtualMachineStatus['storage']>;

@@ -3,10 +3,7 @@ import { z } from 'zod';
 import type { VirtualMachine } from '../types.ts';
 import { vim } from '../wire/kinds.ts';
 import { folderOf, foreignDisksOf, type MadeDisks } from './devices.ts';
-import { diskFiles, layoutPaths } from './shown-storage.ts';
-
-/** What says whether snapshots hold disks that are not the VM's own. */
-export const heldPaths = ['snapshot', ...layoutPaths] as const;
+import { diskFiles } from './shown-storage.ts';
 
 const snapshotInfo = vim('VirtualMachineSnapshotInfo').optional();
 const properties = z.object({
@@ -18,7 +15,7 @@ const properties = z.object({
  * The disks that were not made with the VM and that its snapshots hold, attached or not, by their files: a destroy deletes all that snapshots
  * hold. None where there are no snapshots. Pure.
  *
- * @param read by {@link heldPaths}, which every VM is read by
+ * @param read by `heldPaths`, which every VM is read by
  */
 export function heldBySnapshots(
   read: VirtualMachine['properties'],
