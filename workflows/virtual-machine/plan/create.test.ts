@@ -166,7 +166,7 @@ const rows: [why: string, given: Given, does: string][] = [
   [
     'a VM that asks for it has no other way',
     { ...auto, desired: { fastDeploy: 'direct' }, observed: cached(false) },
-    'stop ImageCacheFailed',
+    'requeue ImageCacheFailed',
   ],
   ['a VM that refuses it', { ...auto, desired: { fastDeploy: 'off' }, observed: cached(true) }, make],
   [
