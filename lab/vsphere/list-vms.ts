@@ -69,8 +69,9 @@ export async function listVms(vsphere: VsphereHandle, folder?: string): Promise<
       ),
       changeVersion,
       extraConfig: Object.fromEntries(extraConfig.map(({ key, value }) => [key, String(value)])),
-      disks: hardware.device.flatMap(({ backing, capacityInBytes }) =>
-        capacityInBytes === undefined ? [] : [backing?.fileName ?? ''],
+      // The simulator leaves out the size of a disk that was there before it was attached.
+      disks: hardware.device.flatMap(({ backing: { fileName = '' } = {}, capacityInBytes }) =>
+        capacityInBytes === undefined && !fileName.endsWith('.vmdk') ? [] : [fileName],
       ),
     }),
   );

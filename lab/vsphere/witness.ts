@@ -31,11 +31,12 @@ export interface DescribedVm {
 
 export interface DescribedDevice {
   key: number;
+  controllerKey?: number;
   unitNumber?: number;
   /** Of a disk only. */
   capacityInKB?: number;
   macAddress?: string;
-  backing?: { fileName?: string; parent?: { fileName: string } };
+  backing?: { fileName?: string; uuid?: string; parent?: { fileName: string } };
 }
 
 /** A datastore by its name, and a path in it without a leading slash. */
@@ -73,6 +74,10 @@ export interface VcenterWitness {
   setPower(path: string, state: 'on' | 'off'): Promise<void>;
   /** A new disk in a folder that exists. */
   attachNewDisk(path: string, disk: DatastorePath & { sizeMiB: number }): Promise<void>;
+  /** A disk that is there, as the storage of persistent volumes does. Returns its UUID. @param disk.controllerKey default: the first SCSI controller */
+  attachDisk(path: string, disk: DatastorePath & AttachedHow): Promise<string>;
+  /** Its file stays; well where it is not attached. */
+  detachDisk(path: string, disk: DatastorePath): Promise<void>;
   /** Custom attributes by their names; an empty value clears one. */
   setAttributes(path: string, attributes: Readonly<Record<string, string>>): Promise<void>;
   createSnapshot(path: string, name: string): Promise<void>;
@@ -124,6 +129,15 @@ export interface VcenterWitness {
   readJournal(): Promise<InventoryLife[]>;
 }
 
+/** By vim25's names. */
+export interface AttachedHow {
+  controllerKey?: number;
+  /** Of govc's choice: the first that is free. */
+  unitNumber?: number;
+  diskMode?: string;
+  sharing?: string;
+}
+
 export interface Allocation {
   reservation?: number;
   expandableReservation?: boolean;
@@ -158,6 +172,18 @@ export function openGovcWitness(vsphere: VsphereHandle): VcenterWitness {
       throw error;
     }
   };
+  const describe = async (path: string): Promise<DescribedVm | null> => {
+    const { virtualMachines } = await govcJson<{
+      virtualMachines: null | (Omit<DescribedVm, 'id'> & { self: { value: string } })[];
+    }>(vsphere, 'vm.info', '-e', path);
+    const [vm] = virtualMachines ?? [];
+    return vm === undefined ? null : { ...vm, id: vm.self.value };
+  };
+  const diskAt = async (path: string, { datastore, path: file }: DatastorePath): Promise<DescribedDevice | null> => {
+    const fileName = `[${datastore}] ${file}`;
+    const devices = (await describe(path))?.config.hardware.device ?? [];
+    return devices.find(({ backing }) => backing?.fileName === fileName) ?? null;
+  };
   return {
     async managerId() {
       const { about } = await govcJson<{ about: { instanceUuid: string } }>(vsphere, 'about');
@@ -166,13 +192,7 @@ export function openGovcWitness(vsphere: VsphereHandle): VcenterWitness {
     idOf,
     listVms: (folder) => listVms(vsphere, folder),
     find: async (kind, below) => linesOf(await run('find', below, '-type', kinds[kind])),
-    async describeVm(path) {
-      const { virtualMachines } = await govcJson<{
-        virtualMachines: null | (Omit<DescribedVm, 'id'> & { self: { value: string } })[];
-      }>(vsphere, 'vm.info', '-e', path);
-      const [vm] = virtualMachines ?? [];
-      return vm === undefined ? null : { ...vm, id: vm.self.value };
-    },
+    describeVm: describe,
     async createVm(path) {
       const { parent, name } = partsOf(path);
       const datastore = inventory.datastores[0];
@@ -192,6 +212,29 @@ export function openGovcWitness(vsphere: VsphereHandle): VcenterWitness {
     setPower: async (path, state) => void (await run('vm.power', `-${state}`, path)),
     async attachNewDisk(path, { datastore, path: file, sizeMiB }) {
       await run('vm.disk.create', '-vm', path, '-ds', datastore, '-name', file, '-size', `${sizeMiB}M`);
+    },
+    async attachDisk(path, { controllerKey, diskMode, sharing, ...disk }) {
+      const names = linesOf(await run('device.ls', '-vm', path)).map((line) => line.split(/\s/u)[0] ?? '');
+      const controller = names.find((name) => controllerKey !== undefined && name.endsWith(`-${controllerKey}`));
+      await run(
+        'vm.disk.attach',
+        '-link=false',
+        '-vm',
+        path,
+        '-ds',
+        disk.datastore,
+        '-disk',
+        disk.path,
+        ...(controller === undefined ? [] : ['-controller', controller]),
+        ...(diskMode === undefined ? [] : ['-mode', diskMode]),
+        ...(sharing === undefined ? [] : ['-sharing', sharing]),
+      );
+      return (await diskAt(path, disk))?.backing?.uuid ?? '';
+    },
+    async detachDisk(path, disk) {
+      const found = await diskAt(path, disk);
+      if (found === null) return;
+      await run('device.remove', '-vm', path, '-keep', `disk-${found.controllerKey ?? 0}-${found.unitNumber ?? 0}`);
     },
     async setAttributes(path, attributes) {
       for (const [name, value] of Object.entries(attributes))

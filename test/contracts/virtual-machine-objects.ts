@@ -10,8 +10,10 @@ import type { ObservedObjects, VirtualMachineRead } from '../../contracts/virtua
 import type { VirtualMachineSettings } from '../../contracts/virtual-machine/lifecycle.ts';
 import { virtualMachineFinalizers } from '../../contracts/virtual-machine/metadata.ts';
 import type { VirtualMachineStatusPatch } from '../../contracts/virtual-machine/mutations.ts';
+import type { BatchSpec, BatchVolume } from '../../contracts/virtual-machine/volumes.ts';
 import { labClock } from '../../lab/clock.ts';
 import { installKind } from '../../lab/vsphere/image-cache.ts';
+import { installAttachmentKinds } from '../../lab/vsphere/volume-player.ts';
 import { virtualMachineConfig, virtualMachineSettings } from '../../runtime/config/virtual-machine-config.ts';
 import { droverFailure } from '../../runtime/failure.ts';
 import type { Kubernetes } from '../../runtime/kubernetes/kubernetes.ts';
@@ -222,6 +224,7 @@ export function describeVirtualMachineObjects(declare: ObjectsTest): void {
         },
         group: null,
         snapshots: { inProgress: null, problem: null },
+        volumes: null,
       });
     });
 
@@ -616,6 +619,161 @@ export function describeVirtualMachineObjects(declare: ObjectsTest): void {
         kind: 'found',
         value: { hardwareReady: false, silentSinceMs: expect.any(Number), locations: [] },
       });
+    });
+  });
+
+  describe('volumes of claims', () => {
+    const attachment = (of: string) => ({
+      apiVersion: 'cns.vmware.com/v1alpha1',
+      kind: 'CnsNodeVmAttachment',
+      metadata: { namespace, name: of },
+    });
+    const batch = () => ({
+      apiVersion: 'cns.vmware.com/v1alpha1',
+      kind: 'CnsNodeVMBatchAttachment',
+      metadata: { namespace, name },
+    });
+    const place = { controllerKey: 1_000, unitNumber: 1, diskMode: 'persistent', sharingMode: 'sharingNone' } as const;
+    const makeWithVolume = async () => {
+      await installAttachmentKinds(admin);
+      return await make({ volumes: [{ name: 'data', persistentVolumeClaim: { claimName: `claim-${name}` } }] });
+    };
+
+    test('there is none, and there was none', async () => {
+      await make();
+      expect((await facts()).volumes).toBeNull();
+    });
+
+    test('a claim that is not there is said; nothing is attached yet', async () => {
+      await makeWithVolume();
+      expect((await facts()).volumes).toEqual({
+        served: { single: true, batch: true },
+        problem: null,
+        claims: {
+          [`claim-${name}`]: { kind: 'unread', message: `There is no PersistentVolumeClaim claim-${name}` },
+        },
+        attachments: [],
+        batch: null,
+      });
+    });
+
+    test('one is made with the VirtualMachine as its owner, once, and deleted only while it is the same', async () => {
+      const { uid } = await makeWithVolume();
+      const owner = { namespace, name, uid };
+      const attach = { kind: 'attach', name: `${name}-data`, biosUuid: 'b-1', claim: `claim-${name}` } as const;
+      await activities().changeVolumes({ ...owner, changes: [attach] });
+      await activities().changeVolumes({ ...owner, changes: [attach] });
+      expect(audited.map(({ action, object }) => [action, object])).toEqual([
+        ['attachVolume', `cnsnodevmattachment/${namespace}/${name}-data`],
+      ]);
+      await objects.mergeStatus(attachment(`${name}-data`), {
+        attached: true,
+        metadata: { diskUUID: 'disk-1' },
+        error: 'ServerFaultCode: a fault, opId: 4711',
+      });
+      const { attachments = [] } = (await facts()).volumes ?? {};
+      expect(attachments).toMatchObject([
+        {
+          name: `${name}-data`,
+          volume: 'data',
+          claim: `claim-${name}`,
+          biosUuid: 'b-1',
+          own: true,
+          attached: true,
+          diskUuid: 'disk-1',
+          error: 'ServerFaultCode',
+          deletingSinceMs: null,
+        },
+      ]);
+      const other = { ...attach, claim: 'another' };
+      expect(await activities().changeVolumes({ ...owner, changes: [other] })).toEqual({ isCurrent: false });
+      const detach = { kind: 'detach', name: `${name}-data` } as const;
+      const ofAnother = { ...detach, uid: 'of-another' };
+      expect(await activities().changeVolumes({ ...owner, changes: [ofAnother] })).toEqual({ isCurrent: false });
+      expect(await objects.find(attachment(`${name}-data`))).not.toBeNull();
+      const own = attachments[0]?.uid ?? '';
+      expect(await activities().changeVolumes({ ...owner, changes: [{ ...detach, uid: own }] })).toEqual({
+        isCurrent: true,
+      });
+      expect(await objects.find(attachment(`${name}-data`))).toBeNull();
+    });
+
+    test('a batch is made, and changed as long as its spec is what was read', async () => {
+      const { uid } = await makeWithVolume();
+      const owner = { namespace, name, uid };
+      const change = (volumes: BatchVolume[], before: BatchSpec | null) => ({
+        ...owner,
+        changes: [{ kind: 'batch' as const, instanceUuid: 'i-1', volumes, before }],
+      });
+      const data = { name: 'data', claim: `claim-${name}`, ...place };
+      await activities().changeVolumes(change([data], null));
+      await activities().changeVolumes(change([data], null));
+      expect(audited).toHaveLength(1);
+      const found = (await facts()).volumes?.batch;
+      expect(found).toMatchObject({ own: true, instanceUuid: 'i-1', volumes: [data], status: [] });
+      await objects.mergeStatus(batch(), {
+        volumes: [
+          {
+            name: 'data',
+            persistentVolumeClaim: {
+              claimName: `claim-${name}`,
+              diskUUID: 'disk-1',
+              conditions: [
+                {
+                  type: 'VolumeAttached',
+                  status: 'False',
+                  reason: 'AttachFailed',
+                  message: 'no space',
+                  lastTransitionTime: '2026-01-01T00:00:00Z',
+                },
+              ],
+            },
+          },
+        ],
+      });
+      const now = (await facts()).volumes?.batch;
+      expect(now?.status).toEqual([
+        { name: 'data', claim: `claim-${name}`, attached: false, diskUuid: 'disk-1', error: 'no space' },
+      ]);
+      const before = { uid: now?.uid ?? '', instanceUuid: 'i-1', volumes: [data] };
+      expect(await activities().changeVolumes(change([], { ...before, volumes: [] }))).toEqual({ isCurrent: false });
+      expect(await activities().changeVolumes(change([], before))).toEqual({ isCurrent: true });
+      expect((await facts()).volumes?.batch?.volumes).toEqual([]);
+    });
+
+    test('another object’s are known as such', async () => {
+      await makeWithVolume();
+      await create({ ...attachment(`${name}-data`), spec: { nodeuuid: 'b-1', volumename: 'theirs' } });
+      expect((await facts()).volumes?.attachments).toMatchObject([{ own: false, claim: 'theirs' }]);
+    });
+
+    test('a claim that waits for its first consumer gets the zone, once', async () => {
+      await makeWithVolume();
+      await create({
+        apiVersion: 'storage.k8s.io/v1',
+        kind: 'StorageClass',
+        metadata: { name: `late-${name}` },
+        provisioner: 'csi.vsphere.vmware.com',
+        volumeBindingMode: 'WaitForFirstConsumer',
+      });
+      await create({
+        apiVersion: 'v1',
+        kind: 'PersistentVolumeClaim',
+        metadata: { namespace, name: `claim-${name}` },
+        spec: {
+          storageClassName: `late-${name}`,
+          accessModes: ['ReadWriteOnce'],
+          resources: { requests: { storage: '1Gi' }, limits: { storage: '2Gi' } },
+        },
+      });
+      const claimOf = async () => (await facts()).volumes?.claims[`claim-${name}`];
+      const value = { phase: 'Pending', waitsForConsumer: true, requested: '1Gi', limit: '2Gi' };
+      expect(await claimOf()).toEqual({ kind: 'found', value: { ...value, selectedNode: null } });
+      const changes = (zone: string) => [{ kind: 'selectZone' as const, claim: `claim-${name}`, zone }];
+      const { uid } = (await readVm()).metadata;
+      await activities().changeVolumes({ namespace, name, uid, changes: changes('zone-a') });
+      await activities().changeVolumes({ namespace, name, uid, changes: changes('zone-b') });
+      expect(await claimOf()).toEqual({ kind: 'found', value: { ...value, selectedNode: 'zone-a' } });
     });
   });
 

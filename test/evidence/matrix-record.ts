@@ -19,6 +19,8 @@ export const matrixSeries = {
     'changed',
     'refused',
     'deleted',
+    'volumed',
+    'devolumed',
     'adopted',
     'waiting',
     'settled',

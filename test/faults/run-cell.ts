@@ -111,6 +111,7 @@ export async function runScenario(
     if (!injected.has(step)) complaints.push(`${neverCame(step)}${nothingInjected}${steps.join(', ')}`);
   }
   fixture.record(new Map(), []);
+  context.stopVolumes();
   return { context, complaints, injected: [...injected.keys()], steps: [...steps] };
 }
 

@@ -1,9 +1,14 @@
 import { imageCacheName } from '../../activities/kubernetes/virtual-machine/read-objects.ts';
+import { findCondition } from '../../contracts/conditions.ts';
 import { namespaceAndName } from '../../contracts/kinds/object.ts';
+import { virtualMachineConditions } from '../../contracts/virtual-machine/conditions.ts';
 import { extraConfigKeys, virtualMachineAnnotations } from '../../contracts/virtual-machine/metadata.ts';
 import { labClock } from '../../lab/clock.ts';
 import { fillImageCache, installImageCaches, makeCachedFiles, makeCachedImage } from '../../lab/vsphere/image-cache.ts';
-import { makeImage, vmManifest } from '../../lab/vsphere/vm-fixture.ts';
+import { applyObject } from '../../lab/kubernetes-objects.ts';
+import { inventory } from '../../lab/vsphere/handle.ts';
+import { makeImage, vmFixture, vmManifest } from '../../lab/vsphere/vm-fixture.ts';
+import { diskFolder, installAttachmentKinds, playVolumes, type VolumePlayer } from '../../lab/vsphere/volume-player.ts';
 import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
 import { unlessAbsent } from '../flows/clear-leftovers.ts';
 import { vcenterOf } from './environment.ts';
@@ -30,6 +35,7 @@ export function virtualMachineActions({ fixture, kind, subject, roles, aliases, 
   const vcenter = () => vcenterOf(environment);
   const patience = (): AbortSignal => AbortSignal.timeout(20_000);
   const partsOfVm = (alias: HostAlias) => namespaceAndName(hostOf(alias));
+  let volumes: { player: VolumePlayer; claim: string } | null = null;
   if (isInVcenter(kind)) for (const alias of aliases) roles.set(subject.workflowId(hostOf(alias)), alias);
 
   return {
@@ -57,6 +63,53 @@ export function virtualMachineActions({ fixture, kind, subject, roles, aliases, 
     async remove(alias: HostAlias): Promise<void> {
       await unlessAbsent(() => api.request({ method: 'DELETE', path: subject.path(hostOf(alias)) }, patience()));
       await tell(alias, 'deletion');
+    },
+    /** From now on the vSphere CSI driver is there, and a claim; returns what a spec names it by. */
+    async startVolumes(alias: HostAlias): Promise<object> {
+      const [namespace] = partsOfVm(alias);
+      await installAttachmentKinds(api);
+      const claim = `data-${String(labClock().now())}`;
+      volumes = { player: playVolumes({ kubernetes: api, witness: vcenter().witness, namespace }), claim };
+      await applyObject(api, {
+        apiVersion: 'v1',
+        kind: 'PersistentVolumeClaim',
+        metadata: { namespace, name: claim },
+        spec: {
+          storageClassName: vmFixture.storageClass,
+          accessModes: ['ReadWriteOnce'],
+          resources: { requests: { storage: '1Gi' } },
+        },
+      });
+      return { volumes: [{ name: 'data', persistentVolumeClaim: { claimName: claim } }] };
+    },
+    stopVolumes: (): void => void volumes?.player.stop(),
+    /** What is not so of the volume: its disk is there, on the VM that is reconciled, and on no other one. */
+    async judgeVolume(alias: HostAlias): Promise<string[]> {
+      const [namespace, name] = partsOfVm(alias);
+      const { witness } = vcenter();
+      const claim = (await api.request(
+        {
+          method: 'GET',
+          path: resourcePath('v1', 'persistentvolumeclaims', { namespace, name: volumes?.claim ?? '' }),
+        },
+        patience(),
+      )) as { metadata: { uid: string } };
+      const file = `${claim.metadata.uid}.vmdk`;
+      const datastore = inventory.datastores[0].split('/').at(-1) ?? '';
+      const isThere = (await witness.listFiles({ datastore, path: diskFolder })).includes(file);
+      const holders = (await witness.listVms(namespace)).filter(({ disks }) =>
+        disks.some((disk) => disk.endsWith(`/${file}`)),
+      );
+      const object = await read(alias);
+      const lifecycle = findCondition(object?.status?.conditions, virtualMachineConditions.lifecycle);
+      const others = holders.map((vm) => vm.name).filter((one) => one !== name || object === null);
+      // A cancel may leave it on its VM, or off.
+      const isMissed = lifecycle?.reason === 'Reconciled' && !holders.some((vm) => vm.name === name);
+      return [
+        ...(isThere ? [] : ['the disk of the volume is gone']),
+        ...others.map((other) => `the volume is on ${other}`),
+        ...(isMissed ? [`the volume is not on ${name}, which says that it is reconciled`] : []),
+      ];
     },
     attachDisk: (alias: HostAlias): Promise<void> => attachDisk(vcenter(), ...partsOfVm(alias)),
     /** A VM of that name that somebody else has made. Returns its instance UUID. */

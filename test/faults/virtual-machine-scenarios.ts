@@ -119,6 +119,28 @@ export const virtualMachineScenarios: readonly Scenario[] = [
   },
   {
     ...common,
+    name: 'volumed',
+    title: 'a VM is made with the volume of a claim, and powered on once that is attached',
+    // The rest is as in `made`.
+    targets: (step) => step.includes('/changeVolumes.'),
+    prepare: async () => undefined,
+    start: async (context) => context.createVm('A', await context.startVolumes('A')),
+    ends: { A: 'Reconciled' },
+    judge: (context) => context.judgeVolume('A'),
+  },
+  {
+    ...common,
+    name: 'devolumed',
+    title: 'a VM with the volume of a claim is deleted, and the volume stays',
+    // The rest is as in `deleted`.
+    targets: (step) => step.includes('/changeVolumes.') || step.includes('/submitDetachDisks.'),
+    prepare: async (context) => haveVm(context, await context.startVolumes('A')),
+    start: (context) => context.remove('A'),
+    ends: { A: gone },
+    judge: (context) => context.judgeVolume('A'),
+  },
+  {
+    ...common,
     name: 'adopted',
     title: 'a VM without a mark, whose instance UUID the object names, is taken over',
     targets: (step) => step.includes('/submitAdoption.') || step.includes('/patchVirtualMachine.'),

@@ -1,3 +1,4 @@
+import { diskUuid } from '../../../activities/vsphere/observation/devices.ts';
 import { isA } from '../../../activities/vsphere/wire/kinds.ts';
 import { inventory as names } from '../../../lab/vsphere/handle.ts';
 import type { DescribedDevice, DescribedVm, VcenterWitness } from '../../../lab/vsphere/witness.ts';
@@ -151,6 +152,40 @@ export function openWitness(parts: RestParts): VcenterWitness {
             },
           ],
         });
+      }),
+    attachDisk: (path, { controllerKey, unitNumber, diskMode = 'persistent', sharing, ...at }) =>
+      now(() => {
+        const { ref, state } = vmAt(path);
+        const controller = state.config.hardware.device.find((device) => isA(device, 'VirtualSCSIController'));
+        const fileName = withSuffix(fileAt(at));
+        vms.reconfigure(ref, {
+          deviceChange: [
+            {
+              operation: 'add',
+              device: {
+                $type: 'VirtualDisk',
+                key: -2,
+                controllerKey: controllerKey ?? controller?.key ?? 0,
+                ...(unitNumber !== undefined && { unitNumber }),
+                capacityInKB: 0,
+                backing: {
+                  $type: 'VirtualDiskFlatVer2BackingInfo' as const,
+                  fileName,
+                  diskMode,
+                  ...(sharing !== undefined && { sharing }),
+                },
+              },
+            },
+          ],
+        });
+        const disk = vmAt(path).state.config.hardware.device.find((device) => fileOf(device) === fileName);
+        return (disk === undefined ? null : diskUuid(disk)) ?? '';
+      }),
+    detachDisk: (path, at) =>
+      now(() => {
+        const { ref, state } = vmAt(path);
+        const disk = state.config.hardware.device.find((device) => fileOf(device) === withSuffix(fileAt(at)));
+        if (disk !== undefined) vms.reconfigure(ref, { deviceChange: [{ operation: 'remove', device: disk }] });
       }),
     setAttributes: (path, attributes) =>
       now(() => {
