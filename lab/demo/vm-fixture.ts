@@ -3,11 +3,12 @@ import { kubectl } from '../kubectl.ts';
 import type { Lab } from '../lab.ts';
 import { connectVcenterControl } from '../vsphere/control.ts';
 import { setUpVmNamespace, vcenterSettings } from '../vsphere/vm-fixture.ts';
+import { installAttachmentKinds, playedVolumes } from '../vsphere/volume-player.ts';
 import { openGovcWitness } from '../vsphere/witness.ts';
 import { endRuns } from './end-runs.ts';
 
 /** As in vm.yaml. */
-export const vm = { namespace: 'demo', name: 'web' } as const;
+export const vm = { namespace: 'demo', name: 'web', volume: 'data', claim: 'web-data' } as const;
 
 export type VmLab = Lab<'temporal' | 'kubernetes' | 'vsphere'>;
 
@@ -20,11 +21,14 @@ export const vmSettings = ({ handles: { vsphere } }: VmLab): object => ({
   vsphere: vcenterSettings(vsphere),
 });
 
-/** Clears what an earlier demo left, and sets up a namespace in Kubernetes and in vCenter, whose tasks are slow from now on. */
+/** Clears what an earlier demo left, and sets up a namespace in Kubernetes and in vCenter, whose tasks are slow from now on, and the kinds of the vSphere CSI driver. */
 export async function setUpVm({ exports, handles: { kubernetes, vsphere } }: VmLab): Promise<void> {
   await endRuns(exports);
   await clearVms(kubernetes);
-  await withKubernetes(kubernetes, (api) => setUpVmNamespace(api, openGovcWitness(vsphere), vm.namespace));
+  await withKubernetes(kubernetes, async (api) => {
+    await installAttachmentKinds(api);
+    await setUpVmNamespace(api, openGovcWitness(vsphere), vm.namespace);
+  });
   await connectVcenterControl(vsphere).delayTasks(taskDelaysMs);
 }
 
@@ -48,4 +52,6 @@ async function clearVms(kubernetes: VmLab['handles']['kubernetes']): Promise<voi
     ]);
     await kubectl(kubernetes, ['delete', 'virtualmachine', name, '-n', namespace, '--ignore-not-found']);
   }
+  await kubectl(kubernetes, ['delete', 'pvc', vm.claim, '-n', vm.namespace, '--ignore-not-found']);
+  await kubectl(kubernetes, ['delete', 'pv', '-l', playedVolumes]);
 }

@@ -39,7 +39,7 @@ const patch = (spec: object): string[] => [
 export const vmSteps: readonly VmStep[] = [
   {
     action: 'made',
-    title: 'A VirtualMachine of class small, switched off',
+    title: 'A volume, and a VirtualMachine of class small with it, switched off',
     command: ['create', '-f', 'lab/demo/vm.yaml'],
     expected: { powerState: 'poweredOff', ...small },
   },

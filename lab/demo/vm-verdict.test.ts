@@ -30,11 +30,19 @@ const object = ({
   lifecycle = 'True',
   observed = 3,
   waits = 'False',
-}: { powerState?: string; lifecycle?: string; observed?: number; waits?: string } = {}): VirtualMachine =>
+  attached = true,
+}: {
+  powerState?: string;
+  lifecycle?: string;
+  observed?: number;
+  waits?: string;
+  attached?: boolean;
+} = {}): VirtualMachine =>
   ({
     metadata: { name: 'web', namespace: 'demo', uid, generation: 3 },
     status: {
       powerState,
+      volumes: [{ name: 'data', type: 'Managed', attached }],
       conditions: [condition('Lifecycle', lifecycle, observed), condition('ComputeConfigSynced', waits, 3)],
     },
   }) as unknown as VirtualMachine;
@@ -44,9 +52,11 @@ const observed = (change: Partial<ObservedVm> = {}): ObservedVm => ({
   object: object(),
   witnessed: witnessed(),
   inFolder: ['/DC0/vm/demo/web'],
+  volumes: ['[LocalDS_0] fcd/1.vmdk'],
+  files: ['1.vmdk'],
   ...change,
 });
-const gone: ObservedVm = { object: null, witnessed: null, inFolder: [] };
+const gone: ObservedVm = { object: null, witnessed: null, inFolder: [], volumes: [], files: ['1.vmdk'] };
 
 test.each<[string, ExpectedVm | null, ObservedVm, RegExp | null]>([
   ['all is as asked', there, observed(), null],
@@ -105,6 +115,14 @@ test.each<[string, ExpectedVm | null, ObservedVm, RegExp | null]>([
     observed({ object: object({ waits: 'True' }) }),
     /condition ComputeConfigSynced is True, not False/u,
   ],
+  ['its volume is not attached', there, observed({ volumes: [] }), /volumes by govc is 0, not 1/u],
+  [
+    'the object says so of its volume',
+    there,
+    observed({ object: object({ attached: false }) }),
+    /volume by the object is false/u,
+  ],
+  ['the volume went with the VM', null, { ...gone, files: [] }, /the volume outlives its VM/u],
   ['the object stays', null, { ...gone, object: object() }, /object is still there/u],
   ['the VM stays', null, { ...gone, witnessed: witnessed() }, /govc still sees the VM, poweredOn/u],
   [

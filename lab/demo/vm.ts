@@ -10,6 +10,7 @@ import { formatDuration } from '../progress.ts';
 import { govc } from '../vsphere/govc.ts';
 import { inventory } from '../vsphere/handle.ts';
 import { witnessVm } from '../vsphere/vm-fixture.ts';
+import { diskFolder, playVolumes } from '../vsphere/volume-player.ts';
 import { openGovcWitness } from '../vsphere/witness.ts';
 import type { Ending, StoryContext, Story } from './story.ts';
 import { describeVm, followVm, readVm } from './vm-follow.ts';
@@ -27,8 +28,8 @@ const workflowId = virtualMachineId(vm.namespace, vm.name);
 
 /** A virtual machine from the first to the last; after each change govc shows what the vCenter has. */
 export const vmStory: Story<'vsphere'> = {
-  intro: `drover makes a virtual machine on vSphere, switches it on, resizes it and deletes it: real Temporal and Kubernetes, and a vCenter that is
-govmomi’s simulator, with tasks slowed down to seconds. After each change govc, an independent client, shows what is there.
+  intro: `drover makes a virtual machine with a volume on vSphere, switches it on, resizes it and deletes it: real Temporal and Kubernetes, and a vCenter that
+is govmomi’s simulator, with tasks slowed down to seconds. What the vSphere CSI driver does is played. After each change govc, an independent client, shows what is there.
 The first time they are built, which takes some minutes; then it is seconds.
 `,
   parts: ['vsphere'],
@@ -41,9 +42,16 @@ The first time they are built, which takes some minutes; then it is seconds.
     await stage.step('a drover worker and a drover bridge', () => stage.startDrover(vmSettings(lab)));
     const api = connectKubernetes({ kubeconfig: lab.handles.kubernetes.kubeconfig });
     const client = await connectClient(readTemporalSettings(lab.exports), { clock: systemClock });
+    // In the place of the vSphere CSI driver.
+    const player = playVolumes({
+      kubernetes: api,
+      witness: openGovcWitness(lab.handles.vsphere),
+      namespace: vm.namespace,
+    });
     try {
       return await runSteps(stage, lab, api, client);
     } finally {
+      await player.stop();
       await client.connection.close();
       await api.close();
     }
@@ -94,14 +102,24 @@ async function runStep(
   const witness = openGovcWitness(vsphere);
   const witnessed = await witnessVm(witness, vm.namespace, vm.name);
   const inFolder = await witness.find('vm', folder);
+  const disks = (await witness.listVms(vm.namespace)).find(({ name }) => name === vm.name)?.disks ?? [];
+  const volumes = disks.filter((disk) => disk.includes(`] ${diskFolder}/`));
+  // Each disk is a descriptor and what that describes.
+  const files = (await witness.listFiles({ datastore: 'LocalDS_0', path: diskFolder })).filter(
+    (file) => !file.endsWith('-flat.vmdk'),
+  );
   say(`  object  ${(object === null ? ['there is none'] : describeVm(object)).join('\n          ')}`);
   say(
     witnessed === null
       ? `$ govc find ${folder} -type m\n${inFolder.join('\n') || '  (nothing)'}`
-      : `$ govc vm.info ${folder}/${vm.name}\n${await infoOf(vsphere)}`,
+      : [
+          `$ govc vm.info ${folder}/${vm.name}`,
+          await infoOf(vsphere),
+          ...volumes.map((disk) => `  Volume:       ${disk}`),
+        ].join('\n'),
   );
   const late = arrived ? [] : [`${stage.action}: not within ${formatDuration(patienceMs)}`];
-  const wrong = [...late, ...judgeVmStep(stage, { object, witnessed, inFolder })];
+  const wrong = [...late, ...judgeVmStep(stage, { object, witnessed, inFolder, volumes, files })];
   say(
     wrong.length === 0
       ? `  ✓ ${stage.action} in ${formatDuration(tookMs)}, and govc says so too`
