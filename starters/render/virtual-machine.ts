@@ -50,6 +50,11 @@ function renderStanding(object: VirtualMachineObject, nowMs: number, paint: Pain
     : paint(stateStyles[status], since);
 }
 
+const renderVolume = ({ name, claim, problem }: VirtualMachineObject['volumes'][number], paint: Paint): string => {
+  const which = oneLine(claim === null ? name : `${name} (claim ${claim})`);
+  return problem === null ? which : paint('warning', `${which}: ${oneLine(problem)}`);
+};
+
 function fieldsOf(object: VirtualMachineObject, paint: Paint): Field[] {
   const { powerState, wantedPowerState, vmId, node, zone, hardwareVersion } = object;
   const where = [node === null ? null : `on ${node}`, zone === null ? null : `in ${zone}`]
@@ -86,6 +91,7 @@ function fieldsOf(object: VirtualMachineObject, paint: Paint): Field[] {
     ['class', oneLine(object.class ?? '')],
     ['image', oneLine(object.image ?? '')],
     ['storage', oneLine(object.storageClass ?? '')],
+    ['volumes', object.volumes.map((volume) => renderVolume(volume, paint)).join(', ')],
     ['group', oneLine(object.group ?? '')],
     ['guest', oneLine(object.guest ?? '')],
     ['hardware', hardwareVersion === null ? null : `version ${String(hardwareVersion)}`],

@@ -36,5 +36,7 @@ export interface VirtualMachineObject {
   class: string | null;
   image: string | null;
   storageClass: string | null;
+  /** Those of claims. `problem` null: it is attached. */
+  volumes: { name: string; claim: string | null; problem: string | null }[];
   group: string | null;
 }

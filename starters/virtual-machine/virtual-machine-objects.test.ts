@@ -80,6 +80,32 @@ test.each<[why: string, machine: object, facts: Partial<VirtualMachineObject>]>(
     { image: 'ubuntu', wantedPowerState: 'PoweredOff', ip: '2001:db8::1' },
   ],
   [
+    'with volumes',
+    object(
+      {
+        volumes: [
+          { name: 'data', persistentVolumeClaim: { claimName: 'c-1' } },
+          { name: 'logs', persistentVolumeClaim: { claimName: 'c-2' } },
+        ],
+      },
+      {},
+      {
+        volumes: [
+          { name: 'disk-0', type: 'Classic' },
+          { name: 'data', type: 'Managed', attached: true },
+          { name: 'old:detaching', type: 'Managed' },
+        ],
+      },
+    ),
+    {
+      volumes: [
+        { name: 'data', claim: 'c-1', problem: null },
+        { name: 'logs', claim: 'c-2', problem: 'not attached' },
+        { name: 'old', claim: null, problem: 'being detached' },
+      ],
+    },
+  ],
+  [
     'paused',
     object(
       {},

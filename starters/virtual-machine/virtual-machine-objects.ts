@@ -1,8 +1,10 @@
-import type { VirtualMachine } from '../../contracts/crds/virtual-machine.ts';
+import type { VirtualMachine, VirtualMachineStatus } from '../../contracts/crds/virtual-machine.ts';
 import { virtualMachineSchema } from '../../contracts/crds/virtual-machine.ts';
 import { virtualMachineKind } from '../../contracts/kinds/virtual-machine.ts';
+import type { DesiredVirtualMachine } from '../../contracts/virtual-machine/lifecycle.ts';
 import { readVirtualMachine } from '../../contracts/virtual-machine/read-virtual-machine.ts';
 import { virtualMachineLabels } from '../../contracts/virtual-machine/metadata.ts';
+import { volumeOf } from '../../contracts/virtual-machine/volumes.ts';
 import { typed } from '../../runtime/kubernetes/resources.ts';
 import type { VirtualMachineObject } from './virtual-machine-object.ts';
 
@@ -38,6 +40,24 @@ function describeVirtualMachine(object: VirtualMachine): VirtualMachineObject {
     class: desired.className,
     image: desired.image?.name ?? null,
     storageClass: desired.storageClass,
+    volumes: describeVolumes(desired, status),
     group: desired.group,
   };
+}
+
+/** Those that the spec names, and those that are still being detached. */
+function describeVolumes(
+  { volumes }: DesiredVirtualMachine,
+  { volumes: rows = [] }: VirtualMachineStatus,
+): VirtualMachineObject['volumes'] {
+  const managed = rows.filter(({ type }) => type !== 'Classic');
+  const wanted = volumes.map(({ name, claim }) => {
+    const row = managed.find((one) => one.name === name);
+    return { name, claim, problem: row?.attached === true ? null : (row?.error ?? 'not attached') };
+  });
+  const leaving = managed.filter(({ name }) => !volumes.some((volume) => volume.name === name));
+  return [
+    ...wanted,
+    ...leaving.map(({ name, error }) => ({ name: volumeOf(name), claim: null, problem: error ?? 'being detached' })),
+  ];
 }
