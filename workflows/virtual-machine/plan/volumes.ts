@@ -101,7 +101,8 @@ export function judgeVolumes(context: VmContext): JudgedVolumes {
   const recorded = (observed.recorded.volumes ?? [])
     .filter(({ attached }) => attached === true)
     .map(({ name }) => name);
-  if (found === null) return nothing(recorded);
+  // Histories of before do not say.
+  if (!found) return nothing(recorded);
   const { single, batch } = found.served;
   if (found.problem === null && (single || batch)) return judgeServed(context, found);
   const missing = desired.volumes.filter(({ name }) => !recorded.includes(name)).map(({ name }) => name);
@@ -310,7 +311,7 @@ function describeChanges(changes: readonly VolumeChange[]): string {
 export function judgeVolumesCondition(context: VmContext): ConditionUpdate | null {
   const type = virtualMachineConditions.volumesVerified;
   const { desired, observed } = context;
-  if (observed.volumes === null) return null;
+  if (!observed.volumes) return null;
   const { refusals, pending, rows } = judgeVolumes(context);
   if (desired.volumes.length === 0 && rows.length === 0) return null;
   const message = [...refusals, ...(pending.length === 0 ? [] : [`Waiting for ${pending.join('; ')}`])].join('. ');
