@@ -1,5 +1,6 @@
 import { stringify } from 'yaml';
 import type { PrintColumn, ResourceDefinition } from './definition.ts';
+import { refuse } from './refuse.ts';
 import { toStructuralSchema } from './structural-schema.ts';
 import type { StructuralSchema } from './structural-schema.ts';
 
@@ -79,14 +80,16 @@ export function toYaml(definition: ResourceDefinition): string {
 }
 
 /** kube-apiserver has its own idea of the fields that all objects share: their schema must say no more than the type. */
-function wholeObject({ schema, description }: ResourceDefinition): StructuralSchema {
+function wholeObject({ schema, description, refused = {} }: ResourceDefinition): StructuralSchema {
   const { properties, required } = toStructuralSchema(schema);
+  const spec = properties?.['spec'];
   const needed = required?.filter((field) => !['apiVersion', 'kind', 'metadata'].includes(field)) ?? [];
   return {
     description,
     type: 'object',
     properties: {
       ...properties,
+      ...(spec !== undefined && { spec: refuse(spec, refused) }),
       apiVersion: { type: 'string' },
       kind: { type: 'string' },
       metadata: { type: 'object' },

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Resource } from '../kinds/object.ts';
+import type { RefusedFields } from '../virtual-machine/refused-fields.ts';
 
 /** What a CustomResourceDefinition says besides which kind it is, and what follows from the schema. */
 export interface CrdBody {
@@ -9,6 +10,8 @@ export interface CrdBody {
   description: string;
   /** Of the whole object, made by `customResource`. */
   schema: z.ZodType;
+  /** Fields below `spec` that kube-apiserver refuses, as drover does not do what they ask for. */
+  refused?: RefusedFields;
   printColumns: readonly PrintColumn[];
   /** Served as well, with the same schema: kube-apiserver converts by changing `apiVersion`. Left out: none. */
   olderVersions?: readonly string[];

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { CrdBody } from './definition.ts';
+import { refusedFields } from '../virtual-machine/refused-fields.ts';
 import { customResource, int32, intOrString, listMap, reference, uuid, withRules } from './schema.ts';
 import { bootstrap } from './virtual-machine-bootstrap.ts';
 import {
@@ -183,6 +184,7 @@ export const virtualMachineCrd: CrdBody = {
   olderVersions,
   description: 'A virtual machine on vSphere.',
   schema: virtualMachineSchema,
+  refused: refusedFields,
   // vm-operator's, in its order; drover's own follow.
   printColumns: [
     { name: 'Power-State', type: 'string', jsonPath: '.status.powerState' },

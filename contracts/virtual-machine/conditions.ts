@@ -1,4 +1,4 @@
-/** Condition types of a VirtualMachine: upstream's, and `Lifecycle` and `Observed`, which are drover's own. */
+/** Condition types of a VirtualMachine: upstream's, and `SpecSupported`, `Lifecycle` and `Observed`, which are drover's own. */
 export const virtualMachineConditions = {
   classReady: 'VirtualMachineClassReady',
   imageReady: 'VirtualMachineImageReady',
@@ -24,9 +24,15 @@ export const virtualMachineConditions = {
   computeConfigSynced: 'VirtualMachineComputeConfigSynced',
   cdromVerified: 'VirtualMachineHardwareCDROMVerified',
   volumesVerified: 'VirtualMachineHardwareVolumesVerified',
+  devicesVerified: 'VirtualMachineHardwareDeviceConfigVerified',
+  guestNetworkSynced: 'VirtualMachineGuestNetworkConfigSynced',
+  guestBootstrap: 'GuestBootstrap',
+  diskPromotionSynced: 'VirtualMachineDiskPromotionSynced',
   snapshotRevertSucceeded: 'VirtualMachineSnapshotRevertSucceeded',
   /** False: there are copies of its VM, which are left alone. */
   unique: 'VirtualMachineUnique',
+  /** False, `NotSupported`: the spec asks for what drover does not do. Only where it does. */
+  specSupported: 'SpecSupported',
   /** True: reconciled. False: blocked, the user has to act. Unknown: progressing. Its reason is the state. */
   lifecycle: 'Lifecycle',
   /** What drover would do, where it only observes; then it is the only one written. */
@@ -69,6 +75,7 @@ export const virtualMachineStates = [
   'NotOwned',
   'Ambiguous',
   'VcenterChanged',
+  'NotSupported',
   'Failed',
   'Cancelled',
   'Observed',

@@ -203,10 +203,14 @@ export interface DesiredVirtualMachine {
   imageCacheAskedAt: string | null;
   upgradedTo: { build: string | null; schema: string | null; feature: string | null };
   currentSnapshot: string | null;
+  /** Linked disks are to become whole ones. */
+  promotesDisks: boolean;
   revertInProgress: boolean;
   /** A node of a Kubernetes cluster. */
   clusterNode: boolean;
   forceBackup: boolean;
   probe: 'tcp' | 'heartbeat' | 'guestInfo' | null;
   probeThreshold: 'yellow' | 'green';
+  /** What the spec asks for and drover does not do, as sentences. */
+  refused: string[];
 }

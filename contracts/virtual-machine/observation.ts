@@ -58,6 +58,8 @@ export interface ObservedClass extends AppliedClass {
   /** Has a device that is passed through, other than a vGPU. */
   passthrough: boolean;
   instanceStorage: boolean;
+  /** What it asks for and drover does not do, as sentences. */
+  refused: string[];
 }
 
 export interface ObservedImage {

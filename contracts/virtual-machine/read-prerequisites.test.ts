@@ -88,7 +88,12 @@ test('devices that are passed through and storage of the host are told', () => {
   expect(readClass(vmClass(special), 1)).toMatchObject({ value: { passthrough: true, instanceStorage: true } });
   expect(
     readClass(vmClass({ hardware: { ...hardware, devices: { vgpuDevices: [{ profileName: 'p' }] } } }), 1),
-  ).toMatchObject({ value: { passthrough: false } });
+  ).toMatchObject({
+    value: {
+      passthrough: false,
+      refused: ['spec.hardware.devices.vgpuDevices: drover does not attach virtual GPUs: say them in configSpec'],
+    },
+  });
 });
 
 const ready = {

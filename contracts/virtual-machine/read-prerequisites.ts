@@ -6,6 +6,7 @@ import { mebibytesOf, quantityOf } from '../quantity.ts';
 import type { ObservedPolicyObject } from './activities.ts';
 import type { ResourceAllocation } from './config.ts';
 import type { ObservedClass, Fetched, ObservedImage } from './observation.ts';
+import { refusedClassFields, refusedIn } from './refused-fields.ts';
 
 /**
  * A class as far as VMs are made and resized by it.
@@ -38,6 +39,7 @@ export function readClass({ metadata, spec = {} }: VirtualMachineClass, cpuMHz: 
       configSpec,
       passthrough: (hardware.devices?.dynamicDirectPathIODevices?.length ?? 0) > 0,
       instanceStorage: (hardware.instanceStorage?.volumes?.length ?? 0) > 0,
+      refused: refusedIn(spec, refusedClassFields),
     },
   };
 }

@@ -14,6 +14,7 @@ import type {
 } from './lifecycle.ts';
 import { virtualMachineAnnotations as own, readMadeDisks, virtualMachineLabels } from './metadata.ts';
 import { drivesOf } from './older-versions.ts';
+import { refusedIn } from './refused-fields.ts';
 
 /** What a VirtualMachine asks for. A spec without a field is read with the CRD's default, or with what upstream's webhooks fill in. */
 export function readVirtualMachine({ metadata, spec = {} }: VirtualMachine): DesiredVirtualMachine {
@@ -83,6 +84,7 @@ export function readVirtualMachine({ metadata, spec = {} }: VirtualMachine): Des
       feature: given[own.upgradedToFeatureVersion] ?? null,
     },
     currentSnapshot: spec.currentSnapshotName || null,
+    promotesDisks: spec.promoteDisksMode !== 'Disabled',
     revertInProgress: own.snapshotRevertInProgress in given,
     clusterNode: virtualMachineLabels.clusterRoles.some((label) => label in labels),
     forceBackup: own.forceBackup in given,
@@ -94,6 +96,7 @@ export function readVirtualMachine({ metadata, spec = {} }: VirtualMachine): Des
           ? 'guestInfo'
           : null,
     probeThreshold: spec.readinessProbe?.guestHeartbeat?.thresholdStatus ?? 'green',
+    refused: refusedIn(spec),
   };
 }
 

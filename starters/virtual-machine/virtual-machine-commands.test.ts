@@ -79,6 +79,11 @@ test.each<[why: string, facts: Partial<VirtualMachineObject>, commands: string[]
   ['paused in vCenter', { conditions: [machineLifecycle('Paused', 'False')] }, [retry]],
   ['not its own', { conditions: [machineLifecycle('NotOwned', 'False')] }, [retry]],
   ['two could be it', { conditions: [machineLifecycle('Ambiguous', 'False')] }, [retry]],
+  [
+    'its spec asks for what drover does not do',
+    { conditions: [machineLifecycle('NotSupported', 'False')] },
+    ['kubectl edit virtualmachine -n team web'],
+  ],
   ['failed', { conditions: [machineLifecycle('Failed', 'False')] }, [retry]],
   ['its run was cancelled', { conditions: [machineLifecycle('Updating', 'False')] }, [retry]],
 ])('%s', (_why, facts, commands) => {

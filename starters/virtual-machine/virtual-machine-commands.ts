@@ -92,6 +92,13 @@ function byState(machine: VirtualMachineObject, isOpen: boolean): NextCommand[] 
       return [
         retry(machine, 'observe it again, once the settings, or its annotation, name the vCenter that has its VM'),
       ];
+    case 'NotSupported':
+      return [
+        {
+          command: `kubectl edit virtualmachine -n ${machine.namespace} ${machine.name}`,
+          why: 'take out of the spec what drover does not do',
+        },
+      ];
     case 'Failed':
       return [retry(machine, 'try again now, when what stood in the way is mended')];
     default:

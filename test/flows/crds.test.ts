@@ -21,6 +21,12 @@ const eviction = (name: string, spec: object = { hypervisor: `crds-${name}`, rea
   metadata: { name: `crds-${name}` },
   spec,
 });
+const virtualMachine = (spec: object) => ({
+  apiVersion: 'vmoperator.vmware.com/v1alpha6',
+  kind: 'VirtualMachine',
+  metadata: { name: 'crds-x', namespace },
+  spec,
+});
 const create = ['create', '-f', '-'];
 const mergePatch = (resource: string, change: object): string[] => [
   'patch',
@@ -77,6 +83,16 @@ const refused: [why: string, object, message: string][] = [
     'an aggregate without a proper id',
     hypervisor('x', { groups: [{ aggregate: { name: 'a', uuid: 'b' } }] }),
     'should match',
+  ],
+  [
+    'a VM that is to be encrypted',
+    virtualMachine({ crypto: { encryptionClassName: 'c' } }),
+    'drover does not encrypt VMs',
+  ],
+  [
+    'a property of one of its cards',
+    virtualMachine({ network: { interfaces: [{ name: 'eth0' }, { name: 'eth1', ipamModes: ['DHCPv4'] }] } }),
+    'drover does not choose how addresses are given out',
   ],
   ['an unknown field', eviction('x', { hypervisor: 'h', reason: 'r', force: true }), 'unknown field "spec.force"'],
 ];

@@ -7,6 +7,7 @@ import { describeIntent, describePlan } from '../lib/plan.ts';
 import { describeCreation, describeVm, no, yes } from './conditions.ts';
 import {
   contextIn,
+  describeRefused,
   fullName,
   releases,
   type Context,
@@ -23,6 +24,7 @@ import { powerStateOf } from './plan/power.ts';
 import { judgePrerequisites } from './plan/prerequisites.ts';
 import { lastRestartMs } from './plan/restart.ts';
 import { judgeVolumes } from './plan/volumes.ts';
+import { isReservedKey } from './plan/want-config.ts';
 import { diffStatus } from './status-diff.ts';
 
 /** What a VirtualMachine says of a plan; null: nothing, as it is released, and no object is left to say it. Pure. */
@@ -91,6 +93,8 @@ export function describeStatus(context: Context, plan: VirtualMachinePlan): Virt
           ? no(types.unique, 'CopyFound', describeCopies(found.copies))
           : null,
       ...given,
+      [types.specSupported]:
+        desired.refused.length === 0 ? null : no(types.specSupported, 'NotSupported', describeRefused(desired)),
       [types.reconcileReady]: reconcile,
       [types.lifecycle]: lifecycle,
     },
@@ -192,9 +196,11 @@ export function describeFields(context: VmContext): Fields {
     ...(config !== null && {
       currentSnapshot: shown.currentSnapshot ?? null,
       rootSnapshots: shown.rootSnapshots ?? null,
+      crypto: shown.crypto ?? null,
       hardwareVersion: config.hardwareVersion,
       changeBlockTracking: config.changeTrackingEnabled,
       lastRestartTime: restartedAt(config.extraConfig),
+      extraConfig: describeExtraConfig(desired, config.extraConfig),
     }),
     ...(vm.zone !== null && { zone: vm.zone }),
     nodeName: vm.hostName,
@@ -234,6 +240,18 @@ function describeClass({ desired, observed, settings }: VmContext): Pick<Fields,
   if (settings.resize !== 'off')
     return desired.lastResizedClass === null ? {} : { class: named(desired.lastResizedClass.name) };
   return observed.recorded.class === undefined ? { class: named(desired.className) } : {};
+}
+
+/** The keys that the spec asks for, as the VM has them. */
+function describeExtraConfig(
+  { config }: Pick<VmContext['desired'], 'config'>,
+  current: Readonly<Record<string, string>>,
+): Fields['extraConfig'] {
+  const rows = Object.keys(config.extraConfig)
+    .filter((key) => !isReservedKey(key))
+    .toSorted()
+    .flatMap((key) => (current[key] === undefined ? [] : [{ key, value: current[key] }]));
+  return rows.length === 0 ? null : rows;
 }
 
 function describeNetwork({ vm: { guest, shown, powerState } }: VmContext): VirtualMachineStatus['network'] | null {

@@ -192,6 +192,10 @@ export function unlessFailed<Given extends Context>(
 export const fullName = ({ namespace, name }: Pick<DesiredVirtualMachine, 'namespace' | 'name'>): string =>
   `${namespace}/${name}`;
 
+/** What the spec asks for and drover does not do, and what a user does about it. */
+export const describeRefused = ({ refused }: Pick<DesiredVirtualMachine, 'refused'>): string =>
+  `${refused.join('; ')}. Take ${refused.length === 1 ? 'it' : 'them'} out of the spec, or let VM Operator drive the object`;
+
 /** A create is under way. */
 export const isBeingMade = ({ create }: Pick<VirtualMachineMemory, 'create'>): boolean =>
   create !== null && create.task !== null;

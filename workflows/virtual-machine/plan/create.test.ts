@@ -1,7 +1,7 @@
 import type { CachedFile } from '../../../contracts/virtual-machine/cached-files.ts';
 import type { ObservedImage } from '../../../contracts/virtual-machine/observation.ts';
 import { judgeFiles } from './cached-files.ts';
-import { planCreate } from './create.ts';
+import { fastDeployOf, planCreate } from './create.ts';
 import {
   beginMs,
   cachedOf,
@@ -177,6 +177,25 @@ const rows: [why: string, given: Given, does: string][] = [
     },
     make,
   ],
+  [
+    'the spec asks for what drover does not do',
+    { desired: { refused: ['spec.affinity: drover does not do that'] } },
+    'stop NotSupported',
+  ],
+  [
+    'and so does its class',
+    { prerequisites: { class: { kind: 'found', value: classOf({ refused: ['spec.reservedSlots: not'] }) } } },
+    'wait WaitingForPrerequisites',
+  ],
+  [
+    'its storage would have to be encrypted',
+    {
+      prerequisites: {
+        storageClass: { kind: 'found', value: { profileId: 'profile-1', hasDatastore: true, encrypted: true } },
+      },
+    },
+    'wait WaitingForPrerequisites',
+  ],
   ['an item of another type', { prerequisites: image({ type: 'VMTX' }) }, 'stop NotSupported'],
 ];
 
@@ -218,16 +237,6 @@ const sources: [why: string, given: Given, source: object][] = [
     'instance storage switches it off',
     { ...fast, prerequisites: { class: { kind: 'found', value: classOf({ instanceStorage: true }) } } },
     { kind: 'contentLibraryItem', itemId: 'item-1' },
-  ],
-  [
-    'encrypted storage cannot be linked',
-    {
-      ...fast,
-      prerequisites: {
-        storageClass: { kind: 'found', value: { profileId: 'profile-1', hasDatastore: true, encrypted: true } },
-      },
-    },
-    { kind: 'cachedDisks', itemId: 'item-1', mode: 'direct' },
   ],
   [
     'nor with a device that is passed through',
@@ -282,6 +291,14 @@ test('since when files are waited for is noted with the question, once', () => {
   expect(notedOf({ imageCacheAskedAt: askedAt(1) })).toMatchObject({
     patches: [{ annotations: expect.not.objectContaining(asked) as object }],
   });
+});
+
+test('encrypted storage cannot be linked', () => {
+  const storageClass = {
+    kind: 'found',
+    value: { profileId: 'profile-1', hasDatastore: true, encrypted: true },
+  } as const;
+  expect(fastDeployOf(contextOf({ vm: null, ...fast, prerequisites: { storageClass } }))).toBe('direct');
 });
 
 test('the call says all: metadata, UUIDs, size, cards; and its zone is noted first', () => {

@@ -12,13 +12,22 @@ import { isAuto, judgeCache } from './fast-deploy.ts';
 import { judgePrerequisites, obstacleOf } from './prerequisites.ts';
 import { latchPatch } from './config.ts';
 import { describeApplied, wantCompute, wantExtraConfig } from './want-config.ts';
-import { execute, stop, wait, type Context, type Outcome, type VirtualMachineAction } from './context.ts';
+import {
+  describeRefused,
+  execute,
+  stop,
+  wait,
+  type Context,
+  type Outcome,
+  type VirtualMachineAction,
+} from './context.ts';
 
 /**
  * Makes the VM, once everything that it needs is there.
  */
 export function planCreate(context: Context): Outcome {
   const { desired, observed, settings } = context;
+  if (desired.refused.length > 0) return stop('NotSupported', `No VM is made. ${describeRefused(desired)}`);
   const obstacle = obstacleOf(judgePrerequisites(desired, observed.prerequisites));
   if (obstacle !== null) return wait('WaitingForPrerequisites', obstacle.message, recheckAt(context));
   const placed = judgePlacement(context);

@@ -125,6 +125,18 @@ const rows: [why: string, given: Given, comesTo: string][] = [
     'blocked NotOwned',
   ],
   [
+    'the spec asks for what drover does not do: all else is done',
+    { desired: { refused: ['spec.affinity: not'] }, vm: off },
+    'power PoweringOn',
+  ],
+  ['and then it says so', { desired: { refused: ['spec.affinity: not'] } }, 'blocked NotSupported'],
+  [
+    'the same before there is a VM',
+    { desired: { refused: ['spec.affinity: not'] }, vm: null, observed: { candidates: [] } },
+    'blocked NotSupported',
+  ],
+  ['a deletion asks for nothing', { desired: { ...deleting, refused: ['spec.affinity: not'] } }, 'power Deleting'],
+  [
     'requeue: an address is polled where there are no events',
     { vm: noAddress, settings: polled },
     'wait WaitingForAddress',

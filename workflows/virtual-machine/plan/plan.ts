@@ -6,6 +6,7 @@ import type { VirtualMachinePatch } from '../../../contracts/virtual-machine/mut
 import { done, execute, wait, type SlotRequest } from '../../lib/plan.ts';
 import {
   contextIn,
+  describeRefused,
   failureOf,
   fullName,
   isBeingMade,
@@ -63,7 +64,15 @@ function decide(context: Context): Outcome {
   return failure === undefined ? outcome : retry(failure);
 }
 
-const blockedReasons = ['Paused', 'PowerOffRequired', 'NotOwned', 'Ambiguous', 'VcenterChanged', 'DeletionBlocked'];
+const blockedReasons = [
+  'Paused',
+  'PowerOffRequired',
+  'NotOwned',
+  'Ambiguous',
+  'VcenterChanged',
+  'NotSupported',
+  'DeletionBlocked',
+];
 
 function toPlan(context: Context, outcome: Outcome, isAfterStep: boolean): VirtualMachinePlan {
   const { desired } = context;
@@ -85,9 +94,15 @@ function toPlan(context: Context, outcome: Outcome, isAfterStep: boolean): Virtu
     }
     case 'success': {
       if (desired.deleting) return done('gone', 'Deleted', `${fullName(desired)} is deleted`);
-      return (
-        waitForAddress(context) ?? done('reconciled', 'Reconciled', `${fullName(desired)} is as its spec wants it`)
-      );
+      const waiting = waitForAddress(context);
+      if (waiting !== null) return waiting;
+      return desired.refused.length === 0
+        ? done('reconciled', 'Reconciled', `${fullName(desired)} is as its spec wants it`)
+        : done(
+            'blocked',
+            'NotSupported',
+            `${fullName(desired)} is as the rest of its spec wants it. ${describeRefused(desired)}`,
+          );
     }
   }
 }

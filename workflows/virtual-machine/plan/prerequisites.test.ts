@@ -1,7 +1,7 @@
 import type { DesiredVirtualMachine } from '../../../contracts/virtual-machine/lifecycle.ts';
 import type { ObservedImage, Prerequisites } from '../../../contracts/virtual-machine/observation.ts';
 import { judgePrerequisites, obstacleOf } from './prerequisites.ts';
-import { desiredOf, imageOf, prerequisitesOf } from '../../../test/fixtures/workflows/virtual-machine.ts';
+import { classOf, desiredOf, imageOf, prerequisitesOf } from '../../../test/fixtures/workflows/virtual-machine.ts';
 
 const image = (more: Partial<ObservedImage>): Pick<Prerequisites, 'image'> => ({
   image: { kind: 'found', value: imageOf(more) },
@@ -12,8 +12,8 @@ const policy = (more: object): Pick<Prerequisites, 'resourcePolicy'> => ({
     value: { name: 'p', deleting: false, folder: null, resourcePool: null, modules: {}, ...more },
   },
 });
-const storage = (hasDatastore: boolean): Pick<Prerequisites, 'storageClass'> => ({
-  storageClass: { kind: 'found', value: { profileId: 'p', hasDatastore, encrypted: false } },
+const storage = (hasDatastore: boolean, encrypted = false): Pick<Prerequisites, 'storageClass'> => ({
+  storageClass: { kind: 'found', value: { profileId: 'p', hasDatastore, encrypted } },
 });
 const secrets = (...missingKeys: string[]): Pick<Prerequisites, 'bootstrap'> => ({
   bootstrap: { kind: 'found', value: { missingKeys, configHash: null, customHash: null, isDefault: false } },
@@ -37,6 +37,15 @@ const rows: Row[] = [
   ['a class that is nonsense', { class: not('invalid') }, 'VirtualMachineClassReady', 'False Invalid'],
   ['kube-apiserver in trouble', { class: not('internalError') }, 'VirtualMachineClassReady', 'False InternalError'],
   ['any other answer', { class: not('failed') }, 'VirtualMachineClassReady', 'False GetError'],
+  [
+    'a class of devices that drover does not make',
+    {
+      class: { kind: 'found', value: classOf({ refused: ['spec.reservedSlots: drover does not use reserved slots'] }) },
+    },
+    'VirtualMachineClassReady',
+    'False NotSupported',
+  ],
+  ['storage that is encrypted', storage(true, true), 'VirtualMachineStorageReady', 'False NotSupported'],
   ['a classless VM', { class: null }, 'VirtualMachineClassReady', 'none', { className: null }],
   ['an image', {}, 'VirtualMachineImageReady', 'True True'],
   ['no image', { image: null }, 'VirtualMachineImageReady', 'False NotSet', { image: null }],

@@ -42,7 +42,11 @@ export function judgePrerequisites(desired: DesiredVirtualMachine, given: Prereq
 /** A classless VM needs none. */
 function judgeClass({ class: fetched }: Prerequisites): Judged {
   if (fetched === null) return none(types.classReady);
-  return fetched.kind === 'found' ? met(types.classReady) : unread(types.classReady, fetched);
+  if (fetched.kind !== 'found') return unread(types.classReady, fetched);
+  const { name, refused } = fetched.value;
+  return refused.length === 0
+    ? met(types.classReady)
+    : unmet(types.classReady, 'NotSupported', `VirtualMachineClass ${name}: ${refused.join('; ')}`);
 }
 
 const imageKinds = ['VirtualMachineImage', 'ClusterVirtualMachineImage'];
@@ -96,6 +100,13 @@ function judgeStorage({ storageClass }: DesiredVirtualMachine, { storageClass: f
   if (storageClass === null) return unmet(type, 'StorageClassRequired', 'spec.storageClass names no storage class');
   if (fetched === null) return unmet(type, reasons.failed, `StorageClass ${storageClass} was not read`);
   if (fetched.kind !== 'found') return unread(type, fetched);
+  // A VM of it would not be encrypted, and nobody would know.
+  if (fetched.value.encrypted)
+    return unmet(
+      type,
+      'NotSupported',
+      `The storage policy of ${storageClass} encrypts, and drover does not encrypt VMs: name another class`,
+    );
   return fetched.value.hasDatastore
     ? met(type)
     : unmet(type, 'DatastoreNotFound', `No datastore that can be reached has the storage policy of ${storageClass}`);
