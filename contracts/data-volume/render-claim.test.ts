@@ -138,6 +138,16 @@ const blank = { source: { blank: {} } };
 const refused: [rule: string, spec: object, message: string, sets?: ClaimPropertySet[]][] = [
   ['neither', {}, 'Missing Data volume PVC'],
   [
+    'room that is written before',
+    { storage: sized(), preallocation: true },
+    'drover does not preallocate volumes: leave preallocation out, and name a class that does',
+  ],
+  [
+    'attributes of the volume',
+    { pvc: sized({ ...once, volumeAttributesClassName: 'gold' }) },
+    'drover does not set volumeAttributesClassName: leave it out, and set it in the PersistentVolumeClaim that is made',
+  ],
+  [
     'both',
     { pvc: sized(once), storage: sized() },
     'Duplicate storage definition, both target storage and target pvc defined',

@@ -55,7 +55,7 @@ function newest<Class extends ChoosableClass>(classes: readonly Class[], mark: s
 }
 
 export interface ClaimRequest {
-  spec: Pick<Spec, 'pvc' | 'storage' | 'source' | 'sourceRef' | 'contentType'>;
+  spec: Pick<Spec, 'pvc' | 'storage' | 'source' | 'sourceRef' | 'contentType' | 'preallocation'>;
   /** Of {@link chooseClass}. */
   storageClass: string;
   /** Of that class, by its StorageProfile or computed. */
@@ -73,6 +73,12 @@ export function renderClaim(request: ClaimRequest): ClaimSpec | VolumeProblem {
     return invalid('Duplicate storage definition, both target storage and target pvc defined');
   if (wanted.volumeName !== undefined || wanted.selector !== undefined)
     return invalid('volumeName and selector are of volumes that are there already: what is cloned is new');
+  if (spec.preallocation === true)
+    return invalid('drover does not preallocate volumes: leave preallocation out, and name a class that does');
+  if (spec.pvc?.volumeAttributesClassName !== undefined)
+    return invalid(
+      'drover does not set volumeAttributesClassName: leave it out, and set it in the PersistentVolumeClaim that is made',
+    );
   const size = sizeOf(spec);
   if (typeof size === 'object' && size !== null) return size;
   const modes =

@@ -1,3 +1,4 @@
+import type { DataVolume } from '../../../contracts/crds/data-volume.ts';
 import type { DataVolumeActivities, JobFacts } from '../../../contracts/data-volume/data-volume.ts';
 import { temporaryNames, volumeAnnotations, volumeLabels } from '../../../contracts/data-volume/metadata.ts';
 import { droverFailure } from '../../../runtime/failure.ts';
@@ -23,7 +24,10 @@ const containerSecurity = {
 };
 
 /** Pure. */
-export function copyJobSpec({ from, to, volumeMode, image }: Pick<Request, 'from' | 'to' | 'volumeMode' | 'image'>) {
+export function copyJobSpec(
+  { from, to, volumeMode, image }: Pick<Request, 'from' | 'to' | 'volumeMode' | 'image'>,
+  { priorityClassName }: Pick<DataVolume['spec'], 'priorityClassName'>,
+) {
   const at = places[volumeMode];
   const volumes = [
     { name: 'source', persistentVolumeClaim: { claimName: from, readOnly: true } },
@@ -54,6 +58,7 @@ export function copyJobSpec({ from, to, volumeMode, image }: Pick<Request, 'from
     template: {
       spec: {
         restartPolicy: 'Never',
+        ...(priorityClassName !== undefined && { priorityClassName }),
         automountServiceAccountToken: false,
         securityContext: { seccompProfile: { type: 'RuntimeDefault' } },
         containers: [container],
@@ -75,9 +80,9 @@ export async function ensureCopyJob(tools: VolumeTools, request: Request): Promi
   return { job: jobFacts(found) };
 
   async function make(): Promise<Job | null> {
-    await liveVolume(tools, of);
+    const volume = await liveVolume(tools, of);
     const labels = { [volumeLabels.app]: volumeLabels.appName, [volumeLabels.temporaryFor]: uid };
-    const { template, ...spec } = copyJobSpec(request);
+    const { template, ...spec } = copyJobSpec(request, volume.spec);
     return await createObject(
       tools,
       storageResources.Job,
