@@ -100,6 +100,8 @@ export const extraConfigKeys = {
   networkCards: 'drover.networkCards',
   /** Comma list of the keys of cards that were applied, such as `ethernet0.ctxPerDev`. */
   networkProperties: 'drover.networkProperties',
+  /** Written by the guest: how its set-up went. */
+  bootstrapCondition: 'guestinfo.vmservice.bootstrap.condition',
 } as const;
 
 /**

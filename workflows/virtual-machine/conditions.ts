@@ -2,6 +2,8 @@ import { findCondition, type ConditionUpdate } from '../../contracts/conditions.
 import { trueReason, virtualMachineConditions as types } from '../../contracts/virtual-machine/conditions.ts';
 import type { ReconfigSpec } from '../../contracts/virtual-machine/config.ts';
 import type { ObservedGuest } from '../../contracts/virtual-machine/observation.ts';
+import { judgeDevices, judgePromotion, judgeRevert } from './device-conditions.ts';
+import { judgeGuestBootstrap, judgeGuestNetwork } from './guest-conditions.ts';
 import { describeHold, judgeBackup } from './plan/update.ts';
 import { changesOf, type ConfigPart } from './plan/changes-of.ts';
 import { diffConfig, isPaused, type ConfigDifference } from './plan/config.ts';
@@ -16,6 +18,8 @@ import { judgeVolumesCondition } from './plan/volumes.ts';
 export function describeVm(context: VmContext): Record<string, ConditionUpdate | null> {
   const { desired, observed, settings, vm } = context;
   const difference = diffConfig(context);
+  const cdroms = judgeSynced(context, difference, 'cdrom');
+  const volumes = judgeVolumesCondition(context);
   return {
     [types.created]: yes(types.created),
     [types.powerStateSynced]: judgePowerState(context),
@@ -31,8 +35,13 @@ export function describeVm(context: VmContext): Record<string, ConditionUpdate |
       difference.unmet.network.length > 0
         ? no(types.networkConfigSynced, 'PrerequisiteNotMet', `Cannot set ${difference.unmet.network.join(', ')}`)
         : judgeSynced(context, difference, 'network'),
-    [types.cdromVerified]: judgeSynced(context, difference, 'cdrom'),
-    [types.volumesVerified]: judgeVolumesCondition(context),
+    [types.volumesVerified]: volumes,
+    [types.cdromVerified]: cdroms,
+    [types.devicesVerified]: judgeDevices(cdroms, volumes),
+    [types.diskPromotionSynced]: judgePromotion(context),
+    [types.snapshotRevertSucceeded]: judgeRevert(context),
+    [types.guestBootstrap]: judgeGuestBootstrap(context),
+    [types.guestNetworkSynced]: judgeGuestNetwork(context),
     [types.extraConfigSynced]: judgeSynced(context, difference, 'extraConfig'),
   };
 }

@@ -149,9 +149,17 @@ export function visibleExtraConfig(
   const once = [...(all[extraConfigKeys.managedKeys] ?? '').split(','), ...appliedCardKeys(all)];
   const visible = new Set([...ownKeys, ...asked, ...once]);
   return Object.fromEntries(
-    Object.entries(all).filter(([key]) => (visible.has(key) || isMetadataKey(key)) && !isSecret(key)),
+    Object.entries(all)
+      .filter(([key]) => (visible.has(key) || isMetadataKey(key)) && !isSecret(key))
+      .map(([key, value]) => [
+        key,
+        key === extraConfigKeys.bootstrapCondition ? value.slice(0, longestOfGuest) : value,
+      ]),
   );
 }
+
+/** A guest may write whatever it likes. */
+const longestOfGuest = 1_024;
 
 /** Keys of drover and of the operator before: they go when the VM is left to others. */
 export const isMetadataKey = (key: string): boolean => key.startsWith('vmservice.') || key.startsWith('drover.');
