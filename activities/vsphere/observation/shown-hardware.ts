@@ -1,3 +1,5 @@
+import { z } from 'zod';
+
 import type { VirtualMachineStatus } from '../../../contracts/crds/virtual-machine.ts';
 import type { VmConfig } from '../../../contracts/virtual-machine/config.ts';
 import { quantityText } from '../../../contracts/quantity.ts';
@@ -10,13 +12,17 @@ type ControllerType = NonNullable<Hardware['controllers']>[number]['type'];
 
 const mib = 1024 ** 2;
 
+const threads = z.object({ 'config.hardware': z.object({ simultaneousThreads: z.int() }) });
+
 /** The VM's size and its controllers, as the status shows them. Pure. */
-export function shownHardware(config: VmConfig, devices: Devices): Hardware {
+export function shownHardware(config: VmConfig, devices: Devices, read: Readonly<Record<string, unknown>>): Hardware {
+  const simultaneousThreads = threads.safeParse(read).data?.['config.hardware'].simultaneousThreads;
   const { cpuAllocation: cpu, memoryAllocation: memory } = config;
   return {
     cpu: {
       total: config.numCPUs,
       coresPerSocket: config.numCoresPerSocket,
+      ...(simultaneousThreads !== undefined && { simultaneousThreads }),
       ...(cpu.reservation > 0 && { reservation: cpu.reservation }),
       ...(cpu.limit > 0 && { limit: cpu.limit }),
       hotAddEnabled: config.cpuHotAddEnabled,
@@ -32,6 +38,7 @@ export function shownHardware(config: VmConfig, devices: Devices): Hardware {
       hotAddEnabled: config.memoryHotAddEnabled,
       reservationLockedToMax: config.memoryReservationLockedToMax,
     },
+    ...shownGpus(devices),
     controllers: devices.flatMap((device) => {
       const type = controllerType(device);
       return type === null
@@ -39,6 +46,16 @@ export function shownHardware(config: VmConfig, devices: Devices): Hardware {
         : [{ type, busNumber: busOf(device), deviceKey: device.key, devices: devicesAt(device.key, devices) }];
     }),
   };
+}
+
+/** Shares of GPUs, which only one vendor's drivers make. */
+function shownGpus(devices: Devices): Pick<Hardware, 'vGPUs'> {
+  const vGPUs = devices.flatMap(({ backing }) =>
+    backing !== undefined && isA(backing, 'VirtualPCIPassthroughVmiopBackingInfo') && backing.vgpu !== undefined
+      ? [{ type: 'Nvidia', profile: backing.vgpu }]
+      : [],
+  );
+  return vGPUs.length === 0 ? {} : { vGPUs };
 }
 
 /** Null: it is none that disks and drives are attached to. */

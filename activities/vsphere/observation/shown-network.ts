@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import type { VirtualMachineStatus } from '../../../contracts/crds/virtual-machine.ts';
-import { vim } from '../wire/kinds.ts';
+import { isA, vim } from '../wire/kinds.ts';
 import type {
   GuestNicInfo,
   GuestStackInfo,
@@ -10,6 +10,7 @@ import type {
   NetDhcpConfigInfoDhcpOptions,
   NetDnsConfigInfo,
 } from '../wire/vim/types.ts';
+import type { Devices } from './read-vm.ts';
 
 type Network = NonNullable<VirtualMachineStatus['network']>;
 type Interface = NonNullable<Network['interfaces']>[number];
@@ -28,12 +29,16 @@ const properties = z.object({
 export function shownNetwork(
   read: Readonly<Record<string, unknown>>,
   names: ReadonlyMap<number, string>,
+  devices: Devices,
 ): Network | undefined {
   const parsed = properties.safeParse(read);
   if (!parsed.success) return undefined;
   const interfaces = parsed.data['guest.net']
     .filter(({ deviceConfigId }) => deviceConfigId >= 0)
-    .map((card) => toInterface(card, names.get(card.deviceConfigId)));
+    .map((card) => ({
+      ...toInterface(card, names.get(card.deviceConfigId)),
+      ...ofCard(devices.find(({ key }) => key === card.deviceConfigId)),
+    }));
   const ipStacks = parsed.data['guest.ipStack'].map(toStack);
   if (interfaces.length === 0 && ipStacks.length === 0) return undefined;
   return { ...(interfaces.length > 0 && { interfaces }), ...(ipStacks.length > 0 && { ipStacks }) };
@@ -65,6 +70,16 @@ function toInterface(
   };
 }
 
+/** What only the VM's own card says. */
+function ofCard(card: Devices[number] | undefined): Pick<Interface, 'vmxnet3' | 'vnumaNodeID'> {
+  if (card === undefined) return {};
+  const enabled = isA(card, 'VirtualVmxnet3') ? card.uptv2Enabled : undefined;
+  return {
+    ...(enabled !== undefined && { vmxnet3: { uptv2Enabled: enabled } }),
+    ...(card.numaNode !== undefined && card.numaNode >= 0 && { vnumaNodeID: card.numaNode }),
+  };
+}
+
 type Address = NonNullable<NonNullable<Interface['ip']>['addresses']>[number];
 const origins: readonly string[] = ['dhcp', 'linklayer', 'manual', 'other', 'random'] satisfies Address['origin'][];
 const states: readonly string[] = [
@@ -81,7 +96,7 @@ const isOrigin = (text: string | undefined): text is NonNullable<Address['origin
 const isState = (text: string | undefined): text is NonNullable<Address['state']> =>
   text !== undefined && states.includes(text);
 
-function toStack({ dnsConfig, ipRouteConfig, dhcpConfig }: GuestStackInfo): Stack {
+function toStack({ dnsConfig, ipRouteConfig, ipStackConfig = [], dhcpConfig }: GuestStackInfo): Stack {
   const ipRoutes = ipRouteConfig?.ipRoute?.map(({ network, prefixLength, gateway: { ipAddress, device } }) => ({
     networkAddress: `${network}/${prefixLength}`,
     gateway: { ...(ipAddress !== undefined && { address: ipAddress }), ...(device !== undefined && { device }) },
@@ -90,6 +105,7 @@ function toStack({ dnsConfig, ipRouteConfig, dhcpConfig }: GuestStackInfo): Stac
     ...(dnsConfig !== undefined && { dns: toDns(dnsConfig) }),
     ...(ipRoutes !== undefined && { ipRoutes }),
     ...(dhcpConfig !== undefined && { dhcp: toDhcp(dhcpConfig) }),
+    ...(ipStackConfig.length > 0 && { kernelConfig: uniqueKeys(ipStackConfig) }),
   };
 }
 

@@ -7,6 +7,7 @@ import type { Devices } from './read-vm.ts';
 import { isA, vim } from '../wire/kinds.ts';
 import type { VirtualDisk } from '../wire/vim/types.ts';
 import { bytesOf, diskName, diskUuid, virtualDisksOf } from './devices.ts';
+import { keyOfDisk, shownKey } from './shown-crypto.ts';
 import { busOf, controllerType } from './shown-hardware.ts';
 
 type Volume = NonNullable<VirtualMachineStatus['volumes']>[number];
@@ -103,11 +104,13 @@ function placeOf(disk: VirtualDisk, usedBytes: number | null, devices: Devices):
   const type = controller === undefined ? null : controllerType(controller);
   const backing = isA(disk.backing, 'VirtualDiskFlatVer2BackingInfo') ? disk.backing : null;
   const mode = modes[backing?.diskMode ?? ''];
+  const key = shownKey(keyOfDisk(disk));
   return {
     ...(usedBytes !== null && { used: quantityText(usedBytes) }),
     ...(controller !== undefined && type !== null && { controllerType: type, controllerBusNumber: busOf(controller) }),
     ...(disk.unitNumber !== undefined && { unitNumber: disk.unitNumber }),
     ...(mode !== undefined && { diskMode: mode }),
+    ...(key !== undefined && { crypto: key }),
     ...(backing?.sharing !== undefined && {
       sharingMode: backing.sharing === 'sharingMultiWriter' ? 'MultiWriter' : 'None',
     }),

@@ -128,6 +128,42 @@ test('what the guest says of its network, named as the spec names it', () => {
   expect(virtualMachineStatus.safeParse(shown({ 'guest.net': net, 'guest.ipStack': stack })).error).toBeUndefined();
 });
 
+test('what others have encrypted, and by which key', () => {
+  const keyId = { $type: 'CryptoKeyId' as const, keyId: 'k1', providerId: { id: 'p1' } };
+  const tpm = { $type: 'VirtualTPM' as const, key: 11_000 };
+  const [disk] = [diskOf()];
+  const encrypted = { ...disk, backing: { ...disk.backing, keyId } } as typeof disk;
+  const plain = shown({});
+  expect([plain.crypto, plain.volumes?.[0]?.crypto]).toEqual([undefined, undefined]);
+  const seen = shown(
+    { 'config.keyId': keyId },
+    { config: { ...vmOf().config!, devices: [...devices, encrypted, tpm] } },
+  );
+  expect(seen.crypto).toEqual({ keyID: 'k1', providerID: 'p1', encrypted: ['Config', 'Disks'], hasVTPM: true });
+  expect(seen.volumes?.map(({ crypto }) => crypto)).toContainEqual({ keyID: 'k1', providerID: 'p1' });
+});
+
+test('devices of a class, threads of a core, and what cards and stacks are set to', () => {
+  const gpu = {
+    $type: 'VirtualPCIPassthrough' as const,
+    key: 13_000,
+    backing: { $type: 'VirtualPCIPassthroughVmiopBackingInfo' as const, vgpu: 'grid_p40-2q' },
+  };
+  const card = { ...devices.find(({ $type }) => $type === 'VirtualVmxnet3')!, numaNode: 1, uptv2Enabled: true };
+  const seen = shown(
+    {
+      'config.hardware': { ...(vmOf().properties['config.hardware'] as object), simultaneousThreads: 2 },
+      'guest.net': [{ $type: 'GuestNicInfo', deviceConfigId: card.key }],
+      'guest.ipStack': [{ $type: 'GuestStackInfo', ipStackConfig: [{ key: 'net.a', value: '1' }] }],
+    },
+    { config: { ...vmOf().config!, devices: [...devices.filter(({ key }) => key !== card.key), card, gpu] } },
+  );
+  expect(seen.hardware?.vGPUs).toEqual([{ type: 'Nvidia', profile: 'grid_p40-2q' }]);
+  expect(seen.hardware?.cpu?.simultaneousThreads).toBe(2);
+  expect(seen.network?.interfaces?.[0]).toMatchObject({ vmxnet3: { uptv2Enabled: true }, vnumaNodeID: 1 });
+  expect(seen.network?.ipStacks).toEqual([{ kernelConfig: [{ key: 'net.a', value: '1' }] }]);
+});
+
 test('of one whose configuration is not reported, nothing is shown', () =>
   expect(shown({}, { config: null })).toEqual({}));
 

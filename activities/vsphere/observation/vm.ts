@@ -11,13 +11,21 @@ import { configPaths, toConfig } from './config.ts';
 import { networkCardsOf } from './devices.ts';
 import { guestPaths, toGuest } from './guest.ts';
 import { vmPaths } from './read-vm.ts';
+import { cryptoPaths, shownCrypto } from './shown-crypto.ts';
 import { shownHardware } from './shown-hardware.ts';
 import { shownNetwork } from './shown-network.ts';
 import { shownStorage } from './shown-storage.ts';
 import { heldBySnapshots } from './snapshot-disks.ts';
 
 /** Everything that is read of a VM for decisions about it and for its status. */
-export const observedPaths = [...vmPaths, ...configPaths, ...guestPaths, 'rootSnapshot', 'config.createDate'] as const;
+export const observedPaths = [
+  ...vmPaths,
+  ...configPaths,
+  ...guestPaths,
+  ...cryptoPaths,
+  'rootSnapshot',
+  'config.createDate',
+] as const;
 
 /** What is known of a VM from what is around it. */
 export interface VmPlace {
@@ -91,15 +99,17 @@ function shownOf(
   const inOrder = interfaces.map((name, index) => [cards[index]?.key ?? -1, name] as const);
   // An only card is not recorded.
   const names = new Map(recorded.length > 0 ? recorded : inOrder);
-  const network = shownNetwork(properties, names);
+  const network = shownNetwork(properties, names, devices);
   const { volumes, storage } = shownStorage(properties, devices);
+  const crypto = shownCrypto(properties, devices);
   const made = properties['config.createDate'];
   return {
-    hardware: shownHardware(config, devices),
+    hardware: shownHardware(config, devices, properties),
     volumes,
     storage,
     ...shownSnapshots(properties),
     ...(network !== undefined && { network }),
+    ...(crypto !== undefined && { crypto }),
     ...(typeof made === 'string' && { provider: { creationTimestamp: made } }),
   };
 }

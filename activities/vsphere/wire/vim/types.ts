@@ -155,6 +155,13 @@ export interface CreateVM_TaskResponse {
   returnval: ManagedObjectReference;
 }
 
+export interface CryptoKeyId {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  keyId: string;
+  providerId?: KeyProviderId;
+}
+
 export interface CustomFieldDef {
   /** Its type, where that is not plain from where it stands. */
   $type?: string;
@@ -512,6 +519,7 @@ export interface GuestStackInfo {
   $type?: string;
   dnsConfig?: NetDnsConfigInfo;
   ipRouteConfig?: NetIpRouteConfigInfo;
+  ipStackConfig?: KeyValue[];
   dhcpConfig?: NetDhcpConfigInfo;
 }
 
@@ -559,6 +567,12 @@ export interface InvalidRequest extends RuntimeFault {
 }
 
 export interface InvalidState extends VimFault {
+}
+
+export interface KeyProviderId {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  id: string;
 }
 
 export interface KeyValue {
@@ -1232,6 +1246,7 @@ export interface VirtualDiskFlatVer2BackingInfo extends VirtualDeviceFileBacking
   uuid?: string;
   parent?: VirtualDiskFlatVer2BackingInfo;
   sharing?: string;
+  keyId?: CryptoKeyId;
 }
 
 export interface VirtualDiskRawDiskMappingVer1BackingInfo extends VirtualDeviceFileBackingInfo {
@@ -1284,6 +1299,7 @@ export interface VirtualHardware {
   numCoresPerSocket?: number;
   memoryMB: number;
   device?: AnyVirtualDevice[];
+  simultaneousThreads?: number;
 }
 
 export interface VirtualIDEController extends VirtualController {
@@ -1456,6 +1472,9 @@ export interface VirtualSCSIController extends VirtualController {
 export interface VirtualSriovEthernetCard extends VirtualEthernetCard {
 }
 
+export interface VirtualTPM extends VirtualDevice {
+}
+
 export interface VirtualVmxnet extends VirtualEthernetCard {
 }
 
@@ -1519,7 +1538,7 @@ export type AnyFileInfo = FileInfo;
 export type AnyMethodFault = MethodFault | InvalidProperty | RuntimeFault | InvalidArgument | InvalidRequest | MethodNotFound | ManagedObjectNotFound | SecurityError | NoPermission | SystemError | VimFault | DuplicateName | FileFault | InvalidState | InvalidPowerState | TaskInProgress;
 export type AnyOptionValue = OptionValue;
 export type AnySelectionSpec = SelectionSpec | TraversalSpec;
-export type AnyVirtualDevice = VirtualDevice | VirtualCdrom | VirtualController | VirtualIDEController | VirtualNVMEController | VirtualSATAController | VirtualAHCIController | VirtualSCSIController | ParaVirtualSCSIController | VirtualBusLogicController | VirtualLsiLogicController | VirtualLsiLogicSASController | VirtualDisk | VirtualEthernetCard | VirtualE1000 | VirtualE1000e | VirtualPCNet32 | VirtualSriovEthernetCard | VirtualVmxnet | VirtualVmxnet2 | VirtualVmxnet3 | VirtualPCIPassthrough;
+export type AnyVirtualDevice = VirtualDevice | VirtualCdrom | VirtualController | VirtualIDEController | VirtualNVMEController | VirtualSATAController | VirtualAHCIController | VirtualSCSIController | ParaVirtualSCSIController | VirtualBusLogicController | VirtualLsiLogicController | VirtualLsiLogicSASController | VirtualDisk | VirtualEthernetCard | VirtualE1000 | VirtualE1000e | VirtualPCNet32 | VirtualSriovEthernetCard | VirtualVmxnet | VirtualVmxnet2 | VirtualVmxnet3 | VirtualPCIPassthrough | VirtualTPM;
 export type AnyVirtualDeviceBackingInfo = VirtualDeviceBackingInfo | VirtualDeviceDeviceBackingInfo | VirtualEthernetCardNetworkBackingInfo | VirtualPCIPassthroughDynamicBackingInfo | VirtualDeviceFileBackingInfo | VirtualCdromIsoBackingInfo | VirtualDiskFlatVer2BackingInfo | VirtualDiskRawDiskMappingVer1BackingInfo | VirtualDiskSeSparseBackingInfo | VirtualDeviceRemoteDeviceBackingInfo | VirtualCdromRemotePassthroughBackingInfo | VirtualEthernetCardDistributedVirtualPortBackingInfo | VirtualEthernetCardOpaqueNetworkBackingInfo | VirtualPCIPassthroughPluginBackingInfo | VirtualPCIPassthroughVmiopBackingInfo;
 export type AnyVirtualDeviceConfigSpec = VirtualDeviceConfigSpec;
 export type AnyVirtualDiskSpec = VirtualDiskSpec;
@@ -1551,6 +1570,7 @@ export interface VimTypes {
   CreateResourcePoolResponse: CreateResourcePoolResponse;
   CreateVM_Task: CreateVM_Task;
   CreateVM_TaskResponse: CreateVM_TaskResponse;
+  CryptoKeyId: CryptoKeyId;
   CustomFieldDef: CustomFieldDef;
   CustomFieldStringValue: CustomFieldStringValue;
   CustomFieldValue: CustomFieldValue;
@@ -1615,6 +1635,7 @@ export interface VimTypes {
   InvalidProperty: InvalidProperty;
   InvalidRequest: InvalidRequest;
   InvalidState: InvalidState;
+  KeyProviderId: KeyProviderId;
   KeyValue: KeyValue;
   LatencySensitivity: LatencySensitivity;
   LocalizableMessage: LocalizableMessage;
@@ -1754,6 +1775,7 @@ export interface VimTypes {
   VirtualSATAController: VirtualSATAController;
   VirtualSCSIController: VirtualSCSIController;
   VirtualSriovEthernetCard: VirtualSriovEthernetCard;
+  VirtualTPM: VirtualTPM;
   VirtualVmxnet: VirtualVmxnet;
   VirtualVmxnet2: VirtualVmxnet2;
   VirtualVmxnet3: VirtualVmxnet3;
