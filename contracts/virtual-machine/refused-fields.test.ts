@@ -23,15 +23,11 @@ const asked: [why: string, spec: object, fields: string[]][] = [
   ['a list', { policies: [{ apiVersion: 'v', kind: 'k', name: 'n' }] }, ['policies']],
   [
     'one item of several',
-    { network: { interfaces: [{ name: 'eth0' }, { name: 'eth1', vmxnet3: { uptv2Enabled: true } }] } },
-    ['network.interfaces[].vmxnet3'],
+    { network: { interfaces: [{ name: 'eth0' }, { name: 'eth1', ipamModes: ['DHCPv4'] }] } },
+    ['network.interfaces[].ipamModes'],
   ],
-  [
-    'a switch that is off',
-    { advanced: { hugePages1GEnabled: false, preferHtEnabled: true } },
-    ['advanced.preferHtEnabled'],
-  ],
-  ['a number of none', { cpuAdvanced: { topology: { vnumaNodeCount: 0 } } }, []],
+  ['a switch that is as it is by default', { volumes: [{ name: 'a', removable: true }] }, []],
+  ['a switch that is not', { volumes: [{ name: 'a' }, { name: 'b', removable: false }] }, ['volumes[].removable']],
   ['what is no list', { volumes: {} }, []],
   ['null', { crypto: null, hardware: { cdrom: null } }, []],
 ];
@@ -47,9 +43,9 @@ test('a sentence names the field and what is not done', () => {
 });
 
 test('a class is judged by a table of its own', () => {
-  const hardware = { devices: { vgpuDevices: [{ profileName: 'p' }] } };
+  const hardware = { instanceStorage: { volumes: [{ size: '1Gi' }] } };
   expect(refusedIn({ hardware }, refusedClassFields)).toEqual([
-    'spec.hardware.devices.vgpuDevices: drover does not attach virtual GPUs: say them in configSpec',
+    'spec.hardware.instanceStorage.volumes: drover does not make volumes on the storage of a host',
   ]);
 });
 

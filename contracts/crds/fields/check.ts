@@ -80,7 +80,7 @@ function claimProblems(key: string, row: FieldRow, refused: RefusedFields, world
     }
     case 'refused':
       if (row.module !== refusedFieldsModule)
-        return nameProblems(key, row.module, [...namesIn(key).slice(-1), row.reason], world);
+        return nameProblems(key, row.module, [...(row.names ?? namesIn(key).slice(-1)), row.reason], world);
       return Object.keys(refused).some((path) => isBelow(key, `spec.${path}`))
         ? []
         : [`${key} is said to be refused, and ${row.module} has no row for it`];

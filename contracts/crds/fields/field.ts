@@ -5,7 +5,7 @@ export type FieldRow =
   /** Nothing in the world depends on it as far as drover is concerned: it is for users, or for another controller, which is named. */
   | { is: 'informational'; note: string }
   /** Where it asks for something, drover does not do that, and says so by that reason. The field has a row in that module, or its name stands there. */
-  | { is: 'refused'; module: string; reason: string }
+  | { is: 'refused'; module: string; reason: string; names: readonly string[] | null }
   /** Of a status: never written, and why. docs/limits.md lists it. */
   | { is: 'notApplicable'; note: string };
 
@@ -30,9 +30,17 @@ export const informational = (note: string): FieldRow => ({ is: 'informational',
 export const refusedFieldsModule = 'contracts/virtual-machine/refused-fields.ts';
 
 /** Has a row in the table of refused fields. */
-export const refused: FieldRow = { is: 'refused', module: refusedFieldsModule, reason: 'NotSupported' };
+export const refused: FieldRow = { is: 'refused', module: refusedFieldsModule, reason: 'NotSupported', names: null };
 
-/** @param reason of a condition */
-export const refusedBy = (module: string, reason: string): FieldRow => ({ is: 'refused', module, reason });
+/**
+ * @param reason of a condition
+ * @param names what stands in the module for it; left out: the last name of its path
+ */
+export const refusedBy = (module: string, reason: string, ...names: string[]): FieldRow => ({
+  is: 'refused',
+  module,
+  reason,
+  names: names.length === 0 ? null : names,
+});
 
 export const notApplicable = (note: string): FieldRow => ({ is: 'notApplicable', note });

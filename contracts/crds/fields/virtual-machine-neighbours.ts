@@ -3,6 +3,8 @@ import { by, informational, refused, type FieldRows } from './field.ts';
 /** What becomes of the fields of classes, images and resource policies. */
 
 const readClass = 'contracts/virtual-machine/read-prerequisites.ts';
+const classDevices = 'contracts/virtual-machine/class-devices.ts';
+const diffClassDevices = 'workflows/virtual-machine/plan/class-devices.ts';
 const classConfig = 'activities/vsphere/specs/class-config.ts';
 const cachedDisks = 'activities/vsphere/specs/cached-disks.ts';
 const wantConfig = 'workflows/virtual-machine/plan/want-config.ts';
@@ -14,14 +16,14 @@ const policyActivities = 'activities/kubernetes/resource-policy/activities.ts';
 const planPolicy = 'workflows/resource-policy/plan.ts';
 
 export const virtualMachineClassFields: FieldRows = {
-  'spec.configSpec': by([readClass, classConfig], 'configSpec'),
+  'spec.configSpec': by([classDevices, classConfig], 'configSpec'),
   'spec.controllerName': informational('which controller the class is for: upstream’s'),
   'spec.description': informational('for users'),
   'spec.hardware.cpus': by([readClass, wantConfig]),
-  'spec.hardware.devices.dynamicDirectPathIODevices[].customLabel': refused,
-  'spec.hardware.devices.dynamicDirectPathIODevices[].deviceID': refused,
-  'spec.hardware.devices.dynamicDirectPathIODevices[].vendorID': refused,
-  'spec.hardware.devices.vgpuDevices[].profileName': refused,
+  'spec.hardware.devices.dynamicDirectPathIODevices[].customLabel': by([classDevices, diffClassDevices]),
+  'spec.hardware.devices.dynamicDirectPathIODevices[].deviceID': by([classDevices, diffClassDevices]),
+  'spec.hardware.devices.dynamicDirectPathIODevices[].vendorID': by([classDevices, diffClassDevices]),
+  'spec.hardware.devices.vgpuDevices[].profileName': by([classDevices, diffClassDevices]),
   'spec.hardware.instanceStorage.storageClass': informational('where there are volumes, which are refused'),
   'spec.hardware.instanceStorage.volumes[].size': refused,
   'spec.hardware.memory': by([readClass, wantConfig]),
@@ -29,8 +31,8 @@ export const virtualMachineClassFields: FieldRows = {
   'spec.policies.resources.limits.memory': by([readClass, wantConfig]),
   'spec.policies.resources.requests.cpu': by([readClass, wantConfig]),
   'spec.policies.resources.requests.memory': by([readClass, wantConfig]),
-  'spec.reservedProfileID': refused,
-  'spec.reservedSlots': refused,
+  'spec.reservedProfileID': by(readClass),
+  'spec.reservedSlots': informational('how much a platform reserves for the class'),
   status: informational('has no fields'),
 };
 
