@@ -2,6 +2,7 @@ import type { Eviction } from '../../contracts/crds/eviction.ts';
 import { evictionSchema } from '../../contracts/crds/eviction.ts';
 import { definitions } from '../../contracts/crds/definitions.ts';
 import { toCustomResourceDefinition } from '../../contracts/crds/custom-resource-definition.ts';
+import { until } from './until.ts';
 import { migrationNamespace, openKubernetesWorld } from './kubernetes-world.ts';
 import type { KubernetesWorld } from './kubernetes-world.ts';
 
@@ -119,6 +120,37 @@ test('a host that is being terminated can only be handed to high availability', 
     'spec is immutable',
   );
   await world.kubectl(mergePatch('hv crds-termination', { spec: { maintenance: 'ha', skipTests: true } }));
+});
+
+test('what was stored before its field was refused stays, and all else of the object can be changed', async () => {
+  const definition = definitions.find(({ kind }) => kind === 'VirtualMachine')!;
+  const apply = ['apply', '--server-side', '--force-conflicts', '-f', '-'];
+  const stored = (encryptionClassName: string) => ({
+    ...virtualMachine({ crypto: { encryptionClassName }, powerState: 'PoweredOn' }),
+    metadata: { name: 'crds-stored', namespace },
+  });
+  try {
+    await world.kubectl(apply, toCustomResourceDefinition({ ...definition, refused: {} }));
+    await until('the definition without its rules', 30_000, async () => {
+      const left = await world.kubectl(create, stored('before')).then(
+        () => null,
+        (error: unknown) => String(error),
+      );
+      return left === null ? {} : left;
+    });
+  } finally {
+    await world.kubectl(apply, toCustomResourceDefinition(definition));
+  }
+  const vm = `virtualmachine crds-stored -n ${namespace}`;
+  await until('the rules again', 30_000, async () => {
+    const refusal = await world.refusal([...create, '--dry-run=server'], stored('again')).catch(String);
+    return refusal.includes('drover does not encrypt VMs') ? {} : refusal;
+  });
+  await world.kubectl(mergePatch(vm, { spec: { powerState: 'PoweredOff' } }));
+  expect(await world.refusal(mergePatch(vm, { spec: { crypto: { encryptionClassName: 'another' } } }))).toContain(
+    'drover does not encrypt VMs',
+  );
+  await world.kubectl(['delete', ...vm.split(' '), '--wait=false']);
 });
 
 const tables: [args: string[], columns: string[]][] = [
