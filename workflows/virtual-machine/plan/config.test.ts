@@ -6,7 +6,7 @@ import {
   vmContextOf,
   type Given,
 } from '../../../test/fixtures/workflows/virtual-machine.ts';
-import { unlessFailed } from './context.ts';
+import { unlessFailed } from './no-progress.ts';
 
 const off = { powerState: 'poweredOff' as const };
 const policy = {

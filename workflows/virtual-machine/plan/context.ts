@@ -25,7 +25,6 @@ import type {
 } from '../../../contracts/virtual-machine/observation.ts';
 import type { VolumeChange } from '../../../contracts/virtual-machine/volumes.ts';
 import { composeObservation } from '../observation.ts';
-import { judgeProgress } from './no-progress.ts';
 import type { SlotClaim } from '../../limits/slots.ts';
 
 /** What the run of a virtual machine is made of, and what every decision about one is made on. */
@@ -176,18 +175,6 @@ export const failureOf = (
   stage: Stage,
 ): StageFailure | undefined =>
   memory.failures.find((failure) => failure.stage === stage && (!failure.requeue || failure.retryAtMs > nowMs));
-
-/** A stage that has failed is not tried again before its time; everything else is decided. */
-export function unlessFailed<Given extends Context>(
-  stage: Stage,
-  decide: (context: Given) => Outcome,
-): (context: Given) => Outcome {
-  return (context) => {
-    const outcome = decide(context);
-    const failure = failureOf(context, stage) ?? judgeProgress(context, outcome);
-    return failure !== undefined && outcome.kind === 'execute' ? retry(failure) : outcome;
-  };
-}
 
 export const fullName = ({ namespace, name }: Pick<DesiredVirtualMachine, 'namespace' | 'name'>): string =>
   `${namespace}/${name}`;

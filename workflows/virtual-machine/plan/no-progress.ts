@@ -1,6 +1,6 @@
-import type { StageFailure, VirtualMachineMemory } from '../../../contracts/virtual-machine/observation.ts';
+import type { Stage, StageFailure, VirtualMachineMemory } from '../../../contracts/virtual-machine/observation.ts';
 import { retryAfterMs } from '../../lib/retry.ts';
-import type { Outcome, StagedAction } from './context.ts';
+import { type Context, failureOf, type Outcome, retry, type StagedAction } from './context.ts';
 
 /**
  * A change of a VM that was made well is decided again only where it had no effect, or another one takes it back. From the second time on that
@@ -48,6 +48,18 @@ export function judgeProgress(
     requeue: true,
     attempts,
     retryAtMs,
+  };
+}
+
+/** A stage that has failed is not tried again before its time; everything else is decided. */
+export function unlessFailed<Given extends Context>(
+  stage: Stage,
+  decide: (context: Given) => Outcome,
+): (context: Given) => Outcome {
+  return (context) => {
+    const outcome = decide(context);
+    const failure = failureOf(context, stage) ?? judgeProgress(context, outcome);
+    return failure !== undefined && outcome.kind === 'execute' ? retry(failure) : outcome;
   };
 }
 

@@ -3,7 +3,8 @@ import type { Outcome } from './context.ts';
 import { diffConfig, isLeftAlone, isPaused, planBootstrap, planConfig } from './config.ts';
 import { planPower } from './power.ts';
 import { planVolumes } from './volumes.ts';
-import { failureOf, retry, success, unlessFailed, patch, execute, stop, wait, type VmContext } from './context.ts';
+import { failureOf, retry, success, patch, execute, stop, wait, type VmContext } from './context.ts';
+import { unlessFailed } from './no-progress.ts';
 import type { VirtualMachineSettings } from '../../../contracts/virtual-machine/lifecycle.ts';
 import {
   virtualMachineAnnotations,
