@@ -201,6 +201,8 @@ export interface ObservationRequest {
   profileId: string | null;
   networks: ObservedObjects['networks'];
   isos: ObservedObjects['isos'];
+  /** What a readiness probe wants the guest to have set, by its key without `guestinfo.`, and a pattern. */
+  guestInfo: { key: string; pattern: string }[];
   /** Of ExtraConfig, beside drover's own: only these keys are returned. */
   extraConfigKeys: string[];
 }
@@ -217,6 +219,8 @@ export interface VcenterObservation {
   stateDigest: string | null;
   storage: Pick<ObservedStorage, 'hasDatastore' | 'encrypted'> | null;
   network: ObservedNetwork | null;
+  /** Of what the guest has set; null: nothing was asked for, or there is no VM. */
+  probe: { passed: boolean; message: string } | null;
   /** Path of the ISO by the CD-ROM's name. */
   isos: Record<string, string | null>;
 }
@@ -329,6 +333,7 @@ export function observationRequestOf(
     profileId: objects.storageClass?.kind === 'found' ? objects.storageClass.value.profileId : null,
     networks: objects.networks,
     isos: objects.isos,
+    guestInfo: desired.probeGuestInfo,
     extraConfigKeys: [
       ...new Set([
         ...Object.keys(ofClass),

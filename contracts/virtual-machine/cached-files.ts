@@ -27,6 +27,9 @@ export interface ImageDisk {
   capacityBytes: number | null;
 }
 
+/** How the space of a disk is allocated: as it is written, all of it, or all of it and overwritten. */
+export type DiskProvisioning = 'thin' | 'thick' | 'eagerZeroedThick';
+
 /** Where the files of a VM that is being made come together: a folder of the object's uid. */
 export interface FilePlace {
   /** MoIDs. */
@@ -40,7 +43,7 @@ export interface FilePlace {
  * partial copy is never used as a disk.
  */
 export type FileOperation =
-  | { kind: 'copyDisk'; from: string; to: string }
+  | { kind: 'copyDisk'; from: string; to: string; /** Default: thin. */ provisioning?: DiskProvisioning }
   | { kind: 'keepDisk'; to: string }
   /** What is there is overwritten. */
   | { kind: 'copyOther'; from: string; to: string }

@@ -1,3 +1,5 @@
+import type { ClassDevice } from './class-devices.ts';
+
 /** What a VM is made of, by vim25's names (VirtualMachineConfigInfo, VirtualMachineConfigSpec): as it is, and as it shall be changed. */
 
 /** MHz for CPU, MiB for memory; limit -1: none. */
@@ -23,6 +25,9 @@ export interface BootOptions {
   networkBootProtocol: 'ipv4' | 'ipv6';
 }
 
+/** What a VM boots from; `other`: what no spec names. A drive is meant by its kind. */
+export type BootDevice = { type: 'disk' | 'network'; key: number } | { type: 'cdrom' | 'other' };
+
 export interface NetworkCard {
   /** Device key; null: it is not there yet. */
   key: number | null;
@@ -38,23 +43,55 @@ export interface NetworkCard {
   numaNode?: number;
 }
 
+/** Where a disk or a drive is attached. */
+export interface Slot {
+  bus: Controller['bus'];
+  busNumber: number;
+  /** Null: any. */
+  unitNumber: number | null;
+}
+
 export interface Cdrom {
   key: number | null;
   /** Path of the ISO, `[datastore] folder/file.iso`. */
   iso: string;
   connected: boolean;
   allowGuestControl: boolean;
+  /** Left out, and null: at either IDE controller, or not known. */
+  slot?: Slot | null;
 }
 
 export interface Disk {
   key: number;
   /** As the status shows it. */
   name: string;
+  /** Of its content; left out, and null: vCenter does not say. */
+  uuid?: string | null;
   capacityBytes: number;
   /** Made together with the VM. Another one, of a PersistentVolumeClaim for example, must outlive it. */
   own: boolean;
   /** Where it begins to boot. */
   boot: boolean;
+}
+
+/** What disks and drives are attached to. */
+export interface Controller {
+  /** Device key; null: it is not there yet. */
+  key: number | null;
+  bus: 'IDE' | 'NVME' | 'SATA' | 'SCSI';
+  busNumber: number;
+  /** Null: there is only one, or it is one that no spec names. */
+  type: 'ParaVirtual' | 'BusLogic' | 'LsiLogic' | 'LsiLogicSAS' | null;
+  /** Whether its disks are shared with VMs of other hosts, of the same host, or not. */
+  sharing: 'None' | 'Physical' | 'Virtual';
+  /** Something is attached to it. */
+  isInUse: boolean;
+}
+
+export interface PciDevice {
+  key: number;
+  /** Null: of a kind that no class names; it stays. */
+  device: ClassDevice | null;
 }
 
 /** What is known of a VM's configuration. */
@@ -66,6 +103,8 @@ export interface VmConfig extends ComputeConfig, Partial<BootOptions> {
   guestId: string;
   firmware: string;
   numCoresPerSocket: number;
+  /** Of the guest; 0: vSphere decides. */
+  coresPerNumaNode: number;
   cpuHotAddEnabled: boolean;
   memoryHotAddEnabled: boolean;
   nestedHVEnabled: boolean;
@@ -74,7 +113,11 @@ export interface VmConfig extends ComputeConfig, Partial<BootOptions> {
   memoryReservationLockedToMax: boolean;
   /** normal, high, … */
   latencySensitivity: string;
+  /** How many threads of the VM share a core; 1: vSphere decides. */
+  simultaneousThreads: number;
   changeTrackingEnabled: boolean;
+  /** First first; empty: as the firmware does. */
+  bootOrder: BootDevice[];
   annotation: string;
   managedBy: { extensionKey: string; type: string } | null;
   /** The keys that are drover's (metadata.ts), that the spec asks for, or that were asked for once. Never bootstrap data. */
@@ -82,13 +125,17 @@ export interface VmConfig extends ComputeConfig, Partial<BootOptions> {
   networkCards: NetworkCard[];
   cdroms: Cdrom[];
   disks: Disk[];
+  pciDevices: PciDevice[];
+  controllers: Controller[];
 }
 
 /** One device that is added, changed or removed. */
 export type DeviceChange =
   | { operation: 'add'; device: 'networkCard'; card: NetworkCard }
   | { operation: 'edit'; device: 'networkCard'; card: NetworkCard }
-  | { operation: 'remove'; device: 'networkCard' | 'cdrom'; key: number }
+  | { operation: 'remove'; device: 'networkCard' | 'cdrom' | 'pciDevice' | 'controller'; key: number }
+  | { operation: 'add'; device: 'pciDevice'; pciDevice: ClassDevice }
+  | { operation: 'add' | 'edit'; device: 'controller'; controller: Omit<Controller, 'isInUse'> }
   | { operation: 'add' | 'edit'; device: 'cdrom'; cdrom: Cdrom }
   | { operation: 'edit'; device: 'disk'; key: number; capacityBytes: number };
 
@@ -96,7 +143,15 @@ export type DeviceChange =
 export type ReconfigSpec = Partial<
   Omit<
     VmConfig,
-    'changeVersion' | 'hardwareVersion' | 'extraConfig' | 'networkCards' | 'cdroms' | 'disks' | 'managedBy'
+    | 'changeVersion'
+    | 'hardwareVersion'
+    | 'extraConfig'
+    | 'networkCards'
+    | 'cdroms'
+    | 'disks'
+    | 'pciDevices'
+    | 'controllers'
+    | 'managedBy'
   >
 > & {
   managedBy?: { extensionKey: string; type: string };

@@ -1,4 +1,5 @@
-import type { BootOptions } from './config.ts';
+import type { DiskProvisioning } from './cached-files.ts';
+import type { BootOptions, Controller, Slot } from './config.ts';
 import type { WantedVolume } from './volumes.ts';
 
 /** `spec.powerState`, and the state that is shown. */
@@ -80,6 +81,19 @@ export interface WantedCdrom {
   name: string;
   connected: boolean;
   allowGuestControl: boolean;
+  /** Left out, and null: where there is room. */
+  slot?: Slot | null;
+}
+
+export type WantedController = Omit<Controller, 'key' | 'isInUse' | 'sharing'> & {
+  /** Null: any, as only a drive asks for it. */
+  sharing: Controller['sharing'] | null;
+};
+
+export interface WantedBootDevice {
+  type: 'Disk' | 'Network' | 'CDRom';
+  /** Of the volume as the status names it, or of the interface; null: the first. */
+  name: string | null;
 }
 
 /** Size that the spec asks for itself; null: the class decides. */
@@ -97,6 +111,8 @@ export interface WantedSettings {
   guestId: string | null;
   firmware: string | null;
   coresPerSocket: number | null;
+  /** 0: vSphere decides. */
+  vnumaNodeCount: number | null;
   cpuHotAddEnabled: boolean | null;
   memoryHotAddEnabled: boolean | null;
   nestedHVEnabled: boolean | null;
@@ -104,10 +120,16 @@ export interface WantedSettings {
   vvtdEnabled: boolean | null;
   memoryReservationLockedToMax: boolean | null;
   latencySensitivity: string | null;
+  /** How many of them share a core: 2 with hyperthreading. */
+  simultaneousThreads: number | null;
   changeTrackingEnabled: boolean | null;
   minHardwareVersion: number | null;
   bootOptions: Partial<BootOptions>;
+  /** Empty: it says nothing. */
+  bootOrder: WantedBootDevice[];
   bootDiskBytes: number | null;
+  /** Of the disks that the VM is made with. */
+  provisioning: DiskProvisioning | null;
   extraConfig: Record<string, string>;
 }
 
@@ -190,10 +212,13 @@ export interface DesiredVirtualMachine {
   networkDisabled: boolean;
   networkCards: WantedNetworkCard[];
   cdroms: WantedCdrom[];
+  controllers: WantedController[];
   /** Those with a PersistentVolumeClaim. */
   volumes: WantedVolume[];
   /** Controllers that other VMs’ disks may be shared at (`SCSI:1`): `sharingMode` Physical or Virtual. */
   sharedControllers: string[];
+  /** Annotation: address space for PCI devices; null: the default. */
+  mmioSizeGB: string | null;
   bootstrap: WantedBootstrap;
   bootstrapHashes: { config: string | null; custom: string | null };
 
@@ -211,6 +236,9 @@ export interface DesiredVirtualMachine {
   forceBackup: boolean;
   probe: 'tcp' | 'heartbeat' | 'guestInfo' | null;
   probeThreshold: 'yellow' | 'green';
+  /** Keys without `guestinfo.`, and patterns. */
+  probeGuestInfo: { key: string; pattern: string }[];
+  probePeriodMs: number;
   /** What the spec asks for and drover does not do, as sentences. */
   refused: string[];
 }

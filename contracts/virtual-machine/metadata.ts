@@ -44,6 +44,8 @@ export const virtualMachineAnnotations = {
   clusterModuleGroup: 'vsphere-cluster-module-group',
   clusterModuleUuid: 'vsphere-cluster-module-group-uuid',
   forceBackup: `${group}/force-enable-backup`,
+  /** GiB of address space for PCI devices; `0`: it is left to vSphere. */
+  mmioSize: `${group}/pci-passthru-64bit-mmio-size`,
   /** RFC 3339: since when its VM is being created. The deletion searches for a create in flight, even if the memory is lost. */
   creating: 'drover.dev/creating',
   /** `datacenterMoID,datastoreMoID`: where files were copied for a VM that is being made, in a folder of the object's uid. The deletion removes them if there is no VM yet. */
@@ -96,6 +98,13 @@ export const extraConfigKeys = {
   /** Set by the guest's customization until it has run. */
   deployPackage: 'tools.deployPkg.fileName',
   keepDisks: 'vmprov.keepDisks',
+  /** The reservation of the namespace's pool that a VM of a class counts against (`reservedProfileID`). */
+  reservedProfileId: 'resourcepool.vmResourceProfileId',
+  /** Room for the memory of PCI devices above 4 GiB. */
+  use64BitMmio: 'pciPassthru.use64bitMMIO',
+  mmioSizeGB: 'pciPassthru.64bitMMIOSizeGB',
+  /** `TRUE`: the guest's next restart is a power cycle, so that what was changed counts. */
+  rebootPowerCycle: 'vmx.reboot.powerCycle',
   /** `eth0=4000,eth1=4001`: device keys of the network cards by the interfaces of the spec that they are. */
   networkCards: 'drover.networkCards',
   /** Comma list of the keys of cards that were applied, such as `ethernet0.ctxPerDev`. */

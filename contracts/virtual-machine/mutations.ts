@@ -1,4 +1,4 @@
-import type { ImageHardware } from './cached-files.ts';
+import type { DiskProvisioning, ImageHardware } from './cached-files.ts';
 import type { ConditionUpdate } from '../conditions.ts';
 import type { VirtualMachineStatus } from '../crds/virtual-machine.ts';
 import type { DesiredVirtualMachine } from './lifecycle.ts';
@@ -77,6 +77,12 @@ export interface CreateSpec {
   /** Of the disk that is made where nothing is copied; null: none is made. */
   bootDiskBytes: number | null;
   config: ReconfigSpec;
+  /** Of SPBM: the VM and its disks are tagged with it. Left out: the storage class names something that only drover's settings know. */
+  storageProfileId?: string;
+  /** How its disks are allocated; left out: as they are in the image, or thin. */
+  provisioning?: DiskProvisioning;
+  /** The VM is made with this hardware version; left out: as the image is, or as vCenter makes it. */
+  hardwareVersion?: number;
   /** Of the class: what drover does not model. */
   classConfigSpec: Record<string, unknown>;
 }

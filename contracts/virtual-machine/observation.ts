@@ -1,6 +1,7 @@
 import type { RunProgress } from '../runs.ts';
 import type { CachedFile, ImageHardware } from './cached-files.ts';
 import type { VirtualMachineStatus } from '../crds/virtual-machine.ts';
+import type { ClassDevice } from './class-devices.ts';
 import type { AppliedClass } from './lifecycle.ts';
 import type { ComputeConfig, VmConfig } from './config.ts';
 import type { ObservedVolumes, VolumeStatus } from './volumes.ts';
@@ -23,7 +24,7 @@ export interface VirtualMachineObservation {
   snapshots: ObservedSnapshots;
   /** Null: it has no volumes of claims, and had none. */
   volumes: ObservedVolumes | null;
-  /** Of a TCP probe, or of any where no watch reports changes in vCenter; null: not probed. */
+  /** Of what the guest has set; null: not probed. */
   probe: { passed: boolean; message: string } | null;
 }
 
@@ -53,8 +54,12 @@ export interface Prerequisites {
 export interface ObservedClass extends AppliedClass {
   compute: ComputeConfig;
   extraConfig: Record<string, string>;
-  /** `spec.configSpec` and devices, for the create call; nothing is decided on it. */
+  /** `spec.configSpec` without what is modelled, for the create call; nothing is decided on it. */
   configSpec: Record<string, unknown>;
+  /** PCI devices, of either way to name them. */
+  devices: ClassDevice[];
+  /** There are some, also where they are only in the configSpec. */
+  hasPciDevices: boolean;
   /** Has a device that is passed through, other than a vGPU. */
   passthrough: boolean;
   instanceStorage: boolean;

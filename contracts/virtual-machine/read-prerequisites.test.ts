@@ -94,7 +94,13 @@ test('devices that are passed through and storage of the host are told', () => {
   });
   expect(
     readClass(vmClass({ hardware: { ...hardware, devices: { vgpuDevices: [{ profileName: 'p' }] } } }), 1),
-  ).toMatchObject({ value: { passthrough: false } });
+  ).toMatchObject({ value: { passthrough: false, hasPciDevices: true, devices: [{ kind: 'vgpu', profile: 'p' }] } });
+});
+
+test('the reservation that a class counts against goes into its VMs', () => {
+  expect(readClass(vmClass({ hardware, reservedProfileID: 'profile-7' }), 1)).toMatchObject({
+    value: { extraConfig: { 'resourcepool.vmResourceProfileId': 'profile-7' } },
+  });
 });
 
 const ready = {

@@ -4,7 +4,9 @@ import type { ClusterVirtualMachineImage, VirtualMachineImage } from '../crds/vi
 import type { VirtualMachineSetResourcePolicy } from '../crds/virtual-machine-set-resource-policy.ts';
 import { mebibytesOf, quantityOf } from '../quantity.ts';
 import type { ObservedPolicyObject } from './activities.ts';
+import { readClassDevices } from './class-devices.ts';
 import type { ResourceAllocation } from './config.ts';
+import { extraConfigKeys } from './metadata.ts';
 import type { ObservedClass, Fetched, ObservedImage } from './observation.ts';
 import { refusedClassFields, refusedIn } from './refused-fields.ts';
 
@@ -35,9 +37,11 @@ export function readClass({ metadata, spec = {} }: VirtualMachineClass, cpuMHz: 
         cpuAllocation: allocation(requests.cpu, limits.cpu, (amount) => Math.ceil((quantityOf(amount) ?? 0) * cpuMHz)),
         memoryAllocation: allocation(requests.memory, limits.memory, (amount) => mebibytesOf(amount) ?? 0),
       },
-      extraConfig: readExtraConfig(configSpec),
-      configSpec,
-      passthrough: (hardware.devices?.dynamicDirectPathIODevices?.length ?? 0) > 0,
+      extraConfig: {
+        ...readExtraConfig(configSpec),
+        ...(spec.reservedProfileID && { [extraConfigKeys.reservedProfileId]: spec.reservedProfileID }),
+      },
+      ...readClassDevices(spec),
       instanceStorage: (hardware.instanceStorage?.volumes?.length ?? 0) > 0,
       refused: refusedIn(spec, refusedClassFields),
     },

@@ -144,7 +144,36 @@ const rows: [why: string, object: VirtualMachine, desired: object][] = [
     vm({
       hardware: { cdrom: [{ name: 'cdrom1', image: { kind: 'VirtualMachineImage', name: 'i' }, connected: false }] },
     }),
-    { cdroms: [{ name: 'cdrom1', connected: false, allowGuestControl: true }] },
+    { cdroms: [{ name: 'cdrom1', connected: false, allowGuestControl: true, slot: null }], controllers: [] },
+  ],
+  [
+    'a drive with a place, and the controller that it needs',
+    vm({
+      hardware: {
+        cdrom: [
+          {
+            name: 'cdrom1',
+            image: { kind: 'VirtualMachineImage', name: 'i' },
+            controllerType: 'SATA',
+            controllerBusNumber: 1,
+            unitNumber: 3,
+          },
+          { name: 'cdrom2', image: { kind: 'VirtualMachineImage', name: 'i' }, unitNumber: 1 },
+        ],
+        sataControllers: [{ busNumber: 0 }],
+      },
+    }),
+    {
+      cdroms: [
+        { name: 'cdrom1', slot: { bus: 'SATA', busNumber: 1, unitNumber: 3 } },
+        { name: 'cdrom2', slot: { bus: 'IDE', busNumber: 0, unitNumber: 1 } },
+      ],
+      controllers: [
+        { bus: 'SATA', busNumber: 0, type: null, sharing: 'None' },
+        { bus: 'SATA', busNumber: 1, type: null, sharing: null },
+        { bus: 'IDE', busNumber: 0, type: null, sharing: null },
+      ],
+    },
   ],
   [
     'volumes that are claimed',
@@ -204,6 +233,18 @@ const rows: [why: string, object: VirtualMachine, desired: object][] = [
     vm({ readinessProbe: { guestHeartbeat: { thresholdStatus: 'yellow' } } }),
     { probe: 'heartbeat', probeThreshold: 'yellow' },
   ],
+  [
+    'a probe of what the guest sets',
+    vm({ readinessProbe: { guestInfo: [{ key: 'state', value: '^ready' }, { key: 'any' }], periodSeconds: 30 } }),
+    {
+      probe: 'guestInfo',
+      probePeriodMs: 30_000,
+      probeGuestInfo: [
+        { key: 'state', pattern: '^ready' },
+        { key: 'any', pattern: '' },
+      ],
+    },
+  ],
   ['a port', vm({ readinessProbe: { tcpSocket: { port: 22 } } }), { probe: 'tcp' }],
 ];
 
@@ -230,6 +271,7 @@ test('the configuration is told by vim25’s names, and what is not asked for is
     guestId: 'ubuntu64Guest',
     firmware: 'efi',
     coresPerSocket: 2,
+    vnumaNodeCount: null,
     cpuHotAddEnabled: null,
     memoryHotAddEnabled: false,
     nestedHVEnabled: null,
@@ -237,9 +279,12 @@ test('the configuration is told by vim25’s names, and what is not asked for is
     vvtdEnabled: true,
     memoryReservationLockedToMax: null,
     latencySensitivity: 'high',
+    simultaneousThreads: null,
     changeTrackingEnabled: true,
     minHardwareVersion: 21,
     bootDiskBytes: 20 * 1024 ** 3,
+    provisioning: null,
+    bootOrder: [],
     extraConfig: { 'a.b': '1', c: '' },
     bootOptions: {
       bootDelay: 60_500,

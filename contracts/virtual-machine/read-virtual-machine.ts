@@ -3,10 +3,13 @@ import type { VirtualMachine, VirtualMachineSpec } from '../crds/virtual-machine
 import { modeOf, pendingRetry } from '../kinds/requests.ts';
 import { cardProperties } from './card-properties.ts';
 import { mebibytesOf, quantityOf } from '../quantity.ts';
+import { readAdvancedKeys } from './advanced-keys.ts';
+import type { Slot } from './config.ts';
 import type {
   AppliedClass,
   BootstrapKind,
   DesiredVirtualMachine,
+  WantedController,
   WantedBootstrap,
   WantedNetworkCard,
   WantedSettings,
@@ -63,13 +66,16 @@ export function readVirtualMachine({ metadata, spec = {} }: VirtualMachine): Des
     config: readConfig(spec),
     networkDisabled: spec.network?.disabled ?? false,
     networkCards: (spec.network?.interfaces ?? []).map(readCard),
-    cdroms: drivesOf(spec).map(({ name, connected = true, allowGuestControl = true }) => ({
+    cdroms: drivesOf(spec).map(({ name, connected = true, allowGuestControl = true, ...place }) => ({
       name,
       connected,
       allowGuestControl,
+      slot: readSlot(place),
     })),
+    controllers: readControllers(spec),
     volumes: readVolumes(spec),
     sharedControllers: readSharedControllers(spec),
+    mmioSizeGB: given[own.mmioSize] || null,
     bootstrap: readBootstrap(spec),
     bootstrapHashes: { config: given[own.bootstrapConfigHash] ?? null, custom: given[own.bootstrapCustomHash] ?? null },
     fastDeploy: given[own.fastDeploy] ?? null,
@@ -96,6 +102,8 @@ export function readVirtualMachine({ metadata, spec = {} }: VirtualMachine): Des
           ? 'guestInfo'
           : null,
     probeThreshold: spec.readinessProbe?.guestHeartbeat?.thresholdStatus ?? 'green',
+    probeGuestInfo: (spec.readinessProbe?.guestInfo ?? []).map(({ key, value = '' }) => ({ key, pattern: value })),
+    probePeriodMs: (spec.readinessProbe?.periodSeconds ?? 10) * 1_000,
     refused: refusedIn(spec),
   };
 }
@@ -202,6 +210,7 @@ function readConfig(spec: VirtualMachineSpec): WantedSettings {
     guestId: spec.guestID || null,
     firmware: boot.firmware ?? null,
     coresPerSocket: cpu.topology?.coresPerSocket || null,
+    vnumaNodeCount: cpu.topology?.vnumaNodeCount ?? null,
     cpuHotAddEnabled: cpu.hotAddEnabled ?? null,
     memoryHotAddEnabled: memory.hotAddEnabled ?? null,
     nestedHVEnabled: cpu.nestedHardwareVirtualizationEnabled ?? null,
@@ -214,6 +223,7 @@ function readConfig(spec: VirtualMachineSpec): WantedSettings {
         : cpu.latencySensitivity === 'HighWithHyperthreading'
           ? 'high'
           : cpu.latencySensitivity.toLowerCase(),
+    simultaneousThreads: cpu.latencySensitivity === 'HighWithHyperthreading' ? 2 : null,
     changeTrackingEnabled: advanced.changeBlockTracking ?? null,
     minHardwareVersion: spec.minHardwareVersion ?? null,
     bootOptions: {
@@ -232,10 +242,65 @@ function readConfig(spec: VirtualMachineSpec): WantedSettings {
         boot.networkBootProtocol === undefined ? null : boot.networkBootProtocol === 'IP6' ? 'ipv6' : 'ipv4',
       ),
     },
+    bootOrder: (boot.bootOrder ?? []).map(({ type, name }) => ({ type, name: name || null })),
     bootDiskBytes: advanced.bootDiskCapacity === undefined ? null : quantityOf(advanced.bootDiskCapacity),
-    extraConfig: Object.fromEntries((advanced.extraConfig ?? []).map(({ key, value = '' }) => [key, value])),
+    provisioning:
+      advanced.defaultVolumeProvisioningMode === undefined
+        ? null
+        : provisionings[advanced.defaultVolumeProvisioningMode],
+    extraConfig: {
+      ...Object.fromEntries((advanced.extraConfig ?? []).map(({ key, value = '' }) => [key, value])),
+      ...readAdvancedKeys(advanced),
+    },
   };
 }
+
+/** Null: it says nothing of its place. */
+function readSlot({ controllerType, controllerBusNumber, unitNumber }: Partial<Place>): Slot | null {
+  return controllerType === undefined && controllerBusNumber === undefined && unitNumber === undefined
+    ? null
+    : { bus: controllerType ?? 'IDE', busNumber: controllerBusNumber ?? 0, unitNumber: unitNumber ?? null };
+}
+
+type Place = Pick<
+  NonNullable<NonNullable<VirtualMachineSpec['hardware']>['cdrom']>[number],
+  'controllerType' | 'controllerBusNumber' | 'unitNumber'
+>;
+
+/** Those that are named, and those that a drive asks for besides. */
+function readControllers(spec: VirtualMachineSpec): WantedController[] {
+  const named = readNamedControllers(spec);
+  const asked = (spec.hardware?.cdrom ?? []).flatMap((cdrom): WantedController[] => {
+    const slot = readSlot(cdrom);
+    return slot === null ? [] : [{ bus: slot.bus, busNumber: slot.busNumber, type: null, sharing: null }];
+  });
+  return [...named, ...asked].filter(
+    ({ bus, busNumber }, index, all) =>
+      all.findIndex((other) => other.bus === bus && other.busNumber === busNumber) === index,
+  );
+}
+
+function readNamedControllers({ hardware = {} }: VirtualMachineSpec): WantedController[] {
+  const plain = { type: null, sharing: 'None' } as const;
+  return [
+    ...(hardware.ideControllers ?? []).map(({ busNumber }) => ({ bus: 'IDE' as const, busNumber, ...plain })),
+    ...(hardware.nvmeControllers ?? []).map(({ busNumber, sharingMode: sharing = 'None' }) => ({
+      bus: 'NVME' as const,
+      busNumber,
+      type: null,
+      sharing,
+    })),
+    ...(hardware.sataControllers ?? []).map(({ busNumber }) => ({ bus: 'SATA' as const, busNumber, ...plain })),
+    ...(hardware.scsiControllers ?? []).map(({ busNumber, type = 'ParaVirtual', sharingMode: sharing = 'None' }) => ({
+      bus: 'SCSI' as const,
+      busNumber,
+      type,
+      sharing,
+    })),
+  ];
+}
+
+const provisionings = { Thin: 'thin', Thick: 'thick', ThickEagerZero: 'eagerZeroedThick' } as const;
 
 const given = <Key extends string, Value>(key: Key, value: Value | null): { [Field in Key]?: Value } =>
   (value === null ? {} : { [key]: value }) as { [Field in Key]?: Value };

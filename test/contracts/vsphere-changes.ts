@@ -134,6 +134,78 @@ export function vsphereChangesContract(open: () => Promise<VsphereCounterpart>):
       expect(gone.networkCards).toEqual([]);
     });
 
+    test('controllers and PCI devices come and go, and an order to boot in, NUMA nodes and threads are kept', async () => {
+      const subject = await makeVm(activities, context.newVm('hardware'));
+      const change = async (spec: Parameters<typeof activities.submitReconfigure>[0]['spec']) => {
+        const { changeVersion } = await configOf(context, activities, 'hardware');
+        await settle(activities, await activities.submitReconfigure({ ...subject, changeVersion, spec }));
+        return configOf(context, activities, 'hardware');
+      };
+      const passthrough = {
+        kind: 'passthrough' as const,
+        allowed: [{ vendorId: 0x15b3, deviceId: 0x1018 }],
+        customLabel: 'rdma',
+      };
+      const before = await configOf(context, activities, 'hardware');
+      const added = await change({
+        coresPerNumaNode: 2,
+        simultaneousThreads: 2,
+        deviceChange: [
+          {
+            operation: 'add',
+            device: 'controller',
+            controller: { key: null, bus: 'SCSI', busNumber: 1, type: 'LsiLogicSAS', sharing: 'Physical' },
+          },
+          {
+            operation: 'add',
+            device: 'controller',
+            controller: { key: null, bus: 'NVME', busNumber: 0, type: null, sharing: 'None' },
+          },
+          { operation: 'add', device: 'pciDevice', pciDevice: { kind: 'vgpu', profile: 'grid_a' } },
+          { operation: 'add', device: 'pciDevice', pciDevice: passthrough },
+          {
+            operation: 'add',
+            device: 'networkCard',
+            card: { key: null, type: 'VMXNet3', backing: 'standard:VM Network', macAddress: null },
+          },
+        ],
+      });
+      expect(added).toMatchObject({ coresPerNumaNode: 2, simultaneousThreads: 2 });
+      expect(added.pciDevices.map(({ device }) => device)).toEqual([{ kind: 'vgpu', profile: 'grid_a' }, passthrough]);
+      expect(added.controllers).toHaveLength(before.controllers.length + 2);
+      const scsi = added.controllers.find(({ bus, busNumber }) => bus === 'SCSI' && busNumber === 1);
+      expect(scsi).toMatchObject({ type: 'LsiLogicSAS', sharing: 'Physical', isInUse: false });
+      const [card] = added.networkCards;
+      const [disk] = added.disks;
+      const ordered = await change({
+        bootOrder: [
+          { type: 'network', key: card!.key! },
+          { type: 'disk', key: disk!.key },
+        ],
+        coresPerNumaNode: 0,
+        deviceChange: [
+          { operation: 'edit', device: 'controller', controller: { ...scsi!, sharing: 'Virtual' } },
+          { operation: 'remove', device: 'pciDevice', key: added.pciDevices[0]!.key },
+        ],
+      });
+      expect(ordered).toMatchObject({
+        coresPerNumaNode: 0,
+        bootOrder: [
+          { type: 'network', key: card!.key },
+          { type: 'disk', key: disk!.key },
+        ],
+      });
+      expect(ordered.pciDevices.map(({ device }) => device)).toEqual([passthrough]);
+      expect(ordered.controllers.find(({ key }) => key === scsi!.key)).toMatchObject({ sharing: 'Virtual' });
+      const [first = { body: '' }] = await context.requests('ReconfigVM_Task');
+      // The order of the elements is that of the schema, and the lab's vCenter refuses another.
+      expect(first.body).toContain('<virtualNuma><coresPerNumaNode>2</coresPerNumaNode></virtualNuma>');
+      expect(first.body).toContain('<vgpu>grid_a</vgpu>');
+      expect(first.body).toContain(
+        '<allowedDevice><vendorId>5555</vendorId><deviceId>4120</deviceId></allowedDevice><customLabel>rdma</customLabel>',
+      );
+    });
+
     test('one that was made on what is no more is a conflict for good, unless it is this very change', async () => {
       const subject = await makeVm(activities, context.newVm('contended'));
       const { changeVersion } = await configOf(context, activities, 'contended');

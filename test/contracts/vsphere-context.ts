@@ -197,6 +197,7 @@ export async function openVsphereContext(counterpart: VsphereCounterpart): Promi
       profileId: 'profile-1',
       networks: [],
       isos: {},
+      guestInfo: [],
       extraConfigKeys: [],
       ...change,
     }),

@@ -97,7 +97,13 @@ export function vsphereCreatesContract(open: () => Promise<VsphereCounterpart>):
     ]);
     expect(distributed).toMatch(/^distributed:[^/]+\/dvportgroup-/u);
     expect(cdroms).toEqual([
-      { key: expect.any(Number), iso: '[LocalDS_0] iso/seed.iso', connected: true, allowGuestControl: false },
+      {
+        key: expect.any(Number),
+        iso: '[LocalDS_0] iso/seed.iso',
+        connected: true,
+        allowGuestControl: false,
+        slot: { bus: 'IDE', busNumber: 0, unitNumber: 0 },
+      },
     ]);
     expect(disks).toMatchObject([{ own: true, boot: true }]);
     const devices = (await context.witness.describeVm(`${vmFolder}/dressed`))?.config.hardware.device ?? [];

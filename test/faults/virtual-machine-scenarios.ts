@@ -97,6 +97,21 @@ export const virtualMachineScenarios: readonly Scenario[] = [
   },
   {
     ...common,
+    name: 'dressed',
+    title: 'a VM gets controllers, keys and an order to boot in before its first start',
+    // From the create on it is as in `made`.
+    targets: (step) => step.includes('/submitReconfigure.'),
+    prepare: async () => undefined,
+    start: (context) =>
+      context.createVm('A', {
+        advanced: { preferHtEnabled: true, hugePages1GEnabled: true },
+        bootOptions: { bootOrder: [{ type: 'Network', name: 'eth0' }, { type: 'Disk' }] },
+        hardware: { scsiControllers: [{ busNumber: 1, type: 'LsiLogic' }] },
+      }),
+    ends: { A: 'Reconciled' },
+  },
+  {
+    ...common,
     name: 'refused',
     title: 'a guest that cannot be asked to shut down is powered off the hard way',
     // The rest is as in `changed`.

@@ -230,6 +230,72 @@ test(
 );
 
 test(
+  'hardware as the class and the spec say, before the first start, and what waits for the next power cycle',
+  async () => {
+    const plain = vmClass(namespace, 'gpu', 2, '1Gi') as { spec: { hardware: object } };
+    await world.make({
+      ...plain,
+      spec: {
+        hardware: { ...plain.spec.hardware, devices: { vgpuDevices: [{ profileName: 'grid_a' }] } },
+        reservedProfileID: 'reserved-7',
+      },
+    });
+    await world.create('dressed', {
+      className: 'gpu',
+      advanced: { preferHtEnabled: true, hugePages1GEnabled: true, defaultVolumeProvisioningMode: 'ThickEagerZero' },
+      bootOptions: { bootOrder: [{ type: 'Network', name: 'eth0' }, { type: 'Disk' }] },
+      hardware: { scsiControllers: [{ busNumber: 1, type: 'LsiLogic' }] },
+    });
+    await world.untilReported('dressed', reconciled);
+    const [clone = { body: '' }] = await clonesOf('dressed');
+    expect(clone.body).toContain('<vgpu>grid_a</vgpu>');
+    expect(clone.body).toContain('<eagerlyScrub>true</eagerlyScrub>');
+    const path = `${inventory.vmFolder}/${namespace}/dressed`;
+    const keys = async (): Promise<Record<string, unknown>> =>
+      Object.fromEntries(
+        ((await world.vcenter.describeVm(path))?.config.extraConfig ?? []).map(({ key, value }) => [key, value]),
+      );
+    expect(await keys()).toMatchObject({
+      'numa.vcpu.preferHT': 'TRUE',
+      'sched.mem.lpage.enable1GPage': 'TRUE',
+      'resourcepool.vmResourceProfileId': 'reserved-7',
+      'pciPassthru.64bitMMIOSizeGB': '512',
+    });
+    const changes = (await world.control.requests()).filter(
+      ({ method, body }) => method === 'ReconfigVM_Task' && body.includes('<bootOrder'),
+    );
+    expect(changes.at(-1)?.body).toMatch(/BootableEthernetDevice.*BootableDiskDevice/u);
+    const made = await world.read('dressed');
+    expect(made?.status?.hardware?.controllers).toContainEqual(expect.objectContaining({ type: 'SCSI', busNumber: 1 }));
+    const synced = async (type: string) => findCondition((await world.read('dressed'))?.status?.conditions, type);
+    for (const type of [
+      'VirtualMachineComputeConfigSynced',
+      'VirtualMachineExtraConfigSynced',
+      'VirtualMachineHardwareControllersVerified',
+    ])
+      expect(await synced(type)).toMatchObject({ status: 'True' });
+
+    await world.change('dressed', { spec: { advanced: { vmxSwapEnabled: false, hugePages1GEnabled: false } } });
+    await world.untilReported('dressed', reconciled);
+    expect(await synced('VirtualMachineExtraConfigSynced')).toMatchObject({ reason: 'PowerOffRequired' });
+    expect(await keys()).toMatchObject({
+      'sched.swap.vmxSwapEnabled': 'FALSE',
+      'sched.mem.lpage.enable1GPage': 'TRUE',
+      'vmx.reboot.powerCycle': 'TRUE',
+    });
+    await world.change('dressed', { spec: { powerState: 'PoweredOff' } });
+    await world.untilReported('dressed', reconciled);
+    expect(await synced('VirtualMachineExtraConfigSynced')).toMatchObject({ status: 'True' });
+    const after = await keys();
+    expect(after).toMatchObject({ 'sched.mem.lpage.enable1GPage': 'FALSE' });
+    expect(after['vmx.reboot.powerCycle'] ?? '').toBe('');
+    await world.remove('dressed');
+    await world.untilReported('dressed', /^gone$/u);
+  },
+  limitMs,
+);
+
+test(
   'another’s VM of that name is not touched, and the object says so',
   async () => {
     const before = await makeForeign('taken');

@@ -5,7 +5,9 @@ import type { ObservedGuest } from '../../contracts/virtual-machine/observation.
 import { judgeDevices, judgePromotion, judgeRevert } from './device-conditions.ts';
 import { judgeGuestBootstrap, judgeGuestNetwork } from './guest-conditions.ts';
 import { describeHold, judgeBackup } from './plan/update.ts';
+import { isPowerCyclePending } from './plan/advanced-keys.ts';
 import { changesOf, type ConfigPart } from './plan/changes-of.ts';
+import { missingDevices } from './plan/class-devices.ts';
 import { diffConfig, isPaused, type ConfigDifference } from './plan/config.ts';
 import { locationMismatch } from './plan/location.ts';
 import { needsTools, powerStateOf } from './plan/power.ts';
@@ -18,6 +20,7 @@ import { judgeVolumesCondition } from './plan/volumes.ts';
 export function describeVm(context: VmContext): Record<string, ConditionUpdate | null> {
   const { desired, observed, settings, vm } = context;
   const difference = diffConfig(context);
+  const controllers = judgeControllers(difference);
   const cdroms = judgeSynced(context, difference, 'cdrom');
   const volumes = judgeVolumesCondition(context);
   return {
@@ -30,19 +33,20 @@ export function describeVm(context: VmContext): Record<string, ConditionUpdate |
     [types.classSynced]: judgeResize(desired, observed.prerequisites.class, settings).condition,
     [types.groupLinked]: judgeGroup(context),
     [types.backupUpToDate]: judgeBackup(context),
-    [types.computeConfigSynced]: judgeSynced(context, difference, 'compute'),
+    [types.computeConfigSynced]: judgeCompute(context, difference),
     [types.networkConfigSynced]:
       difference.unmet.network.length > 0
         ? no(types.networkConfigSynced, 'PrerequisiteNotMet', `Cannot set ${difference.unmet.network.join(', ')}`)
         : judgeSynced(context, difference, 'network'),
+    [types.controllersVerified]: controllers,
     [types.volumesVerified]: volumes,
     [types.cdromVerified]: cdroms,
-    [types.devicesVerified]: judgeDevices(cdroms, volumes),
+    [types.devicesVerified]: judgeDevices(cdroms, volumes, controllers),
     [types.diskPromotionSynced]: judgePromotion(context),
     [types.snapshotRevertSucceeded]: judgeRevert(context),
     [types.guestBootstrap]: judgeGuestBootstrap(context),
     [types.guestNetworkSynced]: judgeGuestNetwork(context),
-    [types.extraConfigSynced]: judgeSynced(context, difference, 'extraConfig'),
+    [types.extraConfigSynced]: judgeExtraConfig(context, difference),
   };
 }
 
@@ -114,26 +118,20 @@ function judgeCustomization({ customization, customizationMessage }: ObservedGue
   return { type: types.guestCustomization, status, reason, message: customizationMessage ?? '' };
 }
 
-/** By the status where vCenter sends events, except for a port, which has to be probed. */
-export const probedBy = ({
-  desired,
-  settings,
-}: Pick<Context, 'desired' | 'settings'>): 'none' | 'status' | 'prober' => {
-  if (desired.probe === null) return 'none';
-  return settings.asyncSignal && desired.probe !== 'tcp' ? 'status' : 'prober';
-};
-
 function judgeProbe(context: VmContext): ConditionUpdate | null {
   const { desired, observed, vm } = context;
   const type = types.ready;
-  const by = probedBy(context);
-  if (by === 'none') return null;
+  if (desired.probe === null) return null;
+  if (desired.probe === 'tcp') return unknown(type, 'Unknown', portProbe);
   if (vm.powerState !== 'poweredOn') return no(type, 'NotReady', 'virtual machine is not powered on');
-  if (by === 'status' && desired.probe === 'heartbeat')
-    return judgeHeartbeat(vm.guest.heartbeat, desired.probeThreshold);
+  if (desired.probe === 'heartbeat') return judgeHeartbeat(vm.guest.heartbeat, desired.probeThreshold);
   if (observed.probe === null) return unknown(type, 'Unknown', 'It was not probed yet');
   return observed.probe.passed ? yes(type) : no(type, 'NotReady', observed.probe.message);
 }
+
+/** A worker of drover's would connect wherever the object says, and its guest is believed where it is. */
+const portProbe =
+  'drover does not probe ports (readinessProbe.tcpSocket): ask for guestHeartbeat or guestInfo, or probe from where the guest is used';
 
 function judgeHeartbeat(heartbeat: ObservedGuest['heartbeat'], threshold: 'yellow' | 'green'): ConditionUpdate {
   const type = types.ready;
@@ -203,6 +201,41 @@ function judgeSynced(context: VmContext, { spec, whenOff }: ConfigDifference, pa
   return failure === undefined
     ? no(type, differs, `To be changed: ${changes.join(', ')}`)
     : no(type, fails, `${changes.join(', ')}: ${failure.message}`);
+}
+
+function judgeCompute(context: VmContext, difference: ConfigDifference): ConditionUpdate {
+  const type = types.computeConfigSynced;
+  const unmet = difference.unmet.compute;
+  if (unmet.length > 0) return no(type, 'PrerequisiteNotMet', unmet.join('. '));
+  const judged = judgeSynced(context, difference, 'compute');
+  const found = context.observed.prerequisites.class;
+  const missing =
+    found?.kind === 'found' ? missingDevices(found.value.devices, context.vm.config?.pciDevices ?? []) : [];
+  return judged.status === 'True' && missing.length > 0
+    ? no(
+        type,
+        'ComputeConfigMismatch',
+        `The VM does not have ${missing.join(', ')} of its class: a change of the class brings it (virtualMachine.resize: all, while the VM is off), or the VM is made anew`,
+      )
+    : judged;
+}
+
+function judgeControllers({ controllers }: ConfigDifference): ConditionUpdate {
+  const type = types.controllersVerified;
+  return controllers.length === 0 ? yes(type) : no(type, 'HardwareControllersMismatch', controllers.join('. '));
+}
+
+function judgeExtraConfig(context: VmContext, difference: ConfigDifference): ConditionUpdate {
+  const type = types.extraConfigSynced;
+  const judged = judgeSynced(context, difference, 'extraConfig');
+  const { config, powerState } = context.vm;
+  return judged.status === 'True' && powerState === 'poweredOn' && isPowerCyclePending(config?.extraConfig ?? {})
+    ? no(
+        type,
+        'PowerCyclePending',
+        'What was changed counts after the next power cycle: power it off and on, or restart it',
+      )
+    : judged;
 }
 
 /** Before there is a VM. */

@@ -46,6 +46,7 @@ const facts: VcenterObservation = {
   vm: null,
   stateDigest: null,
   network: null,
+  probe: null,
   isos: {},
   placement: { kind: 'placed', at: { ...placedAt, cpuMHz: 2_100 } },
   storage: { hasDatastore: true, encrypted: true },
@@ -111,6 +112,7 @@ test('vCenter is asked about the VM by everything that it may be found by', () =
   ).toEqual({
     object: { namespace: desired.namespace, name: desired.name, uid: desired.uid },
     vmName: desired.name,
+    guestInfo: [],
     uniqueId: 'vm-7',
     recordedUuid: null,
     isBeingMade: false,

@@ -25,6 +25,7 @@ const unobserved: VcenterObservation = {
   stateDigest: null,
   storage: null,
   network: null,
+  probe: null,
   isos: {},
 };
 
@@ -59,7 +60,7 @@ export function composeObservation(
     vm,
     snapshots: objects.snapshots,
     volumes: objects.volumes,
-    probe: null,
+    probe: found.probe,
   };
 }
 

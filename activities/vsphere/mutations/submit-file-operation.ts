@@ -90,7 +90,12 @@ async function begin(tools: Tools, request: FileRequest, folder: string): Promis
     switch (operation.kind) {
       case 'copyDisk': {
         await makeFolder(tools, place.datacenter, folder);
-        const destSpec = { $type: 'VirtualDiskSpec', diskType: 'thin', adapterType: 'lsiLogic' } as const;
+        const { provisioning = 'thin' } = operation;
+        const destSpec = {
+          $type: 'VirtualDiskSpec',
+          diskType: diskTypes[provisioning],
+          adapterType: 'lsiLogic',
+        } as const;
         // Over what an attempt before has left; while that still copies, the file is locked.
         return gateway.submit(
           'CopyVirtualDisk_Task',
@@ -150,6 +155,9 @@ async function begin(tools: Tools, request: FileRequest, folder: string): Promis
 /** Whether it has been done: a disk has its own name when all of it is there. Of files that are overwritten or removed it cannot be known. */
 export const isFileDone = async (tools: Reading, place: FilePlace, operation: FileOperation): Promise<boolean> =>
   isOfDisk(operation) && isDoneIn(tools, await pathOf(tools, place), place, operation);
+
+/** vim25’s names. */
+const diskTypes = { thin: 'thin', thick: 'preallocated', eagerZeroedThick: 'eagerZeroedThick' } as const;
 
 const isOfDisk = (operation: FileOperation): operation is Extract<FileOperation, { kind: 'copyDisk' | 'keepDisk' }> =>
   operation.kind === 'copyDisk' || operation.kind === 'keepDisk';

@@ -92,15 +92,15 @@ export function isApplied(spec: ReconfigSpec, vm: VirtualMachine): boolean {
 const isSame = (wanted: unknown, observed: unknown): boolean => {
   if (typeof wanted !== 'object' || wanted === null || typeof observed !== 'object' || observed === null)
     return wanted === observed;
-  return Object.entries(wanted).every(([name, value]) => (observed as Record<string, unknown>)[name] === value);
+  return Object.entries(wanted).every(([name, value]) => isSame(value, (observed as Record<string, unknown>)[name]));
 };
 
-function isMade(change: DeviceChange, { networkCards, cdroms, disks }: VmConfig): boolean {
+function isMade(change: DeviceChange, { networkCards, cdroms, disks, pciDevices, controllers }: VmConfig): boolean {
   switch (change.operation) {
     case 'add':
       return false;
     case 'remove':
-      return ![...networkCards, ...cdroms].some(({ key }) => key === change.key);
+      return ![...networkCards, ...cdroms, ...pciDevices, ...controllers].some(({ key }) => key === change.key);
     case 'edit':
       if (change.device === 'networkCard')
         return networkCards.some(
@@ -109,6 +109,10 @@ function isMade(change: DeviceChange, { networkCards, cdroms, disks }: VmConfig)
             backing === change.card.backing &&
             uptv2Enabled === change.card.uptv2Enabled &&
             numaNode === change.card.numaNode,
+        );
+      if (change.device === 'controller')
+        return controllers.some(
+          ({ key, sharing }) => key === change.controller.key && sharing === change.controller.sharing,
         );
       if (change.device === 'disk')
         return disks.some(({ key, capacityBytes }) => key === change.key && capacityBytes >= change.capacityBytes);

@@ -10,6 +10,7 @@ test('what vCenter leaves out is what it is by default', () => {
     firmware: '',
     numCPUs: 2,
     numCoresPerSocket: 1,
+    coresPerNumaNode: 0,
     memoryMB: 512,
     cpuAllocation: { reservation: 0, limit: -1 },
     memoryAllocation: { reservation: 0, limit: -1 },
@@ -20,13 +21,17 @@ test('what vCenter leaves out is what it is by default', () => {
     vvtdEnabled: false,
     memoryReservationLockedToMax: false,
     latencySensitivity: 'normal',
+    simultaneousThreads: 1,
     changeTrackingEnabled: false,
+    bootOrder: [],
     annotation: '',
     managedBy: null,
     extraConfig: {},
     networkCards: [expect.objectContaining({ key: 4000 })],
     cdroms: [expect.objectContaining({ key: 3000 })],
     disks: [expect.objectContaining({ key: 2000, boot: true })],
+    pciDevices: [],
+    controllers: expect.any(Array),
   });
 });
 
@@ -46,8 +51,14 @@ test('by vim25’s names', () => {
       bootDelay: 10,
       efiSecureBootEnabled: true,
       networkBootProtocol: 'ipv6',
-      bootOrder: [{ $type: 'VirtualMachineBootOptionsBootableDiskDevice', deviceKey: 2000 }],
+      bootOrder: [
+        { $type: 'VirtualMachineBootOptionsBootableDiskDevice', deviceKey: 2000 },
+        { $type: 'VirtualMachineBootOptionsBootableEthernetDevice', deviceKey: 4000 },
+        { $type: 'VirtualMachineBootOptionsBootableCdromDevice' },
+        { $type: 'VirtualMachineBootOptionsBootableFloppyDevice' },
+      ],
     },
+    'config.numaInfo': { $type: 'VirtualMachineVirtualNumaInfo', coresPerNumaNode: 4, autoCoresPerNumaNode: false },
     'config.tools.pendingCustomization': 'package',
   };
   expect(toConfig({ ...vm, properties }, [])).toMatchObject({
@@ -61,6 +72,8 @@ test('by vim25’s names', () => {
     bootDelay: 10,
     efiSecureBootEnabled: true,
     networkBootProtocol: 'ipv6',
+    bootOrder: [{ type: 'disk', key: 2000 }, { type: 'network', key: 4000 }, { type: 'cdrom' }, { type: 'other' }],
+    coresPerNumaNode: 4,
     extraConfig: { [extraConfigKeys.deployPackage]: 'package' },
   });
 });

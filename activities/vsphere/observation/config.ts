@@ -1,11 +1,20 @@
 import { z } from 'zod';
 
-import type { BootOptions, ResourceAllocation, VmConfig } from '../../../contracts/virtual-machine/config.ts';
+import type {
+  BootDevice,
+  BootOptions,
+  ResourceAllocation,
+  VmConfig,
+} from '../../../contracts/virtual-machine/config.ts';
 import { appliedCardKeys, backupKeys, extraConfigKeys } from '../../../contracts/virtual-machine/metadata.ts';
 import type { VirtualMachine } from '../types.ts';
 import { isA, vim } from '../wire/kinds.ts';
-import type { ResourceAllocationInfo, VirtualMachineBootOptions } from '../wire/vim/types.ts';
-import { cdromsOf, disksOf, networkCardsOf } from './devices.ts';
+import type {
+  ResourceAllocationInfo,
+  VirtualMachineBootOptions,
+  VirtualMachineVirtualNumaInfo,
+} from '../wire/vim/types.ts';
+import { cdromsOf, controllersOf, disksOf, networkCardsOf, pciDevicesOf } from './devices.ts';
 
 /** What only the observation needs of a VM's configuration. */
 export const configPaths = [
@@ -24,6 +33,7 @@ export const configPaths = [
   'config.latencySensitivity',
   'config.changeTrackingEnabled',
   'config.bootOptions',
+  'config.numaInfo',
   'config.tools.pendingCustomization',
 ] as const;
 
@@ -47,6 +57,7 @@ const properties = z.object({
   'config.latencySensitivity': vim('LatencySensitivity').optional(),
   'config.changeTrackingEnabled': flag,
   'config.bootOptions': vim('VirtualMachineBootOptions').optional(),
+  'config.numaInfo': vim('VirtualMachineVirtualNumaInfo').optional().catch(undefined),
 });
 
 /**
@@ -62,7 +73,7 @@ export function toConfig(
   const parsed = properties.safeParse(vm.properties);
   if (vm.config === null || !parsed.success) return null;
   const data = parsed.data;
-  const { numCPU, numCoresPerSocket = 1, memoryMB } = data['config.hardware'];
+  const { numCPU, numCoresPerSocket = 1, memoryMB, simultaneousThreads } = data['config.hardware'];
   const { changeVersion, version, devices, extraConfig } = vm.config;
   const managedBy = data['config.managedBy'];
   const boot = data['config.bootOptions'];
@@ -74,6 +85,7 @@ export function toConfig(
     numCPUs: numCPU,
     numCoresPerSocket,
     memoryMB,
+    coresPerNumaNode: toCoresPerNumaNode(data['config.numaInfo']),
     cpuAllocation: toAllocation(data['config.cpuAllocation']),
     memoryAllocation: toAllocation(data['config.memoryAllocation']),
     cpuHotAddEnabled: data['config.cpuHotAddEnabled'],
@@ -83,10 +95,12 @@ export function toConfig(
     vvtdEnabled: data['config.flags']?.vvtdEnabled ?? false,
     memoryReservationLockedToMax: data['config.memoryReservationLockedToMax'],
     latencySensitivity: data['config.latencySensitivity']?.level ?? 'normal',
+    simultaneousThreads: simultaneousThreads || 1,
     changeTrackingEnabled: data['config.changeTrackingEnabled'],
     annotation: data['config.annotation'],
     managedBy: managedBy === undefined ? null : { extensionKey: managedBy.extensionKey, type: managedBy.type },
     ...toBootOptions(boot),
+    bootOrder: toBootOrder(boot),
     extraConfig: { ...visibleExtraConfig(extraConfig, keys), ...pendingCustomization(vm) },
     networkCards: networkCardsOf(devices),
     cdroms: cdromsOf(devices, vm.powerState === 'poweredOn'),
@@ -97,6 +111,8 @@ export function toConfig(
       ) ?? [],
       { vmName: vm.name, disks: madeDisks },
     ),
+    pciDevices: pciDevicesOf(devices),
+    controllers: controllersOf(devices),
   };
 }
 
@@ -116,6 +132,20 @@ const toAllocation = ({ reservation = 0, limit = -1 }: ResourceAllocationInfo = 
   reservation,
   limit,
 });
+
+const toCoresPerNumaNode = ({
+  autoCoresPerNumaNode,
+  coresPerNumaNode = 0,
+}: VirtualMachineVirtualNumaInfo = {}): number => (autoCoresPerNumaNode === true ? 0 : coresPerNumaNode);
+
+const toBootOrder = ({ bootOrder = [] }: VirtualMachineBootOptions = {}): BootDevice[] =>
+  bootOrder.map((device) =>
+    isA(device, 'VirtualMachineBootOptionsBootableDiskDevice')
+      ? { type: 'disk', key: device.deviceKey }
+      : isA(device, 'VirtualMachineBootOptionsBootableEthernetDevice')
+        ? { type: 'network', key: device.deviceKey }
+        : { type: isA(device, 'VirtualMachineBootOptionsBootableCdromDevice') ? 'cdrom' : 'other' },
+  );
 
 function toBootOptions({
   bootDelay,
@@ -138,7 +168,7 @@ const ownKeys = new Set<string>(Object.values(extraConfigKeys));
 const stored = new Set<string>(Object.values(backupKeys));
 
 /** The bootstrap data of a guest may be secret, and so may the backup that is stored with its VM. */
-const isSecret = (key: string): boolean =>
+export const isSecret = (key: string): boolean =>
   /^guestinfo\.(userdata|metadata|vendordata)(\.|$)/iu.test(key) || stored.has(key);
 
 /** drover's keys, those that are requested, and those that were requested once. Pure. */

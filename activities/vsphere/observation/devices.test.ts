@@ -13,16 +13,18 @@ test('cards in the order of their keys, with their types as the spec has them', 
   ]);
 });
 
+const slot = { bus: 'IDE', busNumber: 0, unitNumber: 0 };
+
 test('a drive is connected as it is while the VM is on, and as it will be while it is off', () => {
   expect(cdromsOf(devices, true)).toEqual([
-    { key: 3000, iso: '[ds] a.iso', connected: false, allowGuestControl: true },
+    { key: 3000, iso: '[ds] a.iso', connected: false, allowGuestControl: true, slot },
   ]);
   expect(cdromsOf(devices, false)).toEqual([
-    { key: 3000, iso: '[ds] a.iso', connected: true, allowGuestControl: true },
+    { key: 3000, iso: '[ds] a.iso', connected: true, allowGuestControl: true, slot },
   ]);
   expect(
     cdromsOf([{ $type: 'VirtualCdrom', key: 3001, backing: { $type: 'VirtualCdromAtapiBackingInfo' } }], false),
-  ).toEqual([{ key: 3001, iso: '', connected: false, allowGuestControl: false }]);
+  ).toEqual([{ key: 3001, iso: '', connected: false, allowGuestControl: false, slot: null }]);
 });
 
 test.each<[what: string, more: Partial<VirtualDisk>, own: boolean]>([

@@ -1,9 +1,17 @@
 import { createHash } from 'node:crypto';
 
-import type { Cdrom, Disk, NetworkCard } from '../../../contracts/virtual-machine/config.ts';
+import type { ClassDevice } from '../../../contracts/virtual-machine/class-devices.ts';
+import type {
+  Cdrom,
+  Controller,
+  Disk,
+  NetworkCard,
+  PciDevice,
+  Slot,
+} from '../../../contracts/virtual-machine/config.ts';
 import type { AttachedDisk, VirtualMachine } from '../types.ts';
 import { isA } from '../wire/kinds.ts';
-import type { AnyVirtualDevice, VirtualDisk } from '../wire/vim/types.ts';
+import type { AnyVirtualDevice, VirtualController, VirtualDisk } from '../wire/vim/types.ts';
 import { backingText } from './network-backing.ts';
 import type { Devices } from './read-vm.ts';
 
@@ -16,6 +24,18 @@ export const cardTypes = {
   PCNet32: 'VirtualPCNet32',
   SRIOV: 'VirtualSriovEthernetCard',
 } as const;
+
+/** By the names of the spec, those of vim25. */
+export const scsiTypes = {
+  ParaVirtual: 'ParaVirtualSCSIController',
+  BusLogic: 'VirtualBusLogicController',
+  LsiLogic: 'VirtualLsiLogicController',
+  LsiLogicSAS: 'VirtualLsiLogicSASController',
+} as const;
+export const sharings = { None: 'noSharing', Physical: 'physicalSharing', Virtual: 'virtualSharing' } as const;
+
+const nameIn = <Name extends string>(table: Readonly<Record<Name, string>>, value: string): Name | null =>
+  (Object.keys(table) as Name[]).find((name) => table[name] === value) ?? null;
 
 const cardTypeOf = ($type: string): string =>
   Object.entries(cardTypes).find(([, type]) => type === $type)?.[0] ?? $type;
@@ -40,14 +60,67 @@ export const networkCardsOf = (devices: Devices): NetworkCard[] =>
 export const cdromsOf = (devices: Devices, isOn: boolean): Cdrom[] =>
   devices
     .filter((device) => isA(device, 'VirtualCdrom'))
-    .map(({ key, backing, connectable }) => ({
+    .map(({ key, backing, connectable, controllerKey, unitNumber }) => ({
       key,
       iso: isA(backing, 'VirtualCdromIsoBackingInfo') ? backing.fileName : '',
       // Nothing is connected while the VM is off: what counts then is what will be.
       connected: (isOn ? connectable?.connected : connectable?.startConnected) ?? false,
       allowGuestControl: connectable?.allowGuestControl ?? false,
+      slot: slotOf(devices, controllerKey, unitNumber),
     }))
     .toSorted(byKey);
+
+function slotOf(devices: Devices, controllerKey: number | undefined, unitNumber: number | undefined): Slot | null {
+  const controller = devices.find(({ key }) => key === controllerKey);
+  const bus = controller === undefined ? null : controllerType(controller);
+  return controller === undefined || bus === null
+    ? null
+    : { bus, busNumber: busOf(controller), unitNumber: unitNumber ?? null };
+}
+
+export const controllersOf = (devices: Devices): Controller[] =>
+  devices.flatMap((device) => {
+    const bus = controllerType(device);
+    if (bus === null) return [];
+    const sharedBus = 'sharedBus' in device && typeof device.sharedBus === 'string' ? device.sharedBus : '';
+    return [
+      {
+        key: device.key,
+        bus,
+        busNumber: busOf(device),
+        type: bus === 'SCSI' ? nameIn(scsiTypes, device.$type ?? '') : null,
+        sharing: nameIn(sharings, sharedBus) ?? 'None',
+        isInUse: devices.some(({ controllerKey }) => controllerKey === device.key),
+      },
+    ];
+  });
+
+/** Null: it is none that disks and drives are attached to. */
+export function controllerType(device: AnyVirtualDevice): Controller['bus'] | null {
+  if (isA(device, 'VirtualSCSIController')) return 'SCSI';
+  if (isA(device, 'VirtualSATAController')) return 'SATA';
+  if (isA(device, 'VirtualIDEController')) return 'IDE';
+  return isA(device, 'VirtualNVMEController') ? 'NVME' : null;
+}
+
+export const busOf = (device: AnyVirtualDevice): number => (device as VirtualController).busNumber;
+
+export const pciDevicesOf = (devices: Devices): PciDevice[] =>
+  devices
+    .filter((device) => isA(device, 'VirtualPCIPassthrough'))
+    .map(({ key, backing }) => ({ key, device: toClassDevice(backing) }))
+    .toSorted(byKey);
+
+function toClassDevice(backing: AnyVirtualDevice['backing']): ClassDevice | null {
+  if (isA(backing, 'VirtualPCIPassthroughVmiopBackingInfo'))
+    return backing.vgpu === undefined ? null : { kind: 'vgpu', profile: backing.vgpu };
+  if (!isA(backing, 'VirtualPCIPassthroughDynamicBackingInfo')) return null;
+  return {
+    kind: 'passthrough',
+    allowed: (backing.allowedDevice ?? []).map(({ vendorId, deviceId }) => ({ vendorId, deviceId })),
+    customLabel: backing.customLabel || null,
+  };
+}
 
 /** In the order in which a VM tries to boot from them: by controller, then by unit. */
 export const virtualDisksOf = (devices: Devices): VirtualDisk[] =>
@@ -112,6 +185,7 @@ export function disksOf(
   return disks.map((disk) => ({
     key: disk.key,
     name: diskName(disk),
+    uuid: diskUuid(disk),
     capacityBytes: bytesOf(disk),
     own: !foreign.has(disk.key),
     boot: disk.key === boot,

@@ -10,6 +10,7 @@ import type { RecentObservations } from '../watch/recent-observations.ts';
 import { digestOf, toWatched } from '../watch/watched.ts';
 import { onlyOne, possible, toCandidates, type Finds } from './candidates.ts';
 import type { Inventory } from './inventory.ts';
+import { probeGuestInfo } from './guest-info.ts';
 import { isoPaths, type Isos } from './isos.ts';
 import { choosePlace, slowest } from './place.ts';
 import { readCandidates, type FoundVm } from './read-candidates.ts';
@@ -83,6 +84,7 @@ export async function observeVirtualMachineInVcenter(
       sites.find(({ paths }) => paths.zone === zone) ?? sites[0],
       settingsOf(gateway.vcenter),
     ),
+    probe: own === null ? null : probeGuestInfo(request.guestInfo, own.vm.config?.extraConfig ?? null),
     isos,
   };
 }

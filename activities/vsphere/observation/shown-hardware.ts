@@ -5,10 +5,9 @@ import type { VmConfig } from '../../../contracts/virtual-machine/config.ts';
 import { quantityText } from '../../../contracts/quantity.ts';
 import type { Devices } from './read-vm.ts';
 import { isA } from '../wire/kinds.ts';
-import type { AnyVirtualDevice, VirtualController } from '../wire/vim/types.ts';
+import { busOf, controllerType } from './devices.ts';
 
 type Hardware = NonNullable<VirtualMachineStatus['hardware']>;
-type ControllerType = NonNullable<Hardware['controllers']>[number]['type'];
 
 const mib = 1024 ** 2;
 
@@ -57,16 +56,6 @@ function shownGpus(devices: Devices): Pick<Hardware, 'vGPUs'> {
   );
   return vGPUs.length === 0 ? {} : { vGPUs };
 }
-
-/** Null: it is none that disks and drives are attached to. */
-export function controllerType(device: AnyVirtualDevice): ControllerType | null {
-  if (isA(device, 'VirtualSCSIController')) return 'SCSI';
-  if (isA(device, 'VirtualSATAController')) return 'SATA';
-  if (isA(device, 'VirtualIDEController')) return 'IDE';
-  return isA(device, 'VirtualNVMEController') ? 'NVME' : null;
-}
-
-export const busOf = (device: AnyVirtualDevice): number => (device as VirtualController).busNumber;
 
 /** One for each unit: kube-apiserver refuses the whole status of a VM that has two at one place. Disks first. */
 function devicesAt(controllerKey: number, devices: Devices): { type: 'CDROM' | 'Disk'; unitNumber: number }[] {

@@ -6,9 +6,8 @@ import { diskKeyOf } from '../../../contracts/virtual-machine/volumes.ts';
 import type { Devices } from './read-vm.ts';
 import { isA, vim } from '../wire/kinds.ts';
 import type { VirtualDisk } from '../wire/vim/types.ts';
-import { bytesOf, diskName, diskUuid, virtualDisksOf } from './devices.ts';
+import { busOf, bytesOf, controllerType, diskName, diskUuid, virtualDisksOf } from './devices.ts';
 import { keyOfDisk, shownKey } from './shown-crypto.ts';
-import { busOf, controllerType } from './shown-hardware.ts';
 
 type Volume = NonNullable<VirtualMachineStatus['volumes']>[number];
 type Place = Partial<Omit<Volume, 'name' | 'type'>>;

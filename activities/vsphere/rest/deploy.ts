@@ -16,18 +16,20 @@ const deployLimitMs = 60 * 60_000;
 const activationHeader = 'vapi-ctx-actid';
 
 /**
- * Deploys an OVF of a content library, with identity, owner and cards in the same call. Drives are added afterwards: where those of the OVF
+ * Deploys an OVF of a content library, with identity, owner, cards and PCI devices in the same call. Drives are added afterwards: where those of the OVF
  * sit is not known before. Pure.
  */
 export function deployBody(create: CreateSpec, owner: OwnerReference): object {
-  const { name, at, config } = create;
-  const cards = config.deviceChange?.filter(({ device }) => device === 'networkCard') ?? [];
-  const spec = newConfig({ ...create, config: { ...config, deviceChange: cards } }, owner, []);
+  const { name, at, config, provisioning, storageProfileId } = create;
+  const deviceChange = config.deviceChange?.filter(({ device }) => device !== 'cdrom') ?? [];
+  const spec = newConfig({ ...create, config: { ...config, deviceChange } }, owner, []);
   return {
     deployment_spec: {
       name,
       accept_all_EULA: true,
       default_datastore_id: at.datastore,
+      ...(storageProfileId !== undefined && { storage_profile_id: storageProfileId }),
+      ...(provisioning !== undefined && { storage_provisioning: provisioning }),
       vm_config_spec: {
         provider: 'XML',
         xml: Buffer.from(encodeObject('VirtualMachineConfigSpec', spec)).toString('base64'),

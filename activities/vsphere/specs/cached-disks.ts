@@ -5,7 +5,7 @@ import { extraConfigKeys } from '../../../contracts/virtual-machine/metadata.ts'
 import type { CreateSource, CreateSpec } from '../../../contracts/virtual-machine/mutations.ts';
 import { droverFailure } from '../../../runtime/failure.ts';
 import type { VirtualDeviceConfigSpec, VirtualMachineConfigSpec } from '../wire/vim/types.ts';
-import { newConfig } from './new-vm.ts';
+import { allocation, newConfig, storageProfile } from './new-vm.ts';
 
 /** A VM of disks that are there. See docs/compatibility.md#image-cache. Pure. */
 
@@ -51,21 +51,31 @@ export function cachedDisksSpec(
     ...config,
     name: create.name,
     files: { vmPathName: `${home}/${create.name}.vmx` },
+    ...(create.storageProfileId !== undefined && { vmProfile: storageProfile(create.storageProfileId) }),
     extraConfig: [...(config.extraConfig ?? []), ...options],
     deviceChange: [
       ...(config.deviceChange ?? []),
-      ...diskChanges(imageDisks, (index) => backingOf(mode, `${home}/${diskName(index)}`, disks[index] ?? ''), mode),
+      ...diskChanges(
+        imageDisks,
+        (index) => backingOf(mode, `${home}/${diskName(index)}`, disks[index] ?? '', create.provisioning),
+        { mode, storageProfileId: create.storageProfileId },
+      ),
     ],
   };
 }
 
 const baseName = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
 
-const backingOf = (mode: CachedSource['mode'], own: string, cached: string) => ({
+const backingOf = (
+  mode: CachedSource['mode'],
+  own: string,
+  cached: string,
+  provisioning: CreateSpec['provisioning'] = 'thin',
+) => ({
   $type: 'VirtualDiskFlatVer2BackingInfo' as const,
   fileName: own,
   diskMode: 'persistent',
-  thinProvisioned: true,
+  ...allocation(provisioning),
   ...(mode === 'linked' && {
     parent: {
       $type: 'VirtualDiskFlatVer2BackingInfo' as const,
@@ -79,7 +89,7 @@ const backingOf = (mode: CachedSource['mode'], own: string, cached: string) => (
 function diskChanges(
   disks: readonly ImageDisk[],
   backing: (index: number) => ReturnType<typeof backingOf>,
-  mode: CachedSource['mode'],
+  { mode, storageProfileId }: Pick<CachedSource, 'mode'> & { storageProfileId: string | undefined },
 ): VirtualDeviceConfigSpec[] {
   const added = new Map<string, number>();
   const changes: VirtualDeviceConfigSpec[] = [];
@@ -113,7 +123,12 @@ function diskChanges(
       backing: backing(index),
       capacityInKB,
     };
-    changes.push({ operation: 'add', ...(mode === 'linked' && { fileOperation: 'create' }), device });
+    changes.push({
+      operation: 'add',
+      ...(mode === 'linked' && { fileOperation: 'create' }),
+      ...(storageProfileId !== undefined && { profile: storageProfile(storageProfileId) }),
+      device,
+    });
   });
   return changes;
 }

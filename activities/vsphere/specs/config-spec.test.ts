@@ -53,6 +53,26 @@ test.each<[what: string, spec: ReconfigSpec, asked: VirtualMachineConfigSpec]>([
     { bootOptions: { bootDelay: 5, bootRetryEnabled: true } },
   ],
   [
+    'an order comes with the other boot options',
+    { bootOrder: [{ type: 'network', key: 4000 }, { type: 'disk', key: 2000 }, { type: 'cdrom' }] },
+    {
+      bootOptions: {
+        bootDelay: 5,
+        bootRetryEnabled: false,
+        bootOrder: [
+          { $type: 'VirtualMachineBootOptionsBootableEthernetDevice', deviceKey: 4000 },
+          { $type: 'VirtualMachineBootOptionsBootableDiskDevice', deviceKey: 2000 },
+          { $type: 'VirtualMachineBootOptionsBootableCdromDevice' },
+        ],
+      },
+    },
+  ],
+  [
+    'NUMA nodes and threads',
+    { coresPerNumaNode: 4, simultaneousThreads: 2 },
+    { virtualNuma: { coresPerNumaNode: 4 }, simultaneousThreads: 2 },
+  ],
+  [
     'keys, and one that goes',
     {
       extraConfig: [

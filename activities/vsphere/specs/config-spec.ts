@@ -1,8 +1,9 @@
-import type { ReconfigSpec, ResourceAllocation } from '../../../contracts/virtual-machine/config.ts';
+import type { BootDevice, ReconfigSpec, ResourceAllocation } from '../../../contracts/virtual-machine/config.ts';
 import type { Devices } from '../observation/read-vm.ts';
 import type {
   OptionValue,
   ResourceAllocationInfo,
+  AnyVirtualMachineBootOptionsBootableDevice,
   VirtualMachineBootOptions,
   VirtualMachineConfigSpec,
 } from '../wire/vim/types.ts';
@@ -26,6 +27,8 @@ export function configSpec(spec: ReconfigSpec, { devices, bootOptions }: Changed
     bootRetryDelay,
     efiSecureBootEnabled,
     networkBootProtocol,
+    bootOrder,
+    coresPerNumaNode,
     vvtdEnabled,
     latencySensitivity,
     cpuAllocation,
@@ -34,11 +37,19 @@ export function configSpec(spec: ReconfigSpec, { devices, bootOptions }: Changed
     deviceChange,
     ...same
   } = spec;
-  const boot = given({ bootDelay, bootRetryEnabled, bootRetryDelay, efiSecureBootEnabled, networkBootProtocol });
+  const boot = given({
+    bootDelay,
+    bootRetryEnabled,
+    bootRetryDelay,
+    efiSecureBootEnabled,
+    networkBootProtocol,
+    bootOrder: bootOrder?.map(bootable),
+  });
   return {
     ...given(same),
     ...(cpuAllocation !== undefined && { cpuAllocation: allocationInfo(cpuAllocation) }),
     ...(memoryAllocation !== undefined && { memoryAllocation: allocationInfo(memoryAllocation) }),
+    ...(coresPerNumaNode !== undefined && { virtualNuma: { coresPerNumaNode } }),
     ...(vvtdEnabled !== undefined && { flags: { vvtdEnabled } }),
     ...(latencySensitivity !== undefined && { latencySensitivity: { level: latencySensitivity } }),
     // All of them together: some servers take what is left out for its default.
@@ -54,6 +65,18 @@ const given = <Fields extends object>(fields: Fields): { [Name in keyof Fields]:
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
     [Name in keyof Fields]: Exclude<Fields[Name], undefined>;
   };
+
+const bootable = (device: BootDevice): AnyVirtualMachineBootOptionsBootableDevice => {
+  switch (device.type) {
+    case 'disk':
+      return { $type: 'VirtualMachineBootOptionsBootableDiskDevice', deviceKey: device.key };
+    case 'network':
+      return { $type: 'VirtualMachineBootOptionsBootableEthernetDevice', deviceKey: device.key };
+    case 'cdrom':
+    case 'other':
+      return { $type: 'VirtualMachineBootOptionsBootableCdromDevice' };
+  }
+};
 
 /** The order names devices, and may be one that the change does not mean. */
 const withoutOrder = (options: VirtualMachineBootOptions): VirtualMachineBootOptions =>

@@ -70,6 +70,64 @@ test.each<[what: string, change: DeviceChange, operation: string, device: Record
     },
   ],
   [
+    'a vGPU',
+    { operation: 'add', device: 'pciDevice', pciDevice: { kind: 'vgpu', profile: 'grid_a' } },
+    'add',
+    {
+      $type: 'VirtualPCIPassthrough',
+      key: -101,
+      backing: { $type: 'VirtualPCIPassthroughVmiopBackingInfo', vgpu: 'grid_a' },
+    },
+  ],
+  [
+    'a device that is passed through',
+    {
+      operation: 'add',
+      device: 'pciDevice',
+      pciDevice: { kind: 'passthrough', allowed: [{ vendorId: 1, deviceId: 2 }], customLabel: 'rdma' },
+    },
+    'add',
+    {
+      $type: 'VirtualPCIPassthrough',
+      backing: {
+        $type: 'VirtualPCIPassthroughDynamicBackingInfo',
+        deviceName: '',
+        allowedDevice: [{ vendorId: 1, deviceId: 2 }],
+        customLabel: 'rdma',
+      },
+    },
+  ],
+  [
+    'a SCSI controller, with its sharing',
+    {
+      operation: 'add',
+      device: 'controller',
+      controller: { key: null, bus: 'SCSI', busNumber: 1, type: 'LsiLogicSAS', sharing: 'Physical' },
+    },
+    'add',
+    { $type: 'VirtualLsiLogicSASController', key: -101, busNumber: 1, sharedBus: 'physicalSharing' },
+  ],
+  [
+    'one of SATA',
+    {
+      operation: 'add',
+      device: 'controller',
+      controller: { key: null, bus: 'SATA', busNumber: 0, type: null, sharing: 'None' },
+    },
+    'add',
+    { $type: 'VirtualAHCIController', busNumber: 0 },
+  ],
+  [
+    'a controller whose disks are shared',
+    {
+      operation: 'edit',
+      device: 'controller',
+      controller: { key: 1000, bus: 'SCSI', busNumber: 0, type: 'ParaVirtual', sharing: 'Virtual' },
+    },
+    'edit',
+    { key: 1000, sharedBus: 'virtualSharing' },
+  ],
+  [
     'a disk that grows, to whole KiB',
     { operation: 'edit', device: 'disk', key: 2000, capacityBytes: 20 * 1024 ** 3 - 1 },
     'edit',
@@ -110,6 +168,36 @@ test('each new device has a key of its own; drives fill both controllers, and ta
       message: expect.stringContaining('no room for another drive of 4'),
     }),
   );
+});
+
+test('a drive has the place that it names, also on a controller that the same change adds', () => {
+  const add = (iso: string, slot: { bus: 'IDE' | 'SATA'; busNumber: number; unitNumber: number | null } | null) =>
+    ({ operation: 'add', device: 'cdrom', cdrom: { ...cdrom(iso), slot } }) as const;
+  const sata = {
+    operation: 'add',
+    device: 'controller',
+    controller: { key: null, bus: 'SATA', busNumber: 0, type: null, sharing: 'None' },
+  } as const;
+  const asked = deviceChanges(
+    [
+      sata,
+      add('any', null),
+      add('named', { bus: 'IDE', busNumber: 0, unitNumber: 1 }),
+      add('sata', { bus: 'SATA', busNumber: 0, unitNumber: null }),
+      add('sata at 5', { bus: 'SATA', busNumber: 0, unitNumber: 5 }),
+    ],
+    devices,
+  );
+  expect(asked.slice(1).map(({ device: { controllerKey, unitNumber } }) => [controllerKey, unitNumber])).toEqual([
+    [201, 0],
+    [200, 1],
+    [-101, 0],
+    [-101, 5],
+  ]);
+  expect(() => deviceChanges([add('x', { bus: 'SATA', busNumber: 0, unitNumber: null })], devices)).toThrow(
+    'no SATA controller 0',
+  );
+  expect(() => deviceChanges([add('x', { bus: 'IDE', busNumber: 0, unitNumber: 0 })], devices)).toThrow('no room');
 });
 
 test('a new VM has both controllers', () =>

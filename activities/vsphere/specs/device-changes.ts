@@ -1,6 +1,7 @@
-import type { Cdrom, DeviceChange, NetworkCard } from '../../../contracts/virtual-machine/config.ts';
+import type { ClassDevice } from '../../../contracts/virtual-machine/class-devices.ts';
+import type { Cdrom, Controller, DeviceChange, NetworkCard } from '../../../contracts/virtual-machine/config.ts';
 import { droverFailure } from '../../../runtime/failure.ts';
-import { cardTypes } from '../observation/devices.ts';
+import { busOf, cardTypes, controllerType, scsiTypes, sharings } from '../observation/devices.ts';
 import { backingOf, backingText } from '../observation/network-backing.ts';
 import type { Devices } from '../observation/read-vm.ts';
 import { isA, isKnown } from '../wire/kinds.ts';
@@ -9,6 +10,7 @@ import type {
   VirtualCdrom,
   VirtualDeviceConfigSpec,
   VirtualEthernetCard,
+  VirtualPCIPassthrough,
 } from '../wire/vim/types.ts';
 
 /** New devices have keys below zero until vCenter gives them their own. */
@@ -23,11 +25,21 @@ const firstNewKey = -101;
 export function deviceChanges(changes: readonly DeviceChange[], devices: Devices): VirtualDeviceConfigSpec[] {
   // What is taken off leaves its slot.
   const removed = new Set(changes.flatMap((change) => (change.operation === 'remove' ? [change.key] : [])));
-  const slots = freeSlots(devices.filter(({ key }) => !removed.has(key)));
+  const staying = devices.filter(({ key }) => !removed.has(key));
+  const controllers = controllersAfter(staying, changes);
+  const slots = freeSlots(staying).filter((slot) => !isNamed(slot, changes, controllers));
   return changes.map((change, index) => {
     const newKey = firstNewKey - index;
     if (change.operation === 'remove')
       return { operation: 'remove', device: writable(found(change.key, change.device, devices)) };
+    if (change.device === 'controller')
+      return change.operation === 'add'
+        ? { operation: 'add', device: newController(change.controller, newKey, devices) }
+        : {
+            operation: 'edit',
+            device: sharedAs(found(change.controller.key, 'controller', devices), change.controller),
+          };
+    if (change.device === 'pciDevice') return { operation: 'add', device: newPciDevice(change.pciDevice, newKey) };
     if (change.device === 'disk')
       return { operation: 'edit', device: resized(found(change.key, 'disk', devices), change.capacityBytes) };
     if (change.device === 'networkCard')
@@ -35,12 +47,18 @@ export function deviceChanges(changes: readonly DeviceChange[], devices: Devices
         ? { operation: 'add', device: newCard(change.card, newKey) }
         : { operation: 'edit', device: changedCard(found(change.card.key, 'networkCard', devices), change.card) };
     return change.operation === 'add'
-      ? { operation: 'add', device: newCdrom(change.cdrom, newKey, slots) }
+      ? { operation: 'add', device: newCdrom(change.cdrom, newKey, takeSlot(change.cdrom, slots, controllers)) }
       : { operation: 'edit', device: changedCdrom(found(change.cdrom.key, 'cdrom', devices), change.cdrom) };
   });
 }
 
-const kinds = { networkCard: 'VirtualEthernetCard', cdrom: 'VirtualCdrom', disk: 'VirtualDisk' } as const;
+const kinds = {
+  networkCard: 'VirtualEthernetCard',
+  cdrom: 'VirtualCdrom',
+  disk: 'VirtualDisk',
+  pciDevice: 'VirtualPCIPassthrough',
+  controller: 'VirtualController',
+} as const;
 
 function found(key: number | null, kind: keyof typeof kinds, devices: Devices): AnyVirtualDevice {
   const device = devices.find((one) => one.key === key && isA(one, kinds[kind]));
@@ -78,6 +96,50 @@ function newCard({ type, backing, macAddress }: NetworkCard, key: number): Virtu
   };
 }
 
+type WantedController = Omit<Controller, 'isInUse'>;
+
+const controllerTypes = {
+  IDE: 'VirtualIDEController',
+  NVME: 'VirtualNVMEController',
+  SATA: 'VirtualAHCIController',
+} as const;
+
+function newController(wanted: WantedController, key: number, devices: Devices): AnyVirtualDevice {
+  const { bus, busNumber, type } = wanted;
+  const $type = bus === 'SCSI' ? scsiTypes[type ?? 'ParaVirtual'] : controllerTypes[bus];
+  const pci = devices.find((device) => device.$type === 'VirtualPCIController');
+  return {
+    $type,
+    key,
+    busNumber,
+    ...(pci !== undefined && bus !== 'IDE' && { controllerKey: pci.key }),
+    ...sharedBus(wanted),
+  };
+}
+
+/** Only NVMe of vCenter 8.0 U2 and newer can share, and an older one does not know the word. */
+const sharedBus = ({ bus, sharing }: WantedController): { sharedBus?: string } =>
+  bus === 'SCSI' || (bus === 'NVME' && sharing !== 'None') ? { sharedBus: sharings[sharing] } : {};
+
+const sharedAs = (device: AnyVirtualDevice, { sharing }: WantedController): AnyVirtualDevice => ({
+  ...writable(device),
+  sharedBus: sharings[sharing],
+});
+
+const newPciDevice = (device: ClassDevice, key: number): VirtualPCIPassthrough => ({
+  $type: 'VirtualPCIPassthrough',
+  key,
+  backing:
+    device.kind === 'vgpu'
+      ? { $type: 'VirtualPCIPassthroughVmiopBackingInfo', vgpu: device.profile }
+      : {
+          $type: 'VirtualPCIPassthroughDynamicBackingInfo',
+          deviceName: '',
+          allowedDevice: device.allowed,
+          ...(device.customLabel !== null && { customLabel: device.customLabel }),
+        },
+});
+
 /** A connection that stays is written as it was read, with the port that it has. A negative node is none. */
 const changedCard = (
   device: AnyVirtualDevice,
@@ -100,15 +162,89 @@ const cdromConnection = ({ connected: isConnected, allowGuestControl }: Cdrom) =
   connected: isConnected,
 });
 
-const newCdrom = (cdrom: Cdrom, key: number, slots: Slot[]): VirtualCdrom => {
-  const slot = slots.shift();
-  if (slot === undefined)
+/** A place that the spec names, or the first that is free. */
+function takeSlot({ iso, slot = null }: Cdrom, free: Slot[], controllers: readonly Room[]): Slot {
+  if (slot === null) {
+    const [first] = free.splice(0, 1);
+    if (first !== undefined) {
+      controllers.find(({ controllerKey }) => controllerKey === first.controllerKey)?.taken.add(first.unitNumber);
+      return first;
+    }
     throw droverFailure(
       'InvalidObject',
-      `There is no room for another drive of ${cdrom.iso}: both IDE controllers have two devices`,
+      `There is no room for another drive of ${iso}: both IDE controllers have two devices`,
     );
-  return { $type: 'VirtualCdrom', key, ...slot, backing: isoBacking(cdrom.iso), connectable: cdromConnection(cdrom) };
+  }
+  const name = `${slot.bus} controller ${slot.busNumber}`;
+  const room = controllers.find(({ bus, busNumber }) => bus === slot.bus && busNumber === slot.busNumber);
+  if (room === undefined) throw droverFailure('InvalidObject', `The VM has no ${name} for the drive of ${iso}`);
+  const unitNumber = slot.unitNumber ?? units[room.bus].find((unit) => !room.taken.has(unit));
+  if (unitNumber === undefined || room.taken.has(unitNumber))
+    throw droverFailure(
+      'InvalidObject',
+      `${name} has no room for the drive of ${iso}${slot.unitNumber === null ? '' : ` at unit ${slot.unitNumber}`}`,
+    );
+  room.taken.add(unitNumber);
+  const { controllerKey } = room;
+  const at = free.findIndex((one) => one.controllerKey === controllerKey && one.unitNumber === unitNumber);
+  if (at !== -1) free.splice(at, 1);
+  return { controllerKey, unitNumber };
+}
+
+/** Whether another drive of the change has it by its name. */
+const isNamed = (place: Slot, changes: readonly DeviceChange[], controllers: readonly Room[]): boolean =>
+  changes.some((change) => {
+    if (change.operation !== 'add' || change.device !== 'cdrom' || !change.cdrom.slot) return false;
+    const { bus, busNumber, unitNumber } = change.cdrom.slot;
+    const room = controllers.find((one) => one.bus === bus && one.busNumber === busNumber);
+    return room?.controllerKey === place.controllerKey && unitNumber === place.unitNumber;
+  });
+
+/** A controller, as the change leaves it. */
+interface Room {
+  bus: Controller['bus'];
+  busNumber: number;
+  controllerKey: number;
+  taken: Set<number>;
+}
+
+/** A SCSI controller is itself the unit 7 of its bus. */
+const units: Readonly<Record<Controller['bus'], number[]>> = {
+  IDE: [0, 1],
+  NVME: Array.from({ length: 15 }, (_, unit) => unit),
+  SATA: Array.from({ length: 30 }, (_, unit) => unit),
+  SCSI: Array.from({ length: 16 }, (_, unit) => unit).filter((unit) => unit !== 7),
 };
+
+const controllersAfter = (devices: Devices, changes: readonly DeviceChange[]): Room[] => [
+  ...devices.flatMap((device) => {
+    const bus = controllerType(device);
+    const taken = devices.flatMap(({ controllerKey, unitNumber }) =>
+      controllerKey === device.key && unitNumber !== undefined ? [unitNumber] : [],
+    );
+    return bus === null ? [] : [{ bus, busNumber: busOf(device), controllerKey: device.key, taken: new Set(taken) }];
+  }),
+  ...changes.flatMap((change, index) =>
+    change.device === 'controller' && change.operation === 'add'
+      ? [
+          {
+            bus: change.controller.bus,
+            busNumber: change.controller.busNumber,
+            controllerKey: firstNewKey - index,
+            taken: new Set<number>(),
+          },
+        ]
+      : [],
+  ),
+];
+
+const newCdrom = (cdrom: Cdrom, key: number, slot: Slot): VirtualCdrom => ({
+  $type: 'VirtualCdrom',
+  key,
+  ...slot,
+  backing: isoBacking(cdrom.iso),
+  connectable: cdromConnection(cdrom),
+});
 
 const changedCdrom = (device: AnyVirtualDevice, cdrom: Cdrom): AnyVirtualDevice => ({
   ...writable(device),

@@ -1,4 +1,5 @@
 import { encodeRequest } from '../wire/encode.ts';
+import { deployBody } from '../rest/deploy.ts';
 import { createOf, devices, owner, uid } from '../../../test/fixtures/activities/vsphere.ts';
 import type { VirtualMachineConfigSpec } from '../wire/vim/types.ts';
 import { cloneSpec, emptyVmSpec } from './new-vm.ts';
@@ -110,6 +111,59 @@ test('what a class says beside its size is added, and what the object says wins'
   expect(config).toMatchObject({ firmware: 'efi', annotation: 'own' });
   expect(config).not.toHaveProperty('numCPUs');
   expect(deviceTypes(config)).toEqual(['add VirtualPCIPassthrough']);
+});
+
+test('the devices of a class have keys of their own, and stay on the controllers that come with them', () => {
+  const add = (device: object) => ({ _typeName: 'VirtualDeviceConfigSpec', operation: 'add', device });
+  const classConfigSpec = {
+    deviceChange: [
+      add({ _typeName: 'VirtualAHCIController', key: -1, busNumber: 0 }),
+      add({ _typeName: 'VirtualCdrom', key: -1, controllerKey: -1, unitNumber: 0 }),
+      add({ _typeName: 'VirtualCdrom', key: -1, controllerKey: 201 }),
+    ],
+  };
+  const { deviceChange = [] } = emptyVmSpec(
+    { ...createOf({ classConfigSpec }), bootDiskBytes: 1024 ** 3 },
+    owner,
+    'fast',
+  );
+  expect(deviceChange.map(({ device: { key, controllerKey } }) => [key, controllerKey])).toEqual([
+    [-201, undefined],
+    [-202, -201],
+    [-203, 201],
+    [-1, undefined],
+    [-2, -1],
+  ]);
+});
+
+test.each([
+  ['thin', { thinProvisioned: true }],
+  ['thick', { thinProvisioned: false }],
+  ['eagerZeroedThick', { thinProvisioned: false, eagerlyScrub: true }],
+] as const)('disks are allocated as the spec says: %s', (provisioning, backing) => {
+  const create = createOf({ provisioning, bootDiskBytes: 1024 ** 3 });
+  expect(emptyVmSpec(create, owner, 'fast').deviceChange?.at(-1)?.device.backing).toMatchObject(backing);
+  expect(cloneSpec(create, owner, devices).location.disk).toMatchObject([
+    { diskId: 2000, datastore: { value: 'datastore-1' }, diskBackingInfo: backing },
+  ]);
+  expect(deployBody(create, owner)).toMatchObject({ deployment_spec: { storage_provisioning: provisioning } });
+});
+
+test('a VM and each of its disks are tagged with the storage profile, whatever they are made from', () => {
+  const create = createOf({ storageProfileId: 'p', bootDiskBytes: 1024 ** 3 });
+  const profile = [{ $type: 'VirtualMachineDefinedProfileSpec', profileId: 'p' }];
+  const empty = emptyVmSpec(create, owner, 'fast');
+  expect(empty.vmProfile).toEqual(profile);
+  expect(empty.deviceChange?.flatMap((change) => change.profile ?? [])).toEqual(profile);
+  expect(cloneSpec(create, owner, devices)).toMatchObject({
+    location: { profile, disk: [{ diskId: 2000, profile }] },
+  });
+  expect(cloneSpec(create, owner, devices).location.disk?.[0]).not.toHaveProperty('diskBackingInfo');
+  expect(deployBody(create, owner)).toMatchObject({ deployment_spec: { storage_profile_id: 'p' } });
+});
+
+test('a VM can be made with newer hardware than its image has', () => {
+  expect(emptyVmSpec(createOf({ hardwareVersion: 17 }), owner, 'fast')).toMatchObject({ version: 'vmx-17' });
 });
 
 test('all of it can be written', () => {

@@ -1,12 +1,18 @@
 import type { MutationRequest, OwnerReference } from '../../../contracts/virtual-machine/activities.ts';
 import { agentVmKeys } from '../../../contracts/agent-pool/metadata.ts';
 import type { DeviceChange } from '../../../contracts/virtual-machine/config.ts';
+import type { DiskProvisioning } from '../../../contracts/virtual-machine/cached-files.ts';
 import { extraConfigKeys } from '../../../contracts/virtual-machine/metadata.ts';
 import { type CreateSpec, type NewDisk, scsiControllers } from '../../../contracts/virtual-machine/mutations.ts';
 import type { Devices } from '../observation/read-vm.ts';
 import { datastoreRef, hostRef, poolRef } from '../wire/values.ts';
 import { isA } from '../wire/kinds.ts';
-import type { VirtualDeviceConfigSpec, VirtualMachineCloneSpec, VirtualMachineConfigSpec } from '../wire/vim/types.ts';
+import type {
+  VirtualDeviceConfigSpec,
+  VirtualMachineCloneSpec,
+  VirtualMachineConfigSpec,
+  VirtualMachineRelocateSpecDiskLocator,
+} from '../wire/vim/types.ts';
 import { classConfigSpec } from './class-config.ts';
 import { configSpec } from './config-spec.ts';
 
@@ -23,6 +29,8 @@ export function cloneSpec(create: CreateSpec, owner: OwnerReference, template: D
       datastore: datastoreRef(datastore),
       pool: poolRef(resourcePool),
       ...(host !== null && { host: hostRef(host) }),
+      ...(create.storageProfileId !== undefined && { profile: storageProfile(create.storageProfileId) }),
+      ...((create.provisioning ?? create.storageProfileId) !== undefined && { disk: disksAs(create, template) }),
     },
     template: false,
     config: newConfig(create, owner, template),
@@ -41,11 +49,12 @@ export function emptyVmSpec(
     ...config,
     name: create.name,
     files: { vmPathName: `[${datastoreName}]` },
+    ...(create.storageProfileId !== undefined && { vmProfile: storageProfile(create.storageProfileId) }),
     deviceChange: [
       ...(config.deviceChange ?? []),
       ...(create.bootDiskBytes === null
         ? []
-        : newDisk(create.bootDiskBytes, create.source.kind === 'nothing' ? create.source.disk : undefined)),
+        : newDisk(create.bootDiskBytes, create.source.kind === 'nothing' ? create.source.disk : undefined, create)),
     ],
   };
 }
@@ -74,10 +83,31 @@ export function newConfig(create: CreateSpec, owner: OwnerReference, template: D
   return {
     ...ofClass,
     ...own,
-    deviceChange: [...(own.deviceChange ?? []), ...(ofClass.deviceChange ?? [])],
+    ...(create.hardwareVersion !== undefined && { version: `vmx-${create.hardwareVersion}` }),
+    deviceChange: [...(own.deviceChange ?? []), ...withOwnKeys(ofClass.deviceChange ?? [])],
     instanceUuid,
     uuid,
   };
+}
+
+/** Beside the keys of drover's own new devices: a class may give all of its devices the same. */
+const firstClassKey = -201;
+function withOwnKeys(changes: readonly VirtualDeviceConfigSpec[]): VirtualDeviceConfigSpec[] {
+  const controllers = new Map(
+    changes.flatMap(({ device }, index) =>
+      isA(device, 'VirtualController') ? [[device.key, firstClassKey - index] as const] : [],
+    ),
+  );
+  return changes.map(({ device, ...change }, index) => ({
+    ...change,
+    device: {
+      ...device,
+      key: firstClassKey - index,
+      ...(device.controllerKey !== undefined && {
+        controllerKey: controllers.get(device.controllerKey) ?? device.controllerKey,
+      }),
+    },
+  }));
 }
 
 /** Where the owner is written, by its kind. */
@@ -86,11 +116,45 @@ const ownerKeys = {
   VsphereAgent: { namespacedName: agentVmKeys.agent, uid: agentVmKeys.agentUid },
 } as const;
 
+/** In the backing of a disk that is made. */
+export const allocation = (provisioning: DiskProvisioning): { thinProvisioned: boolean; eagerlyScrub?: true } => ({
+  thinProvisioned: provisioning === 'thin',
+  ...(provisioning === 'eagerZeroedThick' && { eagerlyScrub: true }),
+});
+
+/** The disks of a template, as the clone shall have them. */
+const disksAs = (
+  { provisioning, storageProfileId, at }: CreateSpec,
+  template: Devices,
+): VirtualMachineRelocateSpecDiskLocator[] =>
+  template
+    .filter((device) => isA(device, 'VirtualDisk'))
+    .map(({ key }) => ({
+      diskId: key,
+      datastore: datastoreRef(at.datastore),
+      ...(provisioning !== undefined && {
+        diskBackingInfo: {
+          $type: 'VirtualDiskFlatVer2BackingInfo',
+          fileName: '',
+          diskMode: 'persistent',
+          ...allocation(provisioning),
+        },
+      }),
+      ...(storageProfileId !== undefined && { profile: storageProfile(storageProfileId) }),
+    }));
+
+/** What vCenter checks and shows the compliance with; the datastore is chosen before. */
+export const storageProfile = (profileId: string) => [{ $type: 'VirtualMachineDefinedProfileSpec', profileId }];
+
 const scsiKey = -1;
 
 function newDisk(
   capacityBytes: number,
   { controller, eagerlyScrub }: NewDisk = { controller: 'pvscsi', eagerlyScrub: false },
+  {
+    provisioning = eagerlyScrub ? 'eagerZeroedThick' : 'thin',
+    storageProfileId,
+  }: Pick<CreateSpec, 'provisioning' | 'storageProfileId'>,
 ): VirtualDeviceConfigSpec[] {
   const capacityInKB = Math.ceil(capacityBytes / 1024);
   return [
@@ -101,6 +165,7 @@ function newDisk(
     {
       operation: 'add',
       fileOperation: 'create',
+      ...(storageProfileId !== undefined && { profile: storageProfile(storageProfileId) }),
       device: {
         $type: 'VirtualDisk',
         key: scsiKey - 1,
@@ -110,8 +175,7 @@ function newDisk(
           $type: 'VirtualDiskFlatVer2BackingInfo',
           fileName: '',
           diskMode: 'persistent',
-          thinProvisioned: !eagerlyScrub,
-          ...(eagerlyScrub && { eagerlyScrub }),
+          ...allocation(provisioning),
         },
         capacityInKB,
         capacityInBytes: capacityInKB * 1024,

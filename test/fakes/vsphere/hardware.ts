@@ -129,7 +129,8 @@ function addDevice(device: Device, fileOperation: string | undefined, adding: Ad
   };
   if (isA(device, 'VirtualController')) {
     const [, first] = controllerKeys.find(([kind]) => isA(device, kind)) ?? ['', firstOtherKey];
-    const key = free(first);
+    const askedBus = 'busNumber' in device && typeof device.busNumber === 'number' ? Math.max(0, device.busNumber) : 0;
+    const key = free(first + askedBus);
     return { ...named(key, `${device.$type} ${key - first}`), busNumber: key - first };
   }
   if (isA(device, 'VirtualEthernetCard'))

@@ -12,6 +12,7 @@ import type {
   VirtualMachineBootOptions,
   VirtualMachineFlagInfo,
   VirtualMachineSnapshotTree,
+  VirtualMachineVirtualNumaInfo,
   VmConfigInfo,
 } from '../../../activities/vsphere/wire/vim/types.ts';
 import type { Clock } from '../../../runtime/clock.ts';
@@ -95,6 +96,7 @@ export interface VmConfig {
   latencySensitivity: LatencySensitivity;
   changeTrackingEnabled: boolean;
   bootOptions: VirtualMachineBootOptions;
+  numaInfo: VirtualMachineVirtualNumaInfo | undefined;
   vAppConfig: VmConfigInfo | undefined;
   tools: { pendingCustomization: string | undefined };
 }

@@ -114,7 +114,15 @@ export function openVirtualMachines(
       numCPU: spec.numCPUs ?? config.hardware.numCPU,
       numCoresPerSocket: spec.numCoresPerSocket ?? config.hardware.numCoresPerSocket,
       memoryMB: spec.memoryMB ?? config.hardware.memoryMB,
+      ...(spec.simultaneousThreads !== undefined && { simultaneousThreads: spec.simultaneousThreads }),
     };
+    const cores = spec.virtualNuma?.coresPerNumaNode;
+    if (cores !== undefined)
+      config.numaInfo = {
+        $type: 'VirtualMachineVirtualNumaInfo',
+        coresPerNumaNode: cores,
+        autoCoresPerNumaNode: cores === 0,
+      };
     config.vAppConfig = vApp;
     for (const name of plainFields) if (spec[name] !== undefined) Object.assign(config, { [name]: spec[name] });
     for (const name of mergedFields)
@@ -263,6 +271,7 @@ const coldFields = [
   'nestedHVEnabled',
   'vPMCEnabled',
   'flags',
+  'virtualNuma',
 ] as const;
 
 /** @throws CpuHotPlugNotSupported, MemoryHotPlugNotSupported, InvalidPowerState */

@@ -68,6 +68,7 @@ export function newState(
       latencySensitivity: { $type: 'LatencySensitivity', level: 'normal' },
       changeTrackingEnabled: false,
       bootOptions: { $type: 'VirtualMachineBootOptions' },
+      numaInfo: undefined,
       vAppConfig: undefined,
       tools: { pendingCustomization: undefined },
     },

@@ -2,6 +2,7 @@ import {
   diskName,
   nvramName,
   type CachedFile,
+  type DiskProvisioning,
   type FileOperation,
   type FilePlace,
 } from '../../../contracts/virtual-machine/cached-files.ts';
@@ -128,6 +129,7 @@ export function planCopies(
   source: CachedSource,
   vmName: string,
   place: FilePlace,
+  provisioning: DiskProvisioning | null,
 ): [summary: string, action: VirtualMachineAction][] {
   const step = (summary: string, operation: FileOperation): [string, VirtualMachineAction] => [
     summary,
@@ -140,7 +142,12 @@ export function planCopies(
       ? []
       : [step(`Copy the NVRAM for ${vmName}`, { kind: 'copyOther', from: source.nvram, to: nvramName(vmName) })]),
     ...disks.flatMap((from, index) => [
-      step(`Copy ${of(index)}`, { kind: 'copyDisk', from, to: diskName(index) }),
+      step(`Copy ${of(index)}`, {
+        kind: 'copyDisk',
+        from,
+        to: diskName(index),
+        ...(provisioning !== null && { provisioning }),
+      }),
       step(`Keep ${of(index)}`, { kind: 'keepDisk', to: diskName(index) }),
     ]),
   ];

@@ -13,8 +13,13 @@ import type { ObservedVm } from '../../../contracts/virtual-machine/observation.
 import { hardwareVersionForVolumes } from '../../../contracts/virtual-machine/volumes.ts';
 import type { Outcome } from './context.ts';
 import { changesOf, joinParts, type ByPart } from './changes-of.ts';
+import { timeChanges } from './advanced-keys.ts';
+import { diffBootOrder } from './boot-order.ts';
+import { diffClassDevices } from './class-devices.ts';
+import { diffControllers } from './controllers.ts';
 import { diffCompute, diffExtraConfig, diffSettings, joinSpecs, diffBootDisk, diffCdroms } from './diff-config.ts';
 import { diffNetworkCards, interfacesOf } from './diff-network.ts';
+import { diffNuma } from './numa.ts';
 import { describeApplied, judgeResize, ownershipMetadata, wantCompute, wantExtraConfig } from './want-config.ts';
 import { planRestartIntent } from './restart.ts';
 import { execute, patch, recheck, stop, success, type VmContext } from './context.ts';
@@ -25,8 +30,10 @@ export interface ConfigDifference {
   spec: ReconfigSpec | null;
   /** What has to wait until the VM is off, or is left alone no more, for the message. */
   whenOff: ByPart;
-  /** What cannot be done as the VM is, for the message. */
-  unmet: { network: string[] };
+  /** What cannot be done as the VM, or the spec, is, for the message. */
+  unmet: { network: string[]; compute: string[] };
+  /** What of the controllers is not as it shall be, as sentences. */
+  controllers: string[];
 }
 
 /**
@@ -101,14 +108,15 @@ export const isConnected = ({ vm }: Pick<VmContext, 'vm'>): boolean =>
 export function diffConfig(context: VmContext): ConfigDifference {
   const { desired, vm } = context;
   const { config } = vm;
-  if (config === null) return { spec: null, whenOff: changesOf(null), unmet: { network: [] } };
+  if (config === null)
+    return { spec: null, whenOff: changesOf(null), unmet: { network: [], compute: [] }, controllers: [] };
   const whole = diffWhole(context, config);
   if (!isLeftAlone(vm)) return whole;
   const extraConfig = diffExtraConfig(ownershipMetadata(desired), config.extraConfig);
   return {
+    ...whole,
     spec: joinSpecs([metadataOf(config), { ...(extraConfig.length > 0 && { extraConfig }) }]),
     whenOff: joinParts(whole.whenOff, changesOf(whole.spec)),
-    unmet: whole.unmet,
   };
 }
 
@@ -123,6 +131,8 @@ function diffWhole(context: VmContext, config: VmConfig): ConfigDifference {
   const applied = judgeResize(desired, observed.prerequisites.class, settings).apply;
   const compute = diffCompute(wantCompute(desired.size, applied, vm.cpuMHz), config, isOff);
   const set = diffSettings(desired.config, config, isOff);
+  const numa = diffNuma(desired.config, compute.spec.numCPUs ?? config.numCPUs, config, isOff);
+  const boot = diffBootOrder(desired, config, observed.recorded.volumes);
   const wantedCards = desired.networkDisabled ? [] : desired.networkCards;
   const cards = diffNetworkCards(
     wantedCards,
@@ -132,28 +142,28 @@ function diffWhole(context: VmContext, config: VmConfig): ConfigDifference {
     isMemoryReserved(desired, config),
   );
   const cdroms = diffCdroms(desired.cdroms, observed.prerequisites.isos, config.cdroms, isOff);
+  const ofClass = isOff && settings.resize === 'all' ? applied : null;
+  const controllers = diffControllers(desired.controllers, config.controllers, isOff);
   const deviceChange = [
+    ...controllers.changes,
+    ...(ofClass === null ? [] : diffClassDevices(ofClass.devices, config.pciDevices)),
     ...cards.changes,
     ...cdroms.changes,
     ...diffBootDisk(desired.config.bootDiskBytes, config.disks),
   ];
-  const ofClass = isOff && settings.resize === 'all' ? applied : null;
-  const extraConfig = [
-    ...diffExtraConfig(
-      { ...wantExtraConfig(desired, ofClass, config.extraConfig), ...cards.extraConfig },
-      config.extraConfig,
-    ),
-    ...planRestartIntent(context),
-  ];
+  const wantedKeys = { ...wantExtraConfig(desired, ofClass, config.extraConfig), ...cards.extraConfig };
+  const keys = timeChanges(diffExtraConfig(wantedKeys, config.extraConfig), wantedKeys, config.extraConfig, isOff);
+  const extraConfig = [...keys.changes, ...planRestartIntent(context)];
   return {
-    spec: joinSpecs([metadataOf(config), compute.spec, set.spec, { deviceChange, extraConfig }]),
+    spec: joinSpecs([metadataOf(config), compute.spec, set.spec, numa.spec, boot.spec, { deviceChange, extraConfig }]),
     whenOff: {
-      compute: [...compute.whenOff, ...set.whenOff, ...hardwareWhenOff(context, config)],
+      compute: [...compute.whenOff, ...set.whenOff, ...numa.whenOff, ...hardwareWhenOff(context, config)],
       network: cards.whenOff,
       cdrom: cdroms.whenOff,
-      extraConfig: [],
+      extraConfig: keys.whenOff,
     },
-    unmet: { network: cards.unmet },
+    unmet: { network: cards.unmet, compute: [...numa.unmet, ...boot.unmet] },
+    controllers: controllers.mismatches,
   };
 }
 

@@ -239,6 +239,11 @@ const sources: [why: string, given: Given, source: object][] = [
     { kind: 'contentLibraryItem', itemId: 'item-1' },
   ],
   [
+    'disks that shall be allocated whole cannot be linked',
+    { ...fast, desired: { config: { ...contextOf().desired.config, provisioning: 'thick' } } },
+    { kind: 'cachedDisks', itemId: 'item-1', mode: 'direct' },
+  ],
+  [
     'nor with a device that is passed through',
     { ...fast, prerequisites: { class: { kind: 'found', value: classOf({ passthrough: true }) } } },
     { kind: 'cachedDisks', itemId: 'item-1', mode: 'direct' },
@@ -252,6 +257,20 @@ test.each(sources)('where the disks come from: %s', (_why, given, source) => {
       ? outcome.steps.flatMap((step) => (step.kind === 'createVirtualMachine' ? [step.create.source] : []))
       : [],
   ).toMatchObject([source]);
+});
+
+test.each([
+  ['a profile of SPBM', '0b8fdd53-1111-4111-8111-111111111111', '0b8fdd53-1111-4111-8111-111111111111'],
+  ['a word of the settings', 'gold', undefined],
+])('the VM is tagged with %s, where it is one', (_what, profileId, storageProfileId) => {
+  const outcome = planCreate(
+    contextOf({
+      vm: null,
+      prerequisites: { storageClass: { kind: 'found', value: { profileId, hasDatastore: true, encrypted: false } } },
+    }),
+  );
+  const [create] = outcome.kind === 'execute' ? outcome.steps : [];
+  expect(create?.kind === 'createVirtualMachine' ? create.create.storageProfileId : null).toBe(storageProfileId);
 });
 
 test('a VM that waited for cached files in vain says so, and is called waiting no longer', () => {

@@ -7,6 +7,7 @@ import {
 } from '../../../contracts/virtual-machine/metadata.ts';
 import type { Fetched, ObservedImage, PlacedAt } from '../../../contracts/virtual-machine/observation.ts';
 import type { CreateSource, CreateSpec } from '../../../contracts/virtual-machine/mutations.ts';
+import { addPciDevice, hardwareVersionFor } from './class-devices.ts';
 import { placeOf, planCachedFiles, planCopies, removeCopies, type ChosenCache } from './cached-files.ts';
 import { isAuto, judgeCache } from './fast-deploy.ts';
 import { judgePrerequisites, obstacleOf } from './prerequisites.ts';
@@ -48,7 +49,8 @@ export function planCreate(context: Context): Outcome {
   const applied = classFacts?.kind === 'found' ? classFacts.value : null;
   if (copiesAt && !(copiesAt.datacenter === placed.at.datacenter && copiesAt.datastore === placed.at.datastore))
     return execute('create', ...removeCopies(name, placeOf(uid, copiesAt)));
-  const copies = source.kind === 'cachedDisks' ? planCopies(source, name, placeOf(uid, placed.at)) : [];
+  const copies =
+    source.kind === 'cachedDisks' ? planCopies(source, name, placeOf(uid, placed.at), desired.config.provisioning) : [];
   const notes = {
     labels: {
       // Where cached disks are not there after all, it may go elsewhere: then the zone is noted when it is made.
@@ -123,7 +125,9 @@ export function fastDeployOf(context: Context): 'direct' | 'linked' | null {
   if ((fastDeploy !== 'direct' && fastDeploy !== 'linked') || found?.instanceStorage === true) return null;
   if (isAuto(context) && judgeCache(context, placeIn(context)) !== null) return null;
   const isEncrypted = storageClass?.kind === 'found' && storageClass.value.encrypted;
-  return isEncrypted || found?.passthrough === true ? 'direct' : fastDeploy;
+  // The disk of a linked VM has only what is written, whatever its spec says.
+  const isThick = !['thin', null].includes(desired.config.provisioning);
+  return isEncrypted || isThick || found?.passthrough === true ? 'direct' : fastDeploy;
 }
 
 const placeIn = (context: Context): PlacedAt | null => {
@@ -183,11 +187,19 @@ const describeSource = (source: CreateSource): string => {
   }
 };
 
+/** SPBM's ids are UUIDs; any other is a word of drover's settings. */
+const isProfileId = (id: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/iu.test(id);
+
 /** Owner and instance UUID are in the call itself: whatever becomes of the answer, the VM can be found again. */
 function createSpec({ desired, observed }: Context, source: CreateSource, at: PlacedAt): CreateSpec {
-  const { class: classFacts, network, isos } = observed.prerequisites;
+  const { class: classFacts, image, network, isos, storageClass } = observed.prerequisites;
+  const profileId = storageClass?.kind === 'found' ? storageClass.value.profileId : '';
   const applied = classFacts?.kind === 'found' ? classFacts.value : null;
-  const { bootOptions, minHardwareVersion: _, bootDiskBytes, extraConfig: __, coresPerSocket, ...set } = desired.config;
+  // A clone has the hardware of its template.
+  const hardwareVersion = source.kind === 'template' ? null : hardwareVersionFor(applied, found(image));
+  // NUMA nodes and the order to boot in need what vCenter makes of the call: they are set before the first start.
+  const { bootOptions, bootDiskBytes, provisioning, coresPerSocket, ...rest } = desired.config;
+  const { minHardwareVersion: _, extraConfig: __, vnumaNodeCount: ___, bootOrder: ____, ...set } = rest;
   const cards = desired.networkDisabled ? [] : desired.networkCards;
   const config: ReconfigSpec = {
     ...wantCompute(desired.size, applied, at.cpuMHz),
@@ -210,9 +222,10 @@ function createSpec({ desired, observed }: Context, source: CreateSource, at: Pl
           backing: network?.interfaces.find((one) => one.name === name)?.backing ?? '',
         },
       })),
-      ...desired.cdroms.flatMap(({ name, connected, allowGuestControl }) => {
+      ...desired.cdroms.flatMap(({ name, connected, allowGuestControl, slot = null }) => {
         const iso = isos[name] ?? null;
-        return iso === null
+        // Its controller may come with the first change.
+        return iso === null || slot !== null
           ? []
           : [
               {
@@ -222,6 +235,7 @@ function createSpec({ desired, observed }: Context, source: CreateSource, at: Pl
               },
             ];
       }),
+      ...(applied?.devices ?? []).map(addPciDevice),
     ],
   };
   return {
@@ -232,6 +246,9 @@ function createSpec({ desired, observed }: Context, source: CreateSource, at: Pl
     at,
     bootDiskBytes,
     config,
+    ...(isProfileId(profileId) && { storageProfileId: profileId }),
+    ...(provisioning !== null && { provisioning }),
+    ...(hardwareVersion !== null && { hardwareVersion }),
     classConfigSpec: applied?.configSpec ?? {},
   };
 }

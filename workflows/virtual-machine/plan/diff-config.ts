@@ -7,6 +7,7 @@ import type {
   VmConfig,
   Cdrom,
   Disk,
+  Slot,
 } from '../../../contracts/virtual-machine/config.ts';
 
 /** What one part of a configuration differs in: what can be changed now, and what only while the VM is off, for the message. */
@@ -43,6 +44,7 @@ const settingsOff = [
   'vvtdEnabled',
   'memoryReservationLockedToMax',
   'latencySensitivity',
+  'simultaneousThreads',
   'changeTrackingEnabled',
 ] as const;
 const bootKeys = [
@@ -58,6 +60,10 @@ export function diffSettings(wanted: WantedSettings, config: VmConfig, isOff: bo
   const requested: Partial<Record<string, unknown>> = {
     ...pick(wanted, settingsOff),
     ...wanted.bootOptions,
+    // Only a number takes back what was asked for once.
+    ...(wanted.latencySensitivity !== null &&
+      wanted.simultaneousThreads === null &&
+      config.simultaneousThreads > 1 && { simultaneousThreads: 1 }),
     ...(wanted.coresPerSocket === null ? {} : { numCoresPerSocket: wanted.coresPerSocket }),
   };
   const current = config as unknown as Record<string, unknown>;
@@ -114,20 +120,25 @@ export function diffCdroms(
 ): DeviceDifference {
   const changes: DeviceChange[] = [];
   const whenOff: string[] = [];
-  const later = (what: string, needed: DeviceChange): void => void (isOff ? changes.push(needed) : whenOff.push(what));
+  const later = (what: string, ...needed: DeviceChange[]): void =>
+    void (isOff ? changes.push(...needed) : whenOff.push(what));
   const kept = new Set<Cdrom>();
-  for (const { name, connected, allowGuestControl } of wanted) {
+  for (const { name, connected, allowGuestControl, slot = null } of wanted) {
     const iso = isos[name] ?? null;
     if (iso === null) continue;
     const there = current.find((cdrom) => cdrom.iso === iso);
-    if (there === undefined)
-      later(`add ${name}`, {
-        operation: 'add',
-        device: 'cdrom',
-        cdrom: { key: null, iso, connected, allowGuestControl },
-      });
+    const added: DeviceChange = {
+      operation: 'add',
+      device: 'cdrom',
+      cdrom: { key: null, iso, connected, allowGuestControl, slot },
+    };
+    if (there === undefined) later(`add ${name}`, added);
     else {
       kept.add(there);
+      if (slot !== null && !isAt(there.slot ?? null, slot)) {
+        later(`move ${name}`, removal('cdrom', there.key), added);
+        continue;
+      }
       if (there.connected !== connected || there.allowGuestControl !== allowGuestControl)
         changes.push({ operation: 'edit', device: 'cdrom', cdrom: { ...there, connected, allowGuestControl } });
     }
@@ -139,6 +150,12 @@ export function diffCdroms(
   }
   return { changes, whenOff };
 }
+
+const isAt = (there: Slot | null, wanted: Slot): boolean =>
+  there !== null &&
+  there.bus === wanted.bus &&
+  there.busNumber === wanted.busNumber &&
+  (wanted.unitNumber === null || there.unitNumber === wanted.unitNumber);
 
 /** A disk grows, and never shrinks. */
 export function diffBootDisk(wantedBytes: number | null, disks: readonly Disk[]): DeviceChange[] {

@@ -4,6 +4,7 @@ import { diffBootDisk, diffCdroms } from './diff-config.ts';
 import { configOf } from '../../../test/fixtures/workflows/virtual-machine.ts';
 
 describe('CD-ROMs', () => {
+  const sata = { bus: 'SATA' as const, busNumber: 1 };
   const drive = (more: Partial<Cdrom> = {}): Cdrom => ({
     key: 3_000,
     iso: '[ds] a.iso',
@@ -37,6 +38,33 @@ describe('CD-ROMs', () => {
       false,
       ['edit'],
       [],
+    ],
+    [
+      'where the spec wants it',
+      [ask({ slot: { ...sata, unitNumber: null } })],
+      { cdrom1: '[ds] a.iso' },
+      [drive({ slot: { ...sata, unitNumber: 4 } })],
+      true,
+      [],
+      [],
+    ],
+    [
+      'elsewhere: it is moved while the VM is off',
+      [ask({ slot: { ...sata, unitNumber: 3 } })],
+      { cdrom1: '[ds] a.iso' },
+      [drive({ slot: { ...sata, unitNumber: 4 } })],
+      true,
+      ['remove', 'add'],
+      [],
+    ],
+    [
+      'and waits while it is on',
+      [ask({ slot: { ...sata, unitNumber: 3 } })],
+      { cdrom1: '[ds] a.iso' },
+      [drive()],
+      false,
+      [],
+      ['move cdrom1'],
     ],
     ['removed while it is off', [], {}, [drive()], true, ['remove'], []],
     ['stays while it is on', [], {}, [drive()], false, [], ['remove drive 3000']],

@@ -147,6 +147,25 @@ const rows: [why: string, given: Given, comesTo: string][] = [
     { vm: noAddress, settings: polled, desired: { networkDisabled: true } },
     'reconciled Reconciled',
   ],
+  [
+    'a probe of what the guest sets is asked again until it passes',
+    { desired: { probe: 'guestInfo' }, observed: { probe: { passed: false, message: 'no' } } },
+    'wait WaitingForProbe',
+  ],
+  [
+    'and no longer',
+    { desired: { probe: 'guestInfo' }, observed: { probe: { passed: true, message: '' } } },
+    'reconciled Reconciled',
+  ],
+  [
+    'nor for ever',
+    {
+      desired: { probe: 'guestInfo' },
+      observed: { probe: { passed: false, message: 'no' } },
+      nowMs: beginMs + 60 * minute,
+    },
+    'reconciled Reconciled',
+  ],
   ['requeue: not for ever', { vm: noAddress, settings: polled, nowMs: beginMs + 60 * minute }, 'reconciled Reconciled'],
 ];
 

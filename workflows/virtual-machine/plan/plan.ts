@@ -94,7 +94,7 @@ function toPlan(context: Context, outcome: Outcome, isAfterStep: boolean): Virtu
     }
     case 'success': {
       if (desired.deleting) return done('gone', 'Deleted', `${fullName(desired)} is deleted`);
-      const waiting = waitForAddress(context);
+      const waiting = waitForAddress(context) ?? waitForProbe(context);
       if (waiting !== null) return waiting;
       return desired.refused.length === 0
         ? done('reconciled', 'Reconciled', `${fullName(desired)} is as its spec wants it`)
@@ -165,6 +165,18 @@ function waitForAddress({ desired, observed, settings, nowMs }: Context): Virtua
   const endMs = (vm.upSinceMs ?? nowMs) + settings.addressMs;
   const phase = 'WaitingForAddress';
   return nowMs < endMs ? wait(phase, phase, 'an address of the guest', Math.min(nowMs + settings.pollMs, endMs)) : null;
+}
+
+/** What a guest says of itself when it is ready may come without an event: it is asked for as long as Tools may take, and seen later with whatever changes. */
+function waitForProbe({ desired, observed, settings, nowMs }: Context): VirtualMachinePlan | null {
+  const { vm, probe } = observed;
+  if (desired.probe !== 'guestInfo' || vm?.powerState !== 'poweredOn' || probe?.passed === true) return null;
+  const endMs = (vm.upSinceMs ?? nowMs) + settings.toolsMs;
+  const phase = 'WaitingForProbe';
+  const againMs = nowMs + Math.max(desired.probePeriodMs, settings.pollMs);
+  return nowMs < endMs
+    ? wait(phase, phase, `its readiness probe: ${probe?.message ?? 'it was not probed'}`, Math.min(againMs, endMs))
+    : null;
 }
 
 /** Annotations in which drover notes what it has done. No later step waits for them. */

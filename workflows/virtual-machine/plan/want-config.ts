@@ -5,6 +5,7 @@ import type {
   VirtualMachineSettings,
 } from '../../../contracts/virtual-machine/lifecycle.ts';
 import type { ComputeConfig, ResourceAllocation } from '../../../contracts/virtual-machine/config.ts';
+import { defaultMmioSizeGB } from '../../../contracts/virtual-machine/class-devices.ts';
 import { extraConfigKeys } from '../../../contracts/virtual-machine/metadata.ts';
 import type { ObservedClass, Fetched } from '../../../contracts/virtual-machine/observation.ts';
 import { fullName } from './context.ts';
@@ -63,7 +64,7 @@ export const isReservedKey = (key: string): boolean =>
  * An empty value removes a key that was requested once, or that must never be there.
  */
 export function wantExtraConfig(
-  desired: Pick<DesiredVirtualMachine, 'namespace' | 'name' | 'uid' | 'config'>,
+  desired: Pick<DesiredVirtualMachine, 'namespace' | 'name' | 'uid' | 'config' | 'mmioSizeGB'>,
   applied: ObservedClass | null,
   current: Readonly<Record<string, string>>,
 ): Record<string, string> {
@@ -75,12 +76,17 @@ export function wantExtraConfig(
   const keys = Object.keys(requested).toSorted().join(',');
   return {
     ...Object.fromEntries([extraConfigKeys.evacuationPowerOff, ...dropped].map((key) => [key, ''])),
+    ...(applied?.hasPciDevices === true && wantMmio(desired.mmioSizeGB ?? defaultMmioSizeGB)),
     ...applied?.extraConfig,
     ...requested,
     [extraConfigKeys.managedKeys]: keys,
     ...ownershipMetadata(desired),
   };
 }
+
+/** Without it a guest may find no room for the memory of its PCI devices. */
+const wantMmio = (sizeGB: string): Record<string, string> =>
+  sizeGB === '0' ? {} : { [extraConfigKeys.use64BitMmio]: 'TRUE', [extraConfigKeys.mmioSizeGB]: sizeGB };
 
 export interface Resize {
   /** What is to be applied; null: nothing. */

@@ -1210,6 +1210,7 @@ export interface VirtualDeviceConfigSpec {
   operation?: string;
   fileOperation?: string;
   device: AnyVirtualDevice;
+  profile?: AnyVirtualMachineProfileSpec[];
 }
 
 export interface VirtualDeviceConnectInfo {
@@ -1323,12 +1324,19 @@ export interface VirtualMachineBootOptions {
   networkBootProtocol?: string;
 }
 
+export interface VirtualMachineBootOptionsBootableCdromDevice extends VirtualMachineBootOptionsBootableDevice {
+}
+
 export interface VirtualMachineBootOptionsBootableDevice {
   /** Its type, where that is not plain from where it stands. */
   $type?: string;
 }
 
 export interface VirtualMachineBootOptionsBootableDiskDevice extends VirtualMachineBootOptionsBootableDevice {
+  deviceKey: number;
+}
+
+export interface VirtualMachineBootOptionsBootableEthernetDevice extends VirtualMachineBootOptionsBootableDevice {
   deviceKey: number;
 }
 
@@ -1372,6 +1380,13 @@ export interface VirtualMachineConfigSpec {
   memoryReservationLockedToMax?: boolean;
   nestedHVEnabled?: boolean;
   vPMCEnabled?: boolean;
+  vmProfile?: AnyVirtualMachineProfileSpec[];
+  virtualNuma?: VirtualMachineVirtualNuma;
+  simultaneousThreads?: number;
+}
+
+export interface VirtualMachineDefinedProfileSpec extends VirtualMachineProfileSpec {
+  profileId: string;
 }
 
 export interface VirtualMachineFileInfo {
@@ -1410,6 +1425,11 @@ export interface VirtualMachineFlagInfo {
   vvtdEnabled?: boolean;
 }
 
+export interface VirtualMachineProfileSpec {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+}
+
 export interface VirtualMachineRelocateSpec {
   /** Its type, where that is not plain from where it stands. */
   $type?: string;
@@ -1417,6 +1437,17 @@ export interface VirtualMachineRelocateSpec {
   diskMoveType?: string;
   pool?: ManagedObjectReference;
   host?: ManagedObjectReference;
+  disk?: VirtualMachineRelocateSpecDiskLocator[];
+  profile?: AnyVirtualMachineProfileSpec[];
+}
+
+export interface VirtualMachineRelocateSpecDiskLocator {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  diskId: number;
+  datastore: ManagedObjectReference;
+  diskBackingInfo?: AnyVirtualDeviceBackingInfo;
+  profile?: AnyVirtualMachineProfileSpec[];
 }
 
 export interface VirtualMachineSnapshotInfo {
@@ -1434,7 +1465,21 @@ export interface VirtualMachineSnapshotTree {
   childSnapshotList?: VirtualMachineSnapshotTree[];
 }
 
+export interface VirtualMachineVirtualNuma {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  coresPerNumaNode?: number;
+}
+
+export interface VirtualMachineVirtualNumaInfo {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  coresPerNumaNode?: number;
+  autoCoresPerNumaNode?: boolean;
+}
+
 export interface VirtualNVMEController extends VirtualController {
+  sharedBus?: string;
 }
 
 export interface VirtualPCIPassthrough extends VirtualDevice {
@@ -1542,7 +1587,8 @@ export type AnyVirtualDevice = VirtualDevice | VirtualCdrom | VirtualController 
 export type AnyVirtualDeviceBackingInfo = VirtualDeviceBackingInfo | VirtualDeviceDeviceBackingInfo | VirtualEthernetCardNetworkBackingInfo | VirtualPCIPassthroughDynamicBackingInfo | VirtualDeviceFileBackingInfo | VirtualCdromIsoBackingInfo | VirtualDiskFlatVer2BackingInfo | VirtualDiskRawDiskMappingVer1BackingInfo | VirtualDiskSeSparseBackingInfo | VirtualDeviceRemoteDeviceBackingInfo | VirtualCdromRemotePassthroughBackingInfo | VirtualEthernetCardDistributedVirtualPortBackingInfo | VirtualEthernetCardOpaqueNetworkBackingInfo | VirtualPCIPassthroughPluginBackingInfo | VirtualPCIPassthroughVmiopBackingInfo;
 export type AnyVirtualDeviceConfigSpec = VirtualDeviceConfigSpec;
 export type AnyVirtualDiskSpec = VirtualDiskSpec;
-export type AnyVirtualMachineBootOptionsBootableDevice = VirtualMachineBootOptionsBootableDevice | VirtualMachineBootOptionsBootableDiskDevice;
+export type AnyVirtualMachineBootOptionsBootableDevice = VirtualMachineBootOptionsBootableDevice | VirtualMachineBootOptionsBootableCdromDevice | VirtualMachineBootOptionsBootableDiskDevice | VirtualMachineBootOptionsBootableEthernetDevice;
+export type AnyVirtualMachineProfileSpec = VirtualMachineProfileSpec | VirtualMachineDefinedProfileSpec;
 export type AnyVmConfigSpec = VmConfigSpec;
 
 /** By name, for values whose type the schema leaves open. */
@@ -1753,18 +1799,25 @@ export interface VimTypes {
   VirtualLsiLogicController: VirtualLsiLogicController;
   VirtualLsiLogicSASController: VirtualLsiLogicSASController;
   VirtualMachineBootOptions: VirtualMachineBootOptions;
+  VirtualMachineBootOptionsBootableCdromDevice: VirtualMachineBootOptionsBootableCdromDevice;
   VirtualMachineBootOptionsBootableDevice: VirtualMachineBootOptionsBootableDevice;
   VirtualMachineBootOptionsBootableDiskDevice: VirtualMachineBootOptionsBootableDiskDevice;
+  VirtualMachineBootOptionsBootableEthernetDevice: VirtualMachineBootOptionsBootableEthernetDevice;
   VirtualMachineCloneSpec: VirtualMachineCloneSpec;
   VirtualMachineConfigSpec: VirtualMachineConfigSpec;
+  VirtualMachineDefinedProfileSpec: VirtualMachineDefinedProfileSpec;
   VirtualMachineFileInfo: VirtualMachineFileInfo;
   VirtualMachineFileLayoutExDiskLayout: VirtualMachineFileLayoutExDiskLayout;
   VirtualMachineFileLayoutExDiskUnit: VirtualMachineFileLayoutExDiskUnit;
   VirtualMachineFileLayoutExFileInfo: VirtualMachineFileLayoutExFileInfo;
   VirtualMachineFlagInfo: VirtualMachineFlagInfo;
+  VirtualMachineProfileSpec: VirtualMachineProfileSpec;
   VirtualMachineRelocateSpec: VirtualMachineRelocateSpec;
+  VirtualMachineRelocateSpecDiskLocator: VirtualMachineRelocateSpecDiskLocator;
   VirtualMachineSnapshotInfo: VirtualMachineSnapshotInfo;
   VirtualMachineSnapshotTree: VirtualMachineSnapshotTree;
+  VirtualMachineVirtualNuma: VirtualMachineVirtualNuma;
+  VirtualMachineVirtualNumaInfo: VirtualMachineVirtualNumaInfo;
   VirtualNVMEController: VirtualNVMEController;
   VirtualPCIPassthrough: VirtualPCIPassthrough;
   VirtualPCIPassthroughAllowedDevice: VirtualPCIPassthroughAllowedDevice;

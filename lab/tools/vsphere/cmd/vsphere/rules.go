@@ -54,6 +54,7 @@ func (r *rules) handle(ctx *simulator.Context, method *simulator.Method) (mo.Ref
 			failTask(ctx, method, &types.ConcurrentAccess{})
 			return nil, nil
 		}
+		keepTopology(ctx, method)
 	case "CancelTask":
 		if task, ok := ctx.Map.Get(method.This).(*simulator.Task); ok && isUnderWay(task) {
 			cancelLate(ctx, method)
