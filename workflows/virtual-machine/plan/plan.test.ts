@@ -467,3 +467,23 @@ test('a change that has no effect is not called in sync', () => {
     message: expect.stringContaining('ended well 2 times') as string,
   });
 });
+
+test('a first start takes along what was noted of a create, in no step of its own', () => {
+  const { notes } = planWithNotes(contextIn({ desired: { firstBootDone: false } }), false);
+  expect(notes).toMatchObject([{ annotations: { ...booted.annotations, 'drover.dev/image-cache-asked': null } }]);
+});
+
+test('since when another operator has waited for cached files is noted along with the wait', () => {
+  const waiting: Given = {
+    vm: null,
+    settings: { fastDeploy: 'auto' },
+    desired: { imageCache: { name: 'vmi-cache', location: 'datacenter-1,datastore-1,profile-1' } },
+    observed: { imageCache: cachedOf({ ready: null }) },
+  };
+  const { plan, notes } = planWithNotes(contextIn(waiting), false);
+  expect([short(plan), notes]).toEqual([
+    'wait WaitingForImageCache',
+    [{ annotations: { 'drover.dev/image-cache-asked': new Date(beginMs + 2 * minute).toISOString() } }],
+  ]);
+  expect(plan).toMatchObject({ untilMs: beginMs + 7 * minute });
+});

@@ -186,6 +186,7 @@ const progressAnnotations: readonly string[] = [
   keys.creating,
   keys.copies,
   keys.disks,
+  keys.imageCacheAsked,
 ];
 
 /** What an outcome only notes; null: it does something else, or more. Pure. */
@@ -206,6 +207,7 @@ export const noted = (desired: DesiredVirtualMachine, notes: readonly VirtualMac
       [keys.creating]: creating,
       [keys.copies]: copies,
       [keys.disks]: disks,
+      [keys.imageCacheAsked]: asked,
     } = annotations;
     return {
       ...before,
@@ -215,6 +217,7 @@ export const noted = (desired: DesiredVirtualMachine, notes: readonly VirtualMac
       // Notes only take it away.
       ...(copies === null && { copiesAt: null }),
       ...(typeof disks === 'string' && { madeDisks: readMadeDisks(disks) }),
+      ...(asked !== undefined && { imageCacheAskedAt: asked }),
     };
   }, desired);
 
