@@ -1,5 +1,6 @@
 import type { VirtualMachine, VirtualMachineSpec } from '../../../contracts/crds/virtual-machine.ts';
 import type { GuestCustomization, SysprepAnswers } from '../../../contracts/virtual-machine/bootstrap.ts';
+import { drivesOf } from '../../../contracts/virtual-machine/older-versions.ts';
 import type { Secrets } from './bootstrap-secrets.ts';
 import { valueOf } from './bootstrap-secrets.ts';
 
@@ -11,7 +12,7 @@ type Answers = NonNullable<NonNullable<Bootstrap['sysprep']>['sysprep']>;
  * that does not boot from an ISO. Which system it is, only its VM says.
  */
 export const hasDefault = ({ spec = {} }: Pick<VirtualMachine, 'spec'>): boolean =>
-  spec.bootstrap === undefined && (spec.hardware?.cdrom ?? []).length === 0;
+  spec.bootstrap === undefined && drivesOf(spec).length === 0;
 
 /** Who the guest becomes by a customization; null: it is not customized. */
 export function readIdentity(
