@@ -104,6 +104,7 @@ export const flowTiers: Readonly<Record<string, FlowTier>> = {
   'virtual-machine-fast-deploy-auto': simulated('virtualMachine'),
   'virtual-machine-identity': simulated('virtualMachine'),
   'virtual-machine-library': push('virtualMachine', 'VMs of a content library, over vCenter’s REST'),
+  'virtual-machine-volumes': simulated('virtualMachine'),
   'virtual-machine-slots': simulated('virtualMachine'),
   'virtual-machine-watch': simulated('virtualMachine'),
   'matrix-virtual-machine': push('virtualMachine', 'a cancel and a fault on real parts, of VMs and of their policies'),

@@ -44,11 +44,16 @@ const ofVirtualMachines: Lifecycle = {
   observationOnly: 'vmObservation',
   actions: [
     [/^stopCreate$/u, 'vmUnwanted'],
+    [/^changeVolumes$/u, 'vmVolumes'],
+    [/^readVirtualMachine, again$/u, 'vmOutage'],
     [/^(submitDestroy|submitRelease)$/u, 'vmDelete'],
     [/^submitFileOperation$/u, 'vmCopied'],
     [/^submitNewVm, signalled again$/u, 'vmAwaited'],
+    [/^submitNewVm, and submitBootstrap$/u, 'vmCustomized'],
     [/^submitNewVm$/u, 'vmCreate'],
     [/^submitAdoption$/u, 'vmAdopted'],
+    [/^submitBootstrap$/u, 'vmSetUp'],
+    [/^submitPower, again$/u, 'vmAsked'],
     [/^submitPower, in vain$/u, 'vmRefused'],
     [/^submitReconfigure, again$/u, 'vmRestarted'],
     [/^submitReconfigure, and submitPower$/u, 'vmLargeUpdate'],
@@ -168,7 +173,7 @@ export function budgetOf({ events }: History): BudgetName | null {
     ...(isInVain ? [`${name}, failed without a move`] : []),
     ...(isSignalledAgain ? [`${name}, signalled again`] : []),
     ...(hasFailed ? [`${name}, in vain`] : []),
-    ...(done.includes('submitPower') ? [`${name}, and submitPower`] : []),
+    ...['submitPower', 'submitBootstrap'].flatMap((other) => (done.includes(other) ? [`${name}, and ${other}`] : [])),
   ]);
   return (
     lifecycle.actions.find(([pattern]) => actions.some((action) => pattern.test(action)))?.[1] ??

@@ -178,10 +178,22 @@ export const budgets = {
     activityCalls: 6,
     calls: { vsphere: 38, kubernetes: 22 },
   },
+  vmAsked: {
+    title: '`reconcileVirtualMachine`, powered off, its guest asked more than once',
+    events: 140,
+    activityCalls: 17,
+    calls: { vsphere: 76, kubernetes: 46 },
+  },
+  vmOutage: {
+    title: '`reconcileVirtualMachine`, deleted while vCenter is away for 20 min',
+    events: 170,
+    activityCalls: 21,
+    calls: { vsphere: 40, kubernetes: 210 },
+  },
   vmRefused: {
     title: '`reconcileVirtualMachine`, powered off against a guest that refuses',
-    events: 45,
-    activityCalls: 5,
+    events: 55,
+    activityCalls: 6,
     calls: { vsphere: 30, kubernetes: 20 },
   },
   vmCreate: {
@@ -189,6 +201,24 @@ export const budgets = {
     events: 58,
     activityCalls: 8,
     calls: { vsphere: 75, kubernetes: 26 },
+  },
+  vmVolumes: {
+    title: '`reconcileVirtualMachine`, volumes of claims attached, or detached',
+    events: 95,
+    activityCalls: 14,
+    calls: { vsphere: 80, kubernetes: 56 },
+  },
+  vmCustomized: {
+    title: '`reconcileVirtualMachine`, a VM made, its guest set up, and powered on',
+    events: 66,
+    activityCalls: 9,
+    calls: { vsphere: 82, kubernetes: 30 },
+  },
+  vmSetUp: {
+    title: '`reconcileVirtualMachine`, its guest set up anew',
+    events: 66,
+    activityCalls: 8,
+    calls: { vsphere: 40, kubernetes: 26 },
   },
   vmCopied: {
     title: '`reconcileVirtualMachine`, a VM made of cached files and powered on, two disks',
@@ -363,7 +393,7 @@ export const budgets = {
     title: '`cloneDataVolume`, a clone that is deleted or given up',
     events: 67,
     activityCalls: 8,
-    calls: { kubernetes: 100 },
+    calls: { kubernetes: 110 },
   },
   storageProfile: {
     title: '`reconcileStorageProfile`, a StorageProfile made',

@@ -16,6 +16,8 @@ export const matrixSeries = {
   'matrix-guests': ['guests'],
   'matrix-virtual-machines': [
     'made',
+    'deployed',
+    'dressed',
     'changed',
     'refused',
     'deleted',

@@ -14,7 +14,6 @@ test('what is there is read, and what is not is told', async () => {
 });
 
 test.each([
-  ['notFound', refusalFailure(404, '404 page not found', 'GET /x'), /does not know that kind/u],
   ['notFound', droverFailure('ObjectNotFound', 'There is no Secret a'), /no Secret a\.$/u],
   [
     'forbidden',
@@ -27,6 +26,14 @@ test.each([
   ['failed', transportFailure(new Error('connection refused'), 'GET /x', 'https://k'), /connection refused/u],
 ] as const)('%s: %s', async (is, error, words) => {
   expect(await fetched(() => Promise.reject(error))).toEqual({ kind: is, message: expect.stringMatching(words) });
+});
+
+test('a kind that is not served has no objects, and says so', async () => {
+  expect(await fetched(() => Promise.reject(refusalFailure(404, '404 page not found', 'GET /x')))).toEqual({
+    kind: 'notFound',
+    unknownKind: true,
+    message: expect.stringMatching(/does not know that kind/u),
+  });
 });
 
 test('a defect is no fact, and neither is a read that was given up', async () => {
