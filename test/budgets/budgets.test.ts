@@ -95,7 +95,12 @@ test.each<[what: string, run: History, budget: string | null]>([
     history(vm, ['observeVirtualMachine', 'submitPower', 'submitReconfigure']),
     'vmLargeUpdate',
   ],
-  ['its guest refuses', history(vm, ['submitPower', 'submitPower'], { fails: true }), 'vmRefused'],
+  ['its guest refuses', history(vm, ['observeVirtualMachine', 'submitPower'], { fails: true }), 'vmRefused'],
+  ['its guest is asked again', history(vm, ['submitPower', 'submitPower'], { fails: true }), 'vmAsked'],
+  ['its guest is set up as it is made', history(vm, ['submitNewVm', 'submitBootstrap']), 'vmCustomized'],
+  ['its guest is set up anew', history(vm, ['submitBootstrap', 'submitPower']), 'vmSetUp'],
+  ['it gets a volume', history(vm, ['submitNewVm', 'changeVolumes']), 'vmVolumes'],
+  ['vCenter is away', history(vm, ['readVirtualMachine', 'readVirtualMachine', 'submitDestroy']), 'vmOutage'],
   ['a VM is taken over', history(vm, ['submitAdoption', 'submitPower']), 'vmAdopted'],
   ['a VM is deleted', history(vm, ['submitPower', 'submitDestroy']), 'vmDelete'],
   [
@@ -205,7 +210,7 @@ test('every type of workflow has a budget', () => {
   expect(limits.filter(([, events]) => events === null)).toEqual([]);
   expect(Object.fromEntries(limits)).toMatchObject({
     reconcileHypervisor: 345,
-    reconcileVirtualMachine: 160,
+    reconcileVirtualMachine: 170,
     findDrift: 14,
     requestSweep: 13,
     sweepOrphans: 150,
