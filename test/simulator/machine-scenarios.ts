@@ -2,7 +2,7 @@ import { gunzipSync } from 'node:zlib';
 import { labClock } from '../../lab/clock.ts';
 import { applyObject } from '../../lab/kubernetes-objects.ts';
 import { inventory } from '../../lab/vsphere/handle.ts';
-import { makeImage, vmFixture } from '../../lab/vsphere/vm-fixture.ts';
+import { vmFixture } from '../../lab/vsphere/vm-fixture.ts';
 import type { ScenarioContext } from '../faults/context.ts';
 import { vcenterOf } from '../faults/environment.ts';
 import type { Scenario } from '../faults/scenario.ts';
@@ -71,12 +71,6 @@ async function judgeRestarts(context: ScenarioContext): Promise<string[]> {
   const requests = await vcenterOf(context.fixture.environment).control.requests();
   const count = requests.filter(({ method }) => method === 'ResetVM_Task').length;
   return count === 1 ? [] : [`it was reset ${count} times`];
-}
-
-async function cacheLibrary(context: ScenarioContext): Promise<void> {
-  const { api, vcenter } = context.fixture.environment;
-  const { ovf } = (await vcenter?.witness.makeLibrary('images')) ?? { ovf: '' };
-  await makeImage(api, { namespace: namespaceOf(context), name: 'tiny', type: 'OVF', providerItemID: ovf });
 }
 
 export const machineScenarios: readonly Scenario[] = [
@@ -170,16 +164,6 @@ export const machineScenarios: readonly Scenario[] = [
       }),
     ends: { A: 'Reconciled' },
     judge: unlessStopped(judgeAddress),
-  },
-  {
-    ...common,
-    name: 'deployed',
-    title: 'a VM is made of an item of a content library',
-    targets: () => true,
-    prepare: cacheLibrary,
-    start: (context) => context.createVm('A', { image: { kind: 'VirtualMachineImage', name: 'tiny' } }),
-    ends: { A: 'Reconciled' },
-    judge: unlessStopped((context) => judgePower(context, 'poweredOn')),
   },
   {
     ...common,
