@@ -20,7 +20,7 @@ export interface MakeOneInput {
 }
 
 /** Shorter than a question takes while vCenter does not answer: the run is to wait between two of them all the same. */
-export const pollMs = 1_000;
+const pollMs = 1_000;
 
 interface MakeOne extends SlotLifecycle {
   input: MakeOneInput;
