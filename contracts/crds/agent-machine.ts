@@ -1,22 +1,6 @@
 import { z } from 'zod';
 import type { CrdBody } from './definition.ts';
-import { anyObject, customResource } from './schema.ts';
-
-/**
- * One row of either kind of conditions: `metav1.Condition`, or that of Cluster API's first versions, which may have no reason and a severity.
- */
-export const looseConditions = () =>
-  z
-    .array(
-      z.looseObject({
-        type: z.string(),
-        status: z.string(),
-        reason: z.string().optional(),
-        message: z.string().optional(),
-        lastTransitionTime: z.string().optional(),
-      }),
-    )
-    .optional();
+import { anyObject, customResource, looseConditions } from './schema.ts';
 
 const status = z.looseObject({
   agentRef: z.looseObject({ name: z.string().optional(), namespace: z.string().optional() }).nullish(),

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { looseConditions } from './agent-machine.ts';
 import type { CrdBody } from './definition.ts';
-import { customResource } from './schema.ts';
+import { customResource, looseConditions } from './schema.ts';
 
 const inventory = z.looseObject({
   hostname: z.string().optional(),

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { CrdBody } from './definition.ts';
-import { looseConditions } from './agent-machine.ts';
-import { customResource } from './schema.ts';
+import { customResource, looseConditions } from './schema.ts';
 
 export const clusterMachineSchema = customResource('cluster.x-k8s.io/v1beta1', 'Machine', {
   spec: z.looseObject({ clusterName: z.string().optional(), providerID: z.string().nullish() }).optional(),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { CrdBody } from './definition.ts';
-import { customResource, int32, listMap } from './schema.ts';
+import { customResource, int32, listMap, looseConditions } from './schema.ts';
 
 /** What the vSphere CSI driver attaches volumes to VMs by (`cns.vmware.com/v1alpha1`): one object for each volume, or one for each VM. */
 
@@ -42,16 +42,7 @@ const claimStatus = z.looseObject({
   /** Of the kind's first versions; later ones have conditions. */
   attached: z.boolean().optional(),
   error: z.string().optional(),
-  conditions: z
-    .array(
-      z.looseObject({
-        type: z.string(),
-        status: z.string(),
-        reason: z.string().optional(),
-        message: z.string().optional(),
-      }),
-    )
-    .optional(),
+  conditions: looseConditions(),
 });
 
 export const cnsNodeVmBatchAttachmentSchema = customResource('cns.vmware.com/v1alpha1', 'CnsNodeVMBatchAttachment', {

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { looseConditions } from './agent-machine.ts';
 import type { CrdBody } from './definition.ts';
-import { anyObject, customResource } from './schema.ts';
+import { anyObject, customResource, looseConditions } from './schema.ts';
 
 export const infraEnvSchema = customResource('agent-install.openshift.io/v1beta1', 'InfraEnv', {
   spec: z

@@ -88,6 +88,22 @@ export const conditions = () =>
     description: 'What is known of the object, one row per type.',
   });
 
+/**
+ * Conditions of others’ kinds: `metav1.Condition`, or that of Cluster API's first versions, which may have no reason and a severity.
+ */
+export const looseConditions = () =>
+  z
+    .array(
+      z.looseObject({
+        type: z.string(),
+        status: z.string(),
+        reason: z.string().optional(),
+        message: z.string().optional(),
+        lastTransitionTime: z.string().optional(),
+      }),
+    )
+    .optional();
+
 /** The part of `metav1.ObjectMeta` that drover reads. kube-apiserver keeps its own schema of it, so none is generated. */
 const objectMetaSchema = z.object({
   name: z.string(),
