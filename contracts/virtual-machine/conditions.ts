@@ -1,3 +1,5 @@
+import type { ConditionUpdate } from '../conditions.ts';
+
 /** Condition types of a VirtualMachine: upstream's, and `SpecSupported`, `Lifecycle` and `Observed`, which are drover's own. */
 export const virtualMachineConditions = {
   classReady: 'VirtualMachineClassReady',
@@ -42,6 +44,25 @@ export const virtualMachineConditions = {
 
 /** The reason of a condition that is True, unless it has a word of its own. */
 export const trueReason = 'True';
+
+export const yes = (type: string, reason: string = trueReason, message = ''): ConditionUpdate => ({
+  type,
+  status: 'True',
+  reason,
+  message,
+});
+export const no = (type: string, reason: string, message: string): ConditionUpdate => ({
+  type,
+  status: 'False',
+  reason,
+  message,
+});
+export const unknown = (type: string, reason: string, message: string): ConditionUpdate => ({
+  type,
+  status: 'Unknown',
+  reason,
+  message,
+});
 
 /** Reasons of prerequisites: what kube-apiserver said. */
 export const objectReasons = {

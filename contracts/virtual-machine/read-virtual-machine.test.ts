@@ -1,31 +1,10 @@
 import type { VirtualMachine } from '../crds/virtual-machine.ts';
-import { virtualMachineSchema } from '../crds/virtual-machine.ts';
+import { sampleVirtualMachine } from '../../test/fixtures/activities/virtual-machine.ts';
+import { volume } from '../../test/fixtures/workflows/virtual-machine.ts';
 import { readVirtualMachine } from './read-virtual-machine.ts';
 
-const metadata = {
-  name: 'web',
-  namespace: 'team',
-  uid: 'u',
-  resourceVersion: '1',
-  generation: 4,
-  creationTimestamp: '2026-01-01T00:00:00Z',
-};
-const vm = (spec: object, more: object = {}): VirtualMachine =>
-  virtualMachineSchema.parse({
-    apiVersion: 'vmoperator.vmware.com/v1alpha6',
-    kind: 'VirtualMachine',
-    metadata: { ...metadata, ...more },
-    spec,
-  });
-const plainVolume = {
-  controllerType: null,
-  controllerBusNumber: null,
-  unitNumber: null,
-  diskMode: null,
-  sharingMode: null,
-  applicationType: null,
-  readOnly: false,
-};
+const vm = (spec: object, more: Partial<VirtualMachine['metadata']> = {}): VirtualMachine =>
+  sampleVirtualMachine({ spec, metadata: { uid: 'u', generation: 4, ...more } });
 const annotated = (annotations: Record<string, string>): VirtualMachine => vm({}, { annotations });
 const group = 'vmoperator.vmware.com';
 
@@ -178,7 +157,7 @@ const rows: [why: string, object: VirtualMachine, desired: object][] = [
   [
     'volumes that are claimed',
     vm({ volumes: [{ name: 'a', persistentVolumeClaim: { claimName: 'c' } }, { name: 'b' }] }),
-    { volumes: [{ ...plainVolume, name: 'a', claim: 'c' }] },
+    { volumes: [volume('a', { claim: 'c' })] },
   ],
   [
     'volumes in their place',

@@ -1,5 +1,11 @@
 import { findCondition, type ConditionUpdate } from '../../contracts/conditions.ts';
-import { trueReason, virtualMachineConditions as types } from '../../contracts/virtual-machine/conditions.ts';
+import {
+  no,
+  trueReason,
+  unknown,
+  virtualMachineConditions as types,
+  yes,
+} from '../../contracts/virtual-machine/conditions.ts';
 import type { ReconfigSpec } from '../../contracts/virtual-machine/config.ts';
 import type { ObservedGuest } from '../../contracts/virtual-machine/observation.ts';
 import { judgeDevices, judgePromotion, judgeRevert } from './device-conditions.ts';
@@ -49,25 +55,6 @@ export function describeVm(context: VmContext): Record<string, ConditionUpdate |
     [types.extraConfigSynced]: judgeExtraConfig(context, difference),
   };
 }
-
-export const yes = (type: string, reason: string = trueReason, message = ''): ConditionUpdate => ({
-  type,
-  status: 'True',
-  reason,
-  message,
-});
-export const no = (type: string, reason: string, message: string): ConditionUpdate => ({
-  type,
-  status: 'False',
-  reason,
-  message,
-});
-const unknown = (type: string, reason: string, message: string): ConditionUpdate => ({
-  type,
-  status: 'Unknown',
-  reason,
-  message,
-});
 
 function judgePowerState({ desired, vm }: VmContext): ConditionUpdate {
   const observed = powerStateOf(vm);

@@ -1,6 +1,6 @@
 import type { ConditionUpdate } from '../../contracts/conditions.ts';
 import type { VirtualMachineStatus } from '../../contracts/crds/virtual-machine.ts';
-import { trueReason, virtualMachineConditions as types } from '../../contracts/virtual-machine/conditions.ts';
+import { no, trueReason, virtualMachineConditions as types, yes } from '../../contracts/virtual-machine/conditions.ts';
 import { extraConfigKeys } from '../../contracts/virtual-machine/metadata.ts';
 import type { VmContext } from './plan/context.ts';
 
@@ -36,11 +36,11 @@ export function judgeGuestNetwork({ desired, vm }: Pick<VmContext, 'desired' | '
   if (primary.length === 0) return notSynced('Neither IPv4 nor IPv6 address reported by guest');
   const shown = addressesOf(vm.shown.network);
   return primary.every((address) => shown.includes(address))
-    ? { type, status: 'True', reason: 'Synced', message: named }
+    ? yes(type, 'Synced', named)
     : notSynced(`The guest’s own addresses (${named}) are not among those of its cards yet`);
 
   function notSynced(message: string): ConditionUpdate {
-    return { type, status: 'False', reason: 'NotSynced', message };
+    return no(type, 'NotSynced', message);
   }
 }
 

@@ -1,10 +1,10 @@
 import { findCondition, type ConditionUpdate } from '../../contracts/conditions.ts';
 import type { VirtualMachineStatus } from '../../contracts/crds/virtual-machine.ts';
-import { virtualMachineConditions as types } from '../../contracts/virtual-machine/conditions.ts';
+import { no, virtualMachineConditions as types, yes } from '../../contracts/virtual-machine/conditions.ts';
 import type { PublishedVirtualMachine, VirtualMachineStatusPatch } from '../../contracts/virtual-machine/mutations.ts';
 import { diskKeyOf } from '../../contracts/virtual-machine/volumes.ts';
 import { describeIntent, describePlan } from '../lib/plan.ts';
-import { describeCreation, describeVm, no, yes } from './conditions.ts';
+import { describeCreation, describeVm } from './conditions.ts';
 import {
   contextIn,
   describeRefused,

@@ -1,6 +1,6 @@
-import { virtualMachineSchema } from '../../../contracts/crds/virtual-machine.ts';
 import { readVirtualMachine } from '../../../contracts/virtual-machine/read-virtual-machine.ts';
-import { configOf, desiredOf, vmContextOf, type Given } from '../../../test/fixtures/workflows/virtual-machine.ts';
+import { configOf, desiredOf, type Given, vmContextOf } from '../../../test/fixtures/workflows/virtual-machine.ts';
+import { sampleVirtualMachine } from '../../../test/fixtures/activities/virtual-machine.ts';
 import { describeVm } from '../conditions.ts';
 import { diffConfig, planConfig } from './config.ts';
 
@@ -12,17 +12,7 @@ const pages = 'sched.mem.lpage.enable1GPage';
 
 test('each field of spec.advanced is the key that upstream makes of it, and comes before a key of the same name', () => {
   const { config } = readVirtualMachine(
-    virtualMachineSchema.parse({
-      apiVersion: 'vmoperator.vmware.com/v1alpha6',
-      kind: 'VirtualMachine',
-      metadata: {
-        name: 'web',
-        namespace: 'team',
-        uid: 'u',
-        resourceVersion: '1',
-        generation: 1,
-        creationTimestamp: '2026-01-01T00:00:00Z',
-      },
+    sampleVirtualMachine({
       spec: {
         advanced: {
           cpuAffinityExclusiveNoStatsEnabled: true,

@@ -1,8 +1,8 @@
-import { virtualMachineSchema } from '../../../contracts/crds/virtual-machine.ts';
 import type { Controller } from '../../../contracts/virtual-machine/config.ts';
 import type { WantedController } from '../../../contracts/virtual-machine/lifecycle.ts';
 import { readVirtualMachine } from '../../../contracts/virtual-machine/read-virtual-machine.ts';
 import { configOf, vmContextOf } from '../../../test/fixtures/workflows/virtual-machine.ts';
+import { sampleVirtualMachine } from '../../../test/fixtures/activities/virtual-machine.ts';
 import { describeVm } from '../conditions.ts';
 import { diffConfig } from './config.ts';
 import { diffControllers } from './controllers.ts';
@@ -57,17 +57,7 @@ test.each(rows)('controllers: %s', (_why, wanted, current, isOff, changes, misma
 });
 
 test('all four kinds are read, with the defaults of the CRD', () => {
-  const object = virtualMachineSchema.parse({
-    apiVersion: 'vmoperator.vmware.com/v1alpha6',
-    kind: 'VirtualMachine',
-    metadata: {
-      name: 'web',
-      namespace: 'team',
-      uid: 'u',
-      resourceVersion: '1',
-      generation: 1,
-      creationTimestamp: '2026-01-01T00:00:00Z',
-    },
+  const object = sampleVirtualMachine({
     spec: {
       hardware: {
         ideControllers: [{ busNumber: 0 }],

@@ -1,6 +1,12 @@
 import type { ConditionUpdate } from '../../../contracts/conditions.ts';
 import type { DesiredVirtualMachine } from '../../../contracts/virtual-machine/lifecycle.ts';
-import { objectReasons, trueReason, virtualMachineConditions } from '../../../contracts/virtual-machine/conditions.ts';
+import {
+  no,
+  objectReasons,
+  trueReason,
+  virtualMachineConditions,
+  yes,
+} from '../../../contracts/virtual-machine/conditions.ts';
 import type { Fetched, ObservedImage, Prerequisites } from '../../../contracts/virtual-machine/observation.ts';
 
 /** What a prerequisite comes to: its condition, or none. */
@@ -11,13 +17,10 @@ export interface Judged {
 }
 
 const types = virtualMachineConditions;
-const met = (type: string, message = ''): Judged => ({
-  type,
-  condition: { type, status: 'True', reason: trueReason, message },
-});
+const met = (type: string, message = ''): Judged => ({ type, condition: yes(type, trueReason, message) });
 const unmet = (type: string, reason: string, message: string): Judged => ({
   type,
-  condition: { type, status: 'False', reason, message },
+  condition: no(type, reason, message),
 });
 const none = (type: string): Judged => ({ type, condition: null });
 

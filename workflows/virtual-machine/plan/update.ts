@@ -12,7 +12,7 @@ import {
   extraConfigKeys,
 } from '../../../contracts/virtual-machine/metadata.ts';
 import type { ConditionUpdate } from '../../../contracts/conditions.ts';
-import { trueReason, virtualMachineConditions } from '../../../contracts/virtual-machine/conditions.ts';
+import { no, virtualMachineConditions, yes } from '../../../contracts/virtual-machine/conditions.ts';
 
 interface UpdateStage {
   stage: Stage;
@@ -181,9 +181,8 @@ export function judgeBackup(context: VmContext): ConditionUpdate | null {
   if (!isBackedUp(context)) return null;
   const type = virtualMachineConditions.backupUpToDate;
   const failure = failureOf(context, 'backup');
-  if (failure !== undefined)
-    return { type, status: 'False', reason: 'VirtualMachineBackupFailed', message: failure.message };
-  return isStored(context) ? { type, status: 'True', reason: trueReason, message: '' } : null;
+  if (failure !== undefined) return no(type, 'VirtualMachineBackupFailed', failure.message);
+  return isStored(context) ? yes(type) : null;
 }
 
 /**

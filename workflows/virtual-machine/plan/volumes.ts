@@ -1,5 +1,5 @@
 import { findCondition, type ConditionUpdate } from '../../../contracts/conditions.ts';
-import { trueReason, virtualMachineConditions } from '../../../contracts/virtual-machine/conditions.ts';
+import { no, virtualMachineConditions, yes } from '../../../contracts/virtual-machine/conditions.ts';
 import {
   attachmentName,
   type BatchAttachment,
@@ -315,7 +315,5 @@ export function judgeVolumesCondition(context: VmContext): ConditionUpdate | nul
   const { refusals, pending, rows } = judgeVolumes(context);
   if (desired.volumes.length === 0 && rows.length === 0) return null;
   const message = [...refusals, ...(pending.length === 0 ? [] : [`Waiting for ${pending.join('; ')}`])].join('. ');
-  return message === ''
-    ? { type, status: 'True', reason: trueReason, message }
-    : { type, status: 'False', reason: mismatch, message };
+  return message === '' ? yes(type) : no(type, mismatch, message);
 }
