@@ -8,9 +8,9 @@ import { shareByKey } from '../../lib/share.ts';
 const spacingMs = 50;
 
 /**
- * The client, whose `get` and `listValid` of these resources are shared by those who ask at the same moment: what many activities need to know of the cluster is
- * read once for all of them. Each question is answered by a request that is sent after it, as one of its own would be. Nobody changes an
- * object that was read.
+ * The client, whose `get` and `listValid` of these resources are shared by those who ask at the same moment: what many activities need to know
+ * of the cluster is read once for all of them. Each question is answered by a request that is sent after it, as one of its own would be.
+ * Objects that were read are not changed.
  */
 export function shareReads(client: KubernetesObjects, clock: Clock, resources: readonly Resource[]): KubernetesObjects {
   const shared = new Map(resources.map((resource) => [resource.plural, resource]));

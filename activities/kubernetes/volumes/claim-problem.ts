@@ -27,7 +27,7 @@ const youngMs = 2_000;
 export async function readClaimProblem({ client, clock, scope }: VolumeTools, claim: Claim): Promise<string | null> {
   const reason = awaited(claim);
   if (reason === null) return null;
-  const ageMs = clock.now() - Date.parse(claim.metadata.creationTimestamp ?? '');
+  const ageMs = clock.now() - (timeMs(claim.metadata.creationTimestamp) ?? NaN);
   if (reason === 'ProvisioningFailed' && ageMs >= 0 && ageMs < youngMs) return null;
   const condition = claim.status?.conditions?.find(
     ({ type, status }) => resizeErrors.includes(type) && status === 'True',
