@@ -341,11 +341,15 @@ function factsOf(source: CloneSource): StrategyFacts['source'] | null {
   return source.claim === null ? null : { kind: 'pvc', claim: source.claim, class: source.class };
 }
 
-/** What is fixed when the clone begins; null: it has begun, or there is nothing to fix. */
+/**
+ * What is fixed when the clone begins; null: it has begun, or there is nothing to fix. A clone that was complete, and whose PVC is gone since,
+ * is begun again without the finalizer that its end took away.
+ */
 export function claimedBy(situation: VolumeSituation): ClaimedVolume | null {
   const { desired, observed } = situation;
   const { source, chosen } = observed;
-  if (desired === null || chosen !== null || source === null || source.kind === 'blank') return null;
+  if (desired === null || source === null || source.kind === 'blank') return null;
+  if (chosen !== null && desired.isHeld) return null;
   const uid = source.kind === 'pvc' ? source.claim?.uid : source.snapshot?.uid;
   const { kind, namespace, name } = source;
   if (uid === undefined) return null;

@@ -263,6 +263,29 @@ test('a claim of a clone that is deleted is made anew', async () => {
   });
 });
 
+test.each(moments.slice(0, 2))(
+  'a clone that is begun anew, as its claim is gone, and deleted in %s leaves nothing',
+  async (phase, hold) => {
+    await inVolumeWorld({}, async (world) => {
+      await world.makeSource('golden', 'bytes', {}, elsewhere);
+      await world.makeVolume('disk', { source: ofClaim('golden', elsewhere) });
+      await world.made('disk', 5 * minute);
+      hold(world);
+      await world.api.request(
+        { method: 'DELETE', path: `/api/v1/namespaces/${home}/persistentvolumeclaims/disk` },
+        never,
+      );
+      await world.inPhase('disk', phase, 5 * minute);
+      await world.removeVolume('disk');
+      expect(await world.until(() => world.isGone('disk'), 10 * minute)).toBe(true);
+      await world.pass(2 * minute);
+      expect(world.driver.volumes.map(({ content }) => content)).toEqual(['bytes']);
+      expect(world.driver.snapshots).toEqual([]);
+      expect(await world.violations()).toEqual([]);
+    });
+  },
+);
+
 test('a source that goes while it is cut is cloned all the same', async () => {
   await inVolumeWorld({}, async (world) => {
     await world.makeSource('golden', 'bytes');
