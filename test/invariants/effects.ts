@@ -37,7 +37,7 @@ function overlaps(spans: readonly Span[]): [Span, Span][] {
 
 /**
  * A server is moved by one migration at a time, and evacuated by one. An evacuation may meet a migration that its dead
- * host has left.
+ * host has left; it is the end of that, although the record, which only the host writes, says `running` for ever.
  */
 function migrationsAtOnce(world: Snapshot): string[] {
   const concerned = world.migrationEvents.filter(({ sourceHost }) => concerns(world, sourceHost));
@@ -47,7 +47,15 @@ function migrationsAtOnce(world: Snapshot): string[] {
   );
   return [...kinds].flatMap(([key, events]) => {
     const [server, how] = key.split('/');
-    const records = [...Map.groupBy(events, ({ id }) => id)].map(([id, those]) => spanOf(id, those));
+    const evacuations = kinds.get(`${server}/evacuated`) ?? [];
+    const records = [...Map.groupBy(events, ({ id }) => id)].map(([id, those]) => {
+      const span = spanOf(id, those);
+      const left = evacuations.find(
+        ({ atMs, status, sourceHost }) =>
+          status === 'done' && atMs > span.fromMs && sourceHost === those[0]?.sourceHost && how === 'moved',
+      );
+      return { ...span, untilMs: Math.min(span.untilMs, left?.atMs ?? Infinity) };
+    });
     return overlaps(records).map(
       ([one, other]) => `server ${server} is ${how} by migrations ${one.id} and ${other.id} at once`,
     );

@@ -18,7 +18,7 @@ export const everyServerOnce: Check = (world) => {
     const server = servers.find((one) => one.id === id);
     if (server === undefined) found.push(`server ${name} (${id}) is lost: Nova does not know it`);
     else if (server.host === null) found.push(`server ${name} (${id}) is on no host, in ${server.status}`);
-    else if (server.taskState === null && server.status !== status && !isMoving(id))
+    else if (server.taskState === null && server.status !== status && !isMoving(id) && !lostItsHost(world, id, server))
       found.push(`server ${name} (${id}) is ${server.status} and was ${status}`);
   }
   // A machine has more while a migration arrives, and a cold one keeps the source's copy until it is confirmed.
@@ -32,6 +32,19 @@ export const everyServerOnce: Check = (world) => {
   }
   return found;
 };
+
+/**
+ * Nova gives up a server whose source or target lost its power between the request for its migration and the migration's end: its guest is
+ * gone, or has nowhere to go, and no controller can help that.
+ */
+function lostItsHost({ migrationEvents, power }: Snapshot, id: string, { status }: { status: string }): boolean {
+  const last = migrationEvents.filter(({ instanceId }) => instanceId === id).at(-1);
+  if (status !== 'ERROR' || last?.status !== 'error') return false;
+  const first = migrationEvents.find((event) => event.id === last.id);
+  return [last.sourceHost, last.targetHost].some((host) =>
+    power[host ?? '']?.some((change) => change.power === 'Off' && first!.atMs < change.atMs && change.atMs < last.atMs),
+  );
+}
 
 /**
  * Guests of servers that a user has deleted while they arrived: Nova ends such a migration in error, knows the guest no more, and reaps it
