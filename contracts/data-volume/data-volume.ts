@@ -85,8 +85,8 @@ export interface ClaimFacts {
   accessModes: readonly string[];
   /** `kubevirt` where it does not say. */
   contentType: string;
-  /** Who controls it: the DataVolume of the run, another object, or none. */
-  owner: 'volume' | 'other' | 'none';
+  /** Who controls it: the DataVolume of the run, one of its name that is gone, another object, or none. */
+  owner: 'volume' | 'predecessor' | 'other' | 'none';
   /** The annotation of that name. */
   populatedFor: string | null;
   allowsAdoption: boolean | null;

@@ -1,5 +1,6 @@
 import type { Check } from './objects.ts';
 import { concerns } from './objects.ts';
+import { offs } from './power.ts';
 import { hasEnded } from './servers.ts';
 import type { AuditLine, MigrationFact, Snapshot } from './snapshot.ts';
 
@@ -66,8 +67,3 @@ const arrivalMs = (
   migrationEvents.findLast(
     (event) => event.instanceId === id && event.targetHost === host && hasEnded(event) && event.atMs < beforeMs,
   )?.atMs ?? -Infinity;
-
-const offs = (changes: Snapshot['power'][string]): { fromMs: number; untilMs: number }[] =>
-  changes.flatMap(({ power, atMs }, index) =>
-    power === 'Off' ? [{ fromMs: atMs, untilMs: changes[index + 1]?.atMs ?? Infinity }] : [],
-  );

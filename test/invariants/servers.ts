@@ -2,6 +2,7 @@ import type { Eviction } from '../../contracts/crds/eviction.ts';
 import { findCondition } from '../../contracts/conditions.ts';
 import type { Check } from './objects.ts';
 import { concerns, eventsOf, evictionsOf, objectsOf } from './objects.ts';
+import { offs } from './power.ts';
 import type { MigrationFact, Snapshot } from './snapshot.ts';
 
 /** Where servers are, and how they came there. */
@@ -34,15 +35,15 @@ export const everyServerOnce: Check = (world) => {
 };
 
 /**
- * Nova gives up a server whose source or target lost its power between the request for its migration and the migration's end: its guest is
+ * Nova gives up a server whose source or target was without power at any time between the request for its migration and the migration's end: its guest is
  * gone, or has nowhere to go, and no controller can help that.
  */
 function lostItsHost({ migrationEvents, power }: Snapshot, id: string, { status }: { status: string }): boolean {
   const last = migrationEvents.filter(({ instanceId }) => instanceId === id).at(-1);
   if (status !== 'ERROR' || last?.status !== 'error') return false;
-  const first = migrationEvents.find((event) => event.id === last.id);
+  const fromMs = migrationEvents.find((event) => event.id === last.id)?.atMs ?? 0;
   return [last.sourceHost, last.targetHost].some((host) =>
-    power[host ?? '']?.some((change) => change.power === 'Off' && first!.atMs < change.atMs && change.atMs < last.atMs),
+    offs(power[host ?? ''] ?? []).some((off) => off.fromMs < last.atMs && off.untilMs > fromMs),
   );
 }
 

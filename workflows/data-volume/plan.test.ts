@@ -255,6 +255,20 @@ test.each<[rule: string, change: Change, plan: unknown]>([
     { target: { ...claim, owner: 'other' }, own: { adopts: true } },
     done('blocked', 'ErrResourceExists', 'Resource "disk" already exists and is not managed by DataVolume'),
   ],
+  [
+    '… of a DataVolume of this name that is gone: it goes too, whatever it holds',
+    { target: { ...claim, owner: 'predecessor', populatedFor: 'disk', isCloned: true }, own: { adopts: true } },
+    wait(
+      'Pending',
+      'ErrResourceMarkedForDeletion',
+      'PVC disk to be gone: it belongs to a DataVolume of this name that was deleted, and Kubernetes collects it',
+    ),
+  ],
+  [
+    '… and says that it is populated for the DataVolume',
+    { target: { ...claim, owner: 'other', populatedFor: 'disk' } },
+    done('blocked', 'ErrResourceExists', 'Resource "disk" already exists and is not managed by DataVolume'),
+  ],
   ['it is populated for the DataVolume', { target: { ...claim, owner: 'none', populatedFor: 'disk' } }, 'complete'],
   ['it holds the data already', { ...bound, own: { prePopulatedBy: 'disk' } }, 'complete'],
   [

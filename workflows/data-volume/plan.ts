@@ -18,9 +18,16 @@ export function planVolume(situation: VolumeSituation): VolumePlan {
   const { target, problem, recorded } = observed;
   if (target?.deleting === true)
     return wait('Pending', 'ErrResourceMarkedForDeletion', `PVC ${input.name} to be gone, as it is being deleted`);
+  if (target?.owner === 'predecessor')
+    return wait(
+      'Pending',
+      'ErrResourceMarkedForDeletion',
+      `PVC ${input.name} to be gone: it belongs to a DataVolume of this name that was deleted, and Kubernetes collects it`,
+    );
   if (target?.phase === 'Lost')
     return done('blocked', 'ErrClaimLost', `PVC ${input.name} lost its volume: delete the PVC, and it is made anew`);
-  if (target?.populatedFor === input.name) return complete(situation, desired);
+  // One that a backup brought back has no owner.
+  if (target?.populatedFor === input.name && target.owner !== 'other') return complete(situation, desired);
   if (target !== null && target.owner !== 'volume') return planForeignClaim(situation, desired, target);
   if (desired.prePopulatedBy !== null) return planPrePopulated(situation, desired, target);
   if (recorded.phase === 'Failed' && !situation.memory.isRetried) return planGivenUp(situation, desired);

@@ -25,7 +25,10 @@ export const isMadeFor = ({ metadata: { annotations, labels } }: Pick<Claim, 'me
 
 export function ownerOf({ metadata }: Pick<Claim, 'metadata'>, volumeUid: string): ClaimFacts['owner'] {
   const controller = metadata.ownerReferences?.find((one) => one.controller === true);
-  if (controller !== undefined) return controller.uid === volumeUid ? 'volume' : 'other';
+  if (controller?.uid === volumeUid) return 'volume';
+  // A claim has its DataVolume's name, and two objects of a name are never there at once.
+  if (controller?.kind === 'DataVolume' && controller.name === metadata.name) return 'predecessor';
+  if (controller !== undefined) return 'other';
   return isMadeFor({ metadata }, volumeUid) ? 'volume' : 'none';
 }
 
