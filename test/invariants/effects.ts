@@ -47,24 +47,22 @@ function migrationsAtOnce(world: Snapshot): string[] {
   );
   return [...kinds].flatMap(([key, events]) => {
     const [server, how] = key.split('/');
-    const evacuations = kinds.get(`${server}/evacuated`) ?? [];
-    const records = [...Map.groupBy(events, ({ id }) => id)].map(([id, those]) => {
-      const span = spanOf(id, those);
-      const left = evacuations.find(
-        ({ atMs, status, sourceHost }) =>
-          status === 'done' && atMs > span.fromMs && sourceHost === those[0]?.sourceHost && how === 'moved',
-      );
-      return { ...span, untilMs: Math.min(span.untilMs, left?.atMs ?? Infinity) };
-    });
+    const evacuated = how === 'moved' ? (kinds.get(`${server}/evacuated`) ?? []) : [];
+    const records = [...Map.groupBy(events, ({ id }) => id)].map(([id, those]) => spanOf(id, those, evacuated));
     return overlaps(records).map(
       ([one, other]) => `server ${server} is ${how} by migrations ${one.id} and ${other.id} at once`,
     );
   });
 }
 
-function spanOf(id: number, events: readonly MigrationFact[]): Span {
-  const end = events.find(hasEnded);
-  return { id: String(id), fromMs: events[0]?.atMs ?? 0, untilMs: end?.atMs ?? Infinity };
+/** @param evacuated events of evacuations of the server, which end what their source host has left */
+function spanOf(id: number, events: readonly MigrationFact[], evacuated: readonly MigrationFact[]): Span {
+  const fromMs = events[0]?.atMs ?? 0;
+  const own = events.find(hasEnded);
+  const foreign = evacuated.find(
+    ({ atMs, status, sourceHost }) => status === 'done' && atMs > fromMs && sourceHost === events[0]?.sourceHost,
+  );
+  return { id: String(id), fromMs, untilMs: Math.min(own?.atMs ?? Infinity, foreign?.atMs ?? Infinity) };
 }
 
 /** drover disables or enables a compute service once, until a user changes it. */

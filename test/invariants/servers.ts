@@ -35,11 +35,11 @@ export const everyServerOnce: Check = (world) => {
 };
 
 /**
- * Nova gives up a server whose source or target was without power at any time between the request for its migration and the migration's end: its guest is
- * gone, or has nowhere to go, and no controller can help that.
+ * Nova gives up a server whose source or target was without power at any time between the request for its migration
+ * and the migration's end: its guest is gone, or has nowhere to go, and no controller can help that.
  */
 function lostItsHost({ migrationEvents, power }: Snapshot, id: string, { status }: { status: string }): boolean {
-  const last = migrationEvents.filter(({ instanceId }) => instanceId === id).at(-1);
+  const last = migrationEvents.findLast(({ instanceId }) => instanceId === id);
   if (status !== 'ERROR' || last?.status !== 'error') return false;
   const fromMs = migrationEvents.find((event) => event.id === last.id)?.atMs ?? 0;
   return [last.sourceHost, last.targetHost].some((host) =>

@@ -342,8 +342,8 @@ function factsOf(source: CloneSource): StrategyFacts['source'] | null {
 }
 
 /**
- * What is fixed when the clone begins; null: it has begun, or there is nothing to fix. A clone that was complete, and whose PVC is gone since,
- * is begun again without the finalizer that its end took away.
+ * What is fixed when the clone begins; null: it has begun, or there is nothing to fix. A clone that was complete, and
+ * whose PVC is gone since, is begun again without the finalizer that its end took away.
  */
 export function claimedBy(situation: VolumeSituation): ClaimedVolume | null {
   const { desired, observed } = situation;

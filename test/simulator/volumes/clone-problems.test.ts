@@ -17,6 +17,9 @@ import {
 
 const settled = 20 * second;
 
+const removeClaim = (world: VolumeWorld, name: string): Promise<unknown> =>
+  world.api.request({ method: 'DELETE', path: `/api/v1/namespaces/${home}/persistentvolumeclaims/${name}` }, never);
+
 /** Until the condition has that reason. @throws Error that tells what it has instead */
 async function says(world: VolumeWorld, reason: string, words = '', withinMs = settled): Promise<void> {
   const said = async (): Promise<string> => {
@@ -252,10 +255,7 @@ test('a claim of a clone that is deleted is made anew', async () => {
     await world.makeSource('golden', 'bytes');
     await world.makeVolume('disk', {});
     await world.made('disk');
-    await world.api.request(
-      { method: 'DELETE', path: `/api/v1/namespaces/${home}/persistentvolumeclaims/disk` },
-      never,
-    );
+    await removeClaim(world, 'disk');
     await world.pass(5 * second);
     await world.made('disk', 5 * minute);
     expect(world.storage.read(home, 'disk')).toBe('bytes');
@@ -271,10 +271,7 @@ test.each(moments.slice(0, 2))(
       await world.makeVolume('disk', { source: ofClaim('golden', elsewhere) });
       await world.made('disk', 5 * minute);
       hold(world);
-      await world.api.request(
-        { method: 'DELETE', path: `/api/v1/namespaces/${home}/persistentvolumeclaims/disk` },
-        never,
-      );
+      await removeClaim(world, 'disk');
       await world.inPhase('disk', phase, 5 * minute);
       await world.removeVolume('disk');
       expect(await world.until(() => world.isGone('disk'), 10 * minute)).toBe(true);
@@ -293,10 +290,7 @@ test('a source that goes while it is cut is cloned all the same', async () => {
     await world.makeVolume('disk', {});
     await world.inPhase('disk', 'SnapshotForSmartCloneInProgress');
     await world.pass(second);
-    await world.api.request(
-      { method: 'DELETE', path: `/api/v1/namespaces/${home}/persistentvolumeclaims/golden` },
-      never,
-    );
+    await removeClaim(world, 'golden');
     await world.made('disk', 2 * minute);
     expect(world.storage.read(home, 'disk')).toBe('bytes');
     await world.removeVolume('disk');
