@@ -1,19 +1,24 @@
 import { createHash } from 'node:crypto';
 import { execFileSync } from 'node:child_process';
-import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join, matchesGlob, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { openGraph, reach } from './imports.ts';
 
 /**
  * The sources that evidence is about, as git tracks them: a file that is not added yet does not count. Outside of a
- * checkout all files do.
+ * checkout all files do. They are named by globs:
+ *
+ * - `folder/**` selects;
+ * - `>file.ts` selects whatever that file leads to, too (imports.ts);
+ * - `|file.ts` selects a file where much comes together, and not what only it leads to;
+ * - `!folder/**` leaves out, and what only it leads to.
  */
 
 export const checkout = fileURLToPath(new URL('../..', import.meta.url));
 
 /** @throws outside of a checkout, or where git refuses */
-export function git(args: readonly string[], env: Readonly<Record<string, string>> = {}): string {
+export function git(args: readonly string[]): string {
   // A clean checkout may belong to another user.
   return execFileSync('git', ['-c', 'safe.directory=*', ...args], {
     cwd: checkout,
@@ -21,23 +26,42 @@ export function git(args: readonly string[], env: Readonly<Record<string, string
     timeout: 60_000,
     maxBuffer: 64 * 2 ** 20,
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, ...env },
   });
 }
 
-/** Globs as git takes them; one with `!` excludes. */
-export const pathspecs = (globs: readonly string[]): string[] =>
-  globs.map((glob) => (glob.startsWith('!') ? `:(exclude,glob)${glob.slice(1)}` : `:(glob)${glob}`));
+/**
+ * Globs as git takes them. It strips from all of them, from those that leave out too, the folder that all those share
+ * that select, so that `!bin/**` leaves out everything below `lab`: the first one selects nothing, and shares none.
+ */
+export const pathspecs = (globs: readonly string[]): string[] => [
+  ':(glob).shares-no-folder',
+  ...withoutImports(globs).map((glob) => (glob.startsWith('!') ? `:(exclude,glob)${glob.slice(1)}` : `:(glob)${glob}`)),
+];
 
 const lines = (text: string): string[] => text.split('\0').filter((line) => line !== '');
+
+const graph = openGraph(checkout);
+
+/** The same selection in globs that only select and leave out, by the imports as they are on disk. */
+export function withoutImports(globs: readonly string[]): string[] {
+  const of = (mark: string): string[] => globs.filter((glob) => glob.startsWith(mark)).map((glob) => glob.slice(1));
+  const [roots, seams, excluded] = [of('>'), of('|'), of('!')];
+  const plain = globs.filter((glob) => !/^[>|]/u.test(glob));
+  if (roots.length === 0) return [...plain, ...seams];
+  const missing = [...roots, ...seams].filter((path) => !existsSync(join(checkout, path)));
+  if (missing.length > 0) throw new Error(`${missing.join(', ')}: named as sources, and not there`);
+  const isOut = matcherOf(excluded);
+  const reached = reach(roots, graph, (path) => !seams.includes(path) && !isOut(path));
+  return [...plain, ...seams, ...reached.filter((path) => !isOut(path)).toSorted()];
+}
 
 /** Git's id of a file's content. Pure. */
 const blobOf = (content: Buffer): string =>
   createHash('sha1').update(`blob ${content.length}\0`).update(content).digest('hex');
 
 /** Paths and content ids of an index: `mode id stage<tab>path`. */
-function readIndex(globs: readonly string[], env: Readonly<Record<string, string>> = {}): Map<string, string> {
-  const entries = lines(git(['ls-files', '-s', '-z', '--', ...pathspecs(globs)], env));
+function readIndex(globs: readonly string[]): Map<string, string> {
+  const entries = lines(git(['ls-files', '-s', '-z', '--', ...pathspecs(globs)]));
   return new Map(entries.map((entry) => [entry.slice(entry.indexOf('\t') + 1), entry.split(' ')[1] ?? '']));
 }
 
@@ -80,27 +104,23 @@ const listFiles = (): string[] =>
     .filter((entry) => entry.isFile())
     .map((entry) => relative(checkout, join(entry.parentPath, entry.name)));
 
-/** The same paths that git takes for these globs. Pure. */
-export function selectFiles(paths: readonly string[], globs: readonly string[]): string[] {
-  const [wanted, excluded] = [
-    globs.filter((glob) => !glob.startsWith('!')),
-    globs.filter((glob) => glob.startsWith('!')).map((glob) => glob.slice(1)),
-  ];
-  const matches = (path: string, some: readonly string[]): boolean => some.some((glob) => matchesGlob(path, glob));
-  return paths.filter((path) => matches(path, wanted) && !matches(path, excluded));
+/** Most globs are folders, and a comparison of their names costs a hundredth of a match. */
+function matcherOf(globs: readonly string[]): (path: string) => boolean {
+  const isFolder = (glob: string): boolean => /^[^*]+\/\*\*$/u.test(glob);
+  const folders = globs.filter(isFolder).map((glob) => glob.slice(0, -2));
+  const others = globs.filter((glob) => !isFolder(glob));
+  return (path) => folders.some((folder) => path.startsWith(folder)) || others.some((glob) => matchesGlob(path, glob));
 }
 
-/** The same of a commit; null where it is not in this checkout's history. */
-export function digestAt(commit: string, globs: readonly string[]): string | null {
-  if (!hasCommit(commit)) return null;
-  const dir = mkdtempSync(join(tmpdir(), 'drover-index-'));
-  try {
-    const env = { GIT_INDEX_FILE: join(dir, 'index') };
-    git(['read-tree', commit], env);
-    return digestOf(readIndex(globs, env));
-  } finally {
-    rmSync(dir, { recursive: true, force: true });
-  }
+/** The same paths that git takes for these globs. Pure. */
+export function selectFiles(paths: readonly string[], globs: readonly string[]): string[] {
+  const all = withoutImports(globs);
+  const wanted = all.filter((glob) => !glob.startsWith('!'));
+  const excluded = all.filter((glob) => glob.startsWith('!')).map((glob) => glob.slice(1));
+  const named = new Set(wanted);
+  const isWanted = matcherOf(wanted.filter((glob) => glob.includes('*')));
+  const isExcluded = matcherOf(excluded);
+  return paths.filter((path) => (named.has(path) || isWanted(path)) && !isExcluded(path));
 }
 
 /** How many of the files are others than in that commit; null where it is not in this checkout's history. */

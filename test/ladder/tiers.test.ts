@@ -33,6 +33,6 @@ test('every area names files', () => {
 test('a path that is named by itself is there', () => {
   const named = [...Object.values(areas), ...Object.values(series).map(({ globs }) => globs)]
     .flat()
-    .map((glob) => glob.replace(/^!/u, ''));
+    .map((glob) => glob.replace(/^[!>|]/u, ''));
   expect(named.filter((path) => !path.includes('*') && !existsSync(join(checkout, path)))).toEqual([]);
 });
