@@ -59,6 +59,10 @@ async function create({ patch = patched, submitted = { observation }, takesMs = 
         if (submitted instanceof Error) throw submitted;
         return submitted;
       },
+      async submitPower() {
+        calls.push('power');
+        return { observation };
+      },
       async awaitTask() {
         calls.push('await');
         if (submitted instanceof Error) throw submitted;
@@ -79,6 +83,8 @@ async function create({ patch = patched, submitted = { observation }, takesMs = 
     calls,
     create: () => along.submitNewVm({ ...request, ...with_ }),
     wait: () => along.awaitTask({ ...task, ...with_ }),
+    power: (with_: Pick<Along, 'notes'>) =>
+      along.submitPower({ ...request, vmId: 'vm-1', operation: 'shutdownGuest', ...with_ }),
   };
 }
 
@@ -121,6 +127,31 @@ const rows: [why: string, row: Row, with_: Along, result: unknown, calls: string
 test.each(rows)('a create: %s', async (_why, row, with_, result, calls) => {
   const made = await create(row, with_);
   expect(await made.create()).toEqual(result);
+  expect(made.calls).toEqual(calls);
+});
+
+const questions: [
+  why: string,
+  patch: PatchedVirtualMachine | null,
+  with_: Pick<Along, 'notes'>,
+  result: unknown,
+  calls: string[],
+][] = [
+  ['nothing is noted of an operation without notes', patched, {}, { observation }, ['power']],
+  ['is noted before it is asked', patched, { notes }, { observation, written: patched }, ['patch', 'power']],
+  [
+    'is not asked where that does not hold',
+    { ...patched, isCurrent: false },
+    { notes },
+    { isOutdated: true },
+    ['patch'],
+  ],
+  ['nor where the object is gone', null, { notes }, { isOutdated: true }, ['patch']],
+];
+
+test.each(questions)('a question to a guest: %s', async (_why, patch, with_, result, calls) => {
+  const made = await create({ patch }, {});
+  expect(await made.power(with_)).toEqual(result);
   expect(made.calls).toEqual(calls);
 });
 

@@ -19,7 +19,7 @@ interface AlongTools {
 }
 
 /**
- * The same activities, where a create writes its notes, is said while it is awaited, and releases its slot: each would be an activity of its
+ * The same activities, where a create and a question to a guest write their notes, and a create is said while it is awaited, and releases its slot: each would be an activity of its
  * own otherwise, for every VM that is made. What is beside or after a call never fails it: the run does what was not done.
  */
 export function goAlong(
@@ -58,6 +58,15 @@ export function goAlong(
           ...('taskId' in submitted ? {} : await released(slot)),
         };
       }),
+    submitPower: ({ notes, ...request }) =>
+      notes === undefined
+        ? calls.submitPower(request)
+        : whileBeating({ scope: scope(clock), clock }, nothing, async () => {
+            const written = await objects.patchVirtualMachine(notes);
+            if (written?.isCurrent !== true) return { isOutdated: true };
+            const submitted = await calls.submitPower(request);
+            return { ...submitted, written };
+          }),
     awaitTask: async ({ report, slot, ...task }) => {
       const saying = said(report);
       try {

@@ -64,6 +64,7 @@ const ownAnnotations: readonly string[] = [
   vmAnnotations.copies,
   vmAnnotations.disks,
   vmAnnotations.imageCacheAsked,
+  vmAnnotations.guestAsked,
   retryHandledAnnotation,
 ];
 const readAnnotations: readonly string[] = [

@@ -149,8 +149,12 @@ export interface VirtualMachineVsphereActivities {
     },
   ): Promise<Submission>;
   attachClusterModule(request: VmSubject & { module: string }): Promise<void>;
-  /** An operation of the guest's resolves when it was asked. @throws GuestToolsNotRunning; GuestAnswerLost where an attempt before may have asked it */
-  submitPower(request: VmSubject & { operation: PowerOperation }): Promise<Submission>;
+  /**
+   * Writes the notes into the object before. An operation of the guest's resolves when it was asked.
+   *
+   * @throws GuestToolsNotRunning; GuestAnswerLost where an attempt before may have asked it
+   */
+  submitPower(request: VmSubject & { operation: PowerOperation } & Pick<Along, 'notes'>): Promise<SubmittedPower>;
   /** Stores the object as it is in Kubernetes; nothing where it is not of that generation any more. */
   submitBackup(request: VmSubject & { object: ObjectName; version: string }): Promise<Submission>;
   /** Takes disks off and keeps their files. */
@@ -302,6 +306,12 @@ export interface SubmittedTask {
 
 /** What came of a create: `outdated`: the notes do not hold, and nothing was submitted. */
 export type SubmittedNewVm = { vmId: string } | SubmittedTask | ObservedAfter | { isOutdated: true };
+
+/** The same of a change of its power, and of a question to its guest. */
+export type SubmittedPower =
+  | Submission
+  | (Pick<WrittenAlong, 'written'> & Partial<ObservedAfter>)
+  | { isOutdated: true };
 
 /** What a mutation came to: null: all is as it should be already. */
 export type Submission = SubmittedTask | ObservedAfter | null;

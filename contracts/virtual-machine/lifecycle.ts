@@ -1,5 +1,6 @@
 import type { DiskProvisioning } from './cached-files.ts';
 import type { BootOptions, Controller, Slot } from './config.ts';
+import type { GuestAsked } from './metadata.ts';
 import type { WantedVolume } from './volumes.ts';
 
 /** `spec.powerState`, and the state that is shown. */
@@ -226,6 +227,8 @@ export interface DesiredVirtualMachine {
   imageCache: { name: string | null; location: string | null };
   /** Annotation, RFC 3339: when cached files were asked for. */
   imageCacheAskedAt: string | null;
+  /** Annotation: what its guest was asked last. */
+  guestAsked: GuestAsked | null;
   upgradedTo: { build: string | null; schema: string | null; feature: string | null };
   currentSnapshot: string | null;
   /** Linked disks are to become whole ones. */

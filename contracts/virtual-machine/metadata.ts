@@ -54,6 +54,8 @@ export const virtualMachineAnnotations = {
   disks: 'drover.dev/disks',
   /** RFC 3339: when cached files were asked for, of a VM that is made without them after a while. */
   imageCacheAsked: 'drover.dev/image-cache-asked',
+  /** `RFC 3339 operation boot id`: what its guest was asked last. A run that has lost its memory does not force a guest that is doing it. */
+  guestAsked: 'drover.dev/guest-asked',
   /** Makes drover show, after power-on, whether VMware Tools come up. */
   waitForTools: 'drover.dev/wait-for-tools',
 } as const;
@@ -145,6 +147,26 @@ export function readRestartIntent(
 ): { forMs: number; bootId: string } | null {
   const match = /^(\d+) (.*)$/u.exec(extraConfig[extraConfigKeys.restartIntent] ?? '');
   return match === null ? null : { forMs: Number(match[1]), bootId: match[2] ?? '' };
+}
+
+/** What a guest was asked, and in which of its starts. */
+export interface GuestAsked {
+  operation: 'shutdownGuest' | 'standbyGuest' | 'rebootGuest';
+  askedMs: number;
+  bootId: string;
+}
+
+export const guestAskedText = ({ operation, askedMs, bootId }: GuestAsked): string =>
+  `${new Date(askedMs).toISOString()} ${operation} ${bootId}`;
+
+/** Null: nothing, or nonsense. */
+export function readGuestAsked(noted: string): GuestAsked | null {
+  const [, at = '', operation, bootId = ''] =
+    /^(\S+) (shutdownGuest|standbyGuest|rebootGuest) (.*)$/u.exec(noted) ?? [];
+  const askedMs = Date.parse(at);
+  return operation === undefined || Number.isNaN(askedMs)
+    ? null
+    : { operation: operation as GuestAsked['operation'], askedMs, bootId };
 }
 
 export const managedBy = { extensionKey: 'com.vmware.vcenter.wcp', type: 'VirtualMachine' } as const;

@@ -285,6 +285,8 @@ export interface VirtualMachineMemory {
   soft: (GuestQuestion & { operation: 'shutdown' | 'standby' }) | null;
   /** `forMs`: the nextRestartTime for which a restart was asked; `refusals`: how often in a row. */
   restart: (GuestQuestion & { forMs: number; refusals: number }) | null;
+  /** Whether what an earlier run has asked the guest was taken from the object. */
+  isRecalled: boolean;
   /** When deletion began to power off. */
   deletingSinceMs: number | null;
 }

@@ -49,6 +49,16 @@ const rows: [why: string, object: VirtualMachine, desired: object][] = [
     annotated({ 'drover.dev/disks': 'disk-1,disk-2' }),
     { madeDisks: ['disk-1', 'disk-2'] },
   ],
+  [
+    'what its guest was asked',
+    annotated({ 'drover.dev/guest-asked': '2026-11-26T08:00:00.000Z shutdownGuest boot 1' }),
+    { guestAsked: { operation: 'shutdownGuest', askedMs: Date.UTC(2026, 10, 26, 8), bootId: 'boot 1' } },
+  ],
+  [
+    'or nonsense of it',
+    annotated({ 'drover.dev/guest-asked': 'yesterday shutdownGuest boot-1' }),
+    { guestAsked: null },
+  ],
   ['that there were none', annotated({ 'drover.dev/disks': '' }), { madeDisks: [] }],
   ['or nothing', annotated({}), { madeDisks: null, formerInstanceId: null, managerId: null }],
   ['an instance id of before', annotated({ [`${group}/cloud-init-instance-id`]: 'i' }), { formerInstanceId: 'i' }],

@@ -15,7 +15,7 @@ import type {
   WantedSettings,
   WantedSize,
 } from './lifecycle.ts';
-import { virtualMachineAnnotations as own, readMadeDisks, virtualMachineLabels } from './metadata.ts';
+import { virtualMachineAnnotations as own, readGuestAsked, readMadeDisks, virtualMachineLabels } from './metadata.ts';
 import { drivesOf } from './older-versions.ts';
 import { refusedIn } from './refused-fields.ts';
 
@@ -84,6 +84,7 @@ export function readVirtualMachine({ metadata, spec = {} }: VirtualMachine): Des
       location: given[own.imageCacheLocation] || null,
     },
     imageCacheAskedAt: given[own.imageCacheAsked] || null,
+    guestAsked: readGuestAsked(given[own.guestAsked] ?? ''),
     upgradedTo: {
       build: given[own.upgradedToBuildVersion] ?? null,
       schema: given[own.upgradedToSchemaVersion] ?? null,

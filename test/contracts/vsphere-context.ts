@@ -12,7 +12,7 @@ import type { ReadBackup } from '../../contracts/virtual-machine/backup.ts';
 import type { ReadBootstrap } from '../../contracts/virtual-machine/bootstrap.ts';
 import type {
   MutationRequest,
-  Submission,
+  SubmittedPower,
   SubmittedTask,
   ObservationRequest,
   VirtualMachineVsphereActivities,
@@ -296,13 +296,13 @@ export async function makeVm(activities: VirtualMachineVsphereActivities, vm: Ne
 }
 
 /** Of a submission that does not observe the VM afterwards. */
-export function taskOf(submitted: Submission): SubmittedTask {
+export function taskOf(submitted: SubmittedPower): SubmittedTask {
   if (submitted === null || !('taskId' in submitted)) throw new Error('there is no task');
   return submitted;
 }
 
 /** Waits where there is something to wait for. */
-export const settle = async (activities: VirtualMachineVsphereActivities, submitted: Submission): Promise<void> =>
+export const settle = async (activities: VirtualMachineVsphereActivities, submitted: SubmittedPower): Promise<void> =>
   void (submitted !== null && 'taskId' in submitted && (await activities.awaitTask(submitted)));
 
 /** The observation of the VM of the object of that name. */

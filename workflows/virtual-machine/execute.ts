@@ -110,9 +110,18 @@ export const executors: Execute = {
   attachClusterModule: mutation<'attachClusterModule'>((calls, { subject }, { moId, module }) =>
     calls.attachClusterModule({ ...subject(moId), module }),
   ),
-  power: mutation<'power'>((calls, { subject }, { moId, operation }) =>
-    calls.submitPower({ ...subject(moId), operation }),
-  ),
+  async power(context, step) {
+    const { object, desired, subject } = aboutOf(context);
+    const { moId, operation, notes = [] } = step;
+    const submitted = await vsphere(context.settings.vcenter, step.summary).submitPower({
+      ...subject(moId),
+      operation,
+      ...(notes.length > 0 && { notes: { ...object, generation: desired.generation, patches: notes } }),
+    });
+    if (submitted !== null && 'isOutdated' in submitted) return { isOutdated: true };
+    if (submitted === null || 'taskId' in submitted) return await afterSubmit(context, step, submitted);
+    return shown(step, submitted, 'written' in submitted ? asWritten(submitted.written) : undefined);
+  },
   writeBackup: mutation<'writeBackup'>((calls, { subject, object }, { moId, version }) =>
     calls.submitBackup({ ...subject(moId), object, version }),
   ),

@@ -1,3 +1,4 @@
+import type { GuestAsked } from '../../contracts/virtual-machine/metadata.ts';
 import type { Stage, StageFailure, VirtualMachineMemory } from '../../contracts/virtual-machine/observation.ts';
 import { beginMs, contextOf, failureIn, memoryOf, type Given } from '../../test/fixtures/workflows/virtual-machine.ts';
 import { applyFailure, applyResult, failedBy, noMemory, prune, pruneBy, resetFailures } from './memory.ts';
@@ -308,7 +309,50 @@ const stale: [why: string, memory: Partial<VirtualMachineMemory>, given: Given, 
 
 test.each(stale)('what still counts: %s', (_why, memory, given, kept) => {
   const { desired, observed } = contextOf(given);
-  expect(pruneBy(memoryOf(memory), desired, observed)).toEqual(kept ? memoryOf(memory) : noMemory);
+  expect(pruneBy(memoryOf(memory), desired, observed)).toEqual(memoryOf(kept ? memory : {}));
+});
+
+const askedMs = nowMs - 60_000;
+const asked = (operation: GuestAsked['operation'], more: Partial<GuestAsked> = {}): Given => ({
+  desired: { powerState: 'PoweredOff', guestAsked: { operation, askedMs, bootId: 'boot-1', ...more } },
+});
+const perhaps = { sinceMs: askedMs, failed: false, unanswered: true as const };
+const asksRestart = (more: Partial<GuestAsked> = {}, intent = `${forMs} boot-1`): Given => ({
+  desired: {
+    nextRestartTime: new Date(forMs).toISOString(),
+    guestAsked: { operation: 'rebootGuest', askedMs: nowMs, bootId: 'boot-1', ...more },
+  },
+  config: { extraConfig: { 'drover.restartIntent': intent } },
+});
+const recalled: [why: string, given: Given, after: Partial<VirtualMachineMemory>][] = [
+  ['nothing was asked', {}, {}],
+  [
+    'a guest that a run before has asked to shut down',
+    asked('shutdownGuest'),
+    { soft: { operation: 'shutdown', ...perhaps } },
+  ],
+  [
+    'or to stand by',
+    { desired: { ...asked('standbyGuest').desired, powerState: 'Suspended' } },
+    { soft: { operation: 'standby', ...perhaps } },
+  ],
+  ['but not one that has started anew since', asked('shutdownGuest', { bootId: 'boot-0' }), {}],
+  ['nor what is not wanted any more', { desired: { ...asked('shutdownGuest').desired, powerState: 'PoweredOn' } }, {}],
+  ['a restart that a run before has asked for', asksRestart(), { restart: restart({ unanswered: true }) }],
+  ['but not one of before', asksRestart({ askedMs: forMs - 1 }), {}],
+  ['nor one that the VM does not know of', asksRestart({}, ''), {}],
+];
+
+test.each(recalled)('a run that begins: %s', (_why, given, after) => {
+  const { desired, observed } = contextOf(given);
+  expect(pruneBy(noMemory, desired, observed)).toEqual(memoryOf(after));
+});
+
+test('what the object says is of a run before only where this one begins', () => {
+  const { desired, observed } = contextOf(asked('shutdownGuest'));
+  expect(pruneBy(memoryOf(), desired, observed)).toEqual(memoryOf());
+  const known = memoryOf(softPower('shutdown'));
+  expect(pruneBy({ ...known, isRecalled: false }, desired, observed)).toEqual(known);
 });
 
 test('where vCenter was not observed nothing is known to have ended', () => {
@@ -319,7 +363,7 @@ test('where vCenter was not observed nothing is known to have ended', () => {
 test('a user who changes something has a guest asked again that has refused, unless it may be shutting down', () => {
   const question = { operation: 'shutdown' as const, sinceMs: 1, failed: true };
   const refusals = memoryOf({ soft: question, restart: restart({ failed: true, refusals: 4 }) });
-  expect(resetFailures(refusals)).toEqual(noMemory);
+  expect(resetFailures(refusals)).toEqual(memoryOf());
   const perhaps = memoryOf({
     soft: { ...question, unanswered: true },
     restart: restart({ failed: true, unanswered: true, refusals: 1 }),

@@ -1,6 +1,7 @@
 import { errors, mayPass, type ErrorCode } from '../../contracts/errors.ts';
 import type { VcenterObservation } from '../../contracts/virtual-machine/activities.ts';
 import type { DesiredVirtualMachine } from '../../contracts/virtual-machine/lifecycle.ts';
+import { readRestartIntent } from '../../contracts/virtual-machine/metadata.ts';
 import type { GuestQuestion, StageFailure, VirtualMachineMemory } from '../../contracts/virtual-machine/observation.ts';
 import type { Problem } from '../lib/failures.ts';
 import { retryAfterMs } from '../lib/retry.ts';
@@ -8,7 +9,7 @@ import { type StagedAction, type VirtualMachineSituation } from './plan/context.
 import { findOwn } from './plan/find-own.ts';
 import { countChange, isChange } from './plan/no-progress.ts';
 import { powerStateOf } from './plan/power.ts';
-import { lastRestartMs } from './plan/restart.ts';
+import { lastRestartMs, requestedMs } from './plan/restart.ts';
 
 /** What a run knows of itself from one plan to the next. Pure functions. */
 
@@ -18,6 +19,7 @@ export const noMemory: VirtualMachineMemory = {
   changes: [],
   soft: null,
   restart: null,
+  isRecalled: false,
   deletingSinceMs: null,
 };
 
@@ -153,10 +155,11 @@ export function prune<M extends VirtualMachineMemory>(
  * there, and no failure of a VM that is gone. Otherwise what was asked long ago would be taken for the answer to what is asked today.
  */
 export function pruneBy<M extends VirtualMachineMemory>(
-  memory: M,
+  before: M,
   desired: DesiredVirtualMachine,
   { candidates, vm }: Pick<VcenterObservation, 'candidates' | 'vm'>,
 ): M {
+  const memory = before.isRecalled ? before : recall(before, desired, vm);
   const wants =
     desired.deleting || desired.powerState === 'PoweredOff'
       ? 'shutdown'
@@ -178,6 +181,29 @@ export function pruneBy<M extends VirtualMachineMemory>(
     create: isMade ? null : memory.create,
     deletingSinceMs: desired.deleting ? memory.deletingSinceMs : null,
   };
+}
+
+/**
+ * What a run before has asked the guest, as the object says. Whether the guest has heard it is not known: it is asked once more, and where it
+ * cannot be, it has its time before anything is forced.
+ */
+function recall<M extends VirtualMachineMemory>(
+  memory: M,
+  { guestAsked, nextRestartTime }: DesiredVirtualMachine,
+  vm: VcenterObservation['vm'],
+): M {
+  const recalled = { ...memory, isRecalled: true };
+  if (guestAsked === null || guestAsked.bootId !== vm?.bootId) return recalled;
+  const question = { sinceMs: guestAsked.askedMs, failed: false, unanswered: true } as const;
+  if (guestAsked.operation !== 'rebootGuest') {
+    const operation = guestAsked.operation === 'shutdownGuest' ? 'shutdown' : 'standby';
+    return { ...recalled, soft: memory.soft ?? { operation, ...question } };
+  }
+  const forMs = requestedMs(nextRestartTime);
+  const isNoted = forMs !== null && readRestartIntent(vm.config?.extraConfig ?? {})?.forMs === forMs;
+  return isNoted && guestAsked.askedMs >= forMs
+    ? { ...recalled, restart: memory.restart ?? { forMs, refusals: 0, ...question } }
+    : recalled;
 }
 
 /** @param problem null: vCenter has answered */

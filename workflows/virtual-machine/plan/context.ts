@@ -52,8 +52,8 @@ export type VirtualMachineAction =
   /** The activity reads the Secrets; only the hash is known here. `cards`: device keys of those that the spec's interfaces are, in its order. */
   | { kind: 'bootstrap'; moId: string; part: 'config' | 'custom'; hash: string; cards: (number | null)[] }
   | { kind: 'attachClusterModule'; moId: string; module: string }
-  /** `restartForMs`: of a restart, the nextRestartTime that it is for. */
-  | { kind: 'power'; moId: string; operation: PowerOperation; restartForMs?: number }
+  /** Writes its notes into the object first. `restartForMs`: of a restart, the nextRestartTime that it is for. */
+  | { kind: 'power'; moId: string; operation: PowerOperation; restartForMs?: number; notes?: VirtualMachinePatch[] }
   | { kind: 'writeBackup'; moId: string; version: string }
   | { kind: 'detachDisks'; moId: string; keys: number[] }
   | { kind: 'destroy'; moId: string }

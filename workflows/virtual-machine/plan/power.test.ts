@@ -217,6 +217,17 @@ test.each(rows)('Power state: %s', (_why, given, does) => {
   expect(inShort(planPower(vmContextOf(given)))).toBe(does);
 });
 
+test('what a guest is asked is noted with it, and what is forced is not', () => {
+  const notes = [
+    {
+      annotations: { 'drover.dev/guest-asked': `${new Date(beginMs + 2 * minute).toISOString()} shutdownGuest boot-1` },
+    },
+  ];
+  expect(planPower(vmContextOf({ desired: wantsOff() }))).toMatchObject({ steps: [{ notes }] });
+  const hard = planPower(vmContextOf({ desired: wantsOff('Hard') }));
+  expect(hard).not.toMatchObject({ steps: [{ notes: expect.anything() as unknown }] });
+});
+
 test('a delay ends at its time, and a guest’s time has an end', () => {
   expect(planPower(vmContextOf({ desired: { group: 'g', applyPowerStateAt: later }, vm: off }))).toMatchObject({
     untilMs: beginMs + 60 * minute,

@@ -3,7 +3,7 @@ import { virtualMachineAnnotations } from '../../../contracts/virtual-machine/me
 import type { ObservedVm } from '../../../contracts/virtual-machine/observation.ts';
 import type { Outcome } from './context.ts';
 import { isConnected, isNeededToStart, isPaused, planConfig } from './config.ts';
-import { describeRefusal, perhapsAsked } from './guest-question.ts';
+import { askedNotes, describeRefusal, perhapsAsked } from './guest-question.ts';
 import { planRestart } from './restart.ts';
 import { judgeVolumes } from './volumes.ts';
 import { execute, failureOf, patch, stop, success, wait, type Context, type VmContext } from './context.ts';
@@ -147,9 +147,10 @@ function soften(
       describeRefusal(wording, operation === 'shutdown' ? 'powerOffMode' : 'suspendMode'),
       endMs,
     );
+  const question = operation === 'shutdown' ? 'shutdownGuest' : 'standbyGuest';
   return execute('power', [
     `Ask the guest of ${vm.name} to ${wording}`,
-    { kind: 'power', moId: vm.moId, operation: operation === 'shutdown' ? 'shutdownGuest' : 'standbyGuest' },
+    { kind: 'power', moId: vm.moId, operation: question, notes: askedNotes({ vm, nowMs }, question) },
   ]);
 }
 

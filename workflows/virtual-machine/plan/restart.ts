@@ -2,7 +2,7 @@ import { extraConfigKeys, readRestartIntent } from '../../../contracts/virtual-m
 import { retryAfterMs } from '../../lib/retry.ts';
 import type { Outcome } from './context.ts';
 import { execute, success, wait, type VmContext } from './context.ts';
-import { describeRefusal, perhapsAsked } from './guest-question.ts';
+import { askedNotes, describeRefusal, perhapsAsked } from './guest-question.ts';
 
 /**
  * Restarts by `spec.nextRestartTime`: once, never lost, never twice.
@@ -44,7 +44,15 @@ export function planRestart({ desired, memory, settings, vm, nowMs }: VmContext)
   const isHard = desired.restartMode === 'Hard' || (desired.restartMode === 'TrySoft' && refused !== null && !isBack);
   return execute('power', [
     isHard ? `Reset ${name}` : `Ask the guest of ${name} to restart`,
-    { kind: 'power', moId, operation: isHard ? 'reset' : 'rebootGuest', restartForMs: forMs },
+    isHard
+      ? { kind: 'power', moId, operation: 'reset', restartForMs: forMs }
+      : {
+          kind: 'power',
+          moId,
+          operation: 'rebootGuest',
+          restartForMs: forMs,
+          notes: askedNotes({ vm, nowMs }, 'rebootGuest'),
+        },
   ]);
 }
 
