@@ -23,6 +23,7 @@ import { hypervisorSettings } from '../runtime/config/hypervisor-config.ts';
 import { openObjects } from '../runtime/kubernetes/objects.ts';
 import { resources } from '../runtime/kubernetes/resources.ts';
 import { createStopGate } from '../runtime/stop.ts';
+import { isRunOpen } from '../runtime/temporal/is-run-open.ts';
 import { signalWithStart } from '../runtime/temporal/signal-runs.ts';
 import type { Systems } from './systems.ts';
 
@@ -45,6 +46,8 @@ export function composeHypervisorActivities(
   const client = openObjects(kubernetes);
   const listHypervisors = (signal: AbortSignal) => client.listValid(resources.Hypervisor, {}, signal);
   const stopGate = createStopGate(kubernetes, systemNamespace, { kind: 'Hypervisor', cluster, region }, clock);
+  const isFailureRunOpen = (name: string, abort: AbortSignal) =>
+    isRunOpen(temporal, nodeFailureRun.workflowId(name, cluster), { clock, abort });
   const power = createPowerActivities({
     bmcOf: (host, signal) => findBmc(nodeFailure.bmc, host, ports.readText, signal),
     stopGate,
@@ -119,6 +122,7 @@ export function composeHypervisorActivities(
       const signal = unseenChange('started by hand');
       await signalWithStart(temporal, kindTable.Hypervisor, { subject: name, cluster, signal, startedBy }, { clock });
     },
+    isFailureRunOpen,
     random,
     ports,
   });
@@ -143,6 +147,7 @@ export function composeHypervisorActivities(
         clock,
         mode: modes.Hypervisor,
         listHypervisors,
+        isFailureRunOpen: nodeFailure.mode === 'off' ? null : isFailureRunOpen,
         signal: async ({ hypervisor: name, why }) => {
           const signal = unseenChange(`drift: ${why}`);
           await signalWithStart(

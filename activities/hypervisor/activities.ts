@@ -24,6 +24,7 @@ export interface HypervisorHostDependencies extends NovaDependencies {
   /** The kind Hypervisor is switched off. */
   isOff: boolean;
   signalWithStart: (hypervisor: string, startedBy: string | null) => Promise<void>;
+  isFailureRunOpen: (hypervisor: string, signal: AbortSignal) => Promise<boolean>;
   ports: HostPorts;
   random: Random;
 }

@@ -10,6 +10,8 @@ interface World {
   aggregates: Aggregate[];
   /** By trait, the providers that have it. */
   holders: Record<string, string[]>;
+  /** Hosts whose failure a run judges; null: failed hosts are not handled. */
+  judged?: string[] | null;
 }
 
 const names = (count: number): string[] => Array.from({ length: count }, (_, index) => `node-${index + 1}`);
@@ -54,6 +56,7 @@ async function compare(world: World, mode: 'off' | 'observe' | 'act' = 'act') {
           })),
         ),
     },
+    isFailureRunOpen: world.judged === null ? null : (name) => answer(world.judged?.includes(name) === true),
     signal: async (drift) => void signalled.push(drift),
   });
   return { findings, signalled: signalled.map(({ hypervisor }) => hypervisor), requests };
@@ -110,5 +113,47 @@ test.each(['off', 'observe'] as const)('where drover’s mode is %s, nothing is 
     findings: { outcome: 'NothingToDo' },
     signalled: [],
     requests: 0,
+  });
+});
+
+describe('a failure that is said', () => {
+  const failing = (names: readonly string[]): World => {
+    const world = well(names);
+    world.hypervisors = names.map((name) =>
+      hypervisorOf(name, {
+        conditions: [
+          condition('Lifecycle', 'True', 'Active'),
+          condition('HypervisorDisabled', 'False', 'Succeeded'),
+          condition(
+            'NodeFailure',
+            name === 'node-3' ? 'False' : 'True',
+            name === 'node-4' ? 'HandedOver' : 'NoWitness',
+          ),
+        ],
+      }),
+    );
+    return world;
+  };
+
+  test('is judged by a run, which is asked for of those hosts only, and missed where it was terminated', async () => {
+    const hosts = names(5);
+    expect(await compare({ ...failing(hosts), judged: ['node-1'] })).toMatchObject({
+      signalled: ['node-2', 'node-5'],
+      requests: 5 + 3,
+    });
+  });
+
+  test('is nothing to drover where failed hosts are not handled', async () => {
+    expect(await compare({ ...failing(names(2)), judged: null })).toMatchObject({ signalled: [], requests: 5 });
+  });
+
+  test('is a user’s where the run was cancelled', async () => {
+    const world = well(['node-1']);
+    world.hypervisors[0] = hypervisorOf(
+      'node-1',
+      { conditions: [condition('Lifecycle', 'False', 'Maintenance'), condition('NodeFailure', 'False', 'Cancelled')] },
+      { annotations: { 'drover.dev/hold': 'NodeFailure: node-1 has failed' } },
+    );
+    expect(await compare(world)).toMatchObject({ signalled: [], requests: 5 });
   });
 });

@@ -1,3 +1,4 @@
+import pMap, { pMapSkip } from 'p-map';
 import { findCondition } from '../../contracts/conditions.ts';
 import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
 import { hypervisorConditions } from '../../contracts/hypervisor/conditions.ts';
@@ -7,7 +8,7 @@ import type { ActivityScope } from '../lib/context.ts';
 import { matchRegistration } from '../nova/find-registration.ts';
 import type { Aggregate, ComputeServiceRecord, NovaClient } from '../nova/types.ts';
 import type { PlacementClient } from '../placement/types.ts';
-import { judgeDrift } from './judge-drift.ts';
+import { judgeDrift, saysFailure } from './judge-drift.ts';
 
 export interface DriftTools {
   nova: Pick<NovaClient, 'computeServices' | 'aggregates'>;
@@ -17,6 +18,8 @@ export interface DriftTools {
   /** Of the kind Hypervisor. */
   mode: 'off' | 'observe' | 'act';
   listHypervisors: (signal: AbortSignal) => Promise<Hypervisor[]>;
+  /** Null: failed hosts are not handled. */
+  isFailureRunOpen: ((hypervisor: string, signal: AbortSignal) => Promise<boolean>) | null;
   /** Signals the hypervisor's own run, starting it if need be. */
   signal: (drift: Drift) => Promise<void>;
 }
@@ -35,10 +38,11 @@ export async function findDrift(tools: DriftTools): Promise<DriftFindings> {
   if (mode !== 'act') return { outcome: 'NothingToDo', compared: 0, differing: 0, signalled: [] };
   // The objects first: a change that drover makes meanwhile is then newer in Nova, and its own run observes it again.
   const hypervisors = await listHypervisors(scope.signal);
-  const [services, aggregates, holders] = await Promise.all([
+  const [services, aggregates, holders, unjudged] = await Promise.all([
     nova.computeServices(scope.signal),
     nova.aggregates(scope.signal),
     holdersOf(tools.placement, hypervisors, scope.signal),
+    findUnjudged(tools, hypervisors),
   ]);
   // What lies in a cell that does not answer is not known; it may be any that is missing.
   const isBlind = services.some(({ cellDown }) => cellDown);
@@ -54,6 +58,7 @@ export async function findDrift(tools: DriftTools): Promise<DriftFindings> {
       service,
       aggregates: service === null ? [] : (memberships.get(service.host) ?? []),
       lostTraits,
+      isFailureRunMissing: unjudged.has(hypervisor.metadata.name),
       nowMs: tools.nowMs,
     });
     return why === null ? [] : [{ hypervisor: hypervisor.metadata.name, why }];
@@ -66,6 +71,22 @@ export async function findDrift(tools: DriftTools): Promise<DriftFindings> {
     differing: drifts.length,
     signalled: signalled.slice(0, mostShown),
   };
+}
+
+/** Of how many hosts Temporal is asked at once. */
+const askedAtOnce = 20;
+
+/** The hosts that a run of their failure is missing for. */
+async function findUnjudged(
+  { isFailureRunOpen, scope }: DriftTools,
+  hypervisors: readonly Hypervisor[],
+): Promise<ReadonlySet<string>> {
+  if (isFailureRunOpen === null) return new Set();
+  const names = hypervisors.filter(saysFailure).map(({ metadata }) => metadata.name);
+  const found = await pMap(names, async (name) => ((await isFailureRunOpen(name, scope.signal)) ? pMapSkip : name), {
+    concurrency: askedAtOnce,
+  });
+  return new Set(found);
 }
 
 /** The one that the host was registered as; of one that has no record, or was taken out of Nova, the one of its name. */

@@ -8,6 +8,7 @@ const now = (more: Partial<HostNow> = {}): HostNow => ({
   service: serviceOf('node-1'),
   aggregates: ['tenants', 'zone-a'],
   lostTraits: [],
+  isFailureRunMissing: false,
   nowMs,
   ...more,
 });
@@ -19,6 +20,8 @@ const out = hypervisorOf('node-1', {
   conditions: [condition('Lifecycle', 'True', 'Decommissioned'), condition('Offboarded', 'True', 'Offboarded')],
 });
 const down = now({ service: serviceOf('node-1', { state: 'down' }) });
+const unjudged = (service: Parameters<typeof serviceOf>[1]): HostNow =>
+  now({ service: serviceOf('node-1', service), isFailureRunMissing: true });
 const withHa = (...more: ReturnType<typeof condition>[]): Hypervisor =>
   hypervisorOf('node-1', {
     conditions: [condition('Lifecycle', 'True', 'Active'), condition('HaEnabled', 'True', 'Succeeded'), ...more],
@@ -130,23 +133,35 @@ const rows: [why: string, hypervisor: Hypervisor, observed: HostNow, drift: stri
   ],
 
   [
-    'it was fenced, so that a run of its failure that was terminated is missed',
+    'it was fenced, and the run that restores it was terminated',
     fenced(condition('NodeFailure', 'True', 'Dead')),
-    down,
-    'it is held because it was fenced',
+    unjudged({ state: 'down' }),
+    'it is held because it was fenced, and no run restores it',
   ],
+  ['not while that run is open', fenced(condition('NodeFailure', 'True', 'Dead')), down, null],
   [
     'where Nova has it no more there is nothing to restore, and that is said as of any host',
     fenced(),
-    now({ service: null, aggregates: [] }),
+    now({ service: null, aggregates: [], isFailureRunMissing: true }),
     'Nova has no compute service service-of-node-1 any more',
   ],
-  ['not where a user has cancelled that run', fenced(condition('NodeFailure', 'False', 'Cancelled')), down, null],
   [
-    'nor where something else holds it',
-    hypervisorOf('node-1', {}, { annotations: { 'drover.dev/hold': 'disks' } }),
-    down,
-    null,
+    'a run that judges its failure was terminated',
+    withHa(condition('NodeFailure', 'True', 'NoWitness')),
+    unjudged({ state: 'down' }),
+    'it is said to have failed, and no run judges it any more',
+  ],
+  [
+    'also where it has come back since',
+    withHa(condition('NodeFailure', 'Unknown', 'Silent')),
+    unjudged({}),
+    'it is said to have failed, and no run judges it any more',
+  ],
+  [
+    'or has left Nova',
+    withHa(condition('NodeFailure', 'True', 'NoWitness')),
+    now({ service: null, aggregates: [], isFailureRunMissing: true }),
+    'it is said to have failed, and no run judges it any more',
   ],
 
   [

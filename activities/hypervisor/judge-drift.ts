@@ -1,8 +1,9 @@
 import { findCondition } from '../../contracts/conditions.ts';
 import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
+import { needsFailureRun } from '../../contracts/hypervisor/attention.ts';
 import { hypervisorConditions, onboardingRetryMs } from '../../contracts/hypervisor/conditions.ts';
 import { hypervisorMode } from '../../contracts/hypervisor/read-hypervisor.ts';
-import { cancelledFailure, fencedHold, hypervisorAnnotations } from '../../contracts/ids.ts';
+import { fencedHold, hypervisorAnnotations } from '../../contracts/ids.ts';
 import { kindTable } from '../../contracts/kinds/table.ts';
 import { readHold } from '../kubernetes/hypervisor/observe-kubernetes.ts';
 import type { ComputeServiceRecord } from '../nova/types.ts';
@@ -15,6 +16,8 @@ export interface HostNow {
   aggregates: readonly string[];
   /** Of the custom traits that the Hypervisor says are there, those that are not. */
   lostTraits: readonly string[];
+  /** A run is missing that would end what is said of its failure. */
+  isFailureRunMissing: boolean;
   nowMs: number;
 }
 
@@ -23,7 +26,10 @@ export interface HostNow {
  * observed then with what is observed now, so that a difference is signalled once: the run that is signalled repairs it, or says what it
  * observed. Null: nothing, or a run is on its way that observes it by itself. Pure.
  */
-export function judgeDrift(hypervisor: Hypervisor, { service, aggregates, lostTraits, nowMs }: HostNow): string | null {
+export function judgeDrift(
+  hypervisor: Hypervisor,
+  { service, aggregates, lostTraits, isFailureRunMissing, nowMs }: HostNow,
+): string | null {
   const { metadata, spec, status } = hypervisor;
   if (
     metadata.deletionTimestamp !== undefined ||
@@ -36,10 +42,11 @@ export function judgeDrift(hypervisor: Hypervisor, { service, aggregates, lostTr
     return service === null
       ? null
       : `nova-compute has registered again, as service ${service.id}, though the host was taken out of Nova`;
-  // Only the run of its failure restores it, which ends where Nova has it no more, and that may have been terminated; that it was cancelled is a user's wish.
-  const isFenced = readHold(metadata.annotations?.[hypervisorAnnotations.hold])?.reason === fencedHold;
-  if (isFenced && service !== null && of(hypervisorConditions.nodeFailure)?.reason !== cancelledFailure)
-    return 'it is held because it was fenced';
+  // Terminated by a user. A fenced host that Nova has no more has nothing to be restored to.
+  if (isFailureRunMissing && (service !== null || !isFenced(hypervisor)))
+    return isFenced(hypervisor)
+      ? 'it is held because it was fenced, and no run restores it'
+      : 'it is said to have failed, and no run judges it any more';
   // Of a host whose lifecycle is not driven, drover says no more than whether it is disabled.
   const isDriven = spec?.lifecycleEnabled ?? true;
   // Its run is closed, as it rests: nothing else tells of a time. One that is taken out of service is not begun again.
@@ -67,5 +74,14 @@ export function judgeDrift(hypervisor: Hypervisor, { service, aggregates, lostTr
     return 'its nova-compute is down';
   return null;
 }
+
+const holdOf = ({ metadata }: Hypervisor): string | null =>
+  readHold(metadata.annotations?.[hypervisorAnnotations.hold])?.reason ?? null;
+
+const isFenced = (hypervisor: Hypervisor): boolean => holdOf(hypervisor) === fencedHold;
+
+/** See {@link needsFailureRun}. */
+export const saysFailure = (hypervisor: Hypervisor): boolean =>
+  needsFailureRun(hypervisor.status?.conditions, holdOf(hypervisor));
 
 const namesOf = (names: readonly string[]): string => (names.length === 0 ? 'none' : names.join(', '));

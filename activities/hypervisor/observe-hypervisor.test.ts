@@ -1,3 +1,4 @@
+import { condition } from '../../test/fixtures/activities/drift.ts';
 import { testClock } from '../../test/fixtures/activities/nova.ts';
 import type { HypervisorSettings } from '../../contracts/hypervisor/hypervisor.ts';
 import { hypervisorConfig, hypervisorSettings } from '../../runtime/config/hypervisor-config.ts';
@@ -58,6 +59,7 @@ function toolsWith({ workflowId = 'hypervisor/node-1', isOff = false, started = 
     isOff,
     observeKubernetes: () => Promise.resolve(world),
     signalWithStart: (...args) => Promise.resolve(void started.push(args)),
+    isFailureRunOpen: () => Promise.reject(new Error('Temporal was asked')),
   };
 }
 
@@ -102,4 +104,24 @@ test('nonsense is refused', async () => {
   await expect(observeHypervisor(toolsWith(), { hypervisor: '' }, 'all')).rejects.toMatchObject({
     type: 'InvalidInput',
   });
+});
+
+test('whether a run judges its failure is asked where one is said, and failed hosts are handled', async () => {
+  const failing: ObservedInKubernetes = {
+    ...world,
+    recorded: { ...world.recorded, conditions: [condition('NodeFailure', 'True', 'NoWitness')] },
+  };
+  const tools = (handlesNodeFailure: boolean, observed = failing): ObserveTools => ({
+    ...toolsWith(),
+    settings: { ...settings, handlesNodeFailure },
+    observeKubernetes: () => Promise.resolve(observed),
+    isFailureRunOpen: (hypervisor) => Promise.resolve(hypervisor !== 'node-1'),
+  });
+  const runOf = async (from: ObserveTools): Promise<unknown> => {
+    const found = await observeHypervisor(from, { hypervisor: 'node-1' }, 'kubernetes');
+    return found.kind === 'observed' ? found.observed.failureRun : found;
+  };
+  expect(await runOf(tools(true))).toBe('closed');
+  expect(await runOf(tools(false))).toBeNull();
+  expect(await runOf(tools(true, world))).toBeNull();
 });

@@ -1,5 +1,6 @@
 import type { ObservationScope, ObservedHypervisor } from '../../contracts/hypervisor/activities.ts';
 import type { DesiredHypervisor, HypervisorInput, HypervisorSettings } from '../../contracts/hypervisor/hypervisor.ts';
+import { needsFailureRun } from '../../contracts/hypervisor/attention.ts';
 import { hypervisorId, nodeMetadata } from '../../contracts/ids.ts';
 import type { ObservedInKubernetes } from '../kubernetes/hypervisor/observe-kubernetes.ts';
 import { readHypervisorInput } from '../lib/input.ts';
@@ -12,6 +13,7 @@ export interface ObserveTools extends RegionTools {
   observeKubernetes: (name: string, signal: AbortSignal) => Promise<ObservedInKubernetes>;
   /** Signals the hypervisor's own run, starting it if need be. */
   signalWithStart: (hypervisor: string, startedBy: string | null) => Promise<void>;
+  isFailureRunOpen: (hypervisor: string, signal: AbortSignal) => Promise<boolean>;
 }
 
 /**
@@ -53,12 +55,19 @@ export async function observeHypervisor(
           extent === 'again' ? Math.min(trustedMs, settings.recheckMs / trustedPart) : 0,
         )
       : nothingOfRegion;
+  const isRunNeeded =
+    settings.handlesNodeFailure && needsFailureRun(known.recorded.conditions, known.hold?.reason ?? null);
+  const failureRun = !isRunNeeded
+    ? null
+    : (await tools.isFailureRunOpen(hypervisor, scope.signal))
+      ? ('open' as const)
+      : ('closed' as const);
   const observesOnly = [mode, desired?.mode].includes('observe');
   return {
     kind: 'observed',
     settings: observesOnly ? { ...settings, mode: 'observe' } : settings,
     desired,
-    observed: { ...known, ...region, failure: null },
+    observed: { ...known, ...region, failureRun, failure: null },
     digest,
     retry: desired?.retry ?? null,
   };

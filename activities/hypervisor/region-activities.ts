@@ -16,6 +16,7 @@ export interface RegionDependencies extends NovaDependencies {
   /** Of the kind Hypervisor. */
   mode: DriftTools['mode'];
   listHypervisors: DriftTools['listHypervisors'];
+  isFailureRunOpen: DriftTools['isFailureRunOpen'];
   signal: DriftTools['signal'];
 }
 

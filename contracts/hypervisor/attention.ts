@@ -1,4 +1,5 @@
 import { type Condition, findCondition } from '../conditions.ts';
+import { cancelledFailure, fencedHold } from '../ids.ts';
 import { anOperator, hypervisorConditions } from './conditions.ts';
 
 /** Of a Hypervisor. */
@@ -12,6 +13,18 @@ export interface AttentionSubject {
 export function openFailure({ conditions }: Pick<AttentionSubject, 'conditions'>): Condition | null {
   const failure = findCondition(conditions, hypervisorConditions.nodeFailure);
   return failure?.status === 'True' && failure.reason !== 'HandedOver' ? failure : null;
+}
+
+/**
+ * Whether only the run of its failure ends what is said: that the host has failed or is watched, or the hold of one that was fenced. Such a run
+ * is open then, unless it was terminated. A user's cancel leaves both as they are.
+ *
+ * @param hold reason of `drover.dev/hold`; null: nothing holds it
+ */
+export function needsFailureRun(conditions: readonly Condition[] | undefined, hold: string | null): boolean {
+  const failure = findCondition(conditions, hypervisorConditions.nodeFailure);
+  if (hold === fencedHold) return failure?.reason !== cancelledFailure;
+  return failure !== undefined && failure.status !== 'False' && failure.reason !== 'HandedOver';
 }
 
 /**

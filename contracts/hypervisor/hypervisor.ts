@@ -123,6 +123,8 @@ export interface HypervisorObservation {
   certificate: CertificateState | null;
   /** What keeps the host out of service until it is resolved: a failure that was fenced, a partition that is being judged. */
   hold: { reason: string; message: string } | null;
+  /** The run of its failure, where only that ends what is said of it; null: nothing is said that it would end. */
+  failureRun: 'open' | 'closed' | null;
   /** Why OpenStack was not observed: then all that it would show is null or empty. Null: it was. */
   failure: ObservationFailure | null;
 }

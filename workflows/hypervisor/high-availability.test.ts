@@ -103,5 +103,22 @@ describe('what the run of a failure is signalled', () => {
     const cause = signalOf(context) ?? '';
     expect(signalOf(context, { cause, atMs: 1 }, 5)).toBe(cause);
     expect(signalOf(context, { cause, atMs: 5 }, 5)).toBeNull();
+    const open = contextOf({}, { hold: fenced, failureRun: 'open' });
+    expect(signalOf(open, { cause, atMs: 1 }, 5)).toBeNull();
+  });
+
+  test('one that is said to have failed, and whose run was terminated, is signalled whatever has become of it', () => {
+    const contexts = [
+      contextOf({}, { failureRun: 'closed' }),
+      contextOf({ highAvailability: false }, { failureRun: 'closed', node: null }),
+      contextOf({ nodeUid: null }, { failureRun: 'closed', node: null, nova: null }),
+    ];
+    for (const context of contexts) {
+      const cause = signalOf(context) ?? '';
+      expect(cause).toContain('node-1');
+      expect(signalOf(context, { cause, atMs: 1 }, 5)).toBe(cause);
+      expect(signalOf(context, { cause, atMs: 5 }, 5)).toBeNull();
+    }
+    expect(signalOf(contextOf({}, { failureRun: 'open' }))).toBeNull();
   });
 });

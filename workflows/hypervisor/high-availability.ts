@@ -54,31 +54,28 @@ export function judgeHighAvailability({
 /**
  * The step that signals the run of the host's failure; null: nothing concerns that run. It is signalled once about a Node that is not
  * Ready, and about a nova-compute that is down, also where the Node is gone, while failed nodes are handled there; and once for each
- * observation while the host is held because it was fenced: a run that was terminated since it was signalled is missed then, and only it
- * restores the host. One that has left Nova has nothing to be restored to. Pure.
+ * observation while only that run ends what is said, and it is closed, as a user has terminated it: it judges the host anew, and restores one
+ * that was fenced. A fenced host that has left Nova has nothing to be restored to. Pure.
  */
 export function signalFailure(context: Context, askedMs: number): Draft | null {
   const { desired, observed, settings, memory } = context;
-  const { node, nova, hold } = observed;
-  if (
-    !settings.handlesNodeFailure ||
-    settings.mode === 'observe' ||
-    desired.mode === 'observe' ||
-    desired.deleting ||
-    (node === null && desired.nodeUid === null)
-  )
+  const { node, nova, hold, failureRun } = observed;
+  if (!settings.handlesNodeFailure || settings.mode === 'observe' || desired.mode === 'observe' || desired.deleting)
     return null;
   const isFenced = hold?.reason === fencedHold && (nova !== null || observed.failure !== null);
+  // Whether there is a run is not known of an observation by a worker of an earlier release.
+  const isMissed = hold?.reason === fencedHold ? isFenced && failureRun !== 'open' : failureRun === 'closed';
   const isComputeDown = nova?.service.state === 'down';
   const isWell = node === null || node.ready;
-  if (!isFenced && ((isWell && !isComputeDown) || highAvailabilityOf(context).status !== 'True')) return null;
+  const hasFailed = (!isWell || isComputeDown) && (node !== null || desired.nodeUid !== null);
+  if (!isFenced && !isMissed && (!hasFailed || highAvailabilityOf(context).status !== 'True')) return null;
   const down = isComputeDown ? '; nova-compute is down' : '';
   const cause =
     node === null
       ? `Node ${desired.name} is gone, boot ${desired.lastBootId ?? 'unknown'}${down}`
       : `Node ${node.name} is ${node.ready ? 'Ready' : 'not Ready'} since ${new Date(node.readySinceMs).toISOString()}, boot ${node.bootId || 'unknown'}${down}`;
   const { signalled } = memory;
-  if (signalled?.cause === cause && !(isFenced && signalled.atMs < askedMs)) return null;
+  if (signalled?.cause === cause && !(isMissed && signalled.atMs < askedMs)) return null;
   const summary = `Signal the run that judges whether ${desired.name} has failed`;
   return { kind: 'signalNodeFailure', cause, summary, publish: 'before' };
 }
