@@ -98,6 +98,18 @@ async function confirmOff(context: ScenarioContext): Promise<void> {
   });
 }
 
+/** A user ends the run that waits for an operator, as all that is open is ended at times. No other run of the host is told of it. */
+async function endJudging(context: ScenarioContext): Promise<void> {
+  const handling = context.fixture.client.workflow.getHandle(nodeFailureId(context.hostOf('A')));
+  await until('an operator to be waited for', patienceMs, async () => {
+    const progress = await handling.query(progressQuery<NodeFailureProgress>()).catch(() => null);
+    return (
+      (progress?.confirm ?? null) !== null || (await isStopped(context)) || (progress?.message ?? 'no run answers')
+    );
+  });
+  await handling.terminate('a user').catch(() => undefined);
+}
+
 /** Waits until its servers have left it; then somebody mends it, and it is back as another boot. A person's cancel keeps it out of service. */
 async function mendWhenEmpty(context: ScenarioContext, isNodeGone = false): Promise<void> {
   const { environment } = context.fixture;
@@ -279,7 +291,22 @@ export const hostScenarios: readonly Scenario[] = [
       await confirmOff(context);
       await mendWhenEmpty(context, true);
     },
-    // After either the operator is to confirm once more.
-    without: ['cancel', 'terminate'],
+  },
+  {
+    ...failing,
+    name: 'unjudged',
+    title: 'a dead host whose run is terminated while an operator is waited for is judged by another, and evacuated',
+    targets: (step) => /^(A-failure\/recordHypervisorEvent\.1|drift\/findDrift\.1)$/u.test(step),
+    settings: {
+      ...hypervisorScenarioSettings,
+      hypervisor: { ...hypervisorScenarioSettings.hypervisor, driftMs: 30_000 },
+      nodeFailure: { ...nodeFailure, mode: 'recommend' },
+    },
+    start: losePower,
+    async meanwhile(context) {
+      await endJudging(context);
+      await confirmOff(context);
+      await mendWhenEmpty(context);
+    },
   },
 ];
