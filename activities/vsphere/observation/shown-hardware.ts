@@ -4,7 +4,7 @@ import type { VirtualMachineStatus } from '../../../contracts/crds/virtual-machi
 import type { VmConfig } from '../../../contracts/virtual-machine/config.ts';
 import { quantityText } from '../../../contracts/quantity.ts';
 import type { Devices } from './read-vm.ts';
-import { isA } from '../wire/kinds.ts';
+import { isA, vim } from '../wire/kinds.ts';
 import { busOf, controllerType } from './devices.ts';
 
 type Hardware = NonNullable<VirtualMachineStatus['hardware']>;
@@ -29,6 +29,7 @@ export function shownHardware(config: VmConfig, devices: Devices, read: Readonly
       performanceCountersEnabled: config.vPMCEnabled,
       iommuEnabled: config.vvtdEnabled,
       latencySensitivity: config.latencySensitivity,
+      ...shownNuma(read),
     },
     memory: {
       total: quantityText(config.memoryMB * mib),
@@ -46,6 +47,18 @@ export function shownHardware(config: VmConfig, devices: Devices, read: Readonly
     }),
   };
 }
+
+/** How the VM's cores are divided into NUMA nodes, as vCenter has it. Of a VM that has never run on such hardware it says nothing. */
+function shownNuma(read: Readonly<Record<string, unknown>>): Pick<NonNullable<Hardware['cpu']>, 'vnuma'> {
+  const { autoCoresPerNumaNode, coresPerNumaNode } = numaInfo.safeParse(read['config.numaInfo']).data ?? {};
+  const vnuma = {
+    ...(autoCoresPerNumaNode !== undefined && { autoCoresPerNumaNode }),
+    ...(coresPerNumaNode !== undefined && { coresPerNumaNode }),
+  };
+  return Object.keys(vnuma).length === 0 ? {} : { vnuma };
+}
+
+const numaInfo = vim('VirtualMachineVirtualNumaInfo');
 
 /** Shares of GPUs, which only one vendor's drivers make. */
 function shownGpus(devices: Devices): Pick<Hardware, 'vGPUs'> {

@@ -27,6 +27,19 @@ test('controllers and what is at them', () => {
   ]);
 });
 
+test.each([
+  ['nodes of so many cores', { coresPerNumaNode: 4, autoCoresPerNumaNode: false }],
+  ['what vSphere chooses', { coresPerNumaNode: 2, autoCoresPerNumaNode: true }],
+])('NUMA: %s', (_why, info) => {
+  const read = { 'config.numaInfo': { $type: 'VirtualMachineVirtualNumaInfo', ...info } };
+  expect(shown(read).hardware?.cpu?.vnuma).toEqual(info);
+  expect(virtualMachineStatus.shape.hardware.safeParse(shown(read).hardware).success).toBe(true);
+});
+
+test('NUMA is left out where vCenter says nothing of it', () => {
+  expect(shown({}).hardware?.cpu).not.toHaveProperty('vnuma');
+});
+
 test('of two at one place one, as kube-apiserver would refuse the whole status: the disk', () => {
   const drive = {
     ...devices.find(({ $type }) => $type === 'VirtualCdrom')!,
