@@ -31,12 +31,14 @@ import { machinesSuite } from './machines/main.ts';
 import type { Size } from './onboarding/figures.ts';
 import { sizes } from './onboarding/figures.ts';
 import { onboardingSuite } from './onboarding/main.ts';
+import { scaleSuite } from './scale/main.ts';
 import type { VmCounts } from './vms/figures.ts';
 import { quickCounts, usualCounts } from './vms/figures.ts';
 import { vmsSuite } from './vms/main.ts';
 
 const windowsOffered = loads.map(({ window }) => window);
 const loadNames = loadSuite.benchmarks.map(({ name }) => name);
+const scaleNames = scaleSuite.benchmarks.map(({ name }) => name);
 const usualVms = vmsSuite(usualCounts);
 const vmNames = usualVms.benchmarks.map(({ name }) => name);
 const usualMachines = machinesSuite(usualMachineCounts);
@@ -46,7 +48,7 @@ const agentNames = usualAgents.benchmarks.map(({ name }) => name);
 const usualClones = clonesSuite(usualCloneCounts);
 const cloneNames = usualClones.benchmarks.map(({ name }) => name);
 /** Those whose figures docs/limits.md shows. */
-const limitSuites = [loadSuite, onboardingSuite, usualVms, usualMachines, usualAgents, usualClones];
+const limitSuites = [loadSuite, onboardingSuite, scaleSuite, usualVms, usualMachines, usualAgents, usualClones];
 
 const oneOf =
   <Item extends string | number>(offered: readonly Item[]) =>
@@ -209,6 +211,25 @@ program
   );
 
 program
+  .command('scale')
+  .description(
+    'evictions of a large region, on the simulator’s Nova: requests, and virtual time; any machine gives the same figures',
+  )
+  .addOption(
+    new Option(
+      '--only <benchmarks>',
+      scaleSuite.benchmarks.map(({ name, title, minutes }) => `${name}: ${title} (${minutes} min)`).join('; '),
+    )
+      .argParser(oneOf(scaleNames))
+      .default(scaleNames, 'all'),
+  )
+  .option('--quick', 'a tenth of the hosts, and nothing recorded: to see that it works', false)
+  .option('--json', 'print JSON', false)
+  .action((options: Omit<MeasureOptions, 'repetitions'> & { only: string[] }) =>
+    measure(scaleSuite, { ...options, repetitions: 1 }),
+  );
+
+program
   .command('vms')
   .description(
     'virtual machines on vSphere: time and calls beside a bare script, what idle ones cost, how soon an outside change is signalled',
@@ -323,7 +344,7 @@ program
 program
   .command('limits')
   .description(
-    'puts the recorded figures of the load, of the onboarding, of virtual machines, of Machines, of agent pools and of clones into docs/limits.md',
+    'puts the recorded figures of the load, of the onboarding, of large regions, of virtual machines, of Machines, of agent pools and of clones into docs/limits.md',
   )
   .action(() => limitSuites.forEach((suite) => writeLimitsPage(figuresOf(suite), readRecords(suite))));
 

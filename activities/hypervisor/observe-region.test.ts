@@ -1,75 +1,21 @@
-import { withClock } from '../../lab/clock.ts';
 import { changeService } from '../../lab/openstack/hosts.ts';
 import { createInstance } from '../../lab/openstack/seed.ts';
-import { drive } from '../../test/fakes/drive.ts';
-import { createFakeOpenStack } from '../../test/fakes/openstack/fake-openstack.ts';
-import { randomOf } from '../../test/faults/random.ts';
-import { testScope } from '../../test/fixtures/activities/nova.ts';
-import { createVirtualClock } from '../../test/simulator/clock.ts';
-import { createNetwork } from '../../test/simulator/network.ts';
-import { createNovaClient } from '../nova/client.ts';
-import { shareRegion } from '../nova/region-reads.ts';
-import { createPlacementClient } from '../placement/client.ts';
-import { createProviderReads, sharePlacement } from '../placement/provider-reads.ts';
-import { observeRegion } from './observe-region.ts';
-
-const minuteMs = 60_000;
-const trustedMs = 15_000;
-
-function open(hosts: number) {
-  const random = randomOf(1);
-  const clock = createVirtualClock(Date.UTC(2026, 0, 31, 12), random);
-  const network = createNetwork({ clock, random, latencyMs: 50 });
-  const names = Array.from({ length: hosts }, (_, index) => `node-${index + 1}`);
-  const plan = Object.fromEntries(names.map((name) => [name, {}]));
-  const fake = createFakeOpenStack({ clock, random, network, hosts: plan });
-  const session = fake.openSession();
-  const { nova, region } = shareRegion(createNovaClient(session), clock);
-  const placement = sharePlacement(createPlacementClient(session), clock);
-  const providers = createProviderReads(placement, clock);
-  const look = (hypervisor: string, trust: number) =>
-    observeRegion(
-      { nova, region, providers, scope: testScope(), clock },
-      { hypervisor, aggregates: [], formerProviderId: null },
-      trust,
-    );
-  const run = <Result>(body: () => Promise<Result>): Promise<Result> => drive(clock, withClock(clock, body));
-  return { clock, network, names, fake, nova, placement, look, run };
-}
+import { countFirstLooks, countLooks, openLooks, trustedMs } from '../../test/simulator/region-at-size.ts';
 
 test('a look each minute at each of 200 disabled hosts costs three requests, and the region is not listed for each', async () => {
-  const { clock, network, names, fake, look, run } = open(200);
-  await run(async () => {
-    for (const name of names) await changeService(fake.admin, name, { status: 'disabled', disabled_reason: 'test' });
-    await Promise.all(names.map((name) => look(name, 0)));
-    const before = network.calls.length;
-    // As their runs come round: evenly over a minute.
-    for (let round = 0; round < 2; round += 1) {
-      await Promise.all(
-        names.map(async (name, index) => {
-          await clock.sleep((index * minuteMs) / names.length);
-          await look(name, trustedMs);
-        }),
-      );
-    }
-    const each = (network.calls.length - before) / (2 * names.length);
-    process.stderr.write(`${each.toFixed(2)} requests for each look\n`);
-    expect(each).toBeLessThanOrEqual(3);
-  });
+  const each = await countLooks(200);
+  process.stderr.write(`${each.toFixed(2)} requests for each look\n`);
+  expect(each).toBeLessThanOrEqual(3);
 }, 120_000);
 
 test('all hosts of a region at once, as after a restart', async () => {
-  const { network, names, look, run } = open(500);
-  await run(async () => {
-    await Promise.all(names.map((name) => look(name, 0)));
-    const each = network.calls.length / names.length;
-    process.stderr.write(`${each.toFixed(2)} requests for each first look\n`);
-    expect(each).toBeLessThanOrEqual(3.5);
-  });
+  const each = await countFirstLooks(500);
+  process.stderr.write(`${each.toFixed(2)} requests for each first look\n`);
+  expect(each).toBeLessThanOrEqual(3.5);
 }, 120_000);
 
 test('what it shows is what is there now, but for the lists that are trusted', async () => {
-  const { clock, fake, look, run } = open(3);
+  const { clock, fake, look, run } = openLooks(3);
   await run(async () => {
     expect(await look('node-1', trustedMs)).toMatchObject({
       nova: { host: 'node-1', service: { status: 'enabled' }, servers: 0 },
@@ -95,7 +41,7 @@ test('what it shows is what is there now, but for the lists that are trusted', a
 });
 
 test('200 hosts that are judged at the same moment ask once each for services, aggregates, schedulers and Placement', async () => {
-  const { network, names, nova, placement, run } = open(200);
+  const { network, names, nova, placement, run } = openLooks(200);
   const never = new AbortController().signal;
   await run(async () => {
     await Promise.all(
@@ -113,7 +59,7 @@ test('200 hosts that are judged at the same moment ask once each for services, a
 });
 
 test('a compute service without a hypervisor is no host of Nova’s, is there all the same, and is said of what Nova has now', async () => {
-  const { fake, look, run } = open(2);
+  const { fake, look, run } = openLooks(2);
   await run(async () => {
     await createInstance(fake.admin, { name: 'a', host: 'node-1' });
     expect(await look('node-1', trustedMs)).toMatchObject({ nova: { servers: 1 }, loneService: null });

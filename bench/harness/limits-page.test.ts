@@ -4,13 +4,14 @@ import { loadSuite } from '../load/main.ts';
 import { usualCounts } from '../machines/figures.ts';
 import { machinesSuite } from '../machines/main.ts';
 import { onboardingSuite } from '../onboarding/main.ts';
+import { scaleSuite } from '../scale/main.ts';
 import type { SuiteFigures } from './benchmark.ts';
 import { figuresOf } from './benchmark.ts';
 import { readLimitsPage, renderLimits, splitPage } from './limits-page.ts';
 import type { BenchRecord, RecordedFigure } from './records.ts';
 import { readRecords } from './records.ts';
 
-test.each([loadSuite, onboardingSuite, machinesSuite(usualCounts), agentsSuite(usualAgentCounts)])(
+test.each([loadSuite, onboardingSuite, scaleSuite, machinesSuite(usualCounts), agentsSuite(usualAgentCounts)])(
   'docs/limits.md has the goals and the recorded figures of $name: if not, `npm run bench -- limits` writes them',
   (measured) => {
     const suite = figuresOf(measured);

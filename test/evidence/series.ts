@@ -89,6 +89,13 @@ export const series = {
   'bench-eviction': benchOf('eviction', 'The eviction beside a bare script', areas.eviction),
   'bench-load': benchOf('load', 'The bridge and the limits under load', areas.bridge),
   'bench-onboarding': benchOf('onboarding', 'Hypervisors onboarding at once', areas.hypervisor),
+  'bench-scale': benchOf('scale', 'Evictions of a large region', [
+    ...areas.hypervisor,
+    'test/fakes/openstack/**',
+    'test/simulator/*.ts',
+    'test/simulator/temporal/**',
+    '!test/simulator/main.ts',
+  ]),
   'bench-machines': benchOf('machines', 'The safety jobs of Machines', areas.machines),
   'bench-agents': benchOf('agents', 'Agent pools on vSphere', areas.agentPools),
   'bench-clones': benchOf('clones', 'Clones of volumes', areas.dataVolume),
