@@ -1,6 +1,9 @@
+import type { Condition } from '../contracts/conditions.ts';
+import { findCondition } from '../contracts/conditions.ts';
 import { isAlreadyExists } from '../runtime/kubernetes/kubernetes-faults.ts';
 import type { Kubernetes } from '../runtime/kubernetes/kubernetes.ts';
 import { resourcePath } from '../runtime/kubernetes/resource-path.ts';
+import { labClock } from './clock.ts';
 import type { KubernetesHandle } from './parts/kubernetes-handle.ts';
 
 /** An object as a manifest has it. */
@@ -40,6 +43,21 @@ export async function applyObject(kubernetes: Kubernetes, manifest: object): Pro
   } catch (error) {
     if (!isAlreadyExists(error)) throw error;
     await mergeObject(kubernetes, body);
+  }
+}
+
+const establishMs = 30_000;
+const establishPollMs = 100;
+
+/** Applies a CustomResourceDefinition, and waits until kube-apiserver serves its kind. May be asked for again. */
+export async function applyDefinition(kubernetes: Kubernetes, manifest: Manifest): Promise<void> {
+  await applyObject(kubernetes, manifest);
+  const path = objectPath(manifest);
+  for (const signal = AbortSignal.timeout(establishMs); ; await labClock().sleep(establishPollMs)) {
+    const { status } = (await kubernetes.request({ method: 'GET', path }, signal)) as {
+      status?: { conditions?: Condition[] };
+    };
+    if (findCondition(status?.conditions, 'Established')?.status === 'True') return;
   }
 }
 

@@ -84,6 +84,7 @@ export const flowTiers: Readonly<Record<string, FlowTier>> = {
   // Hypervisors.
   hypervisor: push('hypervisor', 'from the Node into service, into maintenance and back'),
   'hypervisor-arrows': simulated('hypervisor'),
+  'hypervisor-certificate': simulated('hypervisor'),
   'hypervisor-checks': simulated('hypervisor'),
   'node-failure': push('hypervisor', 'a host that is fenced by a BMC and evacuated by Nova'),
   'node-failure-automatic': daily('hypervisor', [

@@ -1,9 +1,6 @@
-import type { Condition } from '../../contracts/conditions.ts';
-import { findCondition } from '../../contracts/conditions.ts';
 import type { Kubernetes } from '../../runtime/kubernetes/kubernetes.ts';
-import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
 import { labClock } from '../clock.ts';
-import { applyObject, mergeStatus } from '../kubernetes-objects.ts';
+import { applyDefinition, applyObject, mergeStatus } from '../kubernetes-objects.ts';
 import { inventory } from './handle.ts';
 import { makeImage, vmFixture } from './vm-fixture.ts';
 import type { VcenterWitness } from './witness.ts';
@@ -12,8 +9,6 @@ import type { VcenterWitness } from './witness.ts';
 
 const namespace = 'drover-system';
 const diskGiB = 1;
-const establishMs = 30_000;
-const establishPollMs = 100;
 
 /** A kind of vm-operator's that drover does not bring along. May be asked for again. */
 export async function installKind(kubernetes: Kubernetes, kind: string, plural: string): Promise<void> {
@@ -25,26 +20,17 @@ export async function installKind(kubernetes: Kubernetes, kind: string, plural: 
     subresources: { status: {} },
     schema: { openAPIV3Schema: { type: 'object', properties: { spec: anything, status: anything } } },
   };
-  const crd = `${plural}.vmoperator.vmware.com`;
-  const definition = {
+  await applyDefinition(kubernetes, {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
-    metadata: { name: crd },
+    metadata: { name: `${plural}.vmoperator.vmware.com` },
     spec: {
       group: 'vmoperator.vmware.com',
       names: { kind, plural, singular: kind.toLowerCase() },
       scope: 'Namespaced',
       versions: [version],
     },
-  };
-  await applyObject(kubernetes, definition);
-  const path = resourcePath('apiextensions.k8s.io/v1', 'customresourcedefinitions', { name: crd });
-  for (const signal = AbortSignal.timeout(establishMs); ; await labClock().sleep(establishPollMs)) {
-    const { status } = (await kubernetes.request({ method: 'GET', path }, signal)) as {
-      status?: { conditions?: Condition[] };
-    };
-    if (findCondition(status?.conditions, 'Established')?.status === 'True') return;
-  }
+  });
 }
 
 /** Before drover is started with fast deploy: its bridge follows them. */
