@@ -284,7 +284,7 @@ export const plannerMutations: readonly Mutation[] = [
   {
     name: 'questionForgotten',
     breaks: 'a guest that a run before has asked to shut down has its time',
-    caughtBy: 'halted/A/submitPower.1/terminate',
+    caughtBy: 'halted/A/publishVirtualMachine.1/terminate',
     says: /PowerOffVM_Task/u,
     rewrite: { from: /if \(guestAsked === null \|\| /u, to: 'if (true || ' },
   },
