@@ -13,7 +13,7 @@ import { listNotFresh } from './evidence/judge.ts';
 import { saveRecord } from './evidence/keep.ts';
 import { makeRecord, unknown } from './evidence/record.ts';
 import { series, type SeriesName, seriesNames } from './evidence/series.ts';
-import { digestNow } from './evidence/sources.ts';
+import { digestNow, seedOfTree } from './evidence/sources.ts';
 import type { Choice } from './ladder/choose.ts';
 import { chooseAll, chooseChanged, choosePush, namesOf } from './ladder/choose.ts';
 import type { Outcome } from './ladder/outcome.ts';
@@ -21,6 +21,7 @@ import { renderTimes, summarize } from './ladder/outcome.ts';
 import { runCommand } from './ladder/run-command.ts';
 import { jestArgs, nothing, runCheck, runJest, runSimulated } from './ladder/stages.ts';
 import { sampleSeed, seedOfDay } from './seed.ts';
+import type { PartName } from './simulator/parts.ts';
 import { flowTiers, provenAreas } from './tiers.ts';
 
 /**
@@ -108,7 +109,7 @@ interface Climb extends Pick<Options, 'all' | 'record'> {
 }
 
 async function runStages(
-  { flows, simulated, unit }: Choice,
+  { flows, simulated, unit, tenth }: Choice,
   { all, record, dir, interrupted, wants, onFlows }: Climb,
 ): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
@@ -159,7 +160,7 @@ async function runStages(
     };
     // What runs on a virtual clock takes what real parts leave of the processors.
     await Promise.all([
-      ...(wants('simulator') ? [take(runSimulator(simulated, { all, record }, signal))] : []),
+      ...(wants('simulator') ? [take(runSimulator(simulated, tenth, { all, record }, signal))] : []),
       onRealParts(),
     ]);
     return outcomes;
@@ -220,6 +221,7 @@ const sampled = { push: { fine: 220, pairs: 80 }, all: { fine: 3_000, pairs: 1_0
 
 async function runSimulator(
   names: readonly string[],
+  tenth: readonly PartName[],
   { all, record }: Pick<Options, 'all' | 'record'>,
   signal: AbortSignal,
 ): Promise<Outcome[]> {
@@ -230,24 +232,22 @@ async function runSimulator(
       : [await runJest({ title: 'simulator: flows', args, env: { DROVER_SIMULATED: '1' }, background: true }, signal)];
   const seed = ['--seed', String(all ? seedOfDay() : sampleSeed)];
   const { fine, pairs } = sampled[all ? 'all' : 'push'];
-  const faults = ['--fine', String(fine), '--pairs', String(pairs), ...seed];
+  const light = tenth.length === 0 ? [] : ['--tenth', tenth.join(), '--tenth-seed', String(seedOfTree())];
+  const kept = record ? ['--record'] : [];
+  const faults = ['--fine', String(fine), '--pairs', String(pairs), ...seed, ...light, ...kept];
   // Enough of them are evidence.
   const minutes = ['--minutes', all ? '60' : '1', ...seed, ...(all && record ? ['--record'] : [])];
   return [
     ...flows,
-    await runSimulated('simulator: every fault at every step, and a sample of finer ones', faults, signal),
-    ...(all && record
-      ? [
-          await runSimulated(
-            'simulator: every cell of sweeps and pools',
-            ['--scenario', 'sweep,pool', '--fine', '--record'],
-            signal,
-          ),
-        ]
-      : []),
+    await runSimulated(titleOf(tenth), faults, signal),
     await runSimulated(`simulator: random schedules, ${all ? 'an hour' : 'a minute'}`, minutes, signal),
   ];
 }
+
+const titleOf = (tenth: readonly PartName[]): string =>
+  ['simulator: every fault at every step', 'a sample of finer ones', 'the mutations']
+    .join(', ')
+    .concat(tenth.length === 0 ? '' : `; of ${tenth.join(', ')} a tenth, by seed ${seedOfTree()}`);
 
 /** Flow files that import one of the paths, however indirectly. */
 async function listRelatedFlows(paths: readonly string[], signal: AbortSignal): Promise<string[]> {

@@ -1,4 +1,5 @@
 import { areas } from '../areas.ts';
+import { type PartName, parts, sourcesOf } from '../simulator/parts.ts';
 import type { ProvenArea } from '../tiers.ts';
 import { flowTiers } from '../tiers.ts';
 
@@ -16,14 +17,6 @@ export interface Series {
 }
 
 const matrix = ['test/faults/**', '!test/faults/main.ts', 'test/invariants/**', 'test/read-world.ts'];
-/** What decides how a story goes in the simulator, and no test of its own. */
-const simulated = [
-  'lab/agent-neighbours.ts',
-  'lab/agents.ts',
-  'lab/machines.ts',
-  '!test/simulator/**/*.test.ts',
-  '!test/simulator/main.ts',
-];
 const load = ['bench/*.ts', '!bench/main.ts'];
 const flows = ['test/flows/**', 'test/invariants/**', 'test/read-world.ts'];
 
@@ -32,18 +25,10 @@ const matrixOf = (title: string, area: readonly string[]): Series => ({
   command: 'npm run matrix -- --record',
   globs: [...area, ...matrix],
 });
-const toldOf = (title: string, area: readonly string[], story: string, folder: string): Series => ({
-  title: `The every-step matrix, simulated: ${title}`,
-  command: `npm run simulate -- --scenario ${story} --fine --record`,
-  globs: [
-    ...area,
-    `test/simulator/${folder}/**`,
-    'test/simulator/*.ts',
-    'test/simulator/temporal/**',
-    'test/fakes/**',
-    'test/invariants/**',
-    ...simulated,
-  ],
+const simulatedOf = (name: PartName): Series => ({
+  title: `The every-step matrix, simulated: ${parts[name].title}`,
+  command: 'npm run simulate -- --record',
+  globs: sourcesOf(name),
 });
 const benchOf = (suite: string, title: string, area: readonly string[]): Series => ({
   title,
@@ -70,12 +55,14 @@ export const series = {
   'matrix-guests': matrixOf('guests that fail', areas.hypervisor),
   'matrix-virtual-machines': matrixOf('virtual machines and their resource policies', areas.virtualMachine),
   'matrix-fast-deploy': matrixOf('virtual machines of cached files', areas.virtualMachine),
-  'matrix-machines': toldOf('sweeps of orphan VMs', areas.machines, 'sweep', 'sweeps'),
-  'matrix-agent-pools': toldOf('pools of agents', areas.agentPools, 'pool', 'pools'),
-  'matrix-clones': toldOf('clones of volumes', areas.dataVolume, 'clone', 'volumes'),
-  'matrix-clones-elsewhere': toldOf('clones from another namespace', areas.dataVolume, 'cloneElsewhere', 'volumes'),
-  'matrix-clones-copied': toldOf('volumes that are copied', areas.dataVolume, 'cloneCopied', 'volumes'),
-  'matrix-clones-deleted': toldOf('clones that are deleted', areas.dataVolume, 'cloneDeleted', 'volumes'),
+  'simulated-evictions': simulatedOf('evictions'),
+  'simulated-hypervisors': simulatedOf('hypervisors'),
+  'simulated-nodeFailures': simulatedOf('nodeFailures'),
+  'simulated-virtualMachines': simulatedOf('virtualMachines'),
+  'simulated-resourcePolicies': simulatedOf('resourcePolicies'),
+  'simulated-machines': simulatedOf('machines'),
+  'simulated-agentPools': simulatedOf('agentPools'),
+  'simulated-clones': simulatedOf('clones'),
   chaos: {
     title: 'Chaos: everything breaks at random under load, for 30 minutes',
     command: 'npm run chaos -- --minutes 30 --record',

@@ -146,3 +146,7 @@ export function readCommit(globs: readonly string[]): { commit: string; changed:
     changed: git(['status', '--porcelain', '--untracked-files=no', '--', ...pathspecs(globs)]).trim() !== '',
   };
 }
+
+/** Decides a sample of what was proven before: the same for the same tree, another one with each commit. */
+export const seedOfTree = (): number =>
+  isCheckout ? Number.parseInt(git(['rev-parse', 'HEAD^{tree}']).slice(0, 8), 16) : 1;

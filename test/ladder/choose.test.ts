@@ -1,5 +1,5 @@
 import type { FlowTier } from '../tiers.ts';
-import { chooseForChange, chooseForPush } from './choose.ts';
+import { chooseForChange, chooseForPush, chooseParts } from './choose.ts';
 
 const rows: Record<string, FlowTier> = {
   one: { tier: 'push', area: 'eviction', because: 'only Nova knows' },
@@ -40,4 +40,17 @@ test('a change runs the flows of its areas, and those that it reaches by imports
     simulated: [],
     notes: [],
   });
+});
+
+test('of what the simulator has passed with the very sources a tenth is run, and the reason is said', () => {
+  const { tenth, notes } = chooseParts((name) =>
+    name === 'clones'
+      ? { state: 'fresh', why: 'the record of today' }
+      : { state: name === 'machines' ? 'failed' : 'stale', why: 'its sources have changed since' },
+  );
+  expect(tenth).toEqual(['clones']);
+  expect(notes).toContain('simulated, a tenth: clones, which passed with these sources: the record of today');
+  expect(notes).toContain('simulated, all of it: machines: failed: its sources have changed since');
+  expect(chooseParts(() => ({ state: 'incomplete', why: 'a part is missing' })).tenth).toEqual([]);
+  expect(chooseParts(() => ({ state: 'none', why: 'there is no record' })).tenth).toEqual([]);
 });

@@ -1,8 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { areas } from '../areas.ts';
+import type { Judgement } from '../evidence/judge.ts';
 import { judgeSeries } from '../evidence/judge-all.ts';
 import { checkout, git, pathspecs } from '../evidence/sources.ts';
+import { type PartName, partNames } from '../simulator/parts.ts';
 import type { FlowTier, ProvenArea } from '../tiers.ts';
 import { flowTiers } from '../tiers.ts';
 
@@ -10,6 +12,8 @@ import { flowTiers } from '../tiers.ts';
 export interface Choice extends FlowChoice {
   /** For jest: which unit tests; empty: all; null: none. */
   unit: readonly string[] | null;
+  /** Parts of the simulator's matrix of which a tenth is run. */
+  tenth: readonly PartName[];
 }
 
 export interface FlowChoice {
@@ -52,14 +56,34 @@ export function chooseForChange(
   };
 }
 
-export const choosePush = (): Choice => ({
-  unit: [],
-  ...chooseForPush(flowTiers, (area) => judgeSeries(`flows-${area}`).state !== 'fresh'),
-});
+/** A simulated cell is deterministic: where a part has passed with these very sources, a tenth of it is enough. Pure. */
+export function chooseParts(judge: (name: PartName) => Judgement): Pick<Choice, 'tenth' | 'notes'> {
+  const judged = partNames.map((name) => ({ name, ...judge(name) }));
+  const [fresh, others] = [
+    judged.filter(({ state }) => state === 'fresh'),
+    judged.filter(({ state }) => state !== 'fresh'),
+  ];
+  return {
+    tenth: fresh.map(({ name }) => name),
+    notes: [
+      ...fresh.map(({ name, why }) => `simulated, a tenth: ${name}, which passed with these sources: ${why}`),
+      ...others.map(({ name, state, why }) => `simulated, all of it: ${name}: ${state}: ${why}`),
+    ],
+  };
+}
+
+const judgedParts = (): Pick<Choice, 'tenth' | 'notes'> => chooseParts((name) => judgeSeries(`simulated-${name}`));
+
+export function choosePush(): Choice {
+  const { notes, ...flows } = chooseForPush(flowTiers, (area) => judgeSeries(`flows-${area}`).state !== 'fresh');
+  const parts = judgedParts();
+  return { unit: [], ...flows, tenth: parts.tenth, notes: [...notes, ...parts.notes] };
+}
 export const chooseAll = (): Choice => ({
   flows: Object.keys(flowTiers),
   simulated: simulatedOf(flowTiers),
   unit: [],
+  tenth: [],
   notes: [],
 });
 
@@ -86,11 +110,17 @@ export async function chooseChanged(
     hasChanged: ({ area }) => readChanged(base, areas[area]).length > 0,
     isConcerned: (name) => concerned.includes(name),
   });
+  const parts = judgedParts();
   const named = [...chosen.flows, ...chosen.simulated.map((name) => `${name} (simulated)`)];
   return {
     ...chosen,
+    tenth: parts.tenth,
     unit: unit.length === 0 ? null : ['--passWithNoTests', '--findRelatedTests', ...unit],
-    notes: [`${changed.length} files differ from ${base}; flows: ${named.join(', ') || 'none'}`, ...chosen.notes],
+    notes: [
+      `${changed.length} files differ from ${base}; flows: ${named.join(', ') || 'none'}`,
+      ...chosen.notes,
+      ...parts.notes,
+    ],
   };
 }
 

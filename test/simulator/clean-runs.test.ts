@@ -1,6 +1,7 @@
 import { loadWorkflows } from './bundle.ts';
 import type { CleanRun } from './cell.ts';
 import { readCleanRuns } from './clean-runs.ts';
+import { beyondPart, noteTypes } from './part-of.ts';
 import { allNamed, simulateNamed } from './stories.ts';
 
 const listed = readCleanRuns();
@@ -17,8 +18,11 @@ test('every scenario has its cells, and every cell its scenario', () => {
 test.each(allNamed.map(({ name }) => [name] as const))(
   '%s: replayed before each workflow task it does the same again, and what cells.json lists',
   async (name) => {
-    const { complaints, run } = await simulateNamed(await loadWorkflows(), name, { targets: [] }, { isEvicted: true });
+    const types = new Set<string>();
+    const hooks = { isEvicted: true, onEvent: noteTypes(types) };
+    const { complaints, run } = await simulateNamed(await loadWorkflows(), name, { targets: [] }, hooks);
     expect(complaints).toEqual([]);
+    expect(beyondPart(name, run, types)).toEqual([]);
     expect(
       differences(listed[name], run).map((line) => `${line}: npm run simulate -- --write-cells --scenario ${name}`),
     ).toEqual([]);

@@ -11,14 +11,18 @@ import type { CellOutcome } from './shards.ts';
 import { formatMutation, isMutation, runInShards } from './shards.ts';
 import { mutations } from './mutations/table.ts';
 import { simulateSchedules } from './schedules/simulate-schedules.ts';
-import { openStoryRecorder } from './record-stories.ts';
-import { allNamed, cellsOf, isStory } from './stories.ts';
+import { partOf } from './part-of.ts';
+import { type PartName, partNames } from './parts.ts';
+import { openPartRecorder } from './record-parts.ts';
+import { allNamed, cellsOf } from './stories.ts';
 import { traceCell } from './trace.ts';
 
 interface Options {
   matrix?: true;
   fine?: number | true;
   pairs: number;
+  tenth: PartName[];
+  tenthSeed: number;
   scenario?: string[];
   cell?: string[];
   sample?: number;
@@ -38,6 +42,12 @@ const number = (text: string): number => {
   return value;
 };
 const list = (text: string): string[] => text.split(',').map((part) => part.trim());
+const listParts = (text: string): PartName[] =>
+  list(text).map((name) => {
+    const found = partNames.find((one) => one === name);
+    if (found === undefined) throw new InvalidArgumentError(`Choose from ${partNames.join(', ')}.`);
+    return found;
+  });
 const collect = (text: string, cells: string[] = []): string[] => [...cells, text];
 
 /** Fewer show that the simulator works. */
@@ -49,6 +59,8 @@ async function main({
   cell,
   fine,
   pairs,
+  tenth,
+  tenthSeed,
   sample: count,
   seed,
   processes,
@@ -61,14 +73,8 @@ async function main({
 }: Options): Promise<void> {
   const names = named ?? Object.keys(readCleanRuns());
   const print = (line: string): void => void (json ? process.stderr : process.stdout).write(`${line}\n`);
-  const isOfStories = minutes === undefined && named !== undefined && named.every(isStory);
-  if (
-    record &&
-    (isOfStories ? fine !== true || count !== undefined || cell !== undefined : (minutes ?? 0) < evidenceMinutes)
-  )
-    throw new InvalidArgumentError(
-      `${evidenceMinutes} minutes of schedules are evidence, and every cell of stories (--scenario sweep,pool --fine); not less.`,
-    );
+  if (record && minutes !== undefined && minutes < evidenceMinutes)
+    throw new InvalidArgumentError(`${evidenceMinutes} minutes of schedules are evidence; not less.`);
   if (trace === true)
     return await traceCell(
       cell?.[0] === undefined ? { scenario: names[0] ?? '', targets: [] } : parseCell(cell[0]),
@@ -77,8 +83,9 @@ async function main({
   if (writeCells === true) return await writeCleanRuns(named ?? allNamed.map(({ name }) => name), print);
   if (minutes !== undefined || path !== undefined)
     return await simulateSchedules({ minutes: minutes ?? 0, seed, path, json: json === true, record, print, signal });
-  const chosen = cell ?? sampleOf(chooseCells(names, { fine, pairs, seed }), count, seed).map(formatCell);
-  const recorder = record ? await openStoryRecorder(names) : null;
+  const chosen =
+    cell ?? sampleOf(chooseCells(names, { fine, pairs, seed, tenth, tenthSeed }), count, seed).map(formatCell);
+  const recorder = record ? openPartRecorder(chosen) : null;
   const startedMs = performance.now();
   const failures: CellOutcome[] = [];
   const done = { cells: 0, mutations: 0 };
@@ -112,7 +119,15 @@ const sampleOf = (cells: SimulatedCell[], count: number | undefined, seed: numbe
 /** Of the committed list: a cell that vanishes or appears is a change of that file. */
 function chooseCells(
   names: readonly string[],
-  { fine, pairs, seed }: { fine: number | true | undefined; pairs: number; seed: number },
+  {
+    fine,
+    pairs,
+    seed,
+    tenth,
+    tenthSeed,
+  }: Pick<Options, 'pairs' | 'seed' | 'tenth' | 'tenthSeed'> & {
+    fine: number | true | undefined;
+  },
 ): SimulatedCell[] {
   const runs = readCleanRuns();
   const known = names.map((name) => {
@@ -125,8 +140,11 @@ function chooseCells(
   const ofCalls = fine === undefined ? [] : known.flatMap(({ name, run }) => cellsOf(name, run).fine);
   const perScenario = [...Map.groupBy([...ofActivities, ...ofCalls], ({ scenario }) => scenario).values()];
   const random = randomOf(seed);
+  const isLight = ({ scenario }: SimulatedCell): boolean => tenth.includes(partOf(scenario));
+  const light = ofActivities.filter(isLight);
   return [
-    ...ofActivities,
+    ...ofActivities.filter((one) => !isLight(one)),
+    ...sampleOf(light, Math.ceil(light.length / 10), tenthSeed),
     ...sampleOf(ofCalls, fine === true ? undefined : fine, seed),
     ...perScenario.flatMap((those) => pairCells(those, Math.ceil(pairs / perScenario.length), random)),
   ];
@@ -141,6 +159,13 @@ await new Command('simulate')
     number,
   )
   .option('--pairs <number>', 'so many runs with two faults, sampled', number, 0)
+  .option(
+    '--tenth <parts>',
+    `only a tenth of every fault at every activity call of these parts of the matrix: ${partNames.join(', ')}`,
+    listParts,
+    [],
+  )
+  .option('--tenth-seed <number>', 'decides which tenth', number, 1)
   .option('--scenario <names>', `of ${allNamed.map(({ name }) => name).join(', ')}`, list)
   .option('--cell <cell>', 'one cell or mutation, as the matrix prints it; may be repeated', collect)
   .option('--sample <number>', 'only so many cells, of every scenario as many', number)
@@ -151,7 +176,7 @@ await new Command('simulate')
   .option('--minutes <number>', 'instead, random schedules of all lifecycles for so long', number)
   .option(
     '--record',
-    `keeps random schedules of ${evidenceMinutes} minutes or more, or every cell of stories, as evidence`,
+    `keeps random schedules of ${evidenceMinutes} minutes or more as evidence, or what whole parts of the matrix came to`,
     false,
   )
   .option('--path <path>', 'one schedule again, as it was printed, with its --seed')

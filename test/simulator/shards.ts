@@ -5,6 +5,7 @@ import type { SimulatedCell } from './cell.ts';
 import { parseCell } from './cell.ts';
 import { type Mutation, rewritten } from './mutations/mutation.ts';
 import { mutations } from './mutations/table.ts';
+import { beyondPart, noteTypes } from './part-of.ts';
 import { runSchedule } from './schedules/run-schedule.ts';
 import type { WorkflowBundle } from './simulation.ts';
 import { simulateNamed } from './stories.ts';
@@ -82,7 +83,9 @@ async function run(bundle: WorkflowBundle, text: string): Promise<string[]> {
   const mutation = mutations.find((one) => formatMutation(one) === text);
   if (mutation !== undefined) return await judgeMutation(bundle, mutation);
   const { scenario, targets } = readCell(text);
-  return (await simulateNamed(bundle, scenario, { targets })).complaints;
+  const types = new Set<string>();
+  const { complaints, run } = await simulateNamed(bundle, scenario, { targets }, { onEvent: noteTypes(types) });
+  return [...complaints, ...beyondPart(scenario, run, types)];
 }
 
 /** Complaints of what was run without a mutation, by where that was: several mutations are caught in the same place. */
