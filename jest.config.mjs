@@ -1,13 +1,11 @@
 const project = (displayName, testMatch, more = {}) => ({
   displayName,
   testMatch,
-  testEnvironment: 'node',
-  extensionsToTreatAsEsm: ['.ts'],
+  testEnvironment: '<rootDir>/test/jest/native-environment.mjs',
+  runtime: '<rootDir>/test/jest/native-runtime.mjs',
+  transform: {},
+  setupFiles: ['<rootDir>/test/seed-fast-check.mjs'],
   modulePathIgnorePatterns: ['<rootDir>/.lab/'],
-  moduleNameMapper: { '^fast-check$': '<rootDir>/test/seeded-fast-check.mjs' },
-  transform: {
-    '\\.ts$': ['@swc/jest', { jsc: { parser: { syntax: 'typescript' }, target: 'es2024' }, module: { type: 'es6' } }],
-  },
   ...more,
 });
 
@@ -18,10 +16,10 @@ export default {
   projects: [
     project('unit', [
       '<rootDir>/{contracts,workflows,activities,runtime,workers,k8s-bridge,starters,lab,bench,deploy}/**/*.test.ts',
-      '<rootDir>/test/{unit,budgets,chaos,contracts,evidence,fakes,faults,ladder,models,replay,simulator}/**/*.test.ts',
+      '<rootDir>/test/{unit,budgets,chaos,contracts,evidence,fakes,faults,jest,ladder,models,replay,simulator}/**/*.test.ts',
     ]),
     project('flows', ['<rootDir>/test/flows/**/*.test.ts'], {
-      setupFiles: ['<rootDir>/test/assign-lab.mjs'],
+      setupFiles: ['<rootDir>/test/assign-lab.mjs', '<rootDir>/test/seed-fast-check.mjs'],
       setupFilesAfterEnv: ['<rootDir>/test/retry-once.mjs'],
     }),
   ],

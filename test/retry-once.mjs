@@ -1,7 +1,7 @@
 // A flow runs a dozen real processes on however few cores there are. One that fails is run once more; test/run.ts
 // names each that was, and fails when it was more than one. A search for rare failures is never repeated: its
 // failure is what it was to find.
-import { expect, jest } from '@jest/globals';
+const { expect, jest } = globalThis;
 
 const neverAgain = /\/(?:chaos|matrix[^/]*)\.test\.ts$/u;
 

@@ -1,7 +1,7 @@
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { NativeConnection, Worker } from '@temporalio/worker';
 import type { WorkflowBundle } from '@temporalio/worker';
 import { createTemporalActivities } from '../../activities/temporal/activities.ts';
 import { workflowQueue } from '../../contracts/ids.ts';
@@ -9,6 +9,7 @@ import { startLab } from '../../lab/lab.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import { openClient, readTemporalSettings } from '../../runtime/temporal/temporal.ts';
 import { bundleTestWorkflows } from '../bundle-workflows.ts';
+import { quietTemporal } from '../quiet-temporal.ts';
 import { openDevServer } from './dev-server.ts';
 import type { OwnWorkers } from './own-workers-base.ts';
 
@@ -19,13 +20,9 @@ export interface OwnWorkersOptions {
   longHistory?: number;
 }
 
-let isQuiet = false;
-
 /** The first worker runs the workflows of the module, with drover's activities on Temporal itself. */
 export async function openOwnWorkers({ workflowsPath, longHistory }: OwnWorkersOptions): Promise<OwnWorkers> {
-  const telemetryOptions = { logging: { filter: 'ERROR' } } as const;
-  if (!isQuiet) Runtime.install({ logger: new DefaultLogger('ERROR'), telemetryOptions });
-  isQuiet = true;
+  quietTemporal();
   const bundle = { code: await bundleTestWorkflows(workflowsPath, ['workflows', 'contracts']) };
   if (process.env['DROVER_SIMULATED'] === undefined) return openRealWorkers(bundle, longHistory);
   const { openSimulatedWorkers } = await import('../simulator/own-workers.ts');

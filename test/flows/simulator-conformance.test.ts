@@ -2,13 +2,14 @@ import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
-import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { NativeConnection, Worker } from '@temporalio/worker';
 import pMap from 'p-map';
 import { maxHeartbeatThrottleIntervalMs, stickyScheduleToStartTimeoutMs } from '../../contracts/policies.ts';
 import { type Lab, startLab } from '../../lab/lab.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import { openClient, readTemporalSettings } from '../../runtime/temporal/temporal.ts';
 import { describeTemporalClient } from '../contracts/temporal-client.ts';
+import { quietTemporal } from '../quiet-temporal.ts';
 import { createSampleActivities } from '../simulator/samples/activities.ts';
 import { bundleSamples } from '../simulator/samples/bundle.ts';
 import { readHistories } from '../simulator/samples/compare.ts';
@@ -36,8 +37,7 @@ let bundle: WorkflowBundle;
 let served: ReadonlyMap<string, PromiseSettledResult<Histories>>;
 
 beforeAll(async () => {
-  const telemetryOptions = { logging: { filter: 'OFF', forward: {} } } as const;
-  Runtime.install({ logger: new DefaultLogger('ERROR'), telemetryOptions });
+  quietTemporal();
   const code = await bundleSamples();
   bundle = await loadBundle(code);
   root = realpathSync(mkdtempSync(join(tmpdir(), 'drover-conformance-')));

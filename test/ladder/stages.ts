@@ -80,11 +80,7 @@ export interface JestStage {
   background?: boolean;
 }
 
-export const jestArgs: readonly string[] = [
-  '--experimental-vm-modules',
-  '--disable-warning=ExperimentalWarning',
-  'node_modules/jest/bin/jest.js',
-];
+export const jestArgs: readonly string[] = ['--disable-warning=ExperimentalWarning', 'node_modules/jest/bin/jest.js'];
 
 export const runJest = (
   { title, args, env = {}, background = false }: JestStage,

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { bundleWorkflowCode, DefaultLogger, Runtime } from '@temporalio/worker';
+import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 import { bundleWorkflows } from '../../workers/bundle.ts';
 import * as workflows from '../../workflows/index.ts';
+import { quietTemporal } from '../quiet-temporal.ts';
 import { readCorpus, replay } from './corpus.ts';
 import { findLosses, readManifest, readPrevious, takeInventories } from './inventory.ts';
 
@@ -15,9 +16,7 @@ const { version: current } = JSON.parse(readFileSync(new URL('../../package.json
   version: string;
 };
 
-beforeAll(() => {
-  Runtime.install({ logger });
-});
+beforeAll(quietTemporal);
 
 test('the manifest says what is in the archives', () => {
   const { releases } = readManifest();

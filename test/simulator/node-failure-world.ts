@@ -1,15 +1,15 @@
-import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
+import { Worker } from '@temporalio/worker';
 import { workflowQueue } from '../../contracts/ids.ts';
 import { setLabClock } from '../../lab/clock.ts';
 import type { FailureBase, ServedActivities } from '../flows/node-failure/base.ts';
+import { quietTemporal } from '../quiet-temporal.ts';
 import { loadWorkflows } from './bundle.ts';
 import { passTime, seed } from './flow-world.ts';
 import { createSimulation } from './simulation.ts';
 
 /** drover's workflows with the given activities, in a simulation. Its histories are replayed by Temporal's own replayer. */
 export async function openSimulatedBase(queues: readonly ServedActivities[]): Promise<FailureBase> {
-  const logger = new DefaultLogger('ERROR');
-  Runtime.install({ logger, telemetryOptions: { logging: { filter: 'ERROR' } } });
+  quietTemporal();
   const bundle = await loadWorkflows();
   const simulation = createSimulation({
     bundle,

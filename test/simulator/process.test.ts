@@ -1,5 +1,4 @@
 import { getEventListeners } from 'node:events';
-import { describe, expect, test } from '@jest/globals';
 import { createVirtualClock } from './clock.ts';
 import { guard } from './guard.ts';
 import { endProcess, runIn, startProcess } from './process.ts';

@@ -1,4 +1,5 @@
-import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
+import { Worker } from '@temporalio/worker';
+import { quietTemporal } from '../quiet-temporal.ts';
 import { createSampleActivities } from './samples/activities.ts';
 import { bundleSamples } from './samples/bundle.ts';
 import { scenarios } from './samples/scenarios.ts';
@@ -14,10 +15,7 @@ type Histories = ReturnType<ReturnType<typeof createSimulation>['histories']>;
 let code: string;
 let bundle: WorkflowBundle;
 beforeAll(async () => {
-  Runtime.install({
-    logger: new DefaultLogger('ERROR'),
-    telemetryOptions: { logging: { filter: 'OFF', forward: {} } },
-  });
+  quietTemporal();
   code = await bundleSamples();
   bundle = await loadBundle(code);
 }, 180_000);

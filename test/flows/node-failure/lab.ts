@@ -1,19 +1,20 @@
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { DefaultLogger, NativeConnection, Worker } from '@temporalio/worker';
 import { workflowQueue } from '../../../contracts/ids.ts';
 import type { Lab } from '../../../lab/lab.ts';
 import { startLab } from '../../../lab/lab.ts';
 import { openClient, readTemporalSettings } from '../../../runtime/temporal/temporal.ts';
 import { bundleWorkflows } from '../../../workers/bundle.ts';
+import { quietTemporal } from '../../quiet-temporal.ts';
 import type { FailureBase, ServedActivities } from './base.ts';
 
 const logger = new DefaultLogger('ERROR');
 
 /** A real Temporal of its own, and workers in this process. */
 export async function openLabBase(queues: readonly ServedActivities[]): Promise<FailureBase> {
-  Runtime.install({ logger, telemetryOptions: { logging: { filter: 'ERROR' } } });
+  quietTemporal();
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'drover-failure-')));
   const lab: Lab<'temporal'> = await startLab({ dir: join(root, 'lab'), parts: ['temporal'] });
   const { address } = lab.handles.temporal;
