@@ -161,11 +161,11 @@ export async function replay(
 ): Promise<{ replayed: number; failures: string[] }> {
   const failures: string[] = [];
   let replayed = 0;
-  for (const { name, workflowId, history } of runs) {
-    for await (const { error } of Worker.runReplayHistories({ workflowBundle }, [{ workflowId, history }])) {
-      replayed += 1;
-      if (error !== undefined) failures.push(`${name} (${workflowId}): ${error.message}`);
-    }
+  // One worker for all: a worker loads the bundle, and judges one history after the other.
+  for await (const { error } of Worker.runReplayHistories({ workflowBundle }, runs)) {
+    const run = runs[replayed];
+    replayed += 1;
+    if (error !== undefined) failures.push(`${run?.name} (${run?.workflowId}): ${error.message}`);
   }
   return { replayed, failures };
 }

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
+import { DefaultLogger } from '@temporalio/worker';
 import { bundleWorkflows } from '../../workers/bundle.ts';
 import * as workflows from '../../workflows/index.ts';
+import { bundleTestWorkflows } from '../bundle-workflows.ts';
 import { quietTemporal } from '../quiet-temporal.ts';
 import { readCorpus, replay } from './corpus.ts';
 import { findLosses, readManifest, readPrevious, takeInventories } from './inventory.ts';
@@ -45,11 +46,9 @@ test('every recorded run is replayed as it was', async () => {
 
 test('a change that is not deterministic is caught', async () => {
   const evictions = corpus.filter(({ workflowId }) => workflowId.startsWith('eviction/')).slice(0, 1);
-  const altered = await bundleWorkflowCode({
-    workflowsPath: fileURLToPath(new URL('altered-workflows.ts', import.meta.url)),
-    logger,
-  });
-  const { failures } = await replay(evictions, altered);
+  const workflowsPath = fileURLToPath(new URL('altered-workflows.ts', import.meta.url));
+  const code = await bundleTestWorkflows(workflowsPath, ['workflows', 'contracts']);
+  const { failures } = await replay(evictions, { code });
   expect(failures).toHaveLength(1);
   expect(failures[0]).toMatch(/[Nn]ondeterminism|TMPRL1100/u);
 }, 60_000);
