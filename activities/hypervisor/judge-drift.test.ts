@@ -125,6 +125,13 @@ const rows: [why: string, hypervisor: Hypervisor, observed: HostNow, drift: stri
   ['not where they are not', hypervisorOf('node-1'), down, null],
   ['not while a failure is said', withHa(condition('NodeFailure', 'True', 'ComputeDown')), down, null],
   ['nor while it is watched', withHa(condition('NodeFailure', 'Unknown', 'ComputeDown')), down, null],
+  ['nor where a user has cancelled its run', withHa(condition('NodeFailure', 'False', 'Cancelled')), down, null],
+  [
+    'until it is up: what was cancelled may be over',
+    withHa(condition('NodeFailure', 'False', 'Cancelled')),
+    now(),
+    'its nova-compute is up, so the failure that a user has cancelled may be over',
+  ],
   [
     'again after the last one',
     withHa(condition('NodeFailure', 'False', 'Recovered')),

@@ -3,7 +3,7 @@ import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
 import { needsFailureRun } from '../../contracts/hypervisor/attention.ts';
 import { hypervisorConditions, onboardingRetryMs } from '../../contracts/hypervisor/conditions.ts';
 import { hypervisorMode } from '../../contracts/hypervisor/read-hypervisor.ts';
-import { fencedHold, hypervisorAnnotations } from '../../contracts/ids.ts';
+import { cancelledFailure, fencedHold, hypervisorAnnotations } from '../../contracts/ids.ts';
 import { kindTable } from '../../contracts/kinds/table.ts';
 import { readHold } from '../kubernetes/hypervisor/observe-kubernetes.ts';
 import type { ComputeServiceRecord } from '../nova/types.ts';
@@ -69,9 +69,15 @@ export function judgeDrift(
     return `its aggregates are ${namesOf(now)}, no longer ${namesOf(listed)}`;
   if (lostTraits.length > 0) return `its resource provider has lost ${lostTraits.join(', ')}`;
   // Whether that is a failure is judged by the run that is signalled; while one is said, there is one.
-  const isJudged = !['False', undefined].includes(of(hypervisorConditions.nodeFailure)?.status);
-  if (service.state === 'down' && of(hypervisorConditions.haEnabled)?.status === 'True' && !isJudged)
-    return 'its nova-compute is down';
+  const failure = of(hypervisorConditions.nodeFailure);
+  const isHandled = of(hypervisorConditions.haEnabled)?.status === 'True';
+  // Of one that is fenced, the service is down until it is restored.
+  if (failure?.reason === cancelledFailure && !isFenced(hypervisor))
+    return service.state === 'up' && isHandled
+      ? 'its nova-compute is up, so the failure that a user has cancelled may be over'
+      : null;
+  const isJudged = !['False', undefined].includes(failure?.status);
+  if (service.state === 'down' && isHandled && !isJudged) return 'its nova-compute is down';
   return null;
 }
 

@@ -1,7 +1,8 @@
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { findCondition } from '../../contracts/conditions.ts';
 import { type NodeObject, readNode } from '../../contracts/hypervisor/read-node.ts';
 import { hypervisorConditions } from '../../contracts/hypervisor/conditions.ts';
-import { nodeFailureId } from '../../contracts/ids.ts';
+import { nodeFailureId, workflowQueue, workflowTypes } from '../../contracts/ids.ts';
 import { asSignal, messages, progressQuery } from '../../contracts/messages.ts';
 import type { NodeFailureProgress } from '../../contracts/node-failure/run.ts';
 import type { ScenarioContext } from '../faults/context.ts';
@@ -77,6 +78,27 @@ async function loseNode(context: ScenarioContext): Promise<void> {
   await api.request({ method: 'DELETE', path }, AbortSignal.timeout(20_000));
 }
 
+/** A user who has cancelled the run of the failure starts another: drover does not. */
+async function goOnByHand(context: ScenarioContext): Promise<void> {
+  const { client } = context.fixture;
+  const host = context.hostOf('A');
+  const workflowId = nodeFailureId(host);
+  const run = await client.workflow
+    .getHandle(workflowId)
+    .describe()
+    .catch(() => null);
+  if (run?.status.name !== 'CANCELLED') return;
+  const taskQueue = workflowQueue('');
+  await client.workflow
+    .start(workflowTypes.handleNodeFailure, { workflowId, taskQueue, args: [{ hypervisor: host }] })
+    .catch(ignoreStarted);
+}
+
+/** Its hypervisor's run may have, of a host that is fenced. */
+function ignoreStarted(error: unknown): void {
+  if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+}
+
 /** A user looks at the machine, and says so until it is taken. */
 async function confirmOff(context: ScenarioContext): Promise<void> {
   const { environment, client } = context.fixture;
@@ -85,6 +107,7 @@ async function confirmOff(context: ScenarioContext): Promise<void> {
   await until('its servers to have been evacuated', patienceMs, async () => {
     const left = await listServers(regionOf(environment).session, host);
     if (left.length === 0 || (await isStopped(context))) return true;
+    await goOnByHand(context);
     const progress = await handling.query(progressQuery<NodeFailureProgress>()).catch(() => null);
     if (progress !== null && progress.confirm !== null) {
       const { incident, bootId } = progress;
@@ -116,6 +139,7 @@ async function mendWhenEmpty(context: ScenarioContext, isNodeGone = false): Prom
   const host = context.hostOf('A');
   await until('its servers to have been evacuated', patienceMs, async () => {
     const left = await listServers(regionOf(environment).session, host);
+    if (left.length > 0) await goOnByHand(context);
     const object = await context.read('A');
     const said = findCondition(object?.status?.conditions, hypervisorConditions.nodeFailure);
     return left.length === 0 || `${left.length} are left; ${said?.reason}: ${said?.message}`;

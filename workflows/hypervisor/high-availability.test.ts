@@ -103,8 +103,36 @@ describe('what the run of a failure is signalled', () => {
     const cause = signalOf(context) ?? '';
     expect(signalOf(context, { cause, atMs: 1 }, 5)).toBe(cause);
     expect(signalOf(context, { cause, atMs: 5 }, 5)).toBeNull();
-    const open = contextOf({}, { hold: fenced, failureRun: 'open' });
-    expect(signalOf(open, { cause, atMs: 1 }, 5)).toBeNull();
+    const ending = contextOf({}, { hold: fenced, failureRun: 'open' });
+    expect(signalOf(ending, { cause, atMs: 1 }, 5)).toBe(cause);
+  });
+
+  test('after a user has cancelled that run, only what ends the failure is signalled, or what is new of it', () => {
+    const recorded = {
+      ...contextOf().observed.recorded,
+      conditions: [
+        {
+          type: 'NodeFailure',
+          status: 'False' as const,
+          reason: 'Cancelled',
+          message: '',
+          lastTransitionTime: new Date(down.readySinceMs + 60_000).toISOString(),
+        },
+      ],
+    };
+    const computeDown = novaOf({
+      service: { status: 'enabled', disabledReason: null, state: 'down', forcedDown: false },
+    });
+    const of = (more: Parameters<typeof contextOf>[1]): string | null =>
+      signalOf(contextOf({ highAvailability: true }, { recorded, ...more }));
+    expect(of({ node: down })).toBeNull();
+    expect(of({ nova: computeDown })).toBeNull();
+    expect(of({ node: null, nova: computeDown })).toBeNull();
+    expect(of({ nova: null })).toBeNull();
+    expect(of({ node: null })).toBeNull();
+    expect(of({})).toContain('is Ready');
+    const anew = nodeOf({ ready: false, readySinceMs: down.readySinceMs + 61_000 });
+    expect(of({ node: anew, nova: computeDown })).toContain('not Ready');
   });
 
   test('one that is said to have failed, and whose run was terminated, is signalled whatever has become of it', () => {

@@ -1,6 +1,6 @@
-import type { ConditionUpdate } from '../../contracts/conditions.ts';
+import { findCondition, type ConditionUpdate } from '../../contracts/conditions.ts';
 import { hypervisorConditions } from '../../contracts/hypervisor/conditions.ts';
-import { fencedHold } from '../../contracts/ids.ts';
+import { cancelledFailure, fencedHold } from '../../contracts/ids.ts';
 import { isEmptied, judgeEvicting } from './emptying.ts';
 import { modeOf, onboardingOf } from './judge.ts';
 import type { OnboardingState } from './judge.ts';
@@ -54,8 +54,9 @@ export function judgeHighAvailability({
 /**
  * The step that signals the run of the host's failure; null: nothing concerns that run. It is signalled once about a Node that is not
  * Ready, and about a nova-compute that is down, also where the Node is gone, while failed nodes are handled there; and once for each
- * observation while only that run ends what is said, and it is closed, as a user has terminated it: it judges the host anew, and restores one
- * that was fenced. A fenced host that has left Nova has nothing to be restored to. Pure.
+ * observation while the host is held because it was fenced, as only that run restores it, and while it is said to have failed and that run is
+ * closed, as a user has terminated it. A fenced host that has left Nova has nothing to be restored to. After a user has cancelled that run it is only signalled that
+ * the host is well again, or that its Node says something new, so that what was cancelled is over. Pure.
  */
 export function signalFailure(context: Context, askedMs: number): Draft | null {
   const { desired, observed, settings, memory } = context;
@@ -63,12 +64,16 @@ export function signalFailure(context: Context, askedMs: number): Draft | null {
   if (!settings.handlesNodeFailure || settings.mode === 'observe' || desired.mode === 'observe' || desired.deleting)
     return null;
   const isFenced = hold?.reason === fencedHold && (nova !== null || observed.failure !== null);
-  // Whether there is a run is not known of an observation by a worker of an earlier release.
-  const isMissed = hold?.reason === fencedHold ? isFenced && failureRun !== 'open' : failureRun === 'closed';
+  // The run of a fenced host may be open and about to end as cancelled, deaf to what comes.
+  const isMissed = hold?.reason === fencedHold ? isFenced : failureRun === 'closed';
   const isComputeDown = nova?.service.state === 'down';
   const isWell = node === null || node.ready;
   const hasFailed = (!isWell || isComputeDown) && (node !== null || desired.nodeUid !== null);
-  if (!isFenced && !isMissed && (!hasFailed || highAvailabilityOf(context).status !== 'True')) return null;
+  const cancelled = cancelledAtMs(context);
+  if (cancelled !== null && !isFenced) {
+    const isOver = nova?.service.state === 'up' && node?.ready === true;
+    if (!isOver && (node === null || node.readySinceMs <= cancelled)) return null;
+  } else if (!isFenced && !isMissed && (!hasFailed || highAvailabilityOf(context).status !== 'True')) return null;
   const down = isComputeDown ? '; nova-compute is down' : '';
   const cause =
     node === null
@@ -78,4 +83,10 @@ export function signalFailure(context: Context, askedMs: number): Draft | null {
   if (signalled?.cause === cause && !(isMissed && signalled.atMs < askedMs)) return null;
   const summary = `Signal the run that judges whether ${desired.name} has failed`;
   return { kind: 'signalNodeFailure', cause, summary, publish: 'before' };
+}
+
+/** When a user has cancelled the run of its failure, and no other has said anything since; null: not so. */
+function cancelledAtMs({ observed: { recorded } }: Context): number | null {
+  const said = findCondition(recorded.conditions, hypervisorConditions.nodeFailure);
+  return said?.reason === cancelledFailure ? Date.parse(said.lastTransitionTime) : null;
 }

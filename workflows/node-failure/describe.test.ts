@@ -142,6 +142,12 @@ test('a clock that goes on is said from time to time only; other figures are sai
 const ends: [why: string, condition: HypervisorOfHost['condition'], reason: string, report: object | null][] = [
   ['a host that was not said to have failed has nothing to take back', null, 'Recovered', null],
   ['nor one of which that is taken back', { status: 'False', reason: 'Restored', message: '' }, 'Recovered', null],
+  [
+    'but that an earlier run was cancelled',
+    { status: 'False', reason: 'Cancelled', message: '' },
+    'Recovered',
+    { status: 'False', reason: 'Recovered' },
+  ],
   ['else it is taken back', { status: 'Unknown', reason: 'Silent', message: '' }, 'Recovered', { status: 'False' }],
   ['what is over is said', null, 'Restored', { status: 'False', reason: 'Restored' }],
   ['an Eviction empties it', null, 'HandedOver', { status: 'True', reason: 'HandedOver' }],

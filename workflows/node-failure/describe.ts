@@ -1,4 +1,5 @@
 import { hypervisorConditions } from '../../contracts/hypervisor/conditions.ts';
+import { cancelledFailure } from '../../contracts/ids.ts';
 import type { FenceEvidence } from '../../contracts/node-failure/fencing.ts';
 import type { NodeFailureProgress } from '../../contracts/node-failure/run.ts';
 import type { RunProgress } from '../../contracts/runs.ts';
@@ -104,8 +105,9 @@ export function failureReport(known: Known, plan: NodeFailurePlan): Report | nul
   const { reason, message } = plan;
   // A run that opened no incident takes back what an earlier one said of a host that has left.
   if (fencing === null && (reason !== 'LeftNova' || hypervisor.condition === null)) return null;
-  // There is nothing to take back of a host that was not said to have failed.
-  if (reason === 'Recovered' && (hypervisor.condition?.status ?? 'False') === 'False') return null;
+  // There is nothing to take back of a host that was not said to have failed, but that an earlier run was cancelled.
+  const said = hypervisor.condition;
+  if (reason === 'Recovered' && said?.reason !== cancelledFailure && (said?.status ?? 'False') === 'False') return null;
   const status = reason === 'HandedOver' ? 'True' : 'False';
   return { type: hypervisorConditions.nodeFailure, status, reason, message };
 }
