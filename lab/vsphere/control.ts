@@ -72,6 +72,8 @@ export interface VcenterControl {
   /** Of drover's user from now on; sessions stay. */
   changePassword(password: string): Promise<void>;
   endSessions(): Promise<{ ended: number }>;
+  /** Another vCenter behind the same address, with the same ids: only the simulator's model can be one. */
+  becomeAnother?(instanceUuid: string): Promise<void>;
   requests(): Promise<RecordedRequest[]>;
   clearRequests(): Promise<void>;
   /** Faults, delays, guests and the password as in a new lab, and no requests. The inventory stays. */

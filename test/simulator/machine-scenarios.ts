@@ -10,6 +10,7 @@ import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
 import { until } from '../flows/until.ts';
 import { common, haveVm, settings } from '../faults/virtual-machine-scenarios.ts';
 import { guestScenarios } from './guest-power-scenarios.ts';
+import { identityScenarios } from './identity-scenarios.ts';
 import { describe, judgePower, namespaceOf, unlessStopped } from './judge-vm.ts';
 
 /** Virtual machines in ways that only the simulator goes through with every fault. */
@@ -189,6 +190,7 @@ export const machineScenarios: readonly Scenario[] = [
     judge: unlessStopped(judgeRestarts),
   },
   ...guestScenarios,
+  ...identityScenarios,
   {
     ...common,
     name: 'unsupported',

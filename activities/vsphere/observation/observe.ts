@@ -1,3 +1,4 @@
+import { droverFailure } from '../../../runtime/failure.ts';
 import type { ObservationRequest, VcenterObservation } from '../../../contracts/virtual-machine/activities.ts';
 import type { Candidate, ObservedNetwork, ObservedVm } from '../../../contracts/virtual-machine/observation.ts';
 import type { VcenterPlaces } from '../../../runtime/config/vsphere-config.ts';
@@ -36,7 +37,7 @@ export async function observeVirtualMachineInVcenter(
   const startedMs = clock.now();
   const withUuid = (uuid: string | null): Promise<string[]> =>
     uuid === null ? Promise.resolve([]) : gateway.findByInstanceUuid(uuid, signal);
-  const [managerId, surroundings, byInstanceUuid, byUid, isos] = await Promise.all([
+  const [idBefore, surroundings, byInstanceUuid, byUid, isos] = await Promise.all([
     gateway.managerId(signal),
     readSites(tools, around.inventory, places, request),
     withUuid(request.instanceUuid),
@@ -65,12 +66,21 @@ export async function observeVirtualMachineInVcenter(
   const cluster = own?.pool?.owner ?? sites.find(({ paths }) => paths.zone === zone)?.cluster ?? null;
   const clusterModule =
     own === null ? null : await moduleOf(around.rest, own.vm.id, request.modules[cluster ?? ''], scope.signal);
+  const vm =
+    own === null || place === null ? null : await observedVmOf(tools, own, { ...place, clusterModule }, request);
+  // Of the session of before: with the next one it may be another vCenter, in which the VM only seems to be gone.
+  const managerId = await gateway.managerId(signal);
+  if (managerId !== idBefore)
+    throw droverFailure(
+      'VsphereUnavailable',
+      `vCenter ${gateway.vcenter} is another one (${managerId}) than when the observation began (${idBefore}): it is observed anew`,
+    );
   return {
     managerId,
     cluster,
     placement,
     candidates,
-    vm: own === null || place === null ? null : await observedVmOf(tools, own, { ...place, clusterModule }, request),
+    vm,
     stateDigest,
     storage:
       request.profileId === null

@@ -117,7 +117,7 @@ export interface Model {
   readonly clock: Clock;
   readonly random: () => number;
   /** `about.instanceUuid`. */
-  readonly instanceUuid: string;
+  instanceUuid: string;
   /** By id, in the order in which they were made. */
   readonly objects: ReadonlyMap<string, Managed>;
   /** The custom attributes that there are, of all types of objects. */

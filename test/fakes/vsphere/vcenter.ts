@@ -102,6 +102,11 @@ export function createFakeVcenter({ clock, network, random, name = labVcenter }:
       // Logins are below the ports.
       changePassword: done,
       endSessions: () => Promise.resolve({ ended: front.endSessions() }),
+      becomeAnother: (instanceUuid) =>
+        done().then(() => {
+          model.instanceUuid = instanceUuid;
+          front.endSessions();
+        }),
       requests: () => Promise.resolve(front.requests()),
       clearRequests: () => done().then(() => front.clearRequests()),
       reset: () =>

@@ -38,6 +38,7 @@ export function openVim(
   const { clock } = parts.model;
   let session = openCollectorSession(parts.model);
   let hasEnded = false;
+  let content: ReturnType<typeof contentOf> | null = null;
   let isClosed = false;
   const unsubscribe = front.onSessionsEnd(() => {
     session.end();
@@ -65,7 +66,10 @@ export function openVim(
     const effect = async (): Promise<Returned<Method>> => {
       if (hasEnded && needsSameSession)
         throw droverFailure('VsphereUnavailable', `vCenter ${name} ended the session in the middle of ${method}`);
-      if (hasEnded) session = openCollectorSession(parts.model);
+      if (hasEnded) {
+        session = openCollectorSession(parts.model);
+        content = null;
+      }
       hasEnded = false;
       try {
         front.refuse(method);
@@ -116,7 +120,6 @@ export function openVim(
         throw error;
       }
     });
-  let content: ReturnType<typeof contentOf> | null = null;
   return {
     name,
     content: async (signal) => {
