@@ -289,6 +289,16 @@ export const plannerMutations: readonly Mutation[] = [
     rewrite: { from: /if \(guestAsked === null \|\| /u, to: 'if (true || ' },
   },
   {
+    name: 'vcenterUnjudged',
+    breaks: 'in another vCenter than the one that it notes a VM is not made a second time',
+    caughtBy: 'switched',
+    says: /to say VcenterChanged; last observed: Reconciled/u,
+    rewrite: {
+      from: /if \(managerId === null \|\| observed\.managerId === ['"]['"] \|\| /u,
+      to: 'if (true || ',
+    },
+  },
+  {
     name: 'softForces',
     breaks: 'mode Soft never forces a guest',
     caughtBy: 'deaf',
