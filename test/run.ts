@@ -117,36 +117,41 @@ async function runStages(
     void outcomes.push(...[await running].flat());
   const failure = new AbortController();
   const signal = AbortSignal.any([interrupted, failure.signal]);
-  // They come up while the processors have other work, which does not wait for them.
   const labs = wants('flows') && flows.length > 0 ? startLabs(dir, signal) : Promise.resolve([]);
   // The stage that awaits them reports the failure.
   labs.catch(() => undefined);
   const stopLabs = async (): Promise<unknown> => Promise.all((await labs.catch(() => [])).map((lab) => lab.stop()));
   try {
-    if (wants('checks'))
-      for (const [title, script, ...args] of checks) await take(runCheck(title, script, args, signal));
-    if (wants('unit') && unit !== null)
-      await take(
-        runJest(
-          {
-            title: 'unit tests',
-            // A process that has loaded hundreds of modules anew for each file keeps them: another one takes its place.
-            args: ['--selectProjects', 'unit', '--maxWorkers=100%', '--workerIdleMemoryLimit=1500MB', ...unit],
-            ...(all && { env: { DROVER_FUZZ_RUNS: '10000' } }),
-          },
-          signal,
-        ),
-      );
-    const dirs = await labs.then(
-      (up) => up.map(({ dir }) => dir),
-      (error: unknown) => {
-        signal.throwIfAborted();
-        print(String(error));
-        outcomes.push({ ...nothing, title: 'labs', seconds: 0, failed: ['they do not come up'] });
-        return [];
-      },
-    );
+    // Of what has no lab, whose time is its own: it takes what real parts leave of the processors, so that none is idle.
+    const background = wants('flows') && flows.length > 0;
+    const onTheMachine = async (): Promise<void> => {
+      if (wants('checks'))
+        for (const [title, script, ...args] of checks) await take(runCheck(title, script, args, signal, background));
+      if (wants('unit') && unit !== null)
+        await take(
+          runJest(
+            {
+              title: 'unit tests',
+              // A process that has loaded hundreds of modules anew for each file keeps them: another one takes its place.
+              args: ['--selectProjects', 'unit', '--maxWorkers=100%', '--workerIdleMemoryLimit=1500MB', ...unit],
+              background,
+              ...(all && { env: { DROVER_FUZZ_RUNS: '10000' } }),
+            },
+            signal,
+          ),
+        );
+      if (wants('simulator')) await take(runSimulator(simulated, tenth, { all, record }, signal));
+    };
     const onRealParts = async (): Promise<void> => {
+      const dirs = await labs.then(
+        (up) => up.map(({ dir }) => dir),
+        (error: unknown) => {
+          signal.throwIfAborted();
+          print(String(error));
+          outcomes.push({ ...nothing, title: 'labs', seconds: 0, failed: ['they do not come up'] });
+          return [];
+        },
+      );
       if (wants('flows') && dirs.length > 0) {
         const ofFlows = await runFlows(flows, dirs, signal);
         outcomes.push(ofFlows);
@@ -158,11 +163,7 @@ async function runStages(
       const chaos = ['--seed', String(seedOfDay()), '--minutes', '30', '--record'];
       await take(runCheck('30 minutes of chaos', 'chaos', chaos, signal));
     };
-    // What runs on a virtual clock takes what real parts leave of the processors.
-    await Promise.all([
-      ...(wants('simulator') ? [take(runSimulator(simulated, tenth, { all, record }, signal))] : []),
-      onRealParts(),
-    ]);
+    await Promise.all([onTheMachine(), onRealParts()]);
     return outcomes;
   } catch (error) {
     failure.abort(error);
