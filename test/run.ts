@@ -10,7 +10,7 @@ import type { Lab } from '../lab/lab.ts';
 import { startLab } from '../lab/lab.ts';
 import { judgeAll } from './evidence/judge-all.ts';
 import { listNotFresh } from './evidence/judge.ts';
-import { saveRecord } from './evidence/keep.ts';
+import { saveRecord, writeReports } from './evidence/keep.ts';
 import { makeRecord, unknown } from './evidence/record.ts';
 import { series, type SeriesName, seriesNames } from './evidence/series.ts';
 import { digestNow, seedOfTree } from './evidence/sources.ts';
@@ -92,6 +92,8 @@ async function climb(options: Options, { dir, signal }: CommandRun): Promise<voi
       ...lines.filter((line) => line.startsWith('FAILED ')),
       ...old,
     ]);
+  // Stages that run side by side have each written them without the other's records.
+  if (record) writeReports();
   print(`${commandOf(options)} took ${secondsSince(startedMs).toFixed(0)} s`);
   print(`${passed} passed, ${allFailed} failed, ${skipped} skipped`);
   process.exitCode = allFailed === 0 ? 0 : 1;
