@@ -16,6 +16,7 @@ import { submitHardwareUpgrade, submitReconfigure } from './mutations/submit-rec
 import { submitAdoption, submitRelease } from './mutations/submit-ownership.ts';
 import { submitNewVm } from './mutations/submit-new-vm.ts';
 import { submitPower } from './mutations/submit-power.ts';
+import { submitPromotion } from './mutations/submit-promotion.ts';
 import { openRecentObservations } from './watch/recent-observations.ts';
 
 /** Activities on the VMs of one vCenter, queue `vsphere:<vcenter>`. */
@@ -50,6 +51,7 @@ function createCalls({
     submitHardwareUpgrade: (request) => submitHardwareUpgrade(tools(), request),
     submitBootstrap: (request) => submitBootstrap(tools(), readBootstrap, request),
     attachClusterModule: (request) => attachClusterModule(tools(), rest, request),
+    submitPromotion: (request) => submitPromotion(tools(), request),
     submitPower: (request) => submitPower(tools(), request),
     submitBackup: (request) => submitBackup(tools(), readBackup, request),
     submitDetachDisks: (request) => submitDetachDisks(tools(), request),

@@ -155,6 +155,8 @@ export interface VirtualMachineVsphereActivities {
    * @throws GuestToolsNotRunning; GuestAnswerLost where an attempt before may have asked it
    */
   submitPower(request: VmSubject & { operation: PowerOperation } & Pick<Along, 'notes'>): Promise<SubmittedPower>;
+  /** One PromoteDisks_Task for those of the disks that are linked still; null: none is. @throws VirtualMachineStateRefused */
+  submitPromotion(request: VmSubject & { keys: readonly number[] }): Promise<Submission>;
   /** Stores the object as it is in Kubernetes; nothing where it is not of that generation any more. */
   submitBackup(request: VmSubject & { object: ObjectName; version: string }): Promise<Submission>;
   /** Takes disks off and keeps their files. */

@@ -72,6 +72,8 @@ export interface Disk {
   own: boolean;
   /** Where it begins to boot. */
   boot: boolean;
+  /** Some of its content is in a file outside of its folder, as of cached files. Left out: it is whole, but for snapshots. */
+  linked?: true;
 }
 
 /** What disks and drives are attached to. */

@@ -231,8 +231,8 @@ export interface DesiredVirtualMachine {
   guestAsked: GuestAsked | null;
   upgradedTo: { build: string | null; schema: string | null; feature: string | null };
   currentSnapshot: string | null;
-  /** Linked disks are to become whole ones. */
-  promotesDisks: boolean;
+  /** Whether linked disks are to become whole ones, and in which power state. */
+  promoteDisks: 'Online' | 'Offline' | 'Disabled';
   revertInProgress: boolean;
   /** A node of a Kubernetes cluster. */
   clusterNode: boolean;

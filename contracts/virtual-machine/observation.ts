@@ -205,6 +205,8 @@ export interface ObservedVm {
   guest: ObservedGuest;
   /** Files of disks that were not made with it and that its snapshots hold: they would be destroyed with it. */
   heldBySnapshots: string[];
+  /** Left out: it has none. */
+  hasSnapshots?: true;
   /** The one that it shall be in, where it is. */
   clusterModule: string | null;
   /** The disks that did not come with it by their UUID (`diskKeyOf`), as the status shows volumes. */
@@ -250,7 +252,16 @@ export interface CreateInFlight {
 }
 
 /** The parts of an update, in the order of docs/charts/virtual-machine.md#update, and those of a whole lifecycle, as failures are counted by them. */
-export const stages = ['schemaUpgrade', 'status', 'backup', 'config', 'volumes', 'power', 'snapshot'] as const;
+export const stages = [
+  'schemaUpgrade',
+  'status',
+  'backup',
+  'config',
+  'volumes',
+  'promotion',
+  'power',
+  'snapshot',
+] as const;
 export type Stage = (typeof stages)[number] | 'create' | 'delete' | 'observe';
 
 /** What a stage last failed with, until it is tried again. */

@@ -91,7 +91,7 @@ export function readVirtualMachine({ metadata, spec = {} }: VirtualMachine): Des
       feature: given[own.upgradedToFeatureVersion] ?? null,
     },
     currentSnapshot: spec.currentSnapshotName || null,
-    promotesDisks: spec.promoteDisksMode !== 'Disabled',
+    promoteDisks: spec.promoteDisksMode ?? 'Online',
     revertInProgress: own.snapshotRevertInProgress in given,
     clusterNode: virtualMachineLabels.clusterRoles.some((label) => label in labels),
     forceBackup: own.forceBackup in given,

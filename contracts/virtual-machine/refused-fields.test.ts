@@ -7,12 +7,8 @@ const asked: [why: string, spec: object, fields: string[]][] = [
   ['nothing', {}, []],
   ['what is done', { className: 'small', advanced: { bootDiskCapacity: '10Gi' } }, []],
   ['a key of its own', { crypto: { encryptionClassName: 'c' } }, ['crypto.encryptionClassName']],
-  [
-    'the defaults of the definition',
-    { crypto: { useDefaultKeyProvider: true, vTPMMode: 'New' }, promoteDisksMode: 'Online' },
-    [],
-  ],
-  ['another value than the default', { promoteDisksMode: 'Offline' }, ['promoteDisksMode']],
+  ['the defaults of the definition', { crypto: { useDefaultKeyProvider: true, vTPMMode: 'New' } }, []],
+  ['another value than the default', { crypto: { vTPMMode: 'Clone' } }, ['crypto.vTPMMode']],
   ['an object without anything in it', { affinity: { vmAffinity: {} } }, []],
   [
     'something deep in an object',

@@ -23,7 +23,6 @@ export const refusedFields: RefusedFields = {
   currentSnapshotName: does('revert to snapshots'),
   'network.interfaces[].ipamModes': does('choose how addresses are given out'),
   policies: does('apply policies'),
-  promoteDisksMode: does('promote disks while a VM is off', 'Online', 'Disabled'),
   volumeAttributesClassName: does('set attributes of volumes: name the class in the PersistentVolumeClaim'),
   'volumes[].persistentVolumeClaim.instanceVolumeClaim': does('make volumes on the storage of a host'),
   'volumes[].persistentVolumeClaim.readOnly': does('attach volumes that are only read', false),

@@ -59,6 +59,7 @@ export type TaskName =
   | 'Destroy'
   | 'ShutdownGuest'
   | 'LibraryDeploy'
+  | 'PromoteDisks'
   | 'CopyVirtualDisk';
 
 /** The control port of the lab's vCenter. All changes are in effect when the promise resolves. */

@@ -87,6 +87,29 @@ export function vsphereFilesContract(open: () => Promise<VsphereCounterpart>): v
     expect(await filesOf('')).not.toContain(uidOf('linked'));
   });
 
+  test('linked disks are promoted to whole ones, once', async () => {
+    await execute('promoted', { kind: 'copyOther', from: nvram, to: 'promoted.nvram' });
+    const subject = await makeVm(activities, newVm('promoted', 'linked'));
+    const keys = [2_000, 2_001];
+    const parents = async () =>
+      (await describeVms(context, 'promoted'))[0]?.config.hardware.device
+        .filter(({ capacityInKB }) => capacityInKB !== undefined)
+        .map(({ backing }) => backing?.parent?.fileName);
+    expect(await parents()).toEqual(cached);
+    const [first] = keys;
+    await settle(activities, await activities.submitPromotion({ ...subject, keys: [first ?? 0] }));
+    expect(await parents()).toEqual([undefined, cached[1]]);
+    await settle(activities, await activities.submitPromotion({ ...subject, keys }));
+    expect(await parents()).toEqual([undefined, undefined]);
+    expect(await activities.submitPromotion({ ...subject, keys })).toBeNull();
+    expect(await context.requests('PromoteDisks_Task')).toHaveLength(2);
+    expect(
+      await failureOf(activities.submitPromotion({ ...subject, keys, owner: { ...subject.owner, uid: 'another' } })),
+    ).toMatchObject({ type: 'VirtualMachineNotOwned' });
+    await settle(activities, await activities.submitDestroy(subject));
+    expect(await filesOf('cache')).toEqual(['cached-0.vmdk', 'cached-1.vmdk', 'image.nvram']);
+  });
+
   test('each is done once: a disk has its name when all of it is there, and is not copied again', async () => {
     const copy: FileOperation = { kind: 'copyDisk', from: cached[0] ?? '', to: 'disk-0.vmdk' };
     await execute('once', copy);

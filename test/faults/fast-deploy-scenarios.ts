@@ -38,6 +38,33 @@ export const fastDeployScenarios: readonly Scenario[] = [
   },
   {
     ...ofCachedFiles,
+    name: 'promoted',
+    title: 'a VM of linked disks is on, and they become whole ones',
+    settings: fast('linked'),
+    async prepare(context) {
+      await context.cacheImage();
+      await context.slowTasks({ PromoteDisks: 4_000 });
+    },
+    targets: (step) => step.includes('/submitPromotion.') || step.includes('/awaitTask.'),
+    ends: { A: 'Reconciled' },
+    judge: async (context) => [...(await context.findLeftovers('A')), ...(await context.findLinkedDisks('A'))],
+  },
+  {
+    ...ofCachedFiles,
+    name: 'unpromoted',
+    title: 'a VM is deleted while its linked disks are promoted',
+    settings: fast('linked'),
+    async prepare(context) {
+      await context.cacheImage();
+      await context.slowTasks({ PromoteDisks: 4_000 });
+    },
+    targets: (step) =>
+      step.includes('/submitPromotion.') || step.includes('/awaitTask.') || step.includes('/cancelVsphereTask.'),
+    meanwhile: removeWhileAwaited,
+    ends: { A: gone },
+  },
+  {
+    ...ofCachedFiles,
     name: 'abandoned',
     title: 'a VM is deleted while its disks are copied',
     settings: fast('direct'),

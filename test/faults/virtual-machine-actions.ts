@@ -159,6 +159,17 @@ export function virtualMachineActions({ fixture, kind, subject, roles, aliases, 
         .filter(({ folder }) => !known.has(folder))
         .map(({ path }) => `${path} is left of a VM that there is not`);
     },
+    /** Disks that are linked to others, of a VM that says that it is reconciled. */
+    async findLinkedDisks(alias: HostAlias): Promise<string[]> {
+      const [namespace, name] = partsOfVm(alias);
+      const { conditions } = (await read(alias))?.status ?? {};
+      // A cancel may leave them as they are.
+      if (findCondition(conditions, virtualMachineConditions.lifecycle)?.reason !== 'Reconciled') return [];
+      const vm = await vcenter().witness.describeVm(`${inventory.vmFolder}/${namespace}/${name}`);
+      return (vm?.config.hardware.device ?? [])
+        .filter(({ backing }) => backing?.parent !== undefined)
+        .map(({ backing }) => `${backing?.fileName ?? ''} is linked still`);
+    },
     slowTasks: (delaysMs: Parameters<ReturnType<typeof vcenter>['control']['delayTasks']>[0]): Promise<void> =>
       vcenter().control.delayTasks(delaysMs),
     async clearVms(): Promise<void> {

@@ -1,4 +1,6 @@
 import { imageCacheName } from '../../activities/kubernetes/virtual-machine/read-objects.ts';
+import { findCondition } from '../../contracts/conditions.ts';
+import { virtualMachineConditions } from '../../contracts/virtual-machine/conditions.ts';
 import { inventory } from '../../lab/vsphere/handle.ts';
 import type { CachedLocation } from '../../lab/vsphere/image-cache.ts';
 import { fillImageCache, installImageCaches, makeCachedFiles, makeCachedImage } from '../../lab/vsphere/image-cache.ts';
@@ -15,6 +17,7 @@ import { limitMs } from './world-base.ts';
 let world: VmWorld;
 let locations: CachedLocation[];
 
+const promotion = virtualMachineConditions.diskPromotionSynced;
 const reconciled = /^True Reconciled/u;
 const item = 'item-fast';
 const cache = { name: imageCacheName(item), providerID: item };
@@ -109,7 +112,7 @@ test(
 test(
   'linked: its disks are children of the cached ones, which stay when it is deleted',
   async () => {
-    await world.create('linked', image, fastDeploy('linked'));
+    await world.create('linked', { ...image, promoteDisksMode: 'Disabled' }, fastDeploy('linked'));
     await world.untilReported('linked', reconciled);
     const uid = await uidOf('linked');
     const { disks, extraConfig } = await configOf('linked');
@@ -126,6 +129,32 @@ test(
     expect(await callsFor(uid)).not.toHaveProperty('CopyVirtualDisk_Task');
     await world.remove('linked');
     await world.untilReported('linked', /^gone/u);
+    expect((await filesOf('cache')).filter((name) => name.endsWith('.vmdk') && !name.includes('flat'))).toHaveLength(4);
+  },
+  limitMs,
+);
+
+test(
+  'promoted: its linked disks become whole ones while it is on, once; the cached ones stay',
+  async () => {
+    await world.create('promoted', image, fastDeploy('linked'));
+    await world.untilReported('promoted', reconciled);
+    const uid = await uidOf('promoted');
+    const { disks } = await configOf('promoted');
+    expect(disks.map(({ backing }) => [home(uid).test(backing?.fileName ?? ''), backing?.parent])).toEqual([
+      [true, undefined],
+      [true, undefined],
+    ]);
+    expect(findCondition((await world.read('promoted'))?.status?.conditions, promotion)).toMatchObject({
+      status: 'True',
+    });
+    const id = (await world.read('promoted'))?.status?.uniqueID ?? '';
+    const promotions = (await world.control.requests()).filter(
+      ({ method, body }) => method === 'PromoteDisks_Task' && body.includes(`>${id}<`),
+    );
+    expect(promotions).toHaveLength(1);
+    await world.remove('promoted');
+    await world.untilReported('promoted', /^gone/u);
     expect((await filesOf('cache')).filter((name) => name.endsWith('.vmdk') && !name.includes('flat'))).toHaveLength(4);
   },
   limitMs,

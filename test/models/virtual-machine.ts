@@ -111,7 +111,7 @@ export function pass(world: World, fate: () => Fate): VirtualMachinePlan {
   const observed = observe(world);
   world.memory = desired === null ? noMemory : pruneBy(world.memory, desired, observed);
   if (desired === null) return done('gone', 'NotFound', 'There is no such VirtualMachine');
-  const context = { desired, observed, memory: world.memory, settings, nowMs };
+  const context = { desired, observed, memory: world.memory, settings, isPromoting: false, nowMs };
   const { plan, notes } = planWithNotes(context, true);
   world.nowMs += 1_000;
   for (const note of notes) patchObject(world, note);
@@ -191,6 +191,14 @@ function take(world: World, step: VirtualMachineStep): StepEnd {
       Object.assign((vm as ModelVm).facts.config, { extraConfig: {}, managedBy: null });
       (vm as ModelVm).foreign = true;
       return ok;
+    case 'promoteDisks': {
+      const { config } = (vm as ModelVm).facts;
+      config.disks = config.disks.map((disk) => {
+        const { linked: _linked, ...whole } = disk;
+        return step.keys.includes(disk.key) ? whole : disk;
+      });
+      return ok;
+    }
     case 'upgradeHardware':
     case 'bootstrap':
     case 'attachClusterModule':

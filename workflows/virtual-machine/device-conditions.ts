@@ -1,7 +1,9 @@
-import type { ConditionUpdate } from '../../contracts/conditions.ts';
+import { findCondition, type ConditionUpdate } from '../../contracts/conditions.ts';
 import { no, virtualMachineConditions as types, yes } from '../../contracts/virtual-machine/conditions.ts';
-import { extraConfigKeys, virtualMachineAnnotations } from '../../contracts/virtual-machine/metadata.ts';
-import type { Context, VmContext } from './plan/context.ts';
+import { virtualMachineAnnotations } from '../../contracts/virtual-machine/metadata.ts';
+import { failureOf, type Context, type VmContext } from './plan/context.ts';
+import { judgeLinked } from './plan/promotion.ts';
+import { isPromotion } from './plan/running-task.ts';
 
 /** What is known of a VM's devices and disks beyond its configuration, as conditions. Null: there is nothing to say. Pure. */
 
@@ -14,15 +16,23 @@ export function judgeDevices(...verified: readonly (ConditionUpdate | null)[]): 
     : no(type, 'HardwareDeviceConfigMismatch', wrong.map(({ message }) => message).join('. '));
 }
 
-/** A VM that was made of cached files in mode `linked` stays linked to them. */
-export function judgePromotion({ desired, vm: { config } }: Pick<VmContext, 'desired' | 'vm'>): ConditionUpdate | null {
-  const linked = config?.extraConfig[extraConfigKeys.keepDisks] ?? '';
-  if (linked === '' || !desired.promotesDisks) return null;
-  return no(
-    types.diskPromotionSynced,
-    'DiskPromotionPending',
-    `Its disks are linked to cached ones (${linked}), and drover does not promote them: promote them in vCenter, or set promoteDisksMode to Disabled`,
-  );
+/** Disks that are linked to cached files, until they are whole. Upstream's reasons. */
+export function judgePromotion(context: VmContext): ConditionUpdate | null {
+  const type = types.diskPromotionSynced;
+  const judged = judgeLinked(context);
+  const { desired, isPromoting, observed, vm } = context;
+  if (judged.kind === 'none') {
+    const wasLinked = findCondition(observed.recorded.conditions, type) !== undefined;
+    return wasLinked && desired.promoteDisks !== 'Disabled' ? yes(type) : null;
+  }
+  if (isPromoting || isPromotion(vm.task))
+    return no(type, 'DiskPromotionRunning', 'Its linked disks are being promoted to whole ones');
+  if (judged.kind === 'blocked')
+    return no(type, 'DiskPromotionPending', `Its disks are linked to others’ files. They are promoted ${judged.why}`);
+  const failure = failureOf(context, 'promotion');
+  return failure === undefined
+    ? no(type, 'DiskPromotionPending', 'Its disks are linked to others’ files, and are promoted next')
+    : no(type, failure.requeue ? 'DiskPromotionTaskTransientError' : 'DiskPromotionTaskError', failure.message);
 }
 
 /** A revert that was begun by the replaced operator and has not ended holds up the update. */

@@ -110,6 +110,20 @@ export const executors: Execute = {
   attachClusterModule: mutation<'attachClusterModule'>((calls, { subject }, { moId, module }) =>
     calls.attachClusterModule({ ...subject(moId), module }),
   ),
+  async promoteDisks(context, step) {
+    const { settings } = context;
+    const { subject } = aboutOf(context);
+    const { moId, keys, task, summary } = step;
+    // What it leads to is not observed with it: it may take an hour, and other things are done meanwhile.
+    const { observeAfter: _, ...request } = subject(moId);
+    const submitted: Submitted =
+      task === null
+        ? await vsphere(settings.vcenter, summary).submitPromotion({ ...request, keys })
+        : { taskId: task, purpose: { kind: 'change', vmId: moId } };
+    if (!submitted || !('taskId' in submitted)) return ended(step);
+    const end = await awaitTask(context, step, submitted);
+    return end === null ? { isOutdated: true } : ended(step);
+  },
   async power(context, step) {
     const { object, desired, subject } = aboutOf(context);
     const { moId, operation, notes = [] } = step;

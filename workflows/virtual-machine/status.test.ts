@@ -33,6 +33,8 @@ const conditionOf = (given: Given, type: string, plan?: VirtualMachinePlan): str
     : `${condition.status} ${condition.reason}`;
 };
 
+const linkedDisks = [{ key: 2_000, name: 'disk-0', capacityBytes: 1, own: true, boot: true, linked: true as const }];
+
 const classRows: [why: string, given: Given, shown: unknown][] = [
   [
     'Is classless Yes: status.class is cleared',
@@ -383,13 +385,13 @@ const conditionRows: [why: string, given: Given, type: string, expected: string]
   ['its disks are its own', {}, 'VirtualMachineDiskPromotionSynced', 'nothing'],
   [
     'its disks are linked',
-    { config: { extraConfig: { 'vmprov.keepDisks': 'a.vmdk' } } },
+    { config: { disks: linkedDisks } },
     'VirtualMachineDiskPromotionSynced',
     'False DiskPromotionPending',
   ],
   [
     'its disks are linked, and stay',
-    { config: { extraConfig: { 'vmprov.keepDisks': 'a.vmdk' } }, desired: { promotesDisks: false } },
+    { config: { disks: linkedDisks }, desired: { promoteDisks: 'Disabled' } },
     'VirtualMachineDiskPromotionSynced',
     'nothing',
   ],

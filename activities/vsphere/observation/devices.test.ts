@@ -27,6 +27,28 @@ test('a drive is connected as it is while the VM is on, and as it will be while 
   ).toEqual([{ key: 3001, iso: '', connected: false, allowGuestControl: false, slot: null }]);
 });
 
+const child = (...parents: string[]): NonNullable<VirtualDisk['backing']> =>
+  ['[ds] web/a-000001.vmdk', ...parents].reduceRight<{ $type: string; fileName: string; diskMode: string } | undefined>(
+    (parent, fileName) => ({
+      $type: 'VirtualDiskFlatVer2BackingInfo',
+      fileName,
+      diskMode: 'persistent',
+      ...(parent !== undefined && { parent }),
+    }),
+    undefined,
+  )!;
+
+test.each<[what: string, more: Partial<VirtualDisk>, linked: true | undefined]>([
+  ['of its own', { backing: child() }, undefined],
+  ['of a snapshot', { backing: child('[ds] web/a.vmdk') }, undefined],
+  ['that is linked to a cached one', { backing: child('[ds] cache/a.vmdk') }, true],
+  ['that is so below a snapshot', { backing: child('[ds] web/a.vmdk', '[ds] cache/a.vmdk') }, true],
+  ['of a CSI driver', { backing: child('[ds] cache/a.vmdk'), vDiskId: { id: 'f-1' } }, undefined],
+  ['that is sparse', { backing: { ...child('[ds] cache/a.vmdk'), $type: 'VirtualDiskSeSparseBackingInfo' } }, true],
+])('a disk %s: linked or not', (_, more, linked) =>
+  expect(disksOf(configOf([diskOf(more)]), [])[0]?.linked).toBe(linked),
+);
+
 test.each<[what: string, more: Partial<VirtualDisk>, own: boolean]>([
   ['in the VM’s folder', {}, true],
   ['a first-class disk', { vDiskId: { id: 'f-1' } }, false],

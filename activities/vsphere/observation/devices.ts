@@ -189,7 +189,31 @@ export function disksOf(
     capacityBytes: bytesOf(disk),
     own: !foreign.has(disk.key),
     boot: disk.key === boot,
+    ...(isLinked(disk) && { linked: true as const }),
   }));
+}
+
+/** Some of its content is in a file of another folder: those of snapshots are in its own. First-class disks are their CSI driver's. */
+export function isLinked(disk: VirtualDisk): boolean {
+  const file = attachedDisk(disk).fileName;
+  if (disk.vDiskId !== undefined || file === null) return false;
+  return parentFiles(disk.backing).some((parent) => folderOf(parent) !== folderOf(file));
+}
+
+function parentFiles(backing: AnyVirtualDevice['backing']): string[] {
+  const isChild =
+    isA(backing, 'VirtualDiskFlatVer2BackingInfo') ||
+    isA(backing, 'VirtualDiskSeSparseBackingInfo') ||
+    isA(backing, 'VirtualDiskSparseVer2BackingInfo');
+  if (!isChild || backing.parent === undefined) return [];
+  const files: string[] = [];
+  for (
+    let parent: { fileName: string; parent?: typeof parent } | undefined = backing.parent;
+    parent;
+    parent = parent.parent
+  )
+    files.push(parent.fileName);
+  return files;
 }
 
 /** Stays the same wherever the disk is moved, and is no other one's. */

@@ -66,6 +66,7 @@ export function toObservedVm(
       vm.config === null
         ? []
         : heldBySnapshots(vm.properties, vm.config, { vmName: vm.name, disks: asked.madeDisks ?? [] }),
+    ...(hasSnapshots(vm.properties) && { hasSnapshots: true as const }),
     disksByUuid: foreignPlaces(vm, config),
     shown: config === null || vm.config === null ? {} : shownOf(vm, config, vm.config.devices, asked.interfaces),
     ...place,
@@ -128,6 +129,9 @@ function shownSnapshots(
     rootSnapshots: roots.map(({ name }) => unmanaged(name)),
   };
 }
+
+const hasSnapshots = (properties: Readonly<Record<string, unknown>>): boolean =>
+  (z.parse(info, properties['snapshot'])?.rootSnapshotList ?? []).length > 0;
 
 const unmanaged = (name: string) => ({ name, type: 'Unmanaged' as const });
 

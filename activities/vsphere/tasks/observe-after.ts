@@ -54,6 +54,7 @@ export function observeAfter(
       whileBeating(staying.execution(), nothing, () => calls.observeVirtualMachineInVcenter(request)),
     attachClusterModule: (request) =>
       whileBeating(staying.execution(), nothing, () => calls.attachClusterModule(request)),
+    submitPromotion: (request) => whileBeating(staying.execution(), nothing, () => calls.submitPromotion(request)),
     cancelVsphereTask: (request) => whileBeating(staying.execution(), nothing, () => calls.cancelVsphereTask(request)),
     submitNewVm: withObservation((request: Asked<'submitNewVm'>) => calls.submitNewVm(request), createMs),
     // There is no VM to observe yet.

@@ -211,7 +211,7 @@ export const virtualMachineSpecFields: FieldRows = {
   'spec.policies[].name': refused,
   'spec.powerOffMode': by([readSpec, power]),
   'spec.powerState': by([readSpec, power]),
-  'spec.promoteDisksMode': refused,
+  'spec.promoteDisksMode': by([readSpec, 'workflows/virtual-machine/plan/promotion.ts']),
   'spec.readinessProbe.guestHeartbeat.thresholdStatus': by([readSpec, conditions]),
   'spec.readinessProbe.guestInfo[].key': by([readSpec, guestInfo, conditions]),
   'spec.readinessProbe.guestInfo[].value': by([readSpec, guestInfo, conditions]),

@@ -153,6 +153,24 @@ export function openMethods(parts: Parts): Handlers {
     UpgradeVM_Task: (self, { version }) => onVm('UpgradeVM_Task', 'UpgradeVm', self, () => vms.upgrade(self, version)),
     CustomizeVM_Task: (self, { spec }) =>
       onVm('CustomizeVM_Task', 'CustomizeVm', self, () => power.customize(self, intake('CustomizationSpec', spec))),
+    PromoteDisks_Task: (self, { disks = [] }) => {
+      model.vm(self);
+      return tasks.start({
+        method: 'PromoteDisks_Task',
+        name: 'PromoteDisks',
+        descriptionId: 'VirtualMachine.promoteDisks',
+        entity: self,
+        isExclusive: true,
+        isCancelable: true,
+        work: () =>
+          nothing(() =>
+            vms.promote(
+              self,
+              disks.map(({ key }) => key),
+            ),
+          ),
+      });
+    },
     Destroy_Task: (self) => {
       if (self.type === 'VirtualMachine') return onVm('Destroy_Task', 'Destroy', self, () => vms.destroy(self));
       model.get(self);

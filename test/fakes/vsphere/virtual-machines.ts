@@ -23,6 +23,8 @@ export interface VirtualMachines {
   /** @throws ConcurrentAccess, CpuHotPlugNotSupported, InvalidPowerState … */
   reconfigure(vm: Ref, spec: VirtualMachineConfigSpec): void;
   upgrade(vm: Ref, version: string | undefined): void;
+  /** @param keys of disks that are linked no more then */
+  promote(vm: Ref, keys: readonly number[]): void;
   /** With its files and all disks that are attached. @throws InvalidPowerState */
   destroy(vm: Ref): void;
   /** Says that its configuration is another one. */
@@ -210,6 +212,19 @@ export function openVirtualMachines(
       if (numberOf(wanted) > newestVersion) throw new VsphereFault('NotSupported');
       if (numberOf(wanted) <= numberOf(config.version)) throw new VsphereFault('AlreadyUpgraded');
       config.version = wanted;
+      noteChange(vm);
+    },
+    promote(ref, keys) {
+      const vm = model.vm(ref);
+      const { hardware } = vm.state.config;
+      hardware.device = hardware.device.map((device) => {
+        const { backing } = device;
+        if (!keys.includes(device.key) || !isA(backing, 'VirtualDiskFlatVer2BackingInfo')) return device;
+        const { parent: _parent, ...whole } = backing;
+        const stored = files.read(whole.fileName);
+        if (stored.kind === 'disk') stored.parent = undefined;
+        return { ...device, backing: whole };
+      });
       noteChange(vm);
     },
     destroy: (ref) => destroy(ref),

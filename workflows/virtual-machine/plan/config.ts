@@ -21,6 +21,7 @@ import { diffCompute, diffExtraConfig, diffSettings, joinSpecs, diffBootDisk, di
 import { diffNetworkCards, interfacesOf } from './diff-network.ts';
 import { diffNuma } from './numa.ts';
 import { describeApplied, judgeResize, ownershipMetadata, wantCompute, wantExtraConfig } from './want-config.ts';
+import { isPromotion, waitForPromotion } from './running-task.ts';
 import { planRestartIntent } from './restart.ts';
 import { execute, patch, recheck, stop, success, type VmContext } from './context.ts';
 
@@ -48,6 +49,7 @@ export function planConfig(context: VmContext): Outcome {
   if (vm.resourcePool === null) return stop('NoResourcePool', `${vm.name} is in no resource pool; is it a template?`);
 
   const due = planDue(context, config.changeVersion, moId);
+  if (due.kind === 'execute' && isPromotion(vm.task)) return waitForPromotion(context);
   if (due.kind === 'execute' && vm.task !== null) {
     return execute('config', [
       `Wait for ${vm.task.descriptionId} on ${vm.name}`,

@@ -54,6 +54,8 @@ export type VirtualMachineAction =
   | { kind: 'attachClusterModule'; moId: string; module: string }
   /** Writes its notes into the object first. `restartForMs`: of a restart, the nextRestartTime that it is for. */
   | { kind: 'power'; moId: string; operation: PowerOperation; restartForMs?: number; notes?: VirtualMachinePatch[] }
+  /** Beside everything else. `task`: one that is under way and is only awaited; null: there is none. */
+  | { kind: 'promoteDisks'; moId: string; keys: number[]; task: string | null }
   | { kind: 'writeBackup'; moId: string; version: string }
   | { kind: 'detachDisks'; moId: string; keys: number[] }
   | { kind: 'destroy'; moId: string }
@@ -106,6 +108,8 @@ export interface Context {
   observed: VirtualMachineObservation;
   memory: VirtualMachineMemory;
   settings: VirtualMachineSettings;
+  /** This run promotes disks, beside everything else. */
+  isPromoting: boolean;
   /** Milliseconds since the epoch. */
   nowMs: number;
 }
@@ -116,9 +120,19 @@ export interface VmContext extends Context {
 }
 
 export const contextIn = (
-  { observed: { recorded, objects, vcenter }, memory, settings, nowMs }: VirtualMachineSituation,
+  { observed: { recorded, objects, vcenter }, memory, settings, inFlight, nowMs }: VirtualMachineSituation,
   desired: DesiredVirtualMachine,
-): Context => ({ desired, observed: composeObservation(recorded, objects, vcenter), memory, settings, nowMs });
+): Context => ({
+  desired,
+  observed: composeObservation(recorded, objects, vcenter),
+  memory,
+  settings,
+  isPromoting: inFlight.has(promotionLock),
+  nowMs,
+});
+
+/** Of the step that promotes disks: it runs in the background. */
+export const promotionLock = 'promotion';
 
 export const success: Outcome = { kind: 'success' };
 

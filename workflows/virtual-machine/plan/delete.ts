@@ -6,6 +6,7 @@ import { isConnected, isPaused } from './config.ts';
 import { judgeVcenter, planAdoption } from './normal.ts';
 import { placeOf, removeCopies } from './cached-files.ts';
 import { planPowerOff } from './power.ts';
+import { isPromotion } from './running-task.ts';
 import { planDetach } from './volumes.ts';
 import { execute, failureOf, patch, retry, stop, success, wait, type Context, type VmContext } from './context.ts';
 
@@ -104,7 +105,7 @@ function destroy(context: VmContext): Outcome {
   if (!isConnected(context))
     return stop('NotConnected', `${name} is ${vm.connectionState}: it cannot be deleted before its host is back`);
   if (isPaused(vm)) return stop('Paused', 'An administrator has paused the VM in vCenter: it is not deleted');
-  if (vm.task?.descriptionId === 'VirtualMachine.promoteDisks')
+  if (isPromotion(vm.task))
     return execute('delete', [`Cancel the promotion of disks of ${name}`, { kind: 'cancelTask', task: vm.task.id }]);
   if (vm.task !== null)
     return execute('delete', [

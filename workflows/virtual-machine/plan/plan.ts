@@ -10,6 +10,7 @@ import {
   failureOf,
   fullName,
   isBeingMade,
+  promotionLock,
   releases,
   retry,
   type Context,
@@ -114,7 +115,12 @@ function toStep(
   isAfterStep: boolean,
 ): VirtualMachineStep {
   const isFirst = step.kind === 'cancelCreate' || releases(step) || (isDrift(context, step) && !isAfterStep);
-  return { ...step, phase: phaseOf(context, steps), ...(isFirst && { publish: 'before' as const }) };
+  return {
+    ...step,
+    phase: phaseOf(context, steps),
+    ...(isFirst && { publish: 'before' as const }),
+    ...(step.kind === 'promoteDisks' && { background: promotionLock }),
+  };
 }
 
 /** Another one has changed the power state. That is said before it is put right, or no user would see it. */

@@ -1,9 +1,11 @@
 import type { PowerMode, VirtualMachinePowerState } from '../../../contracts/virtual-machine/lifecycle.ts';
 import { virtualMachineAnnotations } from '../../../contracts/virtual-machine/metadata.ts';
-import type { ObservedVm } from '../../../contracts/virtual-machine/observation.ts';
+import type { PowerOperation } from '../../../contracts/virtual-machine/mutations.ts';
+import type { ObservedTask, ObservedVm } from '../../../contracts/virtual-machine/observation.ts';
 import type { Outcome } from './context.ts';
 import { isConnected, isNeededToStart, isPaused, planConfig } from './config.ts';
 import { askedNotes, describeRefusal, perhapsAsked } from './guest-question.ts';
+import { isPromotion, waitForPromotion } from './running-task.ts';
 import { planRestart } from './restart.ts';
 import { judgeVolumes } from './volumes.ts';
 import { execute, failureOf, patch, stop, success, wait, type Context, type VmContext } from './context.ts';
@@ -31,6 +33,7 @@ export function planPower(context: VmContext): Outcome {
   const operation = planOperation(context);
   if (operation.kind !== 'success' && isPaused(vm))
     return stop('Paused', 'An administrator has paused the VM in vCenter');
+  if (operation.kind === 'execute' && isPromotion(vm.task)) return besidePromotion(context, vm.task, operation);
   if (operation.kind === 'execute' && vm.task !== null) {
     return execute('power', [
       `Wait for ${vm.task.descriptionId} on ${vm.name}`,
@@ -44,6 +47,19 @@ export function planPower(context: VmContext): Outcome {
     });
   return waitForTools(context);
 }
+
+/** vCenter changes no power state while it promotes disks. What stops the VM counts more: that is begun anew when it is on again. */
+function besidePromotion(
+  context: VmContext,
+  { id }: ObservedTask,
+  { steps: [first] }: Extract<Outcome, { kind: 'execute' }>,
+): Outcome {
+  return first?.kind === 'power' && stopping.includes(first.operation)
+    ? execute('power', [`Cancel the promotion of disks of ${context.vm.name}`, { kind: 'cancelTask', task: id }])
+    : waitForPromotion(context);
+}
+
+const stopping: readonly PowerOperation[] = ['powerOff', 'shutdownGuest', 'suspend', 'standbyGuest'];
 
 const timeOf = (text: string | null): number | null => {
   const ms = Date.parse(text ?? '');

@@ -2,6 +2,7 @@ import type { Stage } from '../../../contracts/virtual-machine/observation.ts';
 import type { Outcome } from './context.ts';
 import { diffConfig, isLeftAlone, isPaused, planBootstrap, planConfig } from './config.ts';
 import { planPower } from './power.ts';
+import { planPromotion } from './promotion.ts';
 import { planVolumes } from './volumes.ts';
 import { failureOf, retry, success, patch, execute, stop, wait, type VmContext } from './context.ts';
 import { unlessFailed } from './no-progress.ts';
@@ -28,6 +29,8 @@ export const updateStages: readonly UpdateStage[] = [
   { stage: 'config', plan: unlessFailed('config', planConfig) },
   // Before the power: a guest that starts is to find them.
   { stage: 'volumes', plan: unlessFailed('volumes', planVolumes) },
+  // Before the power: Offline, it is promoted while it is off.
+  { stage: 'promotion', plan: unlessFailed('promotion', planPromotion) },
   { stage: 'power', plan: unlessFailed('power', planPower) },
   { stage: 'snapshot', plan: unlessFailed('snapshot', planSnapshot) },
 ];
@@ -83,7 +86,7 @@ export function describeHold({ vm }: Pick<VmContext, 'vm'>): string {
 }
 
 /** What cannot be retried of it stops nothing that comes after. */
-const holdsNothingUp: readonly Stage[] = ['volumes', 'snapshot'];
+const holdsNothingUp: readonly Stage[] = ['volumes', 'promotion', 'snapshot'];
 
 const isPoweringOff = ({ desired, vm }: VmContext): boolean =>
   desired.powerState === 'PoweredOff' && vm.powerState === 'poweredOn';

@@ -835,6 +835,19 @@ export interface PowerOnVM_TaskResponse {
   returnval: ManagedObjectReference;
 }
 
+export interface PromoteDisks_Task {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  unlink: boolean;
+  disks?: VirtualDisk[];
+}
+
+export interface PromoteDisks_TaskResponse {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  returnval: ManagedObjectReference;
+}
+
 export interface PropertyChange {
   /** Its type, where that is not plain from where it stands. */
   $type?: string;
@@ -1261,6 +1274,12 @@ export interface VirtualDiskSeSparseBackingInfo extends VirtualDeviceFileBacking
   parent?: VirtualDiskSeSparseBackingInfo;
 }
 
+export interface VirtualDiskSparseVer2BackingInfo extends VirtualDeviceFileBackingInfo {
+  diskMode: string;
+  uuid?: string;
+  parent?: VirtualDiskSparseVer2BackingInfo;
+}
+
 export interface VirtualDiskSpec {
   /** Its type, where that is not plain from where it stands. */
   $type?: string;
@@ -1584,7 +1603,7 @@ export type AnyMethodFault = MethodFault | InvalidProperty | RuntimeFault | Inva
 export type AnyOptionValue = OptionValue;
 export type AnySelectionSpec = SelectionSpec | TraversalSpec;
 export type AnyVirtualDevice = VirtualDevice | VirtualCdrom | VirtualController | VirtualIDEController | VirtualNVMEController | VirtualSATAController | VirtualAHCIController | VirtualSCSIController | ParaVirtualSCSIController | VirtualBusLogicController | VirtualLsiLogicController | VirtualLsiLogicSASController | VirtualDisk | VirtualEthernetCard | VirtualE1000 | VirtualE1000e | VirtualPCNet32 | VirtualSriovEthernetCard | VirtualVmxnet | VirtualVmxnet2 | VirtualVmxnet3 | VirtualPCIPassthrough | VirtualTPM;
-export type AnyVirtualDeviceBackingInfo = VirtualDeviceBackingInfo | VirtualDeviceDeviceBackingInfo | VirtualEthernetCardNetworkBackingInfo | VirtualPCIPassthroughDynamicBackingInfo | VirtualDeviceFileBackingInfo | VirtualCdromIsoBackingInfo | VirtualDiskFlatVer2BackingInfo | VirtualDiskRawDiskMappingVer1BackingInfo | VirtualDiskSeSparseBackingInfo | VirtualDeviceRemoteDeviceBackingInfo | VirtualCdromRemotePassthroughBackingInfo | VirtualEthernetCardDistributedVirtualPortBackingInfo | VirtualEthernetCardOpaqueNetworkBackingInfo | VirtualPCIPassthroughPluginBackingInfo | VirtualPCIPassthroughVmiopBackingInfo;
+export type AnyVirtualDeviceBackingInfo = VirtualDeviceBackingInfo | VirtualDeviceDeviceBackingInfo | VirtualEthernetCardNetworkBackingInfo | VirtualPCIPassthroughDynamicBackingInfo | VirtualDeviceFileBackingInfo | VirtualCdromIsoBackingInfo | VirtualDiskFlatVer2BackingInfo | VirtualDiskRawDiskMappingVer1BackingInfo | VirtualDiskSeSparseBackingInfo | VirtualDiskSparseVer2BackingInfo | VirtualDeviceRemoteDeviceBackingInfo | VirtualCdromRemotePassthroughBackingInfo | VirtualEthernetCardDistributedVirtualPortBackingInfo | VirtualEthernetCardOpaqueNetworkBackingInfo | VirtualPCIPassthroughPluginBackingInfo | VirtualPCIPassthroughVmiopBackingInfo;
 export type AnyVirtualDeviceConfigSpec = VirtualDeviceConfigSpec;
 export type AnyVirtualDiskSpec = VirtualDiskSpec;
 export type AnyVirtualMachineBootOptionsBootableDevice = VirtualMachineBootOptionsBootableDevice | VirtualMachineBootOptionsBootableCdromDevice | VirtualMachineBootOptionsBootableDiskDevice | VirtualMachineBootOptionsBootableEthernetDevice;
@@ -1720,6 +1739,8 @@ export interface VimTypes {
   PowerOffVM_TaskResponse: PowerOffVM_TaskResponse;
   PowerOnVM_Task: PowerOnVM_Task;
   PowerOnVM_TaskResponse: PowerOnVM_TaskResponse;
+  PromoteDisks_Task: PromoteDisks_Task;
+  PromoteDisks_TaskResponse: PromoteDisks_TaskResponse;
   PropertyChange: PropertyChange;
   PropertyFilterSpec: PropertyFilterSpec;
   PropertyFilterUpdate: PropertyFilterUpdate;
@@ -1787,6 +1808,7 @@ export interface VimTypes {
   VirtualDiskFlatVer2BackingInfo: VirtualDiskFlatVer2BackingInfo;
   VirtualDiskRawDiskMappingVer1BackingInfo: VirtualDiskRawDiskMappingVer1BackingInfo;
   VirtualDiskSeSparseBackingInfo: VirtualDiskSeSparseBackingInfo;
+  VirtualDiskSparseVer2BackingInfo: VirtualDiskSparseVer2BackingInfo;
   VirtualDiskSpec: VirtualDiskSpec;
   VirtualE1000: VirtualE1000;
   VirtualE1000e: VirtualE1000e;
