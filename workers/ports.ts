@@ -4,6 +4,7 @@ import { openSession } from '../activities/keystone/client.ts';
 import { hashSecret } from '../activities/kubernetes/virtual-machine/hash-secret.ts';
 import { createRedfishClient } from '../activities/redfish/client.ts';
 import { openVcenter } from '../activities/vsphere/client.ts';
+import { openPortProber } from '../activities/virtual-machine/probe-port.ts';
 import { openDatastoreHttp } from '../activities/vsphere/datastore-http.ts';
 import { openRest } from '../activities/vsphere/rest/client.ts';
 import type { Clock } from '../runtime/clock.ts';
@@ -20,6 +21,7 @@ export const openPorts = (of: { clock: Clock; observe?: ObserveCall }): Ports =>
   openVcenter: (settings) => openVcenter(settings, of),
   openRest: (settings) => openRest(settings, of),
   hashSecret,
+  probePort: openPortProber(of),
   openIsoSource: (settings) => openHttpIsoSource(settings, of),
   openDatastoreHttp: (settings, vim) => openDatastoreHttp(settings, vim, { ...of, transferMs }),
   connectBmc: (settings) => createRedfishClient(settings, of),

@@ -3,6 +3,7 @@ import type { IsoSource, IsoSourceSettings } from '../activities/agents/iso/iso-
 import type { HostPorts } from '../activities/hypervisor/host-ports.ts';
 import type { KeystoneSession } from '../activities/keystone/types.ts';
 import type { HashSecret } from '../activities/kubernetes/virtual-machine/hash-secret.ts';
+import type { ProbePort } from '../activities/virtual-machine/probe-port.ts';
 import type { ConnectBmc } from '../activities/redfish/types.ts';
 import type { Vim } from '../activities/vsphere/client.ts';
 import type { DatastoreHttp } from '../activities/vsphere/datastore-http.ts';
@@ -33,6 +34,8 @@ export interface Ports extends HostPorts {
   /** A cluster that others run. @param kubeconfig itself, as `foreignKubeConfig` gives it */
   openForeignCluster: (kubeconfig: string) => Kubernetes;
   hashSecret: HashSecret;
+  /** Of guests, for readiness probes. */
+  probePort: ProbePort;
   /** The servers of discovery ISOs, for one worker. */
   openIsoSource: (settings: IsoSourceSettings) => IsoSource;
   openDatastoreHttp: (settings: VcenterSettings, vim: Vim) => DatastoreHttp;

@@ -101,6 +101,7 @@ export function composeVirtualMachineActivities(
       observeVirtualMachineInVcenter: (name, request) =>
         served.find((vcenter) => vcenter.name === name)?.activities.observeVirtualMachineInVcenter(request) ??
         Promise.reject(notServed(name)),
+      probePort: ports.probePort,
       clock,
     }),
     vcenters: served,

@@ -225,7 +225,7 @@ export interface VcenterObservation {
   stateDigest: string | null;
   storage: Pick<ObservedStorage, 'hasDatastore' | 'encrypted'> | null;
   network: ObservedNetwork | null;
-  /** Of what the guest has set; null: nothing was asked for, or there is no VM. */
+  /** Of what the guest has set, or of its port; null: nothing was asked for, there is no VM, or, of a port, only a step was observed. */
   probe: { passed: boolean; message: string } | null;
   /** Path of the ISO by the CD-ROM's name. */
   isos: Record<string, string | null>;

@@ -242,6 +242,8 @@ export interface DesiredVirtualMachine {
   /** Keys without `guestinfo.`, and patterns. */
   probeGuestInfo: { key: string; pattern: string }[];
   probePeriodMs: number;
+  /** Host null: the guest's own address. Port null: it has a name, which no guest's is known by. Null: no port is probed. */
+  probePort: { host: string | null; port: number | null; timeoutMs: number } | null;
   /** What the spec asks for and drover does not do, as sentences. */
   refused: string[];
 }

@@ -24,7 +24,7 @@ export interface VirtualMachineObservation {
   snapshots: ObservedSnapshots;
   /** Null: it has no volumes of claims, and had none. */
   volumes: ObservedVolumes | null;
-  /** Of what the guest has set; null: not probed. */
+  /** Of what the guest has set, or of its port; null: not probed. */
   probe: { passed: boolean; message: string } | null;
 }
 

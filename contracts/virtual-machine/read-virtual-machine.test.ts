@@ -234,7 +234,21 @@ const rows: [why: string, object: VirtualMachine, desired: object][] = [
       ],
     },
   ],
-  ['a port', vm({ readinessProbe: { tcpSocket: { port: 22 } } }), { probe: 'tcp' }],
+  [
+    'a port',
+    vm({ readinessProbe: { tcpSocket: { port: 22 } } }),
+    { probe: 'tcp', probePort: { host: null, port: 22, timeoutMs: 10_000 } },
+  ],
+  [
+    'a port of a host',
+    vm({ readinessProbe: { tcpSocket: { port: '443', host: 'web.example.com' }, timeoutSeconds: 2 } }),
+    { probePort: { host: 'web.example.com', port: 443, timeoutMs: 2_000 } },
+  ],
+  [
+    'a port by its name',
+    vm({ readinessProbe: { tcpSocket: { port: 'ssh' } } }),
+    { probePort: { host: null, port: null, timeoutMs: 10_000 } },
+  ],
 ];
 
 test.each(rows)('%s', (_why, object, desired) => {

@@ -105,8 +105,17 @@ export function readVirtualMachine({ metadata, spec = {} }: VirtualMachine): Des
     probeThreshold: spec.readinessProbe?.guestHeartbeat?.thresholdStatus ?? 'green',
     probeGuestInfo: (spec.readinessProbe?.guestInfo ?? []).map(({ key, value = '' }) => ({ key, pattern: value })),
     probePeriodMs: (spec.readinessProbe?.periodSeconds ?? 10) * 1_000,
+    probePort: readProbePort(spec.readinessProbe),
     refused: refusedIn(spec),
   };
+}
+
+function readProbePort(probe: VirtualMachineSpec['readinessProbe']): DesiredVirtualMachine['probePort'] {
+  if (probe?.tcpSocket === undefined) return null;
+  const { host, port } = probe.tcpSocket;
+  const number = Number(port);
+  const isPort = Number.isInteger(number) && number > 0 && number < 65_536;
+  return { host: host || null, port: isPort ? number : null, timeoutMs: (probe.timeoutSeconds ?? 10) * 1_000 };
 }
 
 type Interface = NonNullable<NonNullable<VirtualMachineSpec['network']>['interfaces']>[number];

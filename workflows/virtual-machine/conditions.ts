@@ -109,16 +109,19 @@ function judgeProbe(context: VmContext): ConditionUpdate | null {
   const { desired, observed, vm } = context;
   const type = types.ready;
   if (desired.probe === null) return null;
-  if (desired.probe === 'tcp') return unknown(type, 'Unknown', portProbe);
   if (vm.powerState !== 'poweredOn') return no(type, 'NotReady', 'virtual machine is not powered on');
   if (desired.probe === 'heartbeat') return judgeHeartbeat(vm.guest.heartbeat, desired.probeThreshold);
-  if (observed.probe === null) return unknown(type, 'Unknown', 'It was not probed yet');
+  if (observed.probe === null) return judgedBefore(observed) ?? unknown(type, 'Unknown', 'It was not probed yet');
   return observed.probe.passed ? yes(type) : no(type, 'NotReady', observed.probe.message);
 }
 
-/** A worker of drover's would connect wherever the object says, and its guest is believed where it is. */
-const portProbe =
-  'drover does not probe ports (readinessProbe.tcpSocket): ask for guestHeartbeat or guestInfo, or probe from where the guest is used';
+/** What a step leads to is observed without a knock at its port: until the next one, it is as it was. */
+function judgedBefore({ recorded }: VmContext['observed']): ConditionUpdate | null {
+  const before = findCondition(recorded.conditions, types.ready);
+  return before === undefined || before.reason === 'Unknown'
+    ? null
+    : { type: types.ready, status: before.status, reason: before.reason, message: before.message };
+}
 
 function judgeHeartbeat(heartbeat: ObservedGuest['heartbeat'], threshold: 'yellow' | 'green'): ConditionUpdate {
   const type = types.ready;

@@ -240,7 +240,32 @@ const conditionRows: [why: string, given: Given, type: string, expected: string]
     'Ready',
     'False NotReady',
   ],
-  ['a port is not probed, and that is said', { desired: { probe: 'tcp' } }, 'Ready', 'Unknown Unknown'],
+  ['a port that was not probed yet', { desired: { probe: 'tcp' } }, 'Ready', 'Unknown Unknown'],
+  [
+    'a port that listens',
+    { desired: { probe: 'tcp' }, observed: { probe: { passed: true, message: '' } } },
+    'Ready',
+    'True True',
+  ],
+  [
+    'a port that does not answer',
+    { desired: { probe: 'tcp' }, observed: { probe: { passed: false, message: 'no' } } },
+    'Ready',
+    'False NotReady',
+  ],
+  [
+    'a port that was not probed since the last step: it stays as it was',
+    {
+      desired: { probe: 'tcp' },
+      observed: {
+        recorded: {
+          conditions: [{ type: 'Ready', status: 'True', reason: 'True', message: '', lastTransitionTime: '' }],
+        },
+      },
+    },
+    'Ready',
+    'nothing',
+  ],
   [
     'what is off is not ready',
     { desired: { probe: 'heartbeat' }, vm: { powerState: 'poweredOff' } },

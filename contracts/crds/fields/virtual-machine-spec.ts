@@ -1,4 +1,4 @@
-import { by, informational, refused, refusedBy, type FieldRows } from './field.ts';
+import { by, informational, refused, type FieldRows } from './field.ts';
 
 const readSpec = 'contracts/virtual-machine/read-virtual-machine.ts';
 const advancedKeys = 'contracts/virtual-machine/advanced-keys.ts';
@@ -216,9 +216,9 @@ export const virtualMachineSpecFields: FieldRows = {
   'spec.readinessProbe.guestInfo[].key': by([readSpec, guestInfo, conditions]),
   'spec.readinessProbe.guestInfo[].value': by([readSpec, guestInfo, conditions]),
   'spec.readinessProbe.periodSeconds': by([readSpec, conditions]),
-  'spec.readinessProbe.tcpSocket.host': refusedBy(conditions, 'Unknown', 'portProbe'),
-  'spec.readinessProbe.tcpSocket.port': refusedBy(conditions, 'Unknown', 'portProbe'),
-  'spec.readinessProbe.timeoutSeconds': informational('nothing is asked of the guest: what it has written is compared'),
+  'spec.readinessProbe.tcpSocket.host': by([readSpec, 'activities/virtual-machine/observe.ts'], 'tcpSocket', 'host'),
+  'spec.readinessProbe.tcpSocket.port': by([readSpec, 'activities/virtual-machine/observe.ts'], 'tcpSocket', 'port'),
+  'spec.readinessProbe.timeoutSeconds': by([readSpec, 'activities/virtual-machine/probe-port.ts']),
   'spec.reserved.resourcePolicyName': by([readSpec, prerequisites, create]),
   'spec.resources.limits.cpu': by([readSpec, wantConfig]),
   'spec.resources.limits.memory': by([readSpec, wantConfig]),

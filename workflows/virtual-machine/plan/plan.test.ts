@@ -153,6 +153,21 @@ const rows: [why: string, given: Given, comesTo: string][] = [
     'wait WaitingForProbe',
   ],
   [
+    'so is that of a port',
+    { desired: { probe: 'tcp' }, observed: { probe: { passed: false, message: 'no' } } },
+    'wait WaitingForProbe',
+  ],
+  ['which is probed by an observation of its own', { desired: { probe: 'tcp' } }, 'wait WaitingForProbe'],
+  [
+    'not for ever',
+    {
+      desired: { probe: 'tcp' },
+      observed: { probe: { passed: false, message: 'no' } },
+      nowMs: beginMs + 60 * minute,
+    },
+    'reconciled Reconciled',
+  ],
+  [
     'and no longer',
     { desired: { probe: 'guestInfo' }, observed: { probe: { passed: true, message: '' } } },
     'reconciled Reconciled',

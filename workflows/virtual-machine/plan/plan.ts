@@ -176,9 +176,12 @@ function waitForAddress({ desired, observed, settings, nowMs }: Context): Virtua
 /** What a guest says of itself when it is ready may come without an event: it is asked for as long as Tools may take, and seen later with whatever changes. */
 function waitForProbe({ desired, observed, settings, nowMs }: Context): VirtualMachinePlan | null {
   const { vm, probe } = observed;
-  if (desired.probe !== 'guestInfo' || vm?.powerState !== 'poweredOn' || probe?.passed === true) return null;
+  if (desired.probe !== 'guestInfo' && desired.probe !== 'tcp') return null;
+  if (vm?.powerState !== 'poweredOn' || probe?.passed === true) return null;
   const endMs = (vm.upSinceMs ?? nowMs) + settings.toolsMs;
   const phase = 'WaitingForProbe';
+  // Only an observation of its own knocks at a port.
+  if (desired.probe === 'tcp' && probe === null) return wait(phase, phase, 'its port to be probed', nowMs);
   const againMs = nowMs + Math.max(desired.probePeriodMs, settings.pollMs);
   return nowMs < endMs
     ? wait(phase, phase, `its readiness probe: ${probe?.message ?? 'it was not probed'}`, Math.min(againMs, endMs))
