@@ -21,7 +21,8 @@ export interface ObservationOf<Desired, Observed, Settings extends RunSettings> 
   settings: Settings;
   /**
    * Of the generations and resourceVersions of the object and of all that it names, never of a Secret's content. The bridge starts no run
-   * for what still has the digest that a closed run left. Null: the kind leaves none.
+   * for what still has the digest that a closed run left. Null: there is nothing to compare, as there is no object, as one that is reconciled
+   * depends on no other, or as the run stays open.
    */
   digest: string | null;
   /** Value of `drover.dev/retry` that `drover.dev/retry-handled` does not repeat; null: none. */

@@ -80,8 +80,11 @@ async function takeUpChanged(
 }
 
 /** Null: something has changed, or is not known. Else the Secrets that are still to be compared. Pure. */
-export function unchangedBut({ digest }: Pick<ObservedObject, 'digest'>, left?: LeftDigest): SecretVersion[] | null {
-  if (left === undefined || left.open || left.digest === null) return null;
+export function unchangedBut(
+  { digest, isMade }: Pick<ObservedObject, 'digest' | 'isMade'>,
+  left?: LeftDigest,
+): SecretVersion[] | null {
+  if (left === undefined || left.open || left.digest === null || !isMade) return null;
   const { watched, secrets } = readDigest(left.digest);
   return watched === digest ? secrets : null;
 }

@@ -10,6 +10,7 @@ const base: Facts = {
   generation: 2,
   subject: 'node-1',
   names: [],
+  madeFor: [],
   key: 'evict-1',
   deleting: false,
   retry: null,

@@ -5,7 +5,7 @@ import { conditionsOf, fullNameOf, type KubeObject } from '../contracts/kinds/ob
 import { retryHandledAnnotation } from '../contracts/eviction/annotations.ts';
 import { annotations } from '../contracts/ids.ts';
 import type { Shown } from '../contracts/kinds/shown.ts';
-import { isReconciled, keyOf, nameOf, type Route, subjectOf } from './routes.ts';
+import { isIndexed, isReconciled, keyOf, nameOf, type Route, subjectOf } from './routes.ts';
 import type { Identity } from './store.ts';
 
 /** What the bridge keeps of an object: enough to decide which changes matter, and to decide without reading it again. */
@@ -22,6 +22,8 @@ export interface Facts extends Identity {
   names: readonly string[];
   /** What others name it by; null: nothing. */
   key: string | null;
+  /** Uids or full names of the objects that it was made for: see `madeFor` of the kind table. */
+  madeFor: readonly string[];
   /** Value of `drover.dev/retry`. */
   retry: string | null;
   /** A user asked for a retry that no run has taken up. */
@@ -62,6 +64,7 @@ export function readFacts(route: Route, object: KubeObject, mode: ActiveMode): F
     subject: subjectOf(route, object),
     names: route.indexes.flatMap((watch) => watch.index(object).map((name) => nameOf(watch.resource, name))),
     key: keyOf(route, object),
+    madeFor: watch !== null && isIndexed(watch) ? (watch.madeFor?.(object) ?? []) : [],
     deleting: metadata.deletionTimestamp !== undefined,
     retry,
     retryPending: retry !== null && retry !== given[retryHandledAnnotation],
@@ -116,7 +119,8 @@ function fieldCauses(before: WatchedFields, after: WatchedFields): Cause[] {
   const changed = paths.filter(
     (path) => before[path]?.value !== after[path]?.value && !((after[path] ?? before[path])?.own ?? false),
   );
-  return changed.map((path) =>
-    path.startsWith('metadata.') ? 'annotations' : path.startsWith('spec.') ? 'spec' : 'status',
-  );
+  return changed.map((path) => {
+    if (path === 'metadata.generation' || path.startsWith('spec.')) return 'spec';
+    return path.startsWith('metadata.') ? 'annotations' : 'status';
+  });
 }

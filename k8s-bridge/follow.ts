@@ -1,4 +1,4 @@
-import { type ActiveMode, isObserved, type Mode } from '../contracts/kinds/kind.ts';
+import { type ActiveMode, isDigested, isMade, type Mode } from '../contracts/kinds/kind.ts';
 import { type DigestedObject, digestOf } from '../contracts/kinds/digest.ts';
 import { apiVersionOf, fullNameOf } from '../contracts/kinds/object.ts';
 import type { Kind } from '../contracts/kinds/table.ts';
@@ -45,6 +45,8 @@ export interface FollowOptions {
 export interface ObservedObject {
   subject: string;
   digest: string;
+  /** What its run makes is there. */
+  isMade: boolean;
   facts: Facts;
   route: Route;
   mode: ActiveMode;
@@ -64,12 +66,12 @@ export interface Follower {
   renew(routed: RoutedChange): Change;
   /** Takes up every object that is not reconciled, such as after a start: changes may have been missed. Of others, see {@link observed}. */
   compare(cause: 'relist' | 'resync'): void;
-  /** The kinds that are driven and whose runs observe more than their own objects. */
+  /** The kinds that are driven and whose runs observe more than their own objects, and end. */
   observing: readonly DrivenKind[];
   /** Resolves when the kind and all that it depends on have been listed. */
   listed(row: DrivenKind, abort: AbortSignal): Promise<void>;
   observed(row: DrivenKind): ObservedObject[];
-  /** What a run about the subject would observe now; null: there is no such object, or the kind's runs observe nothing else. */
+  /** What a run about the subject would observe now; null: there is no such object, or the kind's runs leave no digest. */
   readonly digestOf: (route: Route, subject: string) => string | null;
   /** As after a start: changes may have been missed. */
   takeUp(object: ObservedObject): void;
@@ -80,9 +82,15 @@ export interface Follower {
 /** What an object that a mapped route has for a subject is found by. */
 const concernsOf = (row: DrivenKind, subject: string): string => `run of ${nameOf(row, subject)}`;
 
-/** The objects that it names, and the run that it concerns. */
-const keysOf = (route: Route, { names, subject }: Facts): string[] =>
-  isMapped(route) && subject !== null ? [...names, concernsOf(route.row, subject)] : [...names];
+/** What an object is found by that has a key which is not its name. */
+const keyedBy = (called: string): string => `key of ${called}`;
+
+/** The objects that it names, the run that it concerns, and its own key where a digest looks it up by one. */
+function keysOf(route: Route, { names, subject, key, fullName }: Facts): string[] {
+  if (isMapped(route)) return subject === null ? [...names] : [...names, concernsOf(route.row, subject)];
+  const isLookedUp = route.watch !== null && isDigested(route.watch) && route.row.ongoing !== true;
+  return isLookedUp && key !== null && key !== fullName ? [...names, keyedBy(nameOf(route.resource, key))] : [...names];
+}
 
 /** Follows every kind that has a route which is switched on: one reflector per kind, however many routes it has. */
 export function followKinds({
@@ -201,20 +209,37 @@ export function followKinds({
     watched,
   });
 
-  /** Of the object, and of all that its run observes besides it. */
+  /** Those of an indexed route that the object names. */
+  const namedBy = (route: Route, { names }: Facts): Facts[] => {
+    const prefix = nameOf(route.resource, '');
+    return [...new Set(names)].flatMap((called) => {
+      if (!called.startsWith(prefix)) return [];
+      const key = called.slice(prefix.length);
+      const named = viewOf(route, key);
+      const keyed = [...indexedViews(route, keyedBy(called)), ...(named === undefined ? [] : [named])];
+      return keyed.filter((view) => view.key === key);
+    });
+  };
+
+  /** Of the object, and of all that concerns it though it is reconciled. */
   const digestNow = (own: Route, subject: string, facts: Facts): string => {
     const others = active.flatMap(({ route }): DigestedObject[] => {
-      const { row, watch, resource } = route;
-      if (row !== own.row || watch === null || !isObserved(watch)) return [];
-      if (!isIndexed(watch)) return indexedViews(route, concernsOf(row, subject)).map((view) => digested(route, view));
-      const prefix = nameOf(resource, '');
-      return [...new Set(facts.names)].flatMap((called) => {
-        const named = called.startsWith(prefix) ? viewOf(route, called.slice(prefix.length)) : undefined;
-        return named === undefined ? [] : [digested(route, named)];
-      });
+      const { row, watch } = route;
+      if (row !== own.row || watch === null || !isDigested(watch)) return [];
+      const views = isIndexed(watch) ? namedBy(route, facts) : indexedViews(route, concernsOf(row, subject));
+      return views.map((view) => digested(route, view));
     });
     return digestOf(digested(own, facts), others);
   };
+
+  const hasMade = (row: DrivenKind, facts: Facts): boolean =>
+    active.every(
+      ({ route }) =>
+        route.row !== row ||
+        route.watch === null ||
+        !isMade(route.watch) ||
+        namedBy(route, facts).some(({ madeFor }) => madeFor.includes(facts.uid) || madeFor.includes(facts.fullName)),
+    );
 
   const observed = (row: DrivenKind): ObservedObject[] => {
     const own = ownOf(row);
@@ -222,14 +247,14 @@ export function followKinds({
     return viewsOf(own.route).flatMap((facts) => {
       const { subject } = facts;
       if (subject === null || !facts.reconciled) return [];
-      return [{ ...own, subject, facts, digest: digestNow(own.route, subject, facts) }];
+      return [{ ...own, subject, facts, digest: digestNow(own.route, subject, facts), isMade: hasMade(row, facts) }];
     });
   };
 
   const digestOfSubject = ({ row, observesMore }: Route, subject: string): string | null => {
     const own = ownOf(row)?.route;
     const facts = own === undefined ? undefined : viewOf(own, subject);
-    if (!observesMore || row.leavesDigest === false || own === undefined || facts === undefined) return null;
+    if (!observesMore || row.ongoing === true || own === undefined || facts === undefined) return null;
     return digestNow(own, subject, facts);
   };
 
@@ -287,7 +312,11 @@ export function followKinds({
         subjectExists: exists(route, facts.subject),
       };
     },
-    observing: [...new Set(active.flatMap(({ route }) => (route.observesMore ? [route.row] : [])))],
+    observing: [
+      ...new Set(
+        active.flatMap(({ route: { row, observesMore } }) => (observesMore && row.ongoing !== true ? [row] : [])),
+      ),
+    ],
     listed,
     observed,
     digestOf: digestOfSubject,

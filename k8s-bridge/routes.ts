@@ -1,5 +1,12 @@
 import { schemaOf } from '../contracts/crds/definitions.ts';
-import { type ActiveMode, isObserved, type KindRow, type Watch, type WatchSettings } from '../contracts/kinds/kind.ts';
+import {
+  type ActiveMode,
+  isObserved,
+  type KindRow,
+  type Watch,
+  watchedKey,
+  type WatchSettings,
+} from '../contracts/kinds/kind.ts';
 import { fullNameOf, type KubeObject, type Resource } from '../contracts/kinds/object.ts';
 import { type Kind, kinds, kindTable } from '../contracts/kinds/table.ts';
 
@@ -59,7 +66,7 @@ export const nameOf = (resource: Pick<Resource, 'kind' | 'group'>, fullName: str
 
 /** What an object is named by, in an index or in messages. Null: nothing names it. */
 export const keyOf = ({ watch }: Route, object: KubeObject): string | null =>
-  watch !== null && isIndexed(watch) && watch.key !== undefined ? watch.key(object) : fullNameOf(object);
+  watch !== null && isIndexed(watch) ? watchedKey(watch, object) : fullNameOf(object);
 
 /** Null: an object that is named by those that it concerns, or does not say whom it concerns. */
 export function subjectOf(route: Route, object: KubeObject): string | null {

@@ -1,4 +1,4 @@
-import type { Mode, WatchSettings } from '../contracts/kinds/kind.ts';
+import { type Mode, watchAlways, type WatchSettings } from '../contracts/kinds/kind.ts';
 import type { Kind } from '../contracts/kinds/table.ts';
 import type { Client } from '@temporalio/client';
 import { type Clock, repeat } from '../runtime/clock.ts';
@@ -272,7 +272,7 @@ export function runBridge({
     abort: stopping.signal,
   });
 
-  const { watch = { copiedLabels: [], imageCacheNamespace: null, groups: false } } = settings;
+  const { watch = watchAlways } = settings;
   const follower = followKinds({
     kubernetes,
     routes: routesFor(watch),

@@ -65,6 +65,22 @@ const isOnItsWay = (claim: KubeObject): boolean => {
   );
 };
 
+/** Whose it is, by its owner or by what it says; none where its volume is lost, or where it is being deleted. */
+function madeFor(claim: KubeObject): string[] {
+  const { namespace = '', deletionTimestamp, annotations: given = {} } = claim.metadata;
+  if (deletionTimestamp !== undefined || statusOf(claim)['phase'] === 'Lost') return [];
+  const { ownerReferences } = claim.metadata as { ownerReferences?: unknown };
+  const owners = Array.isArray(ownerReferences)
+    ? (ownerReferences as ({ uid?: unknown; controller?: unknown } | null)[])
+    : [];
+  const populatedFor = given[volumeAnnotations.populatedFor];
+  return [
+    owners.find((owner) => owner?.controller === true)?.uid,
+    given[volumeAnnotations.createdForDataVolume],
+    populatedFor === undefined ? undefined : `${namespace}/${populatedFor}`,
+  ].filter((one) => typeof one === 'string');
+}
+
 /** A claim is looked up as the target of one DataVolume and as the source of others: each has keys of its own. */
 const asSource = (fullName: string): string => `source ${fullName}`;
 
@@ -74,6 +90,7 @@ const dependsOn: readonly Watch[] = [
     resource: persistentVolumeClaim,
     index: (object) => [fullNameOf(object)],
     key: (claim) => (isOnItsWay(claim) ? null : fullNameOf(claim)),
+    madeFor,
     predicate: {
       fields: (claim) => {
         const { phase } = statusOf(claim);
@@ -151,7 +168,6 @@ const read = (resource: { group: string; plural: string }, why: string): Access 
 export const dataVolumeKind = defineKind({
   ...dataVolume,
   mode: { default: 'off' },
-  leavesDigest: false,
   workflowType: workflowTypes.cloneDataVolume,
   workflowId: (subject, cluster) => dataVolumeId(...namespaceAndName(subject), cluster),
   input: ['namespace', 'name'],

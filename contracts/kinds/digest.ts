@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
 import { annotations } from '../ids.ts';
 import {
-  isObserved,
+  isDigested,
   type KindRow,
   type Predicate,
   type Watch,
+  watchAlways,
+  watchedKey,
   type WatchedFields,
   type WatchSettings,
 } from './kind.ts';
@@ -116,13 +118,16 @@ export function digestOfRead(
   row: KindRow,
   own: KubeObject | null,
   others: readonly ReadObject[],
-  settings: WatchSettings,
+  settings: WatchSettings = watchAlways,
   secrets: readonly SecretVersion[] = [],
 ): string | null {
   if (own === null) return null;
   const subject = row.subject === undefined ? fullNameOf(own) : row.subject(own);
-  const concerns = (watch: Watch, object: KubeObject): boolean =>
-    'index' in watch ? watch.index(own).includes(fullNameOf(object)) : watch.mapFunction(object) === subject;
+  const concerns = (watch: Watch, object: KubeObject): boolean => {
+    if (!('index' in watch)) return watch.mapFunction(object) === subject;
+    const key = watchedKey(watch, object);
+    return key !== null && watch.index(own).includes(key);
+  };
   const digested = (kind: string, object: KubeObject, predicate: Predicate, finalizer?: string): DigestedObject => ({
     kind,
     fullName: fullNameOf(object),
@@ -133,7 +138,7 @@ export function digestOfRead(
   const named = new Map(others.map((one) => [`${one.kind} ${fullNameOf(one.object)}`, one]));
   const watched = row
     .dependsOn(settings)
-    .filter(isObserved)
+    .filter(isDigested)
     .flatMap((watch) =>
       [...named.values()].flatMap(({ kind, object }) =>
         kind === watch.resource.kind && concerns(watch, object) ? [digested(kind, object, watch.predicate)] : [],

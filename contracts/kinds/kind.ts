@@ -1,7 +1,7 @@
 import type { ConditionUpdate } from '../conditions.ts';
 import type { Access, OptionalRole } from './access.ts';
 import type { KubeObject, Resource } from './object.ts';
-import { namespaceAndName } from './object.ts';
+import { fullNameOf, namespaceAndName } from './object.ts';
 import type { Shown } from './shown.ts';
 
 /** Types of the table of kinds. A row is all that code outside a kind's planner and activities must know of it. Rows hold no schemas: workflows import them. */
@@ -64,6 +64,9 @@ export interface WatchSettings {
   groups: boolean;
 }
 
+/** What is always watched. */
+export const watchAlways: WatchSettings = { copiedLabels: [], imageCacheNamespace: null, groups: false };
+
 /** With everything that may be watched. */
 export const watchEverything = (systemNamespace: string): WatchSettings => ({
   copiedLabels: [],
@@ -96,8 +99,13 @@ export type Watch = {
       index(object: KubeObject): readonly string[];
       /** The key of such an object; null: it has none. Left out: its full name. */
       readonly key?: (object: KubeObject) => string | null;
-      /** Only those that are not reconciled are signalled, as it is needed once. Left out: all are. */
+      /** Only those that are not reconciled are signalled, as it is needed once. They are in no digest. Left out: all are. */
       readonly concerns?: 'unreconciled';
+      /**
+       * Of what the run makes: uids or full names of the objects that it was made for, as long as nothing is left to do for it. It is in no
+       * digest, as the run ends without observing it once more; a bridge that begins takes up a reconciled object that is without it.
+       */
+      readonly madeFor?: (object: KubeObject) => readonly string[];
     }
 );
 
@@ -122,12 +130,13 @@ export interface KindRow<Driven extends KubeObject = never> extends RunRow, Reso
    * object is gone, when a watched field changes, and for a retry; to be found anew by a list or a comparison starts none.
    */
   readonly shared?: true;
-  /** While the object is there its run stays open, as time alone gives it work: one that is missing is started, whatever the object says. */
+  /**
+   * While the object is there its run stays open, as time alone gives it work: one that is missing is started, whatever the object says, and
+   * one that is open is signalled by a bridge that begins. It leaves no digest.
+   */
   readonly ongoing?: true;
   /** A run that observes many other objects is signalled so often at most: what they have to say meanwhile is one signal. Left out: as often as the bridge can. */
   readonly gatherMs?: number;
-  /** Its runs leave no digest of what they have observed: a bridge that begins has them look again. Left out: they do. */
-  readonly leavesDigest?: false;
   /** drover's own, where others than drover's matter. */
   readonly finalizer?: string;
   /** Of the kind's own objects. Deletion and `drover.dev/retry` always matter. */
@@ -157,6 +166,16 @@ export interface KindRow<Driven extends KubeObject = never> extends RunRow, Reso
 
 /** Whether runs observe such objects whenever they run, so that a change of one starts a run. */
 export const isObserved = (watch: Watch): boolean => watch.concerns !== 'deleting';
+
+/** Whether such objects are in the digest: they concern one that is reconciled, and the run does not make them. */
+export const isDigested = (watch: Watch): boolean => watch.concerns === undefined && !isMade(watch);
+
+/** Whether the run makes such objects: see `madeFor`. */
+export const isMade = (watch: Watch): boolean => 'madeFor' in watch && watch.madeFor !== undefined;
+
+/** Key of an object that others are looked up by; null: it has none. */
+export const watchedKey = (watch: Extract<Watch, { index: unknown }>, object: KubeObject): string | null =>
+  watch.key === undefined ? fullNameOf(object) : watch.key(object);
 
 /** Infers the type of the objects, and keeps the kind's name as a literal type. */
 export const defineKind = <const Row extends KindRow>(row: Row): Row => row;

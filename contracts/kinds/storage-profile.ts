@@ -32,7 +32,6 @@ const isReconciled = (object: StorageProfile, mode: ActiveMode): boolean =>
 export const storageProfileKind = defineKind({
   ...storageProfile,
   mode: { default: 'off' },
-  leavesDigest: false,
   workflowType: workflowTypes.reconcileStorageProfile,
   workflowId: storageProfileId,
   input: ['name'],
@@ -46,6 +45,8 @@ export const storageProfileKind = defineKind({
   predicate: {
     generation: true,
     annotation: (key) => key === volumeAnnotations.minimumSupportedPvcSize || key === annotations.mode,
+    // Nothing in its status says for which generation it is: the digest does.
+    fields: ({ metadata: { generation } }) => ({ 'metadata.generation': { value: generation } }),
   },
   isReconciled,
   dependsOn: () => dependsOn,

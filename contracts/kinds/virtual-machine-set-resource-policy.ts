@@ -44,7 +44,6 @@ export const resourcePolicyKind = defineKind({
     default: 'off',
     needs: { kind: 'VirtualMachine', why: 'they are made for VirtualMachines, in their vCenter' },
   },
-  leavesDigest: false,
   workflowType: workflowTypes.reconcileSetResourcePolicy,
   workflowId: (subject, cluster) => resourcePolicyId(...namespaceAndName(subject), cluster),
   input: ['namespace', 'name'],

@@ -35,7 +35,6 @@ const dependsOn: readonly Watch[] = [
 export const vsphereAgentKind = defineKind({
   ...vsphereAgent,
   mode: { default: 'off' },
-  leavesDigest: false,
   workflowType: workflowTypes.reconcileAgent,
   workflowId: (subject, cluster) => vsphereAgentId(...namespaceAndName(subject), cluster),
   input: ['namespace', 'name'],

@@ -261,12 +261,16 @@ test.each<
   ],
   ['a class', () => patch(classPath('large'), { spec: { hardware: { cpus: 2 } } }), () => vmIds(isLarge)],
   [
+    // Needed once: by the one that waits for it, as by a bridge that goes on.
     'an image',
-    () =>
-      patch(resourcePath(vmoperator, 'virtualmachineimages', { namespace, name: 'vmi', subresource: 'status' }), {
+    async () => {
+      await patch(vmPath(22), { spec: { powerState: 'PoweredOff' } });
+      await patch(resourcePath(vmoperator, 'virtualmachineimages', { namespace, name: 'vmi', subresource: 'status' }), {
         status: { providerItemID: 'item-2' },
-      }),
-    () => vmIds(() => true),
+      });
+    },
+    () => vmIds((index) => index === 22),
+    () => reconciled(vmPath(22, 'status'), 2),
   ],
   ['a Secret', () => patch(secretPath, { data: { a: 'Yw==' } }), () => vmIds(hasSecret)],
   [

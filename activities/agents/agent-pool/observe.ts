@@ -77,7 +77,7 @@ export async function observeAgentPool(
   }
   const { freeSpacePercent, ...runSettings } = settings;
   const pool = await client.get(resources.VsphereAgentPool, { namespace, name }, scope.signal);
-  // What is reconciled says so in its condition: no digest is needed to know it.
+  // Its run stays open: a bridge that begins signals it.
   const common = { kind: 'observed', digest: null } as const;
   if (pool === null) return { ...common, settings: runSettings, desired: null, observed: nothing, retry: null };
   return {

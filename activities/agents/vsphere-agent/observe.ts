@@ -9,7 +9,9 @@ import type { VsphereAgentPool } from '../../../contracts/crds/vsphere-agent-poo
 import type { VsphereAgent } from '../../../contracts/crds/vsphere-agent.ts';
 import { type ErrorCode, errors } from '../../../contracts/errors.ts';
 import { vsphereAgentId } from '../../../contracts/ids.ts';
+import { digestOfRead } from '../../../contracts/kinds/digest.ts';
 import { modeOf, pendingRetry } from '../../../contracts/kinds/requests.ts';
+import { vsphereAgentKind } from '../../../contracts/kinds/vsphere-agent.ts';
 import type { Unobserved } from '../../../contracts/runs.ts';
 import { failureCode } from '../../../runtime/failure.ts';
 import { neighbourResources, resources } from '../../../runtime/kubernetes/resources.ts';
@@ -50,11 +52,16 @@ export async function observeVsphereAgent(
     await tools.signalWithStart({ namespace, name });
     return { kind: 'handedOver', message: `Run ${workflowId} drives ${namespace}/${name}` };
   }
-  // What is reconciled says so in its condition: no digest is needed to know it.
-  const common = { kind: 'observed', digest: null } as const;
   const object = await client.get(resources.VsphereAgent, { namespace, name }, scope.signal);
   if (object === null)
-    return { ...common, settings: { ...settings, vcenter: '' }, desired: null, observed: unknown, retry: null };
+    return {
+      kind: 'observed',
+      digest: null,
+      settings: { ...settings, vcenter: '' },
+      desired: null,
+      observed: unknown,
+      retry: null,
+    };
   const pool = await readPool(tools, object);
   const deleting = object.metadata.deletionTimestamp !== undefined;
   const [machine, isInstalled, atVcenter] = await Promise.all([
@@ -64,7 +71,9 @@ export async function observeVsphereAgent(
   ]);
   const { phase } = object.status?.vm ?? {};
   return {
-    ...common,
+    kind: 'observed',
+    // Of what it names, nothing concerns one that is reconciled.
+    digest: digestOfRead(vsphereAgentKind, object, []),
     settings: { ...settings, mode: modeOf(object, settings.mode), vcenter: atVcenter.vcenter },
     retry: pendingRetry(object),
     desired: {

@@ -91,7 +91,7 @@ async function observePolicy(tools: Tools, input: ResourcePolicyInput): Promise<
     return { kind: 'handedOver', message: `Run ${workflowId} drives ${namespace}/${name}` };
   }
   const object = await client.get(resources.VirtualMachineSetResourcePolicy, { namespace, name }, scope.signal);
-  // What is reconciled says so itself, in its annotations: no digest is needed to know it.
+  // What is reconciled says so itself, in its annotations, and depends on nothing else.
   const common = { kind: 'observed', digest: null } as const;
   const unknown: ObservedPolicy = { recorded: nothing, usedBy: [], inVcenter: null };
   if (object === null) return { ...common, settings, desired: null, observed: unknown, retry: null };

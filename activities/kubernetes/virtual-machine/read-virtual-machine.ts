@@ -1,14 +1,12 @@
 import { virtualMachineId } from '../../../contracts/ids.ts';
-import { type ReadObject, type SecretVersion, digestOfRead } from '../../../contracts/kinds/digest.ts';
-import { type KubeObject, fullNameOf } from '../../../contracts/kinds/object.ts';
-import { secret } from '../../../contracts/kinds/resources.ts';
+import { digestOfRead } from '../../../contracts/kinds/digest.ts';
 import { virtualMachineKind } from '../../../contracts/kinds/virtual-machine.ts';
 import type { ObservedObjects, VirtualMachineRead } from '../../../contracts/virtual-machine/activities.ts';
 import type { VirtualMachineInput } from '../../../contracts/virtual-machine/lifecycle.ts';
 import { readVirtualMachine as readDesired } from '../../../contracts/virtual-machine/read-virtual-machine.ts';
-import type { KubernetesObjects } from '../../../runtime/kubernetes/objects.ts';
 import { resources } from '../../../runtime/kubernetes/resources.ts';
 import { readVirtualMachineInput } from '../../lib/input.ts';
+import { recordReads } from '../lib/record-reads.ts';
 import type { VirtualMachineTools } from './dependencies.ts';
 import { readVirtualMachineObjects } from './read-objects.ts';
 
@@ -64,26 +62,6 @@ export async function readVirtualMachine(
     retry: desired.retry,
     observed: { recorded: object.status ?? {}, objects },
   };
-}
-
-/** The same client, and what is read by it from now on. Of a Secret, its version is known and nothing else. */
-function recordReads(client: KubernetesObjects) {
-  const read: ReadObject[] = [];
-  const secrets: SecretVersion[] = [];
-  const recording: KubernetesObjects = {
-    ...client,
-    async get(resource, key, signal) {
-      const { kind } = resource;
-      const found = await client.get(resource, key, signal);
-      if (found === null) return found;
-      const object = found as KubeObject;
-      if (kind === secret.kind)
-        secrets.push({ fullName: fullNameOf(object), resourceVersion: object.metadata.resourceVersion });
-      else read.push({ kind, object });
-      return found;
-    },
-  };
-  return { client: recording, read, secrets };
 }
 
 const nothing: ObservedObjects = {

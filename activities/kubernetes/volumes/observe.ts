@@ -14,11 +14,14 @@ import { readDataVolume, readRecordedVolume } from '../../../contracts/data-volu
 import { chooseClass, isProblem, renderClaim } from '../../../contracts/data-volume/render-claim.ts';
 import { overheadOf } from '../../../contracts/data-volume/size.ts';
 import { dataVolumeId } from '../../../contracts/ids.ts';
+import { dataVolumeKind } from '../../../contracts/kinds/data-volume.ts';
+import { digestOfRead } from '../../../contracts/kinds/digest.ts';
 import { modeOf, pendingRetry } from '../../../contracts/kinds/requests.ts';
 import type { Unobserved } from '../../../contracts/runs.ts';
 import { resources } from '../../../runtime/kubernetes/resources.ts';
 import { type Claim, type Snapshot, storageResources } from '../../../runtime/kubernetes/storage-resources.ts';
 import { readDataVolumeInput } from '../../lib/input.ts';
+import { recordReads } from '../lib/record-reads.ts';
 import { describeClaim } from './claim-problem.ts';
 import { wasPermitted } from './clone-permission.ts';
 import type { OfVolume, VolumeTools } from './dependencies.ts';
@@ -66,19 +69,20 @@ export async function observeDataVolume(
     await tools.signalWithStart({ namespace, name });
     return { kind: 'handedOver', message: `Run ${workflowId} drives ${namespace}/${name}` };
   }
-  // What is reconciled says so itself, in its phase: no digest is needed to know it.
-  const common = { kind: 'observed', digest: null } as const;
   const object = await client.get(resources.DataVolume, { namespace, name }, scope.signal);
-  if (object === null) return { ...common, settings, desired: null, observed: unknown, retry: null };
+  if (object === null)
+    return { kind: 'observed', digest: null, settings, desired: null, observed: unknown, retry: null };
   const { desired, problem } = readDataVolume(object);
-  const found = {
-    ...common,
+  const { client: recording, read } = recordReads(client);
+  const observed = await observe({ ...tools, client: recording }, object, desired, problem);
+  return {
+    kind: 'observed',
+    digest: digestOfRead(dataVolumeKind, object, read),
     settings: { ...settings, mode: modeOf(object, settings.mode) },
     retry: pendingRetry(object),
     desired,
+    observed: { ...observed, recorded: readRecordedVolume(object) },
   };
-  const observed = await observe(tools, object, desired, problem);
-  return { ...found, observed: { ...observed, recorded: readRecordedVolume(object) } };
 }
 
 /** A source elsewhere is looked at in the name of whoever created the DataVolume: not at all where it is not known that they may. */

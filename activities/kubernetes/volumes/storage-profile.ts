@@ -9,7 +9,9 @@ import type {
 } from '../../../contracts/data-volume/storage-profile-run.ts';
 import { retryHandledAnnotation } from '../../../contracts/eviction/annotations.ts';
 import { storageProfileId } from '../../../contracts/ids.ts';
+import { digestOfRead } from '../../../contracts/kinds/digest.ts';
 import { modeOf, pendingRetry } from '../../../contracts/kinds/requests.ts';
+import { storageProfileKind } from '../../../contracts/kinds/storage-profile.ts';
 import type { RunSettings, Unobserved } from '../../../contracts/runs.ts';
 import { isFailure, isUnknownKind } from '../../../runtime/kubernetes/kubernetes-faults.ts';
 import type { KubernetesObjects } from '../../../runtime/kubernetes/objects.ts';
@@ -23,6 +25,7 @@ import {
 import { type ActivityContext, contextOf, type ForActivities } from '../../lib/context.ts';
 import { readStorageProfileInput } from '../../lib/input.ts';
 import { mutate } from '../../lib/mutate.ts';
+import { recordReads } from '../lib/record-reads.ts';
 
 /** What the composition root gives to the activities on StorageProfiles. */
 export interface StorageProfileDependencies extends ForActivities<ActivityContext> {
@@ -67,10 +70,11 @@ async function observe(tools: Tools, input: StorageProfileInput): Promise<Storag
     await tools.signalWithStart({ name });
     return { kind: 'handedOver', message: `Run ${workflowId} drives ${name}` };
   }
+  const { client: recording, read } = recordReads(client);
   const [object, found, snapshotClasses] = await Promise.all([
     client.get(profiles, { name }, scope.signal),
-    client.get(storageResources.StorageClass, { name }, scope.signal),
-    listSnapshotClasses(tools),
+    recording.get(storageResources.StorageClass, { name }, scope.signal),
+    listSnapshotClasses({ ...tools, client: recording }),
   ]);
   const storageClass = found?.metadata.deletionTimestamp === undefined ? found : null;
   const profile =
@@ -78,8 +82,7 @@ async function observe(tools: Tools, input: StorageProfileInput): Promise<Storag
   const computed = storageClass === null || profile === null ? null : statusOf(storageClass, profile);
   return {
     kind: 'observed',
-    // What is reconciled says so itself, and its run is short.
-    digest: null,
+    digest: digestOfRead(storageProfileKind, object, read),
     settings: object === null ? settings : { ...settings, mode: modeOf(object, settings.mode) },
     retry: object === null ? null : pendingRetry(object),
     desired:
