@@ -56,14 +56,14 @@ export function composeAgentActivities(systems: SharedSystems, vcenters: readonl
     ca: ofPools.settings === null || iso.caFile === null ? null : readCertificates(iso.caFile, 'agentPools.iso.caFile'),
     directory: iso.directory ?? tmpdir(),
   });
-  const { slotRenewMs, recheckMs: pollMs } = virtualMachine;
+  const { slotRenewMs } = virtualMachine;
   return {
     activities: {
       ...createVsphereAgentActivities({
         ...common,
         ...ofAgents,
         releaseSlot: (slot) => releaseSlot(temporal, { ...slot, cluster }),
-        settings: ofAgents.settings === null ? null : { ...ofAgents.settings, cluster, slotRenewMs, pollMs },
+        settings: ofAgents.settings === null ? null : { ...ofAgents.settings, cluster, slotRenewMs },
       }),
       ...agentMeter.metered({
         ...createAgentPoolActivities({

@@ -60,7 +60,7 @@ export function composeVolumeActivities(
     ...volumeMeter.metered(
       createDataVolumeActivities({
         ...ofVolumes,
-        settings: settings && { ...settings, cluster, slotRenewMs, pollMs: recheckMs, rules: volumeRules(dataVolumes) },
+        settings: settings && { ...settings, cluster, slotRenewMs, rules: volumeRules(dataVolumes) },
         namespaces: dataVolumes.namespaces,
         filesystemOverhead: dataVolumes.filesystemOverhead,
         policyDelayMs: dataVolumes.policyDelayMs,

@@ -15,7 +15,6 @@ export interface VsphereAgentSettings extends RunSettings {
   vcenter: string;
   cluster: string;
   slotRenewMs: number;
-  pollMs: number;
 }
 
 export interface DesiredAgent {

@@ -33,7 +33,6 @@ export interface VolumeRules {
 export interface VolumeSettings extends RunSettings {
   cluster: string;
   slotRenewMs: number;
-  pollMs: number;
   rules: VolumeRules;
 }
 

@@ -37,7 +37,6 @@ const settings = {
   vcenter: 'vc',
   cluster: '',
   slotRenewMs: 1,
-  pollMs: 1,
 } as const;
 
 type Change = Partial<DesiredAgent> & { observed?: Partial<ObservedAgent>; mode?: 'act' | 'observe'; none?: true };

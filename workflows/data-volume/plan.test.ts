@@ -156,7 +156,6 @@ const situation = ({
     publishMinMs: 0,
     cluster: '',
     slotRenewMs: minute,
-    pollMs: minute,
     rules: { ...rules, ...others },
   },
   memory: { ...noVolumeMemory, ...memory },

@@ -24,7 +24,7 @@ export interface SlotClaim {
 
 /** What a lifecycle has whose runs acquire slots. */
 export interface SlotLifecycle extends Lifecycle {
-  settings: Lifecycle['settings'] & { cluster: string; slotRenewMs: number; pollMs: number };
+  settings: Lifecycle['settings'] & { cluster: string; slotRenewMs: number };
   memory: { slot: SlotClaim | null };
 }
 
@@ -51,7 +51,7 @@ export const slotHooks = <L extends SlotLifecycle>(
     async acquire(situation, named, run) {
       const limit = named as SlotKind;
       const shared = limitOf(limit, situation);
-      const { slotRenewMs, pollMs } = situation.settings;
+      const { slotRenewMs } = situation.settings;
       const before = run.memory().slot;
       const membership = before?.limit === limit ? before.membership : noMembership;
       const reported = report(membership, { want: 1, using: 0 }, Date.now());
@@ -63,7 +63,7 @@ export const slotHooks = <L extends SlotLifecycle>(
       const claim = claimAfter(run.memory().slot, limit, answer);
       keep(run, claim);
       if (isGranted(claim, limit)) return null;
-      const untilMs = Date.now() + (answer === null ? Math.min(pollMs, unansweredMs) : slotRenewMs);
+      const untilMs = Date.now() + (answer === null ? Math.min(slotRenewMs, unansweredMs) : slotRenewMs);
       return wait(phases[limit], phases[limit], describeQueue(shared, answer), untilMs);
     },
     async release(situation, limit, run) {

@@ -41,7 +41,7 @@ test('what a vCenter has of a pool: its VMs, its space, its ISO; and a VM withou
   const agents = createVsphereAgentActivities({
     ...common,
     vcenters,
-    settings: { mode: 'act', recheckMs: 1, lingerMs: 0, publishMinMs: 0, cluster: '', slotRenewMs: 1, pollMs: 100 },
+    settings: { mode: 'act', recheckMs: 1, lingerMs: 0, publishMinMs: 0, cluster: '', slotRenewMs: 1 },
     namespaces: [],
     releaseSlot: async () => undefined,
     signalWithStart: async () => undefined,

@@ -26,7 +26,6 @@ const settings = {
   publishMinMs: 0,
   cluster: '',
   slotRenewMs: 1_000,
-  pollMs: 100,
 } as const;
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');

@@ -19,9 +19,6 @@ export interface MakeOneInput {
   times?: number;
 }
 
-/** Shorter than a question takes while vCenter does not answer: the run is to wait between two of them all the same. */
-const pollMs = 1_000;
-
 interface MakeOne extends SlotLifecycle {
   input: MakeOneInput;
   desired: { uid: string; generation: number };
@@ -49,7 +46,6 @@ const make = defineReconciler<MakeOne>(
         vcenter,
         cluster: '',
         slotRenewMs,
-        pollMs,
       },
       digest: null,
       retry: null,
