@@ -19,8 +19,7 @@ import { readNodeLease } from '../kubernetes/node-failure/node-lease.ts';
 import { toNodeSign } from '../kubernetes/node-failure/node-sign.ts';
 import type { ActivityScope } from '../lib/context.ts';
 import { readHypervisorInput } from '../lib/input.ts';
-import { readLibvirtAccess } from '../libvirt/access.ts';
-import { endpointOf } from '../libvirt/endpoint.ts';
+import { withLibvirt } from '../libvirt/access.ts';
 import type { NovaClient } from '../nova/types.ts';
 import type { PlacementClient } from '../placement/types.ts';
 import { hasBmc } from '../redfish/find-bmc.ts';
@@ -178,15 +177,9 @@ async function observeLibvirt(
 ): Promise<ReadParts['libvirt']> {
   if (libvirt === null) return null;
   try {
-    const access = await readLibvirtAccess(libvirt, ports.readText, signal);
-    const connection = await ports.connectLibvirt(
-      endpointOf(libvirt.connectUri, address),
-      access,
-      { timeouts: libvirtTimeouts },
-      signal,
-    );
-    await connection.close();
-    return { verdict: 'healthy', message: `it opened ${connection.uri}` };
+    const target = { libvirt, address, timeouts: libvirtTimeouts };
+    const uri = await withLibvirt(ports, target, signal, (connection) => Promise.resolve(connection.uri));
+    return { verdict: 'healthy', message: `it opened ${uri}` };
   } catch (error) {
     const code = failureCode(error);
     if (code === null) throw error;

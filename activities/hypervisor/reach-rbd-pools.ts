@@ -6,8 +6,7 @@ import { droverFailure, failureCode } from '../../runtime/failure.ts';
 import { failedBy, timed } from '../../runtime/host-check.ts';
 import { requireText } from '../../runtime/read-text.ts';
 import { askedReach, judgeReach } from '../ceph/check-ceph.ts';
-import { readLibvirtAccess } from '../libvirt/access.ts';
-import { endpointOf } from '../libvirt/endpoint.ts';
+import { withLibvirt } from '../libvirt/access.ts';
 import type { LibvirtConnection, RbdPool } from '../libvirt/types.ts';
 import { checkPrefix, ownUuid } from '../libvirt/xml.ts';
 import type { HostPorts } from './host-ports.ts';
@@ -48,35 +47,36 @@ export async function reachRbdPools(
           await requireText(readText, rbd.keyFile, `hypervisor.ceph.rbd.keyFile: ${rbd.keyFile}`, signal),
         );
   const startedMs = clock.monotonicMs();
-  let connection: LibvirtConnection | null = null;
-  try {
-    connection = await connectLibvirt(
-      endpointOf(libvirt.connectUri, address),
-      await readLibvirtAccess(libvirt, readText, signal),
-      {},
-      signal,
-    );
-    if (key !== null) await connection.ensureCephSecret({ uuid: secretUuid, user: rbd.user, key }, signal);
-    const auth: RbdPool['auth'] =
-      key === null && rbd.secretUuid === null ? null : { user: rbd.user, secretUuid: rbd.secretUuid ?? secretUuid };
+  const auth: RbdPool['auth'] =
+    key === null && rbd.secretUuid === null ? null : { user: rbd.user, secretUuid: rbd.secretUuid ?? secretUuid };
+  const listPools = async (connection: LibvirtConnection): Promise<HostCheck[]> => {
     const found: HostCheck[] = [];
     for (const cephPool of pools) {
       const observed = await observeRbdPool(connection, { cephPool, monitors: rbd.monitors, auth }, clock, signal);
       found.push({ ...judgeReach(hypervisor, observed), durationMs: observed.durationMs });
     }
     return found;
+  };
+  const use = async (connection: LibvirtConnection): Promise<HostCheck[]> => {
+    if (key === null) return await listPools(connection);
+    try {
+      await connection.ensureCephSecret({ uuid: secretUuid, user: rbd.user, key }, signal);
+      return await listPools(connection);
+    } finally {
+      // With a signal of its own: also a check that was cancelled leaves no key behind. A host that is lost has lost it too.
+      await withTimeout(clock, cleanUpMs, (overdue) => connection.removeSecret(secretUuid, overdue)).catch(
+        () => undefined,
+      );
+    }
+  };
+  try {
+    return await withLibvirt({ connectLibvirt, readText }, { libvirt, address }, signal, use);
   } catch (error) {
     return timed(
       clock,
       startedMs,
       pools.map((pool) => failedBy(askedReach(hypervisor, pool), error, signal)),
     );
-  } finally {
-    // With a signal of its own: also a check that was cancelled leaves no key behind. A host that is lost has lost it too.
-    const opened = connection;
-    if (key !== null && opened !== null)
-      await withTimeout(clock, cleanUpMs, (overdue) => opened.removeSecret(secretUuid, overdue)).catch(() => undefined);
-    await opened?.close();
   }
 }
 

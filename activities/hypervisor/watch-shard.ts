@@ -20,9 +20,8 @@ import { redactedStart } from '../../runtime/redaction.ts';
 import { type EventClient, writeEvent } from '../kubernetes/lib/write-event.ts';
 import type { ActivityScope } from '../lib/context.ts';
 import { whileBeating } from '../lib/wait.ts';
-import { readLibvirtAccess } from '../libvirt/access.ts';
-import { endpointOf } from '../libvirt/endpoint.ts';
-import type { Domain, LibvirtConnection } from '../libvirt/types.ts';
+import { openLibvirt } from '../libvirt/access.ts';
+import type { Domain } from '../libvirt/types.ts';
 import { type GuestNotice, type GuestWatch, startGuestWatch } from '../libvirt/watch-guests.ts';
 import { sameShortName } from '../nova/find-host.ts';
 import type { NovaClient } from '../nova/types.ts';
@@ -169,13 +168,6 @@ function watchStarter(
   const opening = pLimit(opensAtOnce);
   const asking = pLimit(questionsAtOnce);
   const { windowMs, ioErrors, failingGuests, verifyAfterMs } = settings;
-  const open = async (address: string, signal: AbortSignal): Promise<LibvirtConnection> =>
-    ports.connectLibvirt(
-      endpointOf(libvirt.connectUri, address),
-      await readLibvirtAccess(libvirt, ports.readText, signal),
-      {},
-      signal,
-    );
   const shouldRun = async (name: string, { uuid }: Domain, signal: AbortSignal): Promise<boolean> => {
     const server = await nova.server(uuid, signal);
     return (
@@ -204,7 +196,7 @@ function watchStarter(
       );
     };
     return startGuestWatch({
-      open: (signal) => opening(() => open(address, signal)),
+      open: (signal) => opening(() => openLibvirt(ports, { libvirt, address }, signal)),
       shouldRun: (domain, signal) => asking(() => shouldRun(name, domain, signal)),
       notice,
       limits: { windowMs, ioErrors, failingGuests },

@@ -3,11 +3,9 @@ import type { HostCheck } from '../../contracts/hypervisor/host-check.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { failureCode } from '../../runtime/failure.ts';
 import type { Random } from '../../runtime/random.ts';
-import type { ReadText } from '../../runtime/read-text.ts';
 import { isOlder } from '../preflight/judge-hosts.ts';
-import { type LibvirtSettings, readLibvirtAccess } from './access.ts';
-import { endpointOf } from './endpoint.ts';
-import type { ConnectLibvirt, DomainState, LibvirtConnection, LibvirtVersions } from './types.ts';
+import { type LibvirtOpener, type LibvirtSettings, openLibvirt } from './access.ts';
+import type { DomainState, LibvirtConnection, LibvirtVersions } from './types.ts';
 import { isOwn, newCheckName, tinyDomainXml } from './xml.ts';
 
 /** What was found, with the version for `status.libVirtVersion`; null where the daemon was not reached. */
@@ -16,9 +14,7 @@ export interface LibvirtFindings {
   versions: LibvirtVersions | null;
 }
 
-export interface LibvirtCheckTools {
-  connectLibvirt: ConnectLibvirt;
-  readText: ReadText;
+export interface LibvirtCheckTools extends LibvirtOpener {
   clock: Clock;
   random: Random;
 }
@@ -43,13 +39,8 @@ export async function checkLibvirt(
     `libvirt answers at ${settings.connectUri.replaceAll('{host}', () => host)}`,
     signal,
     async () => {
-      const access = await readLibvirtAccess(settings, tools.readText, signal);
-      const opened = await tools.connectLibvirt(
-        endpointOf(settings.connectUri, host),
-        access,
-        { timeouts: settings.timeouts },
-        signal,
-      );
+      const target = { libvirt: settings, address: host, timeouts: settings.timeouts };
+      const opened = await openLibvirt(tools, target, signal);
       return { isPassed: true, observed: `it opened ${opened.uri}`, value: opened };
     },
   );

@@ -1,19 +1,15 @@
 import { type Clock, withTimeout } from '../../runtime/clock.ts';
 import { isError } from '../../runtime/is-error.ts';
-import type { ReadText } from '../../runtime/read-text.ts';
 import { redactedStart } from '../../runtime/redaction.ts';
-import { type LibvirtSettings, readLibvirtAccess } from './access.ts';
-import { endpointOf } from './endpoint.ts';
-import type { ConnectLibvirt, Domain, DomainState } from './types.ts';
+import { type LibvirtOpener, type LibvirtTarget, withLibvirt } from './access.ts';
+import type { Domain, DomainState } from './types.ts';
 
 /** A domain that runs, or holds the memory of one that did. */
 export type Guest = Domain;
 
-export interface GuestTools {
+export interface GuestTools extends LibvirtOpener {
   /** Null: libvirt is not reached. */
-  libvirt: Pick<LibvirtSettings, 'connectUri' | 'tls' | 'sasl'> | null;
-  connectLibvirt: ConnectLibvirt;
-  readText: ReadText;
+  libvirt: LibvirtTarget['libvirt'] | null;
   /** Where libvirt of a hypervisor listens, by the name of its Hypervisor. */
   addressOf: (hypervisor: string, signal: AbortSignal) => Promise<string>;
   clock: Clock;
@@ -41,15 +37,12 @@ export async function listGuests(
   try {
     return await withTimeout(clock, answerWithinMs, async (overdue) => {
       const bound = AbortSignal.any([signal, overdue]);
-      const endpoint = endpointOf(libvirt.connectUri, await addressOf(hypervisor, bound));
-      const access = await readLibvirtAccess(libvirt, readText, bound);
-      const connection = await connectLibvirt(endpoint, access, { timeouts }, bound);
-      try {
-        const domains = await connection.domains(bound);
-        return domains.filter(({ state }) => !idle.includes(state)).map(({ uuid, name }) => ({ uuid, name }));
-      } finally {
-        await connection.close();
-      }
+      const address = await addressOf(hypervisor, bound);
+      const opener = { connectLibvirt, readText };
+      const domains = await withLibvirt(opener, { libvirt, address, timeouts }, bound, (connection) =>
+        connection.domains(bound),
+      );
+      return domains.filter(({ state }) => !idle.includes(state)).map(({ uuid, name }) => ({ uuid, name }));
     });
   } catch (error) {
     signal.throwIfAborted();
