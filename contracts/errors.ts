@@ -2,7 +2,10 @@
 interface ErrorRow {
   /** Whether Temporal tries the activity again. */
   retryable: boolean;
-  /** Whether a run that meets it tries again after its back-off, though the activity is not tried again: it may pass, or be put right elsewhere. */
+  /**
+   * Whether a run that meets it tries again after its back-off, though the activity is not tried again: it may pass, or
+   * be put right elsewhere.
+   */
   passes?: true;
   /** The reason of the condition that reports it. */
   reason: string;
@@ -11,8 +14,8 @@ interface ErrorRow {
 }
 
 /**
- * Every failure drover can report, one row each. Adapters map each fault of their system to a row; the code is the failure's type in
- * Temporal, so it is a wire name.
+ * Every failure drover can report, one row each. Adapters map each fault of their system to a row; the code is the
+ * failure's type in Temporal, so it is a wire name.
  */
 export const errors = {
   // Input

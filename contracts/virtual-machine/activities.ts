@@ -32,8 +32,9 @@ import type {
 import type { ObservedVolumes, VolumeChange } from './volumes.ts';
 
 /**
- * What the run of a virtual machine may ask for, by task queue. An activity's name is a wire name. All are safe to repeat and to run twice
- * at once; what each may fail with is in contracts/errors.ts. Nothing that they give back holds a secret.
+ * What the run of a virtual machine may ask for, by task queue. An activity's name is a wire name. All are safe to
+ * repeat and to run twice at once; what each may fail with is in contracts/errors.ts. Nothing that they give back holds
+ * a secret.
  */
 
 /** Queue `virtual-machines`: what asks Kubernetes and vCenter. */
@@ -42,17 +43,28 @@ export interface VirtualMachineObserverActivities {
   observeVirtualMachine(input: VirtualMachineInput): Promise<ObservedVirtualMachine>;
 }
 
-/** Queue `kubernetes`. Where what the decision was made on is no more, nothing is written, and the next observation shows why. */
+/**
+ * Queue `kubernetes`. Where what the decision was made on is no more, nothing is written, and the next observation
+ * shows why.
+ */
 export interface VirtualMachineObjectActivities {
   /** Validates input given by hand, and reads the object with all that it names. */
   readVirtualMachine(input: VirtualMachineInput): Promise<VirtualMachineRead>;
-  /** In their order. The spec is written only while it is the one of that generation: no other user's change is overwritten. Null: there is no such object any more. */
+  /**
+   * In their order. The spec is written only while it is the one of that generation: no other user's change is
+   * overwritten. Null: there is no such object any more.
+   */
   patchVirtualMachine(
     request: ObjectName & { generation: number; patches: VirtualMachinePatch[] },
   ): Promise<PatchedVirtualMachine | null>;
-  /** Puts the location into the VirtualMachineImageCache, which is made if there is none. @throws ImageCacheNotInstalled */
+  /**
+   * Puts the location into the VirtualMachineImageCache, which is made if there is none. @throws ImageCacheNotInstalled
+   */
   ensureImageCache(request: WantedImageCache): Promise<void>;
-  /** In their order. Attachments are made with the VirtualMachine as their owner. False: something is another by now, and what comes after it was not done. */
+  /**
+   * In their order. Attachments are made with the VirtualMachine as their owner. False: something is another by now,
+   * and what comes after it was not done.
+   */
   changeVolumes(request: ObjectName & { changes: VolumeChange[] }): Promise<{ isCurrent: boolean }>;
   /** Writes the status where it differs, the Event, and then the notes. Null: there is no such object any more. */
   publishVirtualMachine(
@@ -67,7 +79,9 @@ export interface WrittenVirtualMachine {
 }
 
 export interface PatchedVirtualMachine extends WrittenVirtualMachine {
-  /** All of it is written, and no other user has changed the spec or begun to delete it: what was decided still holds. */
+  /**
+   * All of it is written, and no other user has changed the spec or begun to delete it: what was decided still holds.
+   */
   isCurrent: boolean;
 }
 
@@ -91,7 +105,10 @@ export interface ObservedObjects {
   bootstrap: Fetched<ObservedBootstrap> | null;
   /** The image's item or path by the CD-ROM's name; null: the image is not ready. */
   isos: Record<string, string | null>;
-  /** Network by the interface's name, in the order of the spec; null: it names none, and gets the one that the settings have for such. */
+  /**
+   * Network by the interface's name, in the order of the spec; null: it names none, and gets the one that the settings
+   * have for such.
+   */
   networks: { name: string; network: string | null }[];
   imageCache: Fetched<ObservedImageCache> | null;
   group: ObservedGroupObject | null;
@@ -112,7 +129,10 @@ export interface ObservedGroupObject extends Omit<ObservedGroup, 'placement'> {
 
 /** Queue `vsphere:<vcenter>`. Everything but reads is asked of the stop gate first, and stands in the audit log. */
 export interface VirtualMachineVsphereActivities {
-  /** Everything that decisions need of vCenter. A part that cannot be observed is returned as such; the call fails only where nothing can be observed. */
+  /**
+   * Everything that decisions need of vCenter. A part that cannot be observed is returned as such; the call fails only
+   * where nothing can be observed.
+   */
   observeVirtualMachineInVcenter(request: ObservationRequest): Promise<VcenterObservation>;
 
   /**
@@ -125,9 +145,15 @@ export interface VirtualMachineVsphereActivities {
   submitFileOperation(
     request: MutationRequest & { place: FilePlace; operation: FileOperation },
   ): Promise<SubmittedTask | null>;
-  /** Cancels a create that is not wanted any more, and waits for its end. What it has made all the same, the next observation finds. */
+  /**
+   * Cancels a create that is not wanted any more, and waits for its end. What it has made all the same, the next
+   * observation finds.
+   */
   stopCreate(request: MutationRequest & { task: string | null; folder: string | null; name: string }): Promise<void>;
-  /** Writes the owner into a VM that has none, or the one that the replaced operator wrote. @throws VirtualMachineNotOwned, VirtualMachineConflict */
+  /**
+   * Writes the owner into a VM that has none, or the one that the replaced operator wrote. @throws
+   * VirtualMachineNotOwned, VirtualMachineConflict
+   */
   submitAdoption(request: VmSubject & { changeVersion: string }): Promise<Submission>;
   /** One ReconfigVM_Task, on the version that was read. @throws VirtualMachineConflict */
   submitReconfigure(request: VmSubject & { changeVersion: string; spec: ReconfigSpec }): Promise<Submission>;
@@ -135,9 +161,10 @@ export interface VirtualMachineVsphereActivities {
   /**
    * Reads the Secrets itself: they are in no history. A customization that waits for the next start is not replaced.
    *
-   * @param request `cards`: device keys of those that the interfaces of the spec are, in its order; null: an interface has none yet
-   * @throws ObjectConflict, and nothing is written, where they do not come to that hash any more, or a card is gone; InvalidObject for what
-   * the VM, a customization or this vCenter does not have
+   * @param request `cards`: device keys of those that the interfaces of the spec are, in its order; null: an interface
+   *   has none yet
+   * @throws ObjectConflict, and nothing is written, where they do not come to that hash any more, or a card is gone;
+   *   InvalidObject for what the VM, a customization or this vCenter does not have
    */
   submitBootstrap(
     request: VmSubject & {
@@ -168,7 +195,8 @@ export interface VirtualMachineVsphereActivities {
   /** Well where it has ended. */
   cancelVsphereTask(request: VmSubject & { task: string }): Promise<void>;
   /**
-   * Waits for a task until the activity's time is over; a cancel is passed on to the task, which may end well all the same.
+   * Waits for a task until the activity's time is over; a cancel is passed on to the task, which may end well all the
+   * same.
    *
    * @throws what the task failed with, unless its purpose is reached; VsphereTaskOverdue
    */
@@ -259,7 +287,9 @@ export interface MutationRequest extends ObserveAfter {
 
 /** What always goes before, beside or after a call, in the same activity. */
 export interface Along {
-  /** Before: written into the object, as patchVirtualMachine does. Where they do not hold then, nothing else is done. */
+  /**
+   * Before: written into the object, as patchVirtualMachine does. Where they do not hold then, nothing else is done.
+   */
   notes?: ObjectName & { generation: number; patches: VirtualMachinePatch[] };
   /** Beside: said in the object, as publishVirtualMachine does. */
   report?: ObjectName & { generation: number } & PublishedVirtualMachine;
@@ -356,7 +386,10 @@ export function observationRequestOf(
   };
 }
 
-/** Fast deploy: a place is chosen once, as files are asked for and copied there; before that, one where they are already comes first. */
+/**
+ * Fast deploy: a place is chosen once, as files are asked for and copied there; before that, one where they are already
+ * comes first.
+ */
 function datastoresOf(
   { copiesAt, imageCache: { location } }: DesiredVirtualMachine,
   { imageCache, storageClass }: ObservedObjects,

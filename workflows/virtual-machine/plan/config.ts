@@ -97,7 +97,10 @@ function planDue(context: VmContext, changeVersion: string, moId: string): Outco
   return isLeftAlone(vm) ? success : planBootstrap(context);
 }
 
-/** One that is suspended cannot be changed, one that an administrator has paused shall not be: only its metadata is written. */
+/**
+ * One that is suspended cannot be changed, one that an administrator has paused shall not be: only its metadata is
+ * written.
+ */
 export const isLeftAlone = (vm: ObservedVm): boolean => vm.powerState === 'suspended' || isPaused(vm);
 
 export const isPaused = ({ config }: Pick<ObservedVm, 'config'>): boolean =>
@@ -200,9 +203,9 @@ function wantedModule({ desired, observed, vm }: VmContext): string | null {
 }
 
 /**
- * Sets up the guest: what goes into the VM's configuration whenever it has changed, a customization while the VM is off. Each is applied once
- * per change, or once more at the next power-on where the spec asks for that. The addresses of the cards belong to it: a guest finds its
- * interfaces by them.
+ * Sets up the guest: what goes into the VM's configuration whenever it has changed, a customization while the VM is
+ * off. Each is applied once per change, or once more at the next power-on where the spec asks for that. The addresses
+ * of the cards belong to it: a guest finds its interfaces by them.
  */
 export function planBootstrap(context: VmContext): Outcome {
   const { desired, observed, vm } = context;
@@ -270,7 +273,8 @@ export function planBootstrap(context: VmContext): Outcome {
     annotations: { [virtualMachineAnnotations.bootstrapCustomHash]: notedText(customHash, ofCustom) },
     ...latch,
   };
-  // A customization is done by the next start; one that waits for that already is not replaced. Before the first start it is drover's own, and was not noted.
+  // A customization is done by the next start; one that waits for that already is not replaced. Before the first start
+  // it is drover's own, and was not noted.
   if (isPending)
     return isNotStarted(desired) ? patch('config', 'Note which customization was asked for', note) : success;
   const missing = cards.findIndex((key) => key === null);
@@ -296,7 +300,10 @@ const bootstrapRecheckMs = ({ desired, settings, nowMs }: VmContext): number =>
 
 const settledRecheckMs = 10 * 60_000;
 
-/** Whether it must not start without what it is set up from: at its first start, and where the spec asks for a customization at the next. */
+/**
+ * Whether it must not start without what it is set up from: at its first start, and where the spec asks for a
+ * customization at the next.
+ */
 export const isNeededToStart = ({
   firstBootDone,
   bootstrap,
@@ -312,7 +319,10 @@ export const latchPatch = (
     ? { spec: { bootstrap: { [kind === 'LinuxPrep' ? 'linuxPrep' : 'sysprep']: { customizeAtNextPowerOn } } } }
     : {};
 
-/** What a spec without a bootstrap comes to is for a VM that drover has made, and that has not run yet: no guest that lives is changed. */
+/**
+ * What a spec without a bootstrap comes to is for a VM that drover has made, and that has not run yet: no guest that
+ * lives is changed.
+ */
 const isFirstStartOfLinux = (desired: VmContext['desired'], guestId: string): boolean =>
   isNotStarted(desired) && isLinux(guestId);
 
@@ -328,7 +338,10 @@ const linuxGuests =
 
 export const isLinux = (guestId: string): boolean => linuxGuests.test(guestId);
 
-/** Device keys and MAC addresses of the cards that the interfaces of the spec are, in its order; null: there is none, or it has none yet. */
+/**
+ * Device keys and MAC addresses of the cards that the interfaces of the spec are, in its order; null: there is none, or
+ * it has none yet.
+ */
 function cardsOfInterfaces(
   { desired, observed }: VmContext,
   { networkCards, extraConfig }: VmConfig,

@@ -73,7 +73,10 @@ function sinceMs({ observed, nowMs }: VmContext): number {
   return Number.isNaN(ms) ? nowMs : Math.min(ms, nowMs);
 }
 
-/** Before a VM is destroyed: all volumes, by who has attached them. Bounded, as drover can detach a disk itself, and its file stays. */
+/**
+ * Before a VM is destroyed: all volumes, by who has attached them. Bounded, as drover can detach a disk itself, and its
+ * file stays.
+ */
 export function planDetach({ observed, settings, vm, nowMs }: VmContext): Outcome {
   const { attachments = [], batch = null } = observed.volumes ?? {};
   const own = [...attachments, ...(batch === null ? [] : [batch])].filter((one) => one.own);
@@ -184,7 +187,8 @@ function isCurrent(context: VmContext, one: SingleAttachment): boolean {
   const { desired, vm } = context;
   const volume = desired.volumes.find(({ name }) => name === one.volume);
   if (one.deletingSinceMs !== null || volume?.claim !== one.claim || one.biosUuid !== vm.biosUuid) return false;
-  // The driver does not look again at what it has attached: of a VM that was made anew it says what was so of the former.
+  // The driver does not look again at what it has attached: of a VM that was made anew it says what was so of the
+  // former.
   return !(one.attached && isBare(context));
 }
 
