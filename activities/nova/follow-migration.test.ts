@@ -30,6 +30,8 @@ describe('poll delay', () => {
     ['a first estimate is not trusted for long', 1_000, 60_000, 500],
     ['near the end', 10_000, 300, 250],
     ['overdue', 10_000, -5_000, 250],
+    ['overdue for longer: it may never end', 60_000, -20_000, 1_000],
+    ['overdue for very long: seldom', 400_000, -300_000, 5_000],
   ];
 
   test.each(rows)('%s', (_why, runningMs, timeLeftMs, delayMs) => {

@@ -125,12 +125,12 @@ const leftShare = 1 / 4;
 /** Share of the time gone, so that a first, crude estimate is not trusted for long. */
 const goneShare = 1 / 2;
 
-/** Share of the time gone, where the time left is unknown. */
+/** Share of the time gone, where the time left is unknown; of the time by which the end is overdue, where that was estimated too early. */
 const unknownShare = 1 / 20;
 
 /**
  * How long to wait before the next read of a migration: each read costs Nova CPU that the migrations need. Often at the start, where it
- * fails if it fails; then seldom; often again near the expected end.
+ * fails if it fails; then seldom; often again near the expected end, and seldom once that is long past.
  *
  * @param runningMs   how long the copy has been running; null before that
  * @param timeLeftMs  estimated time until its end, 0 or less when overdue; null when unknown
@@ -141,9 +141,12 @@ export function pollDelayMs(
   { minMs, maxMs }: PollIntervals,
 ): number {
   if (runningMs === null) return minMs;
-  const wished =
-    timeLeftMs === null ? runningMs * unknownShare : Math.min(timeLeftMs * leftShare, runningMs * goneShare);
-  return Math.max(minMs, Math.min(wished, maxMs));
+  return Math.max(minMs, Math.min(wishedMs(runningMs, timeLeftMs), maxMs));
+}
+
+function wishedMs(runningMs: number, timeLeftMs: number | null): number {
+  if (timeLeftMs === null) return runningMs * unknownShare;
+  return timeLeftMs < 0 ? -timeLeftMs * unknownShare : Math.min(timeLeftMs * leftShare, runningMs * goneShare);
 }
 
 /**
