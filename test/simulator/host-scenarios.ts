@@ -43,8 +43,8 @@ const nodeFailure = {
   automaticAggregates: [shared],
   // Longer than Nova takes to say that a nova-compute is down; before, the host only looks like one whose kubelet has failed.
   failAfterMs: 25_000,
-  observeMs: 1_500,
-  restObserveMs: 1_000,
+  observeMs: 5_000,
+  restObserveMs: 3_000,
   gates: { cycleMs: 1 },
   power: { recheckMs: 300, pollMs: 100 },
 };
