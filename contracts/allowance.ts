@@ -70,6 +70,8 @@ export interface AllowanceRequest {
   acknowledged?: NumberedAnswer | null;
   /** The compute host whose migrations it runs: what a closed consumer still uses is counted there. For a slot: its endpoint. */
   host: string;
+  /** For a slot: id of the consumer's activity that asks for it, and that a later grant completes. */
+  activity?: string;
 }
 
 /** The answer: start work while `using < allowance`, and no longer than `leaseMs` after the last report that has arrived. */
@@ -84,16 +86,46 @@ export interface AllowanceGranted extends NumberedAnswer {
   leaseMs?: number;
   /** How many live migrations Nova runs at once on the consumer's host, where it keeps others waiting. */
   novaRuns?: number;
-  /** For a slot. */
-  kind?: SlotKind;
 }
 
-/** The answer to a request for a slot. With an allowance of 0 the run is queued, and the signal `allowanceGranted` says when it has the slot. */
+/** The answer to a request for a slot. With an allowance of 0 the run is queued, and a grant completes the activity that asks. */
 export interface SlotAnswer extends NumberedAnswer {
   /** Null: it is not known yet. */
   limit: number | null;
   /** How many are in progress, or about to begin. */
   inUse: number;
+  /** The run was queued before, and its object may say so. */
+  wasQueued?: true;
+}
+
+/** A grant for a run in the queue, and the activity that it completes. */
+export interface SlotGrant {
+  consumer: string;
+  runId: string;
+  activity: string;
+  answer: SlotAnswer;
+}
+
+/** What the object of a run in the queue is to say: the activity that publishes it, and what that is given. */
+export interface QueueReport {
+  publish: 'publishVirtualMachine' | 'publishDataVolume' | 'publishVsphereAgent';
+  /** Where it has {@link queuePlaceholder}, it is to say what the queue is. */
+  request: object;
+}
+
+/** What a run in the queue waits for is known only to the activity that asks. */
+export const queuePlaceholder = '{the slot that is waited for}';
+
+/** Type of the failure with which an attempt to acquire a slot ends while the run is queued: the next attempt asks again. */
+export const queuedFailure = 'Queued';
+
+/** What a run in the queue waits for. Pure. */
+export function describeQueue(shared: SlotLimit, answer: Pick<SlotAnswer, 'limit' | 'inUse'> | null): string {
+  const [limit, place] = [shared.kind, placeOf(shared)];
+  if (answer === null || answer.limit === null) return `a slot of the ${limit} of ${place}`;
+  return answer.inUse < answer.limit
+    ? `a slot: the ${limit} of ${place} that are in progress are being counted`
+    : `a slot: ${answer.inUse} of ${answer.limit} ${limit} of ${place} are in progress`;
 }
 
 /** The limit, from configuration, and what is in use, from the outside system. */

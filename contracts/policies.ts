@@ -9,6 +9,16 @@ export const shortCall = {
   retry: { initialInterval: 1_000, backoffCoefficient: 2, maximumInterval: 15_000, maximumAttempts: 7 },
 } as const;
 
+/**
+ * Acquires a slot. While the run is queued each attempt fails, and is repeated: contracts/allowance.ts. After hours of that the run takes a
+ * breath, and may continue as new.
+ */
+export const slotCall = {
+  scheduleToCloseTimeout: 6 * 60 * 60_000,
+  startToCloseTimeout: 30_000,
+  retry: { initialInterval: 1_000, backoffCoefficient: 2, maximumInterval: 15_000 },
+} as const;
+
 /** A read of many pages or systems, such as a preflight of a large region. */
 export const longCall = {
   startToCloseTimeout: 120_000,

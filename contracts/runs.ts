@@ -46,7 +46,8 @@ export interface RunProgress {
   message: string;
   /** Of phase and message. */
   sinceMs: number;
-  waiting: { reason: string; message: string; untilMs: number } | null;
+  /** `untilMs` null: until a message comes, or the slot that it is queued for. */
+  waiting: { reason: string; message: string; untilMs: number | null } | null;
   /** In a row. */
   failures: number;
   /** Steps in the background, by their locks. */

@@ -1,4 +1,5 @@
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
+import { queuedFailure } from '../contracts/allowance.ts';
 import { droverFailure } from '../runtime/failure.ts';
 import { outcomeOf } from './observe-steps.ts';
 
@@ -7,6 +8,7 @@ test.each([
   ['a cancelled step is cancelled, whatever it threw', new Error('aborted'), true, 'cancelled'],
   ['as is one that says so', new CancelledFailure('stop'), false, 'cancelled'],
   ['a failure of another type is no label', ApplicationFailure.create({ type: 'server-4711' }), false, 'Unexpected'],
+  ['one in a queue is queued', ApplicationFailure.create({ type: queuedFailure }), false, 'queued'],
   ['nor is anything else', 'words', false, 'Unexpected'],
 ])('%s', (_why, error, isCancelled, outcome) => {
   expect(outcomeOf(error, isCancelled)).toBe(outcome);

@@ -1,5 +1,6 @@
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
+import { queuedFailure } from '../contracts/allowance.ts';
 import { isErrorCode } from '../contracts/errors.ts';
 import type { Metrics } from '../runtime/telemetry/metrics.ts';
 
@@ -27,8 +28,9 @@ export const observeSteps =
     },
   });
 
-/** A row of the error table where there is one: nothing else may become a label. */
+/** A row of the error table where there is one, or that the run is in a queue: nothing else may become a label. */
 export function outcomeOf(error: unknown, isCancelled: boolean): string {
   if (isCancelled || error instanceof CancelledFailure) return 'cancelled';
+  if (error instanceof ApplicationFailure && error.type === queuedFailure) return 'queued';
   return error instanceof ApplicationFailure && isErrorCode(error.type) ? error.type : 'Unexpected';
 }

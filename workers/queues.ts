@@ -53,6 +53,7 @@ export function composeQueues(
   const ofVms = composeVirtualMachineActivities(shared, vcenters);
   const ofMachines = composeMachineActivities(shared);
   const ofAgents = composeAgentActivities(shared, vcenters);
+  const ofVolumes = composeVolumeActivities(shared);
   const queue = (taskQueue: string, maxConcurrentActivityTaskExecutions: number, activities: object): ServedQueue => ({
     taskQueue,
     maxConcurrentActivityTaskExecutions,
@@ -68,6 +69,11 @@ export function composeQueues(
           cluster,
           clock: shared.clock,
           random: shared.random,
+          publishQueued: {
+            publishVirtualMachine: (request) => ofVms.kubernetes.publishVirtualMachine(request as never),
+            publishDataVolume: (request) => ofVolumes.publishDataVolume(request as never),
+            publishVsphereAgent: (request) => ofAgents.activities.publishVsphereAgent(request as never),
+          },
         }),
       ),
       queue(kubernetesQueue(cluster), concurrency.kubernetes, {
@@ -84,7 +90,7 @@ export function composeQueues(
           ]),
       queue(machinesQueue(cluster), concurrency.machines, ofMachines.activities),
       queue(agentsQueue(cluster), concurrency.agents, ofAgents.activities),
-      queue(volumesQueue(cluster), concurrency.volumes, composeVolumeActivities(shared)),
+      queue(volumesQueue(cluster), concurrency.volumes, ofVolumes),
       queue(virtualMachinesQueue(cluster), concurrency.vsphere, ofVms.observers),
       ...ofVms.vcenters.map(({ name, activities }) =>
         queue(vsphereQueue(name, cluster), concurrency.vsphere, activities),

@@ -1,7 +1,15 @@
-import { cancellationSignal } from '@temporalio/activity';
+import { activityInfo, cancellationSignal } from '@temporalio/activity';
 import { type Client, isGrpcServiceError, ServiceError, WorkflowNotFoundError } from '@temporalio/client';
-import type { ApplicationFailure } from '@temporalio/common';
-import { type AllowanceRequest, placeOf } from '../../contracts/allowance.ts';
+import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
+import {
+  type AllowanceRequest,
+  describeQueue,
+  placeOf,
+  queuedFailure,
+  queuePlaceholder,
+  type QueueReport,
+  type SlotAnswer,
+} from '../../contracts/allowance.ts';
 import type { ErrorCode } from '../../contracts/errors.ts';
 import type { TemporalActivities } from '../../contracts/eviction/activities.ts';
 import { migrationAllowanceId } from '../../contracts/ids.ts';
@@ -10,7 +18,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import { droverFailure } from '../../runtime/failure.ts';
 import type { Random } from '../../runtime/random.ts';
 import { limited } from '../../runtime/temporal/temporal.ts';
-import { acquireSlot, signalWithStartAllowance } from './allowance.ts';
+import { grantSlots, requestSlot, signalWithStartAllowance } from './allowance.ts';
 
 /** What the activities on Temporal itself need. */
 interface TemporalActivitiesDeps {
@@ -19,10 +27,15 @@ interface TemporalActivitiesDeps {
   cluster: string;
   clock: Clock;
   random: Random;
+  /** What the objects of runs in the queue are published with, by the names of those activities. */
+  publishQueued: Record<QueueReport['publish'], (request: object) => Promise<unknown>>;
 }
 
 /** Within the start-to-close time-out of a short call, so that the failure says what was going on. */
 const callTimeoutMs = 10_000;
+
+/** Where the request may not have arrived, or the object does not say that it is queued: it is asked again so soon. */
+const unansweredMs = 15_000;
 
 /** How many runs are looked up at once. */
 const lookUpsAtOnce = 10;
@@ -40,6 +53,7 @@ export function createTemporalActivities({
   cluster,
   clock,
   random,
+  publishQueued,
 }: TemporalActivitiesDeps): TemporalActivities {
   const call = async <Result>(what: string, request: () => Promise<Result>): Promise<Result> => {
     const abort = cancellationSignal();
@@ -65,10 +79,28 @@ export function createTemporalActivities({
       );
     },
 
-    acquireSlot: ({ limit, request }) =>
-      call(`acquire a slot of the ${limit.kind} of ${placeOf(limit)}`, () =>
-        acquireSlot({ client, clock, random }, { limit, cluster, request }, cancellationSignal()),
-      ),
+    async acquireSlot({ limit, request, renewMs, said }) {
+      const { activityId: activity, attempt } = activityInfo();
+      const message = { limit, cluster, request: { ...request, activity } };
+      const say = (answer: SlotAnswer | null): Promise<boolean> =>
+        said === null ? Promise.resolve(true) : sayQueued(publishQueued, said, describeQueue(limit, answer));
+      const answer = await call(`acquire a slot of the ${limit.kind} of ${placeOf(limit)}`, () =>
+        requestSlot({ client, clock, random }, message, cancellationSignal()),
+      ).catch(async (error: unknown) => {
+        await say(null);
+        throw error;
+      });
+      if (answer.allowance > 0) return attempt === 1 ? answer : { ...answer, wasQueued: true };
+      const isSaid = await say(answer);
+      throw ApplicationFailure.create({
+        type: queuedFailure,
+        message: `Waiting for ${describeQueue(limit, answer)}`,
+        category: ApplicationFailureCategory.BENIGN,
+        nextRetryDelay: isSaid && answer.limit !== null ? renewMs : Math.min(renewMs, unansweredMs),
+      });
+    },
+
+    grantSlots: (grants) => call(`grant ${grants.length} slots`, () => grantSlots(client, grants)),
 
     async findClosedConsumers(consumers) {
       const closed: string[] = [];
@@ -88,6 +120,20 @@ export function createTemporalActivities({
       );
     },
   };
+}
+
+/** Whether it could be said. A failure of that is no reason not to be queued. */
+async function sayQueued(
+  publishQueued: TemporalActivitiesDeps['publishQueued'],
+  { publish, request }: QueueReport,
+  queue: string,
+): Promise<boolean> {
+  const text = JSON.stringify(queue).slice(1, -1);
+  const told = JSON.parse(JSON.stringify(request).replaceAll(queuePlaceholder, () => text)) as object;
+  return await publishQueued[publish](told).then(
+    () => true,
+    () => false,
+  );
 }
 
 /** A consumer that leaves needs no run that allocates: none is started for it. */

@@ -1,4 +1,5 @@
 import {
+  ActivityNotFoundError,
   type Client,
   isGrpcServiceError,
   ServiceError,
@@ -15,6 +16,7 @@ import {
   type SharedLimit,
   systemOf,
   type SlotAnswer,
+  type SlotGrant,
 } from '../../contracts/allowance.ts';
 import { allowanceId, workflowQueue, workflowTypes } from '../../contracts/ids.ts';
 import { messages } from '../../contracts/messages.ts';
@@ -84,7 +86,7 @@ const notAccepted = [8, 10, 14];
 /** Until it is asked again where too many ask at once: an answer takes the run a moment. */
 const pausesMs = [100, 200, 400, 800];
 
-/** The answer comes by signal: nothing is known yet. */
+/** It was asked by signal: nothing is known yet. */
 const later: SlotAnswer = { sequence: 0, allowance: 0, limit: null, inUse: 0 };
 
 interface SlotTools {
@@ -94,10 +96,10 @@ interface SlotTools {
 }
 
 /**
- * Requests a slot of the run that allocates them, which is started where none is open, and returns its answer: one call of the server, so that a run which
- * just ends cannot miss it. Where too many ask at once it is asked again, and in the end signalled: then the answer comes by signal.
+ * Requests a slot of the run that allocates them, which is started where none is open, and returns its answer. Where too many ask at once it is
+ * asked again, and in the end signalled: then nothing is known of the queue yet.
  */
-export async function acquireSlot(
+export async function requestSlot(
   { client, clock, random }: SlotTools,
   request: AllowanceMessage,
   abort: AbortSignal,
@@ -121,7 +123,21 @@ export async function releaseSlot(client: Client, { limit, cluster, request }: A
 }
 
 /** Null: the update was not accepted. */
-async function ask(client: Client, { limit, cluster, request }: AllowanceMessage): Promise<SlotAnswer | null> {
+async function ask(client: Client, message: AllowanceMessage): Promise<SlotAnswer | null> {
+  const { limit, cluster, request } = message;
+  try {
+    return await client.workflow
+      .getHandle(allowanceId(limit, cluster))
+      .executeUpdate<SlotAnswer, [AllowanceRequest]>(messages.acquireSlot, { args: [request] });
+  } catch (error) {
+    if (isNotAccepted(error)) return null;
+    if (error instanceof WorkflowNotFoundError) return await askWithStart(client, message);
+    throw error;
+  }
+}
+
+/** One call of the server, so that a run which just ends cannot miss it. Null: the update was not accepted. */
+async function askWithStart(client: Client, { limit, cluster, request }: AllowanceMessage): Promise<SlotAnswer | null> {
   const recovers = await wasLost(client, allowanceId(limit, cluster));
   const startWorkflowOperation = new WithStartWorkflowOperation(
     workflowTypes.allocateAllowance,
@@ -136,6 +152,26 @@ async function ask(client: Client, { limit, cluster, request }: AllowanceMessage
     if (isNotAccepted(error)) return null;
     throw error;
   }
+}
+
+/** How many activities are completed at once. */
+const grantsAtOnce = 10;
+
+/** Completes the activities by which runs wait for slots. @returns the run ids of those that do not wait any more */
+export async function grantSlots(client: Client, grants: readonly SlotGrant[]): Promise<string[]> {
+  const lost: string[] = [];
+  for (let first = 0; first < grants.length; first += grantsAtOnce)
+    await Promise.all(
+      grants.slice(first, first + grantsAtOnce).map(async ({ consumer: workflowId, runId, activity, answer }) => {
+        try {
+          await client.activity.complete({ workflowId, runId, activityId: activity }, answer);
+        } catch (error) {
+          if (!(error instanceof ActivityNotFoundError)) throw error;
+          lost.push(runId);
+        }
+      }),
+    );
+  return lost;
 }
 
 /** A run that is terminated, or fails, loses what it had granted. */

@@ -1,4 +1,12 @@
-import type { AllowanceConsumer, AllowanceRequest, AllowanceObservation, SlotLimit, SlotAnswer } from '../allowance.ts';
+import type {
+  AllowanceConsumer,
+  AllowanceRequest,
+  AllowanceObservation,
+  QueueReport,
+  SlotAnswer,
+  SlotGrant,
+  SlotLimit,
+} from '../allowance.ts';
 import type { ConditionUpdate } from '../conditions.ts';
 import type {
   DesiredEviction,
@@ -97,8 +105,20 @@ export interface InstanceActivities {
 export interface TemporalActivities {
   /** Reports to the run that allocates the migrations of the region, and starts that run where none is open. */
   requestAllowance(input: { region: string; request: AllowanceRequest }): Promise<void>;
-  /** Asks the run that allocates the limit for a slot, and starts that run where none is open. Returns its answer. */
-  acquireSlot(input: { limit: SlotLimit; request: AllowanceRequest }): Promise<SlotAnswer>;
+  /**
+   * Acquires a slot of the run that allocates the limit, which is started where none is open. While the run is queued, its object says so, and
+   * each attempt fails and is repeated after `renewMs`, which asks again; the grant completes the activity between two attempts.
+   *
+   * @param input.said null: the object says nothing of it
+   */
+  acquireSlot(input: {
+    limit: SlotLimit;
+    request: AllowanceRequest;
+    renewMs: number;
+    said: QueueReport | null;
+  }): Promise<SlotAnswer>;
+  /** Completes the activities of runs that were queued. Returns the run ids of those that do not wait for it any more. */
+  grantSlots(grants: SlotGrant[]): Promise<string[]>;
   /** Which of the consumers' runs are closed: their run ids, as two runs can share a consumer's id. */
   findClosedConsumers(consumers: Pick<AllowanceConsumer, 'consumer' | 'runId'>[]): Promise<string[]>;
   /** Requests the cancellation of a run, as `temporal workflow cancel` does. */

@@ -3,7 +3,7 @@ import type { FailureDescription } from '../node-failure/failure-run.ts';
 import type { NextCommand } from '../command/next-commands.ts';
 import type { Paint } from './paint.ts';
 import { oneLine } from './table.ts';
-import { waitingLine } from './watch.ts';
+import { untilOf, waitingLine } from './watch.ts';
 
 /** What is known of a host that seems to have failed, and what became of each server that is not elsewhere. */
 export function renderFailure(
@@ -74,9 +74,7 @@ function fieldsOf(progress: NodeFailureProgress, nowMs: number, paint: Paint): [
     ['forced down', forcedDown ? 'yes' : null],
     [
       'waiting',
-      waiting === null
-        ? null
-        : waitingLine(waiting.message, new Date(waiting.untilMs).toISOString(), nowMs).replace(/^waiting /u, ''),
+      waiting === null ? null : waitingLine(waiting.message, untilOf(waiting), nowMs).replace(/^waiting /u, ''),
     ],
     ['problem', problem === null ? null : paint('bad', oneLine(problem))],
     ['not read', unread.length === 0 ? null : paint('warning', unread.map(oneLine).join(' '))],

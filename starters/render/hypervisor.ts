@@ -6,7 +6,7 @@ import { describeMaintenance } from '../hypervisor/plan-maintenance.ts';
 import { formatAge, formatRelative } from './duration.ts';
 import type { Paint, Style } from './paint.ts';
 import { oneLine, renderTable } from './table.ts';
-import { waitingLine } from './watch.ts';
+import { untilOf, waitingLine } from './watch.ts';
 
 /** State of a hypervisor, in a line and what belongs to it: what it waits for, since when, by when. */
 export function renderHypervisorHead(
@@ -19,10 +19,7 @@ export function renderHypervisorHead(
   const waiting =
     progress === null || progress.waiting === null
       ? null
-      : waitingLine(progress.waiting.message, new Date(progress.waiting.untilMs).toISOString(), nowMs).replace(
-          /^waiting /u,
-          '',
-        );
+      : waitingLine(progress.waiting.message, untilOf(progress.waiting), nowMs).replace(/^waiting /u, '');
   const fields: [name: string, value: string | null][] = [
     ['says', oneLine(lifecycle?.message ?? observationOf(object)?.message ?? progress?.message ?? '')],
     ['waiting', waiting],

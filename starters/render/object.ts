@@ -5,7 +5,7 @@ import type { NextCommand } from '../command/next-commands.ts';
 import type { Paint } from './paint.ts';
 import { renderRun, renderSteps } from './run.ts';
 import { oneLine, renderConditions, renderNextCommands } from './table.ts';
-import { waitingLine } from './watch.ts';
+import { untilOf, waitingLine } from './watch.ts';
 
 /** One object of a namespace for people. Pure. */
 
@@ -79,8 +79,7 @@ const unreadable = ({ problems, run }: Described, kind: string, paint: Paint): s
 function waitingOf(run: Described['run'], nowMs: number): string | null {
   const waiting = run?.progress?.waiting ?? null;
   if (waiting === null) return null;
-  const until = waiting.untilMs === null ? null : new Date(waiting.untilMs).toISOString();
-  return waitingLine(waiting.message, until, nowMs).replace(/^waiting /u, '');
+  return waitingLine(waiting.message, untilOf(waiting), nowMs).replace(/^waiting /u, '');
 }
 
 const renderFields = (fields: readonly Field[]): string[] =>

@@ -66,6 +66,10 @@ function renderHead(progress: EvictionProgress, nowMs: number, paint: Paint): st
 export const waitingLine = (waitingFor: string, nextWakeUp: string | null, nowMs: number): string =>
   `waiting for ${oneLine(waitingFor)}${nextWakeUp === null ? '' : `; observes again ${formatRelative(nextWakeUp, nowMs)}`}`;
 
+/** For {@link waitingLine}. */
+export const untilOf = ({ untilMs }: { untilMs: number | null }): string | null =>
+  untilMs === null ? null : new Date(untilMs).toISOString();
+
 function describeHidden(hidden: readonly InstanceProgress[]): string {
   const counts = new Map<string, number>();
   for (const { state } of hidden) counts.set(state, (counts.get(state) ?? 0) + 1);

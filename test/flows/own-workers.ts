@@ -11,7 +11,7 @@ import { openClient, readTemporalSettings } from '../../runtime/temporal/tempora
 import { bundleTestWorkflows } from '../bundle-workflows.ts';
 import { quietTemporal } from '../quiet-temporal.ts';
 import { openDevServer } from './dev-server.ts';
-import type { OwnWorkers } from './own-workers-base.ts';
+import { noObjects, type OwnWorkers } from './own-workers-base.ts';
 
 export interface OwnWorkersOptions {
   /** Module that exports the workflow types: its own, and drover's. */
@@ -49,7 +49,13 @@ async function openRealWorkers(workflowBundle: WorkflowBundle, longHistory?: num
   await start({
     taskQueue: workflowQueue(''),
     workflowBundle,
-    activities: createTemporalActivities({ client, cluster: '', clock: systemClock, random: Math.random }),
+    activities: createTemporalActivities({
+      client,
+      cluster: '',
+      clock: systemClock,
+      random: Math.random,
+      publishQueued: noObjects,
+    }),
   });
   return {
     client,

@@ -3,7 +3,7 @@ import { Worker } from '@temporalio/worker';
 import { createTemporalActivities } from '../../activities/temporal/activities.ts';
 import { workflowQueue } from '../../contracts/ids.ts';
 import { labClock, setLabClock } from '../../lab/clock.ts';
-import type { OwnWorkers } from '../flows/own-workers-base.ts';
+import { noObjects, type OwnWorkers } from '../flows/own-workers-base.ts';
 import { passTime, seed } from './flow-world.ts';
 import { createSimulation } from './simulation.ts';
 import { loadBundle } from './temporal/sdk.ts';
@@ -18,7 +18,10 @@ export async function openSimulatedWorkers(workflowBundle: WorkflowBundle, longH
     seed,
     ...(longHistory !== undefined && { longHistory }),
     serve: ({ client, clock, random }) => [
-      { taskQueue: workflowQueue(''), activities: createTemporalActivities({ client, cluster: '', clock, random }) },
+      {
+        taskQueue: workflowQueue(''),
+        activities: createTemporalActivities({ client, cluster: '', clock, random, publishQueued: noObjects }),
+      },
     ],
   });
   const { client } = simulation;

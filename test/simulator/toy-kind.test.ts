@@ -13,7 +13,7 @@ import { createFakeKubernetes, type FakeKubernetes } from '../fakes/kubernetes/f
 import { createSimulatedBridge } from './bridge.ts';
 import { createSimulation } from './simulation.ts';
 import { loadBundle } from './temporal/sdk.ts';
-import type { WidgetActivities, WidgetName, WidgetWaits } from './toy/reconcile.ts';
+import type { WidgetActivities, WidgetName, WidgetQueue, WidgetWaits } from './toy/reconcile.ts';
 import { bundleWidgets } from './toy/story.ts';
 import { settings } from './toy/world.ts';
 
@@ -80,7 +80,7 @@ function createActivities(client: Kubernetes, object: (name: WidgetName) => Widg
       retry: null,
     };
   };
-  const activities: WidgetActivities & WidgetWaits = {
+  const activities: WidgetActivities & WidgetQueue & WidgetWaits = {
     observeWidget,
     async changeWidget(name, change, size) {
       if (change === 'build') widgets.set(name.name, { size, curedMs: nowMs() + 5_000 });
@@ -89,7 +89,7 @@ function createActivities(client: Kubernetes, object: (name: WidgetName) => Widg
       if (change === 'removeFinalizer') await patch(path(name), { metadata: { finalizers: [] } });
     },
     publishWidget: async (name, status) => void (await patch(path(name, 'status'), { status })),
-    acquireSlot: async () => true,
+    acquireSlot: async () => false,
     releaseSlot: async () => undefined,
     polishWidget: async () => 'polished',
     async resizeWidget(name, size) {

@@ -99,7 +99,10 @@ export const reconcileAgent = defineReconciler<AgentLifecycle>(vsphereAgentKind,
       ...(machine === null ? [] : [`- Machine ${machine}`]),
     ].join('\n');
   },
-  ...slotHooks<AgentLifecycle>(ofVcenter),
+  ...slotHooks<AgentLifecycle>(ofVcenter, (situation, status, retryHandled) => ({
+    publish: 'publishVsphereAgent',
+    request: { ...agentOf(situation), status, retryHandled },
+  })),
 });
 
 /** For an object that is gone meanwhile, nothing is made. */

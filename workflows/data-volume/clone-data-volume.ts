@@ -44,6 +44,12 @@ const volumeOf = ({ input: { namespace, name }, desired }: VolumeSituation) => (
   uid: desired?.uid ?? '',
 });
 
+const publishRequest = (situation: VolumeSituation, status: VolumeStatus, retryHandled: string | null) => ({
+  ...volumeOf(situation),
+  status,
+  retryHandled,
+});
+
 /** With the slot that the run holds, which the activity releases. */
 const withSlot = (context: Context): Omit<VolumeWork, 'begin'> => {
   const slot = releaseOf<VolumeLifecycle>(context, ofDriver);
@@ -300,16 +306,17 @@ export const cloneDataVolume = defineReconciler<VolumeLifecycle>(dataVolumeKind,
   status: volumeStatus,
   isSaid: ({ recorded }, status) => isVolumeSaid(recorded, status),
   publish: async (situation, status, retryHandled) => {
-    await volumes('Publish the status of the DataVolume').publishDataVolume({
-      ...volumeOf(situation),
-      status,
-      retryHandled,
-    });
+    await volumes('Publish the status of the DataVolume').publishDataVolume(
+      publishRequest(situation, status, retryHandled),
+    );
   },
   attributes: ({ input: { namespace, name } }) => ({ object: `${namespace}/${name}` }),
   details: describe,
   progress: (situation) => (situation === null ? {} : { clone: cloneOf(situation) }),
-  ...slotHooks<VolumeLifecycle>(ofDriver),
+  ...slotHooks<VolumeLifecycle>(ofDriver, (situation, status, retryHandled) => ({
+    publish: 'publishDataVolume',
+    request: publishRequest(situation, status, retryHandled),
+  })),
 });
 
 /** What is no clone has no strategy. */

@@ -9,7 +9,7 @@ import type {
   SlotActivities,
 } from '../../contracts/eviction/activities.ts';
 import { kubernetesQueue, novaQueue, volumesQueue, vsphereQueue, workflowQueue } from '../../contracts/ids.ts';
-import { longCall, longWait, shortCall } from '../../contracts/policies.ts';
+import { longCall, longWait, shortCall, slotCall } from '../../contracts/policies.ts';
 import { ownCluster } from './own-cluster.ts';
 
 /**
@@ -47,6 +47,14 @@ export const novaWait = (region: string, summary: string, deadlineMs: number) =>
 
 export const temporal = (summary: string) =>
   proxyActivities<TemporalActivities>({ ...shortCall, taskQueue: workflowQueue(ownCluster()), summary });
+
+/** For a slot that may be waited for. */
+export const slotQueue = (summary: string) =>
+  proxyActivities<Pick<TemporalActivities, 'acquireSlot'>>({
+    ...slotCall,
+    taskQueue: workflowQueue(ownCluster()),
+    summary,
+  });
 
 export const slots = (limit: SlotLimit, summary: string) =>
   proxyActivities<SlotActivities>({

@@ -35,6 +35,8 @@ export interface Situation<L extends Lifecycle> {
   inFlight: ReadonlySet<string>;
   /** When the observation was asked for: what has happened later may not be in it. Unix ms, as nowMs. */
   askedMs: number;
+  /** An activity may have written the status since: that the run was queued. What differs from the observed one is not all that differs. */
+  isOvertaken?: true;
   nowMs: number;
 }
 
@@ -79,8 +81,6 @@ export interface RunHandle<L extends Lifecycle> {
   update(change: (memory: L['memory']) => L['memory']): void;
   /** Null before the first observation. */
   situation(): Situation<L> | null;
-  /** A limit has granted a slot. False: the run does not wait for one, and the kind releases it. */
-  grantSlot(limit: string): boolean;
 }
 
 export interface Reconciler<L extends Lifecycle> {
@@ -133,10 +133,29 @@ export interface Reconciler<L extends Lifecycle> {
   /** Something has come after the run said that it is done: drops what is over, so that the next observation begins anew. Pure. */
   reopen?(memory: L['memory']): L['memory'];
   slots?: {
-    /** Asks, or asks again. Not null: it is queued, `RunHandle.grantSlot` reports the grant, and after that wait it is asked again, in case the grant was lost. */
-    acquire(situation: Situation<L>, limit: string, run: RunHandle<L>): Promise<Wait | null>;
+    /** What a run in the queue waits for, as far as a run knows. Pure. */
+    queued(situation: Situation<L>, limit: string): Wait;
+    /**
+     * Resolves when the slot is granted, and is cancelled where it is not wanted any more. An activity of it says what `queued` gives in the
+     * object, once the run is in the queue; null: there is nothing to say.
+     *
+     * @returns whether the run was queued
+     * @throws what asking fails with
+     */
+    acquire(
+      situation: Situation<L>,
+      limit: string,
+      run: RunHandle<L>,
+      queued: QueuedStatus<L> | null,
+    ): Promise<boolean>;
     release(situation: Situation<L>, limit: string, run: RunHandle<L>): Promise<void>;
   };
+}
+
+/** What an object says while its run is in the queue, with contracts/allowance.ts `queuePlaceholder` where the queue is to be described. */
+export interface QueuedStatus<L extends Lifecycle> {
+  status: L['status'];
+  retryHandled: string | null;
 }
 
 /** What a run leaves to the one that it continues as. */

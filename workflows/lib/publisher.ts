@@ -1,7 +1,8 @@
 import { setCurrentDetails } from '@temporalio/workflow';
+import { queuePlaceholder } from '../../contracts/allowance.ts';
 import { showAttributes } from './attributes.ts';
-import type { Amend, Lifecycle, Reconciler, Situation } from './lifecycle.ts';
-import { describePlan, type Plan } from './plan.ts';
+import type { Amend, Lifecycle, QueuedStatus, Reconciler, Situation } from './lifecycle.ts';
+import { describePlan, type Plan, type Wait } from './plan.ts';
 
 /** Says where a run is: in the object, by an activity; in the Web UI and in `progress`, by itself. */
 export class Publisher<L extends Lifecycle> {
@@ -14,6 +15,8 @@ export class Publisher<L extends Lifecycle> {
   /** The status that was published since the last observation. */
   private published: string | null = null;
   private publishedMs = 0;
+  /** Whether an activity of the queue may have written the status since it was observed, or published. */
+  isOvertaken = false;
   /** Value of `drover.dev/retry` that the object does not show as handled. */
   private unansweredRetry: string | null = null;
 
@@ -35,13 +38,21 @@ export class Publisher<L extends Lifecycle> {
     this.unansweredRetry = retry;
   }
 
-  /** Details cost nothing, attributes an event: only where the run waits or has changed something. */
-  show(plan: Plan<L['step']>, changed: boolean): void {
-    const { shown, spec, kind } = this;
+  /** What `progress` and the current details say. It costs no event. */
+  describe(plan: Plan<L['step']>): void {
+    const { shown, spec } = this;
     const situation = this.situation();
     const now = describePlan(plan);
     if (now.phase !== shown.phase || now.message !== shown.message) this.shown = { ...now, sinceMs: Date.now() };
     setCurrentDetails(situation === null ? now.message : (spec.details?.(situation, plan) ?? now.message));
+  }
+
+  /** Beside that, attributes, which are an event: only where the run waits or has changed something. */
+  show(plan: Plan<L['step']>, changed: boolean): void {
+    this.describe(plan);
+    const { spec, kind } = this;
+    const situation = this.situation();
+    const now = describePlan(plan);
     const { phase = now.phase, ...others } = (situation === null ? null : spec.attributes?.(situation)) ?? {};
     const attributes = `${phase} ${now.reason}`;
     const isQuiet = plan.kind === 'execute' || (plan.kind === 'done' && !changed);
@@ -65,9 +76,17 @@ export class Publisher<L extends Lifecycle> {
     return this.statusOf(situation, plan);
   }
 
+  /** What is to be said of a run in the queue, by the activity that asks; null: nothing. */
+  queued(plan: Wait): QueuedStatus<L> | null {
+    const situation = this.situation();
+    const status = situation === null ? null : this.statusOf(situation, { ...plan, message: queuePlaceholder });
+    return status && { status, retryHandled: this.unansweredRetry };
+  }
+
   /** It was said now, elsewhere. */
   said(): void {
     this.publishedMs = Date.now();
+    this.isOvertaken = false;
   }
 
   /** At once, where there is something to publish. @throws what the activity fails with */
@@ -78,6 +97,7 @@ export class Publisher<L extends Lifecycle> {
     const retry = this.unansweredRetry;
     this.publishedMs = Date.now();
     const change = await this.spec.publish(situation, status, retry);
+    this.isOvertaken = false;
     if (change !== undefined) this.amend(change);
     this.published = change === undefined ? JSON.stringify(status) : null;
     if (this.unansweredRetry === retry) this.unansweredRetry = null;
@@ -87,6 +107,7 @@ export class Publisher<L extends Lifecycle> {
   private statusOf(situation: Situation<L>, plan: Plan<L['step']>): L['status'] | null {
     const status = situation.desired === null ? null : this.spec.status(situation, plan);
     if (status === null || this.unansweredRetry !== null) return status;
+    if (this.isOvertaken) return status;
     const isSaid =
       this.published === null
         ? this.spec.isSaid(situation.observed, status)

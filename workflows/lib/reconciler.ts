@@ -63,7 +63,6 @@ class Driver<L extends Lifecycle> {
       memory: () => carried.memory,
       update: (change) => void (carried.memory = change(carried.memory)),
       situation: situationOrNull,
-      grantSlot: (limit) => this.slot.grant(limit),
     };
     this.slot = new SlotHolder(spec, run);
     this.steps = new Steps(state, this.slot);
@@ -87,6 +86,7 @@ class Driver<L extends Lifecycle> {
       const plan = this.decide();
       this.publisher.show(plan, this.carried.changed);
       this.slot.releaseUnless(plan.kind === 'done' ? undefined : plan.slot?.limit, this.state.situationOrNull());
+      if (this.slot.takeOvertaken()) this.publisher.isOvertaken = true;
       if (plan.kind === 'execute') await this.execute(plan);
       else if (plan.kind === 'wait') await this.wait(plan);
       else {
@@ -114,7 +114,8 @@ class Driver<L extends Lifecycle> {
     const { inbox, spec, state, carried } = this;
     if (inbox.retryNow) {
       state.resetFailures();
-      this.slot.askAgain();
+      // The limit may have forgotten it.
+      this.slot.stopAsking();
     }
     const repeats = state.repeats && !state.isPending() && !inbox.retryNow;
     state.repeats = false;
@@ -138,6 +139,7 @@ class Driver<L extends Lifecycle> {
     const isRetry = observed.retry !== null && observed.retry !== carried.retryHandled;
     if (isChanged || isRetry) state.resetFailures();
     if (isRetry) carried.retryHandled = observed.retry;
+    state.publisher.isOvertaken = false;
     state.take(observed);
     return null;
   }
@@ -180,12 +182,7 @@ class Driver<L extends Lifecycle> {
   private async execute({ steps, slot }: Execute<L['step']>): Promise<void> {
     const { state } = this;
     if (slot !== undefined && slot.onlyKept !== true) {
-      const queued = await this.slot.acquire(state.situation(), slot.limit).catch((error: unknown) => {
-        state.fail(error, null);
-        return 'failed' as const;
-      });
-      if (queued === 'failed') return;
-      if (queued !== null) return await this.wait({ ...queued, slot });
+      if (!(await this.acquire(slot.limit))) return;
       if (Date.now() - state.askedMs > reliedOnMs) state.fresh = false;
     }
     // Acquiring takes time: what came meanwhile is observed first.
@@ -195,12 +192,30 @@ class Driver<L extends Lifecycle> {
     await this.steps.execute(steps);
   }
 
+  /** Until it is granted, or a message comes: then the run stays in the queue. Whether it is held. */
+  private async acquire(limit: string): Promise<boolean> {
+    const { state, slot, publisher } = this;
+    if (slot.isHeld(limit)) return true;
+    const queued = slot.queued(state.situation(), limit);
+    slot.ask(state.situation(), limit, publisher.queued(queued));
+    publisher.describe(queued);
+    this.waiting = { reason: queued.reason, message: queued.message, untilMs: null };
+    await condition(() => slot.isAnswered || state.isWoken());
+    this.waiting = null;
+    this.inbox.stepEnded = false;
+    if (slot.takeOvertaken()) publisher.isOvertaken = true;
+    const failure = slot.takeFailure();
+    if (failure !== null) state.fail(failure.error, null);
+    return slot.isHeld(limit);
+  }
+
   /** Until its time has come or a message has. It is published, but not before the last status is 2 s old. */
   private async wait(plan: Wait): Promise<void> {
     const recheckAtMs = Date.now() + (this.state.observation?.settings.recheckMs ?? unknownRecheckMs);
     const untilMs = Math.min(plan.untilMs ?? Infinity, recheckAtMs);
     const { failure } = this.state;
     const wasGranted = this.slot.isGranted;
+    // A slot may be granted that was asked for before.
     const isOver = (): boolean => this.state.isWoken() || (!wasGranted && this.slot.isGranted);
     this.publisher.show(plan, this.carried.changed);
     this.waiting = { reason: plan.reason, message: plan.message, untilMs };
@@ -217,9 +232,7 @@ class Driver<L extends Lifecycle> {
     // A step in the background may have failed meanwhile: that is another one.
     if (this.state.failure === failure) this.state.failure = null;
     this.inbox.stepEnded = false;
-    const isQueued = plan.slot !== undefined && plan.slot.limit === this.slot.limit && !wasGranted;
-    // A slot is asked for again by the same observation: how old it may be is judged when it is granted.
-    if (Date.now() < untilMs || isQueued) return;
+    if (Date.now() < untilMs) return;
     this.state.fresh = false;
     // What was waited for by name is observed as it is.
     this.state.repeats = untilMs === recheckAtMs && failure === null;
@@ -292,6 +305,8 @@ class Driver<L extends Lifecycle> {
       this.publisher.show(wait(this.publisher.shown.phase, 'Cancelled', pending), true);
       await condition(() => state.inFlight.size === 0);
     }
+    this.slot.stopAsking();
+    if (this.slot.takeOvertaken()) this.publisher.isOvertaken = true;
     if (!state.isCurrent()) await this.observe();
     let isDone = false;
     let message =

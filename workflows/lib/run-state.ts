@@ -68,7 +68,18 @@ export class RunState<L extends Lifecycle> {
     if (this.observation === null) throw new Error('planned before the first observation');
     const { desired, observed, settings } = this.observation;
     const { carried, inFlight, input, askedMs } = this;
-    return { input, desired, observed, settings, memory: carried.memory, inFlight, askedMs, nowMs: Date.now() };
+    const { isOvertaken } = this.publisher;
+    return {
+      input,
+      desired,
+      observed,
+      settings,
+      memory: carried.memory,
+      inFlight,
+      askedMs,
+      ...(isOvertaken && { isOvertaken }),
+      nowMs: Date.now(),
+    };
   }
 
   readonly situationOrNull = (): Situation<L> | null => (this.observation === null ? null : this.situation());

@@ -1,13 +1,22 @@
+import { ActivityFailure, CancellationScope, TimeoutFailure } from '@temporalio/workflow';
 import { explain } from './failures.ts';
-import type { Lifecycle, Reconciler, RunHandle, Situation } from './lifecycle.ts';
+import type { Lifecycle, QueuedStatus, Reconciler, RunHandle, Situation } from './lifecycle.ts';
 import type { Wait } from './plan.ts';
+
+interface Slot {
+  limit: string;
+  isGranted: boolean;
+  /** What asks for it, and what the object is to say meanwhile, as text; null: nothing asks. */
+  asking: { said: string; scope: CancellationScope } | null;
+}
 
 /** The slot that a run holds, or is queued for. It is the run's own: released before the run ends or continues as new. */
 export class SlotHolder<L extends Lifecycle> {
   private readonly slots: Reconciler<L>['slots'];
   private readonly run: RunHandle<L>;
-  /** `queued`: what the run waits for, and until when, while the slot is not granted. */
-  private slot: { limit: string; isGranted: boolean; queued: Wait | null } | null = null;
+  private slot: Slot | null = null;
+  private failure: { error: unknown } | null = null;
+  private isOvertaken = false;
   private releasing: Promise<unknown> = Promise.resolve();
 
   constructor({ slots }: Reconciler<L>, run: RunHandle<L>) {
@@ -24,30 +33,61 @@ export class SlotHolder<L extends Lifecycle> {
     return this.slot?.limit ?? null;
   }
 
-  /** The limit says that the run may begin. One that the run does not wait for any more is the kind's to release. */
-  grant(limit: string): boolean {
-    if (this.slot?.limit !== limit) return false;
-    this.slot.isGranted = true;
-    return true;
+  /** Whether what was asked last has an answer, or failed. */
+  get isAnswered(): boolean {
+    return this.slot?.asking === null || this.slot === null;
   }
 
-  /** The limit may have forgotten it. */
-  askAgain(): void {
-    if (this.slot !== null) this.slot.queued = null;
+  isHeld(limit: string): boolean {
+    return this.slot?.limit === limit && this.slot.isGranted;
   }
 
-  /** Null: it is held. While it is queued it is asked again at its time only. @throws what asking fails with */
-  async acquire(situation: Situation<L>, limit: string): Promise<Wait | null> {
+  /** What a run in the queue waits for. */
+  queued(situation: Situation<L>, limit: string): Wait {
     if (this.slots === undefined) throw new TypeError(`the plan asks for a slot of ${limit}, and the kind has none`);
-    const slot = this.slot?.limit === limit ? this.slot : { limit, isGranted: false, queued: null };
+    return this.slots.queued(situation, limit);
+  }
+
+  /** Asks for it, and waits in its queue, beside whatever the run does. Where that is under way it is asked anew only if the object is to say something else. */
+  ask(situation: Situation<L>, limit: string, queued: QueuedStatus<L> | null): void {
+    const { slots, run } = this;
+    const said = JSON.stringify(queued);
+    const slot = this.slot?.limit === limit ? this.slot : { limit, isGranted: false, asking: null };
+    if (slot.isGranted || slot.asking?.said === said) return;
+    this.stopAsking();
     this.slot = slot;
-    if (slot.isGranted) return null;
-    if (slot.queued !== null && Date.now() < (slot.queued.untilMs ?? Infinity)) return slot.queued;
-    await this.releasing;
-    slot.queued = await this.slots.acquire(situation, limit, this.run);
-    // A grant may have come while it was asked.
-    slot.isGranted ||= slot.queued === null;
-    return slot.isGranted ? null : slot.queued;
+    const asking = { said, scope: new CancellationScope() };
+    slot.asking = asking;
+    const answered = (answer: Partial<Slot>, wasQueued: boolean): void => {
+      if (slot.asking !== asking) return;
+      Object.assign(slot, { asking: null, ...answer });
+      this.isOvertaken ||= wasQueued;
+    };
+    this.releasing
+      .then(() => asking.scope.run(async () => (await slots?.acquire(situation, limit, run, queued)) === true))
+      .then(
+        (wasQueued) => answered({ isGranted: true }, wasQueued),
+        (error: unknown) => {
+          // After hours in the queue: it is asked for anew.
+          const isTimeout = error instanceof ActivityFailure && error.cause instanceof TimeoutFailure;
+          if (slot.asking === asking && !isTimeout) this.failure = { error };
+          answered({}, true);
+        },
+      );
+  }
+
+  /** What asking failed with, once. */
+  takeFailure(): { error: unknown } | null {
+    const { failure } = this;
+    this.failure = null;
+    return failure;
+  }
+
+  /** Whether an activity of the queue may have written the object's status, once. */
+  takeOvertaken(): boolean {
+    const { isOvertaken } = this;
+    this.isOvertaken = false;
+    return isOvertaken;
   }
 
   /** It was released elsewhere. */
@@ -59,6 +99,7 @@ export class SlotHolder<L extends Lifecycle> {
   releaseUnless(limit: string | undefined, situation: Situation<L> | null): void {
     const { slot, slots, run } = this;
     if (slot === null || situation === null || slot.limit === limit) return;
+    this.stopAsking();
     this.slot = null;
     this.releasing = Promise.all([this.releasing, slots?.release(situation, slot.limit, run).catch(explain)]);
   }
@@ -67,5 +108,14 @@ export class SlotHolder<L extends Lifecycle> {
   async releaseAll(situation: Situation<L> | null): Promise<void> {
     this.releaseUnless(undefined, situation);
     await this.releasing;
+  }
+
+  /** It is asked for anew when it is wanted the next time. Its place in the queue is kept until it is released. */
+  stopAsking(): void {
+    const asking = this.slot?.asking ?? null;
+    if (this.slot === null || asking === null) return;
+    this.slot.asking = null;
+    this.isOvertaken = true;
+    asking.scope.cancel();
   }
 }

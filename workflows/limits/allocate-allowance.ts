@@ -15,6 +15,7 @@ import type {
   AllowanceProgress,
   SharedLimit,
   SlotAnswer,
+  SlotGrant,
 } from '../../contracts/allowance.ts';
 import { allowanceId } from '../../contracts/ids.ts';
 import { messages, progressQuery } from '../../contracts/messages.ts';
@@ -74,6 +75,8 @@ export async function allocateAllowance(input: AllocateAllowanceInput): Promise<
   let ledger = readCarried(carried) ?? { ...newLedger(Date.now()), recreated: recovers };
   let dirty = false;
   let observing = false;
+  /** Slots that are granted to runs in the queue, and not on their way yet; null: nothing is on its way. */
+  let granting: Answer[] | null = null;
   /** Run ids of those whose request is answered by their update. */
   const asking = new Set<string>();
   const timer = deadlineTimer(`Until the next observation of ${systemOf(shared)} and the consumers`);
@@ -112,27 +115,39 @@ export async function allocateAllowance(input: AllocateAllowanceInput): Promise<
 
   async function send(answer: Answer): Promise<void> {
     try {
-      await getExternalWorkflowHandle(answer.consumer, answer.runId).signal(
-        messages.allowanceGranted,
-        shared.kind === 'migrations' ? answer.granted : { ...answer.granted, kind: shared.kind },
-      );
+      await getExternalWorkflowHandle(answer.consumer, answer.runId).signal(messages.allowanceGranted, answer.granted);
     } catch (error) {
       if (isCancellation(error)) throw error;
       ledger = applyFailedDelivery(ledger, answer, Date.now());
     }
   }
 
+  /** What comes while some are on their way goes together afterwards. */
+  async function grant(answers: readonly Answer[]): Promise<void> {
+    if (granting !== null) return void granting.push(...answers);
+    granting = [...answers];
+    while (granting.length > 0) {
+      const batch: Answer[] = granting;
+      granting = [];
+      const lost = await grantSlots(shared, ledger, batch);
+      if (lost.length > 0) dirty = true;
+      for (const answer of lost) ledger = applyFailedDelivery(ledger, answer, Date.now());
+    }
+    granting = null;
+  }
+  const isQuiet = (): boolean => allHandlersFinished() && granting === null;
+
   for (;;) {
     dirty = false;
     const endsMs = unusedUntilMs(ledger);
     // Nothing is awaited between the last signals and this, so none that came can be lost.
     const ends = endsMs !== null && endsMs <= Date.now();
-    if (ends && allHandlersFinished()) return { ...inputOf(shared), answersGiven: ledger.answersGiven };
+    if (ends && isQuiet()) return { ...inputOf(shared), answersGiven: ledger.answersGiven };
     if (ends) {
-      await condition(allHandlersFinished);
+      await condition(isQuiet);
       continue;
     }
-    if (isLongRun() && allHandlersFinished())
+    if (isLongRun() && isQuiet())
       await continueAsNew<typeof allocateAllowance>({
         ...inputOf(shared),
         cluster,
@@ -147,7 +162,12 @@ export async function allocateAllowance(input: AllocateAllowanceInput): Promise<
     ledger = applyReturned(divided.ledger, returned);
     show(progressOf(shared, ledger, Date.now()));
     // Reports that arrive while answers are on their way are taken together in the next pass.
-    await Promise.all(sent.map(send));
+    if (shared.kind === 'migrations') await Promise.all(sent.map(send));
+    else {
+      // A slot that is held is not taken back: there is nothing to say.
+      const granted = sent.filter(({ granted: { allowance } }) => allowance > 0);
+      if (granted.length > 0) void grant(granted).catch(ignoreCancellation);
+    }
 
     if (!observing || endsMs !== null) timer.set(unusedUntilMs(ledger) ?? ledger.nextObservationMs);
     await condition(() => dirty || (timer.due() && (!observing || ledger.unusedSinceMs !== null)));
@@ -202,6 +222,28 @@ async function readWorld(shared: SharedLimit, ledger: Ledger): Promise<Allowance
       reason: explain(error).message,
     });
     return null;
+  }
+}
+
+/** Completes the activities by which runs wait for their slots. @returns what was not delivered */
+async function grantSlots(shared: SharedLimit, ledger: Ledger, answers: readonly Answer[]): Promise<Answer[]> {
+  const inUse = inUseOf(ledger);
+  const grants = answers.flatMap(({ consumer, runId, activity, granted }): SlotGrant[] => {
+    const { sequence, allowance, limit } = granted;
+    return activity === undefined
+      ? []
+      : [{ consumer, runId, activity, answer: { sequence, allowance, limit, inUse, wasQueued: true } }];
+  });
+  try {
+    const lost =
+      grants.length === 0
+        ? []
+        : await temporal(`Grant ${grants.length} slots of the ${shared.kind} of ${placeOf(shared)}`).grantSlots(grants);
+    return answers.filter(({ runId, activity }) => activity === undefined || lost.includes(runId));
+  } catch (error) {
+    if (isCancellation(error)) throw error;
+    log.warn('Runs in the queue cannot be granted their slots', { reason: explain(error).message });
+    return [...answers];
   }
 }
 

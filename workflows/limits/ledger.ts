@@ -132,7 +132,7 @@ function join(ledger: Ledger, report: AllowanceRequest, nowMs: number): Ledger {
 }
 
 function applyMember(holder: Holder, report: AllowanceRequest, nowMs: number): Holder {
-  const { want, using, deadline, host } = report;
+  const { want, using, deadline, host, activity } = report;
   const answers = answersSince(holder, report.acknowledged);
   const last = answers.at(-1)!;
   return {
@@ -141,6 +141,7 @@ function applyMember(holder: Holder, report: AllowanceRequest, nowMs: number): H
     using,
     deadline,
     host,
+    ...(activity !== undefined && { activity }),
     answers,
     acknowledged: answers[0]!.sequence,
     allowance: last.allowance,
@@ -245,6 +246,8 @@ export const inUseOf = (ledger: Ledger): number =>
 export interface Answer {
   consumer: string;
   runId: string;
+  /** Of a slot: what the grant completes. */
+  activity?: string;
   granted: AllowanceGranted;
 }
 
@@ -262,9 +265,10 @@ export function allocate(ledger: Ledger, nowMs: number): { ledger: Ledger; answe
   );
   const changed = answered.filter((holder, index) => holder !== open[index]);
   const leaseMs = leaseOf(ledger.world);
-  const answers = changed.map(({ consumer, runId, allowance, answers, novaRuns }) => ({
+  const answers = changed.map(({ consumer, runId, activity, allowance, answers, novaRuns }) => ({
     consumer,
     runId,
+    ...(activity !== undefined && { activity }),
     granted: {
       allowance,
       limit,
@@ -364,10 +368,10 @@ const sum = (numbers: readonly number[]): number => numbers.reduce((total, numbe
  */
 export function readRequest(value: unknown): AllowanceRequest | null {
   if (!isRecord(value)) return null;
-  const { consumer, runId, want, using, deadline = null, host, acknowledged } = value;
+  const { consumer, runId, want, using, deadline = null, host, activity, acknowledged } = value;
   if (!isText(consumer) || !isText(runId) || !isText(host) || !isCount(want) || !isCount(using)) return null;
   if (deadline !== null && typeof deadline !== 'string') return null;
-  const report = { consumer, runId, host, want, using, deadline };
+  const report = { consumer, runId, host, want, using, deadline, ...(isText(activity) && { activity }) };
   if (acknowledged === undefined) return report;
   if (acknowledged === null) return { ...report, acknowledged };
   if (!isRecord(acknowledged) || !isCount(acknowledged['sequence']) || !isCount(acknowledged['allowance'])) return null;

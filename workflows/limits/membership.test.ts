@@ -102,11 +102,6 @@ test('a grant is taken over, without what else came along', () => {
   expect(readGrant({ ...granted, note: 'x' })).toEqual(granted);
 });
 
-test('that of a turn says which', () => {
-  expect(readGrant({ ...granted, kind: 'creates' })).toEqual({ ...granted, kind: 'creates' });
-  expect(readGrant({ ...granted, kind: 'resizes' })).toEqual(granted);
-});
-
 test.each([
   undefined,
   null,

@@ -1,9 +1,4 @@
-import {
-  type AllowanceGranted,
-  type AllowanceRequest,
-  type NumberedAnswer,
-  slotKinds,
-} from '../../contracts/allowance.ts';
+import type { AllowanceGranted, AllowanceRequest, NumberedAnswer } from '../../contracts/allowance.ts';
 
 /**
  * A consumer's side of an allowance: the last answer that it applied, and what it reported. Plain data and pure functions. It belongs to
@@ -143,8 +138,7 @@ const holdNow = (membership: Membership, { using }: Need): number => Math.max(us
 
 /** A grant as it came by signal, or null when it is none: users can send signals by hand, and one with other content must not stop the run. */
 export function readGrant(value: unknown): AllowanceGranted | null {
-  const { sequence, allowance, limit, consumers, leaseMs, novaRuns, kind } = Object(value) as Record<string, unknown>;
-  const slot = slotKinds.find((one) => one === kind);
+  const { sequence, allowance, limit, consumers, leaseMs, novaRuns } = Object(value) as Record<string, unknown>;
   if (!isCount(sequence) || !isCount(allowance) || !isCount(limit) || !isCount(consumers)) return null;
   return {
     sequence,
@@ -153,7 +147,6 @@ export function readGrant(value: unknown): AllowanceGranted | null {
     consumers,
     ...(isCount(leaseMs) && { leaseMs }),
     ...(isCount(novaRuns) && { novaRuns }),
-    ...(slot !== undefined && { kind: slot }),
   };
 }
 

@@ -1,6 +1,6 @@
-import type { SlotAnswer, SlotLimit } from '../../contracts/allowance.ts';
+import { describeQueue, type SlotAnswer, type SlotLimit } from '../../contracts/allowance.ts';
 import { noMembership, report } from './membership.ts';
-import { describeQueue, claimAfter, isGranted, type SlotClaim } from './slots.ts';
+import { claimAfter, isGranted, type SlotClaim } from './slots.ts';
 
 const creates: SlotLimit = { kind: 'creates', vcenter: 'lab' };
 const asked: SlotClaim = {

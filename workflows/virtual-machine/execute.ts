@@ -1,5 +1,4 @@
 import { isCancellation } from '@temporalio/workflow';
-import type { VirtualMachineStatus } from '../../contracts/crds/virtual-machine.ts';
 import {
   observationRequestOf,
   type Along,
@@ -19,7 +18,12 @@ import { explain } from '../lib/failures.ts';
 import type { Amend, Executed, Executor, Reconciler, StepContext } from '../lib/lifecycle.ts';
 import { virtualMachineObjects, vsphere, vsphereTask } from '../lib/virtual-machine-activities.ts';
 import { applyResult } from './memory.ts';
-import { fullName, type VirtualMachineLifecycle, type VirtualMachineStep } from './plan/context.ts';
+import {
+  fullName,
+  type VirtualMachineLifecycle,
+  type VirtualMachineSituation,
+  type VirtualMachineStep,
+} from './plan/context.ts';
 import { ofVcenter, releaseOf } from '../limits/slots.ts';
 import { diffStatus } from './status-diff.ts';
 
@@ -224,14 +228,17 @@ async function awaitTask(
 function reportOf(context: Context): Along['report'] | null {
   const { object, desired } = aboutOf(context);
   const said = context.unsaid();
-  return said && { ...object, generation: desired.generation, ...withoutKnown(context.observed.recorded, said) };
+  return said && { ...object, generation: desired.generation, ...withoutKnown(context, said) };
 }
 
-/** Only what the status does not contain yet. */
+/** Only what the status does not contain yet, where that is known. */
 export const withoutKnown = (
-  recorded: VirtualMachineStatus,
+  { observed, isOvertaken }: VirtualMachineSituation,
   { status, ...said }: PublishedVirtualMachine,
-): PublishedVirtualMachine => ({ ...said, status: status && diffStatus(recorded, status) });
+): PublishedVirtualMachine => ({
+  ...said,
+  status: status && (isOvertaken === true ? status : diffStatus(observed.recorded, status)),
+});
 
 const slotIn = (context: Context): Pick<Along, 'slot'> => {
   const slot = releaseOf<VirtualMachineLifecycle>(context, ofVcenter);

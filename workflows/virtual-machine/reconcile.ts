@@ -27,7 +27,10 @@ import { isSaid, statusOf } from './status.ts';
 export const reconcileVirtualMachine = defineReconciler<VirtualMachineLifecycle>(
   { kind: 'VirtualMachine', input: ['namespace', 'name'] },
   {
-    ...slotHooks<VirtualMachineLifecycle>(ofVcenter),
+    ...slotHooks<VirtualMachineLifecycle>(ofVcenter, (situation, status) => {
+      const request = publishRequest(situation, status);
+      return request && { publish: 'publishVirtualMachine', request };
+    }),
     memory: { ...noMemory, slot: null },
     observe,
     plan: planVirtualMachine,
@@ -87,19 +90,24 @@ async function observe(input: VirtualMachineInput): Promise<Observation<VirtualM
 
 /** A field that kube-apiserver refuses is no reason to say it again and again: the conditions are written without it. */
 async function publish(
-  { desired, observed }: VirtualMachineSituation,
+  situation: VirtualMachineSituation,
   said: PublishedVirtualMachine,
 ): Promise<Amend<VirtualMachineLifecycle> | void> {
-  if (desired === null) return;
-  const { namespace, name, uid, generation } = desired;
-  const summary = `Write the status of VirtualMachine ${namespace}/${name}`;
-  const request = { namespace, name, uid, generation, ...withoutKnown(observed.recorded, said) };
+  const request = publishRequest(situation, said);
+  if (request === null) return;
+  const summary = `Write the status of VirtualMachine ${request.namespace}/${request.name}`;
   try {
     const written = await virtualMachineObjects(summary).publishVirtualMachine(request);
     if (written !== null) return asRecorded(written);
   } catch (error) {
     if (explain(error).code !== 'ObjectRefused') throw error;
   }
+}
+
+function publishRequest(situation: VirtualMachineSituation, said: PublishedVirtualMachine) {
+  if (situation.desired === null) return null;
+  const { namespace, name, uid, generation } = situation.desired;
+  return { namespace, name, uid, generation, ...withoutKnown(situation, said) };
 }
 
 function describeProgress(situation: VirtualMachineSituation | null): Omit<VirtualMachineProgress, keyof RunProgress> {

@@ -32,7 +32,7 @@ interface MakeOne extends SlotLifecycle {
 const make = defineReconciler<MakeOne>(
   { kind: 'MakeOne', input: ['vcenter', 'name'] },
   {
-    ...slotHooks<MakeOne>(ofVcenter),
+    ...slotHooks<MakeOne>(ofVcenter, () => null),
     memory: { slot: null, isMade: false },
     observe: async ({ vcenter, slotRenewMs }) => ({
       kind: 'observed',

@@ -27,6 +27,12 @@ export interface Vcenter {
   most: number;
 }
 
+/** What the Web UI shows beside the activity that acquires a slot. */
+export interface Queued {
+  says: string;
+  attempt: number;
+}
+
 export type SlotsWorld = Awaited<ReturnType<typeof openSlotsWorld>>;
 
 const workflowsPath = fileURLToPath(new URL('./index.ts', import.meta.url));
@@ -59,8 +65,16 @@ export async function openSlotsWorld() {
             taskQueue: workflowQueue(''),
             args: [{ vcenter: name, name: vm, taskMs: 300, slotRenewMs: 600_000, ...input }],
           }),
+        /** What the run says that it waits for. */
         waitingFor: async (vm: string): Promise<string | null> =>
           (await client.workflow.getHandle(idOf(vm)).query(messages.progress)).waiting?.message ?? null,
+        /** How it waits in the queue; null: it does not. */
+        queueOf: async (vm: string): Promise<Queued | null> => {
+          const { raw } = await client.workflow.getHandle(idOf(vm)).describe();
+          const pending = raw.pendingActivities?.find(({ activityType }) => activityType?.name === 'acquireSlot');
+          const says = pending?.lastFailure?.message ?? null;
+          return pending === undefined || says === null ? null : { says, attempt: pending.attempt ?? 0 };
+        },
         progress: (): Promise<AllowanceProgress> => ledger.query(progressQuery<AllowanceProgress>()),
         /** Waits until the run that allocates the slots has ended; gives how. */
         ended: () =>

@@ -1,3 +1,4 @@
+import { grpcStatus, refuse } from './api/grpc.ts';
 import { closeCanceled, closeCompleted, closeFailed } from './activity-ends.ts';
 import { record } from './history.ts';
 import type { ActivityTask, Run } from './run.ts';
@@ -154,6 +155,18 @@ export function respond(
   const failure = failed?.failure ?? {};
   const retryState = endAttempt(server, activity, failure);
   if (retryState !== null) closeFailed(server, activity, failure, retryState);
+}
+
+/** It is completed from outside, whether an attempt is running, or waits to be repeated. @throws GrpcError, NOT_FOUND */
+export function completeActivity(server: Server, run: Run, activityId: string, result: Payload | null): void {
+  const activity = [...run.activities.values()].find((one) => one.command.activityId === activityId && !one.isClosed);
+  if (activity === undefined)
+    return refuse(
+      grpcStatus.notFound,
+      'invalid activityID or activity already timed out or invoking workflow is completed',
+    );
+  activity.startedMs ??= server.clock.nowMs;
+  closeCompleted(server, activity, result);
 }
 
 /** As the server's messages have them. */

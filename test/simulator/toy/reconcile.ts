@@ -1,5 +1,5 @@
-import { defineSignal, defineUpdate, proxyActivities, setHandler } from '@temporalio/workflow';
-import { longWait, shortCall } from '../../../contracts/policies.ts';
+import { defineUpdate, proxyActivities, setHandler } from '@temporalio/workflow';
+import { longWait, shortCall, slotCall } from '../../../contracts/policies.ts';
 import type { ObservationOf, RunSettings, Unobserved } from '../../../contracts/runs.ts';
 import type { Situation, StepContext } from '../../../workflows/lib/lifecycle.ts';
 import { describePlan, done, execute, type Plan, type Step, wait } from '../../../workflows/lib/plan.ts';
@@ -52,7 +52,6 @@ export interface WidgetActivities {
   observeWidget(name: WidgetName): Promise<WidgetObservation | Unobserved>;
   changeWidget(name: WidgetName, change: WidgetChange, size: number): Promise<void>;
   publishWidget(name: WidgetName, status: WidgetStatus, retryHandled: string | null): Promise<void>;
-  acquireSlot(limit: string): Promise<boolean>;
   releaseSlot(limit: string): Promise<void>;
   polishWidget(): Promise<string>;
 }
@@ -63,8 +62,11 @@ export interface WidgetWaits {
   inspectWidget(name: WidgetName): Promise<number>;
 }
 
-/** The limit grants a slot that was asked for. */
-export const slotGranted = defineSignal<[string]>('slotGranted');
+/** Repeated while the run is in the queue. */
+export interface WidgetQueue {
+  /** Resolves when it is granted, with whether the run was queued. */
+  acquireSlot(name: WidgetName, status: WidgetStatus | null, retryHandled: string | null): Promise<boolean>;
+}
 /** Takes seconds, beside whatever the run does. */
 export const polish = defineUpdate<string>('polish');
 
@@ -99,6 +101,7 @@ function plan({ desired, observed: { there }, memory, inFlight, nowMs }: Situati
 }
 
 const activities = proxyActivities<WidgetActivities>({ ...shortCall, taskQueue: 'widgets' });
+const queue = proxyActivities<WidgetQueue>({ ...slotCall, taskQueue: 'widgets' });
 const waits = proxyActivities<WidgetWaits>({ ...longWait(60_000), taskQueue: 'widgets' });
 
 const change = ({ input, desired }: StepContext<WidgetLifecycle>, { kind }: WidgetStep): Promise<void> =>
@@ -136,17 +139,13 @@ export const reconcileWidget = defineReconciler<WidgetLifecycle>(
     },
     isSaid: ({ status: said }, status) => JSON.stringify(status) === JSON.stringify(said),
     publish: ({ input }, status, retryHandled) => activities.publishWidget(input, status, retryHandled),
-    listen(run) {
-      setHandler(slotGranted, async (limit) => {
-        if (!run.grantSlot(limit)) await activities.releaseSlot(limit);
-      });
+    listen() {
       setHandler(polish, () => activities.polishWidget());
     },
     slots: {
-      acquire: async (_, limit) =>
-        (await activities.acquireSlot(limit))
-          ? null
-          : wait('Queued', 'WaitingForSlot', `a slot of ${limit}`, Date.now() + 60_000),
+      queued: (_, limit) => wait('Queued', 'WaitingForSlot', `a slot of ${limit}`),
+      acquire: ({ input }, _limit, _run, queued) =>
+        queue.acquireSlot(input, queued?.status ?? null, queued?.retryHandled ?? null),
       release: (_, limit) => activities.releaseSlot(limit),
     },
   },

@@ -1,5 +1,6 @@
 import { activityInfo, heartbeat, sleep } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
+import { queuedFailure } from '../../../contracts/allowance.ts';
 import { workflowQueue } from '../../../contracts/ids.ts';
 import { digestMemo } from '../../../contracts/runs.ts';
 import type { Simulation } from '../simulation.ts';
@@ -8,6 +9,7 @@ import type {
   WidgetChange,
   WidgetName,
   WidgetObservation,
+  WidgetQueue,
   WidgetStatus,
   WidgetWaits,
 } from './reconcile.ts';
@@ -40,7 +42,7 @@ export function createWorld(simulation: Simulation, { mode = 'act', cureMs = 5_0
   const objects = new Map<string, WidgetObject>();
   const widgets = new Map<string, { size: number; curedMs: number }>();
   const holders = new Map<string, { workflowId: string; runId: string }>();
-  const queued = new Map<string, { workflowId: string; runId: string }>();
+  const queued = new Map<string, { workflowId: string; runId: string; activityId: string }>();
   const lastPublished = new Map<string, { atMs: number; state: string }>();
   const violations = new Set<string>();
   const refusedMs = new Map<string, number>();
@@ -111,8 +113,8 @@ export function createWorld(simulation: Simulation, { mode = 'act', cureMs = 5_0
     }
   };
 
-  /** Whoever has closed without a release is noticed here. */
-  async function grant(): Promise<void> {
+  /** A holder that has closed without a release is noticed here. @param asking run id of one whose activity is running */
+  async function grant(asking?: string): Promise<void> {
     for (const [runId, holder] of [...holders, ...queued]) {
       if (await isOpen(holder)) continue;
       holders.delete(runId);
@@ -123,10 +125,12 @@ export function createWorld(simulation: Simulation, { mode = 'act', cureMs = 5_0
     const [runId, holder] = next;
     queued.delete(runId);
     holders.set(runId, holder);
-    await simulation.client.workflow.getHandle(holder.workflowId, runId).signal('slotGranted', 'builds');
+    if (runId === asking) return;
+    const { workflowId, activityId } = holder;
+    await simulation.client.activity.complete({ workflowId, runId, activityId }, true).catch(() => undefined);
   }
 
-  const activities: WidgetActivities & WidgetWaits = {
+  const activities: WidgetActivities & WidgetQueue & WidgetWaits = {
     observeWidget: async (name) => observe(name),
     async changeWidget(name, change, size) {
       const id = workflowIdOf(name);
@@ -166,11 +170,16 @@ export function createWorld(simulation: Simulation, { mode = 'act', cureMs = 5_0
       lastPublished.set(runId, { atMs, state: status.state });
       write(name, { ...object, status, retryHandled: retryHandled ?? object.retryHandled }, null);
     },
-    async acquireSlot() {
+    async acquireSlot(name, status, retryHandled) {
       const { runId } = caller();
-      if (!holders.has(runId)) queued.set(runId, caller());
-      await grant();
-      return holders.has(runId);
+      const { activityId, attempt } = activityInfo();
+      if (!holders.has(runId)) queued.set(runId, { ...caller(), activityId });
+      await grant(runId);
+      if (holders.has(runId)) return attempt > 1;
+      const object = find(name);
+      if (object !== undefined && status !== null)
+        write(name, { ...object, status, retryHandled: retryHandled ?? object.retryHandled }, null);
+      throw ApplicationFailure.create({ type: queuedFailure, message: 'Queued', nextRetryDelay: 60_000 });
     },
     async releaseSlot() {
       const { runId } = caller();

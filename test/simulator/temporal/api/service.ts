@@ -1,5 +1,7 @@
 import { enums, messages, namespace } from '../sdk.ts';
 import type { Service, ServiceOptions } from './calls.ts';
+import { completeActivity } from '../activity-tasks.ts';
+import { openRun } from './lookup.ts';
 import { createReadCalls } from './read-calls.ts';
 import { createStartCalls } from './start-calls.ts';
 import { createUpdateCalls } from './update-calls.ts';
@@ -13,6 +15,15 @@ export function createService(options: ServiceOptions): Service {
     ...starts.calls,
     ...createUpdateCalls(server, starts.start),
     ...createReadCalls(options),
+    respondActivityTaskCompletedById: ({ workflowId, runId, activityId, result }) => {
+      completeActivity(
+        server,
+        openRun(server, { workflowId: workflowId ?? null, runId: runId ?? null }),
+        activityId ?? '',
+        result?.payloads?.[0] ?? null,
+      );
+      return {};
+    },
 
     createSchedule: ({ scheduleId, schedule, memo, searchAttributes, initialPatch }) =>
       schedules.create(
