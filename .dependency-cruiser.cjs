@@ -84,7 +84,13 @@ module.exports = {
       severity: 'error',
       from: {
         orphan: true,
-        pathNot: [isTest, '^lab/bootstrap\\.mjs$', '^test/(assign-lab|retry-once)\\.mjs$', '\\.d\\.ts$'],
+        pathNot: [
+          isTest,
+          '^lab/bootstrap\\.mjs$',
+          '^test/(assign-lab|retry-once)\\.mjs$',
+          '^test/jest/(native-environment|fixtures/.*)\\.mjs$',
+          '\\.d\\.ts$',
+        ],
       },
       to: {},
     },
