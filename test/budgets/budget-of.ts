@@ -23,6 +23,7 @@ const ofHypervisors: Lifecycle = {
     [/^createHypervisor$/u, 'onboarding'],
     // Into the one for tests, and out of it.
     [/^changeAggregates, again$/u, 'onboarding'],
+    [/^deleteEviction, and signalNodeFailure$/u, 'returned'],
     [/^deleteEviction$/u, 'activation'],
     [/^ensureServiceEnabled$/u, 'activation'],
     [/^(changeAggregates|ensureServiceDisabled|updateTraits|patchHypervisor)$/u, 'mended'],
@@ -46,7 +47,9 @@ const ofVirtualMachines: Lifecycle = {
     [/^stopCreate$/u, 'vmUnwanted'],
     [/^changeVolumes$/u, 'vmVolumes'],
     [/^readVirtualMachine, again$/u, 'vmOutage'],
+    [/^submitDestroy, and submitPromotion$/u, 'vmUnwanted'],
     [/^(submitDestroy|submitRelease)$/u, 'vmDelete'],
+    [/^submitFileOperation, and submitPromotion$/u, 'vmPromoted'],
     [/^submitFileOperation$/u, 'vmCopied'],
     [/^submitNewVm, signalled again$/u, 'vmAwaited'],
     [/^submitNewVm, and submitBootstrap$/u, 'vmCustomized'],
@@ -80,7 +83,6 @@ const ofAgents: Lifecycle = {
   observationOnly: 'agentEjected',
   actions: [
     [/^destroyAgentVm$/u, 'agentDestroyed'],
-    [/^createAgentVm, signalled again$/u, 'agentAwaited'],
     [/^createAgentVm$/u, 'agentMade'],
     [/^ejectAgentIso$/u, 'agentEjected'],
   ],
@@ -173,7 +175,9 @@ export function budgetOf({ events }: History): BudgetName | null {
     ...(isInVain ? [`${name}, failed without a move`] : []),
     ...(isSignalledAgain ? [`${name}, signalled again`] : []),
     ...(hasFailed ? [`${name}, in vain`] : []),
-    ...['submitPower', 'submitBootstrap'].flatMap((other) => (done.includes(other) ? [`${name}, and ${other}`] : [])),
+    ...['submitPower', 'submitBootstrap', 'submitPromotion', 'signalNodeFailure'].flatMap((other) =>
+      done.includes(other) ? [`${name}, and ${other}`] : [],
+    ),
   ]);
   return (
     lifecycle.actions.find(([pattern]) => actions.some((action) => pattern.test(action)))?.[1] ??

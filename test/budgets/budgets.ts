@@ -112,6 +112,12 @@ export const budgets = {
     activityCalls: 12,
     calls: { nova: 80, placement: 18, kubernetes: 30, keystone: 2 },
   },
+  returned: {
+    title: '`reconcileHypervisor`, back into service after a failure without a Node',
+    events: 130,
+    activityCalls: 18,
+    calls: { nova: 78, placement: 13, kubernetes: 45, keystone: 2 },
+  },
   activation: {
     title: '`reconcileHypervisor`, back into service',
     events: 100,
@@ -182,7 +188,7 @@ export const budgets = {
     title: '`reconcileVirtualMachine`, powered off, its guest asked more than once',
     events: 140,
     activityCalls: 17,
-    calls: { vsphere: 76, kubernetes: 46 },
+    calls: { vsphere: 76, kubernetes: 52 },
   },
   vmOutage: {
     title: '`reconcileVirtualMachine`, deleted while vCenter is away for 20 min',
@@ -194,7 +200,7 @@ export const budgets = {
     title: '`reconcileVirtualMachine`, powered off against a guest that refuses',
     events: 55,
     activityCalls: 6,
-    calls: { vsphere: 30, kubernetes: 20 },
+    calls: { vsphere: 30, kubernetes: 22 },
   },
   vmCreate: {
     title: '`reconcileVirtualMachine`, a VM made and powered on',
@@ -244,11 +250,17 @@ export const budgets = {
     activityCalls: 8,
     calls: { vsphere: 40, kubernetes: 20 },
   },
+  vmPromoted: {
+    title: '`reconcileVirtualMachine`, the same of linked disks, which are promoted',
+    events: 118,
+    activityCalls: 16,
+    calls: { vsphere: 80, kubernetes: 36 },
+  },
   vmUnwanted: {
     title: '`reconcileVirtualMachine`, deleted while it was made',
     events: 160,
     activityCalls: 22,
-    calls: { vsphere: 90, kubernetes: 56 },
+    calls: { vsphere: 120, kubernetes: 56 },
   },
   policyMade: {
     title: '`reconcileSetResourcePolicy`, folder, pool and module made',
@@ -329,12 +341,6 @@ export const budgets = {
     activityCalls: 4,
     calls: { kubernetes: 14, vsphere: 26 },
   },
-  agentAwaited: {
-    title: '`reconcileAgent`, the same after a wait for a slot',
-    events: 50,
-    activityCalls: 5,
-    calls: { kubernetes: 16, vsphere: 26 },
-  },
   agentEjected: {
     title: '`reconcileAgent`, the ISO taken out of the drive of an installed one',
     events: 25,
@@ -372,8 +378,8 @@ export const budgets = {
     calls: { kubernetes: 56 },
   },
   volumeAwaited: {
-    title: '`cloneDataVolume`, the same with an expansion, or a wait for the source, a slot or a consumer',
-    events: 80,
+    title: '`cloneDataVolume`, the same with an expansion, or a wait for the source or a consumer',
+    events: 60,
     activityCalls: 10,
     calls: { kubernetes: 88 },
   },
@@ -391,7 +397,7 @@ export const budgets = {
   },
   volumeRemoved: {
     title: '`cloneDataVolume`, a clone that is deleted or given up',
-    events: 67,
+    events: 78,
     activityCalls: 8,
     calls: { kubernetes: 110 },
   },

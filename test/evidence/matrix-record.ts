@@ -30,7 +30,7 @@ export const matrixSeries = {
     'provided',
     'withdrawn',
   ],
-  'matrix-fast-deploy': ['copied', 'linked', 'abandoned'],
+  'matrix-fast-deploy': ['copied', 'linked', 'promoted', 'unpromoted', 'abandoned'],
 } as const satisfies Record<string, readonly string[]>;
 
 export type MatrixSeries = keyof typeof matrixSeries;

@@ -74,6 +74,26 @@ export const pools: readonly PoolRecording[] = [
     },
   },
   {
+    name: 'pool-withdrawn',
+    async happen(world) {
+      await world.scale(2);
+      await areVms(world, 1);
+      await world.scale(0);
+      await areVms(world, 0);
+      await world.pass(2 * minute);
+    },
+  },
+  {
+    name: 'pool-interrupted',
+    async happen(world) {
+      await world.scale(2);
+      await areVms(world, 1);
+      await world.down(minute);
+      await areNodes(world, 2);
+      await world.pass(minute);
+    },
+  },
+  {
     name: 'pool-replaced',
     options: { neighbours: { recreates: true } },
     async happen(world) {

@@ -6,6 +6,7 @@ import {
   home,
   inVolumeWorld,
   minute,
+  never,
   ofClaim,
   second,
   type VolumeWorld,
@@ -126,6 +127,21 @@ export const volumes: readonly VolumeRecording[] = [
       await world.makeVolume('disk', {});
       await world.inPhase('disk', 'Failed');
       await world.pass(minute);
+    },
+  },
+  {
+    name: 'volume-begun-anew',
+    async happen(world) {
+      await golden(world);
+      await world.makeVolume('disk', {});
+      await world.made('disk');
+      world.driver.delay('CreateVolume', minute);
+      await world.api.request(
+        { method: 'DELETE', path: `/api/v1/namespaces/${home}/persistentvolumeclaims/disk` },
+        never,
+      );
+      await world.inPhase('disk', 'SmartClonePVCInProgress', minute);
+      await removed(world, 'disk');
     },
   },
   {
