@@ -5,6 +5,7 @@ import { awaitTask } from './tasks/await-task.ts';
 import type { Tools, VsphereDependencies } from './dependencies.ts';
 import { openInventory } from './observation/inventory.ts';
 import { openIsos } from './observation/isos.ts';
+import { openProfiles } from './observation/profiles.ts';
 import { observeVirtualMachineInVcenter } from './observation/observe.ts';
 import { observeAfter } from './tasks/observe-after.ts';
 import { cancelVsphereTask, stopCreate } from './tasks/cancel-task.ts';
@@ -40,7 +41,13 @@ function createCalls({
   clock,
 }: VsphereDependencies): VirtualMachineVsphereActivities {
   const tools = (): Tools => ({ gateway, recent, stopGate, audit, scope: scope(clock), clock });
-  const around = { inventory: openInventory(gateway, clock), isos: openIsos(rest, clock), rest, recent };
+  const around = {
+    inventory: openInventory(gateway, clock),
+    isos: openIsos(rest, clock),
+    profiles: openProfiles(gateway, clock),
+    rest,
+    recent,
+  };
   return {
     observeVirtualMachineInVcenter: (request) => observeVirtualMachineInVcenter(tools(), around, places, request),
     submitNewVm: (request) => submitNewVm(tools(), rest, request),

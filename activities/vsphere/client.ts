@@ -4,6 +4,7 @@ import type { VcenterSettings } from '../../runtime/config/vsphere-settings.ts';
 import { openCallBudget } from './budget.ts';
 import { vimFailure } from './faults.ts';
 import { createSoapHttp, openVcenterSessions, type SoapAnswer, type SoapHttp, type SoapOptions } from './http.ts';
+import { readStorageProfiles } from './storage-profiles.ts';
 import { decodeResponse, type Decoded, type Returned } from './wire/decode.ts';
 import { encodeRequest } from './wire/encode.ts';
 import type { ManagedObjectReference } from './wire/values.ts';
@@ -38,6 +39,11 @@ export interface Vim {
     isRefused: (answer: Answer) => boolean,
     signal: AbortSignal,
   ): Promise<Answer>;
+  /**
+   * Ids of the storage profiles of SPBM, which is a service beside vim25 with the same session. Null: it is not served, or
+   * does not show them to drover's user.
+   */
+  storageProfiles(signal: AbortSignal): Promise<readonly string[] | null>;
   /** Ends the session, as vCenter has room for few. */
   close(): Promise<void>;
 }
@@ -159,6 +165,18 @@ export function openVcenter(settings: VcenterSettings, options: ClientOptions): 
       };
       return within(method, signal, (limited) => budget.run(() => inTurn(limited), limited));
     },
+    storageProfiles: (signal) =>
+      within('the list of storage profiles', signal, (limited) =>
+        budget.run(
+          () =>
+            readStorageProfiles(name, async ({ method, body }) => {
+              // That SPBM refuses it does not say that vim25 does: it is not renewed for SPBM, which would end the pages that others read.
+              const { cookie } = await sessions.current(limited);
+              return await http.send({ method, body: body(cookie), cookie, service: 'pbm' }, limited);
+            }),
+          limited,
+        ),
+      ),
     withSession: (send, isRefused, signal) => sessions.use(({ cookie }) => send(cookie), isRefused, signal),
     close: async () => {
       await sessions.end(async ({ cookie, content }, signal) => {

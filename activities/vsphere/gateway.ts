@@ -57,6 +57,7 @@ export function openGateway(vim: Vim, limits: { tasks: number }, clock: Clock): 
       (await vim.call('FindByInventoryPath', await manager('searchIndex', signal), { inventoryPath: path }, signal)) ??
       null,
     apiVersion: async (signal) => (await vim.content(signal)).about.apiVersion,
+    storageProfiles: (signal) => vim.storageProfiles(signal),
     // FindByUuid would give any of several.
     findByInstanceUuid: async (instanceUuid, signal) =>
       (

@@ -25,6 +25,8 @@ export interface SoapRequest {
   cookie: string | null;
   /** Of the API that it needs. */
   apiVersion?: string;
+  /** Left out: vim25. */
+  service?: 'pbm';
 }
 
 export interface SoapAnswer {
@@ -54,15 +56,15 @@ export function createSoapHttp(vcenter: Endpoint, options: SoapOptions = {}): So
   const timeouts = { ...defaultTimeouts, ...options.timeouts };
   const client = openVcenterHttp(vcenter, timeouts, vcenter.budget.calls, options.observe);
   return {
-    send: async ({ method, body, cookie, apiVersion = oldestApiVersion }, signal) => {
+    send: async ({ method, body, cookie, apiVersion = oldestApiVersion, service }, signal) => {
       const { status, text, cookies } = await client.send(
         {
           call: { system: 'vsphere', verb: method },
           method: 'POST',
-          url: new URL(`${vcenter.url}/sdk`),
+          url: new URL(`${vcenter.url}/${service ?? 'sdk'}`),
           headers: {
             'content-type': 'text/xml; charset=utf-8',
-            soapaction: `urn:vim25/${apiVersion}`,
+            soapaction: service === undefined ? `urn:vim25/${apiVersion}` : `urn:${service}/`,
             ...(cookie !== null && { cookie }),
           },
           body,

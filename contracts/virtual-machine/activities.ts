@@ -251,7 +251,7 @@ export interface VcenterObservation {
   vm: ObservedVm | null;
   /** Digest of the VM's state, as the watch of the vCenter computes it; opaque. */
   stateDigest: string | null;
-  storage: Pick<ObservedStorage, 'hasDatastore' | 'encrypted'> | null;
+  storage: Omit<ObservedStorage, 'profileId'> | null;
   network: ObservedNetwork | null;
   /** Of what the guest has set, or of its port; null: nothing was asked for, there is no VM, or, of a port, only a step was observed. */
   probe: { passed: boolean; message: string } | null;

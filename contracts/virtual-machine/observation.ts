@@ -98,6 +98,8 @@ export interface ObservedStorage {
   /** No datastore has that profile: false. */
   hasDatastore: boolean;
   encrypted: boolean;
+  /** vCenter has no such profile. Left out: it has, there is a VM, or it does not say. */
+  unknownProfile?: true;
 }
 
 export interface ObservedBootstrap {

@@ -90,6 +90,19 @@ export function vsphereObserveContract(open: () => Promise<VsphereCounterpart>):
     });
   });
 
+  test('a storage policy that vCenter does not have is known before a VM is made', async () => {
+    const storageOf = async (profileId: string, name = 'profiled') => (await observe(name, { profileId })).storage;
+    const missing = '00000000-0000-4000-8000-000000000000';
+    const vsan = 'aa6d5a82-1c88-45da-85d3-3d74b91a5bad';
+    expect(await storageOf(missing)).toEqual({ hasDatastore: false, encrypted: false, unknownProfile: true });
+    expect(await storageOf(vsan)).toEqual({ hasDatastore: false, encrypted: false });
+    expect(await storageOf(vsan.toUpperCase())).toEqual({ hasDatastore: false, encrypted: false });
+    // No id of SPBM: vCenter is not told of it.
+    expect(await storageOf('profile-1')).toEqual({ hasDatastore: true, encrypted: false });
+    await makeVm(activities, context.newVm('unprofiled'));
+    expect(await storageOf(missing, 'unprofiled')).toEqual({ hasDatastore: false, encrypted: false });
+  });
+
   test('a policy’s folder and pool are taken once they are there', async () => {
     await context.witness.createFolder('/DC0/vm/team-a/children');
     await context.witness.createPool('/DC0/host/DC0_C0/Resources/team-a/children');

@@ -14,6 +14,7 @@ import type { Inventory } from './inventory.ts';
 import { probeGuestInfo } from './guest-info.ts';
 import { isoPaths, type Isos } from './isos.ts';
 import { choosePlace, slowest } from './place.ts';
+import type { Profiles } from './profiles.ts';
 import { readCandidates, type FoundVm } from './read-candidates.ts';
 import { readSites, type Site } from './read-sites.ts';
 import { unnamedNetwork } from './site-paths.ts';
@@ -21,6 +22,7 @@ import { unnamedNetwork } from './site-paths.ts';
 interface Around {
   inventory: Inventory;
   isos: Isos;
+  profiles: Profiles;
   rest: VcenterRest;
   recent: Pick<RecentObservations, 'noteObservation'>;
 }
@@ -68,6 +70,9 @@ export async function observeVirtualMachineInVcenter(
     own === null ? null : await moduleOf(around.rest, own.vm.id, request.modules[cluster ?? ''], scope.signal);
   const vm =
     own === null || place === null ? null : await observedVmOf(tools, own, { ...place, clusterModule }, request);
+  // What is there keeps what it was made with.
+  const isUnknown =
+    own === null && request.profileId !== null && (await around.profiles.lacks(request.profileId, signal));
   // Of the session of before: with the next one it may be another vCenter, in which the VM only seems to be gone.
   const managerId = await gateway.managerId(signal);
   if (managerId !== idBefore)
@@ -88,6 +93,7 @@ export async function observeVirtualMachineInVcenter(
         : {
             hasDatastore: policy?.datastores.some(({ isAccessible }) => isAccessible) ?? false,
             encrypted: policy?.encrypted ?? false,
+            ...(isUnknown && { unknownProfile: true as const }),
           },
     network: networksOf(
       request.networks,

@@ -30,17 +30,30 @@ export type Returned<Method extends string> = `${Method}Response` extends keyof 
  * @throws Error in words that follow “the answer”: what is not as the schema says
  */
 export function decodeResponse<Method extends keyof VimTypes>(method: Method, text: string): Decoded<Method> {
+  const answer = answerOf(method, text);
+  if ('fault' in answer) return answer;
+  const type = `${method}Response`;
+  const value =
+    fieldsOf(type) === undefined
+      ? undefined
+      : (decodeFields(type, answer.response, type)['returnval'] as Returned<Method>);
+  return { value: value as Returned<Method> };
+}
+
+/**
+ * What stands in the envelope.
+ *
+ * @throws Error as decodeResponse does
+ */
+export function answerOf(method: string, text: string): { response: XmlElement } | { fault: VimFault } {
   const envelope = parseXml(text);
   const body =
     envelope.namespace === soapNamespace && envelope.name === 'Envelope' ? childOf(envelope, 'Body') : undefined;
   const [answer] = body?.children ?? [];
   if (answer === undefined) throw new Error('it is no SOAP');
   if (answer.name === 'Fault' && answer.namespace === soapNamespace) return { fault: callFault(answer) };
-  const type = `${method}Response`;
-  if (answer.name !== type) throw new Error(`it is a ${answer.name.slice(0, 80)}`);
-  const value =
-    fieldsOf(type) === undefined ? undefined : (decodeFields(type, answer, type)['returnval'] as Returned<Method>);
-  return { value: value as Returned<Method> };
+  if (answer.name !== `${method}Response`) throw new Error(`it is a ${answer.name.slice(0, 80)}`);
+  return { response: answer };
 }
 
 /** `<detail><InvalidLoginFault xsi:type="InvalidLogin"/></detail>`; some proxies and old servers leave the type out. */

@@ -130,6 +130,24 @@ export function openVim(
     },
     call: (method, self, args, signal, options) =>
       within(method, signal, (limited) => exchange(method, self, args, limited, options)),
+    // What stands in front of the simulator keeps no record of it either.
+    storageProfiles: (signal) =>
+      within('the list of storage profiles', signal, (limited) =>
+        network.call(
+          { system: 'vsphere', verb: 'PbmQueryProfile' },
+          () => [...storageProfiles],
+          limited,
+          () =>
+            httpFailure(
+              transportFailure(
+                Object.assign(new Error('other side closed'), { code: 'UND_ERR_SOCKET' }),
+                defaultTimeouts,
+              ),
+              settings,
+              'PbmQueryProfile',
+            ),
+        ),
+      ),
     withSession: (send) => send('vmware_soap_session="simulated"'),
     close: () => {
       isClosed = true;
@@ -141,6 +159,13 @@ export function openVim(
 }
 
 const oldestApiVersion = '8.0.1.0';
+
+/** Those that every vCenter brings along, and vcsim: encryption, vSAN, VVol. */
+const storageProfiles = [
+  '4d5f673c-536f-11e6-beb8-9e71128cae77',
+  'aa6d5a82-1c88-45da-85d3-3d74b91a5bad',
+  'f4e5bade-15a2-4805-bf8e-52318c4ce443',
+] as const;
 
 const isRead = (method: string): boolean => /^(Retrieve|ContinueRetrieve|Find|Query|WaitForUpdates)/u.test(method);
 

@@ -89,6 +89,12 @@ const updates = answerOf(
   `<returnval><version>1</version><filterSet><filter type="PropertyFilter">session[2]</filter><objectSet><kind>enter</kind><obj type="VirtualMachine">vm-1</obj>${changed('name', '<val xsi:type="xsd:string">web</val>')}${changed('runtime.powerState', '<val xsi:type="VirtualMachinePowerState">poweredOn</val>')}${changed('rootSnapshot', '<val xsi:type="ArrayOfManagedObjectReference"><ManagedObjectReference xsi:type="ManagedObjectReference" type="VirtualMachineSnapshot">snapshot-1</ManagedObjectReference></val>')}${changed('guest.ipAddress', '')}${changed('config.extraConfig[&quot;drover.uid&quot;]', '<val xsi:type="OptionValue"><key>drover.uid</key><value xsi:type="xsd:string">u</value></val>')}</objectSet></filterSet><truncated>false</truncated></returnval>`,
 );
 
+const profileManager = answerOf(
+  'PbmRetrieveServiceContent',
+  '<returnval><profileManager type="PbmProfileProfileManager">ProfileManager</profileManager></returnval>',
+);
+const profiles = answerOf('PbmQueryProfile', '<returnval><uniqueId>p</uniqueId></returnval>');
+
 export interface Wire {
   status: number;
   text: string;
@@ -123,6 +129,8 @@ function vimAnswering(method: string, { status, text }: Wire, path = ''): Vim {
     FindByInventoryPath: path || answerOf('FindByInventoryPath', ''),
     CreatePropertyCollector: collector,
     CreateFilter: filter,
+    PbmRetrieveServiceContent: profileManager,
+    PbmQueryProfile: profiles,
   };
   const answer = (asked: string): SoapAnswer => ({
     cookie: 'vmware_soap_session="the-session"',
@@ -280,6 +288,20 @@ export const vsphereEdges: readonly Edge[] = [
     failures: vsphereFailures,
     read: (answer) => readFoundFile(answering('RetrievePropertiesEx', answer), 'task-1', '[d] a.iso', never),
     holds: (size) => size === null || Number.isSafeInteger(size),
+  }),
+  edge({
+    name: 'vSphere: the managers of SPBM',
+    inputs: wire(profileManager),
+    failures: vsphereFailures,
+    read: (answer) => answering('PbmRetrieveServiceContent', answer).storageProfiles(never),
+    holds: (ids) => ids === null || JSON.stringify(ids) === '["p"]',
+  }),
+  edge({
+    name: 'vSphere: the storage profiles of SPBM',
+    inputs: wire(profiles),
+    failures: vsphereFailures,
+    read: (answer) => answering('PbmQueryProfile', answer).storageProfiles(never),
+    holds: (ids) => ids === null || (Array.isArray(ids) && ids.length > 0 && ids.every((id) => id !== '')),
   }),
   edge({
     name: 'vSphere: what was submitted',

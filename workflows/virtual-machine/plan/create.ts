@@ -5,6 +5,7 @@ import {
   virtualMachineAnnotations,
   virtualMachineLabels,
 } from '../../../contracts/virtual-machine/metadata.ts';
+import { isProfileId } from '../../../contracts/virtual-machine/profile-id.ts';
 import type { Fetched, ObservedImage, PlacedAt } from '../../../contracts/virtual-machine/observation.ts';
 import type { CreateSource, CreateSpec } from '../../../contracts/virtual-machine/mutations.ts';
 import { addPciDevice, hardwareVersionFor } from './class-devices.ts';
@@ -186,9 +187,6 @@ const describeSource = (source: CreateSource): string => {
       return 'its ISO';
   }
 };
-
-/** SPBM's ids are UUIDs; any other is a word of drover's settings. */
-const isProfileId = (id: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/iu.test(id);
 
 /** Owner and instance UUID are in the call itself: whatever becomes of the answer, the VM can be found again. */
 function createSpec({ desired, observed }: Context, source: CreateSource, at: PlacedAt): CreateSpec {

@@ -112,6 +112,17 @@ const rows: Row[] = [
     'VirtualMachineStorageReady',
     'False NotFound',
   ],
+  [
+    'a storage class of a policy that vCenter does not have',
+    {
+      storageClass: {
+        kind: 'found',
+        value: { profileId: 'p', hasDatastore: true, encrypted: false, unknownProfile: true },
+      },
+    },
+    'VirtualMachineStorageReady',
+    'False StoragePolicyNotFound',
+  ],
   ['a storage class that no datastore has', storage(false), 'VirtualMachineStorageReady', 'False DatastoreNotFound'],
   ['a network', {}, 'VirtualMachineNetworkReady', 'True True'],
   [

@@ -110,6 +110,12 @@ function judgeStorage({ storageClass }: DesiredVirtualMachine, { storageClass: f
       'NotSupported',
       `The storage policy of ${storageClass} encrypts, and drover does not encrypt VMs: name another class`,
     );
+  if (fetched.value.unknownProfile === true)
+    return unmet(
+      type,
+      'StoragePolicyNotFound',
+      `vCenter has no storage policy ${fetched.value.profileId}: create it there, or correct the storagePolicyID of StorageClass ${storageClass}`,
+    );
   return fetched.value.hasDatastore
     ? met(type)
     : unmet(type, 'DatastoreNotFound', `No datastore that can be reached has the storage policy of ${storageClass}`);
