@@ -112,6 +112,37 @@ test(
 );
 
 test(
+  'a storage policy that vCenter does not have is named before anything is asked of it',
+  async () => {
+    const lost = '00000000-0000-4000-8000-000000000000';
+    const storageClass = (storagePolicyID: string): object => ({
+      apiVersion: 'storage.k8s.io/v1',
+      kind: 'StorageClass',
+      metadata: { name: 'lost' },
+      provisioner: 'csi.vsphere.vmware.com',
+      parameters: { storagePolicyID },
+    });
+    await world.make(storageClass(lost));
+    await world.create('profiled', { storageClass: 'lost' });
+    await world.untilReported(
+      'profiled',
+      new RegExp(
+        `WaitingForPrerequisites: .*StoragePolicyNotFound.*no storage policy ${lost}.*StorageClass lost again`,
+        'u',
+      ),
+    );
+    expect(await clonesOf('profiled')).toEqual([]);
+    // Its parameters are for good.
+    await world.kubectl('delete', 'storageclass', 'lost');
+    await world.make(storageClass(vmFixture.profileId));
+    await world.untilReported('profiled', reconciled);
+    await world.remove('profiled');
+    await world.untilReported('profiled', /^gone$/u);
+  },
+  limitMs,
+);
+
+test(
   'missing capacity of vCenter is reported, and the create is retried until there is room',
   async () => {
     await world.control.fail({

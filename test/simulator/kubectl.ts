@@ -28,6 +28,12 @@ const resources: Readonly<Record<string, { apiVersion: string; kind: string; plu
       plural: 'hypervisors',
     },
     { names: ['node', 'nodes'], apiVersion: 'v1', kind: 'Node', plural: 'nodes' },
+    {
+      names: ['storageclass'],
+      apiVersion: 'storage.k8s.io/v1',
+      kind: 'StorageClass',
+      plural: 'storageclasses',
+    },
   ].flatMap(({ names, ...resource }) => names.map((name) => [name, resource])),
 );
 

@@ -114,7 +114,7 @@ function judgeStorage({ storageClass }: DesiredVirtualMachine, { storageClass: f
     return unmet(
       type,
       'StoragePolicyNotFound',
-      `vCenter has no storage policy ${fetched.value.profileId}: create it there, or correct the storagePolicyID of StorageClass ${storageClass}`,
+      `vCenter has no storage policy ${fetched.value.profileId}: create it there, or make StorageClass ${storageClass} again with another storagePolicyID`,
     );
   return fetched.value.hasDatastore
     ? met(type)
