@@ -175,7 +175,14 @@ export interface ObservedVolume {
         /** False: the DataVolume that it belongs to is not complete. */
         isPopulated: boolean;
       }
-    | { kind: 'snapshot'; namespace: string; name: string; snapshot: SnapshotFacts | null }
+    | {
+        kind: 'snapshot';
+        namespace: string;
+        name: string;
+        snapshot: SnapshotFacts | null;
+        /** A StorageClass of its driver, by which it is restored where it has to be copied; null: there is none. */
+        restoresBy: Pick<ClassFacts, 'name' | 'waitsForConsumer'> | null;
+      }
     | { kind: 'blank' }
     | null;
   /** Whether its creator may clone from the namespace of the source. */
@@ -191,6 +198,8 @@ export interface ObservedVolume {
   temporary: {
     snapshot: SnapshotFacts | null;
     claim: ClaimFacts | null;
+    /** What a Job copies of a snapshot: the snapshot, restored by its own driver. */
+    restored: ClaimFacts | null;
     transfer: TransferFacts | null;
     job: JobFacts | null;
   };
@@ -278,6 +287,8 @@ export interface DataVolumeActivities {
     request: VolumeWork & {
       /** Null: the target. */
       temporaryIn: string | null;
+      /** The temporary claim is what a Job is to copy, and does not become the target. */
+      isCopied?: boolean;
       from: { kind: 'pvc' | 'snapshot'; name: string } | null;
       /** As large as what it is made from: it is expanded afterwards. */
       spec: Pick<ClaimSpec, 'storageClass' | 'accessModes' | 'volumeMode'> & { requestBytes: number };

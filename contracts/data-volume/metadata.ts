@@ -95,6 +95,8 @@ export const temporaryNames = {
   sharedSnapshot: (sourceUid: string, number: number): string => `tmp-snapshot-${sourceUid}-${number}`,
   snapshot: (volumeUid: string): string => `tmp-snapshot-${volumeUid}`,
   claim: (volumeUid: string): string => `cdi-tmp-${volumeUid}`,
+  /** A snapshot that is restored to be copied. */
+  restored: (volumeUid: string): string => `tmp-source-pvc-${volumeUid}`,
   transfer: (volumeUid: string): string => `cdi-tmp-${volumeUid}`,
   job: (volumeUid: string): string => `cdi-copy-${volumeUid}`,
 } as const;

@@ -44,8 +44,9 @@ const ofSnapshot = (parts: Parameters<typeof snapshot>[0] = {}): ObservedVolume[
   namespace: 'images',
   name: 'golden-monday',
   snapshot: snapshot(parts),
+  restoresBy: null,
 });
-const missing: ObservedVolume['source'] = { kind: 'snapshot', namespace: 'images', name: 'golden', snapshot: null };
+const missing: ObservedVolume['source'] = { ...ofSnapshot(), snapshot: null } as ObservedVolume['source'];
 const unsized = { requestBytes: null };
 const large = { capacityBytes: 3 * gib, requestBytes: gib };
 

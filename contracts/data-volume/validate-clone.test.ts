@@ -24,6 +24,7 @@ const ofSnapshot = (parts: Partial<SnapshotFacts> | null): ObservedVolume['sourc
   namespace: 'images',
   name: 'monday',
   snapshot: parts === null ? null : snapshot(parts),
+  restoresBy: null,
 });
 
 const failed = (why: string): [string, string] => [

@@ -204,7 +204,12 @@ function readSource({ metadata, spec }: ReadVolumeObject): (Names & { kind: stri
   return snapshot === undefined ? null : { kind: kindOf.snapshot, ...snapshot, uid: null };
 }
 
-const namesByUid = [temporaryNames.claim(''), temporaryNames.snapshot(''), temporaryNames.job('')];
+const namesByUid = [
+  temporaryNames.claim(''),
+  temporaryNames.restored(''),
+  temporaryNames.snapshot(''),
+  temporaryNames.job(''),
+];
 
 /** What drover made for DataVolumes alone, by labels and by name. Null: it is none. */
 function temporaryOf(object: ReadVolumeObject): TemporaryFact | null {

@@ -18,7 +18,7 @@ import { describePlan } from '../lib/plan.ts';
 import { defineReconciler } from '../lib/reconciler.ts';
 import { releaseOf, slotHooks } from '../limits/slots.ts';
 import { noVolumeMemory, type VolumeLifecycle, type VolumeSituation, type VolumeStep } from './lifecycle.ts';
-import { claimedBy } from './plan-clone.ts';
+import { claimedBy, driverOf } from './plan-clone.ts';
 import { awaitingAfter, planVolume } from './plan.ts';
 import { isVolumeSaid, volumeStatus } from './status.ts';
 
@@ -56,9 +56,9 @@ const withSlot = (context: Context): Omit<VolumeWork, 'begin'> => {
   return { ...volumeOf(context), ...(slot !== undefined && { slot }) };
 };
 
-const ofDriver = (_kind: unknown, { observed }: VolumeSituation): SlotLimit => ({
+const ofDriver = (_kind: unknown, situation: VolumeSituation): SlotLimit => ({
   kind: 'clones',
-  driver: observed.class?.provisioner ?? '',
+  driver: driverOf(situation) ?? '',
 });
 
 /** So long as is left until the deadline of the phase. */
@@ -189,6 +189,24 @@ export const cloneDataVolume = defineReconciler<VolumeLifecycle>(dataVolumeKind,
       );
     },
     claim: makeClaim,
+    restore: (context, { summary, from, spec, known }) => {
+      const patienceMs = patienceOf(context);
+      return awaited(
+        context,
+        (request) =>
+          work(summary, patienceMs).ensureClaim({
+            ...request,
+            temporaryIn: namespaceOfSource(context),
+            isCopied: true,
+            from: { kind: 'snapshot', name: from },
+            spec: { ...spec, accessModes: ['ReadWriteOnce'] },
+            cloneDepth: 0,
+            patienceMs,
+            known,
+          }),
+        ({ claim }) => withTemporary({ restored: claim }),
+      );
+    },
     expand: (context, { summary, claim, requestBytes, known }) => {
       const patienceMs = patienceOf(context);
       const { target, temporary } = context.observed;
@@ -273,7 +291,9 @@ export const cloneDataVolume = defineReconciler<VolumeLifecycle>(dataVolumeKind,
           desired: desired && { ...desired, isHeld: left.length > 0 },
           observed: {
             ...observed,
-            ...(left.length === 0 && { temporary: { snapshot: null, claim: null, transfer: null, job: null } }),
+            ...(left.length === 0 && {
+              temporary: { snapshot: null, claim: null, restored: null, transfer: null, job: null },
+            }),
             recorded: recordedAs(status, context.nowMs),
           },
         }),
@@ -373,12 +393,14 @@ const cloneOf = ({ observed: { chosen, source, temporary, target } }: VolumeSitu
 
 function describe(situation: VolumeSituation, plan: Parameters<typeof describePlan>[0]): string {
   const { strategy, fallbackReason, source, snapshot, claim } = cloneOf(situation);
+  const { restored } = situation.observed.temporary;
   return [
     describePlan(plan).message,
     '',
     ...(source === null ? [] : [`- Source: ${source}`]),
     ...(strategy === null ? [] : [`- Strategy: ${strategy}${fallbackReason === null ? '' : ` (${fallbackReason})`}`]),
     ...(snapshot === null ? [] : [`- Snapshot: ${snapshot}`]),
+    ...(restored ? [`- Restored to be copied: PVC ${restored.name}`] : []),
     ...(claim === null ? [] : [`- PVC: ${claim.phase}, volume ${claim.volume ?? 'none yet'}`]),
   ].join('\n');
 }

@@ -1,4 +1,5 @@
 import type {
+  ClaimSpec,
   DataVolumeInput,
   DesiredVolume,
   ObservedVolume,
@@ -26,6 +27,13 @@ export type VolumeStep = Step & { phase: VolumePhase } & (
         isTemporary: boolean;
         from: { kind: 'pvc' | 'snapshot'; name: string } | null;
         requestBytes: number;
+        known: string | null;
+      }
+    | {
+        /** A snapshot, to be copied. */
+        kind: 'restore';
+        from: string;
+        spec: Pick<ClaimSpec, 'storageClass' | 'volumeMode'> & { requestBytes: number };
         known: string | null;
       }
     | { kind: 'expand'; claim: string; requestBytes: number; known: string | null }

@@ -39,13 +39,18 @@ export function planClone(situation: VolumeSituation, desired: DesiredVolume, so
   const clone = { strategy, fallbackReason, source, isElsewhere };
   const hindered = made === null ? planHindrance(situation, desired, clone) : null;
   if (hindered !== null) return hindered;
+  // One that has been transferred has its data.
+  const isCopied = strategy === 'copy' && !(isElsewhere && target !== null);
+  if (isCopied && source.kind === 'snapshot') {
+    const plan = planRestoreToCopy(situation, desired, source, fallbackReason);
+    if (plan !== null) return plan;
+  }
   if (made === null || made.phase !== 'Bound') {
     const plan = planRestore(situation, desired, clone, made);
     if (plan !== null) return plan;
   }
-  // One that has been transferred has its data.
-  if (strategy === 'copy' && !(isElsewhere && target !== null)) {
-    const plan = planCopy(situation, clone);
+  if (isCopied) {
+    const plan = planCopy(situation, desired, clone);
     if (plan !== null) return plan;
   }
   const wanted = wantedBytes(observed);
@@ -93,12 +98,27 @@ function planHindrance(
 
 /** What is in it is not there yet. Its PVC says when it is. */
 function planUnreadySource(source: CloneSource): VolumePlan | null {
-  if (source.kind !== 'pvc' || source.claim === null) return null;
+  if (source.kind === 'snapshot') return planUnreadySnapshot(source);
+  if (source.claim === null) return null;
   const name = `PVC ${source.namespace}/${source.name}`;
   if (source.claim.phase !== 'Bound') return wait('CloneScheduled', 'SourceNotBound', `${name} to be bound`);
   return source.isPopulated
     ? null
     : wait('CloneScheduled', 'SourceNotPopulated', `the DataVolume of ${name} to be complete`);
+}
+
+/** Its driver is known when it is bound to its content. */
+function planUnreadySnapshot({
+  namespace,
+  name,
+  snapshot,
+}: Extract<CloneSource, { kind: 'snapshot' }>): VolumePlan | null {
+  if (snapshot?.isReady === true && snapshot.driver !== null) return null;
+  return wait(
+    'CloneScheduled',
+    'SnapshotNotReady',
+    `VolumeSnapshot ${namespace}/${name} to be ready${because(snapshot?.error)}`,
+  );
 }
 
 function planSourceInUse(
@@ -151,12 +171,7 @@ function planRestore(
     });
   if (source.kind === 'snapshot') {
     const { snapshot } = source;
-    if (snapshot?.isReady !== true)
-      return wait(
-        'CloneScheduled',
-        'SnapshotNotReady',
-        `VolumeSnapshot ${source.namespace}/${source.name} to be ready${because(snapshot?.error)}`,
-      );
+    if (snapshot?.isReady !== true) return planUnreadySnapshot(source);
     return restore(situation, desired, strategy, made, {
       ...claim,
       from: { kind: 'snapshot', name: source.name },
@@ -216,8 +231,57 @@ export function makeClaim({ observed, input }: VolumeSituation, claim: NewClaim)
   );
 }
 
+/** Null: what the Job is to copy is there, as far as it can be before its Pod is, or is needed no more. */
+function planRestoreToCopy(
+  situation: VolumeSituation,
+  desired: DesiredVolume,
+  source: Extract<CloneSource, { kind: 'snapshot' }>,
+  fallbackReason: string | null,
+): VolumePlan | null {
+  const { observed } = situation;
+  const { snapshot, restoresBy } = source;
+  const { job, restored } = observed.temporary;
+  if (job !== null) return null;
+  if (restored && restored.owner !== 'volume')
+    return done(
+      'blocked',
+      'ErrResourceExists',
+      `PVC ${restored.namespace}/${restored.name} is not of this DataVolume, and its name is needed: delete it`,
+    );
+  if (restored?.phase === 'Bound') return null;
+  const unready = planUnreadySnapshot(source);
+  if (unready !== null || snapshot === null) return unready;
+  const noCopy = whyNoCopy(situation, source, fallbackReason);
+  if (noCopy !== null || restoresBy === null) return done('blocked', 'CopyNotPossible', noCopy ?? '');
+  // The Pod of the Job is its first consumer.
+  if (restored && restoresBy.waitsForConsumer && !restored.hasNode) return null;
+  const phase = 'CloneFromSnapshotSourceInProgress';
+  const known = restored?.problem ?? null;
+  const step: VolumeStep = {
+    kind: 'restore',
+    phase,
+    summary: `Restore VolumeSnapshot ${source.name}, to copy it`,
+    from: source.name,
+    spec: {
+      storageClass: restoresBy.name,
+      volumeMode: modeOf(source) ?? observed.claimSpec?.volumeMode ?? 'Filesystem',
+      requestBytes: restoreBytes(snapshot, wantedBytes(observed)),
+    },
+    known,
+  };
+  return onDeadline(situation, desired, 'copy', phase, known) ?? execute([step], clones);
+}
+
+/** Of its volume; null: nothing says. */
+const modeOf = (source: CloneSource): 'Filesystem' | 'Block' | null =>
+  (source.kind === 'pvc' ? source.claim?.volumeMode : source.snapshot?.sourceVolumeMode) ?? null;
+
 /** Null: the data is in the claim. */
-function planCopy(situation: VolumeSituation, { source, fallbackReason, isElsewhere }: Clone): VolumePlan | null {
+function planCopy(
+  situation: VolumeSituation,
+  { uid }: DesiredVolume,
+  { source, fallbackReason, isElsewhere }: Clone,
+): VolumePlan | null {
   const { observed, settings, input } = situation;
   const { job, claim } = observed.temporary;
   if (job?.state === 'complete') return null;
@@ -241,7 +305,7 @@ function planCopy(situation: VolumeSituation, { source, fallbackReason, isElsewh
       kind: 'copy',
       phase: 'CloneInProgress',
       summary: `Copy ${source.name} by a Job`,
-      from: source.name,
+      from: source.kind === 'snapshot' ? temporaryNames.restored(uid) : source.name,
       to,
       image: settings.rules.copyImage ?? '',
     },
@@ -250,14 +314,18 @@ function planCopy(situation: VolumeSituation, { source, fallbackReason, isElsewh
 
 /** Null: a Job can copy it. */
 function whyNoCopy(
-  { settings: { rules } }: VolumeSituation,
-  { kind }: CloneSource,
+  { settings: { rules }, observed: { claimSpec } }: VolumeSituation,
+  source: CloneSource,
   fallbackReason: string | null,
 ): string | null {
   const would = `Its data would have to be copied${because(fallbackReason)}`;
-  if (kind === 'snapshot')
-    return `${would}, and drover copies PVCs alone: restore the VolumeSnapshot to a PVC, and clone that`;
-  return rules.copyImage === null ? `${would}, and dataVolumes.copyImage names no image for that` : null;
+  if (rules.copyImage === null) return `${would}, and dataVolumes.copyImage names no image for that`;
+  const mode = modeOf(source);
+  if (mode !== null && claimSpec !== null && mode !== claimSpec.volumeMode)
+    return `${would}, and a Job copies a file system into a file system and a block volume onto a block volume: create the DataVolume again with volumeMode ${mode}`;
+  if (source.kind === 'pvc' || source.restoresBy) return null;
+  const driver = source.snapshot?.driver ?? 'unknown';
+  return `${would}, and no StorageClass is of its driver ${driver}, to restore it by: create one`;
 }
 
 function transfer({ input }: VolumeSituation, { uid }: DesiredVolume, message: string): VolumePlan {
@@ -354,4 +422,12 @@ export function claimedBy(situation: VolumeSituation): ClaimedVolume | null {
   const { kind, namespace, name } = source;
   if (uid === undefined) return null;
   return { ...chosenFor(situation, source), source: { kind, namespace, name, uid } };
+}
+
+/** The CSI driver that clones: that of the target, or of a snapshot that is restored to be copied. */
+export function driverOf(situation: VolumeSituation): string | null {
+  const { source, class: target } = situation.observed;
+  const provisioner = target?.provisioner ?? null;
+  if (source?.kind !== 'snapshot' || chosenFor(situation, source).strategy !== 'copy') return provisioner;
+  return source.snapshot?.driver ?? provisioner;
 }

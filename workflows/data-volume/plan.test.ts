@@ -96,7 +96,7 @@ const desired: DesiredVolume = {
   onDeadline: null,
   adopts: null,
 };
-const nothing: ObservedVolume['temporary'] = { snapshot: null, claim: null, transfer: null, job: null };
+const nothing: ObservedVolume['temporary'] = { snapshot: null, claim: null, restored: null, transfer: null, job: null };
 const recorded: ObservedVolume['recorded'] = {
   phase: '',
   progress: '',
@@ -172,6 +172,8 @@ const stepsOf = (plan: Plan<VolumeStep>): unknown =>
         .map((step) => {
           if (step.kind === 'claim')
             return `claim ${step.isTemporary ? 'temporary ' : ''}from ${step.from === null ? 'nothing' : step.from.name}, ${step.requestBytes / gib} GiB`;
+          if (step.kind === 'restore')
+            return `restore ${step.from} by ${step.spec.storageClass}, ${step.spec.volumeMode}, ${step.spec.requestBytes / gib} GiB`;
           if (step.kind === 'expand') return `expand ${step.claim} to ${step.requestBytes / gib} GiB`;
           if (step.kind === 'beginAnew') return `beginAnew by ${step.strategy}`;
           if (step.kind === 'copy') return `copy ${step.from} to ${step.to}`;
@@ -189,6 +191,17 @@ const late = (phase: string): Pick<Change, 'memory'> => ({
 });
 const given = { type: 'Running', status: 'False', reason: 'DeadlineExceeded', message: 'it took too long' } as const;
 const copied = { chosen: { strategy: 'copy', fallbackReason: 'why' } } as const;
+const foreign = { ...cut, name: 'monday', uid: 'u-monday', driver: 'other.csi.example' };
+const monday = {
+  kind: 'snapshot',
+  namespace: 'team',
+  name: 'monday',
+  snapshot: foreign,
+  restoresBy: { name: 'other', waitsForConsumer: false },
+} as const satisfies ObservedVolume['source'];
+const ofMonday = { source: monday, own: { source: { kind: 'snapshot', namespace: 'team', name: 'monday' } } } as const;
+const standIn: ClaimFacts = { ...claim, name: 'tmp-source-pvc-u', uid: 'u-restored', storageClass: 'other' };
+const noMatch = 'The storageclass provisioner does not match the volumesnapshotcontent driver';
 
 test.each<[rule: string, change: Change, plan: unknown]>([
   ['no object', { own: null }, done('gone', 'NotFound', 'There is no such DataVolume')],
@@ -393,6 +406,121 @@ test.each<[rule: string, change: Change, plan: unknown]>([
       'CopyNotPossible',
       'Its data would have to be copied: why, and dataVolumes.copyImage names no image for that',
     ),
+  ],
+  [
+    '… nor onto a volume of another mode',
+    { source: { ...golden, claim: { ...golden.claim, volumeMode: 'Filesystem' } } },
+    done(
+      'blocked',
+      'CopyNotPossible',
+      'Its data would have to be copied: The volume modes of source and target are incompatible, and a Job copies a file system into a file system and a block volume onto a block volume: create the DataVolume again with volumeMode Filesystem',
+    ),
+  ],
+  [
+    'a snapshot of the same driver',
+    { ...ofMonday, source: { ...monday, snapshot: { ...foreign, driver: fast.provisioner } } },
+    'claim from monday, 10 GiB',
+  ],
+  [
+    '… which is not ready: its driver is not known either',
+    { ...ofMonday, source: { ...monday, snapshot: { ...foreign, isReady: false, driver: null }, restoresBy: null } },
+    wait('CloneScheduled', 'SnapshotNotReady', 'VolumeSnapshot team/monday to be ready'),
+  ],
+  ['a snapshot of another driver is restored by that', ofMonday, 'restore monday by other, Block, 10 GiB'],
+  [
+    '… that does not say what its volume was',
+    { ...ofMonday, source: { ...monday, snapshot: { ...foreign, sourceVolumeMode: null } } },
+    'restore monday by other, Block, 10 GiB',
+  ],
+  [
+    '… which takes its time',
+    { ...ofMonday, ...copied, temporary: { restored: { ...standIn, phase: 'Pending' } } },
+    'restore monday by other, Block, 10 GiB',
+  ],
+  [
+    '… and too long: fail',
+    {
+      ...ofMonday,
+      ...copied,
+      temporary: { restored: { ...standIn, phase: 'Pending' } },
+      ...late('CloneFromSnapshotSourceInProgress'),
+      rules: { onDeadline: 'fail' },
+    },
+    'giveUp, removeFinalizer',
+  ],
+  ['… then an empty PVC', { ...ofMonday, ...copied, temporary: { restored: standIn } }, 'claim from nothing, 10 GiB'],
+  [
+    '… also where the Pod of the Job is the first consumer of what was restored',
+    {
+      ...ofMonday,
+      ...copied,
+      source: { ...monday, restoresBy: { name: 'other', waitsForConsumer: true } },
+      temporary: { restored: { ...standIn, phase: 'Pending' } },
+    },
+    'claim from nothing, 10 GiB',
+  ],
+  [
+    '… then a Job',
+    { ...ofMonday, ...copied, ...bound, temporary: { restored: standIn } },
+    'copy tmp-source-pvc-u to disk',
+  ],
+  [
+    '… which needs the snapshot no more',
+    {
+      ...ofMonday,
+      ...copied,
+      ...bound,
+      source: { ...monday, snapshot: null, restoresBy: null },
+      temporary: { job: { state: 'complete', message: '' } },
+    },
+    'complete',
+  ],
+  [
+    '… a PVC of that name is another’s',
+    { ...ofMonday, ...copied, temporary: { restored: { ...standIn, phase: 'Pending', owner: 'none' } } },
+    done(
+      'blocked',
+      'ErrResourceExists',
+      'PVC team/tmp-source-pvc-u is not of this DataVolume, and its name is needed: delete it',
+    ),
+  ],
+  [
+    '… no class is of its driver: nothing is begun',
+    { ...ofMonday, source: { ...monday, restoresBy: null } },
+    done(
+      'blocked',
+      'CopyNotPossible',
+      `Its data would have to be copied: ${noMatch}, and no StorageClass is of its driver other.csi.example, to restore it by: create one`,
+    ),
+  ],
+  [
+    '… no image is named: nothing is begun',
+    { ...ofMonday, rules: { copyImage: null } },
+    done(
+      'blocked',
+      'CopyNotPossible',
+      `Its data would have to be copied: ${noMatch}, and dataVolumes.copyImage names no image for that`,
+    ),
+  ],
+  [
+    '… another mode is wanted: nothing is begun',
+    { ...ofMonday, source: { ...monday, snapshot: { ...foreign, sourceVolumeMode: 'Filesystem' } } },
+    done(
+      'blocked',
+      'CopyNotPossible',
+      `Its data would have to be copied: ${noMatch}, and a Job copies a file system into a file system and a block volume onto a block volume: create the DataVolume again with volumeMode Filesystem`,
+    ),
+  ],
+  [
+    '… elsewhere: it is copied there, and then transferred',
+    {
+      ...ofMonday,
+      ...copied,
+      source: { ...monday, namespace: 'images' },
+      permission: 'granted',
+      temporary: { restored: standIn, claim: { ...claim, name: 'cdi-tmp-u' } },
+    },
+    'copy tmp-source-pvc-u to cdi-tmp-u',
   ],
   ['from elsewhere: a snapshot there', elsewhere, 'snapshot'],
   [

@@ -1,6 +1,6 @@
 import type { DataVolume } from '../../../contracts/crds/data-volume.ts';
 import type { ClaimSpec } from '../../../contracts/data-volume/data-volume.ts';
-import { temporaryNames, volumeAnnotations, volumeLabels } from '../../../contracts/data-volume/metadata.ts';
+import { volumeAnnotations, volumeLabels } from '../../../contracts/data-volume/metadata.ts';
 import { apiVersionOf } from '../../../contracts/kinds/object.ts';
 import { quantityText } from '../../../contracts/quantity.ts';
 import { resources } from '../../../runtime/kubernetes/resources.ts';
@@ -56,12 +56,11 @@ export function targetMetadata(volume: DataVolume, volumeMode: 'Filesystem' | 'B
   };
 }
 
-/** The same of the claim in the namespace of a source elsewhere, which can have no owner there. */
-export function temporaryMetadata(volume: DataVolume, namespace: string, cloneDepth: number) {
+/** The same of a temporary claim, which can have no owner in the namespace of a source elsewhere. */
+export function temporaryMetadata(volume: DataVolume, key: { namespace: string; name: string }, cloneDepth: number) {
   const { namespace: own = '', name, uid } = volume.metadata;
   return {
-    namespace,
-    name: temporaryNames.claim(uid),
+    ...key,
     labels: {
       [volumeLabels.app]: volumeLabels.appName,
       [volumeLabels.temporaryFor]: uid,

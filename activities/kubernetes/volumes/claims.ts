@@ -50,10 +50,10 @@ export async function ensureClaim(
   tools: VolumeTools,
   request: Requests['ensureClaim'],
 ): Promise<{ claim: ClaimFacts }> {
-  const { begin, namespace, name, uid, spec, temporaryIn, patienceMs, known } = request;
+  const { begin, namespace, name, uid, spec, patienceMs, known } = request;
   const of = { namespace, name, uid };
   const volume = await beginWork(tools, { ...of, begin });
-  const key = temporaryIn === null ? { namespace, name } : { namespace: temporaryIn, name: temporaryNames.claim(uid) };
+  const key = keyOf(request);
   const waits = await waitsForConsumer(tools, spec.storageClass);
   const look = async (): Promise<SeenClaim | null> => {
     const found =
@@ -75,13 +75,19 @@ export async function ensureClaim(
   return { claim: seen.claim };
 }
 
+function keyOf({ namespace, name, uid, temporaryIn, isCopied = false }: Requests['ensureClaim']) {
+  if (temporaryIn === null) return { namespace, name };
+  return { namespace: temporaryIn, name: isCopied ? temporaryNames.restored(uid) : temporaryNames.claim(uid) };
+}
+
 /** @returns null: one of that name is there meanwhile, or the volume is on its way to the target */
 async function makeClaim(
   tools: VolumeTools,
   volume: DataVolume,
-  { temporaryIn, from, spec, cloneDepth, namespace, name, uid }: Requests['ensureClaim'],
+  request: Requests['ensureClaim'],
 ): Promise<Claim | null> {
   const { client, scope } = tools;
+  const { temporaryIn, from, spec, cloneDepth, namespace, name, uid } = request;
   await liveVolume(tools, { namespace, name, uid });
   // A worker that was thought dead would make a second volume.
   if (temporaryIn !== null) {
@@ -92,7 +98,7 @@ async function makeClaim(
   const metadata =
     temporaryIn === null
       ? targetMetadata(volume, spec.volumeMode, cloneDepth)
-      : temporaryMetadata(volume, temporaryIn, cloneDepth);
+      : temporaryMetadata(volume, keyOf(request), cloneDepth);
   return await createObject(
     tools,
     claims,

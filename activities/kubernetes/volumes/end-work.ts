@@ -97,6 +97,7 @@ async function end(
     ...how,
     madeIn: source?.namespace,
     isCopied: !how.isComplete || strategy === 'copy',
+    isRestored: source?.kind === 'snapshot',
   });
   const left = await awaitFact(tools, {
     patienceMs: goneWithinMs,

@@ -33,7 +33,7 @@ import { readSourceUsers } from './source-users.ts';
 import { describeClass, readProfile, readStorageWorld, type StorageWorld } from './storage-classes.ts';
 import { jobFacts, snapshotFacts, transferFacts } from './volume-facts.ts';
 
-const nothing: ObservedVolume['temporary'] = { snapshot: null, claim: null, transfer: null, job: null };
+const nothing: ObservedVolume['temporary'] = { snapshot: null, claim: null, restored: null, transfer: null, job: null };
 
 const unknown: ObservedVolume = {
   source: null,
@@ -131,7 +131,7 @@ function namedSource(
   if (permission !== 'unknown' || source === null || source.kind === 'blank') return null;
   const { kind, namespace, name } = source;
   return kind === 'snapshot'
-    ? { kind, namespace, name, snapshot: null }
+    ? { kind, namespace, name, snapshot: null, restoresBy: null }
     : { kind: 'pvc', namespace, name, claim: null, class: null, usedBy: [], isPopulated: false };
 }
 
@@ -185,8 +185,11 @@ async function observeSource(
     found !== null && (resolved.uid === null || found.metadata.uid === resolved.uid);
   if (resolved.kind === 'snapshot') {
     const snapshot = await client.get(storageResources.VolumeSnapshot, { namespace, name }, scope.signal);
-    const described = snapshot === null || !isIt(snapshot) ? null : await describeSnapshot(tools, snapshot);
-    return { kind: 'snapshot', namespace, name, snapshot: described };
+    if (snapshot === null || !isIt(snapshot))
+      return { kind: 'snapshot', namespace, name, snapshot: null, restoresBy: null };
+    const described = await describeSnapshot(tools, snapshot);
+    const restoresBy = isDone ? null : await findRestoringClass(tools, world, snapshot, described.driver);
+    return { kind: 'snapshot', namespace, name, snapshot: described, restoresBy };
   }
   const claim = await client.get(storageResources.PersistentVolumeClaim, { namespace, name }, scope.signal);
   if (claim === null || !isIt(claim))
@@ -218,6 +221,27 @@ async function describeSnapshot({ client, scope }: VolumeTools, snapshot: Snapsh
   return snapshotFacts(snapshot, content);
 }
 
+/** The class of the volume that it was cut of, where that is of its driver still: a driver need not restore into what others are made of. */
+async function findRestoringClass(
+  { client, scope }: VolumeTools,
+  { classes }: StorageWorld,
+  { metadata: { namespace = '' }, spec }: Snapshot,
+  driver: string | null,
+): Promise<Extract<NonNullable<ObservedVolume['source']>, { kind: 'snapshot' }>['restoresBy']> {
+  const own = classes
+    .filter(({ provisioner }) => provisioner === driver)
+    .toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
+  const name = spec.source.persistentVolumeClaimName;
+  const claim =
+    own.length > 1 && name !== undefined
+      ? await client.get(storageResources.PersistentVolumeClaim, { namespace, name }, scope.signal)
+      : null;
+  const found = own.find(({ metadata }) => metadata.name === claim?.spec.storageClassName) ?? own[0];
+  return found === undefined
+    ? null
+    : { name: found.metadata.name, waitsForConsumer: found.volumeBindingMode === 'WaitForFirstConsumer' };
+}
+
 /** What was made for the clone; before it has begun there is nothing. */
 async function observeTemporary(
   tools: VolumeTools,
@@ -229,15 +253,12 @@ async function observeTemporary(
   const { source, strategy } = claimed;
   const { namespace, uid: sourceUid } = source;
   const isElsewhere = namespace !== of.namespace;
-  const [snapshot, claim, transfer, job] = await Promise.all([
+  const getClaim = (name: string) =>
+    client.get(storageResources.PersistentVolumeClaim, { namespace, name }, scope.signal);
+  const [snapshot, claim, restored, transfer, job] = await Promise.all([
     source.kind === 'pvc' ? findSnapshotFor(tools, of, { namespace, sourceUid }) : null,
-    isElsewhere
-      ? client.get(
-          storageResources.PersistentVolumeClaim,
-          { namespace, name: temporaryNames.claim(of.uid) },
-          scope.signal,
-        )
-      : null,
+    isElsewhere ? getClaim(temporaryNames.claim(of.uid)) : null,
+    source.kind === 'snapshot' && strategy === 'copy' ? getClaim(temporaryNames.restored(of.uid)) : null,
     isElsewhere ? findTransfer(tools, of) : null,
     strategy === 'copy'
       ? client.get(storageResources.Job, { namespace, name: temporaryNames.job(of.uid) }, scope.signal)
@@ -246,6 +267,7 @@ async function observeTemporary(
   return {
     snapshot: snapshot === null ? null : snapshotFacts(snapshot, null),
     claim: claim === null ? null : await describeClaim(tools, claim, of.uid),
+    restored: restored === null ? null : await describeClaim(tools, restored, of.uid),
     transfer: transfer !== null && isTransferOf(transfer, of.uid) ? transferFacts(transfer) : null,
     job: job === null ? null : jobFacts(job),
   };

@@ -20,6 +20,8 @@ export interface Removal extends OfVolume {
   isComplete: boolean;
   /** It was, or may have been, copied by a Job. */
   isCopied: boolean;
+  /** A snapshot in the namespace of the DataVolume was, or may have been, restored to be copied. */
+  isRestored: boolean;
 }
 
 /** An object that is going, and is to be seen gone. */
@@ -107,6 +109,8 @@ export function createRemover(tools: VolumeTools, removal: Removal): Remover {
     const target = await getTarget();
     const kept: string[] = [];
     for (const claim of found) {
+      // Its labels are those of the DataVolume, whatever these are.
+      if (claim.metadata.uid === target?.metadata.uid) continue;
       const { volumeName = '' } = claim.spec;
       if (volumeName !== '' && volumeName === target?.spec.volumeName) {
         kept.push(`PersistentVolumeClaim ${claim.metadata.namespace ?? ''}/${claim.metadata.name}`);
@@ -152,13 +156,13 @@ export function createRemover(tools: VolumeTools, removal: Removal): Remover {
   return {
     round: () =>
       retryConflicts(async () => {
-        // In the namespace of the DataVolume there is no claim but the target.
         const isElsewhere = removal.madeIn !== removal.namespace;
         if (removal.isCopied) await removeJobs();
         if (removal.withTarget) await removeTarget(await getTarget());
         const kept = isElsewhere ? await giveBack() : [];
         if (kept.length > 0) return kept;
-        const claimed = isElsewhere ? await removeClaims() : [];
+        // In the namespace of the DataVolume there is no other claim but the target.
+        const claimed = isElsewhere || removal.isRestored ? await removeClaims() : [];
         await removeSnapshots();
         const left = [...claimed, ...(await see())];
         // The record of what is to be undone goes last.

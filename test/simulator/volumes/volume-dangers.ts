@@ -1,4 +1,5 @@
 import { clonePolicy, clonePolicyBinding } from '../../../contracts/data-volume/clone-policy.ts';
+import { cutMonday, otherClass, withOtherDriver } from './foreign-snapshot.ts';
 import { storageNames } from './storage-classes.ts';
 import {
   elsewhere,
@@ -7,6 +8,7 @@ import {
   inVolumeWorld,
   minute,
   ofClaim,
+  ofSnapshot,
   second,
   type VolumeWorld,
   type VolumeWorldOptions,
@@ -130,6 +132,17 @@ export const volumeDangers: readonly VolumeDanger[] = [
       const found = await holds(world, 'disk', 'bytes');
       await world.pass(minute);
       return [...found, ...complainWhere(world.driver.snapshots.length > 0, 'a snapshot is left at the driver')];
+    },
+  },
+  {
+    name: 'a snapshot of another driver is copied',
+    options: withOtherDriver,
+    async happen(world) {
+      await cutMonday(world, home);
+      await world.makeVolume('disk', { source: ofSnapshot('monday'), storageClass: otherClass });
+      const found = await holds(world, 'disk', 'bytes');
+      await world.pass(minute);
+      return [...found, ...complainWhere(world.driver.volumes.length > 1, 'what was restored is left at the driver')];
     },
   },
   {

@@ -116,8 +116,18 @@ export const volumeMutations: readonly SourceMutation[] = [
     caughtBy: 'a clone is deleted while its volume is made',
     activity: {
       file: `${volumes}/temporary-objects.ts`,
-      from: /const claimed = isElsewhere \? await removeClaims\(\) : \[\];/u,
+      from: /const claimed = isElsewhere \|\| removal\.isRestored \? await removeClaims\(\) : \[\];/u,
       to: 'const claimed: readonly string[] = [];',
+    },
+  },
+  {
+    name: 'restoredForgotten',
+    breaks: 'what a snapshot was restored to, to be copied, goes with it',
+    caughtBy: 'a snapshot of another driver is copied',
+    activity: {
+      file: `${volumes}/temporary-objects.ts`,
+      from: /const claimed = isElsewhere \|\| removal\.isRestored \?/u,
+      to: 'const claimed = isElsewhere ?',
     },
   },
 ];
