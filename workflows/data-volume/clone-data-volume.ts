@@ -264,7 +264,8 @@ export const cloneDataVolume = defineReconciler<VolumeLifecycle>(dataVolumeKind,
       const request = { ...begin(context).request, begin: anew(context, strategy, fallbackReason) };
       const { left } = await work(summary, removalMs).removeTemporary({ ...request, withTarget: true });
       countClone(context, 'begun_anew');
-      return { applyResult: (memory) => ({ ...memory, left }) };
+      // Once for each time that a user asks.
+      return { applyResult: (memory) => ({ ...memory, left, isRetried: false }) };
     },
     giveUp: async (context, { summary }) => {
       const { request, isSaid } = begin(context);
@@ -376,7 +377,7 @@ const namespaceOfSource = ({ observed: { source }, input }: VolumeSituation): st
 function anew(
   context: Context,
   strategy: 'snapshot' | 'csi-clone' | 'copy',
-  fallbackReason: string,
+  fallbackReason: string | null,
 ): VolumeWork['begin'] {
   const claimed = claimedBy({ ...context, observed: { ...context.observed, chosen: null } });
   return { claimed: claimed && { ...claimed, strategy, fallbackReason }, status: context.unsaid() };

@@ -39,7 +39,7 @@ export type VolumeStep = Step & { phase: VolumePhase } & (
     | { kind: 'expand'; claim: string; requestBytes: number; known: string | null }
     | { kind: 'copy'; from: string; to: string; image: string }
     | { kind: 'transfer'; claim: string }
-    | { kind: 'beginAnew'; strategy: Strategy; fallbackReason: string }
+    | { kind: 'beginAnew'; strategy: Strategy; fallbackReason: string | null }
     | { kind: 'giveUp'; reason: string; message: string }
   );
 

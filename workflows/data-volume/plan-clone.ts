@@ -282,7 +282,7 @@ function planCopy(
   { uid }: DesiredVolume,
   { source, fallbackReason, isElsewhere }: Clone,
 ): VolumePlan | null {
-  const { observed, settings, input } = situation;
+  const { observed, settings, memory, input } = situation;
   const { job, claim } = observed.temporary;
   if (job?.state === 'complete') return null;
   if (job?.state === 'active')
@@ -291,6 +291,16 @@ function planCopy(
       'Copying',
       `the Job that copies ${source.namespace}/${source.name}${because(job.message === '' ? null : job.message)}`,
     );
+  if (job?.state === 'failed' && memory.isRetried)
+    return execute([
+      {
+        kind: 'beginAnew',
+        phase: 'CloneScheduled',
+        summary: 'Copy it anew, as a user asks for that',
+        strategy: 'copy',
+        fallbackReason,
+      },
+    ]);
   if (job?.state === 'failed')
     return done(
       'blocked',

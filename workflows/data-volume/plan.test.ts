@@ -399,6 +399,16 @@ test.each<[rule: string, change: Change, plan: unknown]>([
     done('blocked', 'CopyFailed', 'The Job that copies the data failed: no space. `drover retry` begins it anew'),
   ],
   [
+    '… and a user tries it again',
+    {
+      ...copied,
+      ...bound,
+      temporary: { job: { state: 'failed', message: 'no space' } },
+      memory: { isRetried: true },
+    },
+    'beginAnew by copy',
+  ],
+  [
     'a copy without an image: nothing is begun',
     { ...copied, rules: { copyImage: null } },
     done(

@@ -1,3 +1,5 @@
+import { annotations } from '../../../contracts/ids.ts';
+import { mergeObject } from '../../../lab/kubernetes-objects.ts';
 import { volumeAnnotations } from '../../../contracts/data-volume/metadata.ts';
 import { cutMonday, other, otherClass, withOtherDriver } from './foreign-snapshot.ts';
 import { storageNames } from './storage-classes.ts';
@@ -109,6 +111,37 @@ test.each(moments.flatMap(([phase, hold, isSo]) => [home, elsewhere].map((from) 
     });
   },
 );
+
+test('a copy that failed is begun anew where a user asks for that, and not by itself', async () => {
+  await inVolumeWorld(withOtherDriver(), async (world) => {
+    await cutMonday(world, home);
+    world.storage.jobs.failures.push('no space', 'still none');
+    await world.makeVolume('disk', { source: ofSnapshot('monday'), storageClass: otherClass });
+    const isSaid = (words: string) => async (): Promise<boolean> => {
+      const { status } = await world.volume('disk');
+      const ready = status?.conditions?.find(({ type }) => type === 'Ready');
+      return ready?.reason === 'CopyFailed' && ready.message?.includes(words) === true;
+    };
+    const retry = (value: string): Promise<void> =>
+      mergeObject(world.api, {
+        apiVersion: 'cdi.kubevirt.io/v1beta1',
+        kind: 'DataVolume',
+        metadata: { namespace: home, name: 'disk', annotations: { [annotations.retry]: value } },
+      });
+    expect(await world.until(isSaid('no space'), 2 * minute)).toBe(true);
+    await world.pass(10 * minute);
+    expect(world.storage.jobs.failures).toEqual(['still none']);
+    await retry('once');
+    expect(await world.until(isSaid('still none'), 2 * minute)).toBe(true);
+    await world.pass(10 * minute);
+    expect(world.storage.jobs.copied).toBe(0);
+    await retry('twice');
+    await world.made('disk', 5 * minute);
+    expect(world.storage.read(home, 'disk')).toBe('bytes');
+    expectLeft(world, ['bytes']);
+    expect(await world.violations()).toEqual([]);
+  });
+});
 
 test('the driver of the snapshot that cannot restore it says so, and the deadline ends it', async () => {
   await inVolumeWorld(withOtherDriver({ deadlineMs: 2 * minute, onDeadline: 'fail' }), async (world) => {
