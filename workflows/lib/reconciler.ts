@@ -23,7 +23,10 @@ import { Steps } from './steps.ts';
 
 /** A run this old continues as new, so that none is older than the release before last. */
 const oldMs = 24 * 60 * 60_000;
-/** So long an observation holds while a run waits for a slot and no message comes. */
+/**
+ * So long an observation holds while a run waits for a slot and no message comes. What is not watched may have changed by then without one: a
+ * Secret that a guest is made with, the room in a vCenter, the Pods that use a volume.
+ */
 const reliedOnMs = 60_000;
 /** Before the first observation there are no settings. */
 const unknownRecheckMs = 10 * 60_000;
