@@ -90,11 +90,12 @@ export function vsphereFilesContract(open: () => Promise<VsphereCounterpart>): v
   test('linked disks are promoted to whole ones, once', async () => {
     await execute('promoted', { kind: 'copyOther', from: nvram, to: 'promoted.nvram' });
     const subject = await makeVm(activities, newVm('promoted', 'linked'));
-    const keys = [2_000, 2_001];
-    const parents = async () =>
-      (await describeVms(context, 'promoted'))[0]?.config.hardware.device
-        .filter(({ capacityInKB }) => capacityInKB !== undefined)
-        .map(({ backing }) => backing?.parent?.fileName);
+    const disks = async () =>
+      (await describeVms(context, 'promoted'))[0]?.config.hardware.device.filter(
+        ({ capacityInKB }) => capacityInKB !== undefined,
+      ) ?? [];
+    const keys = (await disks()).map(({ key }) => key);
+    const parents = async () => (await disks()).map(({ backing }) => backing?.parent?.fileName);
     expect(await parents()).toEqual(cached);
     const [first] = keys;
     await settle(activities, await activities.submitPromotion({ ...subject, keys: [first ?? 0] }));
