@@ -1,7 +1,6 @@
 import { findCondition } from '../../contracts/conditions.ts';
 import { virtualMachineConditions } from '../../contracts/virtual-machine/conditions.ts';
 import { inventory } from '../../lab/vsphere/handle.ts';
-import { vmFixture } from '../../lab/vsphere/vm-fixture.ts';
 import type { VolumePlayer } from '../../lab/vsphere/volume-player.ts';
 import { installAttachmentKinds, makeDisk, playVolumes } from '../../lab/vsphere/volume-player.ts';
 import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
@@ -9,6 +8,7 @@ import { checkInvariants } from '../invariants.ts';
 import { until } from './until.ts';
 import type { VmWorld } from './virtual-machine-world.ts';
 import { namespace, openVmWorld } from './virtual-machine-world.ts';
+import { claim, volume, volumesOf } from './volume-claim.ts';
 import { startTimeoutMs } from './vsphere-world.ts';
 import { limitMs } from './world-base.ts';
 
@@ -28,24 +28,6 @@ afterAll(async () => {
 afterEach(() => checkInvariants(world.observed), limitMs);
 
 const reconciled = /^True Reconciled/u;
-const claim = (name: string, spec: object = {}): object => ({
-  apiVersion: 'v1',
-  kind: 'PersistentVolumeClaim',
-  metadata: { namespace, name },
-  spec: {
-    storageClassName: vmFixture.storageClass,
-    accessModes: ['ReadWriteOnce'],
-    resources: { requests: { storage: '1Gi' } },
-    ...spec,
-  },
-});
-const volume = (name: string, claimName: string, more: object = {}): object => ({
-  name,
-  persistentVolumeClaim: { claimName },
-  ...more,
-});
-const volumesOf = async (name: string) =>
-  ((await world.read(name))?.status?.volumes ?? []).filter(({ type }) => type === 'Managed');
 const disksOf = async (name: string): Promise<string[]> =>
   ((await world.vcenter.listVms(namespace)).find((vm) => vm.name === name)?.disks ?? []).filter((disk) =>
     disk.includes('] fcd/'),
@@ -65,7 +47,7 @@ test(
     await world.create('with-data', { volumes: [volume('data', 'data')] });
     await world.untilReported('with-data', reconciled);
     expect(await disksOf('with-data')).toHaveLength(1);
-    const [row, ...others] = await volumesOf('with-data');
+    const [row, ...others] = await volumesOf(world, 'with-data');
     expect(others).toEqual([]);
     expect(row).toMatchObject({ name: 'data', attached: true, requested: '1Gi', limit: '1Gi', controllerType: 'SCSI' });
     const object = await world.read('with-data');
@@ -93,14 +75,14 @@ test(
     const bootId = (await world.witness('changing'))?.powerState;
     await world.change('changing', { spec: { volumes: [volume('first', 'first'), volume('second', 'second')] } });
     await world.untilReported('changing', reconciled);
-    expect((await volumesOf('changing')).map(({ name, attached }) => [name, attached])).toEqual([
+    expect((await volumesOf(world, 'changing')).map(({ name, attached }) => [name, attached])).toEqual([
       ['first', true],
       ['second', true],
     ]);
-    const [kept] = await volumesOf('changing');
+    const [kept] = await volumesOf(world, 'changing');
     await world.change('changing', { spec: { volumes: [volume('first', 'first')] } });
     await world.untilReported('changing', reconciled);
-    expect(await volumesOf('changing')).toEqual([kept]);
+    expect(await volumesOf(world, 'changing')).toEqual([kept]);
     expect(await disksOf('changing')).toHaveLength(1);
     expect((await world.witness('changing'))?.powerState).toBe(bootId);
     await world.remove('changing');
@@ -144,7 +126,7 @@ test(
       ],
     });
     await world.untilReported('placed', reconciled);
-    expect(await volumesOf('placed')).toMatchObject([
+    expect(await volumesOf(world, 'placed')).toMatchObject([
       {
         name: 'shared',
         controllerType: 'SCSI',
@@ -170,7 +152,7 @@ test(
     player.refuse('nowhere', 'the datastore is full');
     await world.make(claim('nowhere'));
     await world.untilReported('lacking', /the vSphere CSI driver says: the datastore is full/u);
-    expect(await volumesOf('lacking')).toMatchObject([{ attached: false, error: 'the datastore is full' }]);
+    expect(await volumesOf(world, 'lacking')).toMatchObject([{ attached: false, error: 'the datastore is full' }]);
     player.refuse('nowhere', null);
     await world.untilReported('lacking', reconciled);
     // Away, it detaches nothing: drover waits for a time, and then does it itself.
@@ -197,7 +179,7 @@ test(
     await world.make(claim('late', { storageClassName: 'late' }));
     await world.create('consumer', { volumes: [volume('late', 'late')] });
     await world.untilReported('consumer', reconciled);
-    const [row] = await volumesOf('consumer');
+    const [row] = await volumesOf(world, 'consumer');
     expect(row).toMatchObject({ name: 'late', attached: true });
     await world.remove('consumer');
     await gone('consumer');
