@@ -48,10 +48,11 @@ export const novaWait = (region: string, summary: string, deadlineMs: number) =>
 export const temporal = (summary: string) =>
   proxyActivities<TemporalActivities>({ ...shortCall, taskQueue: workflowQueue(ownCluster()), summary });
 
-/** For a slot that may be waited for. */
+/** For a slot that may be waited for. An attempt that is cancelled may still say so in the object. */
 export const slotQueue = (summary: string) =>
   proxyActivities<Pick<TemporalActivities, 'acquireSlot'>>({
     ...slotCall,
+    cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
     taskQueue: workflowQueue(ownCluster()),
     summary,
   });

@@ -309,6 +309,8 @@ class Driver<L extends Lifecycle> {
       await condition(() => state.inFlight.size === 0);
     }
     this.slot.stopAsking();
+    // What it still says would stand in the place of the end.
+    await this.slot.untilAsked();
     if (this.slot.takeOvertaken()) this.publisher.isOvertaken = true;
     if (!state.isCurrent()) await this.observe();
     let isDone = false;

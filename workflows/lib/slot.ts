@@ -18,6 +18,7 @@ export class SlotHolder<L extends Lifecycle> {
   private failure: { error: unknown } | null = null;
   private isOvertaken = false;
   private releasing: Promise<unknown> = Promise.resolve();
+  private ending: Promise<unknown> = Promise.resolve();
 
   constructor({ slots }: Reconciler<L>, run: RunHandle<L>) {
     this.slots = slots;
@@ -63,7 +64,7 @@ export class SlotHolder<L extends Lifecycle> {
       Object.assign(slot, { asking: null, ...answer });
       this.isOvertaken ||= wasQueued;
     };
-    this.releasing
+    this.ending = this.releasing
       .then(() => asking.scope.run(async () => (await slots?.acquire(situation, limit, run, queued)) === true))
       .then(
         (wasQueued) => answered({ isGranted: true }, wasQueued),
@@ -88,6 +89,11 @@ export class SlotHolder<L extends Lifecycle> {
     const { isOvertaken } = this;
     this.isOvertaken = false;
     return isOvertaken;
+  }
+
+  /** Until what was asked last writes nothing into the object any more. */
+  async untilAsked(): Promise<void> {
+    await this.ending;
   }
 
   /** It was released elsewhere. */
