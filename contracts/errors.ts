@@ -402,6 +402,13 @@ export const errors = {
     reason: 'VsphereBusy',
     advice: 'vCenter has too much to do, or drover’s budget for it is used up. drover tries again.',
   },
+  VsphereReplaced: {
+    retryable: false,
+    passes: true,
+    reason: 'VcenterChanged',
+    advice:
+      'Another vCenter answers at the address than the one in which the VM was searched, and nothing was made in it. drover reads it again, and says then what to do.',
+  },
   VsphereNotSupported: {
     retryable: false,
     reason: 'NotSupported',

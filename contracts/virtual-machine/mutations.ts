@@ -74,6 +74,8 @@ export interface CreateSpec {
   uuid: string;
   source: CreateSource;
   at: PlacedAt;
+  /** The vCenter in which there was none, `about.instanceUuid`: it is made in no other. Left out: it is made where it is asked for. */
+  managerId?: string;
   /** Of the disk that is made where nothing is copied; null: none is made. */
   bootDiskBytes: number | null;
   config: ReconfigSpec;

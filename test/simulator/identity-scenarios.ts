@@ -66,4 +66,38 @@ export const identityScenarios: readonly Scenario[] = [
       return isDone && (await describe(context)) === null ? ['it was not made anew'] : [];
     }),
   },
+  {
+    ...common,
+    name: 'swapped',
+    title: 'a VM is not made in a vCenter that takes the place of the one in which it was searched',
+    settings: { ...common.settings },
+    targets: (step) => step.includes('/submitNewVm.'),
+    prepare: async () => undefined,
+    async start(context) {
+      // The create searches it too, before it makes it.
+      await vcenter(context).control.inject({ method: 'FindAllByUuid', does: 'delay', delayMs: 5_000, count: 1_000 });
+      await context.createVm('A');
+    },
+    async meanwhile(context) {
+      await until('a create to begin, or a cancel', 120_000, async () => {
+        const object = await context.read('A');
+        const isStopped = object !== null && context.subject.isStopped(object);
+        return isStopped || context.steps().some((step) => step.includes('/submitNewVm.')) || 'not yet';
+      });
+      await (vcenter(context).control.becomeAnother?.(other) ??
+        raise(new Error('only a model can become another vCenter')));
+      await vcenter(context).control.reset();
+    },
+    ends: { A: 'VcenterChanged' },
+    // A create that is outdated notes no vCenter: the next observation is the first.
+    endsAfter: {
+      changeSpec: { A: ['VcenterChanged', 'Reconciled'] },
+      terminate: { A: ['VcenterChanged', 'Reconciled'] },
+    },
+    judge: unlessStopped(async (context) => {
+      const object = await context.read('A');
+      const isMade = object !== null && context.subject.endOf(object).reason === 'Reconciled';
+      return isMade || (await describe(context)) === null ? [] : ['it was made in another vCenter'];
+    }),
+  },
 ];

@@ -1,6 +1,7 @@
 import type { SubmittedTask, TaskPurpose } from '../../../contracts/virtual-machine/activities.ts';
 import { droverFailure, failureCode } from '../../../runtime/failure.ts';
 import { mutateVm, type Tools } from '../dependencies.ts';
+import { confirmVcenter } from './confirm-vcenter.ts';
 import { findVm, type VmIdentity } from './find-vm.ts';
 import { deployBody, deployItem } from '../rest/deploy.ts';
 import type { VcenterRest } from '../rest/client.ts';
@@ -38,6 +39,7 @@ export async function submitDeploy(
     });
   const made = await findMade();
   if (made !== null) return made;
+  await confirmVcenter(tools, create);
   return mutateVm(tools, {
     action: 'submitNewVm',
     request,

@@ -3,6 +3,7 @@ import type { CreateSource } from '../../../contracts/virtual-machine/mutations.
 import { droverFailure } from '../../../runtime/failure.ts';
 import { makeFolder, readDatastoreName, topFolderPath } from './submit-file-operation.ts';
 import { mutateVmByTask, type Tools } from '../dependencies.ts';
+import { confirmVcenter } from './confirm-vcenter.ts';
 import { configOf, findVm } from './find-vm.ts';
 import { folderRef, hostRef, poolRef, vmRef } from '../wire/values.ts';
 import type { VcenterRest } from '../rest/client.ts';
@@ -26,6 +27,7 @@ export async function submitNewVm(
     return submitDeploy(tools, rest, { ...request, itemId: source.itemId }, identity);
   const found = await findVm(tools, identity);
   if (found !== null) return { vmId: found.id };
+  await confirmVcenter(tools, create);
   const submit = await starterOf(tools, request, source);
   const taskId = await mutateVmByTask(tools, {
     action: 'submitNewVm',

@@ -242,6 +242,7 @@ function createSpec({ desired, observed }: Context, source: CreateSource, at: Pl
     uuid: desired.biosUuid ?? desired.uid,
     source,
     at,
+    ...(observed.managerId !== '' && { managerId: observed.managerId }),
     bootDiskBytes,
     config,
     ...(isProfileId(profileId) && { storageProfileId: profileId }),
