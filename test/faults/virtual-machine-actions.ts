@@ -82,6 +82,8 @@ export function virtualMachineActions({ fixture, kind, subject, roles, aliases, 
       });
       return { volumes: [{ name: 'data', persistentVolumeClaim: { claimName: claim } }] };
     },
+    /** The vSphere CSI driver is away meanwhile. */
+    pauseVolumes: (isPaused: boolean): void => volumes?.player.pause(isPaused),
     stopVolumes: (): void => void volumes?.player.stop(),
     /** What is not so of the volume: its disk is there, on the VM that is reconciled, and on no other one. */
     async judgeVolume(alias: HostAlias): Promise<string[]> {

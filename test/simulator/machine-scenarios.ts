@@ -11,6 +11,7 @@ import { until } from '../flows/until.ts';
 import { common, haveVm, settings } from '../faults/virtual-machine-scenarios.ts';
 import { guestScenarios } from './guest-power-scenarios.ts';
 import { identityScenarios } from './identity-scenarios.ts';
+import { volumeScenarios } from './volume-scenarios.ts';
 import { describe, judgePower, namespaceOf, unlessStopped } from './judge-vm.ts';
 
 /** Virtual machines in ways that only the simulator goes through with every fault. */
@@ -73,6 +74,10 @@ async function judgeRestarts(context: ScenarioContext): Promise<string[]> {
   const count = requests.filter(({ method }) => method === 'ResetVM_Task').length;
   return count === 1 ? [] : [`it was reset ${count} times`];
 }
+
+const macsOf = async (context: ScenarioContext): Promise<string[]> =>
+  (await describe(context))?.config.hardware.device.flatMap(({ macAddress }) => macAddress ?? []) ?? [];
+const macsBefore = new WeakMap<ScenarioContext, string[]>();
 
 export const machineScenarios: readonly Scenario[] = [
   {
@@ -168,6 +173,26 @@ export const machineScenarios: readonly Scenario[] = [
   },
   {
     ...common,
+    name: 'uncarded',
+    title: 'of three cards in one network the second is removed, and the third stays the one of its interface',
+    targets: (step) => step.includes('/submitReconfigure.'),
+    async prepare(context) {
+      const interfaces = ['eth0', 'eth1', 'eth2'].map((name) => cardOf(name));
+      await haveVm(context, { powerState: 'PoweredOff', network: { interfaces } });
+      macsBefore.set(context, await macsOf(context));
+    },
+    start: (context) => context.change('A', { network: { interfaces: ['eth0', 'eth2'].map((name) => cardOf(name)) } }),
+    ends: { A: 'Reconciled' },
+    judge: unlessStopped(async (context) => {
+      const [first, second, third, ...more] = macsBefore.get(context) ?? [];
+      const now = await macsOf(context);
+      return second !== undefined && more.length === 0 && now.join() === [first, third].join()
+        ? []
+        : [`its cards are ${now.join()}, and were ${[first, second, third, ...more].join()}`];
+    }),
+  },
+  {
+    ...common,
     name: 'suspended',
     title: 'a VM is suspended',
     targets: () => true,
@@ -191,6 +216,7 @@ export const machineScenarios: readonly Scenario[] = [
   },
   ...guestScenarios,
   ...identityScenarios,
+  ...volumeScenarios,
   {
     ...common,
     name: 'unsupported',

@@ -299,6 +299,41 @@ export const plannerMutations: readonly Mutation[] = [
     },
   },
   {
+    name: 'volumesUnheeded',
+    breaks: 'a VM is not started before its volumes are attached',
+    caughtBy: 'volume-late',
+    says: /before its volume was attached/u,
+    rewrite: { from: /if \(missing\.length > 0\) return (?=`volumes \$\{missing)/u, to: 'if (false) return ' },
+  },
+  {
+    name: 'formerAttachments',
+    breaks: 'what is said of the attachments of a VM that is gone is not so of the one that was made anew',
+    caughtBy: 'volume-remade',
+    says: /before its volume was attached/u,
+    rewrite: { from: /(const isBare = \(\{ vm \}\)\s*=>\s*)vm\.config !== null && /u, to: '$1false && ' },
+  },
+  {
+    name: 'nothingDetached',
+    breaks: 'the vSphere CSI driver detaches volumes before their VM is destroyed',
+    caughtBy: 'volume-yielded',
+    // The driver attaches again what drover detaches: without end.
+    says: /to settle/u,
+    rewrite: {
+      from: /(function planDetach\(\{ observed, settings, vm, nowMs \}\) \{)/u,
+      to: '$1 return success;',
+    },
+  },
+  {
+    name: 'cardsByOrder',
+    breaks: 'a card is the one of the interface that it was recorded for, whatever its place',
+    caughtBy: 'uncarded',
+    says: /its cards are/u,
+    rewrite: {
+      from: /(function matchCards\(wanted, cards, record\) \{)/u,
+      to: `$1 return new Map(wanted.flatMap(({ name }, index) => (index < cards.length ? [[name, cards[index]]] : [])));`,
+    },
+  },
+  {
     name: 'softForces',
     breaks: 'mode Soft never forces a guest',
     caughtBy: 'deaf',
