@@ -324,8 +324,11 @@ export type TaskPurpose =
   | { kind: 'power'; vmId: string; powerState: ObservedVm['powerState'] }
   | { kind: 'destroy'; vmId: string }
   | { kind: 'files'; place: FilePlace; operation: FileOperation }
-  /** isSecret: vCenter may repeat a secret that it was given, so a failure states its kind only. */
-  | { kind: 'change'; vmId: string; isSecret?: true }
+  /**
+   * isSecret: vCenter may repeat a secret that it was given, so a failure states its kind only. isForeign: another user
+   * may have begun it, so that no cancel is passed on to it.
+   */
+  | { kind: 'change'; vmId: string; isSecret?: true; isForeign?: true }
   /** A customization that waits for the next start. Always secret. */
   | { kind: 'customize'; vmId: string };
 

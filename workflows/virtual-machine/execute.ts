@@ -309,7 +309,7 @@ function aboutOf({ desired, observed: { recorded, objects, vcenter } }: Context)
 /** A task that is awaited anew: that of the create, or one that another began on the VM. The input of that one is not known: it may be bootstrap data. */
 function purposeOf(context: Context, task: string): SubmittedTask['purpose'] {
   const { desired, request, folder, vmId } = aboutOf(context);
-  if (task !== context.memory.create?.task) return { kind: 'change', vmId, isSecret: true };
+  if (task !== context.memory.create?.task) return { kind: 'change', vmId, isSecret: true, isForeign: true };
   const { name, instanceUuid, uid } = desired;
   return { kind: 'create', owner: request.owner, folder, name, instanceUuid: instanceUuid ?? uid };
 }

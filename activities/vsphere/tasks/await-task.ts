@@ -14,7 +14,7 @@ const cancelWithinMs = 5_000;
 
 /**
  * Waits for a task by polling it, which needs nothing of the session that started it: any worker can take it over. A cancel of the
- * activity is passed on to the task; the end of a worker is not.
+ * activity is passed on to the task, unless it may be another user's; the end of a worker is not.
  */
 export async function awaitTask(tools: Tools, { taskId, purpose }: SubmittedTask): Promise<{ vmId: string | null }> {
   const { gateway, scope, clock } = tools;
@@ -41,7 +41,7 @@ export async function awaitTask(tools: Tools, { taskId, purpose }: SubmittedTask
       },
     });
   } catch (error) {
-    if (isCancelled(scope.signal))
+    if (isCancelled(scope.signal) && !isForeign(purpose))
       await withTimeout(clock, cancelWithinMs, (signal) => gateway.cancelTask(taskId, signal)).catch(() => undefined);
     throw error;
   }
@@ -55,6 +55,8 @@ async function vmOf(tools: Tools, purpose: TaskPurpose): Promise<string | null> 
 
 const isSecret = (purpose: TaskPurpose): boolean =>
   purpose.kind === 'customize' || (purpose.kind === 'change' && purpose.isSecret === true);
+
+const isForeign = (purpose: TaskPurpose): boolean => purpose.kind === 'change' && purpose.isForeign === true;
 
 /** vCenter drops tasks after a while, and all of them when it restarts: then the purpose of the task shows whether it is reached. */
 async function readTaskState({ gateway, scope }: Tools, taskId: string, secret: boolean) {
