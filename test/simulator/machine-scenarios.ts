@@ -11,6 +11,7 @@ import { until } from '../flows/until.ts';
 import { common, haveVm, settings } from '../faults/virtual-machine-scenarios.ts';
 import { guestScenarios } from './guest-power-scenarios.ts';
 import { identityScenarios } from './identity-scenarios.ts';
+import { otherUsersScenarios } from './other-users-scenarios.ts';
 import { volumeScenarios } from './volume-scenarios.ts';
 import { describe, judgePower, namespaceOf, unlessStopped } from './judge-vm.ts';
 
@@ -217,6 +218,7 @@ export const machineScenarios: readonly Scenario[] = [
   ...guestScenarios,
   ...identityScenarios,
   ...volumeScenarios,
+  ...otherUsersScenarios,
   {
     ...common,
     name: 'unsupported',

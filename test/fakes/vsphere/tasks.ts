@@ -32,6 +32,7 @@ export interface TaskRequest {
   /** `PowerOn`: what delays go by. */
   name:
     | TaskName
+    | 'MigrateVm'
     | 'UpgradeVm'
     | 'CustomizeVm'
     | 'CopyDatastoreFile'
@@ -46,6 +47,8 @@ export interface TaskRequest {
   isExclusive?: boolean;
   isCancelable?: boolean;
   activationId?: string;
+  /** Default: what is delayed by its name. */
+  takesMs?: number;
   /**
    * What it does when vCenter begins with it. Returns what undoes that, where the task fails or is cancelled.
    *
@@ -119,7 +122,7 @@ export function openTasks(model: Model): Tasks {
     info.state = 'running';
     task.state.startMs = model.clock.now();
     const [least, most] = baseMs;
-    const durationMs = least + model.random() * (most - least) + (delays[request.name] ?? 0);
+    const durationMs = least + model.random() * (most - least) + (request.takesMs ?? delays[request.name] ?? 0);
     task.state.durationMs = durationMs;
     try {
       const undo = request.begin?.();

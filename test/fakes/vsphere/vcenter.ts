@@ -1,4 +1,5 @@
 import type { Vim } from '../../../activities/vsphere/client.ts';
+import { isA } from '../../../activities/vsphere/wire/kinds.ts';
 import type { DatastoreHttp } from '../../../activities/vsphere/datastore-http.ts';
 import type { VcenterRest } from '../../../activities/vsphere/rest/client.ts';
 import { labVcenter } from '../../../lab/drover.ts';
@@ -14,7 +15,7 @@ import { openDatastoreHttp } from './datastore-http.ts';
 import { openFiles } from './datastores.ts';
 import { VsphereFault } from './fault.ts';
 import { openFrontDoor } from './front.ts';
-import { firstDisk } from './hardware.ts';
+import { fileOf, firstDisk } from './hardware.ts';
 import { openInventory } from './inventory.ts';
 import { openJournal } from './journal.ts';
 import { openLibraries } from './library.ts';
@@ -107,6 +108,23 @@ export function createFakeVcenter({ clock, network, random, name = labVcenter }:
           model.instanceUuid = instanceUuid;
           front.endSessions();
         }),
+      failMigration: (path, afterMs) =>
+        done().then(() => {
+          tasks.start({
+            method: 'MigrateVM_Task',
+            name: 'MigrateVm',
+            descriptionId: 'VirtualMachine.migrate',
+            entity: inventory.at(path),
+            isExclusive: true,
+            isCancelable: true,
+            takesMs: afterMs,
+            work: () => {
+              throw new VsphereFault('MigrationFault');
+            },
+          });
+          model.changed();
+        }),
+      moveDisks: (path, datastore) => done().then(() => moveDisks(parts, path, datastore)),
       requests: () => Promise.resolve(front.requests()),
       clearRequests: () => done().then(() => front.clearRequests()),
       reset: () =>
@@ -122,6 +140,24 @@ export function createFakeVcenter({ clock, network, random, name = labVcenter }:
     settings,
     model,
   };
+}
+
+/** Those that lie beside the VM's own file. */
+function moveDisks({ model, inventory, files, vms }: RestParts, path: string, datastore: string): void {
+  const vm = model.vm(inventory.at(path));
+  const home = vm.state.config.files.vmPathName.replace(/[^/]*$/u, '');
+  const target = home.replace(/^\[[^\]]+\]/u, `[${datastore}]`);
+  if (files.find(target.slice(0, -1)) === undefined) files.makeDirectory(target.slice(0, -1), true);
+  vm.state.config.hardware.device = vm.state.config.hardware.device.map((device) => {
+    const before = fileOf(device);
+    if (!isA(device, 'VirtualDisk') || !isA(device.backing, 'VirtualDiskFlatVer2BackingInfo')) return device;
+    if (before?.startsWith(home) !== true) return device;
+    const fileName = target + before.slice(home.length);
+    files.write(fileName, files.read(before));
+    files.remove(before);
+    return { ...device, backing: { ...device.backing, fileName } };
+  });
+  vms.noteChange(vm);
 }
 
 /** As vcsim names and makes them. */
