@@ -197,10 +197,10 @@ export const budgets = {
     calls: { vsphere: 40, kubernetes: 210 },
   },
   vmRefused: {
-    title: '`reconcileVirtualMachine`, powered off against a guest that refuses',
+    title: '`reconcileVirtualMachine`, powered off against a guest that refuses, or after another user’s task failed',
     events: 55,
     activityCalls: 6,
-    calls: { vsphere: 30, kubernetes: 22 },
+    calls: { vsphere: 60, kubernetes: 22 },
   },
   vmCreate: {
     title: '`reconcileVirtualMachine`, a VM made and powered on',
@@ -209,10 +209,10 @@ export const budgets = {
     calls: { vsphere: 75, kubernetes: 26 },
   },
   vmVolumes: {
-    title: '`reconcileVirtualMachine`, volumes of claims attached, or detached',
-    events: 95,
+    title: '`reconcileVirtualMachine`, volumes of claims attached, detached, or waited for',
+    events: 120,
     activityCalls: 14,
-    calls: { vsphere: 80, kubernetes: 56 },
+    calls: { vsphere: 80, kubernetes: 76 },
   },
   vmCustomized: {
     title: '`reconcileVirtualMachine`, a VM made, its guest set up, and powered on',
@@ -233,10 +233,10 @@ export const budgets = {
     calls: { vsphere: 72, kubernetes: 26 },
   },
   vmAwaited: {
-    title: '`reconcileVirtualMachine`, made after what it waited for has come',
-    events: 86,
+    title: '`reconcileVirtualMachine`, made, or made again, after what it waited for has come',
+    events: 108,
     activityCalls: 13,
-    calls: { vsphere: 90, kubernetes: 36 },
+    calls: { vsphere: 90, kubernetes: 56 },
   },
   vmAdopted: {
     title: '`reconcileVirtualMachine`, a VM taken over and brought to its spec',
