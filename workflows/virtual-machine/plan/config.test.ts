@@ -407,6 +407,11 @@ test.each<[why: string, given: Given, inMs: number]>([
   expect(planConfig(context)).toMatchObject({ requeue: true, retryAtMs: context.nowMs + inMs });
 });
 
+test('Secrets that were not read, as there was no answer, are read again soon', () => {
+  const context = vmContextOf({ prerequisites: { bootstrap: { kind: 'failed', message: 'no answer' } } });
+  expect(planConfig(context)).toMatchObject({ requeue: true, retryAtMs: context.nowMs + 10_000 });
+});
+
 test('which card is which interface goes along, and what was written is noted with their addresses', () => {
   const outcome = planConfig(
     vmContextOf({

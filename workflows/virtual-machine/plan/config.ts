@@ -215,7 +215,12 @@ export function planBootstrap(context: VmContext): Outcome {
   const isTakenOver = done.config === takenOverHash || done.custom === takenOverHash;
   // Its guest needs no Secrets any more, and they may be gone.
   if (isTakenOver && (fetched.kind !== 'found' || fetched.value.missingKeys.length > 0)) return success;
-  if (fetched.kind !== 'found') return recheck('BootstrapNotReady', fetched.message, bootstrapRecheckMs(context));
+  if (fetched.kind !== 'found') {
+    const { settings, nowMs } = context;
+    const isUnanswered = fetched.kind === 'failed' || fetched.kind === 'internalError';
+    const atMs = isUnanswered ? nowMs + settings.pollMs : bootstrapRecheckMs(context);
+    return recheck('BootstrapNotReady', fetched.message, atMs);
+  }
   const { missingKeys, configHash, customHash, isDefault } = fetched.value;
   const { keys: cards, addresses } = cardsOfInterfaces(context, vm.config);
   const ofConfig = bootstrap.kind === 'CloudInit' ? addresses : null;
