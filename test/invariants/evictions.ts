@@ -59,14 +59,21 @@ function signedChanges(
     .map(({ host, atMs, enabled }) => ({ host, atMs, enabled, by: 'drover' as const, reason: null }));
   const logged = audit
     .filter(({ action }) => action === 'ensureServiceDisabled' || action === 'ensureServiceEnabled')
-    // Of what had no answer, Nova's journal shows whether it was done.
-    .filter(({ after }) => (after as { asked?: unknown } | null)?.asked === undefined)
+    .map((line) => ({
+      ...line,
+      after: line.after as { asked?: unknown; unanswered?: boolean; disabledReason?: string } | null,
+    }))
+    // What was refused was not done. A disable without an answer may have been, as Nova asks the host before it answers.
+    .filter(
+      ({ action, after }) =>
+        after?.asked === undefined || (after.unanswered === true && action === 'ensureServiceDisabled'),
+    )
     .map(({ time, action, object, after }) => ({
       host: object.replace('compute-service/', ''),
       atMs: Date.parse(time),
       enabled: action === 'ensureServiceEnabled',
       by: 'drover' as const,
-      reason: (after as { disabledReason?: string } | null)?.disabledReason ?? null,
+      reason: after?.disabledReason ?? null,
     }));
   return [...journaled, ...logged, ...ownChanges.map((change) => ({ ...change, by: 'test' as const }))].toSorted(
     (a, b) => a.atMs - b.atMs,

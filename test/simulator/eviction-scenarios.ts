@@ -73,8 +73,11 @@ export const evictionScenarios: readonly Scenario[] = [
       await fleetOf(context).start(context.hostOf('A'));
     },
     ends: { A: 'Failed' },
-    // Another run finds the host down from the beginning.
-    endsAfter: { terminate: { A: ['Failed', 'PreflightFailed'] } },
+    // Another run, of what a user changes at the end too, finds the host down from the beginning.
+    endsAfter: {
+      terminate: { A: ['Failed', 'PreflightFailed'] },
+      changeSpec: { A: ['Failed', 'PreflightFailed'] },
+    },
   },
   {
     ...common,

@@ -1,6 +1,7 @@
 import { findCondition } from '../../contracts/conditions.ts';
 import { virtualMachineConditions } from '../../contracts/virtual-machine/conditions.ts';
 import { labClock } from '../../lab/clock.ts';
+import type { RecordedRequest } from '../../lab/vsphere/control.ts';
 import type { ScenarioContext } from '../faults/context.ts';
 import { vcenterOf } from '../faults/environment.ts';
 import { gone, type Scenario } from '../faults/scenario.ts';
@@ -55,6 +56,9 @@ async function judgeReboots(context: ScenarioContext): Promise<string[]> {
     ...(await judgeNever(context, 'ResetVM_Task')),
   ];
 }
+
+/** A request that is only on its way has no status yet. */
+const hasHeard = ({ method, status }: RecordedRequest): boolean => method === 'ShutdownGuest' && status === 200;
 
 const now = (): string => new Date(labClock().now()).toISOString();
 
@@ -140,10 +144,8 @@ export const guestScenarios: readonly Scenario[] = [
     },
     start: (context) => context.change('A', { powerState: 'PoweredOff' }),
     async meanwhile(context) {
-      await untilEither(
-        context,
-        'the guest to be asked',
-        async () => (await countRequests(context, 'ShutdownGuest')) > 0,
+      await untilEither(context, 'the guest to have heard it', async () =>
+        (await vcenter(context).control.requests()).some(hasHeard),
       );
       // Its Tools end first, and then it takes a while.
       await setTools(context, false);

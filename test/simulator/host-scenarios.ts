@@ -27,6 +27,7 @@ import {
 import { judgeInService, judgeMoved } from '../faults/judge-hypervisor.ts';
 import type { Scenario } from '../faults/scenario.ts';
 import { labClock } from '../../lab/clock.ts';
+import { findService } from '../../lab/openstack/hosts.ts';
 import { listServers } from '../../lab/openstack/seed.ts';
 import { uuidOf } from '../fakes/openstack/ids.ts';
 import { nodeManifest } from '../flows/hypervisor-fixture.ts';
@@ -70,12 +71,28 @@ async function hang(context: ScenarioContext): Promise<void> {
   await reportReady(environment, host, address(context), { ready: 'Unknown', bootId: 'boot-1' });
 }
 
-/** It has lost its power, and its Node is taken away, as machine-controller-manager does with one that does not come back. */
+/**
+ * It has lost its power, and its Node is taken away, as machine-controller-manager does with one that does not come back. That takes minutes,
+ * so that Nova has long noticed.
+ */
 async function loseNode(context: ScenarioContext): Promise<void> {
   await losePower(context);
-  const { api } = context.fixture.environment;
+  const { environment } = context.fixture;
+  await until(
+    'Nova to notice',
+    patienceMs,
+    async () => (await findService(regionOf(environment).session, context.hostOf('A'))).state === 'down' || 'it is up',
+  );
+  const { api } = environment;
   const path = resourcePath('v1', 'nodes', { name: context.hostOf('A') });
   await api.request({ method: 'DELETE', path }, AbortSignal.timeout(20_000));
+}
+
+/** Whether a user has cancelled the run of the failure. */
+async function isCancelled(context: ScenarioContext): Promise<boolean> {
+  const handle = context.fixture.client.workflow.getHandle(nodeFailureId(context.hostOf('A')));
+  const run = await handle.describe().catch(() => null);
+  return run?.status.name === 'CANCELLED';
 }
 
 /** A user who has cancelled the run of the failure starts another: drover does not. */
@@ -83,11 +100,7 @@ async function goOnByHand(context: ScenarioContext): Promise<void> {
   const { client } = context.fixture;
   const host = context.hostOf('A');
   const workflowId = nodeFailureId(host);
-  const run = await client.workflow
-    .getHandle(workflowId)
-    .describe()
-    .catch(() => null);
-  if (run?.status.name !== 'CANCELLED') return;
+  if (!(await isCancelled(context))) return;
   const taskQueue = workflowQueue('');
   await client.workflow
     .start(workflowTypes.handleNodeFailure, { workflowId, taskQueue, args: [{ hypervisor: host }] })
@@ -106,7 +119,7 @@ async function confirmOff(context: ScenarioContext): Promise<void> {
   const handling = client.workflow.getHandle(nodeFailureId(host));
   await until('its servers to have been evacuated', patienceMs, async () => {
     const left = await listServers(regionOf(environment).session, host);
-    if (left.length === 0 || (await isStopped(context))) return true;
+    if (left.length === 0) return true;
     await goOnByHand(context);
     const progress = await handling.query(progressQuery<NodeFailureProgress>()).catch(() => null);
     if (progress !== null && progress.confirm !== null) {
@@ -125,10 +138,9 @@ async function confirmOff(context: ScenarioContext): Promise<void> {
 async function endJudging(context: ScenarioContext): Promise<void> {
   const handling = context.fixture.client.workflow.getHandle(nodeFailureId(context.hostOf('A')));
   await until('an operator to be waited for', patienceMs, async () => {
+    if (await isCancelled(context)) return true;
     const progress = await handling.query(progressQuery<NodeFailureProgress>()).catch(() => null);
-    return (
-      (progress?.confirm ?? null) !== null || (await isStopped(context)) || (progress?.message ?? 'no run answers')
-    );
+    return (progress?.confirm ?? null) !== null || (progress?.message ?? 'no run answers');
   });
   await handling.terminate('a user').catch(() => undefined);
 }
