@@ -3,8 +3,8 @@ import { findCondition } from '../../contracts/conditions.ts';
 import { hypervisorConditions } from '../../contracts/hypervisor/conditions.ts';
 import { workflowTypes } from '../../contracts/ids.ts';
 import { type Check, concerns, eventsOf, nameOf, objectsOf } from './objects.ts';
-import { hasEnded, serviceChanges } from './servers.ts';
-import type { DroverObject, MigrationFact, Snapshot } from './snapshot.ts';
+import { endMsOf, serviceChanges } from './servers.ts';
+import type { DroverObject, Snapshot } from './snapshot.ts';
 
 /**
  * 16: what drover does to an outside system happens once for its object, and what it makes is its object's: observed in
@@ -35,10 +35,7 @@ function overlaps(spans: readonly Span[]): [Span, Span][] {
   });
 }
 
-/**
- * A server is moved by one migration at a time, and evacuated by one. An evacuation may meet a migration that its dead
- * host has left; it is the end of that, although the record, which only the host writes, says `running` for ever.
- */
+/** A server is moved by one migration at a time, and evacuated by one. An evacuation ends a migration that its dead host has left. */
 function migrationsAtOnce(world: Snapshot): string[] {
   const concerned = world.migrationEvents.filter(({ sourceHost }) => concerns(world, sourceHost));
   const kinds = Map.groupBy(
@@ -47,22 +44,15 @@ function migrationsAtOnce(world: Snapshot): string[] {
   );
   return [...kinds].flatMap(([key, events]) => {
     const [server, how] = key.split('/');
-    const evacuated = how === 'moved' ? (kinds.get(`${server}/evacuated`) ?? []) : [];
-    const records = [...Map.groupBy(events, ({ id }) => id)].map(([id, those]) => spanOf(id, those, evacuated));
+    const records = [...Map.groupBy(events, ({ id }) => id)].map(([id, those]): Span => ({
+      id: String(id),
+      fromMs: those[0]?.atMs ?? 0,
+      untilMs: endMsOf(those, concerned),
+    }));
     return overlaps(records).map(
       ([one, other]) => `server ${server} is ${how} by migrations ${one.id} and ${other.id} at once`,
     );
   });
-}
-
-/** @param evacuated events of evacuations of the server, which end what their source host has left */
-function spanOf(id: number, events: readonly MigrationFact[], evacuated: readonly MigrationFact[]): Span {
-  const fromMs = events[0]?.atMs ?? 0;
-  const own = events.find(hasEnded);
-  const foreign = evacuated.find(
-    ({ atMs, status, sourceHost }) => status === 'done' && atMs > fromMs && sourceHost === events[0]?.sourceHost,
-  );
-  return { id: String(id), fromMs, untilMs: Math.min(own?.atMs ?? Infinity, foreign?.atMs ?? Infinity) };
 }
 
 /** drover disables or enables a compute service once, until a user changes it. */

@@ -63,9 +63,32 @@ const ended = new Set(['completed', 'confirmed', 'reverted', 'error', 'failed', 
 
 export const hasEnded = ({ status }: Pick<MigrationFact, 'status'>): boolean => ended.has(status);
 
-/** The last record of each migration that has not ended. */
+/**
+ * When a migration has ended, by its record, or by the evacuation of its server: the record of a migration that a dead host has left, which
+ * only that host writes, says `running` for ever. Infinity: it lasts.
+ *
+ * @param record the events of the migration
+ * @param all those of all migrations
+ */
+export function endMsOf(record: readonly MigrationFact[], all: readonly MigrationFact[]): number {
+  const [first] = record;
+  if (first === undefined) return Infinity;
+  const isEvacuation = ({ instanceId, type, status, sourceHost, atMs }: MigrationFact): boolean =>
+    instanceId === first.instanceId &&
+    type === 'evacuation' &&
+    status === 'done' &&
+    sourceHost === first.sourceHost &&
+    atMs > first.atMs;
+  const own = record.find(hasEnded);
+  const foreign = first.type === 'evacuation' ? undefined : all.find(isEvacuation);
+  return Math.min(own?.atMs ?? Infinity, foreign?.atMs ?? Infinity);
+}
+
+/** The last event of each migration that has not ended. */
 export const inProgress = (events: readonly MigrationFact[]): MigrationFact[] =>
-  [...new Map(events.map((event) => [event.id, event])).values()].filter((event) => !hasEnded(event));
+  [...Map.groupBy(events, ({ id }) => id).values()]
+    .filter((record) => endMsOf(record, events) === Infinity)
+    .flatMap((record) => record.at(-1) ?? []);
 
 /** 3: no server is moved twice by one eviction, unless it came back in between. */
 export const movedOnce: Check = (world) => {
