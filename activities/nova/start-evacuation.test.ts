@@ -327,7 +327,9 @@ describe('decide evacuation', () => {
     ['one that is stopped', { vmState: 'stopped' }, [], null, { do: 'request' }],
     ['one that an earlier evacuation left in ERROR', { vmState: 'error' }, [off(1, 'error')], null, { do: 'request' }],
     ['one that Nova does not evacuate', { vmState: 'paused' }, [], null, { do: 'giveBack' }],
-    ['one that is in another task', { taskState: 'powering-off' }, [], null, { do: 'giveBack' }],
+    ['one that its host was stopping', { taskState: 'powering-off' }, [], null, { do: 'request' }],
+    ['one that moves, and may run at its target', { taskState: 'migrating' }, [], null, { do: 'giveBack' }],
+    ['one that is deleted', { taskState: 'deleting' }, [], null, { do: 'giveBack' }],
     ['one whose request Nova has taken', { taskState: 'rebuilding' }, [], null, { do: 'awaitRecord' }],
     ['one that is elsewhere', { host: 'node-2' }, [off(1, 'done')], null, { do: 'giveBack' }],
     [

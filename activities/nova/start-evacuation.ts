@@ -159,6 +159,31 @@ async function awaitRecord(
 const evacuable: readonly string[] = ['active', 'stopped', 'error'];
 
 /**
+ * Tasks of a server that only its host works at: they died with it, and Nova (as of 27.0) evacuates the server all the same. One that moves
+ * may run at its target, and one that is deleted must not come back.
+ */
+const tasksOfItsHost: readonly string[] = [
+  'powering-off',
+  'powering-on',
+  'rebooting',
+  'reboot_pending',
+  'reboot_started',
+  'rebooting_hard',
+  'reboot_pending_hard',
+  'reboot_started_hard',
+  'pausing',
+  'unpausing',
+  'suspending',
+  'resuming',
+  'image_snapshot',
+  'image_snapshot_pending',
+  'image_pending_upload',
+  'image_uploading',
+  'image_backup',
+  'updating_password',
+];
+
+/**
  * Decides what becomes of a request to evacuate, from one observation of the server. Pure; each branch is a row of the table test. An evacuation
  * off the same host that is under way serves, no matter who asked for it: Nova takes no second one.
  *
@@ -178,8 +203,10 @@ export function decideEvacuation(
   if (instance.host !== sourceHost) return { do: 'giveBack' };
   // Nova writes the task before the record.
   if (instance.taskState === 'rebuilding') return { do: 'awaitRecord' };
+  const { taskState, vmState } = instance;
   // Another migration that never ended died with its host; Nova's own answer says whether it stands in the way.
-  return instance.taskState === null && evacuable.includes(instance.vmState) ? { do: 'request' } : { do: 'giveBack' };
+  const isFree = taskState === null || tasksOfItsHost.includes(taskState);
+  return isFree && evacuable.includes(vmState) ? { do: 'request' } : { do: 'giveBack' };
 }
 
 const isEvacuation = (sourceHost: string, { type, sourceHost: from }: Migration): boolean =>

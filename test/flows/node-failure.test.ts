@@ -8,6 +8,7 @@ import type { NodeFailureProgress } from '../../contracts/node-failure/run.ts';
 import type { Lab } from '../../lab/lab.ts';
 import { startLab } from '../../lab/lab.ts';
 import { findService } from '../../lab/openstack/hosts.ts';
+import { act } from '../../lab/openstack/seed.ts';
 import { connectMachines, type Machines } from '../../lab/redfish/machines.ts';
 import { checkInvariants } from '../invariants.ts';
 import type { HypervisorFixture } from './hypervisor-fixture.ts';
@@ -101,12 +102,14 @@ test(
 test(
   'a partition: all is silent and the BMC says On, so nothing is fenced and nothing evacuated, even on request',
   async () => {
-    await world.seed([
+    const [, second] = await world.seed([
       { name: 'guest-1', host },
       { name: 'guest-2', host },
     ]);
     await machines.change(host, { power: 'On', behaviour: 'obeys', resets: [] });
     await world.fleet.crash(host);
+    // A user stops it while Nova has not noticed: no host ever works at that task.
+    await act(world.session, second!.id, { 'os-stop': null });
     await fixture.reportNode(host, { ready: 'Unknown', bootId: 'boot-1' });
     const { status } = await fixture.untilCondition(host, hypervisorConditions.nodeFailure, 'NoWitness');
     expect(findCondition(status?.conditions, hypervisorConditions.nodeFailure)).toMatchObject({

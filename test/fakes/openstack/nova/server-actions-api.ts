@@ -15,11 +15,11 @@ function needState(
   { id, vmState, taskState }: Server,
   action: string,
   states: readonly VmState[],
-  tasks: readonly (string | null)[] = [null],
+  tasks: readonly (string | null)[] | 'any' = [null],
 ): void {
   if (!states.includes(vmState))
     throw novaRefusal(409, `Cannot '${action}' instance ${id} while it is in vm_state ${vmState}`);
-  if (!tasks.includes(taskState))
+  if (tasks !== 'any' && !tasks.includes(taskState))
     throw novaRefusal(409, `Cannot '${action}' instance ${id} while it is in task_state ${taskState}`);
 }
 
@@ -72,7 +72,7 @@ const evacuate = async (
   if (host !== null && !call.cloud.model.hypervisors.has(host))
     throw novaRefusal(404, `Compute host ${host} not found.`);
   if (host !== null && server.host === host) throw novaRefusal(400, "The target host can't be the same one.");
-  needState(server, 'evacuate', ['active', 'stopped', 'error'], [null]);
+  needState(server, 'evacuate', ['active', 'stopped', 'error'], 'any');
   if (isHostUp(call.cloud, server.host ?? ''))
     throw novaRefusal(400, `Compute service of ${server.host} is still in use.`);
   // Nova does not check again before it writes: of two at the same moment, both go on.
