@@ -12,6 +12,7 @@ import { decideRetry } from './decide-retry.ts';
 import { chooseEviction } from '../eviction/eviction-description.ts';
 import { exitCodes } from '../command/exit-codes.ts';
 import { explainError } from '../command/explain-error.ts';
+import { commandFailureRun, describeFailureRun } from '../node-failure/failure-run.ts';
 import { followSource } from '../eviction/follow.ts';
 import { commandRun, giveCommand, updateRun } from '../command/give-command.ts';
 import type { HypervisorObject } from '../hypervisor/hypervisor-objects.ts';
@@ -68,11 +69,17 @@ export const retryCommand = (context: CommandContext): Command =>
 
 async function retryHost(surroundings: Surroundings, host: string, by: string): Promise<void> {
   const { temporal, kubernetes, terminal } = surroundings;
-  const [running, { objects }, hypervisor] = await Promise.all([
+  const [running, failure, { objects }, hypervisor] = await Promise.all([
     isRunning(temporal, host),
+    describeFailureRun(temporal, host),
     readEvictions(kubernetes),
     readIfAllowed(surroundings, host),
   ]);
+  if (failure !== null) {
+    terminal.print(`Failure of ${host}: ${await commandFailureRun(temporal, host, messages.retryNow, { by })}.`);
+    // It holds the host until it is over: nothing but an eviction goes on beside it.
+    if (!running) return;
+  }
   const eviction = chooseEviction(
     objects.filter((object) => object.host === host),
     null,

@@ -145,6 +145,10 @@ test(
       const { servers } = await progress();
       return servers !== null && servers.evacuated === 2 ? true : JSON.stringify(servers);
     });
+    expect(await world.command('retry', host)).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining(`Failure of ${host}: `),
+    });
     expect((await world.serversOn(host)).map(({ id }) => id)).toEqual([]);
     expect(await findService(world.session, host)).toMatchObject({
       forced_down: true,
