@@ -19,6 +19,7 @@ const injected = (scenario: string, step: string, faults: readonly FaultName[]):
 /** Runs that users act on have other histories than runs that are left alone. */
 export const recordings: readonly ScenarioRecording[] = [
   ...scenarios.map(({ name }) => clean(name)),
+  ...injected('unjudged', 'A-failure/observeNodeFailure.5', ['cancel']),
   ...injected('happy', 'A1/awaitMigration.1', [
     'cancel',
     'terminate',
