@@ -1,30 +1,48 @@
 import { readClusterUid } from '../../runtime/kubernetes/cluster-uid.ts';
+import { isFailure } from '../../runtime/kubernetes/kubernetes-faults.ts';
 import { describeClaimed, readClaim } from '../../runtime/temporal/claim.ts';
-import { tableError } from './error.ts';
+import { CommandError, tableError } from './error.ts';
+import { explainError } from './explain-error.ts';
 import type { KubernetesAccess } from './kubernetes-access.ts';
-import type { TemporalAccess } from './temporal-access.ts';
-
-const timeoutMs = 5_000;
+import { answerTimeoutMs, type TemporalAccess } from './temporal-access.ts';
 
 /**
  * Refuses to start anything where kubeconfig and Temporal do not belong together: the run would look for the object in the other cluster,
- * and empty the host of that name there. What cannot be read (a user need not be allowed to) refuses nothing.
+ * and empty the host of that name there. What a user is not allowed to read refuses nothing; what gives no answer does, as it may be another's.
  *
- * @throws CommandError refused, naming who has the name
+ * @throws CommandError refused, naming who has the name; unreachable, where that cannot be read now
  */
-export async function refuseOtherCluster(temporal: TemporalAccess, kubernetes: KubernetesAccess): Promise<void> {
-  const { client, config, context, abort } = temporal;
-  const { cluster } = config;
-  const limits = { timeoutMs, clock: context.clock, abort };
-  const read = async () =>
-    await Promise.all([
-      readClaim(client, 'cluster', cluster, limits),
-      readClusterUid(await kubernetes.open(), AbortSignal.any([abort, AbortSignal.timeout(timeoutMs)])),
-    ]);
-  const [found, holder] = await read().catch(() => {
-    abort.throwIfAborted();
-    return [null, null] as const;
-  });
+export async function refuseOtherCluster(
+  { client, config: { cluster }, context, abort }: Pick<TemporalAccess, 'client' | 'config' | 'context' | 'abort'>,
+  kubernetes: Pick<KubernetesAccess, 'open'>,
+): Promise<void> {
+  const limits = { timeoutMs: answerTimeoutMs, clock: context.clock, abort };
+  const read = async (): Promise<string> =>
+    await readClusterUid(await kubernetes.open(), AbortSignal.any([abort, AbortSignal.timeout(answerTimeoutMs)]));
+  const [found, holder] = await Promise.all([
+    readClaim(client, 'cluster', cluster, limits).catch(unlessForbidden(abort)),
+    read().catch(unlessForbidden(abort)),
+  ]);
   if (found === null || holder === null || found === holder) return;
   throw tableError('ClusterClaimed', `${describeClaimed({ claimed: 'cluster', cluster, holder }, found)}.`);
 }
+
+/** Of gRPC; the client wraps it. */
+const permissionDenied = 7;
+const isForbidden = (error: unknown): boolean =>
+  isFailure(error, 'KubernetesForbidden') ||
+  [error, (error as Error).cause].some((fault) => (fault as { code?: unknown } | undefined)?.code === permissionDenied);
+
+const unlessForbidden =
+  (abort: AbortSignal) =>
+  (error: unknown): null => {
+    abort.throwIfAborted();
+    if (isForbidden(error)) return null;
+    const { message, exitCode, advice } = explainError(error);
+    throw new CommandError(
+      `Nothing was changed, as it is not known which Kubernetes cluster this is: ${message}`,
+      exitCode,
+      advice,
+      error,
+    );
+  };
