@@ -64,31 +64,40 @@ export interface AllowanceRequest {
   /** RFC 3339. The nearer it is, the earlier the consumer is served (docs/rules.md#allowances). */
   deadline: string | null;
   /**
-   * The last answer that the consumer has applied; null: none. Requests and answers cross each other, so `using` alone cannot prove that a
-   * lowered allowance has arrived. Absent: the last answer counts as acknowledged.
+   * The last answer that the consumer has applied; null: none. Requests and answers cross each other, so `using` alone
+   * cannot prove that a lowered allowance has arrived. Absent: the last answer counts as acknowledged.
    */
   acknowledged?: NumberedAnswer | null;
-  /** The compute host whose migrations it runs: what a closed consumer still uses is counted there. For a slot: its endpoint. */
+  /**
+   * The compute host whose migrations it runs: what a closed consumer still uses is counted there. For a
+   * slot: its endpoint.
+   */
   host: string;
   /** For a slot: id of the consumer's activity that asks for it, and that a later grant completes. */
   activity?: string;
 }
 
-/** The answer: start work while `using < allowance`, and no longer than `leaseMs` after the last report that has arrived. */
+/**
+ * The answer: start work while `using < allowance`, and no longer than `leaseMs` after the last report
+ * that has arrived.
+ */
 export interface AllowanceGranted extends NumberedAnswer {
   /** How many there are in all, and among how many consumers they are allocated. */
   limit: number;
   consumers: number;
   /**
-   * A consumer that cannot report for so long begins nothing more until it has been answered anew: what it was granted may be another's by
-   * then. Absent: for slots, whose holders do not report while they work.
+   * A consumer that cannot report for so long begins nothing more until it has been answered anew: what it was granted
+   * may be another's by then. Absent: for slots, whose holders do not report while they work.
    */
   leaseMs?: number;
   /** How many live migrations Nova runs at once on the consumer's host, where it keeps others waiting. */
   novaRuns?: number;
 }
 
-/** The answer to a request for a slot. With an allowance of 0 the run is queued, and a grant completes the activity that asks. */
+/**
+ * The answer to a request for a slot. With an allowance of 0 the run is queued, and a grant completes the
+ * activity that asks.
+ */
 export interface SlotAnswer extends NumberedAnswer {
   /** Null: it is not known yet. */
   limit: number | null;
@@ -116,7 +125,10 @@ export interface QueueReport {
 /** What a run in the queue waits for is known only to the activity that asks. */
 export const queuePlaceholder = '{the slot that is waited for}';
 
-/** Type of the failure with which an attempt to acquire a slot ends while the run is queued: the next attempt asks again. */
+/**
+ * Type of the failure with which an attempt to acquire a slot ends while the run is queued: the next
+ * attempt asks again.
+ */
 export const queuedFailure = 'Queued';
 
 /** What a run in the queue waits for. Pure. */
@@ -136,8 +148,8 @@ export interface AllowanceObservation {
   /** How often to observe the outside system and the consumers. */
   checkMs: number;
   /**
-   * After a lost state nothing is granted for this long, so that every consumer can report what it holds. Longer than the interval at which
-   * consumers report.
+   * After a lost state nothing is granted for this long, so that every consumer can report what it holds. Longer than
+   * the interval at which consumers report.
    */
   silentMs: number;
   /** Migrations in progress in the region, by source host; tasks, by the endpoint. */

@@ -18,8 +18,9 @@ export const findCondition = (conditions: readonly Condition[] | undefined, type
   conditions?.find((condition) => condition.type === type);
 
 /**
- * Puts `updates` into `conditions` as `meta.SetStatusCondition` does: `lastTransitionTime` moves only when the status changes, because
- * alerts and readers depend on it. Conditions of other writers stay as they are. Returns the very same array when nothing changed.
+ * Puts `updates` into `conditions` as `meta.SetStatusCondition` does: `lastTransitionTime` moves only when the status
+ * changes, because alerts and readers depend on it. Conditions of other writers stay as they are. Returns the very same
+ * array when nothing changed.
  *
  * @param now RFC 3339
  */

@@ -1,26 +1,38 @@
 import type { SharedLimit } from './allowance.ts';
 
-/** Every name that two processes must agree on is made here: workflow ids, task queues, annotations, labels, field managers. */
+/**
+ * Every name that two processes must agree on is made here: workflow ids, task queues, annotations,
+ * labels, field managers.
+ */
 
 /**
- * Where several clusters share a Temporal namespace, ids and task queues start with the cluster's name. It is empty by default, so that people
- * type `eviction/node-1` and `--taskqueue drover`.
+ * Where several clusters share a Temporal namespace, ids and task queues start with the cluster's name. It is empty by
+ * default, so that people type `eviction/node-1` and `--taskqueue drover`.
  */
 const inCluster = (cluster: string, name: string): string => (cluster === '' ? name : `${cluster}/${name}`);
 
 const workflows = 'drover';
 
-/** The task queue of all workflows, and of the activities that talk to Temporal itself. People type it: `tctl workflow start --taskqueue drover`. */
+/**
+ * The task queue of all workflows, and of the activities that talk to Temporal itself. People type it:
+ * `tctl workflow start --taskqueue drover`.
+ */
 export const workflowQueue = (cluster: string): string => inCluster(cluster, workflows);
 
-/** The cluster whose {@link workflowQueue} this is: a run's own queue says which cluster it belongs to, whoever started it. */
+/**
+ * The cluster whose {@link workflowQueue} this is: a run's own queue says which cluster it belongs to,
+ * whoever started it.
+ */
 export const clusterOfQueue = (queue: string): string =>
   queue.endsWith(`/${workflows}`) ? queue.slice(0, -`/${workflows}`.length) : '';
 
 /** The task queue of everything that talks to kube-apiserver. */
 export const kubernetesQueue = (cluster: string): string => inCluster(cluster, 'kubernetes');
 
-/** The task queue of what concerns one host and asks several systems about it: observations, and the checks of libvirt, Open vSwitch and Ceph. */
+/**
+ * The task queue of what concerns one host and asks several systems about it: observations, and the checks of libvirt,
+ * Open vSwitch and Ceph.
+ */
 export const hostsQueue = (cluster: string): string => inCluster(cluster, 'hosts');
 
 /** The task queue of observations of virtual machines, which ask Kubernetes and vCenter. */
@@ -32,7 +44,9 @@ export const vsphereQueue = (vcenter: string, cluster: string): string => inClus
 /** The task queue of the safety jobs of Machines: what speaks to their providers, and probes API servers. */
 export const machinesQueue = (cluster: string): string => inCluster(cluster, 'machines');
 
-/** The task queue of agent pools and their VMs: what asks Kubernetes, a vCenter, and the server of the discovery ISO. */
+/**
+ * The task queue of agent pools and their VMs: what asks Kubernetes, a vCenter, and the server of the discovery ISO.
+ */
 export const agentsQueue = (cluster: string): string => inCluster(cluster, 'agents');
 
 /** One task queue per Nova region, so that a slow region cannot hold up another. */
@@ -55,7 +69,10 @@ export const virtualMachineId = (namespace: string, name: string, cluster = ''):
 export const resourcePolicyId = (namespace: string, name: string, cluster = ''): string =>
   inCluster(cluster, `resource-policy/${namespace}/${name}`);
 
-/** The run that deals with the failure of a host. The id is the lock: whatever starts it, one run judges, fences and evacuates it. */
+/**
+ * The run that deals with the failure of a host. The id is the lock: whatever starts it, one run judges, fences and
+ * evacuates it.
+ */
 export const nodeFailureId = (host: string, cluster = ''): string => inCluster(cluster, `node-failure/${host}`);
 
 /** Too long a name of a host leaves no room for what follows it. */
@@ -173,7 +190,10 @@ export const workflowTypes = {
   reconcileStorageProfile: 'reconcileStorageProfile',
 } as const;
 
-/** The field manager of drover's server-side applies. It must not start with `kubectl`, or the operators' taint check trips. */
+/**
+ * The field manager of drover's server-side applies. It must not start with `kubectl`, or the operators'
+ * taint check trips.
+ */
 export const fieldManager = 'drover';
 
 /** Keeps an Eviction until its run has ended and said so. */
@@ -218,9 +238,15 @@ export const hypervisorAnnotations = {
   retryHandled: 'drover.dev/retry-handled',
   /** Keeps the host out of service until it is taken away: `Reason: message`. */
   hold: 'drover.dev/hold',
-  /** Written by commands: who set `spec.maintenance`, and when: `name 2026-01-31T12:00:00Z`. It counts while drover is the last that wrote that field. */
+  /**
+   * Written by commands: who set `spec.maintenance`, and when: `name 2026-01-31T12:00:00Z`. It counts while drover is
+   * the last that wrote that field.
+   */
   maintenanceBy: 'drover.dev/maintenance-by',
-  /** Boot id that the Node had when the host was fenced, there until the host is restored: what comes back as the same boot was never off. */
+  /**
+   * Boot id that the Node had when the host was fenced, there until the host is restored: what comes back as the same
+   * boot was never off.
+   */
   fencedBootId: 'drover.dev/fenced-boot-id',
   /** Boot id that the Node said last: a host that fails is known by it when its Node is gone. */
   lastBootId: 'drover.dev/last-boot-id',
@@ -228,7 +254,10 @@ export const hypervisorAnnotations = {
 
 /** Written by drover on a VirtualMachineSetResourcePolicy, whose status has no room for it. */
 export const policyAnnotations = {
-  /** Generation for which all that it names is there; `observed 3` where drover only observes, `cancelled 3` where a user has cancelled its run. */
+  /**
+   * Generation for which all that it names is there; `observed 3` where drover only observes, `cancelled 3` where a
+   * user has cancelled its run.
+   */
   made: 'drover.dev/policy-made',
   /** What it waits for, or why drover does nothing, for people. */
   waitsFor: 'drover.dev/policy-waits-for',
@@ -246,7 +275,9 @@ export const nodeMetadata = {
   selectedForUpdate: 'node.machine.sapcloud.io/selected-for-update',
   updateResult: 'node.machine.sapcloud.io/update-result',
   offboardingTaint: 'kvm.cloud.sap/offboarding',
-  /** On the PodDisruptionBudget, the Deployment and the pod that hold the drain of a Node back; its value is their name. */
+  /**
+   * On the PodDisruptionBudget, the Deployment and the pod that hold the drain of a Node back; its value is their name.
+   */
   drainGuard: 'cobaltcore-maintenance-controller',
   /** Gardener lets nothing onto a Node before its pods with this label are ready. */
   criticalComponent: 'node.gardener.cloud/critical-component',
@@ -278,15 +309,22 @@ export const labels = {
 export const disabledReasonPrefix = 'drover:';
 
 /**
- * Begins the reason of a service that is disabled for the maintenance of its Hypervisor. Only that, or what the replaced operator writes
- * for the same cause, is lifted when the maintenance is over: an eviction that leaves its host disabled does so on purpose.
+ * Begins the reason of a service that is disabled for the maintenance of its Hypervisor. Only that, or what the
+ * replaced operator writes for the same cause, is lifted when the maintenance is over: an eviction that leaves its host
+ * disabled does so on purpose.
  */
 export const maintenanceReasonPrefix = `${disabledReasonPrefix} maintenance `;
-/** Begins the reason of a service that is disabled because its host was fenced; it is lifted as that of a maintenance is, once nothing holds the host any more. */
+/**
+ * Begins the reason of a service that is disabled because its host was fenced; it is lifted as that of a maintenance
+ * is, once nothing holds the host any more.
+ */
 export const fencedReasonPrefix = `${maintenanceReasonPrefix}ha: node failure `;
 /** Reason of `drover.dev/hold` while a host that was fenced is not restored. */
 export const fencedHold = 'NodeFailure';
-/** Reason of the condition `NodeFailure` after a user has cancelled the run of the failure: only another change starts it again. */
+/**
+ * Reason of the condition `NodeFailure` after a user has cancelled the run of the failure: only another change starts
+ * it again.
+ */
 export const cancelledFailure = 'Cancelled';
 /** The Lease that says which host drover fenced last by itself, and when. */
 export const fencingLease = 'drover-fencing';

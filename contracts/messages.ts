@@ -8,9 +8,15 @@ export interface ObjectChanged {
   uid: string;
   generation: number;
   resourceVersion: string;
-  /** What changed, for people: `spec`, `deleted`, `annotations`, `labels`, `finalizers`, `status`, `relist`, `resync`, `retry`; several joined with a comma. */
+  /**
+   * What changed, for people: `spec`, `deleted`, `annotations`, `labels`, `finalizers`, `status`, `relist`, `resync`,
+   * `retry`; several joined with a comma.
+   */
   cause: string;
-  /** Of the watch: a digest of the state that it reports, opaque. A run that has observed the same state, such as its own change, ignores it. */
+  /**
+   * Of the watch: a digest of the state that it reports, opaque. A run that has observed the same state, such as its
+   * own change, ignores it.
+   */
   stateDigest?: string;
 }
 
@@ -74,7 +80,10 @@ export interface ConfirmOff {
   person: string;
 }
 
-/** A person's word that what lies on a dead host's own disks of these servers is given up, so that they may come up elsewhere. */
+/**
+ * A person's word that what lies on a dead host's own disks of these servers is given up, so that they may
+ * come up elsewhere.
+ */
 export interface AbandonDisks {
   incident: string;
   /** Servers by id or name. */
@@ -89,8 +98,8 @@ const update = <Argument, Answer = string>(name: string) =>
 const query = <Answer>(name: string) => ({ type: 'query', name }) as QueryDefinition<Answer>;
 
 /**
- * The messages of every run. Signals are facts, updates are imperatives, queries are nouns. The names are wire names. Senders are held to
- * these types; handlers take anything, as people type messages too.
+ * The messages of every run. Signals are facts, updates are imperatives, queries are nouns. The names are wire names.
+ * Senders are held to these types; handlers take anything, as people type messages too.
  */
 export const messages = {
   objectChanged: signal<ObjectChanged>('objectChanged'),

@@ -1,9 +1,15 @@
 /** One metric, as Prometheus sees it. */
 interface MetricRow {
-  /** Starts with `drover_` and ends with its unit: a base unit (`_seconds`, `_bytes`), or what is counted; counters end with `_total`. */
+  /**
+   * Starts with `drover_` and ends with its unit: a base unit (`_seconds`, `_bytes`), or what is counted; counters end
+   * with `_total`.
+   */
   name: `drover_${string}`;
   kind: 'counter' | 'gauge' | 'histogram';
-  /** None has values without bound: no server ids, no run ids, no paths with names in them. Objects only while they are not reconciled. */
+  /**
+   * None has values without bound: no server ids, no run ids, no paths with names in them. Objects only while they are
+   * not reconciled.
+   */
   labels: readonly string[];
   /** Upper bounds, in the unit of the name. Only of histograms. */
   buckets?: readonly number[];
@@ -28,8 +34,9 @@ const historyBuckets = [50, 100, 200, 400, 800, 1_600, 3_200, 6_400, 12_800, 25_
 const signalBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60] as const;
 
 /**
- * Every metric that drover makes. Beside them, each process shows its own CPU, memory and event loop (`process_…`, `nodejs_…`), and the
- * worker what Temporal's SDK counts (`temporal_…`). docs/observability.md has the same table; a test compares them.
+ * Every metric that drover makes. Beside them, each process shows its own CPU, memory and event loop (`process_…`,
+ * `nodejs_…`), and the worker what Temporal's SDK counts (`temporal_…`). docs/observability.md has the same table; a
+ * test compares them.
  */
 export const metrics = {
   info: {

@@ -1,8 +1,8 @@
 import type { ErrorCode } from './errors.ts';
 
 /**
- * What a hypervisor observed of an RBD pool that its libvirt was asked to list: the real operation beside what Ceph says of itself. libvirt
- * gives up after 30 s where the monitors or the OSDs do not answer.
+ * What a hypervisor observed of an RBD pool that its libvirt was asked to list: the real operation beside what Ceph
+ * says of itself. libvirt gives up after 30 s where the monitors or the OSDs do not answer.
  */
 export type RbdPoolObservation = {
   /** Its name in Ceph. */

@@ -20,9 +20,9 @@ export interface ObservationOf<Desired, Observed, Settings extends RunSettings> 
   observed: Observed;
   settings: Settings;
   /**
-   * Of the generations and resourceVersions of the object and of all that it names, never of a Secret's content. The bridge starts no run
-   * for what still has the digest that a closed run left. Null: there is nothing to compare, as there is no object, as one that is reconciled
-   * depends on no other, or as the run stays open.
+   * Of the generations and resourceVersions of the object and of all that it names, never of a Secret's content. The
+   * bridge starts no run for what still has the digest that a closed run left. Null: there is nothing to compare, as
+   * there is no object, as one that is reconciled depends on no other, or as the run stays open.
    */
   digest: string | null;
   /** Value of `drover.dev/retry` that `drover.dev/retry-handled` does not repeat; null: none. */
@@ -59,8 +59,9 @@ export interface RunResult {
   /** Kind and name. */
   object: string;
   /**
-   * `reconciled`: the object matches its spec. `blocked`: a user has to do something. `gone`: there is no such object any more, or drover
-   * holds nothing of it. `observed`: drover only observes. `nothing`: the kind is switched off. `handedOver`: another run drives it.
+   * `reconciled`: the object matches its spec. `blocked`: a user has to do something. `gone`: there is no such object
+   * any more, or drover holds nothing of it. `observed`: drover only observes. `nothing`: the kind is switched off.
+   * `handedOver`: another run drives it.
    */
   outcome: 'reconciled' | 'blocked' | 'gone' | 'observed' | 'nothing' | 'handedOver';
   /** A condition reason. */
@@ -69,7 +70,8 @@ export interface RunResult {
 }
 
 /**
- * Key in the memo of a run: the digest of what it observed, see `ObservationOf.digest`. The bridge starts a run with the digest that it
- * knows; a run that has observed something else writes its own as it ends. It holds for runs that came to their end alone.
+ * Key in the memo of a run: the digest of what it observed, see `ObservationOf.digest`. The bridge starts a run with
+ * the digest that it knows; a run that has observed something else writes its own as it ends. It holds for runs that
+ * came to their end alone.
  */
 export const digestMemo = 'droverObserved';

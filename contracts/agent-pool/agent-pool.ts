@@ -23,7 +23,10 @@ export interface AgentPoolRules {
   surplusMs: number;
   /** The most VMs that are replaced within an hour as no Agent of theirs could be taken. */
   replacementsPerHour: number;
-  /** More than this many VMs, and than this share of the pool, go only with an approval where nobody saw their Machines being deleted. */
+  /**
+   * More than this many VMs, and than this share of the pool, go only with an approval where nobody saw their Machines
+   * being deleted.
+   */
   approveAbove: number;
   approveAbovePercent: number;
   /** AgentMachines take only the Agent of their name, as agent-forge-operator has it. */
@@ -63,7 +66,10 @@ export interface PoolCounts {
   owned: number;
 }
 
-/** A VsphereAgent that is to be created. Its name follows from the AgentMachine, or from the pool, so that no repetition makes a second one. */
+/**
+ * A VsphereAgent that is to be created. Its name follows from the AgentMachine, or from the pool, so that no repetition
+ * makes a second one.
+ */
 export interface WantedAgent {
   name: string;
   vmName: string;
@@ -165,7 +171,10 @@ export interface ObservedPool {
   unprepared: UnpreparedAgent[];
   released: ReleasedAgent[];
   held: HeldAgent[];
-  /** AgentMachines whose selectors are to name the VM that was made for them: where the settings ask for it, or they name another one. */
+  /**
+   * AgentMachines whose selectors are to name the VM that was made for them: where the settings ask for it, or they
+   * name another one.
+   */
   unpinned: string[];
   /** Left out: the VMs of Machines are not to be replaced, or need not be. */
   replacement?: PoolReplacement;
@@ -205,21 +214,34 @@ export interface RefreshedIso {
 
 type OfPool = AgentPoolInput & { uid: string };
 
-/** Queue `agents`. All are safe to repeat, and to run twice at once. Credentials are read when they are used; none is in a request or an answer. */
+/**
+ * Queue `agents`. All are safe to repeat, and to run twice at once. Credentials are read when they are used; none is in
+ * a request or an answer.
+ */
 export interface AgentPoolActivities {
-  /** Everything that decisions are made on, in one call: the pool, its neighbours, its VMs by their mark. @throws InvalidInput every problem by name */
+  /**
+   * Everything that decisions are made on, in one call: the pool, its neighbours, its VMs by their mark.
+   * @throws InvalidInput every problem by name
+   */
   observeAgentPool(input: AgentPoolInput): Promise<AgentPoolObservation | Unobserved>;
   /** False: nothing can be made for the object any more. */
   patchAgentPoolFinalizer(request: OfPool & { present: boolean }): Promise<boolean>;
-  /** Names that exist are left as they are. Null: all are there; else the quota or policy that refuses the others, for people. */
+  /**
+   * Names that exist are left as they are. Null: all are there; else the quota or policy that refuses the
+   * others, for people.
+   */
   createVsphereAgents(request: OfPool & { agents: WantedAgent[] }): Promise<{ refused: string | null }>;
   /** Labels, role, hostname and approval, of Agents that are unbound still. */
   prepareAgents(request: OfPool & { agents: UnpreparedAgent[] }): Promise<void>;
-  /** Deletes VsphereAgents, each judged once more, and leaves those for which its cause does not hold any more. Their own runs destroy the VMs. */
+  /**
+   * Deletes VsphereAgents, each judged once more, and leaves those for which its cause does not hold any more. Their
+   * own runs destroy the VMs.
+   */
   releaseVsphereAgents(request: OfPool & { agents: ReleasedAgent[] }): Promise<{ released: string[]; kept: string[] }>;
   /**
-   * Deletes Machines whose VMs are of another template, judged once more. Cluster API drains their Nodes, and makes others in their place. `deleted`: those that are being deleted, or
-   * gone. `forbidden`: why drover may not, for people; null: it may.
+   * Deletes Machines whose VMs are of another template, judged once more. Cluster API drains their Nodes, and makes
+   * others in their place. `deleted`: those that are being deleted, or gone. `forbidden`: why drover may not, for
+   * people; null: it may.
    */
   deleteMachines(
     request: OfPool & { machines: ReplacedMachine[] },

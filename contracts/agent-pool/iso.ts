@@ -49,8 +49,8 @@ const leastCheckIntervalMs = 10_000;
 export const isoPath = (prefix: string, sha256: string): string => `${prefix}/${sha256}.iso`;
 
 /**
- * Whether that is the name of a file that drover, or the operator before it, has put there: only such a file is ever deleted, as everybody
- * who may write the status of a pool may name another one.
+ * Whether that is the name of a file that drover, or the operator before it, has put there: only such a file is ever
+ * deleted, as everybody who may write the status of a pool may name another one.
  */
 export const isIsoFile = ({ path, sha256 }: Pick<IsoVersion, 'path' | 'sha256'>): boolean =>
   /^[0-9a-f]{64}$/u.test(sha256) && path.endsWith(`/${sha256}.iso`) && !/^\/|(^|\/)\.{0,2}\/|[[\]\\\p{Cc}]/u.test(path);
@@ -90,8 +90,8 @@ function reasonToCheck({ recorded, prefix, forceToken, isGone }: IsoFacts, url: 
 }
 
 /**
- * Whether it is enough to ask the server if it still has the same: not where the bytes are needed, where a user wants them compared, or
- * where the URL is another one, which an ETag says nothing of.
+ * Whether it is enough to ask the server if it still has the same: not where the bytes are needed, where a user wants
+ * them compared, or where the URL is another one, which an ETag says nothing of.
  */
 export function etagToAsk(facts: IsoFacts & { url: string }): string | null {
   const why = reasonToCheck(facts, facts.url);
@@ -113,8 +113,8 @@ export function nextHistory(
 const longestPlainPart = 40;
 
 /**
- * A URL as it may be shown, and compared: without its query and its user, and without the parts of its path that are tokens. That of
- * assisted-service is a new one every few hours, with another token and the same ISO.
+ * A URL as it may be shown, and compared: without its query and its user, and without the parts of its path that are
+ * tokens. That of assisted-service is a new one every few hours, with another token and the same ISO.
  */
 export function shownUrl(url: string): string {
   const parsed = URL.parse(url);

@@ -63,13 +63,16 @@ export const isOfCluster = (agent: AgentFact, { infraEnv, hostedCluster }: PoolF
   agent.infraEnvs.includes(infraEnv) && (agent.clusterDeployment === null || agent.clusterDeployment === hostedCluster);
 
 export interface Supply {
-  /** Agents that the provider takes now, and the VMs that become some; by the name that an AgentMachine may insist on. */
+  /**
+   * Agents that the provider takes now, and the VMs that become some; by the name that an AgentMachine may insist on.
+   */
   available: { hostname: string | null; agentMachine: string | null }[];
   provisioning: { hostname: string | null; agentMachine: string | null }[];
 }
 
 /**
- * Agents of others count where an AgentMachine that waits would take one; VMs that are to go do not count, as nobody shall rely on them.
+ * Agents of others count where an AgentMachine that waits would take one; VMs that are to go do not count, as nobody
+ * shall rely on them.
  *
  * @param waiting AgentMachines
  */
@@ -108,8 +111,8 @@ const byAge = (one: AgentMachineFact, other: AgentMachineFact): number =>
   one.createdMs - other.createdMs || (one.name < other.name ? -1 : 1);
 
 /**
- * The AgentMachines for which VMs are to be made: as many as wait, less what is available or on its way. One that insists on a host is served by
- * that one alone, or by the VM that was made for it.
+ * The AgentMachines for which VMs are to be made: as many as wait, less what is available or on its way. One that
+ * insists on a host is served by that one alone, or by the VM that was made for it.
  */
 export function findLack(waiting: readonly AgentMachineFact[], supply: Supply): AgentMachineFact[] {
   const free = [...supply.available, ...supply.provisioning];
@@ -133,7 +136,9 @@ export function findLack(waiting: readonly AgentMachineFact[], supply: Supply): 
 /** Of one observation; the rest comes with the next. */
 const mostWanted = 200;
 
-/** @param allVms VsphereAgents of every pool of the namespace, those that are being deleted too: their names are taken */
+/**
+ * @param allVms VsphereAgents of every pool of the namespace, those that are being deleted too: their names are taken
+ */
 export function nameWanted(
   pool: PoolFacts,
   lacking: readonly AgentMachineFact[],

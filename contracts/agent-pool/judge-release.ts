@@ -128,7 +128,8 @@ function judgeSpare(
     // Those of the template stand ready until the last one is replaced.
     const isSpare = isIdle && (!isRolling || isDrifted(one, pool));
     if (!isUnmade && one.vm.isSurge && isSpare && !isDrifted(one, pool)) return { one, verdict: { cause: 'Surplus' } };
-    // A create may be under way, and what it makes serve who comes next: it is waited for as long as for a VM that is there.
+    // A create may be under way, and what it makes serve who comes next: it is waited for as long as for a VM
+    // that is there.
     if ((rules.deleteSurplus || isUnmade) && isSpare) {
       const atMs = one.sinceMs + rules.surplusMs;
       if (atMs <= nowMs) return { one, verdict: { cause: 'Surplus' } };

@@ -14,8 +14,8 @@ export interface JudgedVm {
   /** When the phase began. */
   sinceMs: number;
   /**
-   * Of its Machine. `none`: it never had one. `deleted`: gone, and it was seen being deleted. `absent`: gone, and nobody saw it go, or it is not
-   * known which one it was.
+   * Of its Machine. `none`: it never had one. `deleted`: gone, and it was seen being deleted. `absent`: gone, and
+   * nobody saw it go, or it is not known which one it was.
    */
   machineState: 'none' | 'present' | 'deleting' | 'deleted' | 'absent';
   /** When its phase changes though nothing else does; null: never. */

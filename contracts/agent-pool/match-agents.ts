@@ -31,8 +31,8 @@ const signs: readonly Sign[] = [
 export const isBound = (agent: AgentFact): boolean => agent.agentMachine !== null || agent.clusterDeployment !== null;
 
 /**
- * Where a host has registered anew, several Agents are of one VM: one that is taken counts against deleting the VM, so it comes first; then the
- * one that it was known by, then the newest.
+ * Where a host has registered anew, several Agents are of one VM: one that is taken counts against deleting the VM, so
+ * it comes first; then the one that it was known by, then the newest.
  */
 const preference = (vm: VmFact, agent: AgentFact): number[] => [
   isBound(agent) ? 0 : 1,
@@ -48,7 +48,10 @@ function byPreference(vm: VmFact, one: AgentFact, other: AgentFact): number {
   return difference ?? (one.name < other.name ? -1 : 1);
 }
 
-/** An Agent to one VM at most, whichever pool that is of. The order of the lists makes no difference. @returns by the name of the VsphereAgent */
+/**
+ * An Agent to one VM at most, whichever pool that is of. The order of the lists makes no difference.
+ * @returns by the name of the VsphereAgent
+ */
 export function matchAgents(vms: readonly VmFact[], agents: readonly AgentFact[]): Map<string, AgentFact> {
   const matched = new Map<string, AgentFact>();
   const taken = new Set<string>();

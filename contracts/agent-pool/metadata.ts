@@ -26,14 +26,17 @@ export const agentPoolAnnotations = {
   /** On a pool or a VsphereAgent, `true`: its VMs go though their Machines are there. */
   forceDelete: 'drover.dev/force-delete',
   /**
-   * On a pool, joined by commas: names of VsphereAgents that may go though nobody saw their Machines being deleted, and of VMs that are on and have
-   * no VsphereAgent.
+   * On a pool, joined by commas: names of VsphereAgents that may go though nobody saw their Machines being deleted, and
+   * of VMs that are on and have no VsphereAgent.
    */
   approvedDeletions: 'drover.dev/approved-deletions',
   /** On a pool, a number: the most VMs that it may have, and may have under way. Left out: as in drover's settings. */
   maxAgents: 'drover.dev/max-agents',
   maxConcurrent: 'drover.dev/max-concurrent',
-  /** On a pool: VMs of another template than the pool's are replaced. `available`, or `true`: those that no Machine has. `all`: the others too. */
+  /**
+   * On a pool: VMs of another template than the pool's are replaced. `available`, or `true`: those that no Machine has.
+   * `all`: the others too.
+   */
   replaceDrifted: 'drover.dev/replace-drifted',
 } as const;
 

@@ -57,8 +57,8 @@ export function nameVm(name: string, prefix: string, isTaken: (vmName: string) =
 }
 
 /**
- * Of all that a VM is made of. The credential and the ISO are no part of it: they make no other VM. Nor are the tags, which VMs get when they are
- * there, and the prefix of the name.
+ * Of all that a VM is made of. The credential and the ISO are no part of it: they make no other VM. Nor are the tags,
+ * which VMs get when they are there, and the prefix of the name.
  */
 export function templateDigest({ template, vsphere, hostedClusterRef }: VsphereAgentPool['spec']): string {
   const { namePrefix: _prefix, ...hardware } = template;

@@ -11,7 +11,10 @@ export interface VsphereAgentInput {
 }
 
 export interface VsphereAgentSettings extends RunSettings {
-  /** Its name in the settings: its creates and destroys are limited with those of all other runs. Empty: the pool names none of them. */
+  /**
+   * Its name in the settings: its creates and destroys are limited with those of all other runs. Empty: the pool names
+   * none of them.
+   */
   vcenter: string;
   cluster: string;
   slotRenewMs: number;
@@ -45,8 +48,8 @@ export interface ObservedAgent {
   /** Null: there is none. */
   pool: { uid: string; deleting: boolean; deletes: boolean; force: boolean; isoPath: string | null } | null;
   /**
-   * Why nothing can be created, such as a VM of another owner in its place; of one that is being deleted, why its vCenter could not be asked: for the condition Ready. Null: nothing
-   * stands in the way.
+   * Why nothing can be created, such as a VM of another owner in its place; of one that is being deleted, why its
+   * vCenter could not be asked: for the condition Ready. Null: nothing stands in the way.
    */
   problem: { reason: string; message: string } | null;
   /** As the pool's run has recorded it; null: not yet. */
@@ -74,18 +77,27 @@ type OfAgent = VsphereAgentInput & { uid: string };
 type SlotToRelease = Pick<Along, 'slot'>;
 export type SlotReleased = Pick<WrittenAlong, 'isSlotReleased'>;
 
-/** Queue `agents`. All are safe to repeat, and to run twice at once: each finds the VM by its mark, and does what is left. */
+/**
+ * Queue `agents`. All are safe to repeat, and to run twice at once: each finds the VM by its mark, and does
+ * what is left.
+ */
 export interface VsphereAgentActivities {
   /** The object, its pool and neighbours, and its VM by its mark. */
   observeVsphereAgent(input: VsphereAgentInput): Promise<VsphereAgentObservation | Unobserved>;
   patchVsphereAgentFinalizer(request: OfAgent & { present: boolean }): Promise<boolean>;
-  /** Places it in the datastore cluster, waits for the task, and powers it on where it lacks no tags. The mark is in the create call. Heartbeats. */
+  /**
+   * Places it in the datastore cluster, waits for the task, and powers it on where it lacks no tags. The mark is in the
+   * create call. Heartbeats.
+   */
   createAgentVm(request: OfAgent & SlotToRelease): Promise<AgentVm & SlotReleased>;
   attachAgentTags(request: OfAgent): Promise<void>;
   powerOnAgentVm(request: OfAgent): Promise<void>;
   /** Takes the ISO out of the drive. */
   ejectAgentIso(request: OfAgent): Promise<void>;
-  /** Powers off and destroys, with its disks but for those of others, which are detached first. Heartbeats. Nothing where no VM has the mark. */
+  /**
+   * Powers off and destroys, with its disks but for those of others, which are detached first. Heartbeats. Nothing
+   * where no VM has the mark.
+   */
   destroyAgentVm(request: OfAgent & SlotToRelease): Promise<SlotReleased>;
   publishVsphereAgent(request: OfAgent & { status: VsphereAgentStatus; retryHandled: string | null }): Promise<void>;
 }

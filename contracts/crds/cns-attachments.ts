@@ -2,7 +2,10 @@ import { z } from 'zod';
 import type { CrdBody } from './definition.ts';
 import { customResource, int32, listMap, looseConditions } from './schema.ts';
 
-/** What the vSphere CSI driver attaches volumes to VMs by (`cns.vmware.com/v1alpha1`): one object for each volume, or one for each VM. */
+/**
+ * What the vSphere CSI driver attaches volumes to VMs by (`cns.vmware.com/v1alpha1`): one object for each volume, or
+ * one for each VM.
+ */
 
 export const cnsDiskModes = [
   'persistent',

@@ -79,7 +79,9 @@ export function toYaml(definition: ResourceDefinition): string {
   return stringify({ ...crd, spec: { ...crd.spec, versions } }, { lineWidth: 120 });
 }
 
-/** kube-apiserver has its own idea of the fields that all objects share: their schema must say no more than the type. */
+/**
+ * kube-apiserver has its own idea of the fields that all objects share: their schema must say no more than the type.
+ */
 function wholeObject({ schema, description, refused = {} }: ResourceDefinition): StructuralSchema {
   const { properties, required } = toStructuralSchema(schema);
   const spec = properties?.['spec'];

@@ -94,5 +94,8 @@ export const definitions: readonly ResourceDefinition[] = [
   ...others,
 ].map(definitionOf);
 
-/** Of what drover reads beside its own: as much as it reads, for labs and tests. Where it is used, its owners have installed it. */
+/**
+ * Of what drover reads beside its own: as much as it reads, for labs and tests. Where it is used, its owners have
+ * installed it.
+ */
 export const neighbourDefinitions: readonly ResourceDefinition[] = neighbours.map(definitionOf);

@@ -6,8 +6,8 @@ const text = (description: string) => z.string().optional().describe(description
 const count = (description: string) => int64().optional().describe(description);
 
 /**
- * Bytes are `"%.1f XiB"` (below 1024: `"N B"`), rates add `/s`, the dirty rate is in pages (`"N/s"`), throttles are `"N%"` and durations are
- * Go's (`"45.2s"`), as the node agent writes them.
+ * Bytes are `"%.1f XiB"` (below 1024: `"N B"`), rates add `/s`, the dirty rate is in pages (`"N/s"`), throttles are
+ * `"N%"` and durations are Go's (`"45.2s"`), as the node agent writes them.
  */
 const statusSchema = z
   .object({
@@ -47,14 +47,17 @@ const statusSchema = z
   })
   .describe('How far it has come.');
 
-// `status` is not required although the node agent's own CRD says so: kube-apiserver drops it on create, and would refuse every object
-// (kubernetes/kubernetes#129451; docs/compatibility.md#migration-object).
+// `status` is not required although the node agent's own CRD says so: kube-apiserver drops it on create, and would
+// refuse every object (kubernetes/kubernetes#129451; docs/compatibility.md#migration-object).
 export const migrationSchema = customResource('kvm.cloud.sap/v1alpha1', 'Migration', {
   spec: z.object({}).describe('Empty.'),
   status: statusSchema.optional(),
 });
 
-/** Shows how an instance moves from host to host; its name is the server's id. See docs/compatibility.md#migration-object. */
+/**
+ * Shows how an instance moves from host to host; its name is the server's id. See
+ * docs/compatibility.md#migration-object.
+ */
 export type Migration = z.output<typeof migrationSchema>;
 export type MigrationStatus = NonNullable<Migration['status']>;
 

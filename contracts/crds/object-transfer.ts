@@ -27,7 +27,9 @@ export const objectTransferSchema = customResource('cdi.kubevirt.io/v1beta1', 'O
     .optional(),
 });
 
-/** How far a volume has come on its way to another namespace: drover's own record. It drives none that others have made. */
+/**
+ * How far a volume has come on its way to another namespace: drover's own record. It drives none that others have made.
+ */
 export type ObjectTransfer = z.output<typeof objectTransferSchema>;
 
 export const objectTransferCrd: CrdBody = {

@@ -2,8 +2,8 @@ import type { RefusedField, RefusedFields } from '../virtual-machine/refused-fie
 import type { StructuralSchema } from './structural-schema.ts';
 
 /**
- * The same schema with a rule on each field that drover does not do, so that kube-apiserver refuses what asks for one. The rule stands on the
- * field itself: what was stored before and is not changed stays as it is.
+ * The same schema with a rule on each field that drover does not do, so that kube-apiserver refuses what asks for one.
+ * The rule stands on the field itself: what was stored before and is not changed stays as it is.
  *
  * @param spec of `spec`
  * @throws Error for a field that the schema does not have

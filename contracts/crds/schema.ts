@@ -89,7 +89,8 @@ export const conditions = () =>
   });
 
 /**
- * Conditions of others’ kinds: `metav1.Condition`, or that of Cluster API's first versions, which may have no reason and a severity.
+ * Conditions of others’ kinds: `metav1.Condition`, or that of Cluster API's first versions, which may have no reason
+ * and a severity.
  */
 export const looseConditions = () =>
   z
@@ -104,7 +105,9 @@ export const looseConditions = () =>
     )
     .optional();
 
-/** The part of `metav1.ObjectMeta` that drover reads. kube-apiserver keeps its own schema of it, so none is generated. */
+/**
+ * The part of `metav1.ObjectMeta` that drover reads. kube-apiserver keeps its own schema of it, so none is generated.
+ */
 const objectMetaSchema = z.object({
   name: z.string(),
   namespace: z.string().optional(),
@@ -134,7 +137,10 @@ const objectMetaSchema = z.object({
 
 export type ObjectMeta = z.output<typeof objectMetaSchema>;
 
-/** A whole custom resource as kube-apiserver serves it. @param parts mostly `spec` and `status`; some kinds have neither */
+/**
+ * A whole custom resource as kube-apiserver serves it.
+ * @param parts mostly `spec` and `status`; some kinds have neither
+ */
 export const customResource = <
   const ApiVersion extends string,
   const Kind extends string,

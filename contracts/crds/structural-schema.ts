@@ -11,12 +11,15 @@ export interface StructuralSchema {
 }
 
 /**
- * Turns a zod schema into a structural schema: what kube-apiserver asks of a CRD so that it can prune, default and validate. Zod's own JSON
- * Schema has every keyword already, metadata (`x-kubernetes-…`) included; what is left is what Kubernetes forbids or says differently.
+ * Turns a zod schema into a structural schema: what kube-apiserver asks of a CRD so that it can prune, default and
+ * validate. Zod's own JSON Schema has every keyword already, metadata (`x-kubernetes-…`) included; what is left is what
+ * Kubernetes forbids or says differently.
  *
- * A field with a default is required: kube-apiserver fills defaults in before it validates. `.default(x).optional()` is not required.
+ * A field with a default is required: kube-apiserver fills defaults in before it validates. `.default(x).optional()` is
+ * not required.
  *
- * @throws Error that names the path of what a structural schema cannot say: unions other than int-or-string, references, look-arounds
+ * @throws Error that names the path of what a structural schema cannot say: unions other than int-or-string,
+ * references, look-arounds
  * @see https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#specifying-a-structural-schema
  */
 export function toStructuralSchema(schema: z.ZodType): StructuralSchema {

@@ -30,7 +30,9 @@ export const virtualMachineSetResourcePolicySchema = customResource(
   { spec: spec.optional(), status: status.optional() },
 );
 
-/** A folder, a resource pool and modules of anti-affinity that VMs share. See docs/compatibility.md#resource-policies. */
+/**
+ * A folder, a resource pool and modules of anti-affinity that VMs share. See docs/compatibility.md#resource-policies.
+ */
 export type VirtualMachineSetResourcePolicy = z.output<typeof virtualMachineSetResourcePolicySchema>;
 
 export const virtualMachineSetResourcePolicyCrd: CrdBody = {

@@ -10,7 +10,8 @@ const part = (definition: ResourceDefinition, name: 'spec' | 'status'): Structur
 const fieldsOf = (definition: ResourceDefinition, name: 'spec' | 'status'): string =>
   Object.keys(part(definition, name).properties ?? {}).join(' ');
 
-// Clients read and write these by name (docs/compatibility.md#virtualmachine-object): a field more is harmless, one less breaks them.
+// Clients read and write these by name (docs/compatibility.md#virtualmachine-object): a field more is harmless, one
+// less breaks them.
 const fields: [kind: string, definition: ResourceDefinition, spec: string, status: string][] = [
   [
     'VirtualMachine',

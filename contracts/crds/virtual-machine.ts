@@ -110,15 +110,17 @@ const specFields = z.object({
   volumes: listMap(['name'], volume).optional().describe('Volumes that are attached.'),
 });
 
-/** What stays once it was set. Where each rule of upstream's webhooks lives: docs/adr/0012-rules-without-webhooks.md. */
+/**
+ * What stays once it was set. Where each rule of upstream's webhooks lives: docs/adr/0012-rules-without-webhooks.md.
+ */
 const once = (field: string) => ({
   cel: `!has(oldSelf.${field}) || (has(self.${field}) && self.${field} == oldSelf.${field})`,
   message: `${field} cannot be changed`,
 });
 
 /**
- * What only some bootstraps set up in a guest: said to another one, it would come to nothing. Values that have come past kube-apiserver are read
- * all the same, or nobody could delete their objects.
+ * What only some bootstraps set up in a guest: said to another one, it would come to nothing. Values that have come
+ * past kube-apiserver are read all the same, or nobody could delete their objects.
  */
 const setUpBy = (bootstraps: readonly string[], fields: readonly string[], given: (field: string) => string) => {
   const isSetUp = bootstraps.map((one) => `has(self.bootstrap.${one})`).join(' || ');

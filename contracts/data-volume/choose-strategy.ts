@@ -34,8 +34,8 @@ export interface ChosenStrategy {
 }
 
 /**
- * How a volume is cloned: as it is preferred, where the storage can; else its data are copied, and why. A snapshot can only be restored,
- * whatever is preferred. Drivers are compared, not the names of classes. Pure.
+ * How a volume is cloned: as it is preferred, where the storage can; else its data are copied, and why. A snapshot can
+ * only be restored, whatever is preferred. Drivers are compared, not the names of classes. Pure.
  */
 export function chooseStrategy(facts: StrategyFacts): ChosenStrategy {
   const preferred = preferredStrategy(facts);

@@ -1,9 +1,9 @@
 import { clonePolicyName, volumeAnnotations } from './metadata.ts';
 
 /**
- * The rules of kube-apiserver by which a DataVolume that exists has been permitted: who created it may clone from the namespace of its source,
- * and nobody can make another source of it afterwards (docs/data-volumes.md#permission). deploy/admission/data-volumes.yaml is made of it, and
- * the activities compare what is in force with it.
+ * The rules of kube-apiserver by which a DataVolume that exists has been permitted: who created it may clone from the
+ * namespace of its source, and nobody can make another source of it afterwards (docs/data-volumes.md#permission).
+ * deploy/admission/data-volumes.yaml is made of it, and the activities compare what is in force with it.
  */
 
 interface Validation {
@@ -54,7 +54,10 @@ const maySource = (namespace: string, name?: string): string =>
   `authorizer.group('${group}').resource('datavolumes').subresource('source').namespace(variables.${namespace})` +
   `${name === undefined ? '' : `.name(variables.${name})`}.check('create').allowed()`;
 
-/** Each check has a variable of its own: what an expression may cost has room for two. They are evaluated when they are needed. */
+/**
+ * Each check has a variable of its own: what an expression may cost has room for two. They are evaluated when
+ * they are needed.
+ */
 const variables: AdmissionPolicy['spec']['variables'] = [
   { name: 'isCreate', expression: "request.operation == 'CREATE'" },
   { name: 'annotations', expression: 'has(object.metadata.annotations) ? object.metadata.annotations : {}' },

@@ -14,7 +14,10 @@ export interface DataVolumeInput {
 export interface VolumeRules {
   /** Clones of one source that were asked for before a snapshot is cut share it. */
   shareSnapshots: boolean;
-  /** So long after a snapshot of a source was cut no other is begun: clones that are asked for meanwhile share the next one. */
+  /**
+   * So long after a snapshot of a source was cut no other is begun: clones that are asked for meanwhile share
+   * the next one.
+   */
   sourceIntervalMs: number;
   /** Snapshots of drover's that a source may have at once. */
   snapshotsPerSource: number;
@@ -155,7 +158,9 @@ export interface ClaimSpec {
   minimumBytes: number;
 }
 
-/** Something that keeps the volume from being made, with what to do. The reason is that of an Event and of a condition. */
+/**
+ * Something that keeps the volume from being made, with what to do. The reason is that of an Event and of a condition.
+ */
 export interface VolumeProblem {
   reason: string;
   message: string;
@@ -234,7 +239,10 @@ export interface VolumeCondition {
 
 type OfVolume = DataVolumeInput & { uid: string };
 
-/** What is said before the work begins, and what is released when it is done: each would be an activity of its own otherwise. */
+/**
+ * What is said before the work begins, and what is released when it is done: each would be an activity of
+ * its own otherwise.
+ */
 export interface VolumeWork extends OfVolume {
   /** Written first: the finalizer and the annotations of {@link ClaimedVolume}, and the status. Null: as it is. */
   begin: { claimed: ClaimedVolume | null; status: VolumeStatus | null } | null;
@@ -256,8 +264,9 @@ export interface Patience {
 }
 
 /**
- * Queue `volumes`. All are safe to repeat, and to run twice at once: what they make has a name by uid, and carries that uid. They heartbeat. A
- * wait in one of them ends with what it awaits, with a problem that is not known yet, or when it was patient for `patienceMs`; what is observed then is returned.
+ * Queue `volumes`. All are safe to repeat, and to run twice at once: what they make has a name by uid, and carries that
+ * uid. They heartbeat. A wait in one of them ends with what it awaits, with a problem that is not known yet, or when it
+ * was patient for `patienceMs`; what is observed then is returned.
  */
 export interface DataVolumeActivities {
   observeDataVolume(input: DataVolumeInput): Promise<VolumeObservation | Unobserved>;
@@ -269,8 +278,8 @@ export interface DataVolumeActivities {
     request: VolumeWork & { source: { namespace: string; name: string } } & Patience,
   ): Promise<{ usedBy: readonly string[] }>;
   /**
-   * Takes part in a snapshot of the source that is not cut yet, or was cut after the DataVolume was created; else makes one, where the interval and the budget of the
-   * source allow it, which are waited for too. Waits until it is ready.
+   * Takes part in a snapshot of the source that is not cut yet, or was cut after the DataVolume was created; else makes
+   * one, where the interval and the budget of the source allow it, which are waited for too. Waits until it is ready.
    */
   ensureSourceSnapshot(
     request: VolumeWork & {
@@ -280,8 +289,8 @@ export interface DataVolumeActivities {
     } & Patience,
   ): Promise<{ snapshot: SnapshotFacts | null }>;
   /**
-   * The target, or in the namespace of a source elsewhere the temporary claim, from a snapshot, from a volume, or empty. Waits until it is bound, or is known to wait for
-   * a consumer. @throws QuotaExceeded
+   * The target, or in the namespace of a source elsewhere the temporary claim, from a snapshot, from a volume, or
+   * empty. Waits until it is bound, or is known to wait for a consumer. @throws QuotaExceeded
    */
   ensureClaim(
     request: VolumeWork & {
@@ -312,21 +321,24 @@ export interface DataVolumeActivities {
   /** Adopts a claim that is there already: it becomes the DataVolume's. */
   adoptClaim(request: VolumeWork): Promise<{ claim: ClaimFacts }>;
   /**
-   * Moves the PV of the temporary claim to the target. Each step is recorded in the ObjectTransfer before it is taken: the reclaim policy is Retain first and as it was
-   * last, and the PV is bound to no other claim. `transfer` null: the PV is gone with the target that it had come to, and so is the record.
+   * Moves the PV of the temporary claim to the target. Each step is recorded in the ObjectTransfer before it is taken:
+   * the reclaim policy is Retain first and as it was last, and the PV is bound to no other claim. `transfer` null: the
+   * PV is gone with the target that it had come to, and so is the record.
    */
   transferClaim(
     request: VolumeWork & { from: { namespace: string; name: string } } & Patience,
   ): Promise<{ claim: ClaimFacts | null; transfer: TransferFacts | null }>;
   /**
-   * Says that the volume is complete, takes everything temporary away and waits until it is gone, with the VolumeSnapshotContent; then the finalizer. A shared
-   * snapshot goes with the last that needs it.
+   * Says that the volume is complete, takes everything temporary away and waits until it is gone, with the
+   * VolumeSnapshotContent; then the finalizer. A shared snapshot goes with the last that needs it.
    */
   completeDataVolume(
     request: VolumeWork & { status: VolumeStatus },
   ): Promise<{ left: readonly string[] } & WrittenAlong>;
-  /** The same without a volume: of one that is deleted, or that is begun anew. `withTarget`: the PVC goes too, where it is the DataVolume's. The finalizer goes
-   * where the DataVolume is deleted and nothing is left. */
+  /**
+   * The same without a volume: of one that is deleted, or that is begun anew. `withTarget`: the PVC goes too, where it
+   * is the DataVolume's. The finalizer goes where the DataVolume is deleted and nothing is left.
+   */
   removeTemporary(request: VolumeWork & { withTarget: boolean }): Promise<{ left: readonly string[] } & WrittenAlong>;
   publishDataVolume(request: OfVolume & { status: VolumeStatus; retryHandled: string | null }): Promise<void>;
 }

@@ -1,7 +1,10 @@
 import type { StorageProfile } from '../crds/storage-profile.ts';
 import type { Strategy } from './metadata.ts';
 
-/** What volumes of provisioners can be, and how they are cloned best, as CDI knows it (docs/data-volumes.md#storage-profiles). Pure. */
+/**
+ * What volumes of provisioners can be, and how they are cloned best, as CDI knows it
+ * (docs/data-volumes.md#storage-profiles). Pure.
+ */
 
 export type ClaimPropertySet = NonNullable<NonNullable<StorageProfile['spec']>['claimPropertySets']>[number];
 
@@ -118,7 +121,10 @@ function isSharedByNfs(parameters: Parameters): string {
   return options.includes('vers=3.0') && options.includes('nolock') ? 'nfs' : '';
 }
 
-/** The word behind the provisioner's name, by the parameters of the class; empty: none. Null: they are none that is known. */
+/**
+ * The word behind the provisioner's name, by the parameters of the class; empty: none. Null: they are none
+ * that is known.
+ */
 const variants: Readonly<Record<string, (parameters: Parameters) => string | null>> = {
   'kubernetes.io/portworx-volume': isSharedByNfs,
   'pxd.portworx.com': (parameters) => {

@@ -1,4 +1,7 @@
-/** Names of CDI, which stay as they are, and drover's own (docs/data-volumes.md#names). Two of them are misspelled on the wire. */
+/**
+ * Names of CDI, which stay as they are, and drover's own (docs/data-volumes.md#names). Two of them are misspelled on
+ * the wire.
+ */
 
 const cdi = 'cdi.kubevirt.io';
 
@@ -52,15 +55,24 @@ export const volumeAnnotations = {
   crashConsistent: 'drover.dev/crash-consistent',
   /** On a DataVolume: an {@link outcomes | outcome}, before the setting. */
   onDeadline: 'drover.dev/on-deadline',
-  /** On a DataVolume: JSON of the source that was found when the clone began ({@link VolumeSource} with its uid). Another DataSource changes it no more. */
+  /**
+   * On a DataVolume: JSON of the source that was found when the clone began ({@link VolumeSource} with its uid).
+   * Another DataSource changes it no more.
+   */
   cloneSource: 'drover.dev/clone-source',
   /** On a DataVolume whose source is none of drover's: `cdi`. */
   leftTo: 'drover.dev/left-to',
-  /** On a snapshot of drover's, followed by the uid of a DataVolume: `<namespace>/<name>` of one that needs it. It goes with the last of them. */
+  /**
+   * On a snapshot of drover's, followed by the uid of a DataVolume: `<namespace>/<name>` of one that needs it. It goes
+   * with the last of them.
+   */
   snapshotUser: 'clone.drover.dev/',
   /** On a PVC whose volume comes from another namespace: the PV, which names it by then. */
   volumeArrived: 'drover.dev/volume-arrived',
-  /** On a snapshot of drover's: uids of the DataVolumes that were there before it was asked for. Times in Kubernetes are whole seconds, and prove less. */
+  /**
+   * On a snapshot of drover's: uids of the DataVolumes that were there before it was asked for. Times in Kubernetes are
+   * whole seconds, and prove less.
+   */
   askedBefore: 'drover.dev/asked-before',
   /** On a PVC that was cloned: how many clones lie between it and a volume that is none. */
   cloneDepth: 'drover.dev/clone-depth',
@@ -86,7 +98,10 @@ export type Strategy = (typeof strategies)[number];
 export const outcomes = ['wait', 'copy', 'fail'] as const;
 export type Outcome = (typeof outcomes)[number];
 
-/** The ValidatingAdmissionPolicy, and its binding, by which a DataVolume exists only where its creator may clone from the namespace of its source. */
+/**
+ * The ValidatingAdmissionPolicy, and its binding, by which a DataVolume exists only where its creator may clone from
+ * the namespace of its source.
+ */
 export const clonePolicyName = 'drover-data-volume-source';
 
 /** Names by uid: no user's object has such a name. */

@@ -19,8 +19,8 @@ export type ChoosableClass = ProfiledClass & {
 export const isProblem = (value: object): value is VolumeProblem => 'reason' in value && 'message' in value;
 
 /**
- * The class of the volume: the one that is named; else, for the disk of a VM that a profile may shape, the default for VMs; else the default.
- * Of several defaults the newest, as Kubernetes has it.
+ * The class of the volume: the one that is named; else, for the disk of a VM that a profile may shape, the default for
+ * VMs; else the default. Of several defaults the newest, as Kubernetes has it.
  */
 export function chooseClass<Class extends ChoosableClass>(
   spec: Pick<Spec, 'pvc' | 'storage' | 'contentType'>,

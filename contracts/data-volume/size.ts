@@ -37,8 +37,8 @@ export function withOverhead(bytes: number, overhead: number): number {
 }
 
 /**
- * What the volume is to have in the end. Where its spec says no size, that of its source: that has room for its file system already, or has
- * none and gets it. 0: the source does not say.
+ * What the volume is to have in the end. Where its spec says no size, that of its source: that has room for its file
+ * system already, or has none and gets it. 0: the source does not say.
  */
 export function wantedBytes(observed: Pick<ObservedVolume, 'source' | 'claimSpec'>): number {
   const { claimSpec, source } = observed;
@@ -64,8 +64,8 @@ function isBlock(source: ObservedVolume['source']): boolean {
 }
 
 /**
- * What the volume is requested with at first: as large as what it is made from, since several drivers make no larger one; it is expanded
- * afterwards. A driver that says 0 of a snapshot makes any size.
+ * What the volume is requested with at first: as large as what it is made from, since several drivers make no larger
+ * one; it is expanded afterwards. A driver that says 0 of a snapshot makes any size.
  */
 export function restoreBytes(from: SnapshotFacts | ClaimFacts, wanted: number): number {
   const bytes = 'restoreSizeBytes' in from ? from.restoreSizeBytes : (from.capacityBytes ?? from.requestBytes);

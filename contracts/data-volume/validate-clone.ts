@@ -5,8 +5,8 @@ import { wantedBytes } from './size.ts';
 import { goesOn } from './storage-answers.ts';
 
 /**
- * Why a clone cannot be made of its source, in CDI's words; null: it can. Nothing is said of a source that is not known, which has a problem of
- * its own, nor of a volume without one. Pure.
+ * Why a clone cannot be made of its source, in CDI's words; null: it can. Nothing is said of a source that is not
+ * known, which has a problem of its own, nor of a volume without one. Pure.
  */
 export function validateClone(
   desired: Pick<DesiredVolume, 'contentType' | 'api' | 'isPermissive'>,

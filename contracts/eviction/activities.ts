@@ -20,8 +20,8 @@ import type { HostObservation } from './instance.ts';
 import type { InstanceObservation, MigrationEnd, MigrationStart, MigrationSubject } from './migrate-instance.ts';
 
 /**
- * What workflows may ask for, by task queue. An activity's name is a wire name. All are safe to repeat and to run twice at once; what
- * each may fail with is in contracts/errors.ts.
+ * What workflows may ask for, by task queue. An activity's name is a wire name. All are safe to repeat and to run twice
+ * at once; what each may fail with is in contracts/errors.ts.
  */
 
 /** Queue `kubernetes`. */
@@ -32,7 +32,10 @@ export interface EvictionObjectActivities {
   publishEviction(report: EvictionReport): Promise<EvictionPublished>;
   /** Waits until `drover stop` is lifted. */
   awaitStopLifted(): Promise<void>;
-  /** Waits until the host's Node is Ready with another boot id than `bootId`; false when it did not return before the deadline. */
+  /**
+   * Waits until the host's Node is Ready with another boot id than `bootId`; false when it did not return
+   * before the deadline.
+   */
   awaitNodeReturned(node: string, bootId: string | null, deadlineMs: number): Promise<boolean>;
 }
 
@@ -106,8 +109,9 @@ export interface TemporalActivities {
   /** Reports to the run that allocates the migrations of the region, and starts that run where none is open. */
   requestAllowance(input: { region: string; request: AllowanceRequest }): Promise<void>;
   /**
-   * Acquires a slot of the run that allocates the limit, which is started where none is open. While the run is queued, its object says so, and
-   * each attempt fails and is repeated after `renewMs`, which asks again; the grant completes the activity between two attempts.
+   * Acquires a slot of the run that allocates the limit, which is started where none is open. While the run is queued,
+   * its object says so, and each attempt fails and is repeated after `renewMs`, which asks again; the grant completes
+   * the activity between two attempts.
    *
    * @param input.said null: the object says nothing of it
    */
@@ -117,7 +121,9 @@ export interface TemporalActivities {
     renewMs: number;
     said: QueueReport | null;
   }): Promise<SlotAnswer>;
-  /** Completes the activities of runs that were queued. Returns the run ids of those that do not wait for it any more. */
+  /**
+   * Completes the activities of runs that were queued. Returns the run ids of those that do not wait for it any more.
+   */
   grantSlots(grants: SlotGrant[]): Promise<string[]>;
   /** Which of the consumers' runs are closed: their run ids, as two runs can share a consumer's id. */
   findClosedConsumers(consumers: Pick<AllowanceConsumer, 'consumer' | 'runId'>[]): Promise<string[]>;

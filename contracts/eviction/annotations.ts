@@ -26,8 +26,8 @@ export interface AskedByAnnotations {
 }
 
 /**
- * Whether drover speaks of an Eviction in the condition `Observed` alone. One that it holds was begun in earnest, even if it is only to be
- * observed by now: its conditions are drover's to end.
+ * Whether drover speaks of an Eviction in the condition `Observed` alone. One that it holds was begun in earnest, even
+ * if it is only to be observed by now: its conditions are drover's to end.
  *
  * @param mode of the settings
  */
@@ -45,8 +45,8 @@ export function onlyObserves(
 type Parsed<Value> = { value: Value } | { problem: string };
 
 /**
- * Reads the annotations of an Eviction. Each problem is a sentence that begins with its annotation; what has a problem is read as if it
- * were not there, so that a deleted object can be let go whatever it says.
+ * Reads the annotations of an Eviction. Each problem is a sentence that begins with its annotation; what has a problem
+ * is read as if it were not there, so that a deleted object can be let go whatever it says.
  */
 export function readEvictionAnnotations(given: Readonly<Record<string, string>> = {}): {
   asked: AskedByAnnotations;
@@ -80,12 +80,16 @@ export function readEvictionAnnotations(given: Readonly<Record<string, string>> 
   return { asked, problems };
 }
 
-/** What the node agent writes as the reason of the Eviction that it makes as its host is about to reboot, with nothing but that. */
+/**
+ * What the node agent writes as the reason of the Eviction that it makes as its host is about to reboot, with nothing
+ * but that.
+ */
 export const agentReason = 'kvm-node-agent: emergency evacuation due to host reboot';
 
 /**
- * What an Eviction asks for. The node agent's emergency Eviction has no cause: its host goes whether it is empty or not, so that it is
- * read as `termination`. It is known by all that it has: the host's name, no annotation of a cause, and exactly the agent's sentence.
+ * What an Eviction asks for. The node agent's emergency Eviction has no cause: its host goes whether it is empty or
+ * not, so that it is read as `termination`. It is known by all that it has: the host's name, no annotation of a cause,
+ * and exactly the agent's sentence.
  */
 export function readAsked({
   metadata,

@@ -1,8 +1,8 @@
 import type { Condition } from '../conditions.ts';
 
 /**
- * Condition types and reasons of an Eviction. Those of the operator that drover replaces keep the names of that operator; the others
- * are drover's own.
+ * Condition types and reasons of an Eviction. Those of the operator that drover replaces keep the names of that
+ * operator; the others are drover's own.
  */
 export const evictionConditions = {
   /** True while it runs; False once it is over; Unknown while another Eviction of the host is served. */
@@ -16,8 +16,8 @@ export const evictionConditions = {
   /** Unknown while drover waits for the node. */
   reEnabled: 'HypervisorReEnabled',
   /**
-   * What drover would do, where it only observes. A type of its own: beside a replaced operator the other types are that operator's, and
-   * an `Evicting` that turns False would signal to its readers that the host is empty.
+   * What drover would do, where it only observes. A type of its own: beside a replaced operator the other types are
+   * that operator's, and an `Evicting` that turns False would signal to its readers that the host is empty.
    */
   observed: 'Observed',
 } as const;

@@ -11,8 +11,8 @@ export const consents = ['cold-migrate', 'force-complete'] as const;
 export type Consent = (typeof consents)[number];
 
 /**
- * The plain JSON that starts an eviction by hand. The bridge starts one with `{ hypervisor }` alone: everything else is then in the
- * Eviction and its annotations.
+ * The plain JSON that starts an eviction by hand. The bridge starts one with `{ hypervisor }` alone: everything else is
+ * then in the Eviction and its annotations.
  */
 export interface EvictionInput {
   /** Name of the Hypervisor, or of Nova's compute host. */
@@ -40,7 +40,9 @@ export interface EvictionSettings {
   region: string;
   /** Prefix of workflow ids; empty by default. */
   cluster: string;
-  /** Migrations at once from one host, unless the Eviction says otherwise. Nova runs one by default and queues the rest. */
+  /**
+   * Migrations at once from one host, unless the Eviction says otherwise. Nova runs one by default and queues the rest.
+   */
   perSource: number;
   /** Migrations at once to one host. */
   perTarget: number;
@@ -56,7 +58,10 @@ export interface EvictionSettings {
   busyElsewhereMs: number;
   /** How long to wait while every possible target has as many migrations as it may have. */
   targetBusyMs: number;
-  /** How long the host must have been disabled when it is observed empty; else time between two observations that both must find it so. */
+  /**
+   * How long the host must have been disabled when it is observed empty; else time between two observations that both
+   * must find it so.
+   */
   emptyRecheckMs: number;
   /** How long the host may take to become empty once nothing moves any more. */
   emptyDeadlineMs: number;
@@ -135,7 +140,9 @@ export const obstacleCodes = [
 ] as const;
 export type ObstacleCode = (typeof obstacleCodes)[number];
 
-/** Something that stands in the way of emptying the host. Its id is what users accept: the code, or `code/instance id`. */
+/**
+ * Something that stands in the way of emptying the host. Its id is what users accept: the code, or `code/instance id`.
+ */
 export interface Obstacle {
   id: string;
   code: ObstacleCode;
@@ -148,7 +155,10 @@ export interface Obstacle {
 export interface Preflight {
   host: HostObservation;
   obstacles: Obstacle[];
-  /** What it cannot find out, as sentences: in nobody's way, and not to be silent about. Left out by workers that did not say so. */
+  /**
+   * What it cannot find out, as sentences: in nobody's way, and not to be silent about. Left out by workers that did
+   * not say so.
+   */
   notes?: string[];
 }
 
@@ -220,7 +230,10 @@ export interface EvictionProgress {
   instances: InstanceProgress[];
 }
 
-/** How an eviction ended. `blocked`: servers stay that a user has to deal with. The reason is that of the condition `Evicting`. */
+/**
+ * How an eviction ended. `blocked`: servers stay that a user has to deal with. The reason is that of
+ * the condition `Evicting`.
+ */
 export interface EvictionResult extends RunResult {
   eviction: string;
   hypervisor: string;

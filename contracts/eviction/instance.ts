@@ -23,11 +23,17 @@ export interface Instance {
   movesLast?: true;
 }
 
-/** What keeps the server busy; null: nothing. A build is one all the way, though it has no task in the moments between two of its own. */
+/**
+ * What keeps the server busy; null: nothing. A build is one all the way, though it has no task in the moments between
+ * two of its own.
+ */
 export const busyWith = ({ taskState, vmState }: Pick<Instance, 'taskState' | 'vmState'>): string | null =>
   taskState ?? (vmState === 'building' ? vmState : null);
 
-/** Statuses of a migration record that mean it is over. `finished` is not one of them: a cold migration in it waits for confirmation. */
+/**
+ * Statuses of a migration record that mean it is over. `finished` is not one of them: a cold migration in it
+ * waits for confirmation.
+ */
 export const endedMigrationStatuses = [
   'completed',
   'confirmed',
@@ -58,7 +64,10 @@ export interface Migration {
   diskRemainingBytes: number | null;
   /** RFC 3339. */
   createdAt: string;
-  /** RFC 3339: when Nova wrote it last, which it does every few seconds while it copies; null or absent: never since it was made. */
+  /**
+   * RFC 3339: when Nova wrote it last, which it does every few seconds while it copies; null or absent: never since it
+   * was made.
+   */
   updatedAt?: string | null;
 }
 
@@ -80,8 +89,8 @@ export interface HostObservation {
   /** Whether Placement carries COMPUTE_STATUS_DISABLED for the host, so that the scheduler really leaves it out. */
   schedulingDisabled: boolean;
   /**
-   * Guests that libvirt runs on the host although Nova and Placement have nothing on it. Null: something else is left, so it was not asked; or libvirt
-   * is not reached from here, or did not answer.
+   * Guests that libvirt runs on the host although Nova and Placement have nothing on it. Null: something else is left,
+   * so it was not asked; or libvirt is not reached from here, or did not answer.
    */
   unknownGuests: { id: string; name: string }[] | null;
 }

@@ -1,8 +1,8 @@
 import { evictingReasons } from './conditions.ts';
 
 /**
- * How far a running eviction is, in one word, for metrics: that it is paused or stopping, or the code of what it waits out. Its condition
- * says so in the message alone where others wait for the reason `Running`.
+ * How far a running eviction is, in one word, for metrics: that it is paused or stopping, or the code of what it waits
+ * out. Its condition says so in the message alone where others wait for the reason `Running`.
  */
 export function runningState(reason: string, message: string): string {
   if (reason !== evictingReasons.running) return reason;

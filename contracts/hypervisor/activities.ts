@@ -15,8 +15,8 @@ import type {
 import type { HostObservation } from '../eviction/instance.ts';
 
 /**
- * What the run of a hypervisor may ask for, by task queue. An activity's name is a wire name. All are safe to repeat and to run twice at
- * once; what each may fail with is in contracts/errors.ts.
+ * What the run of a hypervisor may ask for, by task queue. An activity's name is a wire name. All are safe to repeat
+ * and to run twice at once; what each may fail with is in contracts/errors.ts.
  */
 
 /** Queue `hosts`: what concerns one host and asks several systems about it. */
@@ -28,8 +28,9 @@ export interface HypervisorHostActivities {
 }
 
 /**
- * `all`, as it is now; `again`: only time has passed since the last observation, so that what was read of the region a moment ago for others will do;
- * or Kubernetes only: while OpenStack does not answer, the Hypervisor shall say so all the same.
+ * `all`, as it is now; `again`: only time has passed since the last observation, so that what was read of the region a
+ * moment ago for others will do; or Kubernetes only: while OpenStack does not answer, the Hypervisor shall say so all
+ * the same.
  */
 export type ObservationScope = 'all' | 'again' | 'kubernetes';
 
@@ -57,10 +58,15 @@ export interface CheckRequest {
 
 export type CheckFindings = Pick<TestRecord, 'check' | 'results' | 'libVirtVersion'>;
 
-/** Queue `kubernetes`. Where what the decision was made on is no more, nothing is written, and the next observation shows why. */
+/**
+ * Queue `kubernetes`. Where what the decision was made on is no more, nothing is written, and the next observation
+ * shows why.
+ */
 export interface HypervisorObjectActivities {
   createHypervisor(hypervisor: NewHypervisor): Promise<void>;
-  /** In their order. The spec is written only while it is the one of that generation: no user's change is overwritten. */
+  /**
+   * In their order. The spec is written only while it is the one of that generation: no user's change is overwritten.
+   */
   patchHypervisor(request: ObjectKey & { generation: number; patches: HypervisorPatch[] }): Promise<void>;
   createEviction(eviction: NewEviction): Promise<void>;
   /** An earlier deadline stays. */

@@ -16,8 +16,8 @@ export function openFailure({ conditions }: Pick<AttentionSubject, 'conditions'>
 }
 
 /**
- * Whether only the run of its failure ends what is said: that the host has failed or is watched, or the hold of one that was fenced. Such a run
- * is open then, unless it was terminated. A user's cancel leaves both as they are.
+ * Whether only the run of its failure ends what is said: that the host has failed or is watched, or the hold of one
+ * that was fenced. Such a run is open then, unless it was terminated. A user's cancel leaves both as they are.
  *
  * @param hold reason of `drover.dev/hold`; null: nothing holds it
  */
@@ -28,8 +28,9 @@ export function needsFailureRun(conditions: readonly Condition[] | undefined, ho
 }
 
 /**
- * Why an operator has to do something, as a reason; null: none has to. A host that was never onboarded is blocked, and needs none; the
- * message of the lifecycle reports a wait for an operator, and that of `Offboarded` of a Node whose time is more than half over.
+ * Why an operator has to do something, as a reason; null: none has to. A host that was never onboarded is blocked, and
+ * needs none; the message of the lifecycle reports a wait for an operator, and that of `Offboarded` of a Node whose
+ * time is more than half over.
  */
 export function attentionOf(hypervisor: AttentionSubject): string | null {
   const { conditions, generation, lifecycleEnabled } = hypervisor;

@@ -1,7 +1,9 @@
 import { type Condition, findCondition } from '../conditions.ts';
 
 /**
- * Condition types and reasons of a Hypervisor. Those of the operator that drover replaces keep its words; the others are drover's own. Each check of the Testing phase has a condition of its own name besides. Conditions that are not named here belong to the node agent and are never written.
+ * Condition types and reasons of a Hypervisor. Those of the operator that drover replaces keep its words; the others
+ * are drover's own. Each check of the Testing phase has a condition of its own name besides. Conditions that are not
+ * named here belong to the node agent and are never written.
  */
 export const hypervisorConditions = {
   /** True while it is in progress, False once it has succeeded or was aborted; its reason is how far it has come. */
@@ -68,7 +70,10 @@ export const forcedDownReasons = {
 /** Reason of `OnboardingRetry`. */
 export const causeBeyondHost = 'CauseBeyondHost';
 
-/** The condition says when that is, and {@link onboardingRetryMs} reads it there: how long a status has held is no measure, as it may hold on. */
+/**
+ * The condition says when that is, and {@link onboardingRetryMs} reads it there: how long a status has held is no
+ * measure, as it may hold on.
+ */
 export const onboardingRetryMessage = (atMs: number): string =>
   `What ended the onboarding is not the host’s own: drover begins it again by itself at ${new Date(atMs).toISOString()} or soon after, \`drover retry\` at once`;
 

@@ -1,6 +1,6 @@
 /**
- * What holds Gardener's drain of a Node back, as the operator that drover replaces makes it, too: two objects of one name for each
- * Node.
+ * What holds Gardener's drain of a Node back, as the operator that drover replaces makes it, too: two objects of one
+ * name for each Node.
  */
 
 export const guardNamespace = 'kube-system';

@@ -13,6 +13,9 @@ export interface HostCheck {
   /** Of a failure; null for all else, and for what was observed and is not enough. */
   code: ErrorCode | null;
   durationMs: number;
-  /** What it asks is not the host's own, as the health of a whole cluster: its failure is waited out, and never ends an onboarding. */
+  /**
+   * What it asks is not the host's own, as the health of a whole cluster: its failure is waited out, and never
+   * ends an onboarding.
+   */
   beyondHost?: true;
 }

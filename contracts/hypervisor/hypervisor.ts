@@ -52,7 +52,9 @@ export interface HypervisorSettings {
   notReadyDrainMs: number;
   /** Whether drover acts on failed nodes, so that `HaEnabled` is no empty promise. */
   handlesNodeFailure: boolean;
-  /** Whether drover holds Gardener's drain back (PodDisruptionBudget, Deployment, taint) as the replaced operator does. */
+  /**
+   * Whether drover holds Gardener's drain back (PodDisruptionBudget, Deployment, taint) as the replaced operator does.
+   */
   guardsDrain: boolean;
   /** How long a run that changed something lingers, so that bursts and echoes coalesce. */
   lingerMs: number;
@@ -75,7 +77,10 @@ export interface DesiredHypervisor {
   aggregates: string[];
   maintenance: MaintenanceMode;
   maintenanceReason: string | null;
-  /** What drover has written because the Node says so: it is taken back when the Node says so no more (see workflows/hypervisor/node.ts). */
+  /**
+   * What drover has written because the Node says so: it is taken back when the Node says so no
+   * more (see workflows/hypervisor/node.ts).
+   */
   fromNode: string[];
   /** The Node it was made for; a Node that is gone is then a Node that was deleted. */
   nodeUid: string | null;
@@ -119,9 +124,14 @@ export interface HypervisorObservation {
   testServers: string[];
   /** Null: there is none. */
   drainGuard: DrainGuard | null;
-  /** Of libvirt's TLS, as cert-manager is asked for it; null: there is no cert-manager, or it is not drover's to ask. */
+  /**
+   * Of libvirt's TLS, as cert-manager is asked for it; null: there is no cert-manager, or it is not drover's to ask.
+   */
   certificate: CertificateState | null;
-  /** What keeps the host out of service until it is resolved: a failure that was fenced, a partition that is being judged. */
+  /**
+   * What keeps the host out of service until it is resolved: a failure that was fenced, a partition that
+   * is being judged.
+   */
   hold: { reason: string; message: string } | null;
   /** The run of its failure, where only that ends what is said of it; null: nothing is said that it would end. */
   failureRun: 'open' | 'closed' | null;
@@ -185,7 +195,10 @@ export interface NovaHost {
 /** `missing`: it is not there, or asks for something else. `forbidden`: drover may not read it. */
 export type CertificateState = 'requested' | 'missing' | 'forbidden';
 
-/** A compute service without a hypervisor: nova-compute has not registered one yet, or has lost it, or is mapped to no cell. */
+/**
+ * A compute service without a hypervisor: nova-compute has not registered one yet, or has lost it, or is mapped
+ * to no cell.
+ */
 export interface LoneService {
   /** The compute service's `host`. */
   host: string;
@@ -239,7 +252,10 @@ export interface TestRecord {
   attempts: number;
   /** When the last attempt ended, in milliseconds since the epoch. */
   atMs: number;
-  /** When the onboarding that it was made for began, as the Hypervisor says it: that is a worker's clock, which may be ahead of `atMs`. */
+  /**
+   * When the onboarding that it was made for began, as the Hypervisor says it: that is a worker's clock, which may be
+   * ahead of `atMs`.
+   */
   sinceMs?: number;
   results: HostCheck[];
   /** As `10.0.0`, where the check has learnt it. */
@@ -270,8 +286,8 @@ export interface HypervisorProgress extends RunProgress {
 }
 
 /**
- * What drover writes into the status, and with it into the annotations. Null or left out: as it is. Fields of the node agent are not
- * among them, but for an unknown `libVirtVersion`.
+ * What drover writes into the status, and with it into the annotations. Null or left out: as it is. Fields of the node
+ * agent are not among them, but for an unknown `libVirtVersion`.
  */
 export interface HypervisorStatusPatch {
   conditions: ConditionUpdate[];

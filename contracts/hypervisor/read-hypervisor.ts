@@ -51,7 +51,10 @@ export function readDesired({ metadata, spec }: Hypervisor, owners: readonly Own
   };
 }
 
-/** What a Hypervisor's annotations allow. A user who writes `drover.dev/mode` wants less than act: what is misspelt is taken for `observe`. */
+/**
+ * What a Hypervisor's annotations allow. A user who writes `drover.dev/mode` wants less than act: what is misspelt is
+ * taken for `observe`.
+ */
 export const hypervisorMode = (given: Readonly<Record<string, string>> = {}): 'observe' | 'act' =>
   ['act', undefined].includes(given[annotations.mode]) ? 'act' : 'observe';
 

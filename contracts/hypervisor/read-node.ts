@@ -42,7 +42,8 @@ interface NodeParts {
 }
 
 /**
- * What decisions need of a Node: small, and without what its kubelet reports all the time (heartbeats, images, capacity). Never throws.
+ * What decisions need of a Node: small, and without what its kubelet reports all the time (heartbeats, images,
+ * capacity). Never throws.
  *
  * @param more labels that are copied besides the known ones
  */

@@ -1,4 +1,7 @@
-/** What drover may do in Kubernetes, as rows of the kind table say it: from it RBAC is written, and `drover doctor` asks for it. */
+/**
+ * What drover may do in Kubernetes, as rows of the kind table say it: from it RBAC is written, and `drover doctor` asks
+ * for it.
+ */
 
 export type Verb = 'get' | 'list' | 'watch' | 'create' | 'patch' | 'update' | 'delete';
 
@@ -25,15 +28,18 @@ export interface Access {
   /** For who reads the role. */
   readonly why: string;
   /**
-   * Where: the namespace of drover's own objects, that of Gardener's drains, that of kubelets' Leases, or those of the Migrations and
-   * of the Certificates, whose names are settings and no part of a role. Left out: everywhere.
+   * Where: the namespace of drover's own objects, that of Gardener's drains, that of kubelets' Leases, or those of the
+   * Migrations and of the Certificates, whose names are settings and no part of a role. Left out: everywhere.
    */
   readonly namespace?: 'system' | 'kube-system' | 'kube-node-lease' | 'migrations' | 'certificates';
   /** The only objects. */
   readonly names?: readonly string[];
   /** Left out: that of the kind. */
   readonly role?: OptionalRole;
-  /** Needed where the settings say so: `drover doctor` asks for it there. Left out: wherever the kind is on. `optional`: it never asks. */
+  /**
+   * Needed where the settings say so: `drover doctor` asks for it there. Left out: wherever the kind is on. `optional`:
+   * it never asks.
+   */
   readonly when?: 'drainGuard' | 'certificates' | 'fastDeploy' | 'groups' | 'optional';
 }
 

@@ -55,7 +55,10 @@ const anyOf = { concerns: 'unreconciled', index: () => ['any'], key: () => 'any'
 const isPlaced = ({ metadata }: KubeObject): boolean =>
   metadata.annotations?.[volumeAnnotations.selectedNode] !== undefined;
 
-/** drover has made it, and it is on its way as it should: its activities observe it, and a signal would only have the run look again. */
+/**
+ * drover has made it, and it is on its way as it should: its activities observe it, and a signal would only have the
+ * run look again.
+ */
 const isOnItsWay = (claim: KubeObject): boolean => {
   const { deletionTimestamp, annotations: given = {} } = claim.metadata;
   const isMade = given[volumeAnnotations.createdForDataVolume] !== undefined;

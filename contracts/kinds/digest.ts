@@ -13,8 +13,8 @@ import {
 import { fullNameOf, type KubeObject } from './object.ts';
 
 /**
- * A digest of all of Kubernetes that a run has observed and the bridge watches. A run leaves that of its last observation in its memo; the
- * bridge makes the same from its copies, and starts no run where both are equal.
+ * A digest of all of Kubernetes that a run has observed and the bridge watches. A run leaves that of its last
+ * observation in its memo; the bridge makes the same from its copies, and starts no run where both are equal.
  */
 
 /** What of an object matters; each text is equal when nothing changed. */
@@ -61,7 +61,10 @@ export interface DigestedObject {
   watched: Watched;
 }
 
-/** A Secret, of which its version is known and nothing else. It is no part of what is watched: to watch Secrets would be to read all of them. */
+/**
+ * A Secret, of which its version is known and nothing else. It is no part of what is watched: to watch Secrets would be
+ * to read all of them.
+ */
 export interface SecretVersion {
   /** `namespace/name`. */
   fullName: string;
@@ -69,9 +72,9 @@ export interface SecretVersion {
 }
 
 /**
- * The digest of an object and of all that it depends on, in any order; what is not there is left out. Nothing counts that drover has
- * written: no fields of the status, nor the object's own generation, which the run may have moved itself. It needs not to count, as an
- * object is reconciled for its generation, or signalled anyway.
+ * The digest of an object and of all that it depends on, in any order; what is not there is left out. Nothing counts
+ * that drover has written: no fields of the status, nor the object's own generation, which the run may have moved
+ * itself. It needs not to count, as an object is reconciled for its generation, or signalled anyway.
  */
 export function digestOf(
   own: DigestedObject,
@@ -110,7 +113,8 @@ export interface ReadObject {
 }
 
 /**
- * The same digest as the bridge makes it, of objects that an activity has read: those that are watched because of `own`, and no others.
+ * The same digest as the bridge makes it, of objects that an activity has read: those that are watched because of
+ * `own`, and no others.
  *
  * @param own null: there is no such object
  */

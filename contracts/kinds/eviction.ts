@@ -18,12 +18,13 @@ import { type Shown, shownAttention, type Sign } from './shown.ts';
 /**
  * An Eviction is reconciled when
  * - it is not being deleted, or drover holds no finalizer on it;
- * - no retry is asked for: `drover.dev/retry` is absent or equals `drover.dev/retry-handled`, which a run writes when it takes a retry up
- *   (equality, not order: a manifest that carries the annotation for ever asks once);
- * - `Evicting` is False for this generation, and `HypervisorReEnabled` is not Unknown. A condition without observedGeneration is the
- *   replaced operator's, for which False is final. A refusal of annotations holds only as long as they are bad: they have no generation;
- * - where drover only observes: `Observed` is True (or False: refused) for this generation instead. One that was begun in earnest, which
- *   drover holds, is over by `Evicting` all the same.
+ * - no retry is asked for: `drover.dev/retry` is absent or equals `drover.dev/retry-handled`, which a run writes when
+ *   it takes a retry up (equality, not order: a manifest that carries the annotation for ever asks once);
+ * - `Evicting` is False for this generation, and `HypervisorReEnabled` is not Unknown. A condition without
+ *   observedGeneration is the replaced operator's, for which False is final. A refusal of annotations holds only as
+ *   long as they are bad: they have no generation;
+ * - where drover only observes: `Observed` is True (or False: refused) for this generation instead. One that was begun
+ *   in earnest, which drover holds, is over by `Evicting` all the same.
  */
 function isReconciled(eviction: Eviction, mode: ActiveMode): boolean {
   const { metadata, status } = eviction;

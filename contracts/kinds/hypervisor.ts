@@ -16,8 +16,8 @@ import { type Shown, shownAttention } from './shown.ts';
  * A Hypervisor is reconciled when
  * - it is being deleted: drover holds no finalizer on it; or
  * - no retry is asked for, as for an Eviction; and
- * - `Lifecycle` is True (it is where it should be) or False (it is blocked elsewhere, and an operator has to do something) for this generation;
- *   where drover only observes, `Observed` instead.
+ * - `Lifecycle` is True (it is where it should be) or False (it is blocked elsewhere, and an operator has to do
+ *   something) for this generation; where drover only observes, `Observed` instead.
  *
  * What its Node, its Evictions and Nova say is not in the object: their changes start a run, whatever this says.
  */
@@ -49,7 +49,10 @@ const ownAnnotations: readonly string[] = [
   fencedBootId,
 ];
 
-/** What decisions need of the node agent's facts. How many instances there are is none of it: it changes with every one that moves. */
+/**
+ * What decisions need of the node agent's facts. How many instances there are is none of it: it changes with every one
+ * that moves.
+ */
 function agentFields(object: KubeObject): WatchedFields {
   const { libVirtVersion, numInstances, instances } = (object.status ?? {}) as {
     libVirtVersion?: unknown;
@@ -65,7 +68,10 @@ function agentFields(object: KubeObject): WatchedFields {
   };
 }
 
-/** Every condition counts that another writer has written last: the node agent's, `HaEnabled`, and drover's own where a user resets it. */
+/**
+ * Every condition counts that another writer has written last: the node agent's, `HaEnabled`, and drover's own where a
+ * user resets it.
+ */
 function conditionFields(object: KubeObject): WatchedFields {
   const conditions = conditionsOf(object);
   const fields = conditions.flatMap(({ type, status, reason }) => {
@@ -76,7 +82,8 @@ function conditionFields(object: KubeObject): WatchedFields {
       [`status.${type}.reason`, { value: textOf(reason), own: isOwn(object, [...path, 'f:reason']) }],
     ] as const;
   });
-  // Taking it away restarts an onboarding that was aborted. drover takes away others, never this one, and the writer of what is gone is not recorded.
+  // Taking it away restarts an onboarding that was aborted. drover takes away others, never this one, and the writer of
+  // what is gone is not recorded.
   const isReset = findCondition(conditions, hypervisorConditions.onboarding) === undefined;
   return {
     ...Object.fromEntries(fields),

@@ -6,7 +6,10 @@ import { type KubeObject, textOf } from './object.ts';
 
 const group = 'machine.sapcloud.io';
 
-/** The provider has found several VMs for one Machine: machine-controller-manager writes so into a text (docs/machine-safety.md#sweeps). */
+/**
+ * The provider has found several VMs for one Machine: machine-controller-manager writes so into
+ * a text (docs/machine-safety.md#sweeps).
+ */
 export const severalVms = 'OutOfRange';
 
 function saysSeveralVms({ status }: KubeObject): boolean {
@@ -19,8 +22,8 @@ function saysSeveralVms({ status }: KubeObject): boolean {
 const read = (resources: readonly string[], why: string): Access => ({ group, resources, verbs: ['get', 'list'], why });
 
 /**
- * Machines are machine-controller-manager's; drover does its safety jobs. The run of a Machine is the sweep of its namespace, for which a Machine
- * is a reason when it is gone, and when the provider has found several VMs for it.
+ * Machines are machine-controller-manager's; drover does its safety jobs. The run of a Machine is the sweep of its
+ * namespace, for which a Machine is a reason when it is gone, and when the provider has found several VMs for it.
  */
 export const machineKind = defineKind({
   group,

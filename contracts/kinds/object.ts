@@ -57,13 +57,16 @@ export const textOf = (value: unknown): string | null => (typeof value === 'stri
 
 interface ManagedFields {
   manager?: unknown;
-  /** A set of fields as nested objects: `f:<field>`, `k:{"type":"Ready"}` for an item of a map list, `.` for the item itself. */
+  /**
+   * A set of fields as nested objects: `f:<field>`, `k:{"type":"Ready"}` for an item of a map list, `.` for
+   * the item itself.
+   */
   fieldsV1?: unknown;
 }
 
 /**
- * Whether drover was the last to change a field: kube-apiserver records the manager of every value, and the writer that changes it takes it over
- * from the one that updated it before.
+ * Whether drover was the last to change a field: kube-apiserver records the manager of every value, and the writer that
+ * changes it takes it over from the one that updated it before.
  *
  * @param path as in `managedFields`, such as `f:status`, `f:conditions`, `k:{"type":"Ready"}`, `f:reason`
  */

@@ -4,8 +4,9 @@ import type { KubeObject } from './object.ts';
 import { modeOf, pendingRetry } from './requests.ts';
 
 /**
- * Whether an object whose run reports in the condition Ready is reconciled: for its generation, with no retry that waits; one that is being
- * deleted, when the finalizer is off. What is only observed is never brought about, and says so. Pure.
+ * Whether an object whose run reports in the condition Ready is reconciled: for its generation, with no retry that
+ * waits; one that is being deleted, when the finalizer is off. What is only observed is never brought about, and says
+ * so. Pure.
  */
 export function isReadySaid(
   object: Pick<KubeObject, 'metadata'> & { status?: { conditions?: readonly Condition[] | undefined } | undefined },

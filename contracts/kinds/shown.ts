@@ -1,4 +1,7 @@
-/** What Prometheus is shown of an object besides whether it is reconciled. Pure, from the object alone, whatever is in it. */
+/**
+ * What Prometheus is shown of an object besides whether it is reconciled. Pure, from the object alone, whatever
+ * is in it.
+ */
 export interface Shown {
   /** How far it has come, in one of few words. */
   readonly state: string;
@@ -6,7 +9,10 @@ export interface Shown {
   readonly reason?: string;
   /** Why it is there, of a kind that has causes; else null. */
   readonly cause: string | null;
-  /** Why a user has to do something about it, as a reason; null: nobody has to. It may be reconciled all the same: nothing goes on by itself. */
+  /**
+   * Why a user has to do something about it, as a reason; null: nobody has to. It may be reconciled all the same:
+   * nothing goes on by itself.
+   */
   readonly attention: string | null;
   /** Conditions that say that something is not as it should be, though the object goes on. */
   readonly signs: readonly Sign[];

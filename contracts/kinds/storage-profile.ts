@@ -28,7 +28,10 @@ const isReconciled = (object: StorageProfile, mode: ActiveMode): boolean =>
   pendingRetry(object) === null &&
   (modeOf(object, mode) === 'observe' || object.status?.storageClass === object.metadata.name);
 
-/** How volumes of a StorageClass are claimed and cloned: the StorageProfile has the name of its class, and is made for it. */
+/**
+ * How volumes of a StorageClass are claimed and cloned: the StorageProfile has the name of its class, and is
+ * made for it.
+ */
 export const storageProfileKind = defineKind({
   ...storageProfile,
   mode: { default: 'off' },

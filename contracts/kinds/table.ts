@@ -11,7 +11,10 @@ import { virtualMachineKind } from './virtual-machine.ts';
 import { vsphereAgentKind } from './vsphere-agent.ts';
 import { vsphereAgentPoolKind } from './vsphere-agent-pool.ts';
 
-/** The kinds that drover drives: one row each, by the name that settings, search attributes, metrics and `drover stop --kind` use. */
+/**
+ * The kinds that drover drives: one row each, by the name that settings, search attributes, metrics and
+ * `drover stop --kind` use.
+ */
 export const kindTable = {
   [evictionKind.kind]: evictionKind,
   [hypervisorKind.kind]: hypervisorKind,

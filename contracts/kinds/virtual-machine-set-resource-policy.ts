@@ -8,8 +8,9 @@ import { modeOf, pendingRetry } from './requests.ts';
 import { virtualMachine } from './resources.ts';
 
 /**
- * A VirtualMachineSetResourcePolicy is reconciled when no user asks for a retry, and `drover.dev/policy-made` has this generation: as made,
- * as cancelled, or, where drover only observes, as observed. A deleted one is reconciled when drover's finalizer is off.
+ * A VirtualMachineSetResourcePolicy is reconciled when no user asks for a retry, and `drover.dev/policy-made` has this
+ * generation: as made, as cancelled, or, where drover only observes, as observed. A deleted one is reconciled when
+ * drover's finalizer is off.
  */
 function isReconciled(policy: VirtualMachineSetResourcePolicy, mode: ActiveMode): boolean {
   const { deleting, isHeld, generation } = readResourcePolicy(policy);

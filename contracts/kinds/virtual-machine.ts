@@ -27,8 +27,9 @@ import { shownAttention } from './shown.ts';
 import { resourcePolicyKind } from './virtual-machine-set-resource-policy.ts';
 
 /**
- * A VirtualMachine is reconciled, as a Hypervisor is, by `Lifecycle` for this generation; a deleted one when drover holds no finalizer on it.
- * What happens to its VM in vCenter, its class, its image and its group start a run of their own, whatever this says.
+ * A VirtualMachine is reconciled, as a Hypervisor is, by `Lifecycle` for this generation; a deleted one when drover
+ * holds no finalizer on it. What happens to its VM in vCenter, its class, its image and its group start a run of their
+ * own, whatever this says.
  */
 function isReconciled({ metadata, status }: VirtualMachine, mode: ActiveMode): boolean {
   if (metadata.deletionTimestamp !== undefined) {
@@ -160,7 +161,10 @@ const image = {
   },
 } as const;
 
-/** What VirtualMachines name, and wait for. StorageClasses and the vCenter are looked at by the runs that wait; so are Secrets, as to watch them would be to read all of them. */
+/**
+ * What VirtualMachines name, and wait for. StorageClasses and the vCenter are looked at by the runs that wait; so are
+ * Secrets, as to watch them would be to read all of them.
+ */
 function dependsOn({ imageCacheNamespace, groups }: WatchSettings): readonly Watch[] {
   const always: Watch[] = [
     {

@@ -1,6 +1,6 @@
 /**
- * Whether Machines are frozen because a kube-apiserver does not answer (docs/machine-safety.md#api-server-safety). The run
- * `api-server-safety/<namespace>` keeps it, outside the API servers that it is about.
+ * Whether Machines are frozen because a kube-apiserver does not answer (docs/machine-safety.md#api-server-safety). The
+ * run `api-server-safety/<namespace>` keeps it, outside the API servers that it is about.
  */
 
 export type ApiServerName = 'control' | 'target';

@@ -1,6 +1,9 @@
 import type { ProviderName } from './provider-id.ts';
 
-/** What a provider does for the sweep of orphan VMs: the part of the replaced manager's driver contract that needs no create (docs/machine-safety.md#drivers). */
+/**
+ * What a provider does for the sweep of orphan VMs: the part of the replaced manager's driver contract that needs no
+ * create (docs/machine-safety.md#drivers).
+ */
 
 /** A VM that might have been made from a class. */
 export interface ListedVm {
@@ -30,7 +33,8 @@ export interface DeleteMachineRequest extends Pick<ListedVm, 'providerId' | 'mac
 export type DeleteMachineAnswer = { readonly outcome: 'deleted' | 'gone'; readonly detachedDisks: readonly string[] };
 
 /**
- * One class with its credential. Failures are rows of contracts/errors.ts; a list that is not whole is a failure and never a shorter list.
+ * One class with its credential. Failures are rows of contracts/errors.ts; a list that is not whole is a failure and
+ * never a shorter list.
  */
 export interface MachineDriver {
   readonly provider: ProviderName;
@@ -46,7 +50,10 @@ export interface MachineDriver {
    * @throws VirtualMachineNotOwned it has lost a mark, or its name
    */
   deleteMachine(request: DeleteMachineRequest, signal: AbortSignal): Promise<DeleteMachineAnswer>;
-  /** Ports and volumes with the marks of the class that belong to no VM. vSphere has nothing of the kind (docs/machine-safety.md#drivers). */
+  /**
+   * Ports and volumes with the marks of the class that belong to no VM. vSphere has nothing of
+   * the kind (docs/machine-safety.md#drivers).
+   */
   listLeftovers(signal: AbortSignal): Promise<Leftover[]>;
   /** Deletes one, if it still belongs to no VM and has the marks. False: it was gone. */
   deleteLeftover(leftover: Pick<Leftover, 'kind' | 'id'>, signal: AbortSignal): Promise<boolean>;
@@ -70,7 +77,8 @@ export type DriverSecret = Readonly<Record<string, string>>;
 /**
  * Checks class and Secret and returns the driver. Sends nothing. Drivers of one credential share a session.
  *
- * @throws InvalidObject naming the field or the key of the Secret: a provider that drover has no driver for, no region, no folder, no marks
+ * @throws InvalidObject naming the field or the key of the Secret: a provider that drover has no driver for, no region,
+ * no folder, no marks
  */
 export type OpenDriver = (machineClass: DrivenClass, secret: DriverSecret) => MachineDriver;
 

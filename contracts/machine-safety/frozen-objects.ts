@@ -1,6 +1,9 @@
 import type { MachineDeployment, MachineSet } from '../crds/machine-set.ts';
 
-/** How the replaced manager, and drover, mark what is frozen as it has too many Machines (docs/machine-safety.md#overshoot). */
+/**
+ * How the replaced manager, and drover, mark what is frozen as it has too many Machines
+ * (docs/machine-safety.md#overshoot).
+ */
 
 export type Freezable = MachineSet | MachineDeployment;
 

@@ -1,6 +1,9 @@
 import type { ApiServerName, SafetyState } from './api-server-safety.ts';
 
-/** Whether Machines are frozen, decided by what both kube-apiservers have answered (docs/machine-safety.md#api-server-safety). */
+/**
+ * Whether Machines are frozen, decided by what both kube-apiservers have answered
+ * (docs/machine-safety.md#api-server-safety).
+ */
 
 /** What one kube-apiserver has answered. Whoever may not ask it knows as little as without an answer. */
 export type ProbeAnswer = { readonly isUp: true } | { readonly isUp: false; readonly why: string };
@@ -34,8 +37,8 @@ export const notKnownYet: SafetyState = {
 };
 
 /**
- * The table of the replaced manager, with one difference: a recovery resets the outage timer, so that two short outages never add up to
- * a freeze. Pure.
+ * The table of the replaced manager, with one difference: a recovery resets the outage timer, so that two short outages
+ * never add up to a freeze. Pure.
  *
  * @param nowMs when the probe was begun: what is known is as old as the question, not as the answer
  */

@@ -18,8 +18,8 @@ export interface SafetyRun {
 const unknown = (reason: string): Freeze => ({ state: 'unknown', reason });
 
 /**
- * Whether Machines are frozen. `thawed` takes everything together: the run is open and has decided so, its probes are under way, and every API
- * server has answered the last one, lately. Pure.
+ * Whether Machines are frozen. `thawed` takes everything together: the run is open and has decided so, its probes are
+ * under way, and every API server has answered the last one, lately. Pure.
  */
 export function judgeFreeze({ status, decided, beat }: SafetyRun, settings: ApiServerSettings, nowMs: number): Freeze {
   if (status === 'missing') return unknown('No run of API-server safety is there; a worker starts it');

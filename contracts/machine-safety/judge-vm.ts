@@ -44,8 +44,8 @@ export type VmVerdict =
 const creating: readonly string[] = ['', 'CrashLoopBackOff'];
 
 /**
- * The chart of the replaced manager's orphan sweep, and one row more: a VM that any Machine names by its id is kept, whatever the VM is
- * called. Pure; each line is a row of the table test (docs/charts/orphan-sweep.md).
+ * The chart of the replaced manager's orphan sweep, and one row more: a VM that any Machine names by its id is kept,
+ * whatever the VM is called. Pure; each line is a row of the table test (docs/charts/orphan-sweep.md).
  *
  * @param renamedAreKept whether that row holds; without it the chart is the replaced manager's
  */

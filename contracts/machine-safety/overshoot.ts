@@ -1,4 +1,7 @@
-/** Input, results and activities of the system workflow that freezes MachineSets with too many Machines. Started by workers, or by hand with plain JSON. */
+/**
+ * Input, results and activities of the system workflow that freezes MachineSets with too many Machines. Started by
+ * workers, or by hand with plain JSON.
+ */
 
 export interface OvershootInput {
   /** Of the Machines. */
@@ -41,7 +44,10 @@ export interface OvershootProgress {
 
 /** Queue `machines`. */
 export interface OvershootActivities {
-  /** Counts the Machines of each MachineSet until an hour is over, and freezes and thaws MachineSets and MachineDeployments. */
+  /**
+   * Counts the Machines of each MachineSet until an hour is over, and freezes and thaws
+   * MachineSets and MachineDeployments.
+   */
   checkOvershoot(request: OvershootInput): Promise<OvershootRound>;
 }
 

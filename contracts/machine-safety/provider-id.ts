@@ -1,6 +1,7 @@
 /**
- * The ids that Machines have at their provider, as the replaced machine-controller-manager writes them (docs/machine-safety.md#provider-ids):
- * `vsphere://<region>/<BIOS UUID of the VM>` and `openstack:///<region>/<id of the server>`.
+ * The ids that Machines have at their provider, as the replaced machine-controller-manager writes them
+ * (docs/machine-safety.md#provider-ids): `vsphere://<region>/<BIOS UUID of the VM>` and
+ * `openstack:///<region>/<id of the server>`.
  */
 
 /** Of `MachineClass.provider`, in lower case: the replaced manager's providers spell it in several ways. */
@@ -32,8 +33,8 @@ export const writeProviderId = ({ provider, region, id }: ProviderId): string =>
   provider === 'vsphere' ? `vsphere://${region}/${id.toLowerCase()}` : `openstack:///${region}/${id.toLowerCase()}`;
 
 /**
- * Whether two ids name one VM. The region does not count: an id is unique in all regions, and to take a healthy VM for an orphan because
- * a class has got another region would delete it. Ids of no known provider are compared as texts.
+ * Whether two ids name one VM. The region does not count: an id is unique in all regions, and to take a healthy VM for
+ * an orphan because a class has got another region would delete it. Ids of no known provider are compared as texts.
  */
 export function isSameProviderId(one: string, other: string): boolean {
   const [a, b] = [readProviderId(one), readProviderId(other)];

@@ -7,7 +7,10 @@ import type { AnnotatedNodes } from './unmanaged-nodes.ts';
 
 /** Settings, memory and result of the run that sweeps orphan VMs (docs/machine-safety.md#sweeps). */
 
-/** The gates of a sweep. What switches each off is in drover.example.yaml; with all of them off a sweep is the replaced manager's. */
+/**
+ * The gates of a sweep. What switches each off is in drover.example.yaml; with all of them off a sweep is
+ * the replaced manager's.
+ */
 export interface SweepSettings {
   readonly periodMs: number;
   readonly jitterMs: number;
@@ -70,8 +73,8 @@ export interface Approval {
 }
 
 /**
- * What sweeps know of the sweeps before them: the result of the last completed run of an id. It stands outside the API servers, so that one
- * that was restored from a backup is noticed. Times are Unix ms.
+ * What sweeps know of the sweeps before them: the result of the last completed run of an id. It stands outside the API
+ * servers, so that one that was restored from a backup is noticed. Times are Unix ms.
  */
 export interface SweepMemory {
   /** Of the Namespace of the Machines: another one is another cluster. */
@@ -200,7 +203,10 @@ export interface SweptVm extends Pick<Candidate, 'providerId' | 'machineName' | 
   atMs: number;
 }
 
-/** What came of the Nodes of the target cluster: the first of each. `failure`: why they were not all looked at; null: they were. */
+/**
+ * What came of the Nodes of the target cluster: the first of each. `failure`: why they were not all looked at; null:
+ * they were.
+ */
 export interface SweptNodes extends AnnotatedNodes {
   readonly failure: string | null;
 }
@@ -272,9 +278,15 @@ export interface SweepActivities {
    * @throws InvalidInput every problem by name, and a namespace that the settings do not name
    */
   observeSweep(request: { input: SweepInput; isRemembered: boolean }): Promise<SweepObservation | Unobserved>;
-  /** Judges the VM once more, and deletes it if it still is an orphan and nothing holds it. @throws as its provider answers */
+  /**
+   * Judges the VM once more, and deletes it if it still is an orphan and nothing holds it.
+   * @throws as its provider answers
+   */
   deleteOrphan(request: DeleteOrphanRequest): Promise<DeleteOrphanAnswer>;
-  /** Lists the leftovers of the class once more, and deletes the one if it still is among them. @throws as its provider answers */
+  /**
+   * Lists the leftovers of the class once more, and deletes the one if it still is among them.
+   * @throws as its provider answers
+   */
   deleteLeftover(request: DeleteLeftoverRequest): Promise<DeleteLeftoverAnswer>;
   /** Writes Events; one that is there is left as it is. */
   publishSweep(request: { namespace: string; notices: SweepNotice[] }): Promise<void>;

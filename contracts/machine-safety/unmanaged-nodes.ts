@@ -1,5 +1,6 @@
 /**
- * Nodes of the target cluster that belong to no Machine, as the replaced manager marks them beside its sweep (docs/machine-safety.md#nodes).
+ * Nodes of the target cluster that belong to no Machine, as the replaced manager marks them beside
+ * its sweep (docs/machine-safety.md#nodes).
  */
 
 export const notManagedAnnotation = 'node.machine.sapcloud.io/not-managed-by-mcm';
@@ -18,8 +19,8 @@ export interface JudgedNode {
 export type NodeChange = 'mark' | 'unmark' | null;
 
 /**
- * Pure. A Node that no Machine has is marked once it is older than a Machine may take to be made, and the replaced manager's finalizer goes, which
- * nobody would remove; one that a Machine has is unmarked.
+ * Pure. A Node that no Machine has is marked once it is older than a Machine may take to be made, and the replaced
+ * manager's finalizer goes, which nobody would remove; one that a Machine has is unmarked.
  *
  * @param machineNodes names of the Nodes of all Machines
  */

@@ -1,6 +1,8 @@
 import type { ApiServerSafetyInput, SafetyState } from './api-server-safety.ts';
 
-/** Results and activities of the system workflow that freezes Machines. Started by workers, or by hand with plain JSON. */
+/**
+ * Results and activities of the system workflow that freezes Machines. Started by workers, or by hand with plain JSON.
+ */
 
 /** What came of one round. */
 export interface ApiServerRound {
@@ -31,12 +33,16 @@ export interface ResetMachines {
 /** Queue `machines`. */
 export interface ApiServerSafetyActivities {
   /**
-   * Probes both API servers until Machines are to be frozen or thawed, or an hour is over; each heartbeat is the newest state.
+   * Probes both API servers until Machines are to be frozen or thawed, or an hour is over; each heartbeat is
+   * the newest state.
    *
    * @param request.state null: nothing is known
    */
   probeApiServers(request: ApiServerSafetyInput & { state: SafetyState | null }): Promise<ApiServerRound>;
-  /** Machines in the phase Unknown are Running again: their API servers were away, not they. Safe to repeat. @throws Stopped */
+  /**
+   * Machines in the phase Unknown are Running again: their API servers were away, not they. Safe to repeat.
+   * @throws Stopped
+   */
   resetUnknownMachines(request: ApiServerSafetyInput): Promise<ResetMachines>;
 }
 

@@ -23,8 +23,9 @@ import type {
 import type { PowerState } from './power.ts';
 
 /**
- * What the run of a node failure may ask for, by task queue, besides contracts/node-failure/power.ts and what the run of a hypervisor has too. An
- * activity's name is a wire name. All are safe to repeat and to run twice at once; what each may fail with is in contracts/errors.ts.
+ * What the run of a node failure may ask for, by task queue, besides contracts/node-failure/power.ts and what the run
+ * of a hypervisor has too. An activity's name is a wire name. All are safe to repeat and to run twice at once; what
+ * each may fail with is in contracts/errors.ts.
  */
 
 /** The plain JSON that starts the run by hand, and that the hypervisor's run starts it with. */
@@ -43,7 +44,10 @@ export interface HandlingSettings {
   /** Null: a host that has power is left to an operator. */
   silence: SilenceSettings | null;
   fencing: FencingSettings;
-  /** How often the host is observed while something is judged or done, and while only an operator or a repair ends the wait. */
+  /**
+   * How often the host is observed while something is judged or done, and while only an operator or a repair
+   * ends the wait.
+   */
   observeMs: number;
   restObserveMs: number;
   /** Between two reports in the Hypervisor. */
@@ -55,7 +59,9 @@ export interface HandlingSettings {
 
 /** Queue `hosts`. */
 export interface NodeFailureHostActivities {
-  /** Validates input given by hand, and observes the host and the fleet. What does not answer is null, never a failure. */
+  /**
+   * Validates input given by hand, and observes the host and the fleet. What does not answer is null, never a failure.
+   */
   observeNodeFailure(input: NodeFailureInput): Promise<ObservedNodeFailure>;
   /** Signals the run of the host's failure, starting it if none is open: it observes the host. */
   signalNodeFailure(request: { hypervisor: string; cause: string }): Promise<void>;
@@ -72,7 +78,9 @@ export type ObservedNodeFailure =
 export interface NodeFailureObservation {
   /** Null: kube-apiserver could not be read. */
   hypervisor: HypervisorOfHost | null;
-  /** `automatic` where an aggregate of the host has opted in and the Hypervisor wants it; else drover only recommends. */
+  /**
+   * `automatic` where an aggregate of the host has opted in and the Hypervisor wants it; else drover only recommends.
+   */
   mode: 'recommend' | 'automatic';
   node: Omit<NodeSign, 'sinceMs'> | null;
   compute: Omit<ComputeSign, 'sinceMs'> | null;
@@ -106,8 +114,8 @@ export interface HypervisorOfHost extends ObjectKey {
 /** Queue `kubernetes`. */
 export interface NodeFailureObjectActivities {
   /**
-   * Claims that drover acts on this host by itself, unless it did so on another one less than `cycleMs` ago. Only one host has the claim.
-   * With a budget, it is drawn upon too, once for each incident, or the claim is refused.
+   * Claims that drover acts on this host by itself, unless it did so on another one less than `cycleMs` ago. Only one
+   * host has the claim. With a budget, it is drawn upon too, once for each incident, or the claim is refused.
    */
   claimFencing(request: FencingClaimRequest): Promise<FencingClaim>;
   /** Makes that advice, in the place of an earlier one. */

@@ -1,11 +1,16 @@
 import type { PollIntervals } from '../eviction/eviction.ts';
 import type { PowerProof } from './power.ts';
 
-/** One failure of one host, from the first verdict that it failed (or may have) until it is restored. Times: ms since the epoch. */
+/**
+ * One failure of one host, from the first verdict that it failed (or may have) until it is restored. Times: ms since
+ * the epoch.
+ */
 export interface Incident {
   id: string;
   host: string;
-  /** Of its Node, as last observed before the silence; null where it is not known: then a confirmation says `unknown`. */
+  /**
+   * Of its Node, as last observed before the silence; null where it is not known: then a confirmation says `unknown`.
+   */
   bootId: string | null;
   openedAtMs: number;
 }
@@ -14,8 +19,8 @@ export interface Incident {
 export const unknownBoot = 'unknown';
 
 /**
- * A person’s word that a host is off and stays so until drover releases it. It names the incident and the boot, so that it cannot be
- * meant for another day’s trouble or for a host that has come back since.
+ * A person’s word that a host is off and stays so until drover releases it. It names the incident and the boot, so that
+ * it cannot be meant for another day’s trouble or for a host that has come back since.
  */
 export interface Confirmation {
   /** Of the update that brought it. */
@@ -61,7 +66,10 @@ export interface TrackedEvacuation extends EvacuationCandidate {
   retryAtMs: number | null;
 }
 
-/** A person’s word that what lies on the host’s own disks of one server is given up: the server comes up elsewhere with them made anew. */
+/**
+ * A person’s word that what lies on the host’s own disks of one server is given up: the server comes up elsewhere with
+ * them made anew.
+ */
 export interface DiskConsent {
   /** Of the server. */
   id: string;
@@ -106,7 +114,8 @@ export const fencingDefaults: FencingSettings = {
   parallelism: 4,
   maxAttempts: 3,
   retryMs: 30_000,
-  // Octavia replaces its amphorae itself, and an evacuated one would be a second. Masakari’s key, which people have set already.
+  // Octavia replaces its amphorae itself, and an evacuated one would be a second. Masakari’s key, which people
+  // have set already.
   exclusions: {
     imageIds: [],
     imageTags: ['amphora', 'amphora-image', 'octavia-amphora-image'],
@@ -119,8 +128,8 @@ export interface ForcedDownProof {
   /** The failure that it is about. */
   incident: string;
   /**
-   * `power-off`: its power was read as off, so nothing runs on it whatever Nova still shows. `person`: a user confirmed it.
-   * `restart`: it was started again, and nova-compute with it.
+   * `power-off`: its power was read as off, so nothing runs on it whatever Nova still shows. `person`: a user confirmed
+   * it. `restart`: it was started again, and nova-compute with it.
    */
   by: 'power-off' | 'restart' | 'person';
   /** The power controller's name, the boot id, or the person. */

@@ -1,4 +1,7 @@
-/** Input, results and activities of the system workflows that watch the guests of hypervisors. Started by workers, or by hand with plain JSON. */
+/**
+ * Input, results and activities of the system workflows that watch the guests of hypervisors. Started by workers, or by
+ * hand with plain JSON.
+ */
 
 export interface GuestWatchInput {
   /** From 0; each shard watches its part of the hypervisors over one connection each. */
@@ -39,7 +42,10 @@ export interface GuestWatchActivities {
   watchGuests(request: GuestWatchInput): Promise<GuestWatchRound>;
 }
 
-/** Signal to the run of a host's failure: too many of its guests fail. It is repeated while that is so, and counts for a while. */
+/**
+ * Signal to the run of a host's failure: too many of its guests fail. It is repeated while that is so, and counts
+ * for a while.
+ */
 export interface GuestsFailing {
   /** A sentence that names them. */
   message: string;

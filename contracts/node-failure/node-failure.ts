@@ -1,13 +1,13 @@
 /**
- * What is observed of a host that may have failed, and how it is judged. Times are milliseconds since the epoch, as the reader's clock has
- * them; `sinceMs` is since when the thing is as it is.
+ * What is observed of a host that may have failed, and how it is judged. Times are milliseconds since the epoch, as the
+ * reader's clock has them; `sinceMs` is since when the thing is as it is.
  */
 
 /** Of the Node. Null where kube-apiserver could not be read. */
 export interface NodeSign {
   /**
-   * `False` is said by the kubelet itself, so something on the host is alive; `Unknown` is said by others when it is silent. `Gone`: there is no
-   * such Node (any more), so that nobody says anything of its kubelet.
+   * `False` is said by the kubelet itself, so something on the host is alive; `Unknown` is said by others when it is
+   * silent. `Gone`: there is no such Node (any more), so that nobody says anything of its kubelet.
    */
   ready: 'True' | 'False' | 'Unknown' | 'Gone';
   sinceMs: number;
@@ -22,8 +22,8 @@ export interface ComputeSign {
 }
 
 /**
- * What libvirt says of the host, over its connection and its lifecycle events. `failing`: it answers, and guests stop, crash, or have
- * I/O errors that last. `silent`: it cannot be reached. Null where it was not asked.
+ * What libvirt says of the host, over its connection and its lifecycle events. `failing`: it answers, and guests stop,
+ * crash, or have I/O errors that last. `silent`: it cannot be reached. Null where it was not asked.
  */
 export interface LibvirtSign {
   verdict: 'healthy' | 'failing' | 'silent';
@@ -32,8 +32,9 @@ export interface LibvirtSign {
 }
 
 /**
- * What may tell of a host, each over a path of its own. `bmc`: its power, over the network of the BMCs. `libvirt`: asked by drover itself.
- * `nova`: nova-compute’s report, over the message bus. `kubelet` and `agent` (the Lease that it renews on its Node): over kube-apiserver.
+ * What may tell of a host, each over a path of its own. `bmc`: its power, over the network of the BMCs. `libvirt`:
+ * asked by drover itself. `nova`: nova-compute’s report, over the message bus. `kubelet` and `agent` (the Lease that it
+ * renews on its Node): over kube-apiserver.
  */
 export const witnessKinds = ['bmc', 'libvirt', 'nova', 'kubelet', 'agent'] as const;
 export type WitnessKind = (typeof witnessKinds)[number];
@@ -50,9 +51,10 @@ export const witnessPaths: Record<WitnessKind, string> = {
 export interface Witness {
   kind: WitnessKind;
   /**
-   * `alive`: something on the host has just reported, answered or written. `silent`: it would be heard if it did, and is not. `off`: the BMC
-   * reports Off, so nothing runs. `powered`: the BMC reports On, which a dead kernel does not change. `unknown`: the witness cannot be had, or
-   * what it says is too old or not understood. Only a BMC says `off` and `powered`.
+   * `alive`: something on the host has just reported, answered or written. `silent`: it would be heard if it did, and
+   * is not. `off`: the BMC reports Off, so nothing runs. `powered`: the BMC reports On, which a dead kernel does not
+   * change. `unknown`: the witness cannot be had, or what it says is too old or not understood. Only a BMC says `off`
+   * and `powered`.
    */
   says: 'alive' | 'silent' | 'off' | 'powered' | 'unknown';
   /** Since when the run has observed it say so without a break, and when it did last. */
@@ -83,7 +85,10 @@ export interface HostSigns {
 }
 
 export interface NodeFailureSettings {
-  /** How long a sign must last before it counts. Longer than Nova's `service_down_time`, for which a dead nova-compute still shows as up. */
+  /**
+   * How long a sign must last before it counts. Longer than Nova's `service_down_time`, for which a dead nova-compute
+   * still shows as up.
+   */
   failAfterMs: number;
   /** A witness that observed longer ago does not count. */
   witnessMaxAgeMs: number;
@@ -99,7 +104,10 @@ export interface SilenceSettings {
   mostPerHour: number;
 }
 
-/** A quorum of fewer would be the word of one; there are no more paths than the greatest but the BMC’s, which says nothing of a silence. */
+/**
+ * A quorum of fewer would be the word of one; there are no more paths than the greatest but the BMC’s, which says
+ * nothing of a silence.
+ */
 export const silenceBounds = { leastQuorum: 2, mostQuorum: 3 } as const;
 export const silenceDefaults: SilenceSettings = { quorum: 3, afterMs: 600_000, mostPerHour: 2 };
 export const silenceBudgetMs = 60 * 60_000;
@@ -127,7 +135,10 @@ export type SilenceDecision =
       untilMs: number | null;
     };
 
-/** Longer than a reboot of the control plane's own network, shorter than the 5 min after which Gardener's MCM gives a Node up. */
+/**
+ * Longer than a reboot of the control plane's own network, shorter than the 5 min after which Gardener's MCM gives a
+ * Node up.
+ */
 export const nodeFailureDefaults: NodeFailureSettings = { failAfterMs: 180_000, witnessMaxAgeMs: 60_000 };
 
 export const failureReasons = [
@@ -146,8 +157,8 @@ export const failureReasons = [
 export type FailureReason = (typeof failureReasons)[number];
 
 /**
- * `watch`: observe again, change nothing. `suspect`: an operator should investigate; drover is not sure enough to act. `failed`: the host must be
- * emptied, by live migration where `alive` is `yes`, else by fencing and evacuation.
+ * `watch`: observe again, change nothing. `suspect`: an operator should investigate; drover is not sure enough to act.
+ * `failed`: the host must be emptied, by live migration where `alive` is `yes`, else by fencing and evacuation.
  */
 export interface FailureVerdict {
   verdict: 'healthy' | 'watch' | 'suspect' | 'failed';
@@ -186,7 +197,10 @@ export interface FleetView {
   suspects: { host: string; failureDomain: string | null; sinceMs: number }[];
   /** When drover last began to fence a host other than this one; null: never. */
   lastFencingMs: number | null;
-  /** Hosts that had power and that drover powered off by itself, within the last hour; null: it is not known, which holds. */
+  /**
+   * Hosts that had power and that drover powered off by itself, within the last hour; null: it is not
+   * known, which holds.
+   */
   silentFencings: SilentFencing[] | null;
   /** Of this host. */
   aggregates: {

@@ -1,6 +1,6 @@
 /**
- * The power of a host, as its BMC reports it over Redfish. A BMC is on another network than the host, so it still answers when the host
- * does not.
+ * The power of a host, as its BMC reports it over Redfish. A BMC is on another network than the host, so it still
+ * answers when the host does not.
  */
 
 /** `PowerState` of a ComputerSystem; `Unknown` where the BMC gives none. Only `Off` means that nothing runs. */
@@ -32,8 +32,9 @@ export interface PowerActivities {
   /** Reads only. */
   observePower(request: { host: string }): Promise<PowerObservation>;
   /**
-   * Observes, asks for ForceOff unless the host is off, and returns when it was read Off twice, at least `recheckMs` apart. Safe to repeat
-   * and to run twice at once. Whatever goes wrong is a failure: a BMC that does not answer proves nothing.
+   * Observes, asks for ForceOff unless the host is off, and returns when it was read Off twice, at least `recheckMs`
+   * apart. Safe to repeat and to run twice at once. Whatever goes wrong is a failure: a BMC that does not
+   * answer proves nothing.
    */
   ensurePoweredOff(request: EnsurePoweredOff): Promise<PowerProof>;
 }

@@ -2,8 +2,9 @@ import type { RunProgress } from '../runs.ts';
 import type { FailureVerdict, Witness } from './node-failure.ts';
 
 /**
- * Why a run ended, in its result and in the condition. `Recovered`: nothing was done. `HandedOver`: the host lives, and an Eviction empties
- * it. `Restored`: fenced, and back. `TakenOver`: a user has taken back what drover did. `LeftNova`: Nova has no such host any more.
+ * Why a run ended, in its result and in the condition. `Recovered`: nothing was done. `HandedOver`: the host lives, and
+ * an Eviction empties it. `Restored`: fenced, and back. `TakenOver`: a user has taken back what drover did. `LeftNova`:
+ * Nova has no such host any more.
  */
 export type FailureEnd = 'Recovered' | 'HandedOver' | 'Restored' | 'TakenOver' | 'LeftNova';
 
@@ -17,7 +18,10 @@ export interface NodeFailureProgress extends RunProgress {
   verdict: Pick<FailureVerdict, 'verdict' | 'reason'> | null;
   /** What holds drover back from acting by itself; null: nothing. */
   gate: string | null;
-  /** Of a host that has power and is silent: why drover does not fence it by itself; null: it does, or it is not asked to. */
+  /**
+   * Of a host that has power and is silent: why drover does not fence it by itself; null: it does, or it is
+   * not asked to.
+   */
   silence: string | null;
   /** What each witness says, and since when, RFC 3339. */
   witnesses: (Pick<Witness, 'kind' | 'says' | 'message'> & { since: string })[];

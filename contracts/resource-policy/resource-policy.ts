@@ -59,7 +59,9 @@ export interface RecordedPolicy {
   waitsFor: string | null;
 }
 
-/** Something of the namespace in a zone, and what the policy names below it. Null: it is not there, or none is named. */
+/**
+ * Something of the namespace in a zone, and what the policy names below it. Null: it is not there, or none is named.
+ */
 export interface PolicyBranch {
   /** Of the parent: `/DC0/vm/team-a`. */
   path: string;
@@ -85,8 +87,8 @@ export interface PolicyInVcenter {
 }
 
 /**
- * A mutation of vCenter. Each is safe to repeat, but for a module: vCenter has no name for one, so that an answer which is lost leaves one
- * that is empty.
+ * A mutation of vCenter. Each is safe to repeat, but for a module: vCenter has no name for one, so that an answer which
+ * is lost leaves one that is empty.
  */
 export type PolicyChange =
   | { kind: 'makeFolder'; parent: string; name: string }

@@ -182,7 +182,10 @@ export interface VirtualMachineVsphereActivities {
    * @throws GuestToolsNotRunning; GuestAnswerLost where an attempt before may have asked it
    */
   submitPower(request: VmSubject & { operation: PowerOperation } & Pick<Along, 'notes'>): Promise<SubmittedPower>;
-  /** One PromoteDisks_Task for those of the disks that are linked still; null: none is. @throws VirtualMachineStateRefused */
+  /**
+   * One PromoteDisks_Task for those of the disks that are linked still; null: none is.
+   * @throws VirtualMachineStateRefused
+   */
   submitPromotion(request: VmSubject & { keys: readonly number[] }): Promise<Submission>;
   /** Stores the object as it is in Kubernetes; nothing where it is not of that generation any more. */
   submitBackup(request: VmSubject & { object: ObjectName; version: string }): Promise<Submission>;
@@ -253,7 +256,10 @@ export interface VcenterObservation {
   stateDigest: string | null;
   storage: Omit<ObservedStorage, 'profileId'> | null;
   network: ObservedNetwork | null;
-  /** Of what the guest has set, or of its port; null: nothing was asked for, there is no VM, or, of a port, only a step was observed. */
+  /**
+   * Of what the guest has set, or of its port; null: nothing was asked for, there is no VM, or, of a port, only a step
+   * was observed.
+   */
   probe: { passed: boolean; message: string } | null;
   /** Path of the ISO by the CD-ROM's name. */
   isos: Record<string, string | null>;

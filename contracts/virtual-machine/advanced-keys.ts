@@ -2,7 +2,10 @@ import type { VirtualMachineSpec } from '../crds/virtual-machine.ts';
 
 type Advanced = NonNullable<VirtualMachineSpec['advanced']>;
 
-/** When a change of a key of ExtraConfig counts that is made while the VM runs: at once, with its next power cycle, or it has to wait until the VM is off. */
+/**
+ * When a change of a key of ExtraConfig counts that is made while the VM runs: at once, with its next power cycle, or
+ * it has to wait until the VM is off.
+ */
 export type TakesEffect = 'atOnce' | 'powerCycle' | 'powerOff';
 
 interface Row {

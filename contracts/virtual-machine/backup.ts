@@ -1,8 +1,8 @@
 import type { ObjectName } from './mutations.ts';
 
 /**
- * What is stored with a VM, for a restore. Secrets are not: every user who may see the VM in vCenter reads its ExtraConfig
- * (docs/security.md).
+ * What is stored with a VM, for a restore. Secrets are not: every user who may see the VM in vCenter reads its
+ * ExtraConfig (docs/security.md).
  */
 export interface StoredObject {
   generation: number;

@@ -2,8 +2,8 @@ import type { BootstrapKind } from './lifecycle.ts';
 import type { ObjectName } from './mutations.ts';
 
 /**
- * What the guest of a VM is set up with, as object and Secrets are now: read in the process that writes the VM, and by no activity of its
- * own, or it would be in the history.
+ * What the guest of a VM is set up with, as object and Secrets are now: read in the process that writes the VM, and by
+ * no activity of its own, or it would be in the history.
  *
  * @param kind of the bootstrap that was decided on
  */
@@ -14,8 +14,8 @@ export type ReadBootstrap = (
 ) => Promise<GuestSetup>;
 
 /**
- * What the guest of a VM is set up with, Secrets and all. It goes from what reads the Secrets to what writes the VM, within one process:
- * never through a history, a log, a status or an argument of an activity. Only the hashes may.
+ * What the guest of a VM is set up with, Secrets and all. It goes from what reads the Secrets to what writes the VM,
+ * within one process: never through a history, a log, a status or an argument of an activity. Only the hashes may.
  */
 export interface GuestSetup {
   /** Keys that are not in their Secrets, as `secret/key`. While there are any, nothing is applied. */
@@ -31,7 +31,8 @@ export interface GuestConfig {
   /**
    * Keys of ExtraConfig with their values: what cloud-init reads.
    *
-   * @param macAddresses of the VM's network cards, in the order of the spec; null: not known yet. The hash does not depend on them
+   * @param macAddresses of the VM's network cards, in the order of the spec; null: not known yet. The hash does not
+   * depend on them
    */
   extraConfig(macAddresses: readonly (string | null)[]): Record<string, string>;
   /** Values of vApp properties by their ids. */

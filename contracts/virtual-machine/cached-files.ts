@@ -39,8 +39,8 @@ export interface FilePlace {
 }
 
 /**
- * One operation on files. `to` is a name in the folder. A disk is copied under another name, and gets its final name when the copy is complete: a
- * partial copy is never used as a disk.
+ * One operation on files. `to` is a name in the folder. A disk is copied under another name, and gets its final name
+ * when the copy is complete: a partial copy is never used as a disk.
  */
 export type FileOperation =
   | { kind: 'copyDisk'; from: string; to: string; /** Default: thin. */ provisioning?: DiskProvisioning }

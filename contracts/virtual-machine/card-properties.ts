@@ -1,6 +1,9 @@
 import type { VirtualMachineSpec } from '../crds/virtual-machine.ts';
 
-/** Settings of a network card that vCenter keeps in the VM's ExtraConfig, as `ethernet<number>.<name>`. Names and values are upstream's. */
+/**
+ * Settings of a network card that vCenter keeps in the VM's ExtraConfig, as `ethernet<number>.<name>`. Names and values
+ * are upstream's.
+ */
 
 type Interface = NonNullable<NonNullable<VirtualMachineSpec['network']>['interfaces']>[number];
 type Vmxnet3 = NonNullable<Interface['vmxnet3']>;
@@ -43,7 +46,10 @@ function vmxnet3Properties({
 const isVmxnet3Key = (key: string): boolean =>
   /^(ctxPerDev|rssoffload|udpRSS|pnicFeatures|coalescingScheme|coalescingParams)$/iu.test(key);
 
-/** What the platform decides of a card: where it is connected, which address it has, what filters it. No user of a namespace may. */
+/**
+ * What the platform decides of a card: where it is connected, which address it has, what filters it. No user of a
+ * namespace may.
+ */
 export const isPlatformProperty = (key: string): boolean =>
   /^(present|virtualDev|networkName|connectionType|addressType|address|checkMACAddress|generatedAddress(Offset)?|startConnected|allowGuestConnectionControl|pciSlotNumber|externalId|bsdName|displayName|vnet|noPromisc|noForgedSrcAddr|uptCompatibility|dvs\..*|opaqueNetwork\..*|filter\d*\..*|.*\.managedKeys)$/iu.test(
     key,

@@ -1,6 +1,9 @@
 import type { VirtualMachineClass } from '../crds/virtual-machine-class.ts';
 
-/** A PCI device that a class promises: a vGPU by its profile, or a device of the host that is passed through, by what it is. */
+/**
+ * A PCI device that a class promises: a vGPU by its profile, or a device of the host that is passed through, by
+ * what it is.
+ */
 export type ClassDevice =
   | { kind: 'vgpu'; profile: string }
   | { kind: 'passthrough'; allowed: { vendorId: number; deviceId: number }[]; customLabel: string | null };
@@ -18,8 +21,9 @@ export interface ClassDevices {
 }
 
 /**
- * `spec.configSpec` counts where it has such devices, else `spec.hardware.devices`: whoever writes classes for vSphere writes the same
- * devices into both. What is not understood whole stays in the configSpec, and is passed on or refused by its name.
+ * `spec.configSpec` counts where it has such devices, else `spec.hardware.devices`: whoever writes classes for vSphere
+ * writes the same devices into both. What is not understood whole stays in the configSpec, and is passed on or refused
+ * by its name.
  */
 export function readClassDevices({ hardware = {}, configSpec = {} }: Spec): ClassDevices {
   const changes = Array.isArray(configSpec['deviceChange']) ? (configSpec['deviceChange'] as unknown[]) : [];

@@ -1,6 +1,9 @@
 import type { ConditionUpdate } from '../conditions.ts';
 
-/** Condition types of a VirtualMachine: upstream's, and `SpecSupported`, `Lifecycle` and `Observed`, which are drover's own. */
+/**
+ * Condition types of a VirtualMachine: upstream's, and `SpecSupported`, `Lifecycle` and `Observed`, which
+ * are drover's own.
+ */
 export const virtualMachineConditions = {
   classReady: 'VirtualMachineClassReady',
   imageReady: 'VirtualMachineImageReady',

@@ -1,6 +1,9 @@
 import type { ClassDevice } from './class-devices.ts';
 
-/** What a VM is made of, by vim25's names (VirtualMachineConfigInfo, VirtualMachineConfigSpec): as it is, and as it shall be changed. */
+/**
+ * What a VM is made of, by vim25's names (VirtualMachineConfigInfo, VirtualMachineConfigSpec): as it is, and as it
+ * shall be changed.
+ */
 
 /** MHz for CPU, MiB for memory; limit -1: none. */
 export interface ResourceAllocation {
@@ -33,7 +36,10 @@ export interface NetworkCard {
   key: number | null;
   /** As the spec names it: VMXNet3, E1000, … */
   type: string;
-  /** What it is connected to, as the network's object and, where it has them, switch and port group name it. Opaque; compared only. */
+  /**
+   * What it is connected to, as the network's object and, where it has them, switch and port group name it. Opaque;
+   * compared only.
+   */
   backing: string;
   /** Null: any. Lower case. */
   macAddress: string | null;
@@ -72,7 +78,10 @@ export interface Disk {
   own: boolean;
   /** Where it begins to boot. */
   boot: boolean;
-  /** Some of its content is in a file outside of its folder, as of cached files. Left out: it is whole, but for snapshots. */
+  /**
+   * Some of its content is in a file outside of its folder, as of cached files. Left out: it is whole,
+   * but for snapshots.
+   */
   linked?: true;
 }
 
@@ -122,7 +131,10 @@ export interface VmConfig extends ComputeConfig, Partial<BootOptions> {
   bootOrder: BootDevice[];
   annotation: string;
   managedBy: { extensionKey: string; type: string } | null;
-  /** The keys that are drover's (metadata.ts), that the spec asks for, or that were asked for once. Never bootstrap data. */
+  /**
+   * The keys that are drover's (metadata.ts), that the spec asks for, or that were asked for once.
+   * Never bootstrap data.
+   */
   extraConfig: Record<string, string>;
   networkCards: NetworkCard[];
   cdroms: Cdrom[];
@@ -141,7 +153,10 @@ export type DeviceChange =
   | { operation: 'add' | 'edit'; device: 'cdrom'; cdrom: Cdrom }
   | { operation: 'edit'; device: 'disk'; key: number; capacityBytes: number };
 
-/** The fields of a VirtualMachineConfigSpec that drover sets, each only where it differs. An empty value takes a key of the ExtraConfig away. */
+/**
+ * The fields of a VirtualMachineConfigSpec that drover sets, each only where it differs. An empty value takes a key of
+ * the ExtraConfig away.
+ */
 export type ReconfigSpec = Partial<
   Omit<
     VmConfig,

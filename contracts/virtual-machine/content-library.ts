@@ -43,7 +43,10 @@ export type LibrarySync =
 export interface LibraryImageActivities {
   /** @throws InvalidInput every problem by name */
   openLibrarySync(input: ContentLibraryInput): Promise<LibrarySync>;
-  /** Makes, changes and removes the images of a library, as far as they are drover's. Safe to repeat, and to run twice at once. */
+  /**
+   * Makes, changes and removes the images of a library, as far as they are drover's. Safe to repeat, and to run twice
+   * at once.
+   */
   syncLibraryImages(request: { namespace: string | null; content: LibraryContent }): Promise<LibraryImages>;
 }
 

@@ -2,8 +2,9 @@ import type { ObjectName } from './mutations.ts';
 import type { Candidate } from './observation.ts';
 
 /**
- * Which VM is an object's. Its owner is written by the call that makes it, and a tool that copies VMs copies that too: the owner and the instance
- * UUID, in the vCenter that the object notes, are what a VM is known by. A MoID alone proves nothing, as another vCenter gives the same ones.
+ * Which VM is an object's. Its owner is written by the call that makes it, and a tool that copies VMs copies that too:
+ * the owner and the instance UUID, in the vCenter that the object notes, are what a VM is known by. A MoID alone proves
+ * nothing, as another vCenter gives the same ones.
  */
 export type Identified =
   | { kind: 'none' }
@@ -53,7 +54,10 @@ function identifyMarked(marked: Candidate[], candidates: readonly Candidate[]): 
     : { kind: 'ambiguous', all: marked };
 }
 
-/** Of VMs with its marks: the one that the status names, or that has its UUID; while the status names none, any. Then the oldest; null: it cannot be known. */
+/**
+ * Of VMs with its marks: the one that the status names, or that has its UUID; while the status names none, any. Then
+ * the oldest; null: it cannot be known.
+ */
 function originalOf(marked: readonly Candidate[]): Candidate | null {
   const named = marked.find(({ foundBy }) => foundBy.includes('uniqueId'));
   if (named !== undefined) return named;

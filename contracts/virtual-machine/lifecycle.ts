@@ -27,8 +27,8 @@ export interface VirtualMachineSettings {
   cluster: string;
   mode: 'observe' | 'act';
   /**
-   * Make disks from cached files instead of deploying the item anew. `auto`: copies, where something caches images in time; null: switched
-   * off.
+   * Make disks from cached files instead of deploying the item anew. `auto`: copies, where something caches images in
+   * time; null: switched off.
    */
   fastDeploy: 'auto' | 'direct' | 'linked' | null;
   /** With `auto`: how long nothing may come of the files that were asked for before a VM is made without them. */
@@ -242,7 +242,10 @@ export interface DesiredVirtualMachine {
   /** Keys without `guestinfo.`, and patterns. */
   probeGuestInfo: { key: string; pattern: string }[];
   probePeriodMs: number;
-  /** Host null: the guest's own address. Port null: it has a name, which no guest's is known by. Null: no port is probed. */
+  /**
+   * Host null: the guest's own address. Port null: it has a name, which no guest's is known by. Null: no
+   * port is probed.
+   */
   probePort: { host: string | null; port: number | null; timeoutMs: number } | null;
   /** What the spec asks for and drover does not do, as sentences. */
   refused: string[];

@@ -46,15 +46,27 @@ export const virtualMachineAnnotations = {
   forceBackup: `${group}/force-enable-backup`,
   /** GiB of address space for PCI devices; `0`: it is left to vSphere. */
   mmioSize: `${group}/pci-passthru-64bit-mmio-size`,
-  /** RFC 3339: since when its VM is being created. The deletion searches for a create in flight, even if the memory is lost. */
+  /**
+   * RFC 3339: since when its VM is being created. The deletion searches for a create in flight, even if the
+   * memory is lost.
+   */
   creating: 'drover.dev/creating',
-  /** `datacenterMoID,datastoreMoID`: where files were copied for a VM that is being made, in a folder of the object's uid. The deletion removes them if there is no VM yet. */
+  /**
+   * `datacenterMoID,datastoreMoID`: where files were copied for a VM that is being made, in a folder of the object's
+   * uid. The deletion removes them if there is no VM yet.
+   */
   copies: 'drover.dev/copies',
-  /** Comma list of the disks that were made with its VM, by their names in the status: they are its own wherever vCenter moves them. */
+  /**
+   * Comma list of the disks that were made with its VM, by their names in the status: they are its own wherever vCenter
+   * moves them.
+   */
   disks: 'drover.dev/disks',
   /** RFC 3339: when cached files were asked for, of a VM that is made without them after a while. */
   imageCacheAsked: 'drover.dev/image-cache-asked',
-  /** `RFC 3339 operation boot id`: what its guest was asked last. A run that has lost its memory does not force a guest that is doing it. */
+  /**
+   * `RFC 3339 operation boot id`: what its guest was asked last. A run that has lost its memory does not force a guest
+   * that is doing it.
+   */
   guestAsked: 'drover.dev/guest-asked',
   /** Makes drover show, after power-on, whether VMware Tools come up. */
   waitForTools: 'drover.dev/wait-for-tools',
@@ -71,8 +83,8 @@ export const virtualMachineLabels = {
 } as const;
 
 /**
- * Stands for the hash of what a guest was set up with before its VM was taken over: others make other hashes. The first one that drover can make
- * takes its place, and nothing is applied.
+ * Stands for the hash of what a guest was set up with before its VM was taken over: others make other hashes. The first
+ * one that drover can make takes its place, and nothing is applied.
  */
 export const takenOverHash = 'taken-over';
 
@@ -93,7 +105,10 @@ export const extraConfigKeys = {
   restartIntent: 'drover.restartIntent',
   /** Generation of the object that was backed up last. */
   backupVersion: 'drover.backupVersion',
-  /** Comma list of the keys of `spec.advanced.extraConfig` that were applied: one that is no longer asked for is taken away. */
+  /**
+   * Comma list of the keys of `spec.advanced.extraConfig` that were applied: one that is no longer asked for
+   * is taken away.
+   */
   managedKeys: 'vmservice.extraconfig.managedKeys',
   /** Always taken away. */
   evacuationPowerOff: 'maintenance.vm.evacuation.poweroff',
@@ -116,8 +131,8 @@ export const extraConfigKeys = {
 } as const;
 
 /**
- * Keys of ExtraConfig that hold what is stored with a VM, by upstream's names: gzip in base64. Upstream's `…additional.resources.yaml` holds
- * Secrets: it is neither written nor read.
+ * Keys of ExtraConfig that hold what is stored with a VM, by upstream's names: gzip in base64. Upstream's
+ * `…additional.resources.yaml` holds Secrets: it is neither written nor read.
  */
 export const backupKeys = {
   /** The VirtualMachine in YAML. */

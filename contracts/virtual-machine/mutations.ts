@@ -74,12 +74,18 @@ export interface CreateSpec {
   uuid: string;
   source: CreateSource;
   at: PlacedAt;
-  /** The vCenter in which there was none, `about.instanceUuid`: it is made in no other. Left out: it is made where it is asked for. */
+  /**
+   * The vCenter in which there was none, `about.instanceUuid`: it is made in no other. Left out: it is made where it is
+   * asked for.
+   */
   managerId?: string;
   /** Of the disk that is made where nothing is copied; null: none is made. */
   bootDiskBytes: number | null;
   config: ReconfigSpec;
-  /** Of SPBM: the VM and its disks are tagged with it. Left out: the storage class names something that only drover's settings know. */
+  /**
+   * Of SPBM: the VM and its disks are tagged with it. Left out: the storage class names something that only drover's
+   * settings know.
+   */
   storageProfileId?: string;
   /** How its disks are allocated; left out: as they are in the image, or thin. */
   provisioning?: DiskProvisioning;
@@ -95,7 +101,10 @@ export interface VirtualMachineStatusPatch {
   conditions: ConditionUpdate[];
   /** Types of conditions to take away. */
   removed: string[];
-  /** Names of rows of `volumes` to take away; rows that `fields.volumes` does not speak of, and that are no `Classic` ones, stay. */
+  /**
+   * Names of rows of `volumes` to take away; rows that `fields.volumes` does not speak of, and that are no `Classic`
+   * ones, stay.
+   */
   goneVolumes?: string[];
 }
 

@@ -2,7 +2,10 @@ import type { NetworkCard } from './config.ts';
 import type { WantedNetworkCard } from './lifecycle.ts';
 import { extraConfigKeys } from './metadata.ts';
 
-/** Which network card of a VM is which interface of its spec. A VM may be connected to one network twice: then only what was recorded tells. */
+/**
+ * Which network card of a VM is which interface of its spec. A VM may be connected to one network twice: then only what
+ * was recorded tells.
+ */
 
 /** An interface of the spec, and what it is to be connected to; null: that is not known now. */
 export type WantedInterface = Pick<WantedNetworkCard, 'name' | 'type' | 'macAddress'> & { backing: string | null };
@@ -21,8 +24,8 @@ export const cardRecordText = (record: ReadonlyMap<string, number>): string =>
   [...record].map(([name, key]) => `${name}=${key}`).join(',');
 
 /**
- * The cards by the names of their interfaces: by what was recorded, else by the MAC address that the spec asks for, else by the network, and
- * what is left in its order, unless it is not known what one of these is connected to. Pure.
+ * The cards by the names of their interfaces: by what was recorded, else by the MAC address that the spec asks for,
+ * else by the network, and what is left in its order, unless it is not known what one of these is connected to. Pure.
  *
  * @param cards of the VM; those of former interfaces, by the record, are nobody's but for one on the same network
  */

@@ -162,8 +162,8 @@ export type Placement =
   | { kind: 'notReady' | 'zoneMismatch' | 'error'; message: string };
 
 /**
- * A VM that was found, and by what: `status.uniqueID`, `status.instanceUUID`, `spec.instanceUUID`, the object's uid as instance UUID, its owner, the
- * name in its folder.
+ * A VM that was found, and by what: `status.uniqueID`, `status.instanceUUID`, `spec.instanceUUID`, the object's uid as
+ * instance UUID, its owner, the name in its folder.
  */
 export interface Candidate {
   moId: string;
@@ -213,7 +213,10 @@ export interface ObservedVm {
   clusterModule: string | null;
   /** The disks that did not come with it by their UUID (`diskKeyOf`), as the status shows volumes. */
   disksByUuid: Record<string, Partial<VolumeStatus>>;
-  /** What the status shows, and what nothing but the place of volumes is decided on: disks, controllers, storage, interfaces. */
+  /**
+   * What the status shows, and what nothing but the place of volumes is decided on: disks,
+   * controllers, storage, interfaces.
+   */
   shown: Partial<VirtualMachineStatus>;
 }
 
@@ -253,7 +256,10 @@ export interface CreateInFlight {
   sinceMs: number;
 }
 
-/** The parts of an update, in the order of docs/charts/virtual-machine.md#update, and those of a whole lifecycle, as failures are counted by them. */
+/**
+ * The parts of an update, in the order of docs/charts/virtual-machine.md#update, and those of a whole lifecycle, as
+ * failures are counted by them.
+ */
 export const stages = [
   'schemaUpgrade',
   'status',
@@ -289,7 +295,9 @@ export interface GuestQuestion {
   unanswered?: true;
 }
 
-/** Memory of the run, from one plan to the next. It may be lost: then it is observed again, and no mutation is repeated. */
+/**
+ * Memory of the run, from one plan to the next. It may be lost: then it is observed again, and no mutation is repeated.
+ */
 export interface VirtualMachineMemory {
   create: CreateInFlight | null;
   failures: StageFailure[];

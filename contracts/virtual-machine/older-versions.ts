@@ -1,6 +1,6 @@
 /**
- * Older versions of the API that drover's CRDs serve. What they have is in today's version at the same place, but for one field of a
- * VirtualMachine: docs/adr/0021-served-versions.md.
+ * Older versions of the API that drover's CRDs serve. What they have is in today's version at the same place, but for
+ * one field of a VirtualMachine: docs/adr/0021-served-versions.md.
  */
 export const olderVersions = ['v1alpha5', 'v1alpha4', 'v1alpha3'] as const;
 

@@ -19,7 +19,10 @@ import { virtualMachineAnnotations as own, readGuestAsked, readMadeDisks, virtua
 import { drivesOf } from './older-versions.ts';
 import { refusedIn } from './refused-fields.ts';
 
-/** What a VirtualMachine asks for. A spec without a field is read with the CRD's default, or with what upstream's webhooks fill in. */
+/**
+ * What a VirtualMachine asks for. A spec without a field is read with the CRD's default, or with what upstream's
+ * webhooks fill in.
+ */
 export function readVirtualMachine({ metadata, spec = {} }: VirtualMachine): DesiredVirtualMachine {
   const given = metadata.annotations ?? {};
   const labels = metadata.labels ?? {};

@@ -1,7 +1,8 @@
 /**
- * What the definitions accept, as upstream's do, and drover does not do. One row for each: who implements a field removes its row here, and
- * says in contracts/crds/fields/ where it is read. Asked for all the same, a new VM is not made, one that is there says so when all else is
- * done (condition `SpecSupported`), and drover's own CustomResourceDefinition refuses it.
+ * What the definitions accept, as upstream's do, and drover does not do. One row for each: who implements a field
+ * removes its row here, and says in contracts/crds/fields/ where it is read. Asked for all the same, a new VM is not
+ * made, one that is there says so when all else is done (condition `SpecSupported`), and drover's own
+ * CustomResourceDefinition refuses it.
  */
 export interface RefusedField {
   /** Completes `drover does not …`. */

@@ -1,4 +1,7 @@
-/** Input, results and activities of the system workflow that watches a vCenter. Started by workers, or by hand with plain JSON. */
+/**
+ * Input, results and activities of the system workflow that watches a vCenter. Started by workers, or by hand with
+ * plain JSON.
+ */
 
 export interface VcenterWatchInput {
   /** As in the settings. */
@@ -17,7 +20,10 @@ export interface VcenterWatchRound {
   signalled: number;
   /** How often all VMs were read; each time but the first means that the session or the connection was lost. */
   inventories: number;
-  /** What runs know of, in sums: the next round compares, so that nothing is lost in between. Null: not all VMs were read even once. */
+  /**
+   * What runs know of, in sums: the next round compares, so that nothing is lost in between. Null: not all VMs were
+   * read even once.
+   */
   memory: string | null;
 }
 
@@ -36,7 +42,10 @@ export interface VcenterWatchProgress {
 
 /** Queue `vsphere:<vcenter>`. */
 export interface VcenterWatchActivities {
-  /** Waits for changes of VMs until its time is over, and signals the runs that they concern. @param request.memory of the round before */
+  /**
+   * Waits for changes of VMs until its time is over, and signals the runs that they concern.
+   * @param request.memory of the round before
+   */
   watchVcenter(request: VcenterWatchInput & Pick<VcenterWatchRound, 'memory'>): Promise<VcenterWatchRound>;
 }
 

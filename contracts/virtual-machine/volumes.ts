@@ -2,8 +2,9 @@ import type { cnsDiskModes, cnsSharingModes } from '../crds/cns-attachments.ts';
 import type { VirtualMachineStatus } from '../crds/virtual-machine.ts';
 
 /**
- * Volumes of PersistentVolumeClaims. drover asks for their attachment in Kubernetes, and the vSphere CSI driver attaches them: by one
- * CnsNodeVmBatchAttachment for each VM, or, where its version has none, by one CnsNodeVmAttachment for each volume.
+ * Volumes of PersistentVolumeClaims. drover asks for their attachment in Kubernetes, and the vSphere CSI driver
+ * attaches them: by one CnsNodeVmBatchAttachment for each VM, or, where its version has none, by one
+ * CnsNodeVmAttachment for each volume.
  */
 
 export type VolumeStatus = NonNullable<VirtualMachineStatus['volumes']>[number];
@@ -94,7 +95,9 @@ export const hardwareVersionForVolumes = 15;
 
 export const attachmentName = (vm: string, volume: string): string => `${vm}-${volume}`;
 
-/** At the end of a row’s name while the volume is being detached, as the vSphere CSI driver and VM Operator write it. */
+/**
+ * At the end of a row’s name while the volume is being detached, as the vSphere CSI driver and VM Operator write it.
+ */
 export const detachingSuffix = ':detaching';
 export const volumeOf = (row: string): string =>
   row.endsWith(detachingSuffix) ? row.slice(0, -detachingSuffix.length) : row;
@@ -110,8 +113,9 @@ export const claimAnnotations = {
 export const diskKeyOf = (uuid: string): string => uuid.toLowerCase().replaceAll(/[^0-9a-f]/gu, '');
 
 /**
- * The rows of `status.volumes` as they come to be: `rows` in the place of those of their name and type, and of all `Classic` ones; without
- * those that are `gone`. What others have written besides stays as it is now, and not as it was when the rows were made. Pure.
+ * The rows of `status.volumes` as they come to be: `rows` in the place of those of their name and type, and of all
+ * `Classic` ones; without those that are `gone`. What others have written besides stays as it is now, and not as it was
+ * when the rows were made. Pure.
  */
 export function mergeVolumes(
   current: readonly VolumeStatus[] | undefined,

@@ -1,17 +1,28 @@
-/** What becomes of a field of a custom resource: nothing that the definition accepts may be passed over in silence. See docs/fields.md. */
+/**
+ * What becomes of a field of a custom resource: nothing that the definition accepts may be passed over in
+ * silence. See docs/fields.md.
+ */
 export type FieldRow =
-  /** drover reads it (spec) or writes it (status). `names` stand in the first of the modules; the others decide on it. */
+  /**
+   * drover reads it (spec) or writes it (status). `names` stand in the first of the modules; the others decide on it.
+   */
   | { is: 'implemented'; modules: readonly [string, ...string[]]; names: readonly string[] | null }
-  /** Nothing in the world depends on it as far as drover is concerned: it is for users, or for another controller, which is named. */
+  /**
+   * Nothing in the world depends on it as far as drover is concerned: it is for users, or for another controller, which
+   * is named.
+   */
   | { is: 'informational'; note: string }
-  /** Where it asks for something, drover does not do that, and says so by that reason. The field has a row in that module, or its name stands there. */
+  /**
+   * Where it asks for something, drover does not do that, and says so by that reason. The field has a row in that
+   * module, or its name stands there.
+   */
   | { is: 'refused'; module: string; reason: string; names: readonly string[] | null }
   /** Of a status: never written, and why. docs/limits.md lists it. */
   | { is: 'notApplicable'; note: string };
 
 /**
- * By the path of a field below the object (`spec.network.interfaces[].mtu`; `[]`: of each item, `{}`: of each value). A path that ends in
- * `.**` stands for all fields below that have no row of their own.
+ * By the path of a field below the object (`spec.network.interfaces[].mtu`; `[]`: of each item, `{}`: of each value). A
+ * path that ends in `.**` stands for all fields below that have no row of their own.
  */
 export type FieldRows = Readonly<Record<string, FieldRow>>;
 

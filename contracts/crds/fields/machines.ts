@@ -1,6 +1,9 @@
 import { by, informational, type FieldRows } from './field.ts';
 
-/** What becomes of the fields of machine-controller-manager’s objects: drover keeps them safe, and does nothing else with them. */
+/**
+ * What becomes of the fields of machine-controller-manager’s objects: drover keeps them safe, and does nothing else
+ * with them.
+ */
 
 const openClass = 'activities/machines/sweep/open-class.ts';
 const readMachines = 'activities/machines/sweep/read-machines.ts';

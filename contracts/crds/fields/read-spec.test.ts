@@ -7,7 +7,8 @@ import { toStructuralSchema, type StructuralSchema } from '../structural-schema.
 import { leavesOf, rowOf } from './check.ts';
 import { fieldTable } from './table.ts';
 
-// That a field's name stands in a module says little; here the fields are counted that are read when the whole of an object is.
+// That a field's name stands in a module says little; here the fields are counted that are read when the whole of an
+// object is.
 
 /** An object with every field of a schema. */
 function sampleOf(schema: StructuralSchema): unknown {

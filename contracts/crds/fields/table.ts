@@ -12,7 +12,9 @@ import {
 import { virtualMachineSpecFields } from './virtual-machine-spec.ts';
 import { virtualMachineStatusFields } from './virtual-machine-status.ts';
 
-/** What becomes of every field of every custom resource that drover defines, by kind, in the order of docs/fields.md. */
+/**
+ * What becomes of every field of every custom resource that drover defines, by kind, in the order of docs/fields.md.
+ */
 export const fieldTable: Readonly<Record<string, FieldRows>> = {
   VirtualMachine: { ...virtualMachineSpecFields, ...virtualMachineStatusFields },
   VirtualMachineClass: virtualMachineClassFields,

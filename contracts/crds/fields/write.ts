@@ -7,8 +7,8 @@ import type { FieldRow } from './field.ts';
 import { fieldTable, refusedByKind } from './table.ts';
 
 /**
- * `npm run crds` writes docs/fields.md from the rows beside this file; `npm run crds:check` compares, and exits 1 where they differ, where a
- * field has no row, and where a row claims what is not so. `--problems` only lists the latter.
+ * `npm run crds` writes docs/fields.md from the rows beside this file; `npm run crds:check` compares, and exits 1 where
+ * they differ, where a field has no row, and where a row claims what is not so. `--problems` only lists the latter.
  */
 const root = new URL('../../../', import.meta.url);
 const read = (path: string): string | null => {
