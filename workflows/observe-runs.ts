@@ -3,7 +3,10 @@ import type { WorkflowInterceptors } from '@temporalio/workflow';
 import { kindOf } from '../contracts/kinds/table.ts';
 import { count, observe } from './lib/metrics.ts';
 
-/** Counts and measures every run when it ends, whatever its type, and fails it where its code does: the module that the bundle calls for interceptors of workflows. */
+/**
+ * Counts and measures every run when it ends, whatever its type, and fails it where its code does: the module that the
+ * bundle calls for interceptors of workflows.
+ */
 export const interceptors = (): WorkflowInterceptors => ({
   inbound: [
     {
@@ -22,9 +25,9 @@ export const interceptors = (): WorkflowInterceptors => ({
 });
 
 /**
- * A mistake in workflow code, such as a TypeError of a planner, fails the run: users and alerts see it, and resync starts the run again.
- * The SDK alone would retry the workflow task for ever, and say so in the worker's log only. Non-determinism stays a failed task: the
- * release that wrote the history can still complete it.
+ * A mistake in workflow code, such as a TypeError of a planner, fails the run: users and alerts see it, and resync
+ * starts the run again. The SDK alone would retry the workflow task for ever, and say so in the worker's log only.
+ * Non-determinism stays a failed task: the release that wrote the history can still complete it.
  */
 const asFailure = (error: unknown): unknown =>
   error instanceof TemporalFailure || error instanceof ContinueAsNew || (error as Error).name.includes('Determinism')

@@ -26,7 +26,10 @@ import {
   sayDrift,
 } from './plan-replacement.ts';
 
-/** What a pool is to do next, and what it is to say. What is wanted and what may go was judged where it was observed. All of it is pure. */
+/**
+ * What a pool is to do next, and what it is to say. What is wanted and what may go was judged where it was observed.
+ * All of it is pure.
+ */
 
 export type PoolStep = Step &
   (
@@ -159,7 +162,10 @@ const straySteps = (vms: ObservedPool['strays']): PoolStep[] =>
 export const isReplaced = ({ cause }: Pick<ReleasedAgent, 'cause'>): boolean =>
   cause === 'AgentDiscoveryExpired' || cause === 'AgentMissing';
 
-/** So many VMs are replaced within an hour; the others are held, so that a network without discovery is no endless loop of creates. */
+/**
+ * So many VMs are replaced within an hour; the others are held, so that a network without discovery is no endless loop
+ * of creates.
+ */
 export function allowed({ observed, settings: { rules }, memory, nowMs }: PoolSituation): {
   released: ReleasedAgent[];
   held: HeldAgent[];

@@ -9,7 +9,10 @@ export interface MachineStep {
 }
 
 export interface ReplacementMemory {
-  /** As many AgentMachines as there were when a Machine was deleted last: so many must be there again before another one is. Left out: none was. */
+  /**
+   * As many AgentMachines as there were when a Machine was deleted last: so many must be there again before another one
+   * is. Left out: none was.
+   */
   replacing?: { agentMachines: number };
   /** Why Machines may not be deleted, for people. Left out: they may. */
   forbidden?: { message: string; untilMs: number };

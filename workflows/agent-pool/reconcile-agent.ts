@@ -51,8 +51,8 @@ const known = (change: (vm: AgentVm) => ObservedAgent['vm']): Executed<AgentLife
 });
 
 /**
- * Makes the VM of a VsphereAgent, with the discovery ISO of its pool in its drive, and destroys it with the object. Started by the bridge, or
- * by hand with plain JSON; the id `agent/<namespace>/<name>` is the lock.
+ * Makes the VM of a VsphereAgent, with the discovery ISO of its pool in its drive, and destroys it with the object.
+ * Started by the bridge, or by hand with plain JSON; the id `agent/<namespace>/<name>` is the lock.
  */
 export const reconcileAgent = defineReconciler<AgentLifecycle>(vsphereAgentKind, {
   memory: { slot: null },

@@ -82,8 +82,9 @@ const refreshIso: Executing<'refreshIso'> = async (situation, { summary }) => {
 };
 
 /**
- * Keeps a VsphereAgentPool: as many VsphereAgents as AgentMachines wait for, their Agents prepared, and none whose Machine is gone. Started by
- * the bridge, or by hand with plain JSON; the id `agent-pool/<namespace>/<name>` is the lock. It stays open while the pool is there.
+ * Keeps a VsphereAgentPool: as many VsphereAgents as AgentMachines wait for, their Agents prepared, and none whose
+ * Machine is gone. Started by the bridge, or by hand with plain JSON; the id `agent-pool/<namespace>/<name>` is the
+ * lock. It stays open while the pool is there.
  */
 export const reconcileAgentPool = defineReconciler<PoolLifecycle>(vsphereAgentPoolKind, {
   memory: noPoolMemory,

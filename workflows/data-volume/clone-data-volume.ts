@@ -130,8 +130,8 @@ const inPlace =
     isTemporary ? withTemporary({ claim })(observed) : { target: claim };
 
 /**
- * Makes the volume of a DataVolume: the clone of another one, of a snapshot, or an empty one. Started by the bridge, or by hand with plain JSON; the id
- * `datavolume/<namespace>/<name>` is the lock.
+ * Makes the volume of a DataVolume: the clone of another one, of a snapshot, or an empty one. Started by the bridge, or
+ * by hand with plain JSON; the id `datavolume/<namespace>/<name>` is the lock.
  */
 export const cloneDataVolume = defineReconciler<VolumeLifecycle>(dataVolumeKind, {
   memory: noVolumeMemory,

@@ -395,7 +395,9 @@ export const waitForConsumer = ({ name }: ClaimFacts): VolumePlan =>
     `a Pod that uses PVC ${name}, as its class binds a volume where it is used`,
   );
 
-/** As it was chosen when the clone began, or is chosen now. A source that is not known yet has its problem said first. */
+/**
+ * As it was chosen when the clone began, or is chosen now. A source that is not known yet has its problem said first.
+ */
 function chosenFor({ observed, settings, input }: VolumeSituation, source: CloneSource): ChosenStrategy {
   const { chosen, claimSpec, class: target, strategyOverride } = observed;
   const override = strategyOverride ?? settings.rules.strategyOverride;

@@ -5,7 +5,10 @@ import { done, execute, wait } from '../lib/plan.ts';
 import type { VolumeMemory, VolumePlan, VolumeSituation } from './lifecycle.ts';
 import { makeClaim, planClone, waitForConsumer, waitsForConsumer } from './plan-clone.ts';
 
-/** How the volume of a DataVolume is made: what the charts of docs/data-volumes.md say, a rule after the other. All of it is pure. */
+/**
+ * How the volume of a DataVolume is made: what the charts of docs/data-volumes.md say, a rule after the other. All of
+ * it is pure.
+ */
 
 /** What was not gone is looked at again. */
 const removalPollMs = 5_000;

@@ -20,8 +20,8 @@ const volumes = (summary: string) =>
 const profileOf = ({ input: { name }, desired }: ProfileSituation) => ({ name, uid: desired?.uid ?? '' });
 
 /**
- * Says in a StorageProfile what volumes of the StorageClass of its name can be, and how they are cloned. Started by the bridge, or by hand with
- * plain JSON; the id `storage-profile/<name>` is the lock.
+ * Says in a StorageProfile what volumes of the StorageClass of its name can be, and how they are cloned. Started by the
+ * bridge, or by hand with plain JSON; the id `storage-profile/<name>` is the lock.
  */
 export const reconcileStorageProfile = defineReconciler<ProfileLifecycle>(storageProfileKind, {
   memory: {},

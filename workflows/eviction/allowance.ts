@@ -30,7 +30,10 @@ export function applyGrant(run: EvictionRun, granted: AllowanceGranted): void {
   };
 }
 
-/** No report has arrived for so long that what the region granted may be another's. Before each plan, so that none goes by it. */
+/**
+ * No report has arrived for so long that what the region granted may be another's. Before each plan, so that none goes
+ * by it.
+ */
 export function expireAllowance(run: EvictionRun): void {
   run.membership = afterLease(run.membership, Date.now());
   const { allowance } = run.state;

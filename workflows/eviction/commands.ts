@@ -178,8 +178,9 @@ function find(run: Steered, nameOrId: string): TrackedInstance {
 }
 
 /**
- * Accepts every command both as an update, which answers, and as a signal of the same name, because `tctl` knows no updates. A command
- * that comes before the run has opened its Eviction waits for that; `retryNow` makes the run try again at once, whatever it waits for.
+ * Accepts every command both as an update, which answers, and as a signal of the same name, because `tctl` knows no
+ * updates. A command that comes before the run has opened its Eviction waits for that; `retryNow` makes the run try
+ * again at once, whatever it waits for.
  */
 export function handleCommands(inbox: EvictionInbox): void {
   for (const name of Object.keys(commands) as CommandName[]) {

@@ -22,8 +22,8 @@ interface Margin {
 const spareShare = 1 / 4;
 
 /**
- * By what is left and how fast it went. What cannot be estimated, because nothing has moved yet or something does not move, is short once half of
- * the time is over. Null: there is no deadline.
+ * By what is left and how fast it went. What cannot be estimated, because nothing has moved yet or something does not
+ * move, is short once half of the time is over. Null: there is no deadline.
  */
 export function judgeMargin(state: EvictionState, nowMs: number): Margin | null {
   const deadlineMs = deadlineMsOf(state);
@@ -98,8 +98,8 @@ function whatToDo(state: EvictionState): string {
 }
 
 /**
- * Time until the last server has moved: the moves that are left, at the pace per GiB of those that are done, as many at once as the
- * window allows. Null before the first has moved.
+ * Time until the last server has moved: the moves that are left, at the pace per GiB of those that are done, as many at
+ * once as the window allows. Null before the first has moved.
  */
 export function estimateMs(state: EvictionState, nowMs: number): number | null {
   const done = tracked(state).filter((one) => one.tookMs !== null);

@@ -65,9 +65,9 @@ const lasting: ReadonlySet<string> = new Set(['HostDown', 'TriedAgain', 'SlotsHe
 export const isFinal = ({ code }: Problem): boolean => code !== null && finalCodes.has(code);
 
 /**
- * Interprets the plan until the eviction has ended, or the run is to continue as new and nothing is in flight. It is a loop of its own, as
- * most plans are made from what the run knows, without an observation, and one timer serves the plan, the reports to the allowance and the
- * status, which are made beside the steps.
+ * Interprets the plan until the eviction has ended, or the run is to continue as new and nothing is in flight. It is a
+ * loop of its own, as most plans are made from what the run knows, without an observation, and one timer serves the
+ * plan, the reports to the allowance and the status, which are made beside the steps.
  */
 export async function drive(run: EvictionRun): Promise<'ended' | 'old'> {
   const { state, inbox } = run;
@@ -114,7 +114,10 @@ export async function drive(run: EvictionRun): Promise<'ended' | 'old'> {
   }
 }
 
-/** Says when the margin to the deadline becomes short, and when it passes. @returns when that changes by time alone, Unix ms */
+/**
+ * Says when the margin to the deadline becomes short, and when it passes.
+ * @returns when that changes by time alone, Unix ms
+ */
 function showMargin(run: EvictionRun): number | null {
   const { state } = run;
   const margin = judgeMargin(state, Date.now());
@@ -223,7 +226,11 @@ function hostOf({ state }: EvictionRun): NonNullable<EvictionRun['state']['host'
   return state.host;
 }
 
-/** Enables the compute service where it carries drover's reason. @returns whether it is enabled now @throws as the activity does */
+/**
+ * Enables the compute service where it carries drover's reason.
+ * @returns whether it is enabled now
+ * @throws as the activity does
+ */
 export async function enableService({ state }: EvictionRun, summary: string): Promise<boolean> {
   const { host, desired, settings } = state;
   const isEnabled = await nova(settings.region, summary).ensureServiceEnabled({

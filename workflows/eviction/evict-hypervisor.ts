@@ -49,11 +49,12 @@ const enableAttempts = 5;
 const slackMs = 60_000;
 
 /**
- * Empties a host: every server is moved off it, and the Eviction says how that went. Started by the bridge when an Eviction changes, by
- * `drover evict`, or by hand with plain JSON under any workflow id; the id `eviction/<host>` is the lock.
+ * Empties a host: every server is moved off it, and the Eviction says how that went. Started by the bridge when an
+ * Eviction changes, by `drover evict`, or by hand with plain JSON under any workflow id; the id `eviction/<host>` is
+ * the lock.
  *
- * Cancelling asks for an orderly end (start nothing more, let what is in flight finish), so the whole run stands in a scope that a cancel
- * does not reach; the plan sees the request.
+ * Cancelling asks for an orderly end (start nothing more, let what is in flight finish), so the whole run stands in a
+ * scope that a cancel does not reach; the plan sees the request.
  *
  * @param carried what an earlier run of the same eviction knew, when it continues as new
  */
@@ -76,7 +77,8 @@ export async function evictHypervisor(input: EvictionInput, carried?: EvictionSt
         inbox.run = ended;
         await finishHandlers(inbox);
         if (opened.kind === 'handedOver') return handedOver(hypervisor, opened);
-        // No await since this was read: what came before it was observed by the activity, what comes now makes another round.
+        // No await since this was read: what came before it was observed by the activity, what comes now
+        // makes another round.
         if (inbox.changed) continue;
         if (failure !== null) throw failure;
         return result ?? nothingToDo(hypervisor);
@@ -148,7 +150,10 @@ function stopForCancel(run: EvictionRun): void {
   requestStop(run.state, 'a cancel of the run', Date.now());
 }
 
-/** Opens the Eviction, however long Kubernetes is away. What waiting does not mend fails the run with the sentence that says why. */
+/**
+ * Opens the Eviction, however long Kubernetes is away. What waiting does not mend fails the run with the sentence that
+ * says why.
+ */
 async function open(input: EvictionInput, servingUid: string | null, inbox: EvictionInbox): Promise<EvictionOpened> {
   for (let failures = 1; ; failures += 1) {
     try {
@@ -196,8 +201,8 @@ function endOf({ end }: EvictionState): End {
 }
 
 /**
- * However the stop was asked for (the object deleted, a command, a cancel of the run), the run closes as cancelled, so that nothing
- * starts it again by itself. Another Eviction that waits for the host is not held back by that.
+ * However the stop was asked for (the object deleted, a command, a cancel of the run), the run closes as cancelled, so
+ * that nothing starts it again by itself. Another Eviction that waits for the host is not held back by that.
  */
 async function endAsCancelled(hypervisor: string, inbox: EvictionInbox, end: End): Promise<never> {
   const next = await openEviction({ hypervisor }, null).catch(() => null);
@@ -213,7 +218,10 @@ async function endAsCancelled(hypervisor: string, inbox: EvictionInbox, end: End
   throw new CancelledFailure(end.message);
 }
 
-/** Brings an eviction whose outcome is known to its end: enables the host where the cause says so, and says everywhere how it ended. */
+/**
+ * Brings an eviction whose outcome is known to its end: enables the host where the cause says so, and says everywhere
+ * how it ended.
+ */
 async function conclude(run: EvictionRun, end: End): Promise<void> {
   if (end.phase === 'Succeeded') await reEnable(run);
   enterPhase(run, end.phase, end.reason);
@@ -237,7 +245,9 @@ async function reEnable(run: EvictionRun): Promise<void> {
   state.reEnabled = mayEnable && (await enable(run));
 }
 
-/** The eviction has succeeded and says so; only the return of the host is still awaited, visibly and until a deadline. */
+/**
+ * The eviction has succeeded and says so; only the return of the host is still awaited, visibly and until a deadline.
+ */
 async function isNodeBack(run: EvictionRun): Promise<boolean> {
   const { state } = run;
   const { hypervisor } = state.desired;

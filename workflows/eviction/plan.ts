@@ -46,8 +46,8 @@ export interface RunSituation {
 }
 
 /**
- * What a run does next: what the eviction's plan says, unless the run itself needs something. A change is read before all else, also while
- * a problem is waited out: it may be the deletion.
+ * What a run does next: what the eviction's plan says, unless the run itself needs something. A change is read before
+ * all else, also while a problem is waited out: it may be the deletion.
  */
 export function planRun(state: EvictionState, situation: RunSituation, nowMs: number): EvictionPlan {
   const { readDueMs, isOld, inFlight } = situation;
@@ -69,8 +69,9 @@ export function planRun(state: EvictionState, situation: RunSituation, nowMs: nu
 }
 
 /**
- * What is tried beside the steps says itself when it works again. The problem of a step is over when the plan does not take the step again
- * at its time, because the run is paused or waits for something else; unless a move has begun since, whose end will show it.
+ * What is tried beside the steps says itself when it works again. The problem of a step is over when the plan does not
+ * take the step again at its time, because the run is paused or waits for something else; unless a move has begun
+ * since, whose end will show it.
  */
 function isProblemOver(
   state: EvictionState,
@@ -160,7 +161,10 @@ function refuse(state: EvictionState): Done | null {
   return done('blocked', evictingReasons.preflightFailed, `Refused: ${first.message}${others}. ${change}`);
 }
 
-/** Whether drover has done anything to the host or its servers, in this run or before it; or may have, where no answer came. */
+/**
+ * Whether drover has done anything to the host or its servers, in this run or before it; or may have, where
+ * no answer came.
+ */
 const hasChanged = (state: EvictionState): boolean =>
   hasBegun(state) ||
   (state.phase !== 'Opening' && state.phase !== 'Preflight') ||
@@ -186,8 +190,8 @@ const longestRetryMs = 5 * 60_000;
 const lastRetryMs = 2 * 60_000;
 
 /**
- * When what does not move is looked at again, and tried; the pauses double, and there is a last try before the deadline. Null: nothing is
- * tried again, or nothing needs to be.
+ * When what does not move is looked at again, and tried; the pauses double, and there is a last try before the
+ * deadline. Null: nothing is tried again, or nothing needs to be.
  */
 function nextRetryMs(state: EvictionState, nowMs: number): number | null {
   const blocked = inState(state, 'blocked');
@@ -266,8 +270,8 @@ function planMovesNow(
 }
 
 /**
- * How many more may start: the smallest of what this host may have and what the region grants. A migration that nobody brings to an end holds
- * a slot of the region, and keeps the rest of the host from nothing else.
+ * How many more may start: the smallest of what this host may have and what the region grants. A migration that nobody
+ * brings to an end holds a slot of the region, and keeps the rest of the host from nothing else.
  */
 function freeSlots(state: EvictionState, using: number): number {
   return Math.max(0, Math.min(parallelismOf(state), (state.allowance?.allowance ?? 0) - unended(state).length) - using);
@@ -298,8 +302,8 @@ export const parallelismOf = ({ parallelism, desired, settings }: EvictionState)
   parallelism ?? desired.parallelism ?? settings.perSource;
 
 /**
- * Nothing is left to move: is the host empty? Where it was disabled only shortly before, it must be observed so twice, some time apart: servers that
- * the scheduler had sent before still arrive.
+ * Nothing is left to move: is the host empty? Where it was disabled only shortly before, it must be observed so twice,
+ * some time apart: servers that the scheduler had sent before still arrive.
  */
 function planVerification(state: EvictionState, nowMs: number): EvictionPlan {
   const { host, settings, emptySinceMs, nothingLeftSinceMs, observedAtMs, disabledSinceMs } = state;
@@ -369,9 +373,10 @@ function describeIntent(state: EvictionState): string {
 }
 
 /**
- * Which of the pending servers go next, at most `slots`. With a deadline the largest first, so that the long ones are not left for the
- * end; else the smallest, so that the host gets lighter soonest. Members of one server group move one at a time. Control planes move last, and one at a
- * time: each is away for a moment, and what they control shall not lose two at once.
+ * Which of the pending servers go next, at most `slots`. With a deadline the largest first, so that the long ones are
+ * not left for the end; else the smallest, so that the host gets lighter soonest. Members of one server group move one
+ * at a time. Control planes move last, and one at a time: each is away for a moment, and what they control shall not
+ * lose two at once.
  */
 export function pickNext(
   pending: readonly TrackedInstance[],
@@ -406,8 +411,9 @@ export function pickNext(
 }
 
 /**
- * Whether the compute service is enabled again once the host is empty: by cause, unless the Eviction says otherwise; text in `spec.reason`
- * selects nothing. `afterReboot`: only when the Node came back with a new boot id and Ready, as after a rolling update.
+ * Whether the compute service is enabled again once the host is empty: by cause, unless the Eviction says otherwise;
+ * text in `spec.reason` selects nothing. `afterReboot`: only when the Node came back with a new boot id and Ready, as
+ * after a rolling update.
  */
 export function planReEnable({
   cause,

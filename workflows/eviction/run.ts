@@ -39,7 +39,10 @@ export interface EvictionRun {
   moves: Map<string, { abort(): void }>;
   /** Its side of the region's allowance. */
   membership: Membership;
-  /** Its last reports to the allowance failed, so many in a row, and when the next is made, in Unix ms; null: they arrive. */
+  /**
+   * Its last reports to the allowance failed, so many in a row, and when the next is made, in Unix ms;
+   * null: they arrive.
+   */
   failedReports: { failures: number; retryAtMs: number } | null;
   /** What the run waits for now; null while it acts. */
   waiting: { message: string; untilMs: number | null } | null;
@@ -56,7 +59,10 @@ export interface EvictionRun {
 /** Makes the run plan again. */
 export const wake = ({ inbox }: Pick<EvictionRun, 'inbox'>): void => void (inbox.wakeUps += 1);
 
-/** Waits before another try. Every message cuts it short: a cancel, a retry by a user, a change that may have put right what failed. */
+/**
+ * Waits before another try. Every message cuts it short: a cancel, a retry by a user, a change that may have put right
+ * what failed.
+ */
 export async function backOff(inbox: EvictionInbox, failures: number, summary: string): Promise<void> {
   const { wakeUps } = inbox;
   await condition(() => inbox.wakeUps !== wakeUps, retryAfterMs(failures), { summary });
@@ -80,8 +86,8 @@ export function reportProblem(run: EvictionRun, problem: Problem, kind: Eviction
 }
 
 /**
- * Waits for `activity`, but no longer than until the run is asked to stop or its Eviction has changed (which may ask for that too): then
- * the activity is cancelled and the answer is undefined.
+ * Waits for `activity`, but no longer than until the run is asked to stop or its Eviction has changed (which may ask
+ * for that too): then the activity is cancelled and the answer is undefined.
  */
 export async function whileWanted<Result>(
   run: EvictionRun,
@@ -211,8 +217,8 @@ const publishIntervalMs = (
 ): number => Math.min(publishMaxMs, Math.max(publishMinMs, ageMs / 2));
 
 /**
- * Publishes beside the actions: at most one report is under way, and reports come no faster than {@link publishIntervalMs}. A report
- * that fails is not the eviction's problem: the next one says the same.
+ * Publishes beside the actions: at most one report is under way, and reports come no faster than {@link
+ * publishIntervalMs}. A report that fails is not the eviction's problem: the next one says the same.
  */
 export function statusPublisher(run: EvictionRun): {
   publishWhenDue(): void;

@@ -12,7 +12,10 @@ import type { HostObservation, Instance } from '../../contracts/eviction/instanc
 import type { MigrateInstanceResult } from '../../contracts/eviction/migrate-instance.ts';
 import { retryAfterMs } from '../lib/retry.ts';
 
-/** Everything an eviction knows. Plain JSON, so that it is carried over when the run continues as new. Times are Unix ms. */
+/**
+ * Everything an eviction knows. Plain JSON, so that it is carried over when the run continues as new. Times
+ * are Unix ms.
+ */
 export interface EvictionState {
   desired: DesiredEviction;
   settings: EvictionSettings;
@@ -63,7 +66,10 @@ export interface EvictionProblem {
   /** In a row. */
   failures: number;
   retryAtMs: number;
-  /** What failed: a step or a move, the reading of the Eviction, or a report to the allowance. The last two are tried again beside the steps. */
+  /**
+   * What failed: a step or a move, the reading of the Eviction, or a report to the allowance. The last two are tried
+   * again beside the steps.
+   */
   kind: 'step' | 'read' | 'report';
 }
 
@@ -98,8 +104,8 @@ export interface TrackedInstance {
   /** How long its move took; feeds the estimate. */
   tookMs: number | null;
   /**
-   * Id of a migration of it that nobody brings to an end, and that Nova still shows in progress. It holds a slot of the region until Nova
-   * shows it no more, or a user asks for the server to be tried again.
+   * Id of a migration of it that nobody brings to an end, and that Nova still shows in progress. It holds a slot of the
+   * region until Nova shows it no more, or a user asks for the server to be tried again.
    */
   inFlight: number | null;
 }
@@ -196,8 +202,8 @@ export const unended = (state: EvictionState): TrackedInstance[] =>
   tracked(state).filter(({ inFlight }) => inFlight !== null);
 
 /**
- * Applies an observation of the host: new servers join (late arrivals are moved too), servers that left are done, and one that had moved
- * but is here again is moved again.
+ * Applies an observation of the host: new servers join (late arrivals are moved too), servers that left are done, and
+ * one that had moved but is here again is moved again.
  */
 export function applyHost(state: EvictionState, host: HostObservation, nowMs: number): void {
   state.host = host;
@@ -266,7 +272,10 @@ export function remains(host: HostObservation): string[] {
 
 const guestsNamed = 3;
 
-/** Neither Nova nor Placement has anything on the host, and libvirt runs them all the same: a user has to find out whose they are. */
+/**
+ * Neither Nova nor Placement has anything on the host, and libvirt runs them all the same: a user has to find out whose
+ * they are.
+ */
 function describeGuests(guests: NonNullable<HostObservation['unknownGuests']>): string {
   const named = guests.slice(0, guestsNamed).map(({ name, id }) => `${name}, ${id}`);
   const more = guests.length > guestsNamed ? ` and ${guests.length - guestsNamed} more` : '';
@@ -275,7 +284,10 @@ function describeGuests(guests: NonNullable<HostObservation['unknownGuests']>): 
 
 const orphansNamed = 3;
 
-/** Consumers that are no servers of the host: Nova leaves such behind when a live migration ends in error, and only an operator can remove them. */
+/**
+ * Consumers that are no servers of the host: Nova leaves such behind when a live migration ends in error, and only an
+ * operator can remove them.
+ */
 function describeOrphans({ allocations, instances }: HostObservation): string {
   const orphans = allocations.filter((consumer) => instances.every(({ id }) => id !== consumer));
   if (orphans.length === 0) return '';
@@ -289,7 +301,10 @@ export const outstanding = (state: EvictionState): TrackedInstance[] =>
 export const outstandingRamMiB = (state: EvictionState): number =>
   outstanding(state).reduce((sum, { instance }) => sum + instance.memoryMiB, 0);
 
-/** What was blocked is tried again after a further preflight, unless that blocks it too, or a migration of it is still in progress. */
+/**
+ * What was blocked is tried again after a further preflight, unless that blocks it too, or a migration of it is still
+ * in progress.
+ */
 export function applyPreflight(state: EvictionState, { host, obstacles, notes }: Preflight, nowMs: number): void {
   state.obstacles = obstacles;
   state.notes = notes ?? [];
@@ -357,8 +372,8 @@ export function applyMovedElsewhere(one: TrackedInstance, { settings }: Eviction
 }
 
 /**
- * A server with an obstacle that no user accepted stays where it is, and the rest is moved. (Where obstacles refuse the eviction, it has
- * been refused before.)
+ * A server with an obstacle that no user accepted stays where it is, and the rest is moved. (Where obstacles refuse the
+ * eviction, it has been refused before.)
  */
 export function blockByObstacles(state: EvictionState, nowMs: number): void {
   for (const { instanceId, message } of unacceptedObstacles(state)) {

@@ -21,7 +21,10 @@ import {
 } from './state.ts';
 import { describeMargin, estimateMs } from './deadline.ts';
 
-/** The worst are named, the rest counted: a condition is for users. Every instance is in its Migration and in `drover describe`. */
+/**
+ * The worst are named, the rest counted: a condition is for users. Every instance is in its Migration and in
+ * `drover describe`.
+ */
 const namedAtMost = 3;
 
 /** Of those that did not move, in the result of the run. */

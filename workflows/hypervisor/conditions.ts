@@ -40,7 +40,10 @@ export function judgeState(context: Context, offboarded: boolean): LifecycleStat
   }
 }
 
-/** The condition `Lifecycle`: True where it should be, False blocked elsewhere, Unknown on its way. The message says what it waits for. */
+/**
+ * The condition `Lifecycle`: True where it should be, False blocked elsewhere, Unknown on its way. The message says
+ * what it waits for.
+ */
 export function judgeLifecycle(context: Context, plan: Plan<Step>, offboarded: boolean): ConditionUpdate {
   const status = plan.kind !== 'done' ? 'Unknown' : plan.outcome === 'blocked' ? 'False' : 'True';
   const { message } = describePlan(plan);

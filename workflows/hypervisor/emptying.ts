@@ -32,8 +32,10 @@ export const foreignEvictions = ({ desired, observed }: Pick<Context, 'desired' 
 
 /**
  * How the emptying of a host stands:
- * - `empty`: nothing is on it, nothing can come, and an Eviction saw it so twice — or it is down, where nothing moves any more
- * - `stopped`: a user cancelled or deleted the Eviction; that holds for this generation, or until a user asks for a retry
+ * - `empty`: nothing is on it, nothing can come, and an Eviction saw it so twice — or it is down, where nothing moves
+ *   any more
+ * - `stopped`: a user cancelled or deleted the Eviction; that holds for this generation, or until a user asks
+ *   for a retry
  * - `open`: there is no Eviction, and there has to be one
  */
 export type Emptying = 'absent' | 'empty' | 'running' | 'failed' | 'stopped' | 'open';
@@ -85,8 +87,8 @@ export function isEmptied(context: Context): boolean {
 }
 
 /**
- * `Evicting` and `evicted` of a Hypervisor; null: no maintenance, so neither is there. An Eviction that failed is neither True nor False:
- * who waits for False would take the host for empty.
+ * `Evicting` and `evicted` of a Hypervisor; null: no maintenance, so neither is there. An Eviction that failed is
+ * neither True nor False: who waits for False would take the host for empty.
  */
 export function judgeEvicting(context: Context): { condition: ConditionUpdate; evicted: boolean } | null {
   const { desired, observed } = context;
@@ -122,8 +124,8 @@ export function judgeEvicting(context: Context): { condition: ConditionUpdate; e
 }
 
 /**
- * Takes a host out of Nova's choice and empties it: disable, test servers, Eviction, wait. Null: it is empty, or Nova has no such host.
- * What failed is never taken for empty, and a service that is enabled meanwhile is disabled again.
+ * Takes a host out of Nova's choice and empties it: disable, test servers, Eviction, wait. Null: it is empty, or Nova
+ * has no such host. What failed is never taken for empty, and a service that is enabled meanwhile is disabled again.
  */
 export function planEmptying(context: Context, mode: Exclude<MaintenanceMode, ''>): Decision | Transition | null {
   const { desired, observed } = context;
@@ -203,8 +205,9 @@ const replaceEviction = (own: ObservedEviction, summary: string): Draft => ({
 });
 
 /**
- * Allocations that no server, migration or resize holds keep an Eviction from ending well, for ever. A host that goes for good loses them by a
- * user's consent, and is then emptied once more; without it that is what is said. Null: that is not all that is left.
+ * Allocations that no server, migration or resize holds keep an Eviction from ending well, for ever. A host that goes
+ * for good loses them by a user's consent, and is then emptied once more; without it that is what is said. Null: that
+ * is not all that is left.
  */
 function planRelease({ desired, observed }: Context, own: ObservedEviction): Decision | null {
   const { nova } = observed;
@@ -230,13 +233,16 @@ function planRelease({ desired, observed }: Context, own: ObservedEviction): Dec
 }
 
 /**
- * Whether there is more time than it had: it was made for another cause, or before the Node began to terminate, or for an earlier deadline. One that
- * lasts until the deadline fails before only by what trying again does not mend.
+ * Whether there is more time than it had: it was made for another cause, or before the Node began to terminate, or for
+ * an earlier deadline. One that lasts until the deadline fails before only by what trying again does not mend.
  */
 const gaveUpEarly = ({ cause, deadline }: ObservedEviction, { atMs }: Deadline, nowMs: number): boolean =>
   nowMs < atMs && (cause === 'admin' || cause === 'decommission' || deadline === null || Date.parse(deadline) <= nowMs);
 
-/** What it says in figures. The servers are named where they are the subject: a line that repeats them hides what it is about. */
+/**
+ * What it says in figures. The servers are named where they are the subject: a line that repeats them hides what
+ * it is about.
+ */
 const gistOf = ({ message }: ObservedEviction): string => message.split('. ')[0]?.replace(/\.$/u, '') ?? message;
 
 function awaitEviction({ desired, observed, settings }: Context, own: ObservedEviction | null): Decision {
@@ -342,7 +348,10 @@ export const describeConsumers = ({
 }: Pick<ObservedProvider, 'consumers' | 'someConsumers'>): string =>
   `allocations of ${consumers} consumer(s): ${someConsumers.join(', ')}${consumers > someConsumers.length ? ', …' : ''}`;
 
-/** The provider where allocations are all that is left of a host in Nova and Placement, as Nova leaves them behind; else null. */
+/**
+ * The provider where allocations are all that is left of a host in Nova and Placement, as Nova leaves them
+ * behind; else null.
+ */
 export function leftoverProvider({
   nova,
   provider,

@@ -12,8 +12,9 @@ const consented = 'lift-forced-down';
 const isFencedHere = ({ observed: { hold } }: Context): boolean => hold?.reason === fencedHold;
 
 /**
- * What another party has forced down is taken back by a user's consent. Nova refuses it while guests that were evacuated are still there.
- * The consent is good once: what it was given for is over, or was never there, and the next time may be another. Null: nothing is asked.
+ * What another party has forced down is taken back by a user's consent. Nova refuses it while guests that were
+ * evacuated are still there. The consent is good once: what it was given for is over, or was never there, and the next
+ * time may be another. Null: nothing is asked.
  */
 export function liftForcedDown(context: Context): Draft | null {
   const { desired, observed } = context;

@@ -52,11 +52,12 @@ export function judgeHighAvailability({
 }
 
 /**
- * The step that signals the run of the host's failure; null: nothing concerns that run. It is signalled once about a Node that is not
- * Ready, and about a nova-compute that is down, also where the Node is gone, while failed nodes are handled there; and once for each
- * observation while the host is held because it was fenced, as only that run restores it, and while it is said to have failed and that run is
- * closed, as a user has terminated it. A fenced host that has left Nova has nothing to be restored to. After a user has cancelled that run it is only signalled that
- * the host is well again, or that its Node says something new, so that what was cancelled is over. Pure.
+ * The step that signals the run of the host's failure; null: nothing concerns that run. It is signalled once about a
+ * Node that is not Ready, and about a nova-compute that is down, also where the Node is gone, while failed nodes are
+ * handled there; and once for each observation while the host is held because it was fenced, as only that run restores
+ * it, and while it is said to have failed and that run is closed, as a user has terminated it. A fenced host that has
+ * left Nova has nothing to be restored to. After a user has cancelled that run it is only signalled that the host is
+ * well again, or that its Node says something new, so that what was cancelled is over. Pure.
  */
 export function signalFailure(context: Context, askedMs: number): Draft | null {
   const { desired, observed, settings, memory } = context;

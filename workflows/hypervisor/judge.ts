@@ -17,8 +17,8 @@ import { maintenanceReasonPrefix, nodeMetadata, replacedMaintenanceReasonPrefix 
 type Wanted = Pick<DesiredHypervisor, 'lifecycleEnabled' | 'maintenance' | 'nodeUid'>;
 
 /**
- * The maintenance that counts: what the spec says or, where the lifecycle is driven, what the Node says. A Node that terminates is not
- * written into the spec of a Hypervisor that exists: there `termination` could not be taken back.
+ * The maintenance that counts: what the spec says or, where the lifecycle is driven, what the Node says. A Node that
+ * terminates is not written into the spec of a Hypervisor that exists: there `termination` could not be taken back.
  */
 export function modeOf(desired: Wanted, node: ObservedNode | null): MaintenanceMode {
   // A host that fails while it terminates is first of all a failed host.
@@ -26,7 +26,10 @@ export function modeOf(desired: Wanted, node: ObservedNode | null): MaintenanceM
   return desired.lifecycleEnabled && isTerminating(desired, node) ? 'termination' : desired.maintenance;
 }
 
-/** Whether the Node is on its way out: machine-controller-manager says so, it is being deleted, or it was there and is gone. */
+/**
+ * Whether the Node is on its way out: machine-controller-manager says so, it is being deleted, or it was there
+ * and is gone.
+ */
 export function isTerminating({ nodeUid }: Pick<Wanted, 'nodeUid'>, node: ObservedNode | null): boolean {
   if (node === null) return nodeUid !== null;
   return node.terminatingSinceMs !== null || node.deletedAtMs !== null;
@@ -43,7 +46,8 @@ export function onboardingOf({ recorded }: Pick<HypervisorObservation, 'recorded
   if (condition === undefined) return { state: 'none', condition };
   if (condition.status === 'False')
     return { state: condition.reason === onboardingReasons.succeeded ? 'succeeded' : 'aborted', condition };
-  // A word that is not known was written by another version: what it has done is done again, as all of it is safe to repeat.
+  // A word that is not known was written by another version: what it has done is done again, as all of it is
+  // safe to repeat.
   const state =
     condition.reason === onboardingReasons.testing
       ? 'testing'
@@ -94,7 +98,9 @@ export function remainsOn({ servers, migrations, unconfirmedResizes, allocations
   ];
 }
 
-/** By when a host has to be empty, as machine-controller-manager then takes the machine away whatever is on it. Unix ms. */
+/**
+ * By when a host has to be empty, as machine-controller-manager then takes the machine away whatever is on it. Unix ms.
+ */
 export interface Deadline {
   atMs: number;
   /** Past this, an operator is warned. */
@@ -102,8 +108,8 @@ export interface Deadline {
 }
 
 /**
- * Of a Node that terminates: the drain's time-out after the termination began and, once it is not Ready, the shorter one after that — the
- * earlier of the two. Null: nothing takes the machine away.
+ * Of a Node that terminates: the drain's time-out after the termination began and, once it is not Ready, the shorter
+ * one after that — the earlier of the two. Null: nothing takes the machine away.
  */
 export function judgeDeadline(
   desired: Pick<DesiredHypervisor, 'lifecycleEnabled'>,
@@ -133,13 +139,16 @@ export type RollingUpdate =
   /** Back with another boot id, Ready, and open for pods again. */
   | 'ended';
 
-/** Reasons of the condition `InPlaceUpdate` from when the Node was chosen until its update is over; `CandidateForUpdate` comes before. */
+/**
+ * Reasons of the condition `InPlaceUpdate` from when the Node was chosen until its update is over; `CandidateForUpdate`
+ * comes before.
+ */
 const chosen = ['SelectedForUpdate', 'DrainSuccessful', 'ReadyForUpdate'];
 const failed = 'UpdateFailed';
 
 /**
- * Reads what Gardener writes on the Node. A cordon alone is a user's, a candidate's turn may never come, and a Node that terminates is
- * replaced, not updated.
+ * Reads what Gardener writes on the Node. A cordon alone is a user's, a candidate's turn may never come, and a Node
+ * that terminates is replaced, not updated.
  *
  * @param begunBootId boot id of the Node when drover took the host into maintenance for it; null: drover did not
  */

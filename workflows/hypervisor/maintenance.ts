@@ -17,8 +17,8 @@ import { blocked, execute, reconciled, wait } from './types.ts';
 import type { Context, Decision, Draft, Transition } from './types.ts';
 
 /**
- * A host that is taken out of service for a while: disabled, emptied, and kept so until spec.maintenance is cleared. In `ha` the host may
- * be down; what becomes of it then is not decided here.
+ * A host that is taken out of service for a while: disabled, emptied, and kept so until spec.maintenance is cleared. In
+ * `ha` the host may be down; what becomes of it then is not decided here.
  */
 export function planMaintenance(
   context: Context,
@@ -50,7 +50,10 @@ export function planMaintenance(
   );
 }
 
-/** Nova has no hypervisor of the host. One that registers meanwhile would be enabled, and get guests: it is observed again, and disabled first. */
+/**
+ * Nova has no hypervisor of the host. One that registers meanwhile would be enabled, and get guests: it is observed
+ * again, and disabled first.
+ */
 function awaitMaintained(context: Context, mode: Exclude<MaintenanceMode, ''>): Decision {
   const { desired, observed, settings, nowMs } = context;
   const { loneService } = observed;
@@ -83,7 +86,10 @@ export function beginRollingUpdate({ desired, observed }: Context): Draft | null
   };
 }
 
-/** A maintenance for an update that a user has ended: the next `auto` may be another one. Null: there is nothing to clear. */
+/**
+ * A maintenance for an update that a user has ended: the next `auto` may be another one. Null: there is
+ * nothing to clear.
+ */
 export function clearRollingUpdate({ desired, observed }: Context): Draft | null {
   const { name, maintenance, rollingUpdateBootId } = desired;
   if (rollingUpdateBootId === null || maintenance !== '' || judgeRollingUpdate(observed.node, null) === 'begun')
@@ -102,8 +108,8 @@ const endRollingUpdate = ({ name }: DesiredHypervisor): Draft => ({
 });
 
 /**
- * A host that is to be in service. One that comes back from maintenance is tested again before it is enabled, and enabled only if it still
- * carries the reason of that maintenance.
+ * A host that is to be in service. One that comes back from maintenance is tested again before it is enabled, and
+ * enabled only if it still carries the reason of that maintenance.
  */
 export function planActive(context: Context): Decision | Transition {
   const { desired, observed, settings, nowMs } = context;
@@ -142,7 +148,10 @@ export function planActive(context: Context): Decision | Transition {
     : blocked(`${desired.name} is in service, but ${problem}`);
 }
 
-/** An onboarding that a maintenance interrupted goes on without that maintenance's Eviction, as does a host in service. Null: there is none. */
+/**
+ * An onboarding that a maintenance interrupted goes on without that maintenance's Eviction, as does a host in service.
+ * Null: there is none.
+ */
 export function cleanUpMaintenance({ desired, observed }: Context): Decision | null {
   const own = ownEviction({ desired, observed });
   if (own === null || own.deleting) return null;

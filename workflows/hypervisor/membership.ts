@@ -38,7 +38,8 @@ export function aggregatesProblem(context: Context): string | null {
 
 /**
  * Brings traits, and then aggregates, to where they belong now; null: they are, or a problem stands in the way (see
- * {@link membershipProblem}). Traits go first: an aggregate may let guests in that ask for them. A failed step ends the plan.
+ * {@link membershipProblem}). Traits go first: an aggregate may let guests in that ask for them. A failed step
+ * ends the plan.
  */
 export function planMembership(context: Context): Decision | null {
   const { desired, observed } = context;
@@ -70,8 +71,8 @@ const updated = (
 });
 
 /**
- * Which aggregates a host belongs in now, the first row that fits. One that was never tested, or that failed its tests, is never put where
- * guests come.
+ * Which aggregates a host belongs in now, the first row that fits. One that was never tested, or that failed its tests,
+ * is never put where guests come.
  */
 export function wantAggregates(context: Context): WantedAggregates {
   const { desired, observed, settings } = context;
@@ -96,7 +97,8 @@ export function wantAggregates(context: Context): WantedAggregates {
   if (state === 'none' || state === 'aborted') return untouched;
   const zone = zoneOf(context);
   if (state === 'initial' || state === 'testing') {
-    // A host that comes back from maintenance is kept off by being disabled; only a server of the tests would need more.
+    // A host that comes back from maintenance is kept off by being disabled; only a server of the tests
+    // would need more.
     if (state === 'testing' && isReturning(observed) && !settings.checks.includes('smoke')) return untouched;
     if (zone === null) return untouched;
     const open = isolationProblem(observed.aggregates, settings.testAggregate);
@@ -156,8 +158,9 @@ export interface AggregatesPlan {
 const zoneKey = 'availability_zone';
 
 /**
- * The way from the aggregates that a host is in to exactly those that it should be in. It is added before it is removed, so that no
- * moment leaves it without the filter that keeps guests off it. Nothing is done while one of them does not exist; all such are named.
+ * The way from the aggregates that a host is in to exactly those that it should be in. It is added before it is
+ * removed, so that no moment leaves it without the filter that keeps guests off it. Nothing is done while one of them
+ * does not exist; all such are named.
  *
  * @param host      Nova's compute host, as aggregates know it
  * @param hasServers Nova moves no host with servers from one zone to another

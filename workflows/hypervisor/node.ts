@@ -72,7 +72,9 @@ export function newHypervisor(node: ObservedNode, moreLabels: readonly string[])
   };
 }
 
-/** The two fields that are taken back when the Node says nothing of them any more. A list stays, as upstream leaves it. */
+/**
+ * The two fields that are taken back when the Node says nothing of them any more. A list stays, as upstream leaves it.
+ */
 const memoryOf = (asked: Asked): string[] =>
   asked.lifecycleEnabled === undefined ? [] : ['lifecycleEnabled', 'skipTests'];
 
@@ -84,8 +86,8 @@ function copied({ labels }: ObservedNode, more: readonly string[]): Record<strin
 }
 
 /**
- * What has to be written so that the Hypervisor says what its Node says; null: nothing. What the Node says no more is taken back, but
- * only where drover had written it. A Node that is gone says nothing: its Hypervisor stays as it is.
+ * What has to be written so that the Hypervisor says what its Node says; null: nothing. What the Node says no more is
+ * taken back, but only where drover had written it. A Node that is gone says nothing: its Hypervisor stays as it is.
  */
 export function mapNode(
   desired: DesiredHypervisor,

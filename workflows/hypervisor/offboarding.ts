@@ -16,9 +16,9 @@ import { blocked, execute, reconciled, wait } from './types.ts';
 import type { Context, Decision, Draft, Transition } from './types.ts';
 
 /**
- * Takes a host out of Nova for good: eviction → agents → aggregates → traits → service → provider. Nothing is removed before the host is
- * empty, and only what the object itself was registered as: ids, never names that are alike. A failed step ends the plan. Reconciled: it
- * is decommissioned.
+ * Takes a host out of Nova for good: eviction → agents → aggregates → traits → service → provider. Nothing is removed
+ * before the host is empty, and only what the object itself was registered as: ids, never names that are alike. A
+ * failed step ends the plan. Reconciled: it is decommissioned.
  */
 export function planOffboarding(context: Context): Decision | Transition {
   const { desired, observed } = context;
@@ -55,8 +55,8 @@ function planService({ observed: { recorded }, nowMs, settings }: Context, nova:
 }
 
 /**
- * A service without a hypervisor is the host's all the same: left behind it would count as one that has registered again. Nothing can be
- * moved off it, so what Nova still has there is for an operator.
+ * A service without a hypervisor is the host's all the same: left behind it would count as one that has registered
+ * again. Nothing can be moved off it, so what Nova still has there is for an operator.
  */
 function planLoneService({ desired, observed: { recorded }, nowMs, settings }: Context, lone: LoneService): Decision {
   const { host, serviceId, service, servers } = lone;
@@ -101,7 +101,10 @@ export function isOffboarded(context: Context): boolean {
   return plan.kind === 'done' && plan.outcome === 'reconciled';
 }
 
-/** nova-compute must be gone before its service is removed, or it registers again: the taint drives the agents off the node. */
+/**
+ * nova-compute must be gone before its service is removed, or it registers again: the taint drives the agents
+ * off the node.
+ */
 function planAgents({ observed, settings, nowMs }: Context): Decision | null {
   const { node, agentPods } = observed;
   if (!settings.guardsDrain || node === null) return null;
@@ -116,7 +119,10 @@ function planAgents({ observed, settings, nowMs }: Context): Decision | null {
   return agentPods.length === 0 ? null : wait('WaitingForAgents', describeAgents(agentPods), recheckMs);
 }
 
-/** A termination that was taken back: the taint would go on driving the agents off, nova-compute among them. Null: there is nothing to take back. */
+/**
+ * A termination that was taken back: the taint would go on driving the agents off, nova-compute among them. Null: there
+ * is nothing to take back.
+ */
 export function releaseNode({ desired, observed, settings }: Context): Draft | null {
   const { node } = observed;
   if (
@@ -149,8 +155,8 @@ function planProvider({ desired, observed: { provider, recorded } }: Context): D
 }
 
 /**
- * What holds Gardener's drain back: a pod that may not go until the host is offboarded, and that is not ready until it is onboarded, so
- * that the node's critical components are not either.
+ * What holds Gardener's drain back: a pod that may not go until the host is offboarded, and that is not ready until it
+ * is onboarded, so that the node's critical components are not either.
  */
 export function judgeDrainGuard(context: Context): DrainGuard {
   const { desired, observed } = context;

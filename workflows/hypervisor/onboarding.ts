@@ -69,8 +69,8 @@ function become(
 }
 
 /**
- * Brings a host from its registration into service: Initial → Testing → Handover → Succeeded, or Aborted with the cause. Every wait for
- * something that may never come is bounded. Null: the onboarding is over.
+ * Brings a host from its registration into service: Initial → Testing → Handover → Succeeded, or Aborted with the
+ * cause. Every wait for something that may never come is bounded. Null: the onboarding is over.
  */
 export function planOnboarding(context: Context): Decision | Transition | null {
   const { desired, observed, memory } = context;
@@ -96,8 +96,8 @@ export function planOnboarding(context: Context): Decision | Transition | null {
 }
 
 /**
- * An onboarding that ended for a cause beyond its host begins again after twice the time that a registration may take: the comparison with
- * Nova signals its run then, as none is open meanwhile.
+ * An onboarding that ended for a cause beyond its host begins again after twice the time that a registration may take:
+ * the comparison with Nova signals its run then, as none is open meanwhile.
  */
 function planAfterAbort(
   { observed, nowMs }: Context,
@@ -245,7 +245,9 @@ const runChecks = (
 const whoseSmoke = (context: Context): Whose =>
   membershipProblem(context) === null ? 'beyondHost' : whoseMembership(context);
 
-/** Nova starts servers only on a host that is enabled: before that, guests have to be kept off it by the test aggregate. */
+/**
+ * Nova starts servers only on a host that is enabled: before that, guests have to be kept off it by the test aggregate.
+ */
 function planSmoke(context: Context, check: Draft): Decision | Transition {
   const { observed, settings } = context;
   const problem = membershipProblem(context) ?? isolationProblem(observed.aggregates, settings.testAggregate);

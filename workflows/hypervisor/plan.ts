@@ -65,8 +65,8 @@ export interface Decided {
 }
 
 /**
- * The outside comes first: what the Node says, and what failed; then the maintenance that counts; then the onboarding; then the service.
- * Pure. Null: there is no Hypervisor, or it is being deleted.
+ * The outside comes first: what the Node says, and what failed; then the maintenance that counts; then the onboarding;
+ * then the service. Pure. Null: there is no Hypervisor, or it is being deleted.
  */
 export function decide({ desired, observed, settings, memory, nowMs }: HypervisorSituation): Decided | null {
   if (desired === null || desired.deleting) return null;
@@ -77,7 +77,8 @@ export function decide({ desired, observed, settings, memory, nowMs }: Hyperviso
     if (decision.kind !== 'become') {
       const state = stateOf(context);
       const takenUp = context.desired.retry === desired.retry ? null : desired.retry;
-      // How far it has come is said before anything is done, and so is that it is on its way: a run that is terminated is missed then.
+      // How far it has come is said before anything is done, and so is that it is on its way: a run that is terminated
+      // is missed then.
       const isNew = changes > 0 || saysItIsOver({ ...context, observed });
       return { context, plan: inPhase(decision, state, context, isNew), state, removed: [...removed], takenUp };
     }
@@ -134,7 +135,8 @@ function inPhase(decision: Decision, phase: string, { observed }: Context, isNew
 function decideOnce(context: Context): Decision | Transition {
   const { desired, observed, settings } = context;
   const { failure, node } = observed;
-  // What could not be read is not known: nothing is decided on it. An onboarding ends with the cause, where trying again is no use.
+  // What could not be read is not known: nothing is decided on it. An onboarding ends with the cause, where trying
+  // again is no use.
   if (failure !== null)
     return isOnboarding(onboardingOf(observed).state) && !failure.retryable
       ? abortOnboarding(context, failure.message, 'beyondHost')
@@ -177,7 +179,10 @@ function decideByMode(context: Context): Decision | Transition {
   return blocked('Lifecycle management is disabled');
 }
 
-/** The ids that Nova has the host under; one that it has lost before it was in service registers anew. While it is taken out of Nova, those that it had stay the ones. */
+/**
+ * The ids that Nova has the host under; one that it has lost before it was in service registers anew. While it is taken
+ * out of Nova, those that it had stay the ones.
+ */
 function takeInRegistration({ desired, observed }: Context): Transition | null {
   const { nova, loneService, recorded, node } = observed;
   if (!desired.lifecycleEnabled) return null;

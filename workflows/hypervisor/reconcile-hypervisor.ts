@@ -32,8 +32,8 @@ const keyOf = ({ input, desired }: Situation<HypervisorLifecycle>) => ({
 const nodeOf = ({ observed }: HypervisorContext, node: string) => ({ node, uid: observed.node?.uid ?? '' });
 
 /**
- * Drives a hypervisor to where its Hypervisor and its Node want it. Started by the bridge, by `drover`, or by hand with plain JSON; the id
- * `hypervisor/<name>` is the lock.
+ * Drives a hypervisor to where its Hypervisor and its Node want it. Started by the bridge, by `drover`, or by hand with
+ * plain JSON; the id `hypervisor/<name>` is the lock.
  */
 export const reconcileHypervisor = defineReconciler<HypervisorLifecycle>(hypervisorKind, {
   memory: emptyMemory,

@@ -21,8 +21,8 @@ import type { Context, HypervisorSituation, HypervisorStep } from './types.ts';
 /** What a Hypervisor says. All pure. */
 
 /**
- * Null: there is no Hypervisor to say it, or it is about to go. Before the run of a failure is signalled, and while an operator is waited
- * for, it says what was decided about the host itself.
+ * Null: there is no Hypervisor to say it, or it is about to go. Before the run of a failure is signalled, and while an
+ * operator is waited for, it says what was decided about the host itself.
  */
 export function statusOf(situation: HypervisorSituation, given: Plan<HypervisorStep>): HypervisorStatusPatch | null {
   const decided = decide(situation);
@@ -74,7 +74,8 @@ export function isSaid({ recorded }: Pick<HypervisorObservation, 'recorded'>, st
 }
 
 /**
- * Everything that a Hypervisor says, from what was observed and what happens next. Nothing is said to be so that was not observed.
+ * Everything that a Hypervisor says, from what was observed and what happens next. Nothing is said to be so that was
+ * not observed.
  *
  * @param takenBack types of conditions that the decision took back
  */
@@ -148,7 +149,10 @@ export function describeStatus(
   };
 }
 
-/** One that was emptied because it had failed, and that a user wants in service again, does not go on saying that it is being emptied. */
+/**
+ * One that was emptied because it had failed, and that a user wants in service again, does not go on saying that it is
+ * being emptied.
+ */
 function describeHandOver({ desired, observed: { recorded, node } }: Context): ConditionUpdate | null {
   const said = findCondition(recorded.conditions, hypervisorConditions.nodeFailure);
   if (said?.status !== 'True' || said.reason !== 'HandedOver' || modeOf(desired, node) !== '') return null;
@@ -209,7 +213,9 @@ function describeChecks({ memory, settings }: Context): ConditionUpdate[] {
   return memory.tests.filter(({ check }) => settings.checks.includes(check)).flatMap(describeResultsOf);
 }
 
-/** Whether traits and aggregates are drover's to keep now: a host that was never onboarded, or failed, is left as it is. */
+/**
+ * Whether traits and aggregates are drover's to keep now: a host that was never onboarded, or failed, is left as it is.
+ */
 const isKept = ({ desired, observed }: Context): boolean =>
   desired.lifecycleEnabled && observed.nova !== null && !['none', 'aborted'].includes(onboardingOf(observed).state);
 

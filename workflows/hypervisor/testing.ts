@@ -34,9 +34,9 @@ export type TestingPlan =
   | { kind: 'failed'; message: string };
 
 /**
- * Decides which checks run now. Those that ask only (libvirt, Open vSwitch, Ceph) run before a server is started on the host; each is
- * tried as often as the settings say, unless what it ran into cannot mend itself. What fails for a cause that is not the host's is waited
- * out: it says nothing of the host, nor does what else failed beside it.
+ * Decides which checks run now. Those that ask only (libvirt, Open vSwitch, Ceph) run before a server is started on the
+ * host; each is tried as often as the settings say, unless what it ran into cannot mend itself. What fails for a cause
+ * that is not the host's is waited out: it says nothing of the host, nor does what else failed beside it.
  */
 export function planTesting(question: TestingQuestion): TestingPlan {
   if (question.skipTests) return { kind: 'passed' };
@@ -115,7 +115,9 @@ export const describeResultsOf = ({ results, attempts }: TestRecord): ConditionU
     };
   });
 
-/** The condition `Tested` of a host whose tests are over: whoever puts guests on it shall see where nothing was tested. */
+/**
+ * The condition `Tested` of a host whose tests are over: whoever puts guests on it shall see where nothing was tested.
+ */
 export function describeTested({
   checks,
   skipTests,

@@ -20,9 +20,9 @@ export interface TraitsPlan {
 }
 
 /**
- * The way from the provider's traits to those that the spec asks for. Only custom traits are put there, and only those that drover has
- * put there are taken away: a trait of the hardware or of another party stays. What is about to be put there is noted in the object
- * first, so that it can be taken away whatever happens in between. Pure.
+ * The way from the provider's traits to those that the spec asks for. Only custom traits are put there, and only those
+ * that drover has put there are taken away: a trait of the hardware or of another party stays. What is about to be put
+ * there is noted in the object first, so that it can be taken away whatever happens in between. Pure.
  *
  * @param wanted of the spec; none where the host is taken out of Nova
  */

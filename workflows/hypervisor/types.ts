@@ -68,7 +68,10 @@ type Action =
   | { kind: 'disableService'; host: string; reason: string }
   /** Only while it is disabled with exactly that reason. */
   | { kind: 'enableService'; host: string; carrying: string | null }
-  /** By consent of a user: another party has forced it down. Nova refuses while guests that were evacuated are still there. */
+  /**
+   * By consent of a user: another party has forced it down. Nova refuses while guests that were evacuated
+   * are still there.
+   */
   | { kind: 'liftForcedDown'; host: string; consentBy: string }
   | { kind: 'changeAggregates'; host: string; changes: AggregateChange[] }
   | { kind: 'deleteTestServers'; ids: string[] }

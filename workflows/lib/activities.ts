@@ -13,8 +13,8 @@ import { longCall, longWait, shortCall, slotCall } from '../../contracts/policie
 import { ownCluster } from './own-cluster.ts';
 
 /**
- * The activities of every outside system, bound to its queue and policy. Each call takes the sentence that a person reads beside it in
- * the Web UI.
+ * The activities of every outside system, bound to its queue and policy. Each call takes the sentence that a person
+ * reads beside it in the Web UI.
  */
 
 export const kubernetes = (summary: string) =>

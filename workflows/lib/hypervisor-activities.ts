@@ -8,7 +8,10 @@ import { hostsQueue, kubernetesQueue, novaQueue } from '../../contracts/ids.ts';
 import { longCall, shortCall } from '../../contracts/policies.ts';
 import { ownCluster } from './own-cluster.ts';
 
-/** The activities of the hypervisor lifecycle, bound to queue and policy. Each call takes the sentence that a person reads beside it. */
+/**
+ * The activities of the hypervisor lifecycle, bound to queue and policy. Each call takes the sentence that a person
+ * reads beside it.
+ */
 
 export const hypervisorObjects = (summary: string) =>
   proxyActivities<HypervisorObjectActivities>({ ...shortCall, taskQueue: kubernetesQueue(ownCluster()), summary });
@@ -19,6 +22,9 @@ export const hypervisorRegion = (region: string, summary: string) =>
 export const host = (summary: string) =>
   proxyActivities<HypervisorHostActivities>({ ...shortCall, taskQueue: hostsQueue(ownCluster()), summary });
 
-/** A check may wait for a server to boot, or for libvirt, which gives Ceph 30 s. How often it is tried is the plan's business. */
+/**
+ * A check may wait for a server to boot, or for libvirt, which gives Ceph 30 s. How often it is tried is
+ * the plan's business.
+ */
 export const hostCheck = (summary: string) =>
   proxyActivities<HypervisorHostActivities>({ ...longCall, taskQueue: hostsQueue(ownCluster()), summary });

@@ -8,8 +8,9 @@ interface Spec {
 }
 
 /**
- * What has come and is not dealt with. It is emptied in one place, where an observation begins: what comes later may not be in that
- * observation, and stays for the next one. No wait empties it, so that nothing that was asked for is lost.
+ * What has come and is not dealt with. It is emptied in one place, where an observation begins: what comes later may
+ * not be in that observation, and stays for the next one. No wait empties it, so that nothing that was asked
+ * for is lost.
  */
 export class Inbox {
   /** Something other than a written spec, which only an observation can show. */
@@ -41,7 +42,9 @@ export class Inbox {
     void CancellationScope.current().cancelRequested.catch(() => (this.cancelled = true));
   }
 
-  /** A written spec is the only change that its generation identifies whole: one that was observed already is an echo. */
+  /**
+   * A written spec is the only change that its generation identifies whole: one that was observed already is an echo.
+   */
   private take(change: unknown): void {
     const { uid, generation, cause, stateDigest } = Object(change) as Record<string, unknown>;
     if (typeof stateDigest === 'string') {

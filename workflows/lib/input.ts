@@ -3,8 +3,8 @@ import { invalidInput } from './failures.ts';
 import type { DrivenKind } from './lifecycle.ts';
 
 /**
- * The input of a run, which may have been typed by hand. Its shape only: that the name may name an object, and what else is given, is
- * checked where it is read, with every problem by name.
+ * The input of a run, which may have been typed by hand. Its shape only: that the name may name an object, and what
+ * else is given, is checked where it is read, with every problem by name.
  *
  * @throws InvalidInput
  */
@@ -20,8 +20,8 @@ export function readInput<Input extends object>({ kind, input: fields }: DrivenK
 }
 
 /**
- * What an earlier run of the same chain left. Only that run can give it; typed by hand it would be believed, and a run that believes
- * nonsense fails at the same place for ever.
+ * What an earlier run of the same chain left. Only that run can give it; typed by hand it would be believed, and a run
+ * that believes nonsense fails at the same place for ever.
  *
  * @throws InvalidInput where the run continues none
  */

@@ -35,19 +35,25 @@ export interface Situation<L extends Lifecycle> {
   inFlight: ReadonlySet<string>;
   /** When the observation was asked for: what has happened later may not be in it. Unix ms, as nowMs. */
   askedMs: number;
-  /** An activity may have written the status since: that the run was queued. What differs from the observed one is not all that differs. */
+  /**
+   * An activity may have written the status since: that the run was queued. What differs from the observed one is not
+   * all that differs.
+   */
   isOvertaken?: true;
   nowMs: number;
 }
 
 export interface StepContext<L extends Lifecycle> extends Situation<L> {
   /**
-   * For long waits: given up where the run is cancelled, or where `isUnwanted` says so of a spec that was written meanwhile.
+   * For long waits: given up where the run is cancelled, or where `isUnwanted` says so of a spec that
+   * was written meanwhile.
    *
    * @throws a cancellation then
    */
   whileWanted<Result>(work: () => Promise<Result>, isUnwanted?: () => Promise<boolean>): Promise<Result>;
-  /** What the object is to say of this step, where that is due: for an executor whose activity says it. Null: nothing. */
+  /**
+   * What the object is to say of this step, where that is due: for an executor whose activity says it. Null: nothing.
+   */
   unsaid(): L['status'] | null;
 }
 
@@ -101,13 +107,16 @@ export interface Reconciler<L extends Lifecycle> {
   /** Pure. Whether the object said so when it was observed; what the run has published since then, the driver knows. */
   isSaid(observed: L['observed'], status: L['status']): boolean;
   /**
-   * `retryHandled` is to be said as `drover.dev/retry-handled`; null: there is no retry to answer. What the object says then need not be
-   * observed where it is returned.
+   * `retryHandled` is to be said as `drover.dev/retry-handled`; null: there is no retry to answer. What the object says
+   * then need not be observed where it is returned.
    */
   publish(situation: Situation<L>, status: L['status'], retryHandled: string | null): Promise<Amend<L> | void>;
   /** Values of the search attributes beside phase and reason, which are the plan's. */
   attributes?(situation: Situation<L>): { object?: string; host?: string; phase?: string };
-  /** The planner deals with the failed step, by what it finds in the memory. Null or left out: the driver waits, and tries again. */
+  /**
+   * The planner deals with the failed step, by what it finds in the memory. Null or left out: the driver waits, and
+   * tries again.
+   */
   applyFailure?(memory: L['memory'], step: L['step'], problem: Problem, nowMs: number): L['memory'] | null;
   resetFailures?(memory: L['memory']): L['memory'];
   /** Drops what the observation has overtaken. */
@@ -122,7 +131,10 @@ export interface Reconciler<L extends Lifecycle> {
   progress?(situation: Situation<L> | null): object;
   /** More of what a run ends with that has come to its end: what a later run of the same id reads. */
   result?(situation: Situation<L>): object;
-  /** Whether the run may continue as new, or release a slot for a failure; slots, steps in flight and handlers are the driver's. */
+  /**
+   * Whether the run may continue as new, or release a slot for a failure; slots, steps in flight and handlers
+   * are the driver's.
+   */
   isQuiescent?(memory: L['memory']): boolean;
   /** Whether this observation already shows the state that the watch of an outside system has reported. */
   isEcho?(observed: L['observed'], stateDigest: string): boolean;
@@ -130,14 +142,17 @@ export interface Reconciler<L extends Lifecycle> {
   listen?(run: RunHandle<L>): void;
   /** Answers what is still asked of the run as it ends: handlers that wait would keep it open. Pure. */
   dismiss?(memory: L['memory'], message: string): L['memory'];
-  /** Something has come after the run said that it is done: drops what is over, so that the next observation begins anew. Pure. */
+  /**
+   * Something has come after the run said that it is done: drops what is over, so that the next observation begins
+   * anew. Pure.
+   */
   reopen?(memory: L['memory']): L['memory'];
   slots?: {
     /** What a run in the queue waits for, as far as a run knows. Pure. */
     queued(situation: Situation<L>, limit: string): Wait;
     /**
-     * Resolves when the slot is granted, and is cancelled where it is not wanted any more. An activity of it says what `queued` gives in the
-     * object, once the run is in the queue; null: there is nothing to say.
+     * Resolves when the slot is granted, and is cancelled where it is not wanted any more. An activity of it says what
+     * `queued` gives in the object, once the run is in the queue; null: there is nothing to say.
      *
      * @returns whether the run was queued
      * @throws what asking fails with
@@ -152,7 +167,10 @@ export interface Reconciler<L extends Lifecycle> {
   };
 }
 
-/** What an object says while its run is in the queue, with contracts/allowance.ts `queuePlaceholder` where the queue is to be described. */
+/**
+ * What an object says while its run is in the queue, with contracts/allowance.ts `queuePlaceholder` where the queue is
+ * to be described.
+ */
 export interface QueuedStatus<L extends Lifecycle> {
   status: L['status'];
   retryHandled: string | null;

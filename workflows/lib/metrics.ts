@@ -4,8 +4,8 @@ import { metrics } from '../../contracts/metrics.ts';
 import type { CounterKey, HistogramKey, LabelsOf } from '../../contracts/metrics.ts';
 
 /*
- * Workflow code may be run again at any time: Temporal's meter leaves out what is replayed. It adds `_total` to counters by itself, and
- * namespace, task queue and workflow type as labels.
+ * Workflow code may be run again at any time: Temporal's meter leaves out what is replayed. It adds `_total` to
+ * counters by itself, and namespace, task queue and workflow type as labels.
  */
 
 export const count = <Key extends CounterKey>(key: Key, labels: LabelsOf<Key>, many = 1): void => {

@@ -10,7 +10,9 @@ import { heartbeatTimeoutMs, longCall, longWait, shortCall } from '../../contrac
 import type { PowerActivities } from '../../contracts/node-failure/power.ts';
 import { ownCluster } from './own-cluster.ts';
 
-/** The activities of a node failure, bound to queue and policy. Each call takes the sentence that users read beside it. */
+/**
+ * The activities of a node failure, bound to queue and policy. Each call takes the sentence that users read beside it.
+ */
 
 export const failureHosts = (summary: string) =>
   proxyActivities<NodeFailureHostActivities>({ ...longCall, taskQueue: hostsQueue(ownCluster()), summary });
@@ -28,7 +30,10 @@ export const power = (summary: string, deadlineMs: number) =>
     summary,
   });
 
-/** Of a host that has power: what no worker takes up in that time is not done at all, and neither is it tried again later. */
+/**
+ * Of a host that has power: what no worker takes up in that time is not done at all, and neither is it
+ * tried again later.
+ */
 export const powerWhileSilent = (summary: string, deadlineMs: number, freshMs: number) =>
   proxyActivities<PowerActivities>({
     taskQueue: hostsQueue(ownCluster()),
@@ -43,8 +48,8 @@ export const failureRegion = (region: string, summary: string) =>
   proxyActivities<NodeFailureRegionActivities>({ ...longCall, taskQueue: novaQueue(region, ownCluster()), summary });
 
 /**
- * What is to be done on evidence that grows old: a request that no worker takes up in that time is not made at all, and is planned anew.
- * One that was made is found by the next.
+ * What is to be done on evidence that grows old: a request that no worker takes up in that time is not made at all, and
+ * is planned anew. One that was made is found by the next.
  */
 export const onEvidence = (region: string, summary: string, freshMs: number) =>
   proxyActivities<Pick<NodeFailureRegionActivities, 'startEvacuation'>>({

@@ -4,13 +4,15 @@
 export interface Step {
   /** Selects the function that executes it. */
   readonly kind: string;
-  /** What it does, for people: beside the activity in the Web UI, in the status, and in what `observe` mode would do. */
+  /**
+   * What it does, for people: beside the activity in the Web UI, in the status, and in what `observe` mode would do.
+   */
   readonly summary: string;
   /** Of the lifecycle; the search attribute DroverPhase. */
   readonly phase: string;
   /**
-   * When the status says so. `before`: the object may be gone afterwards, or a user would never learn of it. `beside`: the step takes
-   * long. Left out: with what comes next, as most steps are over in the time that publishing takes.
+   * When the status says so. `before`: the object may be gone afterwards, or a user would never learn of it. `beside`:
+   * the step takes long. Left out: with what comes next, as most steps are over in the time that publishing takes.
    */
   readonly publish?: 'before' | 'beside';
   /** The step runs while the plan goes on. The value is its lock, and the planner finds it in `inFlight`. */
@@ -31,7 +33,10 @@ export interface Execute<S extends Step> {
   readonly kind: 'execute';
   /** One after the other. A failure, a newer spec or a cancel ends them, and the next pass decides anew. */
   readonly steps: readonly S[];
-  /** The driver acquires it first, and says that it waits for it. A plan that names none releases the slot that the run holds. */
+  /**
+   * The driver acquires it first, and says that it waits for it. A plan that names none releases the slot that
+   * the run holds.
+   */
   readonly slot?: SlotRequest;
 }
 

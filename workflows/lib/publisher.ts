@@ -61,7 +61,10 @@ export class Publisher<L extends Lifecycle> {
     showAttributes({ kind, ...others, phase, reason: now.reason });
   }
 
-  /** When the next status may be published at the earliest, unless it is the last one; null: there is nothing to publish. */
+  /**
+   * When the next status may be published at the earliest, unless it is the last one; null: there is
+   * nothing to publish.
+   */
   dueMs(plan: Plan<L['step']>): number | null {
     const situation = this.situation();
     if (situation === null || this.statusOf(situation, plan) === null) return null;

@@ -24,16 +24,17 @@ import { Steps } from './steps.ts';
 /** A run this old continues as new, so that none is older than the release before last. */
 const oldMs = 24 * 60 * 60_000;
 /**
- * So long an observation holds while a run waits for a slot and no message comes. What is not watched may have changed by then without one: a
- * Secret that a guest is made with, the room in a vCenter, the Pods that use a volume.
+ * So long an observation holds while a run waits for a slot and no message comes. What is not watched may have changed
+ * by then without one: a Secret that a guest is made with, the room in a vCenter, the Pods that use a volume.
  */
 const reliedOnMs = 60_000;
 /** Before the first observation there are no settings. */
 const unknownRecheckMs = 10 * 60_000;
 
 /**
- * Makes the workflow of a kind: observe → plan → execute → publish, until nothing is left to do. The input names the object; the second
- * argument is what an earlier run of the chain carried over. A cancel lets the step under way finish and leads to the kind's own end.
+ * Makes the workflow of a kind: observe → plan → execute → publish, until nothing is left to do. The input names the
+ * object; the second argument is what an earlier run of the chain carried over. A cancel lets the step under way finish
+ * and leads to the kind's own end.
  */
 export function defineReconciler<L extends Lifecycle>(kind: DrivenKind, spec: Reconciler<L>) {
   return async (input: L['input'], carried?: Carried<L>): Promise<RunResult> => {
@@ -136,7 +137,8 @@ class Driver<L extends Lifecycle> {
       const reason = observed.kind === 'nothing' ? 'SwitchedOff' : 'HandedOver';
       return { object: state.title, outcome: observed.kind, reason, message: observed.message };
     }
-    // A changed spec may have put right what failed, and so may a user who asks for a retry in the object. What a step has written has not.
+    // A changed spec may have put right what failed, and so may a user who asks for a retry in the object. What a step
+    // has written has not.
     const before = state.observation;
     const isChanged = before !== null && before.desired?.generation !== observed.desired?.generation;
     const isRetry = observed.retry !== null && observed.retry !== carried.retryHandled;

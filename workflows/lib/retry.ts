@@ -25,6 +25,9 @@ export function countRepetition(before: Repetition | null, plan: Plan<Step>): Re
   return before?.steps === steps ? before : { steps, times: 0, atMs: 0 };
 }
 
-/** When the steps may be executed again: they have not failed, and what they were to change has not changed. Pure. Unix ms. */
+/**
+ * When the steps may be executed again: they have not failed, and what they were to change has not changed.
+ * Pure. Unix ms.
+ */
 export const repeatAtMs = ({ times, atMs }: Repetition): number =>
   times < mostTimes ? atMs : atMs + retryAfterMs(times - mostTimes + 1);

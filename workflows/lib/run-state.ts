@@ -92,7 +92,10 @@ export class RunState<L extends Lifecycle> {
     carried.memory = spec.resetFailures?.(carried.memory) ?? carried.memory;
   }
 
-  /** @throws what no other attempt mends: an input that was typed by hand, and a mistake in workflow code, which fails the run */
+  /**
+   * @throws what no other attempt mends: an input that was typed by hand, and a mistake in workflow code, which fails
+   * the run
+   */
   fail(error: unknown, step: L['step'] | null): null {
     if (!(error instanceof TemporalFailure)) throw error;
     const problem = explain(error);

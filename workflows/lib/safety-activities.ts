@@ -5,7 +5,10 @@ import { type ApiServerSafetyActivities, safetyRoundMs } from '../../contracts/m
 import { longCall, longWait } from '../../contracts/policies.ts';
 import { ownCluster } from './own-cluster.ts';
 
-/** The activities of API-server safety and of the overshoot freeze, bound to queue and policy. Each call takes the sentence that users read beside it. */
+/**
+ * The activities of API-server safety and of the overshoot freeze, bound to queue and policy. Each call takes the
+ * sentence that users read beside it.
+ */
 
 /** One round; a worker that dies costs a heartbeat time-out. */
 export const apiServerProbe = (summary: string) =>

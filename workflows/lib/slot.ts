@@ -10,7 +10,9 @@ interface Slot {
   asking: { said: string; scope: CancellationScope } | null;
 }
 
-/** The slot that a run holds, or is queued for. It is the run's own: released before the run ends or continues as new. */
+/**
+ * The slot that a run holds, or is queued for. It is the run's own: released before the run ends or continues as new.
+ */
 export class SlotHolder<L extends Lifecycle> {
   private readonly slots: Reconciler<L>['slots'];
   private readonly run: RunHandle<L>;
@@ -49,7 +51,10 @@ export class SlotHolder<L extends Lifecycle> {
     return this.slots.queued(situation, limit);
   }
 
-  /** Asks for it, and waits in its queue, beside whatever the run does. Where that is under way it is asked anew only if the object is to say something else. */
+  /**
+   * Asks for it, and waits in its queue, beside whatever the run does. Where that is under way it is asked anew only if
+   * the object is to say something else.
+   */
   ask(situation: Situation<L>, limit: string, queued: QueuedStatus<L> | null): void {
     const { slots, run } = this;
     const said = JSON.stringify(queued);
@@ -101,7 +106,10 @@ export class SlotHolder<L extends Lifecycle> {
     this.slot = null;
   }
 
-  /** It arrives beside what comes next. A failure of it is no problem of this run: the limit notices a closed holder by itself. */
+  /**
+   * It arrives beside what comes next. A failure of it is no problem of this run: the limit notices a closed
+   * holder by itself.
+   */
   releaseUnless(limit: string | undefined, situation: Situation<L> | null): void {
     const { slot, slots, run } = this;
     if (slot === null || situation === null || slot.limit === limit) return;

@@ -5,7 +5,9 @@ import type { Execute } from './plan.ts';
 import type { RunState } from './run-state.ts';
 import type { SlotHolder } from './slot.ts';
 
-/** Executes the steps of a plan, one after the other or in the background, and takes into the state what came of them. */
+/**
+ * Executes the steps of a plan, one after the other or in the background, and takes into the state what came of them.
+ */
 export class Steps<L extends Lifecycle> {
   private readonly state: RunState<L>;
   private readonly slot: SlotHolder<L>;
@@ -108,7 +110,10 @@ export class Steps<L extends Lifecycle> {
       });
   }
 
-  /** Gives up work that may take long where the run is cancelled, or a newer spec does not want it. @throws CancelledFailure then */
+  /**
+   * Gives up work that may take long where the run is cancelled, or a newer spec does not want it.
+   * @throws CancelledFailure then
+   */
   private async whileWanted<Result>(work: () => Promise<Result>, isUnwanted?: () => Promise<boolean>): Promise<Result> {
     const scope = new CancellationScope();
     const { state } = this;

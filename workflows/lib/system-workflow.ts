@@ -14,8 +14,9 @@ export interface SystemWorkflow<Round extends { wanted: boolean }> {
 }
 
 /**
- * A system workflow never ends: one long activity after the other, so that the history has rounds and never what is watched. A round
- * that fails is tried again, ever later; `retryNow` does so at once, also where it came while the round that fails was under way.
+ * A system workflow never ends: one long activity after the other, so that the history has rounds and never what is
+ * watched. A round that fails is tried again, ever later; `retryNow` does so at once, also where it came while the
+ * round that fails was under way.
  *
  * @returns whether it shall continue as a new run; false: it is not wanted any more
  * @throws InvalidInput, and the cancel of the run

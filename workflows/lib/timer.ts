@@ -13,8 +13,9 @@ export interface DeadlineTimer {
 }
 
 /**
- * One timer for many waits. `condition` with a time-out starts a timer and cancels it each time, two events per wait; this one keeps
- * running as long as the deadline does not come closer, and when the deadline moved away meanwhile it starts again for what is left.
+ * One timer for many waits. `condition` with a time-out starts a timer and cancels it each time, two events per wait;
+ * this one keeps running as long as the deadline does not come closer, and when the deadline moved away meanwhile it
+ * starts again for what is left.
  *
  * @param summary what a person reads beside the timer in the Web UI
  */

@@ -9,7 +9,10 @@ import type {
 } from '../../contracts/virtual-machine/activities.ts';
 import { ownCluster } from './own-cluster.ts';
 
-/** The activities of the lifecycle of a virtual machine, bound to queue and policy. Each call takes the sentence that a person reads beside it. */
+/**
+ * The activities of the lifecycle of a virtual machine, bound to queue and policy. Each call takes the sentence that a
+ * person reads beside it.
+ */
 
 export const virtualMachineObjects = (summary: string) =>
   proxyActivities<VirtualMachineObjectActivities>({ ...shortCall, taskQueue: kubernetesQueue(ownCluster()), summary });

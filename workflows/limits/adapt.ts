@@ -1,6 +1,9 @@
 import type { AllowanceObservation, MigrationPace } from '../../contracts/allowance.ts';
 
-/** What is known of how migrations of a region slow each other down, and what has come of it. Plain data, pure functions. */
+/**
+ * What is known of how migrations of a region slow each other down, and what has come of it. Plain
+ * data, pure functions.
+ */
 export interface Adaptation {
   /** The limit in force. */
   limit: number;
@@ -30,8 +33,9 @@ const fewestMigrations = 2;
 const fewestHosts = 2;
 
 /**
- * The limit after an observation. It is lowered by a quarter while migrations copy at less than half of the best pace, all of them together,
- * and raised by one when they copy well again, or nothing says that they do not; never above what the settings say, nor below their least.
+ * The limit after an observation. It is lowered by a quarter while migrations copy at less than half of the best pace,
+ * all of them together, and raised by one when they copy well again, or nothing says that they do not; never above what
+ * the settings say, nor below their least.
  *
  * @returns null: the settings leave no room for it
  */

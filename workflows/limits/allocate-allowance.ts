@@ -41,11 +41,17 @@ import {
 } from './ledger.ts';
 import { beginObservation, endObservation } from './observe.ts';
 
-/** The limit: `{"region": "RegionOne"}`, `{"kind": "creates", "vcenter": "prod"}`, or `{"kind": "clones", "driver": "rbd.csi.ceph.com"}`. */
+/**
+ * The limit: `{"region": "RegionOne"}`, `{"kind": "creates", "vcenter": "prod"}`, or
+ * `{"kind": "clones", "driver": "rbd.csi.ceph.com"}`.
+ */
 type AllocateAllowanceInput = ReturnType<typeof inputOf> & {
   /** Prefix of workflow ids; empty by default. */
   cluster?: string;
-  /** An earlier run was lost, and with it what it had granted: nothing is granted before all that it granted shows in the world. */
+  /**
+   * An earlier run was lost, and with it what it had granted: nothing is granted before all that it granted shows in
+   * the world.
+   */
   recovers?: boolean;
   /** What an earlier run of the same chain knew. */
   carried?: Ledger;
@@ -64,10 +70,11 @@ const firstObservationMs = 4_000;
 const longestRunMs = 24 * 60 * 60 * 1_000;
 
 /**
- * Allocates the migrations that a region may have at once, the slots of a vCenter to create, or destroy, VMs, or those of a CSI driver to clone volumes. Consumers signal what they
- * want and use; each is sent its allowance when that changes. The outside world and the consumers' runs are observed at intervals. The run
- * ends when unused: a consumer's next request starts it again, and it grants nothing until it has read what is in progress. To cancel or
- * terminate it stops no work.
+ * Allocates the migrations that a region may have at once, the slots of a vCenter to create, or destroy, VMs, or those
+ * of a CSI driver to clone volumes. Consumers signal what they want and use; each is sent its allowance when that
+ * changes. The outside world and the consumers' runs are observed at intervals. The run ends when unused: a consumer's
+ * next request starts it again, and it grants nothing until it has read what is in progress. To cancel or terminate it
+ * stops no work.
  */
 export async function allocateAllowance(input: AllocateAllowanceInput): Promise<AllocateAllowanceResult> {
   const { cluster = '', recovers = false, carried } = Object(input) as AllocateAllowanceInput;

@@ -6,7 +6,9 @@ export interface Claim {
   most: number;
   /** What it was granted last. */
   allowance: number;
-  /** What it may be using before its next report: the most of what it uses and of every answer that it may still go by. */
+  /**
+   * What it may be using before its next report: the most of what it uses and of every answer that it may still go by.
+   */
   hold: number;
   /** See {@link classOf}. */
   class: DeadlineClass;
@@ -23,7 +25,9 @@ export type DeadlineClass = 0 | 1 | 2;
 const urgentMs = 15 * 60_000;
 const dueMs = 2 * 60 * 60_000;
 
-/** One whose deadline has passed is served after those that can still make it. A deadline that cannot be read is none. */
+/**
+ * One whose deadline has passed is served after those that can still make it. A deadline that cannot be read is none.
+ */
 export function classOf(deadline: string | null, nowMs: number): DeadlineClass {
   const leftMs = deadlineMs(deadline) - nowMs;
   if (leftMs >= 0 && leftMs <= urgentMs) return 0;
@@ -33,7 +37,10 @@ export function classOf(deadline: string | null, nowMs: number): DeadlineClass {
 /** Of what a class could have, this share is left to those after it, and one at least: nobody starves. */
 const shareOfOthers = 1 / 4;
 
-/** Where a class cannot have a slot for each, all queue for them, and one class passes the other as far as this many places of the queue. */
+/**
+ * Where a class cannot have a slot for each, all queue for them, and one class passes the other as far as this many
+ * places of the queue.
+ */
 const placesAhead = 20;
 
 /** Claims that share slots as equals. */
@@ -42,7 +49,10 @@ export interface Tier {
   slots: number;
 }
 
-/** What each class of deadlines has, those that are served first in front. Where there is not one slot for each, all that remain queue. */
+/**
+ * What each class of deadlines has, those that are served first in front. Where there is not one slot for each, all
+ * that remain queue.
+ */
 export function tiersOf(slots: number, claims: readonly Claim[]): Tier[] {
   const wanting = [...claims.keys()].filter((index) => wanted(claims[index]!) > 0);
   const tiers: Tier[] = [];
@@ -68,10 +78,10 @@ const wantedBy = (indexes: readonly number[], claims: readonly Claim[]): number 
   sum(indexes.map((index) => wanted(claims[index]!)));
 
 /**
- * Fair shares of `slots`: the nearest class of deadlines first, but for what is left to the others; within a class max-min fair. There none gets
- * less than another that wants as much, but for one that cannot be halved; nothing is left over while one wants more. Where one slot more or
- * less must be decided, the nearer deadline has it, then the first to join; where consumers outnumber the slots, the place in the queue comes
- * before both.
+ * Fair shares of `slots`: the nearest class of deadlines first, but for what is left to the others; within a class
+ * max-min fair. There none gets less than another that wants as much, but for one that cannot be halved; nothing is
+ * left over while one wants more. Where one slot more or less must be decided, the nearer deadline has it, then the
+ * first to join; where consumers outnumber the slots, the place in the queue comes before both.
  *
  * @returns the share of each claim, in the order given
  */
@@ -97,9 +107,9 @@ function shareAmong(tier: Tier, claims: readonly Claim[], shares: number[]): voi
 export const isOutnumbered = ({ indexes, slots }: Tier): boolean => slots < indexes.length;
 
 /**
- * Divides `slots` anew. An allowance is lowered only where another needs it, or the limit or the host does; what was lowered is granted
- * elsewhere only once its holder cannot use it any more (`hold`). So the holds never exceed the slots by what is decided here; where they
- * exceed them already, they drain.
+ * Divides `slots` anew. An allowance is lowered only where another needs it, or the limit or the host does; what was
+ * lowered is granted elsewhere only once its holder cannot use it any more (`hold`). So the holds never exceed the
+ * slots by what is decided here; where they exceed them already, they drain.
  *
  * @param slots what the limit leaves for these claims; may be negative
  * @returns the new allowance of each claim, in the order given
@@ -114,7 +124,10 @@ export function divide(slots: number, claims: readonly Claim[]): number[] {
   return raise(tiersOf(slots, claims), claims, shares, allowances, free);
 }
 
-/** Hands out what is free, the nearest class first, and within it lowest first. To raise one to what it holds anyway takes nothing from the others. */
+/**
+ * Hands out what is free, the nearest class first, and within it lowest first. To raise one to what it holds anyway
+ * takes nothing from the others.
+ */
 function raise(
   tiers: readonly Tier[],
   claims: readonly Claim[],

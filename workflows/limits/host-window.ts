@@ -1,8 +1,8 @@
 import type { NovaQueue } from '../../contracts/allowance.ts';
 
 /**
- * How many live migrations may be asked of a host on which Nova has kept some waiting. What waits holds slots of the region for nothing, and
- * its time in the queue counts against it. Pure.
+ * How many live migrations may be asked of a host on which Nova has kept some waiting. What waits holds slots of the
+ * region for nothing, and its time in the queue counts against it. Pure.
  */
 export interface HostWindow {
   /** How many Nova ran when it last kept others waiting. */

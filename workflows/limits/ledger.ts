@@ -20,15 +20,18 @@ export interface Holder extends Omit<AllowanceConsumer, 'acknowledged'> {
   /** Milliseconds since the epoch: since when it has had an allowance, or has had none. */
   sinceMs: number;
   /**
-   * Whether the last answer was sent, was only returned by the update that asked (which may never have arrived), could not be delivered, or is
-   * to be sent again because the consumer is there after all.
+   * Whether the last answer was sent, was only returned by the update that asked (which may never have arrived), could
+   * not be delivered, or is to be sent again because the consumer is there after all.
    */
   delivery: 'sent' | 'returned' | 'failed' | 'again';
-  /** Its run is open and has not reported for so long that its lease is over: nothing is granted to it before it reports again. */
+  /**
+   * Its run is open and has not reported for so long that its lease is over: nothing is granted to it before
+   * it reports again.
+   */
   mute: boolean;
   /**
-   * It is closed or mute, and the world was observed since: `using` is then what the world may show of it. Where that is none, a closed one
-   * goes, and a mute one holds nothing.
+   * It is closed or mute, and the world was observed since: `using` is then what the world may show of it. Where that
+   * is none, a closed one goes, and a mute one holds nothing.
    */
   isObserved: boolean;
   /** It has had more than one at once. */
@@ -44,7 +47,10 @@ export interface Ledger {
   holders: Holder[];
   /** Null until the outside world was read: until then nothing is granted. */
   world: AllowanceObservation | null;
-  /** By host, what holders accounted for since the last observation began. What the world shows beyond that is no holder's. */
+  /**
+   * By host, what holders accounted for since the last observation began. What the world shows beyond that
+   * is no holder's.
+   */
   covered: Record<string, number>;
   /** The same since the observation in progress began; null when there is none. */
   covering: Record<string, number> | null;
@@ -208,8 +214,9 @@ function atLeast(
 }
 
 /**
- * By host, what the world uses and no active holder accounts for. What closed and mute holders left behind counts until the world shows none
- * of it, even where an active one on the same host could account for it: it may be using less than it may.
+ * By host, what the world uses and no active holder accounts for. What closed and mute holders left behind counts until
+ * the world shows none of it, even where an active one on the same host could account for it: it may be using less than
+ * it may.
  */
 export function usedElsewhere({
   holders,
@@ -295,11 +302,17 @@ export function allocate(ledger: Ledger, nowMs: number): { ledger: Ledger; answe
 /** Until the next observation, where one is wanted sooner than at the usual interval. */
 export const soonMs = ({ checkMs }: AllowanceObservation): number => Math.ceil(checkMs / 3);
 
-/** For the first time it may begin several at once, and nobody knows how many Nova runs of its host: that is looked at soon. */
+/**
+ * For the first time it may begin several at once, and nobody knows how many Nova runs of its host: that is
+ * looked at soon.
+ */
 const triesHost = (world: AllowanceObservation | null, { allowance, hasTried }: Holder): boolean =>
   world?.tasks === undefined && allowance > 1 && hasTried !== true;
 
-/** How long a consumer may go on without a report that arrives. Null: there is no end, as those that have a slot do not report. */
+/**
+ * How long a consumer may go on without a report that arrives. Null: there is no end, as those that have a slot
+ * do not report.
+ */
 const leaseOf = ({ silentMs, tasks }: AllowanceObservation): number | null =>
   tasks === undefined ? 2 * silentMs : null;
 
@@ -309,7 +322,9 @@ export const muteAfterMs = (world: AllowanceObservation): number | null => {
   return leaseMs === null ? null : leaseMs + world.silentMs;
 };
 
-/** After an earlier ledger was lost, nothing is granted until every open consumer has had the time to say what it holds. */
+/**
+ * After an earlier ledger was lost, nothing is granted until every open consumer has had the time to say what it holds.
+ */
 export const isRecovering = ({ recreated, beganMs, world }: Ledger, nowMs: number): boolean =>
   recreated && nowMs < beganMs + (world?.silentMs ?? Infinity);
 
@@ -363,8 +378,8 @@ export function applyFailedDelivery(ledger: Ledger, { runId, granted }: Answer, 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
 
 /**
- * A request as it came by signal, or null when it is none: users can send signals by hand, and one with other content must neither stop
- * the run nor upset its sums.
+ * A request as it came by signal, or null when it is none: users can send signals by hand, and one with other content
+ * must neither stop the run nor upset its sums.
  */
 export function readRequest(value: unknown): AllowanceRequest | null {
   if (!isRecord(value)) return null;

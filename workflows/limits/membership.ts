@@ -1,8 +1,9 @@
 import type { AllowanceGranted, AllowanceRequest, NumberedAnswer } from '../../contracts/allowance.ts';
 
 /**
- * A consumer's side of an allowance: the last answer that it applied, and what it reported. Plain data and pure functions. It belongs to
- * one run: a run that continues as new leaves first (`want` 0, `using` 0), and its successor joins anew.
+ * A consumer's side of an allowance: the last answer that it applied, and what it reported. Plain data and pure
+ * functions. It belongs to one run: a run that continues as new leaves first (`want` 0, `using` 0), and its successor
+ * joins anew.
  */
 export interface Membership {
   /** The last answer that it applied, which is what it goes by. */
@@ -17,7 +18,9 @@ export interface Membership {
   heardMs?: number;
   /** The answers count for so long after that. Absent: for ever. */
   leaseMs?: number;
-  /** It has reported that it leaves, and that is not confirmed: what it is granted may be another consumer's already. */
+  /**
+   * It has reported that it leaves, and that is not confirmed: what it is granted may be another consumer's already.
+   */
   leaving?: true;
 }
 
@@ -51,8 +54,8 @@ export function applyAnswer(
 }
 
 /**
- * When to report: at once where it may use less than the other side must assume (others wait for just that), where it wants more, and
- * to join or leave; soon where it wants less; else within the renewal time. Null: never.
+ * When to report: at once where it may use less than the other side must assume (others wait for just that), where it
+ * wants more, and to join or leave; soon where it wants less; else within the renewal time. Null: never.
  */
 export function reportDueMs(membership: Membership, need: Need, renewMs: number): number | null {
   const { reported } = membership;
@@ -61,7 +64,10 @@ export function reportDueMs(membership: Membership, need: Need, renewMs: number)
   return reported.atMs + (need.want < reported.want ? Math.min(fewerAfterMs, renewMs) : renewMs);
 }
 
-/** What to report now, and the membership once it has arrived. It never goes by an answer whose lease is over: reporting would renew it. */
+/**
+ * What to report now, and the membership once it has arrived. It never goes by an answer whose lease is over: reporting
+ * would renew it.
+ */
 export function report(
   before: Membership,
   need: Need,
@@ -81,15 +87,18 @@ export function report(
   };
 }
 
-/** A report that was sent then has arrived. It renews the lease, unless that was over before it arrived: then it may have come too late. */
+/**
+ * A report that was sent then has arrived. It renews the lease, unless that was over before it arrived: then it may
+ * have come too late.
+ */
 export function afterReport(before: Membership, sentMs: number, nowMs: number): Membership {
   if (before.reported === null) return before;
   return { ...afterLease(before, nowMs), heardMs: Math.max(sentMs, before.heardMs ?? sentMs) };
 }
 
 /**
- * What to go by at this moment. No report has arrived for the whole lease: what it was granted may be another's, so it begins nothing more
- * until it has reported that and was answered anew.
+ * What to go by at this moment. No report has arrived for the whole lease: what it was granted may be another's, so it
+ * begins nothing more until it has reported that and was answered anew.
  */
 export function afterLease(membership: Membership, nowMs: number): Membership {
   const { acknowledged, reported, heardMs, leaseMs } = membership;
@@ -104,8 +113,8 @@ export function afterLease(membership: Membership, nowMs: number): Membership {
 }
 
 /**
- * What to go by while a report is on its way. A consumer that leaves begins nothing more from here on, but goes on applying answers: where
- * the report is lost it is still a member, and the answers that came meanwhile count.
+ * What to go by while a report is on its way. A consumer that leaves begins nothing more from here on, but goes on
+ * applying answers: where the report is lost it is still a member, and the answers that came meanwhile count.
  */
 export const duringReport = (before: Membership, after: Membership): Membership =>
   after.reported === null
@@ -117,8 +126,8 @@ export const duringReport = (before: Membership, after: Membership): Membership 
     : after;
 
 /**
- * What to go by after a report that may have arrived or not: it is due again. A consumer that could not leave reports next that it goes by
- * nothing, and is granted anew.
+ * What to go by after a report that may have arrived or not: it is due again. A consumer that could not leave reports
+ * next that it goes by nothing, and is granted anew.
  *
  * @param before the membership before the report
  * @param now    the membership since, with the answers that were applied meanwhile
@@ -136,7 +145,10 @@ const isIdle = ({ want, using }: Need): boolean => want === 0 && using === 0;
 
 const holdNow = (membership: Membership, { using }: Need): number => Math.max(using, allowanceOf(membership));
 
-/** A grant as it came by signal, or null when it is none: users can send signals by hand, and one with other content must not stop the run. */
+/**
+ * A grant as it came by signal, or null when it is none: users can send signals by hand, and one with other content
+ * must not stop the run.
+ */
 export function readGrant(value: unknown): AllowanceGranted | null {
   const { sequence, allowance, limit, consumers, leaseMs, novaRuns } = Object(value) as Record<string, unknown>;
   if (!isCount(sequence) || !isCount(allowance) || !isCount(limit) || !isCount(consumers)) return null;

@@ -47,7 +47,10 @@ export function endObservation(
   return { ...yielding, nextObservationMs: nowMs + (isTried ? soonMs(world) : world.checkMs) };
 }
 
-/** It has not reported for so long that it knows itself that nothing is granted to it any more. Its run may be stuck, or its workers away. */
+/**
+ * It has not reported for so long that it knows itself that nothing is granted to it any more. Its run may be stuck, or
+ * its workers away.
+ */
 function isMute({ mute, lastRequestMs }: Holder, world: AllowanceObservation | null, nowMs: number): boolean {
   const afterMs = world === null ? null : muteAfterMs(world);
   return mute || (afterMs !== null && lastRequestMs + afterMs <= nowMs);
@@ -86,7 +89,10 @@ function applyWorld(ledger: Ledger, world: AllowanceObservation, nowMs: number):
   };
 }
 
-/** Tasks do not name their run: what is in progress while no run has a slot is foreign, and stays so; anything later may be a holder's. */
+/**
+ * Tasks do not name their run: what is in progress while no run has a slot is foreign, and stays so; anything later may
+ * be a holder's.
+ */
 function applyTasks(ledger: Ledger, world: AllowanceObservation, tasks: readonly string[]): Ledger {
   const covered = ledger.covering ?? ledger.covered;
   const mayBeOurs = Object.values(covered).some((count) => count > 0);
@@ -105,7 +111,10 @@ function applyTasks(ledger: Ledger, world: AllowanceObservation, tasks: readonly
   };
 }
 
-/** It was known to be closed, or mute, before the observation began, so what that shows of it is the most that can be left. */
+/**
+ * It was known to be closed, or mute, before the observation began, so what that shows of it is the most that
+ * can be left.
+ */
 const setObserved = (holder: Holder, using: number): Holder => ({
   ...holder,
   isObserved: true,
@@ -118,8 +127,8 @@ const isYoung = ({ beganMs }: Ledger, { silentMs }: AllowanceObservation, nowMs:
   nowMs < beganMs + silentMs;
 
 /**
- * While some consumers of an earlier ledger may not have reported yet, a slot that a stranger's host released may be taken again by it
- * at once: it stays counted.
+ * While some consumers of an earlier ledger may not have reported yet, a slot that a stranger's host released may be
+ * taken again by it at once: it stays counted.
  */
 function lingering({ world: before, holders }: Ledger, world: AllowanceObservation): Record<string, number> {
   const ours = new Set(holders.map(({ host }) => host));
@@ -130,8 +139,8 @@ function lingering({ world: before, holders }: Ledger, world: AllowanceObservati
 }
 
 /**
- * Where the consumers of a class outnumber its slots, as many of those that have had a slot yield as wait for one and cannot expect it from
- * one that yielded before. A holder that yields finishes what it has begun.
+ * Where the consumers of a class outnumber its slots, as many of those that have had a slot yield as wait for one and
+ * cannot expect it from one that yielded before. A holder that yields finishes what it has begun.
  */
 function rotate(ledger: Ledger, world: AllowanceObservation, nowMs: number): Ledger {
   // A task that has begun goes on to its end, and then its holder leaves: none can yield.

@@ -33,8 +33,9 @@ export const sweepCap = ({ most, mostPercent }: SweepSettings, listed: number): 
   most === null ? Infinity : Math.max(most, share(mostPercent, listed));
 
 /**
- * All that holds each orphan back, oldest sighting first. An orphan without a gate is deleted. The gates of the single orphan come first, then those of
- * the set; the cap counts those alone that nothing else holds. Pure; each gate is a row of the table test.
+ * All that holds each orphan back, oldest sighting first. An orphan without a gate is deleted. The gates of the single
+ * orphan come first, then those of the set; the cap counts those alone that nothing else holds. Pure; each gate is a
+ * row of the table test.
  */
 export function judgeCandidates(situation: CandidatesSituation): JudgedCandidate[] {
   const { observed, settings, memory } = situation;
@@ -104,7 +105,10 @@ const describeFreeze = ({ state, reason }: Exclude<Freeze, { state: 'thawed' }>)
 const deletedBefore = ({ memory: { sweep } }: CandidatesSituation): number => sweep?.round.deleted ?? 0;
 const listedBefore = (situation: CandidatesSituation): number => situation.observed.listed + deletedBefore(situation);
 
-/** Those that a user keeps do not count; those that this sweep has deleted do, so that many are many though they come one by one. */
+/**
+ * Those that a user keeps do not count; those that this sweep has deleted do, so that many are many though they come
+ * one by one.
+ */
 function holdOfSet(situation: CandidatesSituation): Hold {
   const { observed, settings } = situation;
   const { machines, orphans, candidates } = observed;

@@ -102,7 +102,10 @@ const leftoverStep = (asked: AskedLeftover): DeleteLeftoverStep => ({
   asked,
 });
 
-/** Once in a run that acts. What a list of Machines lacks says nothing while it is not known whether the API servers are well, whatever the gate. */
+/**
+ * Once in a run that acts. What a list of Machines lacks says nothing while it is not known whether the API servers are
+ * well, whatever the gate.
+ */
 const areNodesDue = ({ observed: { hasTarget, freeze }, settings, memory }: SweepSituation): boolean =>
   hasTarget && freeze.state === 'thawed' && memory.nodes === null && mayAct(settings);
 
@@ -126,7 +129,10 @@ function deletionOf(
   };
 }
 
-/** Why the run sweeps once more before it ends, as the replaced manager does after its long retry; null: it has no reason. */
+/**
+ * Why the run sweeps once more before it ends, as the replaced manager does after its long retry; null: it
+ * has no reason.
+ */
 function retryOf({ classes, listed }: ObservedSweep): { reason: string; message: string } | null {
   const failed = failedOf(classes);
   if (failed.length > 0) return { reason: 'ClassNotSwept', message: `another attempt. ${describeFailures(failed)}` };

@@ -9,8 +9,8 @@ import { invalidInput } from '../lib/failures.ts';
 import { ownCluster } from '../lib/own-cluster.ts';
 
 /**
- * Starts the sweep of a namespace, unless one is open: that one observes again by itself. A Schedule starts it, whose own runs have other ids
- * than that of the sweep, which is its lock.
+ * Starts the sweep of a namespace, unless one is open: that one observes again by itself. A Schedule starts it, whose
+ * own runs have other ids than that of the sweep, which is its lock.
  */
 export async function requestSweep(input: SweepRequest): Promise<SweepRequestResult> {
   const { namespace, cluster = ownCluster() } = Object(input) as Partial<SweepRequest>;

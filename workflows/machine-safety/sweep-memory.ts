@@ -58,8 +58,9 @@ export const noSweepMemory: SweepRunMemory = {
 const mostShown = 100;
 
 /**
- * Sweeps that begin sooner after one another are one: they share a cap, and what they find counts as one sighting. So a burst of Machines that go
- * away, each of which starts a sweep, is not taken for several periods. Half a period, so that the jitter of the Schedule loses none.
+ * Sweeps that begin sooner after one another are one: they share a cap, and what they find counts as one sighting. So a
+ * burst of Machines that go away, each of which starts a sweep, is not taken for several periods. Half a period, so
+ * that the jitter of the Schedule loses none.
  */
 export const apartMs = ({ periodMs }: Pick<SweepSettings, 'periodMs'>): number => periodMs / 2;
 
@@ -150,7 +151,9 @@ export function pruneRun(
   };
 }
 
-/** A VM was deleted, or was gone. It counts against the cap, and is not deleted again while its provider still lists it. */
+/**
+ * A VM was deleted, or was gone. It counts against the cap, and is not deleted again while its provider still lists it.
+ */
 export function recordDeletion(memory: SweepRunMemory, vm: SweptVm): SweepRunMemory {
   const { sweep, deleted, deletedCount, refused } = memory;
   const key = providerIdKey(vm.providerId);

@@ -29,9 +29,10 @@ import {
 } from './sweep-memory.ts';
 
 /**
- * Sweeps the orphan VMs of the Machines of a namespace: those of its MachineClasses that belong to no Machine are deleted, once no gate holds
- * them back (docs/machine-safety.md#sweeps). Requested by a Schedule, started by the bridge, or by hand with plain JSON; the id
- * `orphan-sweep/<namespace>` is the lock, and what a run of it ends with is what the next one remembers.
+ * Sweeps the orphan VMs of the Machines of a namespace: those of its MachineClasses that belong to no Machine are
+ * deleted, once no gate holds them back (docs/machine-safety.md#sweeps). Requested by a Schedule, started by the
+ * bridge, or by hand with plain JSON; the id `orphan-sweep/<namespace>` is the lock, and what a run of it ends with is
+ * what the next one remembers.
  */
 export const sweepOrphans = defineReconciler<SweepLifecycle>(machineKind, {
   memory: noSweepMemory,

@@ -10,8 +10,9 @@ import { overshootCheck } from '../lib/safety-activities.ts';
 import { runRounds } from '../lib/system-workflow.ts';
 
 /**
- * Freezes the MachineSets of a namespace that have too many Machines: a system workflow, with an activity of an hour for each round. What is
- * frozen is in the objects alone. Started by workers, where the settings ask for it; it ends when they do not any more.
+ * Freezes the MachineSets of a namespace that have too many Machines: a system workflow, with an activity of an hour
+ * for each round. What is frozen is in the objects alone. Started by workers, where the settings ask for it; it ends
+ * when they do not any more.
  */
 export async function watchOvershoot(input: OvershootInput): Promise<OvershootResult> {
   const { namespace } = Object(input) as OvershootInput;

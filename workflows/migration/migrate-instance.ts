@@ -74,11 +74,12 @@ interface Course {
 }
 
 /**
- * Moves one server off its host. A child of `evictHypervisor`; its id is the server's lock. It ends when the server is elsewhere, gone,
- * cannot be moved, or the run was cancelled: then a live migration in flight is aborted, and a cold one runs to its end.
+ * Moves one server off its host. A child of `evictHypervisor`; its id is the server's lock. It ends when the server is
+ * elsewhere, gone, cannot be moved, or the run was cancelled: then a live migration in flight is aborted, and a cold
+ * one runs to its end.
  *
- * Fails only with what concerns Nova as a whole (credential, outage), and only while nothing can be in flight: its parent then tries again
- * later. A migration that it began it watches to the end.
+ * Fails only with what concerns Nova as a whole (credential, outage), and only while nothing can be in flight: its
+ * parent then tries again later. A migration that it began it watches to the end.
  */
 export async function migrateInstance(given: MigrateInstanceInput): Promise<MigrateInstanceResult> {
   const input = readMigrateInput(given);
@@ -140,7 +141,8 @@ const needed: readonly [path: readonly string[], type: 'string' | 'object' | 'nu
 ];
 
 /**
- * The input of `migrateInstance` as it came. Its parent gives all of it; a user who starts one by hand learns what to start instead.
+ * The input of `migrateInstance` as it came. Its parent gives all of it; a user who starts one by hand learns what to
+ * start instead.
  *
  * @throws InvalidInput
  */

@@ -43,7 +43,10 @@ export interface Progress {
   waitedIdle: boolean;
 }
 
-/** It stays known while the migration with this id is in progress: an abort that does not end it must not begin the wait for it anew. */
+/**
+ * It stays known while the migration with this id is in progress: an abort that does not end it must not begin the wait
+ * for it anew.
+ */
 interface Trouble {
   readonly migrationId: number;
   /** Why it counts as stuck; null: it does not. */
@@ -117,7 +120,10 @@ export function planMove(desired: Desired, progress: Progress): MigrationPlan {
 /** The record of a cold migration ends its own part in `finished`: the rest is a confirmation. */
 const awaitsConfirmation = (migration: Migration): boolean => migration.status === 'finished';
 
-/** A migration that so many aborts have not ended is left to an operator. Each is waited for, and asked for again meanwhile. */
+/**
+ * A migration that so many aborts have not ended is left to an operator. Each is waited for, and asked
+ * for again meanwhile.
+ */
 const mostAborts = 3;
 
 function planInProgress(desired: Desired, progress: Progress, migration: Migration, instance: Instance): MigrationPlan {
@@ -207,8 +213,9 @@ function planWithoutMigration(desired: Desired, progress: Progress, instance: In
 }
 
 /**
- * For a server whose run was cancelled, so that it is left in a described state: back on its source, on its target, or confirmed there.
- * Nova aborts live migrations only; a cold one runs to its end. What neither ends is named, and left to an operator: a stop comes to its end.
+ * For a server whose run was cancelled, so that it is left in a described state: back on its source, on its target, or
+ * confirmed there. Nova aborts live migrations only; a cold one runs to its end. What neither ends is named, and left
+ * to an operator: a stop comes to its end.
  */
 export function planWindDown({ sourceHost }: Pick<Desired, 'sourceHost'>, progress: Progress): MigrationPlan {
   const { observation, ownCold } = progress;
@@ -244,7 +251,8 @@ const surprising: ReadonlySet<ErrorCode | null> = new Set<ErrorCode>([
  * What a run does after a step has failed.
  *
  * @param run.surprises how many such failures were investigated before
- * @param run.mayFail   nothing is in flight, and the run is not cancelled: what concerns Nova as a whole is for the parent to wait out
+ * @param run.mayFail nothing is in flight, and the run is not cancelled: what concerns Nova as a whole is for the
+ * parent to wait out
  * @returns `backOff`: observe after a pause
  */
 export function planAfterFailure(

@@ -9,9 +9,15 @@ import type {
 } from '../../contracts/eviction/migrate-instance.ts';
 import type { Progress, Desired } from './plan.ts';
 
-/** What a run knows of its server, and what the result of each step changes in it. Pure but for the progress that is given. */
+/**
+ * What a run knows of its server, and what the result of each step changes in it. Pure but for the progress
+ * that is given.
+ */
 
-/** The parent has just observed the server, so the first step needs no observation: every ensure verb observes first anyway. */
+/**
+ * The parent has just observed the server, so the first step needs no observation: every ensure verb
+ * observes first anyway.
+ */
 export function beginProgress({ instance, sourceHost }: MigrateInstanceInput): Progress {
   return {
     observation: { instance: { ...instance, host: sourceHost }, migration: null },
@@ -27,7 +33,10 @@ export function beginProgress({ instance, sourceHost }: MigrateInstanceInput): P
   };
 }
 
-/** A request was answered. The id of a cold migration is the proof that the resize to be confirmed later is drover's own. */
+/**
+ * A request was answered. The id of a cold migration is the proof that the resize to be confirmed later
+ * is drover's own.
+ */
 export function applyStart(
   progress: Progress,
   how: 'live' | 'cold',
@@ -99,7 +108,10 @@ export function applyIdleWait(progress: Progress, observation: InstanceObservati
   progress.waitedIdle = observation.instance !== null && busyWith(observation.instance) !== null;
 }
 
-/** The server was observed again, as it may not be as it was. What is known of a migration that gives trouble outlives that. */
+/**
+ * The server was observed again, as it may not be as it was. What is known of a migration that gives
+ * trouble outlives that.
+ */
 export function applyObservation(progress: Progress, observation: InstanceObservation): void {
   progress.observation = observation;
   progress.lastEnd = null;

@@ -54,8 +54,9 @@ export const isPaused = ({ retryAtMs }: TrackedEvacuation, nowMs: number): boole
   retryAtMs !== null && nowMs < retryAtMs;
 
 /**
- * Which of the pending servers go next: the highest priority first, those that ran before those that were stopped, large ones before
- * small ones while there is room for them. Members of one server group go one at a time, as the scheduler must see where the last one is.
+ * Which of the pending servers go next: the highest priority first, those that ran before those that were stopped,
+ * large ones before small ones while there is room for them. Members of one server group go one at a time, as the
+ * scheduler must see where the last one is.
  */
 export function pickEvacuations(
   all: readonly TrackedEvacuation[],

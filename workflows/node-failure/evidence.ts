@@ -91,8 +91,8 @@ export function judgeConsent(
 }
 
 /**
- * What a confirmation has to name as the boot. Where nobody has recorded it, the incident alone says which failure is meant, and what the host
- * reports since then voids it. Pure.
+ * What a confirmation has to name as the boot. Where nobody has recorded it, the incident alone says which failure is
+ * meant, and what the host reports since then voids it. Pure.
  */
 export const bootWord = ({ bootId }: Incident): string => bootId ?? unknownBoot;
 
@@ -116,7 +116,9 @@ export function evidenceProblem(
     : 'the confirmation had expired when it was used';
 }
 
-/** Why a proof of power does not count for this incident; null where it does. What is no number fails each comparison. */
+/**
+ * Why a proof of power does not count for this incident; null where it does. What is no number fails each comparison.
+ */
 export function proofProblem(
   { host, firstOffMs, secondOffMs }: PowerProof,
   incident: Incident,
@@ -156,8 +158,9 @@ export const upProof = (bootId: string, { id }: Incident, nowMs: number): Forced
 });
 
 /**
- * A proof by the run's clock: that of the worker who read the power may be wrong, and a proof of the future would outlive what is observed
- * later. Both reads were made after they were asked for, and as far apart as the worker says, so this is never too young. Pure.
+ * A proof by the run's clock: that of the worker who read the power may be wrong, and a proof of the future would
+ * outlive what is observed later. Both reads were made after they were asked for, and as far apart as the worker says,
+ * so this is never too young. Pure.
  */
 export const datedProof = (proof: PowerProof, askedMs: number): PowerProof => ({
   ...proof,

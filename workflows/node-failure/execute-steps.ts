@@ -82,7 +82,9 @@ export const executeSteps: Reconciler<NodeFailureLifecycle>['execute'] = {
     return changed((now) => ({ ...now, recommended: what }), isAdvised ? { advised: true } : {});
   },
 
-  /** What the Hypervisor's own run makes of it: disabled, and emptied by an Eviction whose obstacles are carried along. */
+  /**
+   * What the Hypervisor's own run makes of it: disabled, and emptied by an Eviction whose obstacles are carried along.
+   */
   async evictLive(context, { message }) {
     const target = targetOf(context);
     const refused = await claimFencing(context, target, null);
@@ -290,7 +292,10 @@ const putOff = (message: string, afterMs: number): Result => {
   return changed((now) => ({ ...now, problem }));
 };
 
-/** A host that has power may have come back since it was judged: it is observed once more, right before. Null: it is as silent as before. */
+/**
+ * A host that has power may have come back since it was judged: it is observed once more, right before. Null: it is as
+ * silent as before.
+ */
 async function judgeAgain({ input, settings, memory }: Context, { fencing }: Target): Promise<Result | null> {
   const { host } = fencing.incident;
   const askedMs = Date.now();

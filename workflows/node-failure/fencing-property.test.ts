@@ -28,8 +28,8 @@ import { planFencing, type NodeFailurePlan } from './plan.ts';
 import type { NodeFailureStep } from './types.ts';
 
 /**
- * No sequence of inputs leads to an evacuation without a proof that the power is Off or a valid confirmation. What counts is told by a
- * referee of its own, who watches the world and none of drover's code.
+ * No sequence of inputs leads to an evacuation without a proof that the power is Off or a valid confirmation. What
+ * counts is told by a referee of its own, who watches the world and none of drover's code.
  */
 
 const { powerRecheckMs, consentMs, holdCheckMs } = fencingDefaults;

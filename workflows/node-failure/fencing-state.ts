@@ -28,7 +28,10 @@ import { judgeSilence } from './judge-silence.ts';
 import { judgeNodeFailure, passGates } from './judge.ts';
 import { type Report, readMark } from './witness-marks.ts';
 
-/** What is known of one incident. Plain data, so that it is carried over when the run continues as new. Times: ms since the epoch. */
+/**
+ * What is known of one incident. Plain data, so that it is carried over when the run continues as new. Times: ms since
+ * the epoch.
+ */
 export interface FencingState {
   incident: Incident;
   settings: FencingSettings;
@@ -45,7 +48,10 @@ export interface FencingState {
   usedConfirmations: string[];
   /** Why the servers of the host may be taken as stopped. Lost as soon as anything on the host shows life. */
   evidence: FenceEvidence | null;
-  /** The boot that the evidence ended, null where it is not known: what comes back as the same one was never off. Stays when the evidence is lost. */
+  /**
+   * The boot that the evidence ended, null where it is not known: what comes back as the same one was never off. Stays
+   * when the evidence is lost.
+   */
   fencedBootId: string | null;
   /** The newest observation of its power, by the BMC. */
   power: PowerObservation | null;
@@ -91,7 +97,9 @@ export function beginFencing(begin: Judged & Pick<FencingState, 'incident' | 'se
   };
 }
 
-/** An observation and the time before it was asked for, by the run's clock: what it says is at least as young as that. */
+/**
+ * An observation and the time before it was asked for, by the run's clock: what it says is at least as young as that.
+ */
 export interface DatedObservation {
   observed: NodeFailureObservation;
   askedMs: number;
@@ -100,8 +108,8 @@ export interface DatedObservation {
 }
 
 /**
- * Applies one observation: signs with the time since when the run has observed them so, the verdict, and the gates. Null where an incident
- * cannot be opened yet, as it is not known whether an earlier run has fenced the host. Pure.
+ * Applies one observation: signs with the time since when the run has observed them so, the verdict, and the gates.
+ * Null where an incident cannot be opened yet, as it is not known whether an earlier run has fenced the host. Pure.
  */
 export function applyObservation(
   state: FencingState | null,
@@ -134,7 +142,10 @@ export function applyObservation(
   return observed.power === null ? applied : applyPower(applied, { host, power: observed.power, atMs: askedMs });
 }
 
-/** A boot that is reported after all has to be named from then on: a confirmation without it was given before the host did so. */
+/**
+ * A boot that is reported after all has to be named from then on: a confirmation without it was given before the host
+ * did so.
+ */
 const withBoot = (incident: Incident, { node }: NodeFailureObservation): Incident =>
   incident.bootId !== null || node === null ? incident : { ...incident, bootId: node.bootId };
 
@@ -194,7 +205,10 @@ const isSameNode = (before: Pick<NodeSign, 'ready'> | null | undefined, { ready 
 
 const isSilent = (ready: NodeSign['ready'] | undefined): boolean => ready === 'Unknown' || ready === 'Gone';
 
-/** What each witness says. One that cannot be had says nothing, and what Nova says of a host that is forced down is drover's own word. */
+/**
+ * What each witness says. One that cannot be had says nothing, and what Nova says of a host that is forced down is
+ * drover's own word.
+ */
 function reports({ node, compute, nova, libvirt, power }: NodeFailureObservation): Report[] {
   const found: (Report | null)[] = [
     power === null ? null : { kind: 'bmc', says: witnessOf(power), message: `it says ${power}` },
@@ -219,7 +233,10 @@ function reports({ node, compute, nova, libvirt, power }: NodeFailureObservation
   return found.filter((report) => report !== null);
 }
 
-/** A libvirt that answers is well, unless the guest watch has just signalled that guests fail. One that is silent is no more than that. */
+/**
+ * A libvirt that answers is well, unless the guest watch has just signalled that guests fail. One that is silent is no
+ * more than that.
+ */
 function withGuests(
   libvirt: NodeFailureObservation['libvirt'],
   guests: DatedObservation['guests'],
@@ -280,8 +297,8 @@ export function applyProof(state: FencingState, proof: PowerProof): FencingState
 }
 
 /**
- * One that is older than the last, or of another host, changes nothing. It ends a problem of reading the power; a step that another system
- * refused keeps its back-off.
+ * One that is older than the last, or of another host, changes nothing. It ends a problem of reading the power; a step
+ * that another system refused keeps its back-off.
  */
 export function applyPower(state: FencingState, power: PowerObservation): FencingState {
   if (power.host !== state.incident.host || power.atMs < (state.power?.atMs ?? -Infinity)) return state;
@@ -318,8 +335,8 @@ export function applyDiskConsents(state: FencingState, consents: readonly DiskCo
 export type DiskConsentDecision = { accepted: DiskConsent[]; message: string } | { accepted: null; message: string };
 
 /**
- * Whether a user may give up these local disks: for this incident, and for servers that stay on the host for their disks alone, each of
- * them named. All of them or none. Pure; each branch is a row of the table test.
+ * Whether a user may give up these local disks: for this incident, and for servers that stay on the host for their
+ * disks alone, each of them named. All of them or none. Pure; each branch is a row of the table test.
  */
 export function judgeDiskConsent(
   { incident, instances, person }: AbandonDisks,

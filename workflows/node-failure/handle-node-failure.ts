@@ -25,9 +25,10 @@ const nothing: HypervisorStatusPatch = {
 };
 
 /**
- * Deals with the failure of a host, until it is well, is handed over to an Eviction, or is restored. Servers are started elsewhere only on
- * evidence that was observed again just before. Started by the hypervisor's run, or by hand with plain JSON; the id `node-failure/<host>` is
- * the lock. A cancel begins nothing more, and lets evacuations in flight end.
+ * Deals with the failure of a host, until it is well, is handed over to an Eviction, or is restored. Servers are
+ * started elsewhere only on evidence that was observed again just before. Started by the hypervisor's run, or by hand
+ * with plain JSON; the id `node-failure/<host>` is the lock. A cancel begins nothing more, and lets evacuations in
+ * flight end.
  */
 export const handleNodeFailure = defineReconciler<NodeFailureLifecycle>(
   { kind: nodeFailureRun.kind, input: ['hypervisor'] },

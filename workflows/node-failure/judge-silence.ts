@@ -22,10 +22,11 @@ export interface SilenceView {
 }
 
 /**
- * Whether a host that has power and is silent (a panic, a hang, a dead network card) may be powered off by drover itself. A quorum of
- * witnesses must have heard nothing for long, no two of them over one path; one that has heard anything forbids it, however many have not;
- * one that cannot be had counts for nothing. Whatever is no number holds. The gates of the fleet are judged besides. Pure; each refusal is a
- * row of the table test, and of docs/node-failure.md.
+ * Whether a host that has power and is silent (a panic, a hang, a dead network card) may be powered off by drover
+ * itself. A quorum of witnesses must have heard nothing for long, no two of them over one path; one that has heard
+ * anything forbids it, however many have not; one that cannot be had counts for nothing. Whatever is no number holds.
+ * The gates of the fleet are judged besides. Pure; each refusal is a row of the table test,
+ * and of docs/node-failure.md.
  */
 export function judgeSilence(
   signs: HostSigns,

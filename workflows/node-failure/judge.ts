@@ -15,9 +15,10 @@ import type {
 } from '../../contracts/node-failure/node-failure.ts';
 
 /**
- * Whether a host has failed. Node, nova-compute and libvirt share a network, so their silence together proves nothing but that network's:
- * only a BMC that says Off makes `failed` of silence. A Node that is gone is as silent as one that is Unknown. Whatever could not be read
- * leads to `watch`. Pure; each branch is a row of the table test, and of the table in docs/node-failure.md.
+ * Whether a host has failed. Node, nova-compute and libvirt share a network, so their silence together proves nothing
+ * but that network's: only a BMC that says Off makes `failed` of silence. A Node that is gone is as silent as one that
+ * is Unknown. Whatever could not be read leads to `watch`. Pure; each branch is a row of the table test, and of the
+ * table in docs/node-failure.md.
  */
 export function judgeNodeFailure(
   { host, node, compute, libvirt, witnesses }: HostSigns,
@@ -199,9 +200,9 @@ export function signOfService({ host, node, compute, libvirt }: HostSigns): stri
 }
 
 /**
- * Whether drover may fence a failed host by itself now. Many hosts that seem dead at once are nearly always one broken network or one
- * broken observer, and the worst that can be done then is to power them off. Whatever is unknown holds. Pure; the first gate that is
- * shut is named.
+ * Whether drover may fence a failed host by itself now. Many hosts that seem dead at once are nearly always one broken
+ * network or one broken observer, and the worst that can be done then is to power them off. Whatever is unknown holds.
+ * Pure; the first gate that is shut is named.
  */
 export function passGates(view: FleetView, settings: GateSettings, nowMs: number): GateDecision {
   const shut = gates.map((gate) => gate(view, settings, nowMs)).find((decision) => decision !== null);

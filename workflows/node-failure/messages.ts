@@ -33,8 +33,8 @@ type Read = (argument: unknown, id: string, atMs: number) => CommandInput;
 type CommandInput = Command extends infer One ? (One extends Command ? Omit<One, 'id' | 'atMs'> : never) : never;
 
 /**
- * Accepts a user's command as an update, which is answered when the host was observed once more, and as a signal, which cannot be answered:
- * why it is refused is in `progress`.
+ * Accepts a user's command as an update, which is answered when the host was observed once more, and as a signal, which
+ * cannot be answered: why it is refused is in `progress`.
  */
 function onCommand<Argument>(run: Run, definition: UserCommand<Argument>, read: Read): void {
   const ask = async (argument: unknown): Promise<string> => {

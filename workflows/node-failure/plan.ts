@@ -19,9 +19,9 @@ export const phaseOf = (fencing: FencingState | null): string =>
 export const isFenced = ({ forcedDown, evidence }: FencingState): boolean => forcedDown || evidence !== null;
 
 /**
- * What is done about a host that seems to have failed. Nothing is done on half an observation, and a step that failed is not repeated before
- * its time; before the end drover takes back what would stay behind; and whatever is waited for, the host is observed from time to time.
- * Pure.
+ * What is done about a host that seems to have failed. Nothing is done on half an observation, and a step that failed
+ * is not repeated before its time; before the end drover takes back what would stay behind; and whatever is waited for,
+ * the host is observed from time to time. Pure.
  */
 export function planNodeFailure(situation: Situation<NodeFailureLifecycle>): NodeFailurePlan {
   const { memory, settings, inFlight, nowMs } = situation;
@@ -63,7 +63,10 @@ function planNext(situation: Situation<NodeFailureLifecycle>): NodeFailurePlan {
 /** Why a run of a host that Nova does not know any more ends. */
 const gone: FailureEnd = 'LeftNova';
 
-/** Nova has no such host any more: there is nothing to fence, to evacuate or to restore. One list that lacks it is no proof. */
+/**
+ * Nova has no such host any more: there is nothing to fence, to evacuate or to restore. One list that lacks it
+ * is no proof.
+ */
 function planLeft(host: string, fencing: FencingState | null, untilMs: number, askedMs: number): NodeFailurePlan {
   const inFlight = fencing === null ? 0 : count(fencing, 'evacuating');
   const phase = phaseOf(fencing);
@@ -76,8 +79,8 @@ function planLeft(host: string, fencing: FencingState | null, untilMs: number, a
 }
 
 /**
- * It was fenced, has left Nova, and has registered there again with the boot that was fenced: it was never off, and servers that were evacuated
- * may run there too. Null: it is not so.
+ * It was fenced, has left Nova, and has registered there again with the boot that was fenced: it was never off, and
+ * servers that were evacuated may run there too. Null: it is not so.
  */
 function planReturned(
   state: FencingState,
@@ -107,9 +110,10 @@ function planTakenBack(state: FencingState): NodeFailurePlan {
 }
 
 /**
- * The ladder: recommend → power off, where an aggregate has opted in, or a user confirms → force down → evacuate → hold the host off until
- * that has ended → restore. Servers are evacuated only while there is evidence that they do not run, so that a partition cannot lead to two
- * running copies. Pure; each branch is a row of the table test, and of docs/node-failure.md.
+ * The ladder: recommend → power off, where an aggregate has opted in, or a user confirms → force down → evacuate → hold
+ * the host off until that has ended → restore. Servers are evacuated only while there is evidence that they do not run,
+ * so that a partition cannot lead to two running copies. Pure; each branch is a row of the table test,
+ * and of docs/node-failure.md.
  */
 export function planFencing(state: FencingState, nowMs: number): NodeFailurePlan {
   const { evidence, incident, usedConfirmations, settings } = state;
@@ -140,11 +144,17 @@ function planFence(state: FencingState, nowMs: number): NodeFailurePlan {
   return planPowerOff(state, nowMs);
 }
 
-/** A host that has power and is silent: null where that is left to an operator. Nothing has been done to it yet, so it is not booting. */
+/**
+ * A host that has power and is silent: null where that is left to an operator. Nothing has been done to it yet, so it
+ * is not booting.
+ */
 const planSilence = (state: FencingState, nowMs: number): NodeFailurePlan | null =>
   state.silence.fence && mayFenceSilent(state) ? planPowerOff(state, nowMs, state.silence.message) : null;
 
-/** Whether drover may power it off by itself though it has power; the gates are judged besides. Judged again right before. */
+/**
+ * Whether drover may power it off by itself though it has power; the gates are judged besides. Judged
+ * again right before.
+ */
 export const mayFenceSilent = ({ mode, verdict, silence }: FencingState): boolean =>
   mode === 'automatic' && verdict.reason === 'NoWitness' && silence.fence;
 
@@ -206,7 +216,8 @@ const pausedAfter = (state: FencingState | null, step: NodeFailureStep['kind'], 
 /** @param silence why a host that has power is fenced; null: it is dead */
 function planPowerOff(state: FencingState, nowMs: number, silence: string | null = null): NodeFailurePlan {
   const { verdict, signs, incident } = state;
-  // The verdict and the signs may be of different observations; a proof would be lost at once, and the host powered off again and again.
+  // The verdict and the signs may be of different observations; a proof would be lost at once, and the host powered off
+  // again and again.
   const alive = signOfService(signs);
   if (alive !== null)
     return waitFor(state, 'NotObserved', `a new observation of the host: ${verdict.message}, but ${alive}`);
@@ -269,7 +280,9 @@ const planLoss = (state: FencingState, why: string): NodeFailurePlan =>
 const waitForRepair = (state: FencingState): Wait =>
   waitFor(state, 'HeldOff', `${state.incident.host} to be mended and started: ${describeServers(state)}`);
 
-/** The host was taken for off and has shown life, or its power was on: what runs there must not be started elsewhere. */
+/**
+ * The host was taken for off and has shown life, or its power was on: what runs there must not be started elsewhere.
+ */
 function planAfterLoss(state: FencingState, nowMs: number): NodeFailurePlan {
   const { signs, incident, fencedBootId, confirmation, mode, verdict } = state;
   const { host } = incident;

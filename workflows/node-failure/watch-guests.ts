@@ -9,9 +9,9 @@ import { guestWatch } from '../lib/node-failure-activities.ts';
 import { runRounds } from '../lib/system-workflow.ts';
 
 /**
- * Watches the guests of one shard of the hypervisors: a system workflow, with an activity of an hour for each round. Started by workers, where
- * the settings ask for it; it ends when they do not any more. To cancel or terminate it stops nothing for long: a worker starts it again
- * within five minutes.
+ * Watches the guests of one shard of the hypervisors: a system workflow, with an activity of an hour for each round.
+ * Started by workers, where the settings ask for it; it ends when they do not any more. To cancel or terminate it stops
+ * nothing for long: a worker starts it again within five minutes.
  */
 export async function watchGuests(input: GuestWatchInput): Promise<GuestWatchResult> {
   const { shard } = Object(input) as GuestWatchInput;

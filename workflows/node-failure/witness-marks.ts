@@ -4,8 +4,8 @@ import type { ObservedWitness, Witness } from '../../contracts/node-failure/node
 export type Report = Pick<Witness, 'kind' | 'says' | 'message' | 'mark'>;
 
 /**
- * A mark that has changed is a sign of life; one that stays the same for long is a silence, by the run's own clock: whoever leaves it may have a
- * wrong one. A mark that was observed once says neither. Pure.
+ * A mark that has changed is a sign of life; one that stays the same for long is a silence, by the run's own clock:
+ * whoever leaves it may have a wrong one. A mark that was observed once says neither. Pure.
  *
  * @param last what the witness said before; null: nothing was observed of it
  */

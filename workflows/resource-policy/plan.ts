@@ -56,7 +56,8 @@ export function planPolicy(situation: PolicySituation): PolicyPlan {
   if (desired.deleting) return planRemoval(desired, there, places);
   if (places.length === 0)
     return wait('Making', 'NoZone', 'a zone to put it in: name one in the settings of its vCenter');
-  // Before anything is made: what is deleted in between would be left behind. A policy that drover only observes is not held.
+  // Before anything is made: what is deleted in between would be left behind. A policy that drover only observes
+  // is not held.
   const steps: PolicyStep[] =
     desired.isHeld || settings.mode === 'observe'
       ? []
@@ -125,7 +126,10 @@ const removeModule = ({ group, module }: RecordedModule): PolicyStep => ({
   module,
 });
 
-/** The finalizer goes when an observation shows that the rest has gone. What holds something stays: VMs in it may be none of drover's. */
+/**
+ * The finalizer goes when an observation shows that the rest has gone. What holds something stays: VMs in it may be
+ * none of drover's.
+ */
 function planRemoval(
   { folder, resourcePool }: DesiredPolicy,
   modules: readonly RecordedModule[],

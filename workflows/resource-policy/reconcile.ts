@@ -35,9 +35,9 @@ const inVcenter = (vcenter: string, summary: string) =>
 const policyOf = ({ input, desired }: PolicySituation) => ({ ...input, uid: desired?.uid ?? '' });
 
 /**
- * Makes what a VirtualMachineSetResourcePolicy names in vCenter, below what its namespace has there: a folder, resource pools and cluster
- * modules; and removes it with the object, once no VirtualMachine names it. Started by the bridge, or by hand with plain JSON; the id
- * `resource-policy/<namespace>/<name>` is the lock.
+ * Makes what a VirtualMachineSetResourcePolicy names in vCenter, below what its namespace has there: a folder, resource
+ * pools and cluster modules; and removes it with the object, once no VirtualMachine names it. Started by the bridge, or
+ * by hand with plain JSON; the id `resource-policy/<namespace>/<name>` is the lock.
  */
 export const reconcileSetResourcePolicy = defineReconciler<PolicyLifecycle>(resourcePolicyKind, {
   memory: { modules: [] },
@@ -104,7 +104,10 @@ async function change(situation: PolicySituation, step: ChangeStep): Promise<voi
   await callVcenter(situation, step);
 }
 
-/** It is recorded at once: no other record has the owner of the module. Where that fails, the memory has it until a status records it. */
+/**
+ * It is recorded at once: no other record has the owner of the module. Where that fails, the memory has it until a
+ * status records it.
+ */
 async function makeModule(
   situation: PolicySituation,
   step: Extract<PolicyStep, { kind: 'makeModule' }>,

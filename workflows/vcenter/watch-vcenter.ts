@@ -11,9 +11,10 @@ import { runRounds } from '../lib/system-workflow.ts';
 import { vcenterWatch } from '../lib/virtual-machine-activities.ts';
 
 /**
- * Watches the VMs of one vCenter: a system workflow, with an activity of an hour for each round. Started by workers, where the settings ask
- * for it; it ends when they do not any more. To cancel or terminate it stops nothing for long: a worker starts it again within five minutes,
- * and all runs are signalled once, slowly, as it is not known what was missed.
+ * Watches the VMs of one vCenter: a system workflow, with an activity of an hour for each round. Started by workers,
+ * where the settings ask for it; it ends when they do not any more. To cancel or terminate it stops nothing for long: a
+ * worker starts it again within five minutes, and all runs are signalled once, slowly, as it is not known
+ * what was missed.
  *
  * @param carried what runs knew of the VMs at the end of the last round, when it continues as new
  */

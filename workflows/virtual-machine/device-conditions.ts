@@ -5,9 +5,15 @@ import { failureOf, type Context, type VmContext } from './plan/context.ts';
 import { judgeLinked } from './plan/promotion.ts';
 import { isPromotion } from './plan/running-task.ts';
 
-/** What is known of a VM's devices and disks beyond its configuration, as conditions. Null: there is nothing to say. Pure. */
+/**
+ * What is known of a VM's devices and disks beyond its configuration, as conditions. Null: there is nothing
+ * to say. Pure.
+ */
 
-/** True where all that is verified of devices is. @param verified the conditions of each kind of devices; null: there are none */
+/**
+ * True where all that is verified of devices is.
+ * @param verified the conditions of each kind of devices; null: there are none
+ */
 export function judgeDevices(...verified: readonly (ConditionUpdate | null)[]): ConditionUpdate {
   const type = types.devicesVerified;
   const wrong = verified.filter((one) => one !== null).filter(({ status }) => status !== 'True');

@@ -32,10 +32,15 @@ type Result = Executed<VirtualMachineLifecycle>;
 type Execute = Reconciler<VirtualMachineLifecycle>['execute'];
 type StepOf<Kind extends VirtualMachineStep['kind']> = Extract<VirtualMachineStep, { kind: Kind }>;
 
-/** What a call of vCenter came to: a task to be awaited, or all of it and what vCenter shows then. Null: it is done, and no more is known. */
+/**
+ * What a call of vCenter came to: a task to be awaited, or all of it and what vCenter shows then. Null: it is done, and
+ * no more is known.
+ */
 type Submitted = SubmittedTask | ObservedAfter | { vmId: string } | null | void;
 
-/** A step that submits a mutation to vCenter, awaits its task where that takes long, and knows what vCenter shows then. */
+/**
+ * A step that submits a mutation to vCenter, awaits its task where that takes long, and knows what vCenter shows then.
+ */
 const mutation =
   <Kind extends VirtualMachineStep['kind']>(
     submit: (calls: VirtualMachineVsphereActivities, about: About, step: StepOf<Kind>) => Promise<Submitted>,
@@ -200,9 +205,9 @@ function shown(step: VirtualMachineStep, end: End, noted?: Amend<VirtualMachineL
 }
 
 /**
- * Awaits a task of vCenter, in an activity that says meanwhile what is executed. It is given up where the run is cancelled, or a VM that is
- * being made is not wanted any more: a create may take an hour. All other tasks end by themselves, and soon. Null: it was given up, and
- * what became of the task, the next observation shows.
+ * Awaits a task of vCenter, in an activity that says meanwhile what is executed. It is given up where the run is
+ * cancelled, or a VM that is being made is not wanted any more: a create may take an hour. All other tasks end by
+ * themselves, and soon. Null: it was given up, and what became of the task, the next observation shows.
  */
 async function awaitTask(
   context: Context,
@@ -306,7 +311,10 @@ function aboutOf({ desired, observed: { recorded, objects, vcenter } }: Context)
   };
 }
 
-/** A task that is awaited anew: that of the create, or one that another began on the VM. The input of that one is not known: it may be bootstrap data. */
+/**
+ * A task that is awaited anew: that of the create, or one that another began on the VM. The input of that one is not
+ * known: it may be bootstrap data.
+ */
 function purposeOf(context: Context, task: string): SubmittedTask['purpose'] {
   const { desired, request, folder, vmId } = aboutOf(context);
   if (task !== context.memory.create?.task) return { kind: 'change', vmId, isSecret: true, isForeign: true };

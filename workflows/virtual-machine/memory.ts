@@ -46,7 +46,9 @@ export function applyResult<M extends VirtualMachineMemory>(
   return step.kind === 'cancelCreate' ? { ...known, create: null } : afterTask(known, step);
 }
 
-/** A guest that refuses is no failure: the mode says what comes then. One of which no answer has come is asked again. */
+/**
+ * A guest that refuses is no failure: the mode says what comes then. One of which no answer has come is asked again.
+ */
 export function applyFailure<M extends VirtualMachineMemory>(
   memory: M,
   step: StagedAction,
@@ -101,7 +103,10 @@ type PowerEnd = 'done' | 'failed' | QuestionEnd;
 
 const refusals: readonly ErrorCode[] = ['GuestToolsNotRunning', 'VirtualMachineStateRefused', 'RequestRefused'];
 
-/** Only what vCenter says of this guest is its refusal: nothing is forced because vCenter was away, or drover was stopped. */
+/**
+ * Only what vCenter says of this guest is its refusal: nothing is forced because vCenter was away, or
+ * drover was stopped.
+ */
 function endOfQuestion({ reason }: Failed): QuestionEnd {
   if (reason === errors.GuestAnswerLost.reason) return 'refusedLater';
   return refusals.some((code) => errors[code].reason === reason) ? 'refused' : 'unanswered';
@@ -151,8 +156,9 @@ export function prune<M extends VirtualMachineMemory>(
 }
 
 /**
- * No question to a guest that nothing waits for counts any more, no restart that is on record, no create, nor its failure, whose VM is
- * there, and no failure of a VM that is gone. Otherwise what was asked long ago would be taken for the answer to what is asked today.
+ * No question to a guest that nothing waits for counts any more, no restart that is on record, no create, nor its
+ * failure, whose VM is there, and no failure of a VM that is gone. Otherwise what was asked long ago would be taken for
+ * the answer to what is asked today.
  */
 export function pruneBy<M extends VirtualMachineMemory>(
   before: M,
@@ -184,8 +190,8 @@ export function pruneBy<M extends VirtualMachineMemory>(
 }
 
 /**
- * What a run before has asked the guest, as the object says. Whether the guest has heard it is not known: it is asked once more, and where it
- * cannot be, it has its time before anything is forced.
+ * What a run before has asked the guest, as the object says. Whether the guest has heard it is not known: it is asked
+ * once more, and where it cannot be, it has its time before anything is forced.
  */
 function recall<M extends VirtualMachineMemory>(
   memory: M,

@@ -21,8 +21,9 @@ import { ofVcenter, slotHooks } from '../limits/slots.ts';
 import { isSaid, statusOf } from './status.ts';
 
 /**
- * Drives a virtual machine to where its VirtualMachine wants it. Started by the bridge, by `drover`, or by hand with plain JSON; the id
- * `virtualmachine/<namespace>/<name>` is the lock. A cancel stops a VM that is being made, and lets every other step that is under way end.
+ * Drives a virtual machine to where its VirtualMachine wants it. Started by the bridge, by `drover`, or by hand with
+ * plain JSON; the id `virtualmachine/<namespace>/<name>` is the lock. A cancel stops a VM that is being made, and lets
+ * every other step that is under way end.
  */
 export const reconcileVirtualMachine = defineReconciler<VirtualMachineLifecycle>(
   { kind: 'VirtualMachine', input: ['namespace', 'name'] },
@@ -66,7 +67,10 @@ export const reconcileVirtualMachine = defineReconciler<VirtualMachineLifecycle>
   },
 );
 
-/** All that decisions need: the object with what it names, and its VM. Where vCenter does not answer, the object says so. */
+/**
+ * All that decisions need: the object with what it names, and its VM. Where vCenter does not answer, the
+ * object says so.
+ */
 async function observe(input: VirtualMachineInput): Promise<Observation<VirtualMachineLifecycle> | Unobserved> {
   const { namespace, name } = input;
   let problem: Problem;
@@ -88,7 +92,9 @@ async function observe(input: VirtualMachineInput): Promise<Observation<VirtualM
   };
 }
 
-/** A field that kube-apiserver refuses is no reason to say it again and again: the conditions are written without it. */
+/**
+ * A field that kube-apiserver refuses is no reason to say it again and again: the conditions are written without it.
+ */
 async function publish(
   situation: VirtualMachineSituation,
   said: PublishedVirtualMachine,

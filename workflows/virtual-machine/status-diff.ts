@@ -8,7 +8,10 @@ import { mergeVolumes } from '../../contracts/virtual-machine/volumes.ts';
 const noiseBytes = 64 * 1024 ** 2;
 const noiseShare = 0.01;
 
-/** Leaves only what the status does not contain yet. Null: nothing. Noise alone is not written, but goes along with what is. */
+/**
+ * Leaves only what the status does not contain yet. Null: nothing. Noise alone is not written, but goes along
+ * with what is.
+ */
 export function diffStatus(
   recorded: VirtualMachineStatus,
   { fields, conditions, removed, goneVolumes = [] }: VirtualMachineStatusPatch,

@@ -54,8 +54,8 @@ export const isSaid = (
 ): boolean => event === null && notes.length === 0 && (status === null || diffStatus(recorded, status) === null);
 
 /**
- * Everything that a VirtualMachine says, from what was observed and what happens next. Nothing is said to be so that was not observed to be
- * so.
+ * Everything that a VirtualMachine says, from what was observed and what happens next. Nothing is said to be so that
+ * was not observed to be so.
  */
 export function describeStatus(context: Context, plan: VirtualMachinePlan): VirtualMachineStatusPatch {
   const { desired, memory, observed } = context;
@@ -151,7 +151,10 @@ const isBlocked = (plan: VirtualMachinePlan): plan is VirtualMachinePlan & { kin
 const hasFailed = (plan: VirtualMachinePlan): plan is VirtualMachinePlan & { kind: 'wait' } =>
   plan.kind === 'wait' && plan.phase === 'Failed';
 
-/** Where it is and what comes next: True where it should be, False where something keeps it elsewhere, Unknown on its way. */
+/**
+ * Where it is and what comes next: True where it should be, False where something keeps it elsewhere, Unknown
+ * on its way.
+ */
 function describeLifecycle(plan: VirtualMachinePlan): ConditionUpdate {
   const { lifecycle: type } = types;
   const { phase, reason, message } = describePlan(plan);
@@ -217,7 +220,10 @@ export function describeFields(context: VmContext): Fields {
   };
 }
 
-/** Its own disks, and those of PersistentVolumeClaims whose attachment drover asks for. Others' rows stay (`mergeVolumes`). */
+/**
+ * Its own disks, and those of PersistentVolumeClaims whose attachment drover asks for. Others'
+ * rows stay (`mergeVolumes`).
+ */
 function describeVolumes(context: VmContext): Pick<Fields, 'volumes'> {
   const { shown } = context.vm;
   if (shown.volumes === undefined) return {};
@@ -229,7 +235,10 @@ function describeVolumes(context: VmContext): Pick<Fields, 'volumes'> {
 
 const classless: Pick<Fields, 'class'> = { class: null };
 
-/** Where classes are applied by resizing, the class shown is the one that was applied; otherwise the one that the spec names. */
+/**
+ * Where classes are applied by resizing, the class shown is the one that was applied; otherwise the one that
+ * the spec names.
+ */
 function describeClass({ desired, observed, settings }: VmContext): Pick<Fields, 'class'> {
   if (desired.className === null) return classless;
   const named = (name: string): NonNullable<VirtualMachineStatus['class']> => ({

@@ -15,8 +15,8 @@ const libraries = (vcenter: string, summary: string) =>
   proxyActivities<ContentLibraryActivities>({ ...longCall, taskQueue: vsphereQueue(vcenter, ownCluster()), summary });
 
 /**
- * Reads a content library once, and makes the images in Kubernetes the same: one for each OVF and ISO. A Schedule or a user starts it;
- * whatever it is called, and if two run at once, it leads to the same.
+ * Reads a content library once, and makes the images in Kubernetes the same: one for each OVF and ISO. A Schedule or a
+ * user starts it; whatever it is called, and if two run at once, it leads to the same.
  */
 export async function syncContentLibrary(input: ContentLibraryInput): Promise<LibraryImages | { message: string }> {
   const opened = await images('Read what is asked').openLibrarySync(input);

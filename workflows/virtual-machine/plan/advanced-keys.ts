@@ -14,8 +14,8 @@ export const isPowerCyclePending = (current: Readonly<Record<string, string>>): 
   current[rebootPowerCycle]?.toUpperCase() === 'TRUE';
 
 /**
- * What of the changes can be made now. One that counts after a power cycle is made, and the guest’s next restart becomes one; one that a
- * running VM does not take waits, and is remembered as drover’s own until it is taken away.
+ * What of the changes can be made now. One that counts after a power cycle is made, and the guest’s next restart
+ * becomes one; one that a running VM does not take waits, and is remembered as drover’s own until it is taken away.
  *
  * @param wanted keys that the spec itself decides
  */

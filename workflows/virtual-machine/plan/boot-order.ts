@@ -5,7 +5,8 @@ import { readCardRecord } from '../../../contracts/virtual-machine/network-cards
 import type { ConditionalDifference } from './numa.ts';
 
 /**
- * What the VM tries to boot from, in that order. It can change at any time; a device that is not there is named, and the order stays as it is.
+ * What the VM tries to boot from, in that order. It can change at any time; a device that is not there is named, and
+ * the order stays as it is.
  *
  * @param recorded volumes of the status, by which a disk of a PersistentVolumeClaim is known
  */

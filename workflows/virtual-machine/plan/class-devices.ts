@@ -35,7 +35,9 @@ export const addPciDevice = (pciDevice: ClassDevice): DeviceChange => ({
   pciDevice,
 });
 
-/** What a VM is made with that has PCI devices, where its image is older. Null: the image's will do, or it is not known. */
+/**
+ * What a VM is made with that has PCI devices, where its image is older. Null: the image's will do, or it is not known.
+ */
 export function hardwareVersionFor(applied: ObservedClass | null, image: ObservedImage | null): number | null {
   const version = image?.hardware.version ?? null;
   return applied?.hasPciDevices === true && version !== null && version < pciHardwareVersion

@@ -37,7 +37,10 @@ export type VirtualMachineAction =
   | { kind: 'changeVolumes'; changes: VolumeChange[] }
   /** Puts the location into the VirtualMachineImageCache of the image, which is made if there is none. */
   | ({ kind: 'ensureImageCache' } & WantedImageCache)
-  /** vCenter. Writes its notes into the object first, and finds the VM by its owner before it submits; `blocking`: waits to the end. */
+  /**
+   * vCenter. Writes its notes into the object first, and finds the VM by its owner before it submits; `blocking`: waits
+   * to the end.
+   */
   | { kind: 'createVirtualMachine'; create: CreateSpec; blocking: boolean; notes: VirtualMachinePatch[] }
   /** With the files of a VM that is being made from cached ones. */
   | { kind: 'file'; place: FilePlace; operation: FileOperation }
@@ -45,11 +48,17 @@ export type VirtualMachineAction =
   | { kind: 'awaitTask'; task: string; deadlineMs: number }
   /** Of a create that is not wanted any more: cancels, waits for the end, then finds the VM by its owner. */
   | { kind: 'cancelCreate'; task: string | null }
-  /** Writes the owner into a VM without one, or with the one that the replaced operator wrote. Before that no other mutation is made. */
+  /**
+   * Writes the owner into a VM without one, or with the one that the replaced operator wrote. Before that no other
+   * mutation is made.
+   */
   | { kind: 'adopt'; moId: string; changeVersion: string }
   | { kind: 'reconfigure'; moId: string; changeVersion: string; spec: ReconfigSpec }
   | { kind: 'upgradeHardware'; moId: string; version: number }
-  /** The activity reads the Secrets; only the hash is known here. `cards`: device keys of those that the spec's interfaces are, in its order. */
+  /**
+   * The activity reads the Secrets; only the hash is known here. `cards`: device keys of those that the spec's
+   * interfaces are, in its order.
+   */
   | { kind: 'bootstrap'; moId: string; part: 'config' | 'custom'; hash: string; cards: (number | null)[] }
   | { kind: 'attachClusterModule'; moId: string; module: string }
   /** Writes its notes into the object first. `restartForMs`: of a restart, the nextRestartTime that it is for. */

@@ -8,8 +8,9 @@ export interface ControllerDifference {
 }
 
 /**
- * Controllers that the spec names, by their kind and bus. One that is missing is added, also while the VM runs, unless it is IDE; its sharing changes while
- * the VM is off, and so does its type, as long as nothing is attached. Controllers that the spec does not name stay: a disk may be on them.
+ * Controllers that the spec names, by their kind and bus. One that is missing is added, also while the VM runs, unless
+ * it is IDE; its sharing changes while the VM is off, and so does its type, as long as nothing is attached. Controllers
+ * that the spec does not name stay: a disk may be on them.
  */
 export function diffControllers(
   wanted: readonly WantedController[],

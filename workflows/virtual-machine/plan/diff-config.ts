@@ -10,7 +10,10 @@ import type {
   Slot,
 } from '../../../contracts/virtual-machine/config.ts';
 
-/** What one part of a configuration differs in: what can be changed now, and what only while the VM is off, for the message. */
+/**
+ * What one part of a configuration differs in: what can be changed now, and what only while the VM is off,
+ * for the message.
+ */
 export interface Difference {
   spec: ReconfigSpec;
   whenOff: string[];
@@ -111,7 +114,10 @@ export interface DeviceDifference {
   whenOff: string[];
 }
 
-/** Drives are added and removed while the VM is off; whether one is connected can change at any time. An ISO that is not ready is left out. */
+/**
+ * Drives are added and removed while the VM is off; whether one is connected can change at any time. An ISO that is not
+ * ready is left out.
+ */
 export function diffCdroms(
   wanted: readonly WantedCdrom[],
   isos: Readonly<Record<string, string | null>>,

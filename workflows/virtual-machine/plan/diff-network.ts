@@ -16,9 +16,10 @@ export interface NetworkDifference extends DeviceDifference {
 }
 
 /**
- * What the cards of a VM differ in. One that is to be connected elsewhere is moved, one of another type or address is replaced, one that no
- * interface of the spec is goes: all of it while the VM is off, as a guest that runs is not taken off its network, let alone connected to
- * another interface's. Which card is which interface is recorded in the VM as soon as it has several.
+ * What the cards of a VM differ in. One that is to be connected elsewhere is moved, one of another type or address is
+ * replaced, one that no interface of the spec is goes: all of it while the VM is off, as a guest that runs is not taken
+ * off its network, let alone connected to another interface's. Which card is which interface is recorded in the VM as
+ * soon as it has several.
  *
  * @param fullMemory all of the VM's memory is reserved
  */
@@ -81,7 +82,10 @@ export function diffNetworkCards(
 
 type Found = WantedNetworkCard & { backing: string };
 
-/** What of a card can be changed: where it is connected and its NUMA node while the VM is off, UPT at any time, as upstream does it. */
+/**
+ * What of a card can be changed: where it is connected and its NUMA node while the VM is off, UPT at any time, as
+ * upstream does it.
+ */
 function editCard(
   there: NetworkCard,
   { backing, uptv2Enabled = false, vnumaNode }: Found,
@@ -120,8 +124,8 @@ function editCard(
 const newestNeeded = 20;
 
 /**
- * Settings of cards in ExtraConfig, while the VM is off: a guest that runs would not take notice of most before its next start. What is no longer asked for
- * is taken away, also what the operator before had applied.
+ * Settings of cards in ExtraConfig, while the VM is off: a guest that runs would not take notice of most before its
+ * next start. What is no longer asked for is taken away, also what the operator before had applied.
  */
 function diffProperties(
   interfaces: readonly WantedNetworkCard[],
@@ -168,8 +172,8 @@ export const interfacesOf = (
   }));
 
 /**
- * Of the cards that are there and stay. A card that goes is taken out of the record by the very change that takes it off, as another one may
- * get its key; a new one is recorded when it is there. An only card needs no record.
+ * Of the cards that are there and stay. A card that goes is taken out of the record by the very change that takes it
+ * off, as another one may get its key; a new one is recorded when it is there. An only card needs no record.
  */
 function recordOf(
   named: readonly (readonly [name: string, key: number])[],

@@ -2,7 +2,10 @@ import type { PlacedAt } from '../../../contracts/virtual-machine/observation.ts
 import { cachedAt, judgeFiles } from './cached-files.ts';
 import type { Context } from './context.ts';
 
-/** Whether fast deploy is on for a VM that does not say so itself, where the settings leave it to what is there (`auto`). */
+/**
+ * Whether fast deploy is on for a VM that does not say so itself, where the settings leave it to what
+ * is there (`auto`).
+ */
 
 /** Fast deploy is neither asked for nor refused: it is on where it can be. */
 export const isAuto = ({ desired, settings }: Pick<Context, 'desired' | 'settings'>): boolean =>
@@ -11,8 +14,8 @@ export const isAuto = ({ desired, settings }: Pick<Context, 'desired' | 'setting
 const copies = { kind: 'cachedDisks', itemId: '', mode: 'direct' } as const;
 
 /**
- * Why it is made without cached files; null: nothing is known that speaks against them. Whatever is not there, or does not do its part in
- * time, must not hold up a VM that can be deployed from its item.
+ * Why it is made without cached files; null: nothing is known that speaks against them. Whatever is not there, or does
+ * not do its part in time, must not hold up a VM that can be deployed from its item.
  *
  * @param at null: it is not known where it goes
  */

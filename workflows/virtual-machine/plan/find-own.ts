@@ -6,11 +6,14 @@ import type { Candidate } from '../../../contracts/virtual-machine/observation.t
 export type Ownership =
   | { kind: 'none' }
   /**
-   * The owner that it has: drover's object, one of the replaced operator, none. Where it is not drover's, it is adopted: the owner is written first.
-   * `copies`: others with its marks or its UUID, which are left alone.
+   * The owner that it has: drover's object, one of the replaced operator, none. Where it is not drover's, it is
+   * adopted: the owner is written first. `copies`: others with its marks or its UUID, which are left alone.
    */
   | { kind: 'own'; moId: string; owner: 'drover' | 'former' | 'none'; copies: readonly Candidate[] }
-  /** A VM of another owner has the name, or the UUID; or one that is not the object's own bears its marks: it is never touched. */
+  /**
+   * A VM of another owner has the name, or the UUID; or one that is not the object's own bears its marks: it
+   * is never touched.
+   */
   | { kind: 'foreign'; message: string }
   | { kind: 'ambiguous'; message: string };
 
@@ -18,8 +21,8 @@ type Subject = Pick<DesiredVirtualMachine, 'namespace' | 'name' | 'uid'> &
   Partial<Pick<DesiredVirtualMachine, 'deleting'>>;
 
 /**
- * Which VM is the object's. The owner decides: it was written in the create call. A VM without one is adopted only by an instance UUID that a
- * privileged user or an earlier operator has set, and only in the folder of the namespace.
+ * Which VM is the object's. The owner decides: it was written in the create call. A VM without one is adopted only by
+ * an instance UUID that a privileged user or an earlier operator has set, and only in the folder of the namespace.
  */
 export function findOwn(object: Subject, candidates: readonly Candidate[]): Ownership {
   const found = identify(object, candidates);

@@ -6,9 +6,15 @@ import {
 } from '../../../contracts/virtual-machine/metadata.ts';
 import type { VmContext } from './context.ts';
 
-/** What is noted of a question to a guest, and how a wait for a guest reads that was asked something, and cannot be asked now. */
+/**
+ * What is noted of a question to a guest, and how a wait for a guest reads that was asked something, and cannot be
+ * asked now.
+ */
 
-/** Noted before it is asked: its Tools end first, and a run that knows nothing of the question would take that for a refusal. */
+/**
+ * Noted before it is asked: its Tools end first, and a run that knows nothing of the question would take that
+ * for a refusal.
+ */
 export const askedNotes = (
   { vm, nowMs }: Pick<VmContext, 'vm' | 'nowMs'>,
   operation: GuestAsked['operation'],

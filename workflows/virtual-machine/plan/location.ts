@@ -2,7 +2,10 @@ import type { ObservedVm } from '../../../contracts/virtual-machine/observation.
 
 export type LocationMismatch = 'ResourcePoolMismatch' | 'FolderMismatch' | 'ResourcePoolAndFolderMismatch';
 
-/** Whether a VM is in the pool and the folder of its namespace, or one level below, and what it is not in; null: it is, or that is not known. */
+/**
+ * Whether a VM is in the pool and the folder of its namespace, or one level below, and what it is not in; null: it is,
+ * or that is not known.
+ */
 export function locationMismatch({ location }: Pick<ObservedVm, 'location'>): LocationMismatch | null {
   if (location === null || (location.resourcePool && location.folder)) return null;
   if (location.folder) return 'ResourcePoolMismatch';

@@ -3,8 +3,8 @@ import { retryAfterMs } from '../../lib/retry.ts';
 import { type Context, failureOf, type Outcome, retry, type StagedAction } from './context.ts';
 
 /**
- * A change of a VM that was made well is decided again only where it had no effect, or another one takes it back. From the second time on that
- * is a failure: drover would go on for ever. Pure functions.
+ * A change of a VM that was made well is decided again only where it had no effect, or another one takes it back. From
+ * the second time on that is a failure: drover would go on for ever. Pure functions.
  */
 
 type Change = Extract<StagedAction, { kind: 'reconfigure' | 'adopt' }>;

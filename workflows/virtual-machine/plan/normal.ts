@@ -77,8 +77,8 @@ function waitForCache(context: Context, message: string): Outcome {
 }
 
 /**
- * Where its VM can be made next, that is noted along with the rest: in one call, and the finalizer comes first. One that waits for a slot
- * before is not held: nothing of it is in vCenter.
+ * Where its VM can be made next, that is noted along with the rest: in one call, and the finalizer comes first. One
+ * that waits for a slot before is not held: nothing of it is in vCenter.
  */
 function takeCharge(
   context: Context,
@@ -95,8 +95,8 @@ function takeCharge(
 }
 
 /**
- * Whether its VM is in this vCenter, as far as the object says. MoIDs are of one vCenter: in another one, the VM may seem to be gone and be made a
- * second time, and a stranger may have its id. Null: it is, or the object does not say.
+ * Whether its VM is in this vCenter, as far as the object says. MoIDs are of one vCenter: in another one, the VM may
+ * seem to be gone and be made a second time, and a stranger may have its id. Null: it is, or the object does not say.
  */
 export function judgeVcenter({
   desired: { managerId },
@@ -121,7 +121,8 @@ function fillIn({
   const addsFinalizer = !desired.finalizers.includes(current);
   const dropsDeprecated = desired.finalizers.includes(deprecated);
   const spec = {
-    // The object's uid is a UUID of its own: the same in every create, and upstream searches by it for VMs of its first releases.
+    // The object's uid is a UUID of its own: the same in every create, and upstream searches by it for VMs of
+    // its first releases.
     ...(addsFinalizer && desired.instanceUuid === null && { instanceUUID: desired.uid }),
     ...(addsFinalizer && desired.biosUuid === null && { biosUUID: desired.uid }),
     ...(addsFinalizer &&
@@ -153,8 +154,8 @@ function fillIn({
 }
 
 /**
- * Makes the VM if there is none, and brings it up to date if there is one. The workflow id is the lock; what another run has begun shows as
- * a create in flight.
+ * Makes the VM if there is none, and brings it up to date if there is one. The workflow id is the lock; what another
+ * run has begun shows as a create in flight.
  */
 export function planCreateOrUpdate(context: Context): Outcome {
   const { desired, observed, memory, settings } = context;

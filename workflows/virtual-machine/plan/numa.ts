@@ -5,13 +5,17 @@ import type { Difference } from './diff-config.ts';
 /** The first hardware version whose NUMA nodes can be set. */
 const numaHardwareVersion = 20;
 
-/** A difference, and what stands in its way that only a change of the spec, or of the VM in vCenter, removes: as sentences. */
+/**
+ * A difference, and what stands in its way that only a change of the spec, or of the VM in vCenter,
+ * removes: as sentences.
+ */
 export interface ConditionalDifference extends Difference {
   unmet: string[];
 }
 
 /**
- * How many cores each NUMA node of the guest has, from how many nodes there shall be; 0 nodes: vSphere decides. Only while the VM is off.
+ * How many cores each NUMA node of the guest has, from how many nodes there shall be; 0 nodes: vSphere decides. Only
+ * while the VM is off.
  *
  * @param numCPUs that the VM has once all else is changed
  */

@@ -7,7 +7,10 @@ import type {
 } from '../../../contracts/virtual-machine/volumes.ts';
 import type { VmContext } from './context.ts';
 
-/** Where a volume is attached, and how: what the spec leaves open is chosen once, and stands in the attachment from then on. Pure. */
+/**
+ * Where a volume is attached, and how: what the spec leaves open is chosen once, and stands in the attachment from then
+ * on. Pure.
+ */
 
 interface Controller {
   type: ControllerType;

@@ -32,7 +32,10 @@ export function planVirtualMachine(situation: VirtualMachineSituation): VirtualM
   return planWithNotes(contextIn(situation, desired), situation.observed.isAfterStep).plan;
 }
 
-/** The plan, and what drover writes down in the object for itself, along with the status. Lost, it is written again. Pure. */
+/**
+ * The plan, and what drover writes down in the object for itself, along with the status. Lost, it is
+ * written again. Pure.
+ */
 export function planWithNotes(
   context: Context,
   isAfterStep: boolean,
@@ -145,7 +148,10 @@ function phaseOf({ desired, observed }: Context, [first]: readonly StagedAction[
 
 const heldOnly = (limit: SlotKind): SlotRequest => ({ limit, onlyKept: true });
 
-/** Which slot a plan needs, or makes use of still; undefined: none, also while something that failed waits to be tried again. Pure. */
+/**
+ * Which slot a plan needs, or makes use of still; undefined: none, also while something that failed waits to be tried
+ * again. Pure.
+ */
 export function slotOf({ desired, memory }: Context, outcome: Outcome): SlotRequest | undefined {
   const steps = outcome.kind === 'execute' ? outcome.steps : [];
   const kinds = steps.map(({ kind }) => kind);
@@ -173,7 +179,10 @@ function waitForAddress({ desired, observed, settings, nowMs }: Context): Virtua
   return nowMs < endMs ? wait(phase, phase, 'an address of the guest', Math.min(nowMs + settings.pollMs, endMs)) : null;
 }
 
-/** What a guest says of itself when it is ready may come without an event: it is asked for as long as Tools may take, and seen later with whatever changes. */
+/**
+ * What a guest says of itself when it is ready may come without an event: it is asked for as long as Tools may take,
+ * and seen later with whatever changes.
+ */
 function waitForProbe({ desired, observed, settings, nowMs }: Context): VirtualMachinePlan | null {
   const { vm, probe } = observed;
   if (desired.probe !== 'guestInfo' && desired.probe !== 'tcp') return null;

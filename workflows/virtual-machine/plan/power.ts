@@ -48,7 +48,10 @@ export function planPower(context: VmContext): Outcome {
   return waitForTools(context);
 }
 
-/** vCenter changes no power state while it promotes disks. What stops the VM counts more: that is begun anew when it is on again. */
+/**
+ * vCenter changes no power state while it promotes disks. What stops the VM counts more: that is begun anew when it is
+ * on again.
+ */
 function besidePromotion(
   context: VmContext,
   { id }: ObservedTask,
@@ -113,7 +116,8 @@ function obstacleToStart(context: VmContext): string | null {
   const { attached } = judgeVolumes(context);
   const missing = desired.volumes.map(({ name }) => name).filter((name) => !attached.includes(name));
   if (missing.length > 0) return `volumes ${missing.join(', ')} to be attached`;
-  // A guest sets itself up once: at its first start, with what it finds then. What has failed and is there all the same is no failure.
+  // A guest sets itself up once: at its first start, with what it finds then. What has failed and is there all the same
+  // is no failure.
   const config = isNeededToStart(desired) ? planConfig(context) : success;
   if (config.kind === 'success') return null;
   const failure = config.kind === 'failed' ? config : failureOf(context, 'config');

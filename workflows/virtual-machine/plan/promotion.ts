@@ -4,8 +4,9 @@ import { execute, success, wait, type Outcome, type VmContext } from './context.
 import { isPromotion, waitForPromotion } from './running-task.ts';
 
 /**
- * A disk that is linked to a file outside of its VM's folder, as fast deploy makes them, becomes a whole one: Online while the VM is on,
- * Offline while it is off. vCenter may take an hour for it, so it runs beside everything else. Pure functions.
+ * A disk that is linked to a file outside of its VM's folder, as fast deploy makes them, becomes a whole one: Online
+ * while the VM is on, Offline while it is off. vCenter may take an hour for it, so it runs beside everything
+ * else. Pure functions.
  */
 
 /** `due`: can be promoted now. */

@@ -7,10 +7,11 @@ import { askedNotes, describeRefusal, perhapsAsked } from './guest-question.ts';
 /**
  * Restarts by `spec.nextRestartTime`: once, never lost, never twice.
  *
- * Before the restart an intent is written into the VM: the time it is for, and the VM's boot id as it is then. Afterwards the time itself is
- * written as the last restart. Between the two, a boot id that has changed proves that the restart was made, even when the run has
- * lost its memory; no clocks are compared. Where vCenter shows nothing of a restart (a guest that restarts itself leaves the boot id as it
- * is), the run's own memory says that the guest was asked. Where vCenter's answer was lost, neither says so: the guest is asked again.
+ * Before the restart an intent is written into the VM: the time it is for, and the VM's boot id as it is then.
+ * Afterwards the time itself is written as the last restart. Between the two, a boot id that has changed proves that
+ * the restart was made, even when the run has lost its memory; no clocks are compared. Where vCenter shows nothing of a
+ * restart (a guest that restarts itself leaves the boot id as it is), the run's own memory says that the guest was
+ * asked. Where vCenter's answer was lost, neither says so: the guest is asked again.
  */
 export function planRestart({ desired, memory, settings, vm, nowMs }: VmContext): Outcome {
   const forMs = requestedMs(desired.nextRestartTime);

@@ -1,7 +1,9 @@
 import type { ObservedTask } from '../../../contracts/virtual-machine/observation.ts';
 import { wait, type Outcome, type VmContext } from './context.ts';
 
-/** A promotion of disks that is under way. It may take an hour, and vCenter changes nothing else of the VM meanwhile. */
+/**
+ * A promotion of disks that is under way. It may take an hour, and vCenter changes nothing else of the VM meanwhile.
+ */
 
 /** Also one of another user. */
 export const isPromotion = (task: ObservedTask | null): task is ObservedTask & { descriptionId: typeof promotion } =>

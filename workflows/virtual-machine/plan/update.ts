@@ -41,9 +41,9 @@ function failed(context: VmContext, stage: Stage): Outcome {
 }
 
 /**
- * Goes through the steps of an update. What cannot be retried stops it, but for a configuration while the VM is powered off: that it can
- * always be. What can be retried, and what is waited for, holds up nothing that comes after; an error of the last step counts before the
- * others.
+ * Goes through the steps of an update. What cannot be retried stops it, but for a configuration while the VM is powered
+ * off: that it can always be. What can be retried, and what is waited for, holds up nothing that comes after; an error
+ * of the last step counts before the others.
  */
 export function planUpdate(context: VmContext, order: readonly UpdateStage[] = updateStages): Outcome {
   const unfinished: { stage: Stage; outcome: Outcome }[] = [];
@@ -189,8 +189,8 @@ export function judgeBackup(context: VmContext): ConditionUpdate | null {
 }
 
 /**
- * Snapshots have runs of their own; here it is checked that none is half done. A revert that is left behind is not worked around: the VM may be
- * in either state.
+ * Snapshots have runs of their own; here it is checked that none is half done. A revert that is left behind is not
+ * worked around: the VM may be in either state.
  */
 export function planSnapshot({ desired, observed, settings, nowMs }: VmContext): Outcome {
   const { inProgress, problem } = observed.snapshots;

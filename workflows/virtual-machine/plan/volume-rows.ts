@@ -2,7 +2,8 @@ import { diskKeyOf, type VolumeStatus } from '../../../contracts/virtual-machine
 import type { VmContext } from './context.ts';
 
 /**
- * A row of `status.volumes`: what the attachment says, what the claim asks for, and what vCenter shows of the disk. Pure.
+ * A row of `status.volumes`: what the attachment says, what the claim asks for, and what vCenter shows of
+ * the disk. Pure.
  *
  * @param attachment null: nothing is known yet
  * @param claim null: of no interest, as it is being detached

@@ -13,7 +13,8 @@ import type { ConditionUpdate } from '../../../contracts/conditions.ts';
 import { trueReason, virtualMachineConditions } from '../../../contracts/virtual-machine/conditions.ts';
 
 /**
- * The size a VM shall have: that of its class where it is applied, and on top what the spec itself asks for. What neither says is left out.
+ * The size a VM shall have: that of its class where it is applied, and on top what the spec itself asks for. What
+ * neither says is left out.
  *
  * @param cpuMHz of the slowest host, for reservations and limits that are given in cores
  */
@@ -60,8 +61,8 @@ export const isReservedKey = (key: string): boolean =>
   /^(vmservice\.|vmprov\.|drover\.|guestinfo\.(metadata|userdata)($|\.))/u.test(key);
 
 /**
- * The ExtraConfig a VM shall have, as far as it is drover's to say: the owner, that of the class where it is applied, and that of the spec.
- * An empty value removes a key that was requested once, or that must never be there.
+ * The ExtraConfig a VM shall have, as far as it is drover's to say: the owner, that of the class where it is applied,
+ * and that of the spec. An empty value removes a key that was requested once, or that must never be there.
  */
 export function wantExtraConfig(
   desired: Pick<DesiredVirtualMachine, 'namespace' | 'name' | 'uid' | 'config' | 'mmioSizeGB'>,
@@ -98,8 +99,8 @@ export interface Resize {
 type Wanted = Pick<DesiredVirtualMachine, 'className' | 'lastResizedClass' | 'sameClassResize'>;
 
 /**
- * Whether the VM takes another size from its class: the class is another one, or has changed and the object opts in. A class that is
- * missing holds nothing up: the VM keeps its size.
+ * Whether the VM takes another size from its class: the class is another one, or has changed and the object opts in. A
+ * class that is missing holds nothing up: the VM keeps its size.
  */
 export function judgeResize(
   desired: Wanted,
