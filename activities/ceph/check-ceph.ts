@@ -5,9 +5,9 @@ import { type Asked, type Finding, failed, failedBy, passed, skipped, timed } fr
 import type { CephClient, CephHealth, CephHealthCheck, CephPool, CephSettings } from './types.ts';
 
 /**
- * Checks what Ceph says of itself: it is healthy, and has the pools that hypervisors need. Where its health cannot be read the pools are
- * not asked for, as that would take as long again. A check that fails is a finding, never a failure. What concerns the whole cluster is
- * no failure of the host's.
+ * Checks what Ceph says of itself: it is healthy, and has the pools that hypervisors need. Where its health cannot be
+ * read the pools are not asked for, as that would take as long again. A check that fails is a finding, never a failure.
+ * What concerns the whole cluster is no failure of the host's.
  *
  * @param host name of the hypervisor; a warning that names it is about it
  * @throws only the signal's reason when it is aborted

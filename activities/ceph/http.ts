@@ -2,7 +2,10 @@ import { droverFailure } from '../../runtime/failure.ts';
 import type { ObserveCall } from '../../runtime/telemetry/outside-calls.ts';
 import { type HttpTimeouts, openHttp } from '../lib/http.ts';
 
-/** Below the 15 s that a short activity has, so that its failure says what took so long: a check may log in before it asks. */
+/**
+ * Below the 15 s that a short activity has, so that its failure says what took so long: a check may log in
+ * before it asks.
+ */
 const defaultTimeouts: HttpTimeouts = { connectMs: 3_000, headersMs: 6_000, bodyMs: 6_000 };
 
 /** The dashboard of a cluster of thousands of pools answers with about a tenth of that. */

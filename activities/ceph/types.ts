@@ -2,7 +2,10 @@ import type { HttpTimeouts } from '../lib/http.ts';
 
 /** How to ask a Ceph cluster how it is, and what is expected of it. */
 export interface CephSettings {
-  /** Dashboards of the managers: `https://mgr-1:8443`. Only that of the active manager serves; they are tried in this order. */
+  /**
+   * Dashboards of the managers: `https://mgr-1:8443`. Only that of the active manager serves; they are tried
+   * in this order.
+   */
   dashboards: readonly string[];
   user: string;
   password: string;
@@ -42,14 +45,16 @@ export interface CephPool {
 export type OpenCeph = (settings: CephSettings) => CephClient;
 
 /**
- * A cluster, through the REST API of its dashboard. One token for all calls, fetched when it is needed and renewed once when it is refused.
+ * A cluster, through the REST API of its dashboard. One token for all calls, fetched when it is needed and renewed once
+ * when it is refused.
  *
- * Failures: `CephUnavailable`, `CephCredentialRefused`, `CephNotPermitted`, `CertificateNotTrusted`, `AnswerMalformed`, `RequestRefused`.
+ * Failures: `CephUnavailable`, `CephCredentialRefused`, `CephNotPermitted`,
+ * `CertificateNotTrusted`, `AnswerMalformed`, `RequestRefused`.
  */
 export interface CephClient {
   /**
-   * What the manager received last. It may be old: with a monitor that died it goes on saying HEALTH_OK, and an OSD that died without a
-   * word is noticed late. So this alone proves nothing; a hypervisor that lists a pool does.
+   * What the manager received last. It may be old: with a monitor that died it goes on saying HEALTH_OK, and an OSD
+   * that died without a word is noticed late. So this alone proves nothing; a hypervisor that lists a pool does.
    */
   health(signal: AbortSignal): Promise<CephHealth>;
   pools(signal: AbortSignal): Promise<CephPool[]>;

@@ -5,7 +5,10 @@ import { openEndpoint } from '../openstack/endpoint.ts';
 
 /** What drover asks of Glance. Failures: those of every service, `GlanceUnavailable` among them. */
 export interface ImageCalls {
-  /** The tags of these images, by id, hidden ones too. One that is gone, or that the credential may not see, is not in it. */
+  /**
+   * The tags of these images, by id, hidden ones too. One that is gone, or that the credential may not see, is
+   * not in it.
+   */
   tagsOf(ids: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, readonly string[]>>;
 }
 
@@ -13,7 +16,10 @@ const imagesAnswer = z.object({
   images: z.array(z.looseObject({ id: z.string().min(1), tags: z.array(z.string()) })),
 });
 
-/** Glance has no microversions: what it can do, it tells by the versions of its API, and all of this is older than 2023.1. */
+/**
+ * Glance has no microversions: what it can do, it tells by the versions of its API, and all of this is
+ * older than 2023.1.
+ */
 const microversion = '2.9';
 
 /** As many ids as a URL holds well; fewer than Glance gives in one page. */

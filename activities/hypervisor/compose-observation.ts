@@ -89,7 +89,10 @@ export function serviceOf(name: string, services: readonly ComputeServiceRecord[
   }
 }
 
-/** Whether Nova has no compute service of that name. One in a cell that is down may be it, and so may one of two of that short name. */
+/**
+ * Whether Nova has no compute service of that name. One in a cell that is down may be it, and so may one of two of that
+ * short name.
+ */
 function hasLeft(name: string, services: readonly ComputeServiceRecord[]): boolean {
   try {
     return !services.some(({ cellDown }) => cellDown) && matchRegistration(name, services, []) === null;

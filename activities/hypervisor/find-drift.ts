@@ -30,8 +30,9 @@ const mostSignalled = 100;
 const mostShown = 20;
 
 /**
- * Lists Nova's services and aggregates, and in Placement who has each custom trait, once for all hosts, and signals the runs of those
- * hypervisors that differ from what they say: systems without a watch get a Schedule that lists once and signals only what differs. Four requests and one for each custom trait, however many hosts there are.
+ * Lists Nova's services and aggregates, and in Placement who has each custom trait, once for all hosts, and signals the
+ * runs of those hypervisors that differ from what they say: systems without a watch get a Schedule that lists once and
+ * signals only what differs. Four requests and one for each custom trait, however many hosts there are.
  */
 export async function findDrift(tools: DriftTools): Promise<DriftFindings> {
   const { nova, scope, mode, listHypervisors, signal } = tools;
@@ -89,7 +90,9 @@ async function findUnjudged(
   return new Set(found);
 }
 
-/** The one that the host was registered as; of one that has no record, or was taken out of Nova, the one of its name. */
+/**
+ * The one that the host was registered as; of one that has no record, or was taken out of Nova, the one of its name.
+ */
 function serviceOf(
   { metadata, status }: Hypervisor,
   byId: ReadonlyMap<string, ComputeServiceRecord>,

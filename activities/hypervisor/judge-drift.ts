@@ -22,9 +22,10 @@ export interface HostNow {
 }
 
 /**
- * Whether a host has become another than its Hypervisor says, behind drover's back: Nova and Placement have no watch. Compared is what was
- * observed then with what is observed now, so that a difference is signalled once: the run that is signalled repairs it, or says what it
- * observed. Null: nothing, or a run is on its way that observes it by itself. Pure.
+ * Whether a host has become another than its Hypervisor says, behind drover's back: Nova and Placement have no watch.
+ * Compared is what was observed then with what is observed now, so that a difference is signalled once: the run that is
+ * signalled repairs it, or says what it observed. Null: nothing, or a run is on its way that observes it
+ * by itself. Pure.
  */
 export function judgeDrift(
   hypervisor: Hypervisor,

@@ -17,8 +17,8 @@ export interface ObserveTools extends RegionTools {
 }
 
 /**
- * What of the region is read once for all hosts that are only observed again: a quarter of the time that passes between two observations, and no
- * more than this.
+ * What of the region is read once for all hosts that are only observed again: a quarter of the time that passes between
+ * two observations, and no more than this.
  */
 const trustedMs = 15_000;
 const trustedPart = 4;

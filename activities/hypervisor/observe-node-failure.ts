@@ -49,8 +49,8 @@ const answerWithinMs = 20_000;
 const libvirtTimeouts = { connectMs: 4_000, callMs: 4_000 };
 
 /**
- * Observes a host that may have failed, and the fleet around it: kube-apiserver, Nova and Placement first, then the host itself. What does
- * not answer is said, and is null.
+ * Observes a host that may have failed, and the fleet around it: kube-apiserver, Nova and Placement first, then the
+ * host itself. What does not answer is said, and is null.
  *
  * @throws InvalidInput what was typed by hand is no input
  */

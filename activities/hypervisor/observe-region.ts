@@ -52,8 +52,8 @@ export const nothingOfRegion: ObservedRegion = {
 };
 
 /**
- * Observes a host: two requests of its own, and its share of the lists of the region. Where the service is disabled, one for each server whose resize
- * waits for its confirmation.
+ * Observes a host: two requests of its own, and its share of the lists of the region. Where the service is disabled,
+ * one for each server whose resize waits for its confirmation.
  *
  * @param trustedMs how long ago the lists may have been read
  */

@@ -29,10 +29,11 @@ export interface ReachRequest {
 const secretUuid = ownUuid('drover-check-ceph');
 
 /**
- * Whether the hypervisor itself reaches the pools: its libvirt lists each, one after the other. Leaves neither pool nor key behind. What
- * is wrong with the host is a finding.
+ * Whether the hypervisor itself reaches the pools: its libvirt lists each, one after the other. Leaves neither pool nor
+ * key behind. What is wrong with the host is a finding.
  *
- * @throws InvalidConfiguration where the file with Ceph's key cannot be read, or has none; the signal's reason when it is aborted
+ * @throws InvalidConfiguration where the file with Ceph's key cannot be read, or has none; the signal's reason when it
+ * is aborted
  */
 export async function reachRbdPools(
   { connectLibvirt, readText, clock }: ReachTools,
@@ -63,7 +64,8 @@ export async function reachRbdPools(
       await connection.ensureCephSecret({ uuid: secretUuid, user: rbd.user, key }, signal);
       return await listPools(connection);
     } finally {
-      // With a signal of its own: also a check that was cancelled leaves no key behind. A host that is lost has lost it too.
+      // With a signal of its own: also a check that was cancelled leaves no key behind. A host that is lost has
+      // lost it too.
       await withTimeout(clock, cleanUpMs, (overdue) => connection.removeSecret(secretUuid, overdue)).catch(
         () => undefined,
       );
@@ -94,8 +96,9 @@ function readKey(file: string, written: string): Buffer {
 }
 
 /**
- * Has libvirt list the images of a pool, which shows that the hypervisor reaches Ceph. The pool in libvirt is drover's own and is removed
- * again; a worker that dies leaves it to the next check. One check at a time per host and pool: of two, the later may find it removed.
+ * Has libvirt list the images of a pool, which shows that the hypervisor reaches Ceph. The pool in libvirt is drover's
+ * own and is removed again; a worker that dies leaves it to the next check. One check at a time per host and pool: of
+ * two, the later may find it removed.
  *
  * @throws only the signal's reason when it is aborted
  */

@@ -20,7 +20,9 @@ export interface RegionDependencies extends NovaDependencies {
   signal: DriftTools['signal'];
 }
 
-/** What the run of a hypervisor changes in Nova and Placement, besides what evictions have too; queue `nova:<region>`. */
+/**
+ * What the run of a hypervisor changes in Nova and Placement, besides what evictions have too; queue `nova:<region>`.
+ */
 export function createHypervisorRegionActivities(
   deps: RegionDependencies,
 ): Omit<HypervisorRegionActivities, 'ensureServiceDisabled' | 'ensureServiceEnabled'> {

@@ -27,7 +27,8 @@ export interface CheckTools {
 const cleanUpMs = 60_000;
 
 /**
- * Runs checks of the Testing phase, at once. What is wrong with the host is a finding; what keeps drover from asking is a failure.
+ * Runs checks of the Testing phase, at once. What is wrong with the host is a finding; what keeps drover from asking is
+ * a failure.
  *
  * @throws InvalidConfiguration where a check's section is missing, or a file that it names
  */

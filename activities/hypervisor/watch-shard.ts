@@ -58,7 +58,10 @@ interface Watched {
   signalled: { message: string; atMs: number } | null;
 }
 
-/** Watches the guests of a shard's hypervisors for one round. A hypervisor that comes or goes is noticed within a minute. */
+/**
+ * Watches the guests of a shard's hypervisors for one round. A hypervisor that comes or goes is noticed
+ * within a minute.
+ */
 export function watchShard(tools: ShardTools, { shard }: GuestWatchInput): Promise<GuestWatchRound> {
   const { settings, libvirt, scope, clock } = tools;
   if (!Number.isInteger(shard) || shard < 0)
@@ -140,8 +143,8 @@ export function watchShard(tools: ShardTools, { shard }: GuestWatchInput): Promi
 }
 
 /**
- * Whether so many hosts fail at once that it is rather something that they share, such as their storage: nothing would be better where
- * their servers went. Pure.
+ * Whether so many hosts fail at once that it is rather something that they share, such as their storage: nothing would
+ * be better where their servers went. Pure.
  */
 export const isShared = (
   failing: number,

@@ -28,7 +28,10 @@ interface Token {
   content: WireToken;
 }
 
-/** A token is renewed this long before it expires, or in the last tenth of a short life: a request must not outlive its token. */
+/**
+ * A token is renewed this long before it expires, or in the last tenth of a short life: a request must not
+ * outlive its token.
+ */
 const renewalMarginMs = 60_000;
 
 /** A session for one credential, region and interface. Nothing is sent before the first request needs it. */
@@ -135,8 +138,8 @@ const toIdentity = (token: WireToken): Identity => ({
 });
 
 /**
- * What Keystone's refusal of a login means. 401: wrong, expired or deleted credential. 403: the user is locked, or the credential is
- * restricted. 404: the URL is not Keystone's.
+ * What Keystone's refusal of a login means. 401: wrong, expired or deleted credential. 403: the user is locked, or the
+ * credential is restricted. 404: the URL is not Keystone's.
  */
 function loginFault(refusal: Refusal): ErrorCode {
   if (refusal.status === 401 || refusal.status === 403) return 'CredentialRefused';

@@ -13,7 +13,10 @@ import { observed, type ObserveCall, type OutsideCall } from '../../runtime/tele
 export interface HttpOptions {
   /** At once; further requests wait for one of them. */
   connections: number;
-  /** Idle connections are dropped before common servers and proxies drop them, so that a request seldom meets a closed one. Default: undici's. */
+  /**
+   * Idle connections are dropped before common servers and proxies drop them, so that a request seldom meets a closed
+   * one. Default: undici's.
+   */
   keepAliveMs?: number;
   /** What is larger is no answer of that system. */
   largestAnswerBytes: number;

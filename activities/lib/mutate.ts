@@ -16,7 +16,10 @@ export interface Mutation extends Pick<AuditEntry, 'action' | 'cause' | 'object'
 export interface FailedMutation {
   asked: unknown;
   failed: string;
-  /** No answer came, or none that can be read: it may have happened. The next attempt then finds it done, and writes nothing. */
+  /**
+   * No answer came, or none that can be read: it may have happened. The next attempt then finds it done,
+   * and writes nothing.
+   */
   unanswered?: true;
 }
 
@@ -24,8 +27,8 @@ export interface FailedMutation {
 type Answered = Partial<Pick<AuditEntry, 'object' | 'after' | 'requestId'>> | null;
 
 /**
- * The only way to change something outside: asks whether drover is stopped, acts, and writes the audit line, whether the change was made,
- * failed, or its answer was lost. A conflict of versions has changed nothing and leaves no line.
+ * The only way to change something outside: asks whether drover is stopped, acts, and writes the audit line, whether
+ * the change was made, failed, or its answer was lost. A conflict of versions has changed nothing and leaves no line.
  *
  * @param act returns false or null where nothing was changed; a `requestId` of its answer is written down
  * @param read what its answer says besides

@@ -8,7 +8,10 @@ import { unlessAborted } from '../../runtime/unless-aborted.ts';
 
 /** A login at an outside system, shared by all who speak to it with one credential. */
 export interface Sessions<Session> {
-  /** The present session; logs in where there is none. Concurrent callers share one login, and one that gives up does not end it. */
+  /**
+   * The present session; logs in where there is none. Concurrent callers share one login, and one that gives up does
+   * not end it.
+   */
   current(signal: AbortSignal): Promise<Session>;
   /** Says that it is no good; does nothing when it has been replaced meanwhile. */
   discard(session: Session): void;
@@ -28,7 +31,10 @@ export interface SessionOptions<Credential, Session> {
   logIn: (credential: Credential, signal: AbortSignal) => Promise<Session>;
   /** What of a session is secret. */
   secretOf: (session: Session) => string;
-  /** By the monotonic clock: from then on a new one is made before the next request. Default: it is good until it is refused. */
+  /**
+   * By the monotonic clock: from then on a new one is made before the next request. Default: it is good until
+   * it is refused.
+   */
   renewAtMs?: (session: Session) => number;
   /** A credential that was refused is not tried again for so long: systems lock users. Default: it is tried again. */
   holdRefusal?: { code: ErrorCode; forMs: number };

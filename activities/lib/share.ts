@@ -3,7 +3,10 @@ import { unlessAborted } from '../../runtime/unless-aborted.ts';
 
 /** One reading for all that ask within the same moment. Failures are not kept: who asks after one reads again. */
 export interface Shared<Value> {
-  /** The value of a reading that began at most `trustedMs` ago; 0: that begins after the question, as one of the caller's own would. */
+  /**
+   * The value of a reading that began at most `trustedMs` ago; 0: that begins after the question, as one of the
+   * caller's own would.
+   */
   read: (trustedMs: number, signal: AbortSignal) => Promise<Value>;
   /** What was read before now is trusted no more: this process has changed it. */
   forget: () => void;

@@ -23,8 +23,8 @@ const heartbeatEveryMs = 1_000;
 const failureDelayMs = 1_000;
 
 /**
- * Observes until the wait is over, and heartbeats meanwhile. An observation that fails is repeated for a minute: then the wait fails for good, so
- * that its run can say so. What can never succeed fails at once.
+ * Observes until the wait is over, and heartbeats meanwhile. An observation that fails is repeated for a minute: then
+ * the wait fails for good, so that its run can say so. What can never succeed fails at once.
  */
 export function waitFor<Result>({ scope, clock, observe, details = () => undefined }: Wait<Result>): Promise<Result> {
   return whileBeating({ scope, clock }, details, async () => {

@@ -49,7 +49,10 @@ export interface LibvirtTarget {
   timeouts?: Partial<LibvirtTimeouts>;
 }
 
-/** A connection for the caller to close. @throws InvalidConfiguration where a file cannot be read; what the client throws */
+/**
+ * A connection for the caller to close.
+ * @throws InvalidConfiguration where a file cannot be read; what the client throws
+ */
 export async function openLibvirt(
   { connectLibvirt, readText }: LibvirtOpener,
   { libvirt, address, timeouts }: LibvirtTarget,
@@ -60,7 +63,10 @@ export async function openLibvirt(
   return await connectLibvirt(endpoint, access, timeouts === undefined ? {} : { timeouts }, signal);
 }
 
-/** A connection that is closed when it was used, also where that fails. @throws as {@link openLibvirt}, and what `use` throws */
+/**
+ * A connection that is closed when it was used, also where that fails.
+ * @throws as {@link openLibvirt}, and what `use` throws
+ */
 export async function withLibvirt<Result>(
   opener: LibvirtOpener,
   target: LibvirtTarget,

@@ -14,8 +14,8 @@ const authTypes = { none: 0, sasl: 1 } as const;
 export type Ask = <Name extends ProcedureName>(name: Name, args: ProcedureArgs<Name>) => Promise<ProcedureResult<Name>>;
 
 /**
- * Gives the daemon what it asks for before anything else: nothing, or a password by SCRAM-SHA-256. A password goes over TLS only, and the
- * daemon must prove that it knows it too.
+ * Gives the daemon what it asks for before anything else: nothing, or a password by SCRAM-SHA-256. A password goes over
+ * TLS only, and the daemon must prove that it knows it too.
  *
  * @throws `LibvirtCredentialRefused`, `AnswerMalformed`, and what `ask` throws
  */

@@ -22,8 +22,9 @@ export interface LibvirtCheckTools extends LibvirtOpener {
 const names = { reachable: 'LibvirtReachable', version: 'LibvirtVersion', starts: 'LibvirtStartsVm' } as const;
 
 /**
- * Checks libvirt on a hypervisor: it is reached, it is new enough, and a tiny VM starts, which is destroyed at once, by the daemon itself
- * if this process dies. Leaves nothing behind, and may run twice at once. A check that fails is a finding, never a failure.
+ * Checks libvirt on a hypervisor: it is reached, it is new enough, and a tiny VM starts, which is destroyed at once, by
+ * the daemon itself if this process dies. Leaves nothing behind, and may run twice at once. A check that fails is a
+ * finding, never a failure.
  *
  * @throws only the signal's reason when it is aborted
  */
@@ -154,8 +155,8 @@ interface TinyDomain {
 }
 
 /**
- * Starts a VM of its own name, observes it and destroys it. QEMU's driver destroys it with the connection. Others cannot: there, what an
- * earlier check left behind is destroyed first, and only what drover made.
+ * Starts a VM of its own name, observes it and destroys it. QEMU's driver destroys it with the connection. Others
+ * cannot: there, what an earlier check left behind is destroyed first, and only what drover made.
  */
 async function startTinyDomain(
   libvirt: LibvirtConnection,

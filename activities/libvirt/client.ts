@@ -47,8 +47,9 @@ const dialRpc =
 /**
  * Opens the daemon of one host. One connection, no retries; what it starts with `autodestroy` lives as long as it.
  *
- * @throws `LibvirtUnavailable`, `CertificateNotTrusted`, `LibvirtCredentialRefused`, `LibvirtDriverMissing`, `LibvirtRefused`,
- * `HypervisorFailed`, `AnswerMalformed`, `InvalidConfiguration`; the signal's reason when it is aborted
+ * @throws `LibvirtUnavailable`, `CertificateNotTrusted`, `LibvirtCredentialRefused`, `LibvirtDriverMissing`,
+ * `LibvirtRefused`, `HypervisorFailed`, `AnswerMalformed`, `InvalidConfiguration`; the signal's reason when
+ * it is aborted
  */
 export async function connectLibvirt(
   endpoint: LibvirtEndpoint,

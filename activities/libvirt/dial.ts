@@ -13,7 +13,8 @@ const accepted = 1;
 /**
  * A connection on which the daemon listens. Over TLS it has accepted drover’s certificate, which it says with one byte.
  *
- * @throws `LibvirtUnavailable`, `CertificateNotTrusted`, `LibvirtCredentialRefused`; the signal's reason when it is aborted
+ * @throws `LibvirtUnavailable`, `CertificateNotTrusted`, `LibvirtCredentialRefused`; the signal's reason when
+ * it is aborted
  */
 export async function dial(
   endpoint: LibvirtEndpoint,

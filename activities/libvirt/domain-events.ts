@@ -128,7 +128,8 @@ const lifecycle = [
 ] as const;
 
 /**
- * What the daemon said by itself; null for messages that drover did not ask for. Numbers of newer daemons are `unknown`.
+ * What the daemon said by itself; null for messages that drover did not ask for. Numbers of newer
+ * daemons are `unknown`.
  *
  * @throws MalformedMessage
  */

@@ -44,8 +44,8 @@ const meanings: readonly (readonly [ErrorCode, readonly number[]])[] = [
 const codes = new Map(meanings.flatMap(([code, numbers]) => numbers.map((number) => [number, code] as const)));
 
 /**
- * What a libvirt error means. All else is the hypervisor’s doing and may go better the next time: internal and system errors, commands
- * that failed, time-outs of locks, busy resources, and numbers that newer daemons have.
+ * What a libvirt error means. All else is the hypervisor’s doing and may go better the next time: internal and system
+ * errors, commands that failed, time-outs of locks, busy resources, and numbers that newer daemons have.
  */
 export const faultOf = (code: number): ErrorCode => codes.get(code) ?? 'HypervisorFailed';
 

@@ -105,8 +105,8 @@ function without(tally: ReadonlyMap<string, Trouble>, uuid: string): Map<string,
 const mostNamed = 5;
 
 /**
- * What is wrong with the host, in a sentence; null while too few guests fail for it to be the host's trouble: a guest may crash by its
- * own fault, and its owner may let it crash as often as they like. Pure.
+ * What is wrong with the host, in a sentence; null while too few guests fail for it to be the host's trouble: a guest
+ * may crash by its own fault, and its owner may let it crash as often as they like. Pure.
  */
 export function judgeGuests(tally: GuestTally, limits: GuestLimits, nowMs: number): string | null {
   const failing = [...prune(tally, limits, nowMs).values()].flatMap((trouble) => {

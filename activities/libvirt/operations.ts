@@ -62,7 +62,8 @@ export function createOperations(
     removeDomain: async (domain, signal) => {
       const whole = { domain: wire(domain), flags: 0 };
       const { noDomain, operationInvalid } = virErrors;
-      // Refused where it does not run: Cloud Hypervisor's driver keeps what it has destroyed for a while, as if it were defined.
+      // Refused where it does not run: Cloud Hypervisor's driver keeps what it has destroyed for a while, as if
+      // it were defined.
       await unless([noDomain, operationInvalid], request('domainDestroyFlags', whole, signal, timeouts.startMs));
       await unless([noDomain, operationInvalid], request('domainUndefineFlags', whole, signal));
     },

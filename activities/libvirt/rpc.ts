@@ -36,7 +36,10 @@ export interface EventListener {
 
 /** Calls and events over one connection, which is lost for good with the first thing that cannot be read. */
 export interface Rpc {
-  /** @throws `LibvirtUnavailable`, `AnswerMalformed`; the signal's reason when it is aborted. The connection survives a time-out. */
+  /**
+   * @throws `LibvirtUnavailable`, `AnswerMalformed`; the signal's reason when it is aborted. The connection
+   * survives a time-out.
+   */
   call<Name extends ProcedureName>(
     name: Name,
     args: ProcedureArgs<Name>,

@@ -94,8 +94,9 @@ export interface RbdPool extends StoragePool {
 /**
  * One connection to the daemon of one host. A VM that was started with `autodestroy` ends with it.
  *
- * Failures of every call: `LibvirtUnavailable` (no answer in time, connection lost), `LibvirtRefused`, `HypervisorFailed`,
- * `LibvirtCredentialRefused` (its policy), `AnswerMalformed`; the signal's reason when it is aborted.
+ * Failures of every call: `LibvirtUnavailable` (no answer in time, connection lost), `LibvirtRefused`,
+ * `HypervisorFailed`, `LibvirtCredentialRefused` (its policy), `AnswerMalformed`; the signal's reason when
+ * it is aborted.
  */
 export interface LibvirtConnection {
   /** As the daemon calls what it opened, such as `qemu:///system`. */
@@ -117,8 +118,8 @@ export interface LibvirtConnection {
   /** As a person pressing the button: the guest starts anew, without shutting down. */
   resetDomain(domain: Domain, signal: AbortSignal): Promise<void>;
   /**
-   * What happens to domains from now on, until the signal is aborted (which ends the stream) or the connection is lost (which fails
-   * it). No event between the promise's fulfilment and the first reading is lost.
+   * What happens to domains from now on, until the signal is aborted (which ends the stream) or the connection is lost
+   * (which fails it). No event between the promise's fulfilment and the first reading is lost.
    */
   domainEvents(signal: AbortSignal): Promise<AsyncIterable<DomainEvent>>;
 

@@ -12,7 +12,10 @@ export interface GuestWatchTools {
   /** Something that a person should know of, though it is not the host's trouble yet. Must not fail. */
   notice(notice: GuestNotice): void;
   limits: GuestLimits;
-  /** After a stop or a reboot, until it is checked whether the guest runs again: Nova takes some 15 s to write down that its owner stopped it. */
+  /**
+   * After a stop or a reboot, until it is checked whether the guest runs again: Nova takes some 15 s to write down that
+   * its owner stopped it.
+   */
   verifyAfterMs: number;
   clock: Clock;
   random: Random;
@@ -39,8 +42,9 @@ const firstDelayMs = 1_000;
 const longestDelayMs = 5 * 60_000;
 
 /**
- * Listens to the guests of one host over one connection, which is opened again when it is lost: after 1 s at first, then after twice as
- * long each time, up to 5 min. What happened while it was lost is not known, but for guests that lie crashed or paused.
+ * Listens to the guests of one host over one connection, which is opened again when it is lost: after 1 s at first,
+ * then after twice as long each time, up to 5 min. What happened while it was lost is not known, but for guests that
+ * lie crashed or paused.
  */
 export function startGuestWatch(tools: GuestWatchTools): GuestWatch {
   const { limits, clock } = tools;

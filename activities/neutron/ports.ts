@@ -27,7 +27,8 @@ export interface PortCalls {
   /** Null where it is gone. */
   port(id: string, signal: AbortSignal): Promise<Port | null>;
   /**
-   * Deletes it unless it was changed since it was read, as far as this Neutron counts changes: it deletes a port that a server has, too.
+   * Deletes it unless it was changed since it was read, as far as this Neutron counts changes: it deletes a port that a
+   * server has, too.
    *
    * @returns false: it was gone
    * @throws ObjectConflict it was changed

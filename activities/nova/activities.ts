@@ -122,7 +122,10 @@ export function countBySource(migrations: readonly Migration[]): AllowanceObserv
 /** Live migrations that nova-compute works at. One that is `accepted` has not reached it. */
 const atWork: readonly string[] = ['preparing', 'running', 'post-migrating'];
 
-/** By source host, where Nova keeps live migrations waiting: it runs `max_concurrent_live_migrations` of a host, one by default. */
+/**
+ * By source host, where Nova keeps live migrations waiting: it runs `max_concurrent_live_migrations` of a host,
+ * one by default.
+ */
 export function queuesBySource(migrations: readonly Migration[]): Record<string, NovaQueue> {
   const queues: Record<string, NovaQueue> = {};
   for (const { type, status, sourceHost } of migrations) {

@@ -16,8 +16,9 @@ export type AwaitRequest = MigrationSubject & {
 };
 
 /**
- * Waits for a migration's end, or until it is stuck, and keeps its Migration object current. A cold migration ends here in `finished`;
- * confirming it is another activity. Any worker can take it over: the clocks are in the heartbeat details.
+ * Waits for a migration's end, or until it is stuck, and keeps its Migration object current. A cold migration ends here
+ * in `finished`; confirming it is another activity. Any worker can take it over: the clocks are in
+ * the heartbeat details.
  *
  * @throws MigrationNotFound, and what Nova or the report failed with
  */
@@ -58,8 +59,8 @@ const describeStuck = (stuck: NonNullable<MigrationEnd['stuck']>): string =>
   })[stuck];
 
 /**
- * Waits until an evacuation is over: `done`, `failed` or `error`. On the record, never on the server, which is ACTIVE on its old host
- * meanwhile (docs/compatibility.md#how-nova-answers).
+ * Waits until an evacuation is over: `done`, `failed` or `error`. On the record, never on the server, which is ACTIVE
+ * on its old host meanwhile (docs/compatibility.md#how-nova-answers).
  *
  * @throws MigrationNotFound Nova has no such record, and has the server
  */

@@ -76,7 +76,10 @@ export function createNovaClient(session: KeystoneSession): NovaClient {
   };
 }
 
-/** Catalogs name Nova's endpoint with or without the version, and old ones with the project, which Nova has not needed since 2.18. */
+/**
+ * Catalogs name Nova's endpoint with or without the version, and old ones with the project, which Nova has not needed
+ * since 2.18.
+ */
 export const versionedBase = (url: string): string =>
   `${url.replace(/\/+$/u, '').replace(/\/v2\.1(\/[^/]+)?$/u, '')}/v2.1`;
 

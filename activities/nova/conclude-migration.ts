@@ -12,9 +12,9 @@ import { plainInstance } from './wire-map.ts';
 const concludeDeadlineMs = 60_000;
 
 /**
- * What came of a migration: its record, and then the server, which may lag behind it, or never follow: Nova has been observed to complete a
- * migration and leave the server's host as it was. Then the observation shows it and the message says so. Where
- * server and record are gone the status is `gone`.
+ * What came of a migration: its record, and then the server, which may lag behind it, or never follow: Nova has been
+ * observed to complete a migration and leave the server's host as it was. Then the observation shows it and the message
+ * says so. Where server and record are gone the status is `gone`.
  */
 export async function concludeMigration(tools: Tools, sourceHost: string, followed: Followed): Promise<MigrationEnd> {
   if (followed === null)

@@ -32,7 +32,10 @@ export interface InstanceDependencies extends NovaDependencies {
 
 export interface AllowanceDependencies extends ForActivities<Execution> {
   nova: NovaClient;
-  /** How many migrations the region may have at once, and how far that is lowered at most while they slow each other down. */
+  /**
+   * How many migrations the region may have at once, and how far that is lowered at most while they slow
+   * each other down.
+   */
   limit: number;
   leastLimit?: number;
   /** How fast those copy that this process waits for. */

@@ -26,9 +26,9 @@ const abortDeadlineMs = 120_000;
 const abortable: readonly string[] = ['queued', 'preparing', 'running'];
 
 /**
- * Aborts a live migration and waits until it is over, however it then ends: one that is past the point of return completes. One that does
- * not end is `stuck`: Nova takes the request, and a nova-compute that is dead, or busy with the guest's arrival, never acts on it. Safe to
- * repeat and to run twice at once.
+ * Aborts a live migration and waits until it is over, however it then ends: one that is past the point of return
+ * completes. One that does not end is `stuck`: Nova takes the request, and a nova-compute that is dead, or busy with
+ * the guest's arrival, never acts on it. Safe to repeat and to run twice at once.
  *
  * @throws MigrationNotFound, Stopped
  * @see Compute API, "Delete (Abort) Migration", microversion 2.65
@@ -48,8 +48,9 @@ export async function abortMigration(tools: EndTools, request: EndRequest): Prom
 }
 
 /**
- * Confirms a cold migration (or a resize, where a person consented) and waits until the source is free. Only the migration that the
- * caller names is confirmed: a server waits in one at a time. Safe to repeat and to run twice at once.
+ * Confirms a cold migration (or a resize, where a person consented) and waits until the source is free. Only the
+ * migration that the caller names is confirmed: a server waits in one at a time. Safe to repeat and to run
+ * twice at once.
  *
  * @throws MigrationNotFound, Stopped
  * @see Compute API, "Confirm Resized Server"
@@ -71,7 +72,8 @@ export async function confirmMigration(tools: EndTools, request: EndRequest): Pr
 }
 
 /**
- * Makes Nova finish a live migration that runs, by pausing the server or by post-copy. Safe to repeat: one that is over stays so.
+ * Makes Nova finish a live migration that runs, by pausing the server or by post-copy. Safe to repeat: one that is over
+ * stays so.
  *
  * @throws MigrationNotFound, Stopped; MigrationRefused it is not `running`
  * @see Compute API, "Force Migration Complete Action"
@@ -93,7 +95,10 @@ export async function forceCompleteMigration(tools: EndTools, request: EndReques
   );
 }
 
-/** @param deadlineMs from the first observation; one that is not over by then is `stuck`, as it is at the activity's own deadline */
+/**
+ * @param deadlineMs from the first observation; one that is not over by then is `stuck`, as it is at the
+ * activity's own deadline
+ */
 async function endMigration(
   tools: EndTools,
   request: EndRequest,

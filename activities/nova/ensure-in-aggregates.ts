@@ -21,9 +21,9 @@ export interface MembershipChange {
 }
 
 /**
- * Brings a host into exactly the named aggregates. It is added before it is removed, so that no moment leaves it without the filter that
- * keeps guests off it, and nothing is removed unless all was added. A host that is to change its availability zone is
- * refused by Nova, which has a host in one zone only. Safe to repeat and to run twice at once.
+ * Brings a host into exactly the named aggregates. It is added before it is removed, so that no moment leaves it
+ * without the filter that keeps guests off it, and nothing is removed unless all was added. A host that is to change
+ * its availability zone is refused by Nova, which has a host in one zone only. Safe to repeat and to run twice at once.
  *
  * @param request.host the compute service's `host`
  * @returns what it is in then, in the order of the names
@@ -73,7 +73,8 @@ export interface MembershipRequest {
 }
 
 /**
- * Puts a host into aggregates. Safe to repeat and to run twice at once. What can be done is done before the failure of the rest is thrown.
+ * Puts a host into aggregates. Safe to repeat and to run twice at once. What can be done is done before the failure of
+ * the rest is thrown.
  *
  * @throws AggregateNotFound all that are not there are named
  * @throws AggregateRefused Nova's words say why; HostNotFound, ProviderConflict, Stopped

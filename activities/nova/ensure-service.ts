@@ -12,8 +12,8 @@ import type { ComputeServiceRecord, ServiceChange } from './types.ts';
 const maxReasonLength = 255;
 
 /**
- * Disables the compute service of a host and says why. Safe to repeat and to run twice at once: Nova's PUT sets a state. A disable that
- * another user made is left with their reason; the answer shows whose it is.
+ * Disables the compute service of a host and says why. Safe to repeat and to run twice at once: Nova's PUT sets a
+ * state. A disable that another user made is left with their reason; the answer shows whose it is.
  *
  * @param reason begins with `drover:`, so that enabling again can prove ownership; cut at Nova's 255 characters
  * @throws HostNotFound, ServiceConflict, Stopped, InvalidInput
@@ -38,9 +38,11 @@ export async function ensureServiceDisabled(
 }
 
 /**
- * Enables the compute service of a host, only if it still carries drover's own reason. Safe to repeat and to run twice at once.
+ * Enables the compute service of a host, only if it still carries drover's own reason. Safe to repeat and to run twice
+ * at once.
  *
- * @param request.carrying only if it carries exactly that reason, no matter who wrote it: the caller has proof that it is drover's to lift
+ * @param request.carrying only if it carries exactly that reason, no matter who wrote it: the caller has proof that it
+ * is drover's to lift
  * @returns whether it is enabled now
  * @throws HostNotFound, ServiceConflict, Stopped
  */
@@ -71,8 +73,8 @@ export const readService = async ({ nova, scope }: Tools, host: string): Promise
   findService(await nova.computeServices(scope.signal), host);
 
 /**
- * Changes a compute service and writes that down. Nova refuses to change a service to what it is: where another client has just done the
- * same, there is nothing left to do.
+ * Changes a compute service and writes that down. Nova refuses to change a service to what it is: where another client
+ * has just done the same, there is nothing left to do.
  *
  * @throws ServiceConflict, HostNotFound, EvacuatedGuestsRemain, Stopped
  * @see Compute API, "Update Compute Service", microversion 2.53
@@ -117,11 +119,13 @@ const accepted: Record<'down' | 'up', readonly ForcedDownProof['by'][]> = {
 };
 
 /**
- * Makes Nova take a host for dead, so that its servers can be evacuated, or takes that back. Only with proof: servers that are evacuated
- * from a host that still runs run twice. Safe to repeat and to run twice at once.
+ * Makes Nova take a host for dead, so that its servers can be evacuated, or takes that back. Only with proof: servers
+ * that are evacuated from a host that still runs run twice. Safe to repeat and to run twice at once.
  *
- * @throws HostNotFenced a proof that proves nothing of the kind; HostUp a person says that it is off, and Nova gets heartbeats from it
- * @throws EvacuatedGuestsRemain nova-compute there was not started since, so that it still has the guests that were evacuated
+ * @throws HostNotFenced a proof that proves nothing of the kind; HostUp a person says that it is off, and Nova gets
+ * heartbeats from it
+ * @throws EvacuatedGuestsRemain nova-compute there was not started since, so that it still has the guests
+ * that were evacuated
  * @throws HostNotFound, ServiceConflict, Stopped
  * @see Compute API, "Update Compute Service", microversion 2.53
  */
@@ -156,12 +160,12 @@ export function judgeProof(
 }
 
 /**
- * Takes a host out of Nova: its compute service, its hypervisor, its aggregates and, where nothing is allocated any more, its resource
- * provider. Only the service that is meant: one that has registered since under the same name is left alone. Safe to repeat and to run
- * twice at once. Allocations of servers that were evacuated go with it.
+ * Takes a host out of Nova: its compute service, its hypervisor, its aggregates and, where nothing is allocated any
+ * more, its resource provider. Only the service that is meant: one that has registered since under the same name is
+ * left alone. Safe to repeat and to run twice at once. Allocations of servers that were evacuated go with it.
  *
- * nova-compute must not be started again on a machine that still has guests: it would refuse, as a new service that finds servers
- * (docs/compatibility.md#how-nova-answers).
+ * nova-compute must not be started again on a machine that still has guests: it would refuse, as a new service that
+ * finds servers (docs/compatibility.md#how-nova-answers).
  *
  * @param request.host the compute service's `host`
  * @param request.serviceId as it was registered

@@ -2,14 +2,17 @@ import type { ErrorCode } from '../../contracts/errors.ts';
 import type { Refusal } from '../openstack/faults.ts';
 
 /**
- * What Nova's refusals mean, per request. Undefined: the general row of activities/openstack/faults.ts. A 404 counts only in Nova's own
- * words: one of a proxy must never read as "the server is gone".
+ * What Nova's refusals mean, per request. Undefined: the general row of activities/openstack/faults.ts. A 404 counts
+ * only in Nova's own words: one of a proxy must never read as "the server is gone".
  */
 export type Faults = (refusal: Refusal) => ErrorCode | undefined;
 
 const gone = ({ status, documented }: Refusal): boolean => status === 404 && documented;
 
-/** A server that is in a task, or is not built yet, is free again after a while. A locked one or one in the wrong state is not. */
+/**
+ * A server that is in a task, or is not built yet, is free again after a while. A locked one or one in the wrong state
+ * is not.
+ */
 const busy = /while it is in task_state|is not ready\b/iu;
 const wrongState = /while it is in (vm_state|power_state)|is locked\b|is in an invalid state/iu;
 
@@ -26,15 +29,18 @@ export const serverActionFaults: Faults = (refusal) => {
   return undefined;
 };
 
-/** Nothing waits for confirmation: Nova says 400 where it finds no migration, 409 where the server is not in VERIFY_RESIZE. */
+/**
+ * Nothing waits for confirmation: Nova says 400 where it finds no migration, 409 where the server is
+ * not in VERIFY_RESIZE.
+ */
 export const confirmFaults: Faults = (refusal) => {
   const code = serverActionFaults(refusal);
   return code === 'MigrationRefused' ? 'InstanceStateRefused' : code;
 };
 
 /**
- * Aborting. 400: the migration is in a status that cannot be aborted. 409: the server is not migrating any more, or is locked; either
- * way this migration cannot be aborted now.
+ * Aborting. 400: the migration is in a status that cannot be aborted. 409: the server is not migrating any more, or is
+ * locked; either way this migration cannot be aborted now.
  */
 export const abortFaults: Faults = (refusal) => {
   if (gone(refusal)) return 'MigrationNotFound';
@@ -48,8 +54,8 @@ export const forceCompleteFaults: Faults = (refusal) => {
 };
 
 /**
- * Enabling, disabling and forcing down a compute service. Nova says 400 where the service is as asked for already, which the caller had
- * observed otherwise a moment before.
+ * Enabling, disabling and forcing down a compute service. Nova says 400 where the service is as asked for already,
+ * which the caller had observed otherwise a moment before.
  */
 export const serviceFaults: Faults = (refusal) => {
   if (gone(refusal)) return 'HostNotFound';
@@ -66,8 +72,9 @@ export const deleteServiceFaults: Faults = (refusal) => {
 };
 
 /**
- * Putting a host into an aggregate, or taking it out. Nova's 404 of the one speaks of the aggregate, of the host or of its cell mapping; of
- * the other it says the same of all. A conflict in Placement, where Nova mirrors them, is over soon.
+ * Putting a host into an aggregate, or taking it out. Nova's 404 of the one speaks of the aggregate, of the host or of
+ * its cell mapping; of the other it says the same of all. A conflict in Placement, where Nova mirrors them,
+ * is over soon.
  */
 export const aggregateFaults: Faults = (refusal) => {
   if (gone(refusal)) return /aggregate/iu.test(refusal.words) ? 'AggregateNotFound' : 'HostNotFound';
@@ -93,7 +100,9 @@ export const deleteServerFaults: Faults = (refusal) => {
   return wrongState.test(refusal.words) ? 'InstanceStateRefused' : 'InstanceBusy';
 };
 
-/** Nova says 404 both of a server that is gone and of one without a console, 409 of one whose host did not take it yet. */
+/**
+ * Nova says 404 both of a server that is gone and of one without a console, 409 of one whose host did not take it yet.
+ */
 export const consoleFaults: Faults = (refusal) => {
   if (gone(refusal)) return /console/iu.test(refusal.words) ? 'ConsoleUnavailable' : 'InstanceNotFound';
   return refusal.status === 409 || refusal.status === 501 ? 'ConsoleUnavailable' : undefined;

@@ -12,7 +12,8 @@ export interface ComputeHost {
 /**
  * The host that a person's or a Hypervisor's name means.
  *
- * @throws HostNotFound, HostAmbiguous as {@link resolveHost}; HostNotFound too where nova-compute never registered a hypervisor
+ * @throws HostNotFound, HostAmbiguous as {@link resolveHost}; HostNotFound too where nova-compute never
+ * registered a hypervisor
  * @throws HostAttributeMissing its cell is down, so nothing that Nova says of it can be believed
  */
 export function joinHost(
@@ -61,9 +62,9 @@ export interface HostNames {
 }
 
 /**
- * Finds the one host that `name` means: a host of exactly that name, else the only one with the same short name where either side has no
- * domain. Two names with different domains are two hosts, and a part of a name is never a match (docs/compatibility.md#hazards, H1 and H12).
- * Everything after this compares the service's `host` exactly.
+ * Finds the one host that `name` means: a host of exactly that name, else the only one with the same short name where
+ * either side has no domain. Two names with different domains are two hosts, and a part of a name is never a match
+ * (docs/compatibility.md#hazards, H1 and H12). Everything after this compares the service's `host` exactly.
  *
  * @throws HostNotFound
  * @throws HostAmbiguous the message names the hosts
@@ -83,7 +84,9 @@ const namesOf = ({ serviceHost, hypervisorHostname }: HostNames): string[] => [s
 const describe = ({ serviceHost, hypervisorHostname }: HostNames): string =>
   serviceHost === hypervisorHostname ? serviceHost : `${serviceHost} (${hypervisorHostname})`;
 
-/** Whether both may name one host: the same first label, case apart as in DNS, and at most one of them with a domain. */
+/**
+ * Whether both may name one host: the same first label, case apart as in DNS, and at most one of them with a domain.
+ */
 export function sameShortName(a: string, b: string): boolean {
   if (isIP(a) !== 0 || isIP(b) !== 0) return false;
   if (a.includes('.') && b.includes('.')) return a.toLowerCase() === b.toLowerCase();

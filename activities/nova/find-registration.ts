@@ -30,8 +30,9 @@ export interface RegisteredHypervisor {
 }
 
 /**
- * Finds the registration of nova-compute on a host, by the name that a Node or a person gives the host: exactly that name, or the only
- * one with the same short name (docs/compatibility.md#hazards, H1 and H12). One request of its own, and the list of services, which many share.
+ * Finds the registration of nova-compute on a host, by the name that a Node or a person gives the host: exactly that
+ * name, or the only one with the same short name (docs/compatibility.md#hazards, H1 and H12). One request of its own,
+ * and the list of services, which many share.
  *
  * @param trustedMs how long ago that may have been read
  * @returns null where Nova knows no such host (yet, or any more)

@@ -33,7 +33,10 @@ export interface Follow {
   onLeisure?: () => Promise<void>;
 }
 
-/** How it ended, or how it stands where it is stuck. Null: the server is gone, and Nova has deleted its migrations with it. */
+/**
+ * How it ended, or how it stands where it is stuck. Null: the server is gone, and Nova has deleted its
+ * migrations with it.
+ */
 export type Followed = { migration: Migration; stuck: Stuck | null } | null;
 
 /** What survives the worker, as heartbeat details. */
@@ -53,7 +56,8 @@ const firstCountersMs = 1_000;
 const leisureMs = 500;
 
 /**
- * Waits on the migration's record, never on the server's status, which lies early (docs/compatibility.md#how-nova-answers).
+ * Waits on the migration's record, never on the server's status, which lies early
+ * (docs/compatibility.md#how-nova-answers).
  *
  * @throws MigrationNotFound Nova has no such record
  * @throws what every observation threw for a minute
@@ -119,18 +123,24 @@ async function read(
   return migration;
 }
 
-/** Share of the time left that passes before the next observation: an estimate wrong by a third still shows the end in time. */
+/**
+ * Share of the time left that passes before the next observation: an estimate wrong by a third still shows the
+ * end in time.
+ */
 const leftShare = 1 / 4;
 
 /** Share of the time gone, so that a first, crude estimate is not trusted for long. */
 const goneShare = 1 / 2;
 
-/** Share of the time gone, where the time left is unknown; of the time by which the end is overdue, where that was estimated too early. */
+/**
+ * Share of the time gone, where the time left is unknown; of the time by which the end is overdue, where that was
+ * estimated too early.
+ */
 const unknownShare = 1 / 20;
 
 /**
- * How long to wait before the next read of a migration: each read costs Nova CPU that the migrations need. Often at the start, where it
- * fails if it fails; then seldom; often again near the expected end, and seldom once that is long past.
+ * How long to wait before the next read of a migration: each read costs Nova CPU that the migrations need. Often at the
+ * start, where it fails if it fails; then seldom; often again near the expected end, and seldom once that is long past.
  *
  * @param runningMs   how long the copy has been running; null before that
  * @param timeLeftMs  estimated time until its end, 0 or less when overdue; null when unknown
@@ -170,8 +180,9 @@ const readTimeoutMs = 10_000;
 const clockMarginMs = 60_000;
 
 /**
- * One request for all waits that are due at the same moment, instead of one each: what Nova has written since the oldest of theirs was
- * made. A wait that is not in that answer (nothing was written since, or its record is gone) asks for itself, so the answer is never a guess.
+ * One request for all waits that are due at the same moment, instead of one each: what Nova has written since the
+ * oldest of theirs was made. A wait that is not in that answer (nothing was written since, or its record is gone) asks
+ * for itself, so the answer is never a guess.
  */
 export function createSharedRead(nova: NovaClient, clock: Clock): SharedRead {
   let gathering: { known: Migration[]; answer: Promise<Migration[]> } | null = null;

@@ -14,7 +14,9 @@ import * as wire from './wire.ts';
 
 const microversion = '2.94';
 
-/** From 2.88 on, Nova asks every nova-compute for its uptime to list the hypervisors, and a hung one hangs the listing. */
+/**
+ * From 2.88 on, Nova asks every nova-compute for its uptime to list the hypervisors, and a hung one hangs the listing.
+ */
 export const hypervisorsMicroversion = '2.87';
 
 export function hostCalls(nova: Endpoint): HostCalls {
@@ -160,7 +162,10 @@ export function newServerCalls(
   };
 }
 
-/** Nova reads the filter as a regular expression, in which a name finds at least itself: whoever asks compares the names. */
+/**
+ * Nova reads the filter as a regular expression, in which a name finds at least itself: whoever asks
+ * compares the names.
+ */
 async function readServersNamed(
   nova: Endpoint,
   microversionOfServers: string,

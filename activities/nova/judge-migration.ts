@@ -3,7 +3,10 @@ import type { Instance, Migration } from '../../contracts/eviction/instance.ts';
 import { endedMigrationStatuses } from '../../contracts/eviction/instance.ts';
 import type { NovaClient } from './types.ts';
 
-/** What a wait keeps of a migration from one observation to the next; heartbeat details, so that it survives the worker. Times: ms since the epoch. */
+/**
+ * What a wait keeps of a migration from one observation to the next; heartbeat details, so that it survives the worker.
+ * Times: ms since the epoch.
+ */
 export interface MigrationWatch {
   /** First observation: the clock of accepted, queued and preparing. */
   sinceMs: number;
@@ -26,20 +29,27 @@ export const beginWatch = (nowMs: number): MigrationWatch => ({
   lowSinceMs: null,
 });
 
-/** Before the copy: waiting for the scheduler, for Nova's queue of one at a time per host, for the target. `pre-migrating` is a cold one's. */
+/**
+ * Before the copy: waiting for the scheduler, for Nova's queue of one at a time per host, for the target.
+ * `pre-migrating` is a cold one's.
+ */
 const beforeTheCopy: readonly string[] = ['accepted', 'queued', 'preparing', 'pre-migrating'];
 
 /** Whether a record is over for good; a cold migration in `finished` waits for its confirmation. */
 export const hasEnded = ({ status }: Pick<Migration, 'status'>): boolean =>
   (endedMigrationStatuses as readonly string[]).includes(status);
 
-/** How long a record of a server without a task must not have been written until it counts as abandoned: clocks may differ, and Nova may be slow. */
+/**
+ * How long a record of a server without a task must not have been written until it counts as abandoned: clocks may
+ * differ, and Nova may be slow.
+ */
 const abandonedAfterMs = 10 * 60_000;
 
 /**
- * Whether nobody works on a live migration any more, whatever its record says. Nova holds the server by its task from the request to the end,
- * and writes the record every few seconds while it copies. A nova-compute that was restarted takes the task away and leaves a record that was
- * queued or prepared as it is, for ever; so does an operator who resets the server's state.
+ * Whether nobody works on a live migration any more, whatever its record says. Nova holds the server by its task from
+ * the request to the end, and writes the record every few seconds while it copies. A nova-compute that was restarted
+ * takes the task away and leaves a record that was queued or prepared as it is, for ever; so does an operator who
+ * resets the server's state.
  */
 export const isAbandoned = (migration: Migration, server: Pick<Instance, 'taskState'> | null, nowMs: number): boolean =>
   mayBeAbandoned(migration, nowMs) && (server?.taskState ?? null) === null;
@@ -63,9 +73,10 @@ const sum = (memory: number | null, disk: number | null): number | null =>
   memory === null && disk === null ? null : (memory ?? 0) + (disk ?? 0);
 
 /**
- * Whether a migration in progress is stuck. The clock starts at `running`, because Nova queues migrations for as long as it likes; what
- * comes before has its own deadline. Progress is a new low of the bytes that remain: a guest that writes faster than the network copies
- * makes Nova's counters go up and down for ever (docs/charts/eviction.md#one-server).
+ * Whether a migration in progress is stuck. The clock starts at `running`, because Nova queues migrations for as long
+ * as it likes; what comes before has its own deadline. Progress is a new low of the bytes that remain: a guest that
+ * writes faster than the network copies makes Nova's counters go up and down for ever
+ * (docs/charts/eviction.md#one-server).
  *
  * @param gibibytes memory plus disk that is copied
  */
@@ -96,7 +107,10 @@ export function estimateTimeLeftMs(
   return (lowBytes / copied) * took - (nowMs - lowSinceMs);
 }
 
-/** Those that somebody works on. Asks for the servers of the few that were not written for long; one whose server is gone is over. */
+/**
+ * Those that somebody works on. Asks for the servers of the few that were not written for long; one whose server is
+ * gone is over.
+ */
 export async function withoutAbandoned(
   nova: Pick<NovaClient, 'server'>,
   migrations: readonly Migration[],

@@ -46,10 +46,10 @@ export function createNodeFailureRegionActivities(deps: NodeFailureRegionDepende
 }
 
 /**
- * The servers of a dead host, with what decides about each. Their owners' metadata stays out of the history but for the keys that are
- * asked for. Disks that are no volumes lie on the hosts (`localDisks`), or on storage that outlives them. Nova does not report the tags of
- * images, so Glance is asked; where that has no answer the servers are listed all the same: whoever waits for them waits for their disks,
- * not for Glance.
+ * The servers of a dead host, with what decides about each. Their owners' metadata stays out of the history but for the
+ * keys that are asked for. Disks that are no volumes lie on the hosts (`localDisks`), or on storage that outlives them.
+ * Nova does not report the tags of images, so Glance is asked; where that has no answer the servers are listed all the
+ * same: whoever waits for them waits for their disks, not for Glance.
  *
  * @throws HostNotFound, HostAttributeMissing, and what the Nova client throws
  */

@@ -21,14 +21,16 @@ export interface HostTools {
   region: RegionReads;
   providers: ProviderReads;
   /**
-   * The guests that libvirt runs on a host, by the name of its Hypervisor; null: libvirt is not asked, or does not answer.
+   * The guests that libvirt runs on a host, by the name of its Hypervisor; null: libvirt is not asked, or
+   * does not answer.
    * @throws only the signal's reason
    */
   listGuests: (hypervisor: string, signal: AbortSignal) => Promise<readonly Guest[] | null>;
 }
 
 /**
- * Observes a host as it is now: whoever asks at the same moment shares the list of the region's migrations, and nothing is trusted from before.
+ * Observes a host as it is now: whoever asks at the same moment shares the list of the region's migrations, and nothing
+ * is trusted from before.
  *
  * @param hypervisor name of the Hypervisor
  * @throws HostAttributeMissing Nova does not report everything about the host, so that "empty" would be a guess
@@ -93,7 +95,10 @@ export const serviceState = ({
   forcedDown,
 });
 
-/** Servers that left by a cold migration or resize that is not confirmed: the record says so, and the server must still be there. */
+/**
+ * Servers that left by a cold migration or resize that is not confirmed: the record says so, and the server must still
+ * be there.
+ */
 export async function findUnconfirmedResizes(
   nova: Pick<NovaClient, 'server'>,
   host: string,

@@ -4,8 +4,8 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { NovaClient } from './types.ts';
 
 /**
- * How fast live migrations copy, by the counters that the waits of this process read anyway: a sample of the region, without a request of its
- * own.
+ * How fast live migrations copy, by the counters that the waits of this process read anyway: a sample of the region,
+ * without a request of its own.
  */
 export interface PaceMeter {
   observe(migration: Migration): void;
@@ -22,7 +22,9 @@ interface Sample {
 const windowMs = 60_000;
 /** One that was not read for so long has most likely ended. */
 const currentMs = 20_000;
-/** Nova renews its counters every few seconds; less time than this between the first sample and the last says little. */
+/**
+ * Nova renews its counters every few seconds; less time than this between the first sample and the last says little.
+ */
 const leastMs = 5_000;
 
 export function createPaceMeter(clock: Pick<Clock, 'monotonicMs'>): PaceMeter {
@@ -64,8 +66,8 @@ export function createPaceMeter(clock: Pick<Clock, 'monotonicMs'>): PaceMeter {
 }
 
 /**
- * Pages of zeros get less without being sent, and pages that a guest writes again are sent without what remains getting less: the larger of
- * both is what the copy has dealt with.
+ * Pages of zeros get less without being sent, and pages that a guest writes again are sent without what remains getting
+ * less: the larger of both is what the copy has dealt with.
  */
 function rateOf(taken: readonly Sample[]): number | null {
   const [first, last] = [taken[0], taken.at(-1)];

@@ -6,8 +6,8 @@ import { type ComputeHost, joinHost } from './find-host.ts';
 import type { Aggregate, ComputeServiceRecord, Hypervisor, InstanceDetail, NovaClient, ServerGroup } from './types.ts';
 
 /**
- * What many evictions and hypervisors ask of one region, read once for all of them. One per worker process. `trustedMs` is how long ago a reading
- * may have begun; 0: after the question. A list is not changed by whoever reads it.
+ * What many evictions and hypervisors ask of one region, read once for all of them. One per worker process. `trustedMs`
+ * is how long ago a reading may have begun; 0: after the question. A list is not changed by whoever reads it.
  */
 export interface RegionReads {
   services: (trustedMs: number, signal: AbortSignal) => Promise<readonly ComputeServiceRecord[]>;
@@ -31,8 +31,9 @@ export const smokeServerPrefix = 'drover-smoke-';
 export const plannedWithMs = 5_000;
 
 /**
- * The client and the readings of one region. The client's own lists are shared too, by those who ask at the same moment; each question is answered by a
- * request that is sent after it. What this process changes in a list is read again, however much is trusted.
+ * The client and the readings of one region. The client's own lists are shared too, by those who ask at the same
+ * moment; each question is answered by a request that is sent after it. What this process changes in a list is read
+ * again, however much is trusted.
  */
 export function shareRegion(client: NovaClient, clock: Clock): { nova: NovaClient; region: RegionReads } {
   const services = share(clock, (signal) => client.computeServices(signal));
@@ -88,8 +89,8 @@ export function shareRegion(client: NovaClient, clock: Clock): { nova: NovaClien
 }
 
 /**
- * The host that a name means, its service as it is now. Hypervisors do not come and go within seconds: one that is not among those that are known is
- * looked for once more.
+ * The host that a name means, its service as it is now. Hypervisors do not come and go within seconds: one that is not
+ * among those that are known is looked for once more.
  *
  * @throws HostNotFound, HostAmbiguous, HostAttributeMissing as {@link joinHost}
  */

@@ -5,18 +5,23 @@ import { growingDelayMs, waitFor } from '../lib/wait.ts';
 import type { Tools } from './dependencies.ts';
 import type { ComputeServiceRecord, NovaClient } from './types.ts';
 
-/** The region's hosts and migrations, for planning where there is room. One per worker process, shared by its activities. */
+/**
+ * The region's hosts and migrations, for planning where there is room. One per worker process, shared
+ * by its activities.
+ */
 export interface RegionView {
   /**
-   * {@link targetRoom}, from an observation at most {@link trustedMs} old: it is a plan, and reading the region anew for each start would slow down
-   * the very migrations that it is for. That there is none is only returned after a fresh observation, as it makes servers wait.
+   * {@link targetRoom}, from an observation at most {@link trustedMs} old: it is a plan, and reading the region anew
+   * for each start would slow down the very migrations that it is for. That there is none is only returned after a
+   * fresh observation, as it makes servers wait.
    */
   room(sourceHost: string, perTarget: number, signal: AbortSignal): Promise<ReturnType<typeof targetRoom>>;
   /** Observes again where the last observation is getting old. For waits, which have time that starts have not. */
   refresh(signal: AbortSignal): Promise<void>;
   /**
-   * Holds a place for a migration that is about to be asked for, so that starts at the same moment do not all take the last one. Null: there
-   * is none any more. The place is given back by the function returned, when {@link started} has said what came of it.
+   * Holds a place for a migration that is about to be asked for, so that starts at the same moment do not all take the
+   * last one. Null: there is none any more. The place is given back by the function returned, when {@link started} has
+   * said what came of it.
    */
   claim(sourceHost: string, perTarget: number): (() => void) | null;
   /** A migration that this process has just started: the next start counts it before any observation has it. */
@@ -116,13 +121,16 @@ export const eligibleTargets = (services: readonly ComputeServiceRecord[], sourc
     .map(({ host }) => host);
 
 /**
- * Whether another migration may start. The scheduler chooses the target, so this is a plan, not a lock: there is room while at least one
- * target has fewer than `perTarget` migrations coming in, and all targets together have fewer than `perTarget` times their number. If the
- * scheduler then puts one more on a full target, that drains; nothing is aborted for it (docs/rules.md#allowances).
+ * Whether another migration may start. The scheduler chooses the target, so this is a plan, not a lock: there is room
+ * while at least one target has fewer than `perTarget` migrations coming in, and all targets together have fewer than
+ * `perTarget` times their number. If the scheduler then puts one more on a full target, that drains; nothing is aborted
+ * for it (docs/rules.md#allowances).
  *
- * Without any target the answer is `noTargets`, and the caller asks Nova all the same: it refuses in words that help a person.
+ * Without any target the answer is `noTargets`, and the caller asks Nova all the same: it refuses in words that
+ * help a person.
  *
- * @param inProgress every migration of the region that is not over; who waits for confirmation (`finished`) copies nothing any more
+ * @param inProgress every migration of the region that is not over; who waits for confirmation (`finished`) copies
+ * nothing any more
  */
 export function targetRoom(
   targets: readonly string[],

@@ -7,7 +7,10 @@ import { type SmokeServerRequest, ensureSmokeServer, ensureSmokeServerGone, smok
 import type { InstanceDetail } from './types.ts';
 
 export interface SmokeCheckRequest extends SmokeServerRequest {
-  /** What the console must show: `hostname`, its own name, which an image with a login prompt shows; or a text; null: nothing. */
+  /**
+   * What the console must show: `hostname`, its own name, which an image with a login prompt shows; or a
+   * text; null: nothing.
+   */
   console: 'hostname' | { text: string } | null;
   /** For the server to come up, from now. */
   deadlineMs: number;
@@ -19,9 +22,9 @@ export interface SmokeCheckRequest extends SmokeServerRequest {
 const consoleLines = 200;
 
 /**
- * Starts a server on a host, waits until it is ACTIVE and its console shows that it has booted, and deletes it. What is wrong with the host
- * is a finding, not a failure. Safe to repeat and to run twice at once. Where it is cancelled the server stays: `ensureSmokeServerGone`
- * takes it away.
+ * Starts a server on a host, waits until it is ACTIVE and its console shows that it has booted, and deletes it. What is
+ * wrong with the host is a finding, not a failure. Safe to repeat and to run twice at once. Where it is cancelled the
+ * server stays: `ensureSmokeServerGone` takes it away.
  *
  * @throws Stopped, and what every request to Nova may throw
  */

@@ -20,8 +20,9 @@ export const findSmokeServers = async (
   (await nova.serversNamed(smokeServerName(host), scope.signal)).filter((server) => isSmokeServer(server, host));
 
 /**
- * Makes a test server on exactly that host, without a network, unless drover has one there. What is left of an earlier test goes. Safe to
- * repeat and to run twice at once: Nova takes two servers of one name, and of two that were made at once all keep the oldest.
+ * Makes a test server on exactly that host, without a network, unless drover has one there. What is left of an earlier
+ * test goes. Safe to repeat and to run twice at once: Nova takes two servers of one name, and of two that were made at
+ * once all keep the oldest.
  *
  * @throws SmokeServerRefused Nova's words say why; Stopped
  * @see Compute API, "Create Server", microversion 2.74 for the host
@@ -38,7 +39,8 @@ export async function ensureSmokeServer(tools: Tools, request: SmokeServerReques
 }
 
 /**
- * The oldest one of this Hypervisor that can still become ACTIVE; all others that drover has made on the host are deleted.
+ * The oldest one of this Hypervisor that can still become ACTIVE; all others that drover has made on the
+ * host are deleted.
  *
  * @param mine one that was just made: where it is in ERROR already, it is kept to be asked why
  */
@@ -83,8 +85,8 @@ export interface SmokeServersGone {
 const askAgainMs = 10_000;
 
 /**
- * Deletes the test servers that drover has made on a host, all or those with the ids, and waits until they are gone. Safe to repeat and to run twice at once. A
- * server of the same name without drover's metadata belongs to another user.
+ * Deletes the test servers that drover has made on a host, all or those with the ids, and waits until they are gone.
+ * Safe to repeat and to run twice at once. A server of the same name without drover's metadata belongs to another user.
  *
  * @returns false when some were left at the deadline
  * @throws Stopped
@@ -162,7 +164,9 @@ export const smokeMetadata = ({ host, hypervisor, uid }: SmokeOwner): Record<str
   [metadataKeys.uid]: uid,
 });
 
-/** Whether drover made the server to test that host; for whichever Hypervisor, as one that is made anew has another uid. */
+/**
+ * Whether drover made the server to test that host; for whichever Hypervisor, as one that is made anew has another uid.
+ */
 export const isSmokeServer = ({ metadata }: Pick<InstanceDetail, 'metadata'>, host: string): boolean =>
   metadata[metadataKeys.purpose] === purpose && metadata[metadataKeys.host] === host;
 

@@ -19,17 +19,20 @@ export type EvacuationTools = Tools & { placement: PlacementClient };
 const recordDeadlineMs = 8_000;
 const recordPollMs = 200;
 
-/** Ids of the records that were there before the request: what proves, after a crash, that a new one is drover's own. */
+/**
+ * Ids of the records that were there before the request: what proves, after a crash, that a new one is drover's own.
+ */
 const requestDetails = z.object({ known: z.array(z.number()) });
 
 /**
- * Has Nova start a server of a dead host elsewhere, unless it is on its way already. Only from a host that is forced down: that is the proof
- * that it was fenced, and a service that is merely down may still run its guests. Safe to repeat and to run twice at once: the call that comes
- * second finds the first one's record. Nova schedules after it has answered, so the outcome is read from the record.
+ * Has Nova start a server of a dead host elsewhere, unless it is on its way already. Only from a host that is forced
+ * down: that is the proof that it was fenced, and a service that is merely down may still run its guests. Safe to
+ * repeat and to run twice at once: the call that comes second finds the first one's record. Nova schedules after it has
+ * answered, so the outcome is read from the record.
  *
- * Nova itself takes two requests that come at the same moment, and starts the server twice: on one host the second one leaves the healthy
- * server in ERROR, on two hosts it would run twice. So the first to ask writes the server's allocations in Placement once more as they
- * are, which only one of several that have observed the same can do.
+ * Nova itself takes two requests that come at the same moment, and starts the server twice: on one host the second one
+ * leaves the healthy server in ERROR, on two hosts it would run twice. So the first to ask writes the server's
+ * allocations in Placement once more as they are, which only one of several that have observed the same can do.
  *
  * @returns never `targetsBusy`
  * @throws HostNotFenced, HostNotFound, Stopped, and what the Nova client throws
@@ -90,7 +93,10 @@ async function ask(
   return awaitRecord(tools, request, known);
 }
 
-/** Whether no other run is about to ask. What Placement lets no client write cannot be claimed, and must not keep a server on a dead host. */
+/**
+ * Whether no other run is about to ask. What Placement lets no client write cannot be claimed, and must not keep a
+ * server on a dead host.
+ */
 async function claim(
   tools: EvacuationTools,
   { instanceId, incident }: EvacuationRequest,
@@ -115,7 +121,10 @@ async function claim(
   }
 }
 
-/** Nova refused, or gave no answer. If the server is on its way now, because of this request or of another, that is as good as an answer. */
+/**
+ * Nova refused, or gave no answer. If the server is on its way now, because of this request or of another, that is as
+ * good as an answer.
+ */
 async function afterRefusal(
   tools: Tools,
   request: EvacuationRequest,
@@ -159,8 +168,8 @@ async function awaitRecord(
 const evacuable: readonly string[] = ['active', 'stopped', 'error'];
 
 /**
- * Tasks of a server that only its host works at: they died with it, and Nova (as of 27.0) evacuates the server all the same. One that moves
- * may run at its target, and one that is deleted must not come back.
+ * Tasks of a server that only its host works at: they died with it, and Nova (as of 27.0) evacuates the server all the
+ * same. One that moves may run at its target, and one that is deleted must not come back.
  */
 const tasksOfItsHost: readonly string[] = [
   'powering-off',
@@ -184,8 +193,9 @@ const tasksOfItsHost: readonly string[] = [
 ];
 
 /**
- * Decides what becomes of a request to evacuate, from one observation of the server. Pure; each branch is a row of the table test. An evacuation
- * off the same host that is under way serves, no matter who asked for it: Nova takes no second one.
+ * Decides what becomes of a request to evacuate, from one observation of the server. Pure; each branch is a row of the
+ * table test. An evacuation off the same host that is under way serves, no matter who asked for it: Nova takes no
+ * second one.
  *
  * @param known ids of the records that were there before an earlier attempt made its request; null where none was made
  */

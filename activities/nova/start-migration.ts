@@ -22,13 +22,15 @@ export type StartRequest = MigrationSubject & { perTarget: number };
 const recordDeadlineMs = 8_000;
 const recordPollMs = { first: 50, most: 400, factor: 1.5 };
 
-/** Ids of the records that were there before the request: what proves, after a crash, that a new one is drover's own. */
+/**
+ * Ids of the records that were there before the request: what proves, after a crash, that a new one is drover's own.
+ */
 const requestDetails = z.object({ known: z.array(z.number()) });
 
 /**
- * Asks Nova to move a server off its source, unless it is on its way already. Safe to repeat and to run twice at once: the call that comes
- * second finds the first one's migration. Nova checks nothing before it answers, so a migration that starts may end at once (no valid
- * host, failed pre-checks): the wait for it learns how.
+ * Asks Nova to move a server off its source, unless it is on its way already. Safe to repeat and to run twice at once:
+ * the call that comes second finds the first one's migration. Nova checks nothing before it answers, so a migration
+ * that starts may end at once (no valid host, failed pre-checks): the wait for it learns how.
  *
  * @throws Stopped, and what the Nova client throws
  * @see Compute API, "Live-Migrate Server" and "Migrate Server"
@@ -107,8 +109,8 @@ async function ask(
 }
 
 /**
- * Nova refused, or gave no answer. If the server is on its way now, because of this request or of another that came at the same
- * moment (Nova answers 500 to one of two), that is as good as an answer.
+ * Nova refused, or gave no answer. If the server is on its way now, because of this request or of another that came at
+ * the same moment (Nova answers 500 to one of two), that is as good as an answer.
  */
 async function afterRefusal(
   tools: StartTools,
@@ -136,7 +138,10 @@ async function afterRefusal(
   return { outcome: 'changed', observation: observationOf(history, tools.clock.now()) };
 }
 
-/** Waits for the record that Nova makes after its answer. Without one in time the server is observed and returned as it is. */
+/**
+ * Waits for the record that Nova makes after its answer. Without one in time the server is observed and returned
+ * as it is.
+ */
 async function awaitRecord(
   tools: StartTools,
   kind: MoveKind,
@@ -177,11 +182,12 @@ const recordType: Record<MoveKind, string> = { live: 'live-migration', cold: 'mi
 const firstTask: Record<MoveKind, readonly string[]> = { live: ['migrating'], cold: ['resize_prep'] };
 
 /**
- * Decides what becomes of a start. Pure; each branch is a row of the table test. Nova refuses a second request for a server, so the one
- * in progress is what an earlier request of drover's own has led to, or does as well: a live migration off the source serves its purpose
- * no matter who asked for it. A cold one has to be confirmed later, which only its owner may do (docs/rules.md#consent).
+ * Decides what becomes of a start. Pure; each branch is a row of the table test. Nova refuses a second request for a
+ * server, so the one in progress is what an earlier request of drover's own has led to, or does as well: a live
+ * migration off the source serves its purpose no matter who asked for it. A cold one has to be confirmed later, which
+ * only its owner may do (docs/rules.md#consent).
  *
- * @param known   ids of the records that were there before an earlier attempt made its request; null where none was made
+ * @param known ids of the records that were there before an earlier attempt made its request; null where none was made
  */
 export function decideStart(
   kind: MoveKind,

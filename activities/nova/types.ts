@@ -1,11 +1,12 @@
 import type { ComputeService, Instance, Migration } from '../../contracts/eviction/instance.ts';
 
 /**
- * What drover asks of Nova. Every method is one request, or as many pages as there are, ends when its signal is aborted, never tries
- * again by itself (except one new login when the token is refused), and throws failures of contracts/errors.ts:
- * `CredentialRefused`, `NotPermitted`, `EndpointNotFound`, `NovaUnavailable`, `KeystoneUnavailable`, `RequestRefused`, `AnswerMalformed`;
- * further codes stand at the methods. Refusals carry `{ status, requestId, method, path, words }` as their first detail; `serviceWords` of
- * activities/openstack/faults.ts reads Nova's words from them.
+ * What drover asks of Nova. Every method is one request, or as many pages as there are, ends when its signal is
+ * aborted, never tries again by itself (except one new login when the token is refused), and throws failures of
+ * contracts/errors.ts: `CredentialRefused`, `NotPermitted`, `EndpointNotFound`, `NovaUnavailable`,
+ * `KeystoneUnavailable`, `RequestRefused`, `AnswerMalformed`; further codes stand at the methods. Refusals carry
+ * `{ status, requestId, method, path, words }` as their first detail; `serviceWords` of activities/openstack/faults.ts
+ * reads Nova's words from them.
  *
  * @see Compute API reference; microversions in activities/nova/client.ts
  */
@@ -16,7 +17,8 @@ export interface NovaClient extends HostCalls, NewServerCalls {
    * Sets the status of a compute service, or whether it counts as down whatever it says.
    * @throws HostNotFound no service of that id
    * @throws ServiceConflict another client changes it at the same time, or has just changed it to that
-   * @throws EvacuatedGuestsRemain it cannot be forced up: nova-compute there has not dropped the guests that were evacuated
+   * @throws EvacuatedGuestsRemain it cannot be forced up: nova-compute there has not dropped the guests
+   * that were evacuated
    */
   updateService(
     serviceId: string,
@@ -28,8 +30,9 @@ export interface NovaClient extends HostCalls, NewServerCalls {
   hypervisors(signal: AbortSignal): Promise<Hypervisor[]>;
 
   /**
-   * All servers of all projects on a compute host (`OS-EXT-SRV-ATTR:host`), those being deleted included. Not the soft-deleted ones, which
-   * Nova never lists; their allocations in Placement show them. An empty list is only given where the host's service answers for it.
+   * All servers of all projects on a compute host (`OS-EXT-SRV-ATTR:host`), those being deleted included. Not the
+   * soft-deleted ones, which Nova never lists; their allocations in Placement show them. An empty list is only given
+   * where the host's service answers for it.
    * @throws HostNotFound Nova has no compute service on such a host
    * @param filter.groups all server groups, where they are known; else they are read
    * @throws HostAttributeMissing a server does not say where it is: the credential is no admin's, or a cell is down
@@ -45,29 +48,35 @@ export interface NovaClient extends HostCalls, NewServerCalls {
   aggregates(signal: AbortSignal): Promise<Aggregate[]>;
 
   /**
-   * Migrations of every type that are not over, cold ones that wait for confirmation (`finished`) included, of the whole region or with
-   * the host as source or as target. None is missed while it moves from one status to the next.
+   * Migrations of every type that are not over, cold ones that wait for confirmation (`finished`) included, of the
+   * whole region or with the host as source or as target. None is missed while it moves from one status to the next.
    */
   migrationsInProgress(filter: { host?: string }, signal: AbortSignal): Promise<Migration[]>;
-  /** Migrations of the region, of every type, that copy or are about to; without those that wait for their confirmation. */
+  /**
+   * Migrations of the region, of every type, that copy or are about to; without those that wait for their confirmation.
+   */
   migrationsCopying(signal: AbortSignal): Promise<Migration[]>;
   /**
-   * Migrations of the region, of every type and status, that Nova has written since `time` (RFC 3339) by its own clock, in one request.
-   * A record that was made and never written again is not among them.
+   * Migrations of the region, of every type and status, that Nova has written since `time` (RFC 3339) by its own clock,
+   * in one request. A record that was made and never written again is not among them.
    */
   migrationsChangedSince(time: string, signal: AbortSignal): Promise<Migration[]>;
   /**
-   * One live migration in progress (queued, preparing, running, post-migrating), with its memory and disk counters. Null while it is only
-   * accepted, once it is over, and for cold ones: {@link migration} knows the status then.
+   * One live migration in progress (queued, preparing, running, post-migrating), with its memory and disk counters.
+   * Null while it is only accepted, once it is over, and for cold ones: {@link migration} knows the status then.
    */
   serverMigration(instanceId: string, migrationId: number, signal: AbortSignal): Promise<Migration | null>;
-  /** One migration of a server from Nova's history, whatever its type and status, without counters; null when Nova has no such record. */
+  /**
+   * One migration of a server from Nova's history, whatever its type and status, without counters; null when Nova has
+   * no such record.
+   */
   migration(instanceId: string, migrationId: number, signal: AbortSignal): Promise<Migration | null>;
   /** All migrations of a server, newest first, without counters. */
   migrationsOf(instanceId: string, signal: AbortSignal): Promise<Migration[]>;
 
   /**
-   * Asks for a live migration. Nova answers before it has checked anything: the migration record decides, about 0.1 s later.
+   * Asks for a live migration. Nova answers before it has checked anything: the migration record decides, about
+   * 0.1 s later.
    * @param target `host` null: the scheduler chooses; a name is checked by the scheduler too
    * @throws InstanceNotFound
    * @throws InstanceBusy 409: another operation holds the server
@@ -98,8 +107,8 @@ export interface NovaClient extends HostCalls, NewServerCalls {
   confirmResize(instanceId: string, signal: AbortSignal): Promise<Accepted>;
 
   /**
-   * Nova's words for why an action failed: the failed event of the instance action, else the server's fault; null when Nova left none
-   * (a migration that broke in the middle leaves none).
+   * Nova's words for why an action failed: the failed event of the instance action, else the server's fault; null when
+   * Nova left none (a migration that broke in the middle leaves none).
    * @param action the request id of the mutating call; or, where it is lost, the newest action of that name
    */
   lastActionFailure(
@@ -109,17 +118,21 @@ export interface NovaClient extends HostCalls, NewServerCalls {
   ): Promise<string | null>;
 }
 
-/** What the lifecycle of a host asks of Nova, besides what emptying it needs. As all of the client's methods: see {@link NovaClient}. */
+/**
+ * What the lifecycle of a host asks of Nova, besides what emptying it needs. As all of the client's methods:
+ * see {@link NovaClient}.
+ */
 export interface HostCalls {
   /** How many of the region's nova-schedulers are up. */
   schedulersUp(signal: AbortSignal): Promise<number>;
   /**
-   * The hypervisors whose hostname contains `part`, with the ids of their servers; none where Nova has none. Cheap in a large region, but a
-   * part of a name is no match: the caller has to compare (docs/compatibility.md#hazards, H12).
+   * The hypervisors whose hostname contains `part`, with the ids of their servers; none where Nova has none. Cheap in a
+   * large region, but a part of a name is no match: the caller has to compare (docs/compatibility.md#hazards, H12).
    */
   hypervisorsNamed(part: string, signal: AbortSignal): Promise<HypervisorWithServers[]>;
   /**
-   * Takes a compute service out of Nova, with its hypervisor, its aggregates and, where nothing is allocated any more, its resource provider.
+   * Takes a compute service out of Nova, with its hypervisor, its aggregates and, where nothing is allocated any more,
+   * its resource provider.
    * @throws HostNotFound no service of that id
    * @throws HostNotEmpty servers or migrations in progress are on it
    */
@@ -134,8 +147,8 @@ export interface HostCalls {
   addToAggregate(aggregateId: number, host: string, signal: AbortSignal): Promise<Accepted>;
   removeFromAggregate(aggregateId: number, host: string, signal: AbortSignal): Promise<Accepted>;
   /**
-   * Asks for a server of a dead host to be started elsewhere. At 2.94 it comes up as it was; from 2.95 on it stays off. The record is there
-   * with the answer; it decides.
+   * Asks for a server of a dead host to be started elsewhere. At 2.94 it comes up as it was; from 2.95 on it stays off.
+   * The record is there with the answer; it decides.
    * @param target `host` null: the scheduler chooses; a name is checked by the scheduler too
    * @throws HostUp Nova thinks that the server's host is up
    * @throws InstanceNotFound, InstanceBusy, InstanceStateRefused, MigrationRefused as {@link NovaClient.liveMigrate}
@@ -143,11 +156,14 @@ export interface HostCalls {
   evacuate(instanceId: string, target: { host: string | null }, signal: AbortSignal): Promise<Accepted>;
 }
 
-/** What a test server asks of Nova: the only servers that drover makes and deletes. As all of the client's methods: see {@link NovaClient}. */
+/**
+ * What a test server asks of Nova: the only servers that drover makes and deletes. As all of the client's methods: see
+ * {@link NovaClient}.
+ */
 export interface NewServerCalls {
   /**
-   * Servers of all projects with exactly that name, those that no host took included; oldest first. Names are not unique, so a name alone
-   * says nothing about whose they are.
+   * Servers of all projects with exactly that name, those that no host took included; oldest first. Names are not
+   * unique, so a name alone says nothing about whose they are.
    * @throws HostAttributeMissing the credential is no admin's, or a cell is down
    */
   serversNamed(name: string, signal: AbortSignal): Promise<InstanceDetail[]>;
@@ -229,7 +245,10 @@ export interface InstanceDetail extends Instance {
   /** The zone it was asked for; null: any. Undefined where Nova is too old to say (before 2.96). */
   pinnedAvailabilityZone?: string | null;
   flavorName: string;
-  /** Of the flavor it was made with: `hw:…`, `pci_passthrough:alias`, `resources:VGPU`, `trait:…`, `aggregate_instance_extra_specs:…`. */
+  /**
+   * Of the flavor it was made with: `hw:…`, `pci_passthrough:alias`, `resources:VGPU`, `trait:…`,
+   * `aggregate_instance_extra_specs:…`.
+   */
   extraSpecs: Record<string, string>;
   /** Null: it boots from a volume. */
   imageId: string | null;

@@ -15,7 +15,10 @@ import type {
 
 const mibPerGiB = 1024;
 
-/** A service of a cell that is down counts as disabled and down: nothing is planned onto it and nothing is believed of it. */
+/**
+ * A service of a cell that is down counts as disabled and down: nothing is planned onto it and nothing is
+ * believed of it.
+ */
 export function toComputeService(wire: WireService): ComputeServiceRecord {
   if (wire.status === 'UNKNOWN')
     return {
@@ -54,7 +57,8 @@ export const toHypervisor = (wire: WireHypervisor): Hypervisor => ({
 
 /**
  * @param groups ids of the server groups it belongs to, where the answer itself does not name them
- * @throws HostAttributeMissing where Nova does not say on which host the server is (docs/compatibility.md#how-nova-answers)
+ * @throws HostAttributeMissing where Nova does not say on which host the server is
+ * (docs/compatibility.md#how-nova-answers)
  */
 export function toInstance(wire: WireServer, groups: string[] = []): InstanceDetail {
   const host = wire['OS-EXT-SRV-ATTR:host'];
@@ -135,7 +139,10 @@ export const plainInstance = (detail: InstanceDetail): Instance => ({
   ...(movesLast(detail.metadata) ? { movesLast: true as const } : {}),
 });
 
-/** Of machine-controller-manager and kubeadm, which mark the machines that they make; the first is for everybody. Nova's metadata keys take no slash. */
+/**
+ * Of machine-controller-manager and kubeadm, which mark the machines that they make; the first is for everybody. Nova's
+ * metadata keys take no slash.
+ */
 const marksOfControlPlanes = ['drover:move-last', 'kubernetes.io-role-control-plane', 'kubernetes.io-role-master'];
 
 const movesLast = (metadata: Record<string, string>): boolean =>
@@ -165,7 +172,10 @@ export const toMigration = (wire: WireMigration): Migration => ({
   updatedAt: wire.updated_at ? rfc3339(wire.updated_at) : null,
 });
 
-/** A record of the server's own migrations, which are live ones. @throws HostAttributeMissing as for {@link toMigration} */
+/**
+ * A record of the server's own migrations, which are live ones.
+ * @throws HostAttributeMissing as for {@link toMigration}
+ */
 export const toLiveMigration = (wire: WireServerMigration): Migration => ({
   id: wire.id,
   instanceId: wire.server_uuid,
@@ -195,9 +205,9 @@ export const rfc3339 = (time: string): string =>
 const mostReasons = 3;
 
 /**
- * What the failed events of an action say, the cause first; null when none failed. Events come latest first, and what began last is
- * nearest to the cause: each caller on the way up repeats it in other words, and the conductor ends with "No valid host". Of several
- * hosts that were tried Nova keeps the words of one.
+ * What the failed events of an action say, the cause first; null when none failed. Events come latest first, and what
+ * began last is nearest to the cause: each caller on the way up repeats it in other words, and the conductor ends with
+ * "No valid host". Of several hosts that were tried Nova keeps the words of one.
  */
 export function failureOf(action: WireInstanceAction): string | null {
   const failed = (action.events ?? []).filter((event) => event.result === 'Error');

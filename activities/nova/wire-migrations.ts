@@ -5,9 +5,9 @@ import { toLiveMigration, toMigration } from './wire-map.ts';
 import * as wire from './wire.ts';
 
 /**
- * The statuses of a migration that is not over, in the order in which a migration of any type goes through them: live (accepted, queued,
- * preparing, running, post-migrating), cold and resize (pre-migrating, migrating, post-migrating, finished, then confirming or
- * reverting), evacuation (accepted, pre-migrating).
+ * The statuses of a migration that is not over, in the order in which a migration of any type goes through them: live
+ * (accepted, queued, preparing, running, post-migrating), cold and resize (pre-migrating, migrating, post-migrating,
+ * finished, then confirming or reverting), evacuation (accepted, pre-migrating).
  */
 export const statusesInProgress = [
   'accepted',
@@ -26,8 +26,8 @@ export const statusesInProgress = [
 export const statusesCopying = statusesInProgress.filter((status) => status !== 'finished' && status !== 'confirming');
 
 /**
- * Nova filters by one status per request, and its history without a filter has no end. One status is read after the other, in the order
- * of the life of a migration: one that moves on meanwhile is observed twice, never missed.
+ * Nova filters by one status per request, and its history without a filter has no end. One status is read after the
+ * other, in the order of the life of a migration: one that moves on meanwhile is observed twice, never missed.
  */
 export async function readMigrationsInProgress(
   nova: Endpoint,

@@ -21,15 +21,16 @@ export async function readServers(
   ]);
   if (servers.length === 0) await assertHostTold(nova, host, signal);
   const groupsOf = groupsByMember(groups);
-  // Nova drops a filter that its policy does not allow instead of refusing it, so the answer may hold servers of other hosts.
+  // Nova drops a filter that its policy does not allow instead of refusing it, so the answer may hold servers
+  // of other hosts.
   return servers
     .map((server) => toInstance(server, groupsOf.get(server.id) ?? []))
     .filter((instance) => instance.host === host && !isDeleted(instance));
 }
 
 /**
- * Nova writes `deleted` into the server when its guest is destroyed, and only then marks the record as deleted: between the two the
- * API still lists it.
+ * Nova writes `deleted` into the server when its guest is destroyed, and only then marks the record as deleted: between
+ * the two the API still lists it.
  */
 const isDeleted = ({ vmState }: InstanceDetail): boolean => vmState === 'deleted';
 
@@ -56,8 +57,8 @@ const listServers = (
   );
 
 /**
- * "No servers" is also what Nova says of a host it does not know, and of one whose cell is down. Only a service that answers for itself
- * makes it true (docs/compatibility.md#how-nova-answers).
+ * "No servers" is also what Nova says of a host it does not know, and of one whose cell is down. Only a service that
+ * answers for itself makes it true (docs/compatibility.md#how-nova-answers).
  */
 async function assertHostTold(nova: Endpoint, host: string, signal: AbortSignal): Promise<void> {
   const query: [string, string][] = [

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 
 /**
- * What Nova answers, as far as drover reads it. Unknown fields are ignored; a known one of another type is an AnswerMalformed.
+ * What Nova answers, as far as drover reads it. Unknown fields are ignored; a known one of another type
+ * is an AnswerMalformed.
  *
  * @see Compute API reference; the microversions are pinned in activities/nova/client.ts
  */

@@ -68,7 +68,10 @@ export function generalFault(service: ServiceName, refusal: Refusal): ErrorCode 
 
 const refusalDetails = z.looseObject({ words: z.string() });
 
-/** What the service itself said in a failure that one of the clients threw, without drover's advice; the whole message where it said nothing. */
+/**
+ * What the service itself said in a failure that one of the clients threw, without drover's advice; the whole message
+ * where it said nothing.
+ */
 export function wordsOf(error: unknown): string {
   const said = error instanceof ApplicationFailure ? refusalDetails.safeParse(error.details?.[0]).data : undefined;
   return said?.words ?? (error instanceof Error ? error.message : String(error));

@@ -9,7 +9,10 @@ const defaultTimeouts: HttpTimeouts = { connectMs: 4_000, headersMs: 12_000, bod
 /** An answer larger than this is no answer of these services. */
 const largestAnswerBytes = 64 * 1024 * 1024;
 
-/** Idle connections are dropped before common servers and proxies drop them, so that a request seldom meets a closed one. */
+/**
+ * Idle connections are dropped before common servers and proxies drop them, so that a request seldom meets
+ * a closed one.
+ */
 const keepAliveMs = 4_000;
 
 export interface HttpOptions {
@@ -22,8 +25,8 @@ export interface HttpOptions {
   timeouts?: Partial<HttpTimeouts>;
   observe?: ObserveCall;
   /**
-   * The run that asks, as `X-OpenStack-Request-ID` (oslo.middleware's global request id: `req-` and a UUID). The services write it
-   * into their logs beside their own, and pass it on to each other. Null: no user.
+   * The run that asks, as `X-OpenStack-Request-ID` (oslo.middleware's global request id: `req-` and a UUID). The
+   * services write it into their logs beside their own, and pass it on to each other. Null: no user.
    */
   globalRequestId?: () => string | null;
 }
@@ -136,7 +139,8 @@ const words = new Set([
 ]);
 
 /**
- * What a request does, without names and ids, so that there are few: `GET /servers/{id}`. Of an action, also which one. Pure.
+ * What a request does, without names and ids, so that there are few: `GET /servers/{id}`. Of an action, also
+ * which one. Pure.
  *
  * @param path of the URL
  * @param body as it is sent

@@ -10,8 +10,8 @@ export interface Page<Item> {
 }
 
 /**
- * All items of a listing that pages by marker. Only the marker of the link is used: behind a proxy its host and scheme are often wrong.
- * An item that moved between two pages appears once.
+ * All items of a listing that pages by marker. Only the marker of the link is used: behind a proxy its host and scheme
+ * are often wrong. An item that moved between two pages appears once.
  */
 export async function allPages<Item>(
   read: (marker: string | undefined) => Promise<Page<Item>>,

@@ -19,8 +19,8 @@ export interface OvsCheckTools {
 }
 
 /**
- * Checks Open vSwitch on a hypervisor: its database is reached, and the bridges are there and work. Reads only. A check that fails is a
- * finding, never a failure.
+ * Checks Open vSwitch on a hypervisor: its database is reached, and the bridges are there and work. Reads only. A check
+ * that fails is a finding, never a failure.
  *
  * @param host the hypervisor's name, for `{host}` in the address
  * @throws only the signal's reason when it is aborted

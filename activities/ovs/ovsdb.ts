@@ -105,7 +105,9 @@ export async function connectOvsdb(
   );
   socket.once(remote.protocol === 'ssl' ? 'secureConnect' : 'connect', () => opened.resolve());
 
-  /** What takes too long or is no longer wanted ends the connection: an answer that came later would belong to no call. */
+  /**
+   * What takes too long or is no longer wanted ends the connection: an answer that came later would belong to no call.
+   */
   const bounded = async <Value>(
     awaited: Promise<Value>,
     limitMs: number,
@@ -255,7 +257,8 @@ const closing = new Set([0x7d, 0x5d]);
 const blank = new Set([0x20, 0x09, 0x0a, 0x0d]);
 
 /**
- * Cuts a stream of JSON objects, which nothing separates, at the closing brace of each (RFC 7047, section 4: JSON-RPC over a stream).
+ * Cuts a stream of JSON objects, which nothing separates, at the closing brace of each (RFC 7047, section 4: JSON-RPC
+ * over a stream).
  *
  * @param mostBytes of one object
  * @throws AnswerMalformed for anything else than objects, and for one that is too large; then there is no going on

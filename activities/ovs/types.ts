@@ -15,7 +15,10 @@ export interface OvsdbCredential {
 
 /** What is expected of Open vSwitch on every hypervisor. */
 export interface OvsSettings {
-  /** `ssl:{host}:6640`; `{host}` stands for the hypervisor's name. `tcp:` is not authenticated: every client that reaches it may change everything. */
+  /**
+   * `ssl:{host}:6640`; `{host}` stands for the hypervisor's name. `tcp:` is not authenticated: every client that
+   * reaches it may change everything.
+   */
   remote: string;
   /** Null: `tcp` only. */
   credential: OvsdbCredential | null;

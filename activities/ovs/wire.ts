@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * What an OVSDB server may send: requests and notifications of its own, and answers. The real one leaves out `result` where it refuses,
- * which RFC 7047, section 4 has as null.
+ * What an OVSDB server may send: requests and notifications of its own, and answers. The real one leaves out `result`
+ * where it refuses, which RFC 7047, section 4 has as null.
  */
 export const message = z.union([
   z.object({ method: z.string(), params: z.unknown().optional(), id: z.unknown().optional() }),

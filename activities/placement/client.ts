@@ -17,7 +17,10 @@ import * as wire from './wire.ts';
 /** Of Placement 9.0 (2023.1), as Nova of that release uses it: `required` with any-of and `in_tree` are all there. */
 const microversion = '1.39';
 
-/** From 1.38 on a consumer has a type, which Placement returns as `unknown` for old ones and then accepts from no client. */
+/**
+ * From 1.38 on a consumer has a type, which Placement returns as `unknown` for old ones and then accepts
+ * from no client.
+ */
 const consumerMicroversion = '1.37';
 
 /** Placement over HTTP. It holds no state. */
@@ -167,7 +170,10 @@ const consumerCalls = (placement: Endpoint): Pick<PlacementClient, 'consumer' | 
 const consumerFaults = ({ status, words }: Refusal) =>
   status === 409 && /generation conflict|changed while attempting/iu.test(words) ? 'ConsumerConflict' : undefined;
 
-/** A change that names a generation: 409 is `placement.concurrent_update`; of two at the same moment, Placement answers 500 to one. */
+/**
+ * A change that names a generation: 409 is `placement.concurrent_update`; of two at the same moment, Placement
+ * answers 500 to one.
+ */
 const changeFaults = (refusal: Refusal) =>
   refusal.status === 409 || (refusal.status === 500 && /concurrently updated/iu.test(refusal.words))
     ? 'ProviderConflict'
@@ -226,7 +232,9 @@ async function readCandidates(
   };
 }
 
-/** What both listings are filtered by. A resource of which nothing is wanted must not be named: Placement refuses zero. */
+/**
+ * What both listings are filtered by. A resource of which nothing is wanted must not be named: Placement refuses zero.
+ */
 function kinds(
   filter: Pick<CandidatesQuery, 'required' | 'forbidden' | 'memberOf'> & { resources?: Resources },
 ): [string, string][] {

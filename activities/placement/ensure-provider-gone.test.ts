@@ -11,7 +11,8 @@ const [top, numa, gpu, elsewhere] = ['p0', 'p1', 'p2', 'p9'];
 type Allocations = Record<string, Record<string, Record<string, number>>>;
 
 /**
- * Providers that Nova has left behind: the first is the root, each next one is below the one before it. Another is elsewhere.
+ * Providers that Nova has left behind: the first is the root, each next one is below the one before it.
+ * Another is elsewhere.
  * @param allocations by consumer and provider
  */
 async function open(

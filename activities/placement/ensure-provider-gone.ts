@@ -8,13 +8,17 @@ const mostNamed = 5;
 export interface ProviderDeletion {
   /** The id of the host's hypervisor, as it was registered. */
   providerId: string;
-  /** Who consented that what consumers still have of it is taken away, and when; null or absent: no user, and one with allocations stays. */
+  /**
+   * Who consented that what consumers still have of it is taken away, and when; null or absent: no user, and one with
+   * allocations stays.
+   */
   consentBy?: string | null;
 }
 
 /**
- * Deletes the resource provider of a host that Nova does not have any more, with those below it. One with allocations only by a person's
- * consent: they may be a server's that runs somewhere (docs/rules.md#consent). Safe to repeat and to run twice at once.
+ * Deletes the resource provider of a host that Nova does not have any more, with those below it. One with allocations
+ * only by a person's consent: they may be a server's that runs somewhere (docs/rules.md#consent). Safe to repeat and to
+ * run twice at once.
  *
  * @throws ProviderInUse there are allocations; some consumers are named; what `releaseAllocations` throws; Stopped
  * @see Placement API, "Delete resource provider"
@@ -66,12 +70,14 @@ export interface AllocationsRelease {
 }
 
 /**
- * Takes away what consumers still have of a resource provider and of those below it, because a person said so (docs/rules.md#consent):
- * it may be a server's that runs somewhere, so each consumer is named in the audit log, and what it has of other providers stays. Safe to
- * repeat and to run twice at once.
+ * Takes away what consumers still have of a resource provider and of those below it, because a person said so
+ * (docs/rules.md#consent): it may be a server's that runs somewhere, so each consumer is named in the audit log, and
+ * what it has of other providers stays. Safe to repeat and to run twice at once.
  *
- * @throws ConsumerConflict another client wrote the consumer meanwhile; RequestRefused what is left of it no longer fits where it is; Stopped
- * @see Placement API, "Update allocations", microversion 1.28: what is empty is deleted, and only in the generation that was read
+ * @throws ConsumerConflict another client wrote the consumer meanwhile; RequestRefused what is left of it no longer
+ * fits where it is; Stopped
+ * @see Placement API, "Update allocations", microversion 1.28: what is empty is deleted, and only in the generation
+ * that was read
  */
 export async function releaseAllocations(
   tools: PlacementTools,

@@ -16,9 +16,9 @@ const mostAttempts = 5;
 const firstPauseMs = 50;
 
 /**
- * Gives a resource provider the wanted custom traits, makes those that do not exist, and takes away what drover had put there and no user
- * wants any more; all others stay. Safe to repeat and to run twice at once: each write names the generation that was read, and one that
- * another client overtook reads again.
+ * Gives a resource provider the wanted custom traits, makes those that do not exist, and takes away what drover had put
+ * there and no user wants any more; all others stay. Safe to repeat and to run twice at once: each write names the
+ * generation that was read, and one that another client overtook reads again.
  *
  * @returns all traits of the provider, sorted
  * @throws InvalidInput names that are no custom traits, all of them
@@ -84,8 +84,8 @@ interface TraitsChange {
 }
 
 /**
- * What becomes of a provider's traits. Pure. What drover has not put there stays: the hardware's, `COMPUTE_STATUS_DISABLED`, those of
- * other people (docs/compatibility.md#traits).
+ * What becomes of a provider's traits. Pure. What drover has not put there stays: the hardware's,
+ * `COMPUTE_STATUS_DISABLED`, those of other people (docs/compatibility.md#traits).
  *
  * @param owned what drover has put there before, or was about to
  */

@@ -13,12 +13,16 @@ export interface ProviderReads {
   /**
    * As things stand. Null where Placement knows no such provider.
    *
-   * @param serviceId of the compute service whose host it is: one that registers anew may have a provider of the same id. Null: not known
+   * @param serviceId of the compute service whose host it is: one that registers anew may have a provider of the same
+   * id. Null: not known
    */
   observe: (uuid: string, serviceId: string | null, signal: AbortSignal) => Promise<ProviderObservation | null>;
 }
 
-/** The client, whose question which traits exist is sent once for all that ask it at the same moment: it also shows that Placement answers. */
+/**
+ * The client, whose question which traits exist is sent once for all that ask it at the same moment: it also shows that
+ * Placement answers.
+ */
 export function sharePlacement(client: PlacementClient, clock: Clock): PlacementClient {
   const existing = shareByKey(clock, (names, signal) => client.existingTraits(names.split(','), signal));
   return {
@@ -34,8 +38,8 @@ const mostKnown = 10_000;
 const trustedMs = 10 * 60_000;
 
 /**
- * Reads providers with one request each while their traits stay as they are: each change of them raises the provider's generation, which the answer
- * on its allocations has too. One per worker process.
+ * Reads providers with one request each while their traits stay as they are: each change of them raises the provider's
+ * generation, which the answer on its allocations has too. One per worker process.
  *
  * @see Placement API, "Resource provider traits": the generation
  */

@@ -1,10 +1,10 @@
 import type { ActivityContext } from '../lib/context.ts';
 
 /**
- * What drover asks of Placement. Every method ends when its signal is aborted, never tries again by itself (except one new
- * login when the token is refused), and throws failures of contracts/errors.ts: `CredentialRefused`, `NotPermitted`, `EndpointNotFound`,
- * `PlacementUnavailable`, `KeystoneUnavailable`, `RequestRefused`, `AnswerMalformed`; `HostNotFound` where a provider that is asked
- * about does not exist.
+ * What drover asks of Placement. Every method ends when its signal is aborted, never tries again by itself (except one
+ * new login when the token is refused), and throws failures of contracts/errors.ts: `CredentialRefused`,
+ * `NotPermitted`, `EndpointNotFound`, `PlacementUnavailable`, `KeystoneUnavailable`, `RequestRefused`,
+ * `AnswerMalformed`; `HostNotFound` where a provider that is asked about does not exist.
  *
  * @see Placement API reference, microversion 1.39
  */
@@ -45,8 +45,8 @@ export interface PlacementClient {
   /** What a consumer (a server) has, with what a change of it must name; null when it has nothing. */
   consumer(consumer: string, signal: AbortSignal): Promise<Consumer | null>;
   /**
-   * Writes what a consumer has: once more as it is, or less; with nothing left it is gone. Of several that have read the same generation,
-   * one alone can.
+   * Writes what a consumer has: once more as it is, or less; with nothing left it is gone. Of several that have read
+   * the same generation, one alone can.
    * @throws ConsumerConflict another client wrote it since
    * @throws RequestRefused what it has is more than the provider holds by now
    */

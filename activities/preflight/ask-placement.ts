@@ -28,8 +28,9 @@ export interface CandidateReads {
 const atOnce = 4;
 
 /**
- * Asks Placement once per distinct requirement, and a second time for the least of its kind where there is room nowhere: to distinguish "no such
- * host" from "no room". Placement applies traits, resource classes, pinned CPUs and devices as it does for the scheduler.
+ * Asks Placement once per distinct requirement, and a second time for the least of its kind where there is room
+ * nowhere: to distinguish "no such host" from "no room". Placement applies traits, resource classes, pinned CPUs and
+ * devices as it does for the scheduler.
  */
 export function createCandidateReads(placement: PlacementClient, clock: Clock): CandidateReads {
   const answers = shareByKey(clock, (key, signal) => ask(placement, JSON.parse(key) as Requirements, signal));

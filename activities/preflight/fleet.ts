@@ -4,7 +4,9 @@ import { joinHost } from '../nova/find-host.ts';
 import type { ComputeServiceRecord, Hypervisor } from '../nova/types.ts';
 import { type HostCandidate, readAgentReport, type ReportOf, reportsBy } from './judge-hosts.ts';
 
-/** The hosts of a region, indexed: of thousands, each preflight asks for all, and for those with an Eviction by name. */
+/**
+ * The hosts of a region, indexed: of thousands, each preflight asks for all, and for those with an Eviction by name.
+ */
 export interface Fleet {
   /** Those that have both a service and a hypervisor, of cells that answer. */
   hosts: readonly Omit<HostCandidate, 'isEvicting'>[];

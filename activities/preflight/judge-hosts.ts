@@ -61,8 +61,9 @@ export type Exclusion =
   | 'without a report of its node agent';
 
 /**
- * Whether servers of `source` may go to `target`. The node agent's report is required of targets only where the source has them: in a cloud
- * without node agents Nova's own hypervisor version decides alone, and that the agent is missing is one obstacle of the source.
+ * Whether servers of `source` may go to `target`. The node agent's report is required of targets only where the source
+ * has them: in a cloud without node agents Nova's own hypervisor version decides alone, and that the agent is missing
+ * is one obstacle of the source.
  *
  * Nova itself refuses another hypervisor type and an older version.
  */
@@ -113,7 +114,10 @@ export function chooseTargets(source: HostCandidate, others: readonly HostCandid
   return { targets, obstacle: hostObstacle(code, `No other host may take the servers of ${from}: ${listed(reasons)}`) };
 }
 
-/** Whether a version such as `10.0.0` is lower than another; null where either is no such version. Missing parts count as 0. */
+/**
+ * Whether a version such as `10.0.0` is lower than another; null where either is no such version. Missing parts count
+ * as 0.
+ */
 export function isOlder(version: string, than: string): boolean | null {
   const [left, right] = [parse(version), parse(than)];
   if (left === null || right === null) return null;

@@ -45,8 +45,8 @@ export function judgePlacement(question: PlacementQuestion): Obstacle[] {
 }
 
 /**
- * What a preflight cannot find out, for people: in whose NUMA cells there is room. Nova's scheduler knows, and finds no host for a server that fits
- * nowhere; the server then stays where it is, with Nova's words. Null: nothing. Pure.
+ * What a preflight cannot find out, for people: in whose NUMA cells there is room. Nova's scheduler knows, and finds no
+ * host for a server that fits nowhere; the server then stays where it is, with Nova's words. Null: nothing. Pure.
  */
 export function describeUnknown(instances: readonly InstanceDetail[]): string | null {
   const asking = instances.flatMap((instance) => {
@@ -58,7 +58,10 @@ export function describeUnknown(instances: readonly InstanceDetail[]): string | 
   return `${many} for NUMA cells of a target: ${listed(asking, 3)}. Whether any has room in them Nova’s scheduler alone knows, and says as they move`;
 }
 
-/** The hypervisor ids where one server may go, or why there is none. Room is not the question here but where there is none at all. */
+/**
+ * The hypervisor ids where one server may go, or why there is none. Room is not the question here but where there is
+ * none at all.
+ */
 function placeOne(
   instance: InstanceDetail,
   { targets, candidates, groups }: PlacementQuestion,

@@ -1,6 +1,9 @@
 import type { InstanceDetail } from '../nova/types.ts';
 
-/** What a server asks of the NUMA cells of its host. Nova's scheduler alone knows which are taken: neither Placement nor its API says it. */
+/**
+ * What a server asks of the NUMA cells of its host. Nova's scheduler alone knows which are taken: neither Placement nor
+ * its API says it.
+ */
 export interface NumaDemand {
   /** For people: `pinned CPUs, huge pages (1GB)`. */
   what: string;
@@ -57,8 +60,8 @@ export function chosenCpus(text: string): Set<number> {
 }
 
 /**
- * Whether a host's cells are large enough at all, each node in a cell of its own. What other guests take of them is not known here, so that true is no
- * promise; and a host that reports no cells may have any.
+ * Whether a host's cells are large enough at all, each node in a cell of its own. What other guests take of them is not
+ * known here, so that true is no promise; and a host that reports no cells may have any.
  */
 export function mayHold(cells: readonly NumaCell[], { nodes }: NumaDemand): boolean {
   if (cells.length === 0) return true;

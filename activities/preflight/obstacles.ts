@@ -39,8 +39,8 @@ const movable: readonly string[] = ['active', 'paused', 'stopped'];
 const passing: readonly string[] = ['building', 'soft-delete', 'deleted'];
 
 /**
- * What about a server itself keeps Nova from moving it. What it runs on decides whether it has to move live: devices stay behind only
- * then. As the checks of Nova's own API and conductor.
+ * What about a server itself keeps Nova from moving it. What it runs on decides whether it has to move live: devices
+ * stay behind only then. As the checks of Nova's own API and conductor.
  */
 export function judgeInstance(instance: InstanceDetail, { localDisks }: CompatibilityOptions): Obstacle[] {
   // Who is on the way out needs no way to move.

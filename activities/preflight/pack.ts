@@ -13,7 +13,10 @@ export interface PackItem {
 /** A target host. */
 export interface PackBin {
   id: string;
-  /** What is left, by resource class. A class that is not there is not this bin's to limit (a shared storage pool, a device below it). */
+  /**
+   * What is left, by resource class. A class that is not there is not this bin's to limit (a shared storage pool, a
+   * device below it).
+   */
   free: Resources;
   /** How many members of each group it has. */
   members: Readonly<Record<string, number>>;
@@ -27,8 +30,9 @@ interface Packing {
 }
 
 /**
- * Whether a whole set fits at once: first-fit-decreasing over several orders, the best of which counts. What it places does fit together;
- * what it leaves over might still fit in an order it has not tried, so a user may accept that. Deterministic.
+ * Whether a whole set fits at once: first-fit-decreasing over several orders, the best of which counts. What it places
+ * does fit together; what it leaves over might still fit in an order it has not tried, so a user may
+ * accept that. Deterministic.
  */
 export function pack(items: readonly PackItem[], bins: readonly PackBin[]): Packing {
   let best: Packing | null = null;
@@ -85,7 +89,8 @@ function firstFit(items: readonly PackItem[], bins: readonly PackBin[]): Packing
   const open = bins.map(copyOf);
   const placed = new Map<string, string>();
   const unplaced: string[] = [];
-  // Bins only fill up: where one did not fit, none of its shape will. Else thousands of items would each try all full bins again.
+  // Bins only fill up: where one did not fit, none of its shape will. Else thousands of items would each try all full
+  // bins again.
   const begins = new Map<string, number>();
   const shape = shapes();
   for (const item of items) {

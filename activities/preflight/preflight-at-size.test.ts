@@ -1,6 +1,7 @@
 import { preflightAll } from '../../test/simulator/region-at-size.ts';
 
-// Each alone listed the region, and the servers and migrations of every eviction before it: 1,200 requests each, 240,000 in all.
+// Each alone listed the region, and the servers and migrations of every eviction before it: 1,200 requests each,
+// 240,000 in all.
 test.each([250, 1_000])(
   '200 evictions at once, of %s hosts, ask for at most 30 things each',
   async (hosts) => {

@@ -26,8 +26,8 @@ type PreflightTools = Tools<HostDependencies>;
 const batch = { concurrency: 4 };
 
 /**
- * How old what is read of the region may be: its lists, and the servers of hosts that are being emptied. Of those, few leave within half a minute, and
- * as many evictions as there are ask for them.
+ * How old what is read of the region may be: its lists, and the servers of hosts that are being emptied. Of those, few
+ * leave within half a minute, and as many evictions as there are ask for them.
  */
 interface Trust {
   listsMs: number;
@@ -37,8 +37,9 @@ const planned: Trust = { listsMs: plannedWithMs, othersMs: 30_000 };
 const fresh: Trust = { listsMs: 0, othersMs: plannedWithMs };
 
 /**
- * Observes the host, its servers and every possible target, and names each obstacle. Changes nothing. What is large (inventories,
- * servers of other hosts) stays in here, and is shared with the preflights of other hosts; the host itself is observed as it is now.
+ * Observes the host, its servers and every possible target, and names each obstacle. Changes nothing. What is large
+ * (inventories, servers of other hosts) stays in here, and is shared with the preflights of other hosts; the host
+ * itself is observed as it is now.
  *
  * @throws HostNotFound, HostAmbiguous, HostAttributeMissing, and what the clients throw
  */
@@ -114,7 +115,10 @@ async function judgeRegion(
   return { source, placement: judgePlacement(question) };
 }
 
-/** Servers that still need a place: not those on their way out, nor those whose migration has its target's share already. */
+/**
+ * Servers that still need a place: not those on their way out, nor those whose migration has its
+ * target's share already.
+ */
 function withoutPlace(instances: readonly InstanceDetail[], migrations: readonly Migration[]): InstanceDetail[] {
   const onTheirWay = new Set(
     migrations
@@ -127,8 +131,9 @@ function withoutPlace(instances: readonly InstanceDetail[], migrations: readonly
 }
 
 /**
- * Hosts with another open Eviction: none of them is a target. Of these, the ones whose servers are placed first: they are being emptied
- * already, or their Eviction is older. So two evictions that begin together do not both count on the same room, nor both give way.
+ * Hosts with another open Eviction: none of them is a target. Of these, the ones whose servers are placed first: they
+ * are being emptied already, or their Eviction is older. So two evictions that begin together do not both count on the
+ * same room, nor both give way.
  */
 function evictingHosts({ request, host, evictions }: Subject, fleet: Fleet) {
   const own = evictions.find(({ uid }) => uid === request.evictionUid);
@@ -164,8 +169,8 @@ async function readOthers(
 }
 
 /**
- * The strict server groups of the servers to be placed, and where their other members are. Those of an anti-affinity group with fewer members than
- * there are targets are not looked for: wherever they are, there is another host.
+ * The strict server groups of the servers to be placed, and where their other members are. Those of an anti-affinity
+ * group with fewer members than there are targets are not looked for: wherever they are, there is another host.
  */
 async function placeGroups(
   { region, scope }: PreflightTools,

@@ -9,13 +9,16 @@ export interface Requirements {
   forbidden: string[];
 }
 
-/** `resources:VGPU`, `resources1:VGPU`, `resources_GPU:VGPU`; `trait…` likewise. A numbered group asks for more of the same host. */
+/**
+ * `resources:VGPU`, `resources1:VGPU`, `resources_GPU:VGPU`; `trait…` likewise. A numbered group asks for more of the
+ * same host.
+ */
 const resourceKey = /^resources(?<group>[A-Za-z0-9_-]{0,64}):(?<name>[A-Z0-9_]+)$/u;
 const traitKey = /^trait(?<group>[A-Za-z0-9_-]{0,64}):(?<name>[A-Z0-9_]+)$/u;
 
 /**
- * A server's requirements as Nova derives them from flavor and image. Numbered groups are added up: which provider of a host serves
- * which group is the scheduler's to find out.
+ * A server's requirements as Nova derives them from flavor and image. Numbered groups are added up: which provider of a
+ * host serves which group is the scheduler's to find out.
  *
  * @see Nova documentation, "Extra Specs": resources, trait, hw:cpu_policy
  */
@@ -82,7 +85,9 @@ function dedicatedCpus({ vcpus }: InstanceDetail, said: (key: string) => string 
 
 const byName = ([a]: [string, unknown], [b]: [string, unknown]): number => (a < b ? -1 : 1);
 
-/** The same for servers that differ in nothing the scheduler asks Placement for, so that one question answers for all. */
+/**
+ * The same for servers that differ in nothing the scheduler asks Placement for, so that one question answers for all.
+ */
 export const requirementsKey = (requirements: Requirements): string => JSON.stringify(requirements);
 
 /** The least of the same kind: distinguishes "no such host" from "no room there now". */
@@ -121,11 +126,17 @@ export function placesIn(aggregates: readonly Aggregate[]): (host: string, zone:
 
 const nothing: ReadonlyMap<string, ReadonlySet<string>> = new Map();
 
-/** Whether the rules allow the server on that host; which of them are on is Nova's configuration, and clouds that use them have them on. */
+/**
+ * Whether the rules allow the server on that host; which of them are on is Nova's configuration, and clouds that use
+ * them have them on.
+ */
 export const mayGoTo = (instance: InstanceDetail, place: HostPlace): boolean =>
   isInZone(instance, place) && isTenantAllowed(instance.projectId, place) && fitsAggregates(instance.extraSpecs, place);
 
-/** A server stays in the zone it was asked for. Where Nova is too old to say which that is, the one it is in is the safe assumption. */
+/**
+ * A server stays in the zone it was asked for. Where Nova is too old to say which that is, the one it is in is
+ * the safe assumption.
+ */
 function isInZone({ pinnedAvailabilityZone, availabilityZone }: InstanceDetail, { zone }: HostPlace): boolean {
   const pinned = pinnedAvailabilityZone === undefined ? availabilityZone : pinnedAvailabilityZone;
   return pinned === null || pinned === zone;
@@ -141,7 +152,10 @@ function isTenantAllowed(projectId: string, { metadata }: HostPlace): boolean {
 
 const aggregateScope = 'aggregate_instance_extra_specs:';
 
-/** AggregateInstanceExtraSpecsFilter, for keys of its own scope. Values with an operator are left to Nova, but the key must be there. */
+/**
+ * AggregateInstanceExtraSpecsFilter, for keys of its own scope. Values with an operator are left to Nova, but the key
+ * must be there.
+ */
 function fitsAggregates(extraSpecs: Record<string, string>, { metadata }: HostPlace): boolean {
   return Object.entries(extraSpecs)
     .filter(([key]) => key.startsWith(aggregateScope))
@@ -154,7 +168,9 @@ function fitsAggregates(extraSpecs: Record<string, string>, { metadata }: HostPl
 
 const hasOperator = (value: string): boolean => /^(<(in|all-in|or)>|s?(==|!=|<=|>=|<|>)|=)(\s|$)/u.test(value);
 
-/** A server group whose policy restricts where its members may be, and where the members are that are not on the source. */
+/**
+ * A server group whose policy restricts where its members may be, and where the members are that are not on the source.
+ */
 export interface GroupPlacement {
   group: ServerGroup;
   /** Members on other hosts, by host. */
@@ -166,8 +182,9 @@ export interface GroupPlacement {
 export const isStrict = ({ policy }: ServerGroup): boolean => policy === 'affinity' || policy === 'anti-affinity';
 
 /**
- * Whether the groups allow the server on that host as things stand. Where members of an anti-affinity group on the source go to is
- * packing's to decide; members of an affinity group can only follow each other, which the scheduler never starts by itself.
+ * Whether the groups allow the server on that host as things stand. Where members of an anti-affinity group on the
+ * source go to is packing's to decide; members of an affinity group can only follow each other, which the scheduler
+ * never starts by itself.
  */
 export function groupsAllow(instanceId: string, host: string, groups: readonly GroupPlacement[]): boolean {
   return groups

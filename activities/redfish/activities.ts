@@ -7,7 +7,9 @@ import { mutate } from '../lib/mutate.ts';
 import { whileBeating } from '../lib/wait.ts';
 import type { BmcSettings, ComputerSystem, ConnectBmc, RedfishClient } from './types.ts';
 
-/** Activities on the power of hosts. A connection lives as long as one of them: BMCs have room for few, and drop them. */
+/**
+ * Activities on the power of hosts. A connection lives as long as one of them: BMCs have room for few, and drop them.
+ */
 export function createPowerActivities(deps: PowerDependencies): PowerActivities {
   const { clock, connect } = deps;
 
@@ -41,8 +43,9 @@ export function createPowerActivities(deps: PowerDependencies): PowerActivities 
 }
 
 /**
- * Makes sure that a host is off, and proves it by two reads of Off with no other answer in between. It reads first, so it may be repeated,
- * and two may run at once. Every read that fails is a failure of the whole: who tries again begins anew.
+ * Makes sure that a host is off, and proves it by two reads of Off with no other answer in between. It reads first, so
+ * it may be repeated, and two may run at once. Every read that fails is a failure of the whole: who tries
+ * again begins anew.
  *
  * @throws BmcUnreachable, BmcCredentialRefused, SystemNotFound, PowerOffRefused, PowerStillOn, AnswerMalformed, Stopped
  * @see Redfish schema ComputerSystem, PowerState and action Reset

@@ -87,7 +87,10 @@ function parse<Wire>(shape: z.ZodType<Wire>, path: string, answer: HttpAnswer, m
 
 /** What proves to a BMC who asks. */
 interface Login {
-  /** Sends a request with the headers of the login; once more with others where the BMC refused them, and others can be had. */
+  /**
+   * Sends a request with the headers of the login; once more with others where the BMC refused them, and others
+   * can be had.
+   */
   use(send: (headers: Record<string, string>) => Promise<HttpAnswer>, signal: AbortSignal): Promise<HttpAnswer>;
   end(): Promise<void>;
 }

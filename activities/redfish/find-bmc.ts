@@ -14,8 +14,8 @@ const ownEntry = ({ hosts }: BmcConfig, host: string): BmcConfig['hosts'][string
   Object.hasOwn(hosts, host) ? hosts[host] : undefined;
 
 /**
- * How the BMC of a host is reached, with the password as its file has it now: a Secret may have been renewed. Which machine is meant must
- * be said for each host, so that none is powered off by mistake.
+ * How the BMC of a host is reached, with the password as its file has it now: a Secret may have been renewed. Which
+ * machine is meant must be said for each host, so that none is powered off by mistake.
  *
  * @throws SystemNotFound for a host without a BMC; InvalidConfiguration where a file cannot be read
  */

@@ -33,7 +33,10 @@ export interface HttpAnswer {
 
 /** HTTPS to one BMC: one connection, as BMCs bear few; no retries, no redirects. */
 export interface Http {
-  /** @throws BmcUnreachable when no complete answer came, AnswerMalformed when it is none, the signal's reason when it is aborted */
+  /**
+   * @throws BmcUnreachable when no complete answer came, AnswerMalformed when it is none, the signal's reason when it
+   * is aborted
+   */
   send(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer>;
   close(): Promise<void>;
 }

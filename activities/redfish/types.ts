@@ -14,8 +14,9 @@ export interface BmcSettings {
 }
 
 /**
- * Which machine is meant; all that is given must fit. The path alone says where, not which: give the UUID or the serial number too where
- * they are known, so that a BMC that moved to another machine is found out before that one is powered off.
+ * Which machine is meant; all that is given must fit. The path alone says where, not which: give the UUID or the serial
+ * number too where they are known, so that a BMC that moved to another machine is found out before that one
+ * is powered off.
  */
 export interface SystemSelector {
   /** `/redfish/v1/Systems/1` */
@@ -35,9 +36,9 @@ export interface ComputerSystem {
 }
 
 /**
- * What drover asks of a BMC. Every method ends when its signal is aborted, never tries again by itself (except one new session when the
- * old one is refused), and throws failures of contracts/errors.ts: `BmcUnreachable`, `BmcCredentialRefused`, `SystemNotFound`,
- * `RequestRefused`, `AnswerMalformed`; `forceOff` also `PowerOffRefused`.
+ * What drover asks of a BMC. Every method ends when its signal is aborted, never tries again by itself (except one new
+ * session when the old one is refused), and throws failures of contracts/errors.ts: `BmcUnreachable`,
+ * `BmcCredentialRefused`, `SystemNotFound`, `RequestRefused`, `AnswerMalformed`; `forceOff` also `PowerOffRefused`.
  *
  * @see Redfish Specification (DSP0266), schema ComputerSystem v1
  */
@@ -52,5 +53,8 @@ export interface RedfishClient {
   close(): Promise<void>;
 }
 
-/** A BMC's client, as `createRedfishClient` of client.ts makes it. Nothing is sent before the first request. @throws InvalidConfiguration */
+/**
+ * A BMC's client, as `createRedfishClient` of client.ts makes it. Nothing is sent before the first request.
+ * @throws InvalidConfiguration
+ */
 export type ConnectBmc = (settings: BmcSettings) => RedfishClient;

@@ -3,7 +3,9 @@ import { z } from 'zod';
 import type { ErrorCode } from '../../contracts/errors.ts';
 import { redactedStart } from '../../runtime/redaction.ts';
 
-/** What a BMC answers, as far as drover reads it. Unknown fields are ignored; OData allows null for almost everything. */
+/**
+ * What a BMC answers, as far as drover reads it. Unknown fields are ignored; OData allows null for almost everything.
+ */
 
 const link = z.looseObject({ '@odata.id': z.string() });
 
@@ -28,7 +30,10 @@ export const computerSystem = z.looseObject({
 });
 export type WireSystem = z.infer<typeof computerSystem>;
 
-/** `{ "error": { "message": "…", "@Message.ExtendedInfo": [{ "Message": "…" }] } }`; the extended ones say what is the matter. */
+/**
+ * `{ "error": { "message": "…", "@Message.ExtendedInfo": [{ "Message": "…" }] } }`; the extended ones say what
+ * is the matter.
+ */
 export const errorAnswer = z.looseObject({
   error: z.looseObject({
     message: z.string().optional(),

@@ -45,8 +45,8 @@ type Consumer = Parameters<TemporalActivities['findClosedConsumers']>[0][number]
 /**
  * The activities on queue `drover`, which talk to Temporal itself.
  *
- * They fail with TemporalUnavailable, which passes, and RequestRefused: a missing permission, or search attributes that are not
- * registered.
+ * They fail with TemporalUnavailable, which passes, and RequestRefused: a missing permission, or search attributes that
+ * are not registered.
  */
 export function createTemporalActivities({
   client,

@@ -32,7 +32,10 @@ interface AllowanceMessage {
   request: AllowanceRequest;
 }
 
-/** Signals the run that allocates the limit, and starts it where none is open. One call of the server, so that a run which just ends cannot miss it. */
+/**
+ * Signals the run that allocates the limit, and starts it where none is open. One call of the server, so that a run
+ * which just ends cannot miss it.
+ */
 export async function signalWithStartAllowance(
   client: Client,
   { limit, cluster, request }: AllowanceMessage,
@@ -78,8 +81,8 @@ const detailsOfSlots = (limit: SharedLimit): string[] => [
 ];
 
 /**
- * Of gRPC: RESOURCE_EXHAUSTED, as a run answers so many updates at once (ten, by default); ABORTED and UNAVAILABLE, as a server that is
- * asked by very many drops those that it has accepted.
+ * Of gRPC: RESOURCE_EXHAUSTED, as a run answers so many updates at once (ten, by default); ABORTED and UNAVAILABLE, as
+ * a server that is asked by very many drops those that it has accepted.
  */
 const notAccepted = [8, 10, 14];
 
@@ -96,8 +99,8 @@ interface SlotTools {
 }
 
 /**
- * Requests a slot of the run that allocates them, which is started where none is open, and returns its answer. Where too many ask at once it is
- * asked again, and in the end signalled: then nothing is known of the queue yet.
+ * Requests a slot of the run that allocates them, which is started where none is open, and returns its answer. Where
+ * too many ask at once it is asked again, and in the end signalled: then nothing is known of the queue yet.
  */
 export async function requestSlot(
   { client, clock, random }: SlotTools,

@@ -19,8 +19,9 @@ interface AlongTools {
 }
 
 /**
- * The same activities, where a create and a question to a guest write their notes, and a create is said while it is awaited, and releases its slot: each would be an activity of its
- * own otherwise, for every VM that is made. What is beside or after a call never fails it: the run does what was not done.
+ * The same activities, where a create and a question to a guest write their notes, and a create is said while it is
+ * awaited, and releases its slot: each would be an activity of its own otherwise, for every VM that is made. What is
+ * beside or after a call never fails it: the run does what was not done.
  */
 export function goAlong(
   calls: VirtualMachineVsphereActivities,

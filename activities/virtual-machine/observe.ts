@@ -22,7 +22,10 @@ export interface Observers {
   scope?: (clock: Clock) => ActivityScope;
 }
 
-/** Observes a VirtualMachine and its VM, on queue `virtual-machines`. One that is gone, or that its owner has paused, is not observed in vCenter. */
+/**
+ * Observes a VirtualMachine and its VM, on queue `virtual-machines`. One that is gone, or that its owner has paused, is
+ * not observed in vCenter.
+ */
 export const createVirtualMachineObserverActivities = ({
   readVirtualMachine,
   observeVirtualMachineInVcenter,

@@ -22,7 +22,10 @@ export type ProbePort = (target: PortTarget, signal: AbortSignal) => Promise<Por
 /** An observation has 15 s for everything: one that would take longer counts as no answer. */
 export const longestProbeMs = 5_000;
 
-/** Of the worker's machine and of the network that it is in: no guest has these, and what listens there is nobody else's to ask about. */
+/**
+ * Of the worker's machine and of the network that it is in: no guest has these, and what listens there is nobody else's
+ * to ask about.
+ */
 const own = new BlockList();
 for (const [net, bits] of [
   ['0.0.0.0', 8],

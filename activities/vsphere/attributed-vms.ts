@@ -78,7 +78,8 @@ export async function readFolderVms(
 }
 
 /**
- * The VMs of the whole vCenter that have a BIOS UUID, with what must be known before one is destroyed; not what their guests were given.
+ * The VMs of the whole vCenter that have a BIOS UUID, with what must be known before one is destroyed; not what their
+ * guests were given.
  */
 export async function readVmsByBiosUuid(
   gateway: VcenterGateway,

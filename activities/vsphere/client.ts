@@ -11,12 +11,13 @@ import type { ManagedObjectReference } from './wire/values.ts';
 import type { ServiceContent, VimTypes } from './wire/vim/types.ts';
 
 /**
- * The methods of one vCenter, with one session for all. It is the seam behind which another protocol with the same types can stand, such
- * as VI JSON.
+ * The methods of one vCenter, with one session for all. It is the seam behind which another protocol with the same
+ * types can stand, such as VI JSON.
  *
- * Every call ends when its signal is aborted, or by itself within its time, and is sent once; only a session that has ended is
- * renewed, and the call, which vCenter did not take, sent again. Failures: `VsphereUnavailable`, `CertificateNotTrusted`,
- * `AnswerMalformed`, and what faults mean (faults.ts). After `VsphereUnavailable` it is unknown whether the call had an effect.
+ * Every call ends when its signal is aborted, or by itself within its time, and is sent once; only a session that has
+ * ended is renewed, and the call, which vCenter did not take, sent again. Failures: `VsphereUnavailable`,
+ * `CertificateNotTrusted`, `AnswerMalformed`, and what faults mean (faults.ts). After `VsphereUnavailable` it is
+ * unknown whether the call had an effect.
  */
 export interface Vim {
   /** As in the settings. */
@@ -30,7 +31,8 @@ export interface Vim {
     options?: CallOptions,
   ): Promise<Returned<Method>>;
   /**
-   * Sends what is no method, such as a file, with the cookie of the session. It is no call of the budget, and has no time but its signal's.
+   * Sends what is no method, such as a file, with the cookie of the session. It is no call of the budget, and has no
+   * time but its signal's.
    *
    * @param isRefused the answer says that the session has ended: it is renewed, and the request sent once more
    */
@@ -40,8 +42,8 @@ export interface Vim {
     signal: AbortSignal,
   ): Promise<Answer>;
   /**
-   * Ids of the storage profiles of SPBM, which is a service beside vim25 with the same session. Null: it is not served, or
-   * does not show them to drover's user.
+   * Ids of the storage profiles of SPBM, which is a service beside vim25 with the same session. Null: it is not served,
+   * or does not show them to drover's user.
    */
   storageProfiles(signal: AbortSignal): Promise<readonly string[] | null>;
   /** Ends the session, as vCenter has room for few. */
@@ -170,7 +172,8 @@ export function openVcenter(settings: VcenterSettings, options: ClientOptions): 
         budget.run(
           () =>
             readStorageProfiles(name, async ({ method, body }) => {
-              // That SPBM refuses it does not say that vim25 does: it is not renewed for SPBM, which would end the pages that others read.
+              // That SPBM refuses it does not say that vim25 does: it is not renewed for SPBM, which would end the
+              // pages that others read.
               const { cookie } = await sessions.current(limited);
               return await http.send({ method, body: body(cookie), cookie, service: 'pbm' }, limited);
             }),

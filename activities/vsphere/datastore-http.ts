@@ -25,12 +25,16 @@ export interface FileContent {
 }
 
 /**
- * Files that go to datastores through vCenter, with the session of its SOAP API. What is there under that name is written over.
+ * Files that go to datastores through vCenter, with the session of its SOAP API. What is there under that name is
+ * written over.
  *
  * @see vSphere Web Services SDK, “HTTP Access to vSphere Server Files”
  */
 export interface DatastoreHttp {
-  /** @throws VsphereUnavailable, VsphereNotPermitted, VsphereObjectNotFound, VsphereResourcesExhausted, CertificateNotTrusted */
+  /**
+   * @throws VsphereUnavailable, VsphereNotPermitted, VsphereObjectNotFound, VsphereResourcesExhausted,
+   * CertificateNotTrusted
+   */
   put(file: DatastoreFile, content: FileContent, signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }

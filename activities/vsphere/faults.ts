@@ -8,8 +8,8 @@ import { lineage } from './wire/schema.ts';
 import { isReference } from './wire/values.ts';
 
 /**
- * What each fault of vSphere means; one that is not here means what the nearest that it extends does, and all else that vCenter could
- * not do it this time.
+ * What each fault of vSphere means; one that is not here means what the nearest that it extends does, and all else that
+ * vCenter could not do it this time.
  */
 export const meanings = {
   VsphereCredentialRefused: ['InvalidLogin', 'NotAuthenticated', 'PasswordExpired'],

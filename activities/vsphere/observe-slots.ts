@@ -11,7 +11,10 @@ export interface SlotDependencies extends Pick<AllowanceObservation, 'checkMs' |
   clock: Clock;
 }
 
-/** What the runs that allocate creates and destroys observe of a vCenter, queue `vsphere:<vcenter>`: one read. Every task counts, also one that drover did not begin. */
+/**
+ * What the runs that allocate creates and destroys observe of a vCenter, queue `vsphere:<vcenter>`: one read. Every
+ * task counts, also one that drover did not begin.
+ */
 export const createSlotActivities = ({
   gateway,
   limits,

@@ -16,7 +16,10 @@ export interface ReadObject {
   properties: Readonly<Record<string, unknown>>;
 }
 
-/** From an object of the type on to those that a property of it names, and from there further; for the `selectSet` of a filter. */
+/**
+ * From an object of the type on to those that a property of it names, and from there further; for the `selectSet`
+ * of a filter.
+ */
 export const traversal = (type: string, path: string, selectSet: ObjectSpec['selectSet'] = []) => ({
   $type: 'TraversalSpec',
   type,

@@ -102,7 +102,9 @@ export interface VcenterGateway {
   managerId(signal: AbortSignal): Promise<string>;
   /** `about.apiVersion`: `8.0.3.0`. */
   apiVersion(signal: AbortSignal): Promise<string>;
-  /** Ids of the storage profiles that it has; null: it is not known, as it serves no SPBM, or drover's user may not ask. */
+  /**
+   * Ids of the storage profiles that it has; null: it is not known, as it serves no SPBM, or drover's user may not ask.
+   */
   storageProfiles(signal: AbortSignal): Promise<readonly string[] | null>;
   /** An object by its path, such as `/DC0/vm/team-a`; null where there is none. */
   findByPath(path: string, signal: AbortSignal): Promise<ManagedObjectReference | null>;

@@ -18,8 +18,8 @@ import type { AgentPoolTools } from './dependencies.ts';
 import { findPool } from './read-world.ts';
 
 /**
- * One after another, as the first that is refused says why the others would be. The Event is written here: before the status says what is
- * planned, it is done.
+ * One after another, as the first that is refused says why the others would be. The Event is written here: before the
+ * status says what is planned, it is done.
  */
 export async function createVsphereAgents(
   tools: AgentPoolTools,

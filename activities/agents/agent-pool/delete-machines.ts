@@ -10,7 +10,10 @@ import { findPool, readWorld, type World } from './read-world.ts';
 type Delete = AgentPoolActivities['deleteMachines'];
 type Outcome = { isDeleted: boolean; forbidden: string | null };
 
-/** Those that are judged the same again. One that is going already goes for an attempt before this one, or for a user: it counts as deleted. */
+/**
+ * Those that are judged the same again. One that is going already goes for an attempt before this one, or for a user:
+ * it counts as deleted.
+ */
 export async function deleteMachines(
   tools: AgentPoolTools,
   { machines, ...of }: Parameters<Delete>[0],

@@ -9,7 +9,10 @@ import { vcenterProblem } from '../vcenter/pool-vcenters.ts';
 import type { MarkedVm } from '../vcenter/marked-vms.ts';
 import type { AgentPoolTools, SeenInventory } from './dependencies.ts';
 
-/** A pool is observed with each change of an Agent; what its vCenter has of it changes seldom, and each VM is looked at by its own run. */
+/**
+ * A pool is observed with each change of an Agent; what its vCenter has of it changes seldom, and each VM is looked at
+ * by its own run.
+ */
 const lookEveryMs = 60_000;
 /** Where it could not be looked at. */
 const againMs = 30_000;
@@ -104,8 +107,8 @@ export interface JudgedStrays {
 }
 
 /**
- * Strays of a pool that deletes. After an older state of the cluster was restored, VMs that are in use look like strays: one that is on waits for
- * a user.
+ * Strays of a pool that deletes. After an older state of the cluster was restored, VMs that are in use look like
+ * strays: one that is on waits for a user.
  */
 export function judgeStrays(
   vms: readonly MarkedVm[],

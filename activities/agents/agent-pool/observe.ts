@@ -172,7 +172,9 @@ function infraEnvProblems({ metadata, spec, status }: VsphereAgentPool, infraEnv
   return problem(`${name} has no discovery ISO yet${why}`);
 }
 
-/** A pool may say itself how large it gets, as far as the settings let it: who writes pools need not be who runs drover. */
+/**
+ * A pool may say itself how large it gets, as far as the settings let it: who writes pools need not be who runs drover.
+ */
 function limitsOf(
   { metadata: { annotations = {} } }: VsphereAgentPool,
   rules: { maxAgents: number; maxConcurrent: number },

@@ -44,7 +44,9 @@ export function vmPatchOf(judged: JudgedVm, { metadata, spec }: VsphereAgentPool
   };
 }
 
-/** Its run takes the ISO out when it is told that it is installed: it cannot watch an Agent that it does not know yet. */
+/**
+ * Its run takes the ISO out when it is told that it is installed: it cannot watch an Agent that it does not know yet.
+ */
 const agentPatchOf = (judged: JudgedVm, pool: VsphereAgentPool) => ({
   vm: vmPatchOf(judged, pool),
   ...(judged.agent?.isInstalled === true && { installed: true }),

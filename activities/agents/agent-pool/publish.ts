@@ -15,8 +15,8 @@ import { findPool, readWorld, type World } from './read-world.ts';
 type Request = Parameters<AgentPoolActivities['publishAgentPool']>[0];
 
 /**
- * Writes what differs: first each VsphereAgent, as what its Machine was seen doing must not be lost, then the pool. What objects say of
- * themselves is no mutation that `drover stop` holds back.
+ * Writes what differs: first each VsphereAgent, as what its Machine was seen doing must not be lost, then the pool.
+ * What objects say of themselves is no mutation that `drover stop` holds back.
  */
 export async function publishAgentPool(tools: AgentPoolTools, { status, retryHandled, ...of }: Request): Promise<void> {
   const { client, settings, scope } = tools;

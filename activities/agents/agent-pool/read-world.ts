@@ -44,8 +44,8 @@ const anyPools = typed(vsphereAgentPool, anyPool);
 type AnyPool = z.output<typeof anyPool>;
 
 /**
- * Everything that a pool is judged on, as it is in etcd now. A list that cannot be read whole is a failure: no Agent or Machine is ever taken to
- * be gone for that.
+ * Everything that a pool is judged on, as it is in etcd now. A list that cannot be read whole is a failure: no Agent or
+ * Machine is ever taken to be gone for that.
  *
  * @throws what the client throws (contracts/errors.ts)
  */

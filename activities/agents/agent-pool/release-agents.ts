@@ -11,8 +11,8 @@ import { findPool, readWorld, type World } from './read-world.ts';
 type Release = AgentPoolActivities['releaseVsphereAgents'];
 
 /**
- * Those that are judged the same again. Before each its Agent goes, on the version that was judged: one that is bound meanwhile is another version,
- * and keeps its VM. Where only the Agent has gone, its VM has none, and goes for that.
+ * Those that are judged the same again. Before each its Agent goes, on the version that was judged: one that is bound
+ * meanwhile is another version, and keeps its VM. Where only the Agent has gone, its VM has none, and goes for that.
  */
 export async function releaseVsphereAgents(
   tools: AgentPoolTools,
@@ -52,7 +52,10 @@ async function release(tools: AgentPoolTools, world: World, released: ReleasedAg
   }
 }
 
-/** By force the VM of a Bound Agent goes, too. The Agent is its provider's until it is unbound, and nobody looks for it afterwards. */
+/**
+ * By force the VM of a Bound Agent goes, too. The Agent is its provider's until it is unbound, and nobody looks
+ * for it afterwards.
+ */
 async function announceLeft(
   tools: AgentPoolTools,
   { pool, judged }: World,

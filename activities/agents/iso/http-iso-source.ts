@@ -25,8 +25,8 @@ const mostFruitless = 3;
 const mostCuts = 100;
 
 /**
- * ISOs by HTTP: streamed into a file, hashed on the way, and taken up again where a connection was cut. One at a time, as each takes the
- * disk of the worker.
+ * ISOs by HTTP: streamed into a file, hashed on the way, and taken up again where a connection was cut. One at a time,
+ * as each takes the disk of the worker.
  */
 export function openHttpIsoSource(
   settings: IsoSourceSettings,

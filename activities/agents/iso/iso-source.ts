@@ -26,7 +26,8 @@ export type DownloadedIso =
 export interface IsoSource {
   /**
    * @param etag to ask for; null: the bytes are wanted in any case
-   * @throws IsoRefused, IsoUnavailable, AnswerMalformed, CertificateNotTrusted; none of them shows the URL, but for its host
+   * @throws IsoRefused, IsoUnavailable, AnswerMalformed, CertificateNotTrusted; none of them shows the URL, but
+   * for its host
    */
   download(request: { url: string; etag: string | null }, signal: AbortSignal): Promise<DownloadedIso>;
   close(): Promise<void>;

@@ -12,8 +12,8 @@ import type { IsoTools, PoolOfIso } from './iso-tools.ts';
 const scanEveryMs = 3_600_000;
 
 /**
- * Removes versions that the pool does not keep, where no other pool wants them and no VM has them in a drive. What cannot be known counts
- * against it, and a failure does not hold up what the ISO is for.
+ * Removes versions that the pool does not keep, where no other pool wants them and no VM has them in a drive. What
+ * cannot be known counts against it, and a failure does not hold up what the ISO is for.
  *
  * @returns those that stay for now
  * @throws the cancel of the activity

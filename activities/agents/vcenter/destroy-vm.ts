@@ -7,7 +7,8 @@ import type { VirtualMachine } from '../../vsphere/types.ts';
 import type { VmTools } from './agent-vm.ts';
 
 /**
- * Detaches the disks that were not made with it, powers it off, and destroys it. Each of them reads once more whose the VM is.
+ * Detaches the disks that were not made with it, powers it off, and destroys it. Each of them reads once more whose the
+ * VM is.
  *
  * @param find the VM as it is; null: it is gone
  * @returns false: it was gone already

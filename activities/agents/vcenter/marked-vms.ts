@@ -46,8 +46,8 @@ const listed = z.object({
 const listPaths = [...Object.keys(listed.shape), ...Object.values(agentVmKeys).map(keyPath)];
 
 /**
- * The VMs with the mark of a pool in its folder, in one call and one more for each further page. What vCenter does not know the mark of, such as
- * a VM whose files it cannot reach, is not among them.
+ * The VMs with the mark of a pool in its folder, in one call and one more for each further page. What vCenter does not
+ * know the mark of, such as a VM whose files it cannot reach, is not among them.
  *
  * @throws AnswerMalformed; as a call does
  */

@@ -43,8 +43,8 @@ export interface PoolVcenters {
   /**
    * The credential is read anew, and the session of it stays open for the work.
    *
-   * @throws InvalidObject for what the Secret lacks, or one that is in another namespace; InvalidConfiguration for a vCenter that is not in
-   * drover's settings; KubernetesForbidden, KubernetesUnavailable; what the work throws
+   * @throws InvalidObject for what the Secret lacks, or one that is in another namespace; InvalidConfiguration for a
+   * vCenter that is not in drover's settings; KubernetesForbidden, KubernetesUnavailable; what the work throws
    */
   use<Result>(
     pool: PoolOfVcenter,

@@ -15,8 +15,8 @@ interface Recommendation {
 }
 
 /**
- * The datastore of a datastore cluster that a new VM goes to: the one that vCenter recommends; where Storage DRS is off, the one with the most
- * free space. Its id.
+ * The datastore of a datastore cluster that a new VM goes to: the one that vCenter recommends; where Storage DRS is
+ * off, the one with the most free space. Its id.
  *
  * @throws VsphereResourcesExhausted where there is none; as a call does
  */

@@ -36,7 +36,10 @@ function isoOf({ pool: { metadata }, isoPath }: Pick<Subject, 'pool' | 'isoPath'
   );
 }
 
-/** Activities on VsphereAgents and their VMs, queue `agents`. They heartbeat, so that a worker that dies is replaced soon. */
+/**
+ * Activities on VsphereAgents and their VMs, queue `agents`. They heartbeat, so that a worker that dies
+ * is replaced soon.
+ */
 export function createVsphereAgentActivities(dependencies: VsphereAgentDependencies): VsphereAgentActivities {
   const tools = (): VsphereAgentTools => contextOf(dependencies);
   const beating = <Result>(work: (own: VsphereAgentTools) => Promise<Result>): Promise<Result> => {

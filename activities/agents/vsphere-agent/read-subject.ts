@@ -102,7 +102,8 @@ export function vmNameOf({ metadata: { name, annotations = {} } }: Pick<VsphereA
 }
 
 /**
- * The Machine of the VM, if it is there still: `namespace/name`. Where none is recorded yet, that of the Agent that runs on it.
+ * The Machine of the VM, if it is there still: `namespace/name`. Where none is recorded yet, that of the Agent that
+ * runs on it.
  *
  * @throws where it cannot be known, also as the kind is not there
  */

@@ -20,8 +20,8 @@ export function createEvictionObjectActivities(dependencies: EvictionObjectDepen
 const nodePollMs = 5_000;
 
 /**
- * Waits until a Node is Ready with another boot id. The deadline counts from when the activity was asked for, so that a worker that dies
- * does not lengthen it; a worker's clock that is ahead of Temporal's must not end it at once.
+ * Waits until a Node is Ready with another boot id. The deadline counts from when the activity was asked for, so that a
+ * worker that dies does not lengthen it; a worker's clock that is ahead of Temporal's must not end it at once.
  *
  * @param bootId     null: any will do
  * @param deadlineMs how long to wait

@@ -10,7 +10,8 @@ import { audited } from '../../lib/mutate.ts';
 import type { Tools } from './dependencies.ts';
 
 /**
- * Makes the Eviction that a run was started for by hand. It carries the run's id from the first moment, so that a repeat finds it.
+ * Makes the Eviction that a run was started for by hand. It carries the run's id from the first moment, so that a
+ * repeat finds it.
  *
  * @throws ObjectConflict when its name was taken in this moment
  */

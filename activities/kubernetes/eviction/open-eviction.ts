@@ -24,8 +24,8 @@ import { type Opening, planOpening, waitingCondition } from './plan-opening.ts';
 import { releaseEviction } from './publish-eviction.ts';
 
 /**
- * Validates input given by hand, finds or makes the Eviction, and says what is to be done. Safe to repeat: what an earlier attempt wrote
- * is found and left.
+ * Validates input given by hand, finds or makes the Eviction, and says what is to be done. Safe to repeat: what an
+ * earlier attempt wrote is found and left.
  *
  * @param serving uid of the Eviction that the run serves already; null when it begins, and after it has ended one
  * @throws InvalidInput, InvalidObject, ModeOff, CauseNotSupported; what the client throws (contracts/errors.ts)
@@ -139,8 +139,8 @@ async function writeCondition(
 type Mode = DesiredEviction['mode'];
 
 /**
- * Marks the Eviction as served by this run. The status comes first: an Eviction whose retry counts as taken up must not appear reconciled if
- * this worker dies in between.
+ * Marks the Eviction as served by this run. The status comes first: an Eviction whose retry counts as taken up must not
+ * appear reconciled if this worker dies in between.
  *
  * @param bootId of the host's Node now; null where there is none
  */
@@ -161,7 +161,10 @@ async function beginServing(
     : await client.patch(resources.Eviction, patched.metadata, { metadata: change }, scope.signal);
 }
 
-/** Conditions of an earlier run, that say nothing of the one that begins. Where drover only observes, all but its own are another operator's. */
+/**
+ * Conditions of an earlier run, that say nothing of the one that begins. Where drover only observes, all but its own
+ * are another operator's.
+ */
 const ofEarlierRun: Record<Mode, readonly string[]> = {
   act: [
     evictionConditions.preflight,

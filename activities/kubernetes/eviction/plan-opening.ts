@@ -40,8 +40,8 @@ export type Opening =
     };
 
 /**
- * Decides what a run of `evictHypervisor` is about. Pure; each branch is a row of the table test. A kind that is off acts on nothing, and a
- * stop by a user is final until a retry or a changed spec.
+ * Decides what a run of `evictHypervisor` is about. Pure; each branch is a row of the table test. A kind that is off
+ * acts on nothing, and a stop by a user is final until a retry or a changed spec.
  */
 export function planOpening(context: OpeningContext): Opening {
   if (context.serving !== null) {
@@ -122,7 +122,8 @@ function serve(context: OpeningContext, eviction: Eviction): Opening {
   // A deleted one is let go whatever it says and however drover is switched: only drover can take its finalizer away.
   const refusal = deleting ? null : findRefusal(context.mode, spec.hypervisor, asked.cause, problems);
   if (refusal !== null) {
-    // A bad edit in the middle of an eviction is that run's to report: it goes on with what the Eviction asked for before.
+    // A bad edit in the middle of an eviction is that run's to report: it goes on with what the Eviction
+    // asked for before.
     const isReported = context.serving === null || refusal.code === 'ModeOff';
     return {
       kind: 'reject',

@@ -15,8 +15,8 @@ import type { Tools } from './dependencies.ts';
 import { readMigration } from './report-migration.ts';
 
 /**
- * Writes what differs: the status on the version that was read, then events, then the finalizer goes. Safe to repeat, and safe when two
- * runs publish at once: each compares with what is there.
+ * Writes what differs: the status on the version that was read, then events, then the finalizer goes. Safe to repeat,
+ * and safe when two runs publish at once: each compares with what is there.
  *
  * @throws ObjectConflict when others write all the time; what the client throws (contracts/errors.ts)
  */
@@ -90,8 +90,8 @@ export function wantedStatus(
 }
 
 /**
- * What the node agent polls on the Eviction of its host's name before it lets the host reboot: `Succeeded` only of a host that is empty.
- * Null: it is none of that name, or nothing has been said. Pure.
+ * What the node agent polls on the Eviction of its host's name before it lets the host reboot: `Succeeded` only of a
+ * host that is empty. Null: it is none of that name, or nothing has been said. Pure.
  */
 export function agentStateOf(
   { metadata, spec }: Pick<Eviction, 'metadata' | 'spec'>,
@@ -138,7 +138,10 @@ async function readMigrations(
   return Object.fromEntries(migrations.map(({ metadata, status }) => [metadata.name, readMigration(status)]));
 }
 
-/** Takes drover's finalizer off the Eviction that was read. Well where it is off, or the Eviction gone. @throws ObjectConflict */
+/**
+ * Takes drover's finalizer off the Eviction that was read. Well where it is off, or the Eviction gone.
+ * @throws ObjectConflict
+ */
 export async function releaseEviction(
   { client, scope }: Pick<Tools, 'client' | 'scope'>,
   metadata: Eviction['metadata'],

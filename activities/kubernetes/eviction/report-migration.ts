@@ -35,11 +35,11 @@ interface Shown {
 }
 
 /**
- * Keeps the Migration object of a server current, by server-side apply under drover's field manager. Fields that the node agent owns are
- * left out, so that its figures, which are finer, stay; a conflict is never forced.
+ * Keeps the Migration object of a server current, by server-side apply under drover's field manager. Fields that the
+ * node agent owns are left out, so that its figures, which are finer, stay; a conflict is never forced.
  *
- * It throws what passes: kube-apiserver is away, or others write at the same time. What does not pass (no permission, no such namespace)
- * goes to `warn`: the object is for users, and must not end the move that it shows.
+ * It throws what passes: kube-apiserver is away, or others write at the same time. What does not pass (no permission,
+ * no such namespace) goes to `warn`: the object is for users, and must not end the move that it shows.
  */
 export function createMigrationReporter(
   client: KubernetesObjects,

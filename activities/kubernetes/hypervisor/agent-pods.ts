@@ -37,7 +37,10 @@ function stays({ spec }: Pod): boolean {
   return fitting !== undefined && fitting.tolerationSeconds === undefined;
 }
 
-/** As Kubernetes matches them: what a toleration leaves out matches all, and its operator is Equal unless it says otherwise. */
+/**
+ * As Kubernetes matches them: what a toleration leaves out matches all, and its operator is Equal unless
+ * it says otherwise.
+ */
 function tolerates({ key = '', operator = 'Equal', value = '', effect = '' }: Toleration, taint: Taint): boolean {
   if (effect !== '' && effect !== taint.effect) return false;
   if (key !== '' && key !== taint.key) return false;

@@ -13,8 +13,9 @@ import type { CertificateSettings, HypervisorTools } from './dependencies.ts';
 import { type Node, nodes } from './node-schema.ts';
 
 /**
- * What cert-manager is asked for, so that the libvirt of a Node has a certificate: the same object, under the same name, as the replaced
- * operator makes (docs/compatibility.md#names-on-nodes). The node agent installs what comes of it.
+ * What cert-manager is asked for, so that the libvirt of a Node has a certificate: the same object, under the same
+ * name, as the replaced operator makes (docs/compatibility.md#names-on-nodes). The node agent installs what
+ * comes of it.
  */
 
 const ownerSchema = z.looseObject({ kind: z.string(), name: z.string(), uid: z.string() });
@@ -131,7 +132,9 @@ const keyOf = ({ metadata }: Node, { namespace }: CertificateSettings) => ({
   name: nameOf(metadata.name),
 });
 
-/** Makes the Certificate of a Node what it should be. Nothing is made for a Node that is gone, or is another one by now. */
+/**
+ * Makes the Certificate of a Node what it should be. Nothing is made for a Node that is gone, or is another one by now.
+ */
 export const ensureCertificate = (tools: HypervisorTools, { node: name, uid }: NodeKey): Promise<void> =>
   retryConflicts(async () => {
     const { client, scope, certificates: settings } = tools;

@@ -89,8 +89,8 @@ export const budgetFor = (node: GuardedNode, { minAvailable }: DrainGuard) => ({
 });
 
 /**
- * One pod that does nothing on exactly that Node, cordoned or tainted as it may be. The replaced operator has a start-up probe that says
- * whether the Node is onboarded, and restarts the pod all the time until it is.
+ * One pod that does nothing on exactly that Node, cordoned or tainted as it may be. The replaced operator has a
+ * start-up probe that says whether the Node is onboarded, and restarts the pod all the time until it is.
  *
  * @param image has `/bin/sleep`, `/bin/true` and `/bin/false`
  */
@@ -168,8 +168,8 @@ export async function findDrainGuard(
 }
 
 /**
- * Makes the PodDisruptionBudget and the Deployment what they should be, in that order, so that the pod is never without its budget. What the
- * operator before drover made is replaced. Nothing is made for a Node that is gone.
+ * Makes the PodDisruptionBudget and the Deployment what they should be, in that order, so that the pod is never without
+ * its budget. What the operator before drover made is replaced. Nothing is made for a Node that is gone.
  *
  * @throws InvalidObject where another party has an object of that name
  */
@@ -207,7 +207,10 @@ function refuseForeign(kind: string, object: Budget | Deployment | null, node: s
   );
 }
 
-/** Makes it, or puts it in the place of the one that was read. @throws ObjectConflict when another writer did either meanwhile */
+/**
+ * Makes it, or puts it in the place of the one that was read.
+ * @throws ObjectConflict when another writer did either meanwhile
+ */
 async function put<Schema extends z.ZodType>(
   client: KubernetesObjects,
   resource: Resource<Schema>,

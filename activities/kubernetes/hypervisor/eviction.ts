@@ -12,8 +12,9 @@ import { mutate } from '../../lib/mutate.ts';
 import type { HypervisorTools } from './dependencies.ts';
 
 /**
- * Makes the Eviction of a Hypervisor, which becomes its controller: it goes when the Hypervisor goes. A repeat finds it by its name. Where
- * another party has an Eviction of the same host under that name, nothing is made: the next observation shows theirs.
+ * Makes the Eviction of a Hypervisor, which becomes its controller: it goes when the Hypervisor goes. A repeat finds it
+ * by its name. Where another party has an Eviction of the same host under that name, nothing is made: the next
+ * observation shows theirs.
  *
  * @throws ObjectConflict when its names are taken by Evictions of other hosts
  */

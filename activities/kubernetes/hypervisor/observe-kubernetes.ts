@@ -90,7 +90,10 @@ const anyEviction = {
   schema: z.looseObject({ spec: z.looseObject({ hypervisor: z.string() }) }),
 };
 
-/** Those whose spec.hypervisor is the host: one of another host that does not fit its schema is none of this host's business. */
+/**
+ * Those whose spec.hypervisor is the host: one of another host that does not fit its schema is none of
+ * this host's business.
+ */
 async function listEvictionsOf(client: KubernetesObjects, host: string, signal: AbortSignal): Promise<Eviction[]> {
   const all = await client.listValid(anyEviction, {}, signal);
   return all
@@ -130,7 +133,9 @@ async function findGuard(
   return guardsDrain ? readDrainGuard(...(await findDrainGuard(client, metadata.name, scope.signal)), metadata) : null;
 }
 
-/** `Reason: message`. Whatever else it says, it holds: the host stays out of service until the annotation is gone. Pure. */
+/**
+ * `Reason: message`. Whatever else it says, it holds: the host stays out of service until the annotation is gone. Pure.
+ */
 export function readHold(text: string | undefined): HypervisorObservation['hold'] {
   if (text === undefined) return null;
   const [, reason, message] = /^([A-Za-z][A-Za-z0-9_]*): *(.+)$/su.exec(text.trim()) ?? [];

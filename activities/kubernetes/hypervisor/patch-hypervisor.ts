@@ -10,8 +10,9 @@ import { mutate } from '../../lib/mutate.ts';
 import type { HypervisorTools } from './dependencies.ts';
 
 /**
- * Writes one patch after the other, each on the version that was read. A repeat goes on after the last patch that holds. Nothing is written
- * into another object of that name, nor over a spec that a user has changed since the decision.
+ * Writes one patch after the other, each on the version that was read. A repeat goes on after the last patch that
+ * holds. Nothing is written into another object of that name, nor over a spec that a user has changed
+ * since the decision.
  *
  * @param request.generation of the Hypervisor that the decision was made on
  * @throws ObjectConflict when others write all the time; ObjectRefused; Stopped
@@ -39,7 +40,10 @@ export const patchHypervisor = (
     }
   });
 
-/** Which of the patches are still to be written: none where all hold, and none where the spec is not the one that they were made for. Pure. */
+/**
+ * Which of the patches are still to be written: none where all hold, and none where the spec is not the one that they
+ * were made for. Pure.
+ */
 export function patchesLeft(
   current: Hypervisor,
   generation: number,

@@ -16,9 +16,9 @@ import { patchHypervisor } from './patch-hypervisor.ts';
 export type HypervisorReport = ObjectKey & { status: HypervisorStatusPatch };
 
 /**
- * Writes what differs, on the version that was read; then an event where the state is another one, and the annotations. Safe to repeat, and
- * safe when two runs publish at once: each compares with what is there. A Hypervisor that is gone, or is another one of that name, is left
- * alone.
+ * Writes what differs, on the version that was read; then an event where the state is another one, and the annotations.
+ * Safe to repeat, and safe when two runs publish at once: each compares with what is there. A Hypervisor that is gone,
+ * or is another one of that name, is left alone.
  *
  * @throws ObjectConflict when others write all the time; what the client throws (contracts/errors.ts)
  */
@@ -37,7 +37,10 @@ export async function publishHypervisor(tools: HypervisorTools, report: Hypervis
   if (annotations !== null) await patchHypervisor(tools, { ...report, generation: 0, patches: [{ annotations }] });
 }
 
-/** Returns the state that the Hypervisor has entered with this report, and the version that it was in before; null: none. */
+/**
+ * Returns the state that the Hypervisor has entered with this report, and the version that it was in
+ * before; null: none.
+ */
 async function writeStatus(
   { client, scope, clock }: HypervisorTools,
   { name, uid, status }: HypervisorReport,
@@ -61,8 +64,8 @@ async function writeStatus(
 }
 
 /**
- * The fields of the status that are to be written; null: none. Conditions of others, and all fields that the patch does not speak of, stay.
- * Pure.
+ * The fields of the status that are to be written; null: none. Conditions of others, and all fields that the patch does
+ * not speak of, stay. Pure.
  */
 export function statusChange(
   current: HypervisorStatus | undefined,

@@ -13,7 +13,10 @@ export const taintNode = (tools: HypervisorTools, key: NodeKey): Promise<void> =
 export const untaintNode = (tools: HypervisorTools, key: NodeKey): Promise<void> =>
   changeTaints(tools, key, 'untaintNode', (others) => [...others]);
 
-/** Taints are one list, so it is written on the version that was read: no other is lost. A Node that is another one by now is left alone. */
+/**
+ * Taints are one list, so it is written on the version that was read: no other is lost. A Node that is another one by
+ * now is left alone.
+ */
 const changeTaints = (
   tools: HypervisorTools,
   { node: name, uid }: NodeKey,

@@ -4,13 +4,16 @@ import type { Clock } from '../../../runtime/clock.ts';
 import type { KubernetesObjects, ListQuery, ObjectKey, Resource } from '../../../runtime/kubernetes/objects.ts';
 import { shareByKey } from '../../lib/share.ts';
 
-/** Short beside any call of kube-apiserver under load, and long enough that a hundred that ask at once are answered by a few calls. */
+/**
+ * Short beside any call of kube-apiserver under load, and long enough that a hundred that ask at once are answered by a
+ * few calls.
+ */
 const spacingMs = 50;
 
 /**
- * The client, whose `get` and `listValid` of these resources are shared by those who ask at the same moment: what many activities need to know
- * of the cluster is read once for all of them. Each question is answered by a request that is sent after it, as one of its own would be.
- * Objects that were read are not changed.
+ * The client, whose `get` and `listValid` of these resources are shared by those who ask at the same moment: what many
+ * activities need to know of the cluster is read once for all of them. Each question is answered by a request that is
+ * sent after it, as one of its own would be. Objects that were read are not changed.
  */
 export function shareReads(client: KubernetesObjects, clock: Clock, resources: readonly Resource[]): KubernetesObjects {
   const shared = new Map(resources.map((resource) => [resource.plural, resource]));

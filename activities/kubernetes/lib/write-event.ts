@@ -38,7 +38,8 @@ const noteLimit = 1_024;
 /**
  * Events are a courtesy: one that is refused must not end what it is about.
  *
- * @param identity what distinguishes it from others of the same object: a repeat finds it by its name, and leaves it as it is
+ * @param identity what distinguishes it from others of the same object: a repeat finds it by its name, and leaves it as
+ * it is
  */
 export async function writeEvent(
   { client, scope, clock }: Execution & { client: EventClient },

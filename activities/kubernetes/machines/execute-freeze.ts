@@ -14,8 +14,8 @@ import type { FreezeStep } from './plan-overshoot.ts';
 import type { SafetyTools } from './tools.ts';
 
 /**
- * Freezes or thaws on the version that was judged. The condition first, as the replaced manager does: half a freeze is found, and made whole,
- * by the next count.
+ * Freezes or thaws on the version that was judged. The condition first, as the replaced manager does: half a freeze is
+ * found, and made whole, by the next count.
  *
  * @throws ObjectConflict where another client was faster; Stopped
  */

@@ -8,7 +8,10 @@ import {
 } from '../../../contracts/machine-safety/frozen-objects.ts';
 import type { OvershootSettings } from '../../../contracts/machine-safety/overshoot.ts';
 
-/** Which MachineSets and MachineDeployments are to be frozen and thawed, as the replaced manager has it (docs/machine-safety.md#overshoot). Pure. */
+/**
+ * Which MachineSets and MachineDeployments are to be frozen and thawed, as the replaced manager has it
+ * (docs/machine-safety.md#overshoot). Pure.
+ */
 
 /** What of a Machine is counted. */
 export interface CountedMachine {

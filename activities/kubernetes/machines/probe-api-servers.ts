@@ -13,8 +13,8 @@ import { type SafetyTools, isWatched } from './tools.ts';
 import { watchForRound } from './watch-round.ts';
 
 /**
- * Probes until something is to be done, or the round is over. What a probe finds is in the next heartbeat, and a round that goes on after its
- * worker died begins with the last one.
+ * Probes until something is to be done, or the round is over. What a probe finds is in the next heartbeat, and a round
+ * that goes on after its worker died begins with the last one.
  */
 export async function probeApiServers(
   tools: SafetyTools,

@@ -38,8 +38,8 @@ export const probeTarget = (client: Pick<KubernetesObjects, 'get'>, limits: Prob
   probe(limits, (signal) => client.get(nodes, { name: absentName }, signal));
 
 /**
- * Whether the server has answered as one that is well does. A refusal of the credential, and an answer that is none of kube-apiserver's, tell
- * nothing of it.
+ * Whether the server has answered as one that is well does. A refusal of the credential, and an answer that is none of
+ * kube-apiserver's, tell nothing of it.
  */
 async function probe(
   { signal, clock, timeoutMs }: ProbeLimits,

@@ -39,7 +39,8 @@ const writesAtOnce = 8;
 const isUnknown = ({ status }: ListedMachine): boolean => status?.currentStatus?.phase === 'Unknown';
 
 /**
- * Gives Machines that are Unknown as long as all others until they count as failed: nothing was known of their Nodes while the API servers were away.
+ * Gives Machines that are Unknown as long as all others until they count as failed: nothing was known of their Nodes
+ * while the API servers were away.
  *
  * @throws Stopped, KubernetesUnavailable, KubernetesForbidden: some may be reset, and a repeat resets the rest
  */

@@ -5,7 +5,9 @@ import { probeApiServers } from './probe-api-servers.ts';
 import { resetUnknownMachines } from './reset-unknown-machines.ts';
 import type { SafetyDependencies } from './tools.ts';
 
-/** The activities of API-server safety, on queue `machines`. Runs are started by hand, too: their input may be anything. */
+/**
+ * The activities of API-server safety, on queue `machines`. Runs are started by hand, too: their input may be anything.
+ */
 export const createSafetyActivities = (dependencies: SafetyDependencies): ApiServerSafetyActivities => ({
   probeApiServers: async (request) => probeApiServers(contextOf(dependencies), named(request)),
   resetUnknownMachines: async (request) => resetUnknownMachines(contextOf(dependencies), named(request)),

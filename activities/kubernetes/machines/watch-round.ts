@@ -5,7 +5,8 @@ import type { SafetyTools } from './tools.ts';
 const stopMs = 10_000;
 
 /**
- * Does it again and again for one round: until it has something to tell, the attempt is nearly over, or the worker leaves.
+ * Does it again and again for one round: until it has something to tell, the attempt is nearly over, or
+ * the worker leaves.
  *
  * @param details of each heartbeat
  * @param once after how many ms it is done again; null: the round is over

@@ -8,8 +8,9 @@ import type { HypervisorTools } from '../hypervisor/dependencies.ts';
 type AdviceTools = Pick<HypervisorTools, 'client' | 'stopGate' | 'audit' | 'scope'>;
 
 /**
- * Makes an Eviction that only plans (`drover.dev/mode: observe`): what emptying the host would take, before a user decides it. One of an
- * earlier incident gives way; one that says the same is left. It belongs to the Hypervisor and goes when that goes.
+ * Makes an Eviction that only plans (`drover.dev/mode: observe`): what emptying the host would take, before a user
+ * decides it. One of an earlier incident gives way; one that says the same is left. It belongs to the Hypervisor and
+ * goes when that goes.
  */
 export async function adviseEviction(
   tools: AdviceTools,

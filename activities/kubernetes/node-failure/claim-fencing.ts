@@ -30,7 +30,10 @@ export interface LastFencing {
   atMs: number;
 }
 
-/** What drover has fenced by itself. `last` null: no host yet. `silent`: hosts that had power, within the last hour; null: it is not understood. */
+/**
+ * What drover has fenced by itself. `last` null: no host yet. `silent`: hosts that had power, within the last hour;
+ * null: it is not understood.
+ */
 export interface FencingLog {
   last: LastFencing | null;
   silent: SilentFencing[] | null;
@@ -48,9 +51,9 @@ export async function readFencingLog(
 }
 
 /**
- * Claims the right to fence. Two hosts that ask at the same moment write one version of one Lease, so only one gets it, and a budget is never
- * overdrawn. The time is that of the worker that asks; a clock that is wrong by minutes makes the distance shorter by as much, and no two
- * hosts claim it at once.
+ * Claims the right to fence. Two hosts that ask at the same moment write one version of one Lease, so only one gets it,
+ * and a budget is never overdrawn. The time is that of the worker that asks; a clock that is wrong by minutes makes the
+ * distance shorter by as much, and no two hosts claim it at once.
  *
  * @throws ObjectConflict when others write all the time; Stopped; what the client throws
  */

@@ -21,7 +21,11 @@ export const nodeLeaseMs = 40_000;
 /** `none`: the Node has no Lease, so its kubelet renews none; null: it could not be read. */
 export type ReadLease = { renewTime: string; durationMs: number } | 'none' | null;
 
-/** What a kubelet last wrote into the Lease of its Node. A cluster that does not let drover read it has one witness less. @throws only the signal's reason */
+/**
+ * What a kubelet last wrote into the Lease of its Node. A cluster that does not let drover read it has
+ * one witness less.
+ * @throws only the signal's reason
+ */
 export async function readNodeLease(
   client: Pick<KubernetesObjects, 'get'>,
   name: string,

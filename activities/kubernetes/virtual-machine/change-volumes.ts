@@ -14,7 +14,8 @@ import { claimResource } from './schemas.ts';
 const { CnsNodeVmAttachment: single, CnsNodeVMBatchAttachment: batch } = neighbourResources;
 
 /**
- * Asks the vSphere CSI driver to attach and detach volumes. Safe to repeat: what an earlier attempt has made is found by its name.
+ * Asks the vSphere CSI driver to attach and detach volumes. Safe to repeat: what an earlier attempt has made is found
+ * by its name.
  *
  * @throws ObjectConflict when others write all the time; KubernetesForbidden; Stopped
  */

@@ -7,8 +7,8 @@ import type { VirtualMachineTools } from './dependencies.ts';
 import { type ImageCache, imageCaches } from './schemas.ts';
 
 /**
- * Puts the location into the VirtualMachineImageCache, which is made if there is none. One of that name is of the same item: the name is made
- * of it. Its version follows that of the image.
+ * Puts the location into the VirtualMachineImageCache, which is made if there is none. One of that name is of the same
+ * item: the name is made of it. Its version follows that of the image.
  *
  * @throws ImageCacheNotInstalled; ObjectConflict when others write all the time; Stopped
  */

@@ -8,8 +8,8 @@ type Bootstrap = NonNullable<VirtualMachineSpec['bootstrap']>;
 type Answers = NonNullable<NonNullable<Bootstrap['sysprep']>['sysprep']>;
 
 /**
- * Whether the guest is customized although its spec has no bootstrap: it gets its name and its addresses, as upstream does it for a Linux guest
- * that does not boot from an ISO. Which system it is, only its VM says.
+ * Whether the guest is customized although its spec has no bootstrap: it gets its name and its addresses, as upstream
+ * does it for a Linux guest that does not boot from an ISO. Which system it is, only its VM says.
  */
 export const hasDefault = ({ spec = {} }: Pick<VirtualMachine, 'spec'>): boolean =>
   spec.bootstrap === undefined && drivesOf(spec).length === 0;

@@ -2,8 +2,8 @@ import { scrypt } from 'node:crypto';
 import { promisify } from 'node:util';
 
 /**
- * A hash that stands in an annotation and in histories, of what may be one password: slow on purpose, and another one for each salt. It is
- * computed in a thread, so a simulation gives another.
+ * A hash that stands in an annotation and in histories, of what may be one password: slow on purpose, and another one
+ * for each salt. It is computed in a thread, so a simulation gives another.
  */
 export type HashSecret = (text: string, salt: string) => Promise<string>;
 

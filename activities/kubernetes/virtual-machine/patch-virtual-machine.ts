@@ -16,8 +16,9 @@ import type { VirtualMachineTools } from './dependencies.ts';
 type PatchRequest = Parameters<VirtualMachineObjectActivities['patchVirtualMachine']>[0];
 
 /**
- * Writes one patch after the other, each on the version that was read. A repeat goes on where an attempt before has ended. Nothing is written
- * into another object of that name, nor where the decision is not about what is there any more: its spec has changed, or it is being deleted.
+ * Writes one patch after the other, each on the version that was read. A repeat goes on where an attempt before has
+ * ended. Nothing is written into another object of that name, nor where the decision is not about what is there any
+ * more: its spec has changed, or it is being deleted.
  *
  * @param request.generation of the object that the decision was made on
  * @throws ObjectConflict when others write all the time; ObjectRefused; Stopped
@@ -62,7 +63,10 @@ export const patchVirtualMachine = (
     };
   });
 
-/** Which of the patches are still to be written: none where what they come to holds, and none where what they were made for is no more. Pure. */
+/**
+ * Which of the patches are still to be written: none where what they come to holds, and none where what they were made
+ * for is no more. Pure.
+ */
 export function patchesLeft(
   current: VirtualMachine,
   generation: number,

@@ -20,11 +20,13 @@ import { patchVirtualMachine } from './patch-virtual-machine.ts';
 export type VirtualMachineReport = Parameters<VirtualMachineObjectActivities['publishVirtualMachine']>[0];
 
 /**
- * Writes what differs, on the version that was read; then the Event. Safe to repeat, and safe when two runs publish at once: each compares
- * with what is there. A VirtualMachine that is gone, or is another one of that name, is left alone. Where kube-apiserver refuses the status,
- * the conditions are written without the rest: people see where the VM is, and the run what was refused.
+ * Writes what differs, on the version that was read; then the Event. Safe to repeat, and safe when two runs publish at
+ * once: each compares with what is there. A VirtualMachine that is gone, or is another one of that name, is left alone.
+ * Where kube-apiserver refuses the status, the conditions are written without the rest: people see where the VM is, and
+ * the run what was refused.
  *
- * @throws ObjectRefused after that; ObjectConflict when others write all the time; what the client throws (contracts/errors.ts)
+ * @throws ObjectRefused after that; ObjectConflict when others write all the time; what the
+ * client throws (contracts/errors.ts)
  */
 export async function publishVirtualMachine(
   tools: VirtualMachineTools,
@@ -80,8 +82,8 @@ async function writeStatus(
 }
 
 /**
- * What is to be written as a merge patch; null: nothing. A field that the patch speaks of is whole afterwards: what it does not hold any more
- * goes. Conditions and volumes of others, and all fields that it does not speak of, stay. Pure.
+ * What is to be written as a merge patch; null: nothing. A field that the patch speaks of is whole afterwards: what it
+ * does not hold any more goes. Conditions and volumes of others, and all fields that it does not speak of, stay. Pure.
  */
 export function statusChange(
   current: VirtualMachineStatus = {},

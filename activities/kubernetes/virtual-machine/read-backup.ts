@@ -48,7 +48,10 @@ function toYaml(object: WholeVirtualMachine, fullName: string): string {
 
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
 
-/** Readers of YAML 1.1, as Kubernetes' are, would take a bare `on` for true. The status is left out: a restored VM gets one of its own. */
+/**
+ * Readers of YAML 1.1, as Kubernetes' are, would take a bare `on` for true. The status is left out: a restored VM gets
+ * one of its own.
+ */
 function writeYaml({
   status: _status,
   metadata: { managedFields: _managedFields, resourceVersion: _resourceVersion, annotations, ...metadata },

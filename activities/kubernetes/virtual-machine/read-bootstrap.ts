@@ -43,9 +43,11 @@ export async function readBootstrapFacts(
 }
 
 /**
- * What the guest is set up with, as object and Secrets are now. The activity that applies it compares the hash with the planned one.
+ * What the guest is set up with, as object and Secrets are now. The activity that applies it compares the hash with the
+ * planned one.
  *
- * @throws ObjectNotFound the object or a Secret is gone; InvalidObject user data that cannot be read; ObjectConflict the bootstrap is of another kind by now; what the client throws
+ * @throws ObjectNotFound the object or a Secret is gone; InvalidObject user data that cannot be read; ObjectConflict
+ * the bootstrap is of another kind by now; what the client throws
  */
 export async function readBootstrap(
   { client, hashSecret }: BootstrapTools,
@@ -102,7 +104,8 @@ async function readSetup(
       custom === null
         ? null
         : {
-            // Without a bootstrap there is nothing secret in it, and it is read again and again for VMs that have been set up long ago.
+            // Without a bootstrap there is nothing secret in it, and it is read again and again for VMs that have been
+            // set up long ago.
             hash: hasDefault(object) ? plainHash(custom) : await hashSecret(JSON.stringify(custom), uid),
             ...custom,
           },

@@ -4,7 +4,10 @@ import { isUnknownKind } from '../../../runtime/kubernetes/kubernetes-faults.ts'
 import type { KubernetesObjects } from '../../../runtime/kubernetes/objects.ts';
 import { type Group, groups } from './schemas.ts';
 
-/** What a VirtualMachineGroup says of a VM. One that cannot be read is as good as none: the VM waits for it either way. @throws the signal's reason when it is aborted */
+/**
+ * What a VirtualMachineGroup says of a VM. One that cannot be read is as good as none: the VM waits for it either way.
+ * @throws the signal's reason when it is aborted
+ */
 export async function readGroup(
   client: KubernetesObjects,
   key: { namespace: string; name: string },

@@ -21,7 +21,9 @@ interface ReadTools extends BootstrapTools {
   signal: AbortSignal;
 }
 
-/** What a VirtualMachine names in Kubernetes, read at once. What cannot be read is reported as such, and is no failure. */
+/**
+ * What a VirtualMachine names in Kubernetes, read at once. What cannot be read is reported as such, and is no failure.
+ */
 export async function readVirtualMachineObjects(
   tools: ReadTools,
   object: VirtualMachine,

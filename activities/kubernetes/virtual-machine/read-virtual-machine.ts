@@ -13,7 +13,8 @@ import { readVirtualMachineObjects } from './read-objects.ts';
 /**
  * The VirtualMachine, and what it names.
  *
- * @throws InvalidInput what was typed by hand is no input; AnswerMalformed names the field of the VirtualMachine; what the client throws
+ * @throws InvalidInput what was typed by hand is no input; AnswerMalformed names the field of the VirtualMachine; what
+ * the client throws
  */
 export async function readVirtualMachine(
   tools: VirtualMachineTools,

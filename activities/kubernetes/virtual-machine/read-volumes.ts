@@ -25,8 +25,8 @@ interface ReadTools {
 }
 
 /**
- * The claims of a VM's volumes and what attaches them, each by its name: no list of a namespace, whatever is in it. A volume that is no longer
- * in the spec is known by its row of the status. Null: there are none, and were none.
+ * The claims of a VM's volumes and what attaches them, each by its name: no list of a namespace, whatever is in it. A
+ * volume that is no longer in the spec is known by its row of the status. Null: there are none, and were none.
  */
 export async function readVolumes(
   tools: ReadTools,
@@ -175,8 +175,8 @@ const toBatch = ({ metadata, spec, status }: CnsNodeVmBatchAttachment, owner: st
 });
 
 /**
- * The CSI driver repeats what SOAP said, with ids and addresses that are others at each try: a status with them would be written anew each time.
- * The object has all of it.
+ * The CSI driver repeats what SOAP said, with ids and addresses that are others at each try: a status with them would
+ * be written anew each time. The object has all of it.
  */
 function sentenceOf(error: string | undefined): string | null {
   if (error === undefined || error === '') return null;

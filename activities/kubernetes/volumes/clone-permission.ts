@@ -15,8 +15,9 @@ interface Written {
 }
 
 /**
- * When its spec was written last: what was changed for a while and put back was not in force meanwhile. kube-apiserver counts the writes of a
- * spec in the generation, and notes who wrote it last, and when. Infinity: it does not say. Pure.
+ * When its spec was written last: what was changed for a while and put back was not in force meanwhile. kube-apiserver
+ * counts the writes of a spec in the generation, and notes who wrote it last, and when. Infinity: it does
+ * not say. Pure.
  */
 export function writtenMs({ creationTimestamp, generation = 1, managedFields }: Written): number {
   const made = timeMs(creationTimestamp) ?? Infinity;
@@ -29,8 +30,8 @@ export function writtenMs({ creationTimestamp, generation = 1, managedFields }: 
 }
 
 /**
- * Whether the DataVolume was created under the policy on sources, which lets nobody name a source that they may not clone. A policy takes
- * effect a moment after it is there.
+ * Whether the DataVolume was created under the policy on sources, which lets nobody name a source that they may not
+ * clone. A policy takes effect a moment after it is there.
  */
 export async function wasPermitted(
   { client, scope, clonePolicy, policyDelayMs }: VolumeTools,

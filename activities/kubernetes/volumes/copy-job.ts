@@ -16,7 +16,10 @@ const places = { Filesystem: { from: '/source', to: '/target' }, Block: { from: 
 /** A Pod that fails is replaced so often: what is copied twice is the same. */
 const attempts = 3;
 
-/** Root with those rights alone by which it keeps whose files are, and what they are: a namespace of the level `baseline` allows them. */
+/**
+ * Root with those rights alone by which it keeps whose files are, and what they are: a namespace of the level
+ * `baseline` allows them.
+ */
 const containerSecurity = {
   allowPrivilegeEscalation: false,
   capabilities: { drop: ['ALL'], add: ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'FSETID', 'MKNOD', 'SETFCAP'] },

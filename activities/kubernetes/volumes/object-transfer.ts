@@ -8,7 +8,10 @@ import { type Claim, type Volume, storageResources } from '../../../runtime/kube
 import type { OfVolume, VolumeTools } from './dependencies.ts';
 import { createObject, versionOf } from './write-object.ts';
 
-/** The record of a volume on its way to another namespace: written before anything is done, and deleted when nothing is left to be undone. */
+/**
+ * The record of a volume on its way to another namespace: written before anything is done, and deleted when nothing is
+ * left to be undone.
+ */
 
 /** `status.data`: what was there before the first step. */
 const dataSchema = z.object({

@@ -15,7 +15,10 @@ interface CloneDependencies extends Pick<AllowanceObservation, 'limit' | 'checkM
   clock: Clock;
 }
 
-/** What the run that allocates the clones of a CSI driver observes, queue `volumes`: claims of drover's that the driver has not made yet. */
+/**
+ * What the run that allocates the clones of a CSI driver observes, queue `volumes`: claims of drover's that the driver
+ * has not made yet.
+ */
 export const createCloneSlotActivities = ({
   client,
   scope = currentScope,

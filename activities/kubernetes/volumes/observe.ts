@@ -85,7 +85,10 @@ export async function observeDataVolume(
   };
 }
 
-/** A source elsewhere is looked at in the name of whoever created the DataVolume: not at all where it is not known that they may. */
+/**
+ * A source elsewhere is looked at in the name of whoever created the DataVolume: not at all where it is not known that
+ * they may.
+ */
 async function observe(
   tools: VolumeTools,
   object: DataVolume,
@@ -221,7 +224,10 @@ async function describeSnapshot({ client, scope }: VolumeTools, snapshot: Snapsh
   return snapshotFacts(snapshot, content);
 }
 
-/** The class of the volume that it was cut of, where that is of its driver still: a driver need not restore into what others are made of. */
+/**
+ * The class of the volume that it was cut of, where that is of its driver still: a driver need not restore into what
+ * others are made of.
+ */
 async function findRestoringClass(
   { client, scope }: VolumeTools,
   { classes }: StorageWorld,

@@ -3,8 +3,8 @@ import type { ClaimedVolume } from '../../../contracts/data-volume/data-volume.t
 import { readClaimedVolume } from '../../../contracts/data-volume/read-data-volume.ts';
 
 /**
- * What the clone began with; null: it has not begun. Where the policy on sources is in force no user can write it; where it is not, a user
- * could name anything: one that the spec does not name counts for nothing. Pure.
+ * What the clone began with; null: it has not begun. Where the policy on sources is in force no user can write it;
+ * where it is not, a user could name anything: one that the spec does not name counts for nothing. Pure.
  */
 export function recordedClaim({ metadata, spec }: Pick<DataVolume, 'metadata' | 'spec'>): ClaimedVolume | null {
   const claimed = readClaimedVolume({ metadata });

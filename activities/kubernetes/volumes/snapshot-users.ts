@@ -11,7 +11,10 @@ import type { OfVolume, VolumeTools } from './dependencies.ts';
 import { timeMs } from './volume-facts.ts';
 import { deleteObject, identityOf, patchObject, versionOf } from './write-object.ts';
 
-/** Who needs a snapshot that drover made is written on it, and the last one deletes it: one that joins meanwhile makes the delete conflict. */
+/**
+ * Who needs a snapshot that drover made is written on it, and the last one deletes it: one that joins meanwhile makes
+ * the delete conflict.
+ */
 
 export const userKey = (volumeUid: string): string => `${volumeAnnotations.snapshotUser}${volumeUid}`;
 

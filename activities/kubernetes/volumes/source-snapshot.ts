@@ -36,7 +36,10 @@ export async function ensureSourceSnapshot(
   return { snapshot: snapshot === null ? null : snapshotFacts(snapshot, null) };
 }
 
-/** @returns the one that the DataVolume takes part in; null: none yet, as another was cut just before, or too many are there */
+/**
+ * @returns the one that the DataVolume takes part in; null: none yet, as another was cut just before, or too
+ * many are there
+ */
 async function shareSnapshot(
   tools: VolumeTools,
   of: OfVolume,

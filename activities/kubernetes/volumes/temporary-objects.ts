@@ -9,7 +9,10 @@ import { isDeleting, leaveSnapshots } from './snapshot-users.ts';
 import { setReclaimPolicy } from './transfer-claim.ts';
 import { deleteObject } from './write-object.ts';
 
-/** What was made for one clone, and how it goes: what uses another goes before it, and what holds the data only while it is nobody's. */
+/**
+ * What was made for one clone, and how it goes: what uses another goes before it, and what holds the data only while it
+ * is nobody's.
+ */
 
 export interface Removal extends OfVolume {
   /** Where it was made; undefined: not known, so that it is looked for everywhere. */
@@ -133,7 +136,8 @@ export function createRemover(tools: VolumeTools, removal: Removal): Remover {
   async function removeSnapshots(): Promise<void> {
     for (const { snapshot, content } of await leaveSnapshots(tools, removal, removal.madeIn)) {
       if (content !== null) watch(storageResources.VolumeSnapshotContent, content.metadata);
-      // The name of what the driver has no more: it is held by a provisioner that looks for such names each five minutes.
+      // The name of what the driver has no more: it is held by a provisioner that looks for such names
+      // each five minutes.
       if (content === null && isDeleting(snapshot)) going.delete(snapshot.metadata.uid);
       else watch(storageResources.VolumeSnapshot, snapshot.metadata);
     }

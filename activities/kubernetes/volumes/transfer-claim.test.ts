@@ -105,7 +105,9 @@ async function expectThere({ world, volume, lost, from, of }: Way): Promise<void
   expect(world.storage.read('dst', 'copy')).toBe('bytes');
 }
 
-/** A worker dies in the middle of that call: its effect happens, later than whoever carries on begins, or it does not. */
+/**
+ * A worker dies in the middle of that call: its effect happens, later than whoever carries on begins, or it does not.
+ */
 async function dieAt({ world, carry, setFates }: Way, cut: number, effect: boolean): Promise<boolean> {
   const worker = new AbortController();
   setFates(

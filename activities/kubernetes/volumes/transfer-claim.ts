@@ -23,10 +23,11 @@ import { claimFacts, isMadeFor } from './volume-facts.ts';
 import { createObject, deleteObject, patchObject, versionOf } from './write-object.ts';
 
 /**
- * The way of a PV from the temporary claim to the target (docs/data-volumes.md#transfer). Each step looks at everything afresh and writes on the
- * version that it has seen, so that it may be repeated, interrupted, and done by two at once:
+ * The way of a PV from the temporary claim to the target (docs/data-volumes.md#transfer). Each step looks at everything
+ * afresh and writes on the version that it has seen, so that it may be repeated, interrupted, and done by two at once:
  *
- * record what is there → Retain → the temporary claim goes → the target names the PV → the PV names the target → bound → reclaim policy as before
+ * record what is there → Retain → the temporary claim goes → the target names the PV → the PV names the target → bound
+ * → reclaim policy as before
  */
 
 interface Names {

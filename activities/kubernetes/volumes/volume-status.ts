@@ -13,7 +13,8 @@ const cutMessage = (condition: VolumeCondition): VolumeCondition => ({
 });
 
 /**
- * Writes the status where it differs, and its Event. What the object says of itself is no mutation that `drover stop` holds back.
+ * Writes the status where it differs, and its Event. What the object says of itself is no mutation that `drover stop`
+ * holds back.
  *
  * @returns metadata of the object then
  * @throws ObjectConflict, ObjectNotFound

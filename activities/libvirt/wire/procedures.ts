@@ -13,8 +13,8 @@ import {
 } from './xdr.ts';
 
 /**
- * The procedures of libvirt's remote program that drover calls. Numbers and fields are those of remote_protocol.x; they are only ever
- * appended to, because an old client must be able to talk to a new daemon.
+ * The procedures of libvirt's remote program that drover calls. Numbers and fields are those of remote_protocol.x; they
+ * are only ever appended to, because an old client must be able to talk to a new daemon.
  */
 
 /** REMOTE_AUTH_TYPE_LIST_MAX. */

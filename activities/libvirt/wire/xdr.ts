@@ -1,11 +1,16 @@
-/** XDR (RFC 4506), as far as libvirt uses it: big-endian, everything in multiples of four bytes, every length bounded. */
+/**
+ * XDR (RFC 4506), as far as libvirt uses it: big-endian, everything in multiples of four bytes, every length bounded.
+ */
 
 /** Bytes that are no message of the protocol. The reader knows from where they came. */
 export class MalformedMessage extends Error {
   override readonly name = 'MalformedMessage';
 }
 
-/** How a value is written and read. Reading throws {@link MalformedMessage}; writing a value beyond a bound is a RangeError. */
+/**
+ * How a value is written and read. Reading throws {@link MalformedMessage}; writing a value beyond a bound
+ * is a RangeError.
+ */
 export interface Codec<Value> {
   write(out: Buffer[], value: Value): void;
   read(from: Reader): Value;

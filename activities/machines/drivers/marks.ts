@@ -1,9 +1,11 @@
 /**
- * What says from which class a VM was made: its cluster and its role, written into custom attributes at vSphere and into metadata at
- * OpenStack, as the replaced manager does (docs/machine-safety.md#drivers). Pure.
+ * What says from which class a VM was made: its cluster and its role, written into custom attributes at vSphere and
+ * into metadata at OpenStack, as the replaced manager does (docs/machine-safety.md#drivers). Pure.
  */
 
-/** Of a class, or of a VM: all names of clusters and of roles that it carries. One of a class has exactly one of each. */
+/**
+ * Of a class, or of a VM: all names of clusters and of roles that it carries. One of a class has exactly one of each.
+ */
 export interface Marks {
   readonly clusters: readonly string[];
   readonly roles: readonly string[];
@@ -58,8 +60,8 @@ export function problemOf(notation: MarkNotation, { clusters, roles }: Marks): s
 }
 
 /**
- * Whether a VM carries the cluster and the role of the class. One that carries another cluster's or another role's as well belongs to
- * nobody for sure, and does not count.
+ * Whether a VM carries the cluster and the role of the class. One that carries another cluster's or another role's as
+ * well belongs to nobody for sure, and does not count.
  */
 export const hasMarks = (ofVm: Marks, ofClass: Marks): boolean =>
   isSame(ofVm.clusters, ofClass.clusters) && isSame(ofVm.roles, ofClass.roles);

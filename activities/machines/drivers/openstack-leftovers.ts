@@ -5,7 +5,9 @@ import type { KeystoneSession } from '../../keystone/types.ts';
 import { createPortCalls, type Port } from '../../neutron/ports.ts';
 import { hasMarks, type Marks, marksIn, openstackNotation } from './marks.ts';
 
-/** Ports and volumes that were made for a server of a class and belong to none: the marks stand in tags and in metadata. */
+/**
+ * Ports and volumes that were made for a server of a class and belong to none: the marks stand in tags and in metadata.
+ */
 
 interface Of {
   session: KeystoneSession;

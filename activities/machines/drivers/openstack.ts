@@ -12,7 +12,9 @@ import { deleteOpenStackLeftover, listOpenStackLeftovers } from './openstack-lef
 /** Gives the work a session that stays open for it. */
 export type UseCloud = <Result>(work: (session: KeystoneSession) => Promise<Result>) => Promise<Result>;
 
-/** Servers of the credential’s project, with the marks of one class in their metadata (docs/machine-safety.md#drivers). */
+/**
+ * Servers of the credential’s project, with the marks of one class in their metadata (docs/machine-safety.md#drivers).
+ */
 export const openOpenStackDriver = (of: OpenStackClass, use: UseCloud, clock: Clock): MachineDriver => ({
   provider: 'openstack',
   listMachines: (signal) =>
@@ -79,7 +81,8 @@ const askAgainMs = 10_000;
 const goneWithinMs = 300_000;
 
 /**
- * Nova destroys the volumes that were made to go with the server, and detaches the others by itself: no disk has to be detached first.
+ * Nova destroys the volumes that were made to go with the server, and detaches the others by itself: no disk has to be
+ * detached first.
  *
  * @throws InvalidObject, VirtualMachineNotOwned
  * @throws InstanceBusy it is still there
@@ -112,7 +115,10 @@ async function deleteMachine(
   }
 }
 
-/** The server, if it is still what is to be deleted; null where it is gone. @throws InvalidObject, VirtualMachineNotOwned */
+/**
+ * The server, if it is still what is to be deleted; null where it is gone.
+ * @throws InvalidObject, VirtualMachineNotOwned
+ */
 async function findMachine(
   { of, nova, projectId, signal }: Deletion,
   { providerId, machineName }: Pick<DeleteMachineRequest, 'providerId' | 'machineName'>,

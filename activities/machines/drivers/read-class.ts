@@ -11,7 +11,10 @@ export const describeClass = ({ namespace, name }: Pick<DrivenClass, 'namespace'
 /** Of the problems of one object; more would say no more. */
 const mostProblems = 5;
 
-/** Takes what fits the schema. The words of a failure name fields and never repeat a value, which may be secret. @throws InvalidObject */
+/**
+ * Takes what fits the schema. The words of a failure name fields and never repeat a value, which may be secret.
+ * @throws InvalidObject
+ */
 export function readFields<Schema extends z.ZodType>(schema: Schema, given: unknown, where: string): z.output<Schema> {
   const parsed = schema.safeParse(given);
   if (parsed.success) return parsed.data;

@@ -10,7 +10,8 @@ import type { SweepTools } from './sweep-tools.ts';
 const kept = (message: string): DeleteLeftoverAnswer => ({ outcome: 'kept', message });
 
 /**
- * The class has to list it still: then it carries the marks, and no VM has it. The provider's own call looks at it once more.
+ * The class has to list it still: then it carries the marks, and no VM has it. The provider's own call looks at
+ * it once more.
  *
  * @throws what cannot be read, and as the provider answers: it stays
  */

@@ -24,8 +24,9 @@ const kept = (gate: Kept['gate'], message: string, isOver = false): Kept => ({
 });
 
 /**
- * Everything that was decided on is read once more, and the VM is judged by it: what has changed meanwhile keeps it. The freeze is asked last, with a
- * probe of its own, right before the stop of users and the provider's own call, which compares name and marks of the VM again.
+ * Everything that was decided on is read once more, and the VM is judged by it: what has changed meanwhile keeps it.
+ * The freeze is asked last, with a probe of its own, right before the stop of users and the provider's own call, which
+ * compares name and marks of the VM again.
  *
  * @throws what cannot be read, and as the provider answers: the VM stays
  */

@@ -46,8 +46,9 @@ const publishMinMs = 2_000;
 type Request = Parameters<SweepActivities['observeSweep']>[0];
 
 /**
- * The VMs of every class first, and then the Machines, by one list: a Machine that was made before its VM is in it. A class whose VMs cannot be listed is a
- * finding; Machines, keeps of users, or a memory that cannot be read are failures, as nothing can be judged without.
+ * The VMs of every class first, and then the Machines, by one list: a Machine that was made before its VM is in it. A
+ * class whose VMs cannot be listed is a finding; Machines, keeps of users, or a memory that cannot be read are
+ * failures, as nothing can be judged without.
  */
 export async function observeSweep(tools: SweepTools, request: Request): Promise<SweepObservation | Unobserved> {
   const input = readSweepInput(request.input);

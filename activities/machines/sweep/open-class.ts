@@ -23,8 +23,8 @@ export interface ClassTools {
 export const providerOf = ({ provider }: FoundClass): string => (typeof provider === 'string' ? provider : '');
 
 /**
- * The driver of a class, with its credential as it is now: that of `credentialsSecretRef`, else that of `secretRef`, either of which may be in
- * another namespace.
+ * The driver of a class, with its credential as it is now: that of `credentialsSecretRef`, else that of `secretRef`,
+ * either of which may be in another namespace.
  *
  * @throws InvalidObject naming what the class or its Secret lacks; KubernetesForbidden, KubernetesUnavailable
  */

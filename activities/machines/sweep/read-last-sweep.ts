@@ -35,8 +35,8 @@ const callMs = 20_000;
 const mostRuns = 20;
 
 /**
- * Null: no completed run is kept, or none that can be read: sweeps begin anew then, with their probation. Runs that were cancelled, terminated or
- * have failed do not count.
+ * Null: no completed run is kept, or none that can be read: sweeps begin anew then, with their probation. Runs that
+ * were cancelled, terminated or have failed do not count.
  *
  * @throws TemporalUnavailable, RequestRefused
  */

@@ -25,7 +25,8 @@ const machines = typed(resources.Machine, machineSchema);
 const ofUid = typed(namespaces, z.object({ metadata: z.object({ uid: z.string().min(1) }) }));
 
 /**
- * Every Machine of the namespace, by one list that kube-apiserver answers from etcd: no cache of drover's or its own stands between.
+ * Every Machine of the namespace, by one list that kube-apiserver answers from etcd: no cache of drover's or its own
+ * stands between.
  *
  * @throws KubernetesForbidden, KubernetesUnavailable, AnswerMalformed; ObjectNotFound where there is no such namespace
  */

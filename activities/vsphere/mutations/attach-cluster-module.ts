@@ -5,7 +5,10 @@ import { readOwnedThere } from './find-vm.ts';
 import type { VcenterRest } from '../rest/client.ts';
 import { addMember, isMember } from '../rest/cluster-modules.ts';
 
-/** Makes the VM a member of the module. Well where it is one. @throws VsphereObjectNotFound, RequestRefused for a module of another cluster */
+/**
+ * Makes the VM a member of the module. Well where it is one.
+ * @throws VsphereObjectNotFound, RequestRefused for a module of another cluster
+ */
 export async function attachClusterModule(
   tools: Tools,
   rest: VcenterRest,

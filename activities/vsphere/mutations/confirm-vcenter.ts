@@ -2,8 +2,8 @@ import { droverFailure } from '../../../runtime/failure.ts';
 import type { Tools } from '../dependencies.ts';
 
 /**
- * Right after the VM was searched, with the session that has searched it: what decided the create was observed in the same vCenter. MoIDs
- * mean something else in another one, and there it may be a second VM.
+ * Right after the VM was searched, with the session that has searched it: what decided the create was observed in the
+ * same vCenter. MoIDs mean something else in another one, and there it may be a second VM.
  *
  * @throws VsphereReplaced
  */

@@ -14,7 +14,8 @@ export type DestroyStep =
 /**
  * Pure.
  *
- * @throws VirtualMachineStateRefused where vCenter does not know what it is made of, and so not what would be destroyed; ForeignDisksAttached where
+ * @throws VirtualMachineStateRefused where vCenter does not know what it is made of, and so not what would be
+ * destroyed; ForeignDisksAttached where
  *   snapshots hold disks that are not its own
  */
 export function nextDestroyStep(

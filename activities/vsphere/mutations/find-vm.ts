@@ -34,7 +34,10 @@ export function judgeByUuid(found: VirtualMachine | null, { instanceUuid, owner 
   );
 }
 
-/** The one with the name in its folder, if it is the object's. vCenter may have given it another instance UUID. Pure. @throws VirtualMachineNameTaken */
+/**
+ * The one with the name in its folder, if it is the object's. vCenter may have given it another instance UUID. Pure.
+ * @throws VirtualMachineNameTaken
+ */
 export function judgeByName(
   found: NameInFolder,
   { name, folder, owner }: VmIdentity & { folder: string },
@@ -53,7 +56,8 @@ type Reading = Pick<Tools, 'gateway' | 'scope'>;
 /**
  * The VM of an object: by its instance UUID, and where that finds none, by its name. Never another one.
  *
- * vCenter lists a VM before the create has written its owner, so a VM without an owner is judged only when no create is under way.
+ * vCenter lists a VM before the create has written its owner, so a VM without an owner is judged only when no create is
+ * under way.
  *
  * @throws also VirtualMachineAmbiguous, and VsphereBusy where a create may still write the owner
  */

@@ -10,7 +10,10 @@ import { isA } from '../wire/kinds.ts';
 import { configOf, readOwnedThere } from './find-vm.ts';
 import { reconfigure } from './submit-reconfigure.ts';
 
-/** Stores the object with its VM. Writes nothing where it is stored already, or where the object has another generation: the next observation decides. */
+/**
+ * Stores the object with its VM. Writes nothing where it is stored already, or where the object has another generation:
+ * the next observation decides.
+ */
 export async function submitBackup(
   tools: Tools,
   read: ReadBackup,
@@ -36,7 +39,10 @@ export async function submitBackup(
   );
 }
 
-/** The ExtraConfig from which the VM can be restored. An empty value takes a key away. Pure. See docs/compatibility.md#backup. */
+/**
+ * The ExtraConfig from which the VM can be restored. An empty value takes a key away.
+ * Pure. See docs/compatibility.md#backup.
+ */
 export function backupOptions({ generation, yaml, claims }: StoredObject, devices: Devices): Record<string, string> {
   const disks = virtualDisksOf(devices).flatMap((disk) => {
     const claim = claims.find((one) => one.diskUuid === diskUuid(disk));

@@ -26,7 +26,10 @@ import type { VmConfigInfo } from '../wire/vim/types.ts';
 
 type Bootstrap = Parameters<VirtualMachineVsphereActivities['submitBootstrap']>[0];
 
-/** Sets the guest up, if what its Secrets come to is what was decided on. Their values are in the request to vCenter and nowhere else. */
+/**
+ * Sets the guest up, if what its Secrets come to is what was decided on. Their values are in the request to vCenter and
+ * nowhere else.
+ */
 export async function submitBootstrap(tools: Tools, read: ReadBootstrap, request: Bootstrap): Promise<Submission> {
   const vm = await readOwnedThere(tools, request);
   const setup = await readDecided(tools, read, request);

@@ -12,8 +12,8 @@ const patienceMs = 8_000;
 const pollMs = 500;
 
 /**
- * Deploys an item of a content library. The call is answered when all is copied: until then vCenter has a task with the VM's instance UUID
- * as activation id, which an attempt after this one finds too.
+ * Deploys an item of a content library. The call is answered when all is copied: until then vCenter has a task with the
+ * VM's instance UUID as activation id, which an attempt after this one finds too.
  */
 export async function submitDeploy(
   tools: Tools,

@@ -152,7 +152,10 @@ async function begin(tools: Tools, request: FileRequest, folder: string): Promis
   return { taskId, purpose: { kind: 'files', place, operation } };
 }
 
-/** Whether it has been done: a disk has its own name when all of it is there. Of files that are overwritten or removed it cannot be known. */
+/**
+ * Whether it has been done: a disk has its own name when all of it is there. Of files that are overwritten or removed
+ * it cannot be known.
+ */
 export const isFileDone = async (tools: Reading, place: FilePlace, operation: FileOperation): Promise<boolean> =>
   isOfDisk(operation) && isDoneIn(tools, await pathOf(tools, place), place, operation);
 

@@ -12,8 +12,8 @@ import { cloneSpec, emptyVmSpec, type NewVm } from '../specs/new-vm.ts';
 import { submitDeploy } from './submit-deploy.ts';
 
 /**
- * Makes sure that the VM is there or being made: one that an earlier attempt made is found, and of two attempts in flight at once the
- * name lets one succeed.
+ * Makes sure that the VM is there or being made: one that an earlier attempt made is found, and of two attempts in
+ * flight at once the name lets one succeed.
  */
 export async function submitNewVm(
   tools: Tools,

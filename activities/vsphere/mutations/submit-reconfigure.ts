@@ -10,7 +10,10 @@ import { vmRef } from '../wire/values.ts';
 import type { VirtualMachineConfigSpec } from '../wire/vim/types.ts';
 import { configOf, readOwnedThere } from './find-vm.ts';
 
-/** One ReconfigVM_Task for the version that the change was decided on. Where that is no more, it may be this very change that was made: then all is well. */
+/**
+ * One ReconfigVM_Task for the version that the change was decided on. Where that is no more, it may be this very change
+ * that was made: then all is well.
+ */
 export async function submitReconfigure(
   tools: Tools,
   request: VmSubject & { changeVersion: string; spec: ReconfigSpec },
@@ -75,7 +78,10 @@ export async function reconfigure(
   return { taskId, purpose: { kind: 'change', vmId: request.vmId, ...(isSecret && { isSecret }) } };
 }
 
-/** Whether a VM is as a change wants it: an earlier attempt may have made it. A device that was added cannot be distinguished from one that another user adds. */
+/**
+ * Whether a VM is as a change wants it: an earlier attempt may have made it. A device that was added cannot be
+ * distinguished from one that another user adds.
+ */
 export function isApplied(spec: ReconfigSpec, vm: VirtualMachine): boolean {
   const config = toConfig(vm, []);
   if (config === null || vm.config === null) return false;

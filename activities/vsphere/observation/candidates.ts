@@ -83,7 +83,10 @@ export function onlyOne(object: ObjectName, candidates: readonly Candidate[]): s
   return found.kind === 'own' ? found.own.moId : null;
 }
 
-/** What the status says of a VM with another instance UUID is of another VM: a vCenter that was rebuilt gives the same ids again. */
+/**
+ * What the status says of a VM with another instance UUID is of another VM: a vCenter that was rebuilt gives the same
+ * ids again.
+ */
 const isSame = ({ recordedUuid }: Finds, instanceUuid: string): boolean =>
   recordedUuid === null || recordedUuid === instanceUuid;
 

@@ -159,8 +159,8 @@ export interface MadeDisks {
 const noneMade: MadeDisks = { vmName: '', disks: [] };
 
 /**
- * Made with the VM, and moved by itself: vCenter puts it into a folder that is called like the VM. That alone proves nothing, and neither does
- * its UUID, which a copy of its file has too.
+ * Made with the VM, and moved by itself: vCenter puts it into a folder that is called like the VM. That alone proves
+ * nothing, and neither does its UUID, which a copy of its file has too.
  */
 function isMoved(disk: VirtualDisk, { vmName, disks }: MadeDisks): boolean {
   const { firstClassDiskId, fileName } = attachedDisk(disk);
@@ -193,7 +193,10 @@ export function disksOf(
   }));
 }
 
-/** Some of its content is in a file of another folder: those of snapshots are in its own. First-class disks are their CSI driver's. */
+/**
+ * Some of its content is in a file of another folder: those of snapshots are in its own. First-class disks are their
+ * CSI driver's.
+ */
 export function isLinked(disk: VirtualDisk): boolean {
   const file = attachedDisk(disk).fileName;
   if (disk.vDiskId !== undefined || file === null) return false;
@@ -228,8 +231,8 @@ export const diskUuid = ({ backing }: Pick<AnyVirtualDevice, 'backing'>): string
     : null;
 
 /**
- * The disks that were not made with the VM: first-class disks, such as persistent volumes, and those whose file lies in another folder.
- * Destroying a VM destroys every disk that is attached. Pure.
+ * The disks that were not made with the VM: first-class disks, such as persistent volumes, and those whose file lies in
+ * another folder. Destroying a VM destroys every disk that is attached. Pure.
  */
 export const foreignDisks = ({ vmxPath, disks }: { vmxPath: string; disks: readonly AttachedDisk[] }): AttachedDisk[] =>
   disks.filter(
@@ -237,7 +240,10 @@ export const foreignDisks = ({ vmxPath, disks }: { vmxPath: string; disks: reado
       firstClassDiskId !== null || fileName === null || !isInFolderOf(vmxPath, fileName),
   );
 
-/** `[datastore] folder/a.vmx` and `[another datastore] folder/b.vmdk`: a VM's disks may be spread, its folder has one name. */
+/**
+ * `[datastore] folder/a.vmx` and `[another datastore] folder/b.vmdk`: a VM's disks may be spread, its folder
+ * has one name.
+ */
 function isInFolderOf(vmxPath: string, fileName: string): boolean {
   const folder = folderOf(vmxPath);
   return folder !== '' && folderOf(fileName) === folder;

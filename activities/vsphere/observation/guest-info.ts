@@ -42,7 +42,9 @@ const textOf = ({ key, pattern }: Asked): string =>
 const place = createContext({ pattern: '', value: '' });
 const test = new Script('new RegExp(pattern, "u").test(value)');
 
-/** As upstream: one that is no pattern matches everything, and so does an empty one. Null: it has not come to an end. */
+/**
+ * As upstream: one that is no pattern matches everything, and so does an empty one. Null: it has not come to an end.
+ */
 function matches(pattern: string, value: string): boolean | null {
   try {
     void new RegExp(pattern, 'u');

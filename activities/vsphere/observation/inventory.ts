@@ -12,12 +12,18 @@ const rememberedMs = 60_000;
 /** How long a list of VMs is cached: there may be thousands, and all but one of them belong to other objects. */
 const listedMs = 10_000;
 
-/** What many observations have in common. Paths are cached for a while: those of settings lead to the same objects for months. */
+/**
+ * What many observations have in common. Paths are cached for a while: those of settings lead to the same
+ * objects for months.
+ */
 export interface Inventory {
   find(path: string, signal: AbortSignal): Promise<ManagedObjectReference | null>;
   /** Removes the path from the cache: it leads there no more. */
   forget(path: string): void;
-  /** As the gateway reads it. Observations of many VMs of one namespace share a read that begins after each of them has asked. */
+  /**
+   * As the gateway reads it. Observations of many VMs of one namespace share a read that begins after each of
+   * them has asked.
+   */
   retrieve(spec: PropertyFilterSpec, signal: AbortSignal): Promise<readonly ReadObject[]>;
   /**
    * The VMs in these folders and one level below, as they were a moment ago.
@@ -88,10 +94,12 @@ async function readVmsIn(
 }
 
 /**
- * Callers that ask the same share a call. The call begins after each of them has asked, so that none gets an older state: a caller that asks
- * while a call is under way shares the next one. At most one call is under way for each question.
+ * Callers that ask the same share a call. The call begins after each of them has asked, so that none gets an older
+ * state: a caller that asks while a call is under way shares the next one. At most one call is under way
+ * for each question.
  *
- * @returns the same; a caller that aborts is released, and the call continues for the others, within the time of any call
+ * @returns the same; a caller that aborts is released, and the call continues for the others, within the time
+ * of any call
  */
 export function shareReads<Asked, Answer>(
   read: (asked: Asked, signal: AbortSignal) => Promise<Answer>,

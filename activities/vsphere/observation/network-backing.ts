@@ -5,8 +5,8 @@ import { isA } from '../wire/kinds.ts';
 import type { AnyVirtualDeviceBackingInfo } from '../wire/vim/types.ts';
 
 /**
- * What a network card is connected to, as one text: `standard:<name>`, `distributed:<switch uuid>/<port group>`, `opaque:<type>/<id>`.
- * Runs compare it and give it back.
+ * What a network card is connected to, as one text: `standard:<name>`, `distributed:<switch uuid>/<port group>`,
+ * `opaque:<type>/<id>`. Runs compare it and give it back.
  */
 export function backingText(backing: AnyVirtualDeviceBackingInfo | undefined): string {
   if (isA(backing, 'VirtualEthernetCardNetworkBackingInfo')) return `standard:${backing.deviceName}`;

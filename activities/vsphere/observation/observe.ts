@@ -27,7 +27,10 @@ interface Around {
   recent: Pick<RecentObservations, 'noteObservation'>;
 }
 
-/** Everything that decisions about a VM need of vCenter: what is around it, the VMs that could be it, and all of the one that is. */
+/**
+ * Everything that decisions about a VM need of vCenter: what is around it, the VMs that could be it, and all of the one
+ * that is.
+ */
 export async function observeVirtualMachineInVcenter(
   tools: Pick<Tools, 'gateway' | 'scope' | 'clock'>,
   around: Around,
@@ -109,7 +112,10 @@ const idsOf = (sites: readonly Site[], of: (site: Site) => string | null): strin
   ...new Set(sites.flatMap((site) => of(site) ?? [])),
 ];
 
-/** The VMs that could be the object's. Its own is mostly found by its id or its UUID; only where it is not, its name is asked for, and the list of all. */
+/**
+ * The VMs that could be the object's. Its own is mostly found by its id or its UUID; only where it is not, its name is
+ * asked for, and the list of all.
+ */
 async function findCandidates(
   tools: Pick<Tools, 'gateway' | 'scope'>,
   inventory: Inventory,

@@ -3,8 +3,9 @@ import type { PlacedAt, Placement } from '../../../contracts/virtual-machine/obs
 import type { Site, SiteDatastore, Surroundings } from './read-sites.ts';
 
 /**
- * Where a new VM goes: the zone of its label, or else the first in which everything is there; of the policy's datastores the one that was chosen
- * for it before, else one on which its image is cached, else the one with the most room. The host is left to DRS. Messages go on from “Waiting for”. Pure.
+ * Where a new VM goes: the zone of its label, or else the first in which everything is there; of the policy's
+ * datastores the one that was chosen for it before, else one on which its image is cached, else the one with the most
+ * room. The host is left to DRS. Messages go on from “Waiting for”. Pure.
  *
  * @param settings how its vCenter's settings are called, for messages: `vsphere.vcenters.prod`
  */

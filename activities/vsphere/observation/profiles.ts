@@ -3,7 +3,10 @@ import { withTimeout, type Clock } from '../../../runtime/clock.ts';
 import type { VcenterGateway } from '../types.ts';
 import { shareReads } from './inventory.ts';
 
-/** How long what vCenter says of its profiles is cached, and that it says nothing. A profile that it did not have is looked for each time. */
+/**
+ * How long what vCenter says of its profiles is cached, and that it says nothing. A profile that it did not have is
+ * looked for each time.
+ */
 const rememberedMs = 60_000;
 
 /** An observation has 15 s for all that it reads. */
@@ -12,8 +15,8 @@ const readMs = 5_000;
 /** The storage profiles of one vCenter. */
 export interface Profiles {
   /**
-   * True: vCenter certainly has no such profile. False where it does not say: it serves no SPBM, does not answer, or the id is a word of
-   * the settings. Then the create is refused at worst, by vCenter itself.
+   * True: vCenter certainly has no such profile. False where it does not say: it serves no SPBM, does not answer, or
+   * the id is a word of the settings. Then the create is refused at worst, by vCenter itself.
    */
   lacks(id: string, signal: AbortSignal): Promise<boolean>;
 }

@@ -48,7 +48,10 @@ export function shownHardware(config: VmConfig, devices: Devices, read: Readonly
   };
 }
 
-/** How the VM's cores are divided into NUMA nodes, as vCenter has it. Of a VM that has never run on such hardware it says nothing. */
+/**
+ * How the VM's cores are divided into NUMA nodes, as vCenter has it. Of a VM that has never run on such hardware it
+ * says nothing.
+ */
 function shownNuma(read: Readonly<Record<string, unknown>>): Pick<NonNullable<Hardware['cpu']>, 'vnuma'> {
   const { autoCoresPerNumaNode, coresPerNumaNode } = numaInfo.safeParse(read['config.numaInfo']).data ?? {};
   const vnuma = {

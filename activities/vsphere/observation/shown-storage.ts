@@ -20,8 +20,9 @@ const properties = z.object({
 type Layout = z.output<typeof properties>;
 
 /**
- * The disks that belong to the VM itself (`Classic`) and what all of its files take, as the status shows them. A disk of a
- * PersistentVolumeClaim is shown by its claim: `byUuid` has what is known of those that did not come with the VM. Pure.
+ * The disks that belong to the VM itself (`Classic`) and what all of its files take, as the status shows them. A disk
+ * of a PersistentVolumeClaim is shown by its claim: `byUuid` has what is known of those that did not come with
+ * the VM. Pure.
  *
  * @param foreign keys of the latter
  */

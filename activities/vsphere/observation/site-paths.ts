@@ -10,7 +10,9 @@ export interface SitePaths {
   resourcePool: string;
   /** Where the VM goes: the same, or the children that a policy names. */
   target: { folder: string; resourcePool: string };
-  /** By the names that interfaces give; {@link unnamedNetwork}: for those that give none, where the settings have one. */
+  /**
+   * By the names that interfaces give; {@link unnamedNetwork}: for those that give none, where the settings have one.
+   */
   networks: Record<string, string>;
 }
 

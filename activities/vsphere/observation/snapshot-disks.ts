@@ -12,8 +12,8 @@ const properties = z.object({
 });
 
 /**
- * The disks that were not made with the VM and that its snapshots hold, attached or not, by their files: a destroy deletes all that snapshots
- * hold. None where there are no snapshots. Pure.
+ * The disks that were not made with the VM and that its snapshots hold, attached or not, by their files: a destroy
+ * deletes all that snapshots hold. None where there are no snapshots. Pure.
  *
  * @param read by `heldPaths`, which every VM is read by
  */

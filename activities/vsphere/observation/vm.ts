@@ -38,7 +38,8 @@ export interface VmPlace {
 }
 
 /**
- * @param asked names of the spec's interfaces in their order, keys of ExtraConfig that are shown beside drover's own, and names of the disks that
+ * @param asked names of the spec's interfaces in their order, keys of ExtraConfig that are shown beside drover's own,
+ * and names of the disks that
  *   were made with it
  */
 export function toObservedVm(
@@ -117,7 +118,9 @@ function shownOf(
 
 const info = vim('VirtualMachineSnapshotInfo').optional().catch(undefined);
 
-/** The VM's snapshots as the status shows them, by the names that they have in vCenter: no object stands for them. Pure. */
+/**
+ * The VM's snapshots as the status shows them, by the names that they have in vCenter: no object stands for them. Pure.
+ */
 function shownSnapshots(
   properties: Readonly<Record<string, unknown>>,
 ): Pick<VirtualMachineStatus, 'currentSnapshot' | 'rootSnapshots'> {
@@ -144,8 +147,8 @@ function nameIn(trees: readonly VirtualMachineSnapshotTree[], id: string): strin
 }
 
 /**
- * Changes whenever the guest has started anew, as far as vCenter knows: by the boot time, and by the latest of its events that say so, as
- * a reset changes no boot time. Opaque.
+ * Changes whenever the guest has started anew, as far as vCenter knows: by the boot time, and by the latest of its
+ * events that say so, as a reset changes no boot time. Opaque.
  */
 export async function readBootId(
   { gateway, scope: { signal } }: Pick<Tools, 'gateway' | 'scope'>,

@@ -5,7 +5,10 @@ import type { VsphereDependencies } from '../dependencies.ts';
 import { changePolicyInVcenter, type PolicyTools } from './change.ts';
 import { observePolicyInVcenter } from './observe.ts';
 
-/** Activities on what policies name in one vCenter, queue `vsphere:<vcenter>`. They heartbeat, so that a worker that dies is replaced soon. */
+/**
+ * Activities on what policies name in one vCenter, queue `vsphere:<vcenter>`. They heartbeat, so that a worker that
+ * dies is replaced soon.
+ */
 export function createResourcePolicyVsphereActivities({
   gateway,
   rest,

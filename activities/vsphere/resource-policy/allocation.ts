@@ -10,7 +10,10 @@ import type { ResourceConfigSpec } from '../wire/vim/types.ts';
 /** What is read of a pool: what it has, and what is in it. */
 export const poolPaths = ['owner', 'vm', 'resourcePool', 'config.cpuAllocation', 'config.memoryAllocation'] as const;
 
-/** vCenter counts them in MHz and MiB; -1: no limit. A new pool needs all of it, and its shares are of no account at this level. */
+/**
+ * vCenter counts them in MHz and MiB; -1: no limit. A new pool needs all of it, and its shares are of no account at
+ * this level.
+ */
 const allocation = (reservation: number, limit: number | null) => ({
   reservation,
   expandableReservation: true,
@@ -44,8 +47,9 @@ const propSet = [{ type: 'HostSystem', pathSet: ['summary.hardware.cpuMhz'] }];
 const speed = z.number().catch(0);
 
 /**
- * Of the slowest host of a resource pool: what a core is there at least. 0: it has none that says so. It begins at the pool, as the id of what
- * owns it does not show whether that is a cluster or a single host, and vCenter finds objects by their type, too.
+ * Of the slowest host of a resource pool: what a core is there at least. 0: it has none that says so. It begins at the
+ * pool, as the id of what owns it does not show whether that is a cluster or a single host, and vCenter finds objects
+ * by their type, too.
  */
 export async function readCpuMHz(
   gateway: Pick<VcenterGateway, 'retrieve'>,

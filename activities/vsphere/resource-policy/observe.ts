@@ -19,7 +19,9 @@ const propSet = [
   { type: 'ResourcePool', pathSet: [...poolPaths] },
 ];
 
-/** In every zone of the settings, what the namespace has and what the policy names below it; and the cluster modules. */
+/**
+ * In every zone of the settings, what the namespace has and what the policy names below it; and the cluster modules.
+ */
 export async function observePolicyInVcenter(
   { gateway, rest, scope: { signal } }: PolicyTools,
   places: VcenterPlaces,

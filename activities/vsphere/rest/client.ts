@@ -19,8 +19,9 @@ export interface RestRequest {
 }
 
 /**
- * What vim25 does not have, in vCenter's older REST: content libraries and cluster modules. Each call ends when its signal is aborted, and
- * is sent once; only a session that has ended is renewed. Failures: as `Vim` has them, and `VsphereObjectNotFound`, `RequestRefused`.
+ * What vim25 does not have, in vCenter's older REST: content libraries and cluster modules. Each call ends when its
+ * signal is aborted, and is sent once; only a session that has ended is renewed. Failures: as `Vim` has them, and
+ * `VsphereObjectNotFound`, `RequestRefused`.
  */
 export interface VcenterRest {
   readonly vcenter: string;
@@ -47,7 +48,8 @@ export function openRest(
 ): VcenterRest {
   const { name, url } = settings;
   const quick = openVcenterHttp(settings, defaultTimeouts, connections, observe);
-  // An OVF is deployed within one call, which holds its connection for as long: it has a pool of its own, so that quick calls do not wait for it.
+  // An OVF is deployed within one call, which holds its connection for as long: it has a pool of its own, so that quick
+  // calls do not wait for it.
   const patient = openVcenterHttp(
     settings,
     { ...defaultTimeouts, headersMs: 0, bodyMs: 0 },

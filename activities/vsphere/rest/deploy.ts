@@ -16,8 +16,8 @@ const deployLimitMs = 60 * 60_000;
 const activationHeader = 'vapi-ctx-actid';
 
 /**
- * Deploys an OVF of a content library, with identity, owner, cards and PCI devices in the same call. Drives are added afterwards: where those of the OVF
- * sit is not known before. Pure.
+ * Deploys an OVF of a content library, with identity, owner, cards and PCI devices in the same call. Drives are added
+ * afterwards: where those of the OVF sit is not known before. Pure.
  */
 export function deployBody(create: CreateSpec, owner: OwnerReference): object {
   const { name, at, config, provisioning, storageProfileId } = create;
@@ -75,7 +75,10 @@ export async function deployItem(
   return judgeDeployment(rest.vcenter, itemId, await rest.call(request, deployment, signal, deployLimitMs));
 }
 
-/** vCenter answers 200 also where it has failed. Pure. @throws RequestRefused for an OVF that it cannot take; VsphereFailed and the like in its words */
+/**
+ * vCenter answers 200 also where it has failed. Pure.
+ * @throws RequestRefused for an OVF that it cannot take; VsphereFailed and the like in its words
+ */
 export function judgeDeployment(
   vcenter: string,
   itemId: string,

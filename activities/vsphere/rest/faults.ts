@@ -1,6 +1,9 @@
 import type { ErrorCode } from '../../../contracts/errors.ts';
 
-/** What vCenter's REST refuses with, by the last part of `com.vmware.vapi.std.errors.…`; one that is not here means what its HTTP status does. */
+/**
+ * What vCenter's REST refuses with, by the last part of `com.vmware.vapi.std.errors.…`; one that is not here means what
+ * its HTTP status does.
+ */
 export const restMeanings = {
   VsphereCredentialRefused: ['unauthenticated'],
   VsphereNotPermitted: ['unauthorized'],

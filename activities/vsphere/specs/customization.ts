@@ -18,7 +18,8 @@ type Identity = GuestCustomization['identity'];
 /**
  * A guest customization as vCenter is asked for it. Pure.
  *
- * @param cards of the VM, with what the spec asks for each: vCenter wants a setting for all; those that the spec does not name ask by DHCP
+ * @param cards of the VM, with what the spec asks for each: vCenter wants a setting for all; those that the spec does
+ * not name ask by DHCP
  * @throws InvalidObject for addresses that a customization cannot set
  */
 export const customizationSpec = (
@@ -118,8 +119,8 @@ const passwordOf = <Name extends string>(value: string | null, name: Name): { [K
   value === null ? {} : ({ [name]: plain(value) } as { [Key in Name]: CustomizationPassword });
 
 /**
- * What of it not every vCenter knows, the latest first; null: nothing. An older one would refuse the whole request. Pure. Source: the
- * versions that govmomi's types name.
+ * What of it not every vCenter knows, the latest first; null: nothing. An older one would refuse the whole request.
+ * Pure. Source: the versions that govmomi's types name.
  */
 export function neededApi(identity: Identity): { version: string; vcenter: string; what: string } | null {
   if (identity.kind === 'SysprepText') return null;

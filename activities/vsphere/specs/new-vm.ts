@@ -19,7 +19,10 @@ import { configSpec } from './config-spec.ts';
 /** A VM that is to be made, and whose. */
 export type NewVm = MutationRequest & { create: CreateSpec };
 
-/** What vCenter is asked for to make a VM. Identity and owner are in that very call, so that no crash leaves a VM without an owner. Pure. */
+/**
+ * What vCenter is asked for to make a VM. Identity and owner are in that very call, so that no crash leaves a VM
+ * without an owner. Pure.
+ */
 
 /** @param template devices of the template */
 export function cloneSpec(create: CreateSpec, owner: OwnerReference, template: Devices): VirtualMachineCloneSpec {

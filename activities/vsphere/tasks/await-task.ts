@@ -13,8 +13,8 @@ import { isFileDone } from '../mutations/submit-file-operation.ts';
 const cancelWithinMs = 5_000;
 
 /**
- * Waits for a task by polling it, which needs nothing of the session that started it: any worker can take it over. A cancel of the
- * activity is passed on to the task, unless it may be another user's; the end of a worker is not.
+ * Waits for a task by polling it, which needs nothing of the session that started it: any worker can take it over. A
+ * cancel of the activity is passed on to the task, unless it may be another user's; the end of a worker is not.
  */
 export async function awaitTask(tools: Tools, { taskId, purpose }: SubmittedTask): Promise<{ vmId: string | null }> {
   const { gateway, scope, clock } = tools;
@@ -58,7 +58,10 @@ const isSecret = (purpose: TaskPurpose): boolean =>
 
 const isForeign = (purpose: TaskPurpose): boolean => purpose.kind === 'change' && purpose.isForeign === true;
 
-/** vCenter drops tasks after a while, and all of them when it restarts: then the purpose of the task shows whether it is reached. */
+/**
+ * vCenter drops tasks after a while, and all of them when it restarts: then the purpose of the task shows whether
+ * it is reached.
+ */
 async function readTaskState({ gateway, scope }: Tools, taskId: string, secret: boolean) {
   try {
     return await gateway.readTask(taskId, scope.signal, secret);

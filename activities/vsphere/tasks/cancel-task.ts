@@ -5,8 +5,8 @@ import { mutateVm, type Tools } from '../dependencies.ts';
 import { readOwned } from '../mutations/find-vm.ts';
 
 /**
- * Cancels a create, and waits until it has ended, however it ends. Where its task is not known any more, every create that is under way at
- * the vCenter may be it: none of them is cancelled, and all that have begun by now are waited for.
+ * Cancels a create, and waits until it has ended, however it ends. Where its task is not known any more, every create
+ * that is under way at the vCenter may be it: none of them is cancelled, and all that have begun by now are waited for.
  */
 export async function stopCreate(
   tools: Tools,

@@ -21,9 +21,9 @@ interface Staying {
 }
 
 /**
- * The same activities, which await a short task and then observe the VM, where the request says what to observe: the run needs an activity for
- * neither. A task that takes longer, or fails, is left to `awaitTask`; an observation that fails, to the next one. Meanwhile they
- * heartbeat, so that a worker that dies is replaced soon.
+ * The same activities, which await a short task and then observe the VM, where the request says what to observe: the
+ * run needs an activity for neither. A task that takes longer, or fails, is left to `awaitTask`; an observation that
+ * fails, to the next one. Meanwhile they heartbeat, so that a worker that dies is replaced soon.
  */
 export function observeAfter(
   calls: VirtualMachineVsphereActivities,
@@ -82,7 +82,10 @@ const nothing = (): undefined => undefined;
 
 const isTask = (result: object | null): result is SubmittedTask => result !== null && 'taskId' in result;
 
-/** Whether it succeeds by then. A failure is left to `awaitTask`, which also checks whether the purpose is reached all the same. */
+/**
+ * Whether it succeeds by then. A failure is left to `awaitTask`, which also checks whether the purpose is reached all
+ * the same.
+ */
 async function endsWithin(
   stayMs: number,
   { gateway, execution }: Staying,

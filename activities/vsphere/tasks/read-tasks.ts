@@ -50,7 +50,10 @@ const readProperty = (
     signal,
   );
 
-/** Cloning, creating, deploying: as vCenter and its simulator call them. What such a task makes is not known before it ends. */
+/**
+ * Cloning, creating, deploying: as vCenter and its simulator call them. What such a task makes is not known
+ * before it ends.
+ */
 export const makesVms = /\.(clone|cloneVm|createVm|instantClone|importVApp|deploy\w*|instantiate)$/iu;
 
 export const destroysVms = /^VirtualMachine\.destroy$/u;

@@ -21,8 +21,8 @@ export interface TaskReaderOptions {
 const defaultDistanceMs = 100;
 
 /**
- * Gives the state of one task at a time, and reads all that are awaited in one call: many VMs that are made at once would otherwise use up
- * the calls of the vCenter to poll their tasks.
+ * Gives the state of one task at a time, and reads all that are awaited in one call: many VMs that are made at once
+ * would otherwise use up the calls of the vCenter to poll their tasks.
  */
 export function openTaskReader({
   vcenter,
@@ -55,7 +55,8 @@ export function openTaskReader({
       await clock.sleep(Math.max(0, lastMs + distanceMs - clock.monotonicMs()));
       gathering = null;
       lastMs = clock.monotonicMs();
-      // It has a signal of its own: a caller that aborts leaves it to the others, and it ends within the time of any call.
+      // It has a signal of its own: a caller that aborts leaves it to the others, and it ends within the time
+      // of any call.
       return await readAll([...taskIds], new AbortController().signal);
     };
     const states = begin();

@@ -2,7 +2,10 @@ import type { Clock } from '../../../runtime/clock.ts';
 import { droverFailure, failureCode } from '../../../runtime/failure.ts';
 import { unlessAborted } from '../../../runtime/unless-aborted.ts';
 
-/** Room for so many tasks of one worker at one vCenter. Which activity awaits a task, and on which worker, does not matter: the tasks themselves are read. */
+/**
+ * Room for so many tasks of one worker at one vCenter. Which activity awaits a task, and on which worker, does not
+ * matter: the tasks themselves are read.
+ */
 export interface TaskRoom {
   /** Submits when there is room. @throws `VsphereBusy` where there is none for too long */
   submit(start: () => Promise<string>, signal: AbortSignal): Promise<string>;

@@ -28,7 +28,9 @@ interface KnownVm {
 
 /** The VMs of one vCenter as the property collector reports them, their owners, and what has been signalled to runs. */
 export interface KnownVms {
-  /** Applies updates, and returns the VMs whose owner has to be read: only the first update of a VM has it for certain. */
+  /**
+   * Applies updates, and returns the VMs whose owner has to be read: only the first update of a VM has it for certain.
+   */
   take(updates: readonly VmUpdate[]): string[];
   setOwner(vmId: string, ownerKeys: Readonly<Record<string, unknown>>): void;
   /** The changes since the last call. */

@@ -2,11 +2,17 @@
 export interface RecentObservations {
   /** Something was begun that changes the VM. @param name `namespace/name` of the object */
   noteMutation(name: string, atMs: number): void;
-  /** @param digest null: the VM was gone. @param startedMs when the observation began: the state before may have been another */
+  /**
+   * @param digest null: the VM was gone.
+   * @param startedMs when the observation began: the state before may have been another
+   */
   noteObservation(vmId: string, digest: string | null, startedMs: number): void;
   /** Whether a change now is most likely made by the run of the VM. */
   isAtWork(name: string, nowMs: number): boolean;
-  /** Whether a run observed that state last; null: that the VM was gone. The update may arrive after the observation, and the run would ignore its signal. */
+  /**
+   * Whether a run observed that state last; null: that the VM was gone. The update may arrive after the observation,
+   * and the run would ignore its signal.
+   */
   hasObserved(vmId: string, digest: string | null): boolean;
 }
 

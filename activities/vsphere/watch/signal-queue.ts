@@ -14,8 +14,9 @@ export interface PendingSignal {
 }
 
 /**
- * Signals that are pending, by run: due at once where no run works on the VM, a little later where one does, as it most likely observes its
- * own change; never more than one signal a second to a run, and never more than a budget to all runs together.
+ * Signals that are pending, by run: due at once where no run works on the VM, a little later where one does, as it most
+ * likely observes its own change; never more than one signal a second to a run, and never more than a budget to all
+ * runs together.
  */
 export interface SignalQueue {
   add(change: VmChange, nowMs: number): void;

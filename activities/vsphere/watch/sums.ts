@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 
 /**
- * What runs know of thousands of VMs, in 2 KiB that can go along with every heartbeat: each VM belongs to one of some hundred sums, and a
- * sum is made of all its VMs and their states. After a gap, those of a sum that has changed may have changed, and no others. Sums need no clock, and
- * no order.
+ * What runs know of thousands of VMs, in 2 KiB that can go along with every heartbeat: each VM belongs to one of some
+ * hundred sums, and a sum is made of all its VMs and their states. After a gap, those of a sum that has changed may
+ * have changed, and no others. Sums need no clock, and no order.
  */
 export interface Sums {
   /** The state of a VM; null: it is not known. Replaces the one before. */

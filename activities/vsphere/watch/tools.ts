@@ -24,7 +24,10 @@ export interface WatchTools {
   /** Switched off: drover's settings ask for no watch. */
   wanted: boolean;
   places: VcenterPlaces;
-  /** A client of its own: a question that is open for seconds must not hold up others, and the collector ends with its session. */
+  /**
+   * A client of its own: a question that is open for seconds must not hold up others, and the collector ends
+   * with its session.
+   */
   open(): Vim;
   listRecordedVms(signal: AbortSignal): Promise<RecordedVm[]>;
   /** Signals the run of an object, starting it if none is open. */

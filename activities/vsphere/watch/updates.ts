@@ -26,8 +26,9 @@ export interface UpdateBatch {
 const maxWaitSeconds = 6;
 
 /**
- * Everything that the filter selects, and then each change of it: one call after the other, each answered when there is an update, or
- * after some seconds with none. The collector ends with the session: then the generator fails, and the caller begins again.
+ * Everything that the filter selects, and then each change of it: one call after the other, each answered when there is
+ * an update, or after some seconds with none. The collector ends with the session: then the generator fails, and the
+ * caller begins again.
  */
 export async function* watchUpdates(
   vim: Vim,
@@ -77,7 +78,10 @@ const updatesIn = ({ filterSet = [] }: UpdateSet): VmUpdate[] =>
 
 const isKind = (kind: string): kind is VmUpdate['kind'] => kind === 'enter' || kind === 'modify' || kind === 'leave';
 
-/** The folders that hold the VMs of all namespaces: where a path names the namespace, what is above it. None lies in another. Pure. */
+/**
+ * The folders that hold the VMs of all namespaces: where a path names the namespace, what is above it. None lies in
+ * another. Pure.
+ */
 export function rootsOf({ zones }: Pick<VcenterPlaces, 'zones'>): string[] {
   const folders = Object.values(zones).map(({ folder }) => {
     const parts = folder.split('/');

@@ -23,7 +23,9 @@ const wellAfterMs = 60_000;
 /** How soon folders that were missing are searched again. */
 const missingMs = 60_000;
 
-/** Watches the VMs in the folders of one vCenter for one round, and signals the runs of their objects what has changed. */
+/**
+ * Watches the VMs in the folders of one vCenter for one round, and signals the runs of their objects what has changed.
+ */
 export async function watchVcenter(
   tools: WatchTools,
   { vcenter, memory: given }: Parameters<VcenterWatchActivities['watchVcenter']>[0],
@@ -90,7 +92,10 @@ interface WatchSession extends WatchTools {
   state: { version: string; trouble: string | null };
 }
 
-/** Listens until the signal is aborted. What fails is begun anew: 0.5 s later at first, then after twice as long each time, up to 30 s. */
+/**
+ * Listens until the signal is aborted. What fails is begun anew: 0.5 s later at first, then after twice as long each
+ * time, up to 30 s.
+ */
 async function watchAgain(session: WatchSession): Promise<void> {
   const { signal, clock, scope, vcenter, state } = session;
   for (let losses = 0; !signal.aborted;) {
@@ -165,8 +170,8 @@ async function readOwners(vim: Vim, vms: KnownVms, vmIds: readonly string[], sig
 }
 
 /**
- * The first complete inventory: what was missed is unknown, so it is compared with what was signalled to runs before. Where nothing is known, all
- * runs are signalled, slowly. The owner of a VM that is gone is found by its object.
+ * The first complete inventory: what was missed is unknown, so it is compared with what was signalled to runs before.
+ * Where nothing is known, all runs are signalled, slowly. The owner of a VM that is gone is found by its object.
  */
 async function catchUp(session: WatchSession, vim: Vim, nowMs: number): Promise<void> {
   const { memory, vms, queue, signal, scope, vcenter } = session;

@@ -110,7 +110,10 @@ const words: { readonly [Field in keyof WatchedVm]: (now: string) => string } = 
   heartbeat: (now) => `heartbeat ${now || 'gone'}`,
 };
 
-/** The causes of a signal: what has changed of a VM; empty: nothing that its run must know. Null: it was, or is, not there. Pure. */
+/**
+ * The causes of a signal: what has changed of a VM; empty: nothing that its run must know. Null: it was, or is, not
+ * there. Pure.
+ */
 export function judgeChange(before: WatchedVm | null, after: WatchedVm | null): string[] {
   if (before === null) return after === null ? [] : ['appeared'];
   if (after === null) return ['gone'];

@@ -93,7 +93,8 @@ function decodeFields(type: string, element: XmlElement, path: string): Record<s
         result[field.name] = found.map((one) => decodeElement(field, one, `${path}.${field.name}`));
     } else if (first !== undefined) {
       result[field.name] = decodeElement(field, first, `${path}.${field.name}`);
-      // Of those without a type of their own it is not known whether they may be missing: a property that is not set has no value.
+      // Of those without a type of their own it is not known whether they may be missing: a property that is not set
+      // has no value.
     } else if (!field.isOptional && field.of !== 'any') {
       throw new Error(`it has no ${path}.${field.name}`);
     }

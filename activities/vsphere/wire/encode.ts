@@ -8,10 +8,12 @@ const head =
   '<?xml version="1.0" encoding="UTF-8"?><soapenv:Envelope xmlns:soapenv="http://schemas.xmlsoap.org/soap/envelope/" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xmlns:xsd="http://www.w3.org/2001/XMLSchema">';
 
 /**
- * A request of vim25 in SOAP. Elements come in the order of the schema, whatever the order of the fields that are given.
+ * A request of vim25 in SOAP. Elements come in the order of the schema, whatever the order of the fields
+ * that are given.
  *
  * @param operationId stands in vCenter's own log beside what it did
- * @throws InvalidInput for text that no XML document can hold; TypeError for fields that the schema does not have or that are missing
+ * @throws InvalidInput for text that no XML document can hold; TypeError for fields that the schema does not have or
+ * that are missing
  */
 export function encodeRequest<Method extends keyof VimTypes>(
   method: Method,

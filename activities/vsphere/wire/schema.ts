@@ -4,7 +4,10 @@ import { vimSchema } from './vim/schema.ts';
 /** What is known of a field. */
 export interface Field {
   name: string;
-  /** A type of the schema, or one of `ref`, `any`, `string`, `boolean`, `time`, `long`, `int`, `short`, `byte`, `float`, `double`. */
+  /**
+   * A type of the schema, or one of `ref`, `any`, `string`, `boolean`, `time`, `long`, `int`, `short`,
+   * `byte`, `float`, `double`.
+   */
   of: string;
   isOptional: boolean;
   isMany: boolean;
@@ -28,7 +31,10 @@ const baseOf = (type: string): string => vimSchema[type]?.[0] || faultBases.get(
 
 const known = new Map<string, readonly Field[]>();
 
-/** The fields of a type in the order of the schema, those of its base first; undefined where drover does not use the type. */
+/**
+ * The fields of a type in the order of the schema, those of its base first; undefined where drover does not
+ * use the type.
+ */
 export function fieldsOf(type: string): readonly Field[] | undefined {
   const found = known.get(type);
   if (found !== undefined) return found;

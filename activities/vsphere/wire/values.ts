@@ -4,7 +4,10 @@ export interface ManagedObjectReference {
   value: string;
 }
 
-/** A value whose type is declared by its own element only: text, number, boolean, reference, an object with its `$type`, or a list of one of them. */
+/**
+ * A value whose type is declared by its own element only: text, number, boolean, reference, an object with its `$type`,
+ * or a list of one of them.
+ */
 export type AnyValue = unknown;
 
 export const isReference = (value: unknown): value is ManagedObjectReference =>

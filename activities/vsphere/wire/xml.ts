@@ -22,7 +22,8 @@ const mostDepth = 100;
 /**
  * Reads a document.
  *
- * @throws Error where it is no well-formed XML with namespaces, declares a document type, or is deeper than an answer can be
+ * @throws Error where it is no well-formed XML with namespaces, declares a document type, or is deeper than an answer
+ * can be
  */
 export function parseXml(text: string): XmlElement {
   const parser = new SaxesParser({ xmlns: true, position: false });
