@@ -22,8 +22,8 @@ export function filesBelow(folder: string): string[] {
 }
 
 /**
- * A name for what is built from a folder, or several, with certain settings: 16 hexadecimal digits over the names and the contents of
- * their files and over the settings. Where the folders lie does not matter.
+ * A name for what is built from a folder, or several, with certain settings: 16 hexadecimal digits over the names and
+ * the contents of their files and over the settings. Where the folders lie does not matter.
  */
 export function contentKey(folders: string | readonly string[], settings: readonly string[]): string {
   const hash = createHash('sha256');

@@ -1,6 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Time, as adapters, activities and the bridge know it. Injected, so that the simulator runs the same code in virtual time. */
+/**
+ * Time, as adapters, activities and the bridge know it. Injected, so that the simulator runs the same code
+ * in virtual time.
+ */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
@@ -29,7 +32,10 @@ export const systemClock: Clock = {
   },
 };
 
-/** A signal that is aborted after `ms` by `clock`, as `AbortSignal.timeout` is by the machine's. `dispose` cancels the timer. */
+/**
+ * A signal that is aborted after `ms` by `clock`, as `AbortSignal.timeout` is by the machine's. `dispose`
+ * cancels the timer.
+ */
 export function timeoutSignal(clock: Clock, ms: number): { signal: AbortSignal; dispose: () => void } {
   const controller = new AbortController();
   const dispose = clock.schedule(

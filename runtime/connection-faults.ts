@@ -67,7 +67,10 @@ export function connectionFault(error: unknown): ConnectionFault | null {
   return words === undefined ? null : { kind: 'connection', words };
 }
 
-/** The code of the error, or of the first of its causes that has one; empty where none has. Several addresses tried at once fail as an AggregateError. */
+/**
+ * The code of the error, or of the first of its causes that has one; empty where none has. Several addresses tried at
+ * once fail as an AggregateError.
+ */
 export function codeOf(error: unknown): string {
   if (!isError(error)) return '';
   if ('code' in error && typeof error.code === 'string' && error.code !== '') return error.code;

@@ -12,8 +12,8 @@ export interface FailureOptions {
 }
 
 /**
- * A failure of the one table (contracts/errors.ts), as Temporal carries it: its type is the code, its message the detail followed by the
- * row's advice. Nothing secret survives in it.
+ * A failure of the one table (contracts/errors.ts), as Temporal carries it: its type is the code, its message the
+ * detail followed by the row's advice. Nothing secret survives in it.
  *
  * @param detail what happened, as a sentence: which object, which request, whose words
  */
@@ -51,7 +51,9 @@ function sentence(detail: string): string {
   return line === '' || /[.!?…]["'’”)]?$/u.test(line) ? line : `${line}.`;
 }
 
-/** The cause's text alone: stacks and fields of caught errors hold addresses, headers and bodies that are not redacted. */
+/**
+ * The cause's text alone: stacks and fields of caught errors hold addresses, headers and bodies that are not redacted.
+ */
 function plainCause(cause: unknown): Error {
   const plain = new Error(shortened(redactText(isError(cause) ? cause.message : String(cause))));
   plain.name = isError(cause) ? cause.name : 'Error';

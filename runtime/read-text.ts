@@ -2,7 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { droverFailure } from './failure.ts';
 import { isError } from './is-error.ts';
 
-/** Reads a file that settings name: a certificate, a key, a password. @throws what the system says; the signal's reason */
+/**
+ * Reads a file that settings name: a certificate, a key, a password.
+ * @throws what the system says; the signal's reason
+ */
 export type ReadText = (file: string, signal: AbortSignal) => Promise<string>;
 
 export const readTextFile: ReadText = (file, signal) => readFile(file, { encoding: 'utf8', signal });

@@ -1,8 +1,8 @@
 import { isError } from './is-error.ts';
 
 /**
- * Keeps secrets out of logs, errors, history and status (docs/rules.md#secrets). Two nets: names that only secrets have, and the
- * very values that this process has read.
+ * Keeps secrets out of logs, errors, history and status (docs/rules.md#secrets). Two nets: names that only secrets
+ * have, and the very values that this process has read.
  */
 
 const mark = '[redacted]';
@@ -17,7 +17,10 @@ const shortestSecret = 6;
 
 const secretValues = new Set<string>();
 
-/** The ways a value is written in plain text, in URLs and forms, in JSON (and as Python writes it, and within JSON), in HTML and in Basic credentials. */
+/**
+ * The ways a value is written in plain text, in URLs and forms, in JSON (and as Python writes it, and within JSON), in
+ * HTML and in Basic credentials.
+ */
 function spellings(value: string): Set<string> {
   const json = inJson(value);
   const ascii = json.replaceAll(
@@ -58,7 +61,10 @@ const isSecretName = (name: string): boolean => secretName.test(name);
 const quoted = `"(?:[^"\\\\]|\\\\.)*"|'(?:[^'\\\\]|\\\\.)*'`;
 const bare = `(?!\\[redacted\\])(?:(?:Bearer|Basic)\\s+)?[^\\s,;}\\])&"']+`;
 
-/** `name: value`, `name=value` and `"name": "value"`. The bound keeps long words from being tried at each of their letters. */
+/**
+ * `name: value`, `name=value` and `"name": "value"`. The bound keeps long words from being tried at each
+ * of their letters.
+ */
 const assignment = new RegExp(`(["']?)\\b([\\w-]{0,40}?${secretEnding})\\1(\\s*[:=]\\s*)(${quoted}|${bare})`, 'giu');
 
 /** `https://user:password@host`. Bounded, as dots and dashes begin a word each. */
@@ -88,8 +94,8 @@ export function redactText(text: string): string {
 const cutMargin = 8_192;
 
 /**
- * The first `most` characters of a foreign text, without its secrets: the rest of a secret that is cut in half would not be
- * recognized later.
+ * The first `most` characters of a foreign text, without its secrets: the rest of a secret that is cut in half would
+ * not be recognized later.
  */
 export function redactedStart(text: string, most: number): string {
   const window = text.slice(0, most + 2 * cutMargin);
@@ -97,7 +103,10 @@ export function redactedStart(text: string, most: number): string {
   return (window.length < text.length ? redacted.slice(0, -cutMargin) : redacted).slice(0, most);
 }
 
-/** A copy of any value without its secrets: fields of secret names are replaced, every text goes through {@link redactText}. */
+/**
+ * A copy of any value without its secrets: fields of secret names are replaced, every text goes
+ * through {@link redactText}.
+ */
 export function redact(value: unknown): unknown {
   return redactDeep(value, new WeakSet());
 }

@@ -8,8 +8,8 @@ import type { Kubernetes } from './kubernetes/kubernetes.ts';
 import { openObjects } from './kubernetes/objects.ts';
 
 /**
- * `drover stop`: a user stops everything, a kind, a cluster or a region. It is kept in a ConfigMap, so that it outlives every process,
- * and is read before each mutation (docs/rules.md#a-users-stop).
+ * `drover stop`: a user stops everything, a kind, a cluster or a region. It is kept in a ConfigMap, so that it outlives
+ * every process, and is read before each mutation (docs/rules.md#a-users-stop).
  */
 export const stopConfigMap = 'drover-stop';
 
@@ -97,8 +97,8 @@ export async function liftStops(
 }
 
 /**
- * One answer serves all callers within a second; a failure serves those only that wait for it. When kube-apiserver cannot say that nothing
- * is stopped, nothing is changed.
+ * One answer serves all callers within a second; a failure serves those only that wait for it. When kube-apiserver
+ * cannot say that nothing is stopped, nothing is changed.
  */
 export function createStopGate(
   kubernetes: Kubernetes,

@@ -6,8 +6,9 @@ import { isFailure } from './kubernetes/kubernetes-faults.ts';
 import type { KubernetesObjects } from './kubernetes/objects.ts';
 
 /**
- * `drover sweep keep`: VMs that no sweep deletes, whatever it finds. They are kept in a ConfigMap beside drover's own objects, so that they outlive
- * every process and every run, and are read once more right before each deletion (docs/machine-safety.md#sweeps).
+ * `drover sweep keep`: VMs that no sweep deletes, whatever it finds. They are kept in a ConfigMap beside drover's own
+ * objects, so that they outlive every process and every run, and are read once more right before
+ * each deletion (docs/machine-safety.md#sweeps).
  */
 export const sweepConfigMap = 'drover-sweep';
 
@@ -44,7 +45,10 @@ const configMaps = {
 
 const prefix = 'keep.';
 
-/** Key in the ConfigMap: `keep.vsphere.<BIOS UUID>`, and a digest for what cannot be one. Spellings of one id have one key. */
+/**
+ * Key in the ConfigMap: `keep.vsphere.<BIOS UUID>`, and a digest for what cannot be one. Spellings of one id
+ * have one key.
+ */
 export function keepKey(providerId: string): string {
   const readable = prefix + providerIdKey(providerId).replace(' ', '.');
   if (/^[-._a-zA-Z0-9]{1,253}$/u.test(readable)) return readable;

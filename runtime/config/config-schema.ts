@@ -13,8 +13,8 @@ import { virtualMachineConfig } from './virtual-machine-config.ts';
 import { vsphereConfig } from './vsphere-config.ts';
 
 /**
- * drover's own settings: every field, its default and what is absurd. What OpenStack, Kubernetes and Temporal need to be reached stands
- * in their own files (clouds.yaml, kubeconfig, temporal.toml).
+ * drover's own settings: every field, its default and what is absurd. What OpenStack, Kubernetes and Temporal need to
+ * be reached stands in their own files (clouds.yaml, kubeconfig, temporal.toml).
  */
 
 const address = z

@@ -18,7 +18,10 @@ export interface LoadedConfig {
 export const modeVariable = (kind: Kind): string =>
   `DROVER_MODE_${kind.replaceAll(/(?<=[a-z])(?=[A-Z])/gu, '_').toUpperCase()}`;
 
-/** The variables that override the file, for what differs between two processes of one installation. Empty ones count as not set. */
+/**
+ * The variables that override the file, for what differs between two processes of one installation. Empty ones count as
+ * not set.
+ */
 export const configVariables: Readonly<Record<string, readonly string[]>> = {
   DROVER_CLUSTER: ['cluster'],
   ...Object.fromEntries(kinds.map((kind) => [modeVariable(kind), ['modes', kind]])),
@@ -30,8 +33,9 @@ export const configVariables: Readonly<Record<string, readonly string[]>> = {
 type Environment = Record<string, string | undefined>;
 
 /**
- * Reads drover's settings: the file of `DROVER_CONFIG`, else the first of ./drover.yaml, ~/.config/drover/drover.yaml and
- * /etc/drover/drover.yaml, else defaults; then the variables of {@link configVariables}. drover.example.yaml documents every field.
+ * Reads drover's settings: the file of `DROVER_CONFIG`, else the first of ./drover.yaml, ~/.config/drover/drover.yaml
+ * and /etc/drover/drover.yaml, else defaults; then the variables of {@link configVariables}. drover.example.yaml
+ * documents every field.
  *
  * @throws InvalidConfiguration naming the file, or the variable, and each wrong field
  */

@@ -4,8 +4,8 @@ import type { HypervisorCheck, HypervisorSettings } from '../../contracts/hyperv
 import { dnsName, hour, minute, ms, optionalText, second, text } from './setting-types.ts';
 
 /**
- * The section `hypervisor` of drover's settings. A check of the Testing phase is made where its section is there: what it needs cannot be
- * guessed. Passwords stand in files, read when they are used.
+ * The section `hypervisor` of drover's settings. A check of the Testing phase is made where its section is there: what
+ * it needs cannot be guessed. Passwords stand in files, read when they are used.
  */
 
 const template = text.refine(
@@ -96,7 +96,10 @@ export const hypervisorConfig = z
     guardImage: text.default('busybox:1.37'),
     /** Where the agents run that have to leave a Node before its host is taken out of Nova; empty: anywhere. */
     agentNamespaces: z.array(dnsName.max(63)).default(['monsoon3']),
-    /** Of libvirt's TLS, one for each Node, where cert-manager is installed: where they are, and by which Issuer. Null: drover makes none. */
+    /**
+     * Of libvirt's TLS, one for each Node, where cert-manager is installed: where they are, and by which Issuer. Null:
+     * drover makes none.
+     */
     certificates: z
       .strictObject({
         namespace: dnsName.max(63).default('monsoon3'),

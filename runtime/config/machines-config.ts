@@ -3,7 +3,10 @@ import { z } from 'zod';
 import type { SweepSettings } from '../../contracts/machine-safety/sweep.ts';
 import { count, day, dnsName, hour, minute, ms, optionalText, second } from './setting-types.ts';
 
-/** The section `machines` of drover's settings: the safety jobs of Machines (docs/machine-safety.md). Every gate of a sweep can be switched off. */
+/**
+ * The section `machines` of drover's settings: the safety jobs of Machines (docs/machine-safety.md). Every gate of a
+ * sweep can be switched off.
+ */
 
 const percent = z.int().min(0).max(100);
 const most = (value: number) => z.int().min(1).max(100_000).nullable().default(value);

@@ -11,8 +11,8 @@ import {
 import { count, hour, minute, ms, second, text } from './setting-types.ts';
 
 /**
- * The section `nodeFailure` of drover's settings: off unless it is set. How BMCs are reached stands here too; their password stands
- * in a file, such as a mounted Secret, and is read when it is used.
+ * The section `nodeFailure` of drover's settings: off unless it is set. How BMCs are reached stands here too; their
+ * password stands in a file, such as a mounted Secret, and is read when it is used.
  */
 
 const httpsUrl = z

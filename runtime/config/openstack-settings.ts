@@ -12,8 +12,8 @@ import {
 } from './settings-file.ts';
 
 /**
- * How to reach an OpenStack, found as other OpenStack clients find it: a cloud of clouds.yaml (with secure.yaml laid over it), chosen by
- * `OS_CLOUD`, and `OS_*` variables laid over both.
+ * How to reach an OpenStack, found as other OpenStack clients find it: a cloud of clouds.yaml (with secure.yaml laid
+ * over it), chosen by `OS_CLOUD`, and `OS_*` variables laid over both.
  *
  * @see https://docs.openstack.org/openstacksdk/latest/user/config/configuration.html
  */
@@ -141,7 +141,10 @@ interface ChosenCloud {
   sources: string[];
 }
 
-/** As openstacksdk: a named cloud; else the environment alone, if it says where Keystone is; else the only cloud of the file. */
+/**
+ * As openstacksdk: a named cloud; else the environment alone, if it says where Keystone is; else the only cloud
+ * of the file.
+ */
 function chooseCloud(env: Environment, options: OpenStackSearchOptions): ChosenCloud {
   const wanted = env['OS_CLOUD'] || options.cloud || null;
   if (wanted === null && env['OS_AUTH_URL']) return { name: null, cloud: {}, sources: ['the environment'] };

@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { count, optionalText, text } from './setting-types.ts';
 
 /**
- * The section `vsphere` of drover's settings: the vCenters that drover speaks to, by names that people choose. Users and passwords stand
- * in files, such as a mounted Secret, and are read at each login, so that a rotated one is taken.
+ * The section `vsphere` of drover's settings: the vCenters that drover speaks to, by names that people choose. Users
+ * and passwords stand in files, such as a mounted Secret, and are read at each login, so that a rotated one is taken.
  */
 
 const url = z
@@ -57,7 +57,10 @@ const vcenter = z
         z.strictObject({ datastores: z.array(inventoryPath).min(1), encrypted: z.boolean().default(false) }),
       )
       .default({}),
-    /** Networks that are not `/<datacenter>/network/<name>`; `default`: of interfaces that name none. `{namespace}` stands for that of the object. */
+    /**
+     * Networks that are not `/<datacenter>/network/<name>`; `default`: of interfaces that name none. `{namespace}`
+     * stands for that of the object.
+     */
     networks: z.record(text, inventoryPath).default({}),
     budget: z
       .strictObject({

@@ -28,7 +28,9 @@ export interface VcenterSettings {
   credential: (signal: AbortSignal) => Promise<VcenterCredential>;
   /** PEM certificates to trust; null: the system's. */
   ca: string | null;
-  /** SHA-256 of the only certificate that is taken, in lower case and without colons; null: certificates are verified. */
+  /**
+   * SHA-256 of the only certificate that is taken, in lower case and without colons; null: certificates are verified.
+   */
   thumbprint: string | null;
   budget: VcenterBudget;
   places: VcenterPlaces;
@@ -43,8 +45,8 @@ export const speaksToVcenters = ({ modes: { VirtualMachine, VsphereAgent } }: Pi
   VirtualMachine !== 'off' || VsphereAgent !== 'off';
 
 /**
- * The vCenters of drover's settings; without any, the one of `GOVC_URL`, `GOVC_USERNAME`, `GOVC_PASSWORD` and `GOVC_TLS_CA_CERTS`, as
- * `govc` takes them.
+ * The vCenters of drover's settings; without any, the one of `GOVC_URL`, `GOVC_USERNAME`, `GOVC_PASSWORD` and
+ * `GOVC_TLS_CA_CERTS`, as `govc` takes them.
  *
  * @throws InvalidConfiguration naming the field, or the variable
  */

@@ -8,7 +8,8 @@ const schema = z.object({ metadata: z.object({ uid: z.string().min(1) }) });
 const name = 'kube-system';
 
 /**
- * Which cluster this is: the uid of its namespace kube-system, which lives as long as the cluster, and comes back with a restored etcd.
+ * Which cluster this is: the uid of its namespace kube-system, which lives as long as the cluster, and comes back with
+ * a restored etcd.
  *
  * @throws KubernetesForbidden, KubernetesUnavailable, AnswerMalformed; ObjectNotFound
  */

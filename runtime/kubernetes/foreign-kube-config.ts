@@ -5,8 +5,8 @@ import { droverFailure } from '../failure.ts';
 import { registerSecret } from '../redaction.ts';
 
 /**
- * Of a kubeconfig no more than data. One that others have written may name files of this machine, and programs that it is to run: what does so is
- * refused, as is a server that nothing vouches for.
+ * Of a kubeconfig no more than data. One that others have written may name files of this machine, and programs that it
+ * is to run: what does so is refused, as is a server that nothing vouches for.
  */
 const fileSchema = z.object({
   'current-context': z.string(),

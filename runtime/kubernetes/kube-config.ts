@@ -19,8 +19,8 @@ export interface KubeConfigOptions {
 const inClusterToken = '/var/run/secrets/kubernetes.io/serviceaccount/token';
 
 /**
- * The kubeconfig that is named, else $KUBECONFIG, ~/.kube/config, the pod's service account: in kubectl's order, but without its last
- * resort, an unprotected server on localhost.
+ * The kubeconfig that is named, else $KUBECONFIG, ~/.kube/config, the pod's service account: in kubectl's order, but
+ * without its last resort, an unprotected server on localhost.
  *
  * @throws InvalidConfiguration when there is none, it cannot be read, or it has no such context
  */
@@ -90,12 +90,13 @@ function load(
 }
 
 /**
- * The client opens a new TLS agent for each request, and with it a new connection. This keeps one agent for as long as certificates stay
- * the same; a rotated certificate gets a new one. The method is private, hence the exact pin of the client in package.json.
+ * The client opens a new TLS agent for each request, and with it a new connection. This keeps one agent for as long as
+ * certificates stay the same; a rotated certificate gets a new one. The method is private, hence the exact pin of the
+ * client in package.json.
  *
- * It speaks HTTP/1.1: over HTTP/2 all watches and requests share one connection, and when that dies without a word (a firewall that lost
- * its state, a node that is gone) each new request is put on the dead one and times out, for as long as the kernel keeps it. Over HTTP/1.1
- * a request that times out takes its own connection with it.
+ * It speaks HTTP/1.1: over HTTP/2 all watches and requests share one connection, and when that dies without a word (a
+ * firewall that lost its state, a node that is gone) each new request is put on the dead one and times out, for as long
+ * as the kernel keeps it. Over HTTP/1.1 a request that times out takes its own connection with it.
  */
 function keepDispatcher(config: KubeConfig): void {
   type Create = (cluster: unknown, options: unknown) => Dispatcher | undefined;

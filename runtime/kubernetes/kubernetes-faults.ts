@@ -19,7 +19,10 @@ export interface KubernetesFaultDetails {
   httpStatus: number;
   /** `reason` of the `metav1.Status`: `AlreadyExists`, `Conflict`, `Expired`, …; empty where the answer was none. */
   reason: string;
-  /** `Retry-After`: how long kube-apiserver, or its priority and fairness, asks to be left alone. Absent where it did not say. */
+  /**
+   * `Retry-After`: how long kube-apiserver, or its priority and fairness, asks to be left alone. Absent where it did
+   * not say.
+   */
   retryAfterMs?: number;
 }
 

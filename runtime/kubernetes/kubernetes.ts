@@ -33,9 +33,10 @@ export interface KubernetesRequest {
 }
 
 /**
- * kube-apiserver as JSON over HTTP. The generated classes of the client library lose fields they do not know and need headers by hand;
- * from it come kubeconfig, authentication and TLS. Failures are rows of contracts/errors.ts: KubernetesUnavailable, KubernetesForbidden,
- * ObjectNotFound, ObjectConflict, ObjectRefused, AnswerMalformed. Nothing is tried again here.
+ * kube-apiserver as JSON over HTTP. The generated classes of the client library lose fields they do not know and need
+ * headers by hand; from it come kubeconfig, authentication and TLS. Failures are rows of contracts/errors.ts:
+ * KubernetesUnavailable, KubernetesForbidden, ObjectNotFound, ObjectConflict, ObjectRefused, AnswerMalformed. Nothing
+ * is tried again here.
  */
 export interface Kubernetes {
   /** URL of kube-apiserver. */

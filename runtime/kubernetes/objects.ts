@@ -24,7 +24,10 @@ export interface ObjectKey {
   name: string;
 }
 
-/** An object as it was read. A write on another version, or on another object of that name, is refused with ObjectConflict. */
+/**
+ * An object as it was read. A write on another version, or on another object of that name, is
+ * refused with ObjectConflict.
+ */
 export interface ObjectVersion extends ObjectKey {
   uid?: string;
   resourceVersion?: string;
@@ -69,8 +72,9 @@ export interface ListQuery {
 }
 
 /**
- * Objects of kube-apiserver, typed by their kind. Every answer is checked against the schema of the kind, and one that does not fit is a
- * failure that names the field. Failures are rows of contracts/errors.ts; what is not there is null. Nothing is tried again here.
+ * Objects of kube-apiserver, typed by their kind. Every answer is checked against the schema of the kind, and one that
+ * does not fit is a failure that names the field. Failures are rows of contracts/errors.ts; what is not there is null.
+ * Nothing is tried again here.
  */
 export interface KubernetesObjects {
   get<Schema extends z.ZodType>(
@@ -135,8 +139,8 @@ export interface KubernetesObjects {
     signal: AbortSignal,
   ): Promise<z.output<Schema>>;
   /**
-   * Resolves once the object is another one than that version, or gone; also where the watch that says so ends. It is a hint: the caller
-   * reads the object.
+   * Resolves once the object is another one than that version, or gone; also where the watch that says so ends. It is a
+   * hint: the caller reads the object.
    */
   changed(resource: Resource, version: ObjectVersion, signal: AbortSignal): Promise<void>;
   /** One that is gone is well. @throws ObjectConflict where it is another version, or another object of that name */

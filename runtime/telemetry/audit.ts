@@ -26,7 +26,10 @@ export interface AuditEntry {
 
 /** A log of its own: one JSON line per mutation, in the order in which they were recorded. */
 export interface Audit {
-  /** Resolves when the line is written. Never rejects: what was done is done, so a line that cannot be written goes to stderr. */
+  /**
+   * Resolves when the line is written. Never rejects: what was done is done, so a line that cannot be written
+   * goes to stderr.
+   */
   record(entry: AuditEntry): Promise<void>;
 }
 
@@ -39,7 +42,8 @@ export interface AuditOptions {
 }
 
 /**
- * Each line is one write to a file opened for appending, so several processes may share the file and it may be rotated by renaming.
+ * Each line is one write to a file opened for appending, so several processes may share the file and it may be rotated
+ * by renaming.
  * @throws InvalidConfiguration when the file cannot be opened
  */
 export function openAudit({ file, fallback = (line) => void process.stderr.write(line), clock }: AuditOptions): Audit {

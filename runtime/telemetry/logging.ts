@@ -15,8 +15,8 @@ export interface LoggerOptions {
 }
 
 /**
- * A log of JSON lines. Fields go through redaction while errors still are errors, and each line once more as a whole: with its message
- * and what a child logger added.
+ * A log of JSON lines. Fields go through redaction while errors still are errors, and each line once more as a whole:
+ * with its message and what a child logger added.
  */
 export function createLogger({ level, component, destination = pino.destination(2) }: LoggerOptions): Logger {
   return pino(

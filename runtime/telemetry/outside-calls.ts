@@ -20,7 +20,10 @@ export type OutsideSystem =
 /** One request to another system. */
 export interface OutsideCall {
   system: OutsideSystem;
-  /** What is done, without the names and ids of what it is done to: `POST /servers/{id}/action os-migrateLive`, `list evictions`. */
+  /**
+   * What is done, without the names and ids of what it is done to: `POST /servers/{id}/action os-migrateLive`,
+   * `list evictions`.
+   */
   verb: string;
 }
 

@@ -5,8 +5,9 @@ import type { Tracing } from './trace-exporter.ts';
 import { readVersion } from '../version.ts';
 
 /**
- * Traces are on where OpenTelemetry's own variables say where to send them (OTLP over HTTP). Null where they do not: then nothing of it
- * is loaded. OpenTelemetry keeps who traces in one place for the whole process, so this is called once, by its entry point.
+ * Traces are on where OpenTelemetry's own variables say where to send them (OTLP over HTTP). Null where they do not:
+ * then nothing of it is loaded. OpenTelemetry keeps who traces in one place for the whole process, so this is called
+ * once, by its entry point.
  */
 export async function openTracing(
   component: 'worker' | 'bridge',
@@ -53,7 +54,9 @@ export interface TracedCall {
   end(failed: boolean, attributes: Attributes): void;
 }
 
-/** Outside of a trace a call begins none: what a process does by itself all the time would bury what users search for. */
+/**
+ * Outside of a trace a call begins none: what a process does by itself all the time would bury what users search for.
+ */
 export function traceCall(name: string, attributes: Attributes): TracedCall {
   const headers: Record<string, string> = {};
   if (trace.getActiveSpan() === undefined) return { headers, end: () => undefined };

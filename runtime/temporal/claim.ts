@@ -31,8 +31,9 @@ interface ClaimTools {
 const pauseMs = { first: 200, most: 5_000 } as const;
 
 /**
- * Waits until the cluster and its region are known to be the ones of this name. Before that a process must do nothing: the activities of
- * another cluster's runs would find other objects and other hosts. It waits for kube-apiserver and Temporal as long as it takes.
+ * Waits until the cluster and its region are known to be the ones of this name. Before that a process must do nothing:
+ * the activities of another cluster's runs would find other objects and other hosts. It waits for kube-apiserver and
+ * Temporal as long as it takes.
  *
  * @throws ClusterClaimed when another has the name; KubernetesForbidden
  */
@@ -119,14 +120,17 @@ export function describeClaimed({ claimed, cluster, holder }: OneClaim, found: s
 const named = (cluster: string): string => (cluster === '' ? '"" (none is set)' : cluster);
 
 /**
- * The holder stands in the id of a run that is never started: that is read whatever encrypts payloads, and stays whatever users note beside
- * it. What else has such an id holds it, too.
+ * The holder stands in the id of a run that is never started: that is read whatever encrypts payloads, and stays
+ * whatever users note beside it. What else has such an id holds it, too.
  */
 const prefix = 'held-by/';
 const holderOf = (workflowId: string): string =>
   workflowId.startsWith(prefix) ? workflowId.slice(prefix.length) : workflowId;
 
-/** Temporal keeps a Schedule that is paused, where it forgets runs. It has a time far away, so that it has a next one should it be resumed. */
+/**
+ * Temporal keeps a Schedule that is paused, where it forgets runs. It has a time far away, so that it has a next one
+ * should it be resumed.
+ */
 const everyMs = 36_500 * 24 * 3_600_000;
 
 const scheduleOf = ({ claimed, cluster, holder }: OneClaim) => ({

@@ -12,7 +12,9 @@ export interface CodecServerSettings {
   listen: string;
   /** Of the Web UI, as `https://temporal.example`: its pages may ask. Null: no page of a browser may. */
   origin: string | null;
-  /** What callers send as `Authorization: Bearer …`. Null: every client that reaches the address, so on loopback only. */
+  /**
+   * What callers send as `Authorization: Bearer …`. Null: every client that reaches the address, so on loopback only.
+   */
   token: string | null;
 }
 
@@ -37,7 +39,8 @@ class Refusal extends Error {
 }
 
 /**
- * Serves Temporal's remote codec for the Web UI and for `temporal --codec-endpoint`: `POST /encode` and `POST /decode` of payloads as JSON.
+ * Serves Temporal's remote codec for the Web UI and for `temporal --codec-endpoint`: `POST /encode` and `POST /decode`
+ * of payloads as JSON.
  *
  * @throws InvalidConfiguration when the address cannot be had, or would let every client decode
  */
@@ -146,7 +149,10 @@ async function answer(
 const allowedOrigin = ({ headers }: IncomingMessage, { origin }: CodecServerSettings): string | null =>
   origin !== null && headers.origin === origin ? origin : null;
 
-/** A name that another party points to 127.0.0.1 would make a foreign page the server's own. With a token that gains nothing. */
+/**
+ * A name that another party points to 127.0.0.1 would make a foreign page the server's own. With a token
+ * that gains nothing.
+ */
 function refuseForeignHost({ headers }: IncomingMessage, { token }: CodecServerSettings, host: string): void {
   const named = (headers.host ?? '').replace(/:\d+$/u, '').replace(/^\[|\]$/gu, '');
   if (token === null && named !== host && !isLoopback(named))

@@ -9,14 +9,18 @@ import { failureConverter } from './failure-converter.ts';
 import { createPayloadCodec } from './payload-codec.ts';
 import { noPayloadKeys, readPayloadKeys } from './payload-keys.ts';
 
-/** How payloads are written and read, for each who takes it: the same codec, and with keys the same treatment of failures. */
+/**
+ * How payloads are written and read, for each who takes it: the same codec, and with keys the same
+ * treatment of failures.
+ */
 export interface DataConverters {
   client: LoadedDataConverter;
   worker: DataConverter;
 }
 
 /**
- * @param keyFile the keyring; null: nothing is encrypted, and what is encrypted fails with the name of the key that is missing
+ * @param keyFile the keyring; null: nothing is encrypted, and what is encrypted fails with the name of the key
+ * that is missing
  * @throws InvalidConfiguration
  */
 export function createDataConverters(keyFile: string | null): DataConverters {

@@ -14,9 +14,9 @@ const nonceBytes = 12;
 const tagBytes = 16;
 
 /**
- * Encrypts whole payloads with AES-256-GCM: arguments, results, signals, updates, memos, summaries, heartbeats and, with
- * runtime/temporal/failure-converter.ts, messages of failures. What is not encrypted is passed on as it is, so that runs of before, and what people
- * start with plain JSON, go on.
+ * Encrypts whole payloads with AES-256-GCM: arguments, results, signals, updates, memos, summaries, heartbeats and,
+ * with runtime/temporal/failure-converter.ts, messages of failures. What is not encrypted is passed on as it is, so
+ * that runs of before, and what people start with plain JSON, go on.
  */
 export const createPayloadCodec = ({ current, keys }: PayloadKeys): PayloadCodec => ({
   encode: (payloads) =>

@@ -26,7 +26,10 @@ export interface FreezeSources {
 const maxAgeMs = 1_000;
 const callTimeoutMs = 5_000;
 
-/** One answer of Temporal's serves all callers within a second of the question; one that says nothing serves those only that wait for it. */
+/**
+ * One answer of Temporal's serves all callers within a second of the question; one that says nothing serves those only
+ * that wait for it.
+ */
 export function createReadFreeze({ temporal, cluster, clock, settings }: FreezeSources): ReadFreeze {
   const kept = new Map<string, { askedMs: number; answer: Promise<Freeze> }>();
 

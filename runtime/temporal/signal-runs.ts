@@ -9,7 +9,9 @@ import { limited, type OwnLimits } from './temporal.ts';
 
 /** Which run a signal is for. */
 export interface RunTarget {
-  /** What the run is found by: the host of an Eviction, the name of a Hypervisor, `namespace/name` of a VirtualMachine. */
+  /**
+   * What the run is found by: the host of an Eviction, the name of a Hypervisor, `namespace/name` of a VirtualMachine.
+   */
   subject: string;
   /** Name of the object that the run is about; default: the subject. */
   object?: string;
@@ -17,13 +19,15 @@ export interface RunTarget {
   cluster: string;
   /** Who asked, as far as known; kept in the memo of a run that this starts. */
   startedBy?: string | null;
-  /** What the run will observe, as far as known: a run that observes the same need not write it. Kept as `startedBy` is. */
+  /**
+   * What the run will observe, as far as known: a run that observes the same need not write it. Kept as `startedBy` is.
+   */
   digest?: string | null;
 }
 
 /**
- * Signals the run of a subject, and starts it if none is open: one call of the server, so that a run which just ends cannot miss it. Runs
- * have no time-outs: they may take days.
+ * Signals the run of a subject, and starts it if none is open: one call of the server, so that a run which just ends
+ * cannot miss it. Runs have no time-outs: they may take days.
  *
  * @returns the run id that got the signal
  */

@@ -37,10 +37,11 @@ const maxReconnectMs = 2_000;
 const grpcStatus = { notFound: 5 } as const;
 
 /**
- * The same profiles and variables as the `temporal` CLI: TEMPORAL_CONFIG_FILE (TOML), TEMPORAL_PROFILE, TEMPORAL_ADDRESS,
- * TEMPORAL_NAMESPACE, TEMPORAL_API_KEY, TEMPORAL_TLS_….
+ * The same profiles and variables as the `temporal` CLI: TEMPORAL_CONFIG_FILE (TOML), TEMPORAL_PROFILE,
+ * TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, TEMPORAL_API_KEY, TEMPORAL_TLS_….
  *
- * @param payloadKeys file of the keys that payloads are encrypted with, as `temporal.payloadKeys` of drover's settings has it
+ * @param payloadKeys file of the keys that payloads are encrypted with, as `temporal.payloadKeys` of drover's settings
+ * has it
  * @throws InvalidConfiguration when the file, the profile or the keys cannot be read
  */
 export function readTemporalSettings(
@@ -78,8 +79,8 @@ function loadConnectConfig(env: NodeJS.ProcessEnv): ReturnType<typeof loadClient
 }
 
 /**
- * A client that connects when it is first used and again whenever Temporal comes back: for processes that outlive an absence of Temporal.
- * The caller closes `client.connection`.
+ * A client that connects when it is first used and again whenever Temporal comes back: for processes that outlive an
+ * absence of Temporal. The caller closes `client.connection`.
  */
 export function openClient(settings: TemporalSettings): Client {
   const connection = Connection.lazy({
