@@ -16,9 +16,9 @@ export interface BundleOptions {
 }
 
 /**
- * All workflow types in one bundle; a path, not an import, because workflow code runs in a sandbox of its own. Making it costs some
- * seconds of a processor, which a worker that starts after a crash should not need: so it is kept, under a name made of all that goes
- * into it. Where nothing can be kept, it is made each time.
+ * All workflow types in one bundle; a path, not an import, because workflow code runs in a sandbox of its own. Making
+ * it costs some seconds of a processor, which a worker that starts after a crash should not need: so it is kept, under
+ * a name made of all that goes into it. Where nothing can be kept, it is made each time.
  */
 export async function bundleWorkflows({
   logger,
@@ -34,7 +34,8 @@ export async function bundleWorkflows({
   const bundle = await bundleWorkflowCode({
     workflowsPath: allTypes,
     workflowInterceptorModules: [...interceptorModules, runObserver],
-    // Evaluated once for all runs rather than for each: no module of theirs keeps anything, and what is shared is frozen.
+    // Evaluated once for all runs rather than for each: no module of theirs keeps anything, and what is
+    // shared is frozen.
     preloadModules: [allTypes, runObserver],
     logger,
     ...(failureConverterPath !== undefined && { failureConverterPath }),

@@ -13,8 +13,8 @@ export function kindOfRun(workflowType: string): Sharing {
 }
 
 /**
- * The gate of verbs that runs of several kinds share, such as those on a compute service: `drover stop --kind` holds them where a run of
- * that kind asks, and not where another does.
+ * The gate of verbs that runs of several kinds share, such as those on a compute service: `drover stop --kind` holds
+ * them where a run of that kind asks, and not where another does.
  */
 export const createCallersGate =
   (

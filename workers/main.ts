@@ -44,8 +44,10 @@ export interface WorkerStartOptions {
 }
 
 /**
- * Starts the worker of every queue in this process: workflows, Kubernetes, Nova of the credential's region, the vCenters.
- * @throws InvalidConfiguration, TemporalUnavailable, ClusterClaimed, KubernetesForbidden: what is wrong before any work is taken
+ * Starts the worker of every queue in this process: workflows, Kubernetes, Nova of the credential's
+ * region, the vCenters.
+ * @throws InvalidConfiguration, TemporalUnavailable, ClusterClaimed, KubernetesForbidden: what is wrong before any work
+ * is taken
  */
 export async function startWorker(
   config: Config,

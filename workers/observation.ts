@@ -101,7 +101,10 @@ function healthOf(workers: readonly Worker[]): Health {
   return { ok: reasons.length === 0, reasons };
 }
 
-/** So that who has an id of Nova's logs finds the run, and who has a run finds what Nova logged. Null while the worker starts. */
+/**
+ * So that who has an id of Nova's logs finds the run, and who has a run finds what Nova logged. Null while
+ * the worker starts.
+ */
 export function globalRequestId(): string | null {
   const runId = asyncLocalStorage.getStore()?.info.workflowExecution?.runId;
   return runId === undefined ? null : `req-${runId}`;

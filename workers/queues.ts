@@ -34,7 +34,8 @@ export interface ServedQueues {
 }
 
 /**
- * What this process serves, by what it can reach: Kubernetes and observations of virtual machines always, Nova and its hosts where there is an OpenStack, each vCenter.
+ * What this process serves, by what it can reach: Kubernetes and observations of virtual machines always, Nova and its
+ * hosts where there is an OpenStack, each vCenter.
  *
  * @param cloud null: there is no OpenStack
  * @throws InvalidConfiguration

@@ -63,15 +63,17 @@ const firstPauseMs = 500;
 const pageOf = 1_000;
 
 /**
- * Creates or updates a Schedule, or deletes it where it is not wanted. Safe to repeat and for several workers at once; a Schedule that a user
- * has paused stays paused, and the interval is that of the worker that started last. Tried again for a quarter of a minute.
+ * Creates or updates a Schedule, or deletes it where it is not wanted. Safe to repeat and for several workers at once;
+ * a Schedule that a user has paused stays paused, and the interval is that of the worker that started last. Tried again
+ * for a quarter of a minute.
  */
 export const ensureSchedule = (tools: ScheduleTools, wanted: WantedSchedule, isWanted: boolean): Promise<void> =>
   again(tools, () => (isWanted ? ensureOnce(tools, wanted) : deleteOnce(tools, wanted)));
 
 /**
- * Deletes the Schedules of drover's own that request sweeps of other namespaces than these: what the settings name no more. Those of another
- * cluster's prefix, and what another program has made under such an id, stay. Tried again as {@link ensureSchedule} is.
+ * Deletes the Schedules of drover's own that request sweeps of other namespaces than these: what the settings name no
+ * more. Those of another cluster's prefix, and what another program has made under such an id, stay. Tried again as
+ * {@link ensureSchedule} is.
  */
 export async function deleteOtherSweepSchedules(
   tools: ScheduleTools,
@@ -97,7 +99,10 @@ async function listSchedules({ schedule }: Client): Promise<{ scheduleId: string
   return found;
 }
 
-/** Temporal refuses concurrent reads of a Schedule that was just created, and workers start together. A worker that shuts down gives up. */
+/**
+ * Temporal refuses concurrent reads of a Schedule that was just created, and workers start together. A worker that
+ * shuts down gives up.
+ */
 async function again(tools: ScheduleTools, work: () => Promise<void>): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {

@@ -15,8 +15,8 @@ type SystemTools = Pick<SharedSystems, 'temporal' | 'config' | 'clock' | 'leavin
 const renewalMs = 5 * 60_000;
 
 /**
- * Sees to it that what no event begins is under way: the search for drift, the sweeps of orphan VMs, the safety of Machines, and the watches over
- * guests and over the VMs of every vCenter.
+ * Sees to it that what no event begins is under way: the search for drift, the sweeps of orphan VMs, the safety of
+ * Machines, and the watches over guests and over the VMs of every vCenter.
  * Nothing waits for it, and a worker serves without.
  *
  * @param region null: there is no OpenStack
@@ -61,7 +61,10 @@ function startDriftSchedule(tools: SystemTools, region: string): void {
   ).catch(unless(tools, 'Drift of Nova and Placement is not detected: the Schedule could not be made'));
 }
 
-/** Also where drover only observes: a sweep then says what it would delete. Namespaces that the settings name no more have none. */
+/**
+ * Also where drover only observes: a sweep then says what it would delete. Namespaces that the settings name no more
+ * have none.
+ */
 function startSweepSchedules(tools: SystemTools): void {
   const { cluster, modes, machines } = tools.config;
   const scheduleTools = { client: tools.temporal, ...tools };

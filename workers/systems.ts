@@ -22,7 +22,10 @@ import type { VcenterSettings } from '../runtime/config/vsphere-settings.ts';
 import type { AgentMeter } from './agent-meter.ts';
 import type { VolumeMeter } from './volume-meter.ts';
 
-/** How the systems are reached that are neither Temporal, Kubernetes nor OpenStack: there are many of each, and they are opened at use. */
+/**
+ * How the systems are reached that are neither Temporal, Kubernetes nor OpenStack: there are many of each, and they are
+ * opened at use.
+ */
 export interface Ports extends HostPorts {
   openVcenter: (settings: VcenterSettings) => Vim;
   openRest: (settings: VcenterSettings) => VcenterRest;

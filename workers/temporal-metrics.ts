@@ -45,8 +45,8 @@ export async function openTemporalMetrics(): Promise<TemporalMetrics> {
 }
 
 /**
- * The SDK names the labels that it adds to what workflow code counts otherwise than those of its own metrics; Prometheus' way is the latter.
- * In a label's value, a quote is never bare. Pure.
+ * The SDK names the labels that it adds to what workflow code counts otherwise than those of its own metrics;
+ * Prometheus' way is the latter. In a label's value, a quote is never bare. Pure.
  */
 export const inSnakeCase = (page: string): string =>
   page.replaceAll(/(?<=[{,])taskQueue="/gu, 'task_queue="').replaceAll(/(?<=[{,])workflowType="/gu, 'workflow_type="');

@@ -48,7 +48,8 @@ export interface ServedVcenter {
 }
 
 /**
- * The activities of the lifecycle of virtual machines: on their objects, and by vCenter. Where the kind is switched off, they answer so.
+ * The activities of the lifecycle of virtual machines: on their objects, and by vCenter. Where the kind is switched
+ * off, they answer so.
  *
  * @param vcenters none where the kind is switched off
  * @throws InvalidConfiguration where it is not clear which vCenter has the VMs

@@ -32,7 +32,10 @@ const ofAllClones = [
 
 type CloneLimit = Extract<SlotLimit, { kind: 'clones' }>;
 
-/** The activities of volumes, and what the runs that allocate clones observe. Where a kind is switched off, they answer so. */
+/**
+ * The activities of volumes, and what the runs that allocate clones observe. Where a kind is switched off,
+ * they answer so.
+ */
 export function composeVolumeActivities(
   systems: SharedSystems,
 ): DataVolumeActivities & StorageProfileActivities & SlotActivities<CloneLimit> {

@@ -2,7 +2,10 @@ import type { WatchMeter } from '../activities/vsphere/watch/tools.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Metrics } from '../runtime/telemetry/metrics.ts';
 
-/** Shows how the watches of this worker get on. The last value of one that another worker has taken over stays: the newest of all workers counts. */
+/**
+ * Shows how the watches of this worker get on. The last value of one that another worker has taken over stays: the
+ * newest of all workers counts.
+ */
 export function meterWatches(metrics: Metrics, clock: Pick<Clock, 'now'>): WatchMeter {
   const lastContacts = new Map<string, { atMs: number; owned: number }>();
   metrics.beforePage(() => {
