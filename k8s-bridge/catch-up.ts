@@ -34,9 +34,10 @@ const secretsAtOnce = 8;
 const pageSize = 1_000;
 
 /**
- * A kind whose runs observe more than its own objects says nowhere in Kubernetes what they have observed of the rest. So a bridge that
- * begins compares: what is reconciled and has the digest that its last run left has not changed, and no run is started for it. Where that
- * run is not known any more, one is. It waits for kube-apiserver and Temporal as long as it takes, or until `abort`.
+ * A kind whose runs observe more than its own objects says nowhere in Kubernetes what they have observed of the rest.
+ * So a bridge that begins compares: what is reconciled and has the digest that its last run left has not changed, and
+ * no run is started for it. Where that run is not known any more, one is. It waits for kube-apiserver and Temporal as
+ * long as it takes, or until `abort`.
  *
  * @returns of how many objects nothing has changed
  */

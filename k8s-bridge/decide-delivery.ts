@@ -6,7 +6,10 @@ export interface Change {
   causes: readonly Cause[];
   /** The object is no more. */
   gone: boolean;
-  /** There is something under the subject's name that a run can drive; only asked where a run observes more than the object. */
+  /**
+   * There is something under the subject's name that a run can drive; only asked where a run observes more
+   * than the object.
+   */
   subjectExists: boolean;
 }
 
@@ -61,8 +64,8 @@ export function coalesceChanges(earlier: Change, later: Change): Change {
 }
 
 /**
- * Decides whom a change concerns: no run, an open run, or a run that is started if need be. Pure; each line is a row of the table test.
- * A reconciled object costs nothing, and a user's stop is final.
+ * Decides whom a change concerns: no run, an open run, or a run that is started if need be. Pure; each line is a row of
+ * the table test. A reconciled object costs nothing, and a user's stop is final.
  *
  * @param lastRun null: not looked up yet; only then is the answer `lookUp` possible
  */

@@ -29,7 +29,10 @@ export interface RoutedChange {
   route: Route;
   mode: ActiveMode;
   change: Change;
-  /** When the watch event came, by `Clock.monotonicMs`; null where a list or a comparison found it. Of several, the earliest. */
+  /**
+   * When the watch event came, by `Clock.monotonicMs`; null where a list or a comparison found it. Of
+   * several, the earliest.
+   */
   seenMs: number | null;
 }
 

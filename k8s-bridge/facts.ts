@@ -8,7 +8,9 @@ import type { Shown } from '../contracts/kinds/shown.ts';
 import { isIndexed, isReconciled, keyOf, nameOf, type Route, subjectOf } from './routes.ts';
 import type { Identity } from './store.ts';
 
-/** What the bridge keeps of an object: enough to decide which changes matter, and to decide without reading it again. */
+/**
+ * What the bridge keeps of an object: enough to decide which changes matter, and to decide without reading it again.
+ */
 export interface Facts extends Identity {
   name: string;
   namespace: string | null;
@@ -96,8 +98,8 @@ export type Cause =
   | 'resync';
 
 /**
- * Which of the changes that matter lie between two states of one object. None: whatever changed does not concern a run, such as drover's
- * own status writes. Pure; each line is a row of the table test.
+ * Which of the changes that matter lie between two states of one object. None: whatever changed does not concern a run,
+ * such as drover's own status writes. Pure; each line is a row of the table test.
  */
 export function findCauses(before: Facts | null, after: Facts): Cause[] {
   if (before === null) return after.deleting ? ['deleted'] : ['spec'];

@@ -29,8 +29,8 @@ type HistoryPage = Awaited<ReturnType<Client['workflowService']['getWorkflowExec
 type HistoryEvent = NonNullable<NonNullable<HistoryPage['history']>['events']>[number];
 
 /**
- * Looks up the last run under an id, and, where a person ended it, who that was and which generation of the object `uid` it had been signalled
- * of: signals carry both, so the history is exact where clocks are not.
+ * Looks up the last run under an id, and, where a person ended it, who that was and which generation of the object
+ * `uid` it had been signalled of: signals carry both, so the history is exact where clocks are not.
  */
 export async function findLastRun(
   client: Client,

@@ -52,7 +52,10 @@ export interface ObservedObject {
   mode: ActiveMode;
 }
 
-/** A kind that is watched, as the first of its routes sees its objects; none where they matter only to those that name them. */
+/**
+ * A kind that is watched, as the first of its routes sees its objects; none where they matter only to those
+ * that name them.
+ */
 export interface FollowedKind {
   kind: string;
   state: ReflectorState;
@@ -64,14 +67,19 @@ export interface Follower {
   states(): Record<string, ReflectorState>;
   /** The change with what is known of its object by now. */
   renew(routed: RoutedChange): Change;
-  /** Takes up every object that is not reconciled, such as after a start: changes may have been missed. Of others, see {@link observed}. */
+  /**
+   * Takes up every object that is not reconciled, such as after a start: changes may have been missed. Of others, see
+   * {@link observed}.
+   */
   compare(cause: 'relist' | 'resync'): void;
   /** The kinds that are driven and whose runs observe more than their own objects, and end. */
   observing: readonly DrivenKind[];
   /** Resolves when the kind and all that it depends on have been listed. */
   listed(row: DrivenKind, abort: AbortSignal): Promise<void>;
   observed(row: DrivenKind): ObservedObject[];
-  /** What a run about the subject would observe now; null: there is no such object, or the kind's runs leave no digest. */
+  /**
+   * What a run about the subject would observe now; null: there is no such object, or the kind's runs leave no digest.
+   */
   readonly digestOf: (route: Route, subject: string) => string | null;
   /** As after a start: changes may have been missed. */
   takeUp(object: ObservedObject): void;

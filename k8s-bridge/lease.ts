@@ -8,7 +8,10 @@ import type { Logger } from '../runtime/telemetry/logging.ts';
 export interface LeaseSettings {
   /** After this time without a renewal, others may take the Lease. */
   durationMs: number;
-  /** After this time without a successful renewal, the holder stops. Less than the duration, so that it stops before others start. */
+  /**
+   * After this time without a successful renewal, the holder stops. Less than the duration, so that it stops before
+   * others start.
+   */
   renewDeadlineMs: number;
   /** How often it is renewed, or looked at. */
   retryMs: number;
@@ -65,7 +68,8 @@ const leaseSchema = z.object({
 });
 
 /**
- * Whose clock says what does not matter: only how long the Lease has looked the same from here (docs/rules.md#clocks-and-locks). Pure.
+ * Whose clock says what does not matter: only how long the Lease has looked the same from here
+ * (docs/rules.md#clocks-and-locks). Pure.
  *
  * @param lease null: there is none
  */
@@ -93,8 +97,8 @@ export function seeLease(before: SeenLease | null, body: unknown, nowMs: number)
 }
 
 /**
- * Holds a `coordination.k8s.io/v1` Lease whenever it can, so that of several bridges one works. It saves work and fences nothing: two
- * holders at once are possible and harmless.
+ * Holds a `coordination.k8s.io/v1` Lease whenever it can, so that of several bridges one works. It saves work and
+ * fences nothing: two holders at once are possible and harmless.
  */
 export function startLease(options: LeaseOptions): Lease {
   const { kubernetes, namespace, name, identity, settings, clock, random, abort, log } = options;

@@ -4,8 +4,8 @@ import { droverFailure } from '../runtime/failure.ts';
 const maxLineLength = 32 * 1024 * 1024;
 
 /**
- * Cuts a stream of bytes into lines. Chunks end anywhere, in the middle of a character too. What follows the last line break is never
- * given out: it may be half an event that happens to parse.
+ * Cuts a stream of bytes into lines. Chunks end anywhere, in the middle of a character too. What follows the last line
+ * break is never given out: it may be half an event that happens to parse.
  *
  * `push` throws AnswerMalformed where the bytes are no UTF-8 or a line does not end.
  */

@@ -39,7 +39,10 @@ export interface Bridge {
   healthUrl: string;
   stats(): BridgeStats;
   health(): Promise<Health>;
-  /** Stops watching, delivers what is queued, releases the Lease. Resolves to how many changes were left; the next start finds them. */
+  /**
+   * Stops watching, delivers what is queued, releases the Lease. Resolves to how many changes were left; the next start
+   * finds them.
+   */
   stop(): Promise<number>;
   /** Rejects when the cluster's name belongs to another; else it never ends. */
   done: Promise<void>;

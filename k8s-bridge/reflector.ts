@@ -58,13 +58,16 @@ export interface Reflector<Kept extends Named> extends Pick<Store<Kept>, 'object
   done: Promise<void>;
 }
 
-/** A watch that the server ends within this time without a single event counts as a failure, or the two would go round in a hot loop. */
+/**
+ * A watch that the server ends within this time without a single event counts as a failure, or the two would go round
+ * in a hot loop.
+ */
 const shortestWatchMs = 1_000;
 
 /**
- * Keeps a copy of a collection: pages of a list, then a watch from there; the same again whenever the server says that the watch is too old
- * (410), and from where it was when only the connection broke. It never ends by itself. So does client-go's reflector; the
- * informer of the client library stops at an error, asks for no bookmarks, and has no pages.
+ * Keeps a copy of a collection: pages of a list, then a watch from there; the same again whenever the server says that
+ * the watch is too old (410), and from where it was when only the connection broke. It never ends by itself. So does
+ * client-go's reflector; the informer of the client library stops at an error, asks for no bookmarks, and has no pages.
  */
 export function startReflector<Kept extends Named>(options: ReflectorOptions<Kept>): Reflector<Kept> {
   const { kubernetes, path, settings, clock, random, abort, log } = options;
@@ -80,7 +83,10 @@ export function startReflector<Kept extends Named>(options: ReflectorOptions<Kep
     if (delta !== null) options.onDelta(delta, relisted);
   };
 
-  /** All pages of one consistent list. A token that expires between two pages fails with 410, and the next try begins anew. */
+  /**
+   * All pages of one consistent list. A token that expires between two pages fails with 410, and the next
+   * try begins anew.
+   */
   const readAll = async (): Promise<Kept[]> => {
     const kept: Kept[] = [];
     for (let token: string | undefined = ''; token !== undefined;) {
@@ -202,12 +208,18 @@ const detailsOf = (error: unknown): Partial<KubernetesFaultDetails> =>
 
 const retryAfterMsOf = (error: unknown): number => detailsOf(error).retryAfterMs ?? 0;
 
-/** The HTTP status that a failure carries: 0 where no answer came or the connection broke, null where it is no failure of a request. */
+/**
+ * The HTTP status that a failure carries: 0 where no answer came or the connection broke, null where it is no failure
+ * of a request.
+ */
 export function httpStatusOf(error: unknown): number | null {
   return detailsOf(error).httpStatus ?? null;
 }
 
-/** A broken connection or a busy server goes on from where it was; whatever else went wrong, 410 above all, needs a new list. */
+/**
+ * A broken connection or a busy server goes on from where it was; whatever else went wrong, 410 above all, needs
+ * a new list.
+ */
 export function mustRelist(error: unknown): boolean {
   const status = httpStatusOf(error);
   return !(status === 0 || status === 429 || status === 503);

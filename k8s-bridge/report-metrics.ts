@@ -113,8 +113,8 @@ interface ShownState extends Record<'object' | 'reason', string> {
 }
 
 /**
- * What is in motion, and what rests though a user has to do something about it. Of several objects about one subject only the newest needs
- * somebody: an Eviction that failed is forgotten when another one of its host is there.
+ * What is in motion, and what rests though a user has to do something about it. Of several objects about one subject
+ * only the newest needs somebody: an Eviction that failed is forgotten when another one of its host is there.
  */
 export function shownStates(
   objects: readonly Pick<Facts, 'uid' | 'fullName' | 'subject' | 'reason' | 'shown' | 'createdMs'>[],
@@ -164,13 +164,16 @@ const sampleOf = (
 
 /** Since when objects have not been reconciled. */
 export interface UnreconciledClock {
-  /** Takes in what there is now. Returns for each object that is not reconciled since when, in milliseconds since the epoch. */
+  /**
+   * Takes in what there is now. Returns for each object that is not reconciled since when, in milliseconds
+   * since the epoch.
+   */
   take(objects: Iterable<Pick<Facts, 'uid' | 'reconciled' | 'changedMs'>>, nowMs: number): Map<string, number>;
 }
 
 /**
- * An object that is found unreconciled at first has been so since it last changed as far as it says itself; later ones since they were
- * found so.
+ * An object that is found unreconciled at first has been so since it last changed as far as it says itself; later ones
+ * since they were found so.
  */
 export function createUnreconciledClock(): UnreconciledClock {
   /** By uid; null: reconciled. */

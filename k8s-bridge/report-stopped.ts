@@ -10,8 +10,9 @@ import { kubeObjectSchema } from './kube-object.ts';
 import type { Route } from './routes.ts';
 
 /**
- * Reports in the object that a user stopped its run, as no run is left to report it (docs/rules.md#a-users-stop). Reads it fresh, and
- * writes only if it is still the object that was decided about; a change at the same moment is refused by its resourceVersion.
+ * Reports in the object that a user stopped its run, as no run is left to report it (docs/rules.md#a-users-stop). Reads
+ * it fresh, and writes only if it is still the object that was decided about; a change at the same moment is refused by
+ * its resourceVersion.
  *
  * @returns whether it was written
  * @throws ObjectConflict, KubernetesUnavailable, KubernetesForbidden

@@ -16,8 +16,8 @@ export type IndexedWatch = Extract<Watch, { index: unknown }>;
 type MappedWatch = Extract<Watch, { mapFunction: unknown }>;
 
 /**
- * One row of the bridge's table, derived from the kind table: objects of a kind, seen for the runs of the kind that is driven. The kind's
- * own objects, or others that it depends on. A kind of objects may have several.
+ * One row of the bridge's table, derived from the kind table: objects of a kind, seen for the runs of the kind that is
+ * driven. The kind's own objects, or others that it depends on. A kind of objects may have several.
  */
 export interface Route {
   readonly row: DrivenKind;
@@ -25,8 +25,8 @@ export interface Route {
   readonly watch: Watch | null;
   readonly resource: Resource;
   /**
-   * The kind's runs observe more than the kind's own object, so that a reconciled one does not say whether a change matters: each change starts
-   * a run, as long as there is something to drive.
+   * The kind's runs observe more than the kind's own object, so that a reconciled one does not say whether a change
+   * matters: each change starts a run, as long as there is something to drive.
    */
   readonly observesMore: boolean;
   /** How the kind's own objects name others. */
@@ -54,7 +54,10 @@ export const routesFor = (settings: WatchSettings): readonly Route[] =>
     return [own, ...watches.map((watch) => ({ ...own, watch, resource: watch.resource, indexes: [] }))];
   });
 
-/** One name for the objects of a kind, in health, metrics and logs: of two kinds that are called the same, the one that is not driven has its group. */
+/**
+ * One name for the objects of a kind, in health, metrics and logs: of two kinds that are called the same, the one that
+ * is not driven has its group.
+ */
 export const typeOf = ({ kind, group }: Pick<Resource, 'kind' | 'group'>): string => {
   const driven: Partial<Record<string, Resource>> = kindTable;
   return driven[kind] === undefined || driven[kind].group === group ? kind : `${kind}.${group}`;
@@ -75,7 +78,10 @@ export function subjectOf(route: Route, object: KubeObject): string | null {
   return row.subject === undefined ? fullNameOf(object) : row.subject(object);
 }
 
-/** As far as the object itself says. Of the kind's own, what does not fit the schema is not reconciled: the run reads it and says what is wrong. */
+/**
+ * As far as the object itself says. Of the kind's own, what does not fit the schema is not reconciled: the run reads it
+ * and says what is wrong.
+ */
 export function isReconciled(route: Route, object: KubeObject, mode: ActiveMode): boolean {
   const { row, watch } = route;
   if (watch !== null) return mappedOf(route)?.creates?.(object, mode) !== true;

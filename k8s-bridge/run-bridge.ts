@@ -58,10 +58,11 @@ export const defaultBridgeTimings: BridgeTimings = {
     backOff: reflectorBackOff,
     backOffResetMs,
   },
-  // Shorter than client-go's 15 s: two bridges at once are harmless, and after a kill -9 nothing is signalled until the Lease has run out.
+  // Shorter than client-go's 15 s: two bridges at once are harmless, and after a kill -9 nothing is signalled until the
+  // Lease has run out.
   lease: { durationMs: 8_000, renewDeadlineMs: 6_000, retryMs: 1_500 },
-  // Low, so that a Temporal that comes back is signalled soon; what it costs while it is away is bounded by the workers.
-  // The distance: a run takes five signals a second for long, and ten thousand in all.
+  // Low, so that a Temporal that comes back is signalled soon; what it costs while it is away is bounded by the
+  // workers. The distance: a run takes five signals a second for long, and ten thousand in all.
   queue: { workers: 8, backOff: { initialMs: 100, factor: 2, maxMs: 5_000, jitter: 0.5 }, minIntervalMs: 200 },
   deliveryTimeoutMs: 5_000,
   listTimeoutMs: 60_000,
@@ -71,7 +72,10 @@ export const defaultBridgeTimings: BridgeTimings = {
 export interface RunDeps {
   kubernetes: Kubernetes;
   temporal: Client;
-  /** Resolves once the cluster is known to be the one of its name: nothing is signalled before. It is for the caller to see it rejected. */
+  /**
+   * Resolves once the cluster is known to be the one of its name: nothing is signalled before. It is for the caller to
+   * see it rejected.
+   */
   admitted: Promise<void>;
   settings: RunSettings;
   timings: BridgeTimings;
@@ -103,13 +107,16 @@ export interface RunningBridge {
   readiness(): Promise<Health>;
   /** Loops that ended though no user stopped them: only a new process helps. */
   liveness(): Health;
-  /** Stops watching, delivers what is queued, releases the Lease. Resolves to how many changes were left; the next start finds them. */
+  /**
+   * Stops watching, delivers what is queued, releases the Lease. Resolves to how many changes were left; the next start
+   * finds them.
+   */
   stop(): Promise<number>;
 }
 
 /**
- * Runs the bridge: it watches every routed kind, and while it holds the Lease it delivers what changed to the runs that it concerns.
- * It goes on whether or not kube-apiserver and Temporal are there.
+ * Runs the bridge: it watches every routed kind, and while it holds the Lease it delivers what changed to the runs that
+ * it concerns. It goes on whether or not kube-apiserver and Temporal are there.
  */
 export function runBridge({
   kubernetes,
@@ -140,7 +147,8 @@ export function runBridge({
     random,
     deliver: async (routed, abort) => {
       const { route, seenMs } = routed;
-      // It may have waited long, and drover's own writes, such as the status that makes an object reconciled, come by no other way.
+      // It may have waited long, and drover's own writes, such as the status that makes an object reconciled, come by
+      // no other way.
       const change = follower.renew(routed);
       const deps = {
         temporal,

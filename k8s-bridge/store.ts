@@ -23,11 +23,16 @@ export interface Store<Kept extends Named> {
   readonly indexed: (key: string) => Iterable<Kept>;
   /** Puts one watch event into the store. Null where the store knew it already, as after a watch that began anew. */
   readonly applyEvent: (type: 'ADDED' | 'MODIFIED' | 'DELETED', after: Kept) => Delta<Kept> | null;
-  /** Makes the store equal to a complete list. What is gone comes first, so that of two objects of one name the old one goes before the new one comes. */
+  /**
+   * Makes the store equal to a complete list. What is gone comes first, so that of two objects of one name the old one
+   * goes before the new one comes.
+   */
   readonly applyList: (listed: readonly Kept[]) => Delta<Kept>[];
 }
 
-/** @param keysOf the keys that an object is found by besides its uid and name, as client-go's indexers have them; pure */
+/**
+ * @param keysOf the keys that an object is found by besides its uid and name, as client-go's indexers have them; pure
+ */
 export function createStore<Kept extends Named>(keysOf: (object: Kept) => Iterable<string> = () => []): Store<Kept> {
   const objects = new Map<string, Kept>();
   const names = new Map<string, Kept>();

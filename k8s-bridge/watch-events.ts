@@ -21,7 +21,8 @@ const eventSchema = z.discriminatedUnion('type', [
 /**
  * One line of a watch.
  *
- * @throws KubernetesUnavailable for an ERROR event, its code as the HTTP status in the details; AnswerMalformed where the line is no event
+ * @throws KubernetesUnavailable for an ERROR event, its code as the HTTP status in the details; AnswerMalformed where
+ * the line is no event
  */
 export function parseWatchEvent(line: string): WatchEvent {
   const event = checkAnswer(eventSchema, parseJson(line), 'a line of the watch');

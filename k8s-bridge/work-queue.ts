@@ -13,7 +13,10 @@ export interface WorkQueueOptions<Item> {
   workers: number;
   /** Per key. */
   backOff: BackOffLimits;
-  /** Least time between the end of the delivery of an item and the next one of its key: what comes meanwhile is one delivery. Default 0. */
+  /**
+   * Least time between the end of the delivery of an item and the next one of its key: what comes meanwhile is one
+   * delivery. Default 0.
+   */
   minIntervalMs?: (item: Item) => number;
   onFailure: (item: Item, error: unknown, retryInMs: number) => void;
   clock: Pick<Clock, 'schedule'>;
@@ -38,7 +41,10 @@ export interface WorkQueue<Item> {
   pause(): void;
   resume(): void;
   stats(): WorkQueueStats;
-  /** Takes nothing more, delivers what waits, each once; after `timeoutMs` ends what is in flight. Resolves to how many items were not delivered. */
+  /**
+   * Takes nothing more, delivers what waits, each once; after `timeoutMs` ends what is in flight. Resolves to how many
+   * items were not delivered.
+   */
   drain(timeoutMs: number): Promise<number>;
 }
 
@@ -57,9 +63,10 @@ interface Entry<Item> {
 }
 
 /**
- * A queue of keys, as client-go's: one delivery in flight per key; what is added while one waits or is in flight becomes one delivery
- * after it; fresh before resync, each in the order in which they came; back-off per key. Nothing that was added is forgotten while the
- * queue runs: the last item of a key, or one that contains it, is delivered after it was added.
+ * A queue of keys, as client-go's: one delivery in flight per key; what is added while one waits or is in flight
+ * becomes one delivery after it; fresh before resync, each in the order in which they came; back-off per key. Nothing
+ * that was added is forgotten while the queue runs: the last item of a key, or one that contains it, is delivered after
+ * it was added.
  */
 export function createWorkQueue<Item>({
   deliver,
