@@ -224,7 +224,10 @@ const hasPools = ({ modes }: Config): boolean => modes.VsphereAgentPool !== 'off
 
 const hasVolumes = ({ modes }: Config): boolean => modes.DataVolume !== 'off' || modes.StorageProfile !== 'off';
 
-/** Those of what is switched on, of hypervisors always: the others are vm-operator’s and CDI’s, where their own are not installed. */
+/**
+ * Those of what is switched on, of hypervisors always: the others are vm-operator’s and CDI’s, where their own
+ * are not installed.
+ */
 const neededDefinitions = (config: Config) =>
   definitions.filter(({ group }) => {
     if (group === kindTable.Hypervisor.group) return true;

@@ -6,7 +6,10 @@ import { main } from './main.ts';
 import type { Paper } from '../test/fixtures/starters/context.ts';
 import { paper, sampleContext } from '../test/fixtures/starters/context.ts';
 
-/** Bad usage, refused before anything is loaded that could reach a system. What needs systems is in test/flows/commands.test.ts. */
+/**
+ * Bad usage, refused before anything is loaded that could reach a system. What needs systems
+ * is in test/flows/commands.test.ts.
+ */
 
 async function run(...args: string[]): Promise<{ code: number; text: string }> {
   const terminal = paper();

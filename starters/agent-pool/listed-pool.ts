@@ -7,7 +7,10 @@ import { byNeed } from '../command/list-objects.ts';
 export interface ListedPool {
   namespace: string;
   name: string;
-  /** A condition reason: why it is not ready, or what it is short of, else that of Ready. Null: no run has said anything yet. */
+  /**
+   * A condition reason: why it is not ready, or what it is short of, else that of Ready. Null: no run has
+   * said anything yet.
+   */
   state: string | null;
   /** `ready`: all that is wanted is there, or under way. `unknown`: no status yet, or of an earlier spec. */
   status: 'ready' | 'waiting' | 'unknown';

@@ -20,7 +20,10 @@ const owners: Readonly<Record<string, string>> = {
   'cluster.x-k8s.io': 'Cluster API',
 };
 
-/** Of the kinds of others that a pool reads, those that kube-apiserver does not serve: without them a pool sees no demand. */
+/**
+ * Of the kinds of others that a pool reads, those that kube-apiserver does not serve: without them a pool
+ * sees no demand.
+ */
 export async function checkNeighbours(kubernetes: Kubernetes, signal: AbortSignal): Promise<Finding[]> {
   return await Promise.all(
     neighbourDefinitions

@@ -11,9 +11,10 @@ interface ComparedVersion {
 }
 
 /**
- * How the installed definition differs from drover's own where it matters: the version that drover reads is served, it has the status subresource, and its
- * schema knows every field with the same type, requires nothing else and has the same rules. What the installed one has beyond that, as a
- * newer one of the replaced operator may, does no harm. Returns one sentence per difference.
+ * How the installed definition differs from drover's own where it matters: the version that drover reads is served, it
+ * has the status subresource, and its schema knows every field with the same type, requires nothing else and has the
+ * same rules. What the installed one has beyond that, as a newer one of the replaced operator may, does no harm.
+ * Returns one sentence per difference.
  */
 export function compareDefinitions(own: ComparedDefinition, installed: ComparedDefinition): string[] {
   return own.spec.versions.flatMap((version) => {

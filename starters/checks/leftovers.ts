@@ -10,7 +10,10 @@ import { guardKinds, guardsLeft } from '../hypervisor/leftovers.ts';
 import type { Finding } from './finding.ts';
 import { ok, warn } from './finding.ts';
 
-/** What the replaced operator leaves behind when it is switched off, and which checks stand between a host and its guests. */
+/**
+ * What the replaced operator leaves behind when it is switched off, and which checks stand between a host
+ * and its guests.
+ */
 
 const adoption = '`drover hosts --adopt` shows it, and takes it back with --consent.';
 

@@ -23,7 +23,10 @@ export interface Need {
 
 const kvm = 'kvm.cloud.sap';
 
-/** What `drover maintain`, `activate`, `decommission`, `onboard` and `retry` need besides. Labels of Nodes are left to the operators of the cluster. */
+/**
+ * What `drover maintain`, `activate`, `decommission`, `onboard` and `retry` need besides. Labels of Nodes are left to
+ * the operators of the cluster.
+ */
 const hypervisorPersonNeeds: readonly Need[] = [
   { group: kvm, resource: 'hypervisors', verbs: ['get', 'patch'] },
   { group: '', resource: 'nodes', verbs: ['get'] },
@@ -139,8 +142,8 @@ const reviewsAtOnce = 8;
 const serviceAccount = (namespace: string, name: string): string => `system:serviceaccount:${namespace}:${name}`;
 
 /**
- * Whether the worker and the bridge may do their work. The identity of either is checked directly; a person who may review others has
- * both checked, besides what the person's own commands need.
+ * Whether the worker and the bridge may do their work. The identity of either is checked directly; a person who may
+ * review others has both checked, besides what the person's own commands need.
  *
  * @param username of the kubeconfig
  */

@@ -35,7 +35,8 @@ export interface HeldLease {
 }
 
 /**
- * Whether an operator that drover replaces still runs: two that move the same instances, make VMs for one demand, or clone one volume, are worse than either.
+ * Whether an operator that drover replaces still runs: two that move the same instances, make VMs for one demand, or
+ * clone one volume, are worse than either.
  *
  * @param nowMs by kube-apiserver's clock, which the renewal times are of nearest
  */

@@ -13,11 +13,13 @@ import { maintainModes } from '../hypervisor/hypervisor-objects.ts';
 import { formatDuration, formatTime } from '../render/duration.ts';
 
 /**
- * Parsers of command line arguments: each takes the text and returns the value, or throws commander's InvalidArgumentError with a
- * sentence that says what is allowed. All run before anything is started.
+ * Parsers of command line arguments: each takes the text and returns the value, or throws commander's
+ * InvalidArgumentError with a sentence that says what is allowed. All run before anything is started.
  */
 
-/** RFC 1123 subdomain: what names a Kubernetes object, and so a Hypervisor. Nova's names may also have capitals and `_`. */
+/**
+ * RFC 1123 subdomain: what names a Kubernetes object, and so a Hypervisor. Nova's names may also have capitals and `_`.
+ */
 const hostPattern = /^[A-Za-z0-9]([A-Za-z0-9._-]{0,251}[A-Za-z0-9])?$/;
 
 export function parseHost(text: string): string {
@@ -60,7 +62,10 @@ export function parseParallelism(text: string): number {
 const durationPattern = /^(?:(\d{1,3})d)?(?:(\d{1,4})h)?(?:(\d{1,5})m)?$/;
 const yearMs = 366 * 24 * 3_600_000;
 
-/** A point in time that lies ahead: RFC 3339, or a duration from now such as `90m`, `4h` or `1d12h`. Returns RFC 3339 in UTC. */
+/**
+ * A point in time that lies ahead: RFC 3339, or a duration from now such as `90m`, `4h` or `1d12h`. Returns
+ * RFC 3339 in UTC.
+ */
 export function parseDeadline(text: string, nowMs: number): string {
   const atMs = deadlineMs(text, nowMs);
   if (Number.isNaN(atMs))

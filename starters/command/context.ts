@@ -7,8 +7,8 @@ import type { ExitCode } from './exit-codes.ts';
 import type { Terminal } from './terminal.ts';
 
 /**
- * What a command needs of the outside, for one run of it. `process-context.ts` makes it of this process; a simulation has its own parts, so
- * that `drover` runs there as it is.
+ * What a command needs of the outside, for one run of it. `process-context.ts` makes it of this process; a simulation
+ * has its own parts, so that `drover` runs there as it is.
  */
 export interface CommandContext {
   env: NodeJS.ProcessEnv;

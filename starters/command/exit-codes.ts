@@ -35,7 +35,10 @@ const exceptions: Partial<Record<ErrorCode, ExitCode>> = {
   ObjectConflict: exitCodes.refused,
 };
 
-/** The exit code for a row of the error table: what may pass by itself is a system that does not answer, the rest is a no. */
+/**
+ * The exit code for a row of the error table: what may pass by itself is a system that does not answer, the rest
+ * is a no.
+ */
 export const exitCodeOf = (code: ErrorCode): ExitCode =>
   exceptions[code] ?? (errors[code].retryable ? exitCodes.unreachable : exitCodes.refused);
 

@@ -28,8 +28,9 @@ interface Fault extends Error {
 }
 
 /**
- * Makes of whatever was thrown the one error that a person is shown. A row of the error table is sought from the inside out, because that
- * is where the reason is; what Temporal and the network say is sought from the outside in, because that is where its meaning is.
+ * Makes of whatever was thrown the one error that a person is shown. A row of the error table is sought from the inside
+ * out, because that is where the reason is; what Temporal and the network say is sought from the outside in, because
+ * that is where its meaning is.
  */
 export function explainError(error: unknown): CommandError {
   const chain = causes(error);

@@ -27,7 +27,8 @@ export const giveCommand = <Argument>(
 /**
  * Gives the run that empties `host` a command and returns the sentence it answers with.
  *
- * @throws CommandError: notFound when no eviction of the host runs, refused with the run's own words, unreachable when no worker answers
+ * @throws CommandError: notFound when no eviction of the host runs, refused with the run's own words, unreachable when
+ * no worker answers
  */
 export const commandRun = <Argument>(
   access: TemporalAccess,

@@ -2,7 +2,10 @@ import { CommandError } from './error.ts';
 import type { CommandContext } from './context.ts';
 import { exitCodes } from './exit-codes.ts';
 
-/** Runs a command that the person may leave with Ctrl-C: that ends its calls and its waits, and the command ends as interrupted. */
+/**
+ * Runs a command that the person may leave with Ctrl-C: that ends its calls and its waits, and the command
+ * ends as interrupted.
+ */
 export async function interruptible<Result>(
   { onInterrupt }: Pick<CommandContext, 'onInterrupt'>,
   action: (abort: AbortSignal) => Promise<Result>,

@@ -31,8 +31,8 @@ import { exitCodes } from './exit-codes.ts';
 import { explainError } from './explain-error.ts';
 
 /**
- * Kubernetes as commands use it. Nothing is opened before the first call, so a command that can do without Kubernetes runs where there is
- * none. Every call fails with a row of the error table.
+ * Kubernetes as commands use it. Nothing is opened before the first call, so a command that can do without Kubernetes
+ * runs where there is none. Every call fails with a row of the error table.
  */
 export interface KubernetesAccess {
   /** Every Eviction; one that is not as its schema says is left out. */

@@ -3,7 +3,10 @@ import type { Condition } from '../../contracts/conditions.ts';
 import { hypervisorConditions } from '../../contracts/hypervisor/conditions.ts';
 import { oneLine } from '../render/table.ts';
 
-/** What an object that drover drives says of itself. Hypervisors and VirtualMachines say it in conditions of the same names. */
+/**
+ * What an object that drover drives says of itself. Hypervisors and VirtualMachines say it in conditions of
+ * the same names.
+ */
 interface Conditioned {
   conditions: readonly Condition[];
 }

@@ -2,8 +2,8 @@ import type { Kind } from '../../contracts/kinds/table.ts';
 import { type LoadedConfig, modeVariable } from '../../runtime/config/config.ts';
 
 /**
- * What keeps drover from acting on an object, as a sentence, as far as a command can know: by its own settings, where there are any, and
- * by the object. Without settings the command's default says nothing about the worker's.
+ * What keeps drover from acting on an object, as a sentence, as far as a command can know: by its own settings, where
+ * there are any, and by the object. Without settings the command's default says nothing about the worker's.
  */
 export function whyNothingHappens(
   kind: Kind,

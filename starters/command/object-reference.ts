@@ -58,8 +58,8 @@ export function readReference(noun: Noun, text: string, namespace: string | null
 }
 
 /**
- * The object that two words of a command name, the first of which is one of the nouns; null: they name a host. A host that is called as a
- * noun is named by that word alone.
+ * The object that two words of a command name, the first of which is one of the nouns; null: they name a host. A host
+ * that is called as a noun is named by that word alone.
  *
  * @throws CommandError usage
  */

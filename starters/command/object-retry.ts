@@ -34,7 +34,9 @@ export async function observeNow(temporal: TemporalAccess, object: RetriedObject
   }
 }
 
-/** Signals the run that something changed, starting it if none is open. The bridge does the same; twice does no harm. */
+/**
+ * Signals the run that something changed, starting it if none is open. The bridge does the same; twice does no harm.
+ */
 export const signalRun = (
   { context: { clock }, client, config }: TemporalAccess,
   { kind, namespace, name, uid, generation, resourceVersion }: RetriedObject,

@@ -4,8 +4,8 @@ import { exitCodes } from './exit-codes.ts';
 import { systemTerminal } from './terminal.ts';
 
 /**
- * The context of a command that a person has typed: this process, its terminal, its variables, and the systems that its settings name. What
- * opens them takes half a second to load: only where it is needed.
+ * The context of a command that a person has typed: this process, its terminal, its variables, and the systems that its
+ * settings name. What opens them takes half a second to load: only where it is needed.
  */
 export const processContext = (env: NodeJS.ProcessEnv = process.env): CommandContext => ({
   env,

@@ -21,7 +21,9 @@ export interface Retrying<One extends Retried> {
   shows: (object: One) => string;
 }
 
-/** `drover retry NOUN`: the open run observes at once; where none is open, one starts, and what had failed is retried. */
+/**
+ * `drover retry NOUN`: the open run observes at once; where none is open, one starts, and what had failed is retried.
+ */
 export const retryObject = <One extends Retried>(
   context: CommandContext,
   { noun, access: accessOf, standing: standingOf, shows }: Retrying<One>,

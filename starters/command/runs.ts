@@ -105,7 +105,8 @@ export async function askAll(access: TemporalAccess, runs: readonly EvictionRun[
 }
 
 /**
- * How a run ended, of one that has. A run that is still going on is waited for until the signal or `timeoutMs` gives up.
+ * How a run ended, of one that has. A run that is still going on is waited for until the signal or
+ * `timeoutMs` gives up.
  *
  * @param runId without it, the run that is the last of the id, and those that it continues as
  */

@@ -1,7 +1,9 @@
 import type { Paint } from '../render/paint.ts';
 import { paintFor } from '../render/paint.ts';
 
-/** Where a command writes. Results go to standard output, so that they can be piped; everything else to standard error. */
+/**
+ * Where a command writes. Results go to standard output, so that they can be piped; everything else to standard error.
+ */
 export interface Terminal {
   /** A line of the result. */
   print(line: string): void;

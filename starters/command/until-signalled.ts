@@ -7,8 +7,8 @@ export interface Serving {
 }
 
 /**
- * Serves until SIGTERM or SIGINT, then stops in good order. A second signal ends the process at once, as it does everywhere: what was
- * under way is taken up by the next one that starts.
+ * Serves until SIGTERM or SIGINT, then stops in good order. A second signal ends the process at once, as it does
+ * everywhere: what was under way is taken up by the next one that starts.
  */
 export async function untilSignalled(serving: Serving): Promise<void> {
   const { promise: signalled, resolve } = Promise.withResolvers<'signalled'>();

@@ -1,6 +1,6 @@
 /**
- * Where a run is shown in Temporal's Web UI; null when no setting says where that is. Neither Temporal's profiles nor its variables
- * name the Web UI, so drover has a variable of its own.
+ * Where a run is shown in Temporal's Web UI; null when no setting says where that is. Neither Temporal's profiles nor
+ * its variables name the Web UI, so drover has a variable of its own.
  *
  * @see DROVER_WEB_UI in docs/commands.md
  */

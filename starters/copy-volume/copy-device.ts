@@ -12,7 +12,8 @@ import type { Copied, Progress } from './progress.ts';
 const exclusively = constants.O_RDWR | constants.O_EXCL;
 
 /**
- * One block device, or image, onto another that is at least as large; what lies beyond stays. Whatever is equal is not written.
+ * One block device, or image, onto another that is at least as large; what lies beyond stays. Whatever is equal
+ * is not written.
  *
  * @throws CommandError refused for a target that is too small
  */

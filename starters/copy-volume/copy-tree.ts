@@ -12,8 +12,9 @@ import type { Copied, Progress } from './progress.ts';
 import { marker, namesIn, statsOf, typeOf, walk } from './walk.ts';
 
 /**
- * What is in one directory into another one, which is empty, or has an unfinished copy in it: that is gone on with. Owners, modes, times, links and holes are kept;
- * access control lists and extended attributes as far as `cp` of the system does it.
+ * What is in one directory into another one, which is empty, or has an unfinished copy in it: that is gone on with.
+ * Owners, modes, times, links and holes are kept; access control lists and extended attributes as far as `cp` of the
+ * system does it.
  *
  * @throws CommandError refused where something else is in the target
  */
@@ -33,7 +34,8 @@ export async function copyTree(source: string, target: string, progress: Progres
   await copyAttributes(source, target, progress);
   let compared = await compareTrees(source, target);
   if (compared.differing.length > 0) {
-    // What has the size and the time of its source was taken for complete: a machine that dies may leave it without what was in it.
+    // What has the size and the time of its source was taken for complete: a machine that dies may leave it without
+    // what was in it.
     progress.remark(`Copied again, as they differ: ${compared.differing.join(', ')}`);
     progress.begin(total);
     await copyEntries(source, target, progress, 'all');

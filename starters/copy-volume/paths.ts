@@ -1,6 +1,6 @@
 /**
- * Names in a file system are bytes, and need not be text. Each is a string here of which every character is a byte (latin1), so that no name is
- * lost.
+ * Names in a file system are bytes, and need not be text. Each is a string here of which every character is a byte
+ * (latin1), so that no name is lost.
  */
 
 /** As the system wants it. */

@@ -6,7 +6,10 @@ import type { VolumeObject } from './volume-object.ts';
 /** `left`: CDI imports or uploads it. `unknown`: no run has said anything yet. */
 export type CloneStatus = 'complete' | 'under way' | 'waiting' | 'failed' | 'left' | 'unknown';
 
-/** One line of `drover clones`, and one element of its `--json`. Times are RFC 3339, sizes bytes; what is null is not known. */
+/**
+ * One line of `drover clones`, and one element of its `--json`. Times are RFC 3339, sizes bytes; what is null
+ * is not known.
+ */
 export interface ListedClone {
   namespace: string;
   name: string;

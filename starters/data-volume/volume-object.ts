@@ -2,7 +2,10 @@ import type { Condition } from '../../contracts/conditions.ts';
 import type { Strategy, VolumePhase } from '../../contracts/data-volume/metadata.ts';
 import type { RunProgress } from '../../contracts/runs.ts';
 
-/** A DataVolume, as far as people are shown it. Times are RFC 3339, sizes bytes; what is null is not known, or not asked for. */
+/**
+ * A DataVolume, as far as people are shown it. Times are RFC 3339, sizes bytes; what is null is not known, or
+ * not asked for.
+ */
 export interface VolumeObject {
   namespace: string;
   name: string;

@@ -24,7 +24,10 @@ export interface EvictionDescription {
   earlier: { run: EvictionRun; ending: Ending | null }[];
   /** What the Migration objects of the Eviction say, by server: known without a worker, too. */
   migrations: MigrationObject[];
-  /** State of its lifecycle; null where drover does not drive it and there is an eviction to show, or Kubernetes cannot be read. */
+  /**
+   * State of its lifecycle; null where drover does not drive it and there is an eviction to show, or Kubernetes cannot
+   * be read.
+   */
   hypervisor: HypervisorDescription | null;
   /** The run that deals with the failure of the host; null where none is open. */
   failure: FailureDescription | null;
@@ -52,7 +55,10 @@ export const situationOf = ({ host, run, progress, ending, eviction, stops }: Ev
 export const openObstacles = ({ obstacles }: EvictionProgress): string[] =>
   obstacles.filter(({ accepted }) => !accepted).map(({ id }) => id);
 
-/** The same of a run that no longer answers: the condition that refused the eviction names each obstacle with its id in brackets. */
+/**
+ * The same of a run that no longer answers: the condition that refused the eviction names each obstacle with its
+ * id in brackets.
+ */
 export function refusingObstacles(eviction: Pick<EvictionObject, 'conditions'> | null): string[] {
   const preflight = eviction === null ? undefined : findCondition(eviction.conditions, evictionConditions.preflight);
   if (preflight?.status !== 'False') return [];
@@ -64,8 +70,8 @@ const isLeftDisabled = ({ conditions }: EvictionObject): boolean =>
   findCondition(conditions, evictionConditions.reEnabled)?.status !== 'True';
 
 /**
- * How it ended, in the words of the Eviction where the run's own are lost: Temporal keeps no message of a run that closes as cancelled, and
- * none of drover's where it was terminated.
+ * How it ended, in the words of the Eviction where the run's own are lost: Temporal keeps no message of a run that
+ * closes as cancelled, and none of drover's where it was terminated.
  */
 export function withStory(ending: Ending, eviction: EvictionObject | null): Ending {
   const evicting = eviction === null ? undefined : findCondition(eviction.conditions, evictionConditions.evicting);
@@ -73,7 +79,10 @@ export function withStory(ending: Ending, eviction: EvictionObject | null): Endi
   return isOurs ? { ...ending, message: evicting.message } : ending;
 }
 
-/** The Eviction that a description is about: the one that the run names, else one that still asks for something, else the last. */
+/**
+ * The Eviction that a description is about: the one that the run names, else one that still asks for something, else
+ * the last.
+ */
 export function chooseEviction(objects: readonly EvictionObject[], named: string | null): EvictionObject | null {
   const newestFirst = objects.toSorted((a, b) => b.createdAt.localeCompare(a.createdAt));
   return (

@@ -116,7 +116,9 @@ function evictionAnnotations(
   return Object.fromEntries(Object.entries(given).filter((entry): entry is [string, string] => entry[1] !== undefined));
 }
 
-/** The same request as the input of a run, for those who reach Temporal but not Kubernetes: the run makes the Eviction. */
+/**
+ * The same request as the input of a run, for those who reach Temporal but not Kubernetes: the run makes the Eviction.
+ */
 export const evictionInput = ({
   host,
   reason,

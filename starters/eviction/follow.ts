@@ -36,7 +36,9 @@ export interface FollowSource {
 /** Where changes go. */
 interface FollowView {
   show(progress: EvictionProgress): void;
-  /** Something about the watching itself: no worker answers, nothing has begun. Printed once for as long as it is so. */
+  /**
+   * Something about the watching itself: no worker answers, nothing has begun. Printed once for as long as it is so.
+   */
   remark(message: string): void;
   end(ending: Ending, progress: Answer): void;
 }

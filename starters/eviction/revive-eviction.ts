@@ -18,8 +18,8 @@ export interface Revival {
 }
 
 /**
- * Starts the eviction of a host again: its last Eviction is annotated, which the bridge sees, and its run is started, which also works
- * without a bridge. Returns the Eviction.
+ * Starts the eviction of a host again: its last Eviction is annotated, which the bridge sees, and its run is started,
+ * which also works without a bridge. Returns the Eviction.
  *
  * @throws CommandError notFound when the host has no Eviction
  */

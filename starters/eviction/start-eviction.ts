@@ -45,7 +45,10 @@ export async function startEviction(
   );
 }
 
-/** Signals the run of the Eviction that it changed, starting it if none is open. The bridge does the same; twice does no harm. */
+/**
+ * Signals the run of the Eviction that it changed, starting it if none is open. The bridge does the same; twice
+ * does no harm.
+ */
 export const signalChange = (
   temporal: TemporalAccess,
   { uid, generation, resourceVersion, host, name }: EvictionObject,

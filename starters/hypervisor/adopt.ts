@@ -18,8 +18,9 @@ export interface Adoption {
 }
 
 /**
- * Shows what a replaced operator has left on hosts, and takes it back by consent: what holds drains back is deleted with the user's own
- * rights; that a host is forced down is taken back by its run, which records whose consent that was.
+ * Shows what a replaced operator has left on hosts, and takes it back by consent: what holds drains back is deleted
+ * with the user's own rights; that a host is forced down is taken back by its run, which records whose
+ * consent that was.
  */
 export async function adopt(
   { context, kubernetes, abort }: { context: CommandContext; kubernetes: KubernetesAccess; abort: AbortSignal },

@@ -13,15 +13,18 @@ import { oneLine } from '../render/table.ts';
 /** Where a host is to come to. */
 export interface Target {
   state: LifecycleState;
-  /** Whether the object asks for it: `not yet` where drover has to write that first, `no` where a user has taken it back. */
+  /**
+   * Whether the object asks for it: `not yet` where drover has to write that first, `no` where a user has
+   * taken it back.
+   */
   asked(hypervisor: HypervisorObject | null): 'yes' | 'not yet' | 'no';
 }
 
 export type Arrival = { kind: 'going' | 'reached' | 'elsewhere'; message: string };
 
 /**
- * Whether a host has come to where a command sent it, is blocked somewhere else, or is on its way. What its lifecycle says of an earlier spec
- * counts for nothing.
+ * Whether a host has come to where a command sent it, is blocked somewhere else, or is on its way. What its lifecycle
+ * says of an earlier spec counts for nothing.
  *
  * @param eviction that empties it now, whose message are fresher than what the Hypervisor repeats of them
  */
@@ -80,7 +83,10 @@ interface AwaitOptions {
   show: (message: string) => void;
 }
 
-/** Waits until a host has arrived, is blocked elsewhere, or the time is over (`going`), through absences of kube-apiserver. */
+/**
+ * Waits until a host has arrived, is blocked elsewhere, or the time is over (`going`), through
+ * absences of kube-apiserver.
+ */
 export async function awaitArrival(
   source: ArrivalSource,
   target: Target,

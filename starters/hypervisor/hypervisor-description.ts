@@ -11,7 +11,9 @@ import { webUiLink } from '../command/web-ui.ts';
 /** Everything that is known of a hypervisor; part of the JSON of `drover describe --json`. */
 export interface HypervisorDescription {
   object: HypervisorObject;
-  /** The run that drives it now; null: none is open, or Temporal does not answer. `progress` null: no worker answers. */
+  /**
+   * The run that drives it now; null: none is open, or Temporal does not answer. `progress` null: no worker answers.
+   */
   run: { workflowId: string; runId: string; progress: HypervisorProgress | null } | null;
   /** RFC 3339: when machine-controller-manager takes the machine away, whatever is on it; null: it is not. */
   takenAwayAt: string | null;

@@ -88,7 +88,10 @@ function describeHypervisor(hypervisor: Hypervisor): HypervisorObject {
   };
 }
 
-/** drover itself where it has noted why; the last writer of the field, where that was not drover; else the user that a command noted. */
+/**
+ * drover itself where it has noted why; the last writer of the field, where that was not drover; else the user that a
+ * command noted.
+ */
 function whoMaintains(
   { annotations = {}, managedFields = [] }: Hypervisor['metadata'],
   fromNode: readonly string[],

@@ -34,8 +34,8 @@ export interface GuardLeft {
 }
 
 /**
- * Guards that nothing drives any more: their Nodes' drains wait for ever. Where drover holds drains back itself, those of hosts that it
- * drives are its own by now.
+ * Guards that nothing drives any more: their Nodes' drains wait for ever. Where drover holds drains back itself, those
+ * of hosts that it drives are its own by now.
  */
 export const guardsLeft = (
   kind: GuardKind,

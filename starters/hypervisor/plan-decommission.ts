@@ -14,7 +14,8 @@ export interface DecommissionRequest {
 }
 
 /**
- * Decides how a host is taken out of Nova for good. One that is on its way out already stays so; a consent is added to it.
+ * Decides how a host is taken out of Nova for good. One that is on its way out already stays so; a consent is
+ * added to it.
  *
  * @throws CommandError refused where another user holds the host, or it would be emptied and then stay in Nova for ever
  */

@@ -10,7 +10,10 @@ import type { HypervisorChange } from './hypervisor-access.ts';
 import type { HypervisorObject, MaintainMode } from './hypervisor-objects.ts';
 import { maintenanceBy, nodeTerminates } from './hypervisor-objects.ts';
 
-/** What becomes of a command for a host. `says`: sentences for the person, what was done first, what follows from it after. */
+/**
+ * What becomes of a command for a host. `says`: sentences for the person, what was done first, what follows
+ * from it after.
+ */
 export type HypervisorPlan =
   | { kind: 'change'; change: HypervisorChange; says: string[] }
   /** It is asked for already, or it is there. */
@@ -44,7 +47,8 @@ export interface MaintainRequest {
 }
 
 /**
- * Decides what becomes of a request for maintenance. The maintenance of another user is not overwritten; asking the same again joins the one that is there.
+ * Decides what becomes of a request for maintenance. The maintenance of another user is not overwritten; asking the
+ * same again joins the one that is there.
  *
  * @throws CommandError refused, naming who is in the way and why
  */
@@ -123,8 +127,8 @@ function inTheWay(hypervisor: HypervisorObject, mode: MaintainMode): Error {
 }
 
 /**
- * Decides how a host comes back into service: its maintenance is cleared, and drover does the rest. What keeps it out otherwise is named,
- * with what helps.
+ * Decides how a host comes back into service: its maintenance is cleared, and drover does the rest. What keeps it out
+ * otherwise is named, with what helps.
  *
  * @throws CommandError refused
  */

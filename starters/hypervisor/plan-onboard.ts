@@ -7,14 +7,17 @@ import { describeLifecycle, isCurrent, lifecycleOf } from '../command/lifecycle-
 import type { HypervisorPlan } from './plan-maintenance.ts';
 import { describeMaintenance, refused, refuseDeleted } from './plan-maintenance.ts';
 
-/** Where the Node speaks of the lifecycle, its label holds: what a spec says against it is taken back (workflows/hypervisor/node.ts). */
+/**
+ * Where the Node speaks of the lifecycle, its label holds: what a spec says against it is
+ * taken back (workflows/hypervisor/node.ts).
+ */
 export type OnboardPlan = HypervisorPlan | { kind: 'label'; node: SpeakingNode; value: string; says: string[] };
 
 const labels = { test: 'true', skip: 'skip-tests' } as const;
 
 /**
- * Decides how the lifecycle of a host is switched on: by the label of its Node where that has one, or where there is no Hypervisor yet;
- * else by the spec, which then is the person's and not taken back.
+ * Decides how the lifecycle of a host is switched on: by the label of its Node where that has one, or where there is no
+ * Hypervisor yet; else by the spec, which then is the person's and not taken back.
  *
  * @param node null: there is none, or it may not be read
  * @param skipTests undefined: as it is

@@ -25,7 +25,10 @@ export const applyPlan = (
 ): Promise<HypervisorObject> =>
   plan.kind === 'change' ? access.patch(hypervisor, plan.change) : Promise.resolve(hypervisor);
 
-/** Signals the run of the host that something changed, starting it if none is open. The bridge does the same; twice does no harm. */
+/**
+ * Signals the run of the host that something changed, starting it if none is open. The bridge does the same; twice does
+ * no harm.
+ */
 export const signalRun = (
   { context: { clock }, client, config }: TemporalAccess,
   hypervisor: string,
@@ -46,7 +49,10 @@ export const arrivalSource = (access: HypervisorAccess, kubernetes: KubernetesAc
 
 const waitIntervalMs = 2_000;
 
-/** Waits for the host to arrive, with a line for each change, and sets the exit code: 1 where it is blocked or the time is over. */
+/**
+ * Waits for the host to arrive, with a line for each change, and sets the exit code: 1 where it is blocked or the time
+ * is over.
+ */
 export async function waitFor(
   source: ArrivalSource,
   target: Target,

@@ -4,8 +4,8 @@ import { CommandError } from '../command/error.ts';
 import { exitCodes } from '../command/exit-codes.ts';
 
 /**
- * The provider id of the VM that a user means: by its id at the provider, whole or its last part, or by its name. Ids that are whole need not
- * be among the orphans, as a VM may be kept before it is one. Pure.
+ * The provider id of the VM that a user means: by its id at the provider, whole or its last part, or by its name. Ids
+ * that are whole need not be among the orphans, as a VM may be kept before it is one. Pure.
  *
  * @throws CommandError: notFound, and usage where it names several
  */

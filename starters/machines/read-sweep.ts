@@ -164,7 +164,10 @@ const pollMs = 500;
 /** What a run waits for longer than a user does. */
 const longWaits: readonly (string | null)[] = ['ApprovalNeeded', 'ClassNotSwept', 'NothingListed', 'NoProgress'];
 
-/** Follows a run until it ends, or waits for something that takes long. @param onMessage called with each new sentence */
+/**
+ * Follows a run until it ends, or waits for something that takes long.
+ * @param onMessage called with each new sentence
+ */
 export async function followSweep(
   access: TemporalAccess,
   namespace: string,

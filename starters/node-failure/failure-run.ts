@@ -8,7 +8,10 @@ import { commandRunOf } from '../command/give-command.ts';
 import type { TemporalAccess } from '../command/temporal-access.ts';
 import { answered } from '../command/temporal-access.ts';
 
-/** The run that deals with the failure of a host; part of the JSON of `drover describe --json`. `progress` null: no worker answers. */
+/**
+ * The run that deals with the failure of a host; part of the JSON of `drover describe --json`. `progress` null: no
+ * worker answers.
+ */
 export interface FailureDescription {
   workflowId: string;
   runId: string;
@@ -41,7 +44,8 @@ export async function describeFailureRun(temporal: TemporalAccess, host: string)
 /**
  * Gives the run of a host's failure a command of an operator, and returns the sentence that it answers with.
  *
- * @throws CommandError: notFound when no such run is open, refused with the run's own sentence, unreachable when no worker answers
+ * @throws CommandError: notFound when no such run is open, refused with the run's own sentence, unreachable when no
+ * worker answers
  */
 export const commandFailureRun = <Argument>(
   temporal: TemporalAccess,

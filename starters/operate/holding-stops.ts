@@ -4,7 +4,10 @@ import type { Config } from '../../runtime/config/config-schema.ts';
 import { explainError } from '../command/explain-error.ts';
 import type { KubernetesAccess } from '../command/kubernetes-access.ts';
 
-/** The stops that hold runs of these kinds up. One of a region is listed too: which region a host is in, only its worker knows. */
+/**
+ * The stops that hold runs of these kinds up. One of a region is listed too: which region a host is in, only
+ * its worker knows.
+ */
 export async function findHoldingStops(
   kubernetes: Pick<KubernetesAccess, 'open'>,
   { config, abort }: { config: Config; abort: AbortSignal },

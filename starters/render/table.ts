@@ -77,7 +77,8 @@ export function clip(text: string, widthColumns: number): string {
 }
 
 /**
- * Text of another system (a server's name, an error of Nova) made fit for one line of a terminal: no escape sequences, no line breaks.
+ * Text of another system (a server's name, an error of Nova) made fit for one line of a terminal: no escape sequences,
+ * no line breaks.
  */
 export const oneLine = (text: string): string =>
   stripVTControlCharacters(text)

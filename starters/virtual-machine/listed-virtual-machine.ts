@@ -36,7 +36,10 @@ export interface VirtualMachineFilter {
   attention: boolean;
 }
 
-/** Virtual machines as users want to see them: those that need attention first, each part in the natural order of its names. */
+/**
+ * Virtual machines as users want to see them: those that need attention first, each part in the natural order
+ * of its names.
+ */
 export const listVirtualMachines = (
   machines: readonly VirtualMachineObject[],
   { states, attention }: VirtualMachineFilter,
