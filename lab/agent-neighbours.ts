@@ -9,8 +9,9 @@ import type { KubernetesObjects, MergePatch } from '../runtime/kubernetes/object
 import { neighbourResources as resources } from '../runtime/kubernetes/resources.ts';
 
 /**
- * The neighbours of an agent pool, as their documents say they behave, on the objects of a real kube-apiserver or a simulated one: Cluster
- * API's MachineSet, its Agent provider, and assisted-service. Each round does what they would have done by then.
+ * The neighbours of an agent pool, as their documents say they behave, on the objects of a real kube-apiserver or a
+ * simulated one: Cluster API's MachineSet, its Agent provider, and assisted-service. Each round does what they would
+ * have done by then.
  */
 
 /** A VM as assisted-service's agent on it would see itself. */
@@ -33,7 +34,10 @@ export interface Neighbours {
   round(signal: AbortSignal): Promise<void>;
   /** Names of the Nodes of the hosted cluster. */
   nodes(): readonly string[];
-  /** By the uid of each Machine that may be gone: when it was last asked for to be let go, in Unix ms. It was there until then. */
+  /**
+   * By the uid of each Machine that may be gone: when it was last asked for to be let go, in Unix ms. It was there
+   * until then.
+   */
   letGo(): ReadonlyMap<string, number>;
 }
 
@@ -203,11 +207,12 @@ export function playNeighbours(options: NeighbourOptions): Neighbours {
   }
 
   /**
-   * The Agent provider: each AgentMachine takes the first Agent that suits it, and gives it back with its Machine. What it had begun to take when
-   * something failed it takes first.
+   * The Agent provider: each AgentMachine takes the first Agent that suits it, and gives it back with its Machine. What
+   * it had begun to take when something failed it takes first.
    */
   async function provide(signal: AbortSignal): Promise<void> {
-    // In this order: of an AgentMachine that is made meanwhile the Machine is there, and one whose Machine is not found is given back.
+    // In this order: of an AgentMachine that is made meanwhile the Machine is there, and one whose Machine is not found
+    // is given back.
     const [agentMachines, machines] = [await agentMachinesOf(signal), await machinesOf(signal)];
     const taken = new Set<string>();
     for (const agentMachine of agentMachines) {

@@ -10,7 +10,10 @@ import { applyObject, mergeStatus } from './kubernetes-objects.ts';
 import { inventory, type VsphereHandle } from './vsphere/handle.ts';
 import type { VcenterWitness } from './vsphere/witness.ts';
 
-/** A pool of agents and its neighbours, in the lab or in a simulation: namespaces, an InfraEnv, the credential of the vCenter, the pool itself. */
+/**
+ * A pool of agents and its neighbours, in the lab or in a simulation: namespaces, an InfraEnv, the credential of the
+ * vCenter, the pool itself.
+ */
 
 export const agentFixture = {
   namespace: 'agents',

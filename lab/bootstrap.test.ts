@@ -14,7 +14,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** A checkout whose only package is a folder of its own, so that npm fetches nothing; `node` is the one that runs the tests (24). */
+/**
+ * A checkout whose only package is a folder of its own, so that npm fetches nothing; `node` is the one that runs the
+ * tests (24).
+ */
 let checkout: string;
 beforeEach(() => {
   checkout = mkdtempSync(join(tmpdir(), 'drover-bootstrap-'));

@@ -11,7 +11,10 @@ const object = (properties: object, required: readonly string[] = []): object =>
   ...(required.length > 0 && { required }),
 });
 
-/** As cert-manager checks them, of the fields that drover or the operator before it writes; what has another name is not stored. */
+/**
+ * As cert-manager checks them, of the fields that drover or the operator before it writes; what has another name
+ * is not stored.
+ */
 const spec = object(
   {
     secretName: text,

@@ -13,5 +13,8 @@ export const labClock = (): Clock => storage.getStore() ?? ofThisFile ?? systemC
 /** From now on everything in this program takes its time from `clock`; null: from the machine again. */
 export const setLabClock = (clock: Clock | null): void => void (ofThisFile = clock);
 
-/** Whatever `action` does, and waits for, takes its time from `clock`: the same scenario runs on a lab and in a simulation. */
+/**
+ * Whatever `action` does, and waits for, takes its time from `clock`: the same scenario runs on a lab and
+ * in a simulation.
+ */
 export const withClock = <Result>(clock: Clock, action: () => Result): Result => storage.run(clock, action);

@@ -7,7 +7,10 @@ import { text } from 'node:stream/consumers';
 import type { ProcessIdentity } from './part.ts';
 import { identify, isAlive, signalIfSame, waitForEnd } from './process-identity.ts';
 
-/** The command under test is a Node program that starts `sleep` as a service of its run, as a plain child, and as a service in a lab. */
+/**
+ * The command under test is a Node program that starts `sleep` as a service of its run, as a plain child, and as a
+ * service in a lab.
+ */
 let root: string;
 let registry: string;
 const programs: ChildProcess[] = [];

@@ -15,11 +15,12 @@ import { readJsonIfThere, writePrivateJson } from './private-files.ts';
 import { killStragglers, tagOwnChildren, stopServices } from './processes.ts';
 
 /**
- * A command that starts processes: `npm test`, `npm run chaos` … What it starts ends with it, when it ends by itself and
- * when it is interrupted; what a kill -9 of it leaves is stopped by the next command of this kind.
+ * A command that starts processes: `npm test`, `npm run chaos` … What it starts ends with it, when it ends by itself
+ * and when it is interrupted; what a kill -9 of it leaves is stopped by the next command of this kind.
  *
- * `<cache>/runs/<id>.json` names its directory, and the lock `<id>.lock` beside it is held for as long as it lives. A lock
- * is the kernel's (lock.ts): one that can be taken is of a command that has ended, and nothing of a living one is touched.
+ * `<cache>/runs/<id>.json` names its directory, and the lock `<id>.lock` beside it is held for as long as it lives. A
+ * lock is the kernel's (lock.ts): one that can be taken is of a command that has ended, and nothing of a living
+ * one is touched.
  */
 
 /** A lab that outlives the command, in a directory that the user chose. */
@@ -42,7 +43,10 @@ export interface RunOptions extends Pick<RunRecord, 'command' | 'lab'> {
   readonly report: (line: string) => void;
   /** Default: in the cache directory, one for all checkouts of this user. */
   readonly registry?: string;
-  /** How long an interrupted action may take to end in good order; default: a minute, since a worker lets its activities end for 30 s. */
+  /**
+   * How long an interrupted action may take to end in good order; default: a minute, since a worker lets its activities
+   * end for 30 s.
+   */
   readonly graceMs?: number;
 }
 

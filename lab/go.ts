@@ -29,7 +29,10 @@ export function isGoRecentEnough(output: string): boolean {
   return Number(major) > 1 || (Number(major) === 1 && Number(minor) >= 26);
 }
 
-/** Where the program is in the cache, whether it is there or not: by the content of its module, its flags and the platform. */
+/**
+ * Where the program is in the cache, whether it is there or not: by the content of its module, its flags
+ * and the platform.
+ */
 export function cachedProgram(context: Pick<LabContext, 'cacheDir' | 'checkoutDir'>, program: GoProgram): string {
   const key = contentKey(join(context.checkoutDir, 'lab', 'tools', program.folder), [
     program.package,

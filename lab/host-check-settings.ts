@@ -4,7 +4,10 @@ import type { Handles } from './parts.ts';
 /** The counterparts of a host's checks that a lab has. */
 export type CheckedParts = Partial<Pick<Handles, 'libvirt' | 'ovs' | 'ceph'>>;
 
-/** The settings of the checks that can be made on the host, as in the section `hypervisor` of drover.yaml: those of Nova, and of each part that is there. */
+/**
+ * The settings of the checks that can be made on the host, as in the section `hypervisor` of drover.yaml: those of
+ * Nova, and of each part that is there.
+ */
 export function hostCheckSettings(
   host: string,
   { imageId }: Pick<OpenStackHandle, 'imageId'>,

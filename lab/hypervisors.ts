@@ -25,8 +25,8 @@ export async function applyHypervisors(
 }
 
 /**
- * Keeps guests off a host that is not tested, by drover's default name. The project does not exist: the lab's own may go anywhere, as that of a
- * cloud's administrators.
+ * Keeps guests off a host that is not tested, by drover's default name. The project does not exist: the lab's own may
+ * go anywhere, as that of a cloud's administrators.
  */
 export const testAggregate = {
   name: 'tenant_filter_tests',

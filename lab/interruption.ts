@@ -4,8 +4,9 @@ const SAME_REQUEST_MS = 1_000;
 const PARENT_POLL_MS = 1_000;
 
 /**
- * A signal that is aborted when the user or the system asks this program to end. A second request ends it at once, as it
- * does everywhere. Under npm, the end of npm counts as a request: a CI agent that kills npm cannot reach this program.
+ * A signal that is aborted when the user or the system asks this program to end. A second request ends it at once, as
+ * it does everywhere. Under npm, the end of npm counts as a request: a CI agent that kills npm cannot
+ * reach this program.
  */
 export function untilInterrupted(reason: Error): AbortSignal {
   const interrupted = new AbortController();

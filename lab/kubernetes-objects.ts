@@ -70,7 +70,10 @@ export async function mergeObject(kubernetes: Kubernetes, manifest: object, subr
   );
 }
 
-/** Merges fields into the status of an object that is there, as its controller or agent would. @throws ObjectNotFound */
+/**
+ * Merges fields into the status of an object that is there, as its controller or agent would.
+ * @throws ObjectNotFound
+ */
 export const mergeStatus = (kubernetes: Kubernetes, manifest: object): Promise<void> =>
   mergeObject(kubernetes, manifest, 'status');
 

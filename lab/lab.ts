@@ -68,7 +68,8 @@ export function labDirectory(env: NodeJS.ProcessEnv = process.env): string {
 }
 
 /**
- * Brings the parts up, side by side as far as they do not use each other, each built first where need be; a part that is up already is attached to.
+ * Brings the parts up, side by side as far as they do not use each other, each built first where need be; a part that
+ * is up already is attached to.
  * @throws LabError (or the signal's reason) after stopping whatever this call had started.
  */
 export async function startLab<const Name extends PartName = DefaultPartName>(
@@ -184,7 +185,9 @@ async function bringUp(part: AnyPart, context: LabContext): Promise<boolean> {
   }
 }
 
-/** A part without services (a program only) never is: it costs nothing to start again, and its program may have gone. */
+/**
+ * A part without services (a program only) never is: it costs nothing to start again, and its program may have gone.
+ */
 function isUp(partDir: string): boolean {
   return readHandle(partDir) !== undefined && readProcesses(partDir).length > 0 && deadServices(partDir).length === 0;
 }

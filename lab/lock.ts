@@ -16,11 +16,12 @@ export interface LockOptions {
 }
 
 /**
- * Runs `action` while no other caller on this machine, in this process or another, holds the lock `<directory>/<name>.lock`.
+ * Runs `action` while no other caller on this machine, in this process or another, holds
+ * the lock `<directory>/<name>.lock`.
  *
  * The lock is the exclusive one of an empty SQLite file, that is, the kernel's: it ends with its holder, however that
- * ends, so there are no stale locks and nothing to take over. `<name>.holder` beside it (pid and start time) only serves
- * the message for those who wait.
+ * ends, so there are no stale locks and nothing to take over. `<name>.holder` beside it (pid and start time) only
+ * serves the message for those who wait.
  *
  * @throws the signal's reason when it is aborted while waiting.
  */

@@ -10,7 +10,10 @@ import type { Session } from './openstack/session.ts';
 import { inventory, type VsphereHandle } from './vsphere/handle.ts';
 import { openGovcWitness, type VcenterWitness } from './vsphere/witness.ts';
 
-/** Machines as machine-controller-manager leaves them, in the lab or in a simulation: classes, Secrets, Machines, and their VMs and servers. */
+/**
+ * Machines as machine-controller-manager leaves them, in the lab or in a simulation: classes, Secrets, Machines, and
+ * their VMs and servers.
+ */
 
 export const machineFixture = {
   namespace: 'shoot',
@@ -50,7 +53,10 @@ const secret = (provider: Provider, values: Record<string, string>): object => (
   stringData: values,
 });
 
-/** A class of VMs in the fixture's folder. @param cluster whose marks they carry; its Machines are in the namespace of that name */
+/**
+ * A class of VMs in the fixture's folder.
+ * @param cluster whose marks they carry; its Machines are in the namespace of that name
+ */
 export const vsphereClass = (cluster?: string): object =>
   machineClass(
     'vsphere',
@@ -110,7 +116,10 @@ export async function setUpVsphereClass(api: Kubernetes, access: VsphereAccess):
   await applyObject(api, vsphereClass());
 }
 
-/** A class of servers in the credential's project. @param settings with a password or an application credential by its id */
+/**
+ * A class of servers in the credential's project.
+ * @param settings with a password or an application credential by its id
+ */
 export async function setUpOpenStackClass(
   api: Kubernetes,
   { authUrl, credential, region: of }: OpenStackSettings,

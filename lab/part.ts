@@ -1,6 +1,7 @@
 /**
- * The contract of a lab part: one real counterpart (Temporal, Kubernetes, Nova …) that the lab builds, starts on loopback,
- * describes and stops. A part says *how*; keeping processes, ports, files and progress is the lab's, through `LabContext`.
+ * The contract of a lab part: one real counterpart (Temporal, Kubernetes, Nova …) that the lab builds, starts on
+ * loopback, describes and stops. A part says *how*; keeping processes, ports, files and progress is the
+ * lab's, through `LabContext`.
  */
 
 export type PartName =
@@ -23,7 +24,9 @@ export interface ProcessIdentity {
   readonly startTime: string;
 }
 
-/** A process that keeps running after the lab command has ended. Kept as `<part dir>/processes/<name>.json`, mode 0600. */
+/**
+ * A process that keeps running after the lab command has ended. Kept as `<part dir>/processes/<name>.json`, mode 0600.
+ */
 export interface ProcessRecord extends ProcessIdentity {
   readonly name: string;
   /** Its place in the order in which the part's services were started first; they are stopped in the reverse order. */
@@ -48,7 +51,9 @@ export interface ServiceSpec {
   readonly command: string;
   /** Never secrets: every local user can read process arguments. */
   readonly args: readonly string[];
-  /** Added to a small base environment (PATH, HOME, LANG, TMPDIR, USER); the caller's own variables are not passed on. */
+  /**
+   * Added to a small base environment (PATH, HOME, LANG, TMPDIR, USER); the caller's own variables are not passed on.
+   */
   readonly env?: Readonly<Record<string, string>>;
   /** Default: the part's directory. */
   readonly cwd?: string;
@@ -83,7 +88,10 @@ export interface LabContext {
   readonly binDir: string;
   /** The top of the drover checkout. */
   readonly checkoutDir: string;
-  /** Shared by all labs of this user, outside the checkout; see `lab/cache.ts`. Write under a temporary name, then rename, under `withLock`. */
+  /**
+   * Shared by all labs of this user, outside the checkout; see `lab/cache.ts`. Write under a temporary name, then
+   * rename, under `withLock`.
+   */
   readonly cacheDir: string;
   /** Aborted when the person interrupts; `exec`, `spawn`, `step` and `withLock` honour it. */
   readonly signal: AbortSignal;
@@ -93,8 +101,8 @@ export interface LabContext {
   /** One line for the person who waits, without the part's name (it is put in front). */
   report(line: string): void;
   /**
-   * Runs something that may take long: prints a line every 15 s with the elapsed and the usual time, and one at the end.
-   * Silent when it takes less than a second. `usually`, as it is shown: `'3 min on two idle cores'`.
+   * Runs something that may take long: prints a line every 15 s with the elapsed and the usual time, and one at the
+   * end. Silent when it takes less than a second. `usually`, as it is shown: `'3 min on two idle cores'`.
    */
   step<Result>(title: string, usually: string, action: () => Promise<Result>, logFile?: string): Promise<Result>;
   /**
@@ -103,17 +111,25 @@ export interface LabContext {
    * killed service finds its port free again.
    */
   ports<Name extends string>(...names: readonly Name[]): Promise<Record<Name, number>>;
-  /** Runs a command to its end; resolves to its standard output, rejects with the end of its output on a non-zero exit. */
+  /**
+   * Runs a command to its end; resolves to its standard output, rejects with the end of its output on a non-zero exit.
+   */
   exec(command: CommandSpec): Promise<string>;
   /** Starts a service detached from this process and waits until it is ready. Its log is `<dir>/log/<name>.log`. */
   spawn(service: ServiceSpec): Promise<ProcessRecord>;
   /** Puts a program into `binDir` under that name: a symbolic link to `target`, or a `#!/bin/sh` script (mode 0700). */
   publish(name: string, program: { target: string } | { script: string }): Promise<void>;
-  /** Runs `action` while no other process of this machine holds the lock of that name in `cacheDir`. Freed by the kernel if its holder dies. */
+  /**
+   * Runs `action` while no other process of this machine holds the lock of that name in `cacheDir`. Freed by the kernel
+   * if its holder dies.
+   */
   withLock<Result>(name: string, action: () => Promise<Result>): Promise<Result>;
 }
 
-/** What a user or a script needs to use a part. Never secrets: name a file of mode 0600 instead (KUBECONFIG, OS_CLIENT_CONFIG_FILE). */
+/**
+ * What a user or a script needs to use a part. Never secrets: name a file of mode 0600
+ * instead (KUBECONFIG, OS_CLIENT_CONFIG_FILE).
+ */
 export interface Description {
   /** Label → URL, e.g. `{ 'Web UI': 'http://127.0.0.1:20123' }`. */
   readonly urls: Readonly<Record<string, string>>;
@@ -144,7 +160,10 @@ export interface Part<Handle extends object, Built = void> {
    * when the counterpart serves. If it throws, the lab stops what it had spawned.
    */
   start(context: LabContext, built: Built): Promise<Handle>;
-  /** Called instead of `start` when the part is up already: brings what the checkout declares (CRDs, roles …) up to date. */
+  /**
+   * Called instead of `start` when the part is up already: brings what the checkout declares (CRDs, roles …)
+   * up to date.
+   */
   refresh?(context: LabContext, handle: Handle): Promise<void>;
   /**
    * Only for what stopping the recorded processes does not do. The lab stops those afterwards, last started first, and

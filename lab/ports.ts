@@ -9,8 +9,8 @@ import { readJsonIfThere, writePrivateJson } from './private-files.ts';
 import { identify, isAlive } from './process-identity.ts';
 
 /**
- * Below the range of outgoing connections (32768 and up on Linux, 49152 elsewhere): a port from there, as binding port 0
- * gives it, can be taken by any connection while its service is being restarted.
+ * Below the range of outgoing connections (32768 and up on Linux, 49152 elsewhere): a port from there, as binding
+ * port 0 gives it, can be taken by any connection while its service is being restarted.
  */
 const LOWEST_PORT = 20_000;
 const HIGHEST_PORT = 29_999;
@@ -30,8 +30,8 @@ export interface PortOwner {
 }
 
 /**
- * Free ports by name for a part, the ones it had the last time unless another process has taken them. Reserved among the
- * labs of this user while the reserving process lives or the part is up.
+ * Free ports by name for a part, the ones it had the last time unless another process has taken them. Reserved among
+ * the labs of this user while the reserving process lives or the part is up.
  */
 export async function reservePorts<Name extends string>(
   owner: PortOwner,
@@ -61,7 +61,9 @@ export async function reservePorts<Name extends string>(
   );
 }
 
-/** Gives up what the part, or all below the directory, has reserved; a part keeps the numbers and asks for them again. */
+/**
+ * Gives up what the part, or all below the directory, has reserved; a part keeps the numbers and asks for them again.
+ */
 export function releasePorts(owner: Omit<PortOwner, 'signal'>): void {
   const folder = join(owner.cacheDir, 'ports');
   if (!existsSync(folder)) return;

@@ -11,8 +11,8 @@ interface Stat {
 }
 
 /**
- * State, number of threads and start time of a line of /proc/<pid>/stat, proc(5) fields 3, 20 and 22. The command name in
- * field 2 may hold spaces and brackets, so counting starts behind the last closing one.
+ * State, number of threads and start time of a line of /proc/<pid>/stat, proc(5) fields 3, 20 and 22. The command name
+ * in field 2 may hold spaces and brackets, so counting starts behind the last closing one.
  */
 export function parseStat(stat: string): Stat | undefined {
   const fields = stat

@@ -75,7 +75,9 @@ async function findOnPath<Name extends string>(
   return found as Record<Name, string>;
 }
 
-/** The first executable of that name on PATH; the lab's own bin directory does not count, what is there comes from here. */
+/**
+ * The first executable of that name on PATH; the lab's own bin directory does not count, what is there comes from here.
+ */
 function searchPath(name: string, binDir: string): string | undefined {
   return (process.env['PATH'] ?? '')
     .split(delimiter)

@@ -23,8 +23,8 @@ export interface VenvSpec {
 }
 
 /**
- * A virtual environment exactly as its lock file says. It is made in the cache under its final name, because its programs carry their
- * own path, and is complete only with its stamp.
+ * A virtual environment exactly as its lock file says. It is made in the cache under its final name, because its
+ * programs carry their own path, and is complete only with its stamp.
  */
 export async function ensureVenv(context: LabContext, { name, what, lockFile, usually }: VenvSpec): Promise<string> {
   const python = await findPython(context);

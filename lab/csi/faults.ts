@@ -12,8 +12,8 @@ export type CsiService =
   | 'rbd';
 
 /**
- * kill -9. Sidecars go with their driver, as they end by themselves when it is gone; so do its faults and counts, its volumes
- * do not.
+ * kill -9. Sidecars go with their driver, as they end by themselves when it is gone; so do its faults and counts, its
+ * volumes do not.
  */
 export async function killCsi(handle: CsiHandle, service: CsiService): Promise<void> {
   const sidecars = readProcesses(handle.dir).filter(({ name }) => name.endsWith(`-${service}`));

@@ -5,7 +5,9 @@ import type { CsiPool } from './pool.ts';
 type Rbd = Omit<CsiPool, 'fsid'>;
 
 const TIMEOUT_MS = 60_000;
-/** https://docs.ceph.com/en/latest/dev/rbd-diff/: only what is not zero is in it, so that a large image costs nothing. */
+/**
+ * https://docs.ceph.com/en/latest/dev/rbd-diff/: only what is not zero is in it, so that a large image costs nothing.
+ */
 const HEADER = 'rbd diff v1\n';
 
 /** Runs `rbd` as the driver does; resolves to what it printed. @throws with what it complained of */

@@ -14,7 +14,10 @@ export interface SanityOptions {
   readonly skip?: string;
 }
 
-/** Runs csi-sanity on a driver of the lab; resolves to `53 Passed | 0 Failed | …`. @throws with the end of its output when a test fails */
+/**
+ * Runs csi-sanity on a driver of the lab; resolves to `53 Passed | 0 Failed | …`.
+ * @throws with the end of its output when a test fails
+ */
 export async function runSanity(handle: CsiHandle, { driver, block = false, skip }: SanityOptions): Promise<string> {
   const targets = mkdtempSync(join(tmpdir(), 'drover-sanity-'));
   try {

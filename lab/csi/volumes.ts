@@ -26,7 +26,10 @@ const MOST_BYTES = 64 * 1_024 ** 2;
 /** The file of a file system that has a disk in it, as KubeVirt names it. */
 const DISK_FILE = 'disk.img';
 
-/** Puts the bytes at the volume's start, as who uses it would; in a file system, into `disk.img`, which then has nothing else. */
+/**
+ * Puts the bytes at the volume's start, as who uses it would; in a file system, into `disk.img`, which then
+ * has nothing else.
+ */
 export async function writeVolume(handle: CsiHandle, volume: VolumeOfDriver, bytes: Buffer): Promise<void> {
   const place = placeOf(handle, volume);
   if (place.kind === 'image') return writeImage(place.rbd, place.image, bytes);

@@ -21,8 +21,8 @@ export interface HostParts {
 }
 
 /**
- * Brings up libvirt, Open vSwitch and Ceph for the host. Root has Debian's packages installed for what is missing; another user is shown the
- * command. What cannot be had is left out: the demo goes on without.
+ * Brings up libvirt, Open vSwitch and Ceph for the host. Root has Debian's packages installed for what is missing;
+ * another user is shown the command. What cannot be had is left out: the demo goes on without.
  */
 export async function startHostParts(
   dir: string,

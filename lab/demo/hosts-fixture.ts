@@ -37,7 +37,9 @@ const specs: InstanceSpec[] = names.map((name, index) => ({
   ...(name === 'web-21' ? { state: 'PAUSED' as const } : {}),
 }));
 
-/** Clears what an earlier demo left, and sets up six hosts; puts 24 servers on one of them, where the story needs them. */
+/**
+ * Clears what an earlier demo left, and sets up six hosts; puts 24 servers on one of them, where the story needs them.
+ */
 export async function setUpHosts(
   { handles: { openstack, kubernetes }, exports }: DemoLab,
   { withServers }: { withServers: boolean },

@@ -1,4 +1,8 @@
-/** `npm start`: a cloud's control plane on this machine; a new host is brought into service, another one is emptied. `-- --once` ends by itself, `-- --only vm` shows a virtual machine, `-- --only sweep` orphans, `-- --only pool` a NodePool that grows and shrinks, `-- --only clone` clones of a volume. */
+/**
+ * `npm start`: a cloud's control plane on this machine; a new host is brought into service, another one is emptied.
+ * `-- --once` ends by itself, `-- --only vm` shows a virtual machine, `-- --only sweep` orphans, `-- --only pool` a
+ * NodePool that grows and shrinks, `-- --only clone` clones of a volume.
+ */
 import { LabError } from '../lab-error.ts';
 import { cloneStory } from './clone.ts';
 import { hostsStory } from './hosts.ts';

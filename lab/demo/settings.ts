@@ -1,5 +1,6 @@
 /**
- * Settings of the demo: what takes minutes on a real cloud takes seconds here. What they mean is in drover.example.yaml.
+ * Settings of the demo: what takes minutes on a real cloud takes seconds here. What they mean
+ * is in drover.example.yaml.
  *
  * @param checks those of hypervisors
  */

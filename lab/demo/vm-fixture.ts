@@ -12,7 +12,10 @@ export const vm = { namespace: 'demo', name: 'web', volume: 'data', claim: 'web-
 
 export type VmLab = Lab<'temporal' | 'kubernetes' | 'vsphere'>;
 
-/** What takes minutes in a data centre takes seconds here, so that it can be watched; the simulator's own tasks take no time at all. */
+/**
+ * What takes minutes in a data centre takes seconds here, so that it can be watched; the simulator's own tasks take no
+ * time at all.
+ */
 const taskDelaysMs = { CloneVm: 3_000, ReconfigVm: 1_000, PowerOn: 1_500, PowerOff: 1_000, Destroy: 1_000 };
 
 export const vmSettings = ({ handles: { vsphere } }: VmLab): object => ({
@@ -21,7 +24,10 @@ export const vmSettings = ({ handles: { vsphere } }: VmLab): object => ({
   vsphere: vcenterSettings(vsphere),
 });
 
-/** Clears what an earlier demo left, and sets up a namespace in Kubernetes and in vCenter, whose tasks are slow from now on, and the kinds of the vSphere CSI driver. */
+/**
+ * Clears what an earlier demo left, and sets up a namespace in Kubernetes and in vCenter, whose tasks are slow from now
+ * on, and the kinds of the vSphere CSI driver.
+ */
 export async function setUpVm({ exports, handles: { kubernetes, vsphere } }: VmLab): Promise<void> {
   await endRuns(exports);
   await clearVms(kubernetes);
@@ -32,7 +38,9 @@ export async function setUpVm({ exports, handles: { kubernetes, vsphere } }: VmL
   await connectVcenterControl(vsphere).delayTasks(taskDelaysMs);
 }
 
-/** No worker serves what an earlier demo left, so its finalizers are removed by hand. Their VMs went with the vCenter. */
+/**
+ * No worker serves what an earlier demo left, so its finalizers are removed by hand. Their VMs went with the vCenter.
+ */
 async function clearVms(kubernetes: VmLab['handles']['kubernetes']): Promise<void> {
   const { items } = JSON.parse(
     await kubectl(kubernetes, ['get', 'virtualmachines', '--all-namespaces', '-o', 'json']),

@@ -25,7 +25,10 @@ export async function readVm(api: Kubernetes, signal: AbortSignal): Promise<Virt
   }
 }
 
-/** Follows the object until it is reconciled with its present spec, or gone; reports each reason and message once. @returns false: not in time */
+/**
+ * Follows the object until it is reconciled with its present spec, or gone; reports each reason and message once.
+ * @returns false: not in time
+ */
 export async function followVm(
   api: Kubernetes,
   {

@@ -35,8 +35,9 @@ const BOUND = {
 } as const;
 
 /**
- * Writes the files of one libvirtd, and says how it is started: in a PID namespace, so that its VMs end with it, whatever ends it. The
- * shell in front reaps what VMs leave. Root's daemons have a mount namespace as well, and touch nothing of the machine's own libvirt.
+ * Writes the files of one libvirtd, and says how it is started: in a PID namespace, so that its VMs end with it,
+ * whatever ends it. The shell in front reaps what VMs leave. Root's daemons have a mount namespace as well, and touch
+ * nothing of the machine's own libvirt.
  */
 export function prepareDaemon(plan: DaemonPlan): DaemonCommand {
   const { dir, isRoot, saslDir } = plan;

@@ -14,7 +14,10 @@ export interface Pki {
   readonly clientKeyFile: string;
 }
 
-/** An authority of the lab's own, one certificate for all its daemons, and one for their client. Made once per data directory. */
+/**
+ * An authority of the lab's own, one certificate for all its daemons, and one for their client. Made once
+ * per data directory.
+ */
 export async function ensurePki(context: LabContext, addresses: readonly string[]): Promise<Pki> {
   const dir = join(context.dir, 'pki');
   ensurePrivateDirectory(dir);

@@ -28,8 +28,8 @@ export interface OpenStackHandle {
 
 /**
  * The clouds in the lab's clouds.yaml. `lab`: user `drover` with the role admin, by application credential.
- * `lab-password`: the same user by password. `lab-admin`: the bootstrap administrator. `lab-member`: a user with the role
- * member only, in the same project.
+ * `lab-password`: the same user by password. `lab-admin`: the bootstrap administrator. `lab-member`: a user with the
+ * role member only, in the same project.
  */
 export type CloudName = 'lab' | 'lab-password' | 'lab-admin' | 'lab-member';
 

@@ -9,8 +9,8 @@
  * - `precheck-dest`, `precheck-source`: accepted with 202, then refused in the pre-check; the migration is `error`, the
  *   server ACTIVE on its source.
  *
- * Cold migrations: `fail` ends the migration in `error` and leaves the server as it was, `error` takes the server along,
- * `hang` and `slow` wait until a test changes the behaviour, the others copy for `seconds`.
+ * Cold migrations: `fail` ends the migration in `error` and leaves the server as it was, `error` takes the server
+ * along, `hang` and `slow` wait until a test changes the behaviour, the others copy for `seconds`.
  */
 export type MigrateMode = 'ok' | 'hang' | 'slow' | 'fail' | 'error' | 'prefail' | 'precheck-dest' | 'precheck-source';
 

@@ -97,8 +97,8 @@ async function eachInParallel<Item, Result>(
 }
 
 /**
- * One list for all of them, of their host where they share one: a request per server and poll would keep Nova busy. One alone is read by
- * its id, as it may have left its host again by then.
+ * One list for all of them, of their host where they share one: a request per server and poll would keep Nova busy. One
+ * alone is read by its id, as it may have left its host again by then.
  */
 async function waitForServers(
   session: Session,
@@ -188,7 +188,10 @@ export async function listServers(session: Session, host?: string): Promise<Serv
   return (await session.compute<{ servers: Server[] }>('GET', `/servers/detail?all_tenants=1${query}`)).servers;
 }
 
-/** Deletes the servers whatever state they are in, and waits until they are gone. One whose deletion fails is deleted again. */
+/**
+ * Deletes the servers whatever state they are in, and waits until they are gone. One whose deletion fails
+ * is deleted again.
+ */
 export async function deleteInstances(
   session: Session,
   ids: readonly string[],

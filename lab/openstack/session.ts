@@ -27,8 +27,8 @@ export interface RequestOptions {
 }
 
 /**
- * A login to the lab for seeding and checking: on its own, so that a test never asks drover's adapters whether drover is
- * right.
+ * A login to the lab for seeding and checking: on its own, so that a test never asks drover's adapters whether drover
+ * is right.
  */
 export interface Session {
   readonly handle: OpenStackHandle;

@@ -53,7 +53,10 @@ export const newIdentity = (): CephIdentity => ({ fsid: randomUUID(), osdUuid: r
 export const monitorAddress = ({ monitorV1, monitorV2 }: CephPorts): string =>
   `[v2:127.0.0.1:${monitorV2},v1:127.0.0.1:${monitorV1}]`;
 
-/** ceph.conf of a cluster of one monitor, one manager and one OSD in memory. Its log is what it writes to standard error. */
+/**
+ * ceph.conf of a cluster of one monitor, one manager and one OSD in memory. Its log is what it writes
+ * to standard error.
+ */
 export function cephConfig(dir: string, { fsid, osdUuid }: CephIdentity, ports: CephPorts): string {
   const sections: Record<string, Record<string, string | number>> = {
     global: {
@@ -91,7 +94,8 @@ export function cephConfig(dir: string, { fsid, osdUuid }: CephIdentity, ports: 
       // The disk is shared with everything else of this machine.
       'mon data avail warn': 2,
       'mon data avail crit': 1,
-      // The monitor reads it. Without it another one is switched on which fails on Debian 12, and that alone is a warning.
+      // The monitor reads it. Without it another one is switched on which fails on Debian 12, and that alone
+      // is a warning.
       'mgr initial modules': 'dashboard',
       // Quick to agree, and to notice who is gone.
       'paxos propose interval': 0.05,

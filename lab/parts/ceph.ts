@@ -15,8 +15,8 @@ const MINUTE_MS = 60_000;
 /** Where Debian has the manager's modules. */
 const MODULES = '/usr/share/ceph/mgr';
 /**
- * The dashboard, and those that every manager of Ceph 16 runs. A manager loads whatever it finds before it serves; all that Debian has
- * takes twice as long.
+ * The dashboard, and those that every manager of Ceph 16 runs. A manager loads whatever it finds before it serves; all
+ * that Debian has takes twice as long.
  */
 const NEEDED_MODULES = [
   'mgr_module.py',
@@ -46,8 +46,8 @@ export const cephPrograms: DebianPrograms = {
 };
 
 /**
- * A Ceph cluster of one monitor, one manager with its dashboard and one OSD whose objects are in memory, so each start makes a new one:
- * about 340 MB when idle, and what is written to images.
+ * A Ceph cluster of one monitor, one manager with its dashboard and one OSD whose objects are in memory, so each start
+ * makes a new one: about 340 MB when idle, and what is written to images.
  */
 export const cephPart: Part<CephHandle> = {
   name: 'ceph',

@@ -37,8 +37,9 @@ const sidecars = {
 const sidecarNames = Object.keys(sidecars) as (keyof typeof sidecars)[];
 
 /**
- * Volumes with snapshots and clones, without a kubelet: upstream's sidecars and snapshot-controller with upstream's own roles, and drivers of
- * the lab, which take faults for tests. The driver of Ceph is there where Ceph is. Not in the default lab: it is started by name.
+ * Volumes with snapshots and clones, without a kubelet: upstream's sidecars and snapshot-controller with upstream's own
+ * roles, and drivers of the lab, which take faults for tests. The driver of Ceph is there where Ceph is. Not in the
+ * default lab: it is started by name.
  */
 export const csi: Part<CsiHandle, CsiBuild> = {
   name: 'csi',

@@ -11,8 +11,8 @@ import { writePrivateFile, writePrivateJson } from '../private-files.ts';
 const content = { text: 'The discovery ISO of a lab of drover, first version\n', sizeBytes: 4 * 1_024 ** 2 };
 
 /**
- * Where discovery ISOs come from: a small disc image by HTTPS, with ranges and ETags as assisted-image-service has them, and faults for tests. Not
- * in the default lab: it is started by name.
+ * Where discovery ISOs come from: a small disc image by HTTPS, with ranges and ETags as assisted-image-service has
+ * them, and faults for tests. Not in the default lab: it is started by name.
  */
 export const isos: Part<IsosHandle> = {
   name: 'isos',

@@ -146,8 +146,8 @@ export interface ServiceAccountKubeconfig {
 }
 
 /**
- * Asks the API server for a token of an existing service account (TokenRequest) and writes a kubeconfig with it, so that
- * what runs with it has exactly the account's RBAC.
+ * Asks the API server for a token of an existing service account (TokenRequest) and writes a kubeconfig with it, so
+ * that what runs with it has exactly the account's RBAC.
  * @throws LabError when there is no such service account.
  */
 export async function writeServiceAccountKubeconfig(

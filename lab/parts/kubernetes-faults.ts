@@ -26,8 +26,8 @@ export function restartKubeApiserver(
 }
 
 /**
- * Keeps what etcd has now. Both processes are down meanwhile, as they are while the returned function brings that back: the cluster is then as
- * it was, with the revisions that it had.
+ * Keeps what etcd has now. Both processes are down meanwhile, as they are while the returned function brings that back:
+ * the cluster is then as it was, with the revisions that it had.
  */
 export async function backUpEtcd(handle: KubernetesHandle): Promise<() => Promise<void>> {
   const [data, backup] = ['etcd', 'etcd-backup'].map((name) => join(handle.dir, name)) as [string, string];

@@ -27,7 +27,10 @@ export function restartHypervisor(
   );
 }
 
-/** kill -9 of the QEMU that runs a domain, as the machine's out-of-memory killer would. @param domain its name, which no other VM has */
+/**
+ * kill -9 of the QEMU that runs a domain, as the machine's out-of-memory killer would.
+ * @param domain its name, which no other VM has
+ */
 export function killDomain(domain: string): void {
   signalOne(`the domain ${domain}`, (args) => args.some((arg) => arg.startsWith(`guest=${domain},`)), 'SIGKILL');
 }
@@ -45,7 +48,10 @@ function signalOne(what: string, isIt: (args: readonly string[]) => boolean, sig
   process.kill(Number(pids[0]), signal);
 }
 
-/** Makes the daemon of one hypervisor hang: connections stay open and nothing is answered, until `thawLibvirtd`. Its VMs go on. */
+/**
+ * Makes the daemon of one hypervisor hang: connections stay open and nothing is answered, until `thawLibvirtd`. Its VMs
+ * go on.
+ */
 export const freezeLibvirtd = (handle: LibvirtHandle, host: string): void => signalLibvirtd(handle, host, 'SIGSTOP');
 
 export const thawLibvirtd = (handle: LibvirtHandle, host: string): void => signalLibvirtd(handle, host, 'SIGCONT');

@@ -48,8 +48,8 @@ export const libvirtPrograms: DebianPrograms = {
 };
 
 /**
- * libvirt daemons side by side, one per hypervisor, each on a loopback address of its own: what a hypervisor's libvirt is to drover, over
- * TCP and TLS. Their VMs are real ones of QEMU, emulated where there is no KVM.
+ * libvirt daemons side by side, one per hypervisor, each on a loopback address of its own: what a hypervisor's libvirt
+ * is to drover, over TCP and TLS. Their VMs are real ones of QEMU, emulated where there is no KVM.
  */
 export function libvirtPart(options: LibvirtOptions = {}): Part<LibvirtHandle> {
   return {

@@ -33,7 +33,10 @@ interface Built {
   readonly schema: string;
 }
 
-/** Per host, the ovsdb-server of Open vSwitch with the database and the bridges that a hypervisor has. There is no switch below. */
+/**
+ * Per host, the ovsdb-server of Open vSwitch with the database and the bridges that a hypervisor has. There is no
+ * switch below.
+ */
 export function ovsPart(options: OvsOptions = {}): Part<OvsHandle, Built> {
   return {
     name: 'ovs',

@@ -16,8 +16,8 @@ interface Built {
 }
 
 /**
- * The BMC of every host of the fleet: the emulator of sushy-tools with machines that have nothing but their power, Basic authentication
- * and TLS. Not in the default lab: it is started by name.
+ * The BMC of every host of the fleet: the emulator of sushy-tools with machines that have nothing but their power,
+ * Basic authentication and TLS. Not in the default lab: it is started by name.
  */
 export const redfish: Part<RedfishHandle, Built> = {
   name: 'redfish',

@@ -23,8 +23,9 @@ const program: GoProgram = {
 };
 
 /**
- * A vCenter: govmomi's simulator, made stricter where it would let wrong requests pass, with faults and a record of requests for tests;
- * and govc. Not in the default lab: it is started by name. Its inventory is in memory, and so new with each start.
+ * A vCenter: govmomi's simulator, made stricter where it would let wrong requests pass, with faults and a record of
+ * requests for tests; and govc. Not in the default lab: it is started by name. Its inventory is in memory, and so new
+ * with each start.
  */
 export const vsphere: Part<VsphereHandle, { program: string }> = {
   name: 'vsphere',

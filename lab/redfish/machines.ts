@@ -3,7 +3,10 @@ import type { RedfishHandle } from './handle.ts';
 
 const REQUEST_TIMEOUT_MS = 10_000;
 
-/** What becomes of requests for power: taken and done, taken and not done, answered with 409, or done and undone by something else. */
+/**
+ * What becomes of requests for power: taken and done, taken and not done, answered with 409, or done and undone by
+ * something else.
+ */
 export type PowerBehaviour = 'obeys' | 'deaf' | 'refuses' | 'returns';
 
 export interface MachineState {
@@ -16,7 +19,10 @@ export interface MachineState {
   readonly returnsAfterSeconds: number;
   /** The ResetTypes that were asked for, in order. */
   readonly resets: readonly string[];
-  /** Each time that it went on or off, in order; at first it is on. Milliseconds since the epoch, when it was first noticed. */
+  /**
+   * Each time that it went on or off, in order; at first it is on. Milliseconds since the epoch, when it
+   * was first noticed.
+   */
   readonly powered: readonly PowerChange[];
 }
 

@@ -75,9 +75,15 @@ export interface VcenterControl {
   endSessions(): Promise<{ ended: number }>;
   /** Another vCenter behind the same address, with the same ids: only the simulator's model can be one. */
   becomeAnother?(instanceUuid: string): Promise<void>;
-  /** Another user begins to migrate a VM, which fails after that time; cancelled like any task. Only the simulator's model knows it. */
+  /**
+   * Another user begins to migrate a VM, which fails after that time; cancelled like any task. Only the simulator's
+   * model knows it.
+   */
   failMigration?(path: string, afterMs: number): Promise<void>;
-  /** The disks of a VM's own folder go to that datastore, as storage vMotion moves them. Only the simulator's model knows it. */
+  /**
+   * The disks of a VM's own folder go to that datastore, as storage vMotion moves them. Only the simulator's model
+   * knows it.
+   */
   moveDisks?(path: string, datastore: string): Promise<void>;
   requests(): Promise<RecordedRequest[]>;
   clearRequests(): Promise<void>;

@@ -5,7 +5,10 @@ import type { VsphereHandle } from './handle.ts';
 
 const TIMEOUT_MS = 30_000;
 
-/** An independent client of the same vCenter: the witness of what drover did, and the other user who changes things. Returns its output. */
+/**
+ * An independent client of the same vCenter: the witness of what drover did, and the other user who changes things.
+ * Returns its output.
+ */
 export const govc = (handle: VsphereHandle, ...args: string[]): Promise<string> =>
   runCommand({
     command: handle.program,

@@ -17,7 +17,10 @@ export const vmFixture = {
   network: 'DC0_DVPG0',
 } as const;
 
-/** The section `vsphere` of drover's settings for the lab's vCenter, or another one with the same inventory. @param name as settings call it */
+/**
+ * The section `vsphere` of drover's settings for the lab's vCenter, or another one with the same inventory.
+ * @param name as settings call it
+ */
 export const vcenterSettings = (
   {
     url,
@@ -53,7 +56,10 @@ export const vmClass = (namespace: string, name: string, cpus: number, memory: s
   spec: { hardware: { cpus, memory } },
 });
 
-/** A namespace with a folder and a resource pool, where drover may read Secrets, two classes, a storage class, and a template as an image. May be asked for again. */
+/**
+ * A namespace with a folder and a resource pool, where drover may read Secrets, two classes, a storage class, and a
+ * template as an image. May be asked for again.
+ */
 export async function setUpVmNamespace(
   kubernetes: Kubernetes,
   witness: VcenterWitness,

@@ -11,9 +11,9 @@ import { inventory } from './handle.ts';
 import type { AttachedHow, DatastorePath, VcenterWitness } from './witness.ts';
 
 /**
- * What the vSphere CSI driver does for volumes of VMs, as its objects document it, in the place of it: it provisions claims, and attaches and
- * detaches what CnsNodeVmAttachments and CnsNodeVMBatchAttachments ask for. A volume is a disk on the first datastore, as the simulator's
- * first-class disks are not attached to VMs.
+ * What the vSphere CSI driver does for volumes of VMs, as its objects document it, in the place of it: it provisions
+ * claims, and attaches and detaches what CnsNodeVmAttachments and CnsNodeVMBatchAttachments ask for. A volume is a disk
+ * on the first datastore, as the simulator's first-class disks are not attached to VMs.
  */
 
 const driver = 'csi.vsphere.vmware.com';

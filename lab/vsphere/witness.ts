@@ -74,7 +74,10 @@ export interface VcenterWitness {
   setPower(path: string, state: 'on' | 'off'): Promise<void>;
   /** A new disk in a folder that exists. */
   attachNewDisk(path: string, disk: DatastorePath & { sizeMiB: number }): Promise<void>;
-  /** A disk that is there, as the storage of persistent volumes does. Returns its UUID. @param disk.controllerKey default: the first SCSI controller */
+  /**
+   * A disk that is there, as the storage of persistent volumes does. Returns its UUID.
+   * @param disk.controllerKey default: the first SCSI controller
+   */
   attachDisk(path: string, disk: DatastorePath & AttachedHow): Promise<string>;
   /** Its file stays; well where it is not attached. */
   detachDisk(path: string, disk: DatastorePath): Promise<void>;

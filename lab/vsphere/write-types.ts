@@ -7,8 +7,9 @@ import type { LabContext } from '../part.ts';
 import { cacheDirectory } from '../../runtime/cache.ts';
 
 /**
- * `npm run vim-types` writes what the codec knows of vim25 (activities/vsphere/wire/vim/) from the selection beside it, and from the
- * types of govmomi at the version that lab/tools/vsphere pins; with `--check` it compares, and exits 1 when they differ.
+ * `npm run vim-types` writes what the codec knows of vim25 (activities/vsphere/wire/vim/) from the selection beside it,
+ * and from the types of govmomi at the version that lab/tools/vsphere pins; with `--check` it compares, and exits 1
+ * when they differ.
  */
 
 const wire = join(checkoutDirectory, 'activities', 'vsphere', 'wire');
