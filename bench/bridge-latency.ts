@@ -16,7 +16,10 @@ interface Percentiles {
 export interface BridgeLatency {
   machine: Machine;
   changes: number;
-  /** From the request that creates an Eviction to the signal in the history of its run: kube-apiserver, watch, bridge, Temporal. */
+  /**
+   * From the request that creates an Eviction to the signal in the history of its run: kube-apiserver,
+   * watch, bridge, Temporal.
+   */
   toSignalMs: Percentiles;
   /** From the signal to the start of the first activity: a workflow task and a dispatch. */
   toActivityMs: Percentiles;

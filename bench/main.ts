@@ -1,4 +1,7 @@
-/** `npm run bench`: shows what is recorded; `npm run bench -- <suite>` measures, compares with the last record, and records in evidence/. */
+/**
+ * `npm run bench`: shows what is recorded; `npm run bench -- <suite>` measures, compares with the last record, and
+ * records in evidence/.
+ */
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { evictionSuite, figuresOfResults } from './eviction/figures.ts';
 import type { Figure } from './eviction/main.ts';

@@ -9,7 +9,9 @@ interface Sources {
   client: Client;
 }
 
-/** What drover says and does while a VM is missing: a wait in vain is explained by this, and by nothing that is left. */
+/**
+ * What drover says and does while a VM is missing: a wait in vain is explained by this, and by nothing that is left.
+ */
 export async function explainAgents({ objects, client }: Sources, signal: AbortSignal): Promise<string> {
   const { namespace, controlPlaneNamespace } = agentFixture;
   const [pools, agents, machines] = await Promise.all([

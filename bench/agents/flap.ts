@@ -6,7 +6,10 @@ import type { LoadRun } from '../load/load-run.ts';
 import { type AgentsWorld, withAgentsWorld } from './agents-world.ts';
 import { flapFigures, flapPrefix } from './figures.ts';
 
-/** A hundredth of an autoscaler's times, about: it is up for half of each period, and spare VMs outlast the period as they do by the defaults. */
+/**
+ * A hundredth of an autoscaler's times, about: it is up for half of each period, and spare VMs outlast the period as
+ * they do by the defaults.
+ */
 const flapping = { forMs: 60_000, halfMs: 5_000, surplusMs: 15_000 };
 const taskDelaysMs = { CreateVm: 1_000, PowerOn: 500 };
 const played = { discoveryMs: 2_000, installMs: 2_000, drainMs: 3_000 };

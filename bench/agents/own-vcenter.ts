@@ -103,8 +103,9 @@ async function countOn(vcenter: ScriptVcenter, signal: AbortSignal): Promise<num
 }
 
 /**
- * What a user would write who needs the VMs tonight, with the calls that drover makes for each: is the name free, which datastore, create, poll
- * the task, switch on, poll the task, read the VM. The places are looked up once. No Temporal, no Kubernetes, and nothing survives its end.
+ * What a user would write who needs the VMs tonight, with the calls that drover makes for each: is the name free, which
+ * datastore, create, poll the task, switch on, poll the task, read the VM. The places are looked up once. No Temporal,
+ * no Kubernetes, and nothing survives its end.
  */
 async function openAgentScript(vcenter: ScriptVcenter): Promise<AgentScript> {
   const { gateway, calls } = vcenter;

@@ -9,8 +9,9 @@ const pollMs = 300;
 const deadlineMs = 300_000;
 
 /**
- * The script that an operator would write to empty a host tonight: request a live migration, poll its record every 0.3 s, take the
- * next. As many workers as the window is wide. It checks nothing, survives nothing and reports nothing: the least that any driver must do.
+ * The script that an operator would write to empty a host tonight: request a live migration, poll its record every 0.3
+ * s, take the next. As many workers as the window is wide. It checks nothing, survives nothing and reports nothing: the
+ * least that any driver must do.
  */
 export async function moveByScript(session: Session, servers: readonly Server[], window: number): Promise<void> {
   const left = [...servers];

@@ -41,7 +41,9 @@ export interface BenchWorld {
   readonly api: Kubernetes;
   /** Versions of the servers. */
   readonly versions: Readonly<Record<string, string>>;
-  /** An empty cloud, and then `count` servers on {@link source} whose copy takes so long; Nova moves `window` at once. */
+  /**
+   * An empty cloud, and then `count` servers on {@link source} whose copy takes so long; Nova moves `window` at once.
+   */
   seed(count: number, seconds: number, window: number): Promise<Server[]>;
   /** Creates the Eviction of a host. @returns when it was asked for, in unix ms */
   createEviction(host: string, notes?: Readonly<Record<string, string>>): Promise<number>;

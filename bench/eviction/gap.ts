@@ -4,7 +4,10 @@ import type { HistoryEvent } from './run-history.ts';
 import { carries, timeOf, timesOfActivity } from './run-history.ts';
 import type { Succession } from './timeline.ts';
 
-/** Where the time goes between the end of one migration and the request for the next. Milliseconds; together they are the gap. */
+/**
+ * Where the time goes between the end of one migration and the request for the next. Milliseconds; together they are
+ * the gap.
+ */
 export interface GapParts {
   /** Until a poll of the record has shown the end: the poll's delay, and the request. */
   pollMs: number;
@@ -33,8 +36,8 @@ export const gapPartNames = [
 ] as const satisfies readonly (keyof GapParts)[];
 
 /**
- * One gap, from Nova's journal and the histories of the parent and both children; all on one clock. Null where a part is not to be found,
- * as after a second attempt.
+ * One gap, from Nova's journal and the histories of the parent and both children; all on one clock. Null where a part
+ * is not to be found, as after a second attempt.
  *
  * @param children by server id
  */

@@ -99,7 +99,10 @@ export async function measurePair(
   return { ...load, machine, ratio: round3(drover.spanMs / script.spanMs), nominalMs, first, drover, script };
 }
 
-/** Of several pairs of one load, the one whose ratio is the median (the slower of two), with every ratio. @throws for no pairs */
+/**
+ * Of several pairs of one load, the one whose ratio is the median (the slower of two), with every ratio.
+ * @throws for no pairs
+ */
 export function middlePair(pairs: readonly Pair[]): Pair {
   const middle = pairs.toSorted((a, b) => a.ratio - b.ratio)[Math.floor(pairs.length / 2)];
   if (middle === undefined) throw new Error('no pair was measured');
@@ -108,7 +111,10 @@ export function middlePair(pairs: readonly Pair[]): Pair {
 
 export const round3 = (number: number): number => Number(number.toFixed(3));
 
-/** A Nova that has just started takes seconds longer for its first migrations: the driver measured first would pay for both. */
+/**
+ * A Nova that has just started takes seconds longer for its first migrations: the driver measured first would
+ * pay for both.
+ */
 export async function warmUp(world: BenchWorld): Promise<void> {
   await moveByScript(world.session, await world.seed(4, 0.5, 2), 2);
 }

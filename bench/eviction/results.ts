@@ -17,7 +17,10 @@ export interface EvictionResults {
   start?: WarmStart;
 }
 
-/** Takes the new figures into the recorded ones: a measurement that broke off, or was asked for in part, keeps what is there. */
+/**
+ * Takes the new figures into the recorded ones: a measurement that broke off, or was asked for in part, keeps
+ * what is there.
+ */
 export function mergeResults(recorded: EvictionResults, measured: EvictionResults): EvictionResults {
   const newer = <Row extends { window: number; servers: number }>(
     before: readonly Row[] = [],

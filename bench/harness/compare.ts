@@ -43,7 +43,9 @@ export interface Change {
 /** Below this share a difference is noise, however well the repetitions agree with each other. */
 const noise = 0.05;
 
-/** `same` where either median lies within the other's spread, or next to it. Null where there is nothing to divide by. */
+/**
+ * `same` where either median lies within the other's spread, or next to it. Null where there is nothing to divide by.
+ */
 export function compareFigure({ better }: Figure, now: Spread, before: Spread): Change | null {
   if (before.value === 0) return null;
   const ratio = now.value / before.value;

@@ -5,7 +5,10 @@ import { createLogger, temporalLogger } from '../../runtime/telemetry/logging.ts
 import { readTemporalSettings } from '../../runtime/temporal/temporal.ts';
 import { bundleWorkflows } from '../../workers/bundle.ts';
 
-/** A worker of drover's workflows alone, in a process of its own so that its memory can be measured: their activities stay in their queues. Started with the size of the cache; reports to its parent how many runs it has cached. */
+/**
+ * A worker of drover's workflows alone, in a process of its own so that its memory can be measured: their activities
+ * stay in their queues. Started with the size of the cache; reports to its parent how many runs it has cached.
+ */
 const [maxCachedWorkflows] = process.argv.slice(2).map(Number);
 const logger = temporalLogger(createLogger({ level: 'warn', component: 'cache-worker' }));
 Runtime.install({ logger, shutdownSignals: [] });

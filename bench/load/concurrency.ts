@@ -15,7 +15,10 @@ export async function mapConcurrently<Item, Result>(
   return results;
 }
 
-/** Edits one object at a steady rate; few at once, as kube-apiserver lets writers of one object wait for each other. @returns the rate that was kept, in edits a second */
+/**
+ * Edits one object at a steady rate; few at once, as kube-apiserver lets writers of one object wait for each other.
+ * @returns the rate that was kept, in edits a second
+ */
 export async function editSteadily(
   count: number,
   everyMs: number,

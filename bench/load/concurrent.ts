@@ -25,7 +25,10 @@ interface Change {
 
 type Side = 'bridge' | 'script';
 
-/** Fifty objects change at once, again and again; beside a script that signals by itself as soon as it has the answer: what Temporal and the machine alone take. */
+/**
+ * Fifty objects change at once, again and again; beside a script that signals by itself as soon as it has the answer:
+ * what Temporal and the machine alone take.
+ */
 export const concurrent: Benchmark<LoadRun> = {
   name: 'concurrent-50',
   title: '50 Evictions change at once',

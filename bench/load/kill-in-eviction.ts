@@ -9,7 +9,9 @@ interface Victim {
   restart: (world: BenchWorld) => Promise<unknown>;
 }
 
-/** Kills it with four servers on their way, starts it again at once, and waits until drover asks Nova for the next one. */
+/**
+ * Kills it with four servers on their way, starts it again at once, and waits until drover asks Nova for the next one.
+ */
 const killInEviction = (name: string, what: string, { kill, restart }: Victim): Benchmark<LoadRun> => ({
   name,
   title: `kill -9 of ${what} in mid-eviction, started again at once`,

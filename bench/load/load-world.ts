@@ -15,7 +15,10 @@ import type { LoadRun } from './load-run.ts';
 import type { WatchLog } from './watch-log.ts';
 import { openWatchLog } from './watch-log.ts';
 
-/** A Temporal and a kube-apiserver of their own, without workers: what is signalled stays to be read, and nothing else takes time. */
+/**
+ * A Temporal and a kube-apiserver of their own, without workers: what is signalled stays to be read, and nothing else
+ * takes time.
+ */
 export interface LoadWorld {
   lab: Lab<'temporal' | 'kubernetes'>;
   client: Client;

@@ -15,7 +15,9 @@ export interface UnderWay {
   nextMoveMs: (afterMs: number) => Promise<number>;
 }
 
-/** Begins an eviction, calls `measure` once four servers are being copied, and waits until it has succeeded; repeats it. */
+/**
+ * Begins an eviction, calls `measure` once four servers are being copied, and waits until it has succeeded; repeats it.
+ */
 export async function measureUnderWay(
   run: LoadRun,
   measure: (underWay: UnderWay) => Promise<number>,

@@ -79,7 +79,10 @@ async function measureOutage({ client, target }: World, settings: ApiServers, si
   };
 }
 
-/** When both the memo and who asks say so: until then the next cut has nothing to change. @returns when the memo said so, in unix ms */
+/**
+ * When both the memo and who asks say so: until then the next cut has nothing to change.
+ * @returns when the memo said so, in unix ms
+ */
 export async function untilThawed({ client }: World, settings: ApiServers, signal: AbortSignal): Promise<number> {
   const read = createReadFreeze({ temporal: client, cluster: '', clock: systemClock, settings });
   const thawedMs = await poll('Machines to be thawed', signal, async () =>

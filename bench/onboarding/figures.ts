@@ -6,7 +6,9 @@ export type Size = (typeof sizes)[number];
 
 const hypervisors = (size: Size): string => (size === 1 ? 'one hypervisor' : `${size} hypervisors at once`);
 
-/** What is measured of each; only one by itself is judged by the time between its steps, as many wait for each other. */
+/**
+ * What is measured of each; only one by itself is judged by the time between its steps, as many wait for each other.
+ */
 export function onboardingFigures(size: Size): Figure[] {
   const title = (what: string): string => `${hypervisors(size)}: ${what}`;
   const figure = (id: string, what: string, unit: string, goal: number | null = null): Figure => ({

@@ -15,7 +15,10 @@ import { applyNode, ensureAggregates } from '../../test/faults/hypervisor-object
 import { mapConcurrently } from '../load/concurrency.ts';
 import type { LoadRun } from '../load/load-run.ts';
 
-/** A lab with a drover that drives hypervisors by its defaults, and hosts that Nova knows and that are not onboarded yet. */
+/**
+ * A lab with a drover that drives hypervisors by its defaults, and hosts that Nova knows and that are
+ * not onboarded yet.
+ */
 export interface OnboardingWorld {
   client: Client;
   drover: Drover;

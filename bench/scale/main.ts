@@ -94,8 +94,8 @@ function evicts(name: string, load: EvictionLoad): Benchmark<LoadRun> {
 }
 
 /**
- * Evictions in a large region, on the simulator's model of Nova and Placement: requests are counted, and time is virtual, so that the same sources
- * give the same figures on any machine.
+ * Evictions in a large region, on the simulator's model of Nova and Placement: requests are counted, and time is
+ * virtual, so that the same sources give the same figures on any machine.
  */
 export const scaleSuite: Suite<LoadRun> = {
   name: 'scale',

@@ -14,9 +14,10 @@ const taskDeadlineMs = 300_000;
 export type BarePlaces = Record<'folder' | 'resourcePool' | 'datastore' | 'datacenter' | 'template', string>;
 
 /**
- * The script that a user would write who needs the VMs tonight: check that the name is free, clone, poll the task, switch on, poll
- * the task, read the VM. So many clones at once; a VM that is made is switched on beside the next clones. The same client as drover's, the same
- * clone specification, the same pauses between polls of a task; no Temporal, no Kubernetes, and nothing survives its end.
+ * The script that a user would write who needs the VMs tonight: check that the name is free, clone, poll the task,
+ * switch on, poll the task, read the VM. So many clones at once; a VM that is made is switched on beside the next
+ * clones. The same client as drover's, the same clone specification, the same pauses between polls of a task; no
+ * Temporal, no Kubernetes, and nothing survives its end.
  *
  * @returns ms of each, from its turn to the look that shows it on
  */

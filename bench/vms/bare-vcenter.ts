@@ -22,7 +22,10 @@ export interface BareVcenter {
 
 const folderName = 'bare';
 
-/** As many creates at once as drover by its defaults, and as many calls; but no limit of calls in a second: a script in a hurry has none. */
+/**
+ * As many creates at once as drover by its defaults, and as many calls; but no limit of calls in a second: a script in
+ * a hurry has none.
+ */
 export const { creates } = virtualMachineConfig.parse(undefined);
 const budget = { calls: 8, callsPerSecond: 1_000, tasks: 4 * creates };
 

@@ -10,7 +10,10 @@ export const usualCounts: VmCounts = { vms: 200, idle: 2_000 };
 /** Enough to see that it works. */
 export const quickCounts: VmCounts = { vms: 10, idle: 30 };
 
-/** Of the vCenter's tasks, while VMs are made: as they are in the simulator, and as long as a linked clone and a power-on take. */
+/**
+ * Of the vCenter's tasks, while VMs are made: as they are in the simulator, and as long as a linked clone and a
+ * power-on take.
+ */
 export const paces = {
   create: { title: 'clones of 5 s', taskDelaysMs: { CloneVm: 5_000, PowerOn: 1_000 } },
   instant: { title: 'clones of no time', taskDelaysMs: {} },

@@ -28,7 +28,9 @@ export interface WatchedVm extends Identity {
   message: string | null;
 }
 
-/** Watches the collection from now on. kube-apiserver ends a watch when it likes, so it is followed as the bridge does. */
+/**
+ * Watches the collection from now on. kube-apiserver ends a watch when it likes, so it is followed as the bridge does.
+ */
 export async function openVmWatch(api: Kubernetes, path: string): Promise<VmWatch> {
   const ending = new AbortController();
   const synced = Promise.withResolvers<void>();

@@ -40,7 +40,10 @@ export interface VmsWorld {
   control: VcenterControl;
   /** Every change of a VirtualMachine since the world was opened. */
   watch: VmWatch;
-  /** Creates VirtualMachines that shall be on, and waits until the watch has shown all of them on and settled. @returns by name, in unix ms */
+  /**
+   * Creates VirtualMachines that shall be on, and waits until the watch has shown all of them on and settled.
+   * @returns by name, in unix ms
+   */
   make(names: readonly string[]): Promise<Map<string, { createdMs: number; reconciledMs: number }>>;
   /** Deletes all VirtualMachines and waits until they are gone. */
   removeAll(): Promise<void>;
