@@ -9,8 +9,8 @@ const restMs = 60_000;
 const pauseMs = 1_000;
 
 /**
- * What a run writes last: that a generation is reported; after the status that says Reconciled, that a VM is being made no more; and after the
- * result of an Eviction, that drover holds it no more.
+ * What a run writes last: that a generation is reported; after the status that says Reconciled, that a VM is being made
+ * no more; and after the result of an Eviction, that drover holds it no more.
  */
 const isWrittenLast = (violation: string): boolean =>
   /^invariant 17: |^invariant 13: .* still notes that |^invariant 6: .* still carries /u.test(violation);

@@ -124,7 +124,8 @@ async function runStages(
   labs.catch(() => undefined);
   const stopLabs = async (): Promise<unknown> => Promise.all((await labs.catch(() => [])).map((lab) => lab.stop()));
   try {
-    // Of what has no lab, whose time is its own: it takes what real parts leave of the processors, so that none is idle.
+    // Of what has no lab, whose time is its own: it takes what real parts leave of the processors, so that
+    // none is idle.
     const background = wants('flows') && flows.length > 0;
     const onTheMachine = async (): Promise<void> => {
       if (wants('checks'))
@@ -134,7 +135,8 @@ async function runStages(
           runJest(
             {
               title: 'unit tests',
-              // A process that has loaded hundreds of modules anew for each file keeps them: another one takes its place.
+              // A process that has loaded hundreds of modules anew for each file keeps them: another one
+              // takes its place.
               args: ['--selectProjects', 'unit', '--maxWorkers=100%', '--workerIdleMemoryLimit=1500MB', ...unit],
               background,
               ...(all && { env: { DROVER_FUZZ_RUNS: '10000' } }),

@@ -36,8 +36,8 @@ export const refusal = (message: string, ...extended: string[]): object => ({
 });
 
 /**
- * A BMC that answers by the script, and where that says nothing as one does whose one machine is `power`. Only for answers that the real
- * emulator cannot be brought to give.
+ * A BMC that answers by the script, and where that says nothing as one does whose one machine is `power`. Only for
+ * answers that the real emulator cannot be brought to give.
  */
 export async function startScriptedBmc(
   tls: { key: string; cert: string },

@@ -37,7 +37,8 @@ export interface ScriptedService {
 }
 
 /**
- * An HTTP server on loopback with scripted answers: only for answers that the real counterparts cannot be brought to give.
+ * An HTTP server on loopback with scripted answers: only for answers that the real counterparts cannot be
+ * brought to give.
  */
 export async function startScriptedService(
   script: (request: Received) => Reply | Promise<Reply>,

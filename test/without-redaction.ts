@@ -1,6 +1,6 @@
 /**
- * Loaded into a process of drover before all else (`--import`): what would be redacted stays as it is. So a test shows that the search for
- * secrets finds them.
+ * Loaded into a process of drover before all else (`--import`): what would be redacted stays as it is. So a test shows
+ * that the search for secrets finds them.
  */
 import { registerHooks } from 'node:module';
 

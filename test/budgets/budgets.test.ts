@@ -19,8 +19,8 @@ test('every recorded run is within its budget', () => {
       excesses: excesses(costOf(history, calls === undefined ? undefined : countsOf(calls)), budgets[name]),
     }).toEqual({ run, excesses: [] });
   }
-  // The flows have bigger ones of the first; a migration that went well at once is within the budget of one that did not; of the last
-  // none is recorded: every flow is held to them by the invariants.
+  // The flows have bigger ones of the first; a migration that went well at once is within the budget of one that did
+  // not; of the last none is recorded: every flow is held to them by the invariants.
   const isElsewhere = (name: string): boolean => ['largeEviction', 'migration', 'librarySync'].includes(name);
   expect([...used].filter((name) => !isElsewhere(name)).toSorted()).toEqual(
     Object.keys(budgets)

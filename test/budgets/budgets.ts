@@ -6,14 +6,17 @@ export interface Budget {
   title: string;
   events: number;
   activityCalls: number;
-  /** Requests to each system, those that are sent again included; systems that are not named get none. Null: they are not counted. */
+  /**
+   * Requests to each system, those that are sent again included; systems that are not named get none. Null: they are
+   * not counted.
+   */
   calls: Partial<Record<OutsideSystem, number>> | null;
 }
 
 /**
- * The budgets of each lifecycle: docs/rules.md#history-budgets, and else the worst that was observed, with room for a quarter more.
- * Recorded histories are held to them (`budgets.test.ts`) with their calls; an eviction of 24 servers is, with all
- * columns, in `eviction-history.test.ts`. docs/limits.md shows this table.
+ * The budgets of each lifecycle: docs/rules.md#history-budgets, and else the worst that was observed, with room for a
+ * quarter more. Recorded histories are held to them (`budgets.test.ts`) with their calls; an eviction of 24 servers is,
+ * with all columns, in `eviction-history.test.ts`. docs/limits.md shows this table.
  */
 export const budgets = {
   eviction: {

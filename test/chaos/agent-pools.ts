@@ -28,7 +28,10 @@ import type { ChaosVcenter } from './chaos-vcenter.ts';
 import { patiently } from './patiently.ts';
 import type { PoolAction } from './plan.ts';
 
-/** A pool of agents whose NodePool is scaled while everything breaks, and its neighbours, whom kube-apiserver and vCenter fail too. */
+/**
+ * A pool of agents whose NodePool is scaled while everything breaks, and its neighbours, whom kube-apiserver and
+ * vCenter fail too.
+ */
 
 const { namespace, controlPlaneNamespace, pool: name } = agentFixture;
 
@@ -178,7 +181,10 @@ export async function restorePool(world: World, vcenter: ChaosVcenter, pool: Cha
   return complaints;
 }
 
-/** True: there are as many Machines as VMs, which are on, and as VsphereAgents, with no ISO in a drive; and nothing else. */
+/**
+ * True: there are as many Machines as VMs, which are on, and as VsphereAgents, with no ISO in a drive;
+ * and nothing else.
+ */
 async function observePool(
   world: World,
   { witness }: ChaosVcenter,

@@ -26,7 +26,10 @@ import { list, reasonOf } from './user-actions.ts';
 import type { HypervisorAction } from './plan.ts';
 import { hypervisorCount } from './plan.ts';
 
-/** The hosts whose lifecycle drover drives while everything breaks. Their guests come from those that are evicted, and go where they go. */
+/**
+ * The hosts whose lifecycle drover drives while everything breaks. Their guests come from those that are evicted, and
+ * go where they go.
+ */
 
 /** Beside those that every lab has. The last is tested before it comes into service, the others are not. */
 export const hypervisors: readonly string[] = Array.from({ length: hypervisorCount }, (_, index) => `kvm-${index + 1}`);
@@ -47,8 +50,8 @@ const roomy = { vcpus: 200, memoryMiB: 1_048_576 };
 const address = '127.0.0.1';
 
 /**
- * Hosts that Nova knows and that are not driven; all others are left to users. Those have Nodes that are well: where half of all that drover knows
- * have failed, it fences none.
+ * Hosts that Nova knows and that are not driven; all others are left to users. Those have Nodes that are well: where
+ * half of all that drover knows have failed, it fences none.
  */
 export async function prepareHypervisors(world: World, others: readonly string[]): Promise<void> {
   await ensureAggregates(world, false);
@@ -160,7 +163,10 @@ async function fallSilent(world: World, host: string): Promise<void> {
   await patiently(() => reportReady(world, host, 'Unknown'));
 }
 
-/** The machine and all that runs on it works, whatever was wrong with it. Returns its boot id: another one if it was without power. */
+/**
+ * The machine and all that runs on it works, whatever was wrong with it. Returns its boot id: another one if it was
+ * without power.
+ */
 async function mend(world: World, bmcs: ChaosBmcs, host: string): Promise<string> {
   const { power, powered } = await patiently(() => bmcs.read(host));
   if (power === 'Off') await patiently(() => bmcs.setPower(host, 'On'));
@@ -179,7 +185,10 @@ async function activate(world: World, host: string): Promise<void> {
   await patiently(() => change(world, host, { spec: { maintenance: '' } }));
 }
 
-/** The service of a nova-compute that answers is not removed: the operator stops it. Returns whether drover has requested that in time. */
+/**
+ * The service of a nova-compute that answers is not removed: the operator stops it. Returns whether drover has
+ * requested that in time.
+ */
 async function crashWhenRequested(world: World, host: string): Promise<boolean> {
   const isRequested = until(`${host} to be emptied`, leaveMs, async () => {
     const { message } = lifecycleOf(await patiently(() => read(world, host)));
@@ -205,8 +214,9 @@ async function restore(world: World, host: string): Promise<void> {
 }
 
 /**
- * At the end each is put into service, and retried where it says that a user has to. Returns what is not as it should be then: every
- * one is Active for the spec that it has, enabled in Nova, in its aggregates, and no Eviction of it is left.
+ * At the end each is put into service, and retried where it says that a user has to. Returns what is not as it should
+ * be then: every one is Active for the spec that it has, enabled in Nova, in its aggregates, and no Eviction of
+ * it is left.
  */
 export async function restoreHypervisors(world: World, bmcs: ChaosBmcs): Promise<string[]> {
   const found = await Promise.all(

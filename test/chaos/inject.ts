@@ -132,7 +132,10 @@ async function restart({ drover, lab }: World, target: Mortal): Promise<void> {
   await drover.restart(target);
 }
 
-/** As whoever runs drover does, of a process that ended by itself: it was starting when what it needs went away. No fault may be under way. */
+/**
+ * As whoever runs drover does, of a process that ended by itself: it was starting when what it needs went away. No
+ * fault may be under way.
+ */
 export async function reviveDead({ drover, dir }: World, csi: CsiHandle | null): Promise<void> {
   const dead = deadServices(dir);
   for (const target of ['worker', 'bridge'] as const) if (dead.includes(target)) await drover.restart(target);

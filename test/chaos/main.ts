@@ -1,4 +1,7 @@
-/** `npm run chaos -- --seed S --minutes M [--only NAMES] [--record | --json FILE]`: everything breaks at random, and at the end everything is as it should be. */
+/**
+ * `npm run chaos -- --seed S --minutes M [--only NAMES] [--record | --json FILE]`: everything breaks at random, and at
+ * the end everything is as it should be.
+ */
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -4,24 +4,32 @@ import { openRandom } from '../faults/random.ts';
 /** What breaks, when and how. */
 export type Fault = { atMs: number; forMs: number } & (
   | { target: 'bridge' | 'worker' | 'temporal' | 'kube-apiserver'; how: 'kill' | 'freeze' }
-  /** `apart`: it cannot be reached; `failing`: a third of the requests are answered 503; `deaf`: a third take effect and are not answered. */
+  /**
+   * `apart`: it cannot be reached; `failing`: a third of the requests are answered 503; `deaf`: a third take effect and
+   * are not answered.
+   */
   | { target: 'nova'; how: 'apart' | 'failing' | 'deaf' }
   | { target: 'bmc'; how: BmcFault }
   | { target: 'vcenter'; how: VcenterFault }
   | { target: 'csi'; how: CsiFault }
 );
 
-/** Of requests for power, `freeze` of all: `deaf`: taken and not done; `refuses`: answered 409; `returns`: the machine goes off, and on again by itself. */
+/**
+ * Of requests for power, `freeze` of all: `deaf`: taken and not done; `refuses`: answered 409; `returns`: the machine
+ * goes off, and on again by itself.
+ */
 const bmcFaults = ['freeze', 'deaf', 'refuses', 'returns'] as const;
 export type BmcFault = (typeof bmcFaults)[number];
 
-/** `failing`: requests are answered 503; `deaf`: they take effect and are not answered; `slow`: its tasks take seconds. */
+/**
+ * `failing`: requests are answered 503; `deaf`: they take effect and are not answered; `slow`: its tasks take seconds.
+ */
 const vcenterFaults = ['freeze', 'failing', 'deaf', 'slow'] as const;
 export type VcenterFault = (typeof vcenterFaults)[number];
 
 /**
- * `kill`: the driver, and its sidecars with it; `controller`: the snapshot-controller is killed; `failing`: calls are answered Internal; `busy`: Aborted;
- * `deaf`: they take effect and are answered Unavailable; `slow`: they take seconds.
+ * `kill`: the driver, and its sidecars with it; `controller`: the snapshot-controller is killed; `failing`: calls are
+ * answered Internal; `busy`: Aborted; `deaf`: they take effect and are answered Unavailable; `slow`: they take seconds.
  */
 const csiFaults = ['kill', 'controller', 'failing', 'busy', 'deaf', 'slow'] as const;
 export type CsiFault = (typeof csiFaults)[number];
@@ -35,9 +43,9 @@ export interface UserAction {
 }
 
 /**
- * What becomes of a hypervisor: its Node comes, it goes into maintenance and back, out of Nova and comes again, or its kubelet fails and works again.
- * `cutPower`: its machine goes off; `freeze`: nothing on it reports, and it has power; `mend`: it works again, as the same boot if it had power all
- * the time. Now and then a user terminates its run.
+ * What becomes of a hypervisor: its Node comes, it goes into maintenance and back, out of Nova and comes again, or its
+ * kubelet fails and works again. `cutPower`: its machine goes off; `freeze`: nothing on it reports, and it has power;
+ * `mend`: it works again, as the same boot if it had power all the time. Now and then a user terminates its run.
  */
 export interface HypervisorAction {
   atMs: number;
@@ -57,7 +65,9 @@ export interface HypervisorAction {
     | 'terminate';
 }
 
-/** What becomes of a virtual machine. `switchOff`: in vCenter, behind drover's back; a VM that is deleted is made anew. */
+/**
+ * What becomes of a virtual machine. `switchOff`: in vCenter, behind drover's back; a VM that is deleted is made anew.
+ */
 export interface VmAction {
   atMs: number;
   /** Which of them, from 0 on. */
@@ -65,7 +75,10 @@ export interface VmAction {
   what: 'create' | 'power' | 'resize' | 'switchOff' | 'terminate' | 'delete';
 }
 
-/** What becomes of a pool of agents: its NodePool is scaled, Machines and VsphereAgents are deleted by hand, its template is changed, its ISO checked. */
+/**
+ * What becomes of a pool of agents: its NodePool is scaled, Machines and VsphereAgents are deleted by hand, its
+ * template is changed, its ISO checked.
+ */
 export interface PoolAction {
   atMs: number;
   what: (typeof poolActionKinds)[number];
@@ -161,7 +174,8 @@ export const hypervisorCount = 2;
 export const vmCount = 3;
 
 /**
- * Faults one after the other with time to work between them, now and then two at once; actions all the time. The seed decides everything.
+ * Faults one after the other with time to work between them, now and then two at once; actions all the time. The seed
+ * decides everything.
  *
  * @param chosen whose actions there are
  */

@@ -103,7 +103,8 @@ const common = {
 const nodeFailure = {
   mode: 'automatic',
   automaticAggregates: [shared],
-  // Longer than the lab's Nova takes to say that a nova-compute is down; before, the host looks like one whose kubelet alone has failed.
+  // Longer than the lab's Nova takes to say that a nova-compute is down; before, the host looks like one whose kubelet
+  // alone has failed.
   failAfterMs: 20_000,
   fenceSilent: { quorum: 2, afterMs: 22_000, mostPerHour: 20 },
   observeMs: 500,
@@ -140,8 +141,8 @@ function settingsFor({ lab }: World, chosen: readonly Lifecycle[], vcenter: Chao
 const idleMs = 420_000;
 
 /**
- * A load of evictions and of the lifecycles of hypervisors, virtual machines, agent pools and volumes while everything breaks that can; at the end all converges
- * and the invariants hold.
+ * A load of evictions and of the lifecycles of hypervisors, virtual machines, agent pools and volumes while everything
+ * breaks that can; at the end all converges and the invariants hold.
  */
 export async function runChaos({
   seed,
@@ -307,7 +308,9 @@ async function performUserActions(
   }
 }
 
-/** One after the other for each hypervisor, each virtual machine, the pool and the volumes; none waits for another's. */
+/**
+ * One after the other for each hypervisor, each virtual machine, the pool and the volumes; none waits for another's.
+ */
 async function performLifecycleActions(
   world: World,
   {
@@ -361,7 +364,10 @@ async function returnEmptyHosts(
   }
 }
 
-/** Every Eviction is reconciled, and no run of an Eviction, a hypervisor, its failure, a virtual machine, a VsphereAgent or a DataVolume is open. */
+/**
+ * Every Eviction is reconciled, and no run of an Eviction, a hypervisor, its failure, a virtual machine, a VsphereAgent
+ * or a DataVolume is open.
+ */
 const untilIdle = (world: World): Promise<unknown> =>
   until('everything to be idle', idleMs, async () => {
     const open = (await list(world)).filter((eviction) => !kindTable.Eviction.isReconciled(eviction, 'act'));

@@ -114,7 +114,10 @@ async function read({ api }: World, name: string): Promise<VirtualMachine | null
   });
 }
 
-/** At the end each is wanted, and retried where it says that a user has to. Returns what is not as its spec wants it then. */
+/**
+ * At the end each is wanted, and retried where it says that a user has to. Returns what is not as its spec
+ * wants it then.
+ */
 export async function restoreVirtualMachines(world: World): Promise<string[]> {
   const found = await Promise.all(
     names.map((name) =>

@@ -14,7 +14,10 @@ import {
 
 const unchecked = 'some validation rules were not checked because the object was invalid';
 
-/** What kube-apiserver makes of a custom resource by the schema of its CRD. CEL rules and admission policies are tried in the flows alone. */
+/**
+ * What kube-apiserver makes of a custom resource by the schema of its CRD. CEL rules and admission policies are tried
+ * in the flows alone.
+ */
 export function describeSchemas(test: ContractTest): void {
   test('defaults are filled in, and what is read is what the schema says', async ({ name, kubernetes }) => {
     const { post } = requestsOf(kubernetes);

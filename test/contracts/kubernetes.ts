@@ -8,7 +8,10 @@ export interface KubernetesCounterpart {
   kubernetes: Kubernetes;
   /** Of this test alone: a namespace that is there and empty, and the name for objects that have none. */
   name: string;
-  /** Makes what has been unreadable, as an etcd that is compacted and a kube-apiserver that is started again: all connections break. */
+  /**
+   * Makes what has been unreadable, as an etcd that is compacted and a kube-apiserver that is started again: all
+   * connections break.
+   */
   loseHistory: () => Promise<void>;
 }
 

@@ -7,8 +7,8 @@ import type { Session } from '../../lab/openstack/session.ts';
 import type { OpenStackSettings } from '../../runtime/config/openstack-settings.ts';
 
 /**
- * An OpenStack that a contract runs on: the lab's, or the simulated one. Its hosts are node-1 to node-6, it has no servers, and every test
- * has it like that.
+ * An OpenStack that a contract runs on: the lab's, or the simulated one. Its hosts are node-1 to node-6, it has no
+ * servers, and every test has it like that.
  */
 export interface OpenStackCounterpart {
   readonly admin: Session;

@@ -10,7 +10,10 @@ export interface StorageCounterpart {
   /** Two of this test alone, which are there and empty. */
   namespaces: readonly [string, string];
   driver: string;
-  /** Of StorageClasses of the driver: one that binds at once and lets claims grow, one that does not, and one that waits for a consumer. */
+  /**
+   * Of StorageClasses of the driver: one that binds at once and lets claims grow, one that does not, and one that waits
+   * for a consumer.
+   */
   classes: { plain: string; fixed: string; delayed: string };
   snapshotClass: string;
   /** The bytes on the volume of that name. */

@@ -9,7 +9,10 @@ export interface TemporalCounterpart {
   during: <Result>(work: () => Promise<Result>) => Promise<Result>;
 }
 
-/** What drover's activities, bridge and commands ask of a Temporal client: the simulated one is believed because both answer the same. */
+/**
+ * What drover's activities, bridge and commands ask of a Temporal client: the simulated one is believed because both
+ * answer the same.
+ */
 export function describeTemporalClient(counterpart: () => TemporalCounterpart): void {
   const prefix = 'contract/';
   const options = (workflowId: string, args: unknown[] = []) => {

@@ -189,7 +189,8 @@ export function vsphereCreatesContract(open: () => Promise<VsphereCounterpart>):
         type: 'VsphereUnavailable',
         nonRetryable: false,
       });
-      // VsphereBusy for a moment, which Temporal would repeat: vCenter lists a VM before the create has written its owner.
+      // VsphereBusy for a moment, which Temporal would repeat: vCenter lists a VM before the create has
+      // written its owner.
       const { vmId } = await until('the create', 5_000, () => makeVm(activities, vm));
       expect(await describeVms(context, name)).toHaveLength(1);
       expect(await find(name)).toBe(vmId);

@@ -10,7 +10,11 @@ import type { Network } from '../simulator/network.ts';
 export interface FakeIsos {
   /** For drover: over the network, with its faults. */
   source: IsoSource;
-  /** From the next download on. @param text another one is another ISO. @param etag null: the server names no versions */
+  /**
+   * From the next download on.
+   * @param text another one is another ISO.
+   * @param etag null: the server names no versions
+   */
   set(url: string, text: string, etag?: string | null): void;
   remove(url: string): void;
   /** How many ISOs were sent, and how often the server said that it still has the same. */

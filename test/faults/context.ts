@@ -59,7 +59,10 @@ export function openContext(fixture: Fixture, kind: SubjectKind, steps: () => re
     ...virtualMachineActions(base),
     /** The calls that have begun so far. */
     steps,
-    /** Of the object, or of what it is going to be made from; of one that is gone, the news of a change before comes late. */
+    /**
+     * Of the object, or of what it is going to be made from; of one that is gone, the news of a change
+     * before comes late.
+     */
     async changeSpec(alias: HostAlias): Promise<void> {
       if ((await read(alias)) !== null) return await change(alias, subject.change);
       const origin = subject.origin?.(hostOf(alias));

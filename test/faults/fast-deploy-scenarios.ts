@@ -2,7 +2,10 @@ import type { Scenario } from './scenario.ts';
 import { gone } from './scenario.ts';
 import { common, removeWhileAwaited, settings } from './virtual-machine-scenarios.ts';
 
-/** Virtual machines that are made of cached files, in the every-step matrix: whatever happens, of each there is one VM with whole disks, and nothing else. */
+/**
+ * Virtual machines that are made of cached files, in the every-step matrix: whatever happens, of each there is one VM
+ * with whole disks, and nothing else.
+ */
 
 /** Each time another object, so that a scenario that changes the vCenter has it for itself. */
 const fast = (fastDeploy: 'direct' | 'linked'): object => ({

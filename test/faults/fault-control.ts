@@ -30,7 +30,9 @@ export interface Recording {
   readonly failure: Error | null;
 }
 
-/** Stands between the runs of one worker and their activities: hears of each call, and tells what is to become of it. */
+/**
+ * Stands between the runs of one worker and their activities: hears of each call, and tells what is to become of it.
+ */
 export interface FaultControl {
   url: string;
   /** From now on calls are named by these roles, and the targeted ones get their faults. */

@@ -17,7 +17,8 @@ export type FaultAction = 'none' | 'killWorker' | 'cancel' | 'terminate' | 'sign
  * The faults of the every-step matrix. Each actions once, at the first attempt of one call.
  *
  * - `order`: what the worker does with that attempt;
- * - `action`: what happens while the attempt is held: before its effect with `pass`, between effect and report with `holdAfter`;
+ * - `action`: what happens while the attempt is held: before its effect with `pass`, between effect and
+ *   report with `holdAfter`;
  * - `mayStop`: an orderly stop is an end that is as good as the scenario's own.
  */
 export const faults = {

@@ -21,7 +21,10 @@ import type { Injection, Recording } from './fault-control.ts';
 import { openFaultControl } from './fault-control.ts';
 import { openNamespace } from './virtual-machine-objects.ts';
 
-/** Where one scenario runs at a time: its hosts or namespace, a Temporal namespace and a worker of its own, in a lab or in a simulation. */
+/**
+ * Where one scenario runs at a time: its hosts or namespace, a Temporal namespace and a worker of its own, in a lab or
+ * in a simulation.
+ */
 export interface Fixture {
   name: string;
   environment: Environment;

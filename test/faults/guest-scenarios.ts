@@ -20,7 +20,10 @@ import { judgeMaintenance, judgeMoved, judgeMovedLive } from './judge-hypervisor
 import type { Scenario } from './scenario.ts';
 import type { ScenarioContext } from './context.ts';
 
-/** Guests that fail on a host that lives, in the every-step matrix: QEMUs of a real libvirt that are killed, and drover listening to it. */
+/**
+ * Guests that fail on a host that lives, in the every-step matrix: QEMUs of a real libvirt that are killed, and drover
+ * listening to it.
+ */
 
 /** Hosts that are well: where half of all fail, drover does nothing to any. */
 export const neighbours = ['node-3', 'node-4'];

@@ -37,7 +37,9 @@ export const lifecycleOf = (
     lastTransitionTime: '',
   };
 
-/** The Node of a host, as its kubelet and the node's owner leave it: drover is to take it into service without tests. */
+/**
+ * The Node of a host, as its kubelet and the node's owner leave it: drover is to take it into service without tests.
+ */
 export async function applyNode({ api }: Pick<Environment, 'api'>, name: string, isTested = false): Promise<void> {
   const body = nodeManifest(name, {
     zone,
@@ -96,7 +98,10 @@ export async function reportReady(
   );
 }
 
-/** As a host is that was never a hypervisor: no objects, in no aggregate, registered in Nova. It must be empty: Nova lets no server change its zone. */
+/**
+ * As a host is that was never a hypervisor: no objects, in no aggregate, registered in Nova. It must be empty: Nova
+ * lets no server change its zone.
+ */
 export async function removeHypervisor(
   environment: Pick<Environment, 'api'> & Pick<Region, 'session' | 'fleet'>,
   host: string,
@@ -128,8 +133,8 @@ export async function removeObjectsOf({ api }: Pick<Environment, 'api'>, host: s
 }
 
 /**
- * nova-compute of the host runs, and Nova knows it; where its service was removed, it comes back on an empty machine. drover may remove the
- * service at any moment, also while it starts: what to do is decided anew until it stays.
+ * nova-compute of the host runs, and Nova knows it; where its service was removed, it comes back on an empty machine.
+ * drover may remove the service at any moment, also while it starts: what to do is decided anew until it stays.
  */
 export async function ensureRegistered(
   { session, fleet }: Pick<Region, 'session' | 'fleet'>,
@@ -148,7 +153,10 @@ export async function ensureRegistered(
   });
 }
 
-/** Takes {@link trait} off the host, and out of Placement where nobody else has it. Otherwise only the first run would have to make it. */
+/**
+ * Takes {@link trait} off the host, and out of Placement where nobody else has it. Otherwise only the first run would
+ * have to make it.
+ */
 export async function removeTrait(region: Pick<Region, 'session'>, host: string): Promise<void> {
   const provider = await readTraits(region, host);
   if (provider?.traits.includes(trait) !== true) return;

@@ -29,7 +29,10 @@ import type { Scenario } from './scenario.ts';
 import type { HostAlias } from './context-base.ts';
 import type { ScenarioContext } from './context.ts';
 
-/** The lifecycle of a hypervisor in the every-step matrix. A bridge tells of what changes, as one object's change is the next one's cause. */
+/**
+ * The lifecycle of a hypervisor in the every-step matrix. A bridge tells of what changes, as one object's change is the
+ * next one's cause.
+ */
 
 const patienceMs = 120_000;
 
@@ -41,10 +44,16 @@ export const hypervisorScenarioSettings = {
   bridge: { resyncMs: 3_000 },
 };
 
-/** Calls of the Eviction that empties the host are the other scenarios' business, and reports come as often as there is news. */
+/**
+ * Calls of the Eviction that empties the host are the other scenarios' business, and reports come as often as
+ * there is news.
+ */
 const ofHypervisor = (step: string): boolean => step.startsWith('A-hypervisor/');
 
-/** Looks and reports are the same in all of them: here at what only this one does, and at the look and the report around it. */
+/**
+ * Looks and reports are the same in all of them: here at what only this one does, and at the look and the
+ * report around it.
+ */
 const only =
   (...steps: readonly string[]) =>
   (step: string): boolean =>

@@ -10,7 +10,10 @@ import { systemClock } from '../../runtime/clock.ts';
 
 const startMs = 60_000;
 
-/** Starts so many guests on a machine of the lab, and kills their QEMUs, as its out-of-memory killer would. Nothing of them stays. */
+/**
+ * Starts so many guests on a machine of the lab, and kills their QEMUs, as its out-of-memory killer would. Nothing of
+ * them stays.
+ */
 export async function loseGuests(handle: LibvirtHandle, machine: string, count: number): Promise<void> {
   const signal = AbortSignal.timeout(startMs * count);
   const libvirt = await connectLibvirt(

@@ -33,7 +33,9 @@ export interface CellResult {
   steps: string[];
 }
 
-/** From the fault to an end that does not change any more. The longest cells time out once and start their copy again. */
+/**
+ * From the fault to an end that does not change any more. The longest cells time out once and start their copy again.
+ */
 const convergeMs = 150_000;
 
 /** `happy/A/publishEviction.2/failAfter`: what a person types to see the cell again. */
@@ -75,7 +77,9 @@ export interface ScenarioResult extends Pick<CellResult, 'complaints' | 'steps'>
   injected: string[];
 }
 
-/** Runs the scenario with these faults until all objects are reconciled or blocked; checks its end and the invariants. */
+/**
+ * Runs the scenario with these faults until all objects are reconciled or blocked; checks its end and the invariants.
+ */
 export async function runScenario(
   fixture: Fixture,
   scenario: Scenario,
@@ -178,7 +182,10 @@ async function unsettled(
   return subject === 'Hypervisor' ? await ending(context, alias) : null;
 }
 
-/** An Eviction of the host whose run has written its result, and has still to let go, as it may where the host's run was cancelled. */
+/**
+ * An Eviction of the host whose run has written its result, and has still to let go, as it may where the host's
+ * run was cancelled.
+ */
 async function ending({ fixture, hostOf }: ScenarioContext, alias: HostAlias): Promise<string | null> {
   const found = (await listEvictions(fixture.environment.api)).find(
     (eviction) =>

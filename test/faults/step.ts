@@ -8,18 +8,25 @@ export interface Call {
   attempt: number;
 }
 
-/** Short names of what a scenario made, by the ids that differ from run to run: `eviction/fixture-2` → `A`, `migration/<uuid>` → `A1`. */
+/**
+ * Short names of what a scenario made, by the ids that differ from run to run: `eviction/fixture-2` → `A`,
+ * `migration/<uuid>` → `A1`.
+ */
 export type Roles = ReadonlyMap<string, string>;
 
-/** Runs that nobody named, such as the one that shares out the region's migrations; each look for drift is one of its own. */
+/**
+ * Runs that nobody named, such as the one that shares out the region's migrations; each look for drift is one
+ * of its own.
+ */
 const otherRoles: readonly [RegExp, string][] = [
   [/^limits\//u, 'limits'],
   [/^hypervisor-drift\//u, 'drift'],
 ];
 
 /**
- * Names calls so that they are found again in another run of the same scenario: `A/publishEviction.2` is the second publication of
- * host A's eviction, whichever run makes it. Attempts of one call share its name. Null: of a run that is not the scenario's.
+ * Names calls so that they are found again in another run of the same scenario: `A/publishEviction.2` is the second
+ * publication of host A's eviction, whichever run makes it. Attempts of one call share its name. Null: of a run that is
+ * not the scenario's.
  */
 export function nameSteps(roles: Roles): (call: Call) => string | null {
   const counts = new Map<string, number>();

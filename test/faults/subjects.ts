@@ -28,11 +28,17 @@ export interface AnyObject {
   status?: { conditions?: readonly Condition[] };
 }
 
-/** What a scenario is about: an object of each of its hosts, and the run that serves it. A VM's *host* is its `namespace/name`. */
+/**
+ * What a scenario is about: an object of each of its hosts, and the run that serves it. A VM's *host*
+ * is its `namespace/name`.
+ */
 export interface Subject {
   /** Of the lab: what its scenarios need. */
   parts: readonly PartName[];
-  /** Whether one object's change is the next one's cause. A bridge tells of all objects of a cluster, so that a fixture with one is alone. */
+  /**
+   * Whether one object's change is the next one's cause. A bridge tells of all objects of a cluster, so that a fixture
+   * with one is alone.
+   */
   bridge: boolean;
   /** What the objects of a fixture are called: `happy-1`, `a`. */
   nameIn(fixture: string, letter: string): string;

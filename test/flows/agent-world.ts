@@ -46,7 +46,10 @@ const roundMs = 500;
 /** What takes a guest some minutes takes a second here. */
 const played = { discoveryMs: 500, installMs: 1_000, drainMs: 2_000 };
 
-/** A pool of agents on real parts: drover's own processes and roles, vcsim, kube-apiserver, a server of ISOs, and neighbours that are played. */
+/**
+ * A pool of agents on real parts: drover's own processes and roles, vcsim, kube-apiserver, a server of ISOs, and
+ * neighbours that are played.
+ */
 export interface AgentWorld {
   readonly lab: Lab<'temporal' | 'kubernetes' | 'vsphere' | 'isos'>;
   /** As the administrator. */
@@ -64,7 +67,10 @@ export interface AgentWorld {
   vms(): Promise<string[]>;
   pool(): Promise<VsphereAgentPool | null>;
   agents(): Promise<VsphereAgent[]>;
-  /** Until there are so many Nodes, each on a VM of a VsphereAgent that is bound, and nothing else. Returns the names of the VMs, sorted. */
+  /**
+   * Until there are so many Nodes, each on a VM of a VsphereAgent that is bound, and nothing else. Returns the names of
+   * the VMs, sorted.
+   */
   untilNodes(count: number): Promise<string[]>;
   /** Until a condition of the pool, or of a VsphereAgent, is as `True Reconciled: ...`. */
   untilCondition(type: string, pattern: RegExp, agent?: string): Promise<void>;

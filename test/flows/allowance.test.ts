@@ -31,8 +31,8 @@ async function eventsOf(handle: WorkflowHandle, from = world) {
 }
 
 /**
- * Each signal and each answer may need a task of its own; an observation one for its timer and one for each of the two things it reads. One that
- * is brought forward, as something is tried, has a second timer.
+ * Each signal and each answer may need a task of its own; an observation one for its timer and one for each of the two
+ * things it reads. One that is brought forward, as something is tried, has a second timer.
  */
 function expectSmall({ total, signals, answers, observations, timers }: Awaited<ReturnType<typeof eventsOf>>): void {
   expect(total).toBeLessThanOrEqual(10 + 4 * signals + 5 * answers + 17 * observations);

@@ -15,7 +15,10 @@ import { type LabBridgeWorld, openLabBridgeWorld } from './bridge-world.ts';
 import type { Signalled } from './read-signals.ts';
 import { until } from './until.ts';
 
-/** Faults that only a real kube-apiserver and a real Temporal have. Which changes it signals: bridge, bridge-hypervisor, bridge-virtual-machine. */
+/**
+ * Faults that only a real kube-apiserver and a real Temporal have. Which changes it signals:
+ * bridge, bridge-hypervisor, bridge-virtual-machine.
+ */
 
 let world: LabBridgeWorld;
 
@@ -76,7 +79,10 @@ const fillGap = async ({ changed, annotated, created, gone, recreated }: Gap): P
   await world.create(recreated);
 };
 
-/** Nothing lost: each run knows the last state. Whether the changes between were signalled one by one depends on how the bridge caught up. */
+/**
+ * Nothing lost: each run knows the last state. Whether the changes between were signalled one by one depends on how the
+ * bridge caught up.
+ */
 const expectNothingLost = async ({ unchanged, changed, annotated, created, gone, recreated }: Gap): Promise<void> => {
   await until('the last spec to be signalled', 30_000, async () =>
     (await world.signals(changed)).at(-1)?.generation === 3 ? {} : 'not yet',

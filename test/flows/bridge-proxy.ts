@@ -6,7 +6,10 @@ export interface Proxy {
   port: number;
   /** Breaks every connection and refuses new ones, until `restore`. */
   cut(): void;
-  /** Holds everything back on the connections there are, without breaking them; new ones work. As a firewall that lost its state. */
+  /**
+   * Holds everything back on the connections there are, without breaking them; new ones work. As a firewall that lost
+   * its state.
+   */
   freezeOpen(): void;
   restore(): void;
   close(): Promise<void>;

@@ -55,7 +55,10 @@ export async function openLabBridgeWorld() {
   return { ...composeBridgeWorld(base), lab, root };
 }
 
-/** A kube-apiserver that has started again opens the storage of a resource at the first request for it, and refuses that one: 429, "storage is (re)initializing". */
+/**
+ * A kube-apiserver that has started again opens the storage of a resource at the first request for it, and refuses that
+ * one: 429, "storage is (re)initializing".
+ */
 async function onceServed(ask: () => Promise<unknown>): Promise<unknown> {
   const answered = await until('kube-apiserver to serve the resource', 15_000, async () => {
     try {
@@ -71,7 +74,10 @@ async function onceServed(ask: () => Promise<unknown>): Promise<unknown> {
   return answered.answer;
 }
 
-/** A real kube-apiserver and a real Temporal of their own, and bridges that run under the service account that deploy/rbac gives them. */
+/**
+ * A real kube-apiserver and a real Temporal of their own, and bridges that run under the service account that
+ * deploy/rbac gives them.
+ */
 async function openLabBase(): Promise<{
   lab: Lab<'temporal' | 'kubernetes'>;
   root: string;
@@ -233,7 +239,10 @@ function composeBridgeWorld<Started extends TestBridge, Options extends BridgeOp
         },
       }),
 
-    /** Stops what a test started and removes what it made; the Lease too, as a bridge whose connection is broken cannot release it. */
+    /**
+     * Stops what a test started and removes what it made; the Lease too, as a bridge whose connection is broken cannot
+     * release it.
+     */
     async clear(): Promise<void> {
       await Promise.all(cleanups.splice(0).map((cleanup) => cleanup()));
       await request(

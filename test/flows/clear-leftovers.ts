@@ -12,8 +12,9 @@ const evictions = (name?: string): string =>
 const patient = (): AbortSignal => AbortSignal.timeout(20_000);
 
 /**
- * Removes what an earlier test left, whether or not it came to its end: open runs, Evictions, Migrations, Nodes, Hypervisors with what
- * drover has said of them, a `drover stop`. No drover may be at work; the Hypervisors that a test needs are made anew after it.
+ * Removes what an earlier test left, whether or not it came to its end: open runs, Evictions, Migrations, Nodes,
+ * Hypervisors with what drover has said of them, a `drover stop`. No drover may be at work; the Hypervisors that a test
+ * needs are made anew after it.
  */
 export async function clearLeftovers(client: Client, kubernetes: Kubernetes): Promise<void> {
   await endRuns(client);
@@ -77,8 +78,8 @@ export async function unlessAbsent(action: () => Promise<unknown>): Promise<void
 }
 
 /**
- * Deletes allocations against the hosts (default: all) that no server holds. Nova leaves those of a migration behind when its server is
- * deleted on the way, and a host with one is not empty.
+ * Deletes allocations against the hosts (default: all) that no server holds. Nova leaves those of a migration behind
+ * when its server is deleted on the way, and a host with one is not empty.
  */
 export async function releaseAllocations(session: Session, host: string | null = null): Promise<void> {
   const servers = new Set((await listServers(session)).map(({ id }) => id));

@@ -5,7 +5,10 @@ import type { World } from './world.ts';
 import { limitMs } from './world-base.ts';
 import { openWorld } from './world.ts';
 
-/** The process of `drover` with the real counterparts: its settings, outputs and exit codes. What its commands do: commands. */
+/**
+ * The process of `drover` with the real counterparts: its settings, outputs and exit codes. What its
+ * commands do: commands.
+ */
 
 let world: World;
 

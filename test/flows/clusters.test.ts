@@ -54,7 +54,10 @@ const inGreenKubernetes = (args: readonly string[], input?: string): Promise<str
 const evictionsIn = async (get: (args: readonly string[]) => Promise<string>): Promise<Eviction[]> =>
   (JSON.parse(await get(['get', 'evictions', '-o', 'json'])) as { items: Eviction[] }).items;
 
-/** A process of drover's beside the kube-apiserver of green, under the name of a cluster. One that is refused ends by itself. */
+/**
+ * A process of drover's beside the kube-apiserver of green, under the name of a cluster. One that is refused
+ * ends by itself.
+ */
 function start(
   cluster: string,
   args: readonly string[],

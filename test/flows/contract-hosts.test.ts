@@ -30,7 +30,9 @@ import { ovsOfLab } from './contract-hosts/ovs.ts';
 import { redfishOfLab } from './contract-hosts/redfish.ts';
 import { until } from './until.ts';
 
-/** What is on and around a hypervisor: the suites of the fakes on the real counterparts, and what only the wire shows. */
+/**
+ * What is on and around a hypervisor: the suites of the fakes on the real counterparts, and what only the wire shows.
+ */
 
 /** The first run on a machine installs packages. */
 const startTimeoutMs = 20 * 60_000;

@@ -4,7 +4,10 @@ import { describeNova } from '../contracts/nova.ts';
 import { describePlacement } from '../contracts/placement.ts';
 import { describeOnLab } from './contract-openstack/on-lab.ts';
 
-/** The suites of OpenStack take a quarter of an hour: those of drover's activities are in a file of their own, beside this one. */
+/**
+ * The suites of OpenStack take a quarter of an hour: those of drover's activities are in a file of their own, beside
+ * this one.
+ */
 
 describeOnLab('the lab', {}, (test) => {
   describe('Keystone', () => {

@@ -6,7 +6,10 @@ import { until } from './until.ts';
 import { migrationNamespace, openKubernetesWorld } from './kubernetes-world.ts';
 import type { KubernetesWorld } from './kubernetes-world.ts';
 
-/** The generated CRDs (deploy/crds, which the lab applies) on a real kube-apiserver: what their contract (test/contracts/kubernetes-schemas.ts) leaves to it. */
+/**
+ * The generated CRDs (deploy/crds, which the lab applies) on a real kube-apiserver: what their contract
+ * (test/contracts/kubernetes-schemas.ts) leaves to it.
+ */
 let world: KubernetesWorld;
 const namespace = migrationNamespace;
 

@@ -2,7 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { clonePolicy, clonePolicyBinding } from '../../contracts/data-volume/clone-policy.ts';
 import { type KubernetesWorld, openKubernetesWorld } from './kubernetes-world.ts';
 
-/** What a real kube-apiserver refuses of DataVolumes: by the rules of their definition, and by those of deploy/admission. */
+/**
+ * What a real kube-apiserver refuses of DataVolumes: by the rules of their definition, and by
+ * those of deploy/admission.
+ */
 let world: KubernetesWorld;
 
 const team = 'clone-rules-team';

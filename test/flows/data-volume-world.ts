@@ -41,7 +41,10 @@ interface Named {
   readonly name: string;
 }
 
-/** DataVolumes on real parts: drover's own processes and roles, kube-apiserver with drover's rules, CSI with its sidecars. */
+/**
+ * DataVolumes on real parts: drover's own processes and roles, kube-apiserver with drover's rules, CSI
+ * with its sidecars.
+ */
 export interface DataVolumeWorld {
   readonly lab: Lab<'temporal' | 'kubernetes' | 'csi'>;
   /** As the administrator. */

@@ -11,7 +11,10 @@ import { type DataVolumeWorld, openDataVolumeWorld, policyDelayMs } from './data
 import { until } from './until.ts';
 import { limitMs } from './world-base.ts';
 
-/** DataVolumes on real parts: bytes go through snapshots and clones of a driver, with upstream's own sidecars and volume controllers. */
+/**
+ * DataVolumes on real parts: bytes go through snapshots and clones of a driver, with upstream's own sidecars
+ * and volume controllers.
+ */
 
 const { namespace, golden } = volumeFixture;
 const cdi = 'cdi.kubevirt.io';

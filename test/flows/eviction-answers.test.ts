@@ -10,8 +10,8 @@ import { limitMs } from './world-base.ts';
 import { openWorld } from './world.ts';
 
 /**
- * What the Eviction says while Nova answers nonsense, and that it goes on afterwards. What is retried is reported after seven attempts, which
- * take 45 s.
+ * What the Eviction says while Nova answers nonsense, and that it goes on afterwards. What is retried is reported after
+ * seven attempts, which take 45 s.
  */
 
 let world: World;

@@ -9,9 +9,9 @@ import { limitMs } from './world-base.ts';
 import { openWorld } from './world.ts';
 
 /**
- * Bad input and bad credentials: a clear error in the Eviction, the run and the command; nothing started, nothing lost. The same by tctl
- * and temporal is in `eviction-tools.test.ts`, bad answers are in `eviction-answers.test.ts`, and what the CRD's own rules refuse is in
- * `crds.test.ts`.
+ * Bad input and bad credentials: a clear error in the Eviction, the run and the command; nothing started, nothing lost.
+ * The same by tctl and temporal is in `eviction-tools.test.ts`, bad answers are in `eviction-answers.test.ts`, and what
+ * the CRD's own rules refuse is in `crds.test.ts`.
  */
 
 let world: World;

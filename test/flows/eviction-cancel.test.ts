@@ -13,7 +13,10 @@ import type { World } from './world.ts';
 import { limitMs } from './world-base.ts';
 import { openWorld } from './world.ts';
 
-/** Cancelling (docs/eviction.md#steering): several ways, one end; and it stays that way. Those of other tools are in `eviction-tools.test.ts`. */
+/**
+ * Cancelling (docs/eviction.md#steering): several ways, one end; and it stays that way. Those of other tools
+ * are in `eviction-tools.test.ts`.
+ */
 
 let world: World;
 

@@ -8,7 +8,10 @@ import type { World } from './world.ts';
 import { limitMs, quickSettings } from './world-base.ts';
 import { openWorld } from './world.ts';
 
-/** Commands to an eviction that runs, by `drover`: what they answer, and what bad ones leave untouched. By `temporal` and `tctl`: eviction-start. */
+/**
+ * Commands to an eviction that runs, by `drover`: what they answer, and what bad ones leave untouched. By `temporal`
+ * and `tctl`: eviction-start.
+ */
 
 let world: World;
 

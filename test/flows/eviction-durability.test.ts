@@ -14,8 +14,8 @@ import { limitMs } from './world-base.ts';
 import { openWorld } from './world.ts';
 
 /**
- * What dies in the middle of an eviction costs time and nothing else. One after another: what is killed is shared. Runs that are
- * terminated are in `eviction-recovery.test.ts`, bad answers of Nova in `eviction-answers.test.ts`.
+ * What dies in the middle of an eviction costs time and nothing else. One after another: what is killed is shared. Runs
+ * that are terminated are in `eviction-recovery.test.ts`, bad answers of Nova in `eviction-answers.test.ts`.
  */
 
 let world: World;

@@ -304,7 +304,10 @@ test.concurrent(
   limitMs,
 );
 
-/** Enables the host and has a server made there, again where drover was quicker: then Nova finds no valid host. Returns its id. */
+/**
+ * Enables the host and has a server made there, again where drover was quicker: then Nova finds no valid host. Returns
+ * its id.
+ */
 async function intrude(host: string): Promise<string> {
   const { id } = await until(`a server to land on ${host}`, 60_000, async () => {
     await world.enableService(host);

@@ -10,7 +10,10 @@ import { migrationStatuses } from './eviction-observations.ts';
 import { limitMs, quickSettings } from './world-base.ts';
 import { openWorld } from './world.ts';
 
-/** docs/rules.md#history-budgets: an eviction of 24 servers and its children stay within their budgets, calls of other systems included. */
+/**
+ * docs/rules.md#history-budgets: an eviction of 24 servers and its children stay within their budgets, calls of other
+ * systems included.
+ */
 
 let world: World;
 

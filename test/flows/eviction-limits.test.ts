@@ -10,7 +10,10 @@ import type { World } from './world.ts';
 import { limitMs, quickSettings } from './world-base.ts';
 import { openWorld } from './world.ts';
 
-/** Limits across runs (docs/rules.md#allowances), by what Nova's own journal shows. One after another: the region is shared. */
+/**
+ * Limits across runs (docs/rules.md#allowances), by what Nova's own journal shows. One after another: the
+ * region is shared.
+ */
 
 let world: World;
 const limit = 3;
@@ -27,7 +30,10 @@ beforeAll(async () => {
 afterAll(() => world.close());
 afterEach(() => checkInvariants(world), 60_000);
 
-/** A cold one that waits for its confirmation (`finished`) or is being confirmed copies nothing any more, and is in no run's allowance. */
+/**
+ * A cold one that waits for its confirmation (`finished`) or is being confirmed copies nothing any more, and is in no
+ * run's allowance.
+ */
 const copiesNothing = new Set(['completed', 'finished', 'confirming', 'confirmed', 'error', 'failed', 'cancelled']);
 const journal = (fromMs: number): MigrationEvent[] => readMigrationEvents(world.session.handle, fromMs);
 

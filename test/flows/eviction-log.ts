@@ -7,7 +7,8 @@ export interface EvictionLog {
   /** By name, as last received; null when deleted or never received. */
   latest(name: string): Eviction | null;
   /**
-   * The watch events of the Eviction of that name, in order; of the newest, where there were several one after the other.
+   * The watch events of the Eviction of that name, in order; of the newest, where there were several one
+   * after the other.
    */
   of(name: string): Eviction[];
   /** How many there were, by their uids. */

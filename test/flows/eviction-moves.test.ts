@@ -244,7 +244,10 @@ test.concurrent(
 
 test('after all of these the invariants hold', () => checkInvariants(world), limitMs);
 
-/** Nova leaves a guest on the target, and an allocation on the source, when a live migration ends badly: these come last, and are cleared. */
+/**
+ * Nova leaves a guest on the target, and an allocation on the source, when a live migration ends badly: these come
+ * last, and are cleared.
+ */
 const targets = ['node-5', 'node-6'];
 afterAll(async () => {
   await deleteInstances(

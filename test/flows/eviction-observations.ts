@@ -60,8 +60,8 @@ export const untilMigrationIs = (
   });
 
 /**
- * What an operator does after a live migration that ended in error, or whose server was deleted on the way: Nova leaves the migration's
- * allocation on the source. Returns the consumers that it cleared.
+ * What an operator does after a live migration that ended in error, or whose server was deleted on the way: Nova leaves
+ * the migration's allocation on the source. Returns the consumers that it cleared.
  */
 export async function clearOrphanAllocations({ session }: World, host: string): Promise<string[]> {
   const provider = await findResourceProvider(session, `${host}.lab.drover.dev`);

@@ -10,7 +10,10 @@ import type { World } from './world.ts';
 import { limitMs, quickSettings } from './world-base.ts';
 import { openWorld } from './world.ts';
 
-/** A host whose Nova runs one live migration at a time, as its default is, and keeps the others waiting (docs/eviction.md#novas-own-queue). */
+/**
+ * A host whose Nova runs one live migration at a time, as its default is, and keeps the
+ * others waiting (docs/eviction.md#novas-own-queue).
+ */
 
 let world: World;
 const seconds = 10;

@@ -9,7 +9,10 @@ import type { World } from './world.ts';
 import { limitMs } from './world-base.ts';
 import { openWorld } from './world.ts';
 
-/** Evictions that no worker serves for a while, and runs that are terminated: the next one goes on, and nothing is done twice. */
+/**
+ * Evictions that no worker serves for a while, and runs that are terminated: the next one goes on, and nothing
+ * is done twice.
+ */
 
 let world: World;
 

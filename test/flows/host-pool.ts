@@ -1,7 +1,10 @@
 import type { HostProfile } from '../../lab/openstack/host-profile.ts';
 import type { World } from './world.ts';
 
-/** Hosts that the tests of a file empty, each for one test at a time, so that tests which do not concern each other run side by side. */
+/**
+ * Hosts that the tests of a file empty, each for one test at a time, so that tests which do not concern each other run
+ * side by side.
+ */
 export interface HostPool {
   /** Runs `test` with a fresh host of its own; waits while all are taken. */
   with<Result>(profile: Partial<HostProfile>, test: (host: string) => Promise<Result>): Promise<Result>;

@@ -14,8 +14,8 @@ import { limitMs } from './world-base.ts';
 import { openWorld } from './world.ts';
 
 /**
- * The arrows of the lifecycle's diagram that no other flow goes along, each by its real cause: objects, Nova, a user. docs/testing.md
- * lists all of them with their tests. The bridge signals the runs.
+ * The arrows of the lifecycle's diagram that no other flow goes along, each by its real cause: objects, Nova, a user.
+ * docs/testing.md lists all of them with their tests. The bridge signals the runs.
  */
 
 const zone = 'az-arrows';

@@ -9,7 +9,10 @@ import type { World } from './world.ts';
 import { limitMs } from './world-base.ts';
 import { openWorld } from './world.ts';
 
-/** What cert-manager is asked for, so that the libvirt of a host has a certificate: as kube-apiserver stores it, by the fields that cert-manager has. */
+/**
+ * What cert-manager is asked for, so that the libvirt of a host has a certificate: as kube-apiserver stores it, by the
+ * fields that cert-manager has.
+ */
 
 const host = 'node-4';
 const path = resourcePath('cert-manager.io/v1', 'certificates', { namespace: 'monsoon3', name: `libvirt-${host}` });

@@ -13,7 +13,10 @@ import type { World } from './world.ts';
 import { limitMs } from './world-base.ts';
 import { openWorld } from './world.ts';
 
-/** A hypervisor comes into service through every check there is, on real libvirt, Open vSwitch, Ceph and Nova; one that fails keeps it out. */
+/**
+ * A hypervisor comes into service through every check there is, on real libvirt, Open vSwitch, Ceph and Nova; one that
+ * fails keeps it out.
+ */
 
 const host = 'node-4';
 const zone = 'az-checks';

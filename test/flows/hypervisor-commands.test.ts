@@ -14,7 +14,10 @@ import type { World } from './world.ts';
 import { limitMs } from './world-base.ts';
 import { openWorld } from './world.ts';
 
-/** The commands for hypervisors, as a user types them: a host is onboarded, maintained, brought back, and taken out of Nova. */
+/**
+ * The commands for hypervisors, as a user types them: a host is onboarded, maintained, brought back, and taken
+ * out of Nova.
+ */
 
 /** Comes from its Node. */
 const host = 'node-4';

@@ -12,7 +12,10 @@ import { until } from './until.ts';
 import type { World } from './world.ts';
 import { quickSettings } from './world-base.ts';
 
-/** What the flows of hypervisors have in common: Nodes as their kubelets, agents and Gardener would write them, and what can be observed of the result. */
+/**
+ * What the flows of hypervisors have in common: Nodes as their kubelets, agents and Gardener would write them, and what
+ * can be observed of the result.
+ */
 
 /** Settings of drover that drive hypervisors, in seconds rather than minutes. */
 export const lifecycleSettings = (more: { hypervisor?: object; nodeFailure?: object } = {}): object => ({

@@ -11,7 +11,10 @@ import type { World } from './world.ts';
 import { limitMs } from './world-base.ts';
 import { openWorld } from './world.ts';
 
-/** The lifecycle of a hypervisor, from its Node to service and into maintenance and back, by a user who only changes objects. */
+/**
+ * The lifecycle of a hypervisor, from its Node to service and into maintenance and back, by a user who
+ * only changes objects.
+ */
 
 const host = 'node-4';
 const zone = 'az-life';

@@ -29,9 +29,10 @@ import { startTimeoutMs } from './vsphere-world.ts';
 import { limitMs } from './world-base.ts';
 
 /**
- * What may go wrong around a sweep, on real parts. In none of it is a VM deleted that is needed; the orphan beside it goes when it is over, so that a
- * sweep that deletes nothing at all would be noticed. The simulator has the same and more (test/simulator/sweeps/sweep-dangers.ts). Each orphan has a name
- * of its own: govmomi's vCenter makes the UUID of a VM from its name, and none is deleted twice.
+ * What may go wrong around a sweep, on real parts. In none of it is a VM deleted that is needed; the orphan beside it
+ * goes when it is over, so that a sweep that deletes nothing at all would be noticed. The simulator has the same and
+ * more (test/simulator/sweeps/sweep-dangers.ts). Each orphan has a name of its own: govmomi's vCenter makes the UUID of
+ * a VM from its name, and none is deleted twice.
  */
 
 const { namespace, classes } = machineFixture;

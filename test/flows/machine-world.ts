@@ -37,7 +37,10 @@ const { namespace, folder } = machineFixture;
 /** Between two sweeps. */
 export const sweepPeriodMs = 2_000;
 
-/** Machines on real parts: drover's own processes and roles, vcsim, Nova, kube-apiserver, and a way to the Nodes that can be cut. */
+/**
+ * Machines on real parts: drover's own processes and roles, vcsim, Nova, kube-apiserver, and a way to the Nodes that
+ * can be cut.
+ */
 export interface MachineWorld {
   readonly lab: Lab<'temporal' | 'kubernetes' | 'openstack' | 'vsphere'>;
   readonly api: Kubernetes;

@@ -34,8 +34,9 @@ export const scenarioOfDay = (names: readonly string[]): string =>
   (isSampleOfDay ? sample(names, 1, sampleSeed, (name) => name)[0] : names[0]) ?? '';
 
 /**
- * A kill -9, a cancel and one fault more, each at a step that the seed decides. On a push only the worker of hypervisors is killed here: the
- * flows eviction-durability and virtual-machine kill theirs, and each kill waits the 15 s after which Temporal gives a call up.
+ * A kill -9, a cancel and one fault more, each at a step that the seed decides. On a push only the worker of
+ * hypervisors is killed here: the flows eviction-durability and virtual-machine kill theirs, and each kill waits the 15
+ * s after which Temporal gives a call up.
  */
 function oneOfEach(cells: readonly Cell[]): Cell[] {
   // One that hangs waits for Temporal's patience, and for nothing else: the whole matrix has those.
@@ -55,8 +56,8 @@ function oneOfEach(cells: readonly Cell[]): Cell[] {
 }
 
 /**
- * How often a run publishes depends on how fast it is, and on a busy machine the last time may not come: the whole matrix tries those again
- * until they do.
+ * How often a run publishes depends on how fast it is, and on a busy machine the last time may not come: the whole
+ * matrix tries those again until they do.
  */
 function isLastOfSeveral(step: string, cells: readonly Cell[]): boolean {
   const kindOf = (one: string): string => one.slice(0, one.lastIndexOf('.'));
@@ -67,7 +68,9 @@ function isLastOfSeveral(step: string, cells: readonly Cell[]): boolean {
   );
 }
 
-/** Every clean run of the scenario and {@link oneOfEach} of its cells pass; of one that does not, how it is run again. */
+/**
+ * Every clean run of the scenario and {@link oneOfEach} of its cells pass; of one that does not, how it is run again.
+ */
 export async function expectSampleToPass(lab: MatrixLab, scenario: string, parallelism: number): Promise<void> {
   const { clean, chosen, outcomes } = await runMatrix({
     lab,

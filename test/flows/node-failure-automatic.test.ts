@@ -19,7 +19,10 @@ import type { World } from './world.ts';
 import { limitMs } from './world-base.ts';
 import { openWorld } from './world.ts';
 
-/** drover fences by itself: the real Nova, the scheduler's own choice, and a Redfish service that sometimes does what real ones do. */
+/**
+ * drover fences by itself: the real Nova, the scheduler's own choice, and a Redfish service that sometimes does what
+ * real ones do.
+ */
 
 const host = 'node-4';
 /** Hosts that are well: where half of all fail, drover does nothing to any. */

@@ -18,7 +18,10 @@ import type { World } from './world.ts';
 import { limitMs } from './world-base.ts';
 import { openWorld } from './world.ts';
 
-/** A host that fails, on the real Nova and a real Redfish service: what its Node says is the test's, as no kubelet runs in the lab. */
+/**
+ * A host that fails, on the real Nova and a real Redfish service: what its Node says is the test's, as no kubelet runs
+ * in the lab.
+ */
 
 const host = 'node-4';
 const zone = 'az-failure';

@@ -21,7 +21,10 @@ import { describeVirtualMachineObjects, vmNamespace as namespace } from '../cont
 import { testScope } from '../fixtures/activities/nova.ts';
 import { type KubernetesWorld, migrationNamespace, openKubernetesWorld } from './kubernetes-world.ts';
 
-/** The activities on objects on a real kube-apiserver, with the permissions of deploy/rbac and the rules of deploy/admission. */
+/**
+ * The activities on objects on a real kube-apiserver, with the permissions of deploy/rbac and the
+ * rules of deploy/admission.
+ */
 let world: KubernetesWorld;
 let objects: ObjectAccess;
 let dir: string;

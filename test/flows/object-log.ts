@@ -33,7 +33,10 @@ export const openObjectLog = (kubernetes: Kubernetes): Promise<ObjectLog> =>
   followObjects<DroverObject>(kubernetes, Object.values(objectPaths));
 
 export interface Followed<Item> {
-  /** In the order of each path's watch; of those that a list shows after a watch broke, in the order of their last changes. */
+  /**
+   * In the order of each path's watch; of those that a list shows after a watch broke, in the order of
+   * their last changes.
+   */
   readonly events: readonly { atMs: number; type: WatchEvent['type']; object: Item }[];
   close(): Promise<void>;
 }

@@ -15,7 +15,10 @@ import type { World } from './world.ts';
 import { limitMs, quickSettings } from './world-base.ts';
 import { openWorld } from './world.ts';
 
-/** What a Prometheus scrapes of drover at work, and which alerts that raises. Needs Debian's package `prometheus`; skipped where it is missing. */
+/**
+ * What a Prometheus scrapes of drover at work, and which alerts that raises. Needs Debian's package `prometheus`;
+ * skipped where it is missing.
+ */
 const describeWithPrometheus = hasPrometheus ? describe : describe.skip;
 
 const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/u;

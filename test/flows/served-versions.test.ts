@@ -2,7 +2,10 @@ import { migrationNamespace as namespace, openKubernetesWorld } from './kubernet
 import type { KubernetesWorld } from './kubernetes-world.ts';
 import { until } from './until.ts';
 
-/** Older versions of vm-operator's API, on a real kube-apiserver with deploy/crds and deploy/admission: docs/adr/0021-served-versions.md. */
+/**
+ * Older versions of vm-operator's API, on a real kube-apiserver with deploy/crds and deploy/admission:
+ * docs/adr/0021-served-versions.md.
+ */
 let world: KubernetesWorld;
 
 const older = ['v1alpha3', 'v1alpha4', 'v1alpha5'] as const;

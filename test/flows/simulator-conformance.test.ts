@@ -72,7 +72,9 @@ afterAll(async () => {
   rmSync(root, { recursive: true });
 }, 60_000);
 
-/** Of each workflow of the scenario: its runs, each with its events. Ids of runs are named in the order of the events. */
+/**
+ * Of each workflow of the scenario: its runs, each with its events. Ids of runs are named in the order of the events.
+ */
 async function historiesOf({ name, workflowIds }: Scenario, of: Client): Promise<Histories> {
   const runs = new Map<string, string>();
   const histories: Histories = {};

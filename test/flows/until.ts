@@ -6,8 +6,8 @@ const pauseMs = 250;
 const patience = 2;
 
 /**
- * Waits for a condition: polls until the answer is no string, and returns it. A string says what was observed instead; the last one is in the
- * failure. The poll may throw meanwhile.
+ * Waits for a condition: polls until the answer is no string, and returns it. A string says what was observed instead;
+ * the last one is in the failure. The poll may throw meanwhile.
  *
  * @param signal nothing is waited for any more once it is aborted
  */

@@ -16,7 +16,10 @@ import { claim, volume, volumesOf } from './volume-claim.ts';
 import { startTimeoutMs } from './vsphere-world.ts';
 import { limitMs } from './world-base.ts';
 
-/** Volumes of claims, by which of the vSphere CSI driver's kinds the cluster serves: it comes with none, with one, or with both. */
+/**
+ * Volumes of claims, by which of the vSphere CSI driver's kinds the cluster serves: it comes with none, with one, or
+ * with both.
+ */
 
 const reconciled = /^True Reconciled/u;
 

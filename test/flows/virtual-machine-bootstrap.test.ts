@@ -14,7 +14,10 @@ import { namespace, openVmWorld } from './virtual-machine-world.ts';
 import { startTimeoutMs } from './vsphere-world.ts';
 import { limitMs } from './world-base.ts';
 
-/** A guest is set up, by each kind of bootstrap, from a Secret, which is then in its VM, and in no output; and its network cards stay what they are. */
+/**
+ * A guest is set up, by each kind of bootstrap, from a Secret, which is then in its VM, and in no output; and its
+ * network cards stay what they are.
+ */
 
 let world: VmWorld;
 

@@ -12,7 +12,10 @@ import { namespace, openVmWorld } from './virtual-machine-world.ts';
 import { startTimeoutMs } from './vsphere-world.ts';
 import { limitMs } from './world-base.ts';
 
-/** VirtualMachines that need vCenter's REST, by drover's own worker and bridge: of a content library, and in a cluster module. */
+/**
+ * VirtualMachines that need vCenter's REST, by drover's own worker and bridge: of a content library, and in
+ * a cluster module.
+ */
 
 let world: VmWorld;
 let library: Library;

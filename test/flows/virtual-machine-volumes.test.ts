@@ -12,7 +12,10 @@ import { claim, volume, volumesOf } from './volume-claim.ts';
 import { startTimeoutMs } from './vsphere-world.ts';
 import { limitMs } from './world-base.ts';
 
-/** Volumes of claims, by drover's own worker and bridge; the vSphere CSI driver is played by lab/vsphere/volume-player.ts. */
+/**
+ * Volumes of claims, by drover's own worker and bridge; the vSphere CSI driver is played by
+ * lab/vsphere/volume-player.ts.
+ */
 
 let world: VmWorld;
 let player: VolumePlayer;

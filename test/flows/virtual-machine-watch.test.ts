@@ -13,7 +13,10 @@ import { namespace, openVmWorld } from './virtual-machine-world.ts';
 import { startTimeoutMs } from './vsphere-world.ts';
 import { limitMs } from './world-base.ts';
 
-/** What users change in the vCenter, as the VirtualMachine shows it: drover's own worker and bridge, and another client of vCenter. */
+/**
+ * What users change in the vCenter, as the VirtualMachine shows it: drover's own worker and bridge, and another client
+ * of vCenter.
+ */
 
 let world: VmWorld;
 
@@ -51,7 +54,10 @@ const untilQuiet = (name: string): Promise<unknown> =>
     (await runsOf(name)).some(({ isOpen }) => isOpen) ? 'one is open' : {},
   );
 
-/** Waits until the watch knows of every VM that there is, and of none that is gone, and has nothing left to signal. @returns how many they are */
+/**
+ * Waits until the watch knows of every VM that there is, and of none that is gone, and has nothing left to signal.
+ * @returns how many they are
+ */
 const untilAllKnown = async (): Promise<number> =>
   (
     await until('the watch to know all VMs, and to have nothing left to signal', 40_000, async () => {

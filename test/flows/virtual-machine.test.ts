@@ -17,7 +17,10 @@ import { namespace, openVmWorld } from './virtual-machine-world.ts';
 import { startTimeoutMs } from './vsphere-world.ts';
 import { limitMs } from './world-base.ts';
 
-/** A VirtualMachine from the first to the last: drover's own worker and bridge; govc is the witness of what the vCenter has. */
+/**
+ * A VirtualMachine from the first to the last: drover's own worker and bridge; govc is the witness of what
+ * the vCenter has.
+ */
 
 let world: VmWorld;
 
@@ -249,7 +252,8 @@ test(
     await until('the run of the changed class', 60_000, async () =>
       (await runsOf('moved')) > (before[moved] ?? 0) ? {} : 'not yet',
     );
-    // What is reconciled is compared at once, so that whatever was started for the others is there when one more VM is made.
+    // What is reconciled is compared at once, so that whatever was started for the others is there when one more
+    // VM is made.
     await world.create('later');
     await world.untilReported('later', reconciled);
     const started = (await Promise.all(names.map(runsOf))).map((count, index) => count - (before[index] ?? 0));

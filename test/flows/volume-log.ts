@@ -22,7 +22,10 @@ const paths: readonly (readonly [kind: string, path: string])[] = [
 
 type Held = ReturnType<ReadDriver['history']>[number];
 
-/** What DataVolumes, and what they are made from and of, went through since the log was opened, on the lab's driver of directories. */
+/**
+ * What DataVolumes, and what they are made from and of, went through since the log was opened, on the lab's
+ * driver of directories.
+ */
 export interface VolumeLog {
   /** For the invariants, with what the driver has now. */
   read(): Promise<OfVolumes>;

@@ -12,8 +12,8 @@ import { limitMs, quickSettings } from './world-base.ts';
 import { openWorld } from './world.ts';
 
 /**
- * What a user sees in Temporal's Web UI while an eviction runs: without reading a history. Needs a browser; where there is none the
- * test is skipped, which `npm test` lists. The picture in docs/images/ is made by
+ * What a user sees in Temporal's Web UI while an eviction runs: without reading a history. Needs a browser; where there
+ * is none the test is skipped, which `npm test` lists. The picture in docs/images/ is made by
  * `DROVER_PICTURE=docs/images/web-ui-eviction.png npm run test:flows -- web-ui`.
  */
 const chromium = [process.env['CHROMIUM'], '/usr/bin/chromium'].find((path) => path !== undefined && existsSync(path));

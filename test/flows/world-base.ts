@@ -45,7 +45,10 @@ export const limitMs = 600_000;
 /** Every lab has these. */
 export const hosts = ['node-1', 'node-2', 'node-3', 'node-4', 'node-5', 'node-6'] as const;
 
-/** So much larger than the others that the scheduler sends every server here: what one test evicts does not land on another's host. */
+/**
+ * So much larger than the others that the scheduler sends every server here: what one test evicts does not land on
+ * another's host.
+ */
 export const sinkProfile: Partial<HostProfile> = { vcpus: 2_000, memoryMiB: 8_388_608, diskGiB: 400_000 };
 
 export interface WorldOptions {
@@ -103,7 +106,8 @@ export interface WorldBase {
   /** What Nova was asked since then. */
   novaCalls(sinceMs: number): readonly ApiCall[];
   /**
-   * How often the worker has asked each system so far, by the id of the workflow that it asked for. On a lab, `logLevel` must be `debug`.
+   * How often the worker has asked each system so far, by the id of the workflow that it asked for. On a lab,
+   * `logLevel` must be `debug`.
    */
   callsByRun(): ReadonlyMap<string, ReadonlyMap<OutsideSystem, number>>;
   kubectl(args: readonly string[], input?: string): Promise<string>;

@@ -49,7 +49,9 @@ import { until } from './until.ts';
 /** A lab with drover at work in it, and what a test does to both. */
 export type World = ReturnType<typeof composeWorld>;
 
-/** A lab with drover at work in it; with DROVER_SIMULATED a simulation, in which nothing is real but drover's own code. */
+/**
+ * A lab with drover at work in it; with DROVER_SIMULATED a simulation, in which nothing is real but drover's own code.
+ */
 export async function openWorld(options: WorldOptions = {}): Promise<World> {
   if (process.env['DROVER_SIMULATED'] === undefined) return composeWorld(await openLabBase(options));
   const { openSimulatedBase } = await import('../simulator/flow-world.ts');
@@ -168,7 +170,9 @@ function composeWorld(base: WorldBase) {
   };
   const getEviction = (name: string): Promise<Eviction | null> =>
     get<Eviction>(resourcePath('kvm.cloud.sap/v1', 'evictions', { name }));
-  /** A source host as a new lab has it: enabled, running, without servers, without Evictions and runs of earlier tests. */
+  /**
+   * A source host as a new lab has it: enabled, running, without servers, without Evictions and runs of earlier tests.
+   */
   const freshHost = async (host: string, profile: Partial<HostProfile> = {}): Promise<string> => {
     await endRuns(client, `DroverHost="${host}"`);
     for (const { metadata, spec } of await listEvictions(api))
@@ -179,8 +183,8 @@ function composeWorld(base: WorldBase) {
     await releaseAllocations(session, host);
     await fleet.change(host, { migrate: 'ok', seconds: 0.5, maxConcurrentLiveMigrations: 8, ...profile });
     if ((await findService(session, host)).status === 'disabled') {
-      // From when it is asked: Nova may take its time to answer, and sends servers there meanwhile. And again from the answer on: what
-      // drover wrote down late of an earlier disable may come between.
+      // From when it is asked: Nova may take its time to answer, and sends servers there meanwhile. And again from the
+      // answer on: what drover wrote down late of an earlier disable may come between.
       const enabled = (): number => ownChanges.push({ host, atMs: labClock().now(), enabled: true, reason: null });
       enabled();
       await changeService(session, host, { status: 'enabled' });
@@ -216,7 +220,10 @@ function composeWorld(base: WorldBase) {
 
     // OpenStack
     freshHost,
-    /** Gives `use` a fresh source host of its own, as soon as one is free: how the tests of a file run beside each other. */
+    /**
+     * Gives `use` a fresh source host of its own, as soon as one is free: how the tests of a file run
+     * beside each other.
+     */
     async onFreshHost(use: (host: string) => Promise<void>, profile: Partial<HostProfile> = {}): Promise<void> {
       const host = free.shift() ?? (await new Promise<string>((resolve) => waiting.push(resolve)));
       try {
@@ -240,8 +247,8 @@ function composeWorld(base: WorldBase) {
       ownChanges.push({ host, atMs: labClock().now(), enabled: false, reason });
     },
     async enableService(host: string): Promise<void> {
-      // From when it is asked: Nova may take its time to answer, and sends servers there meanwhile. And again from the answer on: what
-      // drover wrote down late of an earlier disable may come between.
+      // From when it is asked: Nova may take its time to answer, and sends servers there meanwhile. And again from the
+      // answer on: what drover wrote down late of an earlier disable may come between.
       const enabled = (): number => ownChanges.push({ host, atMs: labClock().now(), enabled: true, reason: null });
       enabled();
       await changeService(session, host, { status: 'enabled' });
@@ -334,7 +341,10 @@ function composeWorld(base: WorldBase) {
     // Temporal
     progress: (host: string): Promise<EvictionProgress> => runOf(host).query(progressQuery<EvictionProgress>()),
     describeRun: (host: string, runId?: string) => runOf(host, runId).describe(),
-    /** Waits until the last run under the host's id is closed, and returns how: COMPLETED, FAILED, CANCELLED, TERMINATED. */
+    /**
+     * Waits until the last run under the host's id is closed, and returns how: COMPLETED,
+     * FAILED, CANCELLED, TERMINATED.
+     */
     untilClosed: (host: string, deadlineMs = 120_000): Promise<{ status: string; runId: string }> =>
       until(`run ${evictionId(host)} to be closed`, deadlineMs, async () => {
         const { status, runId } = await runOf(host).describe();
@@ -374,7 +384,9 @@ function composeWorld(base: WorldBase) {
   };
 }
 
-/** Hosts that an earlier test added stay in the lab; in service, they would be targets that this test does not count on. */
+/**
+ * Hosts that an earlier test added stay in the lab; in service, they would be targets that this test does not count on.
+ */
 async function setAsideOthers(session: Session): Promise<OwnChange[]> {
   const reason = 'not of this test';
   const others = (await listServices(session))

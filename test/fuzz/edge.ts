@@ -32,7 +32,10 @@ export interface Tally {
   slowestMs: number;
 }
 
-/** Reading takes milliseconds; what takes this long for 100,000 characters goes over them again and again. Of the processor, as tests run side by side. */
+/**
+ * Reading takes milliseconds; what takes this long for 100,000 characters goes over them again and again. Of the
+ * processor, as tests run side by side.
+ */
 const mostCpuMs = 1_500;
 
 /** What is slow by its input is slow each time; what only met a collection of garbage or a compiler's thread is not. */

@@ -1,10 +1,14 @@
 import * as fc from 'fast-check';
 
-/** Input that nobody means: what breaks parsers, and what almost fits. All of it shrinks, so that a finding can be read. */
+/**
+ * Input that nobody means: what breaks parsers, and what almost fits. All of it shrinks, so that a finding can be read.
+ */
 
 const long = 100_000;
 
-/** Each of these makes a regular expression that tries every beginning, or every end, go over the rest again and again. */
+/**
+ * Each of these makes a regular expression that tries every beginning, or every end, go over the rest again and again.
+ */
 const longTexts = [
   'a',
   '/',

@@ -50,7 +50,9 @@ export const oneVmPerAgent: Check = ({ agents, agentVms }) => [
 /** Later than a stray counts as one, by as much as a look at a vCenter takes. */
 const strayAfterMs = 35 * 60_000;
 
-/** 27: a VM with the mark of a pool that deletes has its VsphereAgent; else it goes, or the pool says that it is held. */
+/**
+ * 27: a VM with the mark of a pool that deletes has its VsphereAgent; else it goes, or the pool says that it is held.
+ */
 export const noVmIsLost: Check = ({ agents, agentVms, agentPools, atMs, isQuiet }) => {
   const there = new Set(agents.filter(({ untilMs }) => untilMs === null).map(({ uid }) => uid));
   return agentVms.flatMap(({ uid, name, pool, poolUid, madeMs }) => {

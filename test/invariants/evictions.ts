@@ -63,7 +63,8 @@ function signedChanges(
       ...line,
       after: line.after as { asked?: unknown; unanswered?: boolean; disabledReason?: string } | null,
     }))
-    // What was refused was not done. A disable without an answer may have been, as Nova asks the host before it answers.
+    // What was refused was not done. A disable without an answer may have been, as Nova asks the host
+    // before it answers.
     .filter(
       ({ action, after }) =>
         after?.asked === undefined || (after.unanswered === true && action === 'ensureServiceDisabled'),

@@ -38,8 +38,8 @@ export const evacuatedOnEvidence: Check = ({ audit }) => {
 };
 
 /**
- * 32: no guest runs twice: before a server is started elsewhere by an evacuation, the machine that it ran on was without power, after the server
- * had come to it. By the machines' own record, whatever drover has read or written.
+ * 32: no guest runs twice: before a server is started elsewhere by an evacuation, the machine that it ran on was
+ * without power, after the server had come to it. By the machines' own record, whatever drover has read or written.
  */
 export const evacuatedWithoutPower: Check = (world) => {
   const first = new Map<number, MigrationFact>();

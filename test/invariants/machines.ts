@@ -84,8 +84,8 @@ function namespaceOf(run: ObservedRun | undefined): string | null {
 const rememberedMs = 1_000;
 
 /**
- * 23: no orphan is deleted while Machines are frozen, or nobody knows: at some moment of the deletion the run of API-server safety was open, and
- * the last that it had decided was that they are not frozen.
+ * 23: no orphan is deleted while Machines are frozen, or nobody knows: at some moment of the deletion the run of
+ * API-server safety was open, and the last that it had decided was that they are not frozen.
  */
 export const frozenMachinesStay: Check = (world) =>
   world.sweepGates.frozen

@@ -62,8 +62,8 @@ export async function readAgents({ changes, pools, witness, below }: ObservedAge
 }
 
 /**
- * The same changes, where watches are late: a Machine may have been gone since it was let go, whenever the watch of a test says so. drover's own may
- * have been faster. Pure.
+ * The same changes, where watches are late: a Machine may have been gone since it was let go, whenever the watch of a
+ * test says so. drover's own may have been faster. Pure.
  *
  * @param letGoMs by uid, when it was asked for
  */

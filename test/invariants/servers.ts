@@ -48,8 +48,8 @@ function lostItsHost({ migrationEvents, power }: Snapshot, id: string, { status 
 }
 
 /**
- * Guests of servers that a user has deleted while they arrived: Nova ends such a migration in error, knows the guest no more, and reaps it
- * half an hour later (`running_deleted_instance_action`).
+ * Guests of servers that a user has deleted while they arrived: Nova ends such a migration in error, knows the guest no
+ * more, and reaps it half an hour later (`running_deleted_instance_action`).
  */
 function strandedOn({ expectedServers, migrationEvents }: Snapshot, host: string): number {
   const last = new Map(migrationEvents.map((event) => [event.instanceId, event]));

@@ -295,7 +295,8 @@ export interface OfTests {
   /** Never to be shown. */
   secrets: readonly { name: string; value: string }[];
   /**
-   * Everything that users or machines can read: histories, logs, statuses, audit lines, process arguments, command output.
+   * Everything that users or machines can read: histories, logs, statuses, audit lines, process
+   * arguments, command output.
    */
   texts: readonly { where: string; text: string }[];
 }

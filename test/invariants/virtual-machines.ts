@@ -6,8 +6,8 @@ import { nameOf, objectsOf } from './objects.ts';
 import type { OwnedVm } from './snapshot.ts';
 
 /**
- * 13: a VirtualMachine has one VM at most, and exactly one, as its spec asks for it, where it says that it is reconciled: while nothing is in progress, as before
- * that others may just have changed it.
+ * 13: a VirtualMachine has one VM at most, and exactly one, as its spec asks for it, where it says that it is
+ * reconciled: while nothing is in progress, as before that others may just have changed it.
  */
 export const oneVmPerObject: Check = (world) => {
   const byUid = Map.groupBy(world.vms, ({ uid }) => uid ?? '');

@@ -56,7 +56,9 @@ export function chooseForChange(
   };
 }
 
-/** A simulated cell is deterministic: where a part has passed with these very sources, a tenth of it is enough. Pure. */
+/**
+ * A simulated cell is deterministic: where a part has passed with these very sources, a tenth of it is enough. Pure.
+ */
 export function chooseParts(judge: (name: PartName) => Judgement): Pick<Choice, 'tenth' | 'notes'> {
   const judged = partNames.map((name) => ({ name, ...judge(name) }));
   const [fresh, others] = [

@@ -15,7 +15,10 @@ import { isSaid, statusOf } from '../../workflows/hypervisor/status.ts';
 import type { HypervisorMemory, HypervisorSituation, HypervisorStep } from '../../workflows/hypervisor/types.ts';
 import type { Plan } from '../../workflows/lib/plan.ts';
 
-/** A model of one host and everything around it, for tests: every step has the effect that its activity would have, and refuses what the systems refuse. */
+/**
+ * A model of one host and everything around it, for tests: every step has the effect that its activity would have, and
+ * refuses what the systems refuse.
+ */
 export interface World {
   desired: DesiredHypervisor | null;
   observed: HypervisorObservation;
@@ -46,7 +49,10 @@ const mostPasses = 1_000;
 /** Observations of a world in which nothing happens any more: longer than any bounded wait lasts. */
 const mostIdle = 400;
 
-/** Observes, plans, executes and publishes, as the driver does, until the plan is done, or until nothing in the world moves what it waits for. */
+/**
+ * Observes, plans, executes and publishes, as the driver does, until the plan is done, or until nothing in the world
+ * moves what it waits for.
+ */
 export function runToEnd(given: World): Ending {
   const world = structuredClone(given);
   const ending: Omit<Ending, 'plan' | 'status'> = { world, states: [], steps: [], lies: [] };

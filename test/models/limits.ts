@@ -14,8 +14,8 @@ import { allocate, applyFailedDelivery, applyRequest, newLedger } from '../../wo
 import { beginObservation, endObservation } from '../../workflows/limits/observe.ts';
 
 /**
- * Consumers, a ledger and what is between them, for tests: reports may be late, doubled and out of order, answers late; a run may be killed
- * while its work goes on.
+ * Consumers, a ledger and what is between them, for tests: reports may be late, doubled and out of order, answers late;
+ * a run may be killed while its work goes on.
  */
 export interface Simulation {
   nowMs: number;

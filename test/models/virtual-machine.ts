@@ -33,7 +33,10 @@ import {
 import { fullName } from '../../workflows/virtual-machine/plan/context.ts';
 import { ownershipMetadata } from '../../workflows/virtual-machine/plan/want-config.ts';
 
-/** A model of one namespace of a vCenter and the object in it, for tests: every step has the effect that its activity would have, and refuses what vCenter refuses. */
+/**
+ * A model of one namespace of a vCenter and the object in it, for tests: every step has the effect that its activity
+ * would have, and refuses what vCenter refuses.
+ */
 export interface World {
   desired: DesiredVirtualMachine | null;
   settings: VirtualMachineSettings;

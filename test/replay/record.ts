@@ -1,4 +1,7 @@
-/** `npm run record-histories`: keeps what runs write, in the simulator, for this release. Those of earlier releases stay. */
+/**
+ * `npm run record-histories`: keeps what runs write, in the simulator, for this release. Those of
+ * earlier releases stay.
+ */
 import { readFileSync } from 'node:fs';
 import { Command, InvalidArgumentError } from 'commander';
 import { openFailureWorld } from '../flows/node-failure/world.ts';

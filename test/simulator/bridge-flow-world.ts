@@ -8,7 +8,9 @@ import { loadWorkflows } from './bundle.ts';
 import { passTime, seed } from './flow-world.ts';
 import { createSimulation } from './simulation.ts';
 
-/** Bridges without a lab, each a simulated process, over a kube-apiserver and a Temporal in memory that no worker polls. */
+/**
+ * Bridges without a lab, each a simulated process, over a kube-apiserver and a Temporal in memory that no worker polls.
+ */
 export async function openSimulatedBridgeBase(): Promise<BridgeBase<TestBridge, BridgeOptions>> {
   const simulation = createSimulation({ bundle: await loadWorkflows(), seed, serve: () => [] });
   simulation.killWorker(Infinity);

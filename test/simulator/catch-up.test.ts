@@ -17,8 +17,8 @@ import { createVirtualClock } from './clock.ts';
 import { createNetwork } from './network.ts';
 
 /**
- * A bridge is killed beside many reconciled objects. The digests that their last runs left are made by the activities that observe, of what
- * they read; the bridge makes its own, of what it watches.
+ * A bridge is killed beside many reconciled objects. The digests that their last runs left are made by the activities
+ * that observe, of what they read; the bridge makes its own, of what it watches.
  */
 
 const vms = 2_000;
@@ -297,7 +297,8 @@ test.each<
     expect(await restart()).toEqual(concerned());
     await reconcile();
     left = await observeAll();
-    // The bridge knows beforehand what such a run observes, so that it writes no memo; but for a Secret, which the bridge does not read.
+    // The bridge knows beforehand what such a run observes, so that it writes no memo; but for a Secret, which the
+    // bridge does not read.
     for (const { workflowId, memo } of left.filter((one) => concerned().includes(one.workflowId)))
       expect(startedWith.get(workflowId)).toBe(String(memo?.[digestMemo]).split(' ')[0]);
     expect(await restart()).toEqual([]);

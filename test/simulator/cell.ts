@@ -72,7 +72,9 @@ function parseTarget(text: string): Target {
 const firstCalls = 5;
 const lastCalls = 3;
 
-/** Every fault at every activity call, of a long loop at both of its ends: the cells that the matrix on a lab has too. */
+/**
+ * Every fault at every activity call, of a long loop at both of its ends: the cells that the matrix on a lab has too.
+ */
 export const activityCells = (
   scenario: string,
   { steps }: CleanRun,

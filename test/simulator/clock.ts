@@ -13,15 +13,24 @@ export interface Entry {
 export interface VirtualClock extends Clock {
   /** Milliseconds since the epoch. */
   readonly nowMs: number;
-  /** `action` happens at `atMs`, or now if that has passed. It happens to the process that asked for it: not at all if that one has been killed by then. */
+  /**
+   * `action` happens at `atMs`, or now if that has passed. It happens to the process that asked for it: not at all if
+   * that one has been killed by then.
+   */
   at(atMs: number, action: () => unknown): Entry;
   after(delayMs: number, action: () => unknown): Entry;
   /** After a random latency of at most `mostMs`. */
   soon(mostMs: number, action: () => unknown): Entry;
   cancel(entry: Entry | null | undefined): void;
-  /** What processes of that name read as the time of day is off by so much, from now on; timers run as ever. 0: right again. */
+  /**
+   * What processes of that name read as the time of day is off by so much, from now on; timers run as
+   * ever. 0: right again.
+   */
   skew(process: string, byMs: number): void;
-  /** The machine that all of this runs on was suspended for so long: what was due in the meantime happens now, in its order. */
+  /**
+   * The machine that all of this runs on was suspended for so long: what was due in the meantime happens now,
+   * in its order.
+   */
   leap(ms: number): void;
   /** Nothing of what is due happens any more. */
   stop(): void;

@@ -63,7 +63,10 @@ export interface Deployment {
   readonly config: Config;
   /** What drover was given and must never show. */
   readonly secrets: readonly { name: string; value: string }[];
-  /** Other settings for the worker and the bridge that start next. `cloud`: how the worker reaches OpenStack; default: as it should. */
+  /**
+   * Other settings for the worker and the bridge that start next. `cloud`: how the worker reaches OpenStack; default:
+   * as it should.
+   */
   configure(settings: object, cloud?: Partial<OpenStackSettings>): void;
   close(): void;
 }

@@ -35,8 +35,8 @@ export interface EvictionTimes {
 }
 
 /**
- * An eviction of a host that has long been disabled, with drover's defaults, on a network of the simulator's latencies: what processors take is
- * not in it.
+ * An eviction of a host that has long been disabled, with drover's defaults, on a network of the simulator's latencies:
+ * what processors take is not in it.
  */
 export async function timeEviction({ servers, seconds, parallelism, novaRuns }: EvictionLoad): Promise<EvictionTimes> {
   const deployment = deploy({

@@ -42,7 +42,10 @@ async function untilCopying(context: ScenarioContext): Promise<void> {
   });
 }
 
-/** nova-compute dies while it copies: Nova goes on showing the migration as it was, and takes every abort without effect. */
+/**
+ * nova-compute dies while it copies: Nova goes on showing the migration as it was, and takes every
+ * abort without effect.
+ */
 async function loseItsCompute(context: ScenarioContext): Promise<void> {
   await untilCopying(context);
   await fleetOf(context).crash(context.hostOf('A'));

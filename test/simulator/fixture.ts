@@ -42,7 +42,9 @@ export interface SimulatedFixtureOptions extends Pick<
   scenario: Scenario;
   /** Faults of calls and of workflow tasks; those of activities are given to {@link Fixture.record}. */
   targets?: readonly Target[];
-  /** Each workflow task comes to a worker that does not know the run: it replays it, and has to do again what it did. */
+  /**
+   * Each workflow task comes to a worker that does not know the run: it replays it, and has to do again what it did.
+   */
   isEvicted?: boolean;
 }
 

@@ -26,7 +26,9 @@ import { snapshotOf } from './snapshot.ts';
 const foreverMs = 365 * 24 * 3_600_000;
 export const seed = 1;
 
-/** A flow's world without a lab: drover's own worker and bridge over fakes. Virtual time passes whenever the test waits. */
+/**
+ * A flow's world without a lab: drover's own worker and bridge over fakes. Virtual time passes whenever the test waits.
+ */
 export async function openSimulatedBase({
   settings = quickSettings,
   bridge = true,
@@ -102,7 +104,10 @@ function cloudOf({ settings }: FakeOpenStack, { cloud, secret }: WorldOptions): 
   return { credential: secret !== undefined && 'secret' in credential ? { ...credential, secret } : credential };
 }
 
-/** Calls of activities, by the workflow that asked for them; those of Temporal itself are no requests of an outside system. */
+/**
+ * Calls of activities, by the workflow that asked for them; those of Temporal itself are no requests of
+ * an outside system.
+ */
 function callsByRun({ calls }: Network): Map<string, Map<OutsideSystem, number>> {
   const counts = new Map<string, Map<OutsideSystem, number>>();
   for (const { system, activity } of calls) {
@@ -114,8 +119,8 @@ function callsByRun({ calls }: Network): Map<string, Map<OutsideSystem, number>>
 }
 
 /**
- * Lets time pass for as long as nobody stops it, for this whole file. What simulated code leaves unhandled is thrown by the stop, and to
- * whoever waits: no time passes any more.
+ * Lets time pass for as long as nobody stops it, for this whole file. What simulated code leaves unhandled is thrown by
+ * the stop, and to whoever waits: no time passes any more.
  */
 export function passTime({ simulation }: Pick<Deployment, 'simulation'>): () => Promise<void> {
   const stopped = Promise.withResolvers<void>();

@@ -4,8 +4,9 @@ import { rejectSandbox, runOfPromise } from './temporal/sdk.ts';
 import { anySignal, currentProcess, isSimulated, plainAny } from './process.ts';
 
 /**
- * What simulated code must not do: forget a promise that is rejected, and wait for real time. What waits for a timer of the machine, a file, a
- * socket or a thread goes on at any moment of virtual time, or not at all, and no seed would tell when.
+ * What simulated code must not do: forget a promise that is rejected, and wait for real time. What waits for a timer of
+ * the machine, a file, a socket or a thread goes on at any moment of virtual time, or not at all, and no seed would
+ * tell when.
  */
 
 /** Simulations that are going on, by what makes them fail. */
@@ -32,7 +33,10 @@ const hook = createHook({
   },
 });
 
-/** While `action` goes on, simulated code that does what it must not fails the simulation; a run that forgets a rejection, its workflow task. */
+/**
+ * While `action` goes on, simulated code that does what it must not fails the simulation; a run that forgets a
+ * rejection, its workflow task.
+ */
 export async function guard<Result>(fail: (error: Error) => void, action: () => Promise<Result>): Promise<Result> {
   if (!isListening) process.on('unhandledRejection', onRejection);
   isListening = true;

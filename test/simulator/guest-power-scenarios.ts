@@ -9,7 +9,10 @@ import { common, haveVm, settings } from '../faults/virtual-machine-scenarios.ts
 import { until } from '../flows/until.ts';
 import { countRequests, describe, judgePower, pathOf, unlessStopped } from './judge-vm.ts';
 
-/** Virtual machines whose guests are asked, and do not do as they are asked; and a vCenter that is away while one is deleted. */
+/**
+ * Virtual machines whose guests are asked, and do not do as they are asked; and a vCenter that is away while
+ * one is deleted.
+ */
 
 const patienceMs = 120_000;
 const vcenter = ({ fixture }: ScenarioContext) => vcenterOf(fixture.environment);

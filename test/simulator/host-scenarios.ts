@@ -42,7 +42,8 @@ const common = { subject: 'Hypervisor', hosts: 1, ownRegion: true, targets: () =
 const nodeFailure = {
   mode: 'automatic',
   automaticAggregates: [shared],
-  // Longer than Nova takes to say that a nova-compute is down; before, the host only looks like one whose kubelet has failed.
+  // Longer than Nova takes to say that a nova-compute is down; before, the host only looks like one whose
+  // kubelet has failed.
   failAfterMs: 25_000,
   observeMs: 5_000,
   restObserveMs: 3_000,
@@ -72,8 +73,8 @@ async function hang(context: ScenarioContext): Promise<void> {
 }
 
 /**
- * It has lost its power, and its Node is taken away, as machine-controller-manager does with one that does not come back. That takes minutes,
- * so that Nova has long noticed.
+ * It has lost its power, and its Node is taken away, as machine-controller-manager does with one that does not come
+ * back. That takes minutes, so that Nova has long noticed.
  */
 async function loseNode(context: ScenarioContext): Promise<void> {
   await losePower(context);
@@ -134,7 +135,10 @@ async function confirmOff(context: ScenarioContext): Promise<void> {
   });
 }
 
-/** A user ends the run that waits for an operator, as all that is open is ended at times. No other run of the host is told of it. */
+/**
+ * A user ends the run that waits for an operator, as all that is open is ended at times. No other run of the host is
+ * told of it.
+ */
 async function endJudging(context: ScenarioContext): Promise<void> {
   const handling = context.fixture.client.workflow.getHandle(nodeFailureId(context.hostOf('A')));
   await until('an operator to be waited for', patienceMs, async () => {
@@ -145,7 +149,10 @@ async function endJudging(context: ScenarioContext): Promise<void> {
   await handling.terminate('a user').catch(() => undefined);
 }
 
-/** Waits until its servers have left it; then somebody mends it, and it is back as another boot. A person's cancel keeps it out of service. */
+/**
+ * Waits until its servers have left it; then somebody mends it, and it is back as another boot. A person's cancel keeps
+ * it out of service.
+ */
 async function mendWhenEmpty(context: ScenarioContext, isNodeGone = false): Promise<void> {
   const { environment } = context.fixture;
   const host = context.hostOf('A');

@@ -25,7 +25,10 @@ import { simulatedCommand } from './command.ts';
 import type { Deployment } from './deployment.ts';
 import { createSimulation, type SimulationOptions } from './simulation.ts';
 
-/** The system workflows of Machines with their activities, over a kube-apiserver in memory that goes away and comes back. */
+/**
+ * The system workflows of Machines with their activities, over a kube-apiserver in memory that goes away
+ * and comes back.
+ */
 
 const never = new AbortController().signal;
 const safetyId = apiServerSafetyId(namespace);

@@ -1,4 +1,7 @@
-/** `npm run simulate`: every fault of every lifecycle, and random schedules, on a virtual clock. docs/testing.md says how to read it. */
+/**
+ * `npm run simulate`: every fault of every lifecycle, and random schedules, on a virtual clock. docs/testing.md says
+ * how to read it.
+ */
 import { availableParallelism } from 'node:os';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { untilInterrupted } from '../../lab/interruption.ts';

@@ -42,8 +42,8 @@ export interface NetworkOptions {
 /** Everything that a simulated process exchanges with an outside system goes through here. */
 export interface Network {
   /**
-   * Sends a request: latency, `effect`, latency. `effect` happens at one moment of virtual time and belongs to the outside system: a killed
-   * caller gets no answer, but an effect that has been reached stands.
+   * Sends a request: latency, `effect`, latency. `effect` happens at one moment of virtual time and belongs to the
+   * outside system: a killed caller gets no answer, but an effect that has been reached stands.
    *
    * @param lost what the real client throws when no answer comes: of each system its own failure
    * @throws what `effect` throws; the signal's reason when it is aborted; `lost()`

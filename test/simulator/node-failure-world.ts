@@ -7,7 +7,9 @@ import { loadWorkflows } from './bundle.ts';
 import { passTime, seed } from './flow-world.ts';
 import { createSimulation } from './simulation.ts';
 
-/** drover's workflows with the given activities, in a simulation. Its histories are replayed by Temporal's own replayer. */
+/**
+ * drover's workflows with the given activities, in a simulation. Its histories are replayed by Temporal's own replayer.
+ */
 export async function openSimulatedBase(queues: readonly ServedActivities[]): Promise<FailureBase> {
   quietTemporal();
   const bundle = await loadWorkflows();

@@ -173,7 +173,9 @@ export const parts: Readonly<Record<PartName, Part>> = {
 /** What runs every cell: one is run by a shard; how a scenario goes, and how a story is told. */
 const core = ['test/simulator/shard.ts', 'test/simulator/matrix.ts', 'test/simulator/story-faults.ts'];
 
-/** The sources of a part as globs (test/evidence/sources.ts). What says where faults can be injected follows from them. */
+/**
+ * The sources of a part as globs (test/evidence/sources.ts). What says where faults can be injected follows from them.
+ */
 export function sourcesOf(name: PartName): string[] {
   const { workflows, models: those, composedBy, told } = parts[name];
   const followed = [...Object.values(workflows), ...those.map((model) => models[model]), ...composedBy, ...told];

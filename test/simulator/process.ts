@@ -2,8 +2,8 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { getEventListeners } from 'node:events';
 
 /**
- * A simulated operating-system process: a worker, a bridge, or the test itself. What runs in one that was killed goes on no further: its
- * timers do not fire, its calls have no effect and get no answer.
+ * A simulated operating-system process: a worker, a bridge, or the test itself. What runs in one that was killed goes
+ * on no further: its timers do not fire, its calls have no effect and get no answer.
  */
 export interface Process {
   /** `worker`, `bridge`, `test`. */
@@ -16,7 +16,10 @@ const testProcess: Process = { name: 'test', isAlive: true };
 
 const storage = new AsyncLocalStorage<Process>();
 
-/** Those that were started, and the signals that each has made of others: Node keeps such a signal for as long as anything listens to it. */
+/**
+ * Those that were started, and the signals that each has made of others: Node keeps such a signal for as long as
+ * anything listens to it.
+ */
 const simulated = new WeakMap<Process, Set<WeakRef<AbortSignal>>>();
 
 export function startProcess(name: string): Process {

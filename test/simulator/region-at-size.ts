@@ -17,7 +17,10 @@ import { testScope } from '../fixtures/activities/nova.ts';
 import { createVirtualClock } from './clock.ts';
 import { createNetwork } from './network.ts';
 
-/** What drover asks of a region of many hosts, by its own activities on the model of OpenStack: counts, and virtual time, whatever the machine does besides. */
+/**
+ * What drover asks of a region of many hosts, by its own activities on the model of OpenStack: counts, and virtual
+ * time, whatever the machine does besides.
+ */
 
 const names = (count: number): string[] => Array.from({ length: count }, (_, index) => `node-${index + 1}`);
 

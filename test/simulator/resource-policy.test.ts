@@ -8,7 +8,10 @@ import { openNamespace } from '../faults/virtual-machine-objects.ts';
 import { loadWorkflows } from './bundle.ts';
 import { deploy, type DeploymentOptions } from './deployment.ts';
 
-/** What only a simulation does to the run of a VirtualMachineSetResourcePolicy; the matrix does the rest (test/faults/resource-policy-scenarios.ts). */
+/**
+ * What only a simulation does to the run of a VirtualMachineSetResourcePolicy; the matrix does
+ * the rest (test/faults/resource-policy-scenarios.ts).
+ */
 
 const namespace = 'team';
 const name = 'apart';

@@ -148,7 +148,8 @@ describe.each(anywhere)('%s', (_, options) => {
 
 describe.each(undisturbed)('%s', (_, options) => {
   test.each(seeds)('a child is cancelled as its parent wants (seed %i)', async (seed) => {
-    // Of WAIT_CANCELLATION_REQUESTED Core makes the same as of …_COMPLETED. What a run sends with its last task does not arrive.
+    // Of WAIT_CANCELLATION_REQUESTED Core makes the same as of …_COMPLETED. What a run sends with its last task does
+    // not arrive.
     const rows = [
       ['WAIT_CANCELLATION_COMPLETED', 0, 600, 100, 'CANCELLED'],
       ['WAIT_CANCELLATION_REQUESTED', 0, 600, 100, 'CANCELLED'],

@@ -25,7 +25,10 @@ import { createWorkflowTaskQueue } from './temporal/workflow-tasks.ts';
 export type { ActivityCall, ActivityFate, ServedQueue, WorkflowTaskCall, WorkflowTaskFate };
 export type { WorkflowBundle };
 
-/** Drover's real workflows and activities with a Temporal server and a worker in one process, on a virtual clock, from a seed. */
+/**
+ * Drover's real workflows and activities with a Temporal server and a worker in one process, on a virtual clock,
+ * from a seed.
+ */
 
 export interface SimulationOptions {
   bundle: WorkflowBundle;
@@ -33,13 +36,22 @@ export interface SimulationOptions {
   seed: number;
   /** Milliseconds since the epoch. Default: noon of 31 January 2026, UTC. */
   startMs?: number;
-  /** Composes the worker's activities: called for each start of the worker's process, inside that process, so that nothing in memory survives a kill. */
+  /**
+   * Composes the worker's activities: called for each start of the worker's process, inside that process, so that
+   * nothing in memory survives a kill.
+   */
   serve: (simulation: Simulation) => readonly ServedQueue[];
-  /** Decides what becomes of each attempt of an activity. Default: all work. The attempt is held until a promise is resolved. */
+  /**
+   * Decides what becomes of each attempt of an activity. Default: all work. The attempt is held until a
+   * promise is resolved.
+   */
   onActivity?: (call: ActivityCall) => ActivityFate | Promise<ActivityFate>;
   /** Decides what becomes of each call of an outside system. Default: all work. */
   onCall?: (call: NetworkCall) => CallFate;
-  /** Decides, before each workflow task: `evict`: the run is replayed first, by a worker that does not know it; `kill`: the worker dies with it. */
+  /**
+   * Decides, before each workflow task: `evict`: the run is replayed first, by a worker that does not know it; `kill`:
+   * the worker dies with it.
+   */
   onWorkflowTask?: (task: WorkflowTaskCall) => WorkflowTaskFate;
   /** Events after which runs continue as new. Default: the server's 4,096. */
   longHistory?: number;
@@ -77,7 +89,10 @@ export interface Simulation {
   readonly clock: VirtualClock;
   readonly random: () => number;
   readonly network: Network;
-  /** The SDK's own. Calls from a simulated process go through the network; those of the test happen at once, and are answered as soon as the server can. */
+  /**
+   * The SDK's own. Calls from a simulated process go through the network; those of the test happen at once, and are
+   * answered as soon as the server can.
+   */
   readonly client: Client;
   readonly counts: {
     steps: number;
@@ -89,7 +104,8 @@ export interface Simulation {
   /**
    * Lets virtual time pass until `until` is settled; without it, until nothing is left to happen.
    *
-   * @throws what `until` throws; Error when it does not settle; whatever simulated code has left unhandled; NondeterminismError
+   * @throws what `until` throws; Error when it does not settle; whatever simulated code has
+   * left unhandled; NondeterminismError
    */
   run<Result>(until?: Promise<Result>, forAtMostMs?: number): Promise<Result | undefined>;
   /** The worker that runs serves this queue too; the one after it does not. */

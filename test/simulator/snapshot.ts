@@ -27,7 +27,10 @@ export interface SeenInSimulation extends KnownByTest {
 /** Drover's kinds, as `Change.resource.plural` names them. */
 const plurals = new Map(Object.entries(objectPaths).map(([kind, path]) => [path.split('/').at(-1) ?? '', kind]));
 
-/** A look each 0.7 s, the shortest interval of scenarios and flows, is some eleven events; a lab's own latency makes it half as many. */
+/**
+ * A look each 0.7 s, the shortest interval of scenarios and flows, is some eleven events; a lab's own latency makes it
+ * half as many.
+ */
 const waitingEventsPerSecond = 16;
 
 const agentPlurals: readonly string[] = ['vsphereagents', 'vsphereagentpools'];

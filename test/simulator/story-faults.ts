@@ -6,8 +6,8 @@ import type { Deployment, DeploymentOptions } from './deployment.ts';
 import { fates, Recorder } from './fixture.ts';
 
 /**
- * One story with a fault in it. Its cells have the form of those of scenarios (cell.ts), which are about objects of one kind: a story is told by
- * itself.
+ * One story with a fault in it. Its cells have the form of those of scenarios (cell.ts), which are about objects of one
+ * kind: a story is told by itself.
  */
 export interface Story<World extends { deployment: Deployment }> {
   /** As cells call it. */
@@ -30,7 +30,9 @@ export type FaultOptions = Partial<
 
 /** How it is told, beside its faults. */
 export interface TellOptions extends Pick<FaultOptions, 'bundle' | 'onEvent' | 'mutate'> {
-  /** Each workflow task comes to a worker that does not know the run: it replays it, and has to do again what it did. */
+  /**
+   * Each workflow task comes to a worker that does not know the run: it replays it, and has to do again what it did.
+   */
   isEvicted?: boolean;
 }
 

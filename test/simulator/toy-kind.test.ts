@@ -17,7 +17,10 @@ import type { WidgetActivities, WidgetName, WidgetQueue, WidgetWaits } from './t
 import { bundleWidgets } from './toy/story.ts';
 import { settings } from './toy/world.ts';
 
-/** A kind is added: its schema, its row, its run and its activities; and goes from kubectl through bridge and driver to its status. */
+/**
+ * A kind is added: its schema, its row, its run and its activities; and goes from kubectl through bridge and driver to
+ * its status.
+ */
 
 const finalizer = 'drover.dev/widget';
 const schema = customResource('toys.drover.dev/v1', 'Widget', {

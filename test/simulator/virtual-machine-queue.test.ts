@@ -60,7 +60,9 @@ test('two hundred VMs at once, sixteen slots: to be queued is no event', async (
   expect(mostEvents(runs)).toBeLessThanOrEqual(60);
 }, 600_000);
 
-/** So long an observation holds: Secrets, StorageClasses and vCenter are not watched, and a VM is made of what they say. */
+/**
+ * So long an observation holds: Secrets, StorageClasses and vCenter are not watched, and a VM is made of what they say.
+ */
 const holdsMs = 60_000;
 
 test('what a VM is made of was observed a minute before it has its slot, or is observed once more then', async () => {

@@ -10,7 +10,10 @@ import { common, haveVm, settings } from '../faults/virtual-machine-scenarios.ts
 import { until } from '../flows/until.ts';
 import { countRequests, describe, pathOf, unlessStopped } from './judge-vm.ts';
 
-/** Volumes of virtual machines, where the vSphere CSI driver is late: no guest starts without them, and no disk is taken off behind its back. */
+/**
+ * Volumes of virtual machines, where the vSphere CSI driver is late: no guest starts without them, and no disk is taken
+ * off behind its back.
+ */
 
 const vcenter = ({ fixture }: ScenarioContext) => vcenterOf(fixture.environment);
 

@@ -49,8 +49,8 @@ const service = z
   );
 
 /**
- * What docker-compose.yml uses of the Compose specification, and no more: a field that is spelled otherwise is refused here, as
- * `docker compose config` does.
+ * What docker-compose.yml uses of the Compose specification, and no more: a field that is spelled otherwise is refused
+ * here, as `docker compose config` does.
  */
 const composeFile = z.strictObject({
   name: z.string(),

@@ -19,7 +19,10 @@ import { bodyOf, never } from './subject.ts';
 const deadlineMs = 60_000;
 const enough = new Error('enough');
 
-/** What drover expects of libvirt's connections, domains and events. @param subject of the test that runs; it may be the same for all */
+/**
+ * What drover expects of libvirt's connections, domains and events.
+ * @param subject of the test that runs; it may be the same for all
+ */
 export function libvirtContract(subject: () => LibvirtSubject): void {
   const contract = (name: string, body: (libvirt: LibvirtSubject) => Promise<unknown>): void =>
     test(name, bodyOf(subject, body), testTimeoutMs);

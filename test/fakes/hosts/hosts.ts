@@ -74,8 +74,8 @@ export interface FakeHost {
 }
 
 /**
- * What is on and around hypervisors. The functions are the production ones' of the same names, on the clock of the fake; all that they
- * send goes through the network.
+ * What is on and around hypervisors. The functions are the production ones' of the same names, on the clock of the
+ * fake; all that they send goes through the network.
  */
 export interface FakeHosts {
   connectLibvirt: (
@@ -90,7 +90,10 @@ export interface FakeHosts {
   readText: ReadText;
   /** The same, as the worker takes them. */
   ports: HostPorts & { connectBmc: ConnectBmc };
-  /** What `readText` reads, by path; at first the certificates `ca.pem`, `client.pem` and `client.key`, and the passwords `bmc-password` and `ceph-password`. */
+  /**
+   * What `readText` reads, by path; at first the certificates `ca.pem`, `client.pem` and `client.key`, and the
+   * passwords `bmc-password` and `ceph-password`.
+   */
   files: Map<string, string>;
 
   add: (host: NewHost) => FakeHost;

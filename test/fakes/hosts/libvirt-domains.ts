@@ -20,8 +20,8 @@ export interface Guests {
   /** Defines a domain and starts it, as Nova's agent does. */
   start(guest: { name: string; uuid?: string }): Domain;
   /**
-   * It ends and stays defined, unless it is transient: `shutdown` by its owner, `destroyed` by Nova, `migrated` away, `failed` where QEMU
-   * was killed.
+   * It ends and stays defined, unless it is transient: `shutdown` by its owner, `destroyed` by Nova, `migrated` away,
+   * `failed` where QEMU was killed.
    */
   stop(name: string, detail: StopDetail): void;
   /** Stopped or not, the host does not know it any more. */

@@ -23,7 +23,10 @@ interface Listening {
   ovs: Ovsdb;
 }
 
-/** Finds the daemons of hosts by name or address. @throws as the real clients do: no such name, a certificate that is refused */
+/**
+ * Finds the daemons of hosts by name or address.
+ * @throws as the real clients do: no such name, a certificate that is refused
+ */
 export function reachDaemons(hosts: ReadonlyMap<string, Listening>) {
   /** null: a machine without power does not answer. */
   const reached = (where: string, unresolved: () => Error): Listening | null => {

@@ -7,7 +7,10 @@ import type { Storage } from './storage.ts';
 import type { Draft, StoredObject } from './stored-object.ts';
 import { requestOf } from './volume-kinds.ts';
 
-/** The admission plug-ins of kube-apiserver that look at other objects: DefaultStorageClass, ResourceQuota, PersistentVolumeClaimResize. */
+/**
+ * The admission plug-ins of kube-apiserver that look at other objects:
+ * DefaultStorageClass, ResourceQuota, PersistentVolumeClaimResize.
+ */
 export interface Admission {
   /** What is added to a new object. */
   complete(resource: Resource, object: Draft): Draft;

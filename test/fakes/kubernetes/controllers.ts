@@ -29,8 +29,9 @@ const claimFinalizer = 'kubernetes.io/pvc-protection';
 const volumeFinalizer = 'kubernetes.io/pv-protection';
 
 /**
- * What of kube-controller-manager the lab runs and matters to drover: what has lost its last owner is deleted, and so is what is in a
- * namespace that is deleted. A claim that is deleted stays while a Pod uses it, and a volume while it is bound.
+ * What of kube-controller-manager the lab runs and matters to drover: what has lost its last owner is deleted, and so
+ * is what is in a namespace that is deleted. A claim that is deleted stays while a Pod uses it, and a volume while it
+ * is bound.
  */
 export function runControllers({ storage, objects, resources, clock, random }: ControllerOptions): void {
   let isDue = false;

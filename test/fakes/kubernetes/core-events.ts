@@ -14,8 +14,8 @@ interface CoreEvent extends StoredObject {
 }
 
 /**
- * Events are one kind in two groups. What is written as one of the core group, as most controllers do, is read in `events.k8s.io` too; the
- * other way is left out here.
+ * Events are one kind in two groups. What is written as one of the core group, as most controllers do, is read in
+ * `events.k8s.io` too; the other way is left out here.
  */
 export function serveCoreEvents(storage: Storage, find: (of: { group: string; plural: string }) => Resource): void {
   const core = find({ group: '', plural: 'events' });

@@ -40,7 +40,11 @@ export interface FakeKubernetes {
   client: Kubernetes;
   /** For tests and judges: answered at once, without faults. */
   admin: Kubernetes;
-  /** All objects of a kind as they are now, by namespace and name. @param plural `evictions`, or, of a neighbour's kind that is called like drover's, `machines.cluster.x-k8s.io`; empty where the kind is not served */
+  /**
+   * All objects of a kind as they are now, by namespace and name.
+   * @param plural `evictions`, or, of a neighbour's kind that is called like drover's, `machines.cluster.x-k8s.io`;
+   * empty where the kind is not served
+   */
   objects(plural: string): readonly StoredObject[];
   object(plural: string, key: ObjectKey): StoredObject | null;
   /** Every change since the beginning, in order. */
@@ -49,7 +53,10 @@ export interface FakeKubernetes {
   subscribe: (onChange: (change: Change) => void) => () => void;
   /** As `admin`, at once: for what plays a controller of the cluster. */
   answer: (request: KubernetesRequest) => unknown;
-  /** What `client` reaches. A kill cuts its watches; after a start it refuses everything for a moment, with 503 and Retry-After. */
+  /**
+   * What `client` reaches. A kill cuts its watches; after a start it refuses everything for a moment,
+   * with 503 and Retry-After.
+   */
   service: Service;
   /** What has been cannot be read any more: a watch from an older version, and a page of an older list, are 410. */
   compact(): void;

@@ -2,7 +2,9 @@ import { isDeepStrictEqual } from 'node:util';
 
 import type { StructuralSchema } from '../../../contracts/crds/structural-schema.ts';
 
-/** Steps from an object's root to a field, as `managedFields` writes them: `f:status`, `k:{"type":"Ready"}`, `v:"a"`. */
+/**
+ * Steps from an object's root to a field, as `managedFields` writes them: `f:status`, `k:{"type":"Ready"}`, `v:"a"`.
+ */
 export type FieldPath = readonly string[];
 
 /** Fields of an object. The key of a path is its steps, joined. */
@@ -33,8 +35,8 @@ export interface Comparison {
 }
 
 /**
- * Compares two values field by field, as structured-merge-diff does: a list without a type is one field, what is there on one side only
- * counts with all that is in it.
+ * Compares two values field by field, as structured-merge-diff does: a list without a type is one field, what is there
+ * on one side only counts with all that is in it.
  */
 export function compareFields(before: unknown, after: unknown, schema: StructuralSchema): Comparison {
   const result: Comparison = { added: new Set(), modified: new Set(), removed: new Set() };

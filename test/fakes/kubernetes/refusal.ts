@@ -34,7 +34,9 @@ export interface Status {
   code?: number;
 }
 
-/** A request that kube-apiserver refuses: HTTP status and body, and its header `Retry-After`, empty where there is none. */
+/**
+ * A request that kube-apiserver refuses: HTTP status and body, and its header `Retry-After`, empty where there is none.
+ */
 export class Refusal extends Error {
   readonly httpStatus: number;
   readonly body: string;
@@ -152,7 +154,10 @@ export const forbiddenBecause = (subject: Subject, why: string): Refusal =>
     failure(403, 'Forbidden', `${qualified(subject)} "${subject.name}" is forbidden: ${why}`, detailsOf(subject)),
   );
 
-/** A ResourceQuota of the namespace has no room for one more. The texts: `requests.storage=1Gi,persistentvolumeclaims=1`. */
+/**
+ * A ResourceQuota of the namespace has no room for one more. The texts:
+ * `requests.storage=1Gi,persistentvolumeclaims=1`.
+ */
 export const quotaExceeded = (
   subject: Subject,
   { quota, requested, used, limited }: { quota: string; requested: string; used: string; limited: string },

@@ -110,7 +110,10 @@ function validateTaints({ spec }: Draft): FieldError[] {
   });
 }
 
-/** What kube-apiserver serves by itself, as far as drover and its tests use it. Source: the strategies in kubernetes/pkg/registry. */
+/**
+ * What kube-apiserver serves by itself, as far as drover and its tests use it. Source: the
+ * strategies in kubernetes/pkg/registry.
+ */
 export const builtInResources: readonly Resource[] = [
   builtIn({
     kind: 'Namespace',

@@ -4,8 +4,8 @@ import { copyOf, isFields, stepOf } from './field-set.ts';
 import type { FieldError } from './refusal.ts';
 
 /**
- * What kube-apiserver does with a custom resource by the schema of its CRD: fields that it does not know are dropped, defaults filled in,
- * the rest is validated. CEL rules (`x-kubernetes-validations`) are the real one's alone.
+ * What kube-apiserver does with a custom resource by the schema of its CRD: fields that it does not know are dropped,
+ * defaults filled in, the rest is validated. CEL rules (`x-kubernetes-validations`) are the real one's alone.
  */
 
 /** The value without what the schema does not know, and with its defaults. */

@@ -27,7 +27,9 @@ export interface ObjectKey {
   name: string;
 }
 
-/** etcd, as kube-apiserver uses it: every change has a revision, and what has been may be read until it is compacted. */
+/**
+ * etcd, as kube-apiserver uses it: every change has a revision, and what has been may be read until it is compacted.
+ */
 export interface Storage {
   /** Of the last change. */
   readonly revision: number;

@@ -15,7 +15,10 @@ interface Spec {
   network?: { disabled?: boolean; interfaces?: object[] };
 }
 
-/** The MutatingAdmissionPolicy of deploy/admission/virtual-machines.yaml: what is filled in when a VirtualMachine is made. */
+/**
+ * The MutatingAdmissionPolicy of deploy/admission/virtual-machines.yaml: what is filled in when a
+ * VirtualMachine is made.
+ */
 export function withVirtualMachineDefaults(made: Draft): Draft {
   if (!isFields(made['spec'])) return made;
   const { powerState = 'PoweredOn', image, hardware, network = {}, ...spec } = made['spec'] as Spec;

@@ -4,7 +4,10 @@ import { isFields, without, type Fields } from './field-set.ts';
 import type { FieldError } from './refusal.ts';
 import type { Draft, StoredObject } from './stored-object.ts';
 
-/** What kube-apiserver makes of volumes and claims. Source: kubernetes/pkg/registry/core, pkg/apis/core/{v1/defaults,validation}.go, and the plug-in StorageObjectInUseProtection. */
+/**
+ * What kube-apiserver makes of volumes and claims. Source: kubernetes/pkg/registry/core,
+ * pkg/apis/core/{v1/defaults,validation}.go, and the plug-in StorageObjectInUseProtection.
+ */
 
 const claimFinalizer = 'kubernetes.io/pvc-protection';
 const volumeFinalizer = 'kubernetes.io/pv-protection';

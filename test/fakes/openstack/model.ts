@@ -1,7 +1,10 @@
 import type { Attempt } from '../../../lab/openstack/fleet.ts';
 import type { HostProfile } from '../../../lab/openstack/host-profile.ts';
 
-/** Plain state of the simulated OpenStack. Times are milliseconds of virtual time. Judges read it; only the fake's own files write it. */
+/**
+ * Plain state of the simulated OpenStack. Times are milliseconds of virtual time. Judges read it; only the fake's own
+ * files write it.
+ */
 export interface Model {
   /** By name: the machines, with what their nova-compute is about. */
   readonly hosts: Map<string, ComputeHost>;

@@ -26,8 +26,8 @@ export interface ServiceAnswer extends WireAnswer {
 }
 
 /**
- * One request to a service, answered as the service does, and written into the journal. An answer may take virtual time where another
- * request can come between.
+ * One request to a service, answered as the service does, and written into the journal. An answer may take virtual time
+ * where another request can come between.
  */
 export async function serve(cloud: Cloud, request: ServiceRequest): Promise<ServiceAnswer> {
   const arrivedMs = cloud.clock.nowMs;
@@ -85,7 +85,9 @@ const pathInJournal = ({ service, path }: ServiceRequest): string =>
         ? `/v2${path}`
         : path;
 
-/** For POST …/action which one, for PUT …/os-services/… the status that was asked for: as the lab's access log has it. */
+/**
+ * For POST …/action which one, for PUT …/os-services/… the status that was asked for: as the lab's access log has it.
+ */
 function actionOf({ method, path, body }: ServiceRequest): Pick<ApiCall, 'action'> {
   if (typeof body !== 'object' || body === null) return {};
   if (method === 'POST' && path.endsWith('/action')) return { action: Object.keys(body)[0] ?? '' };

@@ -2,8 +2,8 @@ import { fieldsOf, isKindOf, type Field } from '../../../activities/vsphere/wire
 import { isReference } from '../../../activities/vsphere/wire/values.ts';
 
 /**
- * The shapes of values on their way between drover and the model. The model keeps a `$type` on every object; drover gets
- * it only where its codec would leave it: where the element of SOAP has a type of its own.
+ * The shapes of values on their way between drover and the model. The model keeps a `$type` on every object; drover
+ * gets it only where its codec would leave it: where the element of SOAP has a type of its own.
  */
 
 type Typed = Record<string, unknown> & { $type?: string };

@@ -15,8 +15,8 @@ export interface StoragePods {
 }
 
 /**
- * The datastore cluster of the lab’s vCenter (lab/vsphere/handle.ts). Its ids and addresses are its own: those of all else are the same with it and
- * without it.
+ * The datastore cluster of the lab’s vCenter (lab/vsphere/handle.ts). Its ids and addresses are its own: those of all
+ * else are the same with it and without it.
  */
 export function addStoragePod(model: Model, parent: Managed<FolderState>, hosts: readonly Ref[]): StoragePods {
   const ref: Ref = { type: 'StoragePod', value: 'group-p1' };

@@ -37,7 +37,10 @@ export interface FakeVcenter {
   control: VcenterControl;
   /** For users and judges: at once and without faults. */
   witness: VcenterWitness;
-  /** Of drover's settings, the section `vsphere`, as lab/vsphere/vm-fixture.ts has it. Files that it names are not there. */
+  /**
+   * Of drover's settings, the section `vsphere`, as lab/vsphere/vm-fixture.ts has it. Files that it names
+   * are not there.
+   */
   section: object;
   /** The same, loaded. */
   settings: VcenterSettings;

@@ -1,7 +1,9 @@
 import { condition, defineSignal, setHandler } from '@temporalio/workflow';
 import { deadlineTimer } from '../../../workflows/lib/timer.ts';
 
-/** Sets a deadline, and another one when the signal `move` comes. Resolves to what is due in the end, and when that was. */
+/**
+ * Sets a deadline, and another one when the signal `move` comes. Resolves to what is due in the end, and when that was.
+ */
 export async function moveDeadline(firstMs: number, thenMs: number | null): Promise<{ due: boolean; afterMs: number }> {
   let moved = false;
   setHandler(defineSignal('move'), () => void (moved = true));

@@ -30,7 +30,10 @@ export interface UseAllowanceInput {
   deadline?: string;
 }
 
-/** A consumer as an eviction is one, with pieces of work in the place of migrations. Resolves to the number of pieces done. */
+/**
+ * A consumer as an eviction is one, with pieces of work in the place of migrations. Resolves to the number
+ * of pieces done.
+ */
 export async function useAllowance({
   region,
   host,

@@ -53,7 +53,10 @@ type Answers = Partial<Record<ProcedureName, object>>;
 const endsTheStream = ({ how, at }: Damage, whole: Buffer): boolean =>
   how === 'cut' || how === 'insert' || how === 'drop' || (how === 'flip' && at % whole.length < 4);
 
-/** A daemon at the other end of a wire without network: each call gets its answer, one of them damaged; then the wire ends. */
+/**
+ * A daemon at the other end of a wire without network: each call gets its answer, one of them damaged; then
+ * the wire ends.
+ */
 function daemon(answers: Answers, one: Damage, last: { after: number; say: Buffer }): Duplex {
   let calls = 0;
   return new Duplex({

@@ -15,7 +15,10 @@ const dir = mkdtempSync(join(tmpdir(), 'drover-fuzz-'));
 export const removeFiles = (): void => rmSync(dir, { recursive: true, force: true });
 const places = { cwd: join(dir, 'nowhere'), home: join(dir, 'nobody'), siteDir: join(dir, 'nothing') };
 
-/** The YAML parser needs time in proportion to the square of the errors in a text. These files are the operator's own, and short. */
+/**
+ * The YAML parser needs time in proportion to the square of the errors in a text. These files are the operator's own,
+ * and short.
+ */
 const mostCharacters = 20_000;
 
 const write = (name: string, text: string): string => {

@@ -5,7 +5,10 @@ import { loadWorkflows } from '../bundle.ts';
 import { loadBundle } from '../temporal/sdk.ts';
 import { rewritten } from './mutation.ts';
 
-/** A rule that no setting switches off, broken on purpose in the sources: what may go wrong where it is whole has to notice. */
+/**
+ * A rule that no setting switches off, broken on purpose in the sources: what may go wrong where it is whole
+ * has to notice.
+ */
 export interface SourceMutation {
   name: string;
   /** The rule that it breaks. */
@@ -19,7 +22,8 @@ export interface SourceMutation {
 }
 
 /**
- * For a process of its own, in which one thing is broken: only what is loaded from then on is. Prints as JSON what is noticed.
+ * For a process of its own, in which one thing is broken: only what is loaded from then on is. Prints as JSON
+ * what is noticed.
  *
  * @param notice loads what it runs
  */

@@ -33,7 +33,9 @@ const evictedGroup: Schedule = {
   ],
 };
 
-/** Node-2 is evicted when it has no server any more, and once more: then it is disabled, and nobody knows since when. */
+/**
+ * Node-2 is evicted when it has no server any more, and once more: then it is disabled, and nobody knows since when.
+ */
 const evictingEmpty: Schedule = {
   ...evicting([]),
   events: [

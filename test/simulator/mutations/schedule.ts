@@ -7,7 +7,9 @@ import { asked, type Mutation, policyChangeSkipped, skipped } from './mutation.t
 import { nodeFailureMutations } from './node-failure.ts';
 import type { EventKind, Schedule, ScheduledEvent } from '../schedules/schedule.ts';
 
-/** Verbs of every lifecycle that are broken on purpose, and the schedule that notices: what a random one has to find. */
+/**
+ * Verbs of every lifecycle that are broken on purpose, and the schedule that notices: what a random one has to find.
+ */
 
 const at = (atMs: number, kind: EventKind, which = 0, forMs = 20_001): ScheduledEvent => ({ atMs, kind, which, forMs });
 const after = (...events: ScheduledEvent[]): Schedule => ({ seed: 1, migrations: [['ok'], ['ok'], ['ok']], events });

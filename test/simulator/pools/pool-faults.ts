@@ -24,7 +24,8 @@ export const poolStory: Story<PoolWorld> = {
     [vsphereAgentId(namespace, second), 'second'],
   ]),
   inWorld: (options, story) => {
-    // Machines are drained for longer than any fault keeps the pool from seeing it: what it cannot see waits for a user.
+    // Machines are drained for longer than any fault keeps the pool from seeing it: what it cannot see waits
+    // for a user.
     const neighbours = { installMs: 10_000, drainMs: 3 * minute };
     return inPoolWorld({ settings: { discoveryMs: 30 * minute }, neighbours, pool: null, ...options }, story);
   },

@@ -1,4 +1,7 @@
-/** A process of its own, in which one thing is broken. Its argument names the mutation; it prints as JSON what is noticed. */
+/**
+ * A process of its own, in which one thing is broken. Its argument names the mutation; it prints as JSON
+ * what is noticed.
+ */
 import { runMutant } from '../mutations/break-sources.ts';
 import { poolMutations } from './pool-mutations.ts';
 

@@ -1,6 +1,8 @@
 import type { SourceMutation } from '../mutations/break-sources.ts';
 
-/** What saves VMs and no setting switches off: each names what may go wrong (pool-dangers.ts), in which that is noticed. */
+/**
+ * What saves VMs and no setting switches off: each names what may go wrong (pool-dangers.ts), in which that is noticed.
+ */
 export const poolMutations: readonly SourceMutation[] = [
   {
     name: 'uidOfMarkIgnored',

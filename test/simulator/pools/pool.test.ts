@@ -1,7 +1,10 @@
 import { listBootedVms } from '../../../lab/agents.ts';
 import { conditionOf, inPoolWorld, minute, namesOf } from './pool-world.ts';
 
-/** Agent pools as users see them, with everything real but what is outside: their neighbours play what their documents say. */
+/**
+ * Agent pools as users see them, with everything real but what is outside: their neighbours play what
+ * their documents say.
+ */
 
 test('from nothing to three, and back', async () => {
   await inPoolWorld({}, async (world) => {

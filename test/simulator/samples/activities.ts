@@ -6,7 +6,10 @@ export interface SampleActivities {
   note(what: string): Promise<string>;
   wait(ms: number): Promise<string>;
   fail(times: number, how: string): Promise<number>;
-  /** Heartbeats the number of its attempt and is heard of no more, in so many attempts. Returns what the last one has left behind. */
+  /**
+   * Heartbeats the number of its attempt and is heard of no more, in so many attempts. Returns what the last one has
+   * left behind.
+   */
   fallSilent(attempts: number): Promise<unknown>;
 }
 

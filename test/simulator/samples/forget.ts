@@ -1,4 +1,7 @@
-/** Leaves rejections unhandled, as the argument says, and prints what becomes of that: a process of its own, because a test runner handles them. */
+/**
+ * Leaves rejections unhandled, as the argument says, and prints what becomes of that: a process of its own, because a
+ * test runner handles them.
+ */
 import { bundleSamples } from './bundle.ts';
 import { createSampleActivities } from './activities.ts';
 import { createSimulation } from '../simulation.ts';

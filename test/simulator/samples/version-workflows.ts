@@ -4,7 +4,9 @@ import type { SampleActivities } from './activities.ts';
 const { note } = proxyActivities<SampleActivities>({ startToCloseTimeout: 5_000 });
 
 const version = 'version 1' as string;
-/** From version 2 on it notes something else, but not where it has begun before; version 3 breaks the runs that have. */
+/**
+ * From version 2 on it notes something else, but not where it has begun before; version 3 breaks the runs that have.
+ */
 export async function changes(): Promise<string[]> {
   const noted: string[] = [];
   for (let round = 0; round < 3; round += 1) {

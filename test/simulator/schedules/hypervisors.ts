@@ -88,7 +88,10 @@ async function ensureGroup(session: Session): Promise<string> {
   return groups[0]?.id ?? (await createServerGroup(session, 'web', 'soft-anti-affinity'));
 }
 
-/** Who has moved the server cold looks at it, and is content. Where it failed, or was reverted, there is nothing to confirm. */
+/**
+ * Who has moved the server cold looks at it, and is content. Where it failed, or was reverted, there is
+ * nothing to confirm.
+ */
 async function confirmResize(cast: Cast, id: string): Promise<void> {
   const server = (await listServers(sessionOf(cast))).find((one) => one.id === id);
   if (server?.status === 'VERIFY_RESIZE') await act(sessionOf(cast), id, { confirmResize: null });

@@ -84,7 +84,9 @@ const settings = {
 /** How often the invariants are looked at where nothing happens. */
 const judgedEachMs = 4 * 60_000;
 
-/** How often a run may call an activity that changes something and let no time pass: it does several times what it does. */
+/**
+ * How often a run may call an activity that changes something and let no time pass: it does several times what it does.
+ */
 const mostCalls = 25;
 const isRead = (activity: string): boolean => /^(?:open|observe|read)/u.test(activity);
 

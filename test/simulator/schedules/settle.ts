@@ -28,7 +28,10 @@ const settlingMs = 60_000;
 /** What is never over: it only waits. */
 const systemRuns = /^(limits|vcenter|guest-watch|hypervisor-drift)\//u;
 
-/** Systems, machines and clocks are as they should be; whoever paused an eviction resumes it, and corrects what is wrong in it. */
+/**
+ * Systems, machines and clocks are as they should be; whoever paused an eviction resumes it, and corrects what is wrong
+ * in it.
+ */
 export async function makeWhole(cast: Cast): Promise<void> {
   await endDisruptions(cast);
   for (const host of cast.machines) await recoverHost(cast, host);
@@ -160,7 +163,10 @@ function describe(object: StoredObject): string {
   return said.map(({ type, reason, message }) => `${type} ${reason}: ${message}`).join('; ') || 'it says nothing';
 }
 
-/** Looks until nothing is left, or for long enough, or until something does not hold; returns what is left then, or that. */
+/**
+ * Looks until nothing is left, or for long enough, or until something does not hold; returns what is left
+ * then, or that.
+ */
 async function untilNothingIsLeft(
   { deployment }: Cast,
   judge: Judge,

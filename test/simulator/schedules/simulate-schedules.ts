@@ -31,7 +31,8 @@ const runsPerSample = 1_000;
 
 /**
  * Runs random schedules for so many minutes in one process, each batch from the next seed, and prints the shortest
- * schedule that breaks something, with the line that runs it again. Beside each batch stories are told with faults of that seed.
+ * schedule that breaks something, with the line that runs it again. Beside each batch stories are told with faults of
+ * that seed.
  */
 export async function simulateSchedules(options: SimulateSchedulesOptions): Promise<void> {
   const { minutes, seed, path, json, record, print, signal } = options;

@@ -7,7 +7,10 @@ import { cellsOf, simulateNamed, stories } from '../stories.ts';
 /** So many times each story is told beside a batch of schedules. */
 const times = 2;
 
-/** Tells each story with two faults at once, whichever they are by the seed. @returns what went wrong, by the cell that shows it again */
+/**
+ * Tells each story with two faults at once, whichever they are by the seed.
+ * @returns what went wrong, by the cell that shows it again
+ */
 export async function tellStories(
   bundle: WorkflowBundle,
   seed: number,

@@ -2,7 +2,9 @@ import { noticedBy } from '../mutations/notice.ts';
 import { complaintsOf, endOf, sweepDangers } from './sweep-mutation-dangers.ts';
 import { sweepMutations } from './sweep-mutations.ts';
 
-/** What no setting switches off saves VMs, too: nothing is noticed while it is whole, and something when it is broken. */
+/**
+ * What no setting switches off saves VMs, too: nothing is noticed while it is whole, and something when it is broken.
+ */
 
 test.each(sweepDangers)(
   'nothing is lost: $name',

@@ -1,8 +1,8 @@
 import type { SourceMutation } from '../mutations/break-sources.ts';
 
 /**
- * What saves VMs and no setting switches off: each names what may go wrong (sweep-mutation-dangers.ts), in which that is noticed. The other gates are
- * proved by the settings that switch them off (sweep-dangers.ts).
+ * What saves VMs and no setting switches off: each names what may go wrong (sweep-mutation-dangers.ts), in which that
+ * is noticed. The other gates are proved by the settings that switch them off (sweep-dangers.ts).
  */
 
 const observe = 'activities/machines/sweep/observe-sweep.ts';

@@ -50,7 +50,10 @@ export interface SweepWorldOptions extends Partial<Omit<DeploymentOptions, 'sett
 
 const forAtMostMs = 24 * 3_600_000;
 
-/** Runs a story in a world of its own. Nothing has happened yet but what makes the classes; the story waits in virtual time. */
+/**
+ * Runs a story in a world of its own. Nothing has happened yet but what makes the classes; the story waits
+ * in virtual time.
+ */
 export async function inSweepWorld<Result>(
   { sweep = {}, hasTarget = false, ...options }: SweepWorldOptions,
   story: (world: SweepWorld) => Promise<Result>,

@@ -31,7 +31,9 @@ import { loadWorkflows } from '../bundle.ts';
 import { simulatedCommand } from '../command.ts';
 import { createSimulation, type Simulation, type SimulationOptions } from '../simulation.ts';
 
-/** The sweep of orphan VMs: the real run and activities over a simulated kube-apiserver, and a provider that is a list. */
+/**
+ * The sweep of orphan VMs: the real run and activities over a simulated kube-apiserver, and a provider that is a list.
+ */
 
 const namespace = 'shoot';
 const system = 'drover-system';

@@ -99,7 +99,10 @@ export function retryPolicyOf({ retryPolicy }: CommandOf<'scheduleActivity'>) {
   };
 }
 
-/** A worker has taken the task. Returns the token by which it speaks of this attempt; null: it is not to be had any more. */
+/**
+ * A worker has taken the task. Returns the token by which it speaks of this attempt; null: it is not to be
+ * had any more.
+ */
 export function startAttempt(server: Server, activity: ActivityTask): object | null {
   if (activity.isClosed || activity.token !== null) return null;
   const token = {};
@@ -137,7 +140,9 @@ export function recordHeartbeat(
   return activity.cancelRequestedEventId === null ? 'ok' : 'cancel';
 }
 
-/** How an attempt ended, as its worker says. A word of an attempt that the server does not wait for any more is refused. */
+/**
+ * How an attempt ended, as its worker says. A word of an attempt that the server does not wait for any more is refused.
+ */
 export function respond(
   server: Server,
   activity: ActivityTask,
@@ -149,7 +154,8 @@ export function respond(
   if (completed) return closeCompleted(server, activity, completed.result ?? null);
   if (cancelled && activity.cancelRequestedEventId !== null)
     return closeCanceled(server, activity, cancelled.failure?.canceledFailureInfo?.details ?? null);
-  // The server refuses the word of a cancel that was not asked for; Core then has nothing more to say, and a time-out ends the attempt.
+  // The server refuses the word of a cancel that was not asked for; Core then has nothing more to say, and a time-out
+  // ends the attempt.
   if (cancelled) return;
   if (lastHeartbeat !== null) activity.heartbeat = lastHeartbeat;
   const failure = failed?.failure ?? {};
@@ -157,7 +163,10 @@ export function respond(
   if (retryState !== null) closeFailed(server, activity, failure, retryState);
 }
 
-/** It is completed from outside, whether an attempt is running, or waits to be repeated. @throws GrpcError, NOT_FOUND */
+/**
+ * It is completed from outside, whether an attempt is running, or waits to be repeated.
+ * @throws GrpcError, NOT_FOUND
+ */
 export function completeActivity(server: Server, run: Run, activityId: string, result: Payload | null): void {
   const activity = [...run.activities.values()].find((one) => one.command.activityId === activityId && !one.isClosed);
   if (activity === undefined)

@@ -13,17 +13,23 @@ import { latency } from './server.ts';
 import type { WorkerControl } from './worker-process.ts';
 import { pollRetryMs } from './worker-process.ts';
 
-/** The activities' side of the worker: it polls its task queues, runs attempts, reports what they come to, and sends heartbeats. */
+/**
+ * The activities' side of the worker: it polls its task queues, runs attempts, reports what they come to,
+ * and sends heartbeats.
+ */
 
 /**
- * What becomes of an attempt of an activity. `hang`: it does nothing, does not heartbeat and is not heard of again. `kill…`: the worker's
- * process dies before it begins, or when all its effects have happened and before it reports.
+ * What becomes of an attempt of an activity. `hang`: it does nothing, does not heartbeat and is not heard of again.
+ * `kill…`: the worker's process dies before it begins, or when all its effects have happened and before it reports.
  */
 export type ActivityFate = 'works' | 'failBefore' | 'failAfter' | 'hang' | 'killBefore' | 'killAfter';
 
 /** An attempt that is about to begin. */
 export interface ActivityCall {
-  /** Of the activity; counts from 1 over the simulation, in the order in which activities begin. The attempts of one activity share it. */
+  /**
+   * Of the activity; counts from 1 over the simulation, in the order in which activities begin. The attempts of one
+   * activity share it.
+   */
   number: number;
   workflowId: string;
   runId: string;

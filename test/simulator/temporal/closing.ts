@@ -7,7 +7,9 @@ import { enums, namespace, ParentClosePolicy } from './sdk.ts';
 import type { Server } from './server.ts';
 import { isOpen, latency } from './server.ts';
 
-/** How runs close, and what that means for their children, their parent and those that have asked them for an update. */
+/**
+ * How runs close, and what that means for their children, their parent and those that have asked them for an update.
+ */
 
 export function terminateRun(
   server: Server,

@@ -179,7 +179,10 @@ const rows: { [Name in keyof Command]?: Execute<Name> } = {
     });
   },
 
-  /** As Core has it: the memo of the start and the search attributes of now go on with the next run, but for what it has of patches. */
+  /**
+   * As Core has it: the memo of the start and the search attributes of now go on with the next run, but for what it has
+   * of patches.
+   */
   continueAsNewWorkflowExecution({ server, run, completedEventId }, command) {
     const { workflowId, parent, userMetadata } = run;
     const type = command.workflowType || run.type;

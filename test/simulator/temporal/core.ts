@@ -4,8 +4,9 @@ import type { Command, CommandOf, Job } from './sdk.ts';
 import { ActivityCancellationType, ChildWorkflowCancellationType as ChildCancel, enums, namespace } from './sdk.ts';
 
 /**
- * What Core, the native part of the SDK, does between the server and the sandbox: its state machines drop what is cancelled before it was sent,
- * answer cancels that wait for nobody, and keep back what comes after that (crates/sdk-core/src/worker/workflow/machines in the SDK's sources).
+ * What Core, the native part of the SDK, does between the server and the sandbox: its state machines drop what is
+ * cancelled before it was sent, answer cancels that wait for nobody, and keep back what comes after that
+ * (crates/sdk-core/src/worker/workflow/machines in the SDK's sources).
  */
 
 /** As Core sorts the jobs of an activation. */
@@ -34,7 +35,10 @@ function resolve(task: WorkflowTask, subject: ActivityTask | Child): void {
   task.resolved.push(subject);
 }
 
-/** Adds the commands of an activation to those that go to the server with the task, and returns what Core answers by itself. */
+/**
+ * Adds the commands of an activation to those that go to the server with the task, and returns what Core
+ * answers by itself.
+ */
 export function addCommands(run: Run, task: WorkflowTask, commands: readonly Command[]): Job[] {
   const answers: Job[] = [];
   for (const command of commands) {

@@ -7,7 +7,10 @@ import type { Server } from './server.ts';
 import { latency } from './server.ts';
 import type { WorkerHost } from './worker-process.ts';
 
-/** What Core does for an attempt of an activity: it sends heartbeats, hears of cancels by them, and keeps time of its own. */
+/**
+ * What Core does for an attempt of an activity: it sends heartbeats, hears of cancels by them, and keeps time
+ * of its own.
+ */
 
 export interface Heartbeats {
   /** The activity heartbeats. */

@@ -69,7 +69,10 @@ function typeOf(name: string): number {
 /** `ActivityTaskScheduled`, of an event. */
 export const nameOf = ({ eventType }: HistoryEvent): string => nameByType.get(eventType as number) ?? 'Unspecified';
 
-/** What happens to a run from outside of its workflow task: an event, and what the next workflow task brings because of it. */
+/**
+ * What happens to a run from outside of its workflow task: an event, and what the next workflow task brings
+ * because of it.
+ */
 export interface Happening<Name extends EventName> {
   name: Name;
   /** Evaluated when the event is written, as it may name events that are not written yet. */
@@ -83,7 +86,10 @@ export interface Happening<Name extends EventName> {
   written?: (eventId: number) => void;
 }
 
-/** Writes an event and has the run told of it; while a worker has the run's workflow task, that waits for the task's own events. */
+/**
+ * Writes an event and has the run told of it; while a worker has the run's workflow task, that waits for the
+ * task's own events.
+ */
 export function happen<Name extends EventName>(
   server: Server,
   run: Run,

@@ -87,7 +87,10 @@ export interface BufferedEvent {
 
 export interface WorkflowTask {
   state: 'scheduled' | 'started';
-  /** `speculative`: for updates only, of which nothing is written if the run rejects them. `transient`: another attempt, written if it completes. */
+  /**
+   * `speculative`: for updates only, of which nothing is written if the run rejects them. `transient`: another attempt,
+   * written if it completes.
+   */
   kind: 'normal' | 'speculative' | 'transient';
   /** Its events are in the history. */
   isWritten: boolean;

@@ -1,6 +1,7 @@
 /**
- * The one place that knows the inside of Temporal's SDK: the sandbox of workflows, the wrapper around an activity, the protocol between
- * Core and the language. `sdk.test.ts` pins the version of the SDK that this was written for, and says what to look at when it changes.
+ * The one place that knows the inside of Temporal's SDK: the sandbox of workflows, the wrapper around an activity, the
+ * protocol between Core and the language. `sdk.test.ts` pins the version of the SDK that this was written for, and says
+ * what to look at when it changes.
  */
 import { decompileRetryPolicy, defaultDataConverter, noopMetricMeter, TypedSearchAttributes } from '@temporalio/common';
 import type { Logger } from '@temporalio/common';
@@ -98,8 +99,9 @@ export interface WorkflowBundle {
 }
 
 /**
- * Evaluates the bundle in one V8 context for all runs, as drover's workers do. Left out are the SDK's hook on every promise, which is for
- * stack traces only, and its time-out for each call, which is a thread every time: together they cost more than all the rest.
+ * Evaluates the bundle in one V8 context for all runs, as drover's workers do. Left out are the SDK's hook on every
+ * promise, which is for stack traces only, and its time-out for each call, which is a thread every time: together they
+ * cost more than all the rest.
  */
 export async function loadBundle(code: string): Promise<WorkflowBundle> {
   Object.assign(globalHandlers, { installed: true });
@@ -240,7 +242,10 @@ export async function activate(
 export const encodeCommands = (commands: readonly Command[]): Uint8Array =>
   Success.encode({ commands: commands as never }).finish();
 
-/** What Core makes of a run's id: SipHash-1-3 with keys of zero over the bytes and 0xff, as Rust hashes a string; big-endian, as the worker writes it. */
+/**
+ * What Core makes of a run's id: SipHash-1-3 with keys of zero over the bytes and 0xff, as Rust hashes a string;
+ * big-endian, as the worker writes it.
+ */
 export function randomnessSeedOf(runId: string): Uint8Array {
   const mask = (1n << 64n) - 1n;
   const rotate = (value: bigint, by: bigint): bigint => ((value << by) | (value >> (64n - by))) & mask;

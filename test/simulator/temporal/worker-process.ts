@@ -16,7 +16,9 @@ export interface WorkerHost {
   onKill: (() => void)[];
   /** Temporal can be reached. */
   isConnected(): boolean;
-  /** Tells Temporal something, after a short latency; where it cannot be reached, tries again for a while, as Core does. */
+  /**
+   * Tells Temporal something, after a short latency; where it cannot be reached, tries again for a while, as Core does.
+   */
   report(action: () => void): void;
 }
 

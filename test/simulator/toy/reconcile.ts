@@ -5,7 +5,10 @@ import type { Situation, StepContext } from '../../../workflows/lib/lifecycle.ts
 import { describePlan, done, execute, type Plan, type Step, wait } from '../../../workflows/lib/plan.ts';
 import { defineReconciler } from '../../../workflows/lib/reconciler.ts';
 
-/** A kind for tests, which takes every way that the driver has: a widget is built under a slot, cures, is resized, and is inspected in the background. */
+/**
+ * A kind for tests, which takes every way that the driver has: a widget is built under a slot, cures, is resized, and
+ * is inspected in the background.
+ */
 
 export interface WidgetName {
   namespace: string;

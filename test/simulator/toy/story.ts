@@ -14,7 +14,9 @@ import { bundleTestWorkflows } from '../../bundle-workflows.ts';
 import type { WidgetName } from './reconcile.ts';
 import { createWorld, type World, workflowIdOf, type WorldOptions } from './world.ts';
 
-/** A story: a widget is created, changed and deleted, and judged after each chapter. A test injects something into it. */
+/**
+ * A story: a widget is created, changed and deleted, and judged after each chapter. A test injects something into it.
+ */
 
 const root = join(import.meta.dirname, '../../..');
 

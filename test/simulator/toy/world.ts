@@ -14,7 +14,10 @@ import type {
   WidgetWaits,
 } from './reconcile.ts';
 
-/** What is outside of the runs of widgets, on the simulation's clock: their objects, a bridge, the widgets, a limit of one slot. */
+/**
+ * What is outside of the runs of widgets, on the simulation's clock: their objects, a bridge, the widgets, a limit of
+ * one slot.
+ */
 
 interface WidgetObject {
   uid: string;
@@ -113,7 +116,10 @@ export function createWorld(simulation: Simulation, { mode = 'act', cureMs = 5_0
     }
   };
 
-  /** A holder that has closed without a release is noticed here. @param asking run id of one whose activity is running */
+  /**
+   * A holder that has closed without a release is noticed here.
+   * @param asking run id of one whose activity is running
+   */
   async function grant(asking?: string): Promise<void> {
     for (const [runId, holder] of [...holders, ...queued]) {
       if (await isOpen(holder)) continue;
@@ -211,7 +217,10 @@ export function createWorld(simulation: Simulation, { mode = 'act', cureMs = 5_0
     });
   }
 
-  /** What does not hold, a sentence each, once nothing moves any more. @param maySay with such a message it may rest elsewhere */
+  /**
+   * What does not hold, a sentence each, once nothing moves any more.
+   * @param maySay with such a message it may rest elsewhere
+   */
   function judge(name: WidgetName, maySay: RegExp | null = null): string[] {
     const found = [...violations];
     violations.clear();

@@ -13,8 +13,8 @@ import {
 } from './cluster.ts';
 
 /**
- * The controller of kube-controller-manager that binds claims to volumes, as far as volumes of CSI drivers go. Its rules, and the order of its
- * writes, are those of `pkg/controller/volume/persistentvolume/pv_controller.go`.
+ * The controller of kube-controller-manager that binds claims to volumes, as far as volumes of CSI drivers go. Its
+ * rules, and the order of its writes, are those of `pkg/controller/volume/persistentvolume/pv_controller.go`.
  */
 
 const by = 'persistentvolume-controller';

@@ -1,6 +1,9 @@
 import type { VirtualClock } from '../clock.ts';
 
-/** A controller's queue, as client-go has it: a key is worked on once at a time, and again where it was added meanwhile or failed. */
+/**
+ * A controller's queue, as client-go has it: a key is worked on once at a time, and again where it was added meanwhile
+ * or failed.
+ */
 export interface Controller {
   add(key: string): void;
   /** What is under way goes on; nothing else is begun. */
@@ -11,7 +14,10 @@ export interface Controller {
 export interface ControllerOptions {
   clock: VirtualClock;
   random: () => number;
-  /** What is thrown is tried again, later each time. @returns after how long the key is looked at again; null: when something changes */
+  /**
+   * What is thrown is tried again, later each time.
+   * @returns after how long the key is looked at again; null: when something changes
+   */
   sync: (key: string) => Promise<number | null>;
   /** Of the first failure; doubled with each, up to {@link mostRetryMs}. */
   retryMs: number;

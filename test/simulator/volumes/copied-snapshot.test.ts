@@ -14,7 +14,10 @@ import {
   type VolumeWorld,
 } from './volume-world.ts';
 
-/** Clones of a VolumeSnapshot that another driver has made than that of their class: it is restored by its own, and copied. */
+/**
+ * Clones of a VolumeSnapshot that another driver has made than that of their class: it is restored by its
+ * own, and copied.
+ */
 
 /** Beside the source and its snapshot there is the target, or nothing. */
 function expectLeft(world: VolumeWorld, targets: string[]): void {

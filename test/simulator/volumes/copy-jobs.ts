@@ -4,7 +4,10 @@ import { selectedNode } from './binder.ts';
 import { annotationOf, withAnnotations, type Claim, type Cluster } from './cluster.ts';
 import type { CsiDriver } from './csi-driver.ts';
 
-/** What runs Jobs that copy one volume onto another: the Job controller, the scheduler, a kubelet, and `drover copy-volume`. */
+/**
+ * What runs Jobs that copy one volume onto another: the Job controller, the scheduler, a kubelet, and
+ * `drover copy-volume`.
+ */
 export interface CopyJobs {
   /** Each takes so long. Default 2 000 ms. */
   copyMs: number;

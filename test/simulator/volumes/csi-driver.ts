@@ -31,7 +31,10 @@ export class CsiError extends Error {
   }
 }
 
-/** Whether what was asked may still be under way. Source: `checkError` of csi-provisioner, `isCSIFinalError` of csi-snapshotter. */
+/**
+ * Whether what was asked may still be under way. Source: `checkError` of csi-provisioner,
+ * `isCSIFinalError` of csi-snapshotter.
+ */
 export const isFinal = (error: unknown): boolean =>
   error instanceof CsiError &&
   !['Aborted', 'DeadlineExceeded', 'ResourceExhausted', 'Unavailable'].includes(error.code);

@@ -19,7 +19,9 @@ import {
 } from './cluster.ts';
 import { CsiError, isFinal, type CsiDriver, type CsiVolume, type VolumeSource } from './csi-driver.ts';
 
-/** csi-provisioner: makes volumes for claims, from snapshots and from other claims, and deletes those that are released. */
+/**
+ * csi-provisioner: makes volumes for claims, from snapshots and from other claims, and deletes those that are released.
+ */
 
 export const cloneFinalizer = 'provisioner.storage.kubernetes.io/cloning-protection';
 const snapshotFinalizer = 'provisioner.storage.kubernetes.io/volumesnapshot-as-source-protection';

@@ -172,7 +172,10 @@ export function createSnapshotController(cluster: Cluster, wakeSnapshot: (key: s
       cluster.event(by, written, 'Normal', 'SnapshotReady', `Snapshot ${key} is ready to use.`);
   };
 
-  /** The class that it names, or the default of its driver. @throws Error where there is none, which the snapshot says */
+  /**
+   * The class that it names, or the default of its driver.
+   * @throws Error where there is none, which the snapshot says
+   */
   function withClass(snapshot: Snapshot): Snapshot {
     const named = snapshot.spec.volumeSnapshotClassName;
     if (named !== undefined) {

@@ -23,8 +23,9 @@ import { createResizer } from './resizer.ts';
 import { beingCreated, createSnapshotController, createSnapshotter } from './snapshots.ts';
 
 /**
- * The storage of a cluster, as far as clones of volumes see it: the binder of kube-controller-manager, snapshot-controller, and for each CSI
- * driver its provisioner, snapshotter and resizer. `test/contracts/storage.ts` runs on it, and on the real ones.
+ * The storage of a cluster, as far as clones of volumes see it: the binder of kube-controller-manager,
+ * snapshot-controller, and for each CSI driver its provisioner, snapshotter and resizer. `test/contracts/storage.ts`
+ * runs on it, and on the real ones.
  */
 export interface Storage {
   driver(name: string): CsiDriver;
@@ -49,7 +50,10 @@ export interface StorageOptions {
   drivers: readonly CsiDriverOptions[];
   /** Whether the CRDs of snapshots are there. Default: they are. */
   hasSnapshots?: boolean;
-  /** Of the sidecars: the first, and the longest, time until a call that failed is tried again. Default 200 and 5 000, as in the lab. */
+  /**
+   * Of the sidecars: the first, and the longest, time until a call that failed is tried again. Default 200 and 5 000,
+   * as in the lab.
+   */
   retryMs?: number;
   mostRetryMs?: number;
 }
@@ -210,7 +214,9 @@ function snapshotsTouched(change: Change): string[] {
   return [`${namespace}/${name}`];
 }
 
-/** Whether csi-snapshotter looks at it: what it writes itself has it begin nothing anew (`ShouldEnqueueContentChange`). */
+/**
+ * Whether csi-snapshotter looks at it: what it writes itself has it begin nothing anew (`ShouldEnqueueContentChange`).
+ */
 function matters({ object, previous }: Change): boolean {
   if (previous === null) return true;
   const [before, after] = [previous, object] as Content[];

@@ -5,7 +5,10 @@ import { resourcePath } from '../../../runtime/kubernetes/resource-path.ts';
 import { storageNames } from './storage-classes.ts';
 import { elsewhere, home, inVolumeWorld, minute, never, ofClaim, type VolumeWorld } from './volume-world.ts';
 
-/** A bridge is killed beside many reconciled objects of storage, and begins anew: what real runs have left is compared with its copies. */
+/**
+ * A bridge is killed beside many reconciled objects of storage, and begins anew: what real runs have left is compared
+ * with its copies.
+ */
 
 /** A clone costs the simulation a hundred times what a profile does. */
 const manyClones = 40;

@@ -4,7 +4,9 @@ import type { Target } from '../cell.ts';
 import { complaintsOf, storyCells, tellStory } from '../story-faults.ts';
 import { volumeStories } from './volume-faults.ts';
 
-/** A clone is made and goes, with the bytes of its source and nothing besides, whatever fails, hangs or dies on the way. */
+/**
+ * A clone is made and goes, with the bytes of its source and nothing besides, whatever fails, hangs or dies on the way.
+ */
 
 /** Of one activity or verb each has about as many; `npm run test:all` takes others each day, and more of them. */
 const ofSort = isSampleOfDay ? 60 : 6;

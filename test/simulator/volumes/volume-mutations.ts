@@ -2,7 +2,10 @@ import type { SourceMutation } from '../mutations/break-sources.ts';
 
 const volumes = 'activities/kubernetes/volumes';
 
-/** What saves volumes and no setting switches off: each names what may go wrong (volume-dangers.ts), in which that is noticed. */
+/**
+ * What saves volumes and no setting switches off: each names what may go wrong (volume-dangers.ts), in which
+ * that is noticed.
+ */
 export const volumeMutations: readonly SourceMutation[] = [
   {
     name: 'notRetained',

@@ -37,7 +37,10 @@ export async function checkToWrite({ cloud, takesTime }: NovaCall): Promise<void
   if (takesTime) await cloud.clock.sleep(cloud.random() * mostCheckToWriteMs);
 }
 
-/** How long Nova's parts wait for an answer of another: its rpc_response_timeout, and its long_rpc_timeout for what takes time. */
+/**
+ * How long Nova's parts wait for an answer of another: its rpc_response_timeout, and its long_rpc_timeout for what
+ * takes time.
+ */
 export const rpcTimeoutMs = { short: 120_000, long: 300_000 } as const;
 
 /**

@@ -16,7 +16,10 @@ import {
 import { selectHost } from './scheduler.ts';
 import { startTransfer } from './transfer.ts';
 
-/** What happens after Nova has answered 202 to `migrate`. @see nova/conductor/tasks/migrate.py, nova/compute/manager.py, resize_instance */
+/**
+ * What happens after Nova has answered 202 to `migrate`.
+ * @see nova/conductor/tasks/migrate.py, nova/compute/manager.py, resize_instance
+ */
 export function conductColdMigration(
   cloud: Cloud,
   server: Server,

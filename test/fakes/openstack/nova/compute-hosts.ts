@@ -122,7 +122,10 @@ function setTraits(provider: Provider, traits: Set<string>): void {
   provider.generation += 1;
 }
 
-/** What a running nova-compute does when its service is enabled or disabled: the scheduler's Placement query leaves the host out by that trait. */
+/**
+ * What a running nova-compute does when its service is enabled or disabled: the scheduler's Placement query leaves the
+ * host out by that trait.
+ */
 export function showStatus(cloud: Cloud, service: Service): void {
   const provider = cloud.model.placement.providers.get(cloud.model.hypervisors.get(service.host)?.id ?? '');
   if (provider === undefined) return;
@@ -136,7 +139,8 @@ export function showStatus(cloud: Cloud, service: Service): void {
 const periodMs = 60_000;
 
 /**
- * nova-compute reads the traits and writes them a moment later. Where another write came between, it leaves it to its periodic task.
+ * nova-compute reads the traits and writes them a moment later. Where another write came between, it leaves it to its
+ * periodic task.
  *
  * @param done called when it has tried
  */

@@ -14,7 +14,10 @@ import {
 } from './records.ts';
 import { selectHost } from './scheduler.ts';
 
-/** The record is there with Nova's answer. `isStopped`: as of microversion 2.95 the server comes up stopped, whatever it was. */
+/**
+ * The record is there with Nova's answer. `isStopped`: as of microversion 2.95 the server comes up stopped,
+ * whatever it was.
+ */
 export function startEvacuation(
   cloud: Cloud,
   server: Server,

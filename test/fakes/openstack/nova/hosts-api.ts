@@ -48,7 +48,8 @@ async function updateService(call: NovaCall, id: string): Promise<WireAnswer> {
     });
   if (forcedDown !== undefined) service.isForcedDown = forcedDown;
   service.updatedMs = cloud.nowMs();
-  // Of one that counts as up, the answer waits for its nova-compute to show it in Placement; a dead one does when it is back.
+  // Of one that counts as up, the answer waits for its nova-compute to show it in Placement; a dead one does when
+  // it is back.
   const host = cloud.model.hosts.get(service.host);
   if (status !== undefined && isUp(cloud, service) && host !== undefined) {
     if (!call.takesTime && host.isRunning) showStatus(cloud, service);

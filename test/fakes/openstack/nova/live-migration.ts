@@ -19,7 +19,8 @@ import { groupAllows, selectHost } from './scheduler.ts';
 import { behaviourOf, countersOf, startTransfer } from './transfer.ts';
 
 /**
- * What happens after Nova has answered 202 to `os-migrateLive`: record, pre-checks, queue, copy. @see nova/conductor/tasks/live_migrate.py,
+ * What happens after Nova has answered 202 to `os-migrateLive`: record, pre-checks, queue, copy.
+ * @see nova/conductor/tasks/live_migrate.py,
  * nova/compute/manager.py
  */
 export function conductLiveMigration(

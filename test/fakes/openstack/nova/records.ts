@@ -52,7 +52,9 @@ export function recordFault(cloud: Cloud, server: Server, message: string, code 
 export const serversOn = ({ model }: Cloud, host: string): Server[] =>
   [...model.servers.values()].filter((server) => server.host === host && !server.isDeleted);
 
-/** Migration records are deleted with their server: Nova's API does not show them any more, though they are written on. */
+/**
+ * Migration records are deleted with their server: Nova's API does not show them any more, though they are written on.
+ */
 export const existing = ({ model }: Cloud): Migration[] =>
   model.migrations.filter(({ instanceId }) => model.servers.get(instanceId)?.isDeleted === false);
 
@@ -147,7 +149,8 @@ export function startEvent(cloud: Cloud, action: InstanceAction, event: string, 
 }
 
 /**
- * Nova looks for the event by its name: of several of one name it finishes the first again and again, and the others never.
+ * Nova looks for the event by its name: of several of one name it finishes the first again and again, and
+ * the others never.
  *
  * @param reason of what went wrong; null: nothing did
  */

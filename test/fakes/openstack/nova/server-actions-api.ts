@@ -23,7 +23,10 @@ function needState(
     throw novaRefusal(409, `Cannot '${action}' instance ${id} while it is in task_state ${taskState}`);
 }
 
-/** Between the check of a server's state and the write another request may have had the same idea: Nova then fails over its own check. */
+/**
+ * Between the check of a server's state and the write another request may have had the same idea: Nova then fails over
+ * its own check.
+ */
 async function takeServer(call: NovaCall, server: Server, taskState: string): Promise<void> {
   await checkToWrite(call);
   if (server.taskState !== null || server.isDeleted) throw novaBroken('nova.exception.UnexpectedTaskStateError');

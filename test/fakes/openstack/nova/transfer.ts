@@ -21,7 +21,10 @@ export const modes: readonly MigrateMode[] = [
   'precheck-source',
 ];
 
-/** By the guest's script, else its metadata, else its host's profile. The last entry of a list also holds for all attempts after it. */
+/**
+ * By the guest's script, else its metadata, else its host's profile. The last entry of a list also holds for all
+ * attempts after it.
+ */
 export function behaviourOf(cloud: Cloud, server: Server): Behaviour {
   const { profile } = hostNamed(cloud, server.host ?? '');
   const script = cloud.model.scripts.get(server.id);
@@ -42,7 +45,10 @@ const listOf = (text: string | undefined): string[] =>
 const entry = <Item>(entries: readonly Item[], number: number): Item | undefined =>
   entries[Math.min(number, entries.length) - 1];
 
-/** Begins to copy a guest. `ended` is called once, at the moment at which the copy ends by its behaviour or by a request. */
+/**
+ * Begins to copy a guest. `ended` is called once, at the moment at which the copy ends by its behaviour or
+ * by a request.
+ */
 export function startTransfer(cloud: Cloud, server: Server, ended: (how: TransferEnd) => void): Transfer {
   const startedMs = cloud.clock.nowMs;
   let isOver = false;
@@ -74,7 +80,10 @@ export function startTransfer(cloud: Cloud, server: Server, ended: (how: Transfe
 
 /** A stalled stream: some is over, then nothing moves any more. */
 const hangsAt = 0.6;
-/** A guest that dirties its memory faster than the network carries it: each round begins with the high share left, and ends with the low. */
+/**
+ * A guest that dirties its memory faster than the network carries it: each round begins with the high share left, and
+ * ends with the low.
+ */
 const slow = { high: 0.5, low: 0.2, roundSeconds: 3 };
 
 /** The hypervisor's counters of the memory that it copies, updated once a second. */

@@ -83,7 +83,9 @@ function needRoom(call: PlacementCall, provider: Provider, wanted: Resources, ha
   }
 }
 
-/** Each tree of providers can be one way: every class of resources from the first of its providers that has room for it. */
+/**
+ * Each tree of providers can be one way: every class of resources from the first of its providers that has room for it.
+ */
 function candidates(call: PlacementCall) {
   const { placement } = call.cloud.model;
   const conditions = conditionsOf(call);

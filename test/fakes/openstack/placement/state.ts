@@ -29,8 +29,8 @@ export function hasRoom(
 }
 
 /**
- * Writes what a consumer has, all of it. Providers' generations go up, those that it had something of and those that it has something of.
- * Nothing left: the consumer is gone.
+ * Writes what a consumer has, all of it. Providers' generations go up, those that it had something of and those that it
+ * has something of. Nothing left: the consumer is gone.
  */
 export function writeAllocations(
   state: PlacementState,

@@ -17,7 +17,9 @@ type Method = {
 
 export type RequestOf<Name extends Method> = Parameters<WorkflowService[Name]>[0];
 
-/** A method for each call, by the name that the SDK gives it. Each answers at once, or when what it waits for has come. */
+/**
+ * A method for each call, by the name that the SDK gives it. Each answers at once, or when what it waits for has come.
+ */
 export type Service = {
   [Name in Method]?: (request: NonNullable<RequestOf<Name>>, context: CallContext) => object | Promise<object>;
 };

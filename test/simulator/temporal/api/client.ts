@@ -25,7 +25,10 @@ interface CallLimits {
   abort: AbortSignal | null;
 }
 
-/** One for all clients: each storage that was ever used stays in its caller's context, which is copied with every step of a simulation. */
+/**
+ * One for all clients: each storage that was ever used stays in its caller's context, which is copied with every step
+ * of a simulation.
+ */
 const limits = new AsyncLocalStorage<CallLimits>();
 const current = (): CallLimits => limits.getStore() ?? { timeoutMs: null, abort: null };
 

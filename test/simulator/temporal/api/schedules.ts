@@ -8,7 +8,10 @@ import { enums, msToTs, optionalTsToMs, toPayload } from '../sdk.ts';
 import type { Server } from '../server.ts';
 import { isOpen } from '../server.ts';
 
-/** Schedules, as far as drover uses them: intervals, the overlap policies SKIP and ALLOW_ALL, pause, trigger. They fire in virtual time. */
+/**
+ * Schedules, as far as drover uses them: intervals, the overlap policies SKIP and ALLOW_ALL, pause, trigger. They fire
+ * in virtual time.
+ */
 
 type Schedule = temporal.api.schedule.v1.ISchedule;
 type Patch = temporal.api.schedule.v1.ISchedulePatch;

@@ -3,8 +3,8 @@ import type { Run, RunStatus } from '../run.ts';
 import { fromPayload } from '../sdk.ts';
 
 /**
- * The part of Temporal's list filters that drover and its tests use: comparisons, IN, BETWEEN, IS NULL, STARTS_WITH, AND, OR and parentheses over
- * the fields of runs and their search attributes.
+ * The part of Temporal's list filters that drover and its tests use: comparisons, IN, BETWEEN, IS NULL, STARTS_WITH,
+ * AND, OR and parentheses over the fields of runs and their search attributes.
  */
 
 export type RunFilter = (run: Run) => boolean;
