@@ -20,8 +20,8 @@ const workflows = 'drover';
 export const workflowQueue = (cluster: string): string => inCluster(cluster, workflows);
 
 /**
- * The cluster whose {@link workflowQueue} this is: a run's own queue says which cluster it belongs to,
- * whoever started it.
+ * The cluster whose {@link workflowQueue} this is: a run's own queue says which cluster it belongs to, whichever client
+ * started it.
  */
 export const clusterOfQueue = (queue: string): string =>
   queue.endsWith(`/${workflows}`) ? queue.slice(0, -`/${workflows}`.length) : '';

@@ -24,8 +24,8 @@ export interface AgentPoolRules {
   /** The most VMs that are replaced within an hour as no Agent of theirs could be taken. */
   replacementsPerHour: number;
   /**
-   * More than this many VMs, and than this share of the pool, go only with an approval where nobody saw their Machines
-   * being deleted.
+   * More than this many VMs, and than this share of the pool, go only with an approval where the deletion of their
+   * Machines was not observed.
    */
   approveAbove: number;
   approveAbovePercent: number;
@@ -111,7 +111,7 @@ export interface UnpreparedAgent {
 export type ReleaseCause =
   /** Its Machine was seen being deleted, and is gone. */
   | 'MachineDeleted'
-  /** Its Machine is gone, its Agent unbound and its Node gone, and nobody saw the deletion. */
+  /** Its Machine is gone, its Agent unbound and its Node gone; the deletion was not observed. */
   | 'MachineAbsent'
   /** No Agent that can be taken came in time. */
   | 'AgentDiscoveryExpired'
@@ -247,7 +247,7 @@ export interface AgentPoolActivities {
     request: OfPool & { machines: ReplacedMachine[] },
   ): Promise<{ deleted: string[]; kept: string[]; forbidden: string | null }>;
   pinAgentMachines(request: OfPool & { agentMachines: string[] }): Promise<void>;
-  /** Downloads, compares and, where it is needed, uploads; then prunes what nobody uses. Heartbeats. */
+  /** Downloads, compares and, where it is needed, uploads; then prunes what is not used. Heartbeats. */
   refreshIso(request: OfPool): Promise<RefreshedIso>;
   /** Destroys VMs with the mark of the pool that have no VsphereAgent, each judged once more. */
   destroyStrays(request: OfPool & { vms: ObservedPool['strays'] }): Promise<{ destroyed: string[] }>;

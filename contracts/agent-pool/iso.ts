@@ -50,7 +50,7 @@ export const isoPath = (prefix: string, sha256: string): string => `${prefix}/${
 
 /**
  * Whether that is the name of a file that drover, or the operator before it, has put there: only such a file is ever
- * deleted, as everybody who may write the status of a pool may name another one.
+ * deleted, as a client that may write the status of a pool can name any other.
  */
 export const isIsoFile = ({ path, sha256 }: Pick<IsoVersion, 'path' | 'sha256'>): boolean =>
   /^[0-9a-f]{64}$/u.test(sha256) && path.endsWith(`/${sha256}.iso`) && !/^\/|(^|\/)\.{0,2}\/|[[\]\\\p{Cc}]/u.test(path);

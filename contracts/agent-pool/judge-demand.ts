@@ -25,7 +25,7 @@ export function selects({ matchLabels, matchExpressions }: LabelSelector, labels
 const lateLabels: readonly string[] = [neighbours.nodePoolRole, agentPoolLabels.nodePool];
 
 export interface PoolAgents {
-  /** Bound or not, of VMs of the pool or of others that nobody claims. */
+  /** Bound or not, of VMs of the pool or of others that no pool claims. */
   matching: AgentFact[];
   /** Those that are no VM of any pool. */
   others: AgentFact[];
@@ -71,8 +71,8 @@ export interface Supply {
 }
 
 /**
- * Agents of others count where an AgentMachine that waits would take one; VMs that are to go do not count, as nobody
- * shall rely on them.
+ * Agents of others count where an AgentMachine that waits would take one; VMs that are to go do not count, as nothing
+ * may rely on them.
  *
  * @param waiting AgentMachines
  */

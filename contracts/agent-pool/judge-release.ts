@@ -46,7 +46,7 @@ function isNodeOf({ vm, agent }: JudgedVm, { name, systemUuid, providerId }: Nod
   );
 }
 
-/** Nobody saw its Machine go: absence alone is no proof. */
+/** The deletion of its Machine was not observed: absence alone is no proof. */
 function judgeAbsent(judged: JudgedVm, nodes: ReleaseFacts['nodes']): Verdict {
   const cause = 'MachineAbsent';
   if (isTaken(judged)) return { cause, waitsFor: 'AgentBound' };
@@ -80,7 +80,7 @@ const sayings: Record<Wait, (judged: JudgedVm, pool: PoolFacts) => string> = {
     `Several VMs would go whose Machines nobody saw go: if that is right, \`drover pools approve ${namespace}/${name} ${vm.name}\``,
 };
 
-/** Without a pool nobody drives them: they go with it, and their VMs and Agents stay. */
+/** Without a pool no run drives them: they go with it, and their VMs and Agents stay. */
 const forgotten = ({ deleting }: PoolFacts, live: readonly JudgedVm[]): ReleasedAgent[] =>
   deleting ? live.map(({ vm: { name, uid } }) => ({ name, uid, cause: 'PoolDeleted', agent: null })) : [];
 
@@ -112,7 +112,7 @@ interface Row {
   verdict: Verdict | null;
 }
 
-/** VMs that are well, and that nobody needs: those that were never taken or made, and those of another template. */
+/** VMs that are well, and that are not needed: those that were never taken or made, and those of another template. */
 function judgeSpare(
   { pool, own, waiting, withoutAgent, rules, nowMs }: ReleaseFacts,
   rows: readonly Row[],
@@ -150,7 +150,10 @@ export const isDrifted = ({ vm }: JudgedVm, { digest }: PoolFacts): boolean =>
 export const isReplacing = (pool: PoolFacts, own: readonly JudgedVm[]): boolean =>
   pool.replaces === 'all' && !pool.deleting && own.some((one) => isDrifted(one, pool));
 
-/** Of those that nobody saw go, more than a few at once are no accident. Those that are going already count. */
+/**
+ * Of those whose deletion was not observed, more than a few at once are no accident. Those that are
+ * going already count.
+ */
 function findUnapproved({ pool, own, rules }: ReleaseFacts, live: number, rows: readonly Row[]): Set<string> {
   const absent = rows.flatMap(({ one, verdict }) =>
     verdict?.cause === 'MachineAbsent' && verdict.waitsFor === undefined ? [one.vm.name] : [],

@@ -14,8 +14,8 @@ export interface JudgedVm {
   /** When the phase began. */
   sinceMs: number;
   /**
-   * Of its Machine. `none`: it never had one. `deleted`: gone, and it was seen being deleted. `absent`: gone, and
-   * nobody saw it go, or it is not known which one it was.
+   * Of its Machine. `none`: it never had one. `deleted`: gone, and it was seen being deleted. `absent`: gone, and its
+   * deletion was not observed, or it is not known which one it was.
    */
   machineState: 'none' | 'present' | 'deleting' | 'deleted' | 'absent';
   /** When its phase changes though nothing else does; null: never. */
@@ -102,7 +102,7 @@ function judgeMachine(vm: VmFact, agent: AgentFact | null, around: Surroundings)
   }
   if (wasDeleting(vm, machine))
     return { machine, phase: 'Released', reason: 'MachineDeleted', machineState: 'deleted' };
-  // No Machine of that name: where nobody owns the AgentMachine, its name was a guess.
+  // No Machine of that name: where the AgentMachine has no owner, its name was a guess.
   const isKept = isTaken && agentMachine?.deleting === false;
   return isKept
     ? { machine, phase: 'Bound', reason: 'AgentBound', machineState: 'absent' }

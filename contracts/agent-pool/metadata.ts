@@ -26,8 +26,8 @@ export const agentPoolAnnotations = {
   /** On a pool or a VsphereAgent, `true`: its VMs go though their Machines are there. */
   forceDelete: 'drover.dev/force-delete',
   /**
-   * On a pool, joined by commas: names of VsphereAgents that may go though nobody saw their Machines being deleted, and
-   * of VMs that are on and have no VsphereAgent.
+   * On a pool, joined by commas: names of VsphereAgents that may go though the deletion of their Machines was not
+   * observed, and of VMs that are on and have no VsphereAgent.
    */
   approvedDeletions: 'drover.dev/approved-deletions',
   /** On a pool, a number: the most VMs that it may have, and may have under way. Left out: as in drover's settings. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { VsphereAgentPool } from '../crds/vsphere-agent-pool.ts';
 
-/** Names of what a pool creates. They follow from what is there, so that whoever repeats a step finds the same. */
+/** Names of what a pool creates. They follow from what is there, so that a repeated step finds the same. */
 
 const hashOf = (text: string, length: number): string =>
   createHash('sha256').update(text).digest('hex').slice(0, length);
@@ -26,7 +26,7 @@ export interface NewName {
   agentMachine: string;
 }
 
-/** Of a VsphereAgent: that of the AgentMachine, and where another has it, one that nobody else makes. */
+/** Of a VsphereAgent: that of the AgentMachine, and where another has it, one that no other VsphereAgent gets. */
 export function nameAgent(
   { namespace, pool, agentMachineNamespace, agentMachine }: NewName,
   isTaken: (name: string) => boolean,

@@ -120,7 +120,7 @@ const once = (field: string) => ({
 
 /**
  * What only some bootstraps set up in a guest: said to another one, it would come to nothing. Values that have come
- * past kube-apiserver are read all the same, or nobody could delete their objects.
+ * past kube-apiserver are read all the same, or their objects could not be deleted.
  */
 const setUpBy = (bootstraps: readonly string[], fields: readonly string[], given: (field: string) => string) => {
   const isSetUp = bootstraps.map((one) => `has(self.bootstrap.${one})`).join(' || ');

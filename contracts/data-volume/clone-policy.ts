@@ -2,7 +2,7 @@ import { clonePolicyName, volumeAnnotations } from './metadata.ts';
 
 /**
  * The rules of kube-apiserver by which a DataVolume that exists has been permitted: who created it may clone from the
- * namespace of its source, and nobody can make another source of it afterwards (docs/data-volumes.md#permission).
+ * namespace of its source, and no client can make another source of it afterwards (docs/data-volumes.md#permission).
  * deploy/admission/data-volumes.yaml is made of it, and the activities compare what is in force with it.
  */
 

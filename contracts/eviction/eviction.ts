@@ -156,7 +156,7 @@ export interface Preflight {
   host: HostObservation;
   obstacles: Obstacle[];
   /**
-   * What it cannot find out, as sentences: in nobody's way, and not to be silent about. Left out by workers that did
+   * What it cannot find out, as sentences: they block nothing, and have to be reported. Left out by workers that did
    * not say so.
    */
   notes?: string[];

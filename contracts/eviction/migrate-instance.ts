@@ -22,7 +22,7 @@ export interface MigrateInstanceResult {
   attempts: number;
   /** Row of the error table or Nova's words, when it did not move. */
   message: string | null;
-  /** Id of the migration that Nova still shows in progress, and that nobody brings to an end; null: there is none. */
+  /** Id of the migration that Nova still shows in progress, and that does not end; null: there is none. */
   inFlight: number | null;
 }
 

@@ -63,7 +63,7 @@ const condition = ({ metadata }: KubeObject, mode: ActiveMode): string =>
 export const hostOf = ({ spec }: KubeObject): string | null =>
   textOf((spec as { hypervisor?: unknown } | undefined)?.hypervisor) || null;
 
-/** Ends of an Eviction after which nobody has to do anything: the host is empty, or a user wanted no more. */
+/** Ends of an Eviction after which no user has to act: the host is empty, or a user wanted no more. */
 const quietEnds: readonly string[] = [evictingReasons.succeeded, evictingReasons.stopped];
 
 /** That the deadline is near, or has passed; what is over says so by its end. */

@@ -136,7 +136,7 @@ const evictions: Watch = {
   mapFunction: hostOf,
 };
 
-/** Where drover only observes, nobody has to do anything for it. */
+/** Where drover only observes, no user has to act for it. */
 function shown(object: KubeObject, mode: ActiveMode): Shown {
   const { metadata, spec } = object;
   const conditions = conditionsOf(object).map((one) => ({ ...one, message: textOf(one.message) ?? '' }));

@@ -10,8 +10,8 @@ export interface Shown {
   /** Why it is there, of a kind that has causes; else null. */
   readonly cause: string | null;
   /**
-   * Why a user has to do something about it, as a reason; null: nobody has to. It may be reconciled all the same:
-   * nothing goes on by itself.
+   * Why a user has to do something about it, as a reason; null: nothing has to be done. It may be reconciled all the
+   * same: nothing goes on by itself.
    */
   readonly attention: string | null;
   /** Conditions that say that something is not as it should be, though the object goes on. */

@@ -255,7 +255,7 @@ export const virtualMachineKind = defineKind({
     const lifecycle = findCondition(conditionsOf(object), virtualMachineConditions.lifecycle);
     const { generation, deletionTimestamp } = object.metadata;
     const reason = textOf(lifecycle?.reason);
-    // Paused on purpose, unless somebody wants it gone.
+    // Paused on purpose, unless it is being deleted.
     const isWanted = reason === 'Paused' && deletionTimestamp === undefined;
     const isBlocked = lifecycle?.status === 'False' && lifecycle.observedGeneration === generation && !isWanted;
     return shownAttention(reason, isBlocked ? reason : null);

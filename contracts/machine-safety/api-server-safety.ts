@@ -19,7 +19,7 @@ export interface SafetyState {
 /** The newest {@link SafetyState} that was decided, in the memo of the run. */
 export const safetyMemo = 'safety';
 
-/** What someone who is about to delete must know. Unknown is frozen. */
+/** What has to be known right before a deletion. Unknown is frozen. */
 export type Freeze =
   | { readonly state: 'thawed' }
   | { readonly state: 'frozen'; readonly sinceMs: number | null; readonly reason: string }

@@ -5,7 +5,7 @@ import type { ApiServerName, SafetyState } from './api-server-safety.ts';
  * (docs/machine-safety.md#api-server-safety).
  */
 
-/** What one kube-apiserver has answered. Whoever may not ask it knows as little as without an answer. */
+/** What one kube-apiserver has answered. An answer of Forbidden says as little as none. */
 export type ProbeAnswer = { readonly isUp: true } | { readonly isUp: false; readonly why: string };
 
 export interface ApiServerProbe {

@@ -38,7 +38,7 @@ export function judgeFreeze({ status, decided, beat }: SafetyRun, settings: ApiS
   return inactiveSinceMs === null ? { state: 'thawed' } : unknown(reason);
 }
 
-/** Probes send a heartbeat every second: when none comes for so long, nobody probes. */
+/** Probes send a heartbeat every second: when none comes for so long, no worker probes. */
 const longestSilenceMs = 3 * heartbeatTimeoutMs;
 
 const time = (ms: number): string => new Date(ms).toISOString();

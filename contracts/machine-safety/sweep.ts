@@ -124,7 +124,7 @@ export interface FoundLeftover extends Leftover {
 /** What a user asks for. */
 export interface AskedLeftover extends Pick<FoundLeftover, 'machineClass' | 'kind' | 'id'> {
   by: string;
-  /** RFC 3339, by whoever asked; empty: nobody said. */
+  /** RFC 3339, as the user who asked gave it; empty: not given. */
   at: string;
 }
 
@@ -244,7 +244,7 @@ export interface DeleteOrphanRequest extends Pick<Candidate, 'providerId' | 'mac
   resourceVersion: number;
   /** A user has approved of it: it may be deleted though there are no Machines. */
   isApproved: boolean;
-  /** Who approved of it; null: it needed nobody. */
+  /** Who approved of it; null: it needed no approval. */
   approvedBy: string | null;
   /** Why it is deleted, for the audit line. */
   reason: string;

@@ -20,7 +20,7 @@ export type NodeChange = 'mark' | 'unmark' | null;
 
 /**
  * Pure. A Node that no Machine has is marked once it is older than a Machine may take to be made, and the replaced
- * manager's finalizer goes, which nobody would remove; one that a Machine has is unmarked.
+ * manager's finalizer goes, which no controller would remove; one that a Machine has is unmarked.
  *
  * @param machineNodes names of the Nodes of all Machines
  */

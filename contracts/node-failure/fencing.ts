@@ -15,7 +15,7 @@ export interface Incident {
   openedAtMs: number;
 }
 
-/** What a confirmation names in the place of a boot id that nobody has recorded. */
+/** What a confirmation names in the place of a boot id that is not recorded. */
 export const unknownBoot = 'unknown';
 
 /**

@@ -7,7 +7,7 @@
 export interface NodeSign {
   /**
    * `False` is said by the kubelet itself, so something on the host is alive; `Unknown` is said by others when it is
-   * silent. `Gone`: there is no such Node (any more), so that nobody says anything of its kubelet.
+   * silent. `Gone`: there is no such Node (any more), so that nothing is known of its kubelet.
    */
   ready: 'True' | 'False' | 'Unknown' | 'Gone';
   sinceMs: number;

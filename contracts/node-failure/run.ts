@@ -12,7 +12,7 @@ export type FailureEnd = 'Recovered' | 'HandedOver' | 'Restored' | 'TakenOver' |
 export interface NodeFailureProgress extends RunProgress {
   /** Null: none has been opened. */
   incident: string | null;
-  /** The boot that a confirmation has to name; `unknown` where nobody has recorded it. */
+  /** The boot that a confirmation has to name; `unknown` where it is not recorded. */
   bootId: string | null;
   mode: 'recommend' | 'automatic' | null;
   verdict: Pick<FailureVerdict, 'verdict' | 'reason'> | null;

@@ -21,9 +21,8 @@ export interface ClassDevices {
 }
 
 /**
- * `spec.configSpec` counts where it has such devices, else `spec.hardware.devices`: whoever writes classes for vSphere
- * writes the same devices into both. What is not understood whole stays in the configSpec, and is passed on or refused
- * by its name.
+ * `spec.configSpec` counts where it has such devices, else `spec.hardware.devices`: classes for vSphere have the same
+ * devices in both. What is not understood whole stays in the configSpec, and is passed on or refused by its name.
  */
 export function readClassDevices({ hardware = {}, configSpec = {} }: Spec): ClassDevices {
   const changes = Array.isArray(configSpec['deviceChange']) ? (configSpec['deviceChange'] as unknown[]) : [];

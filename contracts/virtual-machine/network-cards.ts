@@ -27,7 +27,7 @@ export const cardRecordText = (record: ReadonlyMap<string, number>): string =>
  * The cards by the names of their interfaces: by what was recorded, else by the MAC address that the spec asks for,
  * else by the network, and what is left in its order, unless it is not known what one of these is connected to. Pure.
  *
- * @param cards of the VM; those of former interfaces, by the record, are nobody's but for one on the same network
+ * @param cards of the VM; those of former interfaces, by the record, match only an interface on the same network
  */
 export function matchCards(
   wanted: readonly WantedInterface[],
