@@ -60,7 +60,7 @@ export function planAgent({ desired, observed, settings }: AgentSituation): Agen
   return done('reconciled', 'VMCreated', `VM ${vm.name} is on`);
 }
 
-/** What is put right at the vCenter wakes nobody up: the run looks again by itself. */
+/** What is put right at the vCenter sends no signal: the run looks again by itself. */
 const waitForMending = (during: string, { reason, message }: NonNullable<ObservedAgent['problem']>): AgentPlan =>
   wait(during, reason, `another try: ${message}`);
 

@@ -106,7 +106,7 @@ function planDeletion(situation: PoolSituation, { isHeld }: DesiredPool): PoolPl
     const message = first === undefined ? '' : `. ${first.name}: ${first.message}`;
     return wait('Deleting', first?.waitsFor ?? 'AgentsRemaining', `${what} to be gone${message}`, nextMs(situation));
   }
-  // Nobody would look for them any more.
+  // No run would look for them any more.
   if (first !== undefined) return wait('Deleting', first.waitsFor, first.message, nextMs(situation));
   return execute([{ kind: 'removeFinalizer', phase: 'Deleting', summary: 'Remove the finalizer' }]);
 }

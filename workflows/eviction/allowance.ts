@@ -106,7 +106,7 @@ export function allowanceReporter(run: EvictionRun): {
     async leave() {
       await current;
       if (run.membership.reported === null) return;
-      // What nobody brings to an end goes on counting as this run's: closed, it is let go when Nova shows none of it.
+      // A migration that does not end goes on counting as this run's: closed, it is let go when Nova shows none of it.
       const held = run.state.end === null ? 0 : unended(run.state).length;
       // A holder that is closed is noticed within half a minute anyway, so a failure here is not worth holding the run.
       await send({ want: held, using: held }).catch((error: unknown) => void explain(error));

@@ -270,8 +270,8 @@ function planMovesNow(
 }
 
 /**
- * How many more may start: the smallest of what this host may have and what the region grants. A migration that nobody
- * brings to an end holds a slot of the region, and keeps the rest of the host from nothing else.
+ * How many more may start: the smallest of what this host may have and what the region grants. A migration that does
+ * not end holds a slot of the region, and keeps the rest of the host from nothing else.
  */
 function freeSlots(state: EvictionState, using: number): number {
   return Math.max(0, Math.min(parallelismOf(state), (state.allowance?.allowance ?? 0) - unended(state).length) - using);

@@ -104,7 +104,7 @@ export interface TrackedInstance {
   /** How long its move took; feeds the estimate. */
   tookMs: number | null;
   /**
-   * Id of a migration of it that nobody brings to an end, and that Nova still shows in progress. It holds a slot of the
+   * Id of a migration of it that does not end, and that Nova still shows in progress. It holds a slot of the
    * region until Nova shows it no more, or a user asks for the server to be tried again.
    */
   inFlight: number | null;
@@ -197,7 +197,7 @@ export function enterState(
   if (state !== 'blocked' && state !== 'skipped') one.inFlight = null;
 }
 
-/** Servers with a migration that nobody brings to an end. */
+/** Servers with a migration that does not end. */
 export const unended = (state: EvictionState): TrackedInstance[] =>
   tracked(state).filter(({ inFlight }) => inFlight !== null);
 

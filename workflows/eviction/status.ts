@@ -76,7 +76,7 @@ function evicting(state: EvictionState, waitingFor: string | null): ConditionUpd
   return { type, status: 'True', reason: evictingReasons.running, message: `${figures}${how}${waits}` };
 }
 
-/** Of a stopped eviction: servers that count as not moved, with a migration that nobody brings to an end. */
+/** Of a stopped eviction: servers that count as not moved, with a migration that does not end. */
 const leftInFlight = (state: EvictionState): TrackedInstance[] =>
   unended(state).filter(({ state: its }) => its !== 'blocked');
 

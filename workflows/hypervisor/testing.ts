@@ -116,7 +116,8 @@ export const describeResultsOf = ({ results, attempts }: TestRecord): ConditionU
   });
 
 /**
- * The condition `Tested` of a host whose tests are over: whoever puts guests on it shall see where nothing was tested.
+ * The condition `Tested` of a host whose tests are over: a user who puts guests on it has to see where
+ * nothing was tested.
  */
 export function describeTested({
   checks,

@@ -20,7 +20,7 @@ export class RunState<L extends Lifecycle> {
   askedMs = 0;
   /** Nothing was executed or waited for since the observation that makes it old. */
   fresh = false;
-  /** Only time has passed since the last observation: nothing was executed, and nobody asks. */
+  /** Only time has passed since the last observation: nothing was executed, and no user asks. */
   repeats = false;
   failure: { reason: string; message: string; retryAtMs: number } | null = null;
   repetition: Repetition | null = null;

@@ -34,7 +34,7 @@ export function classOf(deadline: string | null, nowMs: number): DeadlineClass {
   return leftMs <= dueMs ? 1 : 2;
 }
 
-/** Of what a class could have, this share is left to those after it, and one at least: nobody starves. */
+/** Of what a class could have, this share is left to those after it, and one at least: no class starves. */
 const shareOfOthers = 1 / 4;
 
 /**

@@ -303,7 +303,7 @@ export function allocate(ledger: Ledger, nowMs: number): { ledger: Ledger; answe
 export const soonMs = ({ checkMs }: AllowanceObservation): number => Math.ceil(checkMs / 3);
 
 /**
- * For the first time it may begin several at once, and nobody knows how many Nova runs of its host: that is
+ * For the first time it may begin several at once, and it is not known how many Nova runs of its host: that is
  * looked at soon.
  */
 const triesHost = (world: AllowanceObservation | null, { allowance, hasTried }: Holder): boolean =>

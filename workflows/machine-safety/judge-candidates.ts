@@ -24,7 +24,7 @@ type Hold = string | null;
 const iso = (ms: number): string => new Date(ms).toISOString();
 const share = (percent: number, of: number): number => Math.floor((percent * of) / 100);
 
-/** How many orphans may go without anybody's word. */
+/** How many orphans may go without an approval. */
 export const approvalLimit = ({ approveAbove, approveAbovePercent }: SweepSettings, listed: number): number =>
   approveAbove === null ? Infinity : Math.max(approveAbove, share(approveAbovePercent, listed));
 

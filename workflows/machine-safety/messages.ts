@@ -9,7 +9,7 @@ import { awaitsApproval, judgeCandidates } from './judge-candidates.ts';
 import type { SweepLifecycle } from './plan-sweep.ts';
 import { approve, askForLeftover } from './sweep-memory.ts';
 
-/** Sets the handlers of the run's own messages: each is an update, and a signal, whose answer nobody reads. */
+/** Sets the handlers of the run's own messages: each is an update, and a signal, which has no answer. */
 export function listen(run: RunHandle<SweepLifecycle>): void {
   listenForApproval(run);
   listenForLeftovers(run);

@@ -21,7 +21,7 @@ import type { SweepRunMemory } from './sweep-memory.ts';
 export type DeleteVmStep = Step &
   Pick<Candidate, 'providerId' | 'machineName' | 'machineClass' | 'why'> & {
     kind: 'deleteVm';
-    /** Null: it needed nobody. */
+    /** Null: it needed no approval. */
     approvedBy: string | null;
     /** For the audit line. */
     reason: string;

@@ -18,10 +18,10 @@ import { runRounds } from '../lib/system-workflow.ts';
 
 /**
  * Knows whether Machines are frozen because an API server does not answer: a system workflow, with an activity of an
- * hour for each round. The newest state is in its memo, so that whoever is about to delete a VM reads it without a
+ * hour for each round. The newest state is in its memo, so that a run that is about to delete a VM reads it without a
  * worker. Started by workers, where the settings ask for it; it ends when they do not any more. While it is not open,
- * nobody knows, and nothing is deleted: a worker starts it again within five minutes, and it thaws when all servers
- * have answered.
+ * the state is unknown, and nothing is deleted: a worker starts it again within five minutes, and it thaws when all
+ * servers have answered.
  *
  * @param carried what the run before knew, when it continues as new
  */

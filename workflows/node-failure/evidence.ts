@@ -91,7 +91,7 @@ export function judgeConsent(
 }
 
 /**
- * What a confirmation has to name as the boot. Where nobody has recorded it, the incident alone says which failure is
+ * What a confirmation has to name as the boot. Where it is not recorded, the incident alone says which failure is
  * meant, and what the host reports since then voids it. Pure.
  */
 export const bootWord = ({ bootId }: Incident): string => bootId ?? unknownBoot;

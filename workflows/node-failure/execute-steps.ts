@@ -115,7 +115,7 @@ export const executeSteps: Reconciler<NodeFailureLifecycle>['execute'] = {
     const askedMs = Date.now();
     const deadlineMs = times.timeoutMs + settings.powerRecheckMs + 60_000;
     const summary = `Power ${host} off, and read Off twice`;
-    // A request that nobody takes up would kill a host that has come back meanwhile.
+    // A request that no worker takes up in time would kill a host that has come back meanwhile.
     const bmc = isSilent ? powerWhileSilent(summary, deadlineMs, settings.holdCheckMs) : power(summary, deadlineMs);
     const proof = await bmc.ensurePoweredOff({
       host,

@@ -40,7 +40,7 @@ export function judgeSilence(
   if (reporting !== null) return refuse('WitnessAlive', reporting);
   const alive = witnesses.find(({ says }) => says === 'alive');
   if (alive !== undefined) return refuse('WitnessAlive', `${nameOf(alive)} has heard of ${host}: ${alive.message}`);
-  // Without a Node somebody has taken it away, which is no silence.
+  // Where there is no Node it was deleted, which is no silence.
   if (node?.ready !== 'Unknown' || compute?.state !== 'down')
     return refuse('NotSilent', `it is not known that both the kubelet and nova-compute of ${host} are silent`);
 

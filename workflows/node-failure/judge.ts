@@ -113,7 +113,9 @@ function judgeNotReady(host: string, node: NodeSign, since: (sinceMs: number) =>
   );
 }
 
-/** nova-compute reports, so the host lives; but nobody watches over it, and no Eviction of its drain can be made. */
+/**
+ * nova-compute reports, so the host lives; but no kubelet watches over it, and no Eviction of its drain can be made.
+ */
 function judgeNodeGone(host: string, node: NodeSign, since: (sinceMs: number) => Lasting): FailureVerdict {
   const lasting = since(node.sinceMs);
   return counted(

@@ -5,7 +5,7 @@ export type Report = Pick<Witness, 'kind' | 'says' | 'message' | 'mark'>;
 
 /**
  * A mark that has changed is a sign of life; one that stays the same for long is a silence, by the run's own clock:
- * whoever leaves it may have a wrong one. A mark that was observed once says neither. Pure.
+ * that of the host that leaves it may be wrong. A mark that was observed once says neither. Pure.
  *
  * @param last what the witness said before; null: nothing was observed of it
  */

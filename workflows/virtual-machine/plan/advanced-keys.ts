@@ -42,7 +42,7 @@ export function timeChanges(
   };
 }
 
-/** A key whose removal waits stays on the list of those that drover has set: else nobody would take it away. */
+/** A key whose removal waits stays on the list of those that drover has set: else it would never be removed. */
 function rememberRemoved(
   now: readonly { key: string; value: string }[],
   waits: readonly { key: string; value: string }[],

@@ -53,7 +53,7 @@ export function waitsForCacheUntilMs({
   settings,
 }: Pick<Context, 'desired' | 'observed' | 'settings'>): number | null {
   const askedMs = Date.parse(desired.imageCacheAskedAt ?? '');
-  // Nobody has ever said anything of this image: to ask anew makes no difference.
+  // No controller has ever said anything of this image: to ask anew makes no difference.
   const silentSinceMs = observed.imageCache?.kind === 'found' ? observed.imageCache.value.silentSinceMs : null;
   const sinceMs = [askedMs, silentSinceMs ?? NaN].filter((ms) => Number.isFinite(ms));
   return sinceMs.length === 0 ? null : Math.min(...sinceMs) + settings.imageCacheMs;

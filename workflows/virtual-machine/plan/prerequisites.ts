@@ -103,7 +103,7 @@ function judgeStorage({ storageClass }: DesiredVirtualMachine, { storageClass: f
   if (storageClass === null) return unmet(type, 'StorageClassRequired', 'spec.storageClass names no storage class');
   if (fetched === null) return unmet(type, reasons.failed, `StorageClass ${storageClass} was not read`);
   if (fetched.kind !== 'found') return unread(type, fetched);
-  // A VM of it would not be encrypted, and nobody would know.
+  // A VM of it would not be encrypted, and nothing would show that.
   if (fetched.value.encrypted)
     return unmet(
       type,

@@ -113,7 +113,7 @@ export function judgeVolumes(context: VmContext): JudgedVolumes {
     found.problem ??
     `Volumes ${missing.join(', ')} cannot be attached: this cluster serves neither CnsNodeVMBatchAttachment nor CnsNodeVmAttachment ` +
       `(cns.vmware.com), by which the vSphere CSI driver attaches them. Install it, then \`drover retry vm ${fullName(desired)}\`; or take the volumes out of spec.volumes`;
-  // Whoever else may attach them says so in the status.
+  // A controller that attaches them otherwise says so in the status.
   return { ...nothing(recorded), refusals: missing.length === 0 ? [] : [refusal] };
 }
 
