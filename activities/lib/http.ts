@@ -133,7 +133,7 @@ export function openHttp({ trust, observe, timeouts, ...options }: HttpOptions):
             try {
               return { status, requestId: '', taken: await take({ status, headers: flat(headers), body }) };
             } finally {
-              // Of a body that was taken whole there is nothing left. Its end is nobody's failure.
+              // Of a body that was taken whole there is nothing left. Its end is no failure.
               body.on('error', () => undefined).destroy();
             }
           },

@@ -74,7 +74,7 @@ export function share<Value>(
   };
 }
 
-/** The same for many questions. What nobody has asked for a while is dropped. */
+/** The same for many questions. A question that was not asked for a while is dropped. */
 export interface SharedByKey<Value> {
   read: (key: string, trustedMs: number, signal: AbortSignal) => Promise<Value>;
 }

@@ -1,4 +1,4 @@
-/** Sessions that many share: one for each credential. Those that nobody uses are closed when there are too many. */
+/** Sessions that many share: one for each credential. Those that are not used are closed when there are too many. */
 export interface SharedSessions<Session> {
   /**
    * Gives the session of that key to the work, and keeps it open as long as that lasts.

@@ -23,7 +23,7 @@ const answerWithinMs = 8_000;
 const timeouts = { connectMs: 4_000, callMs: 4_000 };
 
 /**
- * The guests that libvirt runs on a hypervisor, whoever started them. Null where libvirt is not reached from here or
+ * The guests that libvirt runs on a hypervisor, Nova's and others. Null where libvirt is not reached from here or
  * does not answer in time: it is a witness against a host that is said to be empty, and no proof of anything where it
  * is silent.
  *

@@ -163,8 +163,7 @@ export function newServerCalls(
 }
 
 /**
- * Nova reads the filter as a regular expression, in which a name finds at least itself: whoever asks
- * compares the names.
+ * Nova reads the filter as a regular expression, in which a name finds at least itself: the caller compares the names.
  */
 async function readServersNamed(
   nova: Endpoint,

@@ -46,10 +46,10 @@ export const hasEnded = ({ status }: Pick<Migration, 'status'>): boolean =>
 const abandonedAfterMs = 10 * 60_000;
 
 /**
- * Whether nobody works on a live migration any more, whatever its record says. Nova holds the server by its task from
- * the request to the end, and writes the record every few seconds while it copies. A nova-compute that was restarted
- * takes the task away and leaves a record that was queued or prepared as it is, for ever; so does an operator who
- * resets the server's state.
+ * Whether no nova-compute works on a live migration any more, whatever its record says. Nova holds the server by its
+ * task from the request to the end, and writes the record every few seconds while it copies. A nova-compute that was
+ * restarted takes the task away and leaves a record that was queued or prepared as it is, for ever; so does an operator
+ * who resets the server's state.
  */
 export const isAbandoned = (migration: Migration, server: Pick<Instance, 'taskState'> | null, nowMs: number): boolean =>
   mayBeAbandoned(migration, nowMs) && (server?.taskState ?? null) === null;
@@ -108,8 +108,8 @@ export function estimateTimeLeftMs(
 }
 
 /**
- * Those that somebody works on. Asks for the servers of the few that were not written for long; one whose server is
- * gone is over.
+ * Those that a nova-compute works on. Asks for the servers of the few that were not written for long; one whose server
+ * is gone is over.
  */
 export async function withoutAbandoned(
   nova: Pick<NovaClient, 'server'>,

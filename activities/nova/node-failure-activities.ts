@@ -49,7 +49,7 @@ export function createNodeFailureRegionActivities(deps: NodeFailureRegionDepende
  * The servers of a dead host, with what decides about each. Their owners' metadata stays out of the history but for the
  * keys that are asked for. Disks that are no volumes lie on the hosts (`localDisks`), or on storage that outlives them.
  * Nova does not report the tags of images, so Glance is asked; where that has no answer the servers are listed all the
- * same: whoever waits for them waits for their disks, not for Glance.
+ * same: an evacuation waits for their disks, not for Glance.
  *
  * @throws HostNotFound, HostAttributeMissing, and what the Nova client throws
  */
@@ -69,7 +69,7 @@ async function listEvacuationCandidates(
 
 type ImageTools = Pick<NodeFailureRegionDependencies, 'images' | 'clock'> & Execution;
 
-/** A Glance that answers something else for a moment is asked again; one that hangs holds nobody up. */
+/** A Glance that answers something else for a moment is asked again; one that hangs delays no evacuation. */
 const imageAttempts = 3;
 const imageRetryMs = 2_000;
 const imagesWithinMs = 12_000;

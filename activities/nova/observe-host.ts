@@ -29,8 +29,8 @@ export interface HostTools {
 }
 
 /**
- * Observes a host as it is now: whoever asks at the same moment shares the list of the region's migrations, and nothing
- * is trusted from before.
+ * Observes a host as it is now: callers that ask at the same moment share the list of the region's migrations, and
+ * nothing is trusted from before.
  *
  * @param hypervisor name of the Hypervisor
  * @throws HostAttributeMissing Nova does not report everything about the host, so that "empty" would be a guess

@@ -26,7 +26,7 @@ export const observationOf = (history: InstanceHistory, nowMs: number): Instance
     ? { instance: null, migration: null }
     : { instance: plainInstance(history.instance), migration: migrationInProgress(history, nowMs) };
 
-/** The one that somebody works on; null: none. */
+/** The one that a nova-compute works on; null: none. */
 export const migrationInProgress = ({ instance, migrations }: InstanceHistory, nowMs: number): Migration | null =>
   migrations.find((migration) => !hasEnded(migration) && !isAbandoned(migration, instance, nowMs)) ?? null;
 

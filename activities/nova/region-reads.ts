@@ -7,7 +7,7 @@ import type { Aggregate, ComputeServiceRecord, Hypervisor, InstanceDetail, NovaC
 
 /**
  * What many evictions and hypervisors ask of one region, read once for all of them. One per worker process. `trustedMs`
- * is how long ago a reading may have begun; 0: after the question. A list is not changed by whoever reads it.
+ * is how long ago a reading may have begun; 0: after the question. Readers do not change a list.
  */
 export interface RegionReads {
   services: (trustedMs: number, signal: AbortSignal) => Promise<readonly ComputeServiceRecord[]>;

@@ -140,8 +140,8 @@ export const plainInstance = (detail: InstanceDetail): Instance => ({
 });
 
 /**
- * Of machine-controller-manager and kubeadm, which mark the machines that they make; the first is for everybody. Nova's
- * metadata keys take no slash.
+ * Of machine-controller-manager and kubeadm, which mark the machines that they make; the first is for all providers.
+ * Nova's metadata keys take no slash.
  */
 const marksOfControlPlanes = ['drover:move-last', 'kubernetes.io-role-control-plane', 'kubernetes.io-role-master'];
 

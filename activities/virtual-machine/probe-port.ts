@@ -23,8 +23,8 @@ export type ProbePort = (target: PortTarget, signal: AbortSignal) => Promise<Por
 export const longestProbeMs = 5_000;
 
 /**
- * Of the worker's machine and of the network that it is in: no guest has these, and what listens there is nobody else's
- * to ask about.
+ * Of the worker's machine and of the network that it is in: no guest has these, and what listens there is no user's to
+ * ask about.
  */
 const own = new BlockList();
 for (const [net, bits] of [

@@ -77,7 +77,7 @@ async function create(tools: AgentPoolTools, pool: VsphereAgentPool, wanted: Wan
   }
 }
 
-/** By a quota, or by whoever admits objects; what drover lacks is a failure of the run. */
+/** By a quota, or by an admission webhook or policy; what drover lacks is a failure of the run. */
 function isRefused(error: unknown): error is ApplicationFailure {
   if (isFailure(error, 'ObjectRefused')) return true;
   return isFailure(error, 'KubernetesForbidden') && !/cannot create resource/u.test(error.message);

@@ -32,7 +32,7 @@ const agentOf = ({ agent: found, vm }: JudgedVm): Named | null => found ?? vm.ag
 export function vmPatchOf(judged: JudgedVm, { metadata, spec }: VsphereAgentPool) {
   const { vm, machine, phase, reason, sinceMs } = judged;
   const found = agentOf(judged);
-  // Where nobody owns the AgentMachine, and no Machine has its name, it stands for itself.
+  // Where the AgentMachine has no owner, and no Machine has its name, it stands for itself.
   const kind = judged.machineState === 'absent' && machine?.uid === null ? agentMachine : clusterMachine;
   return {
     name: vm.foundName ?? vm.vmName,

@@ -53,7 +53,7 @@ async function release(tools: AgentPoolTools, world: World, released: ReleasedAg
 }
 
 /**
- * By force the VM of a Bound Agent goes, too. The Agent is its provider's until it is unbound, and nobody looks
+ * By force the VM of a Bound Agent goes, too. The Agent is its provider's until it is unbound, and no run looks
  * for it afterwards.
  */
 async function announceLeft(

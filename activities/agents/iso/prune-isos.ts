@@ -29,7 +29,7 @@ export async function pruneIsos(
   const scanned = scannedMs.get(uid);
   if (scanned !== undefined && clock.monotonicMs() - scanned < scanEveryMs) return [...surplus];
   try {
-    // A file of another name is none that drover has put there, whoever wrote it into the status.
+    // A file of another name is none that drover has put there, whichever client wrote it into the status.
     const own = surplus.filter((one) => isIsoFile(one) && one.path !== currentPath);
     const wanted = await wantedByOthers(tools, uid);
     const idle = own.filter(({ path }) => !wanted.has(path));

@@ -26,7 +26,7 @@ type Request = Parameters<AgentPoolActivities['refreshIso']>[0];
 
 /**
  * Asks for the ISO of the InfraEnv, puts it into the datastore where it is another one or is not there, says so in
- * `status.iso`, and removes what nobody uses any more.
+ * `status.iso`, and removes what is not used any more.
  */
 export async function refreshIso(tools: IsoTools, request: Request): Promise<RefreshedIso> {
   const { client, scope, clock, source } = tools;

@@ -65,7 +65,7 @@ export interface PoolVcenterPorts {
   clock: Clock;
 }
 
-/** Sessions that stay open while nobody uses them. */
+/** Sessions that stay open while they are not used. */
 const mostIdle = 32;
 
 export function openPoolVcenters(ports: PoolVcenterPorts): PoolVcenters {

@@ -13,9 +13,9 @@ export interface FreshFreezeSources {
 }
 
 /**
- * Whether Machines are frozen, as whoever deletes right now must know it: for as long as `periodMs` after an API server
- * has gone away, the run that probes them has it well. That of the Nodes is probed once more; that of the Machines has
- * just answered, as whoever deletes lists them first.
+ * Whether Machines are frozen, as it has to be known right before a deletion: for as long as `periodMs` after an API
+ * server has gone away, the run that probes them has it well. That of the Nodes is probed once more; that of the
+ * Machines has just answered, as they are listed before a deletion.
  */
 export function createFreshFreeze({ readFreeze, target, clock, timeoutMs }: FreshFreezeSources): ReadFreeze {
   return async (namespace, signal) => {

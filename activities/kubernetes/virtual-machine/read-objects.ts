@@ -147,7 +147,7 @@ async function readCache(
   image: Fetched<ObservedImage> | null,
 ): Promise<Fetched<ObservedImageCache> | null> {
   if (settings.fastDeploy === null) return null;
-  // Nobody asks for cached files, and it is made already.
+  // No user asks for cached files, and it is made already.
   const isMade = (status?.uniqueID ?? '') !== '';
   if (settings.fastDeploy === 'auto' && fastDeploy === null && imageCache.name === null && isMade) return null;
   const name =

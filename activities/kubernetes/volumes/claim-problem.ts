@@ -13,7 +13,7 @@ const lastMs = ({ series, lastTimestamp, eventTime, firstTimestamp, metadata }: 
 /** Of external-resizer, since Kubernetes 1.31. */
 const resizeErrors = ['ControllerResizeError', 'NodeResizeError'];
 
-/** Who says why a claim is not as it shall be; null: nobody has to. */
+/** The reason of the Event that says why a claim is not as it shall be; null: it is, or no Event would say. */
 function awaited(claim: Claim): 'ProvisioningFailed' | 'VolumeResizeFailed' | null {
   const capacity = capacityBytesOf(claim);
   if (capacity === null) return claim.status?.phase === 'Lost' ? null : 'ProvisioningFailed';

@@ -30,7 +30,7 @@ export function writtenMs({ creationTimestamp, generation = 1, managedFields }: 
 }
 
 /**
- * Whether the DataVolume was created under the policy on sources, which lets nobody name a source that they may not
+ * Whether the DataVolume was created under the policy on sources, which lets no user name a source that they may not
  * clone. A policy takes effect a moment after it is there.
  */
 export async function wasPermitted(

@@ -86,8 +86,8 @@ export async function observeDataVolume(
 }
 
 /**
- * A source elsewhere is looked at in the name of whoever created the DataVolume: not at all where it is not known that
- * they may.
+ * A source elsewhere is looked at in the name of the user who created the DataVolume: not at all where it is not known
+ * that they may.
  */
 async function observe(
   tools: VolumeTools,

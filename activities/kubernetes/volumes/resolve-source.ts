@@ -42,7 +42,7 @@ async function resolveDataSource(
     };
   const named = pvc ?? snapshot;
   if (named === undefined) return { reason: 'NotFound', message: `${fullName} names no source` };
-  // Who created the DataVolume was asked about the namespace of the DataSource, whoever changes that later.
+  // Who created the DataVolume was asked about the namespace of the DataSource, whichever user changes that later.
   if (named.namespace !== namespace)
     return {
       reason: 'CrossNamespaceReference',

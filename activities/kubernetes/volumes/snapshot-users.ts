@@ -163,7 +163,7 @@ async function takeOff(
   const off = [...(usersOf(snapshot).has(of.uid) ? [of.uid] : []), ...gone];
   if (off.length === 0) return snapshot;
   try {
-    // Whatever its version: the answer says who is left, and so whoever is last sees that it is.
+    // Whatever its version: the answer says who is left, and so the last DataVolume sees that it is the last.
     return await patchObject(tools, storageResources.VolumeSnapshot, identityOf(snapshot.metadata), {
       change: { metadata: { annotations: Object.fromEntries(off.map((uid) => [userKey(uid), null])) } },
       cause: 'the clone does not need it any more',

@@ -10,8 +10,8 @@ import { setReclaimPolicy } from './transfer-claim.ts';
 import { deleteObject } from './write-object.ts';
 
 /**
- * What was made for one clone, and how it goes: what uses another goes before it, and what holds the data only while it
- * is nobody's.
+ * What was made for one clone, and how it goes: what uses another goes before it, and what holds the data only while no
+ * target has it.
  */
 
 export interface Removal extends OfVolume {

@@ -61,7 +61,7 @@ export function problemOf(notation: MarkNotation, { clusters, roles }: Marks): s
 
 /**
  * Whether a VM carries the cluster and the role of the class. One that carries another cluster's or another role's as
- * well belongs to nobody for sure, and does not count.
+ * well belongs to neither for sure, and does not count.
  */
 export const hasMarks = (ofVm: Marks, ofClass: Marks): boolean =>
   isSame(ofVm.clusters, ofClass.clusters) && isSame(ofVm.roles, ofClass.roles);

@@ -50,7 +50,7 @@ export const openOpenStackDriver = (of: OpenStackClass, use: UseCloud, clock: Cl
     ),
 });
 
-/** @throws AnswerMalformed a token of no project lists nobody’s servers */
+/** @throws AnswerMalformed a token of no project lists no servers */
 async function projectOf(session: KeystoneSession, signal: AbortSignal): Promise<string> {
   const { projectId } = await session.identity(signal);
   if (projectId === null)

@@ -60,7 +60,7 @@ export async function openClass(
   );
 }
 
-/** Of a credential; the user data is a document, and shown to nobody anyway. */
+/** Of a credential; the user data is a document, and never shown. */
 const secretKey = /(?:password|secret|token|key)$/iu;
 
 function decode(data: Readonly<Record<string, string>>): DriverSecret {

@@ -46,7 +46,7 @@ const filesOfVm = z.object({
 });
 
 /**
- * Makes sure that no VM of the datastore has a file in a folder that is to be removed, whoever's it is by now.
+ * Makes sure that no VM of the datastore has a file in a folder that is to be removed, of whichever owner.
  *
  * @throws VirtualMachineNotOwned; VirtualMachineStateRefused where vCenter does not say which files one has
  */

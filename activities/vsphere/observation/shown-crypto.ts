@@ -16,7 +16,7 @@ export const shownKey = (key: CryptoKeyId | undefined) =>
     ? undefined
     : { keyID: key.keyId, ...(key.providerId !== undefined && { providerID: key.providerId.id }) };
 
-/** What of a VM is encrypted, whoever has done that: drover does not. Undefined: nothing. Pure. */
+/** What of a VM is encrypted: by another client, as drover encrypts nothing. Undefined: nothing. Pure. */
 export function shownCrypto(read: Readonly<Record<string, unknown>>, devices: Devices): VirtualMachineStatus['crypto'] {
   const key = shownKey(properties.parse(read)['config.keyId']);
   const hasVTPM = devices.some((device) => isA(device, 'VirtualTPM'));

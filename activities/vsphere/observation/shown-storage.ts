@@ -98,7 +98,7 @@ function toVolume(disk: VirtualDisk, usedBytes: number | null, devices: Devices)
   };
 }
 
-/** Where a disk is and how it is attached, whoever names it. */
+/** Where a disk is and how it is attached, that of the image or one of a volume. */
 function placeOf(disk: VirtualDisk, usedBytes: number | null, devices: Devices): Place {
   const controller = devices.find(({ key }) => key === disk.controllerKey);
   const type = controller === undefined ? null : controllerType(controller);

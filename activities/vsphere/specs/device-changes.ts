@@ -151,7 +151,7 @@ const changedCard = (
   ...((device.numaNode ?? -1) !== numaNode && { numaNode }),
 });
 
-/** Without an ISO it is a drive of whoever looks at the console, as vCenter has no empty one. */
+/** Without an ISO it is a drive of the remote console's client, as vCenter has no empty one. */
 const isoBacking = (fileName: string) =>
   fileName === ''
     ? { $type: 'VirtualCdromRemotePassthroughBackingInfo', deviceName: '', exclusive: false }
