@@ -55,7 +55,7 @@ export function keepKey(providerId: string): string {
   return `${prefix}sha256.${createHash('sha256').update(providerIdKey(providerId)).digest('hex')}`;
 }
 
-/** The VMs that users keep. @throws KubernetesUnavailable, KubernetesForbidden: then nobody knows */
+/** The VMs that users keep. @throws KubernetesUnavailable, KubernetesForbidden: then it is not known */
 export async function readKeeps(
   client: Pick<Client, 'get'>,
   namespace: string,

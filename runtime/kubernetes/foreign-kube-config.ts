@@ -34,7 +34,7 @@ const fileSchema = z.object({
 });
 
 /**
- * The current context of a kubeconfig that somebody else has written, and nothing besides.
+ * The current context of a kubeconfig that another client has written, and nothing besides.
  *
  * @param where what it is called in messages; none of its content is in them
  * @returns a kubeconfig as JSON
@@ -68,7 +68,7 @@ export function foreignKubeConfig(content: string, where: string): string {
 
 function parsed(content: string): unknown {
   try {
-    // Aliases, of which a few lines can hold more than memory does, are none that anybody needs here.
+    // Aliases, of which a few lines can hold more than memory does, are not needed here.
     return parse(content, { maxAliasCount: 0 });
   } catch {
     return null;

@@ -68,7 +68,7 @@ export async function claim(client: Client, { cluster, clusterUid, region }: Cla
   if (region !== null) await claimOne(client, { claimed: 'region', cluster, holder: region }, limits);
 }
 
-/** Who has it: the uid of a cluster, or a region. Null: nobody. */
+/** Who has it: the uid of a cluster, or a region. Null: it is free. */
 export async function readClaim(
   client: Client,
   claimed: Claimed,
