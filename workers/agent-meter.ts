@@ -8,7 +8,7 @@ export interface AgentMeter {
   metered: (activities: AgentPoolActivities) => AgentPoolActivities;
 }
 
-/** An observation that is this many intervals old is stale: another worker observes the pool now, or nobody. */
+/** An observation that is this many intervals old is stale: another worker observes the pool now, or none does. */
 const staleAfterChecks = 3;
 
 interface ShownPool {

@@ -8,7 +8,7 @@ const everyMs = 15_000;
 
 /**
  * Shows of which namespaces a sweep waits for an approval, until the worker leaves: every worker all of them, as the
- * run that waits is nobody's. What cannot be known is not shown.
+ * run that waits belongs to no worker. What cannot be known is not shown.
  */
 export async function meterApprovals(
   metrics: Pick<Metrics, 'replace'>,

@@ -74,7 +74,7 @@ function startSweepSchedules(tools: SystemTools): void {
       sweepSchedule(namespace, cluster, machines.sweep),
       modes.Machine !== 'off',
     ).catch(unless(tools, `Orphan VMs of ${namespace} are not swept: the Schedule could not be made`));
-  // Where nobody has ever heard of Machines, Temporal need not be asked.
+  // Where the settings name no Machines, Temporal need not be asked.
   if (modes.Machine === 'off' && machines.namespaces.length === 0) return;
   void deleteOtherSweepSchedules(scheduleTools, machines.namespaces, cluster).catch(
     unless(tools, 'Schedules that request sweeps of namespaces that the settings name no more could not be deleted'),

@@ -12,7 +12,9 @@ export interface VolumeMeter {
   meteredClient: (client: KubernetesObjects) => KubernetesObjects;
 }
 
-/** An observation that is this many intervals old is stale: another worker observes the DataVolume now, or nobody. */
+/**
+ * An observation that is this many intervals old is stale: another worker observes the DataVolume now, or none does.
+ */
 const staleAfterChecks = 2;
 /** A page of a cluster in which all waits stays a page. */
 const mostShown = 500;
@@ -75,6 +77,6 @@ function waitsFor({ desired, observed: { recorded } }: VolumeObservation): strin
     return null;
   const ready = recorded.conditions.find(({ type }) => type === 'Ready');
   if (ready?.status !== 'False' || ['', 'TransferRunning', 'ObserveOnly'].includes(ready.reason)) return null;
-  // What somebody else has written there becomes no label.
+  // What another client has written there becomes no label.
   return /^[A-Za-z]{1,64}$/u.test(ready.reason) ? ready.reason : 'Other';
 }
