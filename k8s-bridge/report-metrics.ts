@@ -114,7 +114,7 @@ interface ShownState extends Record<'object' | 'reason', string> {
 
 /**
  * What is in motion, and what rests though a user has to do something about it. Of several objects about one subject
- * only the newest needs somebody: an Eviction that failed is forgotten when another one of its host is there.
+ * only the newest needs attention: an Eviction that failed is forgotten when another one of its host is there.
  */
 export function shownStates(
   objects: readonly Pick<Facts, 'uid' | 'fullName' | 'subject' | 'reason' | 'shown' | 'createdMs'>[],
@@ -131,7 +131,7 @@ export function shownStates(
   });
 }
 
-/** Every state has a number, so that one that nobody is in shows as 0. */
+/** Every state has a number, so that one that no host is in shows as 0. */
 export function countHosts(hosts: readonly Pick<Facts, 'shown'>[]): Sample<'hosts'>[] {
   const counts = new Map<string, number>([...lifecycleStates, notSaid].map((state) => [state, 0]));
   for (const { shown } of hosts) if (shown !== null) counts.set(shown.state, (counts.get(shown.state) ?? 0) + 1);
