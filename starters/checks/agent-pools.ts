@@ -63,7 +63,7 @@ export async function checkPools(
 const installs = '`drover crds | kubectl apply --server-side -f -` installs it.';
 
 /**
- * By what their runs have said, as a credential is read by nobody but the worker. Pure.
+ * By what their runs have said, as only the worker reads credentials. Pure.
  *
  * @param settings.vcenters names of those of drover's settings
  */

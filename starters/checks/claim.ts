@@ -38,7 +38,7 @@ export async function checkClaim(
 
 /**
  * @param own.holder what this kubeconfig or credential leads to; null: it may not be read
- * @param found who has the name; null: nobody
+ * @param found who has the name; null: it is free
  */
 export function judgeClaim(
   { claimed, cluster, holder }: { claimed: Claimed; cluster: string; holder: string | null },

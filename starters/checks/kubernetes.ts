@@ -110,7 +110,7 @@ async function checkServed(
   return fail(check, 'not installed', '`drover crds | kubectl apply --server-side -f -` installs it.');
 }
 
-/** By what kube-apiserver says of itself, which everybody may read. */
+/** By what kube-apiserver says of itself, which every user may read. */
 export async function isServed(
   kubernetes: Kubernetes,
   { group, version, plural }: Pick<ResourceDefinition, 'group' | 'version' | 'plural'>,

@@ -13,7 +13,7 @@ import { explainError } from '../command/explain-error.ts';
 import type { KubernetesAccess } from '../command/kubernetes-access.ts';
 import type { ShownClaim, ShownEvent, TemporaryObject, VolumeObject, VolumeParts } from './volume-object.ts';
 
-/** What there is besides a DataVolume, each part without the others: whoever may not see one sees the rest. */
+/** What there is besides a DataVolume, each part without the others: a user who may not see one sees the rest. */
 export async function readParts(
   kubernetes: Pick<KubernetesAccess, 'open'>,
   volume: VolumeObject,
