@@ -34,7 +34,7 @@ export interface CsiFault {
   /** Of the answer. Default: OK, so that the delay is all. */
   readonly code?: CsiCode;
   readonly message?: string;
-  /** Its effect is there, and nobody is told. */
+  /** Its effect is there, and the caller is not told. */
   readonly after?: boolean;
   readonly delayMs?: number;
   /** Of how many calls; default one. */

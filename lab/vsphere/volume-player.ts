@@ -178,7 +178,7 @@ async function provision({ kubernetes, witness }: Playing, claim: Claim): Promis
   });
 }
 
-/** A disk that is nobody’s yet. May be there. */
+/** A disk that no volume has yet. May be there. */
 export async function makeDisk(witness: VcenterWitness, path: string, sizeMiB: number): Promise<void> {
   await witness.makeDirectory({ datastore, path: diskFolder });
   const there = await witness.listFiles({ datastore, path: diskFolder });
