@@ -65,7 +65,7 @@ const megabytesPerMiB = 1.048576;
 const idOf = (repetition: number, index: number): string => evictionId(`cached-${repetition}-${index}`);
 
 /**
- * Starts runs `from` to `to`; each waits for its first activity, which nobody takes.
+ * Starts runs `from` to `to`; each waits for its first activity, which no worker takes.
  * @returns the worker's resident set in MiB, once all are in its cache
  */
 async function keep(
