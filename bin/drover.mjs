@@ -32,7 +32,7 @@ const child = spawn(node, [...settings.arguments, at('starters/main.ts'), ...pro
 });
 
 // A terminal signals its whole foreground group, the command included; passed on once more, a first Ctrl-C would count as
-// the second. Without a terminal nobody else tells the command.
+// the second. Without a terminal nothing else signals the command.
 const fromTerminal = process.stdin.isTTY === true;
 const signals = ['SIGINT', 'SIGQUIT', 'SIGHUP', 'SIGTERM', 'SIGUSR2'];
 for (const signal of signals) {
