@@ -49,7 +49,7 @@ export function sweepFigures(provider: Provider, count: number): Figure[] {
 
 const outage = of('machines-outage', 'API server of the Nodes cut off');
 export const outageFigures: Figure[] = [
-  outage('unknown', 'until whoever is about to delete is told that Machines are not known to be thawed', 's'),
+  outage('unknown', 'until a run that is about to delete is told that Machines are not known to be thawed', 's'),
   outage('frozen', 'until the run’s memo says that they are frozen', 's'),
   outage('ratio', 'first probe that failed → frozen in the memo, ÷ apiServers.timeoutMs', '', 1.3),
   outage('thawed', 'mended → thawed in the memo', 's'),

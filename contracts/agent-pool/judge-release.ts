@@ -73,11 +73,11 @@ const sayings: Record<Wait, (judged: JudgedVm, pool: PoolFacts) => string> = {
   MachinePresent: ({ machine, vm }) =>
     `Machine ${machine?.name ?? 'of its Agent'} is still there: scale the NodePool down, or annotate VsphereAgent ${vm.name} with ${agentPoolAnnotations.forceDelete}=true`,
   NodePresent: ({ vm }) =>
-    `Its Machine is gone, and nobody saw it go; its Node is still in the hosted cluster: drain and delete Node ${vm.vmName}`,
+    `Its Machine is gone, and its deletion was not observed; its Node is still in the hosted cluster: drain and delete Node ${vm.vmName}`,
   NodeUnknown: () =>
-    'Its Machine is gone, and nobody saw it go; the Nodes of the hosted cluster cannot be read: mend the access to it (its admin kubeconfig in the namespace of the control plane)',
+    'Its Machine is gone, and its deletion was not observed; the Nodes of the hosted cluster cannot be read: mend the access to it (its admin kubeconfig in the namespace of the control plane)',
   ApprovalRequired: ({ vm }, { namespace, name }) =>
-    `Several VMs would go whose Machines nobody saw go: if that is right, \`drover pools approve ${namespace}/${name} ${vm.name}\``,
+    `Several VMs would go of Machines whose deletion was not observed: if that is right, \`drover pools approve ${namespace}/${name} ${vm.name}\``,
 };
 
 /** Without a pool no run drives them: they go with it, and their VMs and Agents stay. */

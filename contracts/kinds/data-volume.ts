@@ -206,7 +206,7 @@ export const dataVolumeKind = defineKind({
       group: dataVolume.group,
       resources: ['datavolumes'],
       verbs: ['get', 'list', 'patch'],
-      why: 'patch: its finalizer, and what was fixed when the clone began. list: whose snapshots nobody needs any more.',
+      why: 'patch: its finalizer, and what was fixed when the clone began. list: whose snapshots are not needed any more.',
     },
     { group: dataVolume.group, resources: ['datavolumes/status'], verbs: ['patch'], why: 'How far its volume is.' },
     read(dataSource, 'What a sourceRef stands for.'),

@@ -16,7 +16,7 @@ import { type AgentPoolObject, waitsForApproval } from './agent-pool-object.ts';
 export const approveCommand = (context: CommandContext): Command =>
   describedCommand(
     'approve',
-    'Lets VMs of a pool go that it holds back as their Machines are gone, nobody saw them being deleted, and they are many. Without names it is of those that are held back for that now: what comes later needs another approval. Each is judged once more before it goes. Look at `drover describe pool` first.',
+    'Lets VMs of a pool go that it holds back as their Machines are gone, the deletion was not observed, and they are many. Without names it is of those that are held back for that now: what comes later needs another approval. Each is judged once more before it goes. Look at `drover describe pool` first.',
     [
       ['drover pools approve team/gpu', 'all that wait for an approval now'],
       ['drover pools approve team/gpu worker-7 worker-9', 'these VsphereAgents'],

@@ -13,7 +13,7 @@ import { type ListedLimit, renderLimits } from '../render/limits.ts';
 export const limitsCommand = (context: CommandContext): Command =>
   describedCommand(
     'limits',
-    'Shows the limits that runs share: migrations of a region, creates and destroys of a vCenter, clones of a CSI driver. How much of each is in use, by whom, who waits, and why a limit is lower than the settings say. One that nobody uses is not listed.',
+    'Shows the limits that runs share: migrations of a region, creates and destroys of a vCenter, clones of a CSI driver. How much of each is in use, by whom, who waits, and why a limit is lower than the settings say. One that is not used is not listed.',
     [
       ['drover limits', 'all of them'],
       [`drover limits --json | jq '.[].progress.limit'`, 'for programs'],

@@ -80,7 +80,7 @@ export function planSweep(situation: SweepSituation): Plan<SweepStep> {
   if (only) return done('blocked', 'ObserveOnly', `drover only observes. It would delete ${would(judged)}.${problem}`);
   if (failed.length > 0) return done('blocked', 'ClassNotSwept', `${found}${problem}`);
   if (waiting.length > 0)
-    return done('blocked', 'NotApproved', `${found} Nobody has approved of it in time; the next sweep asks again.`);
+    return done('blocked', 'NotApproved', `${found} It was not approved in time; the next sweep asks again.`);
   const [hold] = judged.flatMap(({ gates }) => gates.slice(0, 1));
   if (hold === undefined) return done('reconciled', 'NoOrphans', found);
   const needsUser = judged.some(({ gates: [first] }) => first?.gate === 'Frozen' || first?.gate === 'Refused');

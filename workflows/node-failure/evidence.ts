@@ -59,7 +59,7 @@ export function judgeConsent(
     return refuse(
       'WrongBootId',
       incident.bootId === null
-        ? `It is for the boot ${confirmation.bootId}; nobody has recorded the boot of ${incident.host}, which is said as ${unknownBoot}.`
+        ? `It is for the boot ${confirmation.bootId}; the boot of ${incident.host} is not recorded, which is said as ${unknownBoot}.`
         : `It is for the boot ${confirmation.bootId}; ${incident.host} was silent since the boot ${incident.bootId}.`,
     );
   if (bootId !== null && bootId !== incident.bootId)

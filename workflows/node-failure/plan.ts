@@ -296,7 +296,7 @@ function planAfterLoss(state: FencingState, nowMs: number): NodeFailurePlan {
       return waitFor(
         state,
         'BootUnknown',
-        `an operator: nobody had recorded the boot of ${host} when it was fenced, so it is not known that it was rebooted. It stays forced down. Compare the servers that run there (virsh list) with those that Nova shows elsewhere; when none runs twice, force it up (openstack compute service set --up ${host} nova-compute), and drover lets go`,
+        `an operator: the boot of ${host} was not recorded when it was fenced, so it is not known that it was rebooted. It stays forced down. Compare the servers that run there (virsh list) with those that Nova shows elsewhere; when none runs twice, force it up (openstack compute service set --up ${host} nova-compute), and drover lets go`,
       );
     if (node.bootId === null || node.bootId === fencedBootId)
       return waitFor(

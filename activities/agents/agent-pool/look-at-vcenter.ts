@@ -126,7 +126,7 @@ export function judgeStrays(
         name: vm.name,
         cause: 'Stray',
         waitsFor: 'ApprovalRequired',
-        message: `VM ${vm.name} has the mark of the pool and no VsphereAgent, and it is on: power it off if nobody uses it, or annotate VsphereAgentPool ${name} with ${agentPoolAnnotations.approvedDeletions}, a list with ${vm.name}`,
+        message: `VM ${vm.name} has the mark of the pool and no VsphereAgent, and it is on: power it off if it is not used, or annotate VsphereAgentPool ${name} with ${agentPoolAnnotations.approvedDeletions}, a list with ${vm.name}`,
       })),
   };
 }
