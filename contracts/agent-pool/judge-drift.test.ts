@@ -79,7 +79,7 @@ interface Expected {
   waitsFor?: string;
 }
 const rows: [rule: string, world: World, expected: Expected | null][] = [
-  ['nobody asks for it', { ...ready, pool: poolThat(null) }, null],
+  ['no pool asks for it', { ...ready, pool: poolThat(null) }, null],
   ['only those that no Machine has', { ...ready, pool: poolThat('true') }, null],
   ['… by its other name', { ...ready, pool: poolThat('available') }, null],
   ['a word that is none', { ...ready, pool: poolThat('yes') }, null],
@@ -192,7 +192,7 @@ const rows: [rule: string, world: World, expected: Expected | null][] = [
   ],
   ['Retain', { ...ready, pool: poolThat('all', { spec: { cleanupPolicy: 'Retain' } }) }, { waitsFor: 'Retained' }],
   [
-    'a Machine that nobody owns an AgentMachine of stays',
+    'a Machine of an AgentMachine without an owner stays',
     { ...nodes(old('a')), pool: all, agentMachines: [agentMachine('a', { status: isReady, machine: null })] },
     {},
   ],
@@ -248,7 +248,7 @@ test.each<[rule: string, world: World, released: string[]]>([
   ['it stands ready', withSurge({ ...three, pool: all }), []],
   ['… whatever the settings say of a surplus', withSurge({ ...three, pool: all, rules: { deleteSurplus: true } }), []],
   ['all are replaced', withSurge({ ...nodes(bound('a')), pool: all }), ['s Surplus']],
-  ['nobody asks for it any more', withSurge({ ...three, pool: pool() }), ['s Surplus']],
+  ['the pool asks for it no more', withSurge({ ...three, pool: pool() }), ['s Surplus']],
   [
     'something waits for it',
     withSurge({ ...nodes(bound('a')), pool: all, agentMachines: [agentMachine('z', { status: waits })] }),

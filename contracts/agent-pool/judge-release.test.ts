@@ -77,7 +77,11 @@ const rows: [rule: string, world: World, released: string[], held?: string[]][] 
     },
     [],
   ],
-  ['one whose Machine nobody saw going', { vms: [absent('a')], agents: [unbound('a')] }, ['a MachineAbsent with a']],
+  [
+    'one of a Machine whose deletion was not observed',
+    { vms: [absent('a')], agents: [unbound('a')] },
+    ['a MachineAbsent with a'],
+  ],
   [
     '… not while its Agent is bound',
     { vms: [absent('a')], agents: [agent('a', { takenBy: 'z' })] },
@@ -109,7 +113,7 @@ const rows: [rule: string, world: World, released: string[], held?: string[]][] 
     ['a MachineAbsent NodePresent'],
   ],
   ['… though other Nodes are there', { vms: [absent('a')], nodes: [node({ name: 'ab' })] }, ['a MachineAbsent']],
-  ['… not while nobody knows of its Node', { vms: [absent('a')], nodes: null }, [], ['a MachineAbsent NodeUnknown']],
+  ['… not while its Node is not known', { vms: [absent('a')], nodes: null }, [], ['a MachineAbsent NodeUnknown']],
   [
     '… not several at once',
     { vms: [absent('a'), absent('b')] },
@@ -157,9 +161,9 @@ const rows: [rule: string, world: World, released: string[], held?: string[]][] 
     ['a AgentMissing'],
   ],
   ['one that goes already stays so', { vms: [vm('a', phased('Orphaned', 'AgentMissing', 5), going)] }, []],
-  ['nobody needs it', { vms: [available('a', 60)], agents: [agent('a')] }, []],
+  ['it is not needed', { vms: [available('a', 60)], agents: [agent('a')] }, []],
   [
-    'nobody needs it, and the settings say so',
+    'it is not needed, and the settings say so',
     { rules: { deleteSurplus: true }, vms: [available('a', 10)], agents: [agent('a')] },
     ['a Surplus with a'],
   ],
@@ -194,7 +198,7 @@ const rows: [rule: string, world: World, released: string[], held?: string[]][] 
     },
     [],
   ],
-  ['nobody needs it, and its VM was never made', { vms: [unmade('a'), unmade('b', 60)] }, ['a Surplus', 'b Surplus']],
+  ['it is not needed, and its VM was never made', { vms: [unmade('a'), unmade('b', 60)] }, ['a Surplus', 'b Surplus']],
   ['… not at once: it may be under way', { vms: [unmade('a', 9)] }, []],
   [
     '… not while an AgentMachine waits',

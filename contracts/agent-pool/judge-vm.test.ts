@@ -138,7 +138,7 @@ const rows: Row[] = [
     'present',
   ],
   [
-    'with an Agent that an AgentMachine has which nobody owns',
+    'with an Agent of an AgentMachine without an owner',
     {
       vms: [a(provisioning(5))],
       agents: [taken],
@@ -223,7 +223,7 @@ const rows: Row[] = [
     'deleted',
   ],
   [
-    'of a Machine that is gone, and nobody saw it go',
+    'of a Machine that is gone, and whose deletion was not observed',
     { vms: [a(bound())], agents: [unbound] },
     'Released/AgentReleased',
     'absent',
@@ -264,7 +264,7 @@ const rows: Row[] = [
     'present',
   ],
   [
-    'taken before, and nobody knows by which Machine',
+    'taken before, and it is not known by which Machine',
     { vms: [a(bound({}))], agents: [unbound] },
     'Released/AgentReleased',
     'absent',

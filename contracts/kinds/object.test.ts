@@ -14,9 +14,9 @@ const item = { 'k:{"type":"Ready"}': { '.': {}, 'f:status': {} } };
 
 test.each([
   ['drover wrote it', [owning('drover', item)], true],
-  ['somebody else did', [owning('manager', item)], false],
+  ['another client did', [owning('manager', item)], false],
   [
-    'drover wrote it, somebody else another',
+    'drover wrote it, another client another',
     [owning('manager', { 'k:{"type":"Other"}': {} }), owning('drover', item)],
     true,
   ],

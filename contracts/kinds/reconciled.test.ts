@@ -66,7 +66,11 @@ const rows: [why: string, given: Given, reconciled: boolean][] = [
     { conditions: [succeeded], deleting: { finalizers: ['drover.dev/eviction'] } },
     false,
   ],
-  ['a deleted one that somebody else holds', { conditions: [], deleting: { finalizers: ['example.com/other'] } }, true],
+  [
+    'a deleted one that another controller holds',
+    { conditions: [], deleting: { finalizers: ['example.com/other'] } },
+    true,
+  ],
 
   [
     'one with a bad annotation',
@@ -183,7 +187,7 @@ const hypervisorRows: [why: string, given: Omit<Given, 'deleting'> & { deleting?
   ['one where it should be', { conditions: [condition('Lifecycle', 'True', 'Active', 2)] }, true],
   ['one that rests elsewhere', { conditions: [condition('Lifecycle', 'False', 'Aborted', 2)] }, true],
   ['one whose spec changed since', { conditions: [condition('Lifecycle', 'True', 'Active', 1)] }, false],
-  ['one that somebody else drove', { conditions: [condition('Ready', 'True', 'Ready')] }, false],
+  ['one that another controller drove', { conditions: [condition('Ready', 'True', 'Ready')] }, false],
   [
     'one to try again',
     { conditions: [condition('Lifecycle', 'False', 'Aborted', 2)], annotations: retry('b', 'a') },
@@ -233,7 +237,7 @@ const virtualMachineRows: [
   ['a new one', {}, false],
   ['one on its way', { conditions: [condition('Lifecycle', 'Unknown', 'Creating', 2)] }, false],
   ['one as its spec wants it', { conditions: [condition('Lifecycle', 'True', 'Reconciled', 2)] }, true],
-  ['one that somebody has to look at', { conditions: [condition('Lifecycle', 'False', 'NotOwned', 2)] }, true],
+  ['one that a user has to look at', { conditions: [condition('Lifecycle', 'False', 'NotOwned', 2)] }, true],
   ['one whose spec changed since', { conditions: [condition('Lifecycle', 'True', 'Reconciled', 1)] }, false],
   ['one that the operator before drove', { conditions: [condition('VirtualMachineCreated', 'True', 'True')] }, false],
   [

@@ -43,7 +43,7 @@ describe('what a Hypervisor shows', () => {
       null,
     ],
     [
-      'never onboarded, as nobody wants it',
+      'never onboarded, as no user wants it',
       [condition('Lifecycle', 'False', 'Initial')],
       { spec: { lifecycleEnabled: false } },
       'Initial',
@@ -57,7 +57,7 @@ describe('what a Hypervisor shows', () => {
       'Maintenance',
     ],
     [
-      'failed, and nobody has taken it over',
+      'failed, and no operator has taken it over',
       [condition('Lifecycle', 'True', 'Active'), condition('NodeFailure', 'True', 'NoWitness')],
       {},
       'Active',
@@ -147,7 +147,7 @@ test.each([
   ['a VM on its way', 'VirtualMachine', object([condition('Lifecycle', 'Unknown', 'Creating')]), null],
   ['a clone that was given up', 'DataVolume', object([], { status: { phase: 'Failed' } }), 'Failed'],
   ['a clone on its way', 'DataVolume', object([], { status: { phase: 'CloneInProgress' } }), null],
-] as const)('%s needs somebody, or not', (_, kind, given, attention) => {
+] as const)('%s needs attention, or not', (_, kind, given, attention) => {
   const row: KindRow = kindTable[kind];
   expect(row.shown?.(given, 'act').attention).toBe(attention);
 });

@@ -116,7 +116,7 @@ test.each<[what: string, metadata: object, act: boolean, observe: boolean]>([
   ['made, and to be tried again', retried('now'), false, false],
   ['made, and tried again', retried('now', 'now'), true, true],
   ['deleted and held', { ...made('3'), deletionTimestamp }, false, true],
-  ['deleted and let go', { deletionTimestamp, finalizers: ['somebody.else/s'] }, true, false],
+  ['deleted and let go', { deletionTimestamp, finalizers: ['example.com/other'] }, true, false],
 ])('%s: reconciled by act %p, by observe %p', (_, metadata, act, observe) => {
   expect([
     kindTable.VirtualMachineSetResourcePolicy.isReconciled(policy({ metadata }), 'act'),

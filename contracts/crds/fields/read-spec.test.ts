@@ -44,7 +44,7 @@ function readOf(kind: string, module: string, read: (object: unknown) => unknown
     const row = rowOf(fieldTable[kind] ?? {}, leaf)?.row;
     return row?.is === 'implemented' && row.modules[0] === module;
   });
-  // Of a list or a map, whoever has it has its values.
+  // Of a list or a map, code that has it has its values.
   const isRead = (leaf: string): boolean => seen.has(leaf) || seen.has(leaf.replace(/(?:\[\]|\{\})$/u, ''));
   return { claimed, unread: claimed.filter((leaf) => !isRead(leaf)) };
 }
