@@ -84,11 +84,7 @@ test.each<[rule: string, change: Change, plan: unknown]>([
   ],
   ['a finalizer is missing', { isHeld: false }, ['addFinalizer', null]],
   ['off, and not an Agent yet', { observed: { vm: { ...vm, isOn: false } } }, ['powerOn', null]],
-  [
-    '… and nobody has recorded what it is',
-    { observed: { phase: null, vm: { ...vm, isOn: false } } },
-    ['powerOn', null],
-  ],
+  ['… and it is not recorded what it is', { observed: { phase: null, vm: { ...vm, isOn: false } } }, ['powerOn', null]],
   [
     'tags first, so that it is found by them when it is on',
     { observed: { vm: { ...vm, isOn: false, missingTags: ['a', 'b'] } } },

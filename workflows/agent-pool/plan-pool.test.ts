@@ -363,7 +363,11 @@ test.each<[rule: string, change: Change, said: string]>([
     { counts: { agentMachines: 2 }, memory: { replacing: { agentMachines: 3 } } },
     'Replacing: 1 of 3 is replaced, and w1, w2 are of another template: waiting for Cluster API to make another Machine, as 2 of 3 AgentMachines are there since the last one was deleted; if fewer are wanted, `drover retry pool` goes on',
   ],
-  ['nobody asks for it', { replacement: undefined as never }, 'TemplateChanged: 2 VMs are of another template: w1, w2'],
+  [
+    'it is not asked for',
+    { replacement: undefined as never },
+    'TemplateChanged: 2 VMs are of another template: w1, w2',
+  ],
 ])('what a replacement says, where %s', (_rule, change, said) => {
   const given = situation({ drifted, replacement: rolling, ...change });
   const { reason, message } =

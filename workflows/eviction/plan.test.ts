@@ -290,7 +290,7 @@ const rows: Row[] = [
     wait(/a user to resume it: paused by ann/),
   ],
   [
-    'a migration that nobody ends holds a slot of the region, and keeps the rest from nothing else',
+    'a migration that does not end holds a slot of the region, and keeps the rest from nothing else',
     also(
       three(),
       (s) => (
@@ -662,7 +662,7 @@ describe('whether the host is enabled again', () => {
 });
 
 describe('what is wanted of the region', () => {
-  test('as many as may move, and what nobody ends', () => {
+  test('as many as may move, and what does not end', () => {
     expect(needOf(three())).toEqual({ want: 1, using: 0 });
     expect(needOf(held())).toEqual({ want: 2, using: 1 });
   });

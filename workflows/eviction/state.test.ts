@@ -92,7 +92,7 @@ describe('what the end of a move changes', () => {
   });
 });
 
-describe('a migration that nobody brings to an end', () => {
+describe('a migration that does not end', () => {
   const left = (): ReturnType<typeof evictionOf> => {
     const state = evictionOf(hostWith(server('a')));
     enterState(theOnly(state), 'moving', 1_000);
@@ -142,7 +142,7 @@ test('since when the host is disabled is known from the first observation of an 
   expect(state.disabledSinceMs).toBeNull();
 });
 
-test('an obstacle that nobody accepted keeps its server where it is, and only that', () => {
+test('an obstacle that no user accepted keeps its server where it is, and only that', () => {
   const state = evictionOf(hostWith(server('a'), server('b')));
   state.obstacles = [{ id: 'Vgpu/a', code: 'Vgpu', instanceId: 'a', message: 'has a vGPU' }];
   blockByObstacles(state, 2_000);

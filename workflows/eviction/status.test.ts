@@ -153,7 +153,7 @@ const rows: Row[] = [
     { status: 'True', message: 'Preflight checks passed. Accepted: Vgpu/a.' },
   ],
   [
-    'what the preflight could not find out is said, and stands in nobody’s way',
+    'what the preflight could not find out is said, and blocks nothing',
     state((its) => (its.notes = ['One server asks for NUMA cells'])),
     null,
     'PreflightChecksSucceeded',

@@ -93,7 +93,7 @@ describe('what the run of a failure is signalled', () => {
     expect(signalOf(contextOf(...context))).toBeNull();
   });
 
-  test('while it is held because it was fenced, it is signalled whoever wants what', () => {
+  test('while it is held because it was fenced, it is signalled whatever else is wanted', () => {
     expect(signalOf(contextOf({ highAvailability: false }, { hold: fenced }))).toContain('is Ready since');
     expect(signalOf(contextOf({}, { hold: fenced, node: down }))).toContain('not Ready');
   });

@@ -211,7 +211,7 @@ describe('which checks run', () => {
 describe('what is said of the tests', () => {
   test.each([
     ['they have passed', ['libvirt', 'smoke'] as const, false, 'True', 'Passed', 'Passed: libvirt, smoke'],
-    ['nobody wanted them', ['libvirt'] as const, true, 'Unknown', 'Skipped', 'Not tested: spec.skipTests says so'],
+    ['no user wanted them', ['libvirt'] as const, true, 'Unknown', 'Skipped', 'Not tested: spec.skipTests says so'],
     ['there are none', [] as const, false, 'Unknown', 'NoChecksConfigured', expect.stringMatching(/smoke/u)],
   ])('%s', (_why, checks, skipTests, status, reason, message) => {
     expect(describeTested({ checks, skipTests })).toEqual({ type: 'Tested', status, reason, message });

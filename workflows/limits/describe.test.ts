@@ -22,7 +22,7 @@ const joined = applyRequest(
 const text = (ledger: Ledger): string => describeProgress(progressOf(shared, ledger, startMs));
 
 test.each([
-  ['nobody', newLedger(startMs), 'Unused'],
+  ['without consumers', newLedger(startMs), 'Unused'],
   ['an unread world', joined, 'Observing'],
   ['an allowance', look(joined, world(8)), 'Allocating'],
   ['more in progress than there may be', look(joined, world(1, { a: 2 })), 'Draining'],

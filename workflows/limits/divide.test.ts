@@ -19,7 +19,7 @@ const later = '2026-01-01T02:00:00Z';
 
 type ShareRow = [why: string, slots: number, claims: Claim[], shares: number[]];
 const shareRows: ShareRow[] = [
-  ['nobody', 8, [], []],
+  ['no consumer', 8, [], []],
   ['one alone has what it wants', 8, [wants(3)], [3]],
   ['one alone has all there is', 8, [wants(20)], [8]],
   ['equals share equally', 8, [wants(8), wants(8)], [4, 4]],
@@ -90,25 +90,30 @@ const divideRows: DivideRow[] = [
     [4, 0],
   ],
   ['each confirmation is granted on', 8, [wants(8, { allowance: 4, hold: 6 }), wants(8)], [4, 2]],
-  ['nobody is lowered whom nobody asks', 8, [wants(1, { allowance: 8, hold: 8 })], [8]],
+  ['none is lowered while no other asks', 8, [wants(1, { allowance: 8, hold: 8 })], [8]],
   ['nor where enough is free', 8, [wants(1, { allowance: 4, hold: 4 }), wants(4)], [4, 4]],
-  ['but as soon as somebody asks', 8, [wants(1, { allowance: 8, hold: 8 }), wants(4)], [1, 0]],
+  ['but as soon as another asks', 8, [wants(1, { allowance: 8, hold: 8 }), wants(4)], [1, 0]],
   [
     'a lowered limit lowers, and what is in use drains',
     2,
     [wants(4, { allowance: 4, hold: 4 }), wants(4, { allowance: 4, hold: 4 })],
     [1, 1],
   ],
-  ['nobody is raised while too much is in use', 2, [wants(4, { allowance: 1, hold: 4 }), wants(4)], [1, 0]],
+  ['none is raised while too much is in use', 2, [wants(4, { allowance: 1, hold: 4 }), wants(4)], [1, 0]],
   [
-    'a raise to what is held anyway takes from nobody',
+    'a raise to what is held anyway takes from no other',
     8,
     [wants(8, { allowance: 2, hold: 4 }), wants(8, { allowance: 4, hold: 4 })],
     [4, 4],
   ],
   ['the lowest is raised first', 5, [wants(3, { allowance: 2, hold: 2 }), wants(3, { allowance: 1, hold: 1 })], [3, 2]],
   ['no slots at all: everything is taken back', 0, [wants(4, { allowance: 4, hold: 4 })], [0]],
-  ['a host that takes less is lowered, whoever asks', 8, [wants(4, { allowance: 4, hold: 4, most: 1 })], [1]],
+  [
+    'a host that takes less is lowered, whether another asks or not',
+    8,
+    [wants(4, { allowance: 4, hold: 4, most: 1 })],
+    [1],
+  ],
   [
     'what it holds beyond is granted elsewhere once it is confirmed',
     5,
@@ -155,7 +160,7 @@ test('shares are whole, wanted, and leave nothing over', () => {
   );
 });
 
-test('of a class, nobody is below another by more than one and wants more', () => {
+test('of a class, no consumer is below another by more than one and wants more', () => {
   fc.assert(
     fc.property(slots, claims, (slots, claims) => {
       const shares = fairShares(slots, claims);
@@ -194,7 +199,7 @@ test('what is decided never takes the holds over the slots', () => {
   );
 });
 
-test('without news nobody is told anything twice', () => {
+test('without news no consumer is told anything twice', () => {
   fc.assert(
     fc.property(slots, claims, (slots, claims) => {
       const first = divide(slots, claims);
@@ -208,11 +213,11 @@ test('without news nobody is told anything twice', () => {
   );
 });
 
-test('once everybody has confirmed, everybody has the share, or more that nobody needs', () => {
+test('once all have confirmed, each has its share, or more that no other needs', () => {
   fc.assert(
     fc.property(fc.nat({ max: 40 }), claims, (slots, claims) => {
       let current = claims;
-      // Told what is lowered, everybody confirms; told what is raised, everybody uses it.
+      // Told what is lowered, each confirms; told what is raised, each uses it.
       for (let pass = 0; pass < 3; pass += 1) {
         const allowances = divide(slots, current);
         current = current.map((claim, index) => ({

@@ -171,7 +171,7 @@ test('once everything has arrived, the shares are fair and nothing is left over'
   );
 });
 
-test('where consumers outnumber the slots everybody has a turn, and all as many', () => {
+test('where consumers outnumber the slots each has a turn, and all as many', () => {
   fc.assert(
     fc.property(limit, fc.integer({ min: 1, max: 14 }), (limit, more) => {
       const simulation = simulate(
@@ -187,7 +187,7 @@ test('where consumers outnumber the slots everybody has a turn, and all as many'
   );
 });
 
-test('whatever the deadlines, nobody starves; and the nearest ones are served first', () => {
+test('whatever the deadlines, no consumer starves; and the nearest ones are served first', () => {
   const classes = fc.array(fc.constantFrom('1970-01-01T02:00:00Z', '1970-01-01T03:00:00Z', null), {
     minLength: 1,
     maxLength: 12,
@@ -245,7 +245,7 @@ test('a lowered limit drains: no more is in use than before, and soon no more th
   expect(inUse(simulation)).toBeLessThanOrEqual(2);
 });
 
-test('a lost ledger grants nothing more until everybody has had the time to say what they hold', () => {
+test('a lost ledger grants nothing more until each consumer has had the time to say what it holds', () => {
   const simulation = simulate(
     4,
     Array.from({ length: 4 }, () => ({ parallelism: 4, todo: 1_000 })),
@@ -256,7 +256,7 @@ test('a lost ledger grants nothing more until everybody has had the time to say 
   simulation.ledger = { ...simulation.ledger, beganMs: simulation.nowMs, nextObservationMs: simulation.nowMs };
   simulation.answers = [];
   for (let rounds = 0; rounds < 30; rounds += 1) {
-    // Nobody uses what it holds at the moment that the new ledger looks.
+    // No consumer uses what it holds at the moment that the new ledger looks.
     for (const run of simulation.runs) while (run.using > 0) finish(run);
     round(simulation, { finishing: false });
     expect(inUse(simulation)).toBeLessThanOrEqual(4);
@@ -264,7 +264,7 @@ test('a lost ledger grants nothing more until everybody has had the time to say 
   expect(simulation.runs.every(({ using }) => using === 1)).toBe(true);
 });
 
-test('turns: everybody has one, those who came first go first, and no more than may be are under way', () => {
+test('turns: each consumer has one, those who came first go first, and no more than may be are under way', () => {
   fc.assert(
     fc.property(
       limit,

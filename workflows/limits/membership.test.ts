@@ -62,7 +62,7 @@ describe('a report that may not have arrived', () => {
     expect(allowanceOf(leaving)).toBe(0);
     expect(allowanceOf(applyAnswer(leaving, answer(2, 8)))).toBe(0);
   });
-  test('who could not leave uses nothing either: its slots may be somebody else’s already', () => {
+  test('who could not leave uses nothing either: its slots may be another’s already', () => {
     expect(allowanceOf(stays)).toBe(0);
     expect(allowanceOf(applyAnswer(stays, answer(2, 8)))).toBe(0);
   });

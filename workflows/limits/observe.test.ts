@@ -210,7 +210,7 @@ describe('turns: tasks that do not tell whose they are', () => {
       { runId: 'c#1', granted: { allowance: 1 } },
     ]);
   });
-  test('nobody yields: a task goes on to its end', () => {
+  test('no run yields: a task goes on to its end', () => {
     const later = look(first, tasks('task-1', 'task-2'), [], startMs + 60_000);
     expect(told(later, startMs + 60_000).answers).toEqual([]);
   });
@@ -219,7 +219,7 @@ describe('turns: tasks that do not tell whose they are', () => {
     expect(usedElsewhere(seen)).toEqual({});
     expect(openSlots(seen)).toBe(2);
   });
-  test('what was in progress before anybody had a turn stays somebody else’s, whoever is granted one later', () => {
+  test('what was in progress before any run had a turn stays another client’s, whichever run is granted one later', () => {
     const before = told(look(askedBy('a', 'b'), tasks('task-1'))).ledger;
     expect(turnsOf(before)).toEqual(['eviction/a']);
     expect(told(applyRequest(before, asks('c'), startMs)).answers).toEqual([]);

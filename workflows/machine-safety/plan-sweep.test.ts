@@ -251,7 +251,7 @@ test.each<[rule: string, change: Change, gatesOfFirst: string]>([
 
 test.each<[rule: string, freeze: ObservedSweep['freeze'], message: string]>([
   ['frozen', frozen, 'control does not answer'],
-  ['nobody knows', { state: 'unknown', reason: 'no run' }, 'not known: no run'],
+  ['it is not known', { state: 'unknown', reason: 'no run' }, 'not known: no run'],
 ])('why it is frozen is said once: %s', (_rule, freeze, message) => {
   const [first] = judgeCandidates(situation({ observed: { freeze } }));
   expect(first?.gates).toEqual([{ gate: 'Frozen', message }]);
@@ -428,7 +428,7 @@ test.each<[rule: string, change: Change, plan: object]>([
     { kind: 'execute', steps: many(4).map(({ providerId }) => ({ providerId, approvedBy: 'jane' })) },
   ],
   [
-    'a dry run says what it would delete, and waits for nobody',
+    'a dry run says what it would delete, and waits for no approval',
     { candidates: [...many(2), orphan('young', { createdMs: nowMs })], settings: { isDry: true } },
     {
       kind: 'done',

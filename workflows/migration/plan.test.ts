@@ -115,7 +115,7 @@ const rows: Row[] = [
     blocked('busy for too long: deleting'),
   ],
 
-  ['a live migration in progress is waited for, whoever started it', migrating, live, {}, {}, wait(live)],
+  ['a live migration in progress is waited for, whichever client started it', migrating, live, {}, {}, wait(live)],
   ['a cold one too', { status: 'RESIZE', taskState: 'resize_migrating' }, cold, {}, {}, wait(cold)],
   ['one that arrives is waited for', { host: 'node-2', ...migrating }, live, {}, {}, wait(live)],
   ['the server’s host lies early: the record decides', { host: 'node-2' }, live, {}, {}, wait(live)],

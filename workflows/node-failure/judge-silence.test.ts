@@ -51,7 +51,7 @@ const rows: Row[] = [
     null,
     /^node-1 has power and is silent: for 10 min nothing was heard of it by kube-apiserver, from the kubelet, Nova and drover, from libvirt$/u,
   ],
-  ['nobody has asked for it', {}, { settings: null }, 'SwitchedOff', /fenceSilent/u],
+  ['no operator has asked for it', {}, { settings: null }, 'SwitchedOff', /fenceSilent/u],
 
   // Whatever is alive
   ['its kubelet says no itself', { node: { ...hung.node!, ready: 'False' } }, {}, 'WitnessAlive', /kubelet/u],
@@ -65,7 +65,7 @@ const rows: Row[] = [
     /from the Lease of the Node has heard of node-1: the word of agent/u,
   ],
   [
-    'one that said so a while ago, too: nobody has said otherwise',
+    'one that said so a while ago, too: none has said otherwise',
     { witnesses: [...silentOf('kubelet', 'nova', 'libvirt'), witness('agent', 'alive', { atMs: 0 })] },
     {},
     'WitnessAlive',
@@ -73,7 +73,7 @@ const rows: Row[] = [
 
   // What is not known
   ['kube-apiserver cannot be read', { node: null }, {}, 'NotSilent'],
-  ['somebody has taken its Node away', { node: { ...hung.node!, ready: 'Gone' } }, {}, 'NotSilent'],
+  ['a user has deleted its Node', { node: { ...hung.node!, ready: 'Gone' } }, {}, 'NotSilent'],
   ['Nova cannot be read', { compute: null }, {}, 'NotSilent'],
   ['it has no BMC', { witnesses: silentOf('kubelet', 'nova', 'libvirt').slice(1) }, {}, 'PowerUnknown'],
   [
@@ -157,7 +157,7 @@ const rows: Row[] = [
     nowMs - 1_000 + afterMs,
   ],
   [
-    'it had no power a moment ago: somebody has mended it, and it boots',
+    'it had no power a moment ago: an operator has mended it, and it boots',
     { witnesses: [{ ...powered, sinceMs: longMs + 1 }, ...silentOf('kubelet', 'nova', 'libvirt').slice(1)] },
     {},
     'TooShort',

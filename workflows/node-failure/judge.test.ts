@@ -139,7 +139,7 @@ const rows: Row[] = [
   ],
   ['power alone proves nothing', { ...silent, ...saw({ bmc: 'powered' }) }, 'suspect', 'NoWitness', 'unknown'],
   [
-    'nor does a silence, whoever observes it',
+    'nor does a silence, whichever witness observes it',
     { ...silent, ...saw({ bmc: 'powered', nova: 'silent', kubelet: 'silent', libvirt: 'silent', agent: 'silent' }) },
     'suspect',
     'NoWitness',

@@ -149,7 +149,7 @@ const rows: [why: string, given: Given, does: string][] = [
     make,
   ],
   [
-    'where nobody has said a word of its image',
+    'where no controller has said a word of its image',
     { ...auto, observed: { imageCache: silentSince(beginMs - 3 * minute) } },
     make,
   ],

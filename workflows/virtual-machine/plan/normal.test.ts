@@ -76,7 +76,7 @@ test.each([
   expect(inShort(planNormal(contextOf({ vm: null, settings: { asyncCreate } })))).toBe('createVirtualMachine');
 });
 
-test('a wait for cached files that nobody asked for ends by itself, and says when', () => {
+test('a wait for cached files that no user asked for ends by itself, and says when', () => {
   const outcome = planNormal(
     contextOf({
       desired: { ...waiting, ...asked(0) },
