@@ -26,7 +26,7 @@ function open({ status = 200, body = { images: [] }, url = 'http://glance:9292/'
     use: (send) => send('the-token'),
     endpoint: (type) =>
       url === null ? Promise.reject(droverFailure('EndpointNotFound', `there is no ${type}`)) : Promise.resolve(url),
-    identity: () => Promise.reject(new Error('nobody asks')),
+    identity: () => Promise.reject(new Error('no test asks')),
     close: () => Promise.resolve(),
   };
   return { asked, tagsOf: (...ids: string[]) => createImageCalls(session).tagsOf(ids, never) };

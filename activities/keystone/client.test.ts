@@ -139,7 +139,7 @@ test('a refused token is replaced, once for all who were refused', async () => {
   expect(service.received).toHaveLength(2);
 });
 
-test('a login that failed is tried again by the next who asks, and by nobody else', async () => {
+test('a login that failed is tried again by the next caller, and by no other', async () => {
   const service = await keystone((_, count) => (count === 1 ? 'cut' : tokenReply('t2')));
   const opened = session(service.url);
   await expect(opened.token(never)).rejects.toMatchObject({ type: 'KeystoneUnavailable' });

@@ -118,7 +118,7 @@ test.each<[string, (call: ReceivedCall) => LibvirtReply | undefined, string[]]>(
     ['passed', 'passed', 'HypervisorFailed'],
   ],
   [
-    'it was destroyed by somebody',
+    'it was destroyed by another client',
     ({ name }) => (name === 'domainDestroyFlags' ? { error: 55, message: 'domain is not running' } : undefined),
     ['passed', 'passed', 'passed'],
   ],

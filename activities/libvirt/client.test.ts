@@ -149,7 +149,7 @@ describe('an answer that does not come as it should', () => {
     );
   });
 
-  test('after a time-out the connection still serves, and the late answer harms nobody', async () => {
+  test('after a time-out the connection still serves, and the late answer harms no other call', async () => {
     const clock = stoppedClock();
     const startMs = 150;
     let first: ReceivedCall | null = null;

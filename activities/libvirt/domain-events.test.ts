@@ -51,7 +51,7 @@ test('a reboot, a watchdog, an I/O error', () => {
   });
 });
 
-test('other messages are nobody’s; a cut one is malformed', () => {
+test('other messages belong to no guest; a cut one is malformed', () => {
   expect(decodeEvent(226, Buffer.alloc(4))).toBeNull();
   expect(() => decodeEvent(eventMessages.lifecycle.number, Buffer.alloc(8))).toThrow(MalformedMessage);
 });

@@ -66,6 +66,6 @@ test.each<[string, VerifiedDomain, EventVerdict]>([
   ['it should run and crashed', { state: 'crashed', shouldRun: true }, 'evict'],
   ['it should run and is paused', { state: 'paused', shouldRun: true }, 'evict'],
   ['it should run and is gone', { state: null, shouldRun: true }, 'evict'],
-  ['somebody stopped it', { state: 'shut-off', shouldRun: false }, 'none'],
-  ['somebody deleted it', { state: null, shouldRun: false }, 'none'],
+  ['a user stopped it', { state: 'shut-off', shouldRun: false }, 'none'],
+  ['a user deleted it', { state: null, shouldRun: false }, 'none'],
 ])('verified: %s', (_, found, verdict) => expect(judgeVerified(found)).toBe(verdict));

@@ -50,7 +50,7 @@ test('what runs or is paused is a guest, what is only defined is none', async ()
   expect(asked).toEqual(['node-1.address', 'closed']);
 });
 
-test('without settings nobody is asked', async () => {
+test('without settings no libvirt is asked', async () => {
   const { list, asked } = open(async () => [], { libvirt: null });
   expect(await list()).toBeNull();
   expect(asked).toEqual([]);

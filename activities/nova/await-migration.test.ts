@@ -144,7 +144,7 @@ test('a request that Nova took and never made a record of gives the server back'
   });
 });
 
-test('a migration that somebody else cancels is told as that', async () => {
+test('a migration that another client cancels is told as that', async () => {
   const tools = openTools({
     migration: async () => migrationRecord({ status: 'cancelled' }),
     server: async () => server({ host: 'node-1' }),

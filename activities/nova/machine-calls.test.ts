@@ -29,7 +29,7 @@ function answering(status: number, body: unknown): MachineCalls {
     token: () => Promise.resolve('the-token'),
     use: (send) => send('the-token'),
     endpoint: () => Promise.resolve('http://nova/v2.1'),
-    identity: () => Promise.reject(new Error('nobody asks')),
+    identity: () => Promise.reject(new Error('no test asks')),
     close: () => Promise.resolve(),
   });
 }

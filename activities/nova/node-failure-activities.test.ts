@@ -80,7 +80,7 @@ async function listWith(failures: number, code: 'GlanceUnavailable' | 'NotPermit
   return { tags: servers.map(({ imageTags }) => imageTags), asked, warnings };
 }
 
-test('the tags of the servers’ images are Glance’s; one that does not answer is asked again, and at last holds nobody up', async () => {
+test('the tags of the servers’ images are Glance’s; one that does not answer is asked again, and at last delays no evacuation', async () => {
   expect(await listWith(0)).toEqual({ tags: [['amphora'], []], asked: 1, warnings: [] });
   expect(await listWith(2)).toEqual({ tags: [['amphora'], []], asked: 3, warnings: [] });
   expect(await listWith(3)).toEqual({ tags: [null, []], asked: 3, warnings: [expect.stringContaining('it is away')] });

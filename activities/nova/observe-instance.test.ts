@@ -12,7 +12,7 @@ const never = new AbortController().signal;
 type Row = [why: string, migration: Partial<Migration>, server: Partial<InstanceDetail> | null, counts: boolean];
 const rows: Row[] = [
   ['one of a server with a task counts, however old', {}, { taskState: 'migrating' }, true],
-  ['one of a server without a task is nobody’s', {}, {}, false],
+  ['one of a server without a task is not in progress', {}, {}, false],
   ['unless Nova has written it a moment ago', { updatedAt: '2026-01-01T00:55:00Z' }, {}, true],
   ['or it was made a moment ago', { createdAt: '2026-01-01T00:59:00Z' }, {}, true],
   ['one that was queued when its nova-compute died, too', { status: 'queued' }, {}, false],

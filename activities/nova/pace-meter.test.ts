@@ -29,7 +29,7 @@ test('of three copies, that in the middle', () => {
     for (const [id, rate] of Object.entries(rates))
       pace.observe(migration(Number(id), id === '1' ? 'node-1' : 'node-2', 50_000 - (rate * clock.nowMs) / 1_000));
   expect(pace.read()).toEqual({ bytesPerSecond: 200, migrations: 3, hosts: 2 });
-  // Whoever reads takes nothing away.
+  // To read takes nothing away.
   expect(pace.read()).toMatchObject({ bytesPerSecond: 200 });
 });
 

@@ -333,7 +333,7 @@ describe('decide evacuation', () => {
     ['one whose request Nova has taken', { taskState: 'rebuilding' }, [], null, { do: 'awaitRecord' }],
     ['one that is elsewhere', { host: 'node-2' }, [off(1, 'done')], null, { do: 'giveBack' }],
     [
-      'one that is on its way, whoever asked for it',
+      'one that is on its way, whichever client asked for it',
       { taskState: 'rebuilding' },
       [off(1, 'pre-migrating')],
       null,

@@ -28,7 +28,7 @@ const rows: Row[] = [
   ['nor does one in ERROR', 'live', server({ vmState: 'error' }), [], null, 'giveBack'],
   ['busy with something else', 'live', server({ taskState: 'rebooting' }), [], null, 'giveBack'],
   ['being deleted', 'live', server({ taskState: 'deleting' }), [], null, 'giveBack'],
-  ['on its way: whoever asked', 'live', server({ taskState: 'migrating' }), [live('running')], null, 'adopt'],
+  ['on its way: whichever client asked', 'live', server({ taskState: 'migrating' }), [live('running')], null, 'adopt'],
   ['on its target, but the record still runs', 'live', server({ host: 'target' }), [live('running')], null, 'adopt'],
   ['asked for, and no record yet', 'live', server({ taskState: 'migrating' }), [], null, 'awaitRecord'],
   [
@@ -61,7 +61,7 @@ const rows: Row[] = [
   ['a running one too, with consent', 'cold', server(), [], null, 'request'],
   ['a paused one does not', 'cold', server({ vmState: 'paused' }), [], null, 'giveBack'],
   [
-    "somebody else's cold migration is not ours to confirm",
+    "another client's cold migration is not ours to confirm",
     'cold',
     server({ taskState: 'resize_migrating' }),
     [cold('migrating')],
@@ -101,7 +101,7 @@ const rows: Row[] = [
     'giveBack',
   ],
   ['ours, and no record yet', 'cold', server({ taskState: 'resize_prep' }), [], [], 'awaitRecord'],
-  ["somebody else's, and no record yet", 'cold', server({ taskState: 'resize_prep' }), [], null, 'giveBack'],
+  ["another client's, and no record yet", 'cold', server({ taskState: 'resize_prep' }), [], null, 'giveBack'],
   [
     'a resize is no cold migration',
     'cold',
@@ -118,7 +118,7 @@ test.each(rows)('%s', (_why, kind, instance, migrations, known, decision) => {
   expect(decideStart(kind, source, { instance, migrations }, known, nowMs).do).toBe(decision);
 });
 
-describe('a record that nobody works on', () => {
+describe('a record that no nova-compute works on', () => {
   const hourLaterMs = nowMs + 3_600_000;
   const decide = (instance: InstanceDetail, migration: Migration): string =>
     decideStart('live', source, { instance, migrations: [migration] }, null, hourLaterMs).do;

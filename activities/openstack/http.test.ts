@@ -77,7 +77,7 @@ test.each(interruptions)('an answer that is %s is %s, and asked once only', asyn
   expect(service.received).toHaveLength(1);
 });
 
-test('nobody there is NovaUnavailable', async () => {
+test('no server there is NovaUnavailable', async () => {
   const service = await startScriptedService(() => 'cut');
   await service.close();
   await expect(get(client(), service.url)).rejects.toMatchObject({

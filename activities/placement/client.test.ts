@@ -187,7 +187,7 @@ const refusedChanges: [
     'ProviderConflict',
   ],
   [
-    'a provider that somebody changed at the same moment',
+    'a provider that another client changed at the same moment',
     {
       status: 500,
       json: {

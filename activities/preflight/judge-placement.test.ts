@@ -176,7 +176,7 @@ test('the shortage is told in figures', () => {
   );
 });
 
-test('what nobody but the scheduler knows is said, and is in nobody’s way', () => {
+test('what only the scheduler knows is said, and blocks nothing', () => {
   expect(describeUnknown([server('a', 4)])).toBeNull();
   expect(describeUnknown([server('a', 4, hugePages), server('b', 4)])).toBe(
     'One server asks for NUMA cells of a target: a (huge pages (1GB)). Whether any has room in them Nova’s scheduler alone knows, and says as they move',

@@ -195,8 +195,8 @@ const group = (
 
 test.each<[why: string, groups: GroupPlacement[], allowed: boolean]>([
   ['no group', [], true],
-  ['apart, and nobody there', [group('anti-affinity', { 'node-3': 1 })], true],
-  ['apart, and somebody there', [group('anti-affinity', { 'node-2': 1 })], false],
+  ['apart, and no member there', [group('anti-affinity', { 'node-3': 1 })], true],
+  ['apart, and a member there', [group('anti-affinity', { 'node-2': 1 })], false],
   ['apart by two, and one there', [group('anti-affinity', { 'node-2': 1 }, ['a'], 2)], true],
   ['together, alone so far', [group('affinity', {})], true],
   ['together with those over there', [group('affinity', { 'node-2': 1 })], true],

@@ -146,7 +146,7 @@ const notFenced: [what: string, script: Script, code: ErrorCode, asks: number][]
   ['it comes on again', { reads: ['Off', 'On'] }, 'PowerStillOn', 0],
   ['it is coming on again', { reads: ['On', 'Off', 'PoweringOn'] }, 'PowerStillOn', 1],
   ['its power is not told any more', { reads: ['Off', 'Unknown'] }, 'PowerStillOn', 0],
-  ['somebody ran drover stop', { reads: ['On'], stopped: true }, 'Stopped', 0],
+  ['a user ran drover stop', { reads: ['On'], stopped: true }, 'Stopped', 0],
 ];
 test.each(notFenced)('proves nothing where %s', async (_, script, code, asks) => {
   const { activities, log } = play(script);

@@ -405,7 +405,7 @@ describe('with a session', () => {
     });
   });
 
-  test('a session that cannot be closed does not hold anybody up', async () => {
+  test('a session that cannot be closed delays no call', async () => {
     const service = await bmc((request) =>
       request.path === sessions ? session('session-token-y') : request.method === 'DELETE' ? 'cut' : undefined,
     );

@@ -97,11 +97,11 @@ test('what a vCenter has of a pool: its VMs, its space, its ISO; and a VM withou
     if (stray === undefined) throw new Error('no stray');
     const tools = { ...common, scope: common.scope() };
     await vcenter.witness.setPower(path, 'on');
-    expect(await pools.destroy(tools, pool, stray, 'nobody has it')).toBe(false);
+    expect(await pools.destroy(tools, pool, stray, 'no pool has it')).toBe(false);
     await vcenter.witness.setPower(path, 'off');
-    expect(await pools.destroy(tools, pool, stray, 'nobody has it')).toBe(true);
+    expect(await pools.destroy(tools, pool, stray, 'no pool has it')).toBe(true);
     expect((await pools.look(pool, never)).vms).toEqual([]);
-    expect(await pools.destroy(tools, pool, stray, 'nobody has it')).toBe(false);
+    expect(await pools.destroy(tools, pool, stray, 'no pool has it')).toBe(false);
   });
   await run(() => vcenters.close());
 });

@@ -327,7 +327,7 @@ test.each([
   },
 );
 
-test('a file that somebody wrote into the status is not removed', async () => {
+test('a file that another client wrote into the status is not removed', async () => {
   const world = await openWorld();
   await world.refresh();
   await world.vcenter.witness.makeDirectory({ datastore, path: 'web' });

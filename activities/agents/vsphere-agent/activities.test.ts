@@ -343,7 +343,7 @@ test.each<[string, (world: World) => Promise<unknown>, RegExp | null]>([
     /its Machine team-hc\/m-1 is there/u,
   ],
   [
-    'its Agent is taken, and nobody has recorded its Machine',
+    'its Agent is taken, and its Machine is not recorded',
     async (world) => {
       const taken = {
         apiVersion: 'agent-install.openshift.io/v1beta1',

@@ -34,7 +34,7 @@ const rows: [why: string, evictions: Sample[], context: Partial<OpeningContext>,
   ['the bridge starts a run for one that is gone', [], {}, 'nothing'],
   ['the bridge starts a run for one that is settled', [{ conditions: [succeeded] }], {}, 'nothing'],
   [
-    '… and that nobody has let go',
+    '… and that was not let go',
     [{ conditions: [succeeded], finalizers: [evictionFinalizer] }],
     {},
     'nothing, releases node-1',

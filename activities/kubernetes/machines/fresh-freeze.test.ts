@@ -5,7 +5,7 @@ import { createFreshFreeze } from './fresh-freeze.ts';
 
 const thawed: Freeze = { state: 'thawed' };
 const frozen: Freeze = { state: 'frozen', sinceMs: 1, reason: 'it was away' };
-const unknown: Freeze = { state: 'unknown', reason: 'nobody probes' };
+const unknown: Freeze = { state: 'unknown', reason: 'no run probes' };
 const away = (): Promise<never> => Promise.reject(droverFailure('KubernetesUnavailable', 'connect ECONNREFUSED'));
 
 test.each<[string, Freeze, (() => Promise<null>) | null, Freeze['state'], number]>([

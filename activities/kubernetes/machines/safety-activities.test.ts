@@ -60,7 +60,7 @@ test.each<[string, Error | null, boolean]>([
   expect(state.frozen).toBe(!isUp);
   if (isUp) return;
   expect(state.reason).toContain('The target API server');
-  // What to do about it is said where somebody has to do something.
+  // What to do about it is said where a user has to do something.
   expect(state.reason).not.toContain('drover keeps trying');
 });
 

@@ -7,7 +7,7 @@ const rows: [why: string, found: object | null | Error, read: ReadLease, problem
   ['a kubelet renews it', { spec: { renewTime, leaseDurationSeconds: 60 } }, { renewTime, durationMs: 60_000 }, 0],
   ['it does not say for how long', { spec: { renewTime } }, { renewTime, durationMs: 40_000 }, 0],
   ['there is none', null, 'none', 0],
-  ['nobody has renewed it', { spec: { renewTime: null } }, 'none', 0],
+  ['it was never renewed', { spec: { renewTime: null } }, 'none', 0],
   ['drover may not read it', droverFailure('KubernetesForbidden', 'no'), null, 1],
 ];
 test.each(rows)('%s', async (_why, found, read, said) => {

@@ -30,13 +30,8 @@ const rows: [why: string, object: VirtualMachineSample, patches: VirtualMachineP
       [hold],
       [hold],
     ],
-    ['somebody changed the spec since', { metadata: { generation: 4 } }, [hold], []],
-    [
-      'somebody changed the spec, and no field of it is written',
-      { metadata: { generation: 4 } },
-      [annotate],
-      [annotate],
-    ],
+    ['a user changed the spec since', { metadata: { generation: 4 } }, [hold], []],
+    ['a user changed the spec, and no field of it is written', { metadata: { generation: 4 } }, [annotate], [annotate]],
     [
       'it is being deleted, and cannot be held any more',
       { metadata: { generation: 3, deletionTimestamp } },
@@ -87,7 +82,7 @@ const rows: [why: string, object: VirtualMachineSample, patches: VirtualMachineP
       [annotate],
     ],
     [
-      'the first of two was written, then somebody changed the spec',
+      'the first of two was written, then a user changed the spec',
       { metadata: { generation: 5 }, spec: { powerState: 'PoweredOff', ...isHeld } },
       [{ spec: isHeld }, cloudInit],
       [],
@@ -120,15 +115,15 @@ test.each(rows)('%s', (_why, sample, patches, left) => {
 const writtenRows: [why: string, object: VirtualMachineSample, patches: VirtualMachinePatch[], isCurrent: boolean][] = [
   ['all of it is written', { metadata: { generation: 4, finalizers: ['a/vm'] }, spec: isHeld }, [hold], true],
   ['it said so before', { metadata: { generation: 3, finalizers: ['a/vm'] }, spec: isHeld }, [hold], true],
-  ['it was not written, as somebody changed the spec', { metadata: { generation: 4 } }, [hold], false],
+  ['it was not written, as a user changed the spec', { metadata: { generation: 4 } }, [hold], false],
   [
-    'somebody changed the spec, and no field of it was written',
+    'a user changed the spec, and no field of it was written',
     { metadata: { generation: 4, annotations: { creating: 'now' } } },
     [annotate],
     false,
   ],
   [
-    'somebody deletes it',
+    'a user deletes it',
     { metadata: { generation: 4, deletionTimestamp, finalizers: ['a/vm'] }, spec: isHeld },
     [hold],
     false,

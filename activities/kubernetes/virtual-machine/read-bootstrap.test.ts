@@ -47,7 +47,7 @@ const rows: [why: string, bootstrap: object | undefined, secrets: Given, facts: 
     {},
     { kind: 'found', value: { missingKeys: [], configHash: null, customHash: hash, isDefault: true } },
   ],
-  ['one that is switched off: its Secrets are nobody’s business', { ...raw, disabled: true }, {}, null],
+  ['one that is switched off: its Secrets are not read', { ...raw, disabled: true }, {}, null],
   [
     'an empty one',
     {},

@@ -17,7 +17,7 @@ test.each([
     group({ bootOrder: [{ members: [{ kind: 'VirtualMachineGroup', name: 'web' }] }] }),
     { linked: false },
   ],
-  ['it lists nobody', group({}), { linked: false }],
+  ['it lists no member', group({}), { linked: false }],
   [
     'it has placed the VM',
     group({}, { members: [{ kind: 'VirtualMachine', name: 'web', placement }] }),

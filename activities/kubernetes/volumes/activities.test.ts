@@ -361,7 +361,7 @@ test.each([
   }),
 );
 
-test('a source that nobody named counts for nothing, though an annotation says so', () =>
+test('a source that the spec does not name counts for nothing, though an annotation says so', () =>
   openSame({}, async (world) => {
     const forged = JSON.stringify({ kind: 'pvc', namespace: 'src', name: 'golden', uid: world.goldenSource().uid });
     await world.makeVolume(

@@ -12,7 +12,7 @@ test.each<[what: string, metadata: object, since: string | null]>([
     { generation: 2, managedFields: [written(later), written('2026-01-31T14:00:00Z', 'f:metadata')] },
     later,
   ],
-  ['changed, and nobody says when', { generation: 2 }, null],
+  ['changed, and it is not said when', { generation: 2 }, null],
   ['changed by one who does not say when', { generation: 2, managedFields: [written(made), written(undefined)] }, null],
   ['changed at no time', { generation: 2, managedFields: [written('yesterday')] }, null],
   ['made at no time', { creationTimestamp: 'yesterday' }, null],

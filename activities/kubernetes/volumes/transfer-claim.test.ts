@@ -15,7 +15,7 @@ type Fates = (call: number, kill: () => void) => CallFate;
 interface Way {
   world: World;
   of: { namespace: string; name: string; uid: string };
-  /** PVs that were gone, or for whoever wants them, while they held the data. */
+  /** PVs that were gone, or free for any claim, while they held the data. */
   lost: string[];
   volume: string;
   from: { namespace: string; name: string };
@@ -106,7 +106,8 @@ async function expectThere({ world, volume, lost, from, of }: Way): Promise<void
 }
 
 /**
- * A worker dies in the middle of that call: its effect happens, later than whoever carries on begins, or it does not.
+ * A worker dies in the middle of that call: its effect happens, after the worker that carries on has begun, or
+ * it does not.
  */
 async function dieAt({ world, carry, setFates }: Way, cut: number, effect: boolean): Promise<boolean> {
   const worker = new AbortController();

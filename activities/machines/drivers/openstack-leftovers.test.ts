@@ -58,7 +58,7 @@ function openCloud({ ports, volumes, deletion = 204 }: Cloud) {
       (type === 'network' ? ports : volumes) === undefined
         ? Promise.reject(droverFailure('EndpointNotFound', `there is no ${type}`))
         : Promise.resolve(type === 'network' ? 'http://neutron:9696/' : 'http://cinder/v3/p'),
-    identity: () => Promise.reject(new Error('nobody asks')),
+    identity: () => Promise.reject(new Error('no test asks')),
     close: () => Promise.resolve(),
   };
   const of = { session, projectId: 'p', marks };

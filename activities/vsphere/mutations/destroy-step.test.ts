@@ -19,13 +19,13 @@ const vm = (isAttached: boolean, more: Partial<VirtualMachine> = {}): VirtualMac
 test.each<[what: string, vm: VirtualMachine, detachForeignDisks: boolean, step: string]>([
   ['on', vm(false, { powerState: 'poweredOn' }), true, 'powerOff'],
   ['off', vm(false), true, 'destroy'],
-  ['with a disk of somebody else’s', vm(true), true, 'detach'],
+  ['with a disk of another owner', vm(true), true, 'detach'],
   ['which is to go with it', vm(true), false, 'destroy'],
 ])('a VM that is to go, %s', (_, one, detachForeignDisks, step) => {
   expect(nextDestroyStep(one, { detachForeignDisks }).kind).toBe(step);
 });
 
-test('a disk of somebody else’s that a snapshot holds would be destroyed although it is detached', () => {
+test('a disk of another owner that a snapshot holds would be destroyed although it is detached', () => {
   const held = vm(true, { properties: { snapshot, 'layoutEx.file': [] } });
   expect(() => nextDestroyStep(held, { detachForeignDisks: true })).toThrow(
     expect.objectContaining({ type: 'ForeignDisksAttached', message: expect.stringContaining('[ds] fcd/volume.vmdk') }),

@@ -229,7 +229,7 @@ test('of a backing that drover could write in part only, nothing is written', ()
   );
 });
 
-test('an ISO that is taken out leaves a drive of whoever looks at the console, which is not connected', () => {
+test('an ISO that is taken out leaves a drive of the remote console’s client, which is not connected', () => {
   const ejected = { key: 3000, iso: '', connected: false, allowGuestControl: true };
   expect(deviceChanges([{ operation: 'edit', device: 'cdrom', cdrom: ejected }], devices)[0]?.device).toMatchObject({
     key: 3000,

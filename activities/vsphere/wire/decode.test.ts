@@ -107,7 +107,11 @@ test.each<[what: string, text: string, words: RegExp]>([
   ['nothing', '', /./u],
   ['cut XML', retrieved('').slice(0, -30), /./u],
   ['another document', '<html xmlns="http://www.w3.org/1999/xhtml"><body/></html>', /it is no SOAP/u],
-  ['an envelope of nobody', '<Envelope><Body><RetrievePropertiesExResponse/></Body></Envelope>', /it is no SOAP/u],
+  [
+    'an envelope without a namespace',
+    '<Envelope><Body><RetrievePropertiesExResponse/></Body></Envelope>',
+    /it is no SOAP/u,
+  ],
   ['another answer', envelope('<LoginResponse xmlns="urn:vim25"/>'), /it is a LoginResponse/u],
   [
     'an object without its reference',
