@@ -51,7 +51,7 @@ test('other errors are no row of the table', () => {
   expect(failureCode(ApplicationFailure.create({ type: 'SomethingElse' }))).toBeNull();
 });
 
-test('what somebody answered at length is cut, in the message and in the cause', () => {
+test('a long answer is cut, in the message and in the cause', () => {
   const failure = droverFailure('NovaUnavailable', 'x'.repeat(100_000), { cause: new Error('y'.repeat(100_000)) });
   expect(failure.message.length).toBeLessThan(4_200);
   expect(failure.message.endsWith(errors.NovaUnavailable.advice)).toBe(true);

@@ -76,7 +76,7 @@ test('nothing is stopped where there is no ConfigMap', async () => {
 });
 
 test.each([null, [], { data: ['all'] }, { data: { all: 7 } }])(
-  'an answer that is no ConfigMap is a failure, and nobody takes it for leave: %j',
+  'an answer that is no ConfigMap is a failure, and never taken for leave: %j',
   async (answer) => {
     const kubernetes = { request: () => Promise.resolve(answer) } as unknown as Kubernetes;
     await expect(readStops(kubernetes, 'drover-system', signal)).rejects.toMatchObject({ type: 'AnswerMalformed' });
@@ -103,7 +103,7 @@ test('one answer serves a second, and not longer', async () => {
   await expect(gate(signal)).rejects.toMatchObject({ type: 'Stopped' });
 });
 
-test('when nobody can tell, nothing is changed, and the next one asks again', async () => {
+test('when it is not known, nothing is changed, and the next caller asks again', async () => {
   const gate = createStopGate(kubernetesWith([away, {}]).kubernetes, 'drover-system', place, { monotonicMs: () => 0 });
   await expect(gate(signal)).rejects.toBe(away);
   await expect(gate(signal)).resolves.toBeUndefined();

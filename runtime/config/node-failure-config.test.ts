@@ -1,7 +1,7 @@
 import { configSchema } from './config-schema.ts';
 import { handlingSettings, nodeFailureConfig } from './node-failure-config.ts';
 
-test('it is off unless somebody sets it', () => {
+test('it is off unless the settings switch it on', () => {
   expect(configSchema.parse({}).nodeFailure).toMatchObject({
     mode: 'off',
     automaticAggregates: [],
@@ -15,14 +15,14 @@ const bmc = { url: 'https://{host}.bmc', username: 'drover', passwordFile: '/run
 const silent = { mode: 'automatic', automaticAggregates: ['ha'], bmc };
 
 const refused: [why: string, settings: object, words: RegExp][] = [
-  ['nobody drives Hypervisors', { nodeFailure: { mode: 'recommend' } }, /modes.Hypervisor is not act/u],
+  ['drover drives no Hypervisors', { nodeFailure: { mode: 'recommend' } }, /modes.Hypervisor is not act/u],
   [
     'Hypervisors are only observed',
     { modes: { Hypervisor: 'observe' }, nodeFailure: { mode: 'recommend' } },
     /modes.Hypervisor is not act/u,
   ],
   [
-    'nobody says how libvirt is reached',
+    'it is not said how libvirt is reached',
     { modes: { Hypervisor: 'act' }, nodeFailure: { mode: 'recommend', guestEvents: {} } },
     /expected hypervisor.libvirt beside it/u,
   ],
@@ -44,7 +44,7 @@ const refused: [why: string, settings: object, words: RegExp][] = [
     /at least nodeFailure.failAfterMs/u,
   ],
   [
-    'nobody has opted in',
+    'no operator has opted in',
     { modes: { Hypervisor: 'act' }, nodeFailure: { mode: 'automatic' } },
     /aggregates that have opted in/u,
   ],

@@ -78,7 +78,7 @@ const withHost = (url: string, host: string): Promise<number> =>
     asking.on('error', reject).end('{"payloads":[]}');
   });
 
-test('a name that somebody points to this machine is not its address, but with a token any name is', async () => {
+test('a name that an attacker points to this machine is not its address, but with a token any name is', async () => {
   const [without, withToken] = [await serve(), await serve({ token })];
   await expect(withHost(without.url, 'evil.example')).resolves.toBe(403);
   await expect(withHost(without.url, 'localhost:8234')).resolves.toBe(200);

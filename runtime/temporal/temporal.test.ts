@@ -59,8 +59,8 @@ const listen = (server: Server) =>
   );
 
 test.each([
-  ['nobody listens', false, /ECONNREFUSED/],
-  ['somebody listens and never answers', true, /no answer in time/],
+  ['no server listens', false, /ECONNREFUSED/],
+  ['a server listens and never answers', true, /no answer in time/],
 ])('an unreachable Temporal is named, within the time-out: %s', async (_why, keepsListening, words) => {
   const sockets: Socket[] = [];
   const server = createServer((socket) => sockets.push(socket.resume()));
