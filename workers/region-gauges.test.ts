@@ -1,7 +1,7 @@
 import { createMetrics } from '../runtime/telemetry/metrics.ts';
 import { showRegions } from './region-gauges.ts';
 
-test('a look is shown while it is fresh: another worker looks now, or nobody', async () => {
+test('a look is shown while it is fresh: another worker looks now, or none does', async () => {
   const metrics = createMetrics('worker', '1');
   let nowMs = 0;
   const show = showRegions(metrics, { monotonicMs: () => nowMs });
