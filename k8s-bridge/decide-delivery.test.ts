@@ -142,7 +142,7 @@ const dependentRows: [why: string, change: Change, lastRun: LastRun | null, deli
   ],
   ['reconciled, seen at a resync', change(['resync'], { reconciled: true }), null, 'nothing'],
   [
-    'reconciled, and nobody is left to be driven',
+    'reconciled, and no run is left to be driven',
     change(['labels'], { reconciled: true }, false, false),
     null,
     'signalOpen',
@@ -155,7 +155,7 @@ const dependentRows: [why: string, change: Change, lastRun: LastRun | null, deli
   ['not reconciled, and its run is open', change(['resync']), open, 'nothing'],
   ['not reconciled, and its run has completed', change(['resync']), ended('COMPLETED'), 'signalWithStart'],
   [
-    'not reconciled, and somebody terminated its run',
+    'not reconciled, and a user terminated its run',
     change(['resync'], { reportedGeneration: 2 }),
     ended('TERMINATED', 2),
     'signalWithStart',

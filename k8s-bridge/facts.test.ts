@@ -84,11 +84,11 @@ const rows: [why: string, before: KubeObject | null, after: KubeObject, causes: 
   ],
   ['drover’s own status', eviction(), eviction({}, succeeded), []],
   ['drover’s own finalizer', eviction(), eviction({ finalizers: ['drover.dev/eviction'] }), []],
-  ['somebody else’s finalizer', eviction(), eviction({ finalizers: ['example.com/x'] }), ['finalizers']],
+  ['another controller’s finalizer', eviction(), eviction({ finalizers: ['example.com/x'] }), ['finalizers']],
   ['the order of finalizers', eviction({ finalizers: ['a', 'b'] }), eviction({ finalizers: ['b', 'a'] }), []],
   ['an annotation of drover', eviction(), eviction(notes({ 'drover.dev/deadline': 'x' })), ['annotations']],
   ['one that goes', eviction(notes({ 'drover.dev/deadline': 'x' })), eviction(), ['annotations']],
-  ['somebody else’s annotation', eviction(), eviction(notes({ 'example.com/x': 'y' })), []],
+  ['another client’s annotation', eviction(), eviction(notes({ 'example.com/x': 'y' })), []],
   [
     'what drover itself notes',
     eviction(),
@@ -103,7 +103,7 @@ const rows: [why: string, before: KubeObject | null, after: KubeObject, causes: 
     ['retry'],
   ],
   ['a retry that is taken back', eviction(notes({ 'drover.dev/retry': 'a' })), eviction(), []],
-  ['a label nobody watches', eviction(), eviction({ labels: { a: 'b' } }), []],
+  ['a label that is not watched', eviction(), eviction({ labels: { a: 'b' } }), []],
   [
     'several at once',
     eviction(),
@@ -148,7 +148,7 @@ const awaiting = {
   ],
 };
 test.each([
-  ['one that nobody reported on', eviction(), 'act', ['Evicting']],
+  ['one without a condition', eviction(), 'act', ['Evicting']],
   ['one that runs', eviction({}, { conditions: [condition('Evicting', 'True', 'Running', 1)] }), 'act', ['Evicting']],
   ['one of an earlier generation', eviction({ generation: 2 }, succeeded), 'act', ['Evicting']],
   ['one that only waited for its node', eviction({}, awaiting), 'act', ['HypervisorReEnabled']],

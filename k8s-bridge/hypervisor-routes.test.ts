@@ -51,7 +51,7 @@ describe('a Hypervisor', () => {
     ['nothing but the resourceVersion', hypervisor(), hypervisor({ resourceVersion: '6' }), []],
     ['the spec', hypervisor(), hypervisor({ generation: 2 }), ['spec']],
     ['its deletion', hypervisor(), hypervisor({ deletionTimestamp: time }), ['deleted']],
-    ['somebody’s finalizer', hypervisor(), hypervisor({ finalizers: ['example.com/x'] }), []],
+    ['another controller’s finalizer', hypervisor(), hypervisor({ finalizers: ['example.com/x'] }), []],
     ['a retry', hypervisor(), hypervisor(notes({ 'drover.dev/retry': 'a' })), ['retry']],
     ['a consent', hypervisor(), hypervisor(notes({ 'drover.dev/consent': 'delete-allocations' })), ['annotations']],
     ['its mode', hypervisor(), hypervisor(notes({ 'drover.dev/mode': 'observe' })), ['annotations']],
@@ -119,7 +119,7 @@ describe('a Hypervisor', () => {
       conditions(condition('LibVirtConnection', 'True', 'Because', { message: 'x', lastTransitionTime: later })),
       [],
     ],
-    ['somebody else writes HaEnabled', conditions(), conditions(condition('HaEnabled', 'True')), ['status']],
+    ['another client writes HaEnabled', conditions(), conditions(condition('HaEnabled', 'True')), ['status']],
     ['drover writes HaEnabled', conditions(), ownConditions('HaEnabled', condition('HaEnabled', 'True')), []],
     [
       'drover takes HaEnabled over',
@@ -128,7 +128,7 @@ describe('a Hypervisor', () => {
       [],
     ],
     [
-      'somebody takes HaEnabled from drover',
+      'another client takes HaEnabled from drover',
       ownConditions('HaEnabled', condition('HaEnabled', 'True')),
       conditions(condition('HaEnabled', 'False')),
       ['status'],
@@ -141,7 +141,7 @@ describe('a Hypervisor', () => {
     ],
     ['drover takes a condition away', ownConditions('Evicting', condition('Evicting', 'False')), conditions(), []],
     [
-      'somebody resets the onboarding',
+      'a user resets the onboarding',
       ownConditions('Onboarding', condition('Onboarding', 'False', 'Aborted')),
       conditions(),
       ['status'],
@@ -213,11 +213,11 @@ describe('a Node', () => {
     ['a label that is copied', node(), labelled('kubernetes.metal.cloud.sap/bb', 'bb1'), ['labels']],
     ['its turn to be updated', node(), labelled('node.machine.sapcloud.io/selected-for-update'), ['labels']],
     ['how its update went', node(), labelled('node.machine.sapcloud.io/update-result', 'failed'), ['labels']],
-    ['a label nobody reads', node(), labelled('kubernetes.metal.cloud.sap/bbq'), []],
+    ['a label that is not read', node(), labelled('kubernetes.metal.cloud.sap/bbq'), []],
     ['its aggregates', node(), node(notes({ 'nova.openstack.cloud.sap/aggregates': 'a' })), ['annotations']],
     ['its traits', node(), node(notes({ 'nova.openstack.cloud.sap/custom-traits': 'CUSTOM_A' })), ['annotations']],
     [
-      'an annotation nobody reads',
+      'an annotation that is not read',
       node(),
       node(notes({ 'volumes.kubernetes.io/controller-managed-attach-detach': 'true', 'drover.dev/retry': 'x' })),
       [],
@@ -265,7 +265,7 @@ describe('a Node', () => {
     ],
     ['its deletion', node(), node({ deletionTimestamp: time }), ['deleted']],
     ['a label that the settings name', node(), labelled('example.com/rack', '7'), ['labels']],
-    ['one that nobody names', node(), labelled('example.com/other', '7'), []],
+    ['one that they do not name', node(), labelled('example.com/other', '7'), []],
     [
       'several at once',
       withSpec({}),

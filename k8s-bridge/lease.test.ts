@@ -21,7 +21,7 @@ test.each([
   ['another’s, renewed just now', lease('other', 100_000), 'wait'],
   ['another’s, and it has not moved for nearly its duration', lease('other', 85_001), 'wait'],
   ['another’s, and it has not moved for its duration', lease('other', 85_000), 'take'],
-  ['nobody’s', lease(null, 100_000), 'take'],
+  ['without a holder', lease(null, 100_000), 'take'],
 ])('%s', (_why, seen, move) => {
   expect(decideLease(seen, 'me', 100_000)).toBe(move);
 });
@@ -137,7 +137,7 @@ test(
   inTime(async () => {
     const server = serverOfOneLease();
     const events: string[] = [];
-    // Good for longer than anybody waits here: only its release makes way.
+    // Good for longer than any test waits here: only its release makes way.
     const durationMs = 600_000;
     const a = participant(server.client().kubernetes, 'a', events, durationMs);
     await until(() => a.held());
@@ -197,7 +197,7 @@ test(
 );
 
 test(
-  'a holder whose Lease somebody else took stops at its next renewal',
+  'a holder whose Lease another bridge took stops at its next renewal',
   inTime(async () => {
     const server = serverOfOneLease();
     const a = participant(server.client().kubernetes, 'a');
@@ -211,7 +211,7 @@ test(
 );
 
 test(
-  'without an answer nobody holds it, and the reason is told',
+  'without an answer no bridge holds it, and the reason is told',
   inTime(async () => {
     const { kubernetes, cut } = serverOfOneLease().client();
     cut.off = true;

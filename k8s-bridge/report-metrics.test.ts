@@ -56,7 +56,7 @@ describe('which objects Prometheus is shown by name', () => {
       [{ object: 'a', reason: 'Said', attention: 'false' }],
     ],
     [
-      'one that rests and needs somebody is',
+      'one that rests and needs attention is',
       [seen('a', 'Aborted')],
       [],
       [{ object: 'a', reason: 'Aborted', attention: 'true' }],

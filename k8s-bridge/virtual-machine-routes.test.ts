@@ -50,7 +50,7 @@ const rows: [why: string, before: KubeObject, after: KubeObject, causes: string[
   ['a pause', vm(), notes({ [`${group}/paused`]: '' }), ['annotations']],
   ['a gate before power-on', notes({ [`poweron.check.${group}/a`]: '' }), vm(), ['annotations']],
   ['a gate before deletion', vm(), notes({ [`delete.check.${group}/a`]: '' }), ['annotations']],
-  ['a condition of somebody’s', vm(), notes({ [`condition.${group}.protected/a`]: 'A;True;B;' }), ['annotations']],
+  ['a condition of another client', vm(), notes({ [`condition.${group}.protected/a`]: 'A;True;B;' }), ['annotations']],
   ['the time of its group', vm(), notes({ [`${group}.protected/apply-power-state-time`]: time }), ['annotations']],
   [
     'what drover itself notes',

@@ -33,7 +33,7 @@ test.each([
 test.each([
   ['no JSON', '{"type":', /JSON/u],
   ['no event', '{"kind":"Status"}', /type/u],
-  ['a type nobody knows', JSON.stringify({ type: 'RENAMED', object }), /type/u],
+  ['an unknown type', JSON.stringify({ type: 'RENAMED', object }), /type/u],
   [
     'an object without uid',
     JSON.stringify({ type: 'ADDED', object: { metadata: { name: 'a', resourceVersion: '1' } } }),

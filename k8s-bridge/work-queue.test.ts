@@ -232,7 +232,7 @@ test('whatever happens in whatever order: never two in flight per key, fresh fir
         const flying = inFlight.map(({ item }) => item.key);
         expect(new Set(flying).size).toBe(flying.length);
         expect(flying.length).toBeLessThanOrEqual(2);
-        // Whoever waits, waits because the workers are busy, or because its own key is in flight or backs off.
+        // A key that waits, waits because the workers are busy, or because its own key is in flight or backs off.
         const { fresh, resync } = queue.stats();
         expect(fresh + resync === 0 || flying.length === 2).toBe(true);
       };
