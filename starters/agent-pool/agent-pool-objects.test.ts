@@ -20,7 +20,7 @@ const of = (status?: VsphereAgentPool['status'], annotations: Record<string, str
   });
 const vm = (name: string, phase: string) => ({ name, phase, reason: 'AgentNotDiscovered' });
 
-test('a pool that nobody has observed', () => {
+test('a pool that no run has observed', () => {
   expect(of()).toMatchObject({
     namespace: 'team',
     name: 'gpu',

@@ -14,7 +14,7 @@ test.each<
   [why: string, pools: ReturnType<typeof samplePool>[], vcenters: string[], mode: 'observe' | 'act', is: string[]]
 >([
   ['no pools', [], ['eu-1'], 'act', ['ok']],
-  ['pools whose vCenters answer, or that nobody has asked yet', [samplePool(), samplePool()], ['eu-1'], 'act', ['ok']],
+  ['pools whose vCenters answer, or were not asked yet', [samplePool(), samplePool()], ['eu-1'], 'act', ['ok']],
   ['a pool whose server is in no settings', [samplePool(), away], ['eu-1'], 'act', ['fail']],
   ['no vCenter in the settings', [samplePool()], [], 'act', ['fail']],
   ['no vCenter in the settings, and drover only observes', [], [], 'observe', ['warn']],

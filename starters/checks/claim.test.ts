@@ -3,7 +3,7 @@ import { judgeClaim } from './claim.ts';
 const own = { claimed: 'cluster', cluster: '', holder: 'uid-1' } as const;
 
 test.each([
-  ['nobody has it', own, null, 'ok', 'free: the first worker takes it (Schedule claim/cluster)'],
+  ['it is free', own, null, 'ok', 'free: the first worker takes it (Schedule claim/cluster)'],
   ['this cluster has it', own, 'uid-1', 'ok', 'belongs to this one (Schedule claim/cluster)'],
   [
     'another cluster has it',

@@ -128,7 +128,7 @@ test.each([
     expect(refused(of(role), { group, resource: `${resource}/status`, verbs: ['patch'] })).toEqual(['patch']);
 });
 
-test('nobody reads the URL of a discovery ISO, which may have a token in it', () => {
+test('no user’s role reads the URL of a discovery ISO, which may have a token in it', () => {
   const infraEnvs = { group: 'agent-install.openshift.io', resource: 'infraenvs', verbs: ['get', 'list'] };
   for (const role of ['drover-operate', 'drover-view'])
     expect(
@@ -200,7 +200,7 @@ test('no role scales or writes what Cluster API, HyperShift and the autoscaler w
         : [],
     ),
   );
-  // Bound by nobody but who lets drover replace Nodes of another template.
+  // Bound only where drover may replace Nodes of another template.
   expect(written).toEqual([['drover-worker-agent-replacement', 'delete', ['machines']]]);
   expect(documents.some(({ roleRef }) => roleRef?.name === 'drover-worker-agent-replacement')).toBe(false);
   expect(roles.some(({ rules }) => rules.some(({ apiGroups }) => apiGroups.includes('cluster.x-k8s.io')))).toBe(true);
