@@ -133,7 +133,7 @@ async function restart({ drover, lab }: World, target: Mortal): Promise<void> {
 }
 
 /**
- * As whoever runs drover does, of a process that ended by itself: it was starting when what it needs went away. No
+ * As a supervisor of drover does, of a process that ended by itself: it was starting when what it needs went away. No
  * fault may be under way.
  */
 export async function reviveDead({ drover, dir }: World, csi: CsiHandle | null): Promise<void> {

@@ -334,7 +334,7 @@ export function describeEvictionObjects(declare: ObjectsTest): void {
       expect((await read()).metadata.finalizers).toBeUndefined();
     });
 
-    test('begins a failed Eviction again when somebody asks for a retry, once', async () => {
+    test('begins a failed Eviction again when a user asks for a retry, once', async () => {
       await create();
       await serve();
       await activities().publishEviction(
@@ -417,7 +417,7 @@ export function describeEvictionObjects(declare: ObjectsTest): void {
       expect(warnings).toEqual([]);
     });
 
-    test('keeps what somebody else wrote at the same moment', async () => {
+    test('keeps what another client wrote at the same moment', async () => {
       await create();
       await serve();
       const racing = interrupted(openObjects(worker), 'patchStatus', async () =>

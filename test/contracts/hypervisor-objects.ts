@@ -86,7 +86,7 @@ export function describeHypervisorObjects(declare: ObjectsTest): void {
       expect((await readHypervisor()).metadata.resourceVersion).toBe(after.metadata.resourceVersion);
     });
 
-    test('keeps what somebody else writes at the same moment', async (scene) => {
+    test('keeps what another client writes at the same moment', async (scene) => {
       const { name, audited, client, activities, readHypervisor, writeAs, makeBoth } = scene;
       const { uid, generation } = await makeBoth();
       const racing = interrupted(client(), 'patch', () =>
@@ -224,7 +224,7 @@ export function describeHypervisorObjects(declare: ObjectsTest): void {
       expect((await look()).evictions[0]?.deadline).toBe('2026-01-01T01:00:00.000Z');
     });
 
-    test('is deleted by its uid; one that somebody else made is refused', async (scene) => {
+    test('is deleted by its uid; one that another client made is refused', async (scene) => {
       const { name, objects, signal, client, activities, look, makeBoth } = scene;
       const { uid: ownerUid } = await makeBoth();
       await activities().createEviction(wanted(name, ownerUid));

@@ -65,7 +65,7 @@ export function describeBuiltIn(test: ContractTest): void {
     ).rejects.toMatchObject(missing('configmaps "other" not found'));
   });
 
-  test('a Lease is taken by whoever names its version, and made by a PUT', async ({ name, kubernetes }) => {
+  test('a Lease is taken by a client that names its version, and made by a PUT', async ({ name, kubernetes }) => {
     const { post, put } = requestsOf(kubernetes);
     const lease = (holderIdentity: string, metadata: object = {}) => ({
       apiVersion: 'coordination.k8s.io/v1',

@@ -130,7 +130,7 @@ export function describeWatches(test: ContractTest): void {
     expect(await told).toEqual(['ADDED a']);
   });
 
-  test('whoever stops watching is told no more', async ({ name, kubernetes }) => {
+  test('a client that stops watching is told no more', async ({ name, kubernetes }) => {
     const { get } = requestsOf(kubernetes);
     const { metadata } = await get<ObjectList>(migrations(name));
     const stop = new AbortController();

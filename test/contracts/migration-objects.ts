@@ -148,7 +148,7 @@ export function describeMigrationObjects(declare: ObjectsTest): void {
     expect(owners).toEqual(['kvm-node-agent']);
   });
 
-  test('a conflict that nobody resolved is refused by kube-apiserver', async () => {
+  test('a conflict that is not resolved is refused by kube-apiserver', async () => {
     await reporter()(report('m-6'), signal);
     await writeAsAgent('m-6', { memRemaining: '2.5 GiB' });
     const client = openObjects(worker);

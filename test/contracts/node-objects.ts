@@ -136,7 +136,7 @@ export function describeNodeObjects(declare: ObjectsTest): void {
       });
     });
 
-    test('is written again when somebody changes it in between', async (scene) => {
+    test('is written again when another client changes it in between', async (scene) => {
       const { name, objects, client, activities, look, makeNode } = scene;
       const uid = await makeNode();
       await activities().ensureDrainGuard({ node: name, uid, guard: { minAvailable: 1, ready: true } });

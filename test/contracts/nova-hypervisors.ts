@@ -66,7 +66,7 @@ export function describeHypervisorActivities(test: ContractTest): void {
     expect((await drover.findRegistration({ hypervisor: host }))?.hypervisor?.servers).toBe(1);
   });
 
-  test('traits: made, put there, taken away; those of the hardware and of others stay, whoever writes at the same time', async (counterpart) => {
+  test('traits: made, put there, taken away; those of the hardware and of others stay, while another client writes or not', async (counterpart) => {
     const { drover } = openHypervisorActivities(counterpart);
     const { hypervisor } = await newHost(counterpart, drover);
     const { id: providerId } = hypervisor;

@@ -518,7 +518,7 @@ export function describeStorage(test: StorageTest): void {
     await patch(volumes(volume), { spec: { claimRef } });
     await makeClaim('b', { volumeName: volume }, elsewhere);
     expect(await bound('b', elsewhere)).toBe(volume);
-    // Whoever has been bound looks again when it changes.
+    // A claim that was bound is looked at again when it changes.
     await patch(claims('a'), { metadata: { labels: { changed: 'yes' } } });
     await until(
       () => read(claims('a')),

@@ -46,7 +46,7 @@ export function vcenterRestContract(open: () => Promise<VsphereCounterpart>): vo
       const { vmId } = await makeVm(activities, vm);
       const [seen, ...others] = await describeVms(context, 'first');
       expect(others).toEqual([]);
-      // The CPUs are the item's: nobody asked for others.
+      // The CPUs are the item's: no others were asked for.
       expect(seen).toMatchObject({
         config: { instanceUuid: uidOf('first'), uuid: uidOf('first'), hardware: { numCPU: 3, memoryMB: 512 } },
         runtime: { powerState: 'poweredOff' },
@@ -120,7 +120,7 @@ export function vcenterRestContract(open: () => Promise<VsphereCounterpart>): vo
       expect(await context.requests(deploy)).toHaveLength(deploys);
     });
 
-    test('is waited for by its task while it is copied, by whoever asks for it', async () => {
+    test('is waited for by its task while it is copied, by each attempt that asks for it', async () => {
       const vm = fromItem('slow');
       await context.control.delayTasks({ LibraryDeploy: 6_000 });
       const first = (await activities.submitNewVm(vm)) as SubmittedTask;
@@ -145,7 +145,7 @@ export function vcenterRestContract(open: () => Promise<VsphereCounterpart>): vo
       for (const { vmId } of made) expect(vmId).toBe(id);
     });
 
-    test('whose name somebody else has is not made, and the other one stays as it is', async () => {
+    test('whose name another VM has is not made, and the other one stays as it is', async () => {
       await context.witness.cloneVm({ from: inventory.template, to: `${vmFolder}/theirs` });
       expect(await failureOf(activities.submitNewVm(fromItem('theirs')))).toMatchObject({
         type: 'VirtualMachineNameTaken',
@@ -273,7 +273,7 @@ export function vcenterRestContract(open: () => Promise<VsphereCounterpart>): vo
       expect(await membersOf(second)).toEqual([subject.vmId]);
     });
 
-    test('that is gone is said so, and nothing is done to a VM of somebody else', async () => {
+    test('that is gone is said so, and nothing is done to a VM of another owner', async () => {
       const subject = await makeVm(activities, context.newVm('mine'));
       const module = uidOf('no module');
       expect(await failureOf(activities.attachClusterModule({ ...subject, module }))).toMatchObject({

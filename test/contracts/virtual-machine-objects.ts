@@ -63,7 +63,7 @@ export function describeVirtualMachineObjects(declare: ObjectsTest): void {
       settings: settings(),
       imageCacheNamespace: 'drover-system',
       hashSecret,
-      signalWithStart: () => Promise.reject(new Error('nobody is to be signalled')),
+      signalWithStart: () => Promise.reject(new Error('no run is to be signalled')),
       stopGate: async () => undefined,
       audit: { record: async (entry) => void audited.push(entry) },
       clock: labClock(),
@@ -352,7 +352,7 @@ export function describeVirtualMachineObjects(declare: ObjectsTest): void {
       expect((await readVm()).metadata.resourceVersion).toBe(after.metadata.resourceVersion);
     });
 
-    test('keeps what somebody else writes at the same moment', async () => {
+    test('keeps what another client writes at the same moment', async () => {
       const { uid, generation } = await make();
       const racing = interrupted(client(), 'patch', () =>
         write('other', { metadata: { annotations: { theirs: 'x' }, finalizers: ['example.com/theirs'] } }),
@@ -518,7 +518,7 @@ export function describeVirtualMachineObjects(declare: ObjectsTest): void {
       expect(await events()).toEqual([]);
     });
 
-    test('is told to nobody where there is none, or another one of that name', async () => {
+    test('is written nowhere where there is none, or another one of that name', async () => {
       await make();
       const report = { uid: 'another', status: patch({ fields: { powerState: 'PoweredOn' } }), event: created };
       await publish(report);

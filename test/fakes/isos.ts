@@ -20,7 +20,7 @@ export interface FakeIsos {
   /** How many ISOs were sent, and how often the server said that it still has the same. */
   readonly downloads: number;
   readonly unchanged: number;
-  /** Files of downloads that nobody has removed. */
+  /** Files of downloads that were not removed. */
   readonly files: number;
 }
 

@@ -86,7 +86,7 @@ export interface Vcenter {
   settings: object;
   witness: VcenterWitness;
   control: VcenterControl;
-  /** What fixtures have planted that is nobody's of drover's, by namespace. */
+  /** What fixtures have planted that is not drover's, by namespace. */
   strangers: Map<string, Stranger[]>;
 }
 

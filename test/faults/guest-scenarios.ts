@@ -65,7 +65,7 @@ export async function putIntoCare(context: ScenarioContext): Promise<void> {
   await reportAgentStatus(environment.api, host);
 }
 
-/** Whoever listens lists the hosts each minute only; one that begins anew does so at once. */
+/** The listener lists the hosts each minute only; one that begins anew does so at once. */
 async function listenAnew({ fixture: { client } }: ScenarioContext): Promise<void> {
   await client.workflow
     .getHandle(guestWatchId(0))

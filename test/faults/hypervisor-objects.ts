@@ -50,7 +50,7 @@ export async function applyNode({ api }: Pick<Environment, 'api'>, name: string,
   await api.request({ method: 'POST', path: resourcePath('v1', 'nodes'), body }, patience());
 }
 
-/** The Node of a host that is nobody's to drive: it only is there. */
+/** The Node of a host that drover does not drive: it only is there. */
 export async function applyNeighbour({ api }: Pick<Environment, 'api'>, name: string): Promise<void> {
   await api.request(
     { method: 'POST', path: resourcePath('v1', 'nodes'), body: nodeManifest(name, { zone, lifecycle: null }) },
@@ -112,7 +112,7 @@ export async function removeHypervisor(
   await ensureRegistered(environment, host);
 }
 
-/** As somebody does in Nova: out of all of them, or of one. */
+/** As another client does in Nova: out of all of them, or of one. */
 export async function leaveAggregates(
   { session }: Pick<Region, 'session'>,
   host: string,
@@ -123,7 +123,7 @@ export async function leaveAggregates(
       await session.compute('POST', `/os-aggregates/${id}/action`, { body: { remove_host: { host } } });
 }
 
-/** So that nobody drives it any more. */
+/** So that no run drives it any more. */
 export async function removeObjectsOf({ api }: Pick<Environment, 'api'>, host: string): Promise<void> {
   for (const path of [
     resourcePath('v1', 'nodes', { name: host }),
@@ -154,8 +154,8 @@ export async function ensureRegistered(
 }
 
 /**
- * Takes {@link trait} off the host, and out of Placement where nobody else has it. Otherwise only the first run would
- * have to make it.
+ * Takes {@link trait} off the host, and out of Placement where no other provider has it. Otherwise only the first run
+ * would have to make it.
  */
 export async function removeTrait(region: Pick<Region, 'session'>, host: string): Promise<void> {
   const provider = await readTraits(region, host);

@@ -93,13 +93,13 @@ async function maintain(context: ScenarioContext): Promise<void> {
 const lookForDrift = ({ fixture }: ScenarioContext): Promise<void> =>
   fixture.client.schedule.getHandle(driftScheduleId('RegionOne')).trigger();
 
-/** Somebody has cancelled the run: what it would have done is not done. */
+/** A user has cancelled the run: what it would have done is not done. */
 export const isStopped = async (context: ScenarioContext): Promise<boolean> => {
   const object = await context.read('A');
   return object !== null && context.subject.isStopped(object);
 };
 
-/** Waits until nothing is left to complain of, or until nobody mends it any more. */
+/** Waits until nothing is left to complain of, or until no run mends it any more. */
 async function untilMended(context: ScenarioContext, complaints: () => Promise<readonly string[]>): Promise<void> {
   await until('it to be mended, or the run to be stopped', patienceMs, async () => {
     const left = await complaints();
@@ -107,7 +107,7 @@ async function untilMended(context: ScenarioContext, complaints: () => Promise<r
   });
 }
 
-/** Whoever ends a look for drift has the next one; the Schedule would too, in a while. */
+/** A user who ends a look for drift starts the next one; the Schedule would too, in a while. */
 function lookAgain(context: ScenarioContext, complaints: () => Promise<string[]>): () => Promise<string[]> {
   const { fixture, sinceMs } = context;
   const query = `WorkflowType = "${workflowTypes.findDrift}" AND ExecutionStatus IN ("Canceled", "Terminated") AND StartTime >= "${new Date(sinceMs).toISOString()}"`;
@@ -222,7 +222,7 @@ export const hypervisorScenarios: readonly Scenario[] = [
   {
     ...common,
     name: 'drift',
-    title: 'somebody takes a hypervisor in service out of an aggregate, and a trait off it',
+    title: 'another client takes a hypervisor in service out of an aggregate, and a trait off it',
     targets: (step) =>
       step === 'drift/findDrift.1' || only('observeHypervisor.1', 'updateTraits.1', 'changeAggregates.1')(step),
     prepare: putIntoService,
@@ -242,7 +242,7 @@ export const hypervisorScenarios: readonly Scenario[] = [
   {
     ...common,
     name: 'undermined',
-    title: 'somebody enables a hypervisor that is in maintenance, and takes it out of an aggregate',
+    title: 'another client enables a hypervisor that is in maintenance, and takes it out of an aggregate',
     targets: only('observeHypervisor.1', 'ensureServiceDisabled.1', 'changeAggregates.1'),
     async prepare(context) {
       await putIntoService(context);
@@ -283,7 +283,7 @@ export const hypervisorScenarios: readonly Scenario[] = [
     },
     meanwhile: (context) => untilMended(context, () => judgeReleased(context)),
     ends: { A: 'Active' },
-    // It stays where it is: only nobody looks after it.
+    // It stays where it is, and no run looks after it.
     judge: unlessStopped(async (world, host, context) => [
       ...(await judgeReleased(context)),
       ...(await judgeInService(world, host)),
@@ -292,7 +292,7 @@ export const hypervisorScenarios: readonly Scenario[] = [
   {
     ...common,
     name: 'retried',
-    title: 'a run that somebody cancels while its hypervisor is emptied, and a retry',
+    title: 'a run that a user cancels while its hypervisor is emptied, and a retry',
     targets: only('publishHypervisor.2', 'observeHypervisor.4', 'publishHypervisor.3'),
     async prepare(context) {
       await putIntoService(context);
@@ -325,7 +325,7 @@ export const hypervisorScenarios: readonly Scenario[] = [
   {
     ...common,
     name: 'leftovers',
-    title: 'a hypervisor is taken out of Nova that has an allocation of no server, which somebody gives up',
+    title: 'a hypervisor is taken out of Nova that has an allocation of no server, which a user gives up',
     targets: only('releaseAllocations.1', 'deleteEviction.1'),
     // The host is looked at all that time, which shows the same each time.
     settings: {

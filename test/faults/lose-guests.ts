@@ -34,7 +34,7 @@ export async function loseGuests(handle: LibvirtHandle, machine: string, count: 
         ),
       );
     for (const { name } of guests) killDomain(name);
-    // What is there when the connection is closed, libvirt destroys: then nobody would have lost it.
+    // What is there when the connection is closed, libvirt destroys: then no guest would have crashed.
     await until('libvirt to have noticed', startMs, async () => {
       const left = (await libvirt.domains(signal)).filter(({ name }) => guests.some((guest) => guest.name === name));
       return left.length === 0 || left.map(({ name }) => name).join();

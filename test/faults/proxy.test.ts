@@ -96,7 +96,7 @@ test('a delay is a delay', async () => {
   expect(performance.now() - sinceMs).toBeGreaterThanOrEqual(75);
 });
 
-test('behind a partition nobody is reached, until it is cured', async () => {
+test('behind a partition the counterpart is not reached, until it is cured', async () => {
   proxy.partition();
   await expect(migrate()).rejects.toThrow('fetch failed');
   expect(received).toEqual([]);

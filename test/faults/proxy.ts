@@ -53,7 +53,7 @@ export interface FaultProxy {
   inject(rule: ProxyRule): void;
   /** Every request passes again, and the partition is over. */
   cure(): void;
-  /** Nobody reaches the counterpart any more: connections are closed, new ones at once. */
+  /** No client reaches the counterpart any more: connections are closed, new ones at once. */
   partition(): void;
   close(): Promise<void>;
 }

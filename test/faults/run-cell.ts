@@ -123,7 +123,7 @@ function injectionOf(context: ScenarioContext, { step, fault }: Pick<Cell, 'step
   const { order, action } = faults[fault];
   const { client } = context.fixture;
   const alias: HostAlias = step.startsWith('B') ? 'B' : 'A';
-  // Limits and looks for drift are nobody's in particular, and a host's failure has a run beside that of its object.
+  // Limits and looks for drift belong to no single object, and a host's failure has a run beside that of its object.
   const own = ['limits/', 'drift/', `${alias}-failure/`].some((role) => step.startsWith(role));
   const actions: Record<typeof action, (call: Call) => Promise<void>> = {
     none: async () => undefined,

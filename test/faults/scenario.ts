@@ -30,7 +30,7 @@ export interface Scenario {
   ends: Ends;
   /** What else is not as it should be in the end, a sentence each. */
   judge?(context: ScenarioContext): Promise<string[]>;
-  /** What a user must not do meanwhile, as the scenario has nobody who would put it right again. */
+  /** What a user must not do meanwhile, as no step of the scenario would put it right again. */
   without?: readonly FaultName[];
   /** Where a fault makes another end right. */
   endsAfter?: Readonly<Partial<Record<FaultName, Ends>>>;

@@ -35,7 +35,7 @@ test('attempts of a call share its name; the same activity id of a later run is 
   expect(name(call('eviction/fixture-1', 'openEviction', '1', { runId: 'run-2' }))).toBe('A/openEviction.2');
 });
 
-test('calls of other runs are nobody’s', () => {
+test('calls of other runs have no role', () => {
   expect(nameSteps(roles)(call('eviction/fixture-2', 'openEviction', '1'))).toBeNull();
 });
 

@@ -15,7 +15,7 @@ export interface Call {
 export type Roles = ReadonlyMap<string, string>;
 
 /**
- * Runs that nobody named, such as the one that shares out the region's migrations; each look for drift is one
+ * Runs that no scenario names, such as the one that shares out the region's migrations; each look for drift is one
  * of its own.
  */
 const otherRoles: readonly [RegExp, string][] = [

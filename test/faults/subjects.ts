@@ -47,7 +47,7 @@ export interface Subject {
   workflowId(host: string): string;
   path(host: string): string;
   isSettled(object: AnyObject): boolean;
-  /** It says that somebody has cancelled its run, and rests where it was. */
+  /** It says that a user has cancelled its run, and rests where it was. */
   isStopped(object: AnyObject): boolean;
   /** As the bridge tells of a change; starts the run if none is open. */
   tell(client: Client, host: string, signal: ObjectChanged): Promise<unknown>;

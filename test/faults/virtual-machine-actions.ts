@@ -114,7 +114,7 @@ export function virtualMachineActions({ fixture, kind, subject, roles, aliases, 
       ];
     },
     attachDisk: (alias: HostAlias): Promise<void> => attachDisk(vcenter(), ...partsOfVm(alias)),
-    /** A VM of that name that somebody else has made. Returns its instance UUID. */
+    /** A VM of that name that another client has made. Returns its instance UUID. */
     async makeForeignVm(alias: HostAlias): Promise<string> {
       const { witness } = vcenter();
       const [namespace, name] = partsOfVm(alias);

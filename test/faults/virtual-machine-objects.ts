@@ -5,9 +5,9 @@ import type { VcenterWitness } from '../../lab/vsphere/witness.ts';
 import type { Environment, Vcenter } from './environment.ts';
 import { vcenterOf } from './environment.ts';
 
-/** What VMs of the matrix have in common: a namespace for each fixture, and in it a VM that is nobody's of drover's. */
+/** What VMs of the matrix have in common: a namespace for each fixture, and in it a VM that is not drover's. */
 
-/** Files are named by the VM, and a datastore is everybody's. */
+/** Files are named by the VM, and all namespaces share a datastore. */
 const strangerOf = (namespace: string): string => `stranger-${namespace}`;
 
 /** Of the one datastore that others put disks on. */
@@ -26,13 +26,13 @@ export async function openNamespace(environment: Environment, namespace: string)
   return { vsphere: settings };
 }
 
-/** A VM that somebody else has made there. */
+/** A VM that another client has made there. */
 export async function makeVm(witness: VcenterWitness, namespace: string, name: string): Promise<void> {
   const pool = `${inventory.resourcePool}/${namespace}`;
   await witness.cloneVm({ from: inventory.template, to: `${inventory.vmFolder}/${namespace}/${name}`, pool });
 }
 
-/** How a VM that is nobody's of drover's is now, to be compared with later. */
+/** How a VM that is not drover's is now, to be compared with later. */
 export async function watchVm(witness: VcenterWitness, namespace: string, name: string) {
   const read = async (): Promise<string | null> => {
     const vm = (await witness.listVms(namespace)).find((one) => one.name === name);
@@ -55,7 +55,7 @@ export async function attachDisk({ witness, strangers }: Vcenter, namespace: str
   strangers.get(namespace)?.push({ what: `disk ${folder}/${file}.vmdk`, before: 'there', read });
 }
 
-/** As the namespace is before a scenario: the VM that is nobody's, and nothing else. */
+/** As the namespace is before a scenario: the VM that is not drover's, and nothing else. */
 export async function removeVms({ witness, control, strangers }: Vcenter, namespace: string): Promise<void> {
   // Whatever is on its way comes to its end first.
   await control.delayTasks({});

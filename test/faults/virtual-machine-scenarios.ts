@@ -123,7 +123,7 @@ export const virtualMachineScenarios: readonly Scenario[] = [
   {
     ...common,
     name: 'deleted',
-    title: 'a VM that is on, with a disk of somebody else’s, is deleted',
+    title: 'a VM that is on, with a disk of another owner, is deleted',
     targets: afterFirstLook,
     async prepare(context) {
       await haveVm(context);

@@ -37,7 +37,7 @@ import { until } from './until.ts';
 
 const { namespace, pool } = agentFixture;
 
-/** In the URL of the discovery ISO: nobody but its server may read it. */
+/** In the URL of the discovery ISO: only its server may read it. */
 const isoToken = 'a-token-of-assisted-service-0123456789abcdef';
 /** Far more than each change takes. */
 const patienceMs = 40_000;

@@ -113,13 +113,13 @@ const permitted: [rule: string, user: string, spec: object, annotations?: Record
   ['the same, named', 'alice', { sourceRef: { kind: 'DataSource', namespace: team, name: 'own' } }],
   ['an empty volume', 'alice', { source: { blank: {} } }],
   ['an import', 'alice', { source: { http: { url: 'https://images.test/disk.img' } } }],
-  ['whoever may create datavolumes/source there', 'bob', ofClaim],
+  ['a user who may create datavolumes/source there', 'bob', ofClaim],
   ['… of a snapshot', 'bob', snapshot],
   ['… through a DataSource', 'bob', dataSource],
-  ['whoever may create pods there', 'carol', ofClaim],
+  ['a user who may create pods there', 'carol', ofClaim],
   ['… through a DataSource', 'carol', dataSource],
-  ['whoever may create datavolumes/source of that name', 'dave', ofClaim],
-  ['whoever may create pods and pvcs there: a snapshot', 'erin', snapshot],
+  ['a user who may create datavolumes/source of that name', 'dave', ofClaim],
+  ['a user who may create pods and pvcs there: a snapshot', 'erin', snapshot],
   ['one that holds its data already', 'alice', ofClaim, prePopulated],
 ];
 
@@ -169,7 +169,7 @@ test('a clone may be labelled by who could not have created it', async () => {
   expect(await world.refusal(patch(made.metadata.name, { metadata: { labels: { a: 'b' } } }, 'alice'))).toBe('');
 });
 
-test('a spec stays as it is, whoever writes it', async () => {
+test('a spec stays as it is, whichever user writes it', async () => {
   const made = volume({ source: { pvc: { namespace: team, name: 'own' } } });
   await world.kubectl(create, made);
   for (const spec of [{ source: { pvc: golden } }, { contentType: 'archive' }, { storage: { storageClassName: 'x' } }])

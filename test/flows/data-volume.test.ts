@@ -211,7 +211,7 @@ test(
 );
 
 test(
-  'what nobody was asked about is not cloned: a DataVolume of a time without the rules',
+  'what was not permitted is not cloned: a DataVolume of a time without the rules',
   async () => {
     const wish = { name: 'disk', from: { pvc: { namespace: golden, name: 'image' } } } as const;
     await world.makeClaim({ namespace: golden, name: 'image' }, bytes);

@@ -97,7 +97,7 @@ async function losePower(bootId: string): Promise<void> {
   await fixture.reportNode(host, { ready: 'Unknown', bootId });
 }
 
-/** Somebody mends it: the machine starts with nothing of what ran on it. */
+/** An operator mends it: the machine starts with nothing of what ran on it. */
 async function mend(bootId: string): Promise<void> {
   await machines.change(host, { power: 'On', behaviour: 'obeys' });
   await world.fleet.start(host);
@@ -124,7 +124,7 @@ test(
 );
 
 test(
-  'it loses its power: nobody is asked, its servers come up elsewhere, and Octavia’s own stays',
+  'it loses its power: no operator is asked, its servers come up elsewhere, and Octavia’s own stays',
   async () => {
     await losePower('boot-1');
     await until('all but one to have come up elsewhere', 180_000, async () => {

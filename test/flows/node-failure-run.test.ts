@@ -165,7 +165,7 @@ test('nothing is fenced so when the budget of the hour is spent, or while one of
 
 test.each([
   ['its Hypervisor has recorded its boot', 'boot-1'],
-  ['nobody has recorded its boot', null],
+  ['its boot is not recorded', null],
 ])(
   'a dead host whose Node is gone is confirmed where %s, and the run ends when Nova has it no more',
   async (_what, lastBootId) => {

@@ -34,7 +34,7 @@ const conditionsOf = async (name: string): Promise<string> => {
 };
 
 test(
-  'where nobody serves caches or groups, a VM is made without either, and says so of its group',
+  'where the cluster serves neither caches nor groups, a VM is made without either, and says so of its group',
   async () => {
     await world.create('plain', { groupName: 'g' });
     await world.untilReported('plain', reconciled);

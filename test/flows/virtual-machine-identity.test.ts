@@ -134,7 +134,7 @@ test(
 );
 
 test(
-  'a disk of somebody else’s that a snapshot holds holds the deletion of its VM',
+  'a disk of another owner that a snapshot holds holds the deletion of its VM',
   async () => {
     await world.create('snapped');
     await world.untilReported('snapped', reconciled);

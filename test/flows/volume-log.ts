@@ -33,7 +33,7 @@ export interface VolumeLog {
   write(volume: VolumeOfDriver, bytes: string): Promise<void>;
   /** What was written last; undefined: nothing was. */
   writtenTo(volume: VolumeOfDriver): string | undefined;
-  /** A DataVolume of that full name is created from now on: that is before anybody can see it. */
+  /** A DataVolume of that full name is created from now on: that is before any client can see it. */
   willAsk(fullName: string): void;
   close(): Promise<void>;
 }

@@ -1,7 +1,8 @@
 import * as fc from 'fast-check';
 
 /**
- * Input that nobody means: what breaks parsers, and what almost fits. All of it shrinks, so that a finding can be read.
+ * Input that no user means: what breaks parsers, and what almost fits. All of it shrinks, so that a finding
+ * can be read.
  */
 
 const long = 100_000;

@@ -59,6 +59,6 @@ export const noVmIsLost: Check = ({ agents, agentVms, agentPools, atMs, isQuiet 
     const deletes = agentPools.find((one) => one.uid === poolUid && one.deletes);
     if (!isQuiet || there.has(uid) || deletes === undefined || deletes.held.includes(name)) return [];
     if (atMs - madeMs < strayAfterMs) return [];
-    return [`VM ${name} of pool ${pool} has no VsphereAgent (${uid}), and nobody says so`];
+    return [`VM ${name} of pool ${pool} has no VsphereAgent (${uid}), and the pool does not say so`];
   });
 };

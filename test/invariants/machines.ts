@@ -84,7 +84,7 @@ function namespaceOf(run: ObservedRun | undefined): string | null {
 const rememberedMs = 1_000;
 
 /**
- * 23: no orphan is deleted while Machines are frozen, or nobody knows: at some moment of the deletion the run of
+ * 23: no orphan is deleted while Machines are frozen, or that is not known: at some moment of the deletion the run of
  * API-server safety was open, and the last that it had decided was that they are not frozen.
  */
 export const frozenMachinesStay: Check = (world) =>
@@ -93,7 +93,7 @@ export const frozenMachinesStay: Check = (world) =>
         thawedTimes(world, namespace).some(({ fromMs, untilMs }) => fromMs <= atMs && untilMs >= askedMs - rememberedMs)
           ? []
           : [
-              `${providerId} was deleted at ${new Date(atMs).toISOString()}, while Machines of ${namespace} were frozen, or nobody knew`,
+              `${providerId} was deleted at ${new Date(atMs).toISOString()}, while Machines of ${namespace} were frozen, or not known to be thawed`,
             ],
       )
     : [];

@@ -4,7 +4,7 @@ import type { OfVcenter } from './snapshot.ts';
 /** VMs of one namespace, and what in the vCenter is not drover's. */
 export interface ObservedVms {
   namespace: string;
-  /** Ids of VMs that another client has copied with their marks: they are nobody's. */
+  /** Ids of VMs that another client has copied with their marks: they are of no object. */
   copies?: readonly string[];
   strangers: readonly { what: string; before: string; read: () => Promise<string | null> }[];
 }

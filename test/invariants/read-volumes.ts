@@ -113,7 +113,7 @@ export function volumeFacts(changes: readonly VolumeChange[], drivers: readonly 
   const volumeNamed = (name: string | undefined, all: Iterable<ReadVolumeObject>): ReadVolumeObject | undefined =>
     [...all].findLast((one) => one.kind === 'PersistentVolume' && one.metadata.name === name);
 
-  /** What was on the volume of a claim. Null: nobody knows. */
+  /** What was on the volume of a claim. Null: it is not known. */
   const historyOf = (claim: ReadVolumeObject | undefined): readonly Held[] | null => {
     const csi = volumeNamed(claim?.spec?.volumeName, ever.values())?.spec?.csi;
     return driverOf(csi?.driver)?.history(csi?.volumeHandle ?? '') ?? null;

@@ -185,7 +185,7 @@ export interface DataVolumeFact {
   createdMs: number;
   /** Null: not yet. */
   succeededMs: number | null;
-  /** What was on its source, and from when on; null: it has none, or nobody knows. */
+  /** What was on its source, and from when on; null: it has none, or that is not known. */
   source: readonly HeldContent[] | null;
   /** The same of its own volume; null: it has none. */
   content: readonly HeldContent[] | null;

@@ -140,7 +140,7 @@ export function pass(simulation: Simulation): void {
   simulation.answers.push(...answers);
 }
 
-/** The first answer on its way to `run` arrives, or finds nobody. */
+/** The first answer on its way to `run` arrives, or finds no run. */
 export function answered(simulation: Simulation, run: SimulatedRun): void {
   if (run.open && run.mute) return;
   const index = simulation.answers.findIndex(({ runId }) => runId === run.runId);
@@ -224,7 +224,7 @@ export function stopLook(simulation: Simulation): void {
   pass(simulation);
 }
 
-/** One round in which everything arrives and everybody does what is due. */
+/** One round in which everything arrives and every run does what is due. */
 export function round(simulation: Simulation, { finishing }: { finishing: boolean }): void {
   simulation.nowMs += checkMs;
   startLook(simulation);

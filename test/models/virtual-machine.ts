@@ -59,7 +59,7 @@ export interface World {
 
 export interface ModelVm {
   facts: ObservedVm & { config: VmConfig };
-  /** Somebody else's. */
+  /** Another client's. */
   foreign: boolean;
 }
 
@@ -152,7 +152,7 @@ function take(world: World, step: VirtualMachineStep): StepEnd {
   // A VM that is gone is as good as done with.
   if ('moId' in step && vm === undefined)
     return step.kind === 'destroy' || step.kind === 'detachDisks' ? ok : refused('ManagedObjectNotFound');
-  if (vm?.foreign === true) throw new Error(`${step.summary}: touches a VM of somebody else`);
+  if (vm?.foreign === true) throw new Error(`${step.summary}: touches a VM of another client`);
   if (vm !== undefined && step.kind !== 'adopt' && owner(vm.facts.config.extraConfig)?.uid !== desired.uid)
     throw new Error(`${step.summary}: touches a VM without its owner`);
   switch (step.kind) {

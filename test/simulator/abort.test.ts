@@ -36,7 +36,7 @@ test.each([1, 2, 3, 4, 5, 6, 7, 8])(
       if (openstack === null) throw new Error('there is no OpenStack');
       await applyObject(admin, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'monsoon3' } });
       await applyHypervisors(admin, Object.fromEntries(hosts.map((name) => [name, {}])));
-      // Until somebody aborts it.
+      // Until a user aborts it.
       await openstack.fleet.change(host, { migrate: 'slow' });
       await createInstances(openstack.admin, [{ name: 'guest', host }]);
       const spec = { hypervisor: host, reason: 'test' };

@@ -11,7 +11,7 @@ const yearMs = 365 * 24 * 60 * minuteMs;
 const never = new AbortController().signal;
 
 test.each(['', 'blue'])(
-  'a run asks the workers of its own cluster (%p), whoever starts it and whatever the input says',
+  'a run asks the workers of its own cluster (%p), whichever client starts it and whatever the input says',
   async (cluster) => {
     const asked: string[] = [];
     const serving = (of: string) => ({

@@ -114,7 +114,7 @@ export async function openSimulatedFixture({
     record(roles: Roles, injections: readonly Injection[]): Recording {
       const { recording, decide: decideNext } = startRecording(roles, injections);
       decide = (call) => decideNext({ moment: 'before', call });
-      // The second time is the end of the scenario: what comes then is nobody's target.
+      // The second time is the end of the scenario: what comes then is no target.
       recorder = recorder === null ? new Recorder(targets, recording) : recorder.end();
       return recording;
     },

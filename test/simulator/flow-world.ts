@@ -22,7 +22,7 @@ import { simulatedKubectl } from './kubectl.ts';
 import type { Network } from './network.ts';
 import { snapshotOf } from './snapshot.ts';
 
-/** Until somebody starts it again. */
+/** Until the test starts it again. */
 const foreverMs = 365 * 24 * 3_600_000;
 export const seed = 1;
 
@@ -119,8 +119,8 @@ function callsByRun({ calls }: Network): Map<string, Map<OutsideSystem, number>>
 }
 
 /**
- * Lets time pass for as long as nobody stops it, for this whole file. What simulated code leaves unhandled is thrown by
- * the stop, and to whoever waits: no time passes any more.
+ * Lets time pass until it is stopped, for this whole file. What simulated code leaves unhandled is thrown by the stop,
+ * and to the code that waits: no time passes any more.
  */
 export function passTime({ simulation }: Pick<Deployment, 'simulation'>): () => Promise<void> {
   const stopped = Promise.withResolvers<void>();
@@ -161,6 +161,6 @@ export function simulatedDrover({ simulation, bridge }: Deployment, hasBridge: b
   };
 }
 
-/** Whoever asks for a process, a port or a file of a lab learns that there is none. */
+/** Code that asks for a process, a port or a file of a lab learns that there is none. */
 export const nothingReal = (what: string): never =>
   new Proxy({}, { get: (_, name) => raise(new Error(`a simulation has no ${what} (${String(name)})`)) }) as never;

@@ -150,8 +150,8 @@ async function endJudging(context: ScenarioContext): Promise<void> {
 }
 
 /**
- * Waits until its servers have left it; then somebody mends it, and it is back as another boot. A person's cancel keeps
- * it out of service.
+ * Waits until its servers have left it; then an operator mends it, and it is back as another boot. A user's cancel
+ * keeps it out of service.
  */
 async function mendWhenEmpty(context: ScenarioContext, isNodeGone = false): Promise<void> {
   const { environment } = context.fixture;
@@ -217,7 +217,7 @@ async function recallWhenTainted(context: ScenarioContext): Promise<void> {
   });
 }
 
-/** Somebody mends Ceph when the host has waited for that longer than its tests may fail. */
+/** An operator mends Ceph when the host has waited for that longer than its tests may fail. */
 async function mendCeph(context: ScenarioContext): Promise<void> {
   await until('the host to wait for Ceph', patienceMs, async () => {
     const { reason, message } = lifecycleOf(await context.read('A'));

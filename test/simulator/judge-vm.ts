@@ -16,7 +16,7 @@ export const pathOf = (context: ScenarioContext): string => `${inventory.vmFolde
 export const describe = (context: ScenarioContext): Promise<DescribedVm | null> =>
   vcenterOf(context.fixture.environment).witness.describeVm(pathOf(context));
 
-/** Where somebody has cancelled the run, it rests where it was. */
+/** Where a user has cancelled the run, it rests where it was. */
 export const unlessStopped =
   (judge: (context: ScenarioContext) => Promise<string[]>): NonNullable<Scenario['judge']> =>
   async (context) => {

@@ -207,7 +207,7 @@ test('a freeze outlives workers, and a worker that dies meanwhile freezes nothin
   simulation.close();
 });
 
-test('without its run nobody knows, and one that begins anew is frozen first', async () => {
+test('without its run the state is unknown, and one that begins anew is frozen first', async () => {
   const world = await open();
   const { simulation, pass, freeze, handle, run, start } = world;
   await pass(5_000);

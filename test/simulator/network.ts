@@ -74,7 +74,7 @@ export function createNetwork({
   const calls: (NetworkCall & { atMs: number; fate: CallFate })[] = [];
   const away = new Set<NetworkCall['system']>();
 
-  /** Time that passes on the wire, whoever waits for it. */
+  /** Time that passes on the wire, whichever process waits for it. */
   const pass = (ms: number): Promise<void> => runIn(outside, () => clock.sleep(ms));
 
   return {

@@ -75,7 +75,7 @@ test(
 );
 
 test(
-  'where nobody ends it, the eviction does not succeed, and names it',
+  'where no user ends it, the eviction does not succeed, and names it',
   async () => {
     await evict(async ({ said, sleep }) => {
       await sleep(120_000);

@@ -192,7 +192,7 @@ const refusal = (status: number, message: string): HttpAnswer =>
 const systemsPath = '/redfish/v1/Systems';
 
 function answerOf(bmc: BmcModel, { method, path, headers, body }: HttpRequest): HttpAnswer {
-  // Whoever asks may read the root.
+  // The root is read without a credential.
   if (path === '/redfish/v1/') return answer(200, rootAnswer);
   if (headers['authorization'] !== `Basic ${Buffer.from(`${bmc.username}:${bmc.password}`).toString('base64')}`)
     return refusal(401, 'Incorrect username or password');

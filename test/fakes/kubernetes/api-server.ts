@@ -25,7 +25,7 @@ import type { Draft, StoredObject } from './stored-object.ts';
 
 /** kube-apiserver without its connections: a request is answered at once, or refused by throwing {@link Refusal}. */
 export interface ApiServer {
-  /** Everything but a watch. The answer is shared with the store: whoever passes it on makes a copy. */
+  /** Everything but a watch. The answer is shared with the store: code that passes it on makes a copy. */
   answer(request: KubernetesRequest): unknown;
   /** Puts definitions in as they are: to make them like any other object takes longer than many a simulation. */
   define(definitions: readonly CustomResourceDefinition[]): void;

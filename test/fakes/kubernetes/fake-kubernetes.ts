@@ -188,7 +188,7 @@ export function createFakeKubernetes({ clock, network, random }: FakeKubernetesO
       ...port,
       request: (request, signal) => call(request, signal, () => answer(request)),
       stream: (request, signal) => {
-        // Whoever reads is the process that has asked, not the network.
+        // The reader is the process that has asked, not the network.
         const reader = currentProcess();
         return call(request, signal, () => runIn(reader, () => watch(request, signal, connection)));
       },

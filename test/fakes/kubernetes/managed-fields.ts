@@ -32,7 +32,7 @@ export interface Manager {
 /** Who writes. */
 export type Writer = Omit<Manager, 'fields'>;
 
-/** What kube-apiserver keeps of an object by itself, and nobody owns. */
+/** What kube-apiserver keeps of an object by itself, and no manager owns. */
 const unowned: FieldSet = new Set(
   [
     ['f:apiVersion'],
@@ -76,7 +76,7 @@ const isSame = (a: Writer, b: Writer): boolean =>
   a.subresource === b.subresource &&
   (a.operation === 'Apply' || a.apiVersion === b.apiVersion);
 
-/** After an update: whoever changes a field owns it, and alone; what is gone is nobody's. */
+/** After an update: the manager that changes a field owns it, and alone; what is gone has no owner. */
 export function afterUpdate(
   managers: readonly Manager[],
   writer: Writer,
@@ -156,7 +156,7 @@ function mergeConfiguration(live: unknown, config: unknown, schema: StructuralSc
   return [...merged.values()];
 }
 
-/** Takes fields away, and what is empty then, unless somebody keeps it. */
+/** Takes fields away, and what is empty then, unless a manager keeps it. */
 function removeFields(object: Fields, dropped: FieldSet, kept: FieldSet, schema: StructuralSchema): Fields {
   const isKept = (path: readonly string[]): boolean => {
     const key = path.join('\u0000');

@@ -56,7 +56,7 @@ function serving({ status, text }: Wire): KeystoneSession {
     token: () => Promise.resolve('the-token'),
     use: (send) => send('the-token'),
     endpoint: () => Promise.resolve('http://service/v2.1'),
-    identity: () => Promise.reject(new Error('nobody asks')),
+    identity: () => Promise.reject(new Error('no test asks')),
     close: () => Promise.resolve(),
   };
 }

@@ -65,7 +65,7 @@ const report = {
   acknowledged: { sequence: 1, allowance: 2 },
 };
 
-/** Arguments come from JSON, and where nobody gives one they are undefined. */
+/** Arguments come from JSON, and where none is given they are undefined. */
 const argument = (...samples: readonly unknown[]) =>
   fc.oneof({ weight: 20, arbitrary: near(...samples) }, { weight: 1, arbitrary: fc.constant(undefined) });
 

@@ -34,7 +34,7 @@ const evictedGroup: Schedule = {
 };
 
 /**
- * Node-2 is evicted when it has no server any more, and once more: then it is disabled, and nobody knows since when.
+ * Node-2 is evicted when it has no server any more, and once more: then it is disabled, and it is not known since when.
  */
 const evictingEmpty: Schedule = {
   ...evicting([]),
@@ -228,7 +228,7 @@ export const plannerMutations: readonly Mutation[] = [
   },
   {
     name: 'strangersResize',
-    breaks: 'a resize that somebody else has begun is confirmed where a user accepts that',
+    breaks: 'a resize that another client has begun is confirmed where a user accepts that',
     caughtBy: evicting([at(500, 'migrateServer', 2, 20 * minuteMs)]),
     says: /confirmed a resize .* no user has accepted that/u,
     rewrite: { from: /if \(desired\.accepted && migration !== null\) return /u, to: 'if (migration !== null) return ' },

@@ -144,7 +144,7 @@ export const poolDangers: readonly PoolDanger[] = [
     async happen(world) {
       await world.scale(1);
       await world.until(async () => (await world.vms()).length === 1);
-      // Nobody takes it, so that nothing is installed.
+      // No AgentMachine takes it, so that nothing is installed.
       await world.scale(0);
       await world.pass(2 * minute);
       const before = await isoFiles(world);

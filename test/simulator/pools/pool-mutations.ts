@@ -92,7 +92,7 @@ export const poolMutations: readonly SourceMutation[] = [
   },
   {
     name: 'nodeNotAsked',
-    breaks: 'where nobody saw a Machine go, its Node says whether its VM goes',
+    breaks: 'where the deletion of a Machine was not observed, its Node says whether its VM goes',
     caughtBy: 'a Machine went while drover was down, and its Node is there',
     activity: {
       file: 'contracts/agent-pool/judge-release.ts',

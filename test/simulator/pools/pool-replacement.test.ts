@@ -105,7 +105,7 @@ test('two at once: as many stand ready, and as many Nodes are away while others 
   });
 });
 
-test('nobody makes another Machine: no second one is deleted until a user says so', async () => {
+test('no other Machine is made: no second one is deleted until a user says so', async () => {
   await inPoolWorld({}, async (world) => {
     await growTo(world, 3);
     await applyPool(world.api, replaceAll);

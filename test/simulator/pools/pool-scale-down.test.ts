@@ -147,7 +147,7 @@ test('several Machines that went while drover was down: their VMs wait for an ap
   });
 });
 
-test('VMs that nobody takes go after a while, where a user wants that, and never while something waits', async () => {
+test('VMs that are not taken go after a while, where a user wants that, and never while something waits', async () => {
   const surplus = { settings: { deleteSurplus: true, surplusMs: 10 * minute } };
   await inPoolWorld(surplus, async (world) => {
     await world.scale(2);
@@ -198,7 +198,7 @@ test('… and stays with Retain', async () => {
   });
 });
 
-test('VMs that nobody takes stay otherwise, and serve who comes next', async () => {
+test('VMs that are not taken stay otherwise, and serve who comes next', async () => {
   await inPoolWorld({}, async (world) => {
     await world.scale(2);
     expect(await world.until(async () => (await world.vms()).length === 2)).toBe(true);

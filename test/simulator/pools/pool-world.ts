@@ -74,7 +74,7 @@ export const poolSettings = (own: object = {}): object => ({
   },
 });
 
-/** Runs a story in a world of its own: an InfraEnv with an ISO, a pool, and nobody who wants anything yet. */
+/** Runs a story in a world of its own: an InfraEnv with an ISO, a pool, and no demand yet. */
 export async function inPoolWorld<Result>(
   { settings, sections, neighbours: played = {}, prepare, pool = {}, ...options }: PoolWorldOptions,
   story: (world: PoolWorld) => Promise<Result>,

@@ -77,7 +77,7 @@ const cancelsChild = (type: string, afterMs: number, openMs = 0): Scenario => ({
     await complete(server, 'cancelsChild', id(), type, afterMs, openMs);
     const child = server.client.workflow.getHandle(id('/child'));
     if (afterMs > 0) await idle(server, id('/child'));
-    // It is not cancelled where nobody waits for that: its parent has closed before.
+    // It is not cancelled where no run waits for that: its parent has closed before.
     if (type === 'ABANDON' || (type === 'TRY_CANCEL' && openMs === 0))
       await child.terminate('not needed').catch(ignore);
     await child.result().catch(ignore);

@@ -26,7 +26,7 @@ export interface Cast {
 /** What an event does. It throws where there is nothing to do it to, or where that is refused. */
 export type Action = (cast: Cast, event: ScheduledEvent) => unknown;
 
-/** Nobody waits longer than a simulation. */
+/** No caller waits longer than a simulation. */
 export const patience: AbortSignal = new AbortController().signal;
 
 /** There is nothing that the event could happen to. */

@@ -27,7 +27,7 @@ const disrupt =
     disruptions.push({ system: choose(systems, event), fate, share, untilMs });
   };
 
-/** An hour at most, forth or back; until somebody sets it right. */
+/** An hour at most, forth or back; until an operator sets it right. */
 const skewOf = ({ which, forMs }: ScheduledEvent): number => (which % 2 === 0 ? 1 : -1) * forMs * 40;
 
 const systemNamespace = 'drover-system';

@@ -54,7 +54,7 @@ export async function recoverHost(cast: Cast, host: string): Promise<void> {
   await reportNode(cast, host, { ready: 'True', ...bootId }).catch(ignoreAbsence);
 }
 
-/** A machine that nobody has onboarded has no Node. */
+/** A machine that was not onboarded has no Node. */
 const ignoreAbsence = (error: unknown): void => {
   if (!/not found/iu.test((error as Error).message)) throw error;
 };

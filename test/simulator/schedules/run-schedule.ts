@@ -172,7 +172,7 @@ export async function runSchedule(
   }
 }
 
-/** The hosts with their servers, the machines that nobody has onboarded, and a namespace for virtual machines. */
+/** The hosts with their servers, the machines that were not onboarded, and a namespace for virtual machines. */
 async function prepare(cast: Cast, { migrations }: Schedule): Promise<void> {
   const { kubernetes, hosts: fakes } = cast.deployment;
   for (const name of machines) fakes.add({ name, uuid: uuidOf(name) });
@@ -240,7 +240,7 @@ async function look({ deployment, expected, ownChanges }: Cast, sinceMs: number,
   return [...violations({ ...snapshot, novaCalls, guests, isQuiet: isAtRest }), ...left];
 }
 
-/** Migrations that drover has begun and nobody has ended. */
+/** Migrations that drover has begun and that have not ended. */
 function leftInProgress({ migrationEvents, novaCalls }: Snapshot): string[] {
   const asked = novaCalls.filter(({ action, status }) => status < 300 && /igrate/u.test(action ?? ''));
   const isDrovers = (instanceId: string): boolean =>

@@ -29,13 +29,13 @@ const settlingMs = 60_000;
 const systemRuns = /^(limits|vcenter|guest-watch|hypervisor-drift)\//u;
 
 /**
- * Systems, machines and clocks are as they should be; whoever paused an eviction resumes it, and corrects what is wrong
- * in it.
+ * Systems, machines and clocks are as they should be; the user who paused an eviction resumes it, and corrects what is
+ * wrong in it.
  */
 export async function makeWhole(cast: Cast): Promise<void> {
   await endDisruptions(cast);
   for (const host of cast.machines) await recoverHost(cast, host);
-  // Before anybody acts on what objects say, drover hears of what has changed.
+  // Before a user acts on what objects say, drover hears of what has changed.
   await cast.deployment.simulation.clock.sleep(settlingMs);
   for (const host of [...cast.hosts, ...cast.machines])
     await run(cast, evictionId(host))
@@ -95,7 +95,7 @@ async function seeToCompute(cast: Cast, host: string): Promise<void> {
 }
 
 /**
- * Everything is wanted again, and tried again where it says that somebody has to: hypervisors with Nodes are in
+ * Everything is wanted again, and tried again where it says that a user has to: hypervisors with Nodes are in
  * service, virtual machines as their specs ask for them. Returns what is not.
  */
 export async function untilInService(cast: Cast, judge: Judge): Promise<string[]> {
@@ -138,7 +138,7 @@ async function judgeVm(cast: Cast, object: StoredObject): Promise<string[]> {
   const { conditions } = (object['status'] ?? {}) as { conditions?: Condition[] };
   const said = findCondition(conditions, virtualMachineConditions.lifecycle);
   const isSettled = kindTable.VirtualMachine.isReconciled(object as never, 'act');
-  // Also a deletion that somebody has cancelled goes on only when it is asked for again.
+  // Also a deletion that a user has cancelled goes on only when it is asked for again.
   if (isSettled && said?.status === 'False')
     await retry(cast, vmPath(cast, kindTable.VirtualMachine.plural, name), said);
   if (deletionTimestamp !== undefined) return [`VirtualMachine ${name} is being deleted: ${describe(object)}`];

@@ -136,7 +136,7 @@ export const dangers: readonly Danger[] = [
     },
   },
   {
-    name: 'the credential sees VMs of another cluster, of nobody, and of one that has half of the marks',
+    name: 'the credential sees VMs of another cluster, of none, and of one that has half of the marks',
     gatesOff: null,
     needed: [...workers, 'other', 'unmarked', 'half'],
     orphans: ['orphan'],

@@ -62,7 +62,7 @@ const endSafety = ({ deployment }: SweepWorld): Promise<unknown> =>
   deployment.simulation.client.workflow.getHandle(apiServerSafetyId(machineFixture.namespace)).terminate('by a user');
 
 export const sweepDangers: readonly Noticed[] = [
-  ofDangers('the credential sees VMs of another cluster, of nobody, and of one that has half of the marks', {
+  ofDangers('the credential sees VMs of another cluster, of none, and of one that has half of the marks', {
     mayAsk: true,
   }),
   ofDangers('vCenter answers the first half of a list, and Nova all of it', { mayAsk: true, says: 'ClassNotSwept' }),
@@ -104,7 +104,7 @@ export const sweepDangers: readonly Noticed[] = [
     },
   },
   {
-    name: 'nobody knows whether Machines are frozen',
+    name: 'it is not known whether Machines are frozen',
     needed: [...workers, 'orphan'],
     mayAsk: false,
     options: () => ({ sweep: quick }),
@@ -118,7 +118,7 @@ export const sweepDangers: readonly Noticed[] = [
     },
   },
   {
-    name: 'nobody knows any more whether Machines are frozen, right before a VM is deleted',
+    name: 'it is not known any more whether Machines are frozen, right before a VM is deleted',
     needed: [...workers, 'orphan'],
     mayAsk: true,
     options: asDeletionBegins(async (world) => {

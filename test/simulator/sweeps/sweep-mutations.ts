@@ -42,7 +42,7 @@ export const sweepMutations: readonly SourceMutation[] = [
   {
     name: 'freezeAskedOnce',
     breaks: 'whether Machines are frozen is asked right before a VM is deleted',
-    caughtBy: 'nobody knows any more whether Machines are frozen, right before a VM is deleted',
+    caughtBy: 'it is not known any more whether Machines are frozen, right before a VM is deleted',
     activity: {
       file: deletion,
       from: /if \(freeze\.state !== 'thawed'\)/u,
@@ -62,7 +62,7 @@ export const sweepMutations: readonly SourceMutation[] = [
   {
     name: 'unknownIsThawed',
     breaks: 'what is unknown counts as frozen',
-    caughtBy: 'nobody knows whether Machines are frozen',
+    caughtBy: 'it is not known whether Machines are frozen',
     activity: {
       file: 'contracts/machine-safety/judge-freeze.ts',
       from: /\(reason: string\): Freeze => \(\{ state: 'unknown', reason \}\)/u,
@@ -72,13 +72,13 @@ export const sweepMutations: readonly SourceMutation[] = [
   {
     name: 'unknownIsPlanned',
     breaks: 'a run asks for no deletion while it is unknown whether Machines are frozen',
-    caughtBy: 'nobody knows whether Machines are frozen',
+    caughtBy: 'it is not known whether Machines are frozen',
     workflow: { from: /freeze\.state !== ['"]thawed['"]/u, to: "freeze.state === 'frozen'" },
   },
   {
     name: 'clusterAlone',
     breaks: 'a VM is of a class by both of its marks',
-    caughtBy: 'the credential sees VMs of another cluster, of nobody, and of one that has half of the marks',
+    caughtBy: 'the credential sees VMs of another cluster, of none, and of one that has half of the marks',
     activity: {
       file: 'activities/machines/drivers/marks.ts',
       from: /isSame\(ofVm\.clusters, ofClass\.clusters\) && isSame\(ofVm\.roles, ofClass\.roles\)/u,

@@ -454,7 +454,7 @@ test('a worker shows of which namespaces a sweep waits for an approval, and noth
   simulation.close();
 });
 
-test('an approval that nobody gives ends the run, and the next sweep asks again', async () => {
+test('an approval that no user gives ends the run, and the next sweep asks again', async () => {
   const { simulation, orphan, sweep, left } = await open({ approvalMs: hour });
   orphan('lost-1', 'lost-2', 'lost-3', 'lost-4');
   expect(await sweep()).toMatchObject({ outcome: 'blocked', reason: 'NotApproved' });
@@ -608,7 +608,7 @@ test('a VM that cannot be deleted is left for the next sweep, and holds up no ot
   simulation.close();
 });
 
-test('a dry run deletes nothing, waits for nobody, and is remembered by no sweep', async () => {
+test('a dry run deletes nothing, waits for no approval, and is remembered by no sweep', async () => {
   const { simulation, orphan, sweep, left } = await open({ sightings: 2 });
   orphan('lost');
   for (const [input, id] of [
@@ -866,7 +866,7 @@ test('a Schedule requests sweeps, is changed with the settings, and goes with th
   simulation.close();
 });
 
-test('the Schedules of namespaces that the settings name no more are deleted, and nobody else’s', async () => {
+test('the Schedules of namespaces that the settings name no more are deleted, and no others', async () => {
   const { simulation, run } = await open();
   const { client, clock } = simulation;
   const tools = { client, clock, leaving: never };

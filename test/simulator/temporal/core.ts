@@ -5,8 +5,8 @@ import { ActivityCancellationType, ChildWorkflowCancellationType as ChildCancel,
 
 /**
  * What Core, the native part of the SDK, does between the server and the sandbox: its state machines drop what is
- * cancelled before it was sent, answer cancels that wait for nobody, and keep back what comes after that
- * (crates/sdk-core/src/worker/workflow/machines in the SDK's sources).
+ * cancelled before it was sent, answer cancels that do not wait for what is cancelled, and keep back what comes after
+ * that (crates/sdk-core/src/worker/workflow/machines in the SDK's sources).
  */
 
 /** As Core sorts the jobs of an activation. */

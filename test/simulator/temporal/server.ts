@@ -20,7 +20,7 @@ export interface Server {
   counts: { runs: number; updates: number; unhandledCommands: number };
   /** Set when the worker is composed. */
   worker: TaskQueues;
-  /** The server is a process that is never killed; what happens in it happens whoever caused it. */
+  /** The server is a process that is never killed; what happens in it happens whichever process caused it. */
   after(delayMs: number, action: () => unknown): Entry;
   soon(mostMs: number, action: () => unknown): Entry;
 }

@@ -19,7 +19,7 @@ export function admitUpdate(server: Server, run: Run, id: string, name: string, 
     outcome: Promise.withResolvers(),
     result: null,
   };
-  // Whoever asked may be dead.
+  // The client that asked may be dead.
   update.accepted.promise.catch(() => undefined);
   run.updates.set(id, update);
   server.counts.updates += 1;

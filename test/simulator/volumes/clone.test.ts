@@ -107,7 +107,7 @@ test('a clone is as large as it is asked for', async () => {
   });
 });
 
-test('what a node has to expand is waited for by nobody', async () => {
+test('what a node has to expand is not waited for', async () => {
   await inVolumeWorld({ driver: { expandsOnNode: true } }, async (world) => {
     await world.makeSource('golden', 'bytes');
     await world.makeVolume('disk', { size: '3Gi' });

@@ -55,7 +55,7 @@ export function createController(options: ControllerOptions): Controller {
   const soon = (key: string, ms: number): void =>
     void clock.after(ms, () => {
       waiting.add(key);
-      // Whoever drives the clock does not wait for what takes time itself.
+      // Code that drives the clock does not wait for what takes time itself.
       void work(key);
     });
 

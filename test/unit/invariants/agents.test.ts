@@ -59,7 +59,7 @@ test.each<[string, Partial<Snapshot>, RegExp | null]>([
     { agents: [fact()], agentVms: [vm, { ...vm, name: 'copy' }] },
     /invariant 26: .*copy/u,
   ],
-  ['a VM that nobody has', { agentPools, agentVms: [vm] }, /invariant 27: VM w-1/u],
+  ['a VM that no VsphereAgent has', { agentPools, agentVms: [vm] }, /invariant 27: VM w-1/u],
   ['… and that is held', { agentPools: [{ ...agentPools[0]!, held: ['w-1'] }], agentVms: [vm] }, null],
   ['… of a pool that retains', { agentPools: [{ ...agentPools[0]!, deletes: false }], agentVms: [vm] }, null],
   ['… and that is young', { agentPools, agentVms: [{ ...vm, madeMs: t0 }] }, null],

@@ -17,7 +17,7 @@ const judge = (events: Events, power: typeof good.power): string[] =>
   );
 
 const rows: [why: string, events: Events, power: typeof good.power, wrong: RegExp | null][] = [
-  ['nobody knows its power', [evacuation(t0)], {}, null],
+  ['its power is not known', [evacuation(t0)], {}, null],
   ['it is off', [evacuation(off.atMs)], { 'node-2': [off] }, null],
   ['it was off, and is on with nothing of what ran there', [evacuation(on.atMs + 1)], { 'node-2': [off, on] }, null],
   [

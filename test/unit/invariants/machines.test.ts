@@ -123,7 +123,7 @@ breaks([
     withLines(line({ run: { workflowId: 'orphan-sweep-dry/shoot', runId: 'w1' } })),
     /^invariant 24: .* was deleted by orphan-sweep-dry\/shoot, which may not$/,
   ],
-  ['a deletion by nobody', withLines(line({ run: null })), /^invariant 24: .* was deleted by no run, which may not$/],
+  ['a deletion by no run', withLines(line({ run: null })), /^invariant 24: .* was deleted by no run, which may not$/],
 ]);
 
 test.each<[what: string, change: Partial<Snapshot>]>([
