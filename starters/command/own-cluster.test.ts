@@ -11,7 +11,10 @@ const unclaimed = new ScheduleNotFoundError('none', 'claim/cluster');
 const silent = droverFailure('KubernetesUnavailable', 'kube-apiserver gave no answer');
 const forbidden = droverFailure('KubernetesForbidden', 'no');
 
-/** @param holder uid by the claim in Temporal @param uid of the cluster of the kubeconfig; an error: reading it fails so */
+/**
+ * @param holder uid by the claim in Temporal
+ * @param uid of the cluster of the kubeconfig; an error: reading it fails so
+ */
 const refuse = (holder: string | Error, uid: string | Error): Promise<void> =>
   refuseOtherCluster(
     {

@@ -35,7 +35,10 @@ function overlaps(spans: readonly Span[]): [Span, Span][] {
   });
 }
 
-/** A server is moved by one migration at a time, and evacuated by one. An evacuation ends a migration that its dead host has left. */
+/**
+ * A server is moved by one migration at a time, and evacuated by one. An evacuation ends a migration that its dead host
+ * has left.
+ */
 function migrationsAtOnce(world: Snapshot): string[] {
   const concerned = world.migrationEvents.filter(({ sourceHost }) => concerns(world, sourceHost));
   const kinds = Map.groupBy(

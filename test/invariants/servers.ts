@@ -64,8 +64,8 @@ const ended = new Set(['completed', 'confirmed', 'reverted', 'error', 'failed', 
 export const hasEnded = ({ status }: Pick<MigrationFact, 'status'>): boolean => ended.has(status);
 
 /**
- * When a migration has ended, by its record, or by the evacuation of its server: the record of a migration that a dead host has left, which
- * only that host writes, says `running` for ever. Infinity: it lasts.
+ * When a migration has ended, by its record, or by the evacuation of its server: the record of a migration that a dead
+ * host has left, which only that host writes, says `running` for ever. Infinity: it lasts.
  *
  * @param record the events of the migration
  * @param all those of all migrations
