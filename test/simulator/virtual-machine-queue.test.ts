@@ -84,6 +84,6 @@ test('what a VM is made of was observed a minute before it has its slot, or is o
   expect(long).not.toEqual([]);
   expect(short).not.toEqual([]);
   expect(new Set(long?.map(({ between }) => between.join()))).toEqual(new Set(['observeVirtualMachine']));
-  // The six of that observation are all that a long wait costs.
-  expect(mostEvents(runs)).toBeLessThanOrEqual(66);
+  // The six of that observation, and the four of a signal that arrives alone: by chance one does.
+  expect(mostEvents(runs)).toBeLessThanOrEqual(70);
 }, 600_000);
