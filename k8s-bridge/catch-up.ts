@@ -10,6 +10,7 @@ import { resourcePath } from '../runtime/kubernetes/resource-path.ts';
 import type { Logger } from '../runtime/telemetry/logging.ts';
 import { limited, wordsOf } from '../runtime/temporal/temporal.ts';
 import { type BackOffLimits, backOffMs } from './back-off.ts';
+import { describeRun } from './find-last-run.ts';
 import type { Follower, ObservedObject } from './follow.ts';
 import type { DrivenKind } from './routes.ts';
 
@@ -21,6 +22,8 @@ export interface CatchUpDeps {
   cluster: string;
   /** For the list of all runs of a kind. */
   listTimeoutMs: number;
+  /** For a call about one run. */
+  timeoutMs: number;
   backOff: BackOffLimits;
   clock: Clock;
   random: () => number;
@@ -30,7 +33,8 @@ export interface CatchUpDeps {
 /** What the last run under an id has left. `open`: it goes on, and may have missed something. */
 export type LeftDigest = { open: true } | { open: false; digest: string | null };
 
-const secretsAtOnce = 8;
+/** Calls about objects, each of one. */
+const atOnce = 8;
 const pageSize = 1_000;
 
 /**
@@ -58,6 +62,50 @@ export async function catchUp(deps: CatchUpDeps, row: DrivenKind, abort: AbortSi
   }
 }
 
+/**
+ * No watch tells of Secrets, and no run waits for one that is missing: every `everyMs` the objects that lack one are compared as at a start.
+ * Where the bridge may not read Secrets, a run is started to look. It goes on until `abort`.
+ */
+export async function followSecrets(
+  deps: CatchUpDeps,
+  row: DrivenKind,
+  everyMs: number,
+  abort: AbortSignal,
+): Promise<never> {
+  const { clock, random, backOff, log } = deps;
+  for (let failures = 0; ;) {
+    await clock.sleep(failures === 0 ? everyMs : backOffMs(backOff, failures - 1, random()), abort);
+    try {
+      await takeUpSupplied(deps, row, abort);
+      failures = 0;
+    } catch (error) {
+      abort.throwIfAborted();
+      failures += 1;
+      log.warn({ kind: row.kind, error: wordsOf(error) }, 'Secrets not compared yet');
+    }
+  }
+}
+
+async function takeUpSupplied(deps: CatchUpDeps, row: DrivenKind, abort: AbortSignal): Promise<void> {
+  const { temporal, kubernetes, follower, cluster, timeoutMs, clock, log } = deps;
+  const limits = { timeoutMs, clock, abort };
+  const judge = async (object: ObservedObject): Promise<void> => {
+    const run = await describeRun(temporal, row.workflowId(object.subject, cluster), limits);
+    const left = run === null ? undefined : leftDigestOf(run.status.name, run.memo?.[digestMemo]);
+    // An open one reads them itself before it ends.
+    if (left?.open === true) return;
+    const secrets = unchangedBut(object, left);
+    const compared = secrets === null ? 'changed' : await compareSecrets(kubernetes, secrets, abort);
+    if (compared === 'same') return;
+    const says = compared === 'changed' ? 'Secrets have changed' : 'may not read Secrets: a run does';
+    log.info({ kind: row.kind, object: object.subject }, says);
+    follower.takeUp(object, 'prerequisite');
+  };
+  const lacking = follower.observed(row, ({ lacksSecret }) => lacksSecret);
+  for (let first = 0; first < lacking.length; first += atOnce)
+    await Promise.all(lacking.slice(first, first + atOnce).map(judge));
+}
+
 async function takeUpChanged(
   deps: CatchUpDeps,
   row: DrivenKind,
@@ -71,10 +119,11 @@ async function takeUpChanged(
   });
   const changed = new Set(objects);
   const judge = async ({ object, secrets }: (typeof unchanged)[number]): Promise<void> => {
-    if (await areSame(deps.kubernetes, secrets, abort)) changed.delete(object);
+    // Those that the bridge may not read count as the same, as for a bridge that goes on.
+    if ((await compareSecrets(deps.kubernetes, secrets, abort)) !== 'changed') changed.delete(object);
   };
-  for (let first = 0; first < unchanged.length; first += secretsAtOnce)
-    await Promise.all(unchanged.slice(first, first + secretsAtOnce).map(judge));
+  for (let first = 0; first < unchanged.length; first += atOnce)
+    await Promise.all(unchanged.slice(first, first + atOnce).map(judge));
   for (const object of changed) deps.follower.takeUp(object);
   deps.log.info({ kind: row.kind, changed: changed.size, unchanged: objects.length - changed.size }, 'compared');
   return objects.length - changed.size;
@@ -90,13 +139,13 @@ export function unchangedBut(
   return watched === digest ? secrets : null;
 }
 
-/** By their metadata alone. Those that the bridge may not read count as the same, as for a bridge that goes on. */
-async function areSame(
+/** By their metadata alone. `forbidden`: the bridge may not read one of them, and the others are the same. */
+async function compareSecrets(
   kubernetes: Kubernetes,
   secrets: readonly SecretVersion[],
   abort: AbortSignal,
-): Promise<boolean> {
-  const same = await Promise.all(
+): Promise<'same' | 'changed' | 'forbidden'> {
+  const compared = await Promise.all(
     secrets.map(async ({ fullName, resourceVersion }) => {
       const [namespace, name] = namespaceAndName(fullName);
       try {
@@ -108,15 +157,15 @@ async function areSame(
           },
           abort,
         )) as { metadata?: { resourceVersion?: unknown } } | null;
-        return found?.metadata?.resourceVersion === resourceVersion;
+        return found?.metadata?.resourceVersion === resourceVersion ? 'same' : 'changed';
       } catch (error) {
-        if (isFailure(error, 'KubernetesForbidden')) return true;
-        if (isFailure(error, 'ObjectNotFound')) return false;
+        if (isFailure(error, 'KubernetesForbidden')) return 'forbidden';
+        if (isFailure(error, 'ObjectNotFound')) return resourceVersion === null ? 'same' : 'changed';
         throw error;
       }
     }),
   );
-  return same.every(Boolean);
+  return (['changed', 'forbidden'] as const).find((one) => compared.includes(one)) ?? 'same';
 }
 
 /** One that failed or was terminated has the digest that it was started with, and need not have observed it. Pure. */

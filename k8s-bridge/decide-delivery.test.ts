@@ -11,6 +11,7 @@ const base: Facts = {
   subject: 'node-1',
   names: [],
   madeFor: [],
+  lacksSecret: false,
   key: 'evict-1',
   deleting: false,
   retry: null,

@@ -32,6 +32,8 @@ export interface Facts extends Identity {
   retryPending: boolean;
   /** As far as the object itself says. */
   reconciled: boolean;
+  /** See `KindRow.lacksSecret`. */
+  lacksSecret: boolean;
   /** The newest generation that drover has reported on in a condition. */
   reportedGeneration: number | null;
   /** Of the condition that drover reports in. */
@@ -71,6 +73,7 @@ export function readFacts(route: Route, object: KubeObject, mode: ActiveMode): F
     retry,
     retryPending: retry !== null && retry !== given[retryHandledAnnotation],
     reconciled: isReconciled(route, object, mode),
+    lacksSecret: watch === null && row.lacksSecret?.(object) === true,
     reportedGeneration: condition?.observedGeneration ?? null,
     reason: typeof condition?.reason === 'string' ? condition.reason : null,
     changedMs: Math.max(0, ...[metadata.creationTimestamp, condition?.lastTransitionTime].map((time) => timeMs(time))),

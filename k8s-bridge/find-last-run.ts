@@ -38,7 +38,7 @@ export async function findLastRun(
   uid: string,
   limits: CallLimits,
 ): Promise<FoundRun> {
-  const run = await describe(client, workflowId, limits);
+  const run = await describeRun(client, workflowId, limits);
   if (run === null) return { lastRun: { status: 'NONE' }, stop: null };
   const { runId, startTime, closeTime, status } = run;
   if (status.name === 'COMPLETED' || status.name === 'FAILED' || status.name === 'TIMED_OUT')
@@ -52,7 +52,8 @@ export async function findLastRun(
   };
 }
 
-async function describe(client: Client, workflowId: string, limits: CallLimits) {
+/** The last run under an id; null: Temporal has none. */
+export async function describeRun(client: Client, workflowId: string, limits: CallLimits) {
   try {
     return await limited(client, limits, () => client.workflow.getHandle(workflowId).describe());
   } catch (error) {

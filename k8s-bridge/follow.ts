@@ -76,13 +76,14 @@ export interface Follower {
   observing: readonly DrivenKind[];
   /** Resolves when the kind and all that it depends on have been listed. */
   listed(row: DrivenKind, abort: AbortSignal): Promise<void>;
-  observed(row: DrivenKind): ObservedObject[];
+  /** @param only of which objects; left out: of all */
+  observed(row: DrivenKind, only?: (facts: Facts) => boolean): ObservedObject[];
   /**
    * What a run about the subject would observe now; null: there is no such object, or the kind's runs leave no digest.
    */
   readonly digestOf: (route: Route, subject: string) => string | null;
-  /** As after a start: changes may have been missed. */
-  takeUp(object: ObservedObject): void;
+  /** By default as after a start: changes may have been missed. */
+  takeUp(object: ObservedObject, cause?: 'relist' | 'prerequisite'): void;
   /** What must go on until `abort` ends it. */
   loops: readonly { what: string; done: Promise<void> }[];
 }
@@ -249,12 +250,12 @@ export function followKinds({
         namedBy(route, facts).some(({ madeFor }) => madeFor.includes(facts.uid) || madeFor.includes(facts.fullName)),
     );
 
-  const observed = (row: DrivenKind): ObservedObject[] => {
+  const observed = (row: DrivenKind, only: (facts: Facts) => boolean = () => true): ObservedObject[] => {
     const own = ownOf(row);
     if (own === undefined) return [];
     return viewsOf(own.route).flatMap((facts) => {
       const { subject } = facts;
-      if (subject === null || !facts.reconciled) return [];
+      if (subject === null || !facts.reconciled || !only(facts)) return [];
       return [{ ...own, subject, facts, digest: digestNow(own.route, subject, facts), isMade: hasMade(row, facts) }];
     });
   };
@@ -328,7 +329,7 @@ export function followKinds({
     listed,
     observed,
     digestOf: digestOfSubject,
-    takeUp: ({ facts, ...one }) => onChange(change(one, ['relist'], facts, null), 'resync'),
+    takeUp: ({ facts, ...one }, cause = 'relist') => onChange(change(one, [cause], facts, null), 'resync'),
     compare: (cause) => active.forEach((one) => compareRoute(one, cause)),
     loops: [...reflectors].map(([kind, { done }]) => ({ what: `the reflector of ${kind}`, done })),
   };

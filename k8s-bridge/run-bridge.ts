@@ -15,7 +15,7 @@ import { followKinds } from './follow.ts';
 import { type LeaseSettings, startLease } from './lease.ts';
 import type { ReflectorSettings, ReflectorState } from './reflector.ts';
 import { reportMetrics } from './report-metrics.ts';
-import { catchUp } from './catch-up.ts';
+import { catchUp, followSecrets } from './catch-up.ts';
 import { type DrivenKind, routesFor } from './routes.ts';
 import { createWorkQueue, type WorkQueueOptions, type WorkQueueStats } from './work-queue.ts';
 
@@ -45,6 +45,8 @@ export interface BridgeTimings {
   deliveryTimeoutMs: number;
   /** For the list of all runs of a kind, which is read once after a start. */
   listTimeoutMs: number;
+  /** How often it is asked whether Secrets are there that objects lack. */
+  secretsMs: number;
   /** How long a stop waits for what is queued. */
   drainMs: number;
 }
@@ -66,6 +68,7 @@ export const defaultBridgeTimings: BridgeTimings = {
   queue: { workers: 8, backOff: { initialMs: 100, factor: 2, maxMs: 5_000, jitter: 0.5 }, minIntervalMs: 200 },
   deliveryTimeoutMs: 5_000,
   listTimeoutMs: 60_000,
+  secretsMs: 10 * 60_000,
   drainMs: 10_000,
 };
 
@@ -240,13 +243,16 @@ export function runBridge({
   const catchUpWith = async (row: DrivenKind, abort: AbortSignal): Promise<void> => {
     const {
       listTimeoutMs,
+      deliveryTimeoutMs: timeoutMs,
+      secretsMs,
       queue: { backOff },
     } = timings;
     const { cluster } = settings;
-    const deps = { temporal, kubernetes, follower, cluster, listTimeoutMs, backOff, clock, random, log };
+    const deps = { temporal, kubernetes, follower, cluster, listTimeoutMs, timeoutMs, backOff, clock, random, log };
     try {
       const same = await catchUp(deps, row, abort);
       unchanged += same;
+      if (row.lacksSecret !== undefined) await followSecrets(deps, row, secretsMs, abort);
     } catch (error) {
       if (!abort.aborted) throw error;
     }

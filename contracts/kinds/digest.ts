@@ -68,7 +68,8 @@ export interface DigestedObject {
 export interface SecretVersion {
   /** `namespace/name`. */
   fullName: string;
-  resourceVersion: string;
+  /** Null: there is no such Secret. */
+  resourceVersion: string | null;
 }
 
 /**
@@ -87,9 +88,8 @@ export function digestOf(
     return JSON.stringify([kind, fullName, uid, deleting, Object.values(watched), foreign.toSorted(byText)]);
   });
   const hash = createHash('sha256').update(JSON.stringify(rows.toSorted())).digest('base64url').slice(0, 22);
-  return [hash, ...secrets.map(({ fullName, resourceVersion }) => `${fullName}=${resourceVersion}`).toSorted()].join(
-    ' ',
-  );
+  const versions = secrets.map(({ fullName, resourceVersion }) => `${fullName}=${resourceVersion ?? ''}`);
+  return [hash, ...versions.toSorted()].join(' ');
 }
 
 const byText = ([a]: unknown[], [b]: unknown[]): number => (String(a) < String(b) ? -1 : 1);
@@ -101,7 +101,7 @@ export function readDigest(digest: string): { watched: string; secrets: SecretVe
     watched,
     secrets: secrets.map((secret) => {
       const [fullName = '', resourceVersion = ''] = secret.split('=');
-      return { fullName, resourceVersion };
+      return { fullName, resourceVersion: resourceVersion === '' ? null : resourceVersion };
     }),
   };
 }

@@ -79,7 +79,7 @@ const secretAccess: Access = {
   verbs: ['get'],
   role: 'bootstrap',
   when: 'optional',
-  why: 'At its start, by name, their metadata alone: whether one has changed since a run observed it. Never list or watch.',
+  why: 'By name, their metadata alone: at its start whether one has changed since a run observed it, and from time to time whether one is there that an object lacks. Never list or watch.',
 };
 
 /** How a feature's role is bound, where it is not for all. */

@@ -293,3 +293,17 @@ test.each(virtualMachineRows)(
     expect(kindTable.VirtualMachine.isReconciled(vm, mode)).toBe(reconciled);
   },
 );
+
+const bootstrapReady = 'VirtualMachineBootstrapReady';
+
+test.each<[why: string, conditions: Condition[], lacks: boolean]>([
+  ['one without a bootstrap', [], false],
+  ['one whose Secrets are there', [condition(bootstrapReady, 'True', 'True')], false],
+  ['one whose Secret is missing', [condition(bootstrapReady, 'False', 'NotFound')], true],
+  ['one whose Secret has not all keys', [condition(bootstrapReady, 'False', 'RequiredKeyNotFound')], true],
+  ['one whose Secret drover may not read', [condition(bootstrapReady, 'False', 'Forbidden')], false],
+  ['one whose class is missing', [condition('VirtualMachineClassReady', 'False', 'NotFound')], false],
+])('a VirtualMachine lacks a Secret, or a key of one: %s', (_why, conditions, lacks) => {
+  const metadata = { name: 'web', namespace: 'team', uid: 'u', resourceVersion: '7', generation: 2 };
+  expect(kindTable.VirtualMachine.lacksSecret({ metadata, status: { conditions } })).toBe(lacks);
+});

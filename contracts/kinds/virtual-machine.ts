@@ -2,7 +2,7 @@ import { findCondition } from '../conditions.ts';
 import type { VirtualMachine } from '../crds/virtual-machine.ts';
 import { retryHandledAnnotation } from '../eviction/annotations.ts';
 import { virtualMachineId, workflowTypes } from '../ids.ts';
-import { virtualMachineConditions } from '../virtual-machine/conditions.ts';
+import { objectReasons, requiredKeyNotFound, virtualMachineConditions } from '../virtual-machine/conditions.ts';
 import {
   virtualMachineAnnotations as vmAnnotations,
   virtualMachineFinalizers,
@@ -56,6 +56,8 @@ function isSaid(status: VirtualMachine['status'], type: string, generation: numb
     (as === undefined ? condition.status !== 'Unknown' : condition.status === as)
   );
 }
+
+const lackReasons: readonly string[] = [objectReasons.notFound, requiredKeyNotFound];
 
 const vmoperator = 'vmoperator.vmware.com';
 
@@ -249,6 +251,10 @@ export const virtualMachineKind = defineKind({
     fields: watchedFields,
   },
   isReconciled,
+  lacksSecret(object) {
+    const ready = findCondition(conditionsOf(object), virtualMachineConditions.bootstrapReady);
+    return ready?.status === 'False' && lackReasons.includes(textOf(ready.reason) ?? '');
+  },
   condition: ({ metadata }, mode) =>
     modeOf({ metadata }, mode) === 'observe' ? virtualMachineConditions.observed : virtualMachineConditions.lifecycle,
   shown(object) {

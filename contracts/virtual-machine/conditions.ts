@@ -76,11 +76,15 @@ export const objectReasons = {
   getError: 'GetError',
 } as const;
 
+/** Reason of the bootstrap: a Secret of it has not all keys that are named. */
+export const requiredKeyNotFound = 'RequiredKeyNotFound';
+
 /** The states of a VirtualMachine, reasons of `Lifecycle`. */
 export const virtualMachineStates = [
   'Reconciled',
   'Paused',
   'PowerOffRequired',
+  'BootstrapNotReady',
   'WaitingForPrerequisites',
   'WaitingForImageCache',
   'WaitingForGroup',

@@ -7,8 +7,9 @@ import type { KubernetesAccess } from './kubernetes-access.ts';
 import { answerTimeoutMs, type TemporalAccess } from './temporal-access.ts';
 
 /**
- * Refuses to start anything where kubeconfig and Temporal do not belong together: the run would look for the object in the other cluster,
- * and empty the host of that name there. What a user is not allowed to read refuses nothing; what gives no answer does, as it may be another's.
+ * Refuses to start anything where kubeconfig and Temporal do not belong together: the run would look for the object in
+ * the other cluster, and empty the host of that name there. What a user is not allowed to read refuses nothing; what
+ * gives no answer does, as it may be another's.
  *
  * @throws CommandError refused, naming who has the name; unreachable, where that cannot be read now
  */

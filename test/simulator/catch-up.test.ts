@@ -1,10 +1,12 @@
-import type { Client } from '@temporalio/client';
+import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 
 import { observeKubernetes } from '../../activities/kubernetes/hypervisor/observe-kubernetes.ts';
 import { readVirtualMachine } from '../../activities/kubernetes/virtual-machine/read-virtual-machine.ts';
 import { fieldManager, hypervisorId, nodeMetadata, virtualMachineId } from '../../contracts/ids.ts';
 import { digestMemo } from '../../contracts/runs.ts';
 import { virtualMachineConfig, virtualMachineSettings } from '../../runtime/config/virtual-machine-config.ts';
+import { droverFailure } from '../../runtime/failure.ts';
+import type { Kubernetes } from '../../runtime/kubernetes/kubernetes.ts';
 import { openObjects } from '../../runtime/kubernetes/objects.ts';
 import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
 import { createLogger } from '../../runtime/telemetry/logging.ts';
@@ -12,6 +14,7 @@ import { drive } from '../fakes/drive.ts';
 import { createFakeKubernetes } from '../fakes/kubernetes/fake-kubernetes.ts';
 import { randomOf } from '../faults/random.ts';
 import { testScope } from '../fixtures/activities/nova.ts';
+import { defaultBridgeTimings } from '../../k8s-bridge/run-bridge.ts';
 import { createSimulatedBridge } from './bridge.ts';
 import { createVirtualClock } from './clock.ts';
 import { createNetwork } from './network.ts';
@@ -32,6 +35,8 @@ const nameOfHost = (index: number): string => `node-${index}`;
 /** Which VMs are of the class that changes later, and which have the Secret. */
 const isLarge = (index: number): boolean => index % 400 === 7;
 const hasSecret = (index: number): boolean => index % 500 === 3;
+/** Of these, the Secret is gone. */
+const lacksSecret = (index: number): boolean => index % 1_000 === 4;
 
 const random = randomOf(1);
 const clock = createVirtualClock(Date.UTC(2026, 0, 1), random);
@@ -68,13 +73,30 @@ const temporal = {
       const prefix = query.includes('reconcileVirtualMachine') ? 'virtualmachine/' : 'hypervisor/';
       yield* left.filter(({ workflowId }) => workflowId.startsWith(prefix));
     },
+    getHandle: (workflowId: string) => ({
+      async describe() {
+        const run = left.find((one) => one.workflowId === workflowId);
+        if (run === undefined) throw new WorkflowNotFoundError('no run', workflowId, undefined);
+        return run;
+      },
+    }),
   },
 } as unknown as Client;
+
+/** RBAC of the bridge. */
+let readsSecrets = true;
+const client: Kubernetes = {
+  ...kubernetes.client,
+  request: (request, signal) =>
+    readsSecrets || !request.path.includes('/secrets/')
+      ? kubernetes.client.request(request, signal)
+      : Promise.reject(droverFailure('KubernetesForbidden', 'it may not get Secrets')),
+};
 
 const bridge = createSimulatedBridge({
   clock,
   random,
-  kubernetes: kubernetes.client,
+  kubernetes: client,
   temporal,
   settings: () => ({
     modes: { Eviction: 'off', Hypervisor: 'act', VirtualMachine: 'act', VirtualMachineSetResourcePolicy: 'off' },
@@ -95,25 +117,26 @@ const post = (apiVersion: string, plural: string, body: object, inNamespace?: st
 const patch = (path: string, body: object, query = {}): Promise<unknown> =>
   admin.request({ method: 'PATCH', patchType: 'merge', path, body, query }, never);
 /** As drover says it. */
-const reconciled = (path: string, observedGeneration = 1): Promise<unknown> =>
+const say = (path: string, conditions: object[]): Promise<unknown> =>
   patch(
     path,
     {
       status: {
-        conditions: [
-          {
-            type: 'Lifecycle',
-            status: 'True',
-            reason: 'Reconciled',
-            message: '',
-            observedGeneration,
-            lastTransitionTime: '2026-01-01T00:00:00Z',
-          },
-        ],
+        conditions: conditions.map((one) => ({ message: '', lastTransitionTime: '2026-01-01T00:00:00Z', ...one })),
       },
     },
     { fieldManager },
   );
+const reconciled = (path: string, observedGeneration = 1): Promise<unknown> =>
+  say(path, [{ type: 'Lifecycle', status: 'True', reason: 'Reconciled', observedGeneration }]);
+const blocked = (path: string): Promise<unknown> =>
+  say(path, [
+    { type: 'Lifecycle', status: 'False', reason: 'BootstrapNotReady', observedGeneration: 1 },
+    { type: 'VirtualMachineBootstrapReady', status: 'False', reason: 'NotFound' },
+  ]);
+const bootstrapFrom = (name: string): object => ({ cloudInit: { rawCloudConfig: { name, key: 'a' } } });
+const postSecret = (name: string): Promise<unknown> =>
+  post('v1', 'secrets', { apiVersion: 'v1', kind: 'Secret', metadata: { name }, data: { a: 'Yg==' } }, namespace);
 const vmPath = (index: number, subresource?: string): string =>
   resourcePath(vmoperator, 'virtualmachines', {
     namespace,
@@ -165,13 +188,16 @@ async function observeAll(): Promise<LeftRun[]> {
   return [...ofVms, ...ofHosts];
 }
 
+/** Each once: no run is there that would be open, so that a comparison signals again. */
+const named = (): string[] => [...new Set(signalled)].toSorted();
+
 /** kill -9 and a new process; what was signalled until it has compared everything. */
 async function restart(): Promise<string[]> {
   bridge.kill();
   signalled = [];
   bridge.start();
   await pass(120_000);
-  return signalled.toSorted();
+  return named();
 }
 const vmIds = (concerned: (index: number) => boolean): string[] =>
   all(vms)
@@ -181,12 +207,7 @@ const vmIds = (concerned: (index: number) => boolean): string[] =>
 
 beforeAll(async () => {
   await post('v1', 'namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
-  await post(
-    'v1',
-    'secrets',
-    { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'boot' }, data: { a: 'Yg==' } },
-    namespace,
-  );
+  await postSecret('boot');
   for (const name of ['small', 'large']) {
     const spec = { hardware: { cpus: 1, memory: '1Gi' } };
     await post(
@@ -202,7 +223,8 @@ beforeAll(async () => {
     const spec = {
       className: isLarge(index) ? 'large' : 'small',
       image: { kind: 'VirtualMachineImage', name: 'vmi' },
-      ...(hasSecret(index) && { bootstrap: { cloudInit: { rawCloudConfig: { name: 'boot', key: 'a' } } } }),
+      ...(hasSecret(index) && { bootstrap: bootstrapFrom('boot') }),
+      ...(lacksSecret(index) && { bootstrap: bootstrapFrom('gone') }),
     };
     const metadata = { name: nameOfVm(index) };
     await post(
@@ -211,7 +233,7 @@ beforeAll(async () => {
       { apiVersion: vmoperator, kind: 'VirtualMachine', metadata, spec },
       namespace,
     );
-    await reconciled(vmPath(index, 'status'));
+    await (lacksSecret(index) ? blocked : reconciled)(vmPath(index, 'status'));
   }
   for (const index of all(hosts)) {
     const labels = { [nodeMetadata.virtDriver]: 'libvirt' };
@@ -324,4 +346,37 @@ test('a run that is not known any more, has left no digest, has not come to its 
     ...left.filter(({ workflowId }) => workflowId !== forgotten),
   ];
   expect(await restart()).toEqual(ids.toSorted());
+}, 300_000);
+
+test('a Secret that is missing is looked for, and runs that lack it are started once it is there', async () => {
+  const ids = vmIds(lacksSecret);
+  const [open, ...others] = ids;
+  left = await observeAll();
+  expect(await restart()).toEqual([]);
+  const looked = async (): Promise<string[]> => {
+    signalled = [];
+    await pass(defaultBridgeTimings.secretsMs + 60_000);
+    return named();
+  };
+  expect(await looked()).toEqual([]);
+  // Whether it is there is not known: then a run looks.
+  readsSecrets = false;
+  expect(await looked()).toEqual(ids);
+  // As for a bridge that goes on.
+  expect(await restart()).toEqual([]);
+  readsSecrets = true;
+  expect(await looked()).toEqual([]);
+
+  await postSecret('gone');
+  // One that is open looks itself.
+  const ended = left;
+  left = left.map((one) => (one.workflowId === open ? { ...one, status: { name: 'RUNNING' } } : one));
+  expect(await looked()).toEqual(others);
+  left = ended;
+  expect(await looked()).toEqual(ids);
+  left = await observeAll();
+  expect(await looked()).toEqual([]);
+  // Temporal knows the run no more.
+  left = left.filter(({ workflowId }) => workflowId !== open);
+  expect(await looked()).toEqual([open]);
 }, 300_000);

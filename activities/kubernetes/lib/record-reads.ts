@@ -7,7 +7,7 @@ export interface RecordedReads {
   client: KubernetesObjects;
   /** What has been read by the client so far, for the digest of an observation. */
   read: readonly ReadObject[];
-  /** Of a Secret, its version is known and nothing else. */
+  /** Of a Secret, its version is known and nothing else; of one that is missing, that it is. */
   secrets: readonly SecretVersion[];
 }
 
@@ -26,6 +26,8 @@ export function recordReads(client: KubernetesObjects): RecordedReads {
     async get(resource, key, signal) {
       const found = await client.get(resource, key, signal);
       if (found !== null) record(resource, found);
+      else if (resource.kind === secret.kind)
+        secrets.push({ fullName: `${key.namespace ?? ''}/${key.name}`, resourceVersion: null });
       return found;
     },
     async list(resource, query, signal) {

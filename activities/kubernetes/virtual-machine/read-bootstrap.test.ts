@@ -100,6 +100,12 @@ const rows: [why: string, bootstrap: object | undefined, secrets: Given, facts: 
     { kind: 'notFound', message: expect.stringContaining('There is no Secret user-data') },
   ],
   [
+    'several Secrets that are not there',
+    { linuxPrep: { password: { name: 'root' }, scriptText: { from: { name: 'init', key: 'script' } } } },
+    {},
+    { kind: 'notFound', message: expect.stringContaining('There is no Secret init, root') },
+  ],
+  [
     'user data that are compressed, and broken',
     raw,
     { 'user-data': { data: Buffer.from([0x1f, 0x8b, 1, 2]) } },

@@ -72,10 +72,11 @@ async function readSetup(
   signal: AbortSignal,
 ): Promise<GuestSetup> {
   const { uid, namespace = '' } = object.metadata;
+  const missing: string[] = [];
   const read = async (name: string): Promise<[string, SecretData]> => {
     const found = await client.get(secretResource, { namespace, name }, signal);
-    if (found === null) throw droverFailure('ObjectNotFound', `There is no Secret ${name}`);
-    const decoded = Object.entries(found.data ?? {}).map(([key, value]) => [key, Buffer.from(value, 'base64')]);
+    if (found === null) missing.push(name);
+    const decoded = Object.entries(found?.data ?? {}).map(([key, value]) => [key, Buffer.from(value, 'base64')]);
     return [name, Object.fromEntries(decoded) as SecretData];
   };
   // What it is made of says which Secrets it needs: it is made once without them, to learn their names.
@@ -85,6 +86,7 @@ async function readSetup(
     return {};
   });
   const secrets = new Map(await Promise.all([...named].map(read)));
+  if (missing.length > 0) throw droverFailure('ObjectNotFound', `There is no Secret ${missing.toSorted().join(', ')}`);
   const { missingKeys, cloudInit, vAppProperties, custom } = composeGuest(object, (name) => secrets.get(name) ?? {});
   if (missingKeys.length > 0) return { missingKeys, config: null, custom: null };
   const hasConfig = cloudInit !== null || Object.keys(vAppProperties).length > 0;

@@ -3,6 +3,7 @@ import type { DesiredVirtualMachine } from '../../../contracts/virtual-machine/l
 import {
   no,
   objectReasons,
+  requiredKeyNotFound,
   trueReason,
   virtualMachineConditions,
   yes,
@@ -95,7 +96,7 @@ function judgeBootstrap({ bootstrap }: Prerequisites): Judged {
   if (isDefault) return none(type);
   return missingKeys.length === 0
     ? met(type)
-    : unmet(type, 'RequiredKeyNotFound', `There is no ${missingKeys.join(', ')}`);
+    : unmet(type, requiredKeyNotFound, `There is no ${missingKeys.join(', ')}`);
 }
 
 function judgeStorage({ storageClass }: DesiredVirtualMachine, { storageClass: fetched }: Prerequisites): Judged {
