@@ -15,6 +15,8 @@ export interface Scenario {
   hosts: 1 | 2;
   /** Its subject is what a whole region shares, or it changes a whole vCenter, so that nothing else may run in it. */
   ownRegion: boolean;
+  /** It is about what the bridge notices. Left out: as its subject has it. Only in the simulator. */
+  bridge?: true;
   /** At which of its steps faults are targeted. */
   targets: (step: string) => boolean;
   settings: object;

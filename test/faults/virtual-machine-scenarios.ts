@@ -31,7 +31,7 @@ const afterFirstLook = (step: string): boolean => step !== 'A/observeVirtualMach
 export const common = { subject: 'VirtualMachine', hosts: 1, ownRegion: true, settings } as const;
 
 /** Waits until the object says that it rests: where its spec wants it, or where a cancel has left it. */
-const untilRests = (context: ScenarioContext, alias: HostAlias = 'A'): Promise<unknown> =>
+export const untilRests = (context: ScenarioContext, alias: HostAlias = 'A'): Promise<unknown> =>
   until(`${alias} to rest`, patienceMs, async () => {
     const object = await context.read(alias);
     if (object === null) return 'it has no object';

@@ -64,7 +64,8 @@ export async function openSimulatedFixture({
   ...options
 }: SimulatedFixtureOptions): Promise<SimulatedFixture> {
   const { subject, hosts: count, settings, settingsIn } = scenario;
-  const { bridge, nameIn } = subjects[subject];
+  const { bridge = subjects[subject].bridge } = scenario;
+  const { nameIn } = subjects[subject];
   const name = `${scenario.name}-1`;
   const hosts = Array.from({ length: count }, (_, index) => nameIn(name, 'ab'[index] ?? ''));
   let recorder: Recorder | null = null;

@@ -3,12 +3,13 @@ import { labClock } from '../../lab/clock.ts';
 import { applyObject } from '../../lab/kubernetes-objects.ts';
 import { inventory } from '../../lab/vsphere/handle.ts';
 import { vmFixture } from '../../lab/vsphere/vm-fixture.ts';
+import { defaultBridgeTimings } from '../../k8s-bridge/run-bridge.ts';
 import type { ScenarioContext } from '../faults/context.ts';
 import { vcenterOf } from '../faults/environment.ts';
 import type { Scenario } from '../faults/scenario.ts';
 import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
 import { until } from '../flows/until.ts';
-import { common, haveVm, settings } from '../faults/virtual-machine-scenarios.ts';
+import { common, haveVm, settings, untilRests } from '../faults/virtual-machine-scenarios.ts';
 import { guestScenarios } from './guest-power-scenarios.ts';
 import { identityScenarios } from './identity-scenarios.ts';
 import { otherUsersScenarios } from './other-users-scenarios.ts';
@@ -95,6 +96,7 @@ export const machineScenarios: readonly Scenario[] = [
     ...common,
     name: 'forgotten',
     title: 'a VM whose Secret is gone is powered off all the same, and has what the Secret says once it is back',
+    bridge: true,
     targets: (step) => step.includes('/submitBootstrap.') || step.includes('/submitPower.'),
     async prepare(context) {
       await putSecret(context, userData);
@@ -109,9 +111,11 @@ export const machineScenarios: readonly Scenario[] = [
         const isStopped = object !== null && context.subject.isStopped(object);
         return isStopped || (await describe(context))?.runtime.powerState === 'poweredOff' || 'it is on';
       });
+      // Its run has left.
+      await untilRests(context);
       await putSecret(context, changedData);
-      // No event tells of a Secret.
-      await labClock().sleep(11 * 60_000);
+      // No event tells of a Secret: the bridge asks for it.
+      await labClock().sleep(defaultBridgeTimings.secretsMs + 60_000);
     },
     ends: { A: 'Reconciled' },
     judge: unlessStopped(async (context) => [

@@ -336,6 +336,13 @@ export const plannerMutations: readonly Mutation[] = [
     },
   },
   {
+    name: 'lackAwaited',
+    breaks: 'no run stays open for a Secret that is gone',
+    caughtBy: 'forgotten',
+    says: /A to rest/u,
+    rewrite: { from: /(const lackOfSecret = \([^)]*\)\s*=>\s*)isNeededToStart\(desired\) \? /u, to: '$1true ? ' },
+  },
+  {
     name: 'softForces',
     breaks: 'mode Soft never forces a guest',
     caughtBy: 'deaf',

@@ -3,6 +3,9 @@ import { plannerMutations } from './planner.ts';
 import { answered, asked, type Mutation, policyChangeSkipped, skipped } from './mutation.ts';
 import { scheduleMutations } from './schedule.ts';
 
+/** A digest without its Secrets. */
+const watchedOf = (read: { digest?: string | null }): string | null => read.digest?.split(' ')[0] ?? null;
+
 export const mutations: readonly Mutation[] = [
   // Evictions.
   {
@@ -60,6 +63,13 @@ export const mutations: readonly Mutation[] = [
     breaks: 'a VM that is Reconciled has the class that its spec names',
     caughtBy: 'changed',
     mutate: skipped('submitReconfigure', null),
+  },
+  {
+    name: 'lackUnnamed',
+    breaks: 'the digest that a run leaves names the Secrets that its VM lacks',
+    caughtBy: 'forgotten',
+    says: /ended as BootstrapNotReady/u,
+    mutate: answered('observeVirtualMachine', (read) => ({ ...read, digest: watchedOf(read) })),
   },
   // Policies.
   {

@@ -251,11 +251,11 @@ const rows: [why: string, given: Given, does: string][] = [
     },
     'success',
   ],
-  ['bootstrap: a key is missing', { prerequisites: secrets('h2', null, 's/user-data') }, 'requeue RequiredKeyNotFound'],
+  ['bootstrap: a key is missing', { prerequisites: secrets('h2', null, 's/user-data') }, 'lack BootstrapNotReady'],
   [
     'bootstrap: a Secret is missing',
     { prerequisites: { bootstrap: { kind: 'notFound', message: '' } } },
-    'requeue BootstrapNotReady',
+    'lack BootstrapNotReady',
   ],
   [
     'bootstrap: of a VM that was taken over, what can be made is noted, and nothing applied',
@@ -401,15 +401,19 @@ test.each<[why: string, given: Given, inMs: number]>([
     { desired: { bootstrap: { kind: 'Sysprep', disabled: false, atNextPowerOn: true, instanceId: null } } },
     10_000,
   ],
-  ['seldom once it has started', {}, 600_000],
 ])('a Secret that is missing is looked for again: %s', (_why, given, inMs) => {
   const context = vmContextOf({ ...given, prerequisites: { bootstrap: { kind: 'notFound', message: 'no Secret s' } } });
   expect(planConfig(context)).toMatchObject({ requeue: true, retryAtMs: context.nowMs + inMs });
 });
 
-test('Secrets that were not read, as there was no answer, are read again soon', () => {
-  const context = vmContextOf({ prerequisites: { bootstrap: { kind: 'failed', message: 'no answer' } } });
-  expect(planConfig(context)).toMatchObject({ requeue: true, retryAtMs: context.nowMs + 10_000 });
+test.each<[why: string, kind: 'failed' | 'internalError' | 'forbidden' | 'invalid', inMs: number]>([
+  ['soon, as there was no answer', 'failed', 10_000],
+  ['soon, as kube-apiserver had a fault', 'internalError', 10_000],
+  ['seldom, as drover may not read them', 'forbidden', 600_000],
+  ['seldom, as they cannot be read', 'invalid', 600_000],
+])('Secrets that were not read are read again %s', (_why, kind, inMs) => {
+  const context = vmContextOf({ prerequisites: { bootstrap: { kind, message: 'no answer' } } });
+  expect(planConfig(context)).toMatchObject({ requeue: true, retryAtMs: context.nowMs + inMs });
 });
 
 test('which card is which interface goes along, and what was written is noted with their addresses', () => {

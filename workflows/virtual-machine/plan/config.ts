@@ -23,7 +23,7 @@ import { diffNuma } from './numa.ts';
 import { describeApplied, judgeResize, ownershipMetadata, wantCompute, wantExtraConfig } from './want-config.ts';
 import { isPromotion, waitForPromotion } from './running-task.ts';
 import { planRestartIntent } from './restart.ts';
-import { execute, patch, recheck, stop, success, type VmContext } from './context.ts';
+import { execute, lack, patch, recheck, stop, success, type VmContext } from './context.ts';
 
 /** What the configuration differs in, by the conditions that report it. */
 export interface ConfigDifference {
@@ -215,11 +215,12 @@ export function planBootstrap(context: VmContext): Outcome {
   const isTakenOver = done.config === takenOverHash || done.custom === takenOverHash;
   // Its guest needs no Secrets any more, and they may be gone.
   if (isTakenOver && (fetched.kind !== 'found' || fetched.value.missingKeys.length > 0)) return success;
+  if (fetched.kind === 'notFound') return lackOfSecret(context, fetched.message);
   if (fetched.kind !== 'found') {
     const { settings, nowMs } = context;
     const isUnanswered = fetched.kind === 'failed' || fetched.kind === 'internalError';
-    const atMs = isUnanswered ? nowMs + settings.pollMs : bootstrapRecheckMs(context);
-    return recheck('BootstrapNotReady', fetched.message, atMs);
+    const isSoon = isUnanswered || isNeededToStart(desired);
+    return recheck(bootstrapNotReady, fetched.message, nowMs + (isSoon ? settings.pollMs : settledRecheckMs));
   }
   const { missingKeys, configHash, customHash, isDefault } = fetched.value;
   const { keys: cards, addresses } = cardsOfInterfaces(context, vm.config);
@@ -238,11 +239,7 @@ export function planBootstrap(context: VmContext): Outcome {
       },
     });
   if (missingKeys.length > 0)
-    return recheck(
-      'RequiredKeyNotFound',
-      `There is no ${missingKeys.join(', ')} in the Secrets of the bootstrap`,
-      bootstrapRecheckMs(context),
-    );
+    return lackOfSecret(context, `There is no ${missingKeys.join(', ')} in the Secrets of the bootstrap`);
   if (isDefault && !isFirstStartOfLinux(desired, vm.config.guestId)) return success;
 
   const { moId } = vm;
@@ -299,10 +296,18 @@ export function planBootstrap(context: VmContext): Outcome {
   );
 }
 
-/** Secrets are not watched. Many are removed for good once the guest is set up. */
-const bootstrapRecheckMs = ({ desired, settings, nowMs }: VmContext): number =>
-  nowMs + (isNeededToStart(desired) ? settings.pollMs : settledRecheckMs);
+/**
+ * Secrets are not watched. Many are removed for good once the guest is set up: no run waits for those. The digest that it
+ * leaves names them, and the bridge asks for their versions from time to time.
+ */
+const lackOfSecret = ({ desired, settings, nowMs }: VmContext, message: string): Outcome =>
+  isNeededToStart(desired)
+    ? recheck(bootstrapNotReady, message, nowMs + settings.pollMs)
+    : lack(bootstrapNotReady, `${message}. Create it again, or set spec.bootstrap.disabled`);
 
+const bootstrapNotReady = 'BootstrapNotReady';
+
+/** What is wrong with a Secret, or who may read it, is put right by a user. */
 const settledRecheckMs = 10 * 60_000;
 
 /**

@@ -109,8 +109,11 @@ export type Outcome =
   | { kind: 'execute'; steps: StagedAction[] }
   /** `Waiting for ${message}` is a sentence. Null: an event ends it. */
   | { kind: 'wait'; phase: string; message: string; untilMs: number | null }
-  /** requeue: tried again at that time; if not, something has to change first. */
-  | { kind: 'failed'; requeue: boolean; reason: string; message: string; retryAtMs: number | null };
+  /**
+   * requeue: tried again at that time; if not, something has to change first. `holdsUp` false: it stops nothing that
+   * comes after; left out: one that is not tried again does.
+   */
+  | { kind: 'failed'; requeue: boolean; reason: string; message: string; retryAtMs: number | null; holdsUp?: false };
 
 export interface Context {
   desired: DesiredVirtualMachine;
@@ -174,6 +177,9 @@ export const stop = (reason: string, message: string): Outcome & { kind: 'failed
   message,
   retryAtMs: null,
 });
+
+/** What it lacks holds up nothing else, and a run is started when it comes. */
+export const lack = (reason: string, message: string): Outcome => ({ ...stop(reason, message), holdsUp: false });
 
 /** What it lacks may come by itself, and no event says so. */
 export const recheck = (reason: string, message: string, retryAtMs: number): Outcome => ({

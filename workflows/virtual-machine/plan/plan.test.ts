@@ -52,10 +52,28 @@ const adminPaused = {
 };
 const noAddress = { guest: guestOf({ primaryIp4: null }) };
 const polled = { asyncSignal: false };
+const noSecret = { bootstrap: { kind: 'notFound' as const, message: 'There is no Secret s' } };
 
 const rows: [why: string, given: Given, comesTo: string][] = [
   ['CheckDeletion No: ReconcileNormal', { vm: off }, 'power PoweringOn'],
   ['CheckDeletion Yes: ReconcileDelete', { desired: deleting, vm: off }, 'destroy Deleting'],
+  ['its Secret is gone: no run waits for it', { prerequisites: noSecret }, 'blocked BootstrapNotReady'],
+  [
+    'before its first start it waits for the Secret',
+    { prerequisites: noSecret, desired: { firstBootDone: false }, vm: off },
+    'wait BootstrapNotReady',
+  ],
+  ['its Secret is gone: it is powered on all the same', { prerequisites: noSecret, vm: off }, 'power PoweringOn'],
+  [
+    'its Secret is gone: its address is waited for all the same',
+    { prerequisites: noSecret, settings: polled, vm: noAddress },
+    'wait WaitingForAddress',
+  ],
+  [
+    'its Secret is gone, and so shall the VM',
+    { prerequisites: noSecret, desired: deleting, vm: off },
+    'destroy Deleting',
+  ],
   ['NormalErr No: the object is patched', {}, 'reconciled Reconciled'],
   ['NormalErr Yes: it is stored, and the object is patched all the same', { config: null }, 'blocked Failed'],
   [

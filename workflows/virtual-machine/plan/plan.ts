@@ -76,6 +76,7 @@ const blockedReasons = [
   'VcenterChanged',
   'NotSupported',
   'DeletionBlocked',
+  'BootstrapNotReady',
 ];
 
 function toPlan(context: Context, outcome: Outcome, isAfterStep: boolean): VirtualMachinePlan {
@@ -91,6 +92,8 @@ function toPlan(context: Context, outcome: Outcome, isAfterStep: boolean): Virtu
       return wait(outcome.phase, outcome.phase, outcome.message, outcome.untilMs, slot);
     case 'failed': {
       const { reason, message, retryAtMs } = outcome;
+      const waiting = outcome.holdsUp === false && !desired.deleting ? waitForGuest(context) : null;
+      if (waiting !== null) return waiting;
       const phase = blockedReasons.includes(reason) ? reason : 'Failed';
       return outcome.requeue
         ? wait(phase, reason, `another try: ${message}`, retryAtMs, slot)
@@ -98,7 +101,7 @@ function toPlan(context: Context, outcome: Outcome, isAfterStep: boolean): Virtu
     }
     case 'success': {
       if (desired.deleting) return done('gone', 'Deleted', `${fullName(desired)} is deleted`);
-      const waiting = waitForAddress(context) ?? waitForProbe(context);
+      const waiting = waitForGuest(context);
       if (waiting !== null) return waiting;
       return desired.refused.length === 0
         ? done('reconciled', 'Reconciled', `${fullName(desired)} is as its spec wants it`)
@@ -165,6 +168,9 @@ export function slotOf({ desired, memory }: Context, outcome: Outcome): SlotRequ
 
 const isOfDestroy = (step: StagedAction): boolean =>
   step.kind === 'power' ? step.operation === 'powerOff' : step.kind === 'detachDisks' || step.kind === 'destroy';
+
+/** What its guest has still to say, when all else is done. */
+const waitForGuest = (context: Context): VirtualMachinePlan | null => waitForAddress(context) ?? waitForProbe(context);
 
 /**
  * Without events of vCenter, an address that is still to come is waited for although all is done. Everything else that

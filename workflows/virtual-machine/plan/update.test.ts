@@ -2,10 +2,11 @@ import { stages, type Stage } from '../../../contracts/virtual-machine/observati
 import type { Outcome } from './context.ts';
 import { planUpdate, updateStages } from './update.ts';
 import { failureIn, inShort, uid, vmContextOf, type Given } from '../../../test/fixtures/workflows/virtual-machine.ts';
-import { execute, success } from './context.ts';
+import { execute, lack, success } from './context.ts';
 
 const requeue: Outcome = { kind: 'failed', requeue: true, reason: 'Again', message: 'again', retryAtMs: 7 };
 const noRequeue: Outcome = { kind: 'failed', requeue: false, reason: 'Never', message: 'never', retryAtMs: null };
+const lacks = lack('Lacks', 'what it lacks');
 const waits: Outcome = { kind: 'wait', phase: 'Updating', message: 'it', untilMs: 9 };
 const works = execute('config', ['work', { kind: 'destroy', moId: 'vm-1' }]);
 
@@ -79,6 +80,11 @@ const rows: [
   ],
   ['what is waited for holds nothing up', { config: waits, snapshot: works }, all, 'destroy'],
   ['and is waited for in the end', { config: waits, power: waits }, all, 'wait Updating'],
+  ['what is lacked holds nothing up', { config: lacks, power: works }, upTo('power'), 'destroy'],
+  ['and is said in the end', { config: lacks }, all, 'lack Lacks'],
+  ['but not while something is waited for', { config: lacks, power: waits }, all, 'wait Updating'],
+  ['or is tried again', { config: lacks, power: requeue }, all, 'requeue Again'],
+  ['or has to be put right by a user', { config: lacks, volumes: noRequeue }, all, 'stop Never'],
   [
     'one step at a time: what is done is observed first',
     { backup: works, config: noRequeue },

@@ -51,7 +51,7 @@ export function planUpdate(context: VmContext, order: readonly UpdateStage[] = u
     const outcome = plan(context);
     if (outcome.kind === 'execute') return outcome;
     if (outcome.kind === 'success') continue;
-    const stops = outcome.kind === 'failed' && !outcome.requeue;
+    const stops = outcome.kind === 'failed' && !outcome.requeue && outcome.holdsUp !== false;
     if (stops && !holdsNothingUp.includes(stage) && !(stage === 'config' && isPoweringOff(context)))
       return aggregate([...unfinished, { stage, outcome }]);
     unfinished.push({ stage, outcome });
@@ -98,7 +98,9 @@ function aggregate(unfinished: readonly { stage: Stage; outcome: Outcome }[]): O
     .toReversed();
   const waits = unfinished.flatMap(({ outcome }) => (outcome.kind === 'wait' ? [outcome] : []));
   const [newest] = errors;
-  if (newest !== undefined) {
+  // A condition of its own names what is lacking and holds nothing up.
+  const isLack = errors.every(({ holdsUp }) => holdsUp === false);
+  if (newest !== undefined && !(isLack && waits.length > 0)) {
     const again = errors.filter(({ requeue }) => requeue);
     // What can be retried counts more than what cannot, as long as there is some of it.
     const requeue = again.length > 0;
@@ -112,6 +114,7 @@ function aggregate(unfinished: readonly { stage: Stage; outcome: Outcome }[]): O
       reason: newest.reason,
       message,
       retryAtMs: requeue && times.length > 0 ? Math.min(...times) : null,
+      ...(isLack && { holdsUp: false as const }),
     };
   }
   const [first] = waits;
