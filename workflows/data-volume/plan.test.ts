@@ -247,7 +247,7 @@ test.each<[rule: string, change: Change, plan: unknown]>([
   [
     '… is being deleted',
     { target: { ...claim, deleting: true } },
-    wait('Pending', 'ErrResourceMarkedForDeletion', 'PVC disk to be gone, as it is being deleted'),
+    wait('Pending', 'ErrResourceMarkedForDeletion', 'PVC disk to be gone: it is being deleted'),
   ],
   [
     '… has lost its volume',

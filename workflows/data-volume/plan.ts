@@ -19,14 +19,9 @@ export function planVolume(situation: VolumeSituation): VolumePlan {
   if (desired.deleting) return planDeletion(situation, desired);
   if (desired.foreignSource !== '') return leaveToCdi(desired);
   const { target, problem, recorded } = observed;
-  if (target?.deleting === true)
-    return wait('Pending', 'ErrResourceMarkedForDeletion', `PVC ${input.name} to be gone, as it is being deleted`);
-  if (target?.owner === 'predecessor')
-    return wait(
-      'Pending',
-      'ErrResourceMarkedForDeletion',
-      `PVC ${input.name} to be gone: it belongs to a DataVolume of this name that was deleted, and Kubernetes collects it`,
-    );
+  const leaving = target === null ? null : whyItLeaves(target);
+  if (leaving !== null)
+    return wait('Pending', 'ErrResourceMarkedForDeletion', `PVC ${input.name} to be gone: ${leaving}`);
   if (target?.phase === 'Lost')
     return done('blocked', 'ErrClaimLost', `PVC ${input.name} lost its volume: delete the PVC, and it is made anew`);
   // One that a backup brought back has no owner.
@@ -41,6 +36,14 @@ export function planVolume(situation: VolumeSituation): VolumePlan {
     return done('blocked', 'CloneWithoutSource', 'What is to be in the volume is not known yet');
   const plan = source.kind === 'blank' ? planBlank(situation) : planClone(situation, desired, source);
   return plan ?? complete(situation, desired);
+}
+
+/** Why a PVC of its name is about to be gone; null: it is not. */
+function whyItLeaves({ deleting, owner }: ClaimFacts): string | null {
+  if (deleting) return 'it is being deleted';
+  return owner === 'predecessor'
+    ? 'it belongs to a DataVolume of this name that was deleted, and Kubernetes collects it'
+    : null;
 }
 
 function leaveToCdi({ foreignSource, isLeft }: DesiredVolume): VolumePlan {
