@@ -87,6 +87,16 @@ export type ManagerName =
   | 'storageResourceManager';
 
 /** Methods that begin a task. */
+/** What of a request not every vCenter knows. */
+export interface NeededApi {
+  /** Of the API: `9.1.0.0`. */
+  version: string;
+  /** The vCenter that came with it: `9.1`. */
+  vcenter: string;
+  /** For the sentence `vCenter … does not know …`. */
+  what: string;
+}
+
 export type TaskMethod = keyof VimTypes & `${string}_Task`;
 
 /**

@@ -153,6 +153,12 @@ export type DeviceChange =
   | { operation: 'add' | 'edit'; device: 'cdrom'; cdrom: Cdrom }
   | { operation: 'edit'; device: 'disk'; key: number; capacityBytes: number };
 
+/** A tag of vCenter that is attached to a VM, or detached from it: its id (`urn:vmomi:InventoryServiceTag:…:GLOBAL`). */
+export interface TagChange {
+  operation: 'add' | 'remove';
+  tag: string;
+}
+
 /**
  * The fields of a VirtualMachineConfigSpec that drover sets, each only where it differs. An empty value takes a key of
  * the ExtraConfig away.
@@ -174,4 +180,6 @@ export type ReconfigSpec = Partial<
   managedBy?: { extensionKey: string; type: string };
   extraConfig?: { key: string; value: string }[];
   deviceChange?: DeviceChange[];
+  /** Which tags of its own drover has attached is in the ExtraConfig that goes with them. */
+  tagSpecs?: TagChange[];
 };

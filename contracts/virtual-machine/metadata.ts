@@ -126,6 +126,8 @@ export const extraConfigKeys = {
   networkCards: 'drover.networkCards',
   /** Comma list of the keys of cards that were applied, such as `ethernet0.ctxPerDev`. */
   networkProperties: 'drover.networkProperties',
+  /** Comma list of the tags that were attached for policies, by their ids: only these are detached again. */
+  policyTags: 'vmservice.policy.tags',
   /** Written by the guest: how its set-up went. */
   bootstrapCondition: 'guestinfo.vmservice.bootstrap.condition',
 } as const;
@@ -142,6 +144,10 @@ export const backupKeys = {
   claims: 'vmservice.virtualmachine.pvc.disk.data',
   classicDisks: 'vmservice.virtualmachine.classicDiskData',
 } as const;
+
+/** Tags in the key {@link extraConfigKeys.policyTags}. */
+export const readPolicyTags = (extraConfig: Readonly<Record<string, string>>): string[] =>
+  (extraConfig[extraConfigKeys.policyTags] ?? '').split(',').filter((tag) => tag !== '');
 
 /** Keys of cards that were applied once: by drover, and by the operator before, which wrote a list for each card. */
 export function appliedCardKeys(extraConfig: Readonly<Record<string, string>>): string[] {

@@ -1,4 +1,6 @@
 import type { VmSubject } from '../../contracts/virtual-machine/activities.ts';
+import type { TagChange } from '../../contracts/virtual-machine/config.ts';
+import { extraConfigKeys } from '../../contracts/virtual-machine/metadata.ts';
 import { until } from '../flows/until.ts';
 import {
   configOf,
@@ -76,6 +78,42 @@ export function vsphereChangesContract(open: () => Promise<VsphereCounterpart>):
         after: { memoryMB: 1024, extraConfigKeys: ['app.b', 'app.c'] },
       });
       expect(JSON.stringify(context.audit.at(-1))).not.toContain('"3"');
+    });
+
+    test('tags are attached and detached by a change, and those of others stay', async () => {
+      const [one, other, foreign] = [
+        await context.witness.createTag('gold'),
+        await context.witness.createTag('silver'),
+        await context.witness.createTag('foreign'),
+      ];
+      const subject = await makeVm(activities, context.newVm('tagged'));
+      const tags = async () => (await context.witness.listTags(`${vmFolder}/tagged`)).toSorted();
+      const change = async (tagSpecs: TagChange[], value: string) => {
+        const { changeVersion } = await configOf(context, activities, 'tagged');
+        const extraConfig = [{ key: extraConfigKeys.policyTags, value }];
+        const request = { ...subject, changeVersion, spec: { tagSpecs, extraConfig } };
+        await settle(activities, await activities.submitReconfigure(request));
+        return request;
+      };
+      await change([{ operation: 'add', tag: foreign }], '');
+      const request = await change(
+        [
+          { operation: 'add', tag: one },
+          { operation: 'add', tag: other },
+        ],
+        `${one},${other}`,
+      );
+      expect(await tags()).toEqual(['foreign', 'gold', 'silver']);
+      // Of another version by now, and made already.
+      expect(await activities.submitReconfigure(request)).toBeNull();
+      await change([{ operation: 'remove', tag: one }], other);
+      expect(await tags()).toEqual(['foreign', 'silver']);
+      const { extraConfig } = await configOf(context, activities, 'tagged');
+      expect(extraConfig[extraConfigKeys.policyTags]).toBe(other);
+      const [sent] = await context.requests('ReconfigVM_Task');
+      expect(sent?.soapAction).toContain('urn:vim25/9.1.0.0');
+      await settle(activities, await activities.submitRelease(subject));
+      expect(await tags()).toEqual(['foreign']);
     });
 
     test('cards and drives come, are moved and go; a disk grows', async () => {

@@ -291,7 +291,16 @@ export function vsphereGuestsContract(open: () => Promise<VsphereCounterpart>): 
     test('what only later vCenters know is asked of those', async () => {
       const subject = await make('later');
       play(customWith({ identity: { ...linux, password: canary, expirePassword: true } }));
-      expect(await failureOf(submit(subject, 'custom'))).toMatchObject({
+      const request = {
+        ...subject,
+        object: objectOf(subject),
+        kind: 'LinuxPrep' as const,
+        part: 'custom' as const,
+        hash,
+        cards: await cardsOf(subject),
+      };
+      const ofOlder = context.activities({ ...gateway, apiVersion: () => Promise.resolve('8.0.3.0') });
+      expect(await failureOf(ofOlder.submitBootstrap(request))).toMatchObject({
         type: 'InvalidObject',
         nonRetryable: true,
         message: expect.stringContaining(
@@ -299,21 +308,10 @@ export function vsphereGuestsContract(open: () => Promise<VsphereCounterpart>): 
         ),
       });
       expect(await mutations()).toEqual(['CloneVM_Task']);
-      const ofLater = context.activities({ ...gateway, apiVersion: () => Promise.resolve('9.1.0.0') });
-      await settle(
-        ofLater,
-        await ofLater.submitBootstrap({
-          ...subject,
-          object: objectOf(subject),
-          kind: 'LinuxPrep',
-          part: 'custom',
-          hash,
-          cards: await cardsOf(subject),
-        }),
-      );
-      const [request] = await context.requests('CustomizeVM_Task');
-      expect(request?.soapAction).toContain('urn:vim25/9.1.0.0');
-      expect(request?.body).toContain(
+      await settle(activities, await activities.submitBootstrap(request));
+      const [sent] = await context.requests('CustomizeVM_Task');
+      expect(sent?.soapAction).toContain('urn:vim25/9.1.0.0');
+      expect(sent?.body).toContain(
         `<resetPassword>true</resetPassword><password><value>${canary}</value><plainText>true</plainText></password>`,
       );
     });

@@ -14,10 +14,11 @@ import { finalFailure } from '../../lib/wait.ts';
 import { mutateVmByTask, type Tools } from '../dependencies.ts';
 import { isCustomizationPending } from '../observation/config.ts';
 import { networkCardsOf } from '../observation/devices.ts';
+import { confirmApi } from './confirm-api.ts';
 import { configOf, readOwnedThere } from './find-vm.ts';
 import { vmRef } from '../wire/values.ts';
 import { option } from '../specs/config-spec.ts';
-import { customizationSpec, isAtLeast, neededApi } from '../specs/customization.ts';
+import { customizationSpec, neededApi } from '../specs/customization.ts';
 import { vAppChange } from '../specs/v-app.ts';
 import { reconfigure } from './submit-reconfigure.ts';
 import type { VirtualMachine } from '../types.ts';
@@ -138,15 +139,7 @@ async function customize(
     throw outdated(
       `${vm.name} (${vmId}) has no network card for ${cardless.map(({ name }) => name).join(', ')} of ${owner.namespacedName}`,
     );
-  const needed = neededApi(custom.identity);
-  if (needed !== null) {
-    const version = await gateway.apiVersion(signal);
-    if (!isAtLeast(version, needed.version))
-      throw droverFailure(
-        'InvalidObject',
-        `vCenter ${gateway.vcenter} does not know ${needed.what}: that came with ${needed.vcenter}, and its API is ${version}`,
-      );
-  }
+  const api = await confirmApi(tools, neededApi(custom.identity));
   const mapped = networkCardsOf(configOf(vm).devices).map(({ key, macAddress }) => ({
     macAddress,
     asked: custom.interfaces[cards.findIndex((card) => card?.key === key)] ?? null,
@@ -161,7 +154,7 @@ async function customize(
       submit: () =>
         gateway.submit('CustomizeVM_Task', vmRef(vmId), { spec }, signal, {
           isSecret: true,
-          ...(needed !== null && { apiVersion: needed.version }),
+          ...api,
         }),
     });
     return { taskId, purpose: { kind: 'customize', vmId } };

@@ -1,8 +1,10 @@
 import type { SubmittedTask, TaskPurpose } from '../../../contracts/virtual-machine/activities.ts';
 import { droverFailure, failureCode } from '../../../runtime/failure.ts';
 import { mutateVm, type Tools } from '../dependencies.ts';
+import { confirmApi } from './confirm-api.ts';
 import { confirmVcenter } from './confirm-vcenter.ts';
 import { findVm, type VmIdentity } from './find-vm.ts';
+import { neededApi } from '../specs/config-spec.ts';
 import { deployBody, deployItem } from '../rest/deploy.ts';
 import type { VcenterRest } from '../rest/client.ts';
 import type { NewVm } from '../specs/new-vm.ts';
@@ -40,6 +42,7 @@ export async function submitDeploy(
   const made = await findMade();
   if (made !== null) return made;
   await confirmVcenter(tools, create);
+  await confirmApi(tools, neededApi(create.config));
   return mutateVm(tools, {
     action: 'submitNewVm',
     request,

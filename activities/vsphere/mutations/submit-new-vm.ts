@@ -3,11 +3,13 @@ import type { CreateSource } from '../../../contracts/virtual-machine/mutations.
 import { droverFailure } from '../../../runtime/failure.ts';
 import { makeFolder, readDatastoreName, topFolderPath } from './submit-file-operation.ts';
 import { mutateVmByTask, type Tools } from '../dependencies.ts';
+import { confirmApi } from './confirm-api.ts';
 import { confirmVcenter } from './confirm-vcenter.ts';
 import { configOf, findVm } from './find-vm.ts';
 import { folderRef, hostRef, poolRef, vmRef } from '../wire/values.ts';
 import type { VcenterRest } from '../rest/client.ts';
 import { cachedDisksSpec } from '../specs/cached-disks.ts';
+import { neededApi } from '../specs/config-spec.ts';
 import { cloneSpec, emptyVmSpec, type NewVm } from '../specs/new-vm.ts';
 import { submitDeploy } from './submit-deploy.ts';
 
@@ -50,6 +52,7 @@ async function starterOf(
     scope: { signal },
   } = tools;
   const { name, at } = create;
+  const api = await confirmApi(tools, neededApi(create.config));
   const folder = folderRef(at.folder);
   const where = { pool: poolRef(at.resourcePool), ...(at.host !== null && { host: hostRef(at.host) }) };
   switch (source.kind) {
@@ -58,18 +61,18 @@ async function starterOf(
       if (template === null)
         throw droverFailure('VsphereObjectNotFound', `vCenter ${gateway.vcenter} has no template ${source.moId}`);
       const spec = cloneSpec(create, owner, configOf(template).devices);
-      return () => gateway.submit('CloneVM_Task', vmRef(source.moId), { folder, name, spec }, signal);
+      return () => gateway.submit('CloneVM_Task', vmRef(source.moId), { folder, name, spec }, signal, api);
     }
     case 'nothing': {
       const config = emptyVmSpec(create, owner, await readDatastoreName(gateway, at.datastore, signal));
-      return () => gateway.submit('CreateVM_Task', folder, { config, ...where }, signal);
+      return () => gateway.submit('CreateVM_Task', folder, { config, ...where }, signal, api);
     }
     case 'cachedDisks': {
       const home = await topFolderPath(gateway, at.datastore, owner.uid, signal);
       const config = cachedDisksSpec(create, owner, { source, home });
       return async () => {
         await makeFolder(tools, at.datacenter, home);
-        return gateway.submit('CreateVM_Task', folder, { config, ...where }, signal);
+        return gateway.submit('CreateVM_Task', folder, { config, ...where }, signal, api);
       };
     }
   }

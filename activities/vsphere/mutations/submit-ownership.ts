@@ -1,9 +1,13 @@
 import type { OwnerReference, Submission, VmSubject } from '../../../contracts/virtual-machine/activities.ts';
-import { extraConfigKeys, managedBy as ownManager } from '../../../contracts/virtual-machine/metadata.ts';
+import {
+  extraConfigKeys,
+  managedBy as ownManager,
+  readPolicyTags,
+} from '../../../contracts/virtual-machine/metadata.ts';
 import type { Tools } from '../dependencies.ts';
 import { isMetadataKey } from '../observation/config.ts';
 import { configOf, isFormerOwner, isSameOwner, readOwned, readOwnedThere } from './find-vm.ts';
-import { option } from '../specs/config-spec.ts';
+import { option, tagSpec } from '../specs/config-spec.ts';
 import { changed, reconfigure } from './submit-reconfigure.ts';
 import type { ObservedOwner } from '../types.ts';
 import { vim } from '../wire/kinds.ts';
@@ -41,6 +45,7 @@ export async function submitRelease(tools: Tools, request: VmSubject): Promise<S
   if (vm === null || vm.owner === null) return null;
   const { changeVersion, extraConfig } = configOf(vm);
   const keys = Object.keys(extraConfig).filter(isMetadataKey);
+  const tags = readPolicyTags(extraConfig);
   const isManaged =
     vim('ManagedByInfo').safeParse(vm.properties['config.managedBy']).data?.extensionKey === ownManager.extensionKey;
   return reconfigure(
@@ -50,9 +55,10 @@ export async function submitRelease(tools: Tools, request: VmSubject): Promise<S
     // An empty extension takes it away.
     {
       extraConfig: keys.map((key) => option({ key, value: '' })),
+      ...(tags.length > 0 && { tagSpecs: tags.map((tag) => tagSpec({ operation: 'remove', tag })) }),
       ...(isManaged && { managedBy: { extensionKey: '', type: '' } }),
     },
     { changeVersion },
-    { vmId: request.vmId, name: vm.name, released: keys },
+    { vmId: request.vmId, name: vm.name, released: keys, ...(tags.length > 0 && { detached: tags }) },
   );
 }

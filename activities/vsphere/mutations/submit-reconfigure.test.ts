@@ -33,6 +33,11 @@ test.each<[what: string, spec: ReconfigSpec, isSo: boolean]>([
   ['a limit is wanted', { cpuAllocation: { reservation: 100, limit: 1_000 } }, false],
   ['another extension manages it', { managedBy: { extensionKey: 'e', type: 'other' } }, false],
   ['a flag is not set', { nestedHVEnabled: true }, false],
+  [
+    'tags that its key says are attached',
+    { tagSpecs: [{ operation: 'add', tag: '1' }], extraConfig: [{ key: 'a', value: '1' }] },
+    true,
+  ],
   ['a key is so', { extraConfig: [{ key: 'a', value: '1' }] }, true],
   ['a key differs', { extraConfig: [{ key: 'a', value: '2' }] }, false],
   ['a key that is to go is there', { extraConfig: [{ key: 'a', value: '' }] }, false],

@@ -4,10 +4,11 @@ import { droverFailure } from '../../../runtime/failure.ts';
 import { finalFailure } from '../../lib/wait.ts';
 import { mutateVmByTask, type Tools } from '../dependencies.ts';
 import { readBootOptions, toConfig } from '../observation/config.ts';
-import { configSpec } from '../specs/config-spec.ts';
+import { configSpec, neededApi } from '../specs/config-spec.ts';
 import type { VirtualMachine } from '../types.ts';
 import { vmRef } from '../wire/values.ts';
 import type { VirtualMachineConfigSpec } from '../wire/vim/types.ts';
+import { confirmApi } from './confirm-api.ts';
 import { configOf, readOwnedThere } from './find-vm.ts';
 
 /**
@@ -61,6 +62,7 @@ export async function reconfigure(
   after: unknown,
   isSecret = false,
 ): Promise<Submission> {
+  const api = await confirmApi(tools, neededApi(spec));
   const taskId = await mutateVmByTask(tools, {
     action,
     request,
@@ -72,7 +74,7 @@ export async function reconfigure(
         vmRef(request.vmId),
         { spec: { ...spec, changeVersion: before.changeVersion } },
         tools.scope.signal,
-        { isSecret },
+        { isSecret, ...api },
       ),
   });
   return { taskId, purpose: { kind: 'change', vmId: request.vmId, ...(isSecret && { isSecret }) } };
@@ -85,7 +87,8 @@ export async function reconfigure(
 export function isApplied(spec: ReconfigSpec, vm: VirtualMachine): boolean {
   const config = toConfig(vm, []);
   if (config === null || vm.config === null) return false;
-  const { extraConfig = [], deviceChange = [], ...fields } = spec;
+  // Which tags are attached, the key says that comes with them.
+  const { extraConfig = [], deviceChange = [], tagSpecs: _, ...fields } = spec;
   const { extraConfig: options } = vm.config;
   return (
     Object.entries(fields).every(([name, value]) => isSame(value, config[name as keyof VmConfig])) &&

@@ -1,7 +1,7 @@
 import type { ReconfigSpec } from '../../../contracts/virtual-machine/config.ts';
 import { devices } from '../../../test/fixtures/activities/vsphere.ts';
 import type { VirtualMachineConfigSpec } from '../wire/vim/types.ts';
-import { configSpec } from './config-spec.ts';
+import { configSpec, neededApi } from './config-spec.ts';
 
 const bootOptions = {
   $type: 'VirtualMachineBootOptions',
@@ -12,6 +12,21 @@ const bootOptions = {
 
 test.each<[what: string, spec: ReconfigSpec, asked: VirtualMachineConfigSpec]>([
   ['nothing', {}, {}],
+  [
+    'tags',
+    {
+      tagSpecs: [
+        { operation: 'add', tag: 'a' },
+        { operation: 'remove', tag: 'b' },
+      ],
+    },
+    {
+      tagSpecs: [
+        { operation: 'add', id: { uuid: 'a' } },
+        { operation: 'remove', id: { uuid: 'b' } },
+      ],
+    },
+  ],
   ['size', { numCPUs: 2, numCoresPerSocket: 1, memoryMB: 512 }, { numCPUs: 2, numCoresPerSocket: 1, memoryMB: 512 }],
   [
     'shares',
@@ -99,3 +114,12 @@ test('of one without boot options, only what is wanted', () =>
   expect(configSpec({ bootDelay: 7, networkBootProtocol: 'ipv4' }, { devices, bootOptions: null })).toEqual({
     bootOptions: { bootDelay: 7, networkBootProtocol: 'ipv4' },
   }));
+
+test.each([
+  ['what every vCenter knows', {}, null],
+  ['no tags', { tagSpecs: [] }, null],
+  ['tags', { tagSpecs: [{ operation: 'add', tag: 'a' }] }, { version: '9.1.0.0', vcenter: '9.1' }],
+])('the API that it needs: %s', (_what, spec, needed) => {
+  const found = neededApi(spec);
+  expect(found && { version: found.version, vcenter: found.vcenter }).toEqual(needed);
+});

@@ -1,8 +1,15 @@
-import type { BootDevice, ReconfigSpec, ResourceAllocation } from '../../../contracts/virtual-machine/config.ts';
+import type {
+  BootDevice,
+  ReconfigSpec,
+  ResourceAllocation,
+  TagChange,
+} from '../../../contracts/virtual-machine/config.ts';
 import type { Devices } from '../observation/read-vm.ts';
+import type { NeededApi } from '../types.ts';
 import type {
   OptionValue,
   ResourceAllocationInfo,
+  TagSpec,
   AnyVirtualMachineBootOptionsBootableDevice,
   VirtualMachineBootOptions,
   VirtualMachineConfigSpec,
@@ -35,6 +42,7 @@ export function configSpec(spec: ReconfigSpec, { devices, bootOptions }: Changed
     memoryAllocation,
     extraConfig,
     deviceChange,
+    tagSpecs,
     ...same
   } = spec;
   const boot = given({
@@ -57,8 +65,17 @@ export function configSpec(spec: ReconfigSpec, { devices, bootOptions }: Changed
     ...(extraConfig !== undefined && extraConfig.length > 0 && { extraConfig: extraConfig.map(option) }),
     ...(deviceChange !== undefined &&
       deviceChange.length > 0 && { deviceChange: deviceChanges(deviceChange, devices) }),
+    ...(tagSpecs !== undefined && tagSpecs.length > 0 && { tagSpecs: tagSpecs.map(tagSpec) }),
   };
 }
+
+export const tagSpec = ({ operation, tag }: TagChange): TagSpec => ({ operation, id: { uuid: tag } });
+
+/** What a change needs of vCenter, beside what every one knows. Pure. Source: the versions that govmomi's types name. */
+export const neededApi = ({ tagSpecs = [] }: { tagSpecs?: readonly unknown[] }): NeededApi | null =>
+  tagSpecs.length === 0
+    ? null
+    : { version: '9.1.0.0', vcenter: '9.1', what: 'tags in the configuration of a VM, by which policies are applied' };
 
 /** Without what is undefined. */
 const given = <Fields extends object>(fields: Fields): { [Name in keyof Fields]: Exclude<Fields[Name], undefined> } =>

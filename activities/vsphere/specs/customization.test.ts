@@ -1,6 +1,6 @@
 import type { LinuxIdentity, SysprepAnswers } from '../../../contracts/virtual-machine/bootstrap.ts';
 import { encodeRequest } from '../wire/encode.ts';
-import { customizationSpec, isAtLeast, neededApi } from './customization.ts';
+import { customizationSpec, neededApi } from './customization.ts';
 
 const linux = (more: Partial<LinuxIdentity> = {}): LinuxIdentity => ({
   kind: 'LinuxPrep',
@@ -183,14 +183,3 @@ test.each<[what: string, identity: Parameters<typeof neededApi>[0], needed: obje
     { version: '8.0.2.0', vcenter: '8.0 U2', what: 'domainOU of Sysprep' },
   ],
 ])('the API that it needs: %s', (_, identity, needed) => expect(neededApi(identity)).toEqual(needed));
-
-test.each([
-  ['9.1.0.0', '9.1.0.0', true],
-  ['9.1', '9.1.0.0', true],
-  ['10.0.0.0', '9.1.0.0', true],
-  ['8.0.3.0', '8.0.2.0', true],
-  ['8.0.1.0', '8.0.2.0', false],
-  ['9.0.0.0', '9.1.0.0', false],
-  ['', '8.0.2.0', false],
-  ['nonsense', '8.0.2.0', false],
-])('%s knows what came with %s: %s', (version, needed, is) => expect(isAtLeast(version, needed)).toBe(is));

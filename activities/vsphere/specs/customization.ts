@@ -4,6 +4,7 @@ import type {
   LinuxIdentity,
   SysprepAnswers,
 } from '../../../contracts/virtual-machine/bootstrap.ts';
+import type { NeededApi } from '../types.ts';
 import type {
   CustomizationIdentification,
   CustomizationLinuxPrep,
@@ -122,7 +123,7 @@ const passwordOf = <Name extends string>(value: string | null, name: Name): { [K
  * What of it not every vCenter knows, the latest first; null: nothing. An older one would refuse the whole request.
  * Pure. Source: the versions that govmomi's types name.
  */
-export function neededApi(identity: Identity): { version: string; vcenter: string; what: string } | null {
+export function neededApi(identity: Identity): NeededApi | null {
   if (identity.kind === 'SysprepText') return null;
   const { kind, expirePassword } = identity;
   const what = [
@@ -133,11 +134,4 @@ export function neededApi(identity: Identity): { version: string; vcenter: strin
   if (what.length > 0) return { version: '9.1.0.0', vcenter: '9.1', what: `${what.join(' and ')} of ${kind}` };
   const domainOU = kind === 'Sysprep' ? (identity.identification?.domainOU ?? null) : null;
   return domainOU === null ? null : { version: '8.0.2.0', vcenter: '8.0 U2', what: `domainOU of ${kind}` };
-}
-
-/** Whether an API of that version knows what came with the other. Pure. */
-export function isAtLeast(version: string, needed: string): boolean {
-  const [of, to] = [version, needed].map((text) => text.split('.').map(Number)) as [number[], number[]];
-  const at = to.findIndex((part, index) => (of[index] ?? 0) !== part);
-  return at === -1 || (of[at] ?? 0) > (to[at] ?? 0);
 }

@@ -31,9 +31,9 @@ type Handlers = {
 
 const about = (instanceUuid: string): AboutInfo => ({
   name: 'VMware vCenter Server',
-  version: '8.0.3',
+  version: '9.1.0',
   build: '24022515',
-  apiVersion: '8.0.3.0',
+  apiVersion: '9.1.0.0',
   instanceUuid,
 });
 

@@ -212,3 +212,6 @@ export function readPath(state: object, path: string): unknown {
   }
   return value;
 }
+
+/** By id; with the VMs that it is attached to. */
+export type Tags = Map<string, { name: string; vms: Set<string> }>;

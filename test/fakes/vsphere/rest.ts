@@ -13,7 +13,7 @@ import type { Journal } from './journal.ts';
 import type { ContentLibraries } from './library.ts';
 import type { Parts } from './methods.ts';
 import { raise } from '../../raise.ts';
-import type { Ref } from './model.ts';
+import type { Ref, Tags } from './model.ts';
 import type { PortOptions } from './vim.ts';
 
 /** A refusal of vCenter's REST. */
@@ -40,9 +40,6 @@ export interface RestParts extends Parts {
 
 /** By id: the cluster, and the VMs in it. */
 export type ClusterModules = Map<string, { cluster: string; vms: Set<string> }>;
-
-/** By id; with the VMs that it is attached to. */
-export type Tags = Map<string, { name: string; vms: Set<string> }>;
 
 /** The port `VcenterRest` on the model. */
 export function openRest({ settings, network, parts, front }: PortOptions & { parts: RestParts }): VcenterRest {

@@ -20,7 +20,7 @@ import { openInventory } from './inventory.ts';
 import { openJournal } from './journal.ts';
 import { openLibraries } from './library.ts';
 import { openMethods } from './methods.ts';
-import { createModel, type Model } from './model.ts';
+import { createModel, type Model, type Tags } from './model.ts';
 import { openPower } from './power.ts';
 import { openRest, type RestParts } from './rest.ts';
 import { openTasks } from './tasks.ts';
@@ -63,7 +63,8 @@ export function createFakeVcenter({ clock, network, random, name = labVcenter }:
   const inventory = openInventory(model);
   const files = openFiles(inventory.allDatastores, () => model.changed());
   const tasks = openTasks(model);
-  const vms = openVirtualMachines(model, inventory, files, tasks);
+  const tags: Tags = new Map();
+  const vms = openVirtualMachines(model, inventory, files, tasks, tags);
   const power = openPower(model, (vm) => vms.noteChange(vm));
   const libraries = openLibraries(model, files, inventory.datastores[0]?.state.name ?? '');
   const parts: RestParts = {
@@ -75,7 +76,7 @@ export function createFakeVcenter({ clock, network, random, name = labVcenter }:
     power,
     libraries,
     modules: new Map(),
-    tags: new Map(),
+    tags,
     journal: openJournal(model),
   };
   const front = openFrontDoor();

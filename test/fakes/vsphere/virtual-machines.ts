@@ -10,7 +10,7 @@ import { filePath, type DatastoreState, type Files } from './datastores.ts';
 import { invalidArgument, VsphereFault } from './fault.ts';
 import { changeDevices, fileOf, firstDevices, removeDisk, type DeviceWork } from './hardware.ts';
 import type { Inventory } from './inventory.ts';
-import type { FolderState, Managed, Model, Ref, VmConfig, VmState } from './model.ts';
+import type { FolderState, Managed, Model, Ref, Tags, VmConfig, VmState } from './model.ts';
 import { intake } from './shape.ts';
 import type { Tasks } from './tasks.ts';
 import { newState } from './vm-state.ts';
@@ -38,6 +38,7 @@ export function openVirtualMachines(
   inventory: Inventory,
   files: Files,
   tasks: Pick<Tasks, 'recent'>,
+  tags: Tags,
 ): VirtualMachines {
   let hostsUsed = 0;
   const noteChange = ({ state }: Managed<VmState>): void => {
@@ -105,8 +106,19 @@ export function openVirtualMachines(
   const apply = (vm: Managed<VmState>, given: VirtualMachineConfigSpec): void => {
     const { state } = vm;
     const { config } = state;
-    const { deviceChange = [], extraConfig = [], vAppConfig, ...spec } = intake('VirtualMachineConfigSpec', given);
+    const {
+      deviceChange = [],
+      extraConfig = [],
+      vAppConfig,
+      tagSpecs = [],
+      ...spec
+    } = intake('VirtualMachineConfigSpec', given);
     // First what may be refused, so that a change that fails changes nothing.
+    const tagged = tagSpecs.map(({ operation, id: { uuid = '' } }) => {
+      const tag = tags.get(uuid);
+      if (tag === undefined) throw new VsphereFault('NotFound');
+      return { operation, tag };
+    });
     const device = changeDevices(config.hardware.device, deviceChange, workOf(vm));
     const vApp = vAppConfig === undefined ? config.vAppConfig : changeVApp(config.vAppConfig, vAppConfig);
     if (spec.name !== undefined && spec.name !== state.name) inventory.rename(vm.ref, spec.name);
@@ -126,6 +138,10 @@ export function openVirtualMachines(
         autoCoresPerNumaNode: cores === 0,
       };
     config.vAppConfig = vApp;
+    for (const { operation, tag } of tagged) {
+      if (operation === 'add') tag.vms.add(vm.ref.value);
+      else tag.vms.delete(vm.ref.value);
+    }
     for (const name of plainFields) if (spec[name] !== undefined) Object.assign(config, { [name]: spec[name] });
     for (const name of mergedFields)
       if (spec[name] !== undefined) Object.assign(config, { [name]: { ...config[name], ...spec[name] } });

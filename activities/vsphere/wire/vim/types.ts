@@ -1097,6 +1097,16 @@ export interface SystemError extends RuntimeFault {
   reason: string;
 }
 
+export interface TagId {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  uuid?: string;
+}
+
+export interface TagSpec extends ArrayUpdateSpec {
+  id: TagId;
+}
+
 export interface TaskInProgress extends VimFault {
   task: ManagedObjectReference;
 }
@@ -1402,6 +1412,7 @@ export interface VirtualMachineConfigSpec {
   vmProfile?: AnyVirtualMachineProfileSpec[];
   virtualNuma?: VirtualMachineVirtualNuma;
   simultaneousThreads?: number;
+  tagSpecs?: TagSpec[];
 }
 
 export interface VirtualMachineDefinedProfileSpec extends VirtualMachineProfileSpec {
@@ -1780,6 +1791,8 @@ export interface VimTypes {
   SuspendVM_Task: SuspendVM_Task;
   SuspendVM_TaskResponse: SuspendVM_TaskResponse;
   SystemError: SystemError;
+  TagId: TagId;
+  TagSpec: TagSpec;
   TaskInProgress: TaskInProgress;
   TaskInfo: TaskInfo;
   TraversalSpec: TraversalSpec;

@@ -58,6 +58,7 @@ func serve(settingsFile string) error {
 	}
 
 	model := simulator.VPX()
+	model.ServiceContent.About.ApiVersion = apiVersion
 	model.Cluster = given.Model.Clusters
 	model.ClusterHost = given.Model.ClusterHosts
 	model.Host = 0
@@ -100,6 +101,10 @@ func serve(settingsFile string) error {
 		return nil
 	}
 }
+
+// apiVersion is what the vCenter says of its API. The simulator calls itself 6.5, and takes what came with 9.1, such as tags in
+// the configuration of a VM.
+const apiVersion = "9.1.0.0"
 
 // roomBytes is what each datastore holds: of the simulator's own size it takes some 700 VMs to fill them all.
 const roomBytes = 1 << 50
