@@ -126,6 +126,7 @@ function fieldCauses(before: WatchedFields, after: WatchedFields): Cause[] {
   );
   return changed.map((path) => {
     if (path === 'metadata.generation' || path.startsWith('spec.')) return 'spec';
+    if (path === 'metadata.labels') return 'labels';
     return path.startsWith('metadata.') ? 'annotations' : 'status';
   });
 }

@@ -39,6 +39,9 @@ const withVolumes = (attached: boolean, own: object = { 'f:powerState': {} }): K
     { status: { volumes: [{ name: 'a', type: 'Managed', attached }] } },
   );
 
+const withPolicies = (labels: Record<string, string>): KubeObject =>
+  vm({ labels }, { spec: { policies: [{ apiVersion: 'v1', kind: 'ComputePolicy', name: 'gold' }] } });
+
 const rows: [why: string, before: KubeObject, after: KubeObject, causes: string[]][] = [
   ['nothing but the resourceVersion', vm(), vm({ resourceVersion: '6' }), []],
   ['the spec', vm(), vm({ generation: 2 }), ['spec']],
@@ -68,6 +71,13 @@ const rows: [why: string, before: KubeObject, after: KubeObject, causes: string[
   ['which vCenter it is in, as drover notes it', vm(), inVcenter('v', 'drover'), []],
   ['as a user says it', inVcenter('v', 'drover'), inVcenter('w', 'kubectl'), ['annotations']],
   ['labels of people', vm(), vm({ labels: { app: 'web', 'topology.kubernetes.io/zone': 'z' } }), []],
+  ['labels that policies may select it by', withPolicies({}), withPolicies({ app: 'web' }), ['labels']],
+  [
+    'those that drover notes',
+    withPolicies({}),
+    withPolicies({ 'topology.kubernetes.io/zone': 'z', [`vmicache.${group}/name`]: 'c' }),
+    [],
+  ],
   [
     'that it becomes a node of a cluster',
     vm(),
@@ -118,6 +128,7 @@ test('what it names', () => {
     imageName: 'vmi-0',
     image: { kind: 'ClusterVirtualMachineImage', name: 'cvmi-1' },
     groupName: 'g',
+    policies: [{ apiVersion: 'v1', kind: 'ComputePolicy', name: 'gold' }],
     hardware: {
       cdrom: [
         { image: { kind: 'VirtualMachineImage', name: 'iso' } },
@@ -131,6 +142,7 @@ test('what it names', () => {
     'VirtualMachineClass team/small',
     'VirtualMachineImage team/iso',
     'ClusterVirtualMachineImage cvmi-1',
+    'PolicyEvaluation team/vm-web',
     'VirtualMachineImageCache drover-system/vmi-cache',
     'VirtualMachineGroup team/g',
   ]);
@@ -188,6 +200,11 @@ describe('what of the kinds that it names matters', () => {
       [{ metadata }, { metadata, status: { clustermodules: [{ clusterMoID: 'c', groupName: 'g', moduleUUID: 'm' }] } }],
     ],
     [
+      'PolicyEvaluation',
+      [{ metadata }, { metadata: { ...metadata, generation: 2 } }],
+      [{ status: {} }, { status: { policies: [{ kind: 'ComputePolicy', name: 'gold', tags: ['t'] }] } }],
+    ],
+    [
       'VirtualMachineImageCache',
       [{ status: { ovf: 1 } }, { status: { ovf: 2 } }],
       [{ status: {} }, { status: { locations: [{ datacenterID: 'd', datastoreID: 's', profileID: 'p' }] } }],
@@ -211,6 +228,7 @@ describe('what of the kinds that it names matters', () => {
       'VirtualMachineImage',
       'ClusterVirtualMachineImage',
       'VirtualMachineSetResourcePolicy',
+      'PolicyEvaluation',
     ]);
     expect(kindsOf('n', true)).toEqual(expect.arrayContaining(['VirtualMachineImageCache', 'VirtualMachineGroup']));
   });

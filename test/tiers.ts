@@ -106,6 +106,7 @@ export const flowTiers: Readonly<Record<string, FlowTier>> = {
   'virtual-machine-identity': simulated('virtualMachine'),
   'virtual-machine-library': push('virtualMachine', 'VMs of a content library, over vCenter’s REST'),
   'virtual-machine-attachment-kinds': simulated('virtualMachine'),
+  'virtual-machine-policies': simulated('virtualMachine'),
   'virtual-machine-volumes': simulated('virtualMachine'),
   'virtual-machine-slots': simulated('virtualMachine'),
   'virtual-machine-watch': simulated('virtualMachine'),

@@ -16,6 +16,7 @@ import {
   machineSet,
   migration,
   objectTransfer,
+  policyEvaluation,
   virtualMachineClass,
   virtualMachineImage,
 } from '../kinds/resources.ts';
@@ -36,6 +37,7 @@ import { machineDeploymentCrd, machineSetCrd } from './machine-set.ts';
 import { machineCrd } from './machine.ts';
 import { migrationCrd } from './migration.ts';
 import { objectTransferCrd } from './object-transfer.ts';
+import { policyEvaluationCrd } from './policy-evaluation.ts';
 import { storageProfileCrd } from './storage-profile.ts';
 import { virtualMachineClassCrd } from './virtual-machine-class.ts';
 import { clusterVirtualMachineImageCrd, virtualMachineImageCrd } from './virtual-machine-image.ts';
@@ -78,6 +80,7 @@ const neighbours: readonly (readonly [Resource, CrdBody])[] = [
   [cdiConfig, cdiConfigCrd],
   [cnsNodeVmAttachment, cnsNodeVmAttachmentCrd],
   [cnsNodeVmBatchAttachment, cnsNodeVmBatchAttachmentCrd],
+  [policyEvaluation, policyEvaluationCrd],
 ];
 
 /** Of an object as kube-apiserver serves it. */

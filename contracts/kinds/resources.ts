@@ -8,6 +8,7 @@ const agentForge = { group: 'agent-forge.containeroo.ch', version: 'v1alpha1', n
 const assisted = { group: 'agent-install.openshift.io', version: 'v1beta1', namespaced: true } as const;
 const cdi = { group: 'cdi.kubevirt.io', version: 'v1beta1', namespaced: true } as const;
 const cns = { group: 'cns.vmware.com', version: 'v1alpha1', namespaced: true } as const;
+const vspherePolicy = { group: 'vsphere.policy.vmware.com', version: 'v1alpha1', namespaced: true } as const;
 const mcm = { group: 'machine.sapcloud.io', version: 'v1alpha1', namespaced: true } as const;
 
 export const node = { group: '', version: 'v1', kind: 'Node', plural: 'nodes', namespaced: false } as const;
@@ -64,6 +65,12 @@ export const cnsNodeVmBatchAttachment = {
   ...cns,
   kind: 'CnsNodeVMBatchAttachment',
   plural: 'cnsnodevmbatchattachments',
+} as const satisfies Resource;
+/** By which the policies of a VM are evaluated. */
+export const policyEvaluation = {
+  ...vspherePolicy,
+  kind: 'PolicyEvaluation',
+  plural: 'policyevaluations',
 } as const satisfies Resource;
 export const machineClass = { ...mcm, kind: 'MachineClass', plural: 'machineclasses' } as const;
 export const machineSet = { ...mcm, kind: 'MachineSet', plural: 'machinesets' } as const;

@@ -8,6 +8,7 @@ import {
   virtualMachineFinalizers,
   virtualMachineLabels,
 } from '../virtual-machine/metadata.ts';
+import { evaluationName, isEvaluated } from '../virtual-machine/policies.ts';
 import { conditionsIn, field, inNamespaceOf, statusOf } from './fields.ts';
 import { type ActiveMode, defineKind, type Watch, type WatchedFields, type WatchSettings } from './kind.ts';
 import { conditionsOf, isOwn, type KubeObject, namespaceAndName, textOf } from './object.ts';
@@ -16,6 +17,7 @@ import {
   clusterVirtualMachineImage,
   cnsNodeVmAttachment,
   cnsNodeVmBatchAttachment,
+  policyEvaluation,
   secret,
   virtualMachine,
   virtualMachineClass,
@@ -89,8 +91,15 @@ function watchedFields(object: KubeObject): WatchedFields {
   return {
     ...(value !== undefined && { [`metadata.annotations.${vmAnnotations.managerId}`]: { value, own } }),
     ...volumeFields(object),
+    ...(isEvaluated(object) && { 'metadata.labels': field(labelsOf(object)) }),
   };
 }
+
+/** Policies may select a VM by its labels. Without those that drover writes. */
+const labelsOf = ({ metadata: { labels = {} } }: KubeObject): unknown =>
+  Object.entries(labels)
+    .filter(([key]) => key !== virtualMachineLabels.zone && key !== virtualMachineLabels.imageCache)
+    .toSorted(([a], [b]) => (a < b ? -1 : 1));
 
 /** Volumes are attached by another controller, which says so in the status; a VM is not powered on without them. */
 function volumeFields(object: KubeObject): WatchedFields {
@@ -146,6 +155,12 @@ const membersIn = (group: KubeObject): unknown[] =>
     const { zoneID, pool, node, datastores } = (placement ?? {}) as Record<string, unknown>;
     return [kind, name, zoneID, pool, node, rowsOf(datastores).map(({ id }) => id)];
   });
+const resultsIn = (evaluation: KubeObject): unknown[] =>
+  rowsOf(statusOf(evaluation)['policies']).map(({ apiVersion, kind, name, observedGeneration, tags }) => [
+    [apiVersion, kind, name],
+    observedGeneration,
+    tags,
+  ]);
 const modulesIn = (policy: KubeObject): unknown[] =>
   rowsOf(statusOf(policy)['clustermodules']).map((row) => [row['groupName'], row['moduleUUID'], row['clusterMoID']]);
 const poolsIn = (policy: KubeObject): unknown[] =>
@@ -197,6 +212,18 @@ function dependsOn({ imageCacheNamespace, groups }: WatchSettings): readonly Wat
       index: (vm) => inNamespaceOf(vm, specOf(vm).reserved?.resourcePolicyName),
     },
   ];
+  const evaluations: Watch = {
+    resource: policyEvaluation,
+    optional: true,
+    predicate: {
+      fields: (evaluation) => ({
+        'status.conditions': field(conditionsIn(evaluation)),
+        'status.observedGeneration': field(statusOf(evaluation)['observedGeneration']),
+        'status.policies': field(resultsIn(evaluation)),
+      }),
+    },
+    index: (vm) => (isEvaluated(vm) ? inNamespaceOf(vm, evaluationName(vm.metadata.name)) : []),
+  };
   const caches = (namespace: string): Watch => ({
     resource: virtualMachineImageCache,
     namespace,
@@ -220,6 +247,7 @@ function dependsOn({ imageCacheNamespace, groups }: WatchSettings): readonly Wat
   };
   return [
     ...always,
+    evaluations,
     ...(imageCacheNamespace === null ? [] : [caches(imageCacheNamespace)]),
     ...(groups ? [group] : []),
   ];
@@ -326,6 +354,12 @@ export const virtualMachineKind = defineKind({
       resources: [cnsNodeVmBatchAttachment.plural],
       verbs: ['get', 'create', 'patch', 'delete'],
       why: 'The same for all volumes of a VM, where the driver has it.',
+    },
+    {
+      group: policyEvaluation.group,
+      resources: [policyEvaluation.plural],
+      verbs: ['get', 'create', 'patch'],
+      why: 'Has the policies of a VirtualMachine evaluated. Made with the VirtualMachine as owner, which garbage collection takes it with.',
     },
     {
       group: vmoperator,

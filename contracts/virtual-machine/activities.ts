@@ -29,6 +29,7 @@ import type {
   PublishedVirtualMachine,
   WantedImageCache,
 } from './mutations.ts';
+import type { EvaluationChange, ObservedPolicies } from './policies.ts';
 import type { ObservedVolumes, VolumeChange } from './volumes.ts';
 
 /**
@@ -66,6 +67,11 @@ export interface VirtualMachineObjectActivities {
    * and what comes after it was not done.
    */
   changeVolumes(request: ObjectName & { changes: VolumeChange[] }): Promise<{ isCurrent: boolean }>;
+  /**
+   * Has its policies evaluated: a PolicyEvaluation is made with the VirtualMachine as its owner, or asks for what the
+   * VirtualMachine says now. False: it is another by now, and nothing was written.
+   */
+  ensurePolicyEvaluation(request: ObjectName & EvaluationChange): Promise<{ isCurrent: boolean }>;
   /** Writes the status where it differs, the Event, and then the notes. Null: there is no such object any more. */
   publishVirtualMachine(
     report: ObjectName & { generation: number } & PublishedVirtualMachine,
@@ -115,6 +121,8 @@ export interface ObservedObjects {
   snapshots: ObservedSnapshots;
   /** Null: it has no volumes of claims, and had none. */
   volumes: ObservedVolumes | null;
+  /** Left out: none are evaluated. */
+  policies?: ObservedPolicies;
 }
 
 /** Cluster modules by the group's name and the MoID of their cluster, as far as they are made. */

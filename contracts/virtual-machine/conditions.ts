@@ -35,6 +35,8 @@ export const virtualMachineConditions = {
   guestBootstrap: 'GuestBootstrap',
   diskPromotionSynced: 'VirtualMachineDiskPromotionSynced',
   snapshotRevertSucceeded: 'VirtualMachineSnapshotRevertSucceeded',
+  /** Whether the tags of its policies are attached. Drover's own; only where it names policies, or did. */
+  policiesSynced: 'VirtualMachinePoliciesSynced',
   /** False: there are copies of its VM, which are left alone. */
   unique: 'VirtualMachineUnique',
   /** False, `NotSupported`: the spec asks for what drover does not do. Only where it does. */
@@ -88,6 +90,7 @@ export const virtualMachineStates = [
   'WaitingForPrerequisites',
   'WaitingForImageCache',
   'WaitingForGroup',
+  'WaitingForPolicies',
   'WaitingForVolumes',
   'TooManyCreates',
   'Creating',

@@ -1,6 +1,7 @@
 import type { DiskProvisioning } from './cached-files.ts';
 import type { BootOptions, Controller, Slot } from './config.ts';
 import type { GuestAsked } from './metadata.ts';
+import type { WantedPolicies } from './policies.ts';
 import type { WantedVolume } from './volumes.ts';
 
 /** `spec.powerState`, and the state that is shown. */
@@ -216,6 +217,8 @@ export interface DesiredVirtualMachine {
   controllers: WantedController[];
   /** Those with a PersistentVolumeClaim. */
   volumes: WantedVolume[];
+  /** Left out: none are evaluated. */
+  policies?: WantedPolicies;
   /** Controllers that other VMs’ disks may be shared at (`SCSI:1`): `sharingMode` Physical or Virtual. */
   sharedControllers: string[];
   /** Annotation: address space for PCI devices; null: the default. */

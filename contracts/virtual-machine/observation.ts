@@ -4,6 +4,7 @@ import type { VirtualMachineStatus } from '../crds/virtual-machine.ts';
 import type { ClassDevice } from './class-devices.ts';
 import type { AppliedClass } from './lifecycle.ts';
 import type { ComputeConfig, VmConfig } from './config.ts';
+import type { ObservedPolicies } from './policies.ts';
 import type { ObservedVolumes, VolumeStatus } from './volumes.ts';
 
 /** Everything that decisions about a VM need: small, no inventories, no secrets. */
@@ -24,6 +25,8 @@ export interface VirtualMachineObservation {
   snapshots: ObservedSnapshots;
   /** Null: it has no volumes of claims, and had none. */
   volumes: ObservedVolumes | null;
+  /** Left out: none are evaluated. */
+  policies?: ObservedPolicies;
   /** Of what the guest has set, or of its port; null: not probed. */
   probe: { passed: boolean; message: string } | null;
 }
@@ -82,6 +85,8 @@ export interface ObservedImage {
   /** Name of its VirtualMachineImageCache, there or not. */
   cacheName: string;
   hardware: ImageHardware;
+  /** Only where policies are evaluated, which may select VMs by them. */
+  labels?: Record<string, string>;
 }
 
 export interface ObservedPolicy {
@@ -264,6 +269,7 @@ export const stages = [
   'schemaUpgrade',
   'status',
   'backup',
+  'policies',
   'config',
   'volumes',
   'promotion',

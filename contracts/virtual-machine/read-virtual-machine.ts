@@ -17,13 +17,14 @@ import type {
 } from './lifecycle.ts';
 import { virtualMachineAnnotations as own, readGuestAsked, readMadeDisks, virtualMachineLabels } from './metadata.ts';
 import { drivesOf } from './older-versions.ts';
+import { isEvaluated } from './policies.ts';
 import { refusedIn } from './refused-fields.ts';
 
 /**
  * What a VirtualMachine asks for. A spec without a field is read with the CRD's default, or with what upstream's
  * webhooks fill in.
  */
-export function readVirtualMachine({ metadata, spec = {} }: VirtualMachine): DesiredVirtualMachine {
+export function readVirtualMachine({ metadata, spec = {}, status }: VirtualMachine): DesiredVirtualMachine {
   const given = metadata.annotations ?? {};
   const labels = metadata.labels ?? {};
   return {
@@ -77,6 +78,7 @@ export function readVirtualMachine({ metadata, spec = {} }: VirtualMachine): Des
     })),
     controllers: readControllers(spec),
     volumes: readVolumes(spec),
+    ...(isEvaluated({ spec, status }) && { policies: { named: spec.policies ?? [], labels } }),
     sharedControllers: readSharedControllers(spec),
     mmioSizeGB: given[own.mmioSize] || null,
     bootstrap: readBootstrap(spec),

@@ -15,8 +15,7 @@ const asked: [why: string, spec: object, fields: string[]][] = [
     { affinity: { vmAffinity: { requiredDuringSchedulingPreferredDuringExecution: [{ topologyKey: 'k' }] } } },
     ['affinity'],
   ],
-  ['an empty list', { policies: [] }, []],
-  ['a list', { policies: [{ apiVersion: 'v', kind: 'k', name: 'n' }] }, ['policies']],
+  ['an empty list', { affinity: { vmAffinity: { requiredDuringSchedulingPreferredDuringExecution: [] } } }, []],
   [
     'one item of several',
     { network: { interfaces: [{ name: 'eth0' }, { name: 'eth1', ipamModes: ['DHCPv4'] }] } },

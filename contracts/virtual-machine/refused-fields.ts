@@ -23,7 +23,6 @@ export const refusedFields: RefusedFields = {
   'crypto.vTPMMode': does('clone a vTPM', 'New'),
   currentSnapshotName: does('revert to snapshots'),
   'network.interfaces[].ipamModes': does('choose how addresses are given out'),
-  policies: does('apply policies'),
   volumeAttributesClassName: does('set attributes of volumes: name the class in the PersistentVolumeClaim'),
   'volumes[].persistentVolumeClaim.instanceVolumeClaim': does('make volumes on the storage of a host'),
   'volumes[].persistentVolumeClaim.readOnly': does('attach volumes that are only read', false),

@@ -15,6 +15,7 @@ import { machineDeploymentSchema, machineSetSchema } from '../../contracts/crds/
 import { machineSchema } from '../../contracts/crds/machine.ts';
 import { migrationSchema } from '../../contracts/crds/migration.ts';
 import { objectTransferSchema } from '../../contracts/crds/object-transfer.ts';
+import { policyEvaluationSchema } from '../../contracts/crds/policy-evaluation.ts';
 import { storageProfileSchema } from '../../contracts/crds/storage-profile.ts';
 import { virtualMachineClassSchema } from '../../contracts/crds/virtual-machine-class.ts';
 import {
@@ -45,6 +46,7 @@ import {
   machineSet,
   migration,
   objectTransfer,
+  policyEvaluation,
   virtualMachineClass,
   virtualMachineImage,
   vsphereAgent,
@@ -93,4 +95,5 @@ export const neighbourResources = {
   CdiConfig: typed(cdiConfig, cdiConfigSchema),
   CnsNodeVmAttachment: typed(cnsNodeVmAttachment, cnsNodeVmAttachmentSchema),
   CnsNodeVMBatchAttachment: typed(cnsNodeVmBatchAttachment, cnsNodeVmBatchAttachmentSchema),
+  PolicyEvaluation: typed(policyEvaluation, policyEvaluationSchema),
 };

@@ -13,6 +13,7 @@ import type { VirtualMachineStatusPatch } from '../../contracts/virtual-machine/
 import type { BatchSpec, BatchVolume } from '../../contracts/virtual-machine/volumes.ts';
 import { labClock } from '../../lab/clock.ts';
 import { installKind } from '../../lab/vsphere/image-cache.ts';
+import { installPolicyEvaluations, policyReference } from '../../lab/vsphere/policy-player.ts';
 import { installAttachmentKinds } from '../../lab/vsphere/volume-player.ts';
 import { virtualMachineConfig, virtualMachineSettings } from '../../runtime/config/virtual-machine-config.ts';
 import { droverFailure } from '../../runtime/failure.ts';
@@ -619,6 +620,106 @@ export function describeVirtualMachineObjects(declare: ObjectsTest): void {
         kind: 'found',
         value: { hardwareReady: false, silentSinceMs: expect.any(Number), locations: [] },
       });
+    });
+  });
+
+  describe('policies', () => {
+    const named = policyReference('gold');
+    const evaluation = () => ({
+      apiVersion: 'vsphere.policy.vmware.com/v1alpha1',
+      kind: 'PolicyEvaluation',
+      metadata: { namespace, name: `vm-${name}` },
+    });
+    const makeWithPolicy = async () => {
+      await installPolicyEvaluations(admin);
+      return await make({ policies: [named] }, { labels: { app: 'web' } });
+    };
+    const workload = { labels: { app: 'web' }, guest: { guestID: 'sles15_64Guest', guestFamily: 'Linux' as const } };
+
+    test('a VM that names none is not evaluated', async () => {
+      await make();
+      const { desired, observed } = await observe();
+      expect([desired?.policies, observed.objects.policies]).toEqual([undefined, undefined]);
+    });
+
+    test('one that named some is, until its status names none', async () => {
+      await installPolicyEvaluations(admin);
+      await make();
+      await objects.mergeStatus(vmRef(name), { policies: [{ ...named, generation: 1 }] });
+      const { desired, observed } = await observe();
+      expect(desired?.policies).toEqual({ named: [], labels: {} });
+      expect(observed.objects.policies).toEqual({ served: true, problem: null, evaluation: null });
+    });
+
+    test('it is made with the VirtualMachine as its owner, once, and asks for what is said now', async () => {
+      const { uid } = await makeWithPolicy();
+      expect((await observe()).desired?.policies).toEqual({ named: [named], labels: { app: 'web' } });
+      const owner = { namespace, name, uid };
+      const spec = { policies: [named], image: { name: 'vmi-1', labels: { os: 'sles' } }, workload };
+      expect(await activities().ensurePolicyEvaluation({ ...owner, spec, before: null })).toEqual({ isCurrent: true });
+      expect(await activities().ensurePolicyEvaluation({ ...owner, spec, before: null })).toEqual({ isCurrent: true });
+      expect(audited.map(({ action, object }) => [action, object])).toEqual([
+        ['ensurePolicyEvaluation', `policyevaluation/${namespace}/vm-${name}`],
+      ]);
+      const found = (await facts()).policies?.evaluation;
+      expect(found).toMatchObject({ own: true, deleting: false, spec, isCurrent: false, ready: null, results: [] });
+
+      // What is not asked for any more is taken away, labels too.
+      const next = { policies: [named], workload: { labels: { app: 'web' } } };
+      const before = { uid: found?.uid ?? '', spec };
+      expect(await activities().ensurePolicyEvaluation({ ...owner, spec: next, before: null })).toEqual({
+        isCurrent: false,
+      });
+      expect(
+        await activities().ensurePolicyEvaluation({ ...owner, spec: next, before: { ...before, uid: 'of-another' } }),
+      ).toEqual({ isCurrent: false });
+      expect(await activities().ensurePolicyEvaluation({ ...owner, spec: next, before })).toEqual({ isCurrent: true });
+      expect((await facts()).policies?.evaluation?.spec).toEqual(next);
+    });
+
+    test('what it comes to is read with the generation that it is of', async () => {
+      const { uid } = await makeWithPolicy();
+      const spec = { policies: [named] };
+      await activities().ensurePolicyEvaluation({ namespace, name, uid, spec, before: null });
+      const ready = {
+        type: 'Ready',
+        status: 'True',
+        reason: 'True',
+        message: '',
+        lastTransitionTime: '2026-01-01T00:00:00Z',
+      };
+      const policies = [
+        { ...named, observedGeneration: 3, tags: ['tag-1', 'tag-2'] },
+        { kind: 'ComputePolicy', name: 'own' },
+      ];
+      await objects.mergeStatus(evaluation(), { observedGeneration: 1, policies, conditions: [ready] });
+      const found = (await facts()).policies?.evaluation;
+      expect(found).toMatchObject({ isCurrent: true, ready: { isTrue: true, message: '' } });
+      expect(found?.results).toEqual([
+        { ...named, generation: 3, tags: ['tag-1', 'tag-2'] },
+        { ...policyReference('own'), generation: 0, tags: [] },
+      ]);
+      const before = { uid: found?.uid ?? '', spec };
+      await activities().ensurePolicyEvaluation({ namespace, name, uid, spec: { ...spec, workload }, before });
+      expect((await facts()).policies?.evaluation?.isCurrent).toBe(false);
+    });
+
+    test('another object’s is known as such, and not written', async () => {
+      const { uid } = await makeWithPolicy();
+      const spec = { policies: [named] };
+      await create({ ...evaluation(), spec });
+      expect((await facts()).policies?.evaluation).toMatchObject({ own: false, spec });
+      expect(await activities().ensurePolicyEvaluation({ namespace, name, uid, spec, before: null })).toEqual({
+        isCurrent: false,
+      });
+    });
+
+    test('the labels of the image are read where policies are evaluated', async () => {
+      await makeImage('VirtualMachineImage', 'vmi-1', 'True');
+      await installPolicyEvaluations(admin);
+      const image = { image: { kind: 'VirtualMachineImage', name: 'vmi-1' } };
+      await make({ ...image, policies: [named] });
+      expect((await facts()).image).toMatchObject({ kind: 'found', value: { labels: {} } });
     });
   });
 

@@ -116,6 +116,7 @@ export async function runScenario(
   }
   fixture.record(new Map(), []);
   context.stopVolumes();
+  context.stopPolicies();
   return { context, complaints, injected: [...injected.keys()], steps: [...steps] };
 }
 

@@ -9,6 +9,12 @@ import { applyObject } from '../../lab/kubernetes-objects.ts';
 import { inventory } from '../../lab/vsphere/handle.ts';
 import { makeImage, vmFixture, vmManifest } from '../../lab/vsphere/vm-fixture.ts';
 import { diskFolder, installAttachmentKinds, playVolumes, type VolumePlayer } from '../../lab/vsphere/volume-player.ts';
+import {
+  installPolicyEvaluations,
+  playPolicies,
+  policyReference,
+  type PolicyPlayer,
+} from '../../lab/vsphere/policy-player.ts';
 import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
 import { unlessAbsent } from '../flows/clear-leftovers.ts';
 import { vcenterOf } from './environment.ts';
@@ -36,6 +42,7 @@ export function virtualMachineActions({ fixture, kind, subject, roles, aliases, 
   const patience = (): AbortSignal => AbortSignal.timeout(20_000);
   const partsOfVm = (alias: HostAlias) => namespaceAndName(hostOf(alias));
   let volumes: { player: VolumePlayer; claim: string } | null = null;
+  let policies: { player: PolicyPlayer } | null = null;
   if (isInVcenter(kind)) for (const alias of aliases) roles.set(subject.workflowId(hostOf(alias)), alias);
 
   return {
@@ -111,6 +118,32 @@ export function virtualMachineActions({ fixture, kind, subject, roles, aliases, 
         ...(isThere ? [] : ['the disk of the volume is gone']),
         ...others.map((other) => `the volume is on ${other}`),
         ...(isMissed ? [`the volume is not on ${name}, which says that it is reconciled`] : []),
+      ];
+    },
+    /** From now on the controller of policies is there, and a policy with two tags; returns what a spec names it by. */
+    async startPolicies(alias: HostAlias): Promise<object> {
+      const [namespace, vm] = partsOfVm(alias);
+      await installPolicyEvaluations(api);
+      const name = `gold-${String(labClock().now())}`;
+      const player = playPolicies({ kubernetes: api, namespace });
+      policies = { player };
+      player.define(name, [
+        await vcenter().witness.createTag(`${vm}-${name}-1`),
+        await vcenter().witness.createTag(`${vm}-${name}-2`),
+      ]);
+      return { policies: [policyReference(name)] };
+    },
+    /** The controller of policies is away meanwhile. */
+    pausePolicies: (isPaused: boolean): void => policies?.player.pause(isPaused),
+    stopPolicies: (): void => void policies?.player.stop(),
+    /** What is not so: the VM has the tags of so many policies, two of each, and its status names these. */
+    async judgePolicies(alias: HostAlias, count: number): Promise<string[]> {
+      const [namespace, name] = partsOfVm(alias);
+      const tags = await vcenter().witness.listTags(`${inventory.vmFolder}/${namespace}/${name}`);
+      const { policies: said = [] } = ((await read(alias))?.status ?? {}) as { policies?: unknown[] };
+      return [
+        ...(tags.length === 2 * count ? [] : [`the VM has ${tags.length} tags of ${count} policies`]),
+        ...(said.length === count ? [] : [`the status names ${said.length} policies, and not ${count}`]),
       ];
     },
     attachDisk: (alias: HostAlias): Promise<void> => attachDisk(vcenter(), ...partsOfVm(alias)),

@@ -209,6 +209,7 @@ function take(world: World, step: VirtualMachineStep): StepEnd {
     case 'cancelTask':
     case 'ensureImageCache':
     case 'changeVolumes':
+    case 'evaluatePolicies':
       return ok;
   }
 }

@@ -13,6 +13,7 @@ import { common, haveVm, settings, untilRests } from '../faults/virtual-machine-
 import { guestScenarios } from './guest-power-scenarios.ts';
 import { identityScenarios } from './identity-scenarios.ts';
 import { otherUsersScenarios } from './other-users-scenarios.ts';
+import { policyScenarios } from './policy-scenarios.ts';
 import { volumeScenarios } from './volume-scenarios.ts';
 import { describe, judgePower, namespaceOf, unlessStopped } from './judge-vm.ts';
 
@@ -222,6 +223,7 @@ export const machineScenarios: readonly Scenario[] = [
   ...guestScenarios,
   ...identityScenarios,
   ...volumeScenarios,
+  ...policyScenarios,
   ...otherUsersScenarios,
   {
     ...common,

@@ -16,6 +16,7 @@ import { changesOf, type ConfigPart } from './plan/changes-of.ts';
 import { missingDevices } from './plan/class-devices.ts';
 import { diffConfig, isPaused, type ConfigDifference } from './plan/config.ts';
 import { locationMismatch } from './plan/location.ts';
+import { judgeEvaluation, judgePolicies } from './plan/policies.ts';
 import { needsTools, powerStateOf } from './plan/power.ts';
 import { judgeResize } from './plan/want-config.ts';
 import { execute, failureOf, success, type Context, type Outcome, type VmContext } from './plan/context.ts';
@@ -53,6 +54,7 @@ export function describeVm(context: VmContext): Record<string, ConditionUpdate |
     [types.guestBootstrap]: judgeGuestBootstrap(context),
     [types.guestNetworkSynced]: judgeGuestNetwork(context),
     [types.extraConfigSynced]: judgeExtraConfig(context, difference),
+    [types.policiesSynced]: judgePolicyTags(context, difference),
   };
 }
 
@@ -173,6 +175,12 @@ const syncedBy: Record<ConfigPart, { type: string; waits: string; differs: strin
     differs: 'ExtraConfigMismatch',
     fails: 'ExtraConfigError',
   },
+  policies: {
+    type: types.policiesSynced,
+    waits: 'PowerOffRequired',
+    differs: 'PolicyTagsMismatch',
+    fails: 'PolicyTagsError',
+  },
 };
 
 const changeOf = ({ moId }: VmContext['vm'], spec: ReconfigSpec): Outcome =>
@@ -226,6 +234,15 @@ function judgeExtraConfig(context: VmContext, difference: ConfigDifference): Con
         'What was changed counts after the next power cycle: power it off and on, or restart it',
       )
     : judged;
+}
+
+function judgePolicyTags(context: VmContext, difference: ConfigDifference): ConditionUpdate | null {
+  const judged = judgePolicies(context, context.vm);
+  if (judged === null) return null;
+  // None applies, and none is left of those before: there is nothing more to say.
+  const isOver = judged.results?.length === 0 && context.desired.policies?.named.length === 0;
+  const synced = judgeEvaluation(judged) ?? judgeSynced(context, difference, 'policies');
+  return isOver && synced.status === 'True' ? null : synced;
 }
 
 /** Before there is a VM. */

@@ -70,6 +70,12 @@ export const executors: Execute = {
     const { isCurrent } = await virtualMachineObjects(step.summary).changeVolumes({ ...object, changes: step.changes });
     return isCurrent ? ended(step) : { ...ended(step), isOutdated: true };
   },
+  async evaluatePolicies(context, step) {
+    const { object } = aboutOf(context);
+    const { spec, before } = step;
+    const { isCurrent } = await virtualMachineObjects(step.summary).ensurePolicyEvaluation({ ...object, spec, before });
+    return isCurrent ? ended(step) : { ...ended(step), isOutdated: true };
+  },
   async createVirtualMachine(context, step) {
     const { settings } = context;
     const { request, object, desired } = aboutOf(context);

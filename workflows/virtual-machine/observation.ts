@@ -60,6 +60,7 @@ export function composeObservation(
     vm,
     snapshots: objects.snapshots,
     volumes: objects.volumes,
+    ...(objects.policies !== undefined && { policies: objects.policies }),
     probe: found.probe,
   };
 }

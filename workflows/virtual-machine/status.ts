@@ -20,6 +20,7 @@ import { judgePlacement } from './plan/create.ts';
 import { describeCopies, findOwn } from './plan/find-own.ts';
 import { judgeVcenter } from './plan/normal.ts';
 import { planWithNotes, retryNotes } from './plan/plan.ts';
+import { diffPolicyTags, judgeEvaluation, judgePolicies } from './plan/policies.ts';
 import { powerStateOf } from './plan/power.ts';
 import { judgePrerequisites } from './plan/prerequisites.ts';
 import { lastRestartMs } from './plan/restart.ts';
@@ -80,6 +81,7 @@ export function describeStatus(context: Context, plan: VirtualMachinePlan): Virt
       ? {
           [types.created]: describeCreation(context, isBlocked(plan) || hasFailed(plan) ? plan.message : null),
           [types.placementReady]: describePlacement(context),
+          [types.policiesSynced]: judgeEvaluation(judgePolicies(context, null)),
         }
       : describeVm({ ...context, vm });
   return toPatch(
@@ -192,6 +194,7 @@ export function describeFields(context: VmContext): Fields {
     ...shown,
     ...describeVolumes(context),
     ...describeClass(context),
+    ...describePolicies(context),
     powerState: powerStateOf(vm),
     uniqueID: vm.moId,
     biosUUID: vm.biosUuid,
@@ -231,6 +234,21 @@ function describeVolumes(context: VmContext): Pick<Fields, 'volumes'> {
   const claimed = new Set(rows.flatMap(({ diskUUID }) => (diskUUID === undefined ? [] : [diskKeyOf(diskUUID)])));
   const isOwn = ({ diskUUID = '' }: { diskUUID?: string | undefined }): boolean => !claimed.has(diskKeyOf(diskUUID));
   return { volumes: [...shown.volumes.filter(isOwn), ...rows] };
+}
+
+/** Those that apply, once their tags are attached. */
+function describePolicies(context: VmContext): Pick<Fields, 'policies'> {
+  const { vm } = context;
+  const judged = judgePolicies(context, vm);
+  if (judged === null || judged.results === null || vm.config === null) return {};
+  if (diffPolicyTags(judged, vm.config.extraConfig).tagSpecs !== undefined) return {};
+  const policies = judged.results.map(({ apiVersion, kind, name, generation }) => ({
+    apiVersion,
+    kind,
+    name,
+    generation,
+  }));
+  return { policies: policies.length === 0 ? null : policies };
 }
 
 const classless: Pick<Fields, 'class'> = { class: null };

@@ -6,6 +6,7 @@ import { contextOf } from '../../lib/context.ts';
 import { changeVolumes } from './change-volumes.ts';
 import type { VirtualMachineObjectDependencies, VirtualMachineTools } from './dependencies.ts';
 import { ensureImageCache } from './ensure-image-cache.ts';
+import { ensurePolicyEvaluation } from './ensure-policy-evaluation.ts';
 import { patchVirtualMachine } from './patch-virtual-machine.ts';
 import { publishVirtualMachine } from './publish-virtual-machine.ts';
 import { readBackup } from './read-backup.ts';
@@ -22,6 +23,7 @@ export function createVirtualMachineObjectActivities(
     patchVirtualMachine: (request) => patchVirtualMachine(tools(), request),
     ensureImageCache: (request) => ensureImageCache(tools(), request),
     changeVolumes: (request) => changeVolumes(tools(), request),
+    ensurePolicyEvaluation: (request) => ensurePolicyEvaluation(tools(), request),
     publishVirtualMachine: (report) => publishVirtualMachine(tools(), report),
   };
 }

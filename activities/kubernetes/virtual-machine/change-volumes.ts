@@ -8,6 +8,7 @@ import { neighbourResources } from '../../../runtime/kubernetes/resources.ts';
 import { retryConflicts } from '../../../runtime/kubernetes/retry-conflicts.ts';
 import { mutate } from '../../lib/mutate.ts';
 import type { VirtualMachineTools } from './dependencies.ts';
+import { ownerReferences } from './owner-references.ts';
 import { batchSpecOf } from './read-volumes.ts';
 import { claimResource } from './schemas.ts';
 
@@ -57,18 +58,6 @@ const entryOf = (
   before,
   after,
 });
-
-/** Garbage collection takes it with the VirtualMachine; vm-operator writes the same. */
-const ownerReferences = ({ name, uid }: ObjectName) => [
-  {
-    apiVersion: 'vmoperator.vmware.com/v1alpha6',
-    kind: 'VirtualMachine',
-    name,
-    uid,
-    controller: true,
-    blockOwnerDeletion: true,
-  },
-];
 
 async function attach(
   tools: VirtualMachineTools,

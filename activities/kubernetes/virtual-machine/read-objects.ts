@@ -12,6 +12,7 @@ import { resources } from '../../../runtime/kubernetes/resources.ts';
 import { fetchObject } from '../lib/fetch-object.ts';
 import { type BootstrapTools, readBootstrapFacts } from './read-bootstrap.ts';
 import { readGroup } from './read-group.ts';
+import { readPolicies } from './read-policies.ts';
 import { readVolumes } from './read-volumes.ts';
 import { type ImageCache, imageCaches, storageClasses } from './schemas.ts';
 
@@ -31,9 +32,9 @@ export async function readVirtualMachineObjects(
 ): Promise<ObservedObjects> {
   const { client, settings, signal } = tools;
   const { namespace, className, storageClass, resourcePolicy, group } = desired;
-  const image = fetchImage(tools, namespace, desired.image);
-  const [classFacts, imageFacts, policy, storage, bootstrap, isos, imageCache, groupFacts, volumes] = await Promise.all(
-    [
+  const image = fetchImage(tools, namespace, desired.image, desired.policies !== undefined);
+  const [classFacts, imageFacts, policy, storage, bootstrap, isos, imageCache, groupFacts, volumes, policies] =
+    await Promise.all([
       className === null
         ? null
         : fetchObject(
@@ -64,8 +65,8 @@ export async function readVirtualMachineObjects(
       image.then((found) => readCache(tools, object, desired, found)),
       group === null || !settings.groups ? null : readGroup(client, { namespace, name: group }, desired.name, signal),
       readVolumes(tools, object, desired),
-    ],
-  );
+      readPolicies(client, desired, signal),
+    ]);
   return {
     class: classFacts,
     image: imageFacts,
@@ -81,6 +82,7 @@ export async function readVirtualMachineObjects(
     group: groupFacts,
     snapshots: { inProgress: null, problem: null },
     volumes,
+    ...(policies !== undefined && { policies }),
   };
 }
 
@@ -95,6 +97,7 @@ async function fetchImage(
   { client, signal }: ReadTools,
   namespace: string,
   named: DesiredVirtualMachine['image'],
+  withLabels = false,
 ): Promise<Fetched<ObservedImage> | null> {
   if (named === null || !isImageKind(named.kind)) return null;
   const { kind, name } = named;
@@ -103,7 +106,10 @@ async function fetchImage(
     `${kind} ${name}`,
     signal,
     () => client.get({ ...resources[kind], schema: anyImageSchema }, key, signal),
-    (found) => ({ kind: 'found', value: readImage(found, cacheNameOf(found)) }),
+    (found) => ({
+      kind: 'found',
+      value: { ...readImage(found, cacheNameOf(found)), ...(withLabels && { labels: found.metadata.labels ?? {} }) },
+    }),
   );
 }
 

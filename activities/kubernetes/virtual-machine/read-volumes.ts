@@ -13,10 +13,11 @@ import {
   volumeOf,
 } from '../../../contracts/virtual-machine/volumes.ts';
 import { failureDetail } from '../../../runtime/failure.ts';
-import { isFailure, isUnknownKind } from '../../../runtime/kubernetes/kubernetes-faults.ts';
+import { isFailure } from '../../../runtime/kubernetes/kubernetes-faults.ts';
 import type { KubernetesObjects } from '../../../runtime/kubernetes/objects.ts';
 import { neighbourResources } from '../../../runtime/kubernetes/resources.ts';
 import { fetchObject } from '../lib/fetch-object.ts';
+import { unlessUnknown } from '../lib/unless-unknown.ts';
 import { claimResource, storageClasses, type Claim } from './schemas.ts';
 
 interface ReadTools {
@@ -71,16 +72,6 @@ async function readAttachments(
     if (!isFailure(error, 'KubernetesForbidden') && !isFailure(error, 'AnswerMalformed')) throw error;
     const problem = `What attaches the volumes cannot be read: ${failureDetail(error)}`;
     return { served: { single: false, batch: false }, problem, attachments: [], batch: null };
-  }
-}
-
-/** `unknown`: kube-apiserver serves no such kind. */
-async function unlessUnknown<Found>(get: () => Promise<Found>): Promise<Found | 'unknown'> {
-  try {
-    return await get();
-  } catch (error) {
-    if (!isUnknownKind(error)) throw error;
-    return 'unknown';
   }
 }
 

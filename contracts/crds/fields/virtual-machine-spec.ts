@@ -10,6 +10,7 @@ const bootOrder = 'workflows/virtual-machine/plan/boot-order.ts';
 const controllers = 'workflows/virtual-machine/plan/controllers.ts';
 const numa = 'workflows/virtual-machine/plan/numa.ts';
 const diffNetwork = 'workflows/virtual-machine/plan/diff-network.ts';
+const policies = 'workflows/virtual-machine/plan/policies.ts';
 const placeVolume = 'workflows/virtual-machine/plan/place-volume.ts';
 const volumes = 'workflows/virtual-machine/plan/volumes.ts';
 const readObjects = 'activities/kubernetes/virtual-machine/read-objects.ts';
@@ -206,9 +207,9 @@ export const virtualMachineSpecFields: FieldRows = {
   'spec.network.vlans[].link': by(guestNetwork),
   'spec.network.vlans[].name': by(guestNetwork),
   'spec.nextRestartTime': by([readSpec, restart]),
-  'spec.policies[].apiVersion': refused,
-  'spec.policies[].kind': refused,
-  'spec.policies[].name': refused,
+  'spec.policies[].apiVersion': by([readSpec, policies], 'policies', 'named'),
+  'spec.policies[].kind': by([readSpec, policies], 'policies', 'named'),
+  'spec.policies[].name': by([readSpec, policies], 'policies', 'named'),
   'spec.powerOffMode': by([readSpec, power]),
   'spec.powerState': by([readSpec, power]),
   'spec.promoteDisksMode': by([readSpec, 'workflows/virtual-machine/plan/promotion.ts']),

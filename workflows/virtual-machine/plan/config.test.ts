@@ -1,4 +1,4 @@
-import { isLinux, planConfig } from './config.ts';
+import { planConfig } from './config.ts';
 import {
   classOf,
   failureIn,
@@ -451,14 +451,3 @@ test('which card is which interface goes along, and what was written is noted wi
     }),
   ]);
 });
-
-test.each([
-  ['ubuntu64Guest', true],
-  ['rhel9_64Guest', true],
-  ['other5xLinux64Guest', true],
-  ['vmwarePhoton64Guest', true],
-  ['windows2022srvNext_64Guest', false],
-  ['otherGuest64', false],
-  ['darwin21_64Guest', false],
-  ['', false],
-])('%s is Linux: %s', (guestId, is) => expect(isLinux(guestId)).toBe(is));

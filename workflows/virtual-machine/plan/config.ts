@@ -19,8 +19,10 @@ import { diffClassDevices } from './class-devices.ts';
 import { diffControllers } from './controllers.ts';
 import { diffCompute, diffExtraConfig, diffSettings, joinSpecs, diffBootDisk, diffCdroms } from './diff-config.ts';
 import { diffNetworkCards, interfacesOf } from './diff-network.ts';
+import { isLinux } from './guest-family.ts';
 import { diffNuma } from './numa.ts';
 import { describeApplied, judgeResize, ownershipMetadata, wantCompute, wantExtraConfig } from './want-config.ts';
+import { diffPolicyTags, judgePolicies } from './policies.ts';
 import { isPromotion, waitForPromotion } from './running-task.ts';
 import { planRestartIntent } from './restart.ts';
 import { execute, lack, patch, recheck, stop, success, type VmContext } from './context.ts';
@@ -159,13 +161,24 @@ function diffWhole(context: VmContext, config: VmConfig): ConfigDifference {
   const wantedKeys = { ...wantExtraConfig(desired, ofClass, config.extraConfig), ...cards.extraConfig };
   const keys = timeChanges(diffExtraConfig(wantedKeys, config.extraConfig), wantedKeys, config.extraConfig, isOff);
   const extraConfig = [...keys.changes, ...planRestartIntent(context)];
+  const policyTags = diffPolicyTags(judgePolicies(context, vm), config.extraConfig);
   return {
-    spec: joinSpecs([metadataOf(config), compute.spec, set.spec, numa.spec, boot.spec, { deviceChange, extraConfig }]),
+    spec: joinSpecs([
+      metadataOf(config),
+      compute.spec,
+      set.spec,
+      numa.spec,
+      boot.spec,
+      policyTags,
+      { deviceChange, extraConfig },
+    ]),
     whenOff: {
       compute: [...compute.whenOff, ...set.whenOff, ...numa.whenOff, ...hardwareWhenOff(context, config)],
       network: cards.whenOff,
       cdrom: cdroms.whenOff,
       extraConfig: keys.whenOff,
+      // At any time.
+      policies: [],
     },
     unmet: { network: cards.unmet, compute: [...numa.unmet, ...boot.unmet] },
     controllers: controllers.mismatches,
@@ -341,12 +354,6 @@ const isNotStarted = ({
   creatingSince,
   firstBootDone,
 }: Pick<VmContext['desired'], 'creatingSince' | 'firstBootDone'>): boolean => creatingSince !== null && !firstBootDone;
-
-/** By the beginnings that vSphere's names of guests have. */
-const linuxGuests =
-  /linux|^(asianux|centos|coreos64|debian|fedora|mandrake|mandriva|opensuse|oracle|redhat|rhel|sles|suse|ubuntu|vmwarePhoton)/iu;
-
-export const isLinux = (guestId: string): boolean => linuxGuests.test(guestId);
 
 /**
  * Device keys and MAC addresses of the cards that the interfaces of the spec are, in its order; null: there is none, or

@@ -23,6 +23,7 @@ import type {
   VirtualMachineObservation,
   ObservedVm,
 } from '../../../contracts/virtual-machine/observation.ts';
+import { type EvaluationChange, refusedPolicies } from '../../../contracts/virtual-machine/policies.ts';
 import type { VolumeChange } from '../../../contracts/virtual-machine/volumes.ts';
 import { composeObservation } from '../observation.ts';
 import type { SlotClaim } from '../../limits/slots.ts';
@@ -35,6 +36,8 @@ export type VirtualMachineAction =
   | { kind: 'patchVirtualMachine'; patches: VirtualMachinePatch[] }
   /** Asks for volumes to be attached and detached: the vSphere CSI driver does it. */
   | { kind: 'changeVolumes'; changes: VolumeChange[] }
+  /** Asks the controller of policies which of them apply. */
+  | ({ kind: 'evaluatePolicies' } & EvaluationChange)
   /** Puts the location into the VirtualMachineImageCache of the image, which is made if there is none. */
   | ({ kind: 'ensureImageCache' } & WantedImageCache)
   /**
@@ -135,13 +138,17 @@ export const contextIn = (
   { observed: { recorded, objects, vcenter }, memory, settings, inFlight, nowMs }: VirtualMachineSituation,
   desired: DesiredVirtualMachine,
 ): Context => ({
-  desired,
+  desired: withRefused(desired, refusedPolicies(desired.policies, objects.policies)),
   observed: composeObservation(recorded, objects, vcenter),
   memory,
   settings,
   isPromoting: inFlight.has(promotionLock),
   nowMs,
 });
+
+/** What cannot be done in this cluster is refused as what drover never does. */
+const withRefused = (desired: DesiredVirtualMachine, more: readonly string[]): DesiredVirtualMachine =>
+  more.length === 0 ? desired : { ...desired, refused: [...desired.refused, ...more] };
 
 /** Of the step that promotes disks: it runs in the background. */
 export const promotionLock = 'promotion';

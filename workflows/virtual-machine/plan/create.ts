@@ -11,6 +11,7 @@ import type { CreateSource, CreateSpec } from '../../../contracts/virtual-machin
 import { addPciDevice, hardwareVersionFor } from './class-devices.ts';
 import { placeOf, planCachedFiles, planCopies, removeCopies, type ChosenCache } from './cached-files.ts';
 import { isAuto, judgeCache } from './fast-deploy.ts';
+import { diffPolicyTags, judgePolicies, planEvaluation } from './policies.ts';
 import { judgePrerequisites, obstacleOf } from './prerequisites.ts';
 import { latchPatch } from './config.ts';
 import { describeApplied, wantCompute, wantExtraConfig } from './want-config.ts';
@@ -32,6 +33,8 @@ export function planCreate(context: Context): Outcome {
   if (desired.refused.length > 0) return stop('NotSupported', `No VM is made. ${describeRefused(desired)}`);
   const obstacle = obstacleOf(judgePrerequisites(desired, observed.prerequisites));
   if (obstacle !== null) return wait('WaitingForPrerequisites', obstacle.message, recheckAt(context));
+  const evaluation = planEvaluation(context, null, 'create');
+  if (evaluation.kind !== 'success') return evaluation;
   const placed = judgePlacement(context);
   if (placed.kind !== 'placed')
     return wait(
@@ -189,7 +192,8 @@ const describeSource = (source: CreateSource): string => {
 };
 
 /** Owner and instance UUID are in the call itself: whatever becomes of the answer, the VM can be found again. */
-function createSpec({ desired, observed }: Context, source: CreateSource, at: PlacedAt): CreateSpec {
+function createSpec(context: Context, source: CreateSource, at: PlacedAt): CreateSpec {
+  const { desired, observed } = context;
   const { class: classFacts, image, network, isos, storageClass } = observed.prerequisites;
   const profileId = storageClass?.kind === 'found' ? storageClass.value.profileId : '';
   const applied = classFacts?.kind === 'found' ? classFacts.value : null;
@@ -199,6 +203,7 @@ function createSpec({ desired, observed }: Context, source: CreateSource, at: Pl
   const { bootOptions, bootDiskBytes, provisioning, coresPerSocket, ...rest } = desired.config;
   const { minHardwareVersion: _, extraConfig: __, vnumaNodeCount: ___, bootOrder: ____, ...set } = rest;
   const cards = desired.networkDisabled ? [] : desired.networkCards;
+  const { extraConfig: policyNote = [], ...policyTags } = diffPolicyTags(judgePolicies(context, null), {});
   const config: ReconfigSpec = {
     ...wantCompute(desired.size, applied, at.cpuMHz),
     ...Object.fromEntries(Object.entries(set).filter(([, value]) => value !== null)),
@@ -206,9 +211,13 @@ function createSpec({ desired, observed }: Context, source: CreateSource, at: Pl
     ...(coresPerSocket !== null && { numCoresPerSocket: coresPerSocket }),
     annotation: defaultVmAnnotation,
     managedBy,
-    extraConfig: Object.entries(wantExtraConfig(desired, applied, {})).flatMap(([key, value]) =>
-      value === '' ? [] : [{ key, value }],
-    ),
+    ...policyTags,
+    extraConfig: [
+      ...policyNote,
+      ...Object.entries(wantExtraConfig(desired, applied, {})).flatMap(([key, value]) =>
+        value === '' ? [] : [{ key, value }],
+      ),
+    ],
     deviceChange: [
       ...cards.map(({ name, type, macAddress }) => ({
         operation: 'add' as const,

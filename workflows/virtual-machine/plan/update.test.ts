@@ -21,11 +21,12 @@ const upTo = (stage: Stage): Stage[] => stages.slice(0, stages.findIndex((one) =
 const all = [...stages];
 const poweringOff: Given = { desired: { powerState: 'PoweredOff' } };
 
-test('the order is the chart’s, with volumes and promoted disks before the power', () => {
+test('the order is the chart’s, with policies before the configuration, and volumes and promoted disks before the power', () => {
   expect(updateStages.map(({ stage }) => stage)).toEqual([
     'schemaUpgrade',
     'status',
     'backup',
+    'policies',
     'config',
     'volumes',
     'promotion',

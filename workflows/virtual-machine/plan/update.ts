@@ -1,6 +1,7 @@
 import type { Stage } from '../../../contracts/virtual-machine/observation.ts';
 import type { Outcome } from './context.ts';
 import { diffConfig, isLeftAlone, isPaused, planBootstrap, planConfig } from './config.ts';
+import { planPolicies } from './policies.ts';
 import { planPower } from './power.ts';
 import { planPromotion } from './promotion.ts';
 import { planVolumes } from './volumes.ts';
@@ -26,6 +27,8 @@ export const updateStages: readonly UpdateStage[] = [
   // The observation is published with every plan; here only its failure matters.
   { stage: 'status', plan: (context) => failed(context, 'status') },
   { stage: 'backup', plan: unlessFailed('backup', planBackup) },
+  // Before the configuration, which has their tags.
+  { stage: 'policies', plan: unlessFailed('policies', planPolicies) },
   { stage: 'config', plan: unlessFailed('config', planConfig) },
   // Before the power: a guest that starts is to find them.
   { stage: 'volumes', plan: unlessFailed('volumes', planVolumes) },
@@ -86,7 +89,7 @@ export function describeHold({ vm }: Pick<VmContext, 'vm'>): string {
 }
 
 /** What cannot be retried of it stops nothing that comes after. */
-const holdsNothingUp: readonly Stage[] = ['volumes', 'promotion', 'snapshot'];
+const holdsNothingUp: readonly Stage[] = ['policies', 'volumes', 'promotion', 'snapshot'];
 
 const isPoweringOff = ({ desired, vm }: VmContext): boolean =>
   desired.powerState === 'PoweredOff' && vm.powerState === 'poweredOn';

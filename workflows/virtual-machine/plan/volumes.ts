@@ -1,4 +1,4 @@
-import { findCondition, type ConditionUpdate } from '../../../contracts/conditions.ts';
+import type { ConditionUpdate } from '../../../contracts/conditions.ts';
 import { no, virtualMachineConditions, yes } from '../../../contracts/virtual-machine/conditions.ts';
 import {
   attachmentName,
@@ -15,6 +15,7 @@ import {
 } from '../../../contracts/virtual-machine/volumes.ts';
 import { isPaused } from './config.ts';
 import { execute, fullName, stop, success, wait, type Outcome, type VmContext } from './context.ts';
+import { falseSinceMs, intervalMs } from './observe-again.ts';
 import { batchOf, placeVolume } from './place-volume.ts';
 import { rowOf } from './volume-rows.ts';
 
@@ -51,26 +52,12 @@ export function planVolumes(context: VmContext): Outcome {
   const { changes, refusals, pending } = judgeVolumes(context);
   if (changes.length > 0) return execute('volumes', [describeChanges(changes), { kind: 'changeVolumes', changes }]);
   if (pending.length > 0) {
-    const untilMs = nowMs + intervalMs(settings, nowMs - sinceMs(context));
+    // No event tells of attachments and claims.
+    const sinceMs = falseSinceMs(context, virtualMachineConditions.volumesVerified);
+    const untilMs = nowMs + intervalMs(settings, nowMs - sinceMs);
     return wait('WaitingForVolumes', [...pending, ...refusals].join('; '), untilMs);
   }
   return refusals.length > 0 ? stop(mismatch, refusals.join('. ')) : success;
-}
-
-const firstIntervalMs = 2_000;
-const longestIntervalMs = 600_000;
-
-/** No event tells of attachments and claims: what is new is observed often, what has waited long ever less. */
-function intervalMs({ pollMs }: Pick<VmContext['settings'], 'pollMs'>, ageMs: number): number {
-  const least = Math.min(pollMs, firstIntervalMs);
-  return Math.min(Math.max(least, ageMs / 4), Math.max(pollMs, longestIntervalMs));
-}
-
-/** Since when its volumes are not as they should be, as its condition says. */
-function sinceMs({ observed, nowMs }: VmContext): number {
-  const said = findCondition(observed.recorded.conditions, virtualMachineConditions.volumesVerified);
-  const ms = said?.status === 'False' ? Date.parse(said.lastTransitionTime) : nowMs;
-  return Number.isNaN(ms) ? nowMs : Math.min(ms, nowMs);
 }
 
 /**
