@@ -2,7 +2,11 @@ import { inventory } from '../../lab/vsphere/handle.ts';
 import type { ScenarioContext } from '../faults/context.ts';
 import { vcenterOf } from '../faults/environment.ts';
 import { gone, type Scenario } from '../faults/scenario.ts';
+import { findCondition } from '../../contracts/conditions.ts';
+import { virtualMachineConditions } from '../../contracts/virtual-machine/conditions.ts';
+import { labClock } from '../../lab/clock.ts';
 import { common, haveVm } from '../faults/virtual-machine-scenarios.ts';
+import { until } from '../flows/until.ts';
 import { raise } from '../raise.ts';
 import { countRequests, describe, judgePower, pathOf, unlessStopped } from './judge-vm.ts';
 
@@ -24,6 +28,34 @@ async function filesOn(context: ScenarioContext, datastore: string): Promise<str
   const name = pathOf(context).split('/').at(-1) ?? '';
   return await witness.listFiles({ datastore, path: name });
 }
+
+const ignoreChanges = (context: ScenarioContext, ignored: boolean): Promise<void> =>
+  vcenter(context).control.ignoreChanges?.(pathOf(context), ignored) ?? onlyModel();
+
+/** Until the object says that a change has no effect, or the run was cancelled. */
+const untilNoProgress = (context: ScenarioContext): Promise<unknown> =>
+  until('the object to say that a change has no effect', 120_000, async () => {
+    const object = await context.read('A');
+    if (object !== null && context.subject.isStopped(object)) return true;
+    const { message = '' } = findCondition(object?.status?.conditions, virtualMachineConditions.lifecycle) ?? {};
+    return message.includes('the VM is as it was before') || message;
+  });
+
+/** Two at once, then after 10 s, 20 s, 40 s; a few more where a fault makes the run begin anew. */
+async function judgeChanges(context: ScenarioContext): Promise<string[]> {
+  const times = await countRequests(context, 'ReconfigVM_Task');
+  return times <= 10 ? [] : [`vCenter was asked ${times} times for a change that has no effect`];
+}
+
+/** A VM with a key that its spec asks for, and whose next change has no effect. */
+async function haveUnchanging(context: ScenarioContext): Promise<void> {
+  await haveVm(context, keyed('before'));
+  await ignoreChanges(context, true);
+  await vcenter(context).control.clearRequests();
+}
+const keyed = (value: string): object => ({ advanced: { extraConfig: [{ key: 'wanted', value }] } });
+const keyOf = async (context: ScenarioContext): Promise<unknown> =>
+  (await describe(context))?.config.extraConfig?.find(({ key }) => key === 'wanted')?.value;
 
 export const otherUsersScenarios: readonly Scenario[] = [
   {
@@ -61,5 +93,43 @@ export const otherUsersScenarios: readonly Scenario[] = [
       const left = (await Promise.all(datastores.map((one) => filesOn(context, one)))).flat();
       return left.length === 0 ? [] : [`${left.join(', ')} of the VM is left`];
     }),
+  },
+  {
+    ...common,
+    name: 'ignored',
+    title:
+      'a change that vCenter takes and does not apply is said to have no effect, and made ever more seldom until it has',
+    targets: (step) => step.includes('/submitReconfigure.'),
+    prepare: haveUnchanging,
+    start: (context) => context.change('A', keyed('after')),
+    async meanwhile(context) {
+      await untilNoProgress(context);
+      await labClock().sleep(60_000);
+      await ignoreChanges(context, false);
+    },
+    ends: { A: 'Reconciled' },
+    judge: unlessStopped(async (context) => [
+      ...(await judgeChanges(context)),
+      ...((await keyOf(context)) === 'before' ? ['the change was never applied'] : []),
+    ]),
+  },
+  {
+    ...common,
+    name: 'taken-back',
+    title: 'a change that has no effect is taken back by its user, and nothing is left to do',
+    targets: (step) => step.includes('/submitReconfigure.'),
+    // The change that it makes has no effect either.
+    without: ['changeSpec'],
+    prepare: haveUnchanging,
+    start: (context) => context.change('A', keyed('after')),
+    async meanwhile(context) {
+      await untilNoProgress(context);
+      await context.change('A', keyed('before'));
+    },
+    ends: { A: 'Reconciled' },
+    judge: unlessStopped(async (context) => [
+      ...(await judgeChanges(context)),
+      ...((await keyOf(context)) === 'before' ? [] : ['it is not as it was']),
+    ]),
   },
 ];

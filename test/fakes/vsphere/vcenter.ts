@@ -129,6 +129,7 @@ export function createFakeVcenter({ clock, network, random, name = labVcenter }:
           model.changed();
         }),
       moveDisks: (path, datastore) => done().then(() => moveDisks(parts, path, datastore)),
+      ignoreChanges: (path, ignored) => done().then(() => vms.ignoreChanges(inventory.at(path), ignored)),
       requests: () => Promise.resolve(front.requests()),
       clearRequests: () => done().then(() => front.clearRequests()),
       reset: () =>

@@ -22,6 +22,8 @@ export interface VirtualMachines {
   clone(source: Ref, folder: Ref, name: string, spec: VirtualMachineCloneSpec): Ref;
   /** @throws ConcurrentAccess, CpuHotPlugNotSupported, InvalidPowerState … */
   reconfigure(vm: Ref, spec: VirtualMachineConfigSpec): void;
+  /** Whether what is changed of it from now on is taken, and has no effect. */
+  ignoreChanges(vm: Ref, ignored: boolean): void;
   upgrade(vm: Ref, version: string | undefined): void;
   /** @param keys of disks that are linked no more then */
   promote(vm: Ref, keys: readonly number[]): void;
@@ -41,6 +43,8 @@ export function openVirtualMachines(
   tags: Tags,
 ): VirtualMachines {
   let hostsUsed = 0;
+  /** Of VMs whose changes have no effect. */
+  const unchanging = new Set<string>();
   const noteChange = ({ state }: Managed<VmState>): void => {
     state.config.changeVersion = `${model.now()}#${model.next()}`;
     model.changed();
@@ -213,8 +217,12 @@ export function openVirtualMachines(
       if (spec.changeVersion !== undefined && spec.changeVersion !== '' && spec.changeVersion !== config.changeVersion)
         throw new VsphereFault('ConcurrentAccess');
       if (runtime.powerState !== 'poweredOff') checkHotChange(spec, vm.state);
-      apply(vm, spec);
+      if (!unchanging.has(ref.value)) apply(vm, spec);
       noteChange(vm);
+    },
+    ignoreChanges(ref, ignored) {
+      if (ignored) unchanging.add(ref.value);
+      else unchanging.delete(ref.value);
     },
     upgrade(ref, version) {
       const vm = model.vm(ref);

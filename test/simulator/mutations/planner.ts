@@ -336,6 +336,13 @@ export const plannerMutations: readonly Mutation[] = [
     },
   },
   {
+    name: 'progressUnjudged',
+    breaks: 'a change that has no effect is made ever more seldom',
+    caughtBy: 'ignored',
+    says: /to say that a change has no effect/u,
+    rewrite: { from: /if \(made === undefined \|\| made\.times < 2\) return /u, to: 'if (true) return ' },
+  },
+  {
     name: 'lackAwaited',
     breaks: 'no run stays open for a Secret that is gone',
     caughtBy: 'forgotten',
