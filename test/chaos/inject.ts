@@ -125,20 +125,27 @@ async function kill({ drover, lab }: World, target: Mortal): Promise<void> {
   await drover.kill(target);
 }
 
-/** A process that needs the other one that is down waits for it, or is started again. */
+/**
+ * A process that needs the other one that is down waits for it, or is started again. A machine that is busy may be so
+ * slow that a server does not serve in its time: that is no fault of drover's.
+ */
 async function restart({ drover, lab }: World, target: Mortal): Promise<void> {
-  if (target === 'temporal') return void (await restartTemporal(lab.handles.temporal));
-  if (target === 'kube-apiserver') return void (await restartKubeApiserver(lab.handles.kubernetes));
+  const { temporal, kubernetes } = lab.handles;
+  if (target === 'temporal') return void (await patiently(() => restartTemporal(temporal)));
+  if (target === 'kube-apiserver') return void (await patiently(() => restartKubeApiserver(kubernetes)));
   await drover.restart(target);
 }
 
 /**
- * As a supervisor of drover does, of a process that ended by itself: it was starting when what it needs went away. No
- * fault may be under way.
+ * As a supervisor does, of a process that ended by itself: it was starting when what it needs went away. No fault may
+ * be under way.
  */
-export async function reviveDead({ drover, dir }: World, csi: CsiHandle | null): Promise<void> {
-  const dead = deadServices(dir);
-  for (const target of ['worker', 'bridge'] as const) if (dead.includes(target)) await drover.restart(target);
+export async function reviveDead(world: World, csi: CsiHandle | null): Promise<void> {
+  const { temporal, kubernetes } = world.lab.handles;
+  const dead = [temporal.dir, kubernetes.dir, world.dir].flatMap(deadServices);
+  // What the others need comes first.
+  for (const target of ['temporal', 'kube-apiserver', 'worker', 'bridge'] as const)
+    if (dead.includes(target)) await restart(world, target);
   if (csi !== null) await reviveCsi(csi);
 }
 
