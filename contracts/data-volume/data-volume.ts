@@ -320,6 +320,8 @@ export interface DataVolumeActivities {
   ): Promise<{ job: JobFacts }>;
   /** Adopts a claim that is there already: it becomes the DataVolume's. */
   adoptClaim(request: VolumeWork): Promise<{ claim: ClaimFacts }>;
+  /** Deletes the claim of a DataVolume of this name that is gone. `claim` null: there is none any more. */
+  removePredecessor(request: VolumeWork): Promise<{ claim: ClaimFacts | null }>;
   /**
    * Moves the PV of the temporary claim to the target. Each step is recorded in the ObjectTransfer before it is taken:
    * the reclaim policy is Retain first and as it was last, and the PV is bound to no other claim. `transfer` null: the

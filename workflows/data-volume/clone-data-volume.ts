@@ -152,6 +152,13 @@ export const cloneDataVolume = defineReconciler<VolumeLifecycle>(dataVolumeKind,
         ({ claim }) =>
           () => ({ target: claim }),
       ),
+    removePredecessor: (context, { summary }) =>
+      awaited(
+        context,
+        (request) => volumes(summary).removePredecessor(request),
+        ({ claim }) =>
+          () => ({ target: claim }),
+      ),
     awaitSource: (context, { summary }) => {
       const patienceMs = patienceOf(context);
       const { source } = context.observed;

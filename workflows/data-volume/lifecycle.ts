@@ -17,6 +17,7 @@ import type { Plan, Step } from '../lib/plan.ts';
 export type VolumeStep = Step & { phase: VolumePhase } & (
     | { kind: 'leave'; source: string }
     | { kind: 'adopt' }
+    | { kind: 'removePredecessor' }
     | { kind: 'complete' }
     | { kind: 'remove' }
     | { kind: 'removeFinalizer' }

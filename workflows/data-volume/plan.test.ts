@@ -270,11 +270,12 @@ test.each<[rule: string, change: Change, plan: unknown]>([
   [
     '… of a DataVolume of this name that is gone: it goes too, whatever it holds',
     { target: { ...claim, owner: 'predecessor', populatedFor: 'disk', isCloned: true }, own: { adopts: true } },
-    wait(
-      'Pending',
-      'ErrResourceMarkedForDeletion',
-      'PVC disk to be gone: it belongs to a DataVolume of this name that was deleted, and Kubernetes collects it',
-    ),
+    'removePredecessor',
+  ],
+  [
+    '… and is waited out',
+    { target: { ...claim, owner: 'predecessor', deleting: true, isCloned: true } },
+    wait('Pending', 'ErrResourceMarkedForDeletion', 'PVC disk to be gone: it is being deleted'),
   ],
   [
     '… and says that it is populated for the DataVolume',

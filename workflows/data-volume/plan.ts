@@ -19,9 +19,16 @@ export function planVolume(situation: VolumeSituation): VolumePlan {
   if (desired.deleting) return planDeletion(situation, desired);
   if (desired.foreignSource !== '') return leaveToCdi(desired);
   const { target, problem, recorded } = observed;
-  const leaving = target === null ? null : whyItLeaves(target);
-  if (leaving !== null)
-    return wait('Pending', 'ErrResourceMarkedForDeletion', `PVC ${input.name} to be gone: ${leaving}`);
+  if (target?.deleting === true)
+    return wait('Pending', 'ErrResourceMarkedForDeletion', `PVC ${input.name} to be gone: it is being deleted`);
+  if (target?.owner === 'predecessor')
+    return execute([
+      {
+        kind: 'removePredecessor',
+        phase: 'Pending',
+        summary: `Delete PVC ${input.name}: it belongs to a DataVolume of this name that was deleted`,
+      },
+    ]);
   if (target?.phase === 'Lost')
     return done('blocked', 'ErrClaimLost', `PVC ${input.name} lost its volume: delete the PVC, and it is made anew`);
   // One that a backup brought back has no owner.
@@ -36,14 +43,6 @@ export function planVolume(situation: VolumeSituation): VolumePlan {
     return done('blocked', 'CloneWithoutSource', 'What is to be in the volume is not known yet');
   const plan = source.kind === 'blank' ? planBlank(situation) : planClone(situation, desired, source);
   return plan ?? complete(situation, desired);
-}
-
-/** Why a PVC of its name is about to be gone; null: it is not. */
-function whyItLeaves({ deleting, owner }: ClaimFacts): string | null {
-  if (deleting) return 'it is being deleted';
-  return owner === 'predecessor'
-    ? 'it belongs to a DataVolume of this name that was deleted, and Kubernetes collects it'
-    : null;
 }
 
 function leaveToCdi({ foreignSource, isLeft }: DesiredVolume): VolumePlan {

@@ -4,7 +4,7 @@ import { resources } from '../../../runtime/kubernetes/resources.ts';
 import { contextOf } from '../../lib/context.ts';
 import { whileBeating } from '../../lib/wait.ts';
 import { patchFinalizer } from '../lib/patch-finalizer.ts';
-import { adoptClaim, ensureClaim, expandClaim } from './claims.ts';
+import { adoptClaim, ensureClaim, expandClaim, removePredecessor } from './claims.ts';
 import { ensureCopyJob } from './copy-job.ts';
 import type { DataVolumeDependencies, VolumeTools } from './dependencies.ts';
 import { completeDataVolume, releaseSlot, removeTemporary } from './end-work.ts';
@@ -49,6 +49,7 @@ export function createDataVolumeActivities(dependencies: DataVolumeDependencies)
     expandClaim: beating(expandClaim),
     ensureCopyJob: beating(ensureCopyJob),
     adoptClaim: beating(adoptClaim),
+    removePredecessor: beating(removePredecessor),
     transferClaim: beating(transferClaim),
     completeDataVolume: beating(completeDataVolume),
     removeTemporary: beating(removeTemporary),

@@ -14,7 +14,7 @@ import { claimSpecOf, controllerOf, targetMetadata, temporaryMetadata } from './
 import { describeClaim } from './claim-problem.ts';
 import type { OfVolume, VolumeTools } from './dependencies.ts';
 import { claimFacts, ownerOf, requestBytesOf } from './volume-facts.ts';
-import { createObject, patchObject, versionOf } from './write-object.ts';
+import { createObject, deleteObject, patchObject, versionOf } from './write-object.ts';
 
 type Requests = { [Name in keyof DataVolumeActivities]: Parameters<DataVolumeActivities[Name]>[0] };
 
@@ -173,4 +173,25 @@ async function adoptOnce(tools: VolumeTools, { namespace, name }: OfVolume, volu
     before: { ownerReferences, populatedFor: annotations?.[volumeAnnotations.populatedFor] ?? null },
     cause: 'its DataVolume adopts it',
   });
+}
+
+/**
+ * As Kubernetes' garbage collector does. It misses a DataVolume that was deleted and made again while its watch was
+ * down, as when kube-apiserver is started again: the claim would stay until the collector itself starts again.
+ */
+export async function removePredecessor(
+  tools: VolumeTools,
+  { begin, ...of }: Requests['removePredecessor'],
+): Promise<{ claim: ClaimFacts | null }> {
+  const { namespace, name, uid } = of;
+  await beginWork(tools, { namespace, name, uid, begin });
+  const get = (): Promise<Claim | null> => tools.client.get(claims, { namespace, name }, tools.scope.signal);
+  const claim = await retryConflicts(async () => {
+    const found = await get();
+    if (found === null || found.metadata.deletionTimestamp !== undefined) return found;
+    if (ownerOf(found, uid) !== 'predecessor') return found;
+    await deleteObject(tools, claims, found, 'its DataVolume is gone');
+    return await get();
+  });
+  return { claim: claim && claimFacts(claim, uid, null) };
 }

@@ -14,6 +14,14 @@ const claimed = { name: 'disk', uid: 'u-disk', resourceVersion: '1', creationTim
 test.each([
   ['its own', [controller], 'volume'],
   ['of a DataVolume of its name that is gone', [{ ...controller, uid: 'before' }], 'predecessor'],
+  [
+    '… which another object owns, too',
+    [
+      { ...controller, uid: 'before' },
+      { ...controller, controller: false },
+    ],
+    'other',
+  ],
   ['of a DataVolume of another name', [{ ...controller, uid: 'o', name: 'other' }], 'other'],
   ['of another kind', [{ ...controller, uid: 'o', kind: 'StatefulSet' }], 'other'],
   ['of none that controls it', [{ ...controller, controller: false, uid: 'o' }], 'none'],

@@ -24,10 +24,12 @@ export const isMadeFor = ({ metadata: { annotations, labels } }: Pick<Claim, 'me
   labels?.[volumeLabels.temporaryFor] === volumeUid;
 
 export function ownerOf({ metadata }: Pick<Claim, 'metadata'>, volumeUid: string): ClaimFacts['owner'] {
-  const controller = metadata.ownerReferences?.find((one) => one.controller === true);
+  const { ownerReferences: owners = [] } = metadata;
+  const controller = owners.find((one) => one.controller === true);
   if (controller?.uid === volumeUid) return 'volume';
-  // A claim has its DataVolume's name, and two objects of a name are never there at once.
-  if (controller?.kind === 'DataVolume' && controller.name === metadata.name) return 'predecessor';
+  // A claim has its DataVolume's name, and two objects of a name are never there at once. Another owner may still be.
+  const isOfItsName = controller?.kind === 'DataVolume' && controller.name === metadata.name;
+  if (isOfItsName && owners.length === 1) return 'predecessor';
   if (controller !== undefined) return 'other';
   return isMadeFor({ metadata }, volumeUid) ? 'volume' : 'none';
 }
