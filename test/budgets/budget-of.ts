@@ -44,6 +44,7 @@ const ofEvictions: Lifecycle = {
 const ofVirtualMachines: Lifecycle = {
   observationOnly: 'vmObservation',
   actions: [
+    [/^ensurePolicyEvaluation$/u, 'vmPolicies'],
     [/^stopCreate$/u, 'vmUnwanted'],
     [/^changeVolumes$/u, 'vmVolumes'],
     [/^readVirtualMachine, again$/u, 'vmOutage'],
@@ -58,6 +59,7 @@ const ofVirtualMachines: Lifecycle = {
     [/^submitBootstrap$/u, 'vmSetUp'],
     [/^submitPower, again$/u, 'vmAsked'],
     [/^submitPower, in vain$/u, 'vmRefused'],
+    [/^submitReconfigure, several times$/u, 'vmUnchanging'],
     [/^submitReconfigure, again$/u, 'vmRestarted'],
     [/^submitReconfigure, and submitPower$/u, 'vmLargeUpdate'],
     [/^(submit|patch)/u, 'vmUpdate'],
@@ -155,6 +157,9 @@ export function largestBudget(type: string): number | null {
 /** Of an action: the run waits for something that takes long. */
 const manyTimes = 8;
 
+/** Of a change that has no effect, and is made ever more seldom. */
+const severalTimes = 4;
+
 /** Which budget a recorded run is held to; null: there is none for it. Pure. */
 export function budgetOf({ events }: History): BudgetName | null {
   const all = events ?? [];
@@ -171,6 +176,7 @@ export function budgetOf({ events }: History): BudgetName | null {
   const actions = done.flatMap((name, index) => [
     name,
     ...(done.indexOf(name) < index ? [`${name}, again`] : []),
+    ...(done.filter((other) => other === name).length >= severalTimes ? [`${name}, several times`] : []),
     ...(done.filter((other) => other === name).length >= manyTimes ? [`${name}, many times`] : []),
     ...(isInVain ? [`${name}, failed without a move`] : []),
     ...(isSignalledAgain ? [`${name}, signalled again`] : []),

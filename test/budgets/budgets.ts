@@ -171,7 +171,7 @@ export const budgets = {
   },
   vmUpdate: {
     title: '`reconcileVirtualMachine`, another class, or powered on or off',
-    events: 30,
+    events: 31,
     activityCalls: 3,
     calls: { vsphere: 24, kubernetes: 16 },
   },
@@ -182,10 +182,22 @@ export const budgets = {
     calls: { vsphere: 30, kubernetes: 18 },
   },
   vmRestarted: {
-    title: '`reconcileVirtualMachine`, restarted',
-    events: 52,
+    title: '`reconcileVirtualMachine`, restarted, or a change without effect taken back',
+    events: 55,
     activityCalls: 6,
     calls: { vsphere: 38, kubernetes: 22 },
+  },
+  vmPolicies: {
+    title: '`reconcileVirtualMachine`, made with policies that are evaluated, which change',
+    events: 138,
+    activityCalls: 16,
+    calls: { vsphere: 57, kubernetes: 65 },
+  },
+  vmUnchanging: {
+    title: '`reconcileVirtualMachine`, changed without effect for a minute',
+    events: 107,
+    activityCalls: 13,
+    calls: { vsphere: 65, kubernetes: 32 },
   },
   vmAsked: {
     title: '`reconcileVirtualMachine`, powered off, its guest asked more than once',

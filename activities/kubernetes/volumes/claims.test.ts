@@ -24,7 +24,12 @@ async function remove(metadata: object): Promise<unknown[]> {
       return Promise.resolve();
     },
   };
-  const tools = { client, scope: testScope(), stopGate: () => Promise.resolve(), audit: { record: () => Promise.resolve() } };
+  const tools = {
+    client,
+    scope: testScope(),
+    stopGate: () => Promise.resolve(),
+    audit: { record: () => Promise.resolve() },
+  };
   const answer = await removePredecessor(tools as never, { ...of, begin: null });
   expect(answer.claim === null).toBe(claim === null);
   return deleted;
