@@ -40,12 +40,13 @@ const conditionOf = async (world: VmWorld, name: string) =>
   findCondition((await world.read(name))?.status?.conditions, virtualMachineConditions.policiesSynced);
 
 describe('where the cluster serves the kind', () => {
-  const world = open(installPolicyEvaluations);
   let player: PolicyPlayer;
+  // Before the world is closed, whose clock it waits by.
+  afterAll(() => player?.stop(), limitMs);
+  const world = open(installPolicyEvaluations);
   beforeAll(() => {
     player = playPolicies({ kubernetes: world().api, namespace });
   });
-  afterAll(() => player?.stop(), limitMs);
 
   const tagsOf = async (name: string): Promise<string[]> =>
     (await world().vcenter.listTags(`${inventory.vmFolder}/${namespace}/${name}`)).toSorted();
