@@ -31,19 +31,21 @@ test(
   'an eviction: its result on standard output, remarks on standard error, how it ended as exit code',
   async () => {
     const host = await world.freshHost('node-1');
-    await world.seedMany(host, 1);
-    const done = await drover(exitCodes.ok, 'evict', host, '--reason', 'broken DIMM', '--re-enable', '--wait');
-    expect(done.stdout).toMatch(/^Eviction node-1 made; run \S+ started\.\nSucceeded: 1 of 1 servers have left/u);
-    const eviction = await world.getEviction(host);
-    expect(eviction?.metadata.annotations).toMatchObject({ 'drover.dev/started-by': 'flow-test' });
-    await world.reportAgents({ [host]: { osUpdateInProgress: true } });
+    const updating = await world.freshHost('node-2');
+    // Before anything is planned: a list of Hypervisors that is some seconds old serves a preflight.
+    await world.reportAgents({ [updating]: { osUpdateInProgress: true } });
     try {
-      expect(await drover(exitCodes.failed, 'evict', host, '--reason', 'firmware')).toMatchObject({
+      await world.seedMany(host, 1);
+      const done = await drover(exitCodes.ok, 'evict', host, '--reason', 'broken DIMM', '--re-enable', '--wait');
+      expect(done.stdout).toMatch(/^Eviction node-1 made; run \S+ started\.\nSucceeded: 1 of 1 servers have left/u);
+      const eviction = await world.getEviction(host);
+      expect(eviction?.metadata.annotations).toMatchObject({ 'drover.dev/started-by': 'flow-test' });
+      expect(await drover(exitCodes.failed, 'evict', updating, '--reason', 'firmware')).toMatchObject({
         stdout: expect.stringMatching(/^Failed: Refused: /mu),
-        stderr: expect.stringMatching(/^ {2}drover accept node-1 OsUpdateInProgress /mu),
+        stderr: expect.stringMatching(/^ {2}drover accept node-2 OsUpdateInProgress /mu),
       });
     } finally {
-      await world.reportAgents({ [host]: {} });
+      await world.reportAgents({ [updating]: {} });
     }
   },
   limitMs,
