@@ -86,7 +86,8 @@ export const plannerMutations: readonly Mutation[] = [
   {
     name: 'ungranted',
     breaks: 'nothing moves before the region grants it',
-    caughtBy: evicting([]),
+    // By which the grant comes later than the first look at what may move.
+    caughtBy: { ...evicting([]), seed: 2 },
     says: /the region grants it 0/u,
     rewrite: {
       from: /return Math\.max\(0, Math\.min\(parallelismOf\(state\), /u,
