@@ -1,4 +1,5 @@
 import type { Client } from '@temporalio/client';
+import pMap from 'p-map';
 import { readDigest, type SecretVersion } from '../contracts/kinds/digest.ts';
 import { apiVersionOf, namespaceAndName } from '../contracts/kinds/object.ts';
 import { secret } from '../contracts/kinds/resources.ts';
@@ -102,8 +103,7 @@ async function takeUpSupplied(deps: CatchUpDeps, row: DrivenKind, abort: AbortSi
     follower.takeUp(object, 'prerequisite');
   };
   const lacking = follower.observed(row, ({ lacksSecret }) => lacksSecret);
-  for (let first = 0; first < lacking.length; first += atOnce)
-    await Promise.all(lacking.slice(first, first + atOnce).map(judge));
+  await pMap(lacking, judge, { concurrency: atOnce });
 }
 
 async function takeUpChanged(
@@ -122,8 +122,7 @@ async function takeUpChanged(
     // Those that the bridge may not read count as the same, as for a bridge that goes on.
     if ((await compareSecrets(deps.kubernetes, secrets, abort)) !== 'changed') changed.delete(object);
   };
-  for (let first = 0; first < unchanged.length; first += atOnce)
-    await Promise.all(unchanged.slice(first, first + atOnce).map(judge));
+  await pMap(unchanged, judge, { concurrency: atOnce });
   for (const object of changed) deps.follower.takeUp(object);
   deps.log.info({ kind: row.kind, changed: changed.size, unchanged: objects.length - changed.size }, 'compared');
   return objects.length - changed.size;

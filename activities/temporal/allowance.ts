@@ -8,6 +8,7 @@ import {
   type WorkflowStartOptions,
 } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
+import pMap from 'p-map';
 import {
   type AllowanceRequest,
   inputOf,
@@ -163,17 +164,15 @@ const grantsAtOnce = 10;
 /** Completes the activities by which runs wait for slots. @returns the run ids of those that do not wait any more */
 export async function grantSlots(client: Client, grants: readonly SlotGrant[]): Promise<string[]> {
   const lost: string[] = [];
-  for (let first = 0; first < grants.length; first += grantsAtOnce)
-    await Promise.all(
-      grants.slice(first, first + grantsAtOnce).map(async ({ consumer: workflowId, runId, activity, answer }) => {
-        try {
-          await client.activity.complete({ workflowId, runId, activityId: activity }, answer);
-        } catch (error) {
-          if (!(error instanceof ActivityNotFoundError)) throw error;
-          lost.push(runId);
-        }
-      }),
-    );
+  const complete = async ({ consumer: workflowId, runId, activity, answer }: SlotGrant): Promise<void> => {
+    try {
+      await client.activity.complete({ workflowId, runId, activityId: activity }, answer);
+    } catch (error) {
+      if (!(error instanceof ActivityNotFoundError)) throw error;
+      lost.push(runId);
+    }
+  };
+  await pMap(grants, complete, { concurrency: grantsAtOnce });
   return lost;
 }
 

@@ -3,7 +3,7 @@ import { CommandError } from './error.ts';
 import { exitCodeOf, exitCodes } from './exit-codes.ts';
 
 /** gRPC status codes, as far as their meaning differs for a person (https://grpc.io/docs/guides/status-codes). */
-const grpc = {
+export const grpc = {
   cancelled: 1,
   invalidArgument: 3,
   deadlineExceeded: 4,

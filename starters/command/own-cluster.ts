@@ -2,7 +2,7 @@ import { readClusterUid } from '../../runtime/kubernetes/cluster-uid.ts';
 import { isFailure } from '../../runtime/kubernetes/kubernetes-faults.ts';
 import { describeClaimed, readClaim } from '../../runtime/temporal/claim.ts';
 import { CommandError, tableError } from './error.ts';
-import { explainError } from './explain-error.ts';
+import { explainError, grpc } from './explain-error.ts';
 import type { KubernetesAccess } from './kubernetes-access.ts';
 import { answerTimeoutMs, type TemporalAccess } from './temporal-access.ts';
 
@@ -28,11 +28,12 @@ export async function refuseOtherCluster(
   throw tableError('ClusterClaimed', `${describeClaimed({ claimed: 'cluster', cluster, holder }, found)}.`);
 }
 
-/** Of gRPC; the client wraps it. */
-const permissionDenied = 7;
+/** Temporal's client wraps what gRPC says. */
 const isForbidden = (error: unknown): boolean =>
   isFailure(error, 'KubernetesForbidden') ||
-  [error, (error as Error).cause].some((fault) => (fault as { code?: unknown } | undefined)?.code === permissionDenied);
+  [error, (error as Error).cause].some(
+    (fault) => (fault as { code?: unknown } | undefined)?.code === grpc.permissionDenied,
+  );
 
 const unlessForbidden =
   (abort: AbortSignal) =>

@@ -1,11 +1,9 @@
 import type { Client } from '@temporalio/client';
-import { evictionId } from '../../contracts/ids.ts';
 import type { Config } from '../../runtime/config/config-schema.ts';
+import { isRunOpen } from '../../runtime/temporal/is-run-open.ts';
 import type { CallLimits } from '../../runtime/temporal/temporal.ts';
 import { expectAnswer, limited } from '../../runtime/temporal/temporal.ts';
 import type { CommandContext } from './context.ts';
-import { exitCodes } from './exit-codes.ts';
-import { explainError } from './explain-error.ts';
 
 /** What a command needs to speak with Temporal. */
 export interface TemporalAccess {
@@ -46,15 +44,8 @@ export const answered = <Result>(
   timeoutMs: CallLimits['timeoutMs'] = answerTimeoutMs,
 ): Promise<Result> => limited(client, { timeoutMs, clock, abort }, calls);
 
-/** Whether an eviction of the host runs. */
-export async function isRunning(access: TemporalAccess, host: string): Promise<boolean> {
-  try {
-    const { status } = await answered(access, () =>
-      access.client.workflow.getHandle(evictionId(host, access.config.cluster)).describe(),
-    );
-    return status.name === 'RUNNING' || status.name === 'PAUSED';
-  } catch (error) {
-    if (explainError(error).exitCode === exitCodes.notFound) return false;
-    throw error;
-  }
-}
+/** Whether a run under that id is open: `evictionId` of a host, `nodeFailureId`, and the like. */
+export const isRunning = (
+  { client, context: { clock }, abort }: TemporalAccess,
+  workflowId: string,
+): Promise<boolean> => isRunOpen(client, workflowId, { timeoutMs: answerTimeoutMs, clock, abort });

@@ -179,7 +179,8 @@ async function acceptAll(
   host: string,
   revival: Revival,
 ): Promise<void> {
-  if (await isRunning(temporal, host)) return await acceptInRun(temporal, kubernetes, host, revival);
+  if (await isRunning(temporal, evictionId(host, temporal.config.cluster)))
+    return await acceptInRun(temporal, kubernetes, host, revival);
   const { name } = await reviveEviction(temporal, kubernetes, host, revival);
   temporal.context.terminal.print(
     `Accepted ${[...revival.accept, ...revival.consent].join(', ')}, by ${revival.by}. Eviction ${name} of ${host} is tried again.`,

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { annotations, hypervisorId } from '../../contracts/ids.ts';
+import { annotations, evictionId, hypervisorId, nodeFailureId } from '../../contracts/ids.ts';
 import { messages } from '../../contracts/messages.ts';
 import { parseInstance } from '../command/arguments.ts';
 import { asOption, describedCommand, hostArgument } from '../command/command.ts';
@@ -12,7 +12,7 @@ import { decideRetry } from './decide-retry.ts';
 import { chooseEviction } from '../eviction/eviction-description.ts';
 import { exitCodes } from '../command/exit-codes.ts';
 import { explainError } from '../command/explain-error.ts';
-import { commandFailureRun, describeFailureRun } from '../node-failure/failure-run.ts';
+import { commandFailureRun } from '../node-failure/failure-run.ts';
 import { followSource } from '../eviction/follow.ts';
 import { commandRun, giveCommand, updateRun } from '../command/give-command.ts';
 import type { HypervisorObject } from '../hypervisor/hypervisor-objects.ts';
@@ -69,22 +69,22 @@ export const retryCommand = (context: CommandContext): Command =>
 
 async function retryHost(surroundings: Surroundings, host: string, by: string): Promise<void> {
   const { temporal, kubernetes, terminal } = surroundings;
-  const [running, failure, { objects }, hypervisor] = await Promise.all([
-    isRunning(temporal, host),
-    describeFailureRun(temporal, host),
+  const [isEvicting, isFailing, { objects }, hypervisor] = await Promise.all([
+    isRunning(temporal, evictionId(host, temporal.config.cluster)),
+    isRunning(temporal, nodeFailureId(host, temporal.config.cluster)),
     readEvictions(kubernetes),
     readIfAllowed(surroundings, host),
   ]);
-  if (failure !== null) {
+  if (isFailing) {
     terminal.print(`Failure of ${host}: ${await commandFailureRun(temporal, host, messages.retryNow, { by })}.`);
     // It holds the host until it is over: nothing but an eviction goes on beside it.
-    if (!running) return;
+    if (!isEvicting) return;
   }
   const eviction = chooseEviction(
     objects.filter((object) => object.host === host),
     null,
   );
-  const retry = decideRetry(running, eviction, hypervisor);
+  const retry = decideRetry(isEvicting, eviction, hypervisor);
   if (retry.eviction && retry.hypervisor !== null)
     terminal.print(`Both the eviction of ${host} and its Hypervisor are tried again.`);
   if (retry.left !== null) terminal.remark(retry.left);
@@ -168,7 +168,7 @@ async function retryEviction(
 
 /** What the running eviction answers; null when none runs, or it has come to its end and lingers. */
 async function retryRun(temporal: TemporalAccess, host: string, by: string): Promise<string | null> {
-  if (!(await isRunning(temporal, host))) return null;
+  if (!(await isRunning(temporal, evictionId(host, temporal.config.cluster)))) return null;
   return await commandRun(temporal, host, messages.retryNow, { by }).catch((error: unknown) => {
     if (explainError(error).exitCode === exitCodes.refused || explainError(error).exitCode === exitCodes.notFound)
       return null;

@@ -173,11 +173,12 @@ export function budgetOf({ events }: History): BudgetName | null {
   const hasFailed = all.some(({ activityTaskFailedEventAttributes: failed }) => failed);
   const isInVain =
     hasFailedInTheEnd(all) && !all.some(({ startChildWorkflowExecutionInitiatedEventAttributes: moved }) => moved);
+  const timesOf = (name: string): number => done.filter((other) => other === name).length;
   const actions = done.flatMap((name, index) => [
     name,
     ...(done.indexOf(name) < index ? [`${name}, again`] : []),
-    ...(done.filter((other) => other === name).length >= severalTimes ? [`${name}, several times`] : []),
-    ...(done.filter((other) => other === name).length >= manyTimes ? [`${name}, many times`] : []),
+    ...(timesOf(name) >= severalTimes ? [`${name}, several times`] : []),
+    ...(timesOf(name) >= manyTimes ? [`${name}, many times`] : []),
     ...(isInVain ? [`${name}, failed without a move`] : []),
     ...(isSignalledAgain ? [`${name}, signalled again`] : []),
     ...(hasFailed ? [`${name}, in vain`] : []),

@@ -116,6 +116,13 @@ async function awaited<Answer>(
   };
 }
 
+/** Executes a step on the PVC of the DataVolume's name, after which that is as the activity answers. */
+const changeTarget = (
+  context: Context,
+  call: (request: VolumeWork) => Promise<{ claim: ClaimFacts | null }>,
+): Promise<Result> =>
+  awaited(context, call, ({ claim }) => () => ({ target: claim }));
+
 /** What is only waited for is no problem. */
 const transferProblem = ({ transfer }: ObservedVolume['temporary']): string | null =>
   transfer?.phase === 'Error' ? transfer.message : null;
@@ -145,20 +152,9 @@ export const cloneDataVolume = defineReconciler<VolumeLifecycle>(dataVolumeKind,
         observation: ({ desired, ...latest }) => ({ ...latest, desired: desired && { ...desired, isLeft: true } }),
       };
     },
-    adopt: (context, { summary }) =>
-      awaited(
-        context,
-        (request) => volumes(summary).adoptClaim(request),
-        ({ claim }) =>
-          () => ({ target: claim }),
-      ),
+    adopt: (context, { summary }) => changeTarget(context, (request) => volumes(summary).adoptClaim(request)),
     removePredecessor: (context, { summary }) =>
-      awaited(
-        context,
-        (request) => volumes(summary).removePredecessor(request),
-        ({ claim }) =>
-          () => ({ target: claim }),
-      ),
+      changeTarget(context, (request) => volumes(summary).removePredecessor(request)),
     awaitSource: (context, { summary }) => {
       const patienceMs = patienceOf(context);
       const { source } = context.observed;
