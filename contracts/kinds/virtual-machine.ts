@@ -338,10 +338,10 @@ export const virtualMachineKind = defineKind({
     {
       group: '',
       resources: ['persistentvolumeclaims'],
-      verbs: ['get', 'patch'],
+      verbs: ['get', 'create', 'patch', 'delete'],
       why:
         'Whether the claims of volumes are bound; for backups, which disk is whose; each by its name. patch: the zone of the VM, on a claim that ' +
-        'waits for its first consumer.',
+        'waits for its first consumer. create, delete: instance storage, with the VirtualMachine as owner; only its own are deleted.',
     },
     {
       group: cnsNodeVmAttachment.group,

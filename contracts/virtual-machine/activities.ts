@@ -1,3 +1,4 @@
+import { quantityOf } from '../quantity.ts';
 import { propertyKeys } from './card-properties.ts';
 import type { AllowanceRequest, SlotLimit } from '../allowance.ts';
 import type { ObservationOf, Unobserved } from '../runs.ts';
@@ -108,6 +109,8 @@ export interface ObservedObjects {
   resourcePolicy: Fetched<ObservedPolicyObject> | null;
   /** The profile (`storagePolicyID`) of the StorageClass. */
   storageClass: Fetched<{ profileId: string }> | null;
+  /** The same of its instance storage. Left out: its spec has none. */
+  instanceStorageClass?: Fetched<{ profileId: string }>;
   bootstrap: Fetched<ObservedBootstrap> | null;
   /** The image's item or path by the CD-ROM's name; null: the image is not ready. */
   isos: Record<string, string | null>;
@@ -244,6 +247,17 @@ export interface ObservationRequest {
   /** The cluster module that it shall be in, by the MoID of its cluster. */
   modules: Record<string, string>;
   profileId: string | null;
+  /** It needs a host, with that much room on a datastore of this policy. Left out: DRS chooses one. */
+  instanceStorage?: {
+    profileId: string;
+    bytes: number;
+    /** MoID of the one that was chosen before: it stays, while it can. */
+    host: string | null;
+    /** MoID of one that has no place for its volumes: any other one comes first. */
+    avoid: string | null;
+    /** Its volumes are on that host already. */
+    isBound: boolean;
+  };
   networks: ObservedObjects['networks'];
   isos: ObservedObjects['isos'];
   /** What a readiness probe wants the guest to have set, by its key without `guestinfo.`, and a pattern. */
@@ -390,6 +404,7 @@ export function observationRequestOf(
     resourcePool: policy?.resourcePool ?? null,
     modules: policy?.modules[desired.clusterModule ?? ''] ?? {},
     profileId: objects.storageClass?.kind === 'found' ? objects.storageClass.value.profileId : null,
+    ...instanceStorageOf(desired, objects),
     networks: objects.networks,
     isos: objects.isos,
     guestInfo: desired.probeGuestInfo,
@@ -400,6 +415,29 @@ export function observationRequestOf(
         ...propertyKeys(desired.networkCards.flatMap(({ properties = {} }) => Object.keys(properties))),
       ]),
     ].toSorted(),
+  };
+}
+
+function instanceStorageOf(
+  { instanceStorage, volumes }: DesiredVirtualMachine,
+  { instanceStorageClass: storageClass, group, volumes: claims }: ObservedObjects,
+): Pick<ObservationRequest, 'instanceStorage'> {
+  if (instanceStorage === undefined || storageClass?.kind !== 'found') return {};
+  const { host, isBound } = instanceStorage;
+  const hasFailed = volumes.some(({ claim, instance }) => {
+    const found = instance === undefined ? undefined : claims?.claims[claim];
+    const { selectedNode = null, instance: made } = found?.kind === 'found' ? found.value : {};
+    return !isBound && selectedNode !== null && selectedNode === host?.node && (made?.failure ?? null) !== null;
+  });
+  const bytes = volumes.map(({ instance }) => (instance === undefined ? 0 : (quantityOf(instance.size) ?? 0)));
+  return {
+    instanceStorage: {
+      ...storageClass.value,
+      bytes: bytes.reduce((sum, one) => sum + one, 0),
+      host: hasFailed ? null : (host?.id ?? group?.placement?.host ?? null),
+      avoid: hasFailed ? (host?.id ?? null) : null,
+      isBound,
+    },
   };
 }
 

@@ -91,6 +91,7 @@ export const virtualMachineStates = [
   'WaitingForImageCache',
   'WaitingForGroup',
   'WaitingForPolicies',
+  'WaitingForInstanceStorage',
   'WaitingForVolumes',
   'TooManyCreates',
   'Creating',

@@ -154,6 +154,13 @@ export interface AppliedClass {
   generation: number;
 }
 
+/** The host that was chosen for the instance storage of a VM; null: none yet. */
+export interface InstanceStorageNotes {
+  host: { id: string; node: string } | null;
+  /** All its claims were bound, and its VM may be made there. */
+  isBound: boolean;
+}
+
 /** What a VirtualMachine asks for: its spec, its metadata, with the defaults filled in. */
 export interface DesiredVirtualMachine {
   namespace: string;
@@ -217,6 +224,8 @@ export interface DesiredVirtualMachine {
   controllers: WantedController[];
   /** Those with a PersistentVolumeClaim. */
   volumes: WantedVolume[];
+  /** Annotations: where its instance storage is. Left out: its spec has none. */
+  instanceStorage?: InstanceStorageNotes;
   /** Left out: none are evaluated. */
   policies?: WantedPolicies;
   /** Controllers that other VMs’ disks may be shared at (`SCSI:1`): `sharingMode` Physical or Virtual. */

@@ -44,6 +44,11 @@ export const virtualMachineAnnotations = {
   clusterModuleGroup: 'vsphere-cluster-module-group',
   clusterModuleUuid: 'vsphere-cluster-module-group-uuid',
   forceBackup: `${group}/force-enable-backup`,
+  /** The host that its instance storage is on: MoID, and DNS name. */
+  instanceStorageHost: `${group}/instance-storage-selected-node-moid`,
+  instanceStorageNode: `${group}/instance-storage-selected-node`,
+  /** All claims of its instance storage are bound. */
+  instanceStorageBound: `${group}/instance-storage-pvcs-bound`,
   /** GiB of address space for PCI devices; `0`: it is left to vSphere. */
   mmioSize: `${group}/pci-passthru-64bit-mmio-size`,
   /**

@@ -5,7 +5,7 @@ import type { ClassDevice } from './class-devices.ts';
 import type { AppliedClass } from './lifecycle.ts';
 import type { ComputeConfig, VmConfig } from './config.ts';
 import type { ObservedPolicies } from './policies.ts';
-import type { ObservedVolumes, VolumeStatus } from './volumes.ts';
+import type { InstanceClaim, ObservedVolumes, VolumeStatus } from './volumes.ts';
 
 /** Everything that decisions about a VM need: small, no inventories, no secrets. */
 export interface VirtualMachineObservation {
@@ -47,6 +47,8 @@ export interface Prerequisites {
   image: Fetched<ObservedImage> | null;
   resourcePolicy: Fetched<ObservedPolicy> | null;
   storageClass: Fetched<ObservedStorage> | null;
+  /** Of its instance storage. Left out: its spec has none. */
+  instanceStorageClass?: Fetched<{ profileId: string }>;
   /** Every Secret that the bootstrap names was read; only what it comes to is returned. */
   bootstrap: Fetched<ObservedBootstrap> | null;
   network: ObservedNetwork | null;
@@ -65,9 +67,16 @@ export interface ObservedClass extends AppliedClass {
   hasPciDevices: boolean;
   /** Has a device that is passed through, other than a vGPU. */
   passthrough: boolean;
-  instanceStorage: boolean;
+  /** Null: VMs of it have none. */
+  instanceStorage: ClassInstanceStorage | null;
   /** What it asks for and drover does not do, as sentences. */
   refused: string[];
+}
+
+/** A volume of each size, for each VM. */
+export interface ClassInstanceStorage {
+  storageClass: string;
+  sizes: InstanceClaim['size'][];
 }
 
 export interface ObservedImage {
@@ -156,6 +165,8 @@ export interface PlacedAt {
   resourcePool: string;
   datastore: string;
   host: string | null;
+  /** DNS name of the host, where instance storage needs one. Left out: it is left to DRS. */
+  node?: string;
   /** Frequency of the slowest host there, for reservations that are stated in cores. */
   cpuMHz: number;
   /** Its datastore has no folders of files, as vSAN. Left out: it has. */

@@ -73,7 +73,7 @@ test('what its configuration says goes along, and its keys are read in both of t
     ],
   };
   expect(readClass(vmClass({ hardware, configSpec }), 1)).toMatchObject({
-    value: { extraConfig: { a: '1', b: '2' }, configSpec, passthrough: false, instanceStorage: false },
+    value: { extraConfig: { a: '1', b: '2' }, configSpec, passthrough: false, instanceStorage: null },
   });
 });
 
@@ -82,14 +82,21 @@ test('devices that are passed through and storage of the host are told', () => {
     hardware: {
       ...hardware,
       devices: { dynamicDirectPathIODevices: [{ vendorID: 1, deviceID: 2 }] },
-      instanceStorage: { volumes: [{ size: '1Gi' }] },
+      instanceStorage: { storageClass: 'local', volumes: [{ size: '1Gi' }, { size: '2Gi' }] },
     },
   };
   expect(readClass(vmClass(special), 1)).toMatchObject({
     value: {
       passthrough: true,
-      instanceStorage: true,
-      refused: ['spec.hardware.instanceStorage.volumes: drover does not make volumes on the storage of a host'],
+      instanceStorage: { storageClass: 'local', sizes: ['1Gi', '2Gi'] },
+      refused: [],
+    },
+  });
+  const nowhere = { ...hardware, instanceStorage: { volumes: [{ size: '1Gi' }] } };
+  expect(readClass(vmClass({ hardware: nowhere }), 1)).toMatchObject({
+    value: {
+      instanceStorage: null,
+      refused: ['spec.hardware.instanceStorage.storageClass is not set, and its volumes are made by it'],
     },
   });
   expect(

@@ -7,8 +7,7 @@ import type { ObservedPolicyObject } from './activities.ts';
 import { readClassDevices } from './class-devices.ts';
 import type { ResourceAllocation } from './config.ts';
 import { extraConfigKeys } from './metadata.ts';
-import type { ObservedClass, Fetched, ObservedImage } from './observation.ts';
-import { refusedClassFields, refusedIn } from './refused-fields.ts';
+import type { ClassInstanceStorage, ObservedClass, Fetched, ObservedImage } from './observation.ts';
 
 /**
  * A class as far as VMs are made and resized by it.
@@ -42,10 +41,25 @@ export function readClass({ metadata, spec = {} }: VirtualMachineClass, cpuMHz: 
         ...(spec.reservedProfileID && { [extraConfigKeys.reservedProfileId]: spec.reservedProfileID }),
       },
       ...readClassDevices(spec),
-      instanceStorage: (hardware.instanceStorage?.volumes?.length ?? 0) > 0,
-      refused: refusedIn(spec, refusedClassFields),
+      instanceStorage: readInstanceStorage(spec),
+      refused:
+        hasInstanceStorage(spec) && readInstanceStorage(spec) === null
+          ? ['spec.hardware.instanceStorage.storageClass is not set, and its volumes are made by it']
+          : [],
     },
   };
+}
+
+type ClassSpec = NonNullable<VirtualMachineClass['spec']>;
+
+const hasInstanceStorage = ({ hardware = {} }: ClassSpec): boolean =>
+  (hardware.instanceStorage?.volumes?.length ?? 0) > 0;
+
+function readInstanceStorage(spec: ClassSpec): ClassInstanceStorage | null {
+  const { storageClass = '', volumes = [] } = spec.hardware?.instanceStorage ?? {};
+  return !hasInstanceStorage(spec) || storageClass === ''
+    ? null
+    : { storageClass, sizes: volumes.map(({ size }) => size) };
 }
 
 type Amount = string | number;

@@ -9,6 +9,7 @@ import type {
   AppliedClass,
   BootstrapKind,
   DesiredVirtualMachine,
+  InstanceStorageNotes,
   WantedController,
   WantedBootstrap,
   WantedNetworkCard,
@@ -78,6 +79,7 @@ export function readVirtualMachine({ metadata, spec = {}, status }: VirtualMachi
     })),
     controllers: readControllers(spec),
     volumes: readVolumes(spec),
+    ...(hasInstanceStorage(spec) && { instanceStorage: readInstanceStorage(given) }),
     ...(isEvaluated({ spec, status }) && { policies: { named: spec.policies ?? [], labels } }),
     sharedControllers: readSharedControllers(spec),
     mmioSizeGB: given[own.mmioSize] || null,
@@ -159,9 +161,18 @@ const readVolumes = ({ volumes = [] }: VirtualMachineSpec): DesiredVirtualMachin
             sharingMode: volume.sharingMode ?? null,
             applicationType: volume.applicationType ?? null,
             readOnly: source.readOnly ?? false,
+            ...(source.instanceVolumeClaim && { instance: source.instanceVolumeClaim }),
           },
         ],
   );
+
+export const hasInstanceStorage = ({ volumes = [] }: VirtualMachineSpec): boolean =>
+  volumes.some(({ persistentVolumeClaim }) => persistentVolumeClaim?.instanceVolumeClaim !== undefined);
+
+function readInstanceStorage(given: Readonly<Record<string, string>>): InstanceStorageNotes {
+  const { [own.instanceStorageHost]: id = '', [own.instanceStorageNode]: node = '' } = given;
+  return { host: id === '' || node === '' ? null : { id, node }, isBound: own.instanceStorageBound in given };
+}
 
 function readSharedControllers({ hardware = {} }: VirtualMachineSpec): string[] {
   const { scsiControllers: scsi = [], nvmeControllers: nvme = [] } = hardware;

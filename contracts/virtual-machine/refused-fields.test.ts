@@ -1,7 +1,7 @@
 import { definitions } from '../crds/definitions.ts';
 import { type StructuralSchema, toStructuralSchema } from '../crds/structural-schema.ts';
 import { refuse } from '../crds/refuse.ts';
-import { refusedClassFields, refusedFields, refusedIn } from './refused-fields.ts';
+import { refusedFields, refusedIn } from './refused-fields.ts';
 
 const asked: [why: string, spec: object, fields: string[]][] = [
   ['nothing', {}, []],
@@ -37,19 +37,11 @@ test('a sentence names the field and what is not done', () => {
   ]);
 });
 
-test('a class is judged by a table of its own', () => {
-  const hardware = { instanceStorage: { volumes: [{ size: '1Gi' }] } };
-  expect(refusedIn({ hardware }, refusedClassFields)).toEqual([
-    'spec.hardware.instanceStorage.volumes: drover does not make volumes on the storage of a host',
-  ]);
-});
-
 const specOf = (kind: string) =>
   toStructuralSchema(definitions.find((one) => one.kind === kind)!.schema).properties?.['spec'] ?? {};
 
 test('every field of the tables is one of the definition', () => {
   expect(() => refuse(specOf('VirtualMachine'), refusedFields)).not.toThrow();
-  expect(() => refuse(specOf('VirtualMachineClass'), refusedClassFields)).not.toThrow();
   expect(() => refuse(specOf('VirtualMachine'), { 'advanced.wings': { not: 'fly', harmless: [] } })).toThrow(
     'There is no field advanced.wings',
   );

@@ -24,14 +24,8 @@ export const refusedFields: RefusedFields = {
   currentSnapshotName: does('revert to snapshots'),
   'network.interfaces[].ipamModes': does('choose how addresses are given out'),
   volumeAttributesClassName: does('set attributes of volumes: name the class in the PersistentVolumeClaim'),
-  'volumes[].persistentVolumeClaim.instanceVolumeClaim': does('make volumes on the storage of a host'),
   'volumes[].persistentVolumeClaim.readOnly': does('attach volumes that are only read', false),
   'volumes[].removable': does('keep volumes from being removed', true),
-};
-
-/** Below `spec` of a VirtualMachineClass. */
-export const refusedClassFields: RefusedFields = {
-  'hardware.instanceStorage.volumes': does('make volumes on the storage of a host'),
 };
 
 /** What a spec asks for and drover does not do, as sentences; none: nothing. Pure. */

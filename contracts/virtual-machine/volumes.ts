@@ -21,6 +21,14 @@ export interface WantedVolume {
   sharingMode: NonNullable<VolumeStatus['sharingMode']> | null;
   applicationType: 'OracleRAC' | 'MicrosoftWSFC' | null;
   readOnly: boolean;
+  /** `instanceVolumeClaim`: drover makes its claim on the storage of the VM's host. Left out: the claim is a user's. */
+  instance?: InstanceClaim;
+}
+
+/** Size as Kubernetes writes quantities. */
+export interface InstanceClaim {
+  storageClass: string;
+  size: string | number;
 }
 
 /** What is known of them in Kubernetes. */
@@ -30,7 +38,12 @@ export interface ObservedVolumes {
   /** Why they could not be read; null: they could. */
   problem: string | null;
   /** By the name of the claim. */
-  claims: Record<string, { kind: 'found'; value: ObservedClaim } | { kind: 'unread'; message: string }>;
+  claims: Record<
+    string,
+    | { kind: 'found'; value: ObservedClaim }
+    /** `isMissing`: there is none. Left out: it could not be read. */
+    | { kind: 'unread'; message: string; isMissing?: true }
+  >;
   attachments: SingleAttachment[];
   batch: BatchAttachment | null;
 }
@@ -42,6 +55,18 @@ export interface ObservedClaim {
   waitsForConsumer: boolean;
   requested: string | number | null;
   limit: string | number | null;
+  /** Of instance storage. Left out: of a user's claim. */
+  instance?: ObservedInstanceClaim;
+}
+
+export interface ObservedInstanceClaim {
+  uid: string;
+  /** It is this VirtualMachine's, by its controller reference. */
+  own: boolean;
+  deleting: boolean;
+  createdMs: number;
+  /** Why the vSphere CSI driver found no place for it on its host; null: it has said no such thing. */
+  failure: string | null;
 }
 
 interface AttachmentObject {
@@ -85,7 +110,12 @@ export type VolumeChange =
   | { kind: 'batch'; instanceUuid: string; volumes: BatchVolume[]; before: BatchSpec | null }
   | { kind: 'detachAll'; uid: string }
   /** Has a claim that waits for its first consumer provisioned in the VM’s zone. */
-  | { kind: 'selectZone'; claim: string; zone: string };
+  | { kind: 'selectZone'; claim: string; zone: string }
+  /** Writes the instance storage of the class into the spec, unless it has some already. */
+  | { kind: 'addInstanceVolumes'; volumes: (InstanceClaim & { name: string })[] }
+  /** `node`: the host that it is to be on, as Kubernetes calls it. */
+  | ({ kind: 'makeClaim'; claim: string; node: string } & InstanceClaim)
+  | { kind: 'deleteClaim'; claim: string; uid: string };
 
 /** What a user of the kind writes: its driver's status may change all the time. */
 export type BatchSpec = Pick<BatchAttachment, 'uid' | 'instanceUuid' | 'volumes'>;
@@ -104,10 +134,21 @@ export const volumeOf = (row: string): string =>
 
 /** Of claims. */
 export const claimAnnotations = {
+  /** Where a claim on the storage of a host is placed, or why it is not, as the vSphere CSI driver writes it. */
+  storagePool: 'failure-domain.beta.vmware.com/storagepool',
   selectedNode: 'volume.kubernetes.io/selected-node',
   /** To the CSI driver: what stands there is a zone. */
   isZone: 'cns.vmware.com/selected-node-is-zone',
 } as const;
+
+/** Begins the annotation {@link claimAnnotations.storagePool} of a claim that has no place. */
+export const placementFailed = 'FAILED_';
+
+/** On the claims of instance storage, as VM Operator writes it. */
+export const instanceStorageLabels = { 'vmoperator.vmware.com/instance-storage-resource': 'true' } as const;
+
+/** The names of a VM's instance storage: of a volume, and of its claim. The same whenever they are made. */
+export const instanceVolumeName = (uid: string, index: number): string => `instance-pvc-${uid}-${index}`;
 
 /** vSphere and its CSI driver write the UUID of a disk each in its own way. */
 export const diskKeyOf = (uuid: string): string => uuid.toLowerCase().replaceAll(/[^0-9a-f]/gu, '');

@@ -15,6 +15,8 @@ export const vmFixture = {
   classes: { small: 'small', large: 'large' },
   image: 'vmi-template',
   network: 'DC0_DVPG0',
+  /** Two volumes for each VM of the class, on its host. */
+  instanceStorage: { class: 'storing', storageClass: 'local', profileId: 'profile-local', sizes: ['1Gi', '2Gi'] },
 } as const;
 
 /**
@@ -42,7 +44,10 @@ export const vcenterSettings = (
           resourcePool: `${inventory.resourcePool}/{namespace}`,
         },
       },
-      storagePolicies: { [vmFixture.profileId]: { datastores: inventory.datastores } },
+      storagePolicies: {
+        [vmFixture.profileId]: { datastores: inventory.datastores },
+        [vmFixture.instanceStorage.profileId]: { datastores: inventory.datastores },
+      },
       networks: { default: `/${inventory.datacenter}/network/${vmFixture.network}` },
     },
   },
@@ -98,6 +103,29 @@ export async function setUpVmNamespace(
     type: 'VM',
     providerItemID: await witness.idOf(inventory.template),
   });
+}
+
+/** A class with instance storage, in a namespace that is set up. May be asked for again. */
+export async function makeStoringClass(kubernetes: Kubernetes, namespace: string): Promise<void> {
+  const { class: name, storageClass, profileId, sizes } = vmFixture.instanceStorage;
+  const volumes = sizes.map((size) => ({ size }));
+  const objects = [
+    {
+      apiVersion: 'storage.k8s.io/v1',
+      kind: 'StorageClass',
+      metadata: { name: storageClass },
+      provisioner: 'csi.vsphere.vmware.com',
+      parameters: { storagePolicyID: profileId },
+      volumeBindingMode: 'WaitForFirstConsumer',
+    },
+    {
+      apiVersion: vmoperator,
+      kind: 'VirtualMachineClass',
+      metadata: { namespace, name },
+      spec: { hardware: { cpus: 1, memory: '1Gi', instanceStorage: { storageClass, volumes } } },
+    },
+  ];
+  for (const object of objects) await applyObject(kubernetes, object);
 }
 
 /** An image that is ready, of a template or of an item of a content library. */

@@ -2,7 +2,7 @@ import { toCustomResourceDefinition } from '../../contracts/crds/custom-resource
 import type { CnsNodeVmAttachment, CnsNodeVmBatchAttachment } from '../../contracts/crds/cns-attachments.ts';
 import { neighbourDefinitions } from '../../contracts/crds/definitions.ts';
 import { quantityOf } from '../../contracts/quantity.ts';
-import { claimAnnotations, detachingSuffix } from '../../contracts/virtual-machine/volumes.ts';
+import { claimAnnotations, detachingSuffix, placementFailed } from '../../contracts/virtual-machine/volumes.ts';
 import { isFailure } from '../../runtime/kubernetes/kubernetes-faults.ts';
 import type { Kubernetes } from '../../runtime/kubernetes/kubernetes.ts';
 import { labClock } from '../clock.ts';
@@ -54,6 +54,8 @@ export async function installAttachmentKinds(
 export interface VolumePlayer {
   /** What it refuses from now on, by the name of the claim, and with which words; null: nothing. */
   refuse(claim: string, error: string | null): void;
+  /** The host has no room for claims from now on. */
+  fill(node: string): void;
   /** It does nothing meanwhile, as a driver that is away. */
   pause(isPaused: boolean): void;
   stop(): Promise<void>;
@@ -66,17 +68,19 @@ export function playVolumes(parts: {
   namespace: string;
 }): VolumePlayer {
   const refused = new Map<string, string>();
+  const full = new Set<string>();
   let isPaused = false;
   const stopping = new AbortController();
   const loop = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
-      if (!isPaused) await pass({ ...parts, refused }).catch(() => undefined);
+      if (!isPaused) await pass({ ...parts, refused, full }).catch(() => undefined);
       await labClock().sleep(pollMs);
     }
   };
   const done = loop();
   return {
     refuse: (claim, error) => void (error === null ? refused.delete(claim) : refused.set(claim, error)),
+    fill: (node) => void full.add(node),
     pause: (paused) => void (isPaused = paused),
     async stop() {
       stopping.abort();
@@ -90,6 +94,7 @@ interface Playing {
   witness: VcenterWitness;
   namespace: string;
   refused: ReadonlyMap<string, string>;
+  full: ReadonlySet<string>;
 }
 
 interface Claim extends Manifest {
@@ -137,7 +142,7 @@ const get = async <Item>(kubernetes: Kubernetes, manifest: Manifest): Promise<It
 };
 
 /** A disk and a PersistentVolume for it, or the one that the claim names; then both are bound. */
-async function provision({ kubernetes, witness }: Playing, claim: Claim): Promise<void> {
+async function provision({ kubernetes, witness, full }: Playing, claim: Claim): Promise<void> {
   const { namespace = '', name, uid, annotations = {} } = claim.metadata;
   const storageClass = await get<{ provisioner: string; volumeBindingMode?: string }>(kubernetes, {
     apiVersion: 'storage.k8s.io/v1',
@@ -146,8 +151,13 @@ async function provision({ kubernetes, witness }: Playing, claim: Claim): Promis
   });
   const isStatic = claim.spec.volumeName !== undefined;
   if (!isStatic && storageClass?.provisioner !== driver) return;
-  const zone = annotations[claimAnnotations.selectedNode];
-  if (!isStatic && storageClass?.volumeBindingMode === 'WaitForFirstConsumer' && zone === undefined) return;
+  const node = annotations[claimAnnotations.selectedNode];
+  if (!isStatic && storageClass?.volumeBindingMode === 'WaitForFirstConsumer' && node === undefined) return;
+  if (node !== undefined && full.has(node)) {
+    const said = { [claimAnnotations.storagePool]: `${placementFailed}PLACEMENT-NotEnoughResources` };
+    await mergeObject(kubernetes, { ...claim, metadata: { namespace, name, annotations: said } });
+    return;
+  }
   const volumeName = claim.spec.volumeName ?? `pvc-${uid}`;
   const storage = claim.spec.resources?.requests?.storage ?? '1Gi';
   const volume = { apiVersion: 'v1', kind: 'PersistentVolume', metadata: { name: volumeName } };

@@ -11,7 +11,7 @@ export interface DescribedVm {
   /** `vm-61`. */
   id: string;
   name: string;
-  runtime: { powerState: string };
+  runtime: { powerState: string; host?: { value: string } };
   guest: { hostName?: string; ipAddress?: string };
   config: {
     instanceUuid: string;

@@ -46,6 +46,7 @@ const ofVirtualMachines: Lifecycle = {
   actions: [
     [/^ensurePolicyEvaluation$/u, 'vmPolicies'],
     [/^stopCreate$/u, 'vmUnwanted'],
+    [/^patchVirtualMachine, and changeVolumes$/u, 'vmInstanceStorage'],
     [/^changeVolumes$/u, 'vmVolumes'],
     [/^readVirtualMachine, again$/u, 'vmOutage'],
     [/^submitDestroy, and submitPromotion$/u, 'vmUnwanted'],
@@ -182,7 +183,7 @@ export function budgetOf({ events }: History): BudgetName | null {
     ...(isInVain ? [`${name}, failed without a move`] : []),
     ...(isSignalledAgain ? [`${name}, signalled again`] : []),
     ...(hasFailed ? [`${name}, in vain`] : []),
-    ...['submitPower', 'submitBootstrap', 'submitPromotion', 'signalNodeFailure'].flatMap((other) =>
+    ...['submitPower', 'submitBootstrap', 'submitPromotion', 'changeVolumes', 'signalNodeFailure'].flatMap((other) =>
       done.includes(other) ? [`${name}, and ${other}`] : [],
     ),
   ]);

@@ -100,6 +100,11 @@ test.each<[what: string, run: History, budget: string | null]>([
   ['its guest is set up as it is made', history(vm, ['submitNewVm', 'submitBootstrap']), 'vmCustomized'],
   ['its guest is set up anew', history(vm, ['submitBootstrap', 'submitPower']), 'vmSetUp'],
   ['it gets a volume', history(vm, ['submitNewVm', 'changeVolumes']), 'vmVolumes'],
+  [
+    'a VM with instance storage is made',
+    history(vm, ['changeVolumes', 'patchVirtualMachine', 'changeVolumes', 'submitNewVm']),
+    'vmInstanceStorage',
+  ],
   ['vCenter is away', history(vm, ['readVirtualMachine', 'readVirtualMachine', 'submitDestroy']), 'vmOutage'],
   ['a VM is taken over', history(vm, ['submitAdoption', 'submitPower']), 'vmAdopted'],
   ['a VM is deleted', history(vm, ['submitPower', 'submitDestroy']), 'vmDelete'],
@@ -210,7 +215,7 @@ test('every type of workflow has a budget', () => {
   expect(limits.filter(([, events]) => events === null)).toEqual([]);
   expect(Object.fromEntries(limits)).toMatchObject({
     reconcileHypervisor: 345,
-    reconcileVirtualMachine: 170,
+    reconcileVirtualMachine: 190,
     findDrift: 14,
     requestSweep: 13,
     sweepOrphans: 150,

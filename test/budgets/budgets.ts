@@ -229,6 +229,12 @@ export const budgets = {
     activityCalls: 14,
     calls: { vsphere: 80, kubernetes: 76 },
   },
+  vmInstanceStorage: {
+    title: '`reconcileVirtualMachine`, a VM with instance storage made, also where its first host has no room',
+    events: 190,
+    activityCalls: 26,
+    calls: { vsphere: 120, kubernetes: 200 },
+  },
   vmCustomized: {
     title: '`reconcileVirtualMachine`, a VM made, its guest set up, and powered on',
     events: 66,

@@ -10,7 +10,12 @@ import type { ObservedObjects, VirtualMachineRead } from '../../contracts/virtua
 import type { VirtualMachineSettings } from '../../contracts/virtual-machine/lifecycle.ts';
 import { virtualMachineFinalizers } from '../../contracts/virtual-machine/metadata.ts';
 import type { VirtualMachineStatusPatch } from '../../contracts/virtual-machine/mutations.ts';
-import type { BatchSpec, BatchVolume } from '../../contracts/virtual-machine/volumes.ts';
+import {
+  type BatchSpec,
+  type BatchVolume,
+  claimAnnotations,
+  instanceVolumeName,
+} from '../../contracts/virtual-machine/volumes.ts';
 import { labClock } from '../../lab/clock.ts';
 import { installKind } from '../../lab/vsphere/image-cache.ts';
 import { installPolicyEvaluations, policyReference } from '../../lab/vsphere/policy-player.ts';
@@ -751,7 +756,11 @@ export function describeVirtualMachineObjects(declare: ObjectsTest): void {
         served: { single: true, batch: true },
         problem: null,
         claims: {
-          [`claim-${name}`]: { kind: 'unread', message: `There is no PersistentVolumeClaim claim-${name}` },
+          [`claim-${name}`]: {
+            kind: 'unread',
+            message: `There is no PersistentVolumeClaim claim-${name}`,
+            isMissing: true,
+          },
         },
         attachments: [],
         batch: null,
@@ -846,6 +855,73 @@ export function describeVirtualMachineObjects(declare: ObjectsTest): void {
       await makeWithVolume();
       await create({ ...attachment(`${name}-data`), spec: { nodeuuid: 'b-1', volumename: 'theirs' } });
       expect((await facts()).volumes?.attachments).toMatchObject([{ own: false, claim: 'theirs' }]);
+    });
+
+    test('instance storage is written into the spec once, and its claims are made for a host, and deleted', async () => {
+      const { uid } = await makeWithVolume();
+      const owner = { namespace, name, uid };
+      const [first, second] = [instanceVolumeName(uid, 0), instanceVolumeName(uid, 1)];
+      const storageClass = `local-${name}`;
+      const add = (size: string) => ({
+        kind: 'addInstanceVolumes' as const,
+        volumes: [first, second].map((volume) => ({ name: volume, storageClass, size })),
+      });
+      await activities().changeVolumes({ ...owner, changes: [add('1Gi')] });
+      await activities().changeVolumes({ ...owner, changes: [add('2Gi')] });
+      const read = async () => {
+        const answer = await activities().readVirtualMachine({ namespace, name });
+        return answer.kind === 'observed' ? answer.desired : null;
+      };
+      expect((await read())?.volumes).toMatchObject([
+        { name: 'data' },
+        { name: first, claim: first, instance: { storageClass, size: '1Gi' } },
+        { name: second, claim: second, instance: { storageClass, size: '1Gi' } },
+      ]);
+      expect((await read())?.instanceStorage).toEqual({ host: null, isBound: false });
+      expect((await facts()).instanceStorageClass).toMatchObject({ kind: 'notFound' });
+      await create({
+        apiVersion: 'storage.k8s.io/v1',
+        kind: 'StorageClass',
+        metadata: { name: storageClass },
+        provisioner: 'csi.vsphere.vmware.com',
+        parameters: { storagePolicyID: 'profile-local' },
+      });
+      expect((await facts()).instanceStorageClass).toEqual({ kind: 'found', value: { profileId: 'profile-local' } });
+
+      const make = { kind: 'makeClaim', claim: first, node: 'esx-1', storageClass, size: '1Gi' } as const;
+      await activities().changeVolumes({ ...owner, changes: [make] });
+      expect(await activities().changeVolumes({ ...owner, changes: [make] })).toEqual({ isCurrent: true });
+      const elsewhere = { ...make, node: 'esx-2' };
+      expect(await activities().changeVolumes({ ...owner, changes: [elsewhere] })).toEqual({ isCurrent: false });
+      const claimManifest = {
+        apiVersion: 'v1',
+        kind: 'PersistentVolumeClaim',
+        metadata: { namespace, name: first },
+      };
+      const claimOf = async () => {
+        const found = (await facts()).volumes?.claims[first];
+        return found?.kind === 'found' ? found.value : null;
+      };
+      const made = await claimOf();
+      expect(made).toMatchObject({
+        phase: 'Pending',
+        selectedNode: 'esx-1',
+        requested: '1Gi',
+        instance: { own: true, deleting: false, failure: null },
+      });
+      expect(made?.instance?.createdMs).toBeGreaterThan(0);
+      await objects.merge(claimManifest, {
+        metadata: { annotations: { [claimAnnotations.storagePool]: 'FAILED_PLACEMENT-NotEnoughResources' } },
+      });
+      expect((await claimOf())?.instance?.failure).toBe('FAILED_PLACEMENT-NotEnoughResources');
+      const remove = { kind: 'deleteClaim', claim: first } as const;
+      const of = (claimUid: string) => ({ ...owner, changes: [{ ...remove, uid: claimUid }] });
+      expect(await activities().changeVolumes(of('of-another'))).toEqual({ isCurrent: false });
+      expect(await activities().changeVolumes(of(made?.instance?.uid ?? ''))).toEqual({ isCurrent: true });
+      // kube-apiserver keeps claims until it knows that no Pod uses them.
+      const left = await claimOf();
+      expect(left === null || left.instance?.deleting).toBe(true);
+      expect(audited.map(({ action }) => action)).toEqual(['addInstanceVolumes', 'makeClaim', 'deleteClaim']);
     });
 
     test('a claim that waits for its first consumer gets the zone, once', async () => {

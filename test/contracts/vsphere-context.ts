@@ -86,7 +86,10 @@ const places: VcenterPlaces = {
   zones: {
     'zone-a': { folder: `${inventory.vmFolder}/{namespace}`, resourcePool: `${inventory.resourcePool}/{namespace}` },
   },
-  storagePolicies: { 'profile-1': { datastores: [...inventory.datastores], encrypted: false } },
+  storagePolicies: {
+    'profile-1': { datastores: [...inventory.datastores], encrypted: false },
+    'profile-local': { datastores: [inventory.datastores[0]], encrypted: false },
+  },
   networks: { backend: `/${inventory.datacenter}/network/DC0_DVPG0` },
 };
 const budget = { calls: 8, callsPerSecond: 1_000, tasks: 32 };

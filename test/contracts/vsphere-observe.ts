@@ -1,3 +1,4 @@
+import type { ObservationRequest } from '../../contracts/virtual-machine/activities.ts';
 import { virtualMachineStatus } from '../../contracts/crds/virtual-machine-status.ts';
 import { inventory } from '../../lab/vsphere/handle.ts';
 import { findOwn } from '../../workflows/virtual-machine/plan/find-own.ts';
@@ -88,6 +89,26 @@ export function vsphereObserveContract(open: () => Promise<VsphereCounterpart>):
       kind: 'notReady',
       message: expect.stringContaining('/DC0/vm/team-z'),
     });
+  });
+
+  test('with instance storage it goes to a host that has room for it, and is made there', async () => {
+    const wanted = { profileId: 'profile-local', bytes: 1, host: null, avoid: null, isBound: false };
+    const placementOf = async (change: Partial<NonNullable<ObservationRequest['instanceStorage']>>) =>
+      (await observe('storing', { instanceStorage: { ...wanted, ...change } })).placement;
+    const first = await placementOf({});
+    if (first.kind !== 'placed' || first.at.host === null) throw new Error('it is not placed on a host');
+    const { host } = first.at;
+    expect(first.at.node).toMatch(/^\S+$/u);
+    const other = await placementOf({ avoid: host });
+    expect(other).toMatchObject({
+      kind: 'placed',
+      at: { host: expect.not.stringMatching(new RegExp(`^${host}$`, 'u')) },
+    });
+    if (other.kind !== 'placed') return;
+    expect(await placementOf({ host: other.at.host })).toEqual(other);
+    expect(await placementOf({ bytes: Number.MAX_SAFE_INTEGER })).toMatchObject({ kind: 'notReady' });
+    await makeVm(activities, context.newVm('storing', { at: other.at }));
+    expect((await context.witness.describeVm(`${vmFolder}/storing`))?.runtime.host?.value).toBe(other.at.host);
   });
 
   test('a storage policy that vCenter does not have is known before a VM is made', async () => {

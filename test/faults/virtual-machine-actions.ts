@@ -3,11 +3,12 @@ import { findCondition } from '../../contracts/conditions.ts';
 import { namespaceAndName } from '../../contracts/kinds/object.ts';
 import { virtualMachineConditions } from '../../contracts/virtual-machine/conditions.ts';
 import { extraConfigKeys, virtualMachineAnnotations } from '../../contracts/virtual-machine/metadata.ts';
+import { claimAnnotations } from '../../contracts/virtual-machine/volumes.ts';
 import { labClock } from '../../lab/clock.ts';
 import { fillImageCache, installImageCaches, makeCachedFiles, makeCachedImage } from '../../lab/vsphere/image-cache.ts';
 import { applyObject } from '../../lab/kubernetes-objects.ts';
 import { inventory } from '../../lab/vsphere/handle.ts';
-import { makeImage, vmFixture, vmManifest } from '../../lab/vsphere/vm-fixture.ts';
+import { makeImage, makeStoringClass, vmFixture, vmManifest } from '../../lab/vsphere/vm-fixture.ts';
 import { diskFolder, installAttachmentKinds, playVolumes, type VolumePlayer } from '../../lab/vsphere/volume-player.ts';
 import {
   installPolicyEvaluations,
@@ -88,6 +89,50 @@ export function virtualMachineActions({ fixture, kind, subject, roles, aliases, 
         },
       });
       return { volumes: [{ name: 'data', persistentVolumeClaim: { claimName: claim } }] };
+    },
+    /**
+     * From now on the vSphere CSI driver is there, and a class with instance storage; returns what a spec names it by.
+     */
+    async startInstanceStorage(alias: HostAlias): Promise<object> {
+      const [namespace] = partsOfVm(alias);
+      await installAttachmentKinds(api);
+      await makeStoringClass(api, namespace);
+      volumes = { player: playVolumes({ kubernetes: api, witness: vcenter().witness, namespace }), claim: '' };
+      return { className: vmFixture.instanceStorage.class };
+    },
+    /** From now on the host has no room for claims. */
+    fillHost: (node: string): void => volumes?.player.fill(node),
+    /** What is not so of instance storage: its disks are on its VM, and the VM is on the host that they were made for. */
+    async judgeInstanceStorage(alias: HostAlias): Promise<string[]> {
+      const [namespace, name] = partsOfVm(alias);
+      const path = resourcePath('v1', 'persistentvolumeclaims', { namespace });
+      const { items } = (await api.request({ method: 'GET', path }, patience())) as {
+        items: { metadata: { name: string; uid: string; annotations?: Record<string, string> } }[];
+      };
+      const object = await read(alias);
+      const wanted = (object?.spec?.['volumes'] ?? []) as { persistentVolumeClaim?: { claimName: string } }[];
+      const names = wanted.flatMap(({ persistentVolumeClaim }) => persistentVolumeClaim?.claimName ?? []);
+      const annotations = object?.metadata.annotations ?? {};
+      const host = annotations[virtualMachineAnnotations.instanceStorageHost];
+      const node = annotations[virtualMachineAnnotations.instanceStorageNode];
+      const { witness } = vcenter();
+      const vm = (await witness.listVms(namespace)).find((one) => one.name === name);
+      const made = await witness.describeVm(`${inventory.vmFolder}/${namespace}/${name}`);
+      return [
+        ...(names.length === vmFixture.instanceStorage.sizes.length ? [] : [`the spec has ${names.length} volumes`]),
+        ...names.flatMap((claim) => {
+          const found = items.find(({ metadata }) => metadata.name === claim);
+          if (found === undefined) return [`claim ${claim} is not there`];
+          const { uid, annotations: said = {} } = found.metadata;
+          return [
+            ...(said[claimAnnotations.selectedNode] === node ? [] : [`claim ${claim} is not for host ${node}`]),
+            ...(vm?.disks.some((disk) => disk.endsWith(`/${uid}.vmdk`)) === true ? [] : [`${claim} is not on the VM`]),
+          ];
+        }),
+        ...(made?.runtime.host?.value === host
+          ? []
+          : [`the VM is on ${made?.runtime.host?.value}, and not on ${host}`]),
+      ];
     },
     /** The vSphere CSI driver is away meanwhile. */
     pauseVolumes: (isPaused: boolean): void => volumes?.player.pause(isPaused),

@@ -1,6 +1,9 @@
 import { findCondition } from '../../contracts/conditions.ts';
 import { virtualMachineConditions } from '../../contracts/virtual-machine/conditions.ts';
+import { virtualMachineAnnotations } from '../../contracts/virtual-machine/metadata.ts';
+import { claimAnnotations } from '../../contracts/virtual-machine/volumes.ts';
 import { inventory } from '../../lab/vsphere/handle.ts';
+import { makeStoringClass, vmFixture } from '../../lab/vsphere/vm-fixture.ts';
 import type { VolumePlayer } from '../../lab/vsphere/volume-player.ts';
 import { installAttachmentKinds, makeDisk, playVolumes } from '../../lab/vsphere/volume-player.ts';
 import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
@@ -165,6 +168,56 @@ test(
     await gone('lacking');
     player.pause(false);
     expect(await filesOf()).toEqual(files);
+  },
+  limitMs,
+);
+
+test(
+  'a class with instance storage: its claims are bound for a host, the VM is made there, and they go with it',
+  async () => {
+    await makeStoringClass(world.api, namespace);
+    const { class: className } = vmFixture.instanceStorage;
+    player.pause(true);
+    await world.create('storing', { className });
+    await world.untilReported('storing', /WaitingForInstanceStorage: .*to be bound on host /u);
+    expect(await world.witness('storing')).toBeNull();
+    player.pause(false);
+    await world.untilReported('storing', reconciled);
+    const object = await world.read('storing');
+    const { annotations = {} } = object?.metadata ?? {};
+    const described = await world.vcenter.describeVm(`${inventory.vmFolder}/${namespace}/storing`);
+    expect(described?.runtime.host?.value).toBe(annotations[virtualMachineAnnotations.instanceStorageHost]);
+    expect(annotations[virtualMachineAnnotations.instanceStorageBound]).toBe('true');
+    expect(await disksOf('storing')).toHaveLength(2);
+    expect(await volumesOf(world, 'storing')).toMatchObject([
+      { attached: true, requested: '1Gi' },
+      { attached: true, requested: '2Gi' },
+    ]);
+    const claims = resourcePath('v1', 'persistentvolumeclaims', { namespace });
+    const claimsOf = async () => {
+      const answer = await world.api.request({ method: 'GET', path: claims }, AbortSignal.timeout(10_000));
+      const { items } = answer as {
+        items: {
+          metadata: { name: string; annotations?: Record<string, string>; ownerReferences?: { uid: string }[] };
+        }[];
+      };
+      return items.filter(({ metadata }) => metadata.name.startsWith('instance-pvc-'));
+    };
+    const owned = (await claimsOf()).filter(({ metadata }) =>
+      metadata.ownerReferences?.some(({ uid }) => uid === object?.metadata.uid),
+    );
+    expect(owned.map(({ metadata }) => metadata.annotations?.[claimAnnotations.selectedNode])).toEqual([
+      annotations[virtualMachineAnnotations.instanceStorageNode],
+      annotations[virtualMachineAnnotations.instanceStorageNode],
+    ]);
+    await world.remove('storing');
+    await gone('storing');
+    await until('its claims to be collected', 30_000, async () => {
+      const left = (await claimsOf()).filter(({ metadata }) =>
+        metadata.ownerReferences?.some(({ uid }) => uid === object?.metadata.uid),
+      );
+      return left.length === 0 ? { left } : `${left.length} are left`;
+    });
   },
   limitMs,
 );

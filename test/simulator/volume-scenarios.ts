@@ -1,5 +1,6 @@
 import { findCondition } from '../../contracts/conditions.ts';
 import { virtualMachineConditions } from '../../contracts/virtual-machine/conditions.ts';
+import { virtualMachineAnnotations } from '../../contracts/virtual-machine/metadata.ts';
 import { labClock } from '../../lab/clock.ts';
 import { inventory } from '../../lab/vsphere/handle.ts';
 import { diskFolder } from '../../lab/vsphere/volume-player.ts';
@@ -31,6 +32,36 @@ async function holdVolumes(context: ScenarioContext): Promise<void> {
   context.pauseVolumes(false);
 }
 
+/** The driver comes back when the claims of instance storage have been waited for for a while. */
+async function holdInstanceStorage(context: ScenarioContext): Promise<void> {
+  await until('its claims to be waited for, or a cancel', 120_000, async () => {
+    const object = await context.read('A');
+    const said = findCondition(object?.status?.conditions, virtualMachineConditions.lifecycle)?.reason;
+    const isStopped = object !== null && context.subject.isStopped(object);
+    const isMade = (await describe(context)) !== null;
+    return isStopped || isMade || said === 'WaitingForInstanceStorage' || `${said}`;
+  });
+  await labClock().sleep(10_000);
+  if ((await describe(context)) !== null) throw new Error('it was made before its instance storage was');
+  context.pauseVolumes(false);
+}
+
+/** The host that is chosen first turns out to have no room: another one is chosen after five minutes, or a cancel. */
+async function fillFirstHost(context: ScenarioContext): Promise<void> {
+  let first: string | null = null;
+  await until('another host to be chosen, or a cancel', 900_000, async () => {
+    const object = await context.read('A');
+    if (object !== null && context.subject.isStopped(object)) return true;
+    const node = object?.metadata.annotations?.[virtualMachineAnnotations.instanceStorageNode] ?? null;
+    if (node === null) return 'no host is chosen';
+    if (first === null) context.fillHost(node);
+    first ??= node;
+    context.pauseVolumes(false);
+    return node !== first || `it is ${node}`;
+  });
+  context.pauseVolumes(false);
+}
+
 /** Takes the disks of volumes off, and destroys the VM. */
 async function destroy(context: ScenarioContext): Promise<void> {
   const { witness } = vcenter(context);
@@ -40,7 +71,40 @@ async function destroy(context: ScenarioContext): Promise<void> {
   await witness.destroyVm(pathOf(context));
 }
 
+const targetsInstanceStorage = (step: string): boolean =>
+  step.includes('/changeVolumes.') || step.includes('/patchVirtualMachine.') || step.includes('/submitNewVm.');
+
 export const volumeScenarios: readonly Scenario[] = [
+  {
+    ...common,
+    name: 'instance-storage',
+    title: 'a VM of a class with instance storage is made on the host where its volumes are, and not before they are',
+    targets: targetsInstanceStorage,
+    prepare: async () => undefined,
+    async start(context) {
+      const spec = await context.startInstanceStorage('A');
+      context.pauseVolumes(true);
+      await context.createVm('A', spec);
+    },
+    meanwhile: holdInstanceStorage,
+    ends: { A: 'Reconciled' },
+    judge: unlessStopped((context) => context.judgeInstanceStorage('A')),
+  },
+  {
+    ...common,
+    name: 'instance-storage-full',
+    title: 'where the first host has no room after all, instance storage and its VM go to another one',
+    targets: targetsInstanceStorage,
+    prepare: async () => undefined,
+    async start(context) {
+      const spec = await context.startInstanceStorage('A');
+      context.pauseVolumes(true);
+      await context.createVm('A', spec);
+    },
+    meanwhile: fillFirstHost,
+    ends: { A: 'Reconciled' },
+    judge: unlessStopped((context) => context.judgeInstanceStorage('A')),
+  },
   {
     ...common,
     name: 'volume-late',

@@ -21,7 +21,7 @@ import { needsTools, powerStateOf } from './plan/power.ts';
 import { judgeResize } from './plan/want-config.ts';
 import { execute, failureOf, success, type Context, type Outcome, type VmContext } from './plan/context.ts';
 import { judgeProgress } from './plan/no-progress.ts';
-import { judgeVolumesCondition } from './plan/volumes.ts';
+import { judgeVolumesCondition } from './plan/volumes/volumes.ts';
 
 /** Conditions of a VM that exists. Null: there is nothing to say, and what was said is taken away. */
 export function describeVm(context: VmContext): Record<string, ConditionUpdate | null> {

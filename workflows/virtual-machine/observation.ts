@@ -45,6 +45,7 @@ export function composeObservation(
       image: objects.image,
       resourcePolicy: inCluster(objects.resourcePolicy, found.cluster),
       storageClass: joinStorage(objects.storageClass, found.storage),
+      ...(objects.instanceStorageClass !== undefined && { instanceStorageClass: objects.instanceStorageClass }),
       bootstrap: objects.bootstrap,
       network: found.network,
       isos: found.isos,
@@ -93,7 +94,7 @@ function inCluster(found: ObservedObjects['resourcePolicy'], cluster: string | n
 function joinPlacement(ofGroup: ObservedGroupObject['placement'], placement: Placement): PlacedAt | null {
   return ofGroup === null || placement.kind !== 'placed' || placement.at.zone !== ofGroup.zone
     ? null
-    : { ...placement.at, ...ofGroup };
+    : { ...placement.at, ...ofGroup, host: ofGroup.host ?? placement.at.host };
 }
 
 function joinStorage(

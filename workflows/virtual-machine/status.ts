@@ -24,7 +24,7 @@ import { diffPolicyTags, judgeEvaluation, judgePolicies } from './plan/policies.
 import { powerStateOf } from './plan/power.ts';
 import { judgePrerequisites } from './plan/prerequisites.ts';
 import { lastRestartMs } from './plan/restart.ts';
-import { judgeVolumes } from './plan/volumes.ts';
+import { judgeVolumes } from './plan/volumes/volumes.ts';
 import { isReservedKey } from './plan/want-config.ts';
 import { diffStatus } from './status-diff.ts';
 

@@ -2,9 +2,14 @@ import type { z } from 'zod';
 
 import type { ObjectMeta } from '../../../contracts/crds/schema.ts';
 import type { ObjectName } from '../../../contracts/virtual-machine/mutations.ts';
-import { claimAnnotations, type VolumeChange } from '../../../contracts/virtual-machine/volumes.ts';
+import { hasInstanceStorage } from '../../../contracts/virtual-machine/read-virtual-machine.ts';
+import {
+  claimAnnotations,
+  instanceStorageLabels,
+  type VolumeChange,
+} from '../../../contracts/virtual-machine/volumes.ts';
 import type { Resource } from '../../../runtime/kubernetes/objects.ts';
-import { neighbourResources } from '../../../runtime/kubernetes/resources.ts';
+import { neighbourResources, resources } from '../../../runtime/kubernetes/resources.ts';
 import { retryConflicts } from '../../../runtime/kubernetes/retry-conflicts.ts';
 import { mutate } from '../../lib/mutate.ts';
 import type { VirtualMachineTools } from './dependencies.ts';
@@ -35,13 +40,19 @@ function execute(tools: VirtualMachineTools, owner: ObjectName, change: VolumeCh
     case 'attach':
       return attach(tools, owner, change);
     case 'detach':
-      return remove(tools, owner, single, change);
+      return remove(tools, owner, single, 'detachVolume', change);
     case 'batch':
       return writeBatch(tools, owner, change);
     case 'detachAll':
-      return remove(tools, owner, batch, { name: owner.name, uid: change.uid });
+      return remove(tools, owner, batch, 'detachVolume', { name: owner.name, uid: change.uid });
     case 'selectZone':
       return selectZone(tools, owner, change);
+    case 'addInstanceVolumes':
+      return addInstanceVolumes(tools, owner, change);
+    case 'makeClaim':
+      return makeClaim(tools, owner, change);
+    case 'deleteClaim':
+      return remove(tools, owner, claimResource, 'deleteClaim', { name: change.claim, uid: change.uid });
   }
 }
 
@@ -78,10 +89,13 @@ async function attach(
   );
 }
 
-async function remove<Schema extends z.ZodType<{ metadata: ObjectMeta; spec: object }>>(
+type RemovableMeta = Pick<ObjectMeta, 'name' | 'namespace' | 'uid' | 'resourceVersion' | 'deletionTimestamp'>;
+
+async function remove<Schema extends z.ZodType<{ metadata: RemovableMeta; spec?: object | undefined }>>(
   tools: VirtualMachineTools,
   { namespace }: ObjectName,
   resource: Resource<Schema>,
+  action: string,
   { name, uid }: { name: string; uid: string },
 ): Promise<boolean> {
   const { client, scope } = tools;
@@ -89,7 +103,7 @@ async function remove<Schema extends z.ZodType<{ metadata: ObjectMeta; spec: obj
   const found = await client.get(resource, key, scope.signal);
   if (found === null || found.metadata.deletionTimestamp !== undefined) return true;
   if (found.metadata.uid !== uid) return false;
-  await mutate(tools, entryOf('detachVolume', resource, key, found.spec, null), () =>
+  await mutate(tools, entryOf(action, resource, key, found.spec, null), () =>
     client.delete(resource, found.metadata, scope.signal),
   );
   return true;
@@ -157,4 +171,52 @@ async function selectZone(
     client.patch(claimResource, { ...key, uid, resourceVersion }, { metadata: { annotations } }, scope.signal),
   );
   return true;
+}
+
+/** It is written once: later the class counts no more, as its volumes hold data. */
+async function addInstanceVolumes(
+  tools: VirtualMachineTools,
+  { namespace, name, uid }: ObjectName,
+  { volumes }: Extract<VolumeChange, { kind: 'addInstanceVolumes' }>,
+): Promise<boolean> {
+  const { client, scope } = tools;
+  const found = await client.get(resources.VirtualMachine, { namespace, name }, scope.signal);
+  if (found?.metadata.uid !== uid || found.metadata.deletionTimestamp !== undefined) return false;
+  const { volumes: before = [] } = found.spec ?? {};
+  if (hasInstanceStorage({ volumes: before })) return true;
+  const added = volumes.map(({ name: volume, ...instanceVolumeClaim }) => ({
+    name: volume,
+    persistentVolumeClaim: { claimName: volume, instanceVolumeClaim },
+  }));
+  await mutate(tools, entryOf('addInstanceVolumes', resources.VirtualMachine, { namespace, name }, null, added), () =>
+    client.patch(resources.VirtualMachine, found.metadata, { spec: { volumes: [...before, ...added] } }, scope.signal),
+  );
+  return true;
+}
+
+async function makeClaim(
+  tools: VirtualMachineTools,
+  owner: ObjectName,
+  { claim, node, storageClass, size }: Extract<VolumeChange, { kind: 'makeClaim' }>,
+): Promise<boolean> {
+  const { client, scope } = tools;
+  const key = { namespace: owner.namespace, name: claim };
+  const found = await client.get(claimResource, key, scope.signal);
+  if (found !== null) return found.metadata.annotations?.[claimAnnotations.selectedNode] === node;
+  const metadata = {
+    ...key,
+    labels: instanceStorageLabels,
+    annotations: { [claimAnnotations.selectedNode]: node },
+    ownerReferences: ownerReferences(owner),
+  };
+  const spec = {
+    accessModes: ['ReadWriteOnce'],
+    storageClassName: storageClass,
+    resources: { requests: { storage: size } },
+  };
+  return await mutate(
+    tools,
+    entryOf('makeClaim', claimResource, key, null, { node, ...spec }),
+    async () => (await client.create(claimResource, { metadata, spec }, scope.signal)) !== null,
+  );
 }

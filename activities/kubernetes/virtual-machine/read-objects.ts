@@ -32,46 +32,53 @@ export async function readVirtualMachineObjects(
 ): Promise<ObservedObjects> {
   const { client, settings, signal } = tools;
   const { namespace, className, storageClass, resourcePolicy, group } = desired;
+  const instanceClass = desired.volumes.find(({ instance }) => instance !== undefined)?.instance?.storageClass;
   const image = fetchImage(tools, namespace, desired.image, desired.policies !== undefined);
-  const [classFacts, imageFacts, policy, storage, bootstrap, isos, imageCache, groupFacts, volumes, policies] =
-    await Promise.all([
-      className === null
-        ? null
-        : fetchObject(
-            `VirtualMachineClass ${className}`,
-            signal,
-            () => client.get(resources.VirtualMachineClass, { namespace, name: className }, signal),
-            (found) => readClass(found, thousandths),
-          ),
-      image,
-      resourcePolicy === null
-        ? null
-        : fetchObject(
-            `VirtualMachineSetResourcePolicy ${resourcePolicy}`,
-            signal,
-            () => client.get(resources.VirtualMachineSetResourcePolicy, { namespace, name: resourcePolicy }, signal),
-            (found) => ({ kind: 'found', value: readPolicy(found) }),
-          ),
-      storageClass === null
-        ? null
-        : fetchObject(
-            `StorageClass ${storageClass}`,
-            signal,
-            () => client.get(storageClasses, { name: storageClass }, signal),
-            ({ parameters }) => readStorageClass(storageClass, parameters ?? {}),
-          ),
-      readBootstrapFacts(tools, object, signal),
-      readIsos(tools, object, namespace),
-      image.then((found) => readCache(tools, object, desired, found)),
-      group === null || !settings.groups ? null : readGroup(client, { namespace, name: group }, desired.name, signal),
-      readVolumes(tools, object, desired),
-      readPolicies(client, desired, signal),
-    ]);
+  const [
+    classFacts,
+    imageFacts,
+    policy,
+    storage,
+    instance,
+    bootstrap,
+    isos,
+    imageCache,
+    groupFacts,
+    volumes,
+    policies,
+  ] = await Promise.all([
+    className === null
+      ? null
+      : fetchObject(
+          `VirtualMachineClass ${className}`,
+          signal,
+          () => client.get(resources.VirtualMachineClass, { namespace, name: className }, signal),
+          (found) => readClass(found, thousandths),
+        ),
+    image,
+    resourcePolicy === null
+      ? null
+      : fetchObject(
+          `VirtualMachineSetResourcePolicy ${resourcePolicy}`,
+          signal,
+          () => client.get(resources.VirtualMachineSetResourcePolicy, { namespace, name: resourcePolicy }, signal),
+          (found) => ({ kind: 'found', value: readPolicy(found) }),
+        ),
+    storageClass === null ? null : fetchStorageClass(tools, storageClass),
+    instanceClass === undefined ? null : fetchStorageClass(tools, instanceClass),
+    readBootstrapFacts(tools, object, signal),
+    readIsos(tools, object, namespace),
+    image.then((found) => readCache(tools, object, desired, found)),
+    group === null || !settings.groups ? null : readGroup(client, { namespace, name: group }, desired.name, signal),
+    readVolumes(tools, object, desired),
+    readPolicies(client, desired, signal),
+  ]);
   return {
     class: classFacts,
     image: imageFacts,
     resourcePolicy: policy,
     storageClass: storage,
+    ...(instance !== null && { instanceStorageClass: instance }),
     bootstrap,
     isos,
     networks: (object.spec?.network?.interfaces ?? []).map(({ name, network }) => ({
@@ -121,6 +128,14 @@ export const imageCacheName = (itemId: string): string =>
 
 /** vm-operator's parameter; kube-apiserver keeps its case. */
 const policyParameter = 'storagePolicyID';
+
+const fetchStorageClass = ({ client, signal }: ReadTools, name: string): Promise<Fetched<{ profileId: string }>> =>
+  fetchObject(
+    `StorageClass ${name}`,
+    signal,
+    () => client.get(storageClasses, { name }, signal),
+    ({ parameters }) => readStorageClass(name, parameters ?? {}),
+  );
 
 function readStorageClass(name: string, parameters: Readonly<Record<string, string>>): Fetched<{ profileId: string }> {
   const profileId = parameters[policyParameter];

@@ -7,7 +7,9 @@ import {
   type BatchAttachment,
   type BatchSpec,
   claimAnnotations,
+  placementFailed,
   type ObservedClaim,
+  type ObservedInstanceClaim,
   type ObservedVolumes,
   type SingleAttachment,
   volumeOf,
@@ -39,9 +41,10 @@ export async function readVolumes(
   if (names.length === 0) return null;
   const [claims, attachments] = await Promise.all([
     Promise.all(
-      [...new Set(volumes.map(({ claim }) => claim))].map(
-        async (claim) => [claim, await readClaim(tools, namespace, claim)] as const,
-      ),
+      [...new Set(volumes.map(({ claim }) => claim))].map(async (claim) => {
+        const isInstance = volumes.some((volume) => volume.claim === claim && volume.instance !== undefined);
+        return [claim, await readClaim(tools, namespace, claim, isInstance ? uid : null)] as const;
+      }),
     ),
     readAttachments(tools, { namespace, name, uid }, names),
   ]);
@@ -79,6 +82,7 @@ async function readClaim(
   { client, signal }: ReadTools,
   namespace: string,
   name: string,
+  instanceOf: string | null,
 ): Promise<ObservedVolumes['claims'][string]> {
   const read = await fetchObject<{ claim: Claim; waits: boolean }, ObservedClaim>(
     `PersistentVolumeClaim ${name}`,
@@ -95,11 +99,32 @@ async function readClaim(
         waitsForConsumer: waits,
         requested: spec?.resources?.requests?.storage ?? null,
         limit: spec?.resources?.limits?.storage ?? null,
+        ...(instanceOf !== null && { instance: toInstanceClaim(metadata, instanceOf) }),
       },
     }),
   );
-  return read.kind === 'found' ? read : { kind: 'unread', message: read.message };
+  if (read.kind === 'found') return read;
+  return { kind: 'unread', message: read.message, ...(read.kind === 'notFound' && { isMissing: true }) };
 }
+
+function toInstanceClaim(
+  { uid, annotations = {}, creationTimestamp = '', deletionTimestamp, ownerReferences = [] }: Claim['metadata'],
+  owner: string,
+): ObservedInstanceClaim {
+  const said = annotations[claimAnnotations.storagePool] ?? '';
+  return {
+    uid,
+    own: isControlledBy(ownerReferences, owner),
+    deleting: deletionTimestamp !== undefined,
+    createdMs: Date.parse(creationTimestamp) || 0,
+    failure: said.startsWith(placementFailed) ? said : null,
+  };
+}
+
+const isControlledBy = (
+  references: readonly { uid: string; controller?: boolean | undefined }[] | undefined,
+  owner: string,
+): boolean => references?.some(({ uid, controller }) => uid === owner && controller === true) ?? false;
 
 async function waitsForConsumer({ client, signal }: ReadTools, { spec, status }: Claim): Promise<boolean> {
   const name = spec?.storageClassName ?? '';
@@ -120,7 +145,7 @@ async function readSingle(
 const objectOf = ({ name, uid, ...metadata }: ObjectMeta, owner: string) => ({
   name,
   uid,
-  own: metadata.ownerReferences?.some((one) => one.uid === owner && one.controller === true) ?? false,
+  own: isControlledBy(metadata.ownerReferences, owner),
   deletingSinceMs: metadata.deletionTimestamp === undefined ? null : Date.parse(metadata.deletionTimestamp),
 });
 

@@ -28,7 +28,11 @@ const secretSchema = z.object({ metadata, data: z.record(z.string(), z.string())
 
 const storageAmount = z.object({ storage: quantity().optional() }).optional();
 const claimSchema = z.object({
-  metadata: metadata.extend({ annotations: z.record(z.string(), z.string()).optional() }),
+  metadata: metadata.extend({
+    annotations: z.record(z.string(), z.string()).optional(),
+    labels: z.record(z.string(), z.string()).optional(),
+    ownerReferences: z.array(z.looseObject({ uid: z.string(), controller: z.boolean().optional() })).optional(),
+  }),
   spec: z
     .object({
       accessModes: z.array(z.string()).optional(),

@@ -183,3 +183,94 @@ test.each<
     ),
   ).toEqual(is),
 );
+
+const local = (id: string, freeBytes: number, hosts: string[], more: Partial<SiteDatastore> = {}): SiteDatastore =>
+  store(id, freeBytes, { hosts, ...more });
+const onHosts = [local('local-1', 10, ['host-1']), local('local-2', 20, ['host-2'])];
+const onHost = (host: string, node = host) => ({ kind: 'placed', at: expect.objectContaining({ host, node }) });
+
+test.each<
+  [
+    what: string,
+    given: {
+      sites?: Site[];
+      shared?: SiteDatastore[];
+      instanceStorage?: SiteDatastore[] | null;
+      asked?: Partial<{ bytes: number; host: string; avoid: string; isBound: boolean }>;
+    },
+    is: unknown,
+  ]
+>([
+  ['the host with the most room for it', {}, onHost('host-2')],
+  [
+    'by its DNS name, where it has one',
+    { sites: [site('a', { hosts: [host('host-2', { node: 'esx-2.example.org' })] })] },
+    onHost('host-2', 'esx-2.example.org'),
+  ],
+  ['of as much room, the first by its name', { instanceStorage: [store('shared', 9)] }, onHost('host-1')],
+  [
+    'none whose datastore is lost',
+    { instanceStorage: [onHosts[0]!, local('local-2', 20, ['host-2'], { isAccessible: false })] },
+    onHost('host-1'),
+  ],
+  [
+    'none that cannot write to where the VM goes',
+    { shared: [store('one', 1, { hosts: ['host-1'] })] },
+    onHost('host-1'),
+  ],
+  ['the one that was chosen before, whatever room is where', { asked: { host: 'host-1' } }, onHost('host-1')],
+  [
+    'another one, where that is not usable any more',
+    { sites: [site('a', { hosts: [host('host-1'), host('host-2', { isUsable: false })] })], asked: { host: 'host-2' } },
+    onHost('host-1'),
+  ],
+  [
+    'but where its volumes are there, it is waited for',
+    {
+      sites: [site('a', { hosts: [host('host-1'), host('host-2', { isUsable: false })] })],
+      asked: { host: 'host-2', isBound: true },
+    },
+    {
+      kind: 'notReady',
+      message: 'host host-2, which has its instance storage, to be connected and not in maintenance',
+    },
+  ],
+  ['another one than that which had no place', { asked: { avoid: 'host-2' } }, onHost('host-1')],
+  ['or the same, where there is no other', { asked: { avoid: 'host-2', bytes: 15 } }, onHost('host-2')],
+  [
+    'no host has room',
+    { asked: { bytes: 21 } },
+    {
+      kind: 'notReady',
+      message: expect.stringContaining('has 21 bytes free on one of the policy of its instance storage'),
+    },
+  ],
+  [
+    'the host that was chosen cannot write to where the VM goes',
+    { shared: [store('one', 1, { hosts: ['host-1'] })], asked: { host: 'host-2' } },
+    { kind: 'notReady', message: expect.stringContaining('host host-2, which has its instance storage, can write to') },
+  ],
+  [
+    'settings do not have its policy',
+    { instanceStorage: null },
+    {
+      kind: 'error',
+      message:
+        'storage policy local of its instance storage: name its datastores in vsphere.vcenters.prod.storagePolicies',
+    },
+  ],
+])(
+  'instance storage: %s',
+  (_, { sites = [site('a')], shared = room.datastores, instanceStorage = onHosts, asked = {} }, is) =>
+    expect(
+      choosePlace(
+        { sites, policy: policyOf(...shared), instanceStorage },
+        {
+          zone: null,
+          profileId: 'p',
+          instanceStorage: { profileId: 'local', bytes: 1, host: null, avoid: null, isBound: false, ...asked },
+        },
+        'vsphere.vcenters.prod',
+      ),
+    ).toEqual(is),
+);

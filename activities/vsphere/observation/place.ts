@@ -1,20 +1,21 @@
 import type { ObservationRequest } from '../../../contracts/virtual-machine/activities.ts';
 import type { PlacedAt, Placement } from '../../../contracts/virtual-machine/observation.ts';
-import type { Site, SiteDatastore, Surroundings } from './read-sites.ts';
+import type { Site, SiteDatastore, SiteHost, Surroundings } from './read-sites.ts';
 
 /**
  * Where a new VM goes: the zone of its label, or else the first in which everything is there; of the policy's
  * datastores the one that was chosen for it before, else one on which its image is cached, else the one with the most
- * room. The host is left to DRS. Messages go on from “Waiting for”. Pure.
+ * room. The host is left to DRS, unless there is instance storage: that is on one. Messages go on from “Waiting for”. Pure.
  *
  * @param settings how its vCenter's settings are called, for messages: `vsphere.vcenters.prod`
  */
 export function choosePlace(
-  { sites, policy }: Pick<Surroundings, 'sites' | 'policy'>,
+  surroundings: Pick<Surroundings, 'sites' | 'policy' | 'instanceStorage'>,
   wanted: Pick<ObservationRequest, 'zone' | 'profileId'> &
-    Partial<Pick<ObservationRequest, 'chosenDatastore' | 'cachedOn'>>,
+    Partial<Pick<ObservationRequest, 'chosenDatastore' | 'cachedOn' | 'instanceStorage'>>,
   settings: string,
 ): Placement {
+  const { sites, policy } = surroundings;
   if (sites.length === 0) return { kind: 'error', message: `a zone to put it in: name one in ${settings}.zones` };
   const candidates = wanted.zone === null ? sites : sites.filter(({ paths }) => paths.zone === wanted.zone);
   if (candidates.length === 0)
@@ -29,24 +30,35 @@ export function choosePlace(
       kind: 'error',
       message: `storage policy ${wanted.profileId}: name its datastores in ${settings}.storagePolicies`,
     };
+  const { instanceStorage } = wanted;
+  const local = surroundings.instanceStorage ?? null;
+  if (instanceStorage !== undefined && local === null)
+    return {
+      kind: 'error',
+      message: `storage policy ${instanceStorage.profileId} of its instance storage: name its datastores in ${settings}.storagePolicies`,
+    };
+  const hosts = instanceStorage === undefined ? null : { ...instanceStorage, datastores: local ?? [] };
   const chosen = policy.datastores.filter(({ id }) => id === wanted.chosenDatastore);
   for (const site of chosen.length === 0 ? [] : candidates) {
-    const kept = placeIn(site, chosen, settings);
+    const kept = placeIn(site, chosen, hosts, settings);
     if (typeof kept !== 'string') return { kind: 'placed', at: kept };
   }
   const problems: string[] = [];
   for (const site of candidates) {
-    const found = placeIn(site, policy.datastores, settings, wanted.cachedOn);
+    const found = placeIn(site, policy.datastores, hosts, settings, wanted.cachedOn);
     if (typeof found !== 'string') return { kind: 'placed', at: found };
     problems.push(found);
   }
   return { kind: 'notReady', message: problems.join('; or ') };
 }
 
+type InstanceStorage = NonNullable<ObservationRequest['instanceStorage']> & { datastores: readonly SiteDatastore[] };
+
 /** Or what it lacks, in words. */
 function placeIn(
   { paths, datacenter, target, hosts }: Site,
   datastores: readonly SiteDatastore[],
+  instanceStorage: InstanceStorage | null,
   settings: string,
   cachedOn: readonly string[] = [],
 ): PlacedAt | string {
@@ -57,8 +69,11 @@ function placeIn(
     return `folder ${paths.target.folder} of zone ${zone}: create it in vCenter, or correct ${where}.folder`;
   if (target.resourcePool === null)
     return `resource pool ${paths.target.resourcePool} of zone ${zone}: create it in vCenter, or correct ${where}.resourcePool`;
-  const usable = hosts.filter(({ isUsable }) => isUsable);
-  if (usable.length === 0) return `a host of zone ${zone} that is connected and not in maintenance`;
+  const connected = hosts.filter(({ isUsable }) => isUsable);
+  if (connected.length === 0) return `a host of zone ${zone} that is connected and not in maintenance`;
+  const host = instanceStorage === null ? null : chooseHost(connected, instanceStorage, datastores, zone);
+  if (typeof host === 'string') return host;
+  const usable = host === null ? connected : [host];
   const reachable = datastores.filter(
     (datastore) => datastore.isAccessible && usable.some(({ id }) => datastore.hosts.includes(id)),
   );
@@ -66,7 +81,8 @@ function placeIn(
   const [roomiest] = reachable.toSorted(
     (a, b) => isCached(b) - isCached(a) || b.freeBytes - a.freeBytes || (a.path < b.path ? -1 : 1),
   );
-  if (roomiest === undefined) return `a datastore of its storage policy that the hosts of zone ${zone} can write to`;
+  if (roomiest === undefined)
+    return `a datastore of its storage policy that ${host === null ? `the hosts of zone ${zone}` : `host ${host.name}, which has its instance storage,`} can write to`;
   if (roomiest.freeBytes <= 0) return `room on ${reachable.map(({ path }) => path).join(', ')}`;
   return {
     zone,
@@ -74,10 +90,38 @@ function placeIn(
     folder: target.folder,
     resourcePool: target.resourcePool,
     datastore: roomiest.id,
-    host: null,
+    host: host?.id ?? null,
+    ...(host !== null && { node: host.node ?? host.name }),
     cpuMHz: slowest(usable),
     ...(roomiest.noFolders === true && { noFolders: true as const }),
   };
+}
+
+/**
+ * The host of instance storage: the one that was chosen before, or that with the most room on a datastore of its policy.
+ * Or what is missing, in words.
+ */
+function chooseHost(
+  hosts: readonly SiteHost[],
+  { host: before, avoid, isBound, bytes, datastores: local }: InstanceStorage,
+  datastores: readonly SiteDatastore[],
+  zone: string,
+): SiteHost | string {
+  const kept = hosts.find(({ id }) => id === before);
+  if (kept !== undefined) return kept;
+  if (isBound) return `host ${before}, which has its instance storage, to be connected and not in maintenance`;
+  const reached = ({ id }: SiteHost, among: readonly SiteDatastore[]): readonly SiteDatastore[] =>
+    among.filter((one) => one.isAccessible && one.hosts.includes(id));
+  const freeOf = (host: SiteHost): number => Math.max(-1, ...reached(host, local).map(({ freeBytes }) => freeBytes));
+  const [best] = hosts
+    .filter((host) => freeOf(host) >= bytes && reached(host, datastores).length > 0)
+    .toSorted(
+      (a, b) => Number(a.id === avoid) - Number(b.id === avoid) || freeOf(b) - freeOf(a) || (a.name < b.name ? -1 : 1),
+    );
+  return (
+    best ??
+    `a host of zone ${zone} that can write to a datastore of its storage policy, and has ${bytes} bytes free on one of the policy of its instance storage`
+  );
 }
 
 /** 0: nothing is known. */

@@ -18,6 +18,8 @@ export interface SiteHost {
   /** Connected, and not in maintenance. */
   isUsable: boolean;
   cpuMHz: number;
+  /** DNS name. Left out: it was not read, or the host does not say. */
+  node?: string;
 }
 
 /** A zone, as far as it is there. */
@@ -51,9 +53,14 @@ export interface Surroundings {
   sites: Site[];
   /** Of the policy; null: no policy is named, or settings do not have it. */
   policy: { encrypted: boolean; paths: string[]; datastores: SiteDatastore[] } | null;
+  /** Datastores of the policy of instance storage; null: settings do not have it. Left out: there is none. */
+  instanceStorage?: SiteDatastore[] | null;
 }
 
-type Asked = Pick<ObservationRequest, 'object' | 'folder' | 'resourcePool' | 'networks' | 'profileId'>;
+type Asked = Pick<
+  ObservationRequest,
+  'object' | 'folder' | 'resourcePool' | 'networks' | 'profileId' | 'instanceStorage'
+>;
 
 /** One call, shared with other observations that ask for the same, and one more for each path that is not cached. */
 export async function readSites(
@@ -64,6 +71,9 @@ export async function readSites(
 ): Promise<Surroundings> {
   const all = sitePathsOf(places, request);
   const policy = (request.profileId === null ? undefined : places.storagePolicies[request.profileId]) ?? null;
+  const { instanceStorage } = request;
+  const ofInstances = places.storagePolicies[instanceStorage?.profileId ?? ''] ?? null;
+  const datastores = [...new Set([...(policy?.datastores ?? []), ...(ofInstances?.datastores ?? [])])];
   const paths = [
     ...new Set([
       ...all.flatMap(({ datacenter, folder, resourcePool, target, networks }) => [
@@ -74,7 +84,7 @@ export async function readSites(
         target.resourcePool,
         ...Object.values(networks),
       ]),
-      ...(policy?.datastores ?? []),
+      ...datastores,
     ]),
   ];
   // A second time where a path led to something that is gone.
@@ -84,8 +94,9 @@ export async function readSites(
         ([path, ref]) => (ref === null ? [] : [[path, ref] as const]),
       ),
     );
-    const objectSet = objectSetOf(all, refs, policy?.datastores ?? []);
-    const read = objectSet.length === 0 ? [] : await inventory.retrieve({ propSet, objectSet }, signal);
+    const objectSet = objectSetOf(all, refs, datastores);
+    const read =
+      objectSet.length === 0 ? [] : await inventory.retrieve({ propSet: propSetOf(request), objectSet }, signal);
     const byId = new Map(read.map((object) => [object.ref.value, object]));
     const gone = [...refs].filter(([, ref]) => !byId.has(ref.value));
     for (const [path] of gone) inventory.forget(path);
@@ -101,18 +112,29 @@ export async function readSites(
               paths: policy.datastores,
               datastores: policy.datastores.flatMap((path) => toDatastore(path, refs, byId)),
             },
+      ...(instanceStorage !== undefined && {
+        instanceStorage: ofInstances?.datastores.flatMap((path) => toDatastore(path, refs, byId)) ?? null,
+      }),
     };
   }
 }
 
-const propSet = [
+const dnsPaths = ['config.network.dnsConfig.hostName', 'config.network.dnsConfig.domainName'];
+
+const propSetOf = ({ instanceStorage }: Pick<Asked, 'instanceStorage'>) => [
   { type: 'Datacenter', pathSet: ['name'] },
   { type: 'Folder', pathSet: ['name'] },
   { type: 'ResourcePool', pathSet: ['owner'] },
   { type: 'ComputeResource', pathSet: ['host'] },
   {
     type: 'HostSystem',
-    pathSet: ['name', 'summary.hardware.cpuMhz', 'runtime.connectionState', 'runtime.inMaintenanceMode'],
+    pathSet: [
+      'name',
+      'summary.hardware.cpuMhz',
+      'runtime.connectionState',
+      'runtime.inMaintenanceMode',
+      ...(instanceStorage === undefined ? [] : dnsPaths),
+    ],
   },
   {
     type: 'Datastore',
@@ -167,6 +189,8 @@ const host = z.object({
   'summary.hardware.cpuMhz': z.number().default(0),
   'runtime.connectionState': z.string().default(''),
   'runtime.inMaintenanceMode': z.boolean().default(false),
+  'config.network.dnsConfig.hostName': z.string().default(''),
+  'config.network.dnsConfig.domainName': z.string().default(''),
 });
 
 function toSite(paths: SitePaths, refs: Refs, byId: ById): Site {
@@ -196,6 +220,7 @@ function toSite(paths: SitePaths, refs: Refs, byId: ById): Site {
               name: parsed.name,
               isUsable: parsed['runtime.connectionState'] === 'connected' && !parsed['runtime.inMaintenanceMode'],
               cpuMHz: parsed['summary.hardware.cpuMhz'],
+              ...nodeOf(parsed),
             },
           ];
     }),
@@ -209,6 +234,15 @@ function toSite(paths: SitePaths, refs: Refs, byId: ById): Site {
       ]),
     ),
   };
+}
+
+/** As vSphere's Kubernetes names the node of a host. */
+function nodeOf({
+  'config.network.dnsConfig.hostName': name,
+  'config.network.dnsConfig.domainName': domain,
+}: z.output<typeof host>): Pick<SiteHost, 'node'> {
+  if (name === '') return {};
+  return { node: (domain === '' ? name : `${name}.${domain}`).toLowerCase() };
 }
 
 const datastore = z.object({

@@ -1,4 +1,4 @@
-import { refusedClassFields, refusedFields, type RefusedFields } from '../../virtual-machine/refused-fields.ts';
+import { refusedFields, type RefusedFields } from '../../virtual-machine/refused-fields.ts';
 import { vsphereAgentFields, vsphereAgentPoolFields } from './agents.ts';
 import { dataSourceFields, dataVolumeFields, objectTransferFields, storageProfileFields } from './data-volumes.ts';
 import type { FieldRows } from './field.ts';
@@ -39,5 +39,4 @@ export const fieldTable: Readonly<Record<string, FieldRows>> = {
 /** Of the kinds that have a table of refused fields. */
 export const refusedByKind: Readonly<Record<string, RefusedFields>> = {
   VirtualMachine: refusedFields,
-  VirtualMachineClass: refusedClassFields,
 };

@@ -1,4 +1,4 @@
-import { by, informational, refused, type FieldRows } from './field.ts';
+import { by, informational, type FieldRows } from './field.ts';
 
 /** What becomes of the fields of classes, images and resource policies. */
 
@@ -9,6 +9,7 @@ const classConfig = 'activities/vsphere/specs/class-config.ts';
 const cachedDisks = 'activities/vsphere/specs/cached-disks.ts';
 const wantConfig = 'workflows/virtual-machine/plan/want-config.ts';
 const create = 'workflows/virtual-machine/plan/create.ts';
+const instanceStorage = 'workflows/virtual-machine/plan/volumes/instance-storage.ts';
 const prerequisites = 'workflows/virtual-machine/plan/prerequisites.ts';
 const libraryImages = 'activities/kubernetes/content-library/plan-library-images.ts';
 const readPolicy = 'contracts/resource-policy/read-resource-policy.ts';
@@ -24,8 +25,8 @@ export const virtualMachineClassFields: FieldRows = {
   'spec.hardware.devices.dynamicDirectPathIODevices[].deviceID': by([classDevices, diffClassDevices]),
   'spec.hardware.devices.dynamicDirectPathIODevices[].vendorID': by([classDevices, diffClassDevices]),
   'spec.hardware.devices.vgpuDevices[].profileName': by([classDevices, diffClassDevices]),
-  'spec.hardware.instanceStorage.storageClass': informational('where there are volumes, which are refused'),
-  'spec.hardware.instanceStorage.volumes[].size': refused,
+  'spec.hardware.instanceStorage.storageClass': by([readClass, instanceStorage]),
+  'spec.hardware.instanceStorage.volumes[].size': by([readClass, instanceStorage]),
   'spec.hardware.memory': by([readClass, wantConfig]),
   'spec.policies.resources.limits.cpu': by([readClass, wantConfig]),
   'spec.policies.resources.limits.memory': by([readClass, wantConfig]),

@@ -11,8 +11,9 @@ const controllers = 'workflows/virtual-machine/plan/controllers.ts';
 const numa = 'workflows/virtual-machine/plan/numa.ts';
 const diffNetwork = 'workflows/virtual-machine/plan/diff-network.ts';
 const policies = 'workflows/virtual-machine/plan/policies.ts';
-const placeVolume = 'workflows/virtual-machine/plan/place-volume.ts';
-const volumes = 'workflows/virtual-machine/plan/volumes.ts';
+const placeVolume = 'workflows/virtual-machine/plan/volumes/place-volume.ts';
+const volumes = 'workflows/virtual-machine/plan/volumes/volumes.ts';
+const instanceStorage = 'workflows/virtual-machine/plan/volumes/instance-storage.ts';
 const readObjects = 'activities/kubernetes/virtual-machine/read-objects.ts';
 const bootstrap = 'activities/kubernetes/virtual-machine/read-bootstrap.ts';
 const cloudInit = 'activities/kubernetes/virtual-machine/cloud-init.ts';
@@ -237,8 +238,8 @@ export const virtualMachineSpecFields: FieldRows = {
   'spec.volumes[].diskMode': by([readSpec, placeVolume, volumes]),
   'spec.volumes[].name': by([readSpec, volumes]),
   'spec.volumes[].persistentVolumeClaim.claimName': by([readSpec, volumes]),
-  'spec.volumes[].persistentVolumeClaim.instanceVolumeClaim.size': refused,
-  'spec.volumes[].persistentVolumeClaim.instanceVolumeClaim.storageClass': refused,
+  'spec.volumes[].persistentVolumeClaim.instanceVolumeClaim.size': by([readSpec, instanceStorage]),
+  'spec.volumes[].persistentVolumeClaim.instanceVolumeClaim.storageClass': by([readSpec, instanceStorage]),
   'spec.volumes[].persistentVolumeClaim.readOnly': refused,
   'spec.volumes[].removable': refused,
   'spec.volumes[].sharingMode': by([readSpec, placeVolume, volumes]),

@@ -291,7 +291,7 @@ function describe({ ref, state }: Managed<VmState & EntityState>): DescribedVm {
   return {
     id: ref.value,
     name,
-    runtime: { powerState: runtime.powerState },
+    runtime: { powerState: runtime.powerState, host: { value: runtime.host.value } },
     guest: {
       ...(guest.hostName !== undefined && { hostName: guest.hostName }),
       ...(guest.ipAddress !== undefined && { ipAddress: guest.ipAddress }),

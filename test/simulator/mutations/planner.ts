@@ -309,6 +309,20 @@ export const plannerMutations: readonly Mutation[] = [
     rewrite: { from: /if \(missing\.length > 0\) return (?=`volumes \$\{missing)/u, to: 'if (false) return ' },
   },
   {
+    name: 'instanceStorageUnheeded',
+    breaks: 'a VM is not made before the claims of its instance storage are bound',
+    caughtBy: 'instance-storage',
+    says: /before its instance storage was/u,
+    rewrite: { from: /if \(pending\.length === 0\)\s*(?=return \{\s*at: )/u, to: 'if (true) ' },
+  },
+  {
+    name: 'hostForgotten',
+    breaks: 'a VM is made on the host of its instance storage',
+    caughtBy: 'instance-storage',
+    says: /the VM is on /u,
+    rewrite: { from: /host: host\.id,\s*node: host\.node(?=\s*\}\)?,\s*isBoundAnew: true)/u, to: 'host: null' },
+  },
+  {
     name: 'formerAttachments',
     breaks: 'what is said of the attachments of a VM that is gone is not so of the one that was made anew',
     caughtBy: 'volume-remade',

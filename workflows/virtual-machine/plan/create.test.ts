@@ -235,7 +235,7 @@ const sources: [why: string, given: Given, source: object][] = [
   ],
   [
     'instance storage switches it off',
-    { ...fast, prerequisites: { class: { kind: 'found', value: classOf({ instanceStorage: true }) } } },
+    { ...fast, desired: { instanceStorage: { host: { id: 'host-1', node: 'esx-1.lab' }, isBound: true } } },
     { kind: 'contentLibraryItem', itemId: 'item-1' },
   ],
   [

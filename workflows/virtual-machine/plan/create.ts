@@ -13,6 +13,7 @@ import { placeOf, planCachedFiles, planCopies, removeCopies, type ChosenCache } 
 import { isAuto, judgeCache } from './fast-deploy.ts';
 import { diffPolicyTags, judgePolicies, planEvaluation } from './policies.ts';
 import { judgePrerequisites, obstacleOf } from './prerequisites.ts';
+import { planInstanceStorage } from './volumes/instance-storage.ts';
 import { latchPatch } from './config.ts';
 import { describeApplied, wantCompute, wantExtraConfig } from './want-config.ts';
 import {
@@ -42,23 +43,26 @@ export function planCreate(context: Context): Outcome {
       placed.message,
       recheckAt(context),
     );
+  const stored = planInstanceStorage(context, placed.at);
+  if ('outcome' in stored) return stored.outcome;
+  const { at } = stored;
   const chosen = chooseSource(context);
   if ('problem' in chosen) return stop('NotSupported', chosen.problem);
-  const cached = chosen.kind === 'cachedDisks' ? planCachedFiles(context, chosen, placed.at) : { source: chosen };
+  const cached = chosen.kind === 'cachedDisks' ? planCachedFiles(context, chosen, at) : { source: chosen };
   if ('outcome' in cached) return cached.outcome;
 
   const { source } = cached;
   const { name, uid, copiesAt, firstBootDone, bootstrap, bootstrapHashes } = desired;
   const classFacts = observed.prerequisites.class;
   const applied = classFacts?.kind === 'found' ? classFacts.value : null;
-  if (copiesAt && !(copiesAt.datacenter === placed.at.datacenter && copiesAt.datastore === placed.at.datastore))
+  if (copiesAt && !(copiesAt.datacenter === at.datacenter && copiesAt.datastore === at.datastore))
     return execute('create', ...removeCopies(name, placeOf(uid, copiesAt)));
   const copies =
-    source.kind === 'cachedDisks' ? planCopies(source, name, placeOf(uid, placed.at), desired.config.provisioning) : [];
+    source.kind === 'cachedDisks' ? planCopies(source, name, placeOf(uid, at), desired.config.provisioning) : [];
   const notes = {
     labels: {
       // Where cached disks are not there after all, it may go elsewhere: then the zone is noted when it is made.
-      ...(source.kind !== 'cachedDisks' && { [virtualMachineLabels.zone]: placed.at.zone }),
+      ...(source.kind !== 'cachedDisks' && { [virtualMachineLabels.zone]: at.zone }),
       ...(desired.imageCache.name !== null && { [virtualMachineLabels.imageCache]: null }),
     },
     annotations: {
@@ -69,9 +73,10 @@ export function planCreate(context: Context): Outcome {
       // So are its bootstrap data, and the customization that the other has had.
       ...(bootstrapHashes.config !== null && { [virtualMachineAnnotations.bootstrapConfigHash]: null }),
       ...(bootstrapHashes.custom !== null && { [virtualMachineAnnotations.bootstrapCustomHash]: null }),
+      ...(stored.isBoundAnew && { [virtualMachineAnnotations.instanceStorageBound]: 'true' }),
       ...(applied !== null && { [virtualMachineAnnotations.lastResizedClass]: describeApplied(applied) }),
       ...(source.kind === 'cachedDisks' && {
-        [virtualMachineAnnotations.copies]: `${placed.at.datacenter},${placed.at.datastore}`,
+        [virtualMachineAnnotations.copies]: `${at.datacenter},${at.datastore}`,
       }),
     },
     ...(bootstrapHashes.custom !== null && bootstrap.atNextPowerOn === false && latchPatch(bootstrap.kind, true)),
@@ -79,7 +84,7 @@ export function planCreate(context: Context): Outcome {
   const isNotedFirst = copies.length > 0;
   const create: VirtualMachineAction = {
     kind: 'createVirtualMachine',
-    create: createSpec(context, source, placed.at),
+    create: createSpec(context, source, at),
     blocking: !settings.asyncCreate,
     notes: isNotedFirst ? [] : [notes],
   };
@@ -88,7 +93,7 @@ export function planCreate(context: Context): Outcome {
     'create',
     ...(isNotedFirst ? [[`Note that ${name} is being made, where, and with which class`, note] as const] : []),
     ...copies,
-    [`Make VM ${name} from ${describeSource(source)}${describeWithout(context, source, placed.at)}`, create],
+    [`Make VM ${name} from ${describeSource(source)}${describeWithout(context, source, at)}`, create],
   );
 }
 
@@ -126,7 +131,9 @@ export function fastDeployOf(context: Context): 'direct' | 'linked' | null {
   const found = classFacts?.kind === 'found' ? classFacts.value : null;
   // A linked disk needs its image's cache as long as it lives: that is for a user to ask for.
   const fastDeploy = desired.fastDeploy ?? (settings.fastDeploy === 'auto' ? 'direct' : settings.fastDeploy);
-  if ((fastDeploy !== 'direct' && fastDeploy !== 'linked') || found?.instanceStorage === true) return null;
+  const hasInstanceStorage =
+    desired.instanceStorage !== undefined || (found !== null && found.instanceStorage !== null);
+  if ((fastDeploy !== 'direct' && fastDeploy !== 'linked') || hasInstanceStorage) return null;
   if (isAuto(context) && judgeCache(context, placeIn(context)) !== null) return null;
   const isEncrypted = storageClass?.kind === 'found' && storageClass.value.encrypted;
   // The disk of a linked VM has only what is written, whatever its spec says.

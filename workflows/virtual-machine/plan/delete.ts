@@ -7,7 +7,7 @@ import { judgeVcenter, planAdoption } from './normal.ts';
 import { placeOf, removeCopies } from './cached-files.ts';
 import { planPowerOff } from './power.ts';
 import { isPromotion } from './running-task.ts';
-import { planDetach } from './volumes.ts';
+import { planDetach } from './volumes/volumes.ts';
 import { execute, failureOf, patch, retry, stop, success, wait, type Context, type VmContext } from './context.ts';
 
 /** Success: nothing of drover's is left, and the object is released. */

@@ -7,7 +7,7 @@ import { isConnected, isNeededToStart, isPaused, planConfig } from './config.ts'
 import { askedNotes, describeRefusal, perhapsAsked } from './guest-question.ts';
 import { isPromotion, waitForPromotion } from './running-task.ts';
 import { planRestart } from './restart.ts';
-import { judgeVolumes } from './volumes.ts';
+import { judgeVolumes } from './volumes/volumes.ts';
 import { execute, failureOf, patch, stop, success, wait, type Context, type VmContext } from './context.ts';
 
 const stateOf = { poweredOn: 'PoweredOn', poweredOff: 'PoweredOff', suspended: 'Suspended' } as const;

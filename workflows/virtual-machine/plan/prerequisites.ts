@@ -99,7 +99,10 @@ function judgeBootstrap({ bootstrap }: Prerequisites): Judged {
     : unmet(type, requiredKeyNotFound, `There is no ${missingKeys.join(', ')}`);
 }
 
-function judgeStorage({ storageClass }: DesiredVirtualMachine, { storageClass: fetched }: Prerequisites): Judged {
+function judgeStorage(
+  { storageClass }: DesiredVirtualMachine,
+  { storageClass: fetched, instanceStorageClass }: Prerequisites,
+): Judged {
   const type = types.storageReady;
   if (storageClass === null) return unmet(type, 'StorageClassRequired', 'spec.storageClass names no storage class');
   if (fetched === null) return unmet(type, reasons.failed, `StorageClass ${storageClass} was not read`);
@@ -117,6 +120,8 @@ function judgeStorage({ storageClass }: DesiredVirtualMachine, { storageClass: f
       'StoragePolicyNotFound',
       `vCenter has no storage policy ${fetched.value.profileId}: create it there, or make StorageClass ${storageClass} again with another storagePolicyID`,
     );
+  if (instanceStorageClass !== undefined && instanceStorageClass.kind !== 'found')
+    return unread(type, instanceStorageClass);
   return fetched.value.hasDatastore
     ? met(type)
     : unmet(type, 'DatastoreNotFound', `No datastore that can be reached has the storage policy of ${storageClass}`);

@@ -4,7 +4,7 @@ import { diffConfig, isLeftAlone, isPaused, planBootstrap, planConfig } from './
 import { planPolicies } from './policies.ts';
 import { planPower } from './power.ts';
 import { planPromotion } from './promotion.ts';
-import { planVolumes } from './volumes.ts';
+import { planVolumes } from './volumes/volumes.ts';
 import { failureOf, retry, success, patch, execute, stop, wait, type VmContext } from './context.ts';
 import { unlessFailed } from './no-progress.ts';
 import type { VirtualMachineSettings } from '../../../contracts/virtual-machine/lifecycle.ts';

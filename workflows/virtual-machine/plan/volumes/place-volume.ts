@@ -4,8 +4,8 @@ import type {
   ControllerType,
   VolumeChange,
   WantedVolume,
-} from '../../../contracts/virtual-machine/volumes.ts';
-import type { VmContext } from './context.ts';
+} from '../../../../contracts/virtual-machine/volumes.ts';
+import type { VmContext } from '../context.ts';
 
 /**
  * Where a volume is attached, and how: what the spec leaves open is chosen once, and stands in the attachment from then

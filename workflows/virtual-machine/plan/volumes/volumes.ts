@@ -1,5 +1,5 @@
-import type { ConditionUpdate } from '../../../contracts/conditions.ts';
-import { no, virtualMachineConditions, yes } from '../../../contracts/virtual-machine/conditions.ts';
+import type { ConditionUpdate } from '../../../../contracts/conditions.ts';
+import { no, virtualMachineConditions, yes } from '../../../../contracts/virtual-machine/conditions.ts';
 import {
   attachmentName,
   type BatchAttachment,
@@ -12,10 +12,10 @@ import {
   volumeOf,
   type VolumeStatus,
   type WantedVolume,
-} from '../../../contracts/virtual-machine/volumes.ts';
-import { isPaused } from './config.ts';
-import { execute, fullName, stop, success, wait, type Outcome, type VmContext } from './context.ts';
-import { falseSinceMs, intervalMs } from './observe-again.ts';
+} from '../../../../contracts/virtual-machine/volumes.ts';
+import { isPaused } from '../config.ts';
+import { execute, fullName, stop, success, wait, type Outcome, type VmContext } from '../context.ts';
+import { falseSinceMs, intervalMs } from '../observe-again.ts';
 import { batchOf, placeVolume } from './place-volume.ts';
 import { rowOf } from './volume-rows.ts';
 
@@ -279,23 +279,30 @@ function judgeBatch(
 }
 
 function describeChanges(changes: readonly VolumeChange[]): string {
-  const words = changes.map((change) => {
-    switch (change.kind) {
-      case 'attach':
-        return `attach claim ${change.claim}`;
-      case 'detach':
-        return `detach ${change.name}`;
-      case 'batch':
-        return change.volumes.length === 0
-          ? 'detach all volumes'
-          : `have volumes ${change.volumes.map(({ name }) => name).join(', ')} attached`;
-      case 'detachAll':
-        return 'detach all volumes';
-      case 'selectZone':
-        return `have claim ${change.claim} provisioned in ${change.zone}`;
-    }
-  });
-  return `Ask the vSphere CSI driver: ${words.join(', ')}`;
+  return `Ask the vSphere CSI driver: ${changes.map(describeChange).join(', ')}`;
+}
+
+export function describeChange(change: VolumeChange): string {
+  switch (change.kind) {
+    case 'attach':
+      return `attach claim ${change.claim}`;
+    case 'detach':
+      return `detach ${change.name}`;
+    case 'batch':
+      return change.volumes.length === 0
+        ? 'detach all volumes'
+        : `have volumes ${change.volumes.map(({ name }) => name).join(', ')} attached`;
+    case 'detachAll':
+      return 'detach all volumes';
+    case 'selectZone':
+      return `have claim ${change.claim} provisioned in ${change.zone}`;
+    case 'addInstanceVolumes':
+      return `add volumes ${change.volumes.map(({ name }) => name).join(', ')}`;
+    case 'makeClaim':
+      return `make claim ${change.claim}`;
+    case 'deleteClaim':
+      return `delete claim ${change.claim}`;
+  }
 }
 
 /** Null: it has none, and had none. Pure. */

@@ -1,5 +1,5 @@
-import { diskKeyOf, type VolumeStatus } from '../../../contracts/virtual-machine/volumes.ts';
-import type { VmContext } from './context.ts';
+import { diskKeyOf, type VolumeStatus } from '../../../../contracts/virtual-machine/volumes.ts';
+import type { VmContext } from '../context.ts';
 
 /**
  * A row of `status.volumes`: what the attachment says, what the claim asks for, and what vCenter shows of

@@ -1,4 +1,4 @@
-import type { VirtualMachineStatus } from '../../../contracts/crds/virtual-machine.ts';
+import type { VirtualMachineStatus } from '../../../../contracts/crds/virtual-machine.ts';
 import type {
   BatchAttachment,
   BatchVolume,
@@ -6,7 +6,7 @@ import type {
   ObservedVolumes,
   SingleAttachment,
   VolumeChange,
-} from '../../../contracts/virtual-machine/volumes.ts';
+} from '../../../../contracts/virtual-machine/volumes.ts';
 import {
   beginMs,
   minute,
@@ -14,8 +14,8 @@ import {
   vmContextOf,
   volume as wanted,
   type Given,
-} from '../../../test/fixtures/workflows/virtual-machine.ts';
-import type { Outcome } from './context.ts';
+} from '../../../../test/fixtures/workflows/virtual-machine.ts';
+import type { Outcome } from '../context.ts';
 import { judgeVolumes, judgeVolumesCondition, planDetach, planVolumes } from './volumes.ts';
 
 const claim = (more: Partial<ObservedClaim> = {}): ObservedVolumes['claims'][string] => ({
@@ -119,6 +119,10 @@ const change = (one: VolumeChange): string => {
       return 'detach all';
     case 'selectZone':
       return `${one.claim} in ${one.zone}`;
+    case 'addInstanceVolumes':
+    case 'makeClaim':
+    case 'deleteClaim':
+      return one.kind;
   }
 };
 const short = (outcome: Outcome): string => {
