@@ -21,7 +21,7 @@ import { renderTimes, summarize } from './ladder/outcome.ts';
 import { runCommand } from './ladder/run-command.ts';
 import { jestArgs, nothing, runCheck, runJest, runSimulated } from './ladder/stages.ts';
 import { sampleSeed, seedOfDay } from './seed.ts';
-import type { PartName } from './simulator/parts.ts';
+import type { PartName } from './simulator/matrix/parts.ts';
 import { flowTiers, provenAreas } from './tiers.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { areas } from '../areas.ts';
-import { type PartName, parts, sourcesOf } from '../simulator/parts.ts';
+import { type PartName, parts, sourcesOf } from '../simulator/matrix/parts.ts';
 import type { ProvenArea } from '../tiers.ts';
 import { flowTiers } from '../tiers.ts';
 

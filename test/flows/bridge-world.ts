@@ -45,7 +45,7 @@ export async function openBridgeWorld() {
   const { env } = process;
   if (env['DROVER_SIMULATED'] === undefined)
     return composeBridgeWorld<TestBridge, BridgeOptions>((await openLabBase()).base);
-  const { openSimulatedBridgeBase } = await import('../simulator/bridge-flow-world.ts');
+  const { openSimulatedBridgeBase } = await import('../simulator/worlds/bridge-flow-world.ts');
   return composeBridgeWorld(await openSimulatedBridgeBase());
 }
 

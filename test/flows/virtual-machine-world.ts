@@ -34,7 +34,7 @@ export type VmWorld = ReturnType<typeof composeVmWorld>;
  */
 export async function openVmWorld(options: VmWorldOptions = {}): Promise<VmWorld> {
   if (process.env['DROVER_SIMULATED'] === undefined) return composeVmWorld(await openLabVmBase(options));
-  const { openSimulatedVmBase } = await import('../simulator/virtual-machine-flow-world.ts');
+  const { openSimulatedVmBase } = await import('../simulator/worlds/virtual-machine-flow-world.ts');
   return composeVmWorld(await openSimulatedVmBase(options));
 }
 

@@ -54,7 +54,7 @@ export type World = ReturnType<typeof composeWorld>;
  */
 export async function openWorld(options: WorldOptions = {}): Promise<World> {
   if (process.env['DROVER_SIMULATED'] === undefined) return composeWorld(await openLabBase(options));
-  const { openSimulatedBase } = await import('../simulator/flow-world.ts');
+  const { openSimulatedBase } = await import('../simulator/worlds/flow-world.ts');
   return composeWorld(await openSimulatedBase(options));
 }
 

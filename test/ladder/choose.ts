@@ -4,7 +4,7 @@ import { areas } from '../areas.ts';
 import type { Judgement } from '../evidence/judge.ts';
 import { judgeSeries } from '../evidence/judge-all.ts';
 import { checkout, git, pathspecs } from '../evidence/sources.ts';
-import { type PartName, partNames } from '../simulator/parts.ts';
+import { type PartName, partNames } from '../simulator/matrix/parts.ts';
 import type { FlowTier, ProvenArea } from '../tiers.ts';
 import { flowTiers } from '../tiers.ts';
 

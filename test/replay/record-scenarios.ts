@@ -1,7 +1,7 @@
 import type { FaultName } from '../faults/faults.ts';
 import type { OutsideSystem } from '../../runtime/telemetry/outside-calls.ts';
-import type { SimulatedCell } from '../simulator/cell.ts';
-import { simulate } from '../simulator/matrix.ts';
+import type { SimulatedCell } from '../simulator/matrix/cell.ts';
+import { simulate } from '../simulator/matrix/matrix.ts';
 import type { Network } from '../simulator/network.ts';
 import { findScenario, scenarios } from '../simulator/scenarios.ts';
 import type { WorkflowBundle } from '../simulator/simulation.ts';

@@ -21,7 +21,7 @@ import { evictionLogOf } from '../fakes/kubernetes/eviction-log.ts';
 import type { Deployment, DeploymentOptions } from './deployment.ts';
 import { deploy } from './deployment.ts';
 import { raise } from '../raise.ts';
-import type { CleanRun, Target } from './cell.ts';
+import type { CleanRun, Target } from './matrix/cell.ts';
 import type { CallFate, NetworkCall } from './network.ts';
 import type { ActivityCall, ActivityFate } from './simulation.ts';
 import { snapshotOf } from './snapshot.ts';

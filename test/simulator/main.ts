@@ -7,17 +7,17 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { untilInterrupted } from '../../lab/interruption.ts';
 import { randomOf } from '../faults/random.ts';
 import { sample } from '../faults/sample.ts';
-import type { SimulatedCell } from './cell.ts';
-import { formatCell, pairCells, parseCell } from './cell.ts';
-import { readCleanRuns, writeCleanRuns } from './clean-runs.ts';
-import type { CellOutcome } from './shards.ts';
-import { formatMutation, isMutation, runInShards } from './shards.ts';
+import type { SimulatedCell } from './matrix/cell.ts';
+import { formatCell, pairCells, parseCell } from './matrix/cell.ts';
+import { readCleanRuns, writeCleanRuns } from './matrix/clean-runs.ts';
+import type { CellOutcome } from './matrix/shards.ts';
+import { formatMutation, isMutation, runInShards } from './matrix/shards.ts';
 import { mutations } from './mutations/table.ts';
 import { simulateSchedules } from './schedules/simulate-schedules.ts';
-import { partOf } from './part-of.ts';
-import { type PartName, partNames } from './parts.ts';
-import { openPartRecorder } from './record-parts.ts';
-import { allNamed, cellsOf } from './stories.ts';
+import { partOf } from './matrix/part-of.ts';
+import { type PartName, partNames } from './matrix/parts.ts';
+import { openPartRecorder } from './matrix/record-parts.ts';
+import { allNamed, cellsOf } from './matrix/stories.ts';
 import { traceCell } from './trace.ts';
 
 interface Options {

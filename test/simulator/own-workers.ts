@@ -4,7 +4,7 @@ import { createTemporalActivities } from '../../activities/temporal/activities.t
 import { workflowQueue } from '../../contracts/ids.ts';
 import { labClock, setLabClock } from '../../lab/clock.ts';
 import { noObjects, type OwnWorkers } from '../flows/own-workers-base.ts';
-import { passTime, seed } from './flow-world.ts';
+import { passTime, seed } from './worlds/flow-world.ts';
 import { createSimulation } from './simulation.ts';
 import { loadBundle } from './temporal/sdk.ts';
 

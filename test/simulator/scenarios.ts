@@ -1,8 +1,8 @@
 import * as onLabs from '../faults/scenarios.ts';
 import type { Scenario } from '../faults/scenario.ts';
-import { evictionScenarios } from './eviction-scenarios.ts';
-import { machineScenarios } from './machine-scenarios.ts';
-import { hostScenarios } from './host-scenarios.ts';
+import { evictionScenarios } from './scenarios/eviction-scenarios.ts';
+import { machineScenarios } from './scenarios/machine-scenarios.ts';
+import { hostScenarios } from './scenarios/host-scenarios.ts';
 
 /** All scenarios of the matrix: those that a lab has too, and those that only the simulator runs. */
 export const scenarios: readonly Scenario[] = [

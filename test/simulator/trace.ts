@@ -1,6 +1,6 @@
 import { loadWorkflows } from './bundle.ts';
-import type { SimulatedCell } from './cell.ts';
-import { simulateNamed } from './stories.ts';
+import type { SimulatedCell } from './matrix/cell.ts';
+import { simulateNamed } from './matrix/stories.ts';
 import type { HistoryEvent } from './temporal/sdk.ts';
 
 /** Prints every event of every run of a cell with its moment, and how it ended. */

@@ -9,7 +9,7 @@ import { resources } from '../../runtime/kubernetes/resources.ts';
 import { namespace } from '../flows/virtual-machine-base.ts';
 import type { VmWorldOptions } from '../flows/virtual-machine-base.ts';
 import { until } from '../flows/until.ts';
-import { openSimulatedVmBase } from './virtual-machine-flow-world.ts';
+import { openSimulatedVmBase } from './worlds/virtual-machine-flow-world.ts';
 
 /** VMs that wait for a slot of their vCenter. */
 

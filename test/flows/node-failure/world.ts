@@ -123,7 +123,7 @@ export async function untilObserved(machine: Machine, times: number): Promise<vo
 const openBase = async (queues: readonly ServedActivities[]): Promise<FailureBase> =>
   process.env['DROVER_SIMULATED'] === undefined
     ? (await import('./lab.ts')).openLabBase(queues)
-    : (await import('../../simulator/node-failure-world.ts')).openSimulatedBase(queues);
+    : (await import('../../simulator/worlds/node-failure-world.ts')).openSimulatedBase(queues);
 
 /** A Temporal, drover's workflows, and machines in the place of all other systems. */
 export async function openFailureWorld() {

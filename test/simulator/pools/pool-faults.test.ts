@@ -1,7 +1,7 @@
 import { sample } from '../../faults/sample.ts';
 import { isSampleOfDay, sampleSeed } from '../../seed.ts';
-import type { Target } from '../cell.ts';
-import { complaintsOf, storyCells, tellStory } from '../story-faults.ts';
+import type { Target } from '../matrix/cell.ts';
+import { complaintsOf, storyCells, tellStory } from '../matrix/story-faults.ts';
 import { poolStory } from './pool-faults.ts';
 
 /** A pool makes two VMs, once each, and destroys them, and nothing else, whatever fails, hangs or dies on the way. */

@@ -1,6 +1,6 @@
 import { agentPoolId, vsphereAgentId } from '../../../contracts/ids.ts';
 import { agentFixture, applyPool } from '../../../lab/agents.ts';
-import type { Story } from '../story-faults.ts';
+import type { Story } from '../matrix/story-faults.ts';
 import { inPoolWorld, minute, namesOf, type PoolWorld } from './pool-world.ts';
 
 /** A pool from nothing to two and back. */

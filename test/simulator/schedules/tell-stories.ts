@@ -1,8 +1,8 @@
 import { randomOf } from '../../faults/random.ts';
-import { formatCell, pairCells } from '../cell.ts';
-import { readCleanRuns } from '../clean-runs.ts';
+import { formatCell, pairCells } from '../matrix/cell.ts';
+import { readCleanRuns } from '../matrix/clean-runs.ts';
 import type { WorkflowBundle } from '../simulation.ts';
-import { cellsOf, simulateNamed, stories } from '../stories.ts';
+import { cellsOf, simulateNamed, stories } from '../matrix/stories.ts';
 
 /** So many times each story is told beside a batch of schedules. */
 const times = 2;

@@ -1,4 +1,4 @@
-import { complaintsOf, storyCells, tellStory } from '../story-faults.ts';
+import { complaintsOf, storyCells, tellStory } from '../matrix/story-faults.ts';
 import { sweepStory } from './sweep-faults.ts';
 
 /** A sweep deletes its two orphans, once each, and nothing else, whatever fails, hangs or dies on the way. */

@@ -1,6 +1,6 @@
 import { apiServerSafetyId, orphanSweepId, overshootSafetyId } from '../../../contracts/ids.ts';
 import { machineFixture } from '../../../lab/machines.ts';
-import type { Story } from '../story-faults.ts';
+import type { Story } from '../matrix/story-faults.ts';
 import { inSweepWorld, periodMs, type SweepWorld } from './sweep-world.ts';
 
 /** One sweep: two orphans, of which vSphere has one and Nova the other, beside five that Machines have. */

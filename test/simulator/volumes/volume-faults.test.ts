@@ -1,7 +1,7 @@
 import { sample } from '../../faults/sample.ts';
 import { isSampleOfDay, sampleSeed } from '../../seed.ts';
-import type { Target } from '../cell.ts';
-import { complaintsOf, storyCells, tellStory } from '../story-faults.ts';
+import type { Target } from '../matrix/cell.ts';
+import { complaintsOf, storyCells, tellStory } from '../matrix/story-faults.ts';
 import { volumeStories } from './volume-faults.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { dataVolumeId } from '../../../contracts/ids.ts';
-import type { Story } from '../story-faults.ts';
+import type { Story } from '../matrix/story-faults.ts';
 import { elsewhere, home, inVolumeWorld, minute, ofClaim, second, type VolumeWorld } from './volume-world.ts';
 
 /** Clones that are made, and deleted again, whatever fails on the way. */

@@ -1,15 +1,15 @@
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { loadWorkflows } from './bundle.ts';
+import { loadWorkflows } from '../bundle.ts';
 import type { SimulatedCell } from './cell.ts';
 import { parseCell } from './cell.ts';
-import { type Mutation, rewritten } from './mutations/mutation.ts';
-import { mutations } from './mutations/table.ts';
+import { type Mutation, rewritten } from '../mutations/mutation.ts';
+import { mutations } from '../mutations/table.ts';
 import { beyondPart, noteTypes } from './part-of.ts';
-import { runSchedule } from './schedules/run-schedule.ts';
-import type { WorkflowBundle } from './simulation.ts';
+import { runSchedule } from '../schedules/run-schedule.ts';
+import type { WorkflowBundle } from '../simulation.ts';
 import { simulateNamed } from './stories.ts';
-import { loadBundle } from './temporal/sdk.ts';
+import { loadBundle } from '../temporal/sdk.ts';
 
 export interface CellOutcome {
   /** As it is typed; a mutation as `mutation <name>`. */

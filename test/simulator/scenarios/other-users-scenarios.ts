@@ -1,13 +1,13 @@
-import { inventory } from '../../lab/vsphere/handle.ts';
-import type { ScenarioContext } from '../faults/context.ts';
-import { vcenterOf } from '../faults/environment.ts';
-import { gone, type Scenario } from '../faults/scenario.ts';
-import { findCondition } from '../../contracts/conditions.ts';
-import { virtualMachineConditions } from '../../contracts/virtual-machine/conditions.ts';
-import { labClock } from '../../lab/clock.ts';
-import { common, haveVm } from '../faults/virtual-machine-scenarios.ts';
-import { until } from '../flows/until.ts';
-import { raise } from '../raise.ts';
+import { inventory } from '../../../lab/vsphere/handle.ts';
+import type { ScenarioContext } from '../../faults/context.ts';
+import { vcenterOf } from '../../faults/environment.ts';
+import { gone, type Scenario } from '../../faults/scenario.ts';
+import { findCondition } from '../../../contracts/conditions.ts';
+import { virtualMachineConditions } from '../../../contracts/virtual-machine/conditions.ts';
+import { labClock } from '../../../lab/clock.ts';
+import { common, haveVm } from '../../faults/virtual-machine-scenarios.ts';
+import { until } from '../../flows/until.ts';
+import { raise } from '../../raise.ts';
 import { countRequests, describe, judgePower, pathOf, unlessStopped } from './judge-vm.ts';
 
 /** What other users of the vCenter do to a virtual machine that drover drives. */

@@ -1,9 +1,9 @@
-import { startRecording } from '../faults/fault-control.ts';
-import { type FaultName, faults } from '../faults/faults.ts';
-import type { Roles } from '../faults/step.ts';
+import { startRecording } from '../../faults/fault-control.ts';
+import { type FaultName, faults } from '../../faults/faults.ts';
+import type { Roles } from '../../faults/step.ts';
 import { type CallFault, type CleanRun, formatCell, type Target } from './cell.ts';
-import type { Deployment, DeploymentOptions } from './deployment.ts';
-import { fates, Recorder } from './fixture.ts';
+import type { Deployment, DeploymentOptions } from '../deployment.ts';
+import { fates, Recorder } from '../fixture.ts';
 
 /**
  * One story with a fault in it. Its cells have the form of those of scenarios (cell.ts), which are about objects of one

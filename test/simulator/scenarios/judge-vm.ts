@@ -1,9 +1,9 @@
-import { namespaceAndName } from '../../contracts/kinds/object.ts';
-import { inventory } from '../../lab/vsphere/handle.ts';
-import type { DescribedVm } from '../../lab/vsphere/witness.ts';
-import type { ScenarioContext } from '../faults/context.ts';
-import { vcenterOf } from '../faults/environment.ts';
-import type { Scenario } from '../faults/scenario.ts';
+import { namespaceAndName } from '../../../contracts/kinds/object.ts';
+import { inventory } from '../../../lab/vsphere/handle.ts';
+import type { DescribedVm } from '../../../lab/vsphere/witness.ts';
+import type { ScenarioContext } from '../../faults/context.ts';
+import { vcenterOf } from '../../faults/environment.ts';
+import type { Scenario } from '../../faults/scenario.ts';
 
 /** How a scenario of a virtual machine is judged by what vCenter shows. */
 

@@ -1,11 +1,11 @@
 import type { CleanRun, SimulatedCell } from './cell.ts';
 import { type CleanRuns, readCleanRuns } from './clean-runs.ts';
 import { type ModelName, type PartName, parts } from './parts.ts';
-import { poolStory } from './pools/pool-faults.ts';
-import { findScenario } from './scenarios.ts';
+import { poolStory } from '../pools/pool-faults.ts';
+import { findScenario } from '../scenarios.ts';
 import { cellsOf, isStory } from './stories.ts';
-import { sweepStory } from './sweeps/sweep-faults.ts';
-import type { HistoryEvent } from './temporal/sdk.ts';
+import { sweepStory } from '../sweeps/sweep-faults.ts';
+import type { HistoryEvent } from '../temporal/sdk.ts';
 
 let runs: CleanRuns | null = null;
 const cleanRuns = (): CleanRuns => (runs ??= readCleanRuns());
@@ -79,7 +79,7 @@ export function beyondPart(name: string, run: CleanRun, workflowTypes: Iterable<
   const systems = new Set(run.calls.filter((call) => !isOfPart(call, models)).map((call) => call.split(' ')[0]));
   const types = [...new Set(workflowTypes)].filter((type) => workflows[type] === undefined);
   return [...types.map((type) => `runs ${type}`), ...[...systems].map((system) => `calls ${system}`)].map(
-    (what) => `it ${what}, and ${part} in test/simulator/parts.ts does not say so`,
+    (what) => `it ${what}, and ${part} in test/simulator/matrix/parts.ts does not say so`,
   );
 }
 

@@ -39,7 +39,7 @@ const seams = [
   'test/faults/scenarios.ts',
   'test/faults/virtual-machine-actions.ts',
   'test/simulator/scenarios.ts',
-  'test/simulator/stories.ts',
+  'test/simulator/matrix/stories.ts',
   ...Object.values(models),
 ] as const;
 type Seam = (typeof seams)[number];
@@ -49,7 +49,7 @@ type Seam = (typeof seams)[number];
  * part a scenario is in changes nothing in its cells.
  */
 const closed = [
-  'test/simulator/part-of.ts',
+  'test/simulator/matrix/part-of.ts',
   'test/simulator/mutations/table.ts',
   'test/simulator/schedules/run-schedule.ts',
   'test/evidence/record.ts',
@@ -80,7 +80,7 @@ const hosting = {
   reconcileHypervisor: 'workflows/hypervisor/reconcile-hypervisor.ts',
   findDrift: 'workflows/hypervisor/find-drift.ts',
 };
-const ofHosts = ['test/faults/hypervisor-scenarios.ts', 'test/simulator/host-scenarios.ts'];
+const ofHosts = ['test/faults/hypervisor-scenarios.ts', 'test/simulator/scenarios/host-scenarios.ts'];
 const ofVcenter = { watchVcenter: 'workflows/vcenter/watch-vcenter.ts' };
 
 export const parts: Readonly<Record<PartName, Part>> = {
@@ -89,7 +89,7 @@ export const parts: Readonly<Record<PartName, Part>> = {
     workflows: evicting,
     models: ['openstack'],
     composedBy: ['workers/activities.ts'],
-    told: ['test/simulator/eviction-scenarios.ts'],
+    told: ['test/simulator/scenarios/eviction-scenarios.ts'],
   },
   hypervisors: {
     title: 'hypervisors',
@@ -123,7 +123,7 @@ export const parts: Readonly<Record<PartName, Part>> = {
       'test/faults/virtual-machine-actions.ts',
       'test/faults/virtual-machine-scenarios.ts',
       'test/faults/fast-deploy-scenarios.ts',
-      'test/simulator/machine-scenarios.ts',
+      'test/simulator/scenarios/machine-scenarios.ts',
     ],
   },
   resourcePolicies: {
@@ -171,7 +171,11 @@ export const parts: Readonly<Record<PartName, Part>> = {
 };
 
 /** What runs every cell: one is run by a shard; how a scenario goes, and how a story is told. */
-const core = ['test/simulator/shard.ts', 'test/simulator/matrix.ts', 'test/simulator/story-faults.ts'];
+const core = [
+  'test/simulator/matrix/shard.ts',
+  'test/simulator/matrix/matrix.ts',
+  'test/simulator/matrix/story-faults.ts',
+];
 
 /**
  * The sources of a part as globs (test/evidence/sources.ts). What says where faults can be injected follows from them.
@@ -184,7 +188,7 @@ export function sourcesOf(name: PartName): string[] {
     ...[...core, 'workflows/observe-runs.ts', ...followed].map((file) => `>${file}`),
     ...seams.filter((seam) => !followed.includes(seam)).map((seam) => `|${seam}`),
     ...closed.map((file) => `|${file}`),
-    '!test/simulator/cells.json',
+    '!test/simulator/matrix/cells.json',
     '!package.json',
     '!bin/**',
   ];

@@ -1,14 +1,14 @@
-import { findCondition } from '../../contracts/conditions.ts';
-import { annotations } from '../../contracts/ids.ts';
-import { labClock } from '../../lab/clock.ts';
-import { findService } from '../../lab/openstack/hosts.ts';
-import { listMigrations } from '../../lab/openstack/migrations.ts';
-import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
-import type { ScenarioContext } from '../faults/context.ts';
-import { regionOf } from '../faults/environment.ts';
-import { evictionScenarioSettings } from '../faults/scenarios.ts';
-import { gone, type Scenario } from '../faults/scenario.ts';
-import { until } from '../flows/until.ts';
+import { findCondition } from '../../../contracts/conditions.ts';
+import { annotations } from '../../../contracts/ids.ts';
+import { labClock } from '../../../lab/clock.ts';
+import { findService } from '../../../lab/openstack/hosts.ts';
+import { listMigrations } from '../../../lab/openstack/migrations.ts';
+import { resourcePath } from '../../../runtime/kubernetes/resource-path.ts';
+import type { ScenarioContext } from '../../faults/context.ts';
+import { regionOf } from '../../faults/environment.ts';
+import { evictionScenarioSettings } from '../../faults/scenarios.ts';
+import { gone, type Scenario } from '../../faults/scenario.ts';
+import { until } from '../../flows/until.ts';
 
 /** Evictions that wait for minutes: for a Nova that does not do what it was asked for, and for a deadline. */
 

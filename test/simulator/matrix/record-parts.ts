@@ -1,7 +1,7 @@
-import { saveRecord } from '../evidence/keep.ts';
-import { makeRecord, type Run } from '../evidence/record.ts';
-import { series } from '../evidence/series.ts';
-import { digestNow } from '../evidence/sources.ts';
+import { saveRecord } from '../../evidence/keep.ts';
+import { makeRecord, type Run } from '../../evidence/record.ts';
+import { series } from '../../evidence/series.ts';
+import { digestNow } from '../../evidence/sources.ts';
 import { formatCell } from './cell.ts';
 import { cellsOfParts, type PartCells } from './part-of.ts';
 import { partNames, parts, type PartName } from './parts.ts';

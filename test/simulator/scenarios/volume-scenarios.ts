@@ -1,14 +1,14 @@
-import { findCondition } from '../../contracts/conditions.ts';
-import { virtualMachineConditions } from '../../contracts/virtual-machine/conditions.ts';
-import { virtualMachineAnnotations } from '../../contracts/virtual-machine/metadata.ts';
-import { labClock } from '../../lab/clock.ts';
-import { inventory } from '../../lab/vsphere/handle.ts';
-import { diskFolder } from '../../lab/vsphere/volume-player.ts';
-import type { ScenarioContext } from '../faults/context.ts';
-import { vcenterOf } from '../faults/environment.ts';
-import { gone, type Scenario } from '../faults/scenario.ts';
-import { common, haveVm, settings } from '../faults/virtual-machine-scenarios.ts';
-import { until } from '../flows/until.ts';
+import { findCondition } from '../../../contracts/conditions.ts';
+import { virtualMachineConditions } from '../../../contracts/virtual-machine/conditions.ts';
+import { virtualMachineAnnotations } from '../../../contracts/virtual-machine/metadata.ts';
+import { labClock } from '../../../lab/clock.ts';
+import { inventory } from '../../../lab/vsphere/handle.ts';
+import { diskFolder } from '../../../lab/vsphere/volume-player.ts';
+import type { ScenarioContext } from '../../faults/context.ts';
+import { vcenterOf } from '../../faults/environment.ts';
+import { gone, type Scenario } from '../../faults/scenario.ts';
+import { common, haveVm, settings } from '../../faults/virtual-machine-scenarios.ts';
+import { until } from '../../flows/until.ts';
 import { countRequests, describe, pathOf, unlessStopped } from './judge-vm.ts';
 
 /**

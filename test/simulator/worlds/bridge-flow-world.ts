@@ -1,12 +1,12 @@
-import { setLabClock } from '../../lab/clock.ts';
-import { createLogger } from '../../runtime/telemetry/logging.ts';
-import { createFakeKubernetes } from '../fakes/kubernetes/fake-kubernetes.ts';
-import type { BridgeBase, BridgeOptions, TestBridge } from '../flows/bridge-base.ts';
-import { quickSettings, quickTimings } from '../flows/bridge-base.ts';
-import { createSimulatedBridge } from './bridge.ts';
-import { loadWorkflows } from './bundle.ts';
+import { setLabClock } from '../../../lab/clock.ts';
+import { createLogger } from '../../../runtime/telemetry/logging.ts';
+import { createFakeKubernetes } from '../../fakes/kubernetes/fake-kubernetes.ts';
+import type { BridgeBase, BridgeOptions, TestBridge } from '../../flows/bridge-base.ts';
+import { quickSettings, quickTimings } from '../../flows/bridge-base.ts';
+import { createSimulatedBridge } from '../bridge.ts';
+import { loadWorkflows } from '../bundle.ts';
 import { passTime, seed } from './flow-world.ts';
-import { createSimulation } from './simulation.ts';
+import { createSimulation } from '../simulation.ts';
 
 /**
  * Bridges without a lab, each a simulated process, over a kube-apiserver and a Temporal in memory that no worker polls.

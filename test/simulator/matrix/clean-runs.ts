@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { loadWorkflows } from './bundle.ts';
+import { loadWorkflows } from '../bundle.ts';
 import type { CleanRun } from './cell.ts';
 import { simulateNamed } from './stories.ts';
 

@@ -1,9 +1,9 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { judge } from '../evidence/judge.ts';
-import { makeRecord } from '../evidence/record.ts';
-import { series } from '../evidence/series.ts';
-import { checkout, digestOf, selectFiles, withoutImports } from '../evidence/sources.ts';
+import { judge } from '../../evidence/judge.ts';
+import { makeRecord } from '../../evidence/record.ts';
+import { series } from '../../evidence/series.ts';
+import { checkout, digestOf, selectFiles, withoutImports } from '../../evidence/sources.ts';
 import { formatCell } from './cell.ts';
 import { readCleanRuns } from './clean-runs.ts';
 import { beyondPart, cellsOfParts, partOf } from './part-of.ts';
@@ -29,7 +29,7 @@ test('a part says which systems its cells call, and a cell that goes beyond it i
   const run = { steps: [], tasks: 1, calls: ['kubernetes GET /a.1', 'nova GET /servers.1', 'unheard-of GET /.1'] };
   expect(beyondPart('made', run, ['reconcileVirtualMachine', 'evictHypervisor'])).toEqual(
     ['runs evictHypervisor', 'calls nova', 'calls unheard-of'].map(
-      (what) => `it ${what}, and virtualMachines in test/simulator/parts.ts does not say so`,
+      (what) => `it ${what}, and virtualMachines in test/simulator/matrix/parts.ts does not say so`,
     ),
   );
 });
@@ -110,7 +110,7 @@ const common = [
   'k8s-bridge/routes.ts',
   'test/simulator/deployment.ts',
   'test/simulator/temporal/server.ts',
-  'test/simulator/cell.ts',
+  'test/simulator/matrix/cell.ts',
   'test/fakes/kubernetes/api-server.ts',
   'test/faults/run-cell.ts',
   'test/invariants/effects.ts',

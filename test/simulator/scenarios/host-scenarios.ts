@@ -1,13 +1,13 @@
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
-import { findCondition } from '../../contracts/conditions.ts';
-import { type NodeObject, readNode } from '../../contracts/hypervisor/read-node.ts';
-import { hypervisorConditions } from '../../contracts/hypervisor/conditions.ts';
-import { nodeFailureId, workflowQueue, workflowTypes } from '../../contracts/ids.ts';
-import { asSignal, messages, progressQuery } from '../../contracts/messages.ts';
-import type { NodeFailureProgress } from '../../contracts/node-failure/run.ts';
-import type { ScenarioContext } from '../faults/context.ts';
-import { bmcOf, cephOf, libvirtOf, regionOf } from '../faults/environment.ts';
-import { neighbours, putIntoCare } from '../faults/guest-scenarios.ts';
+import { findCondition } from '../../../contracts/conditions.ts';
+import { type NodeObject, readNode } from '../../../contracts/hypervisor/read-node.ts';
+import { hypervisorConditions } from '../../../contracts/hypervisor/conditions.ts';
+import { nodeFailureId, workflowQueue, workflowTypes } from '../../../contracts/ids.ts';
+import { asSignal, messages, progressQuery } from '../../../contracts/messages.ts';
+import type { NodeFailureProgress } from '../../../contracts/node-failure/run.ts';
+import type { ScenarioContext } from '../../faults/context.ts';
+import { bmcOf, cephOf, libvirtOf, regionOf } from '../../faults/environment.ts';
+import { neighbours, putIntoCare } from '../../faults/guest-scenarios.ts';
 import {
   applyNode,
   ensureAggregates,
@@ -17,22 +17,22 @@ import {
   shared,
   trait,
   zone,
-} from '../faults/hypervisor-objects.ts';
+} from '../../faults/hypervisor-objects.ts';
 import {
   hypervisorScenarioSettings,
   isStopped,
   putIntoService,
   unlessStopped,
-} from '../faults/hypervisor-scenarios.ts';
-import { judgeInService, judgeMoved } from '../faults/judge-hypervisor.ts';
-import type { Scenario } from '../faults/scenario.ts';
-import { labClock } from '../../lab/clock.ts';
-import { findService } from '../../lab/openstack/hosts.ts';
-import { listServers } from '../../lab/openstack/seed.ts';
-import { uuidOf } from '../fakes/openstack/ids.ts';
-import { nodeManifest } from '../flows/hypervisor-fixture.ts';
-import { until } from '../flows/until.ts';
-import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
+} from '../../faults/hypervisor-scenarios.ts';
+import { judgeInService, judgeMoved } from '../../faults/judge-hypervisor.ts';
+import type { Scenario } from '../../faults/scenario.ts';
+import { labClock } from '../../../lab/clock.ts';
+import { findService } from '../../../lab/openstack/hosts.ts';
+import { listServers } from '../../../lab/openstack/seed.ts';
+import { uuidOf } from '../../fakes/openstack/ids.ts';
+import { nodeManifest } from '../../flows/hypervisor-fixture.ts';
+import { until } from '../../flows/until.ts';
+import { resourcePath } from '../../../runtime/kubernetes/resource-path.ts';
 
 /** Hypervisors in ways that only the simulator goes through with every fault. */
 

@@ -1,15 +1,15 @@
-import { faultNames } from '../faults/faults.ts';
+import { faultNames } from '../../faults/faults.ts';
 import type { CleanRun, SimulatedCell, Target } from './cell.ts';
 import { activityCells, fineCells } from './cell.ts';
-import type { Deployment } from './deployment.ts';
+import type { Deployment } from '../deployment.ts';
 import type { SimulatedResult, SimulateHooks } from './matrix.ts';
 import { simulate } from './matrix.ts';
-import { poolStory } from './pools/pool-faults.ts';
-import { findScenario, scenarios } from './scenarios.ts';
-import type { WorkflowBundle } from './simulation.ts';
+import { poolStory } from '../pools/pool-faults.ts';
+import { findScenario, scenarios } from '../scenarios.ts';
+import type { WorkflowBundle } from '../simulation.ts';
 import { activityFaults, type Story, storyCells, tellStory } from './story-faults.ts';
-import { sweepStory } from './sweeps/sweep-faults.ts';
-import { volumeStories } from './volumes/volume-faults.ts';
+import { sweepStory } from '../sweeps/sweep-faults.ts';
+import { volumeStories } from '../volumes/volume-faults.ts';
 
 /** Whatever has cells: scenarios, which are about objects of one kind, and stories, which are about many. */
 

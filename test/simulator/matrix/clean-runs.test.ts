@@ -1,4 +1,4 @@
-import { loadWorkflows } from './bundle.ts';
+import { loadWorkflows } from '../bundle.ts';
 import type { CleanRun } from './cell.ts';
 import { readCleanRuns } from './clean-runs.ts';
 import { beyondPart, noteTypes } from './part-of.ts';

@@ -1,10 +1,10 @@
-import { withClock } from '../../lab/clock.ts';
-import { isMissed, runScenario } from '../faults/run-cell.ts';
-import type { Scenario } from '../faults/scenario.ts';
-import type { Simulation, WorkflowBundle } from './simulation.ts';
+import { withClock } from '../../../lab/clock.ts';
+import { isMissed, runScenario } from '../../faults/run-cell.ts';
+import type { Scenario } from '../../faults/scenario.ts';
+import type { Simulation, WorkflowBundle } from '../simulation.ts';
 import type { CleanRun, SimulatedCell } from './cell.ts';
-import type { SimulatedFixtureOptions } from './fixture.ts';
-import { openSimulatedFixture } from './fixture.ts';
+import type { SimulatedFixtureOptions } from '../fixture.ts';
+import { openSimulatedFixture } from '../fixture.ts';
 
 export interface SimulatedResult {
   /** What went wrong, a sentence each; empty: the cell passed. */

@@ -1,12 +1,12 @@
-import { findCondition } from '../../contracts/conditions.ts';
-import { virtualMachineConditions } from '../../contracts/virtual-machine/conditions.ts';
-import { labClock } from '../../lab/clock.ts';
-import type { RecordedRequest } from '../../lab/vsphere/control.ts';
-import type { ScenarioContext } from '../faults/context.ts';
-import { vcenterOf } from '../faults/environment.ts';
-import { gone, type Scenario } from '../faults/scenario.ts';
-import { common, haveVm, settings } from '../faults/virtual-machine-scenarios.ts';
-import { until } from '../flows/until.ts';
+import { findCondition } from '../../../contracts/conditions.ts';
+import { virtualMachineConditions } from '../../../contracts/virtual-machine/conditions.ts';
+import { labClock } from '../../../lab/clock.ts';
+import type { RecordedRequest } from '../../../lab/vsphere/control.ts';
+import type { ScenarioContext } from '../../faults/context.ts';
+import { vcenterOf } from '../../faults/environment.ts';
+import { gone, type Scenario } from '../../faults/scenario.ts';
+import { common, haveVm, settings } from '../../faults/virtual-machine-scenarios.ts';
+import { until } from '../../flows/until.ts';
 import { countRequests, describe, judgePower, pathOf, unlessStopped } from './judge-vm.ts';
 
 /**

@@ -1,12 +1,12 @@
-import { findCondition } from '../../contracts/conditions.ts';
-import { virtualMachineConditions } from '../../contracts/virtual-machine/conditions.ts';
-import { virtualMachineAnnotations } from '../../contracts/virtual-machine/metadata.ts';
-import type { ScenarioContext } from '../faults/context.ts';
-import { vcenterOf } from '../faults/environment.ts';
-import type { Scenario } from '../faults/scenario.ts';
-import { common, haveVm } from '../faults/virtual-machine-scenarios.ts';
-import { until } from '../flows/until.ts';
-import { raise } from '../raise.ts';
+import { findCondition } from '../../../contracts/conditions.ts';
+import { virtualMachineConditions } from '../../../contracts/virtual-machine/conditions.ts';
+import { virtualMachineAnnotations } from '../../../contracts/virtual-machine/metadata.ts';
+import type { ScenarioContext } from '../../faults/context.ts';
+import { vcenterOf } from '../../faults/environment.ts';
+import type { Scenario } from '../../faults/scenario.ts';
+import { common, haveVm } from '../../faults/virtual-machine-scenarios.ts';
+import { until } from '../../flows/until.ts';
+import { raise } from '../../raise.ts';
 import { describe, pathOf, unlessStopped } from './judge-vm.ts';
 
 /** Virtual machines whose vCenter is another one than before: nothing is made twice, and nothing of others is taken. */

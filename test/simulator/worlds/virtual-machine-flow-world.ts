@@ -1,17 +1,17 @@
-import { setLabClock } from '../../lab/clock.ts';
-import { loadCommands } from '../../starters/main.ts';
-import { setUpVmNamespace } from '../../lab/vsphere/vm-fixture.ts';
-import { watchEventsOf } from '../fakes/kubernetes/eviction-log.ts';
-import { makeVm, watchVm } from '../faults/virtual-machine-objects.ts';
-import type { VmBase, VmWorldOptions } from '../flows/virtual-machine-base.ts';
-import { commandEnv, namespace, settingsOf, stranger } from '../flows/virtual-machine-base.ts';
-import type { Snapshot } from '../invariants/snapshot.ts';
-import { loadWorkflows } from './bundle.ts';
-import { simulatedCommand } from './command.ts';
-import { deploy } from './deployment.ts';
+import { setLabClock } from '../../../lab/clock.ts';
+import { loadCommands } from '../../../starters/main.ts';
+import { setUpVmNamespace } from '../../../lab/vsphere/vm-fixture.ts';
+import { watchEventsOf } from '../../fakes/kubernetes/eviction-log.ts';
+import { makeVm, watchVm } from '../../faults/virtual-machine-objects.ts';
+import type { VmBase, VmWorldOptions } from '../../flows/virtual-machine-base.ts';
+import { commandEnv, namespace, settingsOf, stranger } from '../../flows/virtual-machine-base.ts';
+import type { Snapshot } from '../../invariants/snapshot.ts';
+import { loadWorkflows } from '../bundle.ts';
+import { simulatedCommand } from '../command.ts';
+import { deploy } from '../deployment.ts';
 import { nothingReal, passTime, seed, simulatedDrover } from './flow-world.ts';
-import { simulatedKubectl } from './kubectl.ts';
-import { snapshotOf } from './snapshot.ts';
+import { simulatedKubectl } from '../kubectl.ts';
+import { snapshotOf } from '../snapshot.ts';
 
 /** A world of VMs without a lab: drover's own worker and bridge over a kube-apiserver and a vCenter in memory. */
 export async function openSimulatedVmBase(options: VmWorldOptions): Promise<VmBase> {

@@ -1,6 +1,6 @@
-import type { FaultName } from '../faults/faults.ts';
-import { faultNames } from '../faults/faults.ts';
-import type { CallFate } from './network.ts';
+import type { FaultName } from '../../faults/faults.ts';
+import { faultNames } from '../../faults/faults.ts';
+import type { CallFate } from '../network.ts';
 
 /** What becomes of one call of an outside system. A call that hangs is `slow` until its caller gives it up. */
 export const callFaults = ['failBefore', 'failAfter', 'slow'] as const satisfies readonly CallFate[];

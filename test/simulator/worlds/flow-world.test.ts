@@ -1,9 +1,9 @@
-import { labClock, setLabClock } from '../../lab/clock.ts';
-import { drive } from '../fakes/drive.ts';
-import { randomOf } from '../faults/random.ts';
-import { createVirtualClock } from './clock.ts';
+import { labClock, setLabClock } from '../../../lab/clock.ts';
+import { drive } from '../../fakes/drive.ts';
+import { randomOf } from '../../faults/random.ts';
+import { createVirtualClock } from '../clock.ts';
 import { passTime } from './flow-world.ts';
-import type { Simulation } from './simulation.ts';
+import type { Simulation } from '../simulation.ts';
 
 afterEach(() => setLabClock(null));
 

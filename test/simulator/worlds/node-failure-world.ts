@@ -1,11 +1,11 @@
 import { Worker } from '@temporalio/worker';
-import { workflowQueue } from '../../contracts/ids.ts';
-import { setLabClock } from '../../lab/clock.ts';
-import type { FailureBase, ServedActivities } from '../flows/node-failure/base.ts';
-import { quietTemporal } from '../quiet-temporal.ts';
-import { loadWorkflows } from './bundle.ts';
+import { workflowQueue } from '../../../contracts/ids.ts';
+import { setLabClock } from '../../../lab/clock.ts';
+import type { FailureBase, ServedActivities } from '../../flows/node-failure/base.ts';
+import { quietTemporal } from '../../quiet-temporal.ts';
+import { loadWorkflows } from '../bundle.ts';
 import { passTime, seed } from './flow-world.ts';
-import { createSimulation } from './simulation.ts';
+import { createSimulation } from '../simulation.ts';
 
 /**
  * drover's workflows with the given activities, in a simulation. Its histories are replayed by Temporal's own replayer.
