@@ -47,25 +47,18 @@ const pageSize = 1_000;
  * @returns of how many objects nothing has changed
  */
 export async function catchUp(deps: CatchUpDeps, row: DrivenKind, abort: AbortSignal): Promise<number> {
-  const { follower, cluster, clock, random, backOff, log } = deps;
+  const { follower, cluster } = deps;
   await follower.listed(row, abort);
-  for (let failures = 0; ; failures += 1) {
-    try {
-      const ids = new Set(follower.observed(row).map(({ subject }) => row.workflowId(subject, cluster)));
-      const left = ids.size === 0 ? new Map<string, LeftDigest>() : await readLeftDigests(deps, row, ids, abort);
-      return await takeUpChanged(deps, row, left, abort);
-    } catch (error) {
-      abort.throwIfAborted();
-      const retryInMs = backOffMs(backOff, failures, random());
-      log.warn({ kind: row.kind, retryInMs: Math.round(retryInMs), error: wordsOf(error) }, 'not compared yet');
-      await clock.sleep(retryInMs, abort);
-    }
-  }
+  return await untilDone(deps, row, 'not compared yet', abort, async () => {
+    const ids = new Set(follower.observed(row).map(({ subject }) => row.workflowId(subject, cluster)));
+    const left = ids.size === 0 ? new Map<string, LeftDigest>() : await readLeftDigests(deps, row, ids, abort);
+    return await takeUpChanged(deps, row, left, abort);
+  });
 }
 
 /**
- * No watch tells of Secrets, and no run waits for one that is missing: every `everyMs` the objects that lack one are compared as at a start.
- * Where the bridge may not read Secrets, a run is started to look. It goes on until `abort`.
+ * No watch tells of Secrets, and no run waits for one that is missing: every `everyMs` the objects that lack one are
+ * compared as at a start. Where the bridge may not read Secrets, a run is started to look. It goes on until `abort`.
  */
 export async function followSecrets(
   deps: CatchUpDeps,
@@ -73,16 +66,28 @@ export async function followSecrets(
   everyMs: number,
   abort: AbortSignal,
 ): Promise<never> {
-  const { clock, random, backOff, log } = deps;
-  for (let failures = 0; ;) {
-    await clock.sleep(failures === 0 ? everyMs : backOffMs(backOff, failures - 1, random()), abort);
+  for (;;) {
+    await deps.clock.sleep(everyMs, abort);
+    await untilDone(deps, row, 'Secrets not compared yet', abort, () => takeUpSupplied(deps, row, abort));
+  }
+}
+
+/** Again and again until it succeeds, or until `abort`. */
+async function untilDone<Result>(
+  { clock, random, backOff, log }: Pick<CatchUpDeps, 'clock' | 'random' | 'backOff' | 'log'>,
+  { kind }: DrivenKind,
+  says: string,
+  abort: AbortSignal,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  for (let failures = 0; ; failures += 1) {
     try {
-      await takeUpSupplied(deps, row, abort);
-      failures = 0;
+      return await work();
     } catch (error) {
       abort.throwIfAborted();
-      failures += 1;
-      log.warn({ kind: row.kind, error: wordsOf(error) }, 'Secrets not compared yet');
+      const retryInMs = backOffMs(backOff, failures, random());
+      log.warn({ kind, retryInMs: Math.round(retryInMs), error: wordsOf(error) }, says);
+      await clock.sleep(retryInMs, abort);
     }
   }
 }
