@@ -1,5 +1,5 @@
 import type { Check } from './objects.ts';
-import type { Snapshot } from './snapshot.ts';
+import type { AgentFact, Snapshot } from './snapshot.ts';
 
 /** VMs of agent pools. */
 
@@ -24,16 +24,34 @@ export const agentsKeepTheirVms: Check = (world) =>
       : [`the VM of VsphereAgent ${agent} was destroyed while Machine ${fact.machine} was there (audit log, ${atMs})`];
   });
 
+const pathIn = (value: unknown, ...steps: string[]): unknown =>
+  steps.reduce((at: unknown, step) => (Object(at) as Record<string, unknown>)[step], value);
+
+/**
+ * When the Agent of each VM could be taken first, by the VsphereAgent: from then on another AgentMachine may have it,
+ * and the VsphereAgent says so later.
+ */
+function takeableMs({ audit }: Pick<Snapshot, 'audit'>): ReadonlyMap<string, number> {
+  const preparedMs = new Map<unknown, number>();
+  for (const { action, time, after } of audit)
+    if (action === 'prepareAgent' && pathIn(after, 'spec', 'approved') === true)
+      preparedMs.set(pathIn(after, 'spec', 'hostname'), Date.parse(time));
+  return new Map(
+    audit.flatMap(({ action, object, after }) => {
+      const atMs = preparedMs.get(pathIn(after, 'vmName'));
+      return action === 'createVsphereAgent' && atMs !== undefined ? [[object.slice(prefix.length), atMs]] : [];
+    }),
+  );
+}
+
 /** 26: an AgentMachine has one VM under way at most, and a VsphereAgent one VM. */
-export const oneVmPerAgent: Check = ({ agents, agentVms }) => [
-  ...agents.flatMap((one, index) =>
+export const oneVmPerAgent: Check = ({ agentVms, ...world }) => [
+  ...underWay(world).flatMap((one, index, agents) =>
     agents
       .slice(index + 1)
       .filter(
         (other) =>
           other.uid !== one.uid &&
-          other.isUnderWay &&
-          one.isUnderWay &&
           other.agentMachine !== null &&
           other.pool === one.pool &&
           other.agentMachine === one.agentMachine &&
@@ -46,6 +64,16 @@ export const oneVmPerAgent: Check = ({ agents, agentVms }) => [
     vms.length === 1 ? [] : [`VMs ${vms.map(({ name }) => name).join(', ')} are of VsphereAgent ${uid}`],
   ),
 ];
+
+function underWay(world: Pick<Snapshot, 'agents' | 'audit'>): AgentFact[] {
+  const takeable = takeableMs(world);
+  return world.agents.flatMap((fact) => {
+    const untilMs = Math.min(fact.untilMs ?? Infinity, takeable.get(fact.agent) ?? Infinity);
+    return fact.isUnderWay && fact.fromMs < untilMs
+      ? [{ ...fact, untilMs: untilMs === Infinity ? null : untilMs }]
+      : [];
+  });
+}
 
 /** Later than a stray counts as one, by as much as a look at a vCenter takes. */
 const strayAfterMs = 35 * 60_000;

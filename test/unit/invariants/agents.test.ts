@@ -29,6 +29,12 @@ const destroyed = (more: Partial<AuditLine> = {}): AuditLine => ({
   requestId: null,
   ...more,
 });
+const created = destroyed({ action: 'createVsphereAgent', after: { vmName: 'w-1' } });
+const prepared = destroyed({
+  action: 'prepareAgent',
+  object: 'assisted-agent/team/x',
+  after: { spec: { hostname: 'w-1', approved: true } },
+});
 const vm = { name: 'w-1', uid: 'a1', pool: 'team/workers', poolUid: 'p1', madeMs: t0 - 3_600_000 };
 const agentPools = [{ uid: 'p1', deletes: true, held: [] as string[] }];
 const found = (change: Partial<Snapshot>): string[] =>
@@ -53,6 +59,28 @@ test.each<[string, Partial<Snapshot>, RegExp | null]>([
     '… one after the other',
     { agents: [fact({ isUnderWay: true, untilMs: t0 + 1 }), fact({ isUnderWay: true, uid: 'a2', fromMs: t0 + 1 })] },
     null,
+  ],
+  [
+    '… the first of which another AgentMachine may have, as its Agent is prepared',
+    {
+      agents: [
+        fact({ isUnderWay: true }),
+        fact({ isUnderWay: true, agent: 'team/w-1-x', uid: 'a2', fromMs: t0 + 6_000 }),
+      ],
+      audit: [created, prepared],
+    },
+    null,
+  ],
+  [
+    '… whose Agent is prepared later',
+    {
+      agents: [
+        fact({ isUnderWay: true }),
+        fact({ isUnderWay: true, agent: 'team/w-1-x', uid: 'a2', fromMs: t0 + 4_000 }),
+      ],
+      audit: [created, prepared],
+    },
+    /invariant 26: .*AgentMachine w-1/u,
   ],
   [
     'two VMs of one VsphereAgent',
