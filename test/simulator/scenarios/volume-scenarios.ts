@@ -71,39 +71,33 @@ async function destroy(context: ScenarioContext): Promise<void> {
   await witness.destroyVm(pathOf(context));
 }
 
-const targetsInstanceStorage = (step: string): boolean =>
-  step.includes('/changeVolumes.') || step.includes('/patchVirtualMachine.') || step.includes('/submitNewVm.');
+/** The driver is away when the VM is asked for. */
+const withInstanceStorage = {
+  ...common,
+  targets: (step) =>
+    step.includes('/changeVolumes.') || step.includes('/patchVirtualMachine.') || step.includes('/submitNewVm.'),
+  prepare: async () => undefined,
+  async start(context) {
+    const spec = await context.startInstanceStorage('A');
+    context.pauseVolumes(true);
+    await context.createVm('A', spec);
+  },
+  ends: { A: 'Reconciled' },
+  judge: unlessStopped((context) => context.judgeInstanceStorage('A')),
+} satisfies Partial<Scenario>;
 
 export const volumeScenarios: readonly Scenario[] = [
   {
-    ...common,
+    ...withInstanceStorage,
     name: 'instance-storage',
     title: 'a VM of a class with instance storage is made on the host where its volumes are, and not before they are',
-    targets: targetsInstanceStorage,
-    prepare: async () => undefined,
-    async start(context) {
-      const spec = await context.startInstanceStorage('A');
-      context.pauseVolumes(true);
-      await context.createVm('A', spec);
-    },
     meanwhile: holdInstanceStorage,
-    ends: { A: 'Reconciled' },
-    judge: unlessStopped((context) => context.judgeInstanceStorage('A')),
   },
   {
-    ...common,
+    ...withInstanceStorage,
     name: 'instance-storage-full',
     title: 'where the first host has no room after all, instance storage and its VM go to another one',
-    targets: targetsInstanceStorage,
-    prepare: async () => undefined,
-    async start(context) {
-      const spec = await context.startInstanceStorage('A');
-      context.pauseVolumes(true);
-      await context.createVm('A', spec);
-    },
     meanwhile: fillFirstHost,
-    ends: { A: 'Reconciled' },
-    judge: unlessStopped((context) => context.judgeInstanceStorage('A')),
   },
   {
     ...common,
