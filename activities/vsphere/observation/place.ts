@@ -5,7 +5,8 @@ import type { Site, SiteDatastore, SiteHost, Surroundings } from './read-sites.t
 /**
  * Where a new VM goes: the zone of its label, or else the first in which everything is there; of the policy's
  * datastores the one that was chosen for it before, else one on which its image is cached, else the one with the most
- * room. The host is left to DRS, unless there is instance storage: that is on one. Messages go on from “Waiting for”. Pure.
+ * room. The host is left to DRS, unless there is instance storage: that is on one. Messages go on from “Waiting for”.
+ * Pure.
  *
  * @param settings how its vCenter's settings are called, for messages: `vsphere.vcenters.prod`
  */
@@ -98,8 +99,8 @@ function placeIn(
 }
 
 /**
- * The host of instance storage: the one that was chosen before, or that with the most room on a datastore of its policy.
- * Or what is missing, in words.
+ * The host of instance storage: the one that was chosen before, or that with the most room on a datastore of its
+ * policy. Or what is missing, in words.
  */
 function chooseHost(
   hosts: readonly SiteHost[],
