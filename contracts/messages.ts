@@ -106,7 +106,7 @@ export const messages = {
   allowanceRequested: signal<AllowanceRequest>('allowanceRequested'),
   allowanceGranted: signal<AllowanceGranted>('allowanceGranted'),
   guestsFailing: signal<GuestsFailing>('guestsFailing'),
-  acquireSlot: update<AllowanceRequest, SlotAnswer>('acquireSlot'),
+  acquireSlots: update<readonly AllowanceRequest[], SlotAnswer[]>('acquireSlots'),
   pause: update<Pause>('pause'),
   resume: update<Resume>('resume'),
   skipInstance: update<SkipInstance>('skipInstance'),

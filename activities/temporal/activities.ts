@@ -18,7 +18,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import { droverFailure } from '../../runtime/failure.ts';
 import type { Random } from '../../runtime/random.ts';
 import { limited } from '../../runtime/temporal/temporal.ts';
-import { grantSlots, requestSlot, signalWithStartAllowance } from './allowance.ts';
+import { grantSlots, signalWithStartAllowance, SlotRequests } from './allowance.ts';
 
 /** What the activities on Temporal itself need. */
 interface TemporalActivitiesDeps {
@@ -65,6 +65,8 @@ export function createTemporalActivities({
     }
   };
 
+  const slotRequests = new SlotRequests({ client, cluster, clock, random });
+
   return {
     async requestAllowance({ region, request }) {
       await call(`signal the migration allowance of ${region}`, () =>
@@ -81,15 +83,16 @@ export function createTemporalActivities({
 
     async acquireSlot({ limit, request, renewMs, said }) {
       const { activityId: activity, attempt } = activityInfo();
-      const message = { limit, cluster, request: { ...request, activity } };
+      const abort = cancellationSignal();
       const say = (answer: SlotAnswer | null): Promise<boolean> =>
         said === null ? Promise.resolve(true) : sayQueued(publishQueued, said, describeQueue(limit, answer));
-      const answer = await call(`acquire a slot of the ${limit.kind} of ${placeOf(limit)}`, () =>
-        requestSlot({ client, clock, random }, message, cancellationSignal()),
-      ).catch(async (error: unknown) => {
-        await say(null);
-        throw error;
-      });
+      const answer = await slotRequests
+        .request(limit, { ...request, activity }, abort)
+        .catch(async (error: unknown) => {
+          await say(null);
+          abort.throwIfAborted();
+          throw temporalFailure(`acquire a slot of the ${limit.kind} of ${placeOf(limit)}`, error);
+        });
       if (answer.allowance > 0) return attempt === 1 ? answer : { ...answer, wasQueued: true };
       const isSaid = await say(answer);
       throw ApplicationFailure.create({

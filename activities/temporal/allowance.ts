@@ -8,6 +8,7 @@ import {
   type WorkflowStartOptions,
 } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
+import DataLoader from 'dataloader';
 import pMap from 'p-map';
 import {
   type AllowanceRequest,
@@ -15,6 +16,7 @@ import {
   objectOf,
   placeOf,
   type SharedLimit,
+  type SlotLimit,
   systemOf,
   type SlotAnswer,
   type SlotGrant,
@@ -24,6 +26,8 @@ import { messages } from '../../contracts/messages.ts';
 import { searchAttributes } from '../../contracts/search-attributes.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
+import { limited } from '../../runtime/temporal/temporal.ts';
+import { unlessAborted } from '../../runtime/unless-aborted.ts';
 
 /** A request, and the limit that it is for. */
 interface AllowanceMessage {
@@ -95,26 +99,78 @@ const later: SlotAnswer = { sequence: 0, allowance: 0, limit: null, inUse: 0 };
 
 interface SlotTools {
   client: Client;
+  /** Prefix of workflow ids; empty by default. */
+  cluster: string;
   clock: Clock;
   random: Random;
 }
 
+interface SlotRequest {
+  request: AllowanceRequest;
+  /** Of the run that asks: a request that is given up is not sent any more. */
+  abort: AbortSignal;
+}
+
+/** An update has at most so many: 35 KiB of history. */
+const requestsAtOnce = 100;
+/** For an update with its pauses, so that the failure says what was going on. */
+const updateTimeoutMs = 10_000;
+
 /**
- * Requests a slot of the run that allocates them, which is started where none is open, and returns its answer. Where
- * too many ask at once it is asked again, and in the end signalled: then nothing is known of the queue yet.
+ * Requests slots for the runs that a worker serves. What is requested of a limit while an update is on its way goes
+ * together with the next: a run answers few updates at once, and each costs it a workflow task.
  */
-export async function requestSlot(
-  { client, clock, random }: SlotTools,
-  request: AllowanceMessage,
-  abort: AbortSignal,
-): Promise<SlotAnswer> {
-  for (const pauseMs of pausesMs) {
-    const answer = await ask(client, request);
-    if (answer !== null) return answer;
-    await clock.sleep(pauseMs * (1 + random()), abort);
+export class SlotRequests {
+  private readonly tools: SlotTools;
+  private readonly loaders = new Map<string, DataLoader<SlotRequest, SlotAnswer>>();
+
+  constructor(tools: SlotTools) {
+    this.tools = tools;
   }
-  await signalWithStartAllowance(client, request);
-  return later;
+
+  /**
+   * The answer of the run that allocates the limit, which is started where none is open. Where many workers ask it at
+   * once it is asked again, and in the end signalled: then nothing is known of the queue yet.
+   */
+  async request(limit: SlotLimit, request: AllowanceRequest, abort: AbortSignal): Promise<SlotAnswer> {
+    const id = allowanceId(limit, this.tools.cluster);
+    const loader = this.loaders.get(id) ?? this.openLoader(limit);
+    this.loaders.set(id, loader);
+    return await unlessAborted(loader.load({ request, abort }), abort);
+  }
+
+  private openLoader(limit: SlotLimit): DataLoader<SlotRequest, SlotAnswer> {
+    const { client, clock } = this.tools;
+    let sending: Promise<unknown> = Promise.resolve();
+    const send = async (all: readonly SlotRequest[]): Promise<(SlotAnswer | Error)[]> => {
+      const wanted = all.filter(({ abort }) => !abort.aborted).map(({ request }) => request);
+      const answers =
+        wanted.length === 0
+          ? []
+          : await limited(client, { timeoutMs: updateTimeoutMs, clock }, () => this.ask(limit, wanted));
+      const answerOf = new Map(wanted.map((request, index) => [request, answers[index] ?? later]));
+      return all.map(({ request }) => answerOf.get(request) ?? later);
+    };
+    return new DataLoader(
+      (requests) => {
+        const answers = send(requests);
+        sending = answers.catch(() => undefined);
+        return answers;
+      },
+      { cache: false, maxBatchSize: requestsAtOnce, batchScheduleFn: (dispatch) => void sending.then(dispatch) },
+    );
+  }
+
+  private async ask(limit: SlotLimit, requests: readonly AllowanceRequest[]): Promise<readonly SlotAnswer[]> {
+    const { client, cluster, clock, random } = this.tools;
+    for (const pauseMs of pausesMs) {
+      const answers = await ask(client, { limit, cluster, requests });
+      if (answers !== null) return answers;
+      await clock.sleep(pauseMs * (1 + random()));
+    }
+    for (const request of requests) await signalWithStartAllowance(client, { limit, cluster, request });
+    return [];
+  }
 }
 
 /** Where no run allocates them any more there is nothing to release. */
@@ -126,31 +182,37 @@ export async function releaseSlot(client: Client, { limit, cluster, request }: A
   }
 }
 
-/** Null: the update was not accepted. */
-async function ask(client: Client, message: AllowanceMessage): Promise<SlotAnswer | null> {
-  const { limit, cluster, request } = message;
+interface SlotUpdate {
+  limit: SlotLimit;
+  cluster: string;
+  requests: readonly AllowanceRequest[];
+}
+
+/** An answer for each; null: the update was not accepted. */
+async function ask(client: Client, update: SlotUpdate): Promise<SlotAnswer[] | null> {
+  const { limit, cluster, requests } = update;
   try {
     return await client.workflow
       .getHandle(allowanceId(limit, cluster))
-      .executeUpdate<SlotAnswer, [AllowanceRequest]>(messages.acquireSlot, { args: [request] });
+      .executeUpdate<SlotAnswer[], [readonly AllowanceRequest[]]>(messages.acquireSlots, { args: [requests] });
   } catch (error) {
     if (isNotAccepted(error)) return null;
-    if (error instanceof WorkflowNotFoundError) return await askWithStart(client, message);
+    if (error instanceof WorkflowNotFoundError) return await askWithStart(client, update);
     throw error;
   }
 }
 
-/** One call of the server, so that a run which just ends cannot miss it. Null: the update was not accepted. */
-async function askWithStart(client: Client, { limit, cluster, request }: AllowanceMessage): Promise<SlotAnswer | null> {
+/** One call of the server, so that a run which just ends cannot miss it. */
+async function askWithStart(client: Client, { limit, cluster, requests }: SlotUpdate): Promise<SlotAnswer[] | null> {
   const recovers = await wasLost(client, allowanceId(limit, cluster));
   const startWorkflowOperation = new WithStartWorkflowOperation(
     workflowTypes.allocateAllowance,
     startOptions(limit, cluster, recovers ? { recovers } : {}),
   );
   try {
-    return await client.workflow.executeUpdateWithStart<() => Promise<unknown>, SlotAnswer, [unknown]>(
-      messages.acquireSlot,
-      { args: [request], startWorkflowOperation },
+    return await client.workflow.executeUpdateWithStart<() => Promise<unknown>, SlotAnswer[], [unknown]>(
+      messages.acquireSlots,
+      { args: [requests], startWorkflowOperation },
     );
   } catch (error) {
     if (isNotAccepted(error)) return null;

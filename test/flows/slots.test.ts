@@ -170,6 +170,23 @@ test('while vCenter does not answer no run has a slot, and then all have', async
   await ended();
 }, 90_000);
 
+test('what is requested while an update waits for its answer goes with the next one', async () => {
+  const { vcenter, begin, ended, ledger, progress } = await world.openVcenter('together', { limit: 50 });
+  vcenter.silent = true;
+  const first = await begin('first');
+  await until('its request', 30_000, async () => (await progress().catch(() => null))?.consumers.length === 1);
+  const names = Array.from({ length: 30 }, (_, index) => `vm-${index}`);
+  const others = await Promise.all(names.map((name) => begin(name)));
+  // That update is answered, without a slot, before vCenter is.
+  await until('all requests', 30_000, async () => (await progress()).consumers.length === 31 || 'not yet');
+  vcenter.silent = false;
+  await Promise.all([first, ...others].map((one) => one.result()));
+  expect(vcenter.begun).toHaveLength(31);
+  await ended();
+  // Each asks again once, after 15 s.
+  expect((await eventsOf(ledger)).of('workflowExecutionUpdateAcceptedEventAttributes')).toBeLessThanOrEqual(8);
+}, 120_000);
+
 test('others’ tasks count', async () => {
   const { vcenter, begin, queueOf, ended } = await world.openVcenter('others', { limit: 2 });
   vcenter.tasks.set('x', 'task-x').set('y', 'task-y');

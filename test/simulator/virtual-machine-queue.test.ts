@@ -1,7 +1,7 @@
 import type { WorkflowHandle } from '@temporalio/client';
 import { findCondition } from '../../contracts/conditions.ts';
 import type { VirtualMachine } from '../../contracts/crds/virtual-machine.ts';
-import { virtualMachineId } from '../../contracts/ids.ts';
+import { createAllowanceId, virtualMachineId } from '../../contracts/ids.ts';
 import { virtualMachineConditions } from '../../contracts/virtual-machine/conditions.ts';
 import { vmManifest } from '../../lab/vsphere/vm-fixture.ts';
 import { openObjects } from '../../runtime/kubernetes/objects.ts';
@@ -17,8 +17,15 @@ const never = new AbortController().signal;
 
 type Events = NonNullable<Awaited<ReturnType<WorkflowHandle['fetchHistory']>>['events']>;
 
-/** The events of the runs that make so many VMs, which are created together. */
-async function make(count: number, options: VmWorldOptions, createMs?: number): Promise<Events[]> {
+interface Made {
+  /** The events of the runs that made them. */
+  runs: Events[];
+  /** How many updates their requests for slots were. */
+  updates: number;
+}
+
+/** Makes so many VMs, which are created together. */
+async function make(count: number, options: VmWorldOptions, createMs?: number): Promise<Made> {
   const world = await openSimulatedVmBase(options);
   try {
     if (createMs !== undefined) await world.control.delayTasks({ CreateVm: createMs, CloneVm: createMs });
@@ -34,13 +41,16 @@ async function make(count: number, options: VmWorldOptions, createMs?: number): 
       const made = found.filter((vm) => names.includes(vm.metadata.name) && isReconciled(vm)).length;
       return made === names.length || `${made} are`;
     });
-    return await Promise.all(
+    const allocator = await world.client.workflow.getHandle(createAllowanceId('lab')).fetchHistory();
+    const runs = await Promise.all(
       names.map(async (name) => {
         const run = world.client.workflow.getHandle(virtualMachineId(namespace, name));
         await run.result();
         return (await run.fetchHistory()).events ?? [];
       }),
     );
+    const updates = (allocator.events ?? []).filter((event) => event.workflowExecutionUpdateAcceptedEventAttributes);
+    return { runs, updates: updates.length };
   } finally {
     await world.close();
   }
@@ -52,12 +62,13 @@ const msOf = ({ eventTime }: Events[number] | undefined = {}): number =>
 const mostEvents = (runs: readonly Events[]): number => Math.max(...runs.map(({ length }) => length));
 
 test('two hundred VMs at once, sixteen slots: to be queued is no event', async () => {
-  const runs = await make(200, {});
+  const { runs, updates } = await make(200, {});
   const named = (signal: string): number =>
     runs.flat().filter((event) => event.workflowExecutionSignaledEventAttributes?.signalName === signal).length;
   expect(named('allowanceGranted')).toBe(0);
   // Beside those of one alone: signals that arrive by themselves, and an observation that they ask for.
   expect(mostEvents(runs)).toBeLessThanOrEqual(60);
+  expect(updates).toBeLessThanOrEqual(100);
 }, 600_000);
 
 /**
@@ -66,7 +77,7 @@ test('two hundred VMs at once, sixteen slots: to be queued is no event', async (
 const holdsMs = 60_000;
 
 test('what a VM is made of was observed a minute before it has its slot, or is observed once more then', async () => {
-  const runs = await make(8, { settings: { virtualMachine: { creates: 1 } } }, 15_000);
+  const { runs } = await make(8, { settings: { virtualMachine: { creates: 1 } } }, 15_000);
   const waits = runs.map((events) => {
     const scheduled = events.flatMap((event) => {
       const { activityType } = event.activityTaskScheduledEventAttributes ?? {};

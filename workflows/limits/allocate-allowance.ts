@@ -84,7 +84,7 @@ export async function allocateAllowance(input: AllocateAllowanceInput): Promise<
   let observing = false;
   /** Slots that are granted to runs in the queue, and not on their way yet; null: nothing is on its way. */
   let granting: Answer[] | null = null;
-  /** Run ids of those whose request is answered by their update. */
+  /** Run ids of those whose request is answered by an update. */
   const asking = new Set<string>();
   const timer = deadlineTimer(`Until the next observation of ${systemOf(shared)} and the consumers`);
   const show = phaseDisplay(shared);
@@ -95,19 +95,22 @@ export async function allocateAllowance(input: AllocateAllowanceInput): Promise<
     ledger = applyRequest(ledger, report, Date.now());
     dirty = true;
   });
-  setHandler(messages.acquireSlot, async (value) => {
-    const report = readRequest(value);
-    if (report === null) throw invalidInput('acquireSlot needs a request, as the signal allowanceRequested takes it');
-    ledger = applyRequest(ledger, report, Date.now());
+  setHandler(messages.acquireSlots, async (value) => {
+    const reports = Array.isArray(value) ? value.map(readRequest).filter((report) => report !== null) : [];
+    if (reports.length === 0 || reports.length < value.length)
+      throw invalidInput('acquireSlots needs a list of requests, each as the signal allowanceRequested takes it');
+    for (const report of reports) {
+      ledger = applyRequest(ledger, report, Date.now());
+      asking.add(report.runId);
+    }
     dirty = true;
-    asking.add(report.runId);
     try {
       if (ledger.world === null) await condition(() => ledger.world !== null, firstObservationMs);
       await condition(() => !dirty);
     } finally {
-      asking.delete(report.runId);
+      for (const { runId } of reports) asking.delete(runId);
     }
-    return answerTo(ledger, report.runId);
+    return reports.map(({ runId }) => answerTo(ledger, runId));
   });
   setHandler(progressQuery<AllowanceProgress>(), () => progressOf(shared, ledger, Date.now()));
 
