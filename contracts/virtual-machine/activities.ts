@@ -31,7 +31,7 @@ import type {
   WantedImageCache,
 } from './mutations.ts';
 import type { EvaluationChange, ObservedPolicies } from './policies.ts';
-import type { ObservedVolumes, VolumeChange } from './volumes.ts';
+import { claimWithoutPlace, type ObservedVolumes, type VolumeChange } from './volumes.ts';
 
 /**
  * What the run of a virtual machine may ask for, by task queue. An activity's name is a wire name. All are safe to
@@ -424,11 +424,12 @@ function instanceStorageOf(
 ): Pick<ObservationRequest, 'instanceStorage'> {
   if (instanceStorage === undefined || storageClass?.kind !== 'found') return {};
   const { host, isBound } = instanceStorage;
-  const hasFailed = volumes.some(({ claim, instance }) => {
-    const found = instance === undefined ? undefined : claims?.claims[claim];
-    const { selectedNode = null, instance: made } = found?.kind === 'found' ? found.value : {};
-    return !isBound && selectedNode !== null && selectedNode === host?.node && (made?.failure ?? null) !== null;
-  });
+  const hasFailed =
+    !isBound &&
+    host !== null &&
+    volumes.some(
+      ({ claim, instance }) => instance !== undefined && claimWithoutPlace(claims?.claims[claim], host.node) !== null,
+    );
   const bytes = volumes.map(({ instance }) => (instance === undefined ? 0 : (quantityOf(instance.size) ?? 0)));
   return {
     instanceStorage: {

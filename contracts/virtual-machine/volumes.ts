@@ -69,6 +69,17 @@ export interface ObservedInstanceClaim {
   failure: string | null;
 }
 
+/** The VM's own claim, which stays, and for which no place was found on that host; null: it is none such. Pure. */
+export function claimWithoutPlace(
+  found: ObservedVolumes['claims'][string] | undefined,
+  node: string,
+): { failure: string; createdMs: number } | null {
+  if (found?.kind !== 'found' || found.value.selectedNode !== node) return null;
+  const { instance } = found.value;
+  if (instance === undefined || !instance.own || instance.deleting || instance.failure === null) return null;
+  return { failure: instance.failure, createdMs: instance.createdMs };
+}
+
 interface AttachmentObject {
   name: string;
   uid: string;

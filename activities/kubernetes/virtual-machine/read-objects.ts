@@ -34,48 +34,23 @@ export async function readVirtualMachineObjects(
   const { namespace, className, storageClass, resourcePolicy, group } = desired;
   const instanceClass = desired.volumes.find(({ instance }) => instance !== undefined)?.instance?.storageClass;
   const image = fetchImage(tools, namespace, desired.image, desired.policies !== undefined);
-  const [
-    classFacts,
-    imageFacts,
-    policy,
-    storage,
-    instance,
-    bootstrap,
-    isos,
-    imageCache,
-    groupFacts,
-    volumes,
-    policies,
-  ] = await Promise.all([
-    className === null
-      ? null
-      : fetchObject(
-          `VirtualMachineClass ${className}`,
-          signal,
-          () => client.get(resources.VirtualMachineClass, { namespace, name: className }, signal),
-          (found) => readClass(found, thousandths),
-        ),
-    image,
-    resourcePolicy === null
-      ? null
-      : fetchObject(
-          `VirtualMachineSetResourcePolicy ${resourcePolicy}`,
-          signal,
-          () => client.get(resources.VirtualMachineSetResourcePolicy, { namespace, name: resourcePolicy }, signal),
-          (found) => ({ kind: 'found', value: readPolicy(found) }),
-        ),
-    storageClass === null ? null : fetchStorageClass(tools, storageClass),
-    instanceClass === undefined ? null : fetchStorageClass(tools, instanceClass),
-    readBootstrapFacts(tools, object, signal),
-    readIsos(tools, object, namespace),
-    image.then((found) => readCache(tools, object, desired, found)),
-    group === null || !settings.groups ? null : readGroup(client, { namespace, name: group }, desired.name, signal),
-    readVolumes(tools, object, desired),
-    readPolicies(client, desired, signal),
-  ]);
+  const [ofClass, found, policy, storage, instance, bootstrap, isos, cache, placed, volumes, policies] =
+    await Promise.all([
+      className === null ? null : fetchClass(tools, namespace, className),
+      image,
+      resourcePolicy === null ? null : fetchResourcePolicy(tools, namespace, resourcePolicy),
+      storageClass === null ? null : fetchStorageClass(tools, storageClass),
+      instanceClass === undefined ? null : fetchStorageClass(tools, instanceClass),
+      readBootstrapFacts(tools, object, signal),
+      readIsos(tools, object, namespace),
+      image.then((named) => readCache(tools, object, desired, named)),
+      group === null || !settings.groups ? null : readGroup(client, { namespace, name: group }, desired.name, signal),
+      readVolumes(tools, object, desired),
+      readPolicies(client, desired, signal),
+    ]);
   return {
-    class: classFacts,
-    image: imageFacts,
+    class: ofClass,
+    image: found,
     resourcePolicy: policy,
     storageClass: storage,
     ...(instance !== null && { instanceStorageClass: instance }),
@@ -85,8 +60,8 @@ export async function readVirtualMachineObjects(
       name,
       network: network?.name || null,
     })),
-    imageCache,
-    group: groupFacts,
+    imageCache: cache,
+    group: placed,
     snapshots: { inProgress: null, problem: null },
     volumes,
     ...(policies !== undefined && { policies }),
@@ -95,6 +70,22 @@ export async function readVirtualMachineObjects(
 
 /** Of a core, until it is known where the VM goes. */
 const thousandths = 1_000;
+
+const fetchClass = ({ client, signal }: ReadTools, namespace: string, name: string) =>
+  fetchObject(
+    `VirtualMachineClass ${name}`,
+    signal,
+    () => client.get(resources.VirtualMachineClass, { namespace, name }, signal),
+    (found) => readClass(found, thousandths),
+  );
+
+const fetchResourcePolicy = ({ client, signal }: ReadTools, namespace: string, name: string) =>
+  fetchObject(
+    `VirtualMachineSetResourcePolicy ${name}`,
+    signal,
+    () => client.get(resources.VirtualMachineSetResourcePolicy, { namespace, name }, signal),
+    (found) => ({ kind: 'found', value: readPolicy(found) }),
+  );
 
 const isImageKind = (kind: string): kind is AnyImage['kind'] =>
   kind === 'VirtualMachineImage' || kind === 'ClusterVirtualMachineImage';

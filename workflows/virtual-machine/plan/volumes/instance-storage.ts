@@ -1,4 +1,5 @@
 import {
+  claimWithoutPlace,
   instanceVolumeName,
   type VolumeChange,
   type WantedVolume,
@@ -15,7 +16,10 @@ import { describeChange } from './volumes.ts';
  * VM is made there; from then on they are volumes like others.
  */
 
-/** How long a claim that has no place on its host is left alone: the vSphere CSI driver may find one, as VM Operator has it. */
+/**
+ * How long a claim that has no place on its host is left alone: the vSphere CSI driver may find one, as VM Operator has
+ * it.
+ */
 const failedMs = 300_000;
 
 /** Where the VM goes, and whether that all claims are bound is still to be noted; or what comes before. Pure. */
@@ -33,7 +37,10 @@ export function planInstanceStorage(
   }
   const { host = null, isBound = false } = desired.instanceStorage ?? {};
   if (host !== null && isBound) return { at: { ...at, host: host.id, node: host.node }, isBoundAnew: false };
-  const failed = host === null ? [] : failuresOn(context, volumes, host.node);
+  const failed = volumes.flatMap(({ claim }) => {
+    const without = host === null ? null : claimWithoutPlace(claimOf(context, claim), host.node);
+    return without === null ? [] : [{ claim, ...without }];
+  });
   const againMs = Math.min(...failed.map(({ createdMs }) => createdMs + failedMs));
   if (failed.length > 0 && context.nowMs < againMs)
     return {
@@ -86,24 +93,6 @@ function chooseHost({ desired }: Context, at: PlacedAt): Outcome {
 type InstanceVolume = Pick<WantedVolume, 'claim'> & Required<Pick<WantedVolume, 'instance'>>;
 
 const claimOf = ({ observed }: Context, name: string) => observed.volumes?.claims[name];
-
-function failuresOn(
-  context: Context,
-  volumes: readonly InstanceVolume[],
-  node: string,
-): { claim: string; failure: string; createdMs: number }[] {
-  return volumes.flatMap(({ claim }) => {
-    const found = claimOf(context, claim);
-    const { instance, selectedNode = null } = found?.kind === 'found' ? found.value : {};
-    return instance === undefined ||
-      !instance.own ||
-      instance.deleting ||
-      instance.failure === null ||
-      selectedNode !== node
-      ? []
-      : [{ claim, failure: instance.failure, createdMs: instance.createdMs }];
-  });
-}
 
 /** `madeMs`: when the last of those that are there was made. */
 function judgeClaims(
