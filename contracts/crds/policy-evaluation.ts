@@ -2,7 +2,10 @@ import { z } from 'zod';
 import type { CrdBody } from './definition.ts';
 import { customResource, int64, looseConditions, reference } from './schema.ts';
 
-/** What the controller of policies evaluates (`vsphere.policy.vmware.com/v1alpha1`): which policies apply to a VM, and by which tags of vCenter. */
+/**
+ * What the controller of policies evaluates (`vsphere.policy.vmware.com/v1alpha1`): which policies apply to a VM, and
+ * by which tags of vCenter.
+ */
 
 export const guestFamilies = ['Darwin', 'Linux', 'Netware', 'Other', 'Solaris', 'Windows'] as const;
 

@@ -177,8 +177,8 @@ export interface KindRow<Driven extends KubeObject = never> extends RunRow, Reso
    */
   isReconciled(object: Driven, mode: ActiveMode): boolean;
   /**
-   * Pure. Whether an object that is reconciled, or blocked, lacks a Secret, or a key of one. No watch tells of Secrets: the
-   * bridge asks for the versions of those in the digest from time to time. Left out: none does.
+   * Pure. Whether an object that is reconciled, or blocked, lacks a Secret, or a key of one. No watch tells of Secrets:
+   * the bridge asks for the versions of those in the digest from time to time. Left out: none does.
    */
   lacksSecret?(object: KubeObject): boolean;
   /** Type of the condition that says how far drover has come. Left out: the kind has none. */

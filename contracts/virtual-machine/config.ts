@@ -153,7 +153,9 @@ export type DeviceChange =
   | { operation: 'add' | 'edit'; device: 'cdrom'; cdrom: Cdrom }
   | { operation: 'edit'; device: 'disk'; key: number; capacityBytes: number };
 
-/** A tag of vCenter that is attached to a VM, or detached from it: its id (`urn:vmomi:InventoryServiceTag:…:GLOBAL`). */
+/**
+ * A tag of vCenter that is attached to a VM, or detached from it: its id (`urn:vmomi:InventoryServiceTag:…:GLOBAL`).
+ */
 export interface TagChange {
   operation: 'add' | 'remove';
   tag: string;

@@ -3,8 +3,8 @@ import type { PolicyEvaluation } from '../crds/policy-evaluation.ts';
 import { virtualMachineConditions } from './conditions.ts';
 
 /**
- * Policies of VMs. Another controller decides which apply, where drover asks it by a PolicyEvaluation for each VM; drover
- * attaches the tags by which vCenter applies them.
+ * Policies of VMs. Another controller decides which apply, where drover asks it by a PolicyEvaluation for each VM;
+ * drover attaches the tags by which vCenter applies them.
  */
 
 export interface PolicyReference {
@@ -65,8 +65,8 @@ export interface EvaluationChange {
 export const evaluationName = (vm: string): string => `vm-${vm}`;
 
 /**
- * Whether policies of a VirtualMachine are evaluated: it names some, or named some and that is not undone yet. An object
- * may hold anything. Pure.
+ * Whether policies of a VirtualMachine are evaluated: it names some, or named some and that is not undone yet. An
+ * object may hold anything. Pure.
  */
 export function isEvaluated({ spec, status }: { spec?: unknown; status?: unknown }): boolean {
   const { policies: named } = (spec ?? {}) as { policies?: unknown };

@@ -85,7 +85,10 @@ export interface VcenterControl {
    * knows it.
    */
   moveDisks?(path: string, datastore: string): Promise<void>;
-  /** Whether vCenter takes changes of a VM's configuration and changes nothing: their tasks end well. Only the simulator's model does. */
+  /**
+   * Whether vCenter takes changes of a VM's configuration and changes nothing: their tasks end well. Only the
+   * simulator's model does.
+   */
   ignoreChanges?(path: string, ignored: boolean): Promise<void>;
   requests(): Promise<RecordedRequest[]>;
   clearRequests(): Promise<void>;

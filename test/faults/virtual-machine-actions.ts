@@ -102,7 +102,9 @@ export function virtualMachineActions({ fixture, kind, subject, roles, aliases, 
     },
     /** From now on the host has no room for claims. */
     fillHost: (node: string): void => volumes?.player.fill(node),
-    /** What is not so of instance storage: its disks are on its VM, and the VM is on the host that they were made for. */
+    /**
+     * What is not so of instance storage: its disks are on its VM, and the VM is on the host that they were made for.
+     */
     async judgeInstanceStorage(alias: HostAlias): Promise<string[]> {
       const [namespace, name] = partsOfVm(alias);
       const path = resourcePath('v1', 'persistentvolumeclaims', { namespace });

@@ -71,7 +71,9 @@ export function configSpec(spec: ReconfigSpec, { devices, bootOptions }: Changed
 
 export const tagSpec = ({ operation, tag }: TagChange): TagSpec => ({ operation, id: { uuid: tag } });
 
-/** What a change needs of vCenter, beside what every one knows. Pure. Source: the versions that govmomi's types name. */
+/**
+ * What a change needs of vCenter, beside what every one knows. Pure. Source: the versions that govmomi's types name.
+ */
 export const neededApi = ({ tagSpecs = [] }: { tagSpecs?: readonly unknown[] }): NeededApi | null =>
   tagSpecs.length === 0
     ? null

@@ -7,7 +7,9 @@ import { common, haveVm } from '../../faults/virtual-machine-scenarios.ts';
 import { until } from '../../flows/until.ts';
 import { describe, unlessStopped } from './judge-vm.ts';
 
-/** Policies of virtual machines. vcsim attaches no tags in the call that makes a VM, so these are the simulator's own. */
+/**
+ * Policies of virtual machines. vcsim attaches no tags in the call that makes a VM, so these are the simulator's own.
+ */
 
 /** The controller of policies comes back when the object has said for a while that it is waited for. */
 async function holdPolicies(context: ScenarioContext): Promise<void> {

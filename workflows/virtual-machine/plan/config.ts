@@ -310,8 +310,8 @@ export function planBootstrap(context: VmContext): Outcome {
 }
 
 /**
- * Secrets are not watched. Many are removed for good once the guest is set up: no run waits for those. The digest that it
- * leaves names them, and the bridge asks for their versions from time to time.
+ * Secrets are not watched. Many are removed for good once the guest is set up: no run waits for those. The digest that
+ * it leaves names them, and the bridge asks for their versions from time to time.
  */
 const lackOfSecret = ({ desired, settings, nowMs }: VmContext, message: string): Outcome =>
   isNeededToStart(desired)

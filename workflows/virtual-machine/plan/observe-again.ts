@@ -4,7 +4,10 @@ import type { Context } from './context.ts';
 const firstIntervalMs = 2_000;
 const longestIntervalMs = 600_000;
 
-/** After how long what another controller does is observed again: what is new often, what has waited long ever less. Pure. */
+/**
+ * After how long what another controller does is observed again: what is new often, what has waited long ever less.
+ * Pure.
+ */
 export function intervalMs({ pollMs }: Pick<Context['settings'], 'pollMs'>, ageMs: number): number {
   const least = Math.min(pollMs, firstIntervalMs);
   return Math.min(Math.max(least, ageMs / 4), Math.max(pollMs, longestIntervalMs));

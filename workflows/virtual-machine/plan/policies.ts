@@ -114,8 +114,8 @@ export const tagsOf = (results: readonly PolicyResult[]): string[] =>
   [...new Set(results.flatMap(({ tags }) => tags))].toSorted();
 
 /**
- * The tags that are attached and detached, and the note of it that goes along: only what drover has attached is detached.
- * Pure.
+ * The tags that are attached and detached, and the note of it that goes along: only what drover has attached is
+ * detached. Pure.
  *
  * @param extraConfig of the VM; empty: it is not made yet
  */
