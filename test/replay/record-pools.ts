@@ -53,6 +53,18 @@ export const pools: readonly PoolRecording[] = [
     },
   },
   {
+    // Agents that request their slots together.
+    name: 'pool-of-three',
+    options: { sections: { virtualMachine: { creates: 2, destroys: 2 } } },
+    async happen(world) {
+      await world.scale(3);
+      await areNodes(world, 3);
+      await world.scale(0);
+      await areVms(world, 0);
+      await world.pass(minute);
+    },
+  },
+  {
     name: 'pool-idle',
     async happen(world) {
       await world.pass(25 * minute);

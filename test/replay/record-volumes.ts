@@ -52,6 +52,16 @@ export const volumes: readonly VolumeRecording[] = [
     },
   },
   {
+    // They request their slots together, and all have one.
+    name: 'volume-cloned-at-once',
+    async happen(world) {
+      await golden(world);
+      const names = ['a', 'b', 'c', 'd', 'e'];
+      await Promise.all(names.map((name) => world.makeVolume(name, {})));
+      await Promise.all(names.map((name) => world.made(name)));
+    },
+  },
+  {
     name: 'volume-from-elsewhere',
     async happen(world) {
       await golden(world, elsewhere);
