@@ -8,7 +8,6 @@ import {
   type WorkflowStartOptions,
 } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
-import DataLoader from 'dataloader';
 import pMap from 'p-map';
 import {
   type AllowanceRequest,
@@ -27,7 +26,7 @@ import { searchAttributes } from '../../contracts/search-attributes.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
 import { limited } from '../../runtime/temporal/temporal.ts';
-import { unlessAborted } from '../../runtime/unless-aborted.ts';
+import { sendTogether } from '../lib/send-together.ts';
 
 /** A request, and the limit that it is for. */
 interface AllowanceMessage {
@@ -105,12 +104,6 @@ interface SlotTools {
   random: Random;
 }
 
-interface SlotRequest {
-  request: AllowanceRequest;
-  /** Of the run that asks: a request that is given up is not sent any more. */
-  abort: AbortSignal;
-}
-
 /** An update has at most so many: 35 KiB of history. */
 const requestsAtOnce = 100;
 /** For an update with its pauses, so that the failure says what was going on. */
@@ -122,7 +115,7 @@ const updateTimeoutMs = 10_000;
  */
 export class SlotRequests {
   private readonly tools: SlotTools;
-  private readonly loaders = new Map<string, DataLoader<SlotRequest, SlotAnswer>>();
+  private readonly senders = new Map<string, ReturnType<typeof sendTogether<AllowanceRequest, SlotAnswer>>>();
 
   constructor(tools: SlotTools) {
     this.tools = tools;
@@ -133,32 +126,16 @@ export class SlotRequests {
    * once it is asked again, and in the end signalled: then nothing is known of the queue yet.
    */
   async request(limit: SlotLimit, request: AllowanceRequest, abort: AbortSignal): Promise<SlotAnswer> {
-    const id = allowanceId(limit, this.tools.cluster);
-    const loader = this.loaders.get(id) ?? this.openLoader(limit);
-    this.loaders.set(id, loader);
-    return await unlessAborted(loader.load({ request, abort }), abort);
-  }
-
-  private openLoader(limit: SlotLimit): DataLoader<SlotRequest, SlotAnswer> {
-    const { client, clock } = this.tools;
-    let sending: Promise<unknown> = Promise.resolve();
-    const send = async (all: readonly SlotRequest[]): Promise<(SlotAnswer | Error)[]> => {
-      const wanted = all.filter(({ abort }) => !abort.aborted).map(({ request }) => request);
-      const answers =
-        wanted.length === 0
-          ? []
-          : await limited(client, { timeoutMs: updateTimeoutMs, clock }, () => this.ask(limit, wanted));
-      const answerOf = new Map(wanted.map((request, index) => [request, answers[index] ?? later]));
-      return all.map(({ request }) => answerOf.get(request) ?? later);
-    };
-    return new DataLoader(
-      (requests) => {
-        const answers = send(requests);
-        sending = answers.catch(() => undefined);
-        return answers;
-      },
-      { cache: false, maxBatchSize: requestsAtOnce, batchScheduleFn: (dispatch) => void sending.then(dispatch) },
-    );
+    const { client, cluster, clock } = this.tools;
+    const id = allowanceId(limit, cluster);
+    const send =
+      this.senders.get(id) ??
+      sendTogether<AllowanceRequest, SlotAnswer>(
+        (requests) => limited(client, { timeoutMs: updateTimeoutMs, clock }, () => this.ask(limit, requests)),
+        requestsAtOnce,
+      );
+    this.senders.set(id, send);
+    return await send(request, abort);
   }
 
   private async ask(limit: SlotLimit, requests: readonly AllowanceRequest[]): Promise<readonly SlotAnswer[]> {
@@ -169,7 +146,7 @@ export class SlotRequests {
       await clock.sleep(pauseMs * (1 + random()));
     }
     for (const request of requests) await signalWithStartAllowance(client, { limit, cluster, request });
-    return [];
+    return requests.map(() => later);
   }
 }
 

@@ -1,4 +1,10 @@
-import { openObjects } from '../../../runtime/kubernetes/objects.ts';
+import { systemClock } from '../../../runtime/clock.ts';
+import {
+  type KubernetesObjects,
+  type ObjectVersion,
+  openObjects,
+  type Resource,
+} from '../../../runtime/kubernetes/objects.ts';
 import { resources } from '../../../runtime/kubernetes/resources.ts';
 import { storageResources } from '../../../runtime/kubernetes/storage-resources.ts';
 import { drive } from '../../../test/fakes/drive.ts';
@@ -61,4 +67,37 @@ test('who asks later sees what was written meanwhile', async () => {
     await client.create(StorageClass, { metadata: { name: 'fast' }, provisioner: 'dir' }, signal);
     expect((await client.get(StorageClass, { name: 'fast' }, signal))?.metadata.name).toBe('fast');
   });
+});
+
+test('those who wait for the next version of an object share one watch, which ends with the last of them', async () => {
+  const watches: { name: string; signal: AbortSignal; change: () => void }[] = [];
+  const client = shareReads(
+    {
+      changed: (_resource: Resource, { name, resourceVersion }: ObjectVersion, of: AbortSignal) =>
+        new Promise<void>((resolve, reject) => {
+          of.addEventListener('abort', () => reject(of.reason as Error));
+          watches.push({ name: `${name} ${resourceVersion}`, signal: of, change: resolve });
+        }),
+    } as unknown as KubernetesObjects,
+    systemClock,
+    [Pod],
+  );
+  const version = { namespace: 'vms', name: 'pod', resourceVersion: '7' };
+  const one = new AbortController();
+  const waits = [client.changed(Pod, version, one.signal), client.changed(Pod, version, signal)];
+  const others = [
+    client.changed(Pod, { ...version, resourceVersion: '8' }, one.signal),
+    client.changed(PersistentVolumeClaim, version, signal),
+    client.changed(PersistentVolumeClaim, version, signal),
+  ];
+  expect(watches.map(({ name }) => name)).toEqual(['pod 7', 'pod 8', 'pod 7', 'pod 7']);
+  one.abort(new Error('given up'));
+  await expect(waits[0]).rejects.toThrow('given up');
+  await expect(others[0]).rejects.toThrow('given up');
+  expect(watches.map(({ signal: of }) => of.aborted)).toEqual([false, true, false, false]);
+  for (const { change } of watches) change();
+  await Promise.all([waits[1], ...others.slice(1)]);
+  // One that has told of a change tells of no other.
+  void client.changed(Pod, version, signal).catch(() => undefined);
+  expect(watches).toHaveLength(5);
 });
