@@ -107,6 +107,12 @@ export interface SlotAnswer extends NumberedAnswer {
   wasQueued?: true;
 }
 
+/** To the run that allocates the limit. */
+export interface SlotMessage {
+  limit: SlotLimit;
+  request: AllowanceRequest;
+}
+
 /** A grant for a run in the queue, and the activity that it completes. */
 export interface SlotGrant {
   consumer: string;

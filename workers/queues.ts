@@ -10,6 +10,7 @@ import {
   workflowQueue,
 } from '../contracts/ids.ts';
 import { createTemporalActivities } from '../activities/temporal/activities.ts';
+import { SlotRequests } from '../activities/temporal/allowance.ts';
 import type { VcenterSettings } from '../runtime/config/vsphere-settings.ts';
 import { composeActivities } from './activities.ts';
 import { composeAgentActivities } from './agent-activities.ts';
@@ -54,7 +55,9 @@ export function composeQueues(
   const ofVms = composeVirtualMachineActivities(shared, vcenters);
   const ofMachines = composeMachineActivities(shared);
   const ofAgents = composeAgentActivities(shared, vcenters);
-  const ofVolumes = composeVolumeActivities(shared);
+  const { temporal: client, clock, random } = shared;
+  const slotRequests = new SlotRequests({ client, cluster, clock, random });
+  const ofVolumes = composeVolumeActivities(shared, slotRequests);
   const queue = (taskQueue: string, maxConcurrentActivityTaskExecutions: number, activities: object): ServedQueue => ({
     taskQueue,
     maxConcurrentActivityTaskExecutions,
@@ -66,10 +69,10 @@ export function composeQueues(
         workflowQueue(cluster),
         concurrency.drover,
         createTemporalActivities({
-          client: shared.temporal,
+          client,
           cluster,
-          clock: shared.clock,
-          random: shared.random,
+          clock,
+          slotRequests,
           publishQueued: {
             publishVirtualMachine: (request) => ofVms.kubernetes.publishVirtualMachine(request as never),
             publishDataVolume: (request) => ofVolumes.publishDataVolume(request as never),

@@ -1,8 +1,9 @@
 import { createDataVolumeActivities } from '../activities/kubernetes/volumes/activities.ts';
 import { createCloneSlotActivities } from '../activities/kubernetes/volumes/observe-clones.ts';
+import { sharePatches } from '../activities/kubernetes/lib/share-patches.ts';
 import { shareReads } from '../activities/kubernetes/lib/share-reads.ts';
 import { createStorageProfileActivities } from '../activities/kubernetes/volumes/storage-profile.ts';
-import { releaseSlot } from '../activities/temporal/allowance.ts';
+import { releaseSlot, type SlotRequests } from '../activities/temporal/allowance.ts';
 import { clonePolicy, clonePolicyBinding } from '../contracts/data-volume/clone-policy.ts';
 import type { DataVolumeActivities } from '../contracts/data-volume/data-volume.ts';
 import type { StorageProfileActivities } from '../contracts/data-volume/storage-profile-run.ts';
@@ -38,10 +39,14 @@ type CloneLimit = Extract<SlotLimit, { kind: 'clones' }>;
  */
 export function composeVolumeActivities(
   systems: SharedSystems,
+  slotRequests: SlotRequests,
 ): DataVolumeActivities & StorageProfileActivities & SlotActivities<CloneLimit> {
   const { config, temporal, kubernetes, audit, clock, volumeMeter } = systems;
   const { cluster, modes, dataVolumes, limits } = config;
-  const client = volumeMeter.meteredClient(shareReads(openObjects(kubernetes), clock, ofAllClones));
+  const objects = sharePatches(shareReads(openObjects(kubernetes), clock, ofAllClones), clock, [
+    storageResources.VolumeSnapshot,
+  ]);
+  const client = volumeMeter.meteredClient(objects);
   const { recheckMs, lingerMs, publishMinMs, slotRenewMs } = dataVolumes;
   const of = (kind: 'DataVolume' | 'StorageProfile') => {
     const { [kind]: mode } = modes;
@@ -68,6 +73,7 @@ export function composeVolumeActivities(
         filesystemOverhead: dataVolumes.filesystemOverhead,
         policyDelayMs: dataVolumes.policyDelayMs,
         clonePolicy: { policy: clonePolicy.spec, binding: clonePolicyBinding.spec },
+        acquireSlot: ({ limit, request }, abort) => slotRequests.request(limit, request, abort),
         releaseSlot: (slot) => releaseSlot(temporal, { ...slot, cluster }),
         signalWithStart: ({ namespace, name }) => startVolume(`${namespace}/${name}`),
       }),

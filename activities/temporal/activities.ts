@@ -16,9 +16,8 @@ import { migrationAllowanceId } from '../../contracts/ids.ts';
 import { messages } from '../../contracts/messages.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { droverFailure } from '../../runtime/failure.ts';
-import type { Random } from '../../runtime/random.ts';
 import { limited } from '../../runtime/temporal/temporal.ts';
-import { grantSlots, signalWithStartAllowance, SlotRequests } from './allowance.ts';
+import { grantSlots, signalWithStartAllowance, type SlotRequests } from './allowance.ts';
 
 /** What the activities on Temporal itself need. */
 interface TemporalActivitiesDeps {
@@ -26,7 +25,7 @@ interface TemporalActivitiesDeps {
   /** Prefix of workflow ids; empty by default. */
   cluster: string;
   clock: Clock;
-  random: Random;
+  slotRequests: SlotRequests;
   /** What the objects of runs in the queue are published with, by the names of those activities. */
   publishQueued: Record<QueueReport['publish'], (request: object) => Promise<unknown>>;
 }
@@ -52,7 +51,7 @@ export function createTemporalActivities({
   client,
   cluster,
   clock,
-  random,
+  slotRequests,
   publishQueued,
 }: TemporalActivitiesDeps): TemporalActivities {
   const call = async <Result>(what: string, request: () => Promise<Result>): Promise<Result> => {
@@ -64,8 +63,6 @@ export function createTemporalActivities({
       throw temporalFailure(what, error);
     }
   };
-
-  const slotRequests = new SlotRequests({ client, cluster, clock, random });
 
   return {
     async requestAllowance({ region, request }) {

@@ -1,3 +1,4 @@
+import type { SlotAnswer, SlotMessage } from '../allowance.ts';
 import type { ObservationOf, RunSettings, Unobserved } from '../runs.ts';
 import type { Along, WrittenAlong } from '../virtual-machine/activities.ts';
 import type { Outcome, Strategy, VolumePhase } from './metadata.ts';
@@ -286,8 +287,14 @@ export interface DataVolumeActivities {
       source: { namespace: string; name: string; uid: string };
       snapshotClass: string;
       createdMs: number;
+      /** Acquired when the snapshot is ready, for what comes next. Left out: none, or it is held. */
+      acquire?: SlotMessage;
     } & Patience,
-  ): Promise<{ snapshot: SnapshotFacts | null }>;
+  ): Promise<{
+    snapshot: SnapshotFacts | null;
+    /** `unknown`: no answer came. Left out: it was not asked for. */
+    slot?: SlotAnswer | 'unknown';
+  }>;
   /**
    * The target, or in the namespace of a source elsewhere the temporary claim, from a snapshot, from a volume, or
    * empty. Waits until it is bound, or is known to wait for a consumer. @throws QuotaExceeded

@@ -1,6 +1,6 @@
 import { quantityOf } from '../quantity.ts';
 import { propertyKeys } from './card-properties.ts';
-import type { AllowanceRequest, SlotLimit } from '../allowance.ts';
+import type { SlotMessage } from '../allowance.ts';
 import type { ObservationOf, Unobserved } from '../runs.ts';
 import type { FileOperation, FilePlace } from './cached-files.ts';
 import type { VirtualMachineStatus } from '../crds/virtual-machine.ts';
@@ -322,7 +322,7 @@ export interface Along {
   /** Beside: said in the object, as publishVirtualMachine does. */
   report?: ObjectName & { generation: number } & PublishedVirtualMachine;
   /** After a create has ended: released at the run that allocates the slots. */
-  slot?: { limit: SlotLimit; request: AllowanceRequest };
+  slot?: SlotMessage;
 }
 
 /** What came of that. */

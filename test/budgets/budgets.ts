@@ -74,8 +74,8 @@ export const budgets = {
     calls: { nova: 120, keystone: 2 },
   },
   slots: {
-    title: '`allocateAllowance`, the slot of one VM, or of one clone',
-    events: 55,
+    title: '`allocateAllowance`, the slot of one VM, or of clones',
+    events: 60,
     activityCalls: 4,
     calls: { vsphere: 5, kubernetes: 3 },
   },
@@ -393,14 +393,14 @@ export const budgets = {
     calls: { kubernetes: 16 },
   },
   volumeCloned: {
-    title: '`cloneDataVolume`, a clone of its source’s size in one namespace',
+    title: '`cloneDataVolume`, a clone of its source’s size in one namespace, queued or not',
     events: 40,
     activityCalls: 5,
-    calls: { kubernetes: 56 },
+    calls: { kubernetes: 45 },
   },
   volumeAwaited: {
     title: '`cloneDataVolume`, the same with an expansion, or a wait for the source or a consumer',
-    events: 60,
+    events: 75,
     activityCalls: 10,
     calls: { kubernetes: 88 },
   },

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import type { WorkflowBundle } from '@temporalio/worker';
 import { createTemporalActivities } from '../../activities/temporal/activities.ts';
+import { SlotRequests } from '../../activities/temporal/allowance.ts';
 import { workflowQueue } from '../../contracts/ids.ts';
 import { startLab } from '../../lab/lab.ts';
 import { systemClock } from '../../runtime/clock.ts';
@@ -53,7 +54,7 @@ async function openRealWorkers(workflowBundle: WorkflowBundle, longHistory?: num
       client,
       cluster: '',
       clock: systemClock,
-      random: Math.random,
+      slotRequests: new SlotRequests({ client, cluster: '', clock: systemClock, random: Math.random }),
       publishQueued: noObjects,
     }),
   });

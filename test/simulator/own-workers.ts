@@ -1,6 +1,7 @@
 import type { WorkflowBundle } from '@temporalio/worker';
 import { Worker } from '@temporalio/worker';
 import { createTemporalActivities } from '../../activities/temporal/activities.ts';
+import { SlotRequests } from '../../activities/temporal/allowance.ts';
 import { workflowQueue } from '../../contracts/ids.ts';
 import { labClock, setLabClock } from '../../lab/clock.ts';
 import { noObjects, type OwnWorkers } from '../flows/own-workers-base.ts';
@@ -20,7 +21,13 @@ export async function openSimulatedWorkers(workflowBundle: WorkflowBundle, longH
     serve: ({ client, clock, random }) => [
       {
         taskQueue: workflowQueue(''),
-        activities: createTemporalActivities({ client, cluster: '', clock, random, publishQueued: noObjects }),
+        activities: createTemporalActivities({
+          client,
+          cluster: '',
+          clock,
+          slotRequests: new SlotRequests({ client, cluster: '', clock, random }),
+          publishQueued: noObjects,
+        }),
       },
     ],
   });

@@ -104,10 +104,11 @@ async function awaited<Answer>(
     () => call(request),
     () => Promise.resolve(true),
   );
-  const isSlotReleased = (answer as { isSlotReleased?: boolean }).isSlotReleased === true;
+  const { isSlotReleased = false, slot } = answer as Pick<Result, 'isSlotReleased' | 'slot'>;
   return {
     isSaid,
     isSlotReleased,
+    ...(slot !== undefined && { slot }),
     ...(isSlotReleased && { applyResult: (memory: VolumeLifecycle['memory']) => ({ ...memory, slot: null }) }),
     observation: (latest) => {
       const then = known(latest);
@@ -177,6 +178,7 @@ export const cloneDataVolume = defineReconciler<VolumeLifecycle>(dataVolumeKind,
       const { source } = context.observed;
       if (source?.kind !== 'pvc' || source.claim === null) return Promise.resolve({});
       const { namespace, name, uid } = source.claim;
+      const acquire = context.slotAhead();
       return awaited(
         context,
         (request) =>
@@ -185,6 +187,7 @@ export const cloneDataVolume = defineReconciler<VolumeLifecycle>(dataVolumeKind,
             source: { namespace, name, uid },
             snapshotClass,
             createdMs: context.desired?.createdMs ?? 0,
+            ...(acquire !== null && { acquire }),
             patienceMs,
             known,
           }),

@@ -197,15 +197,18 @@ function planRestore(
   const phase = 'SnapshotForSmartCloneInProgress';
   return (
     onDeadline(situation, desired, strategy, phase, snapshot?.error ?? null) ??
-    execute([
-      {
-        kind: 'snapshot',
-        phase,
-        summary: `Take a snapshot of PVC ${source.namespace}/${source.name}`,
-        snapshotClass: source.class?.snapshotClass ?? '',
-        known: snapshot?.error ?? null,
-      },
-    ])
+    execute(
+      [
+        {
+          kind: 'snapshot',
+          phase,
+          summary: `Take a snapshot of PVC ${source.namespace}/${source.name}`,
+          snapshotClass: source.class?.snapshotClass ?? '',
+          known: snapshot?.error ?? null,
+        },
+      ],
+      { ...clones, ahead: true },
+    )
   );
 }
 

@@ -1,3 +1,4 @@
+import type { SlotAnswer, SlotMessage } from '../../contracts/allowance.ts';
 import type { ObservationOf, RunSettings, Unobserved } from '../../contracts/runs.ts';
 import type { Problem } from './failures.ts';
 import type { Plan, Step, Wait } from './plan.ts';
@@ -55,6 +56,11 @@ export interface StepContext<L extends Lifecycle> extends Situation<L> {
    * What the object is to say of this step, where that is due: for an executor whose activity says it. Null: nothing.
    */
   unsaid(): L['status'] | null;
+  /**
+   * For an activity that acquires the slot of what comes next, when it has done its own work. Null: none is needed, or
+   * it is held.
+   */
+  slotAhead(): SlotMessage | null;
 }
 
 /** Changes what is known as it is then: a status may have been published beside the step. */
@@ -71,6 +77,8 @@ export interface Executed<L extends Lifecycle> {
   isSaid?: boolean;
   /** An activity of the step has released the slot that the run held. */
   isSlotReleased?: boolean;
+  /** What it was answered by `slotAhead`; `unknown`: no answer came. Left out: it has not asked. */
+  slot?: SlotAnswer | 'unknown';
 }
 
 /** Executes a step by activities, or children. @throws what Temporal's retries did not mend */
@@ -164,6 +172,17 @@ export interface Reconciler<L extends Lifecycle> {
       queued: QueuedStatus<L> | null,
     ): Promise<boolean>;
     release(situation: Situation<L>, limit: string, run: RunHandle<L>): Promise<void>;
+    /** For activities that acquire slots along with their work. Left out: none does. */
+    ahead?: {
+      /** What such an activity is given. */
+      request(situation: Situation<L>, limit: string, run: RunHandle<L>): SlotMessage;
+      /**
+       * Takes the answer; null: it was not asked for.
+       *
+       * @returns whether the slot is granted
+       */
+      answered(limit: string, answer: SlotAnswer | null, run: RunHandle<L>): boolean;
+    };
   };
 }
 

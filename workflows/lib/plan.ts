@@ -24,6 +24,8 @@ export interface SlotRequest {
   readonly limit: string;
   /** One that is held is kept, and none is acquired: what needs it has begun, or is being undone. */
   readonly onlyKept?: true;
+  /** What comes after the steps needs it: an activity of them may acquire it, and it is not waited for. */
+  readonly ahead?: true;
 }
 
 /** A condition reason: CamelCase, for machines. */

@@ -186,7 +186,8 @@ class Driver<L extends Lifecycle> {
 
   private async execute({ steps, slot }: Execute<L['step']>): Promise<void> {
     const { state } = this;
-    if (slot !== undefined && slot.onlyKept !== true) {
+    const isAhead = slot?.ahead === true;
+    if (slot !== undefined && slot.onlyKept !== true && !isAhead) {
       if (!(await this.acquire(slot.limit))) return;
       if (Date.now() - state.askedMs > reliedOnMs) state.fresh = false;
     }
@@ -194,7 +195,7 @@ class Driver<L extends Lifecycle> {
     if (!state.isCurrent() || this.inbox.cancelled) return;
     const { repetition } = state;
     if (repetition !== null) state.repetition = { ...repetition, times: repetition.times + 1, atMs: Date.now() };
-    await this.steps.execute(steps);
+    await this.steps.execute(steps, isAhead ? slot.limit : null);
   }
 
   /** Until it is granted, or a message comes: then the run stays in the queue. Whether it is held. */

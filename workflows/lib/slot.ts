@@ -1,4 +1,5 @@
 import { ActivityFailure, CancellationScope, TimeoutFailure } from '@temporalio/workflow';
+import type { SlotAnswer, SlotMessage } from '../../contracts/allowance.ts';
 import { explain } from './failures.ts';
 import type { Lifecycle, QueuedStatus, Reconciler, RunHandle, Situation } from './lifecycle.ts';
 import type { Wait } from './plan.ts';
@@ -6,6 +7,8 @@ import type { Wait } from './plan.ts';
 interface Slot {
   limit: string;
   isGranted: boolean;
+  /** An activity has it to ask with, and has not said what came of it. */
+  isAhead?: boolean;
   /** What asks for it, and what the object is to say meanwhile, as text; null: nothing asks. */
   asking: { said: string; scope: CancellationScope } | null;
 }
@@ -80,6 +83,24 @@ export class SlotHolder<L extends Lifecycle> {
           answered({}, true);
         },
       );
+  }
+
+  /** For an activity of a step, which asks along with its work. Null: it is held, or asked for. */
+  request(situation: Situation<L>, limit: string): SlotMessage | null {
+    const ahead = this.slots?.ahead;
+    if (ahead === undefined || this.slot !== null) return null;
+    this.slot = { limit, isGranted: false, isAhead: true, asking: null };
+    return ahead.request(situation, limit, this.run);
+  }
+
+  /** What that activity was answered; null: it has not asked. Without an answer it may be queued, and is asked for anew. */
+  answer(answer: SlotAnswer | 'unknown' | null): void {
+    const { slot } = this;
+    if (slot?.isAhead !== true) return;
+    slot.isAhead = false;
+    if (answer === 'unknown') return;
+    slot.isGranted = this.slots?.ahead?.answered(slot.limit, answer, this.run) === true;
+    if (answer === null) this.slot = null;
   }
 
   /** What asking failed with, once. */

@@ -24,7 +24,8 @@ export class Steps<L extends Lifecycle> {
     if (this.mistake !== null) throw this.mistake;
   }
 
-  async execute(steps: readonly L['step'][]): Promise<void> {
+  /** @param ahead the slot that what comes next needs; null: none */
+  async execute(steps: readonly L['step'][], ahead: string | null = null): Promise<void> {
     const { state } = this;
     let isKnown = true;
     for (const step of steps) {
@@ -33,7 +34,7 @@ export class Steps<L extends Lifecycle> {
         continue;
       }
       state.fresh = false;
-      const executed = await this.executeStep(step);
+      const executed = await this.executeStep(step, ahead);
       if (executed === null) return;
       isKnown &&= executed.observation !== undefined;
       // The other steps were decided on what does not hold any more.
@@ -45,12 +46,15 @@ export class Steps<L extends Lifecycle> {
   }
 
   /** Null: it failed, and what is to be done about that is planned. */
-  async executeStep(step: L['step']): Promise<Executed<L> | null> {
+  async executeStep(step: L['step'], ahead: string | null = null): Promise<Executed<L> | null> {
     const publishing = step.publish === 'beside' ? this.publishBeside(step) : null;
     try {
       if (step.publish === 'before') await this.state.publisher.publish({ kind: 'execute', steps: [step] });
-      return this.applyResult(await this.call(step));
+      const executed = this.applyResult(await this.call(step, ahead));
+      if (ahead !== null) this.slot.answer(executed.slot ?? null);
+      return executed;
     } catch (error) {
+      if (ahead !== null) this.slot.answer('unknown');
       return this.state.fail(error, step);
     } finally {
       await publishing;
@@ -65,13 +69,14 @@ export class Steps<L extends Lifecycle> {
     if (dueMs !== null && Date.now() >= dueMs) await publisher.publish(plan).catch(explain);
   }
 
-  private async call(step: L['step']): Promise<Executed<L> | void> {
+  private async call(step: L['step'], ahead: string | null = null): Promise<Executed<L> | void> {
     const { spec, publisher } = this.state;
     const executor = spec.execute[step.kind as L['step']['kind']] as Executor<L, L['step']>;
     const context: StepContext<L> = {
       ...this.state.situation(),
       whileWanted: (work, isUnwanted) => this.whileWanted(work, isUnwanted),
       unsaid: () => publisher.take({ kind: 'execute', steps: [step] }),
+      slotAhead: () => (ahead === null ? null : this.slot.request(this.state.situation(), ahead)),
     };
     return await executor(context, step);
   }

@@ -8,6 +8,7 @@ import {
   type SlotAnswer,
   type SlotKind,
   type SlotLimit,
+  type SlotMessage,
 } from '../../contracts/allowance.ts';
 import type { Along } from '../../contracts/virtual-machine/activities.ts';
 import { allowanceId } from '../../contracts/ids.ts';
@@ -60,15 +61,9 @@ export const slotHooks = <L extends SlotLifecycle>(
     },
     async acquire(situation, named, run, queued) {
       const limit = named as SlotKind;
-      const shared = limitOf(limit, situation);
-      const before = run.memory().slot;
-      const membership = before?.limit === limit ? before.membership : noMembership;
-      const reported = report(membership, { want: 1, using: 0 }, Date.now());
-      // Also where it fails it may have arrived: then the run leaves the queue.
-      keep(run, { limit, membership: reported.membership });
-      const answer = await slotQueue(`Acquire a slot of the ${limit} of ${placeOf(shared)}`).acquireSlot({
-        limit: shared,
-        request: requestOf(shared, reported.request),
+      const message = ask(limit, limitOf(limit, situation), run);
+      const answer = await slotQueue(`Acquire a slot of the ${limit} of ${placeOf(message.limit)}`).acquireSlot({
+        ...message,
         renewMs: situation.settings.slotRenewMs,
         said: queued && reportOf(situation, queued.status, queued.retryHandled),
       });
@@ -81,8 +76,24 @@ export const slotHooks = <L extends SlotLifecycle>(
       const shared = limitOf(limit as SlotKind, situation);
       await leave(shared, situation.settings.cluster, claim?.membership.acknowledged ?? null);
     },
+    ahead: {
+      request: (situation, limit, run) => ask(limit as SlotKind, limitOf(limit as SlotKind, situation), run),
+      answered(limit, answer, run) {
+        keep(run, answer && claimAfter(run.memory().slot, limit as SlotKind, answer));
+        return isGranted(run.memory().slot, limit as SlotKind);
+      },
+    },
   },
 });
+
+/** Notes it first: also where it is never answered it may have arrived, and then the run leaves the queue. */
+function ask<L extends SlotLifecycle>(limit: SlotKind, shared: SlotLimit, run: Run<L>): SlotMessage {
+  const before = run.memory().slot;
+  const membership = before?.limit === limit ? before.membership : noMembership;
+  const reported = report(membership, { want: 1, using: 0 }, Date.now());
+  keep(run, { limit, membership: reported.membership });
+  return { limit: shared, request: requestOf(shared, reported.request) };
+}
 
 const keep = <L extends SlotLifecycle>(run: Run<L>, slot: SlotClaim | null): void =>
   run.update((memory) => ({ ...memory, slot }));

@@ -229,6 +229,9 @@ test('a quota that is used up is a failure that passes', () =>
       metadata: { namespace: 'dst', name: 'few' },
       spec: { hard: { 'count/persistentvolumeclaims': '0' } },
     });
+    // kube-apiserver goes by what its controller has written.
+    const quota = () => world.kubernetes.object('resourcequotas', { namespace: 'dst', name: 'few' });
+    await world.until(() => (quota()?.['status'] as { hard?: object } | undefined)?.hard !== undefined);
     await world.makeVolume('dst', 'copy');
     const request = {
       ...world.ofVolume('dst', 'copy'),

@@ -38,6 +38,41 @@ export const beginWork = (tools: VolumeTools, { begin, ...of }: VolumeWork): Pro
     return status === null ? held : { ...held, metadata: await writeVolumeStatus(tools, held, status) };
   });
 
+/** Work whose status is written when it has begun: storage does not wait for that. */
+export interface HeldWork {
+  volume: DataVolume;
+  /** @throws ObjectNotFound where the DataVolume is gone or being deleted meanwhile */
+  live: () => Promise<void>;
+  /** Writes the status, once. */
+  say: () => Promise<void>;
+}
+
+/** As {@link beginWork}, but for the status. */
+export async function holdWork(tools: VolumeTools, { begin, ...of }: VolumeWork): Promise<HeldWork> {
+  const volume = await beginWork(tools, { ...of, begin: begin && { ...begin, status: null } });
+  let status = begin?.status ?? null;
+  let isNew = true;
+  return {
+    volume,
+    async live() {
+      // It was read a moment ago.
+      if (!isNew) await liveVolume(tools, of);
+      isNew = false;
+    },
+    async say() {
+      const due = status;
+      status = null;
+      if (due === null) return;
+      let known: DataVolume | null = volume;
+      await retryConflicts(async () => {
+        const found = known ?? (await findVolume(tools, of));
+        known = null;
+        if (found !== null) await writeVolumeStatus(tools, found, due);
+      });
+    },
+  };
+}
+
 /** The status alone, of one that may be gone or being deleted. */
 export const sayWork = async (tools: VolumeTools, { begin, ...of }: VolumeWork): Promise<void> => {
   const status = begin?.status ?? null;

@@ -9,7 +9,7 @@ import { resources } from '../../../runtime/kubernetes/resources.ts';
 import { retryConflicts } from '../../../runtime/kubernetes/retry-conflicts.ts';
 import { type Claim, storageResources } from '../../../runtime/kubernetes/storage-resources.ts';
 import { awaitFact } from './await-fact.ts';
-import { beginWork, liveVolume } from './begin-work.ts';
+import { beginWork, type HeldWork, holdWork } from './begin-work.ts';
 import { claimSpecOf, controllerOf, targetMetadata, temporaryMetadata } from './claim-objects.ts';
 import { describeClaim } from './claim-problem.ts';
 import type { OfVolume, VolumeTools } from './dependencies.ts';
@@ -52,12 +52,12 @@ export async function ensureClaim(
 ): Promise<{ claim: ClaimFacts }> {
   const { begin, namespace, name, uid, spec, patienceMs, known } = request;
   const of = { namespace, name, uid };
-  const volume = await beginWork(tools, { ...of, begin });
+  const work = await holdWork(tools, { ...of, begin });
   const key = keyOf(request);
   const waits = await waitsForConsumer(tools, spec.storageClass);
   const look = async (): Promise<SeenClaim | null> => {
-    const found =
-      (await tools.client.get(claims, key, tools.scope.signal)) ?? (await makeClaim(tools, volume, request));
+    const found = (await tools.client.get(claims, key, tools.scope.signal)) ?? (await makeClaim(tools, work, request));
+    await work.say();
     return found === null ? null : await seeClaim(tools, found, uid);
   };
   const seen = await awaitFact(tools, {
@@ -83,12 +83,12 @@ function keyOf({ namespace, name, uid, temporaryIn, isCopied = false }: Requests
 /** @returns null: one of that name is there meanwhile, or the volume is on its way to the target */
 async function makeClaim(
   tools: VolumeTools,
-  volume: DataVolume,
+  { volume, live }: HeldWork,
   request: Requests['ensureClaim'],
 ): Promise<Claim | null> {
   const { client, scope } = tools;
   const { temporaryIn, from, spec, cloneDepth, namespace, name, uid } = request;
-  await liveVolume(tools, { namespace, name, uid });
+  await live();
   // A worker that was thought dead would make a second volume.
   if (temporaryIn !== null) {
     const transfer = await client.get(resources.ObjectTransfer, { name: temporaryNames.transfer(uid) }, scope.signal);

@@ -1,3 +1,4 @@
+import type { SlotAnswer, SlotMessage } from '../../../contracts/allowance.ts';
 import type { DataVolumeInput, VolumeSettings } from '../../../contracts/data-volume/data-volume.ts';
 import type { Along } from '../../../contracts/virtual-machine/activities.ts';
 import type { KubernetesObjects } from '../../../runtime/kubernetes/objects.ts';
@@ -16,6 +17,8 @@ export interface DataVolumeDependencies extends ForActivities<ActivityContext> {
   policyDelayMs: number;
   /** Specs of the ValidatingAdmissionPolicy on sources and of its binding, as drover generates them. */
   clonePolicy: { policy: unknown; binding: unknown };
+  /** Asks the run that allocates the slots, which is started where none is open. */
+  acquireSlot: (slot: SlotMessage, signal: AbortSignal) => Promise<SlotAnswer>;
   /** Signals the run that allocates the slots. */
   releaseSlot: (slot: NonNullable<Along['slot']>) => Promise<void>;
   /** Signals the run of the DataVolume, starting it if need be. */

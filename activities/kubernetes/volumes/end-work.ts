@@ -39,13 +39,14 @@ const ofWork = ({ namespace, name, uid }: VolumeWork): OfVolume => ({ namespace,
 /** What readers of the PVC look at, and what makes a DataVolume that is made anew take it as it is; then the status. */
 export async function completeDataVolume(tools: VolumeTools, request: Requests['completeDataVolume']): Promise<Ended> {
   const of = ofWork(request);
-  await retryConflicts(async () => {
+  const volume = await retryConflicts(async () => {
     const found = await findVolume(tools, of);
-    if (found === null || found.metadata.deletionTimestamp !== undefined) return;
+    if (found === null || found.metadata.deletionTimestamp !== undefined) return found;
     await markClaim(tools, found, of);
     await writeVolumeStatus(tools, found, request.status);
+    return found;
   });
-  return await end(tools, request, { withTarget: false, isComplete: true });
+  return await end(tools, request, volume, { withTarget: false, isComplete: true });
 }
 
 async function markClaim(tools: VolumeTools, volume: DataVolume, of: OfVolume): Promise<void> {
@@ -72,7 +73,8 @@ async function markClaim(tools: VolumeTools, volume: DataVolume, of: OfVolume): 
 
 export async function removeTemporary(tools: VolumeTools, request: Requests['removeTemporary']): Promise<Ended> {
   await sayWork(tools, request);
-  const ended = await end(tools, request, { withTarget: request.withTarget, isComplete: false });
+  const volume = await findVolume(tools, ofWork(request));
+  const ended = await end(tools, request, volume, { withTarget: request.withTarget, isComplete: false });
   if (ended.left.length === 0) await fixAnew(tools, request);
   return ended;
 }
@@ -80,10 +82,10 @@ export async function removeTemporary(tools: VolumeTools, request: Requests['rem
 async function end(
   tools: VolumeTools,
   work: VolumeWork,
+  volume: DataVolume | null,
   how: { withTarget: boolean; isComplete: boolean },
 ): Promise<Ended> {
   const of = ofWork(work);
-  const volume = await findVolume(tools, of);
   const source = volume === null ? null : recordedSource(volume);
   const strategy = volume?.metadata.annotations?.[volumeAnnotations.cloneType];
   // Nothing was made but the volume itself.

@@ -1,11 +1,12 @@
-import type { DataVolumeActivities, SnapshotFacts } from '../../../contracts/data-volume/data-volume.ts';
+import type { SlotAnswer, SlotMessage } from '../../../contracts/allowance.ts';
+import type { DataVolumeActivities } from '../../../contracts/data-volume/data-volume.ts';
 import { temporaryNames, volumeAnnotations, volumeLabels } from '../../../contracts/data-volume/metadata.ts';
 import { isNews } from '../../../contracts/data-volume/storage-answers.ts';
 import { isFailure } from '../../../runtime/kubernetes/kubernetes-faults.ts';
 import { resources } from '../../../runtime/kubernetes/resources.ts';
 import { type Snapshot, storageResources } from '../../../runtime/kubernetes/storage-resources.ts';
 import { awaitFact } from './await-fact.ts';
-import { beginWork, liveVolume } from './begin-work.ts';
+import { type HeldWork, holdWork } from './begin-work.ts';
 import type { OfVolume, VolumeTools } from './dependencies.ts';
 import { cutOf, isDeleting, isRecentEnough, leaveSnapshot, listSnapshots, userKey, usersOf } from './snapshot-users.ts';
 import { snapshotFacts } from './volume-facts.ts';
@@ -16,13 +17,16 @@ type Request = Parameters<DataVolumeActivities['ensureSourceSnapshot']>[0];
 /** A snapshot of the source as it was at or after the DataVolume's creation, ready if patience allows. */
 export async function ensureSourceSnapshot(
   tools: VolumeTools,
-  { begin, namespace, name, uid, ...request }: Request,
-): Promise<{ snapshot: SnapshotFacts | null }> {
+  { begin, namespace, name, uid, acquire, ...request }: Request,
+): Promise<Awaited<ReturnType<DataVolumeActivities['ensureSourceSnapshot']>>> {
   const of = { namespace, name, uid };
-  await beginWork(tools, { ...of, begin });
+  const work = await holdWork(tools, { ...of, begin });
   const isShared = tools.settings?.rules.shareSnapshots ?? true;
-  const look = async (): Promise<Snapshot | null> =>
-    isShared ? await shareSnapshot(tools, of, request) : await ownSnapshot(tools, of, request);
+  const look = async (): Promise<Snapshot | null> => {
+    const seen = await (isShared ? shareSnapshot(tools, of, work, request) : ownSnapshot(tools, of, work, request));
+    await work.say();
+    return seen;
+  };
   const snapshot = await awaitFact(tools, {
     patienceMs: request.patienceMs,
     look,
@@ -33,8 +37,17 @@ export async function ensureSourceSnapshot(
     },
     watched: (seen) => seen && { resource: storageResources.VolumeSnapshot, version: seen.metadata },
   });
-  return { snapshot: snapshot === null ? null : snapshotFacts(snapshot, null) };
+  const facts = snapshot === null ? null : snapshotFacts(snapshot, null);
+  if (acquire === undefined || facts?.isReady !== true) return { snapshot: facts };
+  return { snapshot: facts, slot: await acquireSlot(tools, acquire) };
 }
+
+/** Where there is no answer the run acquires it. */
+const acquireSlot = ({ acquireSlot: ask, scope }: VolumeTools, acquire: SlotMessage): Promise<SlotAnswer | 'unknown'> =>
+  ask(acquire, scope.signal).catch(() => {
+    scope.signal.throwIfAborted();
+    return 'unknown';
+  });
 
 /**
  * @returns the one that the DataVolume takes part in; null: none yet, as another was cut just before, or too
@@ -43,6 +56,7 @@ export async function ensureSourceSnapshot(
 async function shareSnapshot(
   tools: VolumeTools,
   of: OfVolume,
+  work: Pick<HeldWork, 'live'>,
   request: Omit<Request, keyof OfVolume | 'begin'>,
 ): Promise<Snapshot | null> {
   const { source, createdMs } = request;
@@ -55,14 +69,14 @@ async function shareSnapshot(
   const mine = recent.find((one) => usersOf(one).has(of.uid));
   if (mine !== undefined) return mine;
   const open = recent.find(({ status }) => status?.error === undefined || status.error === null);
-  if (open !== undefined) return await join(tools, of, open);
+  if (open !== undefined) return await join(tools, of, work, open);
   const rules = tools.settings?.rules;
   const lastCutMs = Math.max(...all.map((one) => cutOf(one) ?? 0), 0);
   if (all.length >= (rules?.snapshotsPerSource ?? Infinity)) return null;
   if (tools.clock.now() < lastCutMs + (rules?.sourceIntervalMs ?? 0)) return null;
   const there = [of.uid, ...(await readAsked(tools, source)).filter((uid) => uid !== of.uid)].slice(0, mostAsked);
   const name = temporaryNames.sharedSnapshot(source.uid, numberAfter(all, source.uid));
-  return await cut(tools, of, { ...request, name, asked: there });
+  return await cut(tools, of, work, { ...request, name, asked: there });
 }
 
 function numberAfter(all: readonly Snapshot[], sourceUid: string): number {
@@ -72,8 +86,13 @@ function numberAfter(all: readonly Snapshot[], sourceUid: string): number {
 }
 
 /** @returns null: it is gone or going */
-async function join(tools: VolumeTools, of: OfVolume, snapshot: Snapshot): Promise<Snapshot | null> {
-  await liveVolume(tools, of);
+async function join(
+  tools: VolumeTools,
+  of: OfVolume,
+  work: Pick<HeldWork, 'live'>,
+  snapshot: Snapshot,
+): Promise<Snapshot | null> {
+  await work.live();
   try {
     const joined = await patchObject(tools, storageResources.VolumeSnapshot, identityOf(snapshot.metadata), {
       change: { metadata: { annotations: { [userKey(of.uid)]: `${of.namespace}/${of.name}` } } },
@@ -107,18 +126,20 @@ async function readAsked({ client, scope }: VolumeTools, source: Request['source
 async function ownSnapshot(
   tools: VolumeTools,
   of: OfVolume,
+  work: Pick<HeldWork, 'live'>,
   { source, snapshotClass }: Pick<Request, 'source' | 'snapshotClass'>,
 ): Promise<Snapshot | null> {
   const key = { namespace: source.namespace, name: temporaryNames.snapshot(of.uid) };
   const found = await tools.client.get(storageResources.VolumeSnapshot, key, tools.scope.signal);
   if (found !== null) return usersOf(found).has(of.uid) && !isDeleting(found) ? found : null;
-  return await cut(tools, of, { source, snapshotClass, name: key.name, asked: [of.uid] });
+  return await cut(tools, of, work, { source, snapshotClass, name: key.name, asked: [of.uid] });
 }
 
 /** @returns null: there is one of that name */
 async function cut(
   tools: VolumeTools,
   of: OfVolume,
+  work: Pick<HeldWork, 'live'>,
   {
     source,
     snapshotClass,
@@ -126,7 +147,7 @@ async function cut(
     asked,
   }: Pick<Request, 'source' | 'snapshotClass'> & { name: string; asked: readonly string[] },
 ): Promise<Snapshot | null> {
-  await liveVolume(tools, of);
+  await work.live();
   return await createObject(
     tools,
     storageResources.VolumeSnapshot,

@@ -23,7 +23,7 @@ const queued = async (world: VolumeWorld, names: readonly string[]): Promise<str
   return names.filter((_, index) => conditionOf(volumes[index]!, 'Running') === 'False TooManyClones');
 };
 
-test('a hundred clones at once cost no more each than one alone: to be queued is no event', async () => {
+test('a hundred clones at once are within the budget of one each: to be queued is one activity, however long', async () => {
   await inVolumeWorld({ driver: { latencyMs: 3 * second } }, async (world) => {
     await world.makeSource('golden', 'bytes');
     await Promise.all(named(100).map((name) => world.makeVolume(name, {})));
