@@ -4,13 +4,15 @@ import { unlessAborted } from '../../runtime/unless-aborted.ts';
 interface One<Asked> {
   asked: Asked;
   signal: AbortSignal;
+  /** Resolved when it is sent. */
+  sent: PromiseWithResolvers<void>;
 }
 
 /**
- * Asks for many at once: what is asked while a call is on its way goes together with the next. What was given up before
- * it is sent is not sent.
+ * Asks for many at once: what is asked while a call is on its way goes together with the next. What is given up before
+ * it is sent is not sent; after that its answer is waited for, so that what follows is asked after it.
  *
- * @param send gives an answer for each, in their order; where it fails all fail
+ * @param send gives an answer for each, in their order; where it fails all fail. It has a time-out of its own
  * @param most in one call
  */
 export function sendTogether<Asked, Answer>(
@@ -21,6 +23,7 @@ export function sendTogether<Asked, Answer>(
 
   async function sendWanted(all: readonly One<Asked>[]): Promise<(Answer | Error)[]> {
     const wanted = all.filter(({ signal }) => !signal.aborted);
+    for (const { sent } of wanted) sent.resolve();
     const answers = wanted.length === 0 ? [] : await send(wanted.map(({ asked }) => asked));
     const byOne = new Map(wanted.map((one, index) => [one, answers[index] as Answer]));
     return all.map((one) => (byOne.has(one) ? (byOne.get(one) as Answer) : new Error('it was given up')));
@@ -34,5 +37,12 @@ export function sendTogether<Asked, Answer>(
     },
     { cache: false, maxBatchSize: most, batchScheduleFn: (dispatch) => void sending.then(dispatch) },
   );
-  return (asked, signal) => unlessAborted(loader.load({ asked, signal }), signal);
+  return async (asked, signal) => {
+    const one = { asked, signal, sent: Promise.withResolvers<void>() };
+    const answer = loader.load(one);
+    // It is awaited where it was sent, and is none where it was not.
+    answer.catch(() => undefined);
+    await unlessAborted(one.sent.promise, signal);
+    return await answer;
+  };
 }

@@ -135,7 +135,9 @@ export class SlotRequests {
         requestsAtOnce,
       );
     this.senders.set(id, send);
-    return await send(request, abort);
+    const answer = await send(request, abort);
+    abort.throwIfAborted();
+    return answer;
   }
 
   private async ask(limit: SlotLimit, requests: readonly AllowanceRequest[]): Promise<readonly SlotAnswer[]> {

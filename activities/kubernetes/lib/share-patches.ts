@@ -7,7 +7,7 @@ import { combinePatches } from './merge-patch.ts';
 
 type Patch = ReturnType<typeof sendTogether<unknown, unknown>>;
 
-/** Of a patch of several, of which each may be given up while the others wait for it. */
+/** Of a patch of several, of which none alone can give it up. */
 const timeoutMs = 15_000;
 
 /**
