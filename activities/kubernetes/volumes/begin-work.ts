@@ -55,11 +55,12 @@ export async function holdWork(tools: VolumeTools, { begin, ...of }: VolumeWork)
   return {
     volume,
     async live() {
-      // It was read a moment ago.
+      // Until the work has begun it was read a moment ago.
       if (!isNew) await liveVolume(tools, of);
       isNew = false;
     },
     async say() {
+      isNew = false;
       const due = status;
       status = null;
       if (due === null) return;
