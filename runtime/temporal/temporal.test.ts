@@ -67,7 +67,7 @@ test.each([
   const port = await listen(server);
   if (!keepsListening) await new Promise((done) => server.close(done));
   const failure = await connectClient(readTemporalSettings({ ...nowhere, TEMPORAL_ADDRESS: `127.0.0.1:${port}` }), {
-    timeoutMs: 600,
+    timeoutMs: 3_000,
     clock: systemClock,
   }).catch((error: unknown) => error);
   expect(failure).toMatchObject({ type: 'TemporalUnavailable', message: expect.stringContaining(`127.0.0.1:${port}`) });
