@@ -1,4 +1,4 @@
-import { sendTogether } from './send-together.ts';
+import { sendTogether, sendTogetherByKey } from './send-together.ts';
 
 const { signal } = new AbortController();
 
@@ -69,4 +69,32 @@ test('a call has at most so many', async () => {
   for (const { answer } of calls) answer();
   expect(await Promise.all(answers)).toEqual(['A', 'B', 'C', 'D', 'E']);
   expect(asked()).toEqual(['ab', 'cd', 'e']);
+});
+
+test('what is asked of one does not wait for another', async () => {
+  const calls: string[] = [];
+  const answers = new Map<string, () => void>();
+  const ask = sendTogetherByKey<{ key: string }, string, string>(
+    ({ key }) => key,
+    async ({ key }, asked) => {
+      calls.push(`${key}: ${asked.join('')}`);
+      await new Promise<void>((resolve) => void answers.set(key, resolve));
+      return asked;
+    },
+  );
+  const [one, other] = [{ key: 'one' }, { key: 'other' }];
+  const settle = () => new Promise<void>((resolve) => void setImmediate(resolve));
+  const first = ask(one, 'a', signal);
+  await settle();
+  const next = [ask({ ...one }, 'b', signal), ask(other, 'c', signal)];
+  await settle();
+  expect(calls).toEqual(['one: a', 'other: c']);
+  answers.get('other')?.();
+  expect(await next[1]).toBe('c');
+  answers.get('one')?.();
+  expect(await first).toBe('a');
+  await settle();
+  answers.get('one')?.();
+  expect(await next[0]).toBe('b');
+  expect(calls).toEqual(['one: a', 'other: c', 'one: b']);
 });

@@ -46,3 +46,24 @@ export function sendTogether<Asked, Answer>(
     return await answer;
   };
 }
+
+/** The same for each of many: what is asked of one goes together. @param send is given the first that was asked of it */
+export function sendTogetherByKey<Of, Asked, Answer>(
+  keyOf: (of: Of) => string,
+  send: (of: Of, asked: readonly Asked[]) => Promise<readonly Answer[]>,
+  most = Infinity,
+): (of: Of, asked: Asked, signal: AbortSignal) => Promise<Answer> {
+  const senders = new Map<string, { ask: ReturnType<typeof sendTogether<Asked, Answer>>; users: number }>();
+  return async (of, asked, signal) => {
+    const key = keyOf(of);
+    const sender = senders.get(key) ?? { ask: sendTogether((all) => send(of, all), most), users: 0 };
+    senders.set(key, sender);
+    sender.users += 1;
+    try {
+      return await sender.ask(asked, signal);
+    } finally {
+      sender.users -= 1;
+      if (sender.users === 0) senders.delete(key);
+    }
+  };
+}

@@ -26,7 +26,7 @@ import { searchAttributes } from '../../contracts/search-attributes.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
 import { limited } from '../../runtime/temporal/temporal.ts';
-import { sendTogether } from '../lib/send-together.ts';
+import { sendTogetherByKey } from '../lib/send-together.ts';
 
 /** A request, and the limit that it is for. */
 interface AllowanceMessage {
@@ -115,10 +115,16 @@ const updateTimeoutMs = 10_000;
  */
 export class SlotRequests {
   private readonly tools: SlotTools;
-  private readonly senders = new Map<string, ReturnType<typeof sendTogether<AllowanceRequest, SlotAnswer>>>();
+  private readonly send: (limit: SlotLimit, request: AllowanceRequest, abort: AbortSignal) => Promise<SlotAnswer>;
 
   constructor(tools: SlotTools) {
+    const { client, cluster, clock } = tools;
     this.tools = tools;
+    this.send = sendTogetherByKey(
+      (limit) => allowanceId(limit, cluster),
+      (limit, requests) => limited(client, { timeoutMs: updateTimeoutMs, clock }, () => this.ask(limit, requests)),
+      requestsAtOnce,
+    );
   }
 
   /**
@@ -126,16 +132,7 @@ export class SlotRequests {
    * once it is asked again, and in the end signalled: then nothing is known of the queue yet.
    */
   async request(limit: SlotLimit, request: AllowanceRequest, abort: AbortSignal): Promise<SlotAnswer> {
-    const { client, cluster, clock } = this.tools;
-    const id = allowanceId(limit, cluster);
-    const send =
-      this.senders.get(id) ??
-      sendTogether<AllowanceRequest, SlotAnswer>(
-        (requests) => limited(client, { timeoutMs: updateTimeoutMs, clock }, () => this.ask(limit, requests)),
-        requestsAtOnce,
-      );
-    this.senders.set(id, send);
-    const answer = await send(request, abort);
+    const answer = await this.send(limit, request, abort);
     abort.throwIfAborted();
     return answer;
   }

@@ -2,10 +2,13 @@ import type { z } from 'zod';
 
 import { type Clock, withTimeout } from '../../../runtime/clock.ts';
 import type { KubernetesObjects, ObjectChange, ObjectVersion, Resource } from '../../../runtime/kubernetes/objects.ts';
-import { sendTogether } from '../../lib/send-together.ts';
+import { sendTogetherByKey } from '../../lib/send-together.ts';
 import { combinePatches } from './merge-patch.ts';
 
-type Patch = ReturnType<typeof sendTogether<unknown, unknown>>;
+interface Target {
+  resource: Resource;
+  version: ObjectVersion;
+}
 
 /** Of a patch of several, of which none alone can give it up. */
 const timeoutMs = 15_000;
@@ -20,13 +23,14 @@ export function sharePatches(
   clock: Clock,
   resources: readonly Resource[],
 ): KubernetesObjects {
-  const senders = new Map<string, { patch: Patch; users: number }>();
-  const open = (resource: Resource, version: ObjectVersion): Patch =>
-    sendTogether(async (changes) => {
+  const patchTogether = sendTogetherByKey<Target, unknown, unknown>(
+    ({ resource: { plural }, version: { namespace, name, uid } }) => JSON.stringify([plural, namespace, name, uid]),
+    async ({ resource, version }, changes) => {
       const change = changes.reduce(combinePatches) as ObjectChange<z.ZodType>;
       const patched = await withTimeout(clock, timeoutMs, (signal) => client.patch(resource, version, change, signal));
       return changes.map(() => patched);
-    });
+    },
+  );
   return {
     ...client,
     async patch<Schema extends z.ZodType>(
@@ -35,19 +39,11 @@ export function sharePatches(
       change: ObjectChange<Schema>,
       signal: AbortSignal,
     ): Promise<z.output<Schema>> {
-      const { namespace, name, uid, resourceVersion } = version;
-      if (resourceVersion !== undefined || !resources.some(({ plural }) => plural === resource.plural))
-        return await client.patch(resource, version, change, signal);
-      const key = JSON.stringify([resource.plural, namespace, name, uid]);
-      const sender = senders.get(key) ?? { patch: open(resource, version), users: 0 };
-      senders.set(key, sender);
-      sender.users += 1;
-      try {
-        return (await sender.patch(change, signal)) as z.output<Schema>;
-      } finally {
-        sender.users -= 1;
-        if (sender.users === 0) senders.delete(key);
-      }
+      const isShared =
+        version.resourceVersion === undefined && resources.some(({ plural }) => plural === resource.plural);
+      return isShared
+        ? ((await patchTogether({ resource, version }, change, signal)) as z.output<Schema>)
+        : await client.patch(resource, version, change, signal);
     },
   };
 }
