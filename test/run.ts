@@ -12,17 +12,17 @@ import { judgeAll } from './evidence/judge-all.ts';
 import { listNotFresh } from './evidence/judge.ts';
 import { saveRecord, writeReports } from './evidence/keep.ts';
 import { makeRecord, unknown } from './evidence/record.ts';
-import { series, type SeriesName, seriesNames } from './evidence/series.ts';
+import { series, seriesNames } from './evidence/series.ts';
 import { digestNow, seedOfTree } from './evidence/sources.ts';
 import type { Choice } from './ladder/choose.ts';
-import { chooseAll, chooseChanged, choosePush, namesOf } from './ladder/choose.ts';
+import { chooseAll, chooseChanged, choosePush } from './ladder/choose.ts';
 import type { Outcome } from './ladder/outcome.ts';
 import { renderTimes, summarize } from './ladder/outcome.ts';
+import { fileOf, flowProofs, type Proof, recordProofs, suiteProofs } from './ladder/proofs.ts';
 import { runCommand } from './ladder/run-command.ts';
 import { jestArgs, nothing, runCheck, runJest, runSimulated } from './ladder/stages.ts';
 import { sampleSeed, seedOfDay } from './seed.ts';
 import type { PartName } from './simulator/matrix/parts.ts';
-import { flowTiers, provenAreas } from './tiers.ts';
 
 /**
  * Tests that may be skipped on a developer's machine. In CI a missing browser, Prometheus or package that only root may
@@ -69,8 +69,8 @@ async function climb(options: Options, { dir, signal }: CommandRun): Promise<voi
     dir,
     interrupted: signal,
     wants: (name) => only?.includes(name) ?? (name !== 'long' || all),
-    onFlows: (outcome) => {
-      if (record) recordAreas(outcome, startedMs, digests);
+    onEnd: (proofs, outcome) => {
+      if (record) for (const path of recordProofs(proofs, outcome, startedMs, digests)) print(`written: ${path}`);
     },
   });
 
@@ -106,13 +106,13 @@ interface Climb extends Pick<Options, 'all' | 'record'> {
   dir: string;
   interrupted: AbortSignal;
   wants: (name: StageName) => boolean;
-  /** The flows have ended; what comes after them takes long. */
-  onFlows: (outcome: Outcome) => void;
+  /** Files that make evidence have ended; what comes after them takes long. */
+  onEnd: (proofs: readonly Proof[], outcome: Outcome) => void;
 }
 
 async function runStages(
   { flows, simulated, unit, tenth }: Choice,
-  { all, record, dir, interrupted, wants, onFlows }: Climb,
+  { all, record, dir, interrupted, wants, onEnd }: Climb,
 ): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
   const take = async (running: Promise<Outcome | Outcome[]>): Promise<void> =>
@@ -130,20 +130,21 @@ async function runStages(
     const onTheMachine = async (): Promise<void> => {
       if (wants('checks'))
         for (const [title, script, ...args] of checks) await take(runCheck(title, script, args, signal, background));
-      if (wants('unit') && unit !== null)
-        await take(
-          runJest(
-            {
-              title: 'unit tests',
-              // A process that has loaded hundreds of modules anew for each file keeps them: another one
-              // takes its place.
-              args: ['--selectProjects', 'unit', '--maxWorkers=100%', '--workerIdleMemoryLimit=1500MB', ...unit],
-              background,
-              ...(all && { env: { DROVER_FUZZ_RUNS: '10000' } }),
-            },
-            signal,
-          ),
+      if (wants('unit') && unit !== null) {
+        const ofUnits = await runJest(
+          {
+            title: 'unit tests',
+            // A process that has loaded hundreds of modules anew for each file keeps them: another one
+            // takes its place.
+            args: ['--selectProjects', 'unit', '--maxWorkers=100%', '--workerIdleMemoryLimit=1500MB', ...unit],
+            background,
+            ...(all && { env: { DROVER_FUZZ_RUNS: '10000' } }),
+          },
+          signal,
         );
+        outcomes.push(ofUnits);
+        onEnd(suiteProofs, ofUnits);
+      }
       if (wants('simulator')) await take(runSimulator(simulated, tenth, { all, record }, signal));
     };
     const onRealParts = async (): Promise<void> => {
@@ -159,7 +160,7 @@ async function runStages(
       if (wants('flows') && dirs.length > 0) {
         const ofFlows = await runFlows(flows, dirs, signal);
         outcomes.push(ofFlows);
-        onFlows(ofFlows);
+        onEnd(flowProofs, ofFlows);
       }
       await stopLabs();
       if (!wants('long')) return;
@@ -200,8 +201,6 @@ async function startLabs(root: string, signal: AbortSignal): Promise<Lab[]> {
     throw error;
   }
 }
-
-const fileOf = (name: string): string => `test/flows/${name}.test.ts`;
 
 // Forced, because a connection that a file left open must not hold the run when every test has ended.
 const runFlows = (names: readonly string[], dirs: readonly string[], signal: AbortSignal): Promise<Outcome> =>
@@ -268,36 +267,6 @@ async function listRelatedFlows(paths: readonly string[], signal: AbortSignal): 
     .split('\n')
     .filter((line) => line.endsWith('.test.ts'))
     .map((line) => basename(line, '.test.ts'));
-}
-
-/** A record for each area whose flows have all been run. */
-function recordAreas(flows: Outcome, startedMs: number, digests: ReadonlyMap<SeriesName, string>): void {
-  const took = new Map(flows.took.map(({ what, ...file }) => [what, file]));
-  for (const area of provenAreas) {
-    const names = namesOf(flowTiers, (row) => row.tier === 'changed' && row.area === area);
-    const files = names.flatMap((name) => (took.has(name) ? [{ name, passed: 0, failed: 0, ...took.get(name) }] : []));
-    if (files.length < names.length) continue;
-    const sum = (of: 'passed' | 'failed'): number => files.reduce((total, file) => total + file[of], 0);
-    // A file whose tests were all skipped shows nothing.
-    const missing = files.filter(({ passed, failed }) => passed + failed === 0);
-    const failures = files
-      .filter(({ failed }) => failed > 0)
-      .map(({ name, failed }) => ({ what: fileOf(name), complaints: [`${failed} failed`] }));
-    const name = `flows-${area}` as const;
-    const counts = { passed: sum('passed'), failed: sum('failed'), missing: missing.length };
-    const run = {
-      series: name,
-      title: names.join(', '),
-      seed: null,
-      command: 'npm test -- --record',
-      startedMs,
-      digestBefore: digests.get(name) ?? unknown,
-      counts,
-      failures,
-      details: { files },
-    };
-    print(`written: ${saveRecord(makeRecord(run))}`);
-  }
 }
 
 function recordWhole(

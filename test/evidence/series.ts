@@ -1,5 +1,6 @@
 import { areas } from '../areas.ts';
 import { type PartName, parts, sourcesOf } from '../simulator/matrix/parts.ts';
+import { type SuiteGroup, suitesOf } from '../simulated-suites.ts';
 import type { ProvenArea } from '../tiers.ts';
 import { flowTiers } from '../tiers.ts';
 
@@ -29,6 +30,15 @@ const simulatedOf = (name: PartName): Series => ({
   title: `The every-step matrix, simulated: ${parts[name].title}`,
   command: 'npm run simulate -- --record',
   globs: sourcesOf(name),
+});
+const simulator = ['test/simulator/**', 'test/fakes/**', 'test/faults/**', 'test/invariants/**'];
+const suitesSeries = (group: SuiteGroup): Series => ({
+  title: `Suites of the simulator: ${group === 'all' ? 'all lifecycles' : parts[group].title}`,
+  command: 'npm run test:all',
+  globs:
+    group === 'all'
+      ? [...areas.all, ...simulator]
+      : [...sourcesOf(group), ...suitesOf(group).map((file) => `>${file}`), ...simulator],
 });
 const benchOf = (suite: string, title: string, area: readonly string[]): Series => ({
   title,
@@ -71,7 +81,7 @@ export const series = {
   simulation: {
     title: 'The simulator: an hour of random schedules of all lifecycles',
     command: 'npm run simulate -- --minutes 60 --record',
-    globs: [...areas.all, 'test/simulator/**', 'test/fakes/**', 'test/faults/**', 'test/invariants/**'],
+    globs: [...areas.all, ...simulator],
   },
   'bench-eviction': benchOf('eviction', 'The eviction beside a bare script', areas.eviction),
   'bench-load': benchOf('load', 'The bridge and the limits under load', areas.bridge),
@@ -95,6 +105,11 @@ export const series = {
   'flows-lab': flowsOf('lab'),
   'flows-codec': flowsOf('codec'),
   'flows-telemetry': flowsOf('telemetry'),
+  'suites-machines': suitesSeries('machines'),
+  'suites-agentPools': suitesSeries('agentPools'),
+  'suites-clones': suitesSeries('clones'),
+  'suites-virtualMachines': suitesSeries('virtualMachines'),
+  'suites-all': suitesSeries('all'),
   'test-all': {
     title: 'The whole ladder',
     command: 'npm run test:all',

@@ -1,5 +1,6 @@
 import type { FlowTier } from '../tiers.ts';
-import { chooseForChange, chooseForPush, chooseParts } from './choose.ts';
+import { simulatedSuites, suitesOf } from '../simulated-suites.ts';
+import { chooseForChange, chooseForPush, chooseLeftOut, chooseParts } from './choose.ts';
 
 const rows: Record<string, FlowTier> = {
   one: { tier: 'push', area: 'eviction', because: 'only Nova knows' },
@@ -53,4 +54,19 @@ test('of what the simulator has passed with the very sources a tenth is run, and
   expect(notes).toContain('simulated, all of it: machines: failed: its sources have changed since');
   expect(chooseParts(() => ({ state: 'incomplete', why: 'a part is missing' })).tenth).toEqual([]);
   expect(chooseParts(() => ({ state: 'none', why: 'there is no record' })).tenth).toEqual([]);
+});
+
+test('suites that have passed with these very sources are left out, but for a tenth that the seed decides', () => {
+  expect(chooseLeftOut(() => false, 1)).toEqual([]);
+  const ofPools = suitesOf('agentPools');
+  const leftOut = chooseLeftOut((group) => group === 'agentPools', 1);
+  expect(leftOut).toHaveLength(ofPools.length - 1);
+  expect(ofPools).toEqual(expect.arrayContaining(leftOut));
+  const all = Object.keys(simulatedSuites);
+  const runAgain = (seed: number): string[] => {
+    const left = chooseLeftOut(() => true, seed);
+    return all.filter((file) => !left.includes(file));
+  };
+  expect(runAgain(1)).toHaveLength(Math.ceil(all.length / 10));
+  expect(new Set([1, 2, 3, 4].map((seed) => runAgain(seed).join())).size).toBeGreaterThan(1);
 });

@@ -2,9 +2,10 @@ import { violationError } from '../violation-error.ts';
 import type { JestReport, Outcome } from './outcome.ts';
 import { readJestReport, renderTimes, summarize } from './outcome.ts';
 
+const pathOf = (name: string): string => `/checkout/test/flows/${name}.test.ts`;
 type File = JestReport['testResults'][number];
 const file = (name: string, tests: File['assertionResults'], more: Partial<File> = {}): File => ({
-  name: `/checkout/test/flows/${name}.test.ts`,
+  name: pathOf(name),
   status: 'passed',
   message: '',
   startTime: 0,
@@ -47,8 +48,8 @@ test('passed, failed, skipped and retried tests of jest’s report, and how long
     skipped: ['b'],
     retried: ['c'],
     took: [
-      { what: 'long', seconds: 9, passed: 1, failed: 1 },
-      { what: 'short', seconds: 2, passed: 1, failed: 0 },
+      { what: 'long', path: pathOf('long'), seconds: 9, passed: 1, failed: 1 },
+      { what: 'short', path: pathOf('short'), seconds: 2, passed: 1, failed: 0 },
     ],
   });
 });
@@ -112,7 +113,7 @@ test('the longest files come first, those of less than a second not at all', () 
           ['long', 60],
           ['short', 9.6],
           ['quick', 0.4],
-        ].map(([what, seconds]) => ({ what: `${what}`, seconds: Number(seconds), passed: 1, failed: 0 })),
+        ].map(([what, seconds]) => ({ what: `${what}`, path: '', seconds: Number(seconds), passed: 1, failed: 0 })),
       }),
     ]),
   ).toEqual(['    70 s  flows: long 60, short 10']);

@@ -12,8 +12,18 @@ export interface Outcome {
   /** Full names of those that passed at the second attempt. */
   retried: readonly string[];
   /** Its test files, the longest first. */
-  took: readonly { what: string; seconds: number; passed: number; failed: number }[];
+  took: readonly Took[];
   seconds: number;
+}
+
+export interface Took {
+  /** Its name without `.test.ts`. */
+  what: string;
+  /** Absolute path. */
+  path: string;
+  seconds: number;
+  passed: number;
+  failed: number;
 }
 
 /** The part of jest's JSON report that counts. */
@@ -59,16 +69,11 @@ export function readJestReport({ testResults }: JestReport): Omit<Outcome, 'titl
   };
 }
 
-function tookOf({
-  name,
-  status,
-  startTime,
-  endTime,
-  assertionResults,
-}: JestReport['testResults'][number]): Outcome['took'][number] {
+function tookOf({ name, status, startTime, endTime, assertionResults }: JestReport['testResults'][number]): Took {
   const count = (wanted: string): number => assertionResults.filter((one) => one.status === wanted).length;
   return {
     what: basename(name, '.test.ts'),
+    path: name,
     seconds: (endTime - startTime) / 1_000,
     passed: count('passed'),
     failed: status === 'failed' ? Math.max(1, count('failed')) : 0,

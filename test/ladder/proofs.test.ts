@@ -1,0 +1,44 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { checkout } from '../evidence/sources.ts';
+import { flowProofs, readProof, suiteProofs } from './proofs.ts';
+
+const proof = { series: 'suites-machines', files: ['test/a/one.test.ts', 'test/b/one.test.ts'] } as const;
+const ran = (file: string, passed: number, failed = 0) => ({
+  what: 'one',
+  path: join(checkout, file),
+  seconds: 20,
+  passed,
+  failed,
+});
+
+test('every file that makes evidence is there, and in one proof', () => {
+  const files = [...flowProofs, ...suiteProofs].flatMap((one) => one.files);
+  expect(files.filter((file) => !existsSync(join(checkout, file)))).toEqual([]);
+  expect(files).toHaveLength(new Set(files).size);
+});
+
+test('where not all files have been run there is nothing to record', () => {
+  expect(readProof(proof, { took: [ran('test/a/one.test.ts', 3), ran('test/c/one.test.ts', 1)] })).toBeNull();
+});
+
+test('what all of them came to is recorded, and what failed by its file', () => {
+  expect(
+    readProof(proof, { took: [ran('test/b/one.test.ts', 2, 1), ran('test/a/one.test.ts', 3), ran('other', 9)] }),
+  ).toEqual({
+    counts: { passed: 5, failed: 1, missing: 0 },
+    failures: [{ what: 'test/b/one.test.ts', complaints: ['1 failed'] }],
+    details: {
+      files: [
+        { name: 'one', seconds: 20, passed: 3, failed: 0 },
+        { name: 'one', seconds: 20, passed: 2, failed: 1 },
+      ],
+    },
+  });
+});
+
+test('a file whose tests were all skipped shows nothing', () => {
+  expect(readProof(proof, { took: proof.files.map((file, index) => ran(file, index)) })?.counts).toMatchObject({
+    missing: 1,
+  });
+});

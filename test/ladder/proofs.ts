@@ -1,0 +1,75 @@
+import { basename, relative } from 'node:path';
+import { saveRecord } from '../evidence/keep.ts';
+import { type EvidenceRecord, makeRecord, unknown } from '../evidence/record.ts';
+import type { SeriesName } from '../evidence/series.ts';
+import { checkout } from '../evidence/sources.ts';
+import { suiteGroups, suitesOf } from '../simulated-suites.ts';
+import { flowTiers, provenAreas } from '../tiers.ts';
+import { namesOf } from './choose.ts';
+import type { Outcome } from './outcome.ts';
+
+/** Test files that make evidence where all of them have been run. */
+export interface Proof {
+  series: SeriesName;
+  /** Below the checkout. */
+  files: readonly string[];
+}
+
+/** @param name of a flow, without `.test.ts` */
+export const fileOf = (name: string): string => `test/flows/${name}.test.ts`;
+
+export const flowProofs: readonly Proof[] = provenAreas.map((area) => ({
+  series: `flows-${area}`,
+  files: namesOf(flowTiers, (row) => row.tier === 'changed' && row.area === area).map(fileOf),
+}));
+
+export const suiteProofs: readonly Proof[] = suiteGroups.map((group) => ({
+  series: `suites-${group}`,
+  files: suitesOf(group),
+}));
+
+/** What the files of a proof came to; null: not all of them have been run. Pure. */
+export function readProof(
+  { files }: Proof,
+  { took }: Pick<Outcome, 'took'>,
+): (Pick<EvidenceRecord, 'counts' | 'details'> & { failures: { what: string; complaints: string[] }[] }) | null {
+  const byFile = new Map(took.map(({ what: name, path, ...its }) => [relative(checkout, path), { name, ...its }]));
+  const run = files.flatMap((file) => {
+    const its = byFile.get(file);
+    return its === undefined ? [] : [{ file, ...its }];
+  });
+  if (run.length < files.length) return null;
+  const sum = (of: 'passed' | 'failed'): number => run.reduce((total, its) => total + its[of], 0);
+  // A file whose tests were all skipped shows nothing.
+  const missing = run.filter(({ passed, failed }) => passed + failed === 0);
+  return {
+    counts: { passed: sum('passed'), failed: sum('failed'), missing: missing.length },
+    failures: run
+      .filter(({ failed }) => failed > 0)
+      .map(({ file, failed }) => ({ what: file, complaints: [`${failed} failed`] })),
+    details: { files: run.map(({ name, seconds, passed, failed }) => ({ name, seconds, passed, failed })) },
+  };
+}
+
+/** @returns paths of the records, below the checkout */
+export const recordProofs = (
+  proofs: readonly Proof[],
+  outcome: Outcome,
+  startedMs: number,
+  digests: ReadonlyMap<SeriesName, string>,
+): string[] =>
+  proofs.flatMap((proof) => {
+    const read = readProof(proof, outcome);
+    if (read === null) return [];
+    const { series, files } = proof;
+    const record = makeRecord({
+      series,
+      title: files.map((file) => basename(file, '.test.ts')).join(', '),
+      seed: null,
+      command: 'npm test -- --record',
+      startedMs,
+      digestBefore: digests.get(series) ?? unknown,
+      ...read,
+    });
+    return [saveRecord(record)];
+  });
