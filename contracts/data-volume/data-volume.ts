@@ -264,6 +264,14 @@ export interface Patience {
   known: string | null;
 }
 
+/** A claim that is to be filled. */
+export interface NewClaim {
+  /** Null: the target. */
+  temporaryIn: string | null;
+  spec: Pick<ClaimSpec, 'storageClass' | 'accessModes' | 'volumeMode'>;
+  cloneDepth: number;
+}
+
 /**
  * Queue `volumes`. All are safe to repeat, and to run twice at once: what they make has a name by uid, and carries that
  * uid. They heartbeat. A wait in one of them ends with what it awaits, with a problem that is not known yet, or when it
@@ -289,6 +297,8 @@ export interface DataVolumeActivities {
       createdMs: number;
       /** Acquired when the snapshot is ready, for what comes next. Left out: none, or it is held. */
       acquire?: SlotMessage;
+      /** Made from the snapshot as soon as that slot is granted; ensureClaim follows, and makes it where it is not. */
+      restore?: NewClaim & { wantedBytes: number };
     } & Patience,
   ): Promise<{
     snapshot: SnapshotFacts | null;
@@ -300,16 +310,14 @@ export interface DataVolumeActivities {
    * empty. Waits until it is bound, or is known to wait for a consumer. @throws QuotaExceeded
    */
   ensureClaim(
-    request: VolumeWork & {
-      /** Null: the target. */
-      temporaryIn: string | null;
-      /** The temporary claim is what a Job is to copy, and does not become the target. */
-      isCopied?: boolean;
-      from: { kind: 'pvc' | 'snapshot'; name: string } | null;
-      /** As large as what it is made from: it is expanded afterwards. */
-      spec: Pick<ClaimSpec, 'storageClass' | 'accessModes' | 'volumeMode'> & { requestBytes: number };
-      cloneDepth: number;
-    } & Patience,
+    request: VolumeWork &
+      NewClaim & {
+        /** The temporary claim is what a Job is to copy, and does not become the target. */
+        isCopied?: boolean;
+        from: { kind: 'pvc' | 'snapshot'; name: string } | null;
+        /** As large as what it is made from: it is expanded afterwards. */
+        spec: { requestBytes: number };
+      } & Patience,
   ): Promise<{ claim: ClaimFacts } & WrittenAlong>;
   /** Waits until its capacity is as large, or only its file system is not. */
   expandClaim(

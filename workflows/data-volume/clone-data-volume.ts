@@ -2,11 +2,13 @@ import { proxyActivities } from '@temporalio/workflow';
 import type {
   ClaimFacts,
   DataVolumeActivities,
+  NewClaim,
   ObservedVolume,
   VolumeObservation,
   VolumeStatus,
   VolumeWork,
 } from '../../contracts/data-volume/data-volume.ts';
+import { wantedBytes } from '../../contracts/data-volume/size.ts';
 import { volumesQueue } from '../../contracts/ids.ts';
 import { dataVolumeKind } from '../../contracts/kinds/data-volume.ts';
 import { shortCall, volumeCall } from '../../contracts/policies.ts';
@@ -173,12 +175,13 @@ export const cloneDataVolume = defineReconciler<VolumeLifecycle>(dataVolumeKind,
         (answer) => () => ({ source: { ...source, usedBy: answer.usedBy } }),
       );
     },
-    snapshot: (context, { summary, snapshotClass, known }) => {
+    snapshot: (context, { summary, snapshotClass, known, restore }) => {
       const patienceMs = patienceOf(context);
       const { source } = context.observed;
       if (source?.kind !== 'pvc' || source.claim === null) return Promise.resolve({});
       const { namespace, name, uid } = source.claim;
       const acquire = context.slotAhead();
+      const restored = acquire === null || restore === null ? null : newClaim(context, restore.isTemporary, true);
       return awaited(
         context,
         (request) =>
@@ -188,6 +191,7 @@ export const cloneDataVolume = defineReconciler<VolumeLifecycle>(dataVolumeKind,
             snapshotClass,
             createdMs: context.desired?.createdMs ?? 0,
             ...(acquire !== null && { acquire }),
+            ...(restored !== null && { restore: { ...restored, wantedBytes: wantedBytes(context.observed) } }),
             patienceMs,
             known,
           }),
@@ -356,24 +360,33 @@ function makeClaim(
   { summary, isTemporary, from, requestBytes, known }: Of<'claim'>,
 ): Promise<Result> {
   const patienceMs = patienceOf(context);
-  const { claimSpec, source } = context.observed;
-  if (claimSpec === null) return Promise.resolve({});
-  const { storageClass, accessModes, volumeMode } = claimSpec;
-  const cloneDepth = from !== null && source?.kind === 'pvc' ? (source.claim?.cloneDepth ?? 0) + 1 : 0;
+  const claim = newClaim(context, isTemporary, from !== null);
+  if (claim === null) return Promise.resolve({});
   return awaited(
     context,
     (request) =>
       work(summary, patienceMs).ensureClaim({
         ...request,
-        temporaryIn: isTemporary ? namespaceOfSource(context) : null,
+        ...claim,
         from,
-        spec: { storageClass, accessModes, volumeMode, requestBytes },
-        cloneDepth,
+        spec: { ...claim.spec, requestBytes },
         patienceMs,
         known,
       }),
-    ({ claim }) => inPlace(isTemporary, claim),
+    (answer) => inPlace(isTemporary, answer.claim),
   );
+}
+
+/** Null: nothing says what it is to be. */
+function newClaim(context: Context, isTemporary: boolean, isClone: boolean): NewClaim | null {
+  const { claimSpec, source } = context.observed;
+  if (claimSpec === null) return null;
+  const { storageClass, accessModes, volumeMode } = claimSpec;
+  return {
+    temporaryIn: isTemporary ? namespaceOfSource(context) : null,
+    spec: { storageClass, accessModes, volumeMode },
+    cloneDepth: isClone && source?.kind === 'pvc' ? (source.claim?.cloneDepth ?? 0) + 1 : 0,
+  };
 }
 
 const namespaceOfSource = ({ observed: { source }, input }: VolumeSituation): string =>

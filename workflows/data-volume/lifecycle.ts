@@ -22,7 +22,13 @@ export type VolumeStep = Step & { phase: VolumePhase } & (
     | { kind: 'remove' }
     | { kind: 'removeFinalizer' }
     | { kind: 'awaitSource'; usedBy: readonly string[] }
-    | { kind: 'snapshot'; snapshotClass: string; known: string | null }
+    | {
+        kind: 'snapshot';
+        snapshotClass: string;
+        known: string | null;
+        /** The claim that always follows is made with it; null: there is one. */
+        restore: { isTemporary: boolean } | null;
+      }
     | {
         kind: 'claim';
         isTemporary: boolean;

@@ -205,6 +205,7 @@ function planRestore(
           summary: `Take a snapshot of PVC ${source.namespace}/${source.name}`,
           snapshotClass: source.class?.snapshotClass ?? '',
           known: snapshot?.error ?? null,
+          restore: made === null ? claim : null,
         },
       ],
       { ...clones, ahead: true },

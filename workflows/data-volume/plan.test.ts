@@ -601,6 +601,17 @@ test('a clone takes a slot where the driver works for it alone', () => {
   expect(slotOf(bound)).toBeNull();
 });
 
+test('the PVC is made with its snapshot, where there is none yet', () => {
+  const restoreOf = (change: Change): unknown => {
+    const plan = planVolume(situation(change));
+    const [step] = plan.kind === 'execute' ? plan.steps : [];
+    return step?.kind === 'snapshot' ? step.restore : undefined;
+  };
+  expect(restoreOf({})).toEqual({ isTemporary: false });
+  expect(restoreOf(elsewhere)).toEqual({ isTemporary: true });
+  expect(restoreOf({ target: pending })).toBeNull();
+});
+
 test('a phase has its deadline from when it was begun, by whatever run', () => {
   const since = (change: Change): unknown => {
     const given = situation(change);

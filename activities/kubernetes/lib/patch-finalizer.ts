@@ -21,6 +21,8 @@ export interface FinalizerPatch {
   uid: string;
   finalizer: string;
   present: boolean;
+  /** As it was written a moment ago, so that it need not be read. Absent: it is read. */
+  known?: Held['metadata'];
   /** For the audit log. */
   action: string;
   /** `resourcepolicy/<namespace>/<name>`. */
@@ -36,17 +38,33 @@ export const patchFinalizer = <Schema extends z.ZodType<Held>>(
   tools: ActivityContext & { client: Pick<KubernetesObjects, 'get' | 'patch'> },
   resource: Resource<Schema>,
   request: FinalizerPatch,
-): Promise<boolean> => retryConflicts(() => patchOnce(tools, resource, request));
+): Promise<boolean> => {
+  let { known } = request;
+  return retryConflicts(async () => {
+    const metadata = known ?? (await readMetadata(tools, resource, request));
+    known = undefined;
+    return await patchOnce(tools, resource, request, metadata);
+  });
+};
+
+async function readMetadata<Schema extends z.ZodType<Held>>(
+  { client, scope }: ActivityContext & { client: Pick<KubernetesObjects, 'get'> },
+  resource: Resource<Schema>,
+  { key }: FinalizerPatch,
+): Promise<Held['metadata'] | null> {
+  const found = (await client.get(resource, key, scope.signal)) as Held | null;
+  return found?.metadata ?? null;
+}
 
 async function patchOnce<Schema extends z.ZodType<Held>>(
   tools: ActivityContext & { client: Pick<KubernetesObjects, 'get' | 'patch'> },
   resource: Resource<Schema>,
   { key, uid, finalizer, present, action, object }: FinalizerPatch,
+  metadata: Held['metadata'] | null,
 ): Promise<boolean> {
   const { client, scope } = tools;
-  const found = (await client.get(resource, key, scope.signal)) as Held | null;
-  if (found?.metadata.uid !== uid || (present && found.metadata.deletionTimestamp !== undefined)) return false;
-  const { finalizers = [], resourceVersion } = found.metadata;
+  if (metadata?.uid !== uid || (present && metadata.deletionTimestamp !== undefined)) return false;
+  const { finalizers = [], resourceVersion } = metadata;
   const others = finalizers.filter((one) => one !== finalizer);
   const changed = present ? [...others, finalizer] : others;
   if (changed.length === finalizers.length) return true;

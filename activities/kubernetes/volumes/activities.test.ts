@@ -221,17 +221,22 @@ test('a claim that the provisioner refuses is a fact, until another is seen', ()
     expect((await ensure(claim.problem)).claim).toMatchObject({ phase: 'Bound', problem: null });
   }));
 
+/** There may be no more claims. */
+async function setQuota(world: ReturnType<typeof openVolumes>, namespace: string): Promise<void> {
+  await world.set({
+    apiVersion: 'v1',
+    kind: 'ResourceQuota',
+    metadata: { namespace, name: 'few' },
+    spec: { hard: { 'count/persistentvolumeclaims': '0' } },
+  });
+  // kube-apiserver goes by what its controller has written.
+  const quota = () => world.kubernetes.object('resourcequotas', { namespace, name: 'few' });
+  await world.until(() => (quota()?.['status'] as { hard?: object } | undefined)?.hard !== undefined);
+}
+
 test('a quota that is used up is a failure that passes', () =>
   openSame({}, async (world) => {
-    await world.set({
-      apiVersion: 'v1',
-      kind: 'ResourceQuota',
-      metadata: { namespace: 'dst', name: 'few' },
-      spec: { hard: { 'count/persistentvolumeclaims': '0' } },
-    });
-    // kube-apiserver goes by what its controller has written.
-    const quota = () => world.kubernetes.object('resourcequotas', { namespace: 'dst', name: 'few' });
-    await world.until(() => (quota()?.['status'] as { hard?: object } | undefined)?.hard !== undefined);
+    await setQuota(world, 'dst');
     await world.makeVolume('dst', 'copy');
     const request = {
       ...world.ofVolume('dst', 'copy'),
@@ -422,3 +427,50 @@ test('a source that CDI is to import is left to it, and says so once', () =>
     expect(world.volume('src', 'copy')).not.toHaveProperty('status');
     expect((await world.observe('src', 'copy')).desired).toMatchObject({ foreignSource: 'http', isLeft: true });
   }));
+
+describe('the PVC is made with its snapshot', () => {
+  const slot = {
+    limit: { kind: 'clones', driver: storageNames.driver },
+    request: { consumer: 'c', runId: 'r', want: 1, using: 0, deadline: null, host: storageNames.driver },
+  } as const;
+  const { requestBytes: _, ...spec } = claimSpec;
+  const restore = { temporaryIn: null, spec, cloneDepth: 1, wantedBytes: gibibyte } as const;
+  const snapshotAndRestore = async (world: ReturnType<typeof openVolumes>) =>
+    world.activities.ensureSourceSnapshot({
+      ...(await world.makeVolume('src', 'copy')),
+      begin: world.begin(),
+      source: world.goldenSource(),
+      snapshotClass: storageNames.snapshotClass,
+      createdMs: world.clock.now(),
+      acquire: slot,
+      restore,
+      ...patience,
+    });
+
+  test('where the slot is granted', () =>
+    openSame({}, async (world) => {
+      expect(await snapshotAndRestore(world)).toMatchObject({ snapshot: { isReady: true }, slot: { allowance: 1 } });
+      await world.until(() => world.isBound('src', 'copy'));
+      expect(world.storage.read('src', 'copy')).toBe('bytes');
+      expect(world.claim('src', 'copy')?.metadata.ownerReferences).toMatchObject([
+        { kind: 'DataVolume', name: 'copy' },
+      ]);
+    }));
+
+  test.each([
+    ['is queued', async () => ({ sequence: 1, allowance: 0, limit: 1, inUse: 1 })],
+    ['does not know', () => Promise.reject(new Error('no answer'))],
+  ] as const)('and is not where the run %s', (_why, acquireSlot) =>
+    openSame({ change: { acquireSlot } }, async (world) => {
+      expect(await snapshotAndRestore(world)).toMatchObject({ snapshot: { isReady: true } });
+      expect(world.claim('src', 'copy')).toBeNull();
+    }),
+  );
+
+  test('one that cannot be made is no problem of the snapshot', () =>
+    openSame({}, async (world) => {
+      await setQuota(world, 'src');
+      expect(await snapshotAndRestore(world)).toMatchObject({ snapshot: { isReady: true }, slot: { allowance: 1 } });
+      expect(world.claim('src', 'copy')).toBeNull();
+    }));
+});

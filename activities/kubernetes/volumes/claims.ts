@@ -75,16 +75,22 @@ export async function ensureClaim(
   return { claim: seen.claim };
 }
 
-function keyOf({ namespace, name, uid, temporaryIn, isCopied = false }: Requests['ensureClaim']) {
+function keyOf({ namespace, name, uid, temporaryIn, isCopied = false }: ClaimToMake) {
   if (temporaryIn === null) return { namespace, name };
   return { namespace: temporaryIn, name: isCopied ? temporaryNames.restored(uid) : temporaryNames.claim(uid) };
 }
 
-/** @returns null: one of that name is there meanwhile, or the volume is on its way to the target */
-async function makeClaim(
+type ClaimToMake = OfVolume &
+  Pick<Requests['ensureClaim'], 'temporaryIn' | 'isCopied' | 'from' | 'spec' | 'cloneDepth'>;
+
+/**
+ * @returns null: one of that name is there meanwhile
+ * @throws ObjectConflict where the volume is on its way to the target
+ */
+export async function makeClaim(
   tools: VolumeTools,
   { volume, live }: HeldWork,
-  request: Requests['ensureClaim'],
+  request: ClaimToMake,
 ): Promise<Claim | null> {
   const { client, scope } = tools;
   const { temporaryIn, from, spec, cloneDepth, namespace, name, uid } = request;

@@ -43,8 +43,7 @@ export async function completeDataVolume(tools: VolumeTools, request: Requests['
     const found = await findVolume(tools, of);
     if (found === null || found.metadata.deletionTimestamp !== undefined) return found;
     await markClaim(tools, found, of);
-    await writeVolumeStatus(tools, found, request.status);
-    return found;
+    return { ...found, metadata: await writeVolumeStatus(tools, found, request.status) };
   });
   return await end(tools, request, volume, { withTarget: false, isComplete: true });
 }
@@ -90,7 +89,7 @@ async function end(
   const strategy = volume?.metadata.annotations?.[volumeAnnotations.cloneType];
   // Nothing was made but the volume itself.
   if (how.isComplete && volume !== null && source === null) {
-    await letGo(tools, of);
+    await letGo(tools, of, volume);
     return { left: [], ...(await releaseSlot(tools, work.slot)) };
   }
   // Without a record it is looked for everywhere.
@@ -107,14 +106,16 @@ async function end(
     isOver: (names) => names.length === 0,
   });
   const isHeldFor = how.isComplete || volume?.metadata.deletionTimestamp !== undefined;
-  if (left.length === 0 && isHeldFor) await letGo(tools, of);
+  if (left.length === 0 && isHeldFor) await letGo(tools, of, how.isComplete ? volume : null);
   return { left, ...(await releaseSlot(tools, work.slot)) };
 }
 
-const letGo = (tools: VolumeTools, { namespace, name, uid }: OfVolume): Promise<boolean> =>
+/** @param known as it was written a moment ago; null: it is read */
+const letGo = (tools: VolumeTools, { namespace, name, uid }: OfVolume, known: DataVolume | null): Promise<boolean> =>
   patchFinalizer(tools, resources.DataVolume, {
     key: { namespace, name },
     uid,
+    ...(known !== null && { known: known.metadata }),
     finalizer: dataVolumeFinalizer,
     present: false,
     action: 'patchDataVolumeFinalizer',

@@ -1,11 +1,13 @@
 import type { SlotAnswer, SlotMessage } from '../../../contracts/allowance.ts';
-import type { DataVolumeActivities } from '../../../contracts/data-volume/data-volume.ts';
+import type { DataVolumeActivities, SnapshotFacts } from '../../../contracts/data-volume/data-volume.ts';
 import { temporaryNames, volumeAnnotations, volumeLabels } from '../../../contracts/data-volume/metadata.ts';
+import { restoreBytes } from '../../../contracts/data-volume/size.ts';
 import { isNews } from '../../../contracts/data-volume/storage-answers.ts';
 import { isFailure } from '../../../runtime/kubernetes/kubernetes-faults.ts';
 import { resources } from '../../../runtime/kubernetes/resources.ts';
 import { type Snapshot, storageResources } from '../../../runtime/kubernetes/storage-resources.ts';
 import { awaitFact } from './await-fact.ts';
+import { makeClaim } from './claims.ts';
 import { type HeldWork, holdWork } from './begin-work.ts';
 import type { OfVolume, VolumeTools } from './dependencies.ts';
 import { cutOf, isDeleting, isRecentEnough, leaveSnapshot, listSnapshots, userKey, usersOf } from './snapshot-users.ts';
@@ -17,7 +19,7 @@ type Request = Parameters<DataVolumeActivities['ensureSourceSnapshot']>[0];
 /** A snapshot of the source as it was at or after the DataVolume's creation, ready if patience allows. */
 export async function ensureSourceSnapshot(
   tools: VolumeTools,
-  { begin, namespace, name, uid, acquire, ...request }: Request,
+  { begin, namespace, name, uid, acquire, restore, ...request }: Request,
 ): Promise<Awaited<ReturnType<DataVolumeActivities['ensureSourceSnapshot']>>> {
   const of = { namespace, name, uid };
   const work = await holdWork(tools, { ...of, begin });
@@ -39,7 +41,23 @@ export async function ensureSourceSnapshot(
   });
   const facts = snapshot === null ? null : snapshotFacts(snapshot, null);
   if (acquire === undefined || facts?.isReady !== true) return { snapshot: facts };
-  return { snapshot: facts, slot: await acquireSlot(tools, acquire) };
+  const slot = await acquireSlot(tools, acquire);
+  if (restore !== undefined && slot !== 'unknown' && slot.allowance > 0)
+    await restoreFrom(tools, work, of, facts, restore);
+  return { snapshot: facts, slot };
+}
+
+/** Of one that cannot be made, ensureClaim says why. */
+async function restoreFrom(
+  tools: VolumeTools,
+  work: HeldWork,
+  of: OfVolume,
+  snapshot: SnapshotFacts,
+  { wantedBytes, spec, ...claim }: NonNullable<Request['restore']>,
+): Promise<void> {
+  const from = { kind: 'snapshot', name: snapshot.name } as const;
+  const sized = { ...spec, requestBytes: restoreBytes(snapshot, wantedBytes) };
+  await makeClaim(tools, work, { ...of, ...claim, from, spec: sized }).catch(() => tools.scope.signal.throwIfAborted());
 }
 
 /** Where there is no answer the run acquires it. */

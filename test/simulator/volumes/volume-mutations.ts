@@ -109,8 +109,8 @@ export const volumeMutations: readonly SourceMutation[] = [
     caughtBy: 'what is temporary goes slowly',
     activity: {
       file: `${volumes}/end-work.ts`,
-      from: /if \(left\.length === 0 && isHeldFor\) await letGo\(tools, of\);/u,
-      to: 'if (isHeldFor) await letGo(tools, of);',
+      from: /if \(left\.length === 0 && isHeldFor\) await letGo\(tools, of, how\.isComplete \? volume : null\);/u,
+      to: 'if (isHeldFor) await letGo(tools, of, null);',
     },
   },
   {
