@@ -100,6 +100,7 @@ export const flowTiers: Readonly<Record<string, FlowTier>> = {
     'virtualMachine',
     'made, changed, deleted; a worker killed; a create cancelled; a Secret by its own account',
   ),
+  'virtual-machine-hazards': simulated('virtualMachine'),
   'virtual-machine-bootstrap': simulated('virtualMachine'),
   'virtual-machine-fast-deploy': simulated('virtualMachine'),
   'virtual-machine-fast-deploy-auto': simulated('virtualMachine'),
@@ -133,6 +134,11 @@ export const flowTiers: Readonly<Record<string, FlowTier>> = {
     'agentPools',
     'from nothing to Nodes and back by drover’s own accounts; a worker killed; runs ended',
   ),
+  'agent-pool-hazards': daily('agentPools', [
+    'test/flows/agent-pool.test.ts',
+    'test/simulator/pools/pool-mutations.test.ts',
+    'test/simulator/pools/pool-scale-down.test.ts',
+  ]),
 
   // Volumes.
   'data-volume': push(
