@@ -14,12 +14,17 @@ export interface RecentObservations {
    * and the run would ignore its signal.
    */
   hasObserved(vmId: string, digest: string | null): boolean;
+  /** Whether a run began to observe it at that time or later: it goes by what it saw. */
+  hasObservedSince(vmId: string, sinceMs: number): boolean;
 }
 
-/** Most tasks are over by then. The result of a longer one is signalled, and its run ignores it. */
-const atWorkMs = 3_000;
-/** Longer than any change waits to be signalled. */
-const keptMs = 10_000;
+/**
+ * Most tasks are over by then, and observed, also where a worker makes hundreds of VMs at once. The result of a longer
+ * one is signalled, and its run ignores it.
+ */
+const atWorkMs = 5_000;
+/** Longer than any change waits to be signalled, also where updates come late from a vCenter that has much to do. */
+const keptMs = 30_000;
 
 export function openRecentObservations(): RecentObservations {
   const observations = new Map<string, { digest: string | null; atMs: number }>();
@@ -29,6 +34,7 @@ export function openRecentObservations(): RecentObservations {
     noteObservation: (vmId, digest, startedMs) => keep(observations, vmId, { digest, atMs: startedMs }),
     isAtWork: (name, nowMs) => nowMs - (mutations.get(name)?.atMs ?? -Infinity) <= atWorkMs,
     hasObserved: (vmId, digest) => observations.get(vmId)?.digest === digest,
+    hasObservedSince: (vmId, sinceMs) => (observations.get(vmId)?.atMs ?? -Infinity) >= sinceMs,
   };
 }
 

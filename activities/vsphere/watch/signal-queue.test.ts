@@ -82,6 +82,19 @@ test('a signal is sent where that run has observed another state', () => {
   expect(inShort(takeUntil(queue, 1_000, 10_000))).toEqual(['1500 web: powered on']);
 });
 
+test('a run that is slow at its work is waited for, as long as its task may take', () => {
+  const { queue, recent, states } = open();
+  recent.noteMutation('team/web', 0);
+  recent.noteMutation('team/db', 0);
+  for (const name of ['web', 'db']) {
+    queue.add(change(name, 'powered on'), 1_000);
+    states.set(`vm-${name}`, 'on');
+  }
+  expect(takeUntil(queue, 1_000, 3_300)).toEqual([]);
+  recent.noteObservation('vm-web', 'on', 3_200);
+  expect(inShort(takeUntil(queue, 3_300, 10_000))).toEqual(['3500 web: powered on (known)', '5500 db: powered on']);
+});
+
 test('a VM that appears is being made: no hurry', () => {
   const { queue } = open();
   queue.add(change('web', 'appeared'), 0);
@@ -139,13 +152,14 @@ test('what was done counts for as long as a task takes, and what was observed fo
   const recent = openRecentObservations();
   recent.noteMutation('team/web', 0);
   expect([
-    recent.isAtWork('team/web', 3_000),
-    recent.isAtWork('team/web', 3_001),
+    recent.isAtWork('team/web', 5_000),
+    recent.isAtWork('team/web', 5_001),
     recent.isAtWork('team/db', 0),
   ]).toEqual([true, false, false]);
   recent.noteObservation('vm-1', 'on', 0);
-  recent.noteObservation('vm-2', 'on', 10_000);
+  recent.noteObservation('vm-2', 'on', 30_000);
   expect(recent.hasObserved('vm-1', 'on')).toBe(true);
-  recent.noteObservation('vm-2', 'on', 10_001);
+  expect([recent.hasObservedSince('vm-1', 0), recent.hasObservedSince('vm-1', 1)]).toEqual([true, false]);
+  recent.noteObservation('vm-2', 'on', 30_001);
   expect(recent.hasObserved('vm-1', 'on')).toBe(false);
 });

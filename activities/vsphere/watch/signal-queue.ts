@@ -14,9 +14,9 @@ export interface PendingSignal {
 }
 
 /**
- * Signals that are pending, by run: due at once where no run works on the VM, a little later where one does, as it most
- * likely observes its own change; never more than one signal a second to a run, and never more than a budget to all
- * runs together.
+ * Signals that are pending, by run: due at once where no run works on the VM; where one does, when that has observed it,
+ * as it most likely is its own change; never more than one signal a second to a run, and never more than a budget to
+ * all runs together.
  */
 export interface SignalQueue {
   add(change: VmChange, nowMs: number): void;
@@ -34,7 +34,7 @@ export interface SignalQueue {
 export interface QueueLimits {
   /** To one run. */
   distanceMs: number;
-  /** How long it waits for a run that is at work to observe it. */
+  /** How often it is seen whether a run that is at work has observed it. */
   atWorkMs: number;
   perSecond: number;
   laterPerSecond: number;
@@ -47,7 +47,7 @@ interface Waiting extends Omit<PendingSignal, 'isObserved'> {
 }
 
 export function openSignalQueue(
-  recent: Pick<RecentObservations, 'isAtWork' | 'hasObserved'>,
+  recent: Pick<RecentObservations, 'isAtWork' | 'hasObserved' | 'hasObservedSince'>,
   digestOf: (vmId: string) => string | null,
   limits: QueueLimits = queueLimits,
 ): SignalQueue {
@@ -69,6 +69,12 @@ export function openSignalQueue(
   };
   const earliest = (all: ReadonlyMap<string, Waiting>): number =>
     Math.min(...[...all.values()].map(({ dueMs }) => dueMs), Infinity);
+  const isAtWork = ({ owner }: Pick<Waiting, 'owner'>, nowMs: number): boolean =>
+    recent.isAtWork(`${owner.namespace}/${owner.name}`, nowMs);
+  /** Its run works on the VM, and has not observed it since. */
+  const isAwaited = (one: Waiting, nowMs: number): boolean =>
+    isAtWork(one, nowMs) &&
+    !one.vmIds.every((vmId) => recent.hasObserved(vmId, digestOf(vmId)) || recent.hasObservedSince(vmId, one.sinceMs));
   const takeOut = (
     all: Map<string, Waiting>,
     { owner, vmIds, causes, sinceMs }: Waiting,
@@ -86,8 +92,7 @@ export function openSignalQueue(
       const before = fresh.get(key) ?? later.get(key);
       later.delete(key);
       const all = [...new Set([...(before?.causes ?? []), ...causes])];
-      const wanted =
-        nowMs + (recent.isAtWork(`${owner.namespace}/${owner.name}`, nowMs) || isUnhurried(all) ? limits.atWorkMs : 0);
+      const wanted = nowMs + (isAtWork({ owner }, nowMs) || isUnhurried(all) ? limits.atWorkMs : 0);
       const dueMs = Math.max(
         Math.min(before?.dueMs ?? Infinity, wanted),
         (signalledMs.get(key) ?? -Infinity) + limits.distanceMs,
@@ -115,7 +120,8 @@ export function openSignalQueue(
     },
     take: (nowMs) => {
       forgetOld(signalledMs, nowMs - limits.distanceMs);
-      const now = due(fresh, nowMs);
+      let now = due(fresh, nowMs);
+      for (; now !== null && isAwaited(now, nowMs); now = due(fresh, nowMs)) now.dueMs = nowMs + limits.atWorkMs;
       if (now !== null) {
         const isObserved = now.vmIds.every((vmId) => recent.hasObserved(vmId, digestOf(vmId)));
         const waitMs = isObserved ? 0 : paces.fresh.take(nowMs);
