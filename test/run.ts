@@ -70,7 +70,11 @@ async function climb(options: Options, { dir, signal }: CommandRun): Promise<voi
     interrupted: signal,
     wants: (name) => only?.includes(name) ?? (name !== 'long' || all),
     onEnd: (proofs, outcome) => {
-      if (record) for (const path of recordProofs(proofs, outcome, startedMs, digests)) print(`written: ${path}`);
+      if (!record) return;
+      const seed = all ? seedOfDay() : null;
+      const command = all ? 'npm run test:all' : 'npm test -- --record';
+      for (const path of recordProofs(proofs, outcome, { command, seed, startedMs, digests }))
+        print(`written: ${path}`);
     },
   });
 

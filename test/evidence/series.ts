@@ -32,13 +32,19 @@ const simulatedOf = (name: PartName): Series => ({
   globs: sourcesOf(name),
 });
 const simulator = ['test/simulator/**', 'test/fakes/**', 'test/faults/**', 'test/invariants/**'];
+const isOfTests = (glob: string): boolean => /^!.*\.test\.ts$/u.test(glob);
 const suitesSeries = (group: SuiteGroup): Series => ({
   title: `Suites of the simulator: ${group === 'all' ? 'all lifecycles' : parts[group].title}`,
   command: 'npm run test:all',
-  globs:
-    group === 'all'
-      ? [...areas.all, ...simulator]
-      : [...sourcesOf(group), ...suitesOf(group).map((file) => `>${file}`), ...simulator],
+  globs: [
+    ...(group === 'all' ? areas.all.filter((glob) => !isOfTests(glob)) : sourcesOf(group)),
+    ...suitesOf(group).map((file) => `>${file}`),
+    ...simulator,
+    'jest.config.mjs',
+    'test/jest/**',
+    'test/*.mjs',
+    'test/seed.ts',
+  ],
 });
 const benchOf = (suite: string, title: string, area: readonly string[]): Series => ({
   title,

@@ -1,6 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { checkout } from '../evidence/sources.ts';
+import { openGraph, reach } from '../evidence/imports.ts';
+import { series } from '../evidence/series.ts';
+import { checkout, selectFiles } from '../evidence/sources.ts';
+import { suiteGroups, suitesOf } from '../simulated-suites.ts';
 import { flowProofs, readProof, suiteProofs } from './proofs.ts';
 
 const proof = { series: 'suites-machines', files: ['test/a/one.test.ts', 'test/b/one.test.ts'] } as const;
@@ -20,6 +23,20 @@ test('every file that makes evidence is there, and in one proof', () => {
 
 test('where not all files have been run there is nothing to record', () => {
   expect(readProof(proof, { took: [ran('test/a/one.test.ts', 3), ran('test/c/one.test.ts', 1)] })).toBeNull();
+});
+
+test('one that fails is recorded, however few were run', () => {
+  expect(readProof(proof, { took: [ran('test/a/one.test.ts', 3, 1)] })).toMatchObject({
+    counts: { passed: 3, failed: 1, missing: 1 },
+    failures: [{ what: 'test/a/one.test.ts' }],
+  });
+});
+
+test.each(suiteGroups)('the evidence of %s is about its suites, and that of all about what they lead to', (group) => {
+  const { globs } = series[`suites-${group}`];
+  const suites = suitesOf(group);
+  const reached = group === 'all' ? reach(suites, openGraph(checkout), () => true) : suites;
+  expect(selectFiles(reached, globs).toSorted()).toEqual(reached.toSorted());
 });
 
 test('what all of them came to is recorded, and what failed by its file', () => {

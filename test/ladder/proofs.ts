@@ -28,7 +28,7 @@ export const suiteProofs: readonly Proof[] = suiteGroups.map((group) => ({
   files: suitesOf(group),
 }));
 
-/** What the files of a proof came to; null: not all of them have been run. Pure. */
+/** What the files of a proof came to; null: not all of them have been run, and none of them failed. Pure. */
 export function readProof(
   { files }: Proof,
   { took }: Pick<Outcome, 'took'>,
@@ -38,12 +38,13 @@ export function readProof(
     const its = byFile.get(file);
     return its === undefined ? [] : [{ file, ...its }];
   });
-  if (run.length < files.length) return null;
+  // What fails counts, however few of the others were run.
+  if (run.length < files.length && run.every(({ failed }) => failed === 0)) return null;
   const sum = (of: 'passed' | 'failed'): number => run.reduce((total, its) => total + its[of], 0);
   // A file whose tests were all skipped shows nothing.
-  const missing = run.filter(({ passed, failed }) => passed + failed === 0);
+  const silent = run.filter(({ passed, failed }) => passed + failed === 0);
   return {
-    counts: { passed: sum('passed'), failed: sum('failed'), missing: missing.length },
+    counts: { passed: sum('passed'), failed: sum('failed'), missing: files.length - run.length + silent.length },
     failures: run
       .filter(({ failed }) => failed > 0)
       .map(({ file, failed }) => ({ what: file, complaints: [`${failed} failed`] })),
@@ -51,13 +52,16 @@ export function readProof(
   };
 }
 
+export interface ProofRun {
+  command: string;
+  /** Decides what of them is sampled; null: the same on every push. */
+  seed: number | null;
+  startedMs: number;
+  digests: ReadonlyMap<SeriesName, string>;
+}
+
 /** @returns paths of the records, below the checkout */
-export const recordProofs = (
-  proofs: readonly Proof[],
-  outcome: Outcome,
-  startedMs: number,
-  digests: ReadonlyMap<SeriesName, string>,
-): string[] =>
+export const recordProofs = (proofs: readonly Proof[], outcome: Outcome, { digests, ...run }: ProofRun): string[] =>
   proofs.flatMap((proof) => {
     const read = readProof(proof, outcome);
     if (read === null) return [];
@@ -65,9 +69,7 @@ export const recordProofs = (
     const record = makeRecord({
       series,
       title: files.map((file) => basename(file, '.test.ts')).join(', '),
-      seed: null,
-      command: 'npm test -- --record',
-      startedMs,
+      ...run,
       digestBefore: digests.get(series) ?? unknown,
       ...read,
     });

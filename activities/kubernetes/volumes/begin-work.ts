@@ -40,24 +40,23 @@ export const beginWork = (tools: VolumeTools, { begin, ...of }: VolumeWork): Pro
 
 /** Work whose status is written when it has begun: storage does not wait for that. */
 export interface HeldWork {
-  volume: DataVolume;
-  /** @throws ObjectNotFound where the DataVolume is gone or being deleted meanwhile */
-  live: () => Promise<void>;
+  /** The DataVolume as it is. @throws ObjectNotFound where the DataVolume is gone or being deleted meanwhile */
+  live: () => Promise<DataVolume>;
   /** Writes the status, once. */
   say: () => Promise<void>;
 }
 
 /** As {@link beginWork}, but for the status. */
 export async function holdWork(tools: VolumeTools, { begin, ...of }: VolumeWork): Promise<HeldWork> {
-  const volume = await beginWork(tools, { ...of, begin: begin && { ...begin, status: null } });
+  let volume = await beginWork(tools, { ...of, begin: begin && { ...begin, status: null } });
   let status = begin?.status ?? null;
   let isNew = true;
   return {
-    volume,
     async live() {
       // Until the work has begun it was read a moment ago.
-      if (!isNew) await liveVolume(tools, of);
+      if (!isNew) volume = await liveVolume(tools, of);
       isNew = false;
+      return volume;
     },
     async say() {
       isNew = false;

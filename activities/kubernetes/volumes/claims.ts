@@ -89,12 +89,12 @@ type ClaimToMake = OfVolume &
  */
 export async function makeClaim(
   tools: VolumeTools,
-  { volume, live }: HeldWork,
+  work: Pick<HeldWork, 'live'>,
   request: ClaimToMake,
 ): Promise<Claim | null> {
   const { client, scope } = tools;
   const { temporaryIn, from, spec, cloneDepth, namespace, name, uid } = request;
-  await live();
+  const volume = await work.live();
   // A worker that was thought dead would make a second volume.
   if (temporaryIn !== null) {
     const transfer = await client.get(resources.ObjectTransfer, { name: temporaryNames.transfer(uid) }, scope.signal);

@@ -50,7 +50,7 @@ export async function ensureSourceSnapshot(
 /** Of one that cannot be made, ensureClaim says why. */
 async function restoreFrom(
   tools: VolumeTools,
-  work: HeldWork,
+  work: Pick<HeldWork, 'live'>,
   of: OfVolume,
   snapshot: SnapshotFacts,
   { wantedBytes, spec, ...claim }: NonNullable<Request['restore']>,

@@ -10,12 +10,14 @@ export interface RecentObservations {
   /** Whether a change now is most likely made by the run of the VM. */
   isAtWork(name: string, nowMs: number): boolean;
   /**
-   * Whether a run observed that state last; null: that the VM was gone. The update may arrive after the observation,
-   * and the run would ignore its signal.
+   * Whether a run observed that state last, and lately; null: that the VM was gone. The update may arrive after the
+   * observation, and the run would ignore its signal.
    */
-  hasObserved(vmId: string, digest: string | null): boolean;
+  hasObserved(vmId: string, digest: string | null, nowMs: number): boolean;
   /** Whether a run began to observe it at that time or later: it goes by what it saw. */
   hasObservedSince(vmId: string, sinceMs: number): boolean;
+  /** A run is told of another state: it observes the VM next, maybe on another worker. */
+  forget(vmId: string): void;
 }
 
 /**
@@ -33,8 +35,12 @@ export function openRecentObservations(): RecentObservations {
     noteMutation: (name, atMs) => keep(mutations, name, { atMs }),
     noteObservation: (vmId, digest, startedMs) => keep(observations, vmId, { digest, atMs: startedMs }),
     isAtWork: (name, nowMs) => nowMs - (mutations.get(name)?.atMs ?? -Infinity) <= atWorkMs,
-    hasObserved: (vmId, digest) => observations.get(vmId)?.digest === digest,
+    hasObserved: (vmId, digest, nowMs) => {
+      const last = observations.get(vmId);
+      return last !== undefined && last.digest === digest && nowMs - last.atMs <= keptMs;
+    },
     hasObservedSince: (vmId, sinceMs) => (observations.get(vmId)?.atMs ?? -Infinity) >= sinceMs,
+    forget: (vmId) => void observations.delete(vmId),
   };
 }
 

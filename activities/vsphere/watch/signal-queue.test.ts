@@ -95,6 +95,42 @@ test('a run that is slow at its work is waited for, as long as its task may take
   expect(inShort(takeUntil(queue, 3_300, 10_000))).toEqual(['3500 web: powered on (known)', '5500 db: powered on']);
 });
 
+test('of a run that does one thing after the other, what it did last is waited for', () => {
+  const { queue, recent, states } = open();
+  recent.noteMutation('team/web', 900);
+  queue.add(change('web', 'appeared'), 1_000);
+  recent.noteObservation('vm-web', 'made', 1_200);
+  recent.noteMutation('team/web', 1_300);
+  queue.add(change('web', 'powered on'), 1_400);
+  states.set('vm-web', 'on');
+  expect(takeUntil(queue, 1_400, 2_400)).toEqual([]);
+  recent.noteObservation('vm-web', 'on', 2_300);
+  expect(inShort(takeUntil(queue, 2_400, 10_000))).toEqual(['2500 web: appeared, powered on (known)']);
+});
+
+test('of one that never ends its work it is told after 10 s', () => {
+  const { queue, recent } = open();
+  queue.add(change('web', 'appeared'), 0);
+  const signals: string[] = [];
+  for (let nowMs = 0; nowMs <= 20_000; nowMs += 500) {
+    recent.noteMutation('team/web', nowMs);
+    signals.push(...inShort(takeUntil(queue, nowMs, nowMs)));
+  }
+  expect(signals).toEqual(['10500 web: appeared']);
+});
+
+test('what was observed before a signal does not count after it', () => {
+  const { queue, recent, states } = open();
+  recent.noteObservation('vm-web', 'on', 0);
+  states.set('vm-web', 'off');
+  queue.add(change('web', 'powered off'), 100);
+  expect(inShort(takeUntil(queue, 100, 2_000))).toEqual(['100 web: powered off']);
+  // Its run observes that on another worker.
+  states.set('vm-web', 'on');
+  queue.add(change('web', 'powered on'), 3_000);
+  expect(inShort(takeUntil(queue, 3_000, 10_000))).toEqual(['3000 web: powered on']);
+});
+
 test('a VM that appears is being made: no hurry', () => {
   const { queue } = open();
   queue.add(change('web', 'appeared'), 0);
@@ -158,8 +194,8 @@ test('what was done counts for as long as a task takes, and what was observed fo
   ]).toEqual([true, false, false]);
   recent.noteObservation('vm-1', 'on', 0);
   recent.noteObservation('vm-2', 'on', 30_000);
-  expect(recent.hasObserved('vm-1', 'on')).toBe(true);
+  expect([recent.hasObserved('vm-1', 'on', 30_000), recent.hasObserved('vm-1', 'on', 30_001)]).toEqual([true, false]);
   expect([recent.hasObservedSince('vm-1', 0), recent.hasObservedSince('vm-1', 1)]).toEqual([true, false]);
   recent.noteObservation('vm-2', 'on', 30_001);
-  expect(recent.hasObserved('vm-1', 'on')).toBe(false);
+  expect(recent.hasObserved('vm-1', 'on', 0)).toBe(false);
 });

@@ -44,10 +44,12 @@ export const queueLimits: QueueLimits = { distanceMs: 1_000, atWorkMs: 500, perS
 
 interface Waiting extends Omit<PendingSignal, 'isObserved'> {
   dueMs: number;
+  /** When the last of its changes arrived. */
+  latestMs: number;
 }
 
 export function openSignalQueue(
-  recent: Pick<RecentObservations, 'isAtWork' | 'hasObserved' | 'hasObservedSince'>,
+  recent: Pick<RecentObservations, 'isAtWork' | 'hasObserved' | 'hasObservedSince' | 'forget'>,
   digestOf: (vmId: string) => string | null,
   limits: QueueLimits = queueLimits,
 ): SignalQueue {
@@ -71,19 +73,24 @@ export function openSignalQueue(
     Math.min(...[...all.values()].map(({ dueMs }) => dueMs), Infinity);
   const isAtWork = ({ owner }: Pick<Waiting, 'owner'>, nowMs: number): boolean =>
     recent.isAtWork(`${owner.namespace}/${owner.name}`, nowMs);
+  const isObserved = (vmId: string, nowMs: number): boolean => recent.hasObserved(vmId, digestOf(vmId), nowMs);
   /** Its run works on the VM, and has not observed it since. */
   const isAwaited = (one: Waiting, nowMs: number): boolean =>
     isAtWork(one, nowMs) &&
-    !one.vmIds.every((vmId) => recent.hasObserved(vmId, digestOf(vmId)) || recent.hasObservedSince(vmId, one.sinceMs));
+    nowMs - one.sinceMs <= longestAtWorkMs &&
+    !one.vmIds.every((vmId) => isObserved(vmId, nowMs) || recent.hasObservedSince(vmId, one.latestMs));
   const takeOut = (
     all: Map<string, Waiting>,
     { owner, vmIds, causes, sinceMs }: Waiting,
-    isObserved: boolean,
+    isKnown: boolean,
     nowMs: number,
   ): { next: PendingSignal } => {
     all.delete(nameOf(owner));
-    if (!isObserved) signalledMs.set(nameOf(owner), nowMs);
-    return { next: { owner, vmIds, causes, sinceMs, isObserved } };
+    if (!isKnown) {
+      signalledMs.set(nameOf(owner), nowMs);
+      for (const vmId of vmIds) recent.forget(vmId);
+    }
+    return { next: { owner, vmIds, causes, sinceMs, isObserved: isKnown } };
   };
 
   return {
@@ -102,6 +109,7 @@ export function openSignalQueue(
         vmIds: [...new Set([...(before?.vmIds ?? []), vmId])],
         causes: all,
         sinceMs: before?.sinceMs ?? nowMs,
+        latestMs: nowMs,
         dueMs,
       });
       wake();
@@ -114,6 +122,7 @@ export function openSignalQueue(
           vmIds: [...new Set([...(later.get(key)?.vmIds ?? []), vmId])],
           causes,
           sinceMs: nowMs,
+          latestMs: nowMs,
           dueMs: nowMs,
         });
       wake();
@@ -123,9 +132,9 @@ export function openSignalQueue(
       let now = due(fresh, nowMs);
       for (; now !== null && isAwaited(now, nowMs); now = due(fresh, nowMs)) now.dueMs = nowMs + limits.atWorkMs;
       if (now !== null) {
-        const isObserved = now.vmIds.every((vmId) => recent.hasObserved(vmId, digestOf(vmId)));
-        const waitMs = isObserved ? 0 : paces.fresh.take(nowMs);
-        return waitMs > 0 ? { againMs: waitMs } : takeOut(fresh, now, isObserved, nowMs);
+        const isKnown = now.vmIds.every((vmId) => isObserved(vmId, nowMs));
+        const waitMs = isKnown ? 0 : paces.fresh.take(nowMs);
+        return waitMs > 0 ? { againMs: waitMs } : takeOut(fresh, now, isKnown, nowMs);
       }
       const old = due(later, nowMs);
       const waitMs = old === null ? Infinity : paces.later.take(nowMs);
@@ -141,6 +150,7 @@ export function openSignalQueue(
         vmIds: [...new Set([...vmIds, ...(since?.vmIds ?? [])])],
         causes: [...new Set([...causes, ...(since?.causes ?? [])])],
         sinceMs,
+        latestMs: since?.latestMs ?? sinceMs,
         dueMs,
       });
       wake();
@@ -149,6 +159,9 @@ export function openSignalQueue(
     size: () => fresh.size + later.size,
   };
 }
+
+/** However much its run has to do. */
+const longestAtWorkMs = 10_000;
 
 /** A VM that appears is nearly always being made by its own run. */
 const isUnhurried = (causes: readonly string[]): boolean => causes.includes('appeared');
