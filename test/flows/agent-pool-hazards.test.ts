@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { agentPoolAnnotations, agentPoolConditions } from '../../contracts/agent-pool/metadata.ts';
 import { applyObject } from '../../lab/kubernetes-objects.ts';
 import { inventory } from '../../lab/vsphere/handle.ts';
-import { agentFixture, applyPool, deletePool, vmFolder } from '../../lab/agents.ts';
+import { agentFixture, deletePool, vmFolder } from '../../lab/agents.ts';
 import { checkInvariants } from '../invariants.ts';
-import { type AgentWorld, openAgentWorld } from './agent-world.ts';
+import { type AgentWorld, beginWithEmptyPool, openAgentWorld } from './agent-world.ts';
 import { until } from './until.ts';
 import { startTimeoutMs } from './vsphere-world.ts';
 import { limitMs } from './world-base.ts';
@@ -21,14 +21,7 @@ beforeAll(async () => {
 afterEach(() => checkInvariants(world.observed), limitMs);
 afterAll(() => world?.close(), limitMs);
 
-/** Each test begins with a pool and no Machines. */
-beforeEach(async () => {
-  await applyPool(world.api);
-  await world.scale(0);
-  // What a failed attempt has left in the middle of things.
-  await world.kubectl('delete', 'va', '--all', '-n', namespace, '--wait=false');
-  await world.untilNodes(0);
-}, limitMs);
+beforeEach(() => beginWithEmptyPool(world), limitMs);
 
 test(
   'another’s VM of that name stays as it is, and the demand is said to wait',

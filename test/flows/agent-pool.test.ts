@@ -1,9 +1,9 @@
 import { agentPoolConditions, agentVmKeys } from '../../contracts/agent-pool/metadata.ts';
 import { agentPoolId, vsphereAgentId } from '../../contracts/ids.ts';
 import { run } from '../../lab/kubectl.ts';
-import { agentFixture, applyPool } from '../../lab/agents.ts';
+import { agentFixture } from '../../lab/agents.ts';
 import { checkInvariants } from '../invariants.ts';
-import { type AgentWorld, openAgentWorld } from './agent-world.ts';
+import { type AgentWorld, beginWithEmptyPool, openAgentWorld } from './agent-world.ts';
 import { until } from './until.ts';
 import { startTimeoutMs } from './vsphere-world.ts';
 import { limitMs } from './world-base.ts';
@@ -21,14 +21,7 @@ beforeAll(async () => {
 afterEach(() => checkInvariants(world.observed), limitMs);
 afterAll(() => world?.close(), limitMs);
 
-/** Each test begins with a pool and no Machines. */
-beforeEach(async () => {
-  await applyPool(world.api);
-  await world.scale(0);
-  // What a failed attempt has left in the middle of things.
-  await world.kubectl('delete', 'va', '--all', '-n', namespace, '--wait=false');
-  await world.untilNodes(0);
-}, limitMs);
+beforeEach(() => beginWithEmptyPool(world), limitMs);
 
 const created = async (): Promise<string[]> =>
   (await world.asked('CreateVM_Task')).map(({ body }) => /<name>([^<]+)<\/name>/u.exec(body)?.[1] ?? '');

@@ -196,6 +196,15 @@ async function open(root: string, closers: (() => Promise<void>)[]): Promise<Omi
   };
 }
 
+/** A pool and no Machines. */
+export async function beginWithEmptyPool(world: AgentWorld): Promise<void> {
+  await applyPool(world.api);
+  await world.scale(0);
+  // What a failed attempt has left in the middle of things.
+  await world.kubectl('delete', 'va', '--all', '-n', namespace, '--wait=false');
+  await world.untilNodes(0);
+}
+
 /** @returns what ends it */
 function play(neighbours: Neighbours): () => Promise<void> {
   const over = new AbortController();
