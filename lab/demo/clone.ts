@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { clonePolicyName } from '../../contracts/data-volume/metadata.ts';
 import { connectKubernetes, type Kubernetes } from '../../runtime/kubernetes/kubernetes.ts';
 import { openObjects } from '../../runtime/kubernetes/objects.ts';
 import { resources } from '../../runtime/kubernetes/resources.ts';
@@ -47,14 +48,32 @@ volumes are directories. The first time they are built, which takes some minutes
       await stage.step('a drover worker and a drover bridge', () =>
         stage.startDrover({
           modes: { Eviction: 'off', Hypervisor: 'off', DataVolume: 'act', StorageProfile: 'act' },
+          dataVolumes: { policyDelayMs },
         }),
       );
+      await stage.step('the rules on sources, in force', () => untilInForce(api, stage.interrupted));
       return await perform({ stage, lab, api, volumes, bytes });
     } finally {
       await api.close();
     }
   },
 };
+
+/** So much older than a DataVolume the rules must be. */
+const policyDelayMs = 2_000;
+
+/** The lab has just made the rules. Before they count, a clone of another namespace would be refused for good. */
+async function untilInForce(api: Kubernetes, signal: AbortSignal): Promise<void> {
+  const objects = openObjects(api);
+  const rules = await Promise.all([
+    objects.get(storageResources.ValidatingAdmissionPolicy, { name: clonePolicyName }, signal),
+    objects.get(storageResources.ValidatingAdmissionPolicyBinding, { name: clonePolicyName }, signal),
+  ]);
+  const madeMs = Math.max(...rules.map((rule) => Date.parse(rule?.metadata.creationTimestamp ?? '')));
+  if (Number.isNaN(madeMs)) throw new Error(`kube-apiserver has no ValidatingAdmissionPolicy ${clonePolicyName}`);
+  // Times of objects are whole seconds.
+  await delay(Math.max(0, madeMs + policyDelayMs + 1_000 - Date.now()), undefined, { signal });
+}
 
 interface Volumes {
   write(of: Names, bytes: Buffer): Promise<void>;
