@@ -1,12 +1,11 @@
 import { findCondition } from '../../contracts/conditions.ts';
 import { virtualMachineFinalizers } from '../../contracts/virtual-machine/metadata.ts';
 import { inventory } from '../../lab/vsphere/handle.ts';
-import type { RecordedRequest } from '../../lab/vsphere/control.ts';
 import type { WitnessedVm } from '../../lab/vsphere/vm-fixture.ts';
 import { vmClass, vmFixture } from '../../lab/vsphere/vm-fixture.ts';
 import { checkInvariants } from '../invariants.ts';
 import type { VmWorld } from './virtual-machine-world.ts';
-import { namespace, openVmWorld } from './virtual-machine-world.ts';
+import { clonesOf, namespace, openVmWorld } from './virtual-machine-world.ts';
 import { startTimeoutMs } from './vsphere-world.ts';
 import { limitMs } from './world-base.ts';
 
@@ -21,11 +20,6 @@ afterAll(() => world?.close(), limitMs);
 afterEach(() => checkInvariants(world.observed), limitMs);
 
 const reconciled = /^True Reconciled/u;
-
-const clonesOf = async (name: string): Promise<RecordedRequest[]> =>
-  (await world.control.requests()).filter(
-    ({ method, body }) => method === 'CloneVM_Task' && body.includes(`<name>${name}</name>`),
-  );
 
 /** Another user's VM in the folder of the namespace. */
 async function makeForeign(name: string): Promise<WitnessedVm | null> {
@@ -69,7 +63,7 @@ test(
         'u',
       ),
     );
-    expect(await clonesOf('profiled')).toEqual([]);
+    expect(await clonesOf(world, 'profiled')).toEqual([]);
     // Its parameters are for good.
     await world.kubectl('delete', 'storageclass', 'lost');
     await world.make(storageClass(vmFixture.profileId));
@@ -143,7 +137,7 @@ test(
       hardware: { scsiControllers: [{ busNumber: 1, type: 'LsiLogic' }] },
     });
     await world.untilReported('dressed', reconciled);
-    const [clone = { body: '' }] = await clonesOf('dressed');
+    const [clone = { body: '' }] = await clonesOf(world, 'dressed');
     expect(clone.body).toContain('<vgpu>grid_a</vgpu>');
     expect(clone.body).toContain('<eagerlyScrub>true</eagerlyScrub>');
     const path = `${inventory.vmFolder}/${namespace}/dressed`;

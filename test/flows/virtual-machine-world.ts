@@ -10,7 +10,7 @@ import { labClock } from '../../lab/clock.ts';
 import type { CommandEnd } from '../../lab/kubectl.ts';
 import { kubectl, run } from '../../lab/kubectl.ts';
 import { startLab } from '../../lab/lab.ts';
-import { connectVcenterControl } from '../../lab/vsphere/control.ts';
+import { connectVcenterControl, type RecordedRequest } from '../../lab/vsphere/control.ts';
 import { setUpVmNamespace, vcenterSettings, vmManifest, witnessVm } from '../../lab/vsphere/vm-fixture.ts';
 import { openGovcWitness } from '../../lab/vsphere/witness.ts';
 import { isFailure } from '../../runtime/kubernetes/kubernetes-faults.ts';
@@ -27,6 +27,12 @@ import { commandEnv, namespace, settingsOf, stranger } from './virtual-machine-b
 export { namespace };
 
 export type VmWorld = ReturnType<typeof composeVmWorld>;
+
+/** What vCenter was asked to clone under that name. */
+export const clonesOf = async ({ control }: Pick<VmWorld, 'control'>, name: string): Promise<RecordedRequest[]> =>
+  (await control.requests()).filter(
+    ({ method, body }) => method === 'CloneVM_Task' && body.includes(`<name>${name}</name>`),
+  );
 
 /**
  * drover's own worker and bridge, on a real Temporal, kube-apiserver and govmomi's vCenter; with DROVER_SIMULATED a

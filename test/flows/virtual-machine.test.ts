@@ -6,13 +6,12 @@ import { apiVersionOf } from '../../contracts/kinds/object.ts';
 import { virtualMachineClass } from '../../contracts/kinds/resources.ts';
 import { virtualMachineFinalizers } from '../../contracts/virtual-machine/metadata.ts';
 import { inventory } from '../../lab/vsphere/handle.ts';
-import type { RecordedRequest } from '../../lab/vsphere/control.ts';
 import { vmClass, vmFixture } from '../../lab/vsphere/vm-fixture.ts';
 import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
 import { checkInvariants } from '../invariants.ts';
 import { until } from './until.ts';
 import type { VmWorld } from './virtual-machine-world.ts';
-import { namespace, openVmWorld } from './virtual-machine-world.ts';
+import { clonesOf, namespace, openVmWorld } from './virtual-machine-world.ts';
 import { startTimeoutMs } from './vsphere-world.ts';
 import { limitMs } from './world-base.ts';
 
@@ -33,13 +32,8 @@ afterEach(() => checkInvariants(world.observed), limitMs);
 const reconciled = /^True Reconciled/u;
 const userData = `#cloud-config\n# canary-${randomUUID()}`;
 
-const clonesOf = async (name: string): Promise<RecordedRequest[]> =>
-  (await world.control.requests()).filter(
-    ({ method, body }) => method === 'CloneVM_Task' && body.includes(`<name>${name}</name>`),
-  );
-
 const untilCloning = (name: string): Promise<unknown> =>
-  until('the clone to be under way', 30_000, async () => ((await clonesOf(name)).length > 0 ? {} : 'not yet'));
+  until('the clone to be under way', 30_000, async () => ((await clonesOf(world, name)).length > 0 ? {} : 'not yet'));
 
 test(
   'made, resized, switched off and on, and deleted',
@@ -100,7 +94,7 @@ test(
       await world.drover.kill('worker');
       await world.drover.restart('worker');
       await world.untilReported('killed', reconciled, 60_000);
-      expect(await clonesOf('killed')).toHaveLength(1);
+      expect(await clonesOf(world, 'killed')).toHaveLength(1);
     }),
   limitMs,
 );
