@@ -1,10 +1,14 @@
 import type { PartName } from './simulator/matrix/parts.ts';
 
 /** Suites whose evidence is made together: those of a part of the matrix, or of all lifecycles. */
-export const suiteGroups = ['machines', 'agentPools', 'clones', 'virtualMachines', 'all'] as const satisfies readonly (
-  | PartName
-  | 'all'
-)[];
+export const suiteGroups = [
+  'evictions',
+  'machines',
+  'agentPools',
+  'clones',
+  'virtualMachines',
+  'all',
+] as const satisfies readonly (PartName | 'all')[];
 export type SuiteGroup = (typeof suiteGroups)[number];
 
 /**
@@ -13,16 +17,22 @@ export type SuiteGroup = (typeof suiteGroups)[number];
  * which is another one with each commit. `npm run test:unit` and `npm run test:all` run all of them.
  */
 export const simulatedSuites: Readonly<Record<string, SuiteGroup>> = {
+  'activities/preflight/preflight-at-size.test.ts': 'evictions',
   'test/simulator/sweeps/sweep.test.ts': 'machines',
   'test/simulator/sweeps/sweep-dangers.test.ts': 'machines',
   'test/simulator/sweeps/sweep-faults.test.ts': 'machines',
   'test/simulator/sweeps/sweep-mutations.test.ts': 'machines',
   'test/simulator/pools/pool-catch-up.test.ts': 'agentPools',
+  'test/simulator/pools/pool-defects.test.ts': 'agentPools',
   'test/simulator/pools/pool-faults.test.ts': 'agentPools',
+  'test/simulator/pools/pool-limits.test.ts': 'agentPools',
   'test/simulator/pools/pool-mutations.test.ts': 'agentPools',
   'test/simulator/pools/pool-neighbours.test.ts': 'agentPools',
   'test/simulator/pools/pool-replacement.test.ts': 'agentPools',
   'test/simulator/pools/pool-scale-down.test.ts': 'agentPools',
+  'activities/kubernetes/volumes/transfer-claim.test.ts': 'clones',
+  'test/simulator/volumes/clone-problems.test.ts': 'clones',
+  'test/simulator/volumes/queue.test.ts': 'clones',
   'test/simulator/volumes/volume-catch-up.test.ts': 'clones',
   'test/simulator/volumes/volume-faults.test.ts': 'clones',
   'test/simulator/volumes/volume-mutations.test.ts': 'clones',

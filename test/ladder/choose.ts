@@ -4,7 +4,7 @@ import { areas } from '../areas.ts';
 import type { Judgement } from '../evidence/judge.ts';
 import { judgeSeries } from '../evidence/judge-all.ts';
 import { checkout, git, pathspecs, seedOfTree } from '../evidence/sources.ts';
-import { type PartName, partNames } from '../simulator/matrix/parts.ts';
+import { type ProvenName, provenNames } from '../simulator/matrix/parts.ts';
 import type { FlowTier, ProvenArea } from '../tiers.ts';
 import { flowTiers } from '../tiers.ts';
 import { simulatedSuites, type SuiteGroup, suiteGroups } from '../simulated-suites.ts';
@@ -14,8 +14,8 @@ import { sample } from '../faults/sample.ts';
 export interface Choice extends FlowChoice {
   /** For jest: which unit tests; empty: all; null: none. */
   unit: readonly string[] | null;
-  /** Parts of the simulator's matrix of which a tenth is run. */
-  tenth: readonly PartName[];
+  /** Parts of the simulator's matrix, and its mutations, of which a tenth is run. */
+  tenth: readonly ProvenName[];
 }
 
 export interface FlowChoice {
@@ -59,10 +59,10 @@ export function chooseForChange(
 }
 
 /**
- * A simulated cell is deterministic: where a part has passed with these very sources, a tenth of it is enough. Pure.
+ * What is simulated is deterministic: where a part has passed with these very sources, a tenth of it is enough. Pure.
  */
-export function chooseParts(judge: (name: PartName) => Judgement): Pick<Choice, 'tenth' | 'notes'> {
-  const judged = partNames.map((name) => ({ name, ...judge(name) }));
+export function chooseParts(judge: (name: ProvenName) => Judgement): Pick<Choice, 'tenth' | 'notes'> {
+  const judged = provenNames.map((name) => ({ name, ...judge(name) }));
   const [fresh, others] = [
     judged.filter(({ state }) => state === 'fresh'),
     judged.filter(({ state }) => state !== 'fresh'),

@@ -22,13 +22,18 @@ async function timed(title: string, run: () => Promise<Omit<Outcome, 'title' | '
 
 export const nothing = { passed: 0, failed: [], skipped: [], retried: [], took: [] } as const;
 
+export interface CheckStage {
+  title: string;
+  /** Of package.json, and its arguments. */
+  script: string;
+  args: readonly string[];
+  background?: boolean;
+}
+
 /** A command with one result: it passes or it fails, and then says why. */
 export const runCheck = (
-  title: string,
-  script: string,
-  args: readonly string[],
+  { title, script, args, background = false }: CheckStage,
   signal: AbortSignal,
-  background = false,
 ): Promise<Outcome> =>
   timed(title, async () => {
     const { status, stdout, stderr } = await runCommand({ ...npmScript(script, args), background }, signal);

@@ -15,8 +15,8 @@ import { formatMutation, isMutation, runInShards } from './matrix/shards.ts';
 import { mutations } from './mutations/table.ts';
 import { simulateSchedules } from './schedules/simulate-schedules.ts';
 import { partOf } from './matrix/part-of.ts';
-import { type PartName, partNames } from './matrix/parts.ts';
-import { openPartRecorder } from './matrix/record-parts.ts';
+import { type ProvenName, provenNames } from './matrix/parts.ts';
+import { openRecorder } from './matrix/record-parts.ts';
 import { allNamed, cellsOf } from './matrix/stories.ts';
 import { traceCell } from './trace.ts';
 
@@ -24,7 +24,7 @@ interface Options {
   matrix?: true;
   fine?: number | true;
   pairs: number;
-  tenth: PartName[];
+  tenth: ProvenName[];
   tenthSeed: number;
   scenario?: string[];
   cell?: string[];
@@ -45,10 +45,10 @@ const number = (text: string): number => {
   return value;
 };
 const list = (text: string): string[] => text.split(',').map((part) => part.trim());
-const listParts = (text: string): PartName[] =>
+const listProven = (text: string): ProvenName[] =>
   list(text).map((name) => {
-    const found = partNames.find((one) => one === name);
-    if (found === undefined) throw new InvalidArgumentError(`Choose from ${partNames.join(', ')}.`);
+    const found = provenNames.find((one) => one === name);
+    if (found === undefined) throw new InvalidArgumentError(`Choose from ${provenNames.join(', ')}.`);
     return found;
   });
 const collect = (text: string, cells: string[] = []): string[] => [...cells, text];
@@ -88,12 +88,13 @@ async function main({
     return await simulateSchedules({ minutes: minutes ?? 0, seed, path, json: json === true, record, print, signal });
   const chosen =
     cell ?? sampleOf(chooseCells(names, { fine, pairs, seed, tenth, tenthSeed }), count, seed).map(formatCell);
-  const recorder = record ? openPartRecorder(chosen) : null;
   const startedMs = performance.now();
   const failures: CellOutcome[] = [];
   const done = { cells: 0, mutations: 0 };
-  const broken = cell === undefined && count === undefined && named === undefined ? mutations.map(formatMutation) : [];
+  const broken =
+    cell === undefined && count === undefined && named === undefined ? chooseMutations(tenth, tenthSeed) : [];
   const all = [...broken, ...chosen];
+  const recorder = record ? openRecorder(all) : null;
   await runInShards(all, processes, signal, (outcome) => {
     done[isMutation(outcome) ? 'mutations' : 'cells'] += 1;
     recorder?.take(outcome);
@@ -118,6 +119,11 @@ async function main({
 
 const sampleOf = (cells: SimulatedCell[], count: number | undefined, seed: number): SimulatedCell[] =>
   count === undefined ? cells : sample(cells, count, seed, ({ scenario }) => scenario);
+
+function chooseMutations(tenth: readonly ProvenName[], seed: number): string[] {
+  const all = mutations.map(formatMutation);
+  return tenth.includes('mutations') ? sample(all, Math.ceil(all.length / 10), seed, (name) => name) : all;
+}
 
 /** Of the committed list: a cell that vanishes or appears is a change of that file. */
 function chooseCells(
@@ -164,8 +170,8 @@ await new Command('simulate')
   .option('--pairs <number>', 'so many runs with two faults, sampled', number, 0)
   .option(
     '--tenth <parts>',
-    `only a tenth of every fault at every activity call of these parts of the matrix: ${partNames.join(', ')}`,
-    listParts,
+    `only a tenth of every fault at every activity call of these parts of the matrix, and of the mutations: ${provenNames.join(', ')}`,
+    listProven,
     [],
   )
   .option('--tenth-seed <number>', 'decides which tenth', number, 1)
@@ -179,7 +185,7 @@ await new Command('simulate')
   .option('--minutes <number>', 'instead, random schedules of all lifecycles for so long', number)
   .option(
     '--record',
-    `keeps random schedules of ${evidenceMinutes} minutes or more as evidence, or what whole parts of the matrix came to`,
+    `keeps random schedules of ${evidenceMinutes} minutes or more as evidence, or what whole parts of the matrix and all mutations came to`,
     false,
   )
   .option('--path <path>', 'one schedule again, as it was printed, with its --seed')

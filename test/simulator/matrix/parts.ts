@@ -16,6 +16,10 @@ export const partNames = [
 ] as const;
 export type PartName = (typeof partNames)[number];
 
+/** Each has evidence of its own, `simulated-<name>`. Mutations are of all lifecycles. */
+export const provenNames = [...partNames, 'mutations'] as const;
+export type ProvenName = (typeof provenNames)[number];
+
 /** Models of what is outside, by the file that makes them. Kubernetes and Temporal are in every cell. */
 const models = {
   openstack: 'test/fakes/openstack/fake-openstack.ts',
@@ -45,7 +49,7 @@ const seams = [
 type Seam = (typeof seams)[number];
 
 /**
- * Where what no part needs comes in: mutations and schedules run whatever is recorded, nothing starts a lab, and which
+ * Where what no part needs comes in: mutations and schedules have evidence of their own, nothing starts a lab, and which
  * part a scenario is in changes nothing in its cells.
  */
 const closed = [

@@ -1,0 +1,168 @@
+import { join } from 'node:path';
+import type { Lab } from '../../lab/lab.ts';
+import { startLab } from '../../lab/lab.ts';
+import { seedOfTree } from '../evidence/sources.ts';
+import { sampleSeed, seedOfDay } from '../seed.ts';
+import type { Choice } from './choose.ts';
+import type { Outcome } from './outcome.ts';
+import { fileOf, flowProofs, type Proof, suiteProofs } from './proofs.ts';
+import { nothing, runCheck, runJest, runSimulated } from './stages.ts';
+
+/** The rungs of the ladder, in two rows that are climbed side by side. */
+
+export const rungs = ['checks', 'unit', 'simulator', 'flows', 'long'] as const;
+export type Rung = (typeof rungs)[number];
+
+export interface Stage {
+  rung: Rung;
+  title: string;
+  run: (signal: AbortSignal) => Promise<Outcome>;
+  /** What of its files is evidence. */
+  proofs?: readonly Proof[];
+}
+
+export interface LadderOptions {
+  /** Everything. */
+  all: boolean;
+  record: boolean;
+}
+
+const checks = [
+  ['format', 'format:check'],
+  ['types', 'typecheck'],
+  ['lint', 'lint'],
+  ['layers', 'layers'],
+  ['generated CRDs', 'crds:check'],
+  ['reports of evidence', 'evidence', '--check'],
+] as const;
+
+/** What has no lab, and takes what real parts leave of the processors, so that none is idle. */
+export function stagesOnTheMachine(
+  { simulated, unit, tenth }: Choice,
+  { all, record }: LadderOptions,
+  background: boolean,
+): Stage[] {
+  const ofChecks: Stage[] = checks.map(([title, script, ...args]) => ({
+    rung: 'checks',
+    title,
+    run: (signal) => runCheck({ title, script, args, background }, signal),
+  }));
+  return [
+    ...ofChecks,
+    ...(unit === null ? [] : [unitStage(unit, all, background)]),
+    ...simulatorStages(simulated, tenth, { all, record }),
+  ];
+}
+
+const unitStage = (chosen: readonly string[], all: boolean, background: boolean): Stage => {
+  const title = 'unit tests';
+  // A process that has loaded hundreds of modules anew for each file keeps them: another one takes its place.
+  const args = ['--selectProjects', 'unit', '--maxWorkers=100%', '--workerIdleMemoryLimit=1500MB', ...chosen];
+  const env = all ? { DROVER_FUZZ_RUNS: '10000' } : {};
+  return {
+    rung: 'unit',
+    title,
+    run: (signal) => runJest({ title, args, background, env }, signal),
+    proofs: suiteProofs,
+  };
+};
+
+/** What is sampled of the simulator's faults of outside calls, of kills with a task, and of runs with two faults. */
+const sampled = { push: { fine: 220, pairs: 80 }, all: { fine: 3_000, pairs: 1_000 } };
+
+function simulatorStages(names: readonly string[], tenth: Choice['tenth'], { all, record }: LadderOptions): Stage[] {
+  const rung = 'simulator';
+  const flows = 'simulator: flows';
+  const jest = ['--selectProjects', 'flows', '--forceExit', '--runTestsByPath', ...names.map(fileOf)];
+  const seed = ['--seed', String(all ? seedOfDay() : sampleSeed)];
+  const { fine, pairs } = sampled[all ? 'all' : 'push'];
+  const light = tenth.length === 0 ? [] : ['--tenth', tenth.join(), '--tenth-seed', String(seedOfTree())];
+  const kept = record ? ['--record'] : [];
+  const faults = ['--fine', String(fine), '--pairs', String(pairs), ...seed, ...light, ...kept];
+  // Enough of them are evidence.
+  const minutes = ['--minutes', all ? '60' : '1', ...seed, ...(all && record ? ['--record'] : [])];
+  const matrix = ['simulator: every fault at every step', 'a sample of finer ones', 'the mutations']
+    .join(', ')
+    .concat(tenth.length === 0 ? '' : `; of ${tenth.join(', ')} a tenth, by seed ${seedOfTree()}`);
+  const schedules = `simulator: random schedules, ${all ? 'an hour' : 'a minute'}`;
+  const ofFlows: Stage = {
+    rung,
+    title: flows,
+    run: (signal) => runJest({ title: flows, args: jest, env: { DROVER_SIMULATED: '1' }, background: true }, signal),
+  };
+  return [
+    ...(names.length === 0 ? [] : [ofFlows]),
+    { rung, title: matrix, run: (signal) => runSimulated(matrix, faults, signal) },
+    { rung, title: schedules, run: (signal) => runSimulated(schedules, minutes, signal) },
+  ];
+}
+
+export interface RealParts {
+  /** Where the labs of the flows lie. */
+  dir: string;
+  report: (line: string) => void;
+}
+
+/** What needs the real counterparts. Chaos and the matrix have labs of their own, which they break. */
+export function stagesOnRealParts({ flows }: Pick<Choice, 'flows'>, where: RealParts): Stage[] {
+  const rung = 'long';
+  const matrix = 'a tenth of the matrix on real parts';
+  const chaos = '30 minutes of chaos';
+  return [
+    ...(flows.length === 0 ? [] : [flowStage(flows, where)]),
+    {
+      rung,
+      title: matrix,
+      run: (signal) => runCheck({ title: matrix, script: 'matrix', args: ['--sample', '10%', '--record'] }, signal),
+    },
+    {
+      rung,
+      title: chaos,
+      run: (signal) => {
+        const args = ['--seed', String(seedOfDay()), '--minutes', '30', '--record'];
+        return runCheck({ title: chaos, script: 'chaos', args }, signal);
+      },
+    },
+  ];
+}
+
+/** How many flow files run side by side, each on a lab of its own. They wait more than they work. */
+const flowsAtOnce = 2;
+
+const flowStage = (names: readonly string[], where: RealParts): Stage => {
+  const title = 'flows on the real counterparts';
+  // Forced, because a connection that a file left open must not hold the run when every test has ended.
+  const args = ['--selectProjects', 'flows', `--maxWorkers=${flowsAtOnce}`, '--forceExit', '--runTestsByPath'];
+  const run = async (signal: AbortSignal): Promise<Outcome> => {
+    const labs: Lab[] = [];
+    try {
+      const problem = await startLabs(labs, where, signal);
+      if (problem !== null) return { ...nothing, title, seconds: 0, failed: [problem] };
+      const env = { DROVER_LABS: labs.map(({ dir }) => dir).join() };
+      return await runJest({ title, args: [...args, ...names.map(fileOf)], env }, signal);
+    } finally {
+      await Promise.all(labs.map((lab) => lab.stop()));
+    }
+  };
+  return { rung: 'flows', title, run, proofs: flowProofs };
+};
+
+/**
+ * The labs of the flows that do not break theirs: what is missing is built first, and says so.
+ *
+ * @param labs takes each as soon as it is up
+ * @returns why they are not; null: they are
+ */
+async function startLabs(labs: Lab[], { dir, report }: RealParts, signal: AbortSignal): Promise<string | null> {
+  report('── labs: the real counterparts (the first time they are built, which takes a quarter of an hour)');
+  try {
+    // One after the other, so that nothing is built twice.
+    for (let number = 1; number <= flowsAtOnce; number += 1)
+      labs.push(await startLab({ dir: join(dir, `lab-${number}`), report, signal }));
+    return null;
+  } catch (error) {
+    signal.throwIfAborted();
+    report(String(error));
+    return 'the labs do not come up';
+  }
+}
