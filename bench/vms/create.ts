@@ -1,8 +1,10 @@
+import { availableParallelism } from 'node:os';
+import { readProcesses } from '../../lab/processes.ts';
 import type { Benchmark, Samples } from '../harness/benchmark.ts';
 import { ratiosOf, runPairs } from '../harness/pairs.ts';
 import type { LoadRun } from '../load/load-run.ts';
 import { countVerbs } from '../onboarding/count-calls.ts';
-import { readMemory } from '../process-usage.ts';
+import { readCpuSeconds, readMemory } from '../process-usage.ts';
 import { mean, percentile } from '../statistics.ts';
 import type { BareVcenter } from './bare-vcenter.ts';
 import { openBareVcenter } from './bare-vcenter.ts';
@@ -23,10 +25,13 @@ interface Side {
     runs: number;
     workerMiB: number;
     bridgeMiB: number;
+    cpuSeconds: Record<Who, number>;
   };
 }
 
 const sideNames = ['drover', 'script'] as const;
+/** Who uses the processors while VMs are made: drover, or what it calls. */
+type Who = 'drover' | 'others';
 
 /** So many VMs are made and switched on at once, by drover and by a script, alternately. */
 export const createVms = (pace: Pace, count: number): Benchmark<LoadRun> => ({
@@ -68,6 +73,14 @@ export const createVms = (pace: Pace, count: number): Benchmark<LoadRun> => ({
           runs: ours.map(({ runs }) => runs),
           worker: ours.map(({ workerMiB }) => workerMiB),
           bridge: ours.map(({ bridgeMiB }) => bridgeMiB),
+          'drover-cpu': ours.map(({ cpuSeconds }) => cpuSeconds.drover / count),
+          'others-cpu': ours.map(({ cpuSeconds }) => cpuSeconds.others / count),
+          floor: pairs.map(
+            ({ sides }) =>
+              (sides.drover.drover?.cpuSeconds.others ?? Number.NaN) /
+              availableParallelism() /
+              sides.script.wallSeconds,
+          ),
         };
         return Object.fromEntries(
           Object.entries(values).map(([name, samples]) => [`vms-${count}-${pace}.${name}`, samples]),
@@ -80,7 +93,9 @@ export const createVms = (pace: Pace, count: number): Benchmark<LoadRun> => ({
 
 async function byDrover(world: VmsWorld, names: readonly string[]): Promise<Side> {
   const before = await world.calls();
+  const cpuBefore = readCpu(world);
   const made = [...(await world.make(names)).values()];
+  const cpuAfter = readCpu(world);
   // What a run writes after that, and runs that are started then, are part of the price.
   await world.untilQuiet();
   const after = await world.calls();
@@ -103,7 +118,20 @@ async function byDrover(world: VmsWorld, names: readonly string[]): Promise<Side
       runs: mean(runs.map(({ runs: number }) => number)),
       workerMiB: readMemory(world.drover.worker.pid)?.peakMiB ?? Number.NaN,
       bridgeMiB: readMemory(world.drover.bridge?.pid ?? 0)?.peakMiB ?? Number.NaN,
+      cpuSeconds: { drover: cpuAfter.drover - cpuBefore.drover, others: cpuAfter.others - cpuBefore.others },
     },
+  };
+}
+
+/** Processor time so far. */
+function readCpu({ lab, drover }: VmsWorld): Record<Who, number> {
+  const sum = (pids: readonly number[]): number =>
+    pids.reduce((total, pid) => total + (readCpuSeconds(pid) ?? Number.NaN), 0);
+  const { temporal, kubernetes, vsphere } = lab.handles;
+  const others = [temporal, kubernetes, vsphere].flatMap(({ dir }) => readProcesses(dir).map(({ pid }) => pid));
+  return {
+    drover: sum([drover.worker.pid, ...(drover.bridge === null ? [] : [drover.bridge.pid])]),
+    others: sum(others),
   };
 }
 
