@@ -11,7 +11,7 @@ import { listNotFresh } from './evidence/judge.ts';
 import { writeReports } from './evidence/keep.ts';
 import { readRecords, unknown } from './evidence/record.ts';
 import { series, seriesNames } from './evidence/series.ts';
-import { digestNow } from './evidence/sources.ts';
+import { digestNow, readCommit } from './evidence/sources.ts';
 import { chooseAll, chooseChanged, choosePush } from './ladder/choose.ts';
 import { type Rung, rungs, type Stage, stagesOnRealParts, stagesOnTheMachine } from './ladder/list-stages.ts';
 import { type Outcome, renderTimes, summarize } from './ladder/outcome.ts';
@@ -50,6 +50,7 @@ async function climb(options: Options, { dir, signal }: CommandRun): Promise<voi
   const seed = all ? seedOfDay() : sampleSeed;
   const digests = new Map(record ? seriesNames.map((name) => [name, digestNow(series[name].globs)]) : []);
   const digest = digests.get('test-all') ?? unknown;
+  const commit = readCommit(series['test-all'].globs);
   if (all) process.env['DROVER_SAMPLE_SEED'] = String(seed);
   const choice = all
     ? chooseAll()
@@ -57,25 +58,27 @@ async function climb(options: Options, { dir, signal }: CommandRun): Promise<voi
       ? choosePush()
       : await chooseChanged(changed, (paths) => listRelatedFlows(paths, signal));
   for (const note of choice.notes) print(note);
+  if (resume && !(all && record)) throw new Error('--resume goes with --all --record: npm run test:all -- --resume');
   const kept = resume ? stagesToKeep(readRecords('test-all'), digest) : [];
   for (const { title, endedAt } of kept) print(`kept, as it ended with these very sources at ${endedAt}: ${title}`);
 
   const isKept = ({ title }: Stage): boolean => kept.some((stage) => stage.title === title);
   const isChosen = (stage: Stage): boolean =>
     !isKept(stage) && (only?.includes(stage.rung) ?? (stage.rung !== 'long' || all));
-  const real = stagesOnRealParts(choice, { dir, report: print });
+  const real = stagesOnRealParts(choice, { dir, seed, report: print });
   const chosenReal = real.filter(isChosen);
   const machine = stagesOnTheMachine(choice, { all, record }, chosenReal.length > 0);
 
   const ended: EndedStage[] = [...kept];
-  const judgeEnded = (): ReturnType<typeof summarize> =>
+  const summarizeEnded = (): ReturnType<typeof summarize> =>
     summarize(ended, (name) => expectedSkips.some((expected) => expected.test(name)));
   const recordWhole = (old: readonly string[] | null): void => {
-    if (!all || !record) return;
-    const { passed, skipped, lines } = judgeEnded();
+    // Some stages alone are no ladder, but they may be what is missing of one.
+    if (!all || !record || (only !== undefined && !resume)) return;
+    const { passed, skipped, lines } = summarizeEnded();
     const failures = [...lines, ...(old ?? [])].flatMap((line) => /^FAILED (.*)/u.exec(line)?.slice(1) ?? []);
     saveWhole(
-      { seed, startedMs, digest, stages: real.length + machine.length },
+      { seed, startedMs, digest, commit, stageCount: real.length + machine.length },
       { stages: ended, passed, skipped, failures, isOver: old !== null },
     );
   };
@@ -88,7 +91,7 @@ async function climb(options: Options, { dir, signal }: CommandRun): Promise<voi
     recordWhole(null);
   });
 
-  const { passed, failed, skipped, lines } = judgeEnded();
+  const { passed, failed, skipped, lines } = summarizeEnded();
   for (const line of [...renderTimes(ended), ...lines]) print(line);
   // Of the whole ladder itself there is a record when it has ended.
   const notFresh = listNotFresh(

@@ -46,7 +46,7 @@ export function createFigures(pace: Pace, count: number): Figure[] {
     figure('worker', 'worker: peak of its resident set', 'MiB'),
     figure('bridge', 'bridge: peak of its resident set', 'MiB'),
     figure('drover-cpu', 'processor time of worker and bridge for each', 's'),
-    figure('others-cpu', 'processor time of Temporal, kube-apiserver, etcd and vCenter for each', 's'),
+    figure('others-cpu', 'processor time of Temporal, Kubernetes’ control plane and vCenter for each', 's'),
     figure('floor', 'that of the others alone, on all processors, ÷ the script’s time', ''),
   ];
 }

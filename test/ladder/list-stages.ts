@@ -28,12 +28,13 @@ export interface LadderOptions {
 }
 
 const checks = [
+  // Before a stage has been recorded, which writes the reports.
+  ['reports of evidence', 'evidence', '--check'],
   ['format', 'format:check'],
   ['types', 'typecheck'],
   ['lint', 'lint'],
   ['layers', 'layers'],
   ['generated CRDs', 'crds:check'],
-  ['reports of evidence', 'evidence', '--check'],
 ] as const;
 
 /** What has no lab, and takes what real parts leave of the processors, so that none is idle. */
@@ -98,6 +99,8 @@ function simulatorStages(names: readonly string[], tenth: Choice['tenth'], { all
 }
 
 export interface RealParts {
+  /** Of what is sampled in long runs. */
+  seed: number;
   /** Where the labs of the flows lie. */
   dir: string;
   report: (line: string) => void;
@@ -106,6 +109,7 @@ export interface RealParts {
 /** What needs the real counterparts. Chaos and the matrix have labs of their own, which they break. */
 export function stagesOnRealParts({ flows }: Pick<Choice, 'flows'>, where: RealParts): Stage[] {
   const rung = 'long';
+  const seed = String(where.seed);
   const matrix = 'a tenth of the matrix on real parts';
   const chaos = '30 minutes of chaos';
   return [
@@ -113,13 +117,14 @@ export function stagesOnRealParts({ flows }: Pick<Choice, 'flows'>, where: RealP
     {
       rung,
       title: matrix,
-      run: (signal) => runCheck({ title: matrix, script: 'matrix', args: ['--sample', '10%', '--record'] }, signal),
+      run: (signal) =>
+        runCheck({ title: matrix, script: 'matrix', args: ['--sample', '10%', '--seed', seed, '--record'] }, signal),
     },
     {
       rung,
       title: chaos,
       run: (signal) => {
-        const args = ['--seed', String(seedOfDay()), '--minutes', '30', '--record'];
+        const args = ['--seed', seed, '--minutes', '30', '--record'];
         return runCheck({ title: chaos, script: 'chaos', args }, signal);
       },
     },
@@ -141,7 +146,8 @@ const flowStage = (names: readonly string[], where: RealParts): Stage => {
       const env = { DROVER_LABS: labs.map(({ dir }) => dir).join() };
       return await runJest({ title, args: [...args, ...names.map(fileOf)], env }, signal);
     } finally {
-      await Promise.all(labs.map((lab) => lab.stop()));
+      // What the flows came to counts all the same; the next command stops what is left.
+      await Promise.all(labs.map((lab) => lab.stop().catch((error: unknown) => where.report(String(error)))));
     }
   };
   return { rung: 'flows', title, run, proofs: flowProofs };

@@ -1,8 +1,10 @@
+import { join } from 'node:path';
+import { checkout } from '../evidence/sources.ts';
 import { violationError } from '../violation-error.ts';
 import type { JestReport, Outcome } from './outcome.ts';
 import { readJestReport, renderTimes, summarize } from './outcome.ts';
 
-const pathOf = (name: string): string => `/checkout/test/flows/${name}.test.ts`;
+const pathOf = (name: string): string => join(checkout, `test/flows/${name}.test.ts`);
 type File = JestReport['testResults'][number];
 const file = (name: string, tests: File['assertionResults'], more: Partial<File> = {}): File => ({
   name: pathOf(name),
@@ -76,7 +78,7 @@ test('who violates an invariant at the first attempt has failed, whatever the se
 
 test('a file that breaks before its first test has failed', () => {
   expect(readJestReport({ testResults: [file('a', [], { status: 'failed' })] }).failed).toEqual([
-    '/checkout/test/flows/a.test.ts',
+    'test/flows/a.test.ts',
   ]);
 });
 

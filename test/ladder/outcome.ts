@@ -1,4 +1,5 @@
-import { basename } from 'node:path';
+import { basename, relative } from 'node:path';
+import { checkout } from '../evidence/sources.ts';
 import { isViolation } from '../violation-error.ts';
 
 /** What a stage of the ladder came to. */
@@ -61,7 +62,7 @@ export function readJestReport({ testResults }: JestReport): Omit<Outcome, 'titl
     failed: [
       ...names(all.filter(({ status }) => status === 'failed')),
       ...violated.map(({ fullName }) => `${fullName} (it violated an invariant at its first attempt)`),
-      ...broken.map(({ name }) => name),
+      ...broken.map(({ name }) => relative(checkout, name)),
     ],
     skipped: names(all.filter(({ status }) => status === 'pending' || status === 'todo')),
     retried: names(again.filter((one) => !violated.includes(one))),

@@ -11,7 +11,7 @@ const stage = (title: string, more: Partial<EndedStage> = {}): EndedStage => ({
   failed: [],
   skipped: [],
   retried: [],
-  took: [],
+  took: [{ what: 'lab', path: 'test/flows/lab.test.ts', seconds: 30, passed: 3, failed: 0 }],
   ...more,
 });
 const soFar = (stages: readonly EndedStage[], isOver = false): Parameters<typeof recordOf>[0] => ({
@@ -21,8 +21,11 @@ const soFar = (stages: readonly EndedStage[], isOver = false): Parameters<typeof
   failures: stages.flatMap(({ failed }) => failed),
   isOver,
 });
-const recordWith = (digest: string, stages: readonly EndedStage[]): EvidenceRecord =>
-  ({ ...recordOf(soFar(stages), 3), sources: { globs: ['**'], digest } }) as unknown as EvidenceRecord;
+const recordWith = (digest: string, stages: readonly EndedStage[], isOver = false): EvidenceRecord =>
+  ({
+    ...recordOf(soFar(stages, isOver), isOver ? stages.length : 3),
+    sources: { globs: ['**'], digest },
+  }) as unknown as EvidenceRecord;
 
 test('a ladder is complete when each of its stages has ended, and evidence has been judged', () => {
   const missing = (stages: readonly EndedStage[], isOver: boolean): number | undefined =>
@@ -38,11 +41,21 @@ test('stages of these very sources are kept as they were, those that failed too'
   expect(stagesToKeep(records, 'sha256:a')).toEqual(stages);
 });
 
-test('of other sources nothing is kept, even if an earlier record was of these', () => {
-  const records = [recordWith('sha256:a', [stage('unit tests')]), recordWith('sha256:b', [stage('flows')])];
-  expect(stagesToKeep(records, 'sha256:c')).toEqual([]);
-  expect(stagesToKeep(records, 'sha256:a')).toEqual([]);
-  expect(stagesToKeep([], 'sha256:a')).toEqual([]);
+test('a run that was interrupted soon does not hide what an earlier one has of these sources', () => {
+  const [first, again] = [stage('unit tests'), stage('unit tests', { failed: ['a queue keeps order'] })];
+  const records = [recordWith('sha256:a', [first]), recordWith('sha256:b', [stage('flows')])];
+  expect(stagesToKeep([...records, recordWith('sha256:a', [])], 'sha256:a')).toEqual([first]);
+  expect(stagesToKeep([...records, recordWith('sha256:a', [again])], 'sha256:a')).toEqual([again]);
+});
+
+test.each([
+  ['of other sources', [recordWith('sha256:a', [stage('flows')])], 'sha256:b'],
+  ['of sources that changed meanwhile', [recordWith('unknown', [stage('flows')])], 'unknown'],
+  ['of a ladder that was complete', [recordWith('sha256:a', [stage('flows')], true)], 'sha256:a'],
+  ['of flows that found no lab', [recordWith('sha256:a', [stage('flows', { took: [] })])], 'sha256:a'],
+  ['without a record', [], 'sha256:a'],
+])('nothing is kept %s', (_, records, digest) => {
+  expect(stagesToKeep(records, digest)).toEqual([]);
 });
 
 test('files that took a second or more are kept with a stage, by their path below the checkout', () => {

@@ -1,8 +1,8 @@
-import { relative } from 'node:path';
+import { isAbsolute, relative } from 'node:path';
 import { z } from 'zod';
 import { saveRecord } from '../evidence/keep.ts';
-import { type EvidenceRecord, type Failure, makeRecord, readRecords } from '../evidence/record.ts';
-import { checkout } from '../evidence/sources.ts';
+import { type EvidenceRecord, type Failure, makeRecord, readRecords, unknown } from '../evidence/record.ts';
+import { checkout, type readCommit } from '../evidence/sources.ts';
 import { type Rung, rungs } from './list-stages.ts';
 import type { Outcome } from './outcome.ts';
 
@@ -37,13 +37,15 @@ const stageSchema = z.object({
 const detailsSchema = z.object({ stages: z.array(stageSchema) });
 
 /**
- * What the newest record has of the very sources that are there. Checks take a minute, and are of documents too: they are
- * run again. Pure.
+ * What has ended with the very sources that are there, of each stage the last: nothing where the whole ladder has.
+ * Checks take a minute, and flows that found no lab have shown nothing: they are run again. Pure.
  */
 export function stagesToKeep(records: readonly EvidenceRecord[], digest: string): EndedStage[] {
-  const newest = records.at(-1);
-  if (newest?.sources.digest !== digest) return [];
-  return detailsSchema.parse(newest.details).stages.filter(({ rung }) => rung !== 'checks');
+  const alike = digest === unknown ? [] : records.filter(({ sources }) => sources.digest === digest);
+  if (alike.at(-1)?.counts['missing'] === 0) return [];
+  const ended = alike.flatMap(({ details }) => detailsSchema.parse(details).stages);
+  const last = new Map(ended.map((stage) => [stage.title, stage]));
+  return [...last.values()].filter(({ rung, took }) => rung !== 'checks' && (rung !== 'flows' || took.length > 0));
 }
 
 export interface WholeRun {
@@ -51,8 +53,9 @@ export interface WholeRun {
   startedMs: number;
   /** Of the sources, when it began. */
   digest: string;
-  /** How many stages the ladder has. */
-  stages: number;
+  /** When it began, so that all its records are one file. */
+  commit: ReturnType<typeof readCommit>;
+  stageCount: number;
 }
 
 export interface SoFar {
@@ -66,12 +69,13 @@ export interface SoFar {
 }
 
 /** @returns the record's path below the checkout */
-export function saveWhole({ seed, startedMs, digest, stages }: WholeRun, soFar: SoFar): string {
+export function saveWhole({ seed, startedMs, digest, commit, stageCount }: WholeRun, soFar: SoFar): string {
   const startedAt = new Date(startedMs).toISOString();
   const run = { series: 'test-all', title: 'the whole ladder', seed, command: 'npm run test:all', startedMs } as const;
   // This one has been written after each stage before.
   const earlier = readRecords('test-all').filter((record) => record.startedAt !== startedAt);
-  return saveRecord(makeRecord({ ...run, digestBefore: digest, ...recordOf(soFar, stages) }, earlier));
+  const record = makeRecord({ ...run, digestBefore: digest, ...recordOf(soFar, stageCount) }, earlier);
+  return saveRecord({ ...record, ...commit });
 }
 
 /** Pure. */
@@ -87,5 +91,7 @@ export const recordOf = (
 /** What `renderTimes` does not show need not be kept. */
 const shorten = ({ took, ...stage }: EndedStage): EndedStage => ({
   ...stage,
-  took: took.filter(({ seconds }) => seconds >= 1).map((file) => ({ ...file, path: relative(checkout, file.path) })),
+  took: took
+    .filter(({ seconds }) => seconds >= 1)
+    .map((file) => ({ ...file, path: isAbsolute(file.path) ? relative(checkout, file.path) : file.path })),
 });
