@@ -7,9 +7,9 @@ import { type Rung, rungs } from './list-stages.ts';
 import type { Outcome } from './outcome.ts';
 
 /**
- * The record of the whole ladder. It takes hours: the record is written whenever a stage ends, with what is missing, and
- * a later run with `--resume` goes on from there. A stage that has ended is not run again, whatever it came to, so that
- * a second attempt hides no failure.
+ * The record of the whole ladder. It takes hours: the record is written whenever a stage ends, with what is missing,
+ * and a later run with `--resume` goes on from there. A stage that has ended is not run again, whatever it came to, so
+ * that a second attempt hides no failure.
  */
 
 /** A stage that has ended. */
