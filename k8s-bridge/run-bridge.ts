@@ -259,6 +259,7 @@ export function runBridge({
   };
 
   let isAdmitted = false;
+  const isDelivering = (): boolean => isAdmitted && lease.held();
   /** While it holds the Lease, once it is admitted. */
   const deliver = (): void => {
     queue.resume();
@@ -311,7 +312,7 @@ export function runBridge({
   reportMetrics(metrics, {
     kinds: () => follower.kinds(),
     queue: () => queue.stats(),
-    leading: () => lease.held(),
+    leading: isDelivering,
     now: () => clock.now(),
   });
 
@@ -338,7 +339,7 @@ export function runBridge({
       reflectors: follower.states(),
       resyncs,
       unchanged,
-      leading: lease.held(),
+      leading: isDelivering(),
     }),
     stop: () => (stopped ??= shutDown()),
   };
