@@ -75,11 +75,10 @@ async function climb(options: Options, { dir, signal }: CommandRun): Promise<voi
   const recordWhole = (old: readonly string[] | null): void => {
     // Some stages alone are no ladder, but they may be what is missing of one.
     if (!all || !record || (only !== undefined && !resume)) return;
-    const { passed, skipped, lines } = summarizeEnded();
-    const failures = [...lines, ...(old ?? [])].flatMap((line) => /^FAILED (.*)/u.exec(line)?.slice(1) ?? []);
+    const { passed, skipped, failures } = summarizeEnded();
     saveWhole(
       { seed, startedMs, digest, commit, stageCount: real.length + machine.length },
-      { stages: ended, passed, skipped, failures, isOver: old !== null },
+      { stages: ended, passed, skipped, failures: [...failures, ...(old ?? [])], isOver: old !== null },
     );
   };
   await runRows([machine.filter(isChosen), chosenReal], signal, (stage, outcome) => {
@@ -91,22 +90,23 @@ async function climb(options: Options, { dir, signal }: CommandRun): Promise<voi
     recordWhole(null);
   });
 
-  const { passed, failed, skipped, lines } = summarizeEnded();
-  for (const line of [...renderTimes(ended), ...lines]) print(line);
+  const { passed, skipped, failures, remarks } = summarizeEnded();
+  for (const line of [...renderTimes(ended), ...remarks]) print(line);
   // Of the whole ladder itself there is a record when it has ended.
   const notFresh = listNotFresh(
     judgeAll().filter(({ name }) => name !== 'test-all'),
     Date.now(),
   );
-  const old = all ? notFresh.due.map((line) => `FAILED ${line}`) : [];
-  for (const line of [...notFresh.exempt, ...(all ? old : notFresh.due)]) print(line);
+  const old = all ? notFresh.due : [];
+  for (const line of [...notFresh.exempt, ...(all ? [] : notFresh.due)]) print(line);
+  const failed = [...failures, ...old];
+  for (const line of failed) print(`FAILED ${line}`);
   if (only === undefined) recordWhole(old);
   // Stages that run side by side have each written them without the other's records.
   if (record) writeReports();
-  const allFailed = failed + old.length;
   print(`${commandOf(options)} took ${((Date.now() - startedMs) / 1_000).toFixed(0)} s`);
-  print(`${passed} passed, ${allFailed} failed, ${skipped} skipped`);
-  process.exitCode = allFailed === 0 ? 0 : 1;
+  print(`${passed} passed, ${failed.length} failed, ${skipped} skipped`);
+  process.exitCode = failed.length === 0 ? 0 : 1;
 }
 
 /** Each row in its order, side by side with the others. */

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { describeMachine, kindOf } from '../../bench/machine.ts';
@@ -123,6 +123,9 @@ export function writeRecord(record: EvidenceRecord, directory = evidence): strin
   const folder = join(directory, record.series);
   mkdirSync(folder, { recursive: true });
   const file = join(folder, fileOf(record));
-  writeFileSync(file, `${JSON.stringify(recordSchema.parse(record), null, 1)}\n`);
+  // Whole at once: what runs beside it reads the records, too.
+  const unfinished = `${file}.unfinished`;
+  writeFileSync(unfinished, `${JSON.stringify(recordSchema.parse(record), null, 1)}\n`);
+  renameSync(unfinished, file);
   return file.replace(checkout, '');
 }

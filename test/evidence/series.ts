@@ -49,12 +49,13 @@ const simulatedOf = (name: PartName): Series => ({
 });
 const simulator = ['test/simulator/**', 'test/fakes/**', 'test/faults/**', 'test/invariants/**'];
 const isOfTests = (glob: string): boolean => /^!.*\.test\.ts$/u.test(glob);
-const suitesSeries = (group: SuiteGroup): Series => ({
-  title: `Suites of the simulator: ${group === 'all' ? 'all lifecycles' : parts[group].title}`,
+const everything = areas.all.filter((glob) => !isOfTests(glob));
+const suitesSeries = (title: string, files: readonly string[], sources: readonly string[]): Series => ({
+  title,
   command: 'npm run test:all',
   globs: [
-    ...(group === 'all' ? areas.all.filter((glob) => !isOfTests(glob)) : sourcesOf(group)),
-    ...suitesOf(group).map((file) => `>${file}`),
+    ...sources,
+    ...files.map((file) => `>${file}`),
     ...simulator,
     'jest.config.mjs',
     'test/jest/**',
@@ -62,6 +63,13 @@ const suitesSeries = (group: SuiteGroup): Series => ({
     'test/seed.ts',
   ],
 });
+const suitesOfGroup = (group: SuiteGroup): Series =>
+  suitesSeries(
+    `Suites of the simulator: ${group === 'all' ? 'all lifecycles' : parts[group].title}`,
+    suitesOf(group),
+    group === 'all' ? everything : sourcesOf(group),
+  );
+const simulatedFlows = Object.keys(flowTiers).filter((name) => flowTiers[name]?.tier === 'simulated');
 const benchOf = (suite: string, title: string, area: readonly string[]): Series => ({
   title,
   command: `npm run bench -- ${suite}`,
@@ -139,12 +147,17 @@ export const series = {
   'flows-lab': flowsOf('lab'),
   'flows-codec': flowsOf('codec'),
   'flows-telemetry': flowsOf('telemetry'),
-  'suites-evictions': suitesSeries('evictions'),
-  'suites-machines': suitesSeries('machines'),
-  'suites-agentPools': suitesSeries('agentPools'),
-  'suites-clones': suitesSeries('clones'),
-  'suites-virtualMachines': suitesSeries('virtualMachines'),
-  'suites-all': suitesSeries('all'),
+  'suites-evictions': suitesOfGroup('evictions'),
+  'suites-machines': suitesOfGroup('machines'),
+  'suites-agentPools': suitesOfGroup('agentPools'),
+  'suites-clones': suitesOfGroup('clones'),
+  'suites-virtualMachines': suitesOfGroup('virtualMachines'),
+  'suites-all': suitesOfGroup('all'),
+  'suites-flows': suitesSeries(
+    'Flows over the fakes',
+    simulatedFlows.map((name) => `test/flows/${name}.test.ts`),
+    everything,
+  ),
   'test-all': {
     title: 'The whole ladder',
     command: 'npm run test:all',

@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { areas } from '../areas.ts';
 import type { Judgement } from '../evidence/judge.ts';
 import { judgeSeries } from '../evidence/judge-all.ts';
+import type { SeriesName } from '../evidence/series.ts';
 import { checkout, git, pathspecs, seedOfTree } from '../evidence/sources.ts';
-import { type ProvenName, provenNames } from '../simulator/matrix/parts.ts';
+import { type MatrixName, matrixNames } from '../simulator/matrix/parts.ts';
 import type { FlowTier, ProvenArea } from '../tiers.ts';
 import { flowTiers } from '../tiers.ts';
 import { simulatedSuites, type SuiteGroup, suiteGroups } from '../simulated-suites.ts';
@@ -15,7 +16,7 @@ export interface Choice extends FlowChoice {
   /** For jest: which unit tests; empty: all; null: none. */
   unit: readonly string[] | null;
   /** Parts of the simulator's matrix, and its mutations, of which a tenth is run. */
-  tenth: readonly ProvenName[];
+  tenth: readonly MatrixName[];
 }
 
 export interface FlowChoice {
@@ -61,8 +62,8 @@ export function chooseForChange(
 /**
  * What is simulated is deterministic: where a part has passed with these very sources, a tenth of it is enough. Pure.
  */
-export function chooseParts(judge: (name: ProvenName) => Judgement): Pick<Choice, 'tenth' | 'notes'> {
-  const judged = provenNames.map((name) => ({ name, ...judge(name) }));
+export function chooseParts(judge: (name: MatrixName) => Judgement): Pick<Choice, 'tenth' | 'notes'> {
+  const judged = matrixNames.map((name) => ({ name, ...judge(name) }));
   const [fresh, others] = [
     judged.filter(({ state }) => state === 'fresh'),
     judged.filter(({ state }) => state !== 'fresh'),
@@ -78,26 +79,36 @@ export function chooseParts(judge: (name: ProvenName) => Judgement): Pick<Choice
 
 const judgedParts = (): Pick<Choice, 'tenth' | 'notes'> => chooseParts((name) => judgeSeries(`simulated-${name}`));
 
+/** Of what has passed with these very sources all but a tenth. Pure. */
+export function leaveOut(passed: readonly string[], seed: number): string[] {
+  const again = sample(passed, Math.ceil(passed.length / 10), seed, (file) => file);
+  return passed.filter((file) => !again.includes(file));
+}
+
 /** Simulated suites that have passed with these very sources, but for a tenth. Pure. */
 export function chooseLeftOut(isFresh: (group: SuiteGroup) => boolean, seed: number): string[] {
   const fresh = suiteGroups.filter(isFresh);
   const passed = Object.keys(simulatedSuites).filter((file) => fresh.includes(simulatedSuites[file] ?? 'all'));
-  const again = sample(passed, Math.ceil(passed.length / 10), seed, (file) => file);
-  return passed.filter((file) => !again.includes(file));
+  return leaveOut(passed, seed);
 }
 
 const withoutSuites = (files: readonly string[]): string[] =>
   files.map((file) => `--testPathIgnorePatterns=/${file.replaceAll('.', String.raw`\.`)}$`);
 
 export function choosePush(): Choice {
-  const { notes, ...flows } = chooseForPush(flowTiers, (area) => judgeSeries(`flows-${area}`).state !== 'fresh');
+  const isFresh = (name: SeriesName): boolean => judgeSeries(name).state === 'fresh';
+  const { notes, flows, simulated } = chooseForPush(flowTiers, (area) => !isFresh(`flows-${area}`));
   const parts = judgedParts();
-  const leftOut = chooseLeftOut((group) => judgeSeries(`suites-${group}`).state === 'fresh', seedOfTree());
+  const seed = seedOfTree();
+  const suites = chooseLeftOut((group) => isFresh(`suites-${group}`), seed);
+  const ofFlows = isFresh('suites-flows') ? leaveOut(simulated, seed) : [];
+  const leftOut = [...suites, ...ofFlows];
   const ofSuites =
     leftOut.length === 0 ? [] : [`left out, as they have passed with these very sources: ${leftOut.join(', ')}`];
   return {
-    unit: withoutSuites(leftOut),
-    ...flows,
+    unit: withoutSuites(suites),
+    flows,
+    simulated: simulated.filter((name) => !ofFlows.includes(name)),
     tenth: parts.tenth,
     notes: [...notes, ...ofSuites, ...parts.notes],
   };

@@ -5,7 +5,7 @@ import { seedOfTree } from '../evidence/sources.ts';
 import { sampleSeed, seedOfDay } from '../seed.ts';
 import type { Choice } from './choose.ts';
 import type { Outcome } from './outcome.ts';
-import { fileOf, flowProofs, type Proof, suiteProofs } from './proofs.ts';
+import { fileOf, flowProofs, type Proof, simulatedFlowProofs, suiteProofs } from './proofs.ts';
 import { nothing, runCheck, runJest, runSimulated } from './stages.ts';
 
 /** The rungs of the ladder, in two rows that are climbed side by side. */
@@ -90,6 +90,7 @@ function simulatorStages(names: readonly string[], tenth: Choice['tenth'], { all
     rung,
     title: flows,
     run: (signal) => runJest({ title: flows, args: jest, env: { DROVER_SIMULATED: '1' }, background: true }, signal),
+    proofs: simulatedFlowProofs,
   };
   return [
     ...(names.length === 0 ? [] : [ofFlows]),

@@ -86,10 +86,11 @@ const mostRetried = 1;
 
 export interface Summary {
   passed: number;
-  failed: number;
   skipped: number;
-  /** Everything that has to be shown, a line each; the counts are not among them. */
-  lines: string[];
+  /** A line each. */
+  failures: string[];
+  /** What else has to be shown, a line each; the counts are not among them. */
+  remarks: string[];
 }
 
 /** What the whole run came to. Pure. */
@@ -106,12 +107,11 @@ export function summarize(outcomes: readonly Outcome[], isExpectedSkip: (name: s
       : [];
   return {
     passed: outcomes.reduce((sum, { passed }) => sum + passed, 0),
-    failed: failed.length + unexpected.length + tooMany.length,
     skipped: skipped.length,
-    lines: [
+    failures: [...failed, ...unexpected, ...tooMany],
+    remarks: [
       ...skipped.filter(isExpectedSkip).map((name) => `skipped: ${name}`),
       ...retried.map((name) => `run twice: ${name}`),
-      ...[...failed, ...unexpected, ...tooMany].map((line) => `FAILED ${line}`),
     ],
   };
 }

@@ -4,7 +4,7 @@ import { openGraph, reach } from '../evidence/imports.ts';
 import { series } from '../evidence/series.ts';
 import { checkout, selectFiles } from '../evidence/sources.ts';
 import { suiteGroups, suitesOf } from '../simulated-suites.ts';
-import { flowProofs, readProof, suiteProofs } from './proofs.ts';
+import { flowProofs, readProof, simulatedFlowProofs, suiteProofs } from './proofs.ts';
 
 const proof = { series: 'suites-machines', files: ['test/a/one.test.ts', 'test/b/one.test.ts'] } as const;
 const ran = (file: string, passed: number, failed = 0) => ({
@@ -16,7 +16,7 @@ const ran = (file: string, passed: number, failed = 0) => ({
 });
 
 test('every file that makes evidence is there, and in one proof', () => {
-  const files = [...flowProofs, ...suiteProofs].flatMap((one) => one.files);
+  const files = [...flowProofs, ...suiteProofs, ...simulatedFlowProofs].flatMap((one) => one.files);
   expect(files.filter((file) => !existsSync(join(checkout, file)))).toEqual([]);
   expect(files).toHaveLength(new Set(files).size);
 });
@@ -30,6 +30,13 @@ test('one that fails is recorded, however few were run', () => {
     counts: { passed: 3, failed: 1, missing: 1 },
     failures: [{ what: 'test/a/one.test.ts' }],
   });
+});
+
+test('the evidence of flows over the fakes is about what they lead to', () => {
+  const files = simulatedFlowProofs.flatMap((one) => one.files);
+  const reached = reach(files, openGraph(checkout), () => true);
+  expect(reached.length).toBeGreaterThan(files.length);
+  expect(selectFiles(reached, series['suites-flows'].globs).toSorted()).toEqual(reached.toSorted());
 });
 
 test.each(suiteGroups)('the evidence of %s is about its suites, and that of all about what they lead to', (group) => {

@@ -28,6 +28,11 @@ export const suiteProofs: readonly Proof[] = suiteGroups.map((group) => ({
   files: suitesOf(group),
 }));
 
+/** Flows over the fakes. */
+export const simulatedFlowProofs: readonly Proof[] = [
+  { series: 'suites-flows', files: namesOf(flowTiers, ({ tier }) => tier === 'simulated').map(fileOf) },
+];
+
 /** What the files of a proof came to; null: not all of them have been run, and none of them failed. Pure. */
 export function readProof(
   { files }: Proof,

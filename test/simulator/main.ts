@@ -15,8 +15,8 @@ import { formatMutation, isMutation, runInShards } from './matrix/shards.ts';
 import { mutations } from './mutations/table.ts';
 import { simulateSchedules } from './schedules/simulate-schedules.ts';
 import { partOf } from './matrix/part-of.ts';
-import { type ProvenName, provenNames } from './matrix/parts.ts';
-import { openRecorder } from './matrix/record-parts.ts';
+import { type MatrixName, matrixNames } from './matrix/parts.ts';
+import { recordParts } from './matrix/record-parts.ts';
 import { allNamed, cellsOf } from './matrix/stories.ts';
 import { traceCell } from './trace.ts';
 
@@ -24,7 +24,7 @@ interface Options {
   matrix?: true;
   fine?: number | true;
   pairs: number;
-  tenth: ProvenName[];
+  tenth: MatrixName[];
   tenthSeed: number;
   scenario?: string[];
   cell?: string[];
@@ -45,10 +45,10 @@ const number = (text: string): number => {
   return value;
 };
 const list = (text: string): string[] => text.split(',').map((part) => part.trim());
-const listProven = (text: string): ProvenName[] =>
+const listMatrixNames = (text: string): MatrixName[] =>
   list(text).map((name) => {
-    const found = provenNames.find((one) => one === name);
-    if (found === undefined) throw new InvalidArgumentError(`Choose from ${provenNames.join(', ')}.`);
+    const found = matrixNames.find((one) => one === name);
+    if (found === undefined) throw new InvalidArgumentError(`Choose from ${matrixNames.join(', ')}.`);
     return found;
   });
 const collect = (text: string, cells: string[] = []): string[] => [...cells, text];
@@ -94,7 +94,7 @@ async function main({
   const broken =
     cell === undefined && count === undefined && named === undefined ? chooseMutations(tenth, tenthSeed) : [];
   const all = [...broken, ...chosen];
-  const recorder = record ? openRecorder(all) : null;
+  const recorder = record ? recordParts(all) : null;
   await runInShards(all, processes, signal, (outcome) => {
     done[isMutation(outcome) ? 'mutations' : 'cells'] += 1;
     recorder?.take(outcome);
@@ -120,7 +120,7 @@ async function main({
 const sampleOf = (cells: SimulatedCell[], count: number | undefined, seed: number): SimulatedCell[] =>
   count === undefined ? cells : sample(cells, count, seed, ({ scenario }) => scenario);
 
-function chooseMutations(tenth: readonly ProvenName[], seed: number): string[] {
+function chooseMutations(tenth: readonly MatrixName[], seed: number): string[] {
   const all = mutations.map(formatMutation);
   return tenth.includes('mutations') ? sample(all, Math.ceil(all.length / 10), seed, (name) => name) : all;
 }
@@ -170,8 +170,8 @@ await new Command('simulate')
   .option('--pairs <number>', 'so many runs with two faults, sampled', number, 0)
   .option(
     '--tenth <parts>',
-    `only a tenth of every fault at every activity call of these parts of the matrix, and of the mutations: ${provenNames.join(', ')}`,
-    listProven,
+    `only a tenth of every fault at every activity call of these parts of the matrix, and of the mutations: ${matrixNames.join(', ')}`,
+    listMatrixNames,
     [],
   )
   .option('--tenth-seed <number>', 'decides which tenth', number, 1)

@@ -17,8 +17,8 @@ export const partNames = [
 export type PartName = (typeof partNames)[number];
 
 /** Each has evidence of its own, `simulated-<name>`. Mutations are of all lifecycles. */
-export const provenNames = [...partNames, 'mutations'] as const;
-export type ProvenName = (typeof provenNames)[number];
+export const matrixNames = [...partNames, 'mutations'] as const;
+export type MatrixName = (typeof matrixNames)[number];
 
 /** Models of what is outside, by the file that makes them. Kubernetes and Temporal are in every cell. */
 const models = {
@@ -49,8 +49,8 @@ const seams = [
 type Seam = (typeof seams)[number];
 
 /**
- * Where what no part needs comes in: mutations and schedules have evidence of their own, nothing starts a lab, and which
- * part a scenario is in changes nothing in its cells.
+ * Where what no part needs comes in: mutations and schedules have evidence of their own, nothing starts a lab, and
+ * which part a scenario is in changes nothing in its cells.
  */
 const closed = [
   'test/simulator/matrix/part-of.ts',

@@ -54,14 +54,14 @@ const mutationRun = (complaints: Complaints, startedMs: number): Run => ({
 
 export const recordCommand = 'npm run simulate -- --record';
 
-export interface Recorder {
+export interface PartRecorder {
   take(outcome: CellOutcome): void;
   /** Of what was run wholly. Returns the files that were written. */
   save(): string[];
 }
 
 /** @param chosen cells and mutations that are run, as they are typed */
-export function openRecorder(chosen: readonly string[]): Recorder {
+export function recordParts(chosen: readonly string[]): PartRecorder {
   const startedMs = Date.now();
   const isChosen = new Set(chosen);
   const complaints = new Map<string, readonly string[]>();
