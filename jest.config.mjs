@@ -12,7 +12,7 @@ const project = (displayName, testMatch, more = {}) => ({
 /** Unit tests stand next to the nouns they test; everything that needs a counterpart is a flow. */
 export default {
   testTimeout: 60_000,
-  testSequencer: '<rootDir>/test/longest-first.mjs',
+  testSequencer: '<rootDir>/test/ladder/longest-first.ts',
   projects: [
     project('unit', [
       '<rootDir>/{contracts,workflows,activities,runtime,workers,k8s-bridge,starters,lab,bench,deploy}/**/*.test.ts',

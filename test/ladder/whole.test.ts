@@ -1,4 +1,5 @@
 import type { EvidenceRecord } from '../evidence/record.ts';
+import { readSeconds } from './longest-first.ts';
 import { type EndedStage, recordOf, stagesToKeep } from './whole.ts';
 
 const stage = (title: string, more: Partial<EndedStage> = {}): EndedStage => ({
@@ -66,4 +67,13 @@ test('files that took a second or more are kept with a stage, by their path belo
   ];
   const record = recordOf(soFar([stage('flows', { took })]), 3);
   expect(record.details).toMatchObject({ stages: [{ took: [{ path: 'test/flows/lab.test.ts' }] }] });
+});
+
+test('what a record says of the files decides their order in the next run', () => {
+  const file = { what: 'lab', path: 'test/flows/lab.test.ts', passed: 1, failed: 0 };
+  const stages = [
+    stage('flows on the real counterparts', { took: [{ ...file, seconds: 90 }] }),
+    stage('simulator: flows', { took: [{ ...file, seconds: 2 }] }),
+  ];
+  expect(readSeconds(recordWith('sha256:a', stages))).toEqual(new Map([['lab', 90]]));
 });

@@ -36,6 +36,10 @@ const stageSchema = z.object({
 });
 const detailsSchema = z.object({ stages: z.array(stageSchema) });
 
+/** @throws ZodError where the record is of something else */
+export const stagesIn = ({ details }: Pick<EvidenceRecord, 'details'>): EndedStage[] =>
+  detailsSchema.parse(details).stages;
+
 /**
  * What has ended with the very sources that are there, of each stage the last: nothing where the whole ladder has.
  * Checks take a minute, and flows that found no lab have shown nothing: they are run again. Pure.
@@ -43,7 +47,7 @@ const detailsSchema = z.object({ stages: z.array(stageSchema) });
 export function stagesToKeep(records: readonly EvidenceRecord[], digest: string): EndedStage[] {
   const alike = digest === unknown ? [] : records.filter(({ sources }) => sources.digest === digest);
   if (alike.at(-1)?.counts['missing'] === 0) return [];
-  const ended = alike.flatMap(({ details }) => detailsSchema.parse(details).stages);
+  const ended = alike.flatMap(stagesIn);
   const last = new Map(ended.map((stage) => [stage.title, stage]));
   return [...last.values()].filter(({ rung, took }) => rung !== 'checks' && (rung !== 'flows' || took.length > 0));
 }
