@@ -9,6 +9,7 @@ import type { BmcSettings, ComputerSystem, RedfishClient } from './types.ts';
 const request: EnsurePoweredOff = {
   host: 'node-1',
   cause: 'setting of aggregate compute',
+  mayAsk: true,
   recheckMs: 5_000,
   pollMs: 1_000,
   timeoutMs: 10_000,
@@ -153,6 +154,22 @@ test.each(notFenced)('proves nothing where %s', async (_, script, code, asks) =>
   await expect(activities.ensurePoweredOff(request)).rejects.toMatchObject({ type: code });
   expect(log.filter((line) => line === 'ask')).toHaveLength(asks);
   expect(log.at(-1)).toBe('close');
+});
+
+test.each<PowerState>(['On', 'PoweringOn', 'Unknown'])(
+  'one that was off and is %s is not asked, as it boots',
+  async (power) => {
+    const { activities, log } = play({ reads: [power, 'Off'] });
+    await expect(activities.ensurePoweredOff({ ...request, mayAsk: false })).rejects.toMatchObject({
+      type: 'PowerStillOn',
+    });
+    expect(log).toEqual([`read ${power} at 0`, 'close']);
+  },
+);
+
+test('one that may not be asked is proved to be off', async () => {
+  const { activities } = play({ reads: ['Off'] });
+  expect(await activities.ensurePoweredOff({ ...request, mayAsk: false })).toMatchObject({ asked: false });
 });
 
 test('a refusal of what another has done meanwhile is none', async () => {

@@ -120,6 +120,8 @@ export const executeSteps: Reconciler<NodeFailureLifecycle>['execute'] = {
     const proof = await bmc.ensurePoweredOff({
       host,
       cause,
+      // A dead host is off by the word of its BMC: if it is not any more, it is to be judged anew.
+      mayAsk: isSilent,
       recheckMs: settings.powerRecheckMs,
       ...times,
     });

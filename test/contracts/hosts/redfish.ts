@@ -68,6 +68,7 @@ export function redfishContract(subject: () => RedfishSubject): void {
   const powerOff = (change: Partial<EnsurePoweredOff> = {}): EnsurePoweredOff => ({
     host: 'node-1',
     cause: 'the test',
+    mayAsk: true,
     recheckMs,
     pollMs: 50,
     timeoutMs: 5_000,
