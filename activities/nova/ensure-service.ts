@@ -1,5 +1,5 @@
 import type { HostObservation } from '../../contracts/eviction/instance.ts';
-import { disabledReasonPrefix } from '../../contracts/ids.ts';
+import { disabledReasonPrefix, maintenanceReasonPrefix } from '../../contracts/ids.ts';
 import type { ForcedDownProof, ForcedDownRequest } from '../../contracts/node-failure/fencing.ts';
 import { droverFailure, failureCode } from '../../runtime/failure.ts';
 import { mutate } from '../lib/mutate.ts';
@@ -38,8 +38,8 @@ export async function ensureServiceDisabled(
 }
 
 /**
- * Enables the compute service of a host, only if it still carries drover's own reason. Safe to repeat and to run twice
- * at once.
+ * Enables the compute service of a host, only if it still carries drover's own reason, and not that of a maintenance or
+ * of a failure, which its Hypervisor lifts. Safe to repeat and to run twice at once.
  *
  * @param request.carrying only if it carries exactly that reason, no matter who wrote it: the caller has proof that it
  * is drover's to lift
@@ -53,8 +53,7 @@ export async function ensureServiceEnabled(
   const before = await readService(tools, host);
   if (before.status === 'enabled') return true;
   const { disabledReason } = before;
-  const isOurs =
-    carrying === undefined ? disabledReason?.startsWith(disabledReasonPrefix) === true : disabledReason === carrying;
+  const isOurs = carrying === undefined ? isOfEviction(disabledReason) : disabledReason === carrying;
   if (!isOurs) return false;
   const after = await changeService(
     tools,
@@ -64,6 +63,9 @@ export async function ensureServiceEnabled(
   );
   return after.status === 'enabled';
 }
+
+const isOfEviction = (reason: string | null): boolean =>
+  reason?.startsWith(disabledReasonPrefix) === true && !reason.startsWith(maintenanceReasonPrefix);
 
 const shorten = (reason: string): string =>
   reason.length <= maxReasonLength ? reason : `${reason.slice(0, maxReasonLength - 1)}…`;

@@ -145,7 +145,7 @@ export function describeHypervisorActivities(test: ContractTest): void {
   test('disabled by two at once; what another user disabled is theirs, unless the caller has proof', async (counterpart) => {
     const { drover } = openHypervisorActivities(counterpart);
     await newHost(counterpart, drover);
-    const reason = 'drover: maintenance manual';
+    const reason = 'drover: eviction node-1: kernel';
     const states = await Promise.all([1, 2, 3].map(() => drover.ensureServiceDisabled({ host, reason })));
     for (const state of states) expect(state).toMatchObject({ status: 'disabled', disabledReason: reason });
     expect(await Promise.all([drover.ensureServiceEnabled({ host }), drover.ensureServiceEnabled({ host })])).toEqual([
@@ -153,6 +153,13 @@ export function describeHypervisorActivities(test: ContractTest): void {
       true,
     ]);
     expect(await findService(counterpart.admin, host)).toMatchObject({ status: 'enabled' });
+
+    // Its Hypervisor lifts that, with the checks that a host needs before it is in service.
+    for (const held of ['drover: maintenance manual', 'drover: maintenance ha: node failure of node-1']) {
+      await changeService(counterpart.admin, host, { status: 'disabled', disabled_reason: held });
+      expect(await drover.ensureServiceEnabled({ host })).toBe(false);
+      expect(await drover.ensureServiceEnabled({ host, carrying: held })).toBe(true);
+    }
 
     await changeService(counterpart.admin, host, { status: 'disabled', disabled_reason: 'CHG-1' });
     expect(await drover.ensureServiceDisabled({ host, reason })).toMatchObject({ disabledReason: 'CHG-1' });
