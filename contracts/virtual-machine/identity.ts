@@ -13,14 +13,23 @@ export type Identified =
   /** All bear its marks, and none is the VM that the status names. */
   | { kind: 'copies'; copies: Candidate[] }
   | { kind: 'foreign'; stranger: Candidate }
-  | { kind: 'ambiguous'; all: Candidate[] };
+  | { kind: 'ambiguous'; all: Candidate[] }
+  /** It may be the object's: its owner cannot be read now. */
+  | { kind: 'unreadable'; unread: Candidate };
 
 /** Pure. */
 export function identify(object: ObjectName, seen: readonly Candidate[]): Identified {
   // What is known of it by now may be that it is none.
   const candidates = seen.filter(({ foundBy }) => foundBy.length > 0);
   const marked = candidates.filter((candidate) => isMarked(candidate, object));
-  if (marked.length > 0) return identifyMarked(marked, candidates);
+  const unread = unreadOf(candidates);
+  if (marked.length > 0) {
+    const found = identifyMarked(marked, candidates);
+    // A copy is not taken for the one that may be its own.
+    const isHeld = unread?.foundBy.includes('uniqueId') === true || found.kind === 'copies';
+    return unread !== null && isHeld ? { kind: 'unreadable', unread } : found;
+  }
+  if (unread !== null) return { kind: 'unreadable', unread };
   const adoptable = candidates
     .filter(
       ({ owner }) =>
@@ -33,6 +42,12 @@ export function identify(object: ObjectName, seen: readonly Candidate[]): Identi
   if (adopted !== undefined && (stranger === undefined || !isTwin(stranger)))
     return { kind: 'own', own: adopted, owner: adopted.owner === null ? 'none' : 'former', copies: [] };
   return stranger === undefined ? { kind: 'none' } : { kind: 'foreign', stranger };
+}
+
+/** That which the status names first; null: the owner of each is known. */
+function unreadOf(candidates: readonly Candidate[]): Candidate | null {
+  const unread = candidates.filter(({ owner, unreadable }) => owner === null && unreadable === true);
+  return unread.find(({ foundBy }) => foundBy.includes('uniqueId')) ?? unread[0] ?? null;
 }
 
 /** Whether it bears both marks of this very object. Pure. */

@@ -190,8 +190,10 @@ export interface Candidate {
   /** When vCenter made it; null: it does not know. */
   createdMs: number | null;
   instanceUuid: string;
-  /** As written in the VM; null: it has none. */
+  /** As written in the VM; null: it has none, or that cannot be read. */
   owner: { namespacedName: string; uid: string | null } | null;
+  /** vCenter returns no configuration, as of a VM whose datastore is away: its owner is in there. Left out: it does. */
+  unreadable?: true;
   /** It is in the folder of the namespace, or one level below. */
   inFolder: boolean;
 }

@@ -1,3 +1,4 @@
+import type { Candidate } from '../../../contracts/virtual-machine/observation.ts';
 import type { ListedVm } from './read-vm.ts';
 import { onlyOne, possible, toCandidates, type Finds } from './candidates.ts';
 
@@ -183,6 +184,18 @@ test.each<[what: string, more: Partial<Finds>, is: boolean | null]>([
   expect(toCandidates(object, 'web', finds(more), [{ vm, folder: null }])).toMatchObject([
     { isRecorded: is, createdMs: Date.parse('2026-01-01T00:00:00Z') },
   ]);
+});
+
+test.each<[what: string, instanceUuid: string, config: null | undefined, foundBy: Candidate['foundBy']]>([
+  ['unknown, with the configuration', '', null, ['uniqueId']],
+  ['another one', 'i', null, []],
+  ['none, of a VM that can be read', '', undefined, []],
+])('by its id, while its UUID is %s', (_, instanceUuid, config, foundBy) => {
+  const vm = { ...listed('vm-1', { instanceUuid }), ...(config === null && { config }) };
+  const [candidate] = toCandidates(object, 'web', finds({ uniqueId: 'vm-1', recordedUuid: 'j' }), [
+    { vm, folder: null },
+  ]);
+  expect(candidate).toMatchObject({ foundBy, ...(config === null && { unreadable: true }) });
 });
 
 test.each([undefined, 'never', '1970-01-01T00:00:00Z'])('a time that vCenter does not know: %s', (made) => {

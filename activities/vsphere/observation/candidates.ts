@@ -26,7 +26,7 @@ export interface Finds {
 /** A VM as it is now. */
 interface There {
   vm: Pick<ListedVm, 'id' | 'name' | 'folderId' | 'instanceUuid' | 'owner'> &
-    Partial<Pick<VirtualMachine, 'properties'>>;
+    Partial<Pick<VirtualMachine, 'properties' | 'config'>>;
   folder: { parent: string | null } | null;
 }
 
@@ -51,9 +51,12 @@ export function possible(object: ObjectName, vmName: string, finds: Finds): stri
  */
 export function toCandidates(object: ObjectName, vmName: string, finds: Finds, found: readonly There[]): Candidate[] {
   return found.map(({ vm, folder }) => {
-    const { id, name, folderId, instanceUuid, owner, properties = {} } = vm;
+    const { id, name, folderId, instanceUuid, owner, config, properties = {} } = vm;
+    const unreadable = config === null;
+    const isUuidKnown = instanceUuid !== '' || !unreadable;
     const foundBy: Candidate['foundBy'] = [];
-    if (finds.uniqueId === id && (isMarked(vm, object) || isSame(finds, instanceUuid))) foundBy.push('uniqueId');
+    if (finds.uniqueId === id && (isMarked(vm, object) || !isUuidKnown || isSame(finds, instanceUuid)))
+      foundBy.push('uniqueId');
     if (finds.recordedUuid !== null && finds.recordedUuid === instanceUuid) foundBy.push('recordedUuid');
     if (finds.byInstanceUuid.includes(id)) foundBy.push('instanceUuid');
     if (finds.byUid.includes(id)) foundBy.push('uid');
@@ -65,6 +68,7 @@ export function toCandidates(object: ObjectName, vmName: string, finds: Finds, f
       foundBy,
       instanceUuid,
       owner,
+      ...(unreadable && { unreadable }),
       isRecorded:
         finds.isBeingMade || finds.uniqueId === null
           ? null

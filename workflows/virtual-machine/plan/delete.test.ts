@@ -12,6 +12,7 @@ import {
 
 const both = ['vm-1', 'vm-2'].map((moId) => candidateOf({ moId, foundBy: ['owner'], isRecorded: null }));
 const copy = candidateOf({ moId: 'vm-2', foundBy: ['owner'], instanceUuid: 'another', isRecorded: false });
+const unread = candidateOf({ owner: null, unreadable: true });
 const off = { powerState: 'poweredOff' as const };
 const metadata = contextOf().observed.vm?.config?.extraConfig ?? {};
 const adminPaused = { extraConfig: { ...metadata, 'vmservice.virtualmachine.pause': 'true' } };
@@ -132,6 +133,28 @@ const rows: [why: string, given: Given, does: string][] = [
     'one that cannot be stopped holds the finalizer',
     { vm: null, desired: { creatingSince: '2026-01-01T00:00:00Z' }, memory: { failures: [failureIn('delete')] } },
     'requeue VcenterRefused',
+  ],
+  [
+    'while vCenter returns no configuration, it is not known whose it is',
+    { vm: null, observed: { candidates: [unread] } },
+    'stop NotConnected',
+  ],
+  [
+    'nor whether what was copied is its own',
+    {
+      vm: null,
+      observed: { candidates: [unread] },
+      desired: {
+        creatingSince: '2026-01-01T00:00:00Z',
+        copiesAt: { datacenter: 'datacenter-1', datastore: 'datastore-1' },
+      },
+    },
+    'stop NotConnected',
+  ],
+  [
+    'CheckSkipDelete Yes: nor whether it has metadata of drover’s',
+    { vm: null, observed: { candidates: [unread] }, desired: { skipDelete: true } },
+    'stop NotConnected',
   ],
   ['it cannot be reached', { vm: { connectionState: 'disconnected' } }, 'stop NotConnected'],
   ['a promotion of disks is cancelled', { vm: { task: promotion } }, 'cancelTask'],

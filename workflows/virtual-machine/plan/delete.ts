@@ -26,8 +26,10 @@ export function planDelete(context: Context): Outcome {
 
   const found = findOwn(desired, observed.candidates);
   // A create that is under way would leave a VM behind.
-  if (memory.create !== null || (desired.creatingSince !== null && found.kind !== 'own' && found.kind !== 'ambiguous'))
-    return cancelCreate(context);
+  const mayBeMade = found.kind === 'own' || found.kind === 'ambiguous' || found.kind === 'unreadable';
+  if (memory.create !== null || (desired.creatingSince !== null && !mayBeMade)) return cancelCreate(context);
+  // Released, it would be nobody's: nothing but its owner says that drover made it.
+  if (found.kind === 'unreadable') return stop('NotConnected', found.message);
   const removal =
     clearUp(context, found) ?? (desired.skipDelete ? releaseVm(context, found) : deleteVm(context, found));
   const failure = failureOf(context, 'delete');

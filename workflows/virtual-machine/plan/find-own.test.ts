@@ -13,6 +13,8 @@ const copy: Partial<Candidate> = {
   isRecorded: false,
   createdMs: beginMs + minute,
 };
+/** Its datastore is away: vCenter returns no configuration. */
+const unread: Partial<Candidate> = { owner: null, unreadable: true };
 /** The status names none. */
 const unsaid: Partial<Candidate> = { foundBy: ['owner'], isRecorded: null };
 
@@ -102,6 +104,20 @@ const rows: [why: string, candidates: Candidate[], is: string][] = [
     found({}, { moId: 'vm-2', owner: null, foundBy: ['instanceUuid'], instanceUuid: uid }),
     'own vm-1, beside vm-2',
   ],
+  [
+    'one whose owner vCenter does not return is not adopted by its UUID',
+    found({ ...unread, foundBy: ['instanceUuid'] }),
+    'unreadable',
+  ],
+  ['nor by its id', found({ ...unread, foundBy: ['uniqueId'] }), 'unreadable'],
+  ['nor taken for another’s by its name', found({ ...unread, foundBy: ['name'] }), 'unreadable'],
+  ['its own, beside one that cannot be read', found({}, { ...unread, moId: 'vm-2', foundBy: ['name'] }), 'own vm-1'],
+  [
+    'a copy is not it while the one that the status names cannot be read',
+    found({ ...copy, foundBy: ['instanceUuid', 'owner'] }, { ...unread, foundBy: ['uniqueId'] }),
+    'unreadable',
+  ],
+  ['nor another’s while one of the name cannot be read', found(copy, { ...unread, foundBy: ['name'] }), 'unreadable'],
   ['what has another name and UUID by now is none', found({ owner: null, foundBy: [] }), 'none'],
 ];
 
@@ -115,7 +131,7 @@ test.each(rows)('%s', (_why, candidates, is) => {
         ].join(', ')
       : result.kind,
   ).toBe(is);
-  if (result.kind === 'foreign' || result.kind === 'ambiguous') expect(result.message).toContain('vm-');
+  if (result.kind !== 'own' && result.kind !== 'none') expect(result.message).toContain('vm-');
 });
 
 test.each<[what: string, twin: Partial<Candidate>, is: string]>([

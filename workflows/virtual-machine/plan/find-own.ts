@@ -15,7 +15,9 @@ export type Ownership =
    * is never touched.
    */
   | { kind: 'foreign'; message: string }
-  | { kind: 'ambiguous'; message: string };
+  | { kind: 'ambiguous'; message: string }
+  /** Its owner cannot be read: it may be the object's own, or another's. */
+  | { kind: 'unreadable'; message: string };
 
 type Subject = Pick<DesiredVirtualMachine, 'namespace' | 'name' | 'uid'> &
   Partial<Pick<DesiredVirtualMachine, 'deleting'>>;
@@ -35,6 +37,8 @@ export function findOwn(object: Subject, candidates: readonly Candidate[]): Owne
       return copied(found.copies);
     case 'foreign':
       return foreign(found.stranger);
+    case 'unreadable':
+      return unreadable(found.unread);
     case 'own': {
       const { own, owner, copies } = found;
       // Once its own is gone, nothing would tell such a copy from it.
@@ -62,6 +66,11 @@ const ambiguous = (all: readonly Candidate[]): Ownership => ({
 const copied = (copies: readonly Candidate[]): Ownership => ({
   kind: 'foreign',
   message: `VM ${named(copies)} bears its marks, and is not the VM that it had: a copy, or a restored one. drover does not touch it. To have it driven, write its id into status.uniqueID; to have another one made, destroy it, or take ${marks} off it`,
+});
+
+const unreadable = (candidate: Candidate): Ownership => ({
+  kind: 'unreadable',
+  message: `vCenter returns no configuration of ${named([candidate])}, so that it is not known whose VM it is. Bring its host and its datastore back; where it is lost for good, take it out of the inventory of vCenter`,
 });
 
 /** What a user does with copies that are left alone. Pure. */

@@ -170,6 +170,8 @@ export function planCreateOrUpdate(context: Context): Outcome {
       return stop('NotOwned', found.message);
     case 'ambiguous':
       return stop('Ambiguous', found.message);
+    case 'unreadable':
+      return stop('NotConnected', found.message);
     case 'own':
       if (observed.vm === null || observed.vm.moId !== found.moId)
         return wait('Updating', 'another observation of its VM', context.nowMs + settings.pollMs);
