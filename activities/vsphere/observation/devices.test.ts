@@ -91,7 +91,7 @@ const disk = (fileName: string | null, firstClassDiskId: string | null = null): 
 
 test.each<[what: string, vmxPath: string, disk: AttachedDisk, isForeign: boolean]>([
   ['in the VM’s folder', '[ds] web/web.vmx', disk('[ds] web/web.vmdk'), false],
-  ['in its folder on another datastore', '[ds] web/web.vmx', disk('[other] web/web_1.vmdk'), false],
+  ['in a folder of that name on another datastore', '[ds] web/web.vmx', disk('[other] web/web_1.vmdk'), true],
   ['in a folder of a folder', '[ds] team/web/web.vmx', disk('[ds] team/web/web.vmdk'), false],
   ['a first-class disk in its folder', '[ds] web/web.vmx', disk('[ds] web/web.vmdk', 'f-1'), true],
   ['in another folder', '[ds] web/web.vmx', disk('[ds] fcd/volume.vmdk'), true],
@@ -108,6 +108,8 @@ const backed = (fileName: string, uuid = '6000c29d') =>
   diskOf({ backing: { $type: 'VirtualDiskFlatVer2BackingInfo', fileName, diskMode: 'persistent', uuid } });
 test.each<[what: string, disk: VirtualDisk, vmName: string, own: boolean]>([
   ['made with it, in the folder that vCenter moved it to', backed('[other] db/db.vmdk'), 'db', true],
+  ['made with it, in a folder that is called like its own', backed('[other] web/db.vmdk'), 'db', true],
+  ['another one in such a folder', backed('[other] web/db.vmdk', '6000c29e'), 'db', false],
   ['in a second one of that name', backed('[other] db_1/db.vmdk'), 'db', true],
   ['in a folder whose name begins alike', backed('[other] db_old/db.vmdk'), 'db', false],
   ['in another VM’s folder: a copy of its file has its UUID too', backed('[other] backup/db.vmdk'), 'db', false],

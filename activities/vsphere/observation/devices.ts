@@ -146,7 +146,7 @@ export function foreignDisksOf(
   made: MadeDisks = noneMade,
 ): AttachedDisk[] {
   const disks = virtualDisksOf(devices);
-  const moved = new Set(disks.filter((disk) => isMoved(disk, made)).map(({ key }) => key));
+  const moved = new Set(disks.filter((disk) => isMoved(disk, vmxPath, made)).map(({ key }) => key));
   return foreignDisks({ vmxPath, disks: disks.map(attachedDisk) }).filter(({ key }) => !moved.has(key));
 }
 
@@ -159,15 +159,16 @@ export interface MadeDisks {
 const noneMade: MadeDisks = { vmName: '', disks: [] };
 
 /**
- * Made with the VM, and moved by itself: vCenter puts it into a folder that is called like the VM. That alone proves
- * nothing, and neither does its UUID, which a copy of its file has too.
+ * Made with the VM, and moved by itself: vCenter puts it into a folder that is called like the VM, or like its folder.
+ * That alone proves nothing, and neither does its UUID, which a copy of its file has too.
  */
-function isMoved(disk: VirtualDisk, { vmName, disks }: MadeDisks): boolean {
+function isMoved(disk: VirtualDisk, vmxPath: string, { vmName, disks }: MadeDisks): boolean {
   const { firstClassDiskId, fileName } = attachedDisk(disk);
   const folder = folderOf(fileName ?? '');
-  const isItsFolder =
+  const isNamedLikeIt =
     vmName !== '' &&
     (folder === vmName || (folder.startsWith(`${vmName}_`) && /^\d+$/u.test(folder.slice(vmName.length + 1))));
+  const isItsFolder = isNamedLikeIt || (folder !== '' && folder === folderOf(vmxPath));
   return firstClassDiskId === null && isItsFolder && diskUuid(disk) !== null && disks.includes(diskName(disk));
 }
 
@@ -240,14 +241,11 @@ export const foreignDisks = ({ vmxPath, disks }: { vmxPath: string; disks: reado
       firstClassDiskId !== null || fileName === null || !isInFolderOf(vmxPath, fileName),
   );
 
-/**
- * `[datastore] folder/a.vmx` and `[another datastore] folder/b.vmdk`: a VM's disks may be spread, its folder
- * has one name.
- */
-function isInFolderOf(vmxPath: string, fileName: string): boolean {
-  const folder = folderOf(vmxPath);
-  return folder !== '' && folderOf(fileName) === folder;
-}
+/** A folder of that name on another datastore may be another VM's. */
+const isInFolderOf = (vmxPath: string, fileName: string): boolean =>
+  folderOf(vmxPath) !== '' && directoryOf(fileName) === directoryOf(vmxPath);
+
+const directoryOf = (path: string): string => path.slice(0, path.lastIndexOf('/'));
 
 /** Of `[datastore] folder/a.vmdk`; empty: it lies in none. */
 export const folderOf = (path: string): string =>
