@@ -136,7 +136,8 @@ function diffWhole(context: VmContext, config: VmConfig): ConfigDifference {
   const { desired, observed, settings, vm } = context;
   const isOff = vm.powerState === 'poweredOff';
   const applied = judgeResize(desired, observed.prerequisites.class, settings).apply;
-  const compute = diffCompute(wantCompute(desired.size, applied, vm.cpuMHz), config, isOff);
+  const wanted = wantCompute(desired.size, applied, { cpuMHz: vm.cpuMHz, current: config });
+  const compute = diffCompute(wanted, config, isOff);
   const set = diffSettings(desired.config, config, isOff);
   const numa = diffNuma(desired.config, compute.spec.numCPUs ?? config.numCPUs, config, isOff);
   const boot = diffBootOrder(desired, config, observed.recorded.volumes);

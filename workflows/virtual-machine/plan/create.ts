@@ -212,7 +212,7 @@ function createSpec(context: Context, source: CreateSource, at: PlacedAt): Creat
   const cards = desired.networkDisabled ? [] : desired.networkCards;
   const { extraConfig: policyNote = [], ...policyTags } = diffPolicyTags(judgePolicies(context, null), {});
   const config: ReconfigSpec = {
-    ...wantCompute(desired.size, applied, at.cpuMHz),
+    ...wantCompute(desired.size, applied, { cpuMHz: at.cpuMHz, current: null }),
     ...Object.fromEntries(Object.entries(set).filter(([, value]) => value !== null)),
     ...bootOptions,
     ...(coresPerSocket !== null && { numCoresPerSocket: coresPerSocket }),

@@ -48,6 +48,21 @@ describe('size', () => {
       [],
     ],
     [
+      'what the class reserved stays beside a limit of the spec’s, and its limit beside a reservation',
+      { cpuLimitCores: 2, memoryRequestMiB: 1_024 },
+      false,
+      {
+        cpuAllocation: { reservation: 2_000, limit: -1 },
+        memoryAllocation: { reservation: 0, limit: 4_096 },
+      },
+      false,
+      {
+        cpuAllocation: { reservation: 2_000, limit: 4_000 },
+        memoryAllocation: { reservation: 1_024, limit: 4_096 },
+      },
+      [],
+    ],
+    [
       'fractions of a MHz are rounded up',
       { cpuLimitCores: 0.0003 },
       false,
@@ -58,10 +73,9 @@ describe('size', () => {
     ],
   ];
   test.each(rows)('%s', (_why, wanted, applied, config, isOff, spec, whenOff) => {
-    expect(diffCompute(wantCompute(size(wanted), applied ? classOf() : null, 2_000), configOf(config), isOff)).toEqual({
-      spec,
-      whenOff,
-    });
+    const current = configOf(config);
+    const want = wantCompute(size(wanted), applied ? classOf() : null, { cpuMHz: 2_000, current });
+    expect(diffCompute(want, current, isOff)).toEqual({ spec, whenOff });
   });
 });
 

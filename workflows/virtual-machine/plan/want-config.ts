@@ -17,17 +17,24 @@ import { trueReason, virtualMachineConditions } from '../../../contracts/virtual
  * neither says is left out.
  *
  * @param cpuMHz of the slowest host, for reservations and limits that are given in cores
+ * @param current of the VM: where no class is applied, a reservation stays beside a limit that the spec asks for, and a
+ *   limit beside a reservation; null: there is no VM yet
  */
-export function wantCompute(size: WantedSize, applied: ObservedClass | null, cpuMHz: number): Partial<ComputeConfig> {
+export function wantCompute(
+  size: WantedSize,
+  applied: ObservedClass | null,
+  { cpuMHz, current }: { cpuMHz: number; current: ComputeConfig | null },
+): Partial<ComputeConfig> {
   const of = applied?.compute;
+  const { cpuAllocation, memoryAllocation } = of ?? current ?? {};
   return {
     ...given('numCPUs', size.cpus ?? of?.numCPUs),
     ...given('memoryMB', size.memoryMiB ?? of?.memoryMB),
     ...given(
       'cpuAllocation',
-      allocation(mhz(size.cpuRequestCores, cpuMHz), mhz(size.cpuLimitCores, cpuMHz), of?.cpuAllocation),
+      allocation(mhz(size.cpuRequestCores, cpuMHz), mhz(size.cpuLimitCores, cpuMHz), cpuAllocation),
     ),
-    ...given('memoryAllocation', allocation(size.memoryRequestMiB, size.memoryLimitMiB, of?.memoryAllocation)),
+    ...given('memoryAllocation', allocation(size.memoryRequestMiB, size.memoryLimitMiB, memoryAllocation)),
   };
 }
 
