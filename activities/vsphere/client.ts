@@ -5,10 +5,10 @@ import { openCallBudget } from './budget.ts';
 import { vimFailure } from './faults.ts';
 import { createSoapHttp, openVcenterSessions, type SoapAnswer, type SoapHttp, type SoapOptions } from './http.ts';
 import { readStorageProfiles } from './storage-profiles.ts';
-import { decodeResponse, type Decoded, type Returned } from './wire/decode.ts';
+import { decodeResponse, type Decoded, localizedFault, type Returned } from './wire/decode.ts';
 import { encodeRequest } from './wire/encode.ts';
 import type { ManagedObjectReference } from './wire/values.ts';
-import type { ServiceContent, VimTypes } from './wire/vim/types.ts';
+import type { RetrieveResult, ServiceContent, VimTypes } from './wire/vim/types.ts';
 
 /**
  * The methods of one vCenter, with one session for all. It is the seam behind which another protocol with the same
@@ -99,7 +99,7 @@ export function openVcenter(settings: VcenterSettings, options: ClientOptions): 
       },
       signal,
     );
-    return { answer, decoded: decode(name, method, answer, isSecret) };
+    return { answer, decoded: withEndOfSession(decode(name, method, answer, isSecret)) };
   };
   const valueOf = <Method extends keyof VimTypes>(
     method: Method,
@@ -216,6 +216,22 @@ function decode<Method extends keyof VimTypes>(
     );
   }
 }
+
+/**
+ * Asked for properties in a session that has ended, vCenter returns the objects, each without its properties for that
+ * reason, where any other method has it as its fault.
+ */
+function withEndOfSession<Method extends keyof VimTypes>(decoded: Decoded<Method>): Decoded<Method> {
+  if ('fault' in decoded || !isRetrieved(decoded.value)) return decoded;
+  const faults = (decoded.value.objects ?? []).flatMap(({ missingSet = [] }) =>
+    missingSet.map(({ fault }) => localizedFault(fault)),
+  );
+  const ended = faults.find(({ type }) => type === 'NotAuthenticated');
+  return ended === undefined ? decoded : { fault: ended };
+}
+
+const isRetrieved = (value: unknown): value is RetrieveResult =>
+  typeof value === 'object' && value !== null && 'objects' in value;
 
 const malformed = (name: string, method: string, what: string) =>
   droverFailure('AnswerMalformed', `The answer of vCenter ${name} to ${method} cannot be read: ${what.slice(0, 300)}`);
