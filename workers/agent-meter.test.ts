@@ -33,7 +33,7 @@ function observation(isThere = true): AgentPoolObservation {
   };
   return {
     kind: 'observed',
-    desired: isThere ? { uid: 'u', generation: 1, deleting: false, isHeld: true, deletes: true } : null,
+    desired: isThere ? { uid: 'u', generation: 1, deleting: false, isHeld: true, deletes: true, force: false } : null,
     observed: { counts, held: [held], iso: { path: null, dueMs: 0, why: 'there is none yet' } },
     settings: { recheckMs },
     digest: null,

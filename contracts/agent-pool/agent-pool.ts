@@ -47,6 +47,8 @@ export interface DesiredPool {
   isHeld: boolean;
   /** False: `Retain`. */
   deletes: boolean;
+  /** It goes whatever is left of it. */
+  force: boolean;
 }
 
 /** `status.{desiredReplicas, …}` by upstream's meaning. */
@@ -140,7 +142,7 @@ export interface HeldAgent {
   /** Of the VsphereAgent; of a stray: of the VM. */
   name: string;
   cause: HeldCause;
-  /** CamelCase: `AgentBound`, `NodePresent`, `NodeUnknown`, `ApprovalRequired`, `MachinePresent`. */
+  /** CamelCase: `AgentBound`, `NodePresent`, `NodeUnknown`, `ApprovalRequired`, `MachinePresent`, `StrayAge`. */
   waitsFor: string;
   message: string;
 }

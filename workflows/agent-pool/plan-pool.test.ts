@@ -22,7 +22,7 @@ import {
 
 const minute = 60_000;
 const nowMs = 100 * minute;
-const desired: DesiredPool = { uid: 'u1', generation: 3, deleting: false, isHeld: true, deletes: true };
+const desired: DesiredPool = { uid: 'u1', generation: 3, deleting: false, isHeld: true, deletes: true, force: false };
 const counts = {
   agentMachines: 0,
   waiting: 0,
@@ -96,6 +96,7 @@ const release = (name: string, cause: ReleasedAgent['cause'] = 'MachineDeleted')
   cause,
   agent: null,
 });
+const unseen = { condition: 'VsphereReady', reason: 'VsphereUnavailable', message: 'vCenter' };
 const held: HeldAgent = {
   name: 'w1',
   cause: 'MachineDeleted',
@@ -267,6 +268,28 @@ test.each<[rule: string, change: Change, plan: unknown]>([
     'deleted: a VM that no VsphereAgent has is held',
     { own: { deleting: true }, held: [{ ...held, cause: 'Stray', waitsFor: 'ApprovalRequired', message: 'it is on' }] },
     wait('Deleting', 'ApprovalRequired', 'it is on', nowMs + 5 * minute),
+  ],
+  [
+    'deleted: what is left at its vCenter cannot be seen',
+    { own: { deleting: true }, problems: [unseen] },
+    wait(
+      'Deleting',
+      'VsphereUnavailable',
+      'its vCenter to say that no VM of the pool is left: vCenter; the annotation drover.dev/force-delete=true lets the pool go all the same',
+      nowMs + 5 * minute,
+    ),
+  ],
+  ['… by force', { own: { deleting: true, force: true }, problems: [unseen] }, ['removeFinalizer']],
+  ['… of a pool that retains', { own: { deleting: true, deletes: false }, problems: [unseen] }, ['removeFinalizer']],
+  [
+    '… of a pool without an ISO, of which no VM was made',
+    { own: { deleting: true }, problems: [unseen], iso: { path: null, dueMs: null, why: '' } },
+    ['removeFinalizer'],
+  ],
+  [
+    '… of a pool that has another problem',
+    { own: { deleting: true }, problems: [{ ...unseen, condition: 'InfraEnvAvailable' }] },
+    ['removeFinalizer'],
   ],
   [
     'deleted: one is held',

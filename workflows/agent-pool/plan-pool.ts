@@ -95,8 +95,8 @@ export function planPool(situation: PoolSituation): PoolPlan {
 }
 
 /** Those that may go do so first; the pool stays until the last of its VMs has gone. */
-function planDeletion(situation: PoolSituation, { isHeld }: DesiredPool): PoolPlan {
-  const { remaining, held, released, strays } = situation.observed;
+function planDeletion(situation: PoolSituation, { isHeld, deletes, force }: DesiredPool): PoolPlan {
+  const { remaining, held, released, strays, problems, iso } = situation.observed;
   if (!isHeld) return done('gone', 'Released', 'It is being deleted, and drover holds nothing of it');
   const steps = [...releaseSteps(released), ...straySteps(strays)];
   if (steps.length > 0) return execute(steps);
@@ -108,6 +108,15 @@ function planDeletion(situation: PoolSituation, { isHeld }: DesiredPool): PoolPl
   }
   // No run would look for them any more.
   if (first !== undefined) return wait('Deleting', first.waitsFor, first.message, nextMs(situation));
+  const unseen = problems.find(({ condition }) => condition === types.vsphere);
+  // No VM is made before there is an ISO.
+  if (unseen !== undefined && deletes && !force && iso.path !== null)
+    return wait(
+      'Deleting',
+      unseen.reason,
+      `its vCenter to say that no VM of the pool is left: ${unseen.message}; the annotation drover.dev/force-delete=true lets the pool go all the same`,
+      nextMs(situation),
+    );
   return execute([{ kind: 'removeFinalizer', phase: 'Deleting', summary: 'Remove the finalizer' }]);
 }
 

@@ -656,22 +656,26 @@ test('its vCenter is looked at once a minute, whatever happens to Agents', async
   });
 });
 
+const strayOf =
+  ({ of, clock }: Pick<Awaited<ReturnType<typeof openWorld>>, 'of' | 'clock'>) =>
+  (vmId: string, more: Partial<MarkedVm> = {}): MarkedVm => ({
+    vmId,
+    name: vmId,
+    agent: `${namespace}/gone`,
+    uid: `uid-${vmId}`,
+    cluster: '',
+    biosUUID: '',
+    isOn: false,
+    poolUid: of.uid,
+    createdMs: clock.now() - 31 * minuteMs,
+    ...more,
+  });
+
 test('VMs with the mark of this very pool and no VsphereAgent are destroyed, when they are old', async () => {
   const world = await openWorld();
   await world.run(async () => {
     await world.clock.sleep(60 * minuteMs);
-    const stray = (vmId: string, more: Partial<MarkedVm> = {}): MarkedVm => ({
-      vmId,
-      name: vmId,
-      agent: `${namespace}/gone`,
-      uid: `uid-${vmId}`,
-      cluster: '',
-      biosUUID: '',
-      isOn: false,
-      poolUid: world.of.uid,
-      createdMs: world.clock.now() - 31 * minuteMs,
-      ...more,
-    });
+    const stray = strayOf(world);
     await world.scale(1);
     await world.neighbours.round(never);
     await world.drivePool();
@@ -699,6 +703,33 @@ test('VMs with the mark of this very pool and no VsphereAgent are destroyed, whe
     const annotations = { [agentPoolAnnotations.approvedDeletions]: 'vm-on' };
     await world.client.patch(resources.VsphereAgentPool, world.of, { metadata: { annotations } }, never);
     expect(await world.activities.destroyStrays({ ...world.of, vms: asked })).toEqual({ destroyed: ['vm-1', 'vm-on'] });
+  });
+});
+
+test('a pool that goes sees its VMs as they are, and those that are too young to be judged', async () => {
+  const world = await openWorld();
+  await world.run(async () => {
+    await world.clock.sleep(60 * minuteMs);
+    const stray = strayOf(world);
+    world.inventory.seen.vms = [
+      stray('vm-on', { isOn: true }),
+      stray('vm-young', { createdMs: world.clock.now() - minuteMs }),
+      stray('vm-of-another-pool', { poolUid: 'other', createdMs: world.clock.now() }),
+    ];
+    expect(await world.observe()).toMatchObject({ strays: [], held: [{ name: 'vm-on' }], nextMs: null });
+    await world.client.delete(resources.VsphereAgentPool, world.of, never);
+    const young = { name: 'vm-young', cause: 'Stray', waitsFor: 'StrayAge' };
+    expect(await world.observe()).toMatchObject({
+      strays: [],
+      held: [{ name: 'vm-on' }, young],
+      nextMs: world.clock.now() + minuteMs,
+    });
+    const annotations = { [agentPoolAnnotations.approvedDeletions]: 'vm-on' };
+    await world.client.patch(resources.VsphereAgentPool, world.of, { metadata: { annotations } }, never);
+    expect(await world.observe()).toMatchObject({ strays: [{ name: 'vm-on' }], held: [young] });
+    await world.clock.sleep(30 * minuteMs);
+    const { strays, held, nextMs } = await world.observe();
+    expect([strays.map(({ name }) => name), held, nextMs]).toEqual([['vm-on', 'vm-young'], [], null]);
   });
 });
 

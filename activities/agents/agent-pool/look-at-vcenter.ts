@@ -76,6 +76,8 @@ function forget(looks: AgentPoolTools['looks'], nowMs: number): void {
 
 /** Younger ones may be of a VsphereAgent that was not there when it was asked. */
 const strayAfterMs = 30 * 60_000;
+/** What they wait for where their pool is being deleted. */
+export const strayAge = 'StrayAge';
 
 /**
  * VMs with the mark of this very pool, and no VsphereAgent. One whose age or pool is not known is no stray.
@@ -86,18 +88,19 @@ function findStrays(
   vms: readonly MarkedVm[],
   vsphereAgents: readonly VsphereAgent[],
   { pool, cluster, nowMs }: { pool: VsphereAgentPool; cluster: string; nowMs: number },
-): MarkedVm[] {
+): { old: MarkedVm[]; young: MarkedVm[] } {
   const uids = new Set(vsphereAgents.map(({ metadata }) => metadata.uid.toLowerCase()));
-  return vms
+  const found = vms
     .filter(
       (vm) =>
         vm.poolUid === pool.metadata.uid &&
         vm.cluster === cluster &&
         !uids.has(vm.uid.toLowerCase()) &&
-        vm.createdMs !== null &&
-        nowMs - vm.createdMs >= strayAfterMs,
+        vm.createdMs !== null,
     )
     .toSorted((one, other) => (one.vmId < other.vmId ? -1 : 1));
+  const isOld = ({ createdMs }: MarkedVm): boolean => createdMs !== null && nowMs - createdMs >= strayAfterMs;
+  return { old: found.filter(isOld), young: found.filter((vm) => !isOld(vm)) };
 }
 
 export interface JudgedStrays {
@@ -108,7 +111,7 @@ export interface JudgedStrays {
 
 /**
  * Strays of a pool that deletes. After an older state of the cluster was restored, VMs that are in use look like
- * strays: one that is on waits for a user.
+ * strays: one that is on waits for a user. A pool that is being deleted waits until the young ones can be judged, too.
  */
 export function judgeStrays(
   vms: readonly MarkedVm[],
@@ -116,18 +119,26 @@ export function judgeStrays(
   around: { pool: VsphereAgentPool; cluster: string; nowMs: number },
 ): JudgedStrays {
   const { approved, deleting, deletes, force, name } = readPool(around.pool);
-  const strays = deletes ? findStrays(vms, vsphereAgents, around) : [];
+  const { old: strays, young } = deletes ? findStrays(vms, vsphereAgents, around) : { old: [], young: [] };
   const mayGo = (vm: MarkedVm): boolean => !vm.isOn || approved.includes(vm.name) || (deleting && force);
   return {
     strays: strays.filter(mayGo),
-    held: strays
-      .filter((vm) => !mayGo(vm))
-      .map((vm) => ({
+    held: [
+      ...strays
+        .filter((vm) => !mayGo(vm))
+        .map((vm) => ({
+          name: vm.name,
+          cause: 'Stray' as const,
+          waitsFor: 'ApprovalRequired',
+          message: `VM ${vm.name} has the mark of the pool and no VsphereAgent, and it is on: power it off if it is not used, or annotate VsphereAgentPool ${name} with ${agentPoolAnnotations.approvedDeletions}, a list with ${vm.name}`,
+        })),
+      ...(deleting ? young : []).map((vm) => ({
         name: vm.name,
-        cause: 'Stray',
-        waitsFor: 'ApprovalRequired',
-        message: `VM ${vm.name} has the mark of the pool and no VsphereAgent, and it is on: power it off if it is not used, or annotate VsphereAgentPool ${name} with ${agentPoolAnnotations.approvedDeletions}, a list with ${vm.name}`,
+        cause: 'Stray' as const,
+        waitsFor: strayAge,
+        message: `VM ${vm.name} has the mark of the pool and no VsphereAgent, and it is younger than ${strayAfterMs / 60_000} minutes: its VsphereAgent may not be known yet; it is looked at again`,
       })),
+    ],
   };
 }
 

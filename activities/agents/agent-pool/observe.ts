@@ -2,6 +2,7 @@ import type {
   AgentPoolInput,
   AgentPoolObservation,
   DesiredPool,
+  HeldAgent,
   ObservedPool,
   PoolProblem,
 } from '../../../contracts/agent-pool/agent-pool.ts';
@@ -12,6 +13,7 @@ import {
   agentPoolFinalizer,
 } from '../../../contracts/agent-pool/metadata.ts';
 import { listHeld } from '../../../contracts/agent-pool/planned-actions.ts';
+import { isTrue } from '../../../contracts/agent-pool/pool-facts.ts';
 import { isoFactsOf } from '../../../contracts/agent-pool/read-iso.ts';
 import type { InfraEnv } from '../../../contracts/crds/infra-env.ts';
 import type { VsphereAgentPool } from '../../../contracts/crds/vsphere-agent-pool.ts';
@@ -21,7 +23,7 @@ import type { Unobserved } from '../../../contracts/runs.ts';
 import { neighbourResources, resources } from '../../../runtime/kubernetes/resources.ts';
 import { readAgentPoolInput } from '../../lib/input.ts';
 import type { AgentPoolTools } from './dependencies.ts';
-import { type JudgedStrays, judgeSpace, judgeStrays, type Look, lookAtVcenter } from './look-at-vcenter.ts';
+import { type JudgedStrays, judgeSpace, judgeStrays, type Look, lookAtVcenter, strayAge } from './look-at-vcenter.ts';
 import { isListed } from './pool-status.ts';
 import { readWorld } from './read-world.ts';
 
@@ -95,6 +97,7 @@ const desiredOf = ({ metadata, spec }: VsphereAgentPool): DesiredPool => ({
   deleting: metadata.deletionTimestamp !== undefined,
   isHeld: metadata.finalizers?.includes(agentPoolFinalizer) ?? false,
   deletes: spec.cleanupPolicy === 'Delete',
+  force: isTrue(metadata.annotations, agentPoolAnnotations.forceDelete),
 });
 
 async function observe(
@@ -104,10 +107,12 @@ async function observe(
 ): Promise<ObservedPool> {
   const { client, clock, scope, cluster } = tools;
   const key = { namespace: pool.metadata.namespace, name: pool.spec.infraEnvRef.name };
+  // Once it is gone, no run looks for VMs of it any more.
+  const isLast = pool.metadata.deletionTimestamp !== undefined && pool.spec.cleanupPolicy === 'Delete';
   // VMs before VsphereAgents: one that was made in between has its own.
   const [infraEnv, look] = await Promise.all([
     client.get(neighbourResources.InfraEnv, key, scope.signal),
-    lookAtVcenter(tools, pool),
+    lookAtVcenter(tools, pool, !isLast),
   ]);
   const world = await readWorld(tools, pool, rules);
   const nowMs = clock.now();
@@ -129,7 +134,7 @@ async function observe(
     iso: judgeIso(isoFactsOf(pool, infraEnv, { isGone: look.seen?.isIsoGone ?? false, nowMs })),
     strays: strays.map(({ vmId, name, uid }) => ({ vmId, name, uid })),
     remaining,
-    nextMs: nextMs(judged.nextMs, look),
+    nextMs: nextMs(judged.nextMs, look, held),
     conditions: (pool.status?.conditions ?? []).map(({ lastTransitionTime: _time, ...condition }) => condition),
     saidHeld: listHeld(pool.status?.plannedActions ?? []),
     isListed: isListed(world),
@@ -138,9 +143,12 @@ async function observe(
 
 const known = <Value>(value: Value | null): Value[] => (value === null ? [] : [value]);
 
-/** A vCenter that could be looked at is looked at again with the next observation, whenever that is. */
-function nextMs(judgedMs: number | null, look: Look): number | null {
-  if (look.problem === null) return judgedMs;
+/**
+ * A vCenter that could be looked at is looked at again with the next observation, whenever that is; but nothing says
+ * when a VM has become old enough, or is gone.
+ */
+function nextMs(judgedMs: number | null, look: Look, held: readonly HeldAgent[]): number | null {
+  if (look.problem === null && !held.some(({ waitsFor }) => waitsFor === strayAge)) return judgedMs;
   return judgedMs === null ? look.nextMs : Math.min(judgedMs, look.nextMs);
 }
 
