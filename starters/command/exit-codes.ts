@@ -42,6 +42,10 @@ const exceptions: Partial<Record<ErrorCode, ExitCode>> = {
 export const exitCodeOf = (code: ErrorCode): ExitCode =>
   exceptions[code] ?? (errors[code].retryable ? exitCodes.unreachable : exitCodes.refused);
 
-/** The exit code for how an eviction ended: a script that waits for an empty host must not go on when it is not. */
-export const exitCodeOfEnding = (outcome: Ending['outcome']): ExitCode =>
-  outcome === 'Failed' || outcome === 'Stopped' || outcome === 'Terminated' ? exitCodes.failed : exitCodes.ok;
+/**
+ * The exit code for how an eviction ended: a script that waits for an empty host must not go on when it is not.
+ *
+ * @param observe whether the user asked for nothing but a plan
+ */
+export const exitCodeOfEnding = (outcome: Ending['outcome'], { observe }: { observe: boolean }): ExitCode =>
+  outcome === 'Succeeded' || (observe && outcome === 'Observed') ? exitCodes.ok : exitCodes.failed;

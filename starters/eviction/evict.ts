@@ -84,12 +84,13 @@ export const evictCommand = (context: CommandContext): Command =>
             // commander gives a pair of --x and --no-x the default true; here neither means: as the cause says.
             const decided = command.getOptionValueSource('reEnable') === 'cli' ? { reEnable: reEnable ?? true } : {};
             const { terminal, clock, env } = context;
+            const { observe = false } = options;
             await startEviction(temporal, kubernetes, { host, by: whoRuns(as, env), ...decided, ...asked });
             const source = followSource(temporal, kubernetes, host);
-            if (!wait && !watch) return await tellBeginning(source, temporal, host);
+            if (!wait && !watch) return await tellBeginning(source, temporal, { host, observe });
             const view = watch ? chooseView(context, false) : quietView(terminal);
-            const ending = await follow(source, view, { intervalMs: watchIntervalMs, clock, abort });
-            context.exitCode = exitCodeOfEnding(ending.outcome);
+            const { ending } = await follow(source, view, { intervalMs: watchIntervalMs, clock, abort });
+            context.exitCode = exitCodeOfEnding(ending.outcome, { observe });
           }),
         ),
       ),

@@ -1,9 +1,11 @@
 import type { EvictionProgress } from '../../contracts/eviction/eviction.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import { tableError } from '../command/error.ts';
-import type { Ending } from './eviction-objects.ts';
-import { follow, jsonView, liveView, type Observed, plainView } from './follow.ts';
+import { exitCodes } from '../command/exit-codes.ts';
+import type { Ending, EvictionObject } from './eviction-objects.ts';
+import { exitCodeOfWatch, follow, followSource, jsonView, liveView, type Observed, plainView } from './follow.ts';
 import { ago, sampleInstance, sampleProgress } from '../../test/fixtures/starters/progress.ts';
+import { sampleEviction } from '../../test/fixtures/starters/eviction.ts';
 import type { Paper } from '../../test/fixtures/starters/context.ts';
 import { paper } from '../../test/fixtures/starters/context.ts';
 
@@ -43,14 +45,17 @@ test('it ends with the end, whatever was away in between', async () => {
     tableError('TemporalUnavailable', 'Temporal is away.'),
     { state: 'running', progress: null },
     { state: 'running', progress: moving(10) },
-    { state: 'ended', ending, progress: null },
+    { state: 'ended', ending, endedAt: ago(0), progress: null },
   ];
   const view = {
     show: (progress: EvictionProgress) => shown.push(progress.instances[0]?.percent),
     remark: (text: string) => remarks.push(text),
     end: () => undefined,
   };
-  await expect(follow(playing(observations, { 'web-1-id': 40 }), view, options())).resolves.toBe(ending);
+  await expect(follow(playing(observations, { 'web-1-id': 40 }), view, options())).resolves.toEqual({
+    ending,
+    endedBefore: null,
+  });
   expect(shown).toEqual([40]);
   expect(remarks).toEqual([
     'No run yet.',
@@ -75,7 +80,7 @@ test.each<[why: string, percents: Record<string, number> | Error, percent: numbe
     playing(
       [
         { state: 'running', progress: moving(10) },
-        { state: 'ended', ending, progress: null },
+        { state: 'ended', ending, endedAt: ago(0), progress: null },
       ],
       percents,
     ),
@@ -83,6 +88,69 @@ test.each<[why: string, percents: Record<string, number> | Error, percent: numbe
     options(),
   );
   expect(shown).toEqual([percent]);
+});
+
+test.each<[why: string, before: (Observed | Error)[], endedBefore: string | null]>([
+  ['at once', [], ago(60)],
+  ['once Temporal answers', [tableError('TemporalUnavailable', 'Temporal is away.')], ago(60)],
+  ['after it waited', [{ state: 'waiting', message: 'No run yet.' }], null],
+  ['after it ran', [{ state: 'running', progress: null }], null],
+])('%s: whether it had ended before', async (_why, before, endedBefore) => {
+  const view = { show: () => undefined, remark: () => undefined, end: () => undefined };
+  const end: Observed = { state: 'ended', ending, endedAt: ago(60), progress: null };
+  await expect(follow(playing([...before, end]), view, options())).resolves.toEqual({ ending, endedBefore });
+});
+
+test.each<[why: string, outcome: Ending['outcome'], endedBefore: string | null, exitCode: number]>([
+  ['it was watched to its end', 'Succeeded', null, exitCodes.ok],
+  ['the host had been emptied before', 'Succeeded', ago(60), exitCodes.notFound],
+  ['it had failed before', 'Failed', ago(60), exitCodes.notFound],
+  ['it only observed', 'Observed', null, exitCodes.failed],
+])('exit code of watch: %s', (_why, outcome, endedBefore, exitCode) => {
+  expect(exitCodeOfWatch(outcome, endedBefore)).toBe(exitCode);
+});
+
+/** A host whose last run has ended. */
+const sourceOf = (evictions: () => Promise<EvictionObject[]>) =>
+  followSource(
+    {
+      client: {
+        workflow: {
+          getHandle: () => ({
+            describe: () =>
+              Promise.resolve({
+                runId: 'r',
+                status: { name: 'COMPLETED' },
+                startTime: new Date(0),
+                closeTime: new Date(60_000),
+              }),
+            result: () => Promise.resolve({ outcome: 'reconciled', message: 'Done', eviction: null }),
+            query: () => Promise.reject(new Error('no worker')),
+          }),
+        },
+        withDeadline: (_at: number, calls: () => unknown) => calls(),
+        withAbortSignal: (_abort: AbortSignal, calls: () => unknown) => calls(),
+      },
+      config: { cluster: '' },
+      context: { clock: systemClock },
+      abort: AbortSignal.timeout(60_000),
+    } as never,
+    { evictions } as never,
+    'node-1',
+  );
+
+test('what waits is asked for until kube-apiserver answers', async () => {
+  const away = () => Promise.reject(tableError('KubernetesUnavailable', 'kube-apiserver is away.'));
+  await expect(sourceOf(away).observe()).rejects.toThrow('is away');
+  const forbidden = () => Promise.reject(tableError('KubernetesForbidden', 'No.'));
+  await expect(sourceOf(forbidden).observe()).resolves.toMatchObject({
+    state: 'ended',
+    ending: { outcome: 'Succeeded' },
+    endedAt: '1970-01-01T00:01:00.000Z',
+  });
+  await expect(sourceOf(() => Promise.resolve([sampleEviction()])).observe()).resolves.toMatchObject({
+    state: 'waiting',
+  });
 });
 
 test('a no ends it', async () => {

@@ -4,7 +4,7 @@ import { evictionId } from '../../contracts/ids.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { describedCommand, hostArgument, jsonOption } from '../command/command.ts';
 import type { CommandContext } from '../command/context.ts';
-import { exitCodeOfEnding, exitCodes } from '../command/exit-codes.ts';
+import { type ExitCode, exitCodeOfEnding, exitCodes } from '../command/exit-codes.ts';
 import { explainError } from '../command/explain-error.ts';
 import { notRunning } from '../command/give-command.ts';
 import { interruptible } from '../command/interruption.ts';
@@ -12,7 +12,7 @@ import { type KubernetesAccess, withKubernetes } from '../command/kubernetes-acc
 import { askProgress, readEnding } from '../command/runs.ts';
 import { answered, type TemporalAccess, withTemporal } from '../command/temporal-access.ts';
 import type { Terminal } from '../command/terminal.ts';
-import { formatTime } from '../render/duration.ts';
+import { formatAge, formatTime } from '../render/duration.ts';
 import { renderEnding } from '../render/progress.ts';
 import { oneLine } from '../render/table.ts';
 import { describeChanges, renderFrame } from '../render/watch.ts';
@@ -24,7 +24,8 @@ export type Observed =
   /** No run has taken it up yet; the sentence says what for. */
   | { state: 'waiting'; message: string }
   | { state: 'running'; progress: Answer }
-  | { state: 'ended'; ending: Ending; progress: Answer };
+  /** `endedAt` is RFC 3339. */
+  | { state: 'ended'; ending: Ending; endedAt: string; progress: Answer };
 
 /** Where changes come from. */
 export interface FollowSource {
@@ -43,12 +44,20 @@ interface FollowView {
   end(ending: Ending, progress: Answer): void;
 }
 
+/** The end that was followed. */
+export interface FollowedEnd {
+  ending: Ending;
+  /** RFC 3339, where it had ended before it was first observed; null where it was seen to wait or run. */
+  endedBefore: string | null;
+}
+
 /** Shows an eviction until it ends, through absences of Temporal, of workers and of kube-apiserver. */
 export async function follow(
   source: FollowSource,
   view: FollowView,
   { intervalMs, clock, abort }: { intervalMs: number; clock: Clock; abort: AbortSignal },
-): Promise<Ending> {
+): Promise<FollowedEnd> {
+  let wasUnderWay = false;
   let remarked: string | null = null;
   const remark = (message: string | null): void => {
     if (message !== null && message !== remarked) view.remark(message);
@@ -63,8 +72,9 @@ export async function follow(
     });
     if (observed?.state === 'ended') {
       view.end(observed.ending, observed.progress);
-      return observed.ending;
+      return { ending: observed.ending, endedBefore: wasUnderWay ? null : observed.endedAt };
     }
+    wasUnderWay ||= observed !== null;
     if (observed?.state === 'waiting') remark(observed.message);
     if (observed?.state === 'running') {
       remark(
@@ -91,10 +101,11 @@ async function withPercents(source: FollowSource, progress: EvictionProgress): P
 }
 
 /** The run that is followed: once chosen, it is followed to its end and not into the next eviction of the host. */
-interface Followed {
-  runId: string;
-  status: 'running' | 'ended' | 'continued';
-}
+type Followed = { runId: string } & (
+  | { status: 'running' }
+  | { status: 'continued' }
+  | { status: 'ended'; endedAt: string }
+);
 
 /**
  * Observes the eviction of one host: its run in Temporal, and for finer progress its Migration objects.
@@ -112,7 +123,13 @@ export function followSource(access: TemporalAccess, kubernetes: KubernetesAcces
       result?.eviction ?? last,
     );
   const waitingEviction = async (): Promise<EvictionObject | undefined> =>
-    (await kubernetes.evictions().catch(() => [])).find((object) => object.host === host && !object.reconciled);
+    (
+      await kubernetes.evictions().catch((error: unknown) => {
+        // An Eviction may wait unseen, and the end of the run before it is not its end.
+        if (mayPass(error)) throw error;
+        return [];
+      })
+    ).find((object) => object.host === host && !object.reconciled);
 
   async function observe(): Promise<Observed> {
     const followed = await describe(access, workflowId, runId);
@@ -138,6 +155,7 @@ export function followSource(access: TemporalAccess, kubernetes: KubernetesAcces
     return {
       state: 'ended',
       ending: withStory(ending, await evictionOf(ending)),
+      endedAt: followed.endedAt,
       progress: await finalProgress(access, workflowId, followed.runId),
     };
   }
@@ -159,11 +177,15 @@ async function describe(
   runId: string | undefined,
 ): Promise<Followed | null> {
   try {
-    const { runId: found, status } = await answered(access, () =>
-      access.client.workflow.getHandle(workflowId, runId).describe(),
-    );
+    const {
+      runId: found,
+      status,
+      startTime,
+      closeTime,
+    } = await answered(access, () => access.client.workflow.getHandle(workflowId, runId).describe());
     if (status.name === 'CONTINUED_AS_NEW') return { runId: found, status: 'continued' };
-    return { runId: found, status: status.name === 'RUNNING' || status.name === 'PAUSED' ? 'running' : 'ended' };
+    if (status.name === 'RUNNING' || status.name === 'PAUSED') return { runId: found, status: 'running' };
+    return { runId: found, status: 'ended', endedAt: (closeTime ?? startTime).toISOString() };
   } catch (error) {
     if (explainError(error).exitCode === exitCodes.notFound) return null;
     throw error;
@@ -254,6 +276,10 @@ export const quietView = (terminal: Terminal): FollowView => ({
   end: (ending) => renderEnding(ending, terminal.paint).forEach((line) => terminal.print(line)),
 });
 
+/** What ended before the watching says nothing of the host now: servers may be there again. */
+export const exitCodeOfWatch = (outcome: Ending['outcome'], endedBefore: string | null): ExitCode =>
+  endedBefore === null ? exitCodeOfEnding(outcome, { observe: false }) : exitCodes.notFound;
+
 export const watchIntervalMs = 1_000;
 
 export const watchCommand = (context: CommandContext): Command =>
@@ -274,13 +300,17 @@ export const watchCommand = (context: CommandContext): Command =>
         withTemporal(context, abort, (temporal) =>
           withKubernetes(temporal, async (kubernetes) => {
             const source = followSource(temporal, kubernetes, host);
-            const { clock } = context;
-            const ending = await follow(source, chooseView(context, json), {
+            const { clock, terminal } = context;
+            const { ending, endedBefore } = await follow(source, chooseView(context, json), {
               intervalMs: watchIntervalMs,
               clock,
               abort,
             });
-            context.exitCode = exitCodeOfEnding(ending.outcome);
+            context.exitCode = exitCodeOfWatch(ending.outcome, endedBefore);
+            if (endedBefore !== null)
+              terminal.remark(
+                `Nothing runs: the last eviction of ${host} ended ${formatAge(endedBefore, clock.now())} ago, and what is on the host since is not known. \`drover evict ${host} --wait\` empties it and waits.`,
+              );
           }),
         ),
       ),

@@ -131,7 +131,11 @@ const patienceMs: Readonly<Partial<Record<EvictionPhase, number>>> = {
 };
 
 /** Shows how an eviction begins, and what to type next. */
-export async function tellBeginning(source: FollowSource, temporal: TemporalAccess, host: string): Promise<void> {
+export async function tellBeginning(
+  source: FollowSource,
+  temporal: TemporalAccess,
+  { host, observe }: { host: string; observe: boolean },
+): Promise<void> {
   const { context } = temporal;
   const { terminal } = context;
   const observed = await observeBeginning(source, temporal);
@@ -140,7 +144,7 @@ export async function tellBeginning(source: FollowSource, temporal: TemporalAcce
     for (const line of describeChanges(null, progress)) terminal.print(line);
   if (observed?.state === 'ended') {
     for (const line of renderEnding(observed.ending, terminal.paint)) terminal.print(line);
-    context.exitCode = exitCodeOfEnding(observed.ending.outcome);
+    context.exitCode = exitCodeOfEnding(observed.ending.outcome, { observe });
   }
   const link = webUiLink(temporal.namespace, evictionId(host, temporal.config.cluster), null, context.env);
   if (link !== null) terminal.remark(`Web UI: ${link}`);

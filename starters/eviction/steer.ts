@@ -185,7 +185,8 @@ async function acceptAll(
   temporal.context.terminal.print(
     `Accepted ${[...revival.accept, ...revival.consent].join(', ')}, by ${revival.by}. Eviction ${name} of ${host} is tried again.`,
   );
-  await tellBeginning(followSource(temporal, kubernetes, host), temporal, host);
+  // One that only observes may do so again.
+  await tellBeginning(followSource(temporal, kubernetes, host), temporal, { host, observe: true });
 }
 
 /** Obstacles are the run's to know, consent is the Eviction's to record. */

@@ -163,7 +163,8 @@ async function retryEviction(
     },
   );
   terminal.print(`Eviction ${name} of ${host} is tried again.`);
-  await tellBeginning(followSource(temporal, kubernetes, host), temporal, host);
+  // One that only observes may do so again.
+  await tellBeginning(followSource(temporal, kubernetes, host), temporal, { host, observe: true });
 }
 
 /** What the running eviction answers; null when none runs, or it has come to its end and lingers. */
