@@ -19,7 +19,13 @@ import { count } from '../lib/metrics.ts';
 import { describePlan } from '../lib/plan.ts';
 import { defineReconciler } from '../lib/reconciler.ts';
 import { releaseOf, slotHooks } from '../limits/slots.ts';
-import { noVolumeMemory, type VolumeLifecycle, type VolumeSituation, type VolumeStep } from './lifecycle.ts';
+import {
+  noVolumeMemory,
+  type VolumeLifecycle,
+  type VolumeMemory,
+  type VolumeSituation,
+  type VolumeStep,
+} from './lifecycle.ts';
 import { claimedBy, driverOf } from './plan-clone.ts';
 import { awaitingAfter, planVolume } from './plan.ts';
 import { isVolumeSaid, volumeStatus } from './status.ts';
@@ -61,6 +67,12 @@ const withSlot = (context: Context): Omit<VolumeWork, 'begin'> => {
 const ofDriver = (_kind: unknown, situation: VolumeSituation): SlotLimit => ({
   kind: 'clones',
   driver: driverOf(situation) ?? '',
+});
+
+const withLeft = (memory: VolumeMemory, left: readonly string[]): VolumeMemory => ({
+  ...memory,
+  left,
+  leftAtMs: left.length === 0 ? null : Date.now(),
 });
 
 /** So long as is left until the deadline of the phase. */
@@ -275,7 +287,7 @@ export const cloneDataVolume = defineReconciler<VolumeLifecycle>(dataVolumeKind,
       const { left } = await work(summary, removalMs).removeTemporary({ ...request, withTarget: true });
       countClone(context, 'begun_anew');
       // Once for each time that a user asks.
-      return { applyResult: (memory) => ({ ...memory, left, isRetried: false }) };
+      return { applyResult: (memory) => ({ ...withLeft(memory, left), isRetried: false }) };
     },
     giveUp: async (context, { summary }) => {
       const { request, isSaid } = begin(context);
@@ -283,7 +295,7 @@ export const cloneDataVolume = defineReconciler<VolumeLifecycle>(dataVolumeKind,
       if (left.length === 0) countClone(context, 'failed');
       return {
         isSaid,
-        applyResult: (memory) => ({ ...memory, left, isRetried: false }),
+        applyResult: (memory) => ({ ...withLeft(memory, left), isRetried: false }),
         ...(left.length > 0 ? { isOutdated: true } : {}),
       };
     },
@@ -296,7 +308,7 @@ export const cloneDataVolume = defineReconciler<VolumeLifecycle>(dataVolumeKind,
       if (context.observed.recorded.phase !== 'Succeeded') countClone(context, 'completed');
       return {
         isSaid: true,
-        applyResult: (memory) => ({ ...memory, left }),
+        applyResult: (memory) => withLeft(memory, left),
         observation: ({ desired, observed, ...latest }) => ({
           ...latest,
           desired: desired && { ...desired, isHeld: left.length > 0 },
@@ -314,7 +326,7 @@ export const cloneDataVolume = defineReconciler<VolumeLifecycle>(dataVolumeKind,
       const request = { ...withSlot(context), begin: null };
       const { left } = await work(summary, removalMs).removeTemporary({ ...request, withTarget: true });
       return {
-        applyResult: (memory) => ({ ...memory, left }),
+        applyResult: (memory) => withLeft(memory, left),
         ...(left.length > 0
           ? { isOutdated: true }
           : {
@@ -331,7 +343,7 @@ export const cloneDataVolume = defineReconciler<VolumeLifecycle>(dataVolumeKind,
   },
   // What is left is looked at by the next observation.
   prune: (memory, { observed: { temporary } }) =>
-    Object.values(temporary).every((one) => one === null) ? { ...memory, left: [] } : memory,
+    Object.values(temporary).every((one) => one === null) ? withLeft(memory, []) : memory,
   planned: (situation, plan) => ({ ...situation.memory, awaiting: awaitingAfter(situation, plan) }),
   resetFailures: (memory) => ({ ...memory, isRetried: true, awaiting: null }),
   status: volumeStatus,

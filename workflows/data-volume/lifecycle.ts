@@ -58,9 +58,11 @@ export interface VolumeMemory {
   isRetried: boolean;
   /** What a removal could not take away yet. */
   left: readonly string[];
+  /** When it could not; null: nothing is left. */
+  leftAtMs: number | null;
 }
 
-export const noVolumeMemory: VolumeMemory = { slot: null, awaiting: null, isRetried: false, left: [] };
+export const noVolumeMemory: VolumeMemory = { slot: null, awaiting: null, isRetried: false, left: [], leftAtMs: null };
 
 export interface VolumeLifecycle {
   input: DataVolumeInput;

@@ -239,9 +239,19 @@ test.each<[rule: string, change: Change, plan: unknown]>([
       ...bound,
       recorded: { phase: 'Succeeded' },
       temporary: { snapshot: cut },
-      memory: { left: ['VolumeSnapshot x'] },
+      memory: { left: ['VolumeSnapshot x'], leftAtMs: nowMs - 1_000 },
     },
-    wait('Succeeded', 'TemporaryObjectsRemain', 'VolumeSnapshot x to be gone', nowMs + 5_000),
+    wait('Succeeded', 'TemporaryObjectsRemain', 'VolumeSnapshot x to be gone', nowMs + 4_000),
+  ],
+  [
+    '… a moment later it is removed again, with what was waited for, and what goes after it',
+    {
+      ...bound,
+      recorded: { phase: 'Succeeded' },
+      temporary: { snapshot: cut },
+      memory: { left: ['VolumeSnapshot x'], leftAtMs: nowMs - 5_000 },
+    },
+    'complete',
   ],
   ['its PVC was deleted: it is cloned again', { recorded: { phase: 'Succeeded' } }, 'snapshot'],
   [
@@ -576,8 +586,13 @@ test.each<[rule: string, change: Change, plan: unknown]>([
   ['deleted: what is temporary goes, with the PVC', { own: { deleting: true, isHeld: true } }, 'remove'],
   [
     '… and does not go at once',
-    { own: { deleting: true, isHeld: true }, memory: { left: ['PVC images/cdi-tmp-u'] } },
+    { own: { deleting: true, isHeld: true }, memory: { left: ['PVC images/cdi-tmp-u'], leftAtMs: nowMs } },
     wait('', 'TemporaryObjectsRemain', 'PVC images/cdi-tmp-u to be gone', nowMs + 5_000),
+  ],
+  [
+    '… a moment later it is removed again',
+    { own: { deleting: true, isHeld: true }, memory: { left: ['PVC images/cdi-tmp-u'], leftAtMs: nowMs - 5_000 } },
+    'remove',
   ],
   [
     '… and drover holds nothing',

@@ -81,14 +81,19 @@ function planBlank(situation: VolumeSituation): VolumePlan | null {
   });
 }
 
-const waitForRemoval = ({ memory, nowMs }: VolumeSituation, phase: VolumePhase): VolumePlan =>
-  wait(phase, 'TemporaryObjectsRemain', `${memory.left.join(', ')} to be gone`, nowMs + removalPollMs);
+/** Null: nothing is left, or what was may be gone and the rest can be removed. */
+function waitForRemoval({ memory, nowMs }: VolumeSituation, phase: VolumePhase): VolumePlan | null {
+  const againMs = (memory.leftAtMs ?? 0) + removalPollMs;
+  if (memory.left.length === 0 || nowMs >= againMs) return null;
+  return wait(phase, 'TemporaryObjectsRemain', `${memory.left.join(', ')} to be gone`, againMs);
+}
 
 function complete(situation: VolumeSituation, { isHeld }: DesiredVolume): VolumePlan {
-  const { observed, input, memory } = situation;
+  const { observed, input } = situation;
   const { recorded, temporary } = observed;
   const isClean = Object.values(temporary).every((one) => one === null);
-  if (memory.left.length > 0 && recorded.phase === 'Succeeded') return waitForRemoval(situation, 'Succeeded');
+  const removal = recorded.phase === 'Succeeded' ? waitForRemoval(situation, 'Succeeded') : null;
+  if (removal !== null) return removal;
   if (isHeld || !isClean || recorded.phase !== 'Succeeded')
     return execute([
       { kind: 'complete', phase: 'Succeeded', summary: 'Complete the volume, and remove what was temporary' },
@@ -98,20 +103,24 @@ function complete(situation: VolumeSituation, { isHeld }: DesiredVolume): Volume
 
 /** It says why; what is left of it goes. */
 function planGivenUp(situation: VolumeSituation, { isHeld }: DesiredVolume): VolumePlan {
-  const { observed, memory } = situation;
+  const { observed } = situation;
   const said = observed.recorded.conditions.find(({ type }) => type === 'Running');
   if (!isHeld) return done('blocked', said?.reason ?? 'Error', said?.message ?? 'The clone was given up');
-  if (memory.left.length > 0) return waitForRemoval(situation, 'Failed');
-  return execute([
-    { kind: 'remove', phase: 'Failed', summary: 'Remove what is left of the clone' },
-    { kind: 'removeFinalizer', phase: 'Failed', summary: 'Remove the finalizer' },
-  ]);
+  return (
+    waitForRemoval(situation, 'Failed') ??
+    execute([
+      { kind: 'remove', phase: 'Failed', summary: 'Remove what is left of the clone' },
+      { kind: 'removeFinalizer', phase: 'Failed', summary: 'Remove the finalizer' },
+    ])
+  );
 }
 
 function planDeletion(situation: VolumeSituation, { isHeld }: DesiredVolume): VolumePlan {
   if (!isHeld) return done('gone', 'Released', 'It is being deleted, and drover holds nothing of it');
-  if (situation.memory.left.length > 0) return waitForRemoval(situation, '');
-  return execute([{ kind: 'remove', phase: '', summary: 'Remove what is temporary, and the PVC; then the finalizer' }]);
+  return (
+    waitForRemoval(situation, '') ??
+    execute([{ kind: 'remove', phase: '', summary: 'Remove what is temporary, and the PVC; then the finalizer' }])
+  );
 }
 
 /** Each phase has its own deadline. */

@@ -197,6 +197,18 @@ export const volumeDangers: readonly VolumeDanger[] = [
     },
   },
   {
+    name: 'what is temporary in another namespace goes slowly',
+    async happen(world) {
+      await world.makeSource('golden', 'bytes', {}, elsewhere);
+      world.driver.delay('DeleteSnapshot', 2 * minute);
+      await world.makeVolume('disk', { source: ofClaim('golden', elsewhere) });
+      await world.inPhase('disk', 'Succeeded');
+      await world.removeVolume('disk');
+      const isGone = await world.until(() => world.isGone('disk'), 10 * minute);
+      return complainWhere(!isGone, 'it does not go');
+    },
+  },
+  {
     name: 'a clone is deleted while its volume is made',
     async happen(world) {
       await world.makeSource('golden', 'bytes', {}, elsewhere);

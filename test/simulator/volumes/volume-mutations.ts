@@ -94,6 +94,12 @@ export const volumeMutations: readonly SourceMutation[] = [
     workflow: { from: /source\.usedBy\.length === 0/u, to: 'source.usedBy.length >= 0' },
   },
   {
+    name: 'removedOnce',
+    breaks: 'what could not be removed is removed again',
+    caughtBy: 'what is temporary in another namespace goes slowly',
+    workflow: { from: / \|\| nowMs >= againMs/u, to: '' },
+  },
+  {
     name: 'strategyForgotten',
     breaks: 'a clone that begins anew keeps what was chosen then',
     caughtBy: 'the driver takes no snapshots',
