@@ -1,3 +1,6 @@
+import { dataVolumeFinalizer } from '../../../contracts/data-volume/metadata.ts';
+import { systemClock } from '../../../runtime/clock.ts';
+import { droverFailure } from '../../../runtime/failure.ts';
 import { holdWork } from './begin-work.ts';
 import type { VolumeTools } from './dependencies.ts';
 
@@ -12,4 +15,25 @@ test('whether it is still there is asked anew once its work has begun, however s
   await work.say();
   isThere = false;
   await expect(work.live()).rejects.toMatchObject({ type: 'ObjectNotFound' });
+});
+
+test('a status that could not be written is written by the next attempt', async () => {
+  const written: unknown[] = [];
+  const volume = { metadata: { ...of, resourceVersion: '1', finalizers: [dataVolumeFinalizer] }, spec: {} };
+  const client = {
+    get: async () => volume,
+    patchStatus: async (_resource: unknown, _metadata: unknown, status: unknown) => {
+      written.push(status);
+      if (written.length === 1) throw droverFailure('KubernetesUnavailable', 'kube-apiserver is away');
+      return volume;
+    },
+  };
+  const scope = { signal: new AbortController().signal, scheduledMs: 0 };
+  const tools = { client, scope, clock: systemClock } as unknown as VolumeTools;
+  const status = { phase: 'CloneScheduled', progress: 'N/A', claimName: 'disk', conditions: [], event: null } as const;
+  const work = await holdWork(tools, { ...of, begin: { claimed: null, status } });
+  await expect(work.say()).rejects.toThrow('is away');
+  await work.say();
+  await work.say();
+  expect(written).toHaveLength(2);
 });

@@ -61,7 +61,6 @@ export async function holdWork(tools: VolumeTools, { begin, ...of }: VolumeWork)
     async say() {
       isNew = false;
       const due = status;
-      status = null;
       if (due === null) return;
       let known: DataVolume | null = volume;
       await retryConflicts(async () => {
@@ -69,6 +68,8 @@ export async function holdWork(tools: VolumeTools, { begin, ...of }: VolumeWork)
         known = null;
         if (found !== null) await writeVolumeStatus(tools, found, due);
       });
+      // One that could not be written is due again.
+      status = null;
     },
   };
 }
