@@ -249,8 +249,9 @@ test(
     expect((await drover(exitCodes.ok, 'cancel', host, '--abort', '--re-enable')).stdout).toMatch(
       /stops as soon as one does/u,
     );
+    const watching = drover(exitCodes.failed, 'watch', host);
     await world.drover.restart('worker');
-    expect((await drover(exitCodes.failed, 'watch', host)).stdout).toMatch(/Stopped: /u);
+    expect((await watching).stdout).toMatch(/Stopped: /u);
     expect((await world.service(host)).status).toBe('enabled');
   },
   limitMs,
