@@ -1,14 +1,10 @@
 import { failureCode } from '../../runtime/failure.ts';
-import { systemClock } from '../../runtime/clock.ts';
-import { openVcenter } from './client.ts';
-import type { SoapRequest } from './http.ts';
+import { type Answer, openScriptedVcenter, soapEnvelope } from '../../test/fixtures/activities/scripted-vcenter.ts';
 
-const envelope = (body: string): string =>
-  `<Envelope xmlns="http://schemas.xmlsoap.org/soap/envelope/"><Body>${body}</Body></Envelope>`;
 const response = (method: string, value: string): string =>
-  envelope(`<${method}Response xmlns="urn:pbm">${value}</${method}Response>`);
+  soapEnvelope(`<${method}Response xmlns="urn:pbm">${value}</${method}Response>`);
 const fault = (type: string): string =>
-  envelope(
+  soapEnvelope(
     `<Fault><faultcode>ServerFaultCode</faultcode><faultstring>no</faultstring><detail><Fault xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:type="${type}"/></detail></Fault>`,
   );
 const content = response(
@@ -17,44 +13,10 @@ const content = response(
 );
 const listed = (...ids: string[]): string =>
   response('PbmQueryProfile', ids.map((id) => `<returnval><uniqueId>${id}</uniqueId></returnval>`).join(''));
-const vim = (method: string, value: string): string =>
-  envelope(`<${method}Response xmlns="urn:vim25">${value}</${method}Response>`);
-const login = vim(
-  'Login',
-  '<returnval><key>k</key><userName>u</userName><fullName>u</fullName><loginTime>2026-01-01T00:00:00Z</loginTime><lastActiveTime>2026-01-01T00:00:00Z</lastActiveTime><locale>en</locale><messageLocale>en</messageLocale></returnval>',
-);
-const about =
-  '<returnval><rootFolder type="Folder">f</rootFolder><propertyCollector type="PropertyCollector">p</propertyCollector><about><name>n</name><fullName>n</fullName><vendor>v</vendor><version>8</version><build>b</build><osType>o</osType><productLineId>vpx</productLineId><apiType>VirtualCenter</apiType><apiVersion>8.0.3.0</apiVersion></about><sessionManager type="SessionManager">SessionManager</sessionManager></returnval>';
-
-type Answer = [status: number, text: string];
-
 /** A vCenter that gives these answers to the calls of SPBM, in their order, and the last one again. */
 function opened(...answers: Answer[]) {
-  const sent: SoapRequest[] = [];
-  let logins = 0;
-  const http = {
-    send: (request: SoapRequest) => {
-      const of = (status: number, text: string) =>
-        Promise.resolve({ status, text, cookie: `vmware_soap_session="session-${logins}"`, requestId: '' as const });
-      if (request.method === 'RetrieveServiceContent') return of(200, vim('RetrieveServiceContent', about));
-      if (request.method === 'Login') logins += 1;
-      if (request.service !== 'pbm') return of(200, login);
-      sent.push(request);
-      return of(...((answers.length > 1 ? answers.shift() : answers[0]) ?? [404, '']));
-    },
-    close: () => Promise.resolve(),
-  };
-  const settings = {
-    name: 'prod',
-    url: 'https://vcenter',
-    credential: () => Promise.resolve({ username: 'u', password: 'the-password' }),
-    ca: null,
-    thumbprint: null,
-    budget: { calls: 8, callsPerSecond: 1_000, tasks: 8 },
-    places: { zones: {}, storagePolicies: {}, networks: {} },
-  };
-  const vcenter = openVcenter(settings, { clock: systemClock, http });
-  return { sent, read: () => vcenter.storageProfiles(new AbortController().signal), logins: () => logins };
+  const { vcenter, ...its } = openScriptedVcenter(...answers);
+  return { ...its, read: () => vcenter.storageProfiles(new AbortController().signal) };
 }
 
 test.each<[what: string, answers: Answer[], is: string[] | null]>([
