@@ -42,6 +42,25 @@ const list = ({ runs = [], answers = {}, objects = [], recentMs = 86_400_000 }: 
 const brief = (world: World) =>
   list(world).map(({ host, state, phase, reason, startedBy }) => [host, state, phase, reason, startedBy]);
 
+test.each<[why: string, run: EvictionRun, expected: string | null]>([
+  ['that the run wrote its id into', ended('node-1', 600, { runId: 'first' }), 'node-1'],
+  ['of the later run', ended('node-1', 60, { runId: 'second' }), 'node-1-later'],
+  ['made last before the end of a run that has continued as new', ended('node-1', 60), 'node-1-later'],
+  ['made before the first end', ended('node-1', 600), 'node-1'],
+  ['none: each was made after it', ended('node-1', 5_000), null],
+])('an ended run has its own Eviction: %s', (_why, one, expected) => {
+  const objects = [
+    object('node-1', { createdAt: ago(900), annotations: { 'drover.dev/run-id': 'first' }, reconciled: true }),
+    object('node-1-later', {
+      host: 'node-1',
+      createdAt: ago(300),
+      annotations: { 'drover.dev/run-id': 'second' },
+      reconciled: true,
+    }),
+  ];
+  expect(list({ runs: [one], objects })).toMatchObject([{ eviction: expected }]);
+});
+
 test.each<[why: string, world: World, rows: unknown[][]]>([
   ['nothing', {}, []],
   [

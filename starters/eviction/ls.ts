@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { findCondition } from '../../contracts/conditions.ts';
+import { runIdAnnotation } from '../../contracts/eviction/annotations.ts';
 import type { EvictionProgress } from '../../contracts/eviction/eviction.ts';
 import { annotations } from '../../contracts/ids.ts';
 import { describedCommand, jsonOption } from '../command/command.ts';
@@ -139,8 +140,20 @@ function listEnded(
   return listed;
 }
 
+/**
+ * The Eviction that a run served: it has the run's id, unless the run has continued as new since; then it is the last
+ * one of the host that was made before the run ended.
+ */
+function servedBy(run: EvictionRun, objects: readonly EvictionObject[]): EvictionObject | undefined {
+  const its = objects.filter(({ host }) => host === run.host);
+  const named = its.find((object) => object.annotations[runIdAnnotation] === run.runId);
+  const endedMs = run.endedAt === null ? Infinity : Date.parse(run.endedAt);
+  const before = its.filter(({ createdAt }) => Date.parse(createdAt) <= endedMs);
+  return named ?? before.toSorted((a, b) => Date.parse(a.createdAt) - Date.parse(b.createdAt)).at(-1);
+}
+
 const listEndedRun = (run: EvictionRun, objects: readonly EvictionObject[]): ListedEviction => {
-  const object = objects.find(({ host }) => host === run.host);
+  const object = servedBy(run, objects);
   return {
     host: run.host,
     kind: 'Eviction',
