@@ -74,6 +74,7 @@ const personNeeds = (migrationNamespace: string, systemNamespace: string): Need[
     namespace: systemNamespace,
     name: 'drover-stop',
   },
+  { group: '', resource: 'namespaces', verbs: ['get'], name: 'kube-system' },
 ];
 
 interface Names {
