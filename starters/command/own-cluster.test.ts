@@ -1,8 +1,8 @@
 import { ScheduleNotFoundError, ServiceError } from '@temporalio/client';
-import { systemClock } from '../../runtime/clock.ts';
 import { droverFailure } from '../../runtime/failure.ts';
 import { CommandError } from './error.ts';
 import { refuseOtherCluster } from './own-cluster.ts';
+import { temporalAccessTo } from '../../test/fixtures/starters/temporal-access.ts';
 
 const own = 'uid-1';
 const denied = new ServiceError('no', { cause: Object.assign(new Error('no'), { code: 7 }) });
@@ -17,23 +17,16 @@ const forbidden = droverFailure('KubernetesForbidden', 'no');
  */
 const refuse = (holder: string | Error, uid: string | Error): Promise<void> =>
   refuseOtherCluster(
-    {
-      client: {
-        schedule: {
-          getHandle: () => ({
-            describe: () =>
-              holder instanceof Error
-                ? Promise.reject(holder)
-                : Promise.resolve({ action: { workflowId: `held-by/${holder}` } }),
-          }),
-        },
-        withDeadline: (_at: number, calls: () => unknown) => calls(),
-        withAbortSignal: (_abort: AbortSignal, calls: () => unknown) => calls(),
+    temporalAccessTo({
+      schedule: {
+        getHandle: () => ({
+          describe: () =>
+            holder instanceof Error
+              ? Promise.reject(holder)
+              : Promise.resolve({ action: { workflowId: `held-by/${holder}` } }),
+        }),
       },
-      config: { cluster: '' },
-      context: { clock: systemClock },
-      abort: AbortSignal.timeout(60_000),
-    } as never,
+    }),
     {
       open: () =>
         Promise.resolve({

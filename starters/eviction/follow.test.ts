@@ -6,6 +6,7 @@ import type { Ending, EvictionObject } from './eviction-objects.ts';
 import { exitCodeOfWatch, follow, followSource, jsonView, liveView, type Observed, plainView } from './follow.ts';
 import { ago, sampleInstance, sampleProgress } from '../../test/fixtures/starters/progress.ts';
 import { sampleEviction } from '../../test/fixtures/starters/eviction.ts';
+import { temporalAccessTo } from '../../test/fixtures/starters/temporal-access.ts';
 import type { Paper } from '../../test/fixtures/starters/context.ts';
 import { paper } from '../../test/fixtures/starters/context.ts';
 
@@ -113,28 +114,21 @@ test.each<[why: string, outcome: Ending['outcome'], endedBefore: string | null, 
 /** A host whose last run has ended. */
 const sourceOf = (evictions: () => Promise<EvictionObject[]>) =>
   followSource(
-    {
-      client: {
-        workflow: {
-          getHandle: () => ({
-            describe: () =>
-              Promise.resolve({
-                runId: 'r',
-                status: { name: 'COMPLETED' },
-                startTime: new Date(0),
-                closeTime: new Date(60_000),
-              }),
-            result: () => Promise.resolve({ outcome: 'reconciled', message: 'Done', eviction: null }),
-            query: () => Promise.reject(new Error('no worker')),
-          }),
-        },
-        withDeadline: (_at: number, calls: () => unknown) => calls(),
-        withAbortSignal: (_abort: AbortSignal, calls: () => unknown) => calls(),
+    temporalAccessTo({
+      workflow: {
+        getHandle: () => ({
+          describe: () =>
+            Promise.resolve({
+              runId: 'r',
+              status: { name: 'COMPLETED' },
+              startTime: new Date(0),
+              closeTime: new Date(60_000),
+            }),
+          result: () => Promise.resolve({ outcome: 'reconciled', message: 'Done', eviction: null }),
+          query: () => Promise.reject(new Error('no worker')),
+        }),
       },
-      config: { cluster: '' },
-      context: { clock: systemClock },
-      abort: AbortSignal.timeout(60_000),
-    } as never,
+    }),
     { evictions } as never,
     'node-1',
   );

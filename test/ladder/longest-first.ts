@@ -6,8 +6,8 @@ import { stagesIn } from './whole.ts';
 /** Flows run two at a time: a long one that begins last keeps one of the two waiting for its end. */
 
 /**
- * Seconds by file name, as the whole ladder of that record took them. One that ran over the fakes, too, is as long as it
- * was on the real counterparts. Pure.
+ * Seconds by file name, as the whole ladder of that record took them. One that ran over the fakes, too, is as long as
+ * it was on the real counterparts. Pure.
  */
 export function readSeconds(record: Pick<EvidenceRecord, 'details'> | undefined): ReadonlyMap<string, number> {
   const files = record === undefined ? [] : stagesIn(record).flatMap(({ took }) => took);
