@@ -34,6 +34,14 @@ export function createReadCalls({ server, worker, workflowTasks, busy }: Omit<Se
     }
   }
 
+  /** One that has closed, and is asked again until it says what is waited for, is not replayed each time. */
+  let lastAsked: Run | null = null;
+  function keep(run: Run): void {
+    if (lastAsked !== null && lastAsked !== run && !isOpen(lastAsked) && lastAsked.cache.loading === null)
+      evict(lastAsked);
+    lastAsked = run;
+  }
+
   async function query({ execution, query: asked }: NonNullable<RequestOf<'queryWorkflow'>>): Promise<object> {
     const run = knownRun(server, execution);
     await answerable(run);
@@ -46,7 +54,7 @@ export function createReadCalls({ server, worker, workflowTasks, busy }: Omit<Se
     } catch (error) {
       return refuse(grpcStatus.invalidArgument, (error as Error).message);
     } finally {
-      if (!isOpen(run)) evict(run);
+      keep(run);
     }
   }
 
