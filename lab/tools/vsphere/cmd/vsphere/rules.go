@@ -15,6 +15,7 @@ type rules struct {
 	taskFault []taskFault
 	deaf      bool
 	names     *nameClaims
+	watches   *watches
 }
 
 // taskFault lets a task of that method begin and end with the fault, as a server that runs out of something does.
@@ -46,6 +47,10 @@ func (r *rules) handle(ctx *simulator.Context, method *simulator.Method) (mo.Ref
 	case "RetrieveProperties", "RetrievePropertiesEx":
 		if ctx.Session == nil {
 			return nil, &types.NotAuthenticated{NoPermission: types.NoPermission{Object: &method.This, PrivilegeId: "System.View"}}
+		}
+	case "CreateFilter", "WaitForUpdatesEx":
+		if r.watches.answers(ctx, method) {
+			method.This = r.watches.Self
 		}
 	case "FindChild", "FindByInventoryPath":
 		method.This = patientSearchRef

@@ -82,6 +82,7 @@ func serve(settingsFile string) error {
 	resetTaskDelays()
 	service.Context.Map.SessionManager().ValidLogin = rules.isValidLogin(given.Username)
 	putPatientSearch(service.Context.Map)
+	rules.watches = putWatches(service.Context.Map)
 	service.Context.Map.Handler = rules.handle
 
 	server := service.NewServer()
