@@ -55,7 +55,7 @@ async function ensurePoweredOff(tools: Tools, client: RedfishClient, request: En
   const found = await client.findSystem(scope.signal);
   const asked = found.power !== 'Off';
   if (asked) {
-    if (!request.mayAsk) throw stillOn(request.host, found, 'though it was off: somebody has switched it on again');
+    if (!request.mayAsk) throw stillOn(request.host, found, 'though it was off: a user has switched it on again');
     await ask(tools, client, found, request);
     await awaitOff(tools, client, found, request);
   }

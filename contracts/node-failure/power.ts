@@ -32,9 +32,9 @@ export interface PowerActivities {
   /** Reads only. */
   observePower(request: { host: string }): Promise<PowerObservation>;
   /**
-   * Observes, asks for ForceOff unless the host is off or may not be asked, and returns when it was read Off twice, at least `recheckMs`
-   * apart. Safe to repeat and to run twice at once. Whatever goes wrong is a failure: a BMC that does not
-   * answer proves nothing.
+   * Observes, asks for ForceOff unless the host is off or may not be asked, and returns when it was read Off twice, at
+   * least `recheckMs` apart. Safe to repeat and to run twice at once. Whatever goes wrong is a failure: a BMC that does
+   * not answer proves nothing.
    */
   ensurePoweredOff(request: EnsurePoweredOff): Promise<PowerProof>;
 }
@@ -45,7 +45,7 @@ export interface EnsurePoweredOff {
   cause: string;
   /**
    * Whether it may be asked to power off. False where it has been found off already: one that is not off any more was
-   * switched on by somebody, and must not be killed while it boots.
+   * switched on by a user, and must not be killed while it boots.
    */
   mayAsk: boolean;
   /** Time between the two reads of Off. */

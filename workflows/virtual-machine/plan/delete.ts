@@ -28,7 +28,7 @@ export function planDelete(context: Context): Outcome {
   // A create that is under way would leave a VM behind.
   const mayBeMade = found.kind === 'own' || found.kind === 'ambiguous' || found.kind === 'unreadable';
   if (memory.create !== null || (desired.creatingSince !== null && !mayBeMade)) return cancelCreate(context);
-  // Released, it would be nobody's: nothing but its owner says that drover made it.
+  // Released, it would have no owner: nothing but its owner says that drover made it.
   if (found.kind === 'unreadable') return stop('NotConnected', found.message);
   const removal =
     clearUp(context, found) ?? (desired.skipDelete ? releaseVm(context, found) : deleteVm(context, found));

@@ -23,7 +23,7 @@ type fault struct {
 	// Code as gRPC names it, such as ResourceExhausted; OK: none, only the delay.
 	Code    codeName
 	Message string
-	// After: its effect is there, and nobody is told.
+	// After: its effect is there, and the caller is not told.
 	After   bool
 	DelayMs int
 	Count   int

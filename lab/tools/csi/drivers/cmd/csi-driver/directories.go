@@ -130,7 +130,7 @@ func (d *directories) deleteSnapshot(_ context.Context, id string) error {
 	return d.remove(d.place(snapshots, id))
 }
 
-// remove takes the name away first: nobody finds half of it.
+// remove takes the name away first: no reader finds half of it.
 func (d *directories) remove(path string) error {
 	scrap, err := os.MkdirTemp(d.root, unfinished)
 	if err != nil {

@@ -2,7 +2,7 @@ package main
 
 import "sync"
 
-// locks of volumes and snapshots by their ids. Nobody waits for one: what is in work is Aborted, and asked for again.
+// locks of volumes and snapshots by their ids. No call waits for one: what is in work is Aborted, and asked for again.
 type locks struct {
 	mutex sync.Mutex
 	// held has how many read; -1 is one that writes.

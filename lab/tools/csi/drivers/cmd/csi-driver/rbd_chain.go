@@ -12,7 +12,7 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// backgroundTimeout is of what nobody waits for.
+// backgroundTimeout is of what no call waits for.
 const backgroundTimeout = 10 * time.Minute
 
 // depth is how many images are read below a clone.

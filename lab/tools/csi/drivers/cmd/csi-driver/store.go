@@ -29,7 +29,7 @@ type snapshot struct {
 }
 
 // store keeps the bytes. What it is asked for has been checked: ids are names of files, sources exist and are not larger than
-// what is made of them, and nobody else works on the same ids meanwhile. Whatever ended in its midst is done again.
+// what is made of them, and no other call works on the same ids meanwhile. Whatever ended in its midst is done again.
 type store interface {
 	// findVolume returns nil where there is none; findSnapshot likewise.
 	findVolume(id string) (*volume, error)
