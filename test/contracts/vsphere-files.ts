@@ -135,6 +135,18 @@ export function vsphereFilesContract(open: () => Promise<VsphereCounterpart>): v
     expect(await filesOf(uidOf('registered'))).toContain('disk-0.vmdk');
   });
 
+  test('so does one with files that were not copied: of a VM that is not registered', async () => {
+    const files = ['disk-0.vmdk', 'unregistered.vmx'];
+    await execute('unregistered', { kind: 'copyDisk', from: cached[0] ?? '', to: 'disk-0.vmdk' });
+    await execute('unregistered', { kind: 'keepDisk', to: 'disk-0.vmdk' });
+    await execute('unregistered', { kind: 'copyOther', from: nvram, to: 'unregistered.vmx' });
+    expect(await failureOf(execute('unregistered', { kind: 'removeFolder' }))).toMatchObject({
+      type: 'VirtualMachineNotOwned',
+      message: expect.stringContaining('such as unregistered.vmx'),
+    });
+    expect(await filesOf(uidOf('unregistered'))).toEqual(files);
+  });
+
   test('a folder goes with all that is in it; one that is not there is well', async () => {
     await execute('removed', { kind: 'copyDisk', from: cached[0] ?? '', to: 'disk-0.vmdk' });
     await execute('removed', { kind: 'removeFolder' });

@@ -6,8 +6,9 @@ import type { DatastoreHttp, FileContent } from '../../vsphere/datastore-http.ts
 import { makeFolder } from '../../vsphere/mutations/submit-file-operation.ts';
 import { traversal } from '../../vsphere/properties.ts';
 import { endOfTask } from '../../vsphere/tasks/end-of-task.ts';
+import { readFoundFiles } from '../../vsphere/tasks/found-files.ts';
 import type { VcenterGateway } from '../../vsphere/types.ts';
-import { isReference, type ManagedObjectReference, taskRef } from '../../vsphere/wire/values.ts';
+import { isReference, type ManagedObjectReference } from '../../vsphere/wire/values.ts';
 
 /** Files in one datastore, by paths without a slash at their ends. */
 export interface IsoStore {
@@ -34,11 +35,6 @@ export interface StoreTools {
 }
 
 const datastoreSchema = z.object({ name: z.string(), browser: z.custom<ManagedObjectReference>(isReference) });
-
-/** Paths of files in answers of vCenter. */
-const found = z.object({
-  file: z.array(z.looseObject({ path: z.string(), fileSize: z.int().min(0).optional() })).default([]),
-});
 
 /** @throws VsphereObjectNotFound where there is no such datacenter or datastore */
 export async function openIsoStore(
@@ -152,15 +148,10 @@ export async function readFoundFile(
   file: string,
   signal: AbortSignal,
 ): Promise<number | null> {
-  const [task] = await gateway.retrieve(
-    { propSet: [{ type: 'Task', pathSet: ['info.result'] }], objectSet: [{ obj: taskRef(taskId) }] },
-    signal,
-  );
   const name = file.replace(/^.*(?:\/|\] )/u, '');
-  const result = found.safeParse(task?.properties['info.result']);
-  const there = result.data?.file.find(({ path }) => path === name);
-  if (result.success && there === undefined) return null;
-  if (there?.fileSize === undefined)
+  const there = (await readFoundFiles(gateway, taskId, file, signal)).find(({ path }) => path === name);
+  if (there === undefined) return null;
+  if (there.fileSize === undefined)
     throw droverFailure('AnswerMalformed', `vCenter ${gateway.vcenter} does not say whether ${file} is there`);
   return there.fileSize;
 }

@@ -15,6 +15,8 @@ interface Vcenter {
   datastore?: 'gone' | 'vsan';
   /** A VM of the datastore: the path of its configuration, and of a disk. */
   vm?: { vmx?: string; disk?: string };
+  /** Names of all files in the folder; null: there is no folder. */
+  files?: string[] | null;
 }
 
 const vmsOf = (vm: Vcenter['vm']): object[] =>
@@ -42,7 +44,10 @@ const vmsOf = (vm: Vcenter['vm']): object[] =>
       ];
 
 /** What vCenter was asked to change, and what came of it. */
-async function ask(operation: FileOperation, { disks = [], hasFolder = false, datastore, vm }: Vcenter = {}) {
+async function ask(
+  operation: FileOperation,
+  { disks = [], hasFolder = false, datastore, vm, files = [] }: Vcenter = {},
+) {
   const asked: string[] = [];
   const gateway = {
     vcenter: 'lab',
@@ -51,10 +56,21 @@ async function ask(operation: FileOperation, { disks = [], hasFolder = false, da
       Promise.resolve(
         asks?.type === 'VirtualMachine'
           ? vmsOf(vm)
-          : datastore === 'gone'
-            ? []
-            : [{ properties: { name: 'fast', 'capability.topLevelDirectoryCreateSupported': datastore !== 'vsan' } }],
+          : asks?.type === 'Task'
+            ? [{ properties: { 'info.result': { file: (files ?? []).map((path) => ({ path })) } } }]
+            : datastore === 'gone'
+              ? []
+              : [
+                  {
+                    properties: {
+                      name: 'fast',
+                      browser: { type: 'HostDatastoreBrowser', value: 'browser-1' },
+                      'capability.topLevelDirectoryCreateSupported': datastore !== 'vsan',
+                    },
+                  },
+                ],
       ),
+    readTask: () => Promise.resolve(files === null ? { state: 'error', failure: notFound } : { state: 'success' }),
     async call(method: string, _self: object, { name }: { name: string }) {
       if (method === 'QueryVirtualDiskUuid') return disks.includes(name) ? 'uuid' : Promise.reject(notFound);
       asked.push(`${method} ${name}`);
@@ -65,6 +81,7 @@ async function ask(operation: FileOperation, { disks = [], hasFolder = false, da
       _self: object,
       args: Partial<Record<'sourceName' | 'destName' | 'destinationName' | 'name', string>>,
     ) {
+      if (method === 'SearchDatastore_Task') return 'task-0';
       asked.push(
         [method, args.sourceName, args.destName ?? args.destinationName, args.name]
           .filter((word) => word !== undefined)
@@ -77,7 +94,7 @@ async function ask(operation: FileOperation, { disks = [], hasFolder = false, da
     gateway,
     stopGate: () => Promise.resolve(),
     audit: { record: () => Promise.resolve() },
-    clock: { now: () => 0 },
+    clock: { now: () => 0, monotonicMs: () => 0 },
     scope: { signal: new AbortController().signal, run: null },
   } as unknown as Tools;
   const place = { datacenter: 'datacenter-1', datastore: 'datastore-1', folder: 'u' };
@@ -129,6 +146,16 @@ test.each<[string, FileOperation, Vcenter | undefined, string | null, string[]]>
     'task-1',
     ['DeleteDatastoreFile_Task [fast] u'],
   ],
+  [
+    'with all that was copied',
+    remove,
+    { files: ['web.nvram', 'disk-0.vmdk', 'disk-0-flat.vmdk', 'disk-1.part.vmdk', 'disk-1.part-flat.vmdk'] },
+    'task-1',
+    ['DeleteDatastoreFile_Task [fast] u'],
+  ],
+  ['not with a VM that is not registered', remove, { files: ['disk-0.vmdk', 'web.vmx'] }, 'VirtualMachineNotOwned', []],
+  ['nor with a disk that was not copied', remove, { files: ['web.vmdk'] }, 'VirtualMachineNotOwned', []],
+  ['one that is not there is well', remove, { files: null }, null, []],
   ['of a datastore that is gone nothing is left', remove, { datastore: 'gone' }, null, []],
 ])('%s', async (_, operation, vcenter, result, asked) => {
   expect(await ask(operation, vcenter)).toEqual({ result, asked });

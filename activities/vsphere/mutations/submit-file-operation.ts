@@ -6,9 +6,11 @@ import { virtualMachineAnnotations } from '../../../contracts/virtual-machine/me
 import { droverFailure, failureCode } from '../../../runtime/failure.ts';
 import { mutateVmByTask, type Tools } from '../dependencies.ts';
 import { traversal } from '../properties.ts';
+import { endOfTask } from '../tasks/end-of-task.ts';
+import { readFoundFiles } from '../tasks/found-files.ts';
 import type { VcenterGateway } from '../types.ts';
 import { vim } from '../wire/kinds.ts';
-import { datacenterRef, datastoreRef } from '../wire/values.ts';
+import { datacenterRef, datastoreRef, isReference } from '../wire/values.ts';
 
 type Reading = Pick<Tools, 'gateway' | 'scope'>;
 type FileRequest = MutationRequest & { place: FilePlace; operation: FileOperation };
@@ -29,8 +31,10 @@ export async function submitFileOperation(tools: Tools, request: FileRequest): P
     return (await isDoneIn(tools, folder, place, operation)) ? null : begin(tools, request, folder);
   }
   try {
-    const folder = `[${await readDatastoreName(tools.gateway, place.datastore, tools.scope.signal)}] ${place.folder}`;
+    const { name, browser } = await readDatastore(tools.gateway, place.datastore, tools.scope.signal);
+    const folder = `[${name}] ${place.folder}`;
     await checkUnused(tools, place.datastore, folder);
+    await checkOnlyCopies(tools, browser, folder);
     return await begin(tools, request, folder);
   } catch (failure) {
     // Of a datastore that is gone, or never made a folder, there is nothing to remove.
@@ -69,9 +73,47 @@ async function checkUnused({ gateway, scope: { signal } }: Reading, datastore: s
     if ([vmx, ...files.map((file) => file.name)].some((path) => path.startsWith(`${folder}/`)))
       throw droverFailure(
         'VirtualMachineNotOwned',
-        `${name} (${ref.value}) has files in ${folder}, so that the folder is not removed. Unregister or move that VM, or take ${virtualMachineAnnotations.copies} off the object, which leaves them`,
+        `${name} (${ref.value}) has files in ${folder}, so that the folder is not removed. ${leaveFolder}`,
       );
   }
+}
+
+const leaveFolder = `Take ${virtualMachineAnnotations.copies} off the object, which leaves the folder as it is`;
+
+/** What `planCopies` puts there, and the extents of the disks. */
+const copiedFile = /^(?:disk-\d+(?:\.part)?(?:-flat)?\.vmdk|.+\.nvram)$/u;
+
+/**
+ * Makes sure that there is nothing but copies for a VM that was not made: a VM that no vCenter has registered, or another
+ * one has, is known by its files only.
+ *
+ * @throws VirtualMachineNotOwned; VsphereObjectNotFound where there is no folder
+ */
+async function checkOnlyCopies(tools: Tools, browser: unknown, folder: string): Promise<void> {
+  const {
+    gateway,
+    clock,
+    scope: { signal },
+  } = tools;
+  if (!isReference(browser))
+    throw droverFailure(
+      'AnswerMalformed',
+      `vCenter ${gateway.vcenter} has no browser of the datastore, so that ${folder} is not removed`,
+    );
+  const searchSpec = {
+    matchPattern: ['*'],
+    details: { fileType: false, fileSize: false, modification: false, fileOwner: false },
+  };
+  const taskId = await gateway.submit('SearchDatastore_Task', browser, { datastorePath: folder, searchSpec }, signal);
+  await endOfTask({ gateway, clock, signal }, taskId, `search of ${folder}`);
+  const others = (await readFoundFiles(gateway, taskId, folder, signal))
+    .map(({ path }) => path)
+    .filter((path) => !copiedFile.test(path));
+  if (others.length > 0)
+    throw droverFailure(
+      'VirtualMachineNotOwned',
+      `${folder} has files that were not copied for the object, such as ${others[0]}: they may be of a VM that is not registered, so that the folder is not removed. ${leaveFolder}`,
+    );
 }
 
 async function begin(tools: Tools, request: FileRequest, folder: string): Promise<SubmittedTask> {
@@ -212,7 +254,11 @@ export async function makeFolder(
 const pathOf = ({ gateway, scope: { signal } }: Reading, { datastore, folder }: FilePlace): Promise<string> =>
   topFolderPath(gateway, datastore, folder, signal);
 
-const datastorePaths = { name: 'name', hasFolders: 'capability.topLevelDirectoryCreateSupported' } as const;
+const datastorePaths = {
+  name: 'name',
+  browser: 'browser',
+  hasFolders: 'capability.topLevelDirectoryCreateSupported',
+} as const;
 
 type DatastoreGateway = Pick<VcenterGateway, 'vcenter' | 'retrieve'>;
 
@@ -220,7 +266,7 @@ async function readDatastore(
   gateway: DatastoreGateway,
   id: string,
   signal: AbortSignal,
-): Promise<{ name: string; hasFolders: boolean }> {
+): Promise<{ name: string; browser: unknown; hasFolders: boolean }> {
   const [object] = await gateway.retrieve(
     {
       propSet: [{ type: 'Datastore', pathSet: Object.values(datastorePaths) }],
@@ -230,7 +276,11 @@ async function readDatastore(
   );
   const name = z.string().safeParse(object?.properties[datastorePaths.name]);
   if (!name.success) throw droverFailure('VsphereObjectNotFound', `vCenter ${gateway.vcenter} has no datastore ${id}`);
-  return { name: name.data, hasFolders: object?.properties[datastorePaths.hasFolders] !== false };
+  return {
+    name: name.data,
+    browser: object?.properties[datastorePaths.browser],
+    hasFolders: object?.properties[datastorePaths.hasFolders] !== false,
+  };
 }
 
 /** What paths of files begin with. @throws VsphereObjectNotFound */

@@ -259,11 +259,11 @@ const longestWaitSeconds = 600;
 
 const copied = (ref: Ref | null): Ref | undefined => (ref === null ? undefined : { ...ref });
 
-/** Names without wildcards. @throws FileNotFound where there is no such folder */
+/** Names, or `*`: all. @throws FileNotFound where there is no such folder */
 function searchFolder(files: Files, folder: string, names: readonly string[]): object {
   if (files.read(folder).kind !== 'folder') throw new VsphereFault('FileNotFound', { file: folder });
   const { datastore, path } = files.resolve(folder);
-  const found = files.list(datastore.state.name, path).filter((name) => names.includes(name));
+  const found = files.list(datastore.state.name, path).filter((name) => names.includes('*') || names.includes(name));
   return {
     $type: 'HostDatastoreBrowserSearchResults',
     file: found.map((name) => {
