@@ -329,6 +329,8 @@ export interface VirtualMachineMemory {
   isRecalled: boolean;
   /** When deletion began to power off. */
   deletingSinceMs: number | null;
+  /** The customization that a VM was asked for, until the object has the note of it. Left out: none. */
+  customized?: { moId: string; noted: string } | undefined;
 }
 
 /** The answer to the query `progress` of a run that drives a virtual machine. */

@@ -42,6 +42,8 @@ export function applyResult<M extends VirtualMachineMemory>(
   if (step.kind === 'power') return afterPower(known, step, 'done', nowMs);
   if (step.kind === 'createVirtualMachine')
     return { ...known, create: task === null ? null : { task, sinceMs: nowMs } };
+  if (step.kind === 'bootstrap' && step.part === 'custom')
+    return { ...known, customized: { moId: step.moId, noted: step.noted } };
   if (isChange(step)) return { ...known, changes: countChange(memory.changes, step, nowMs) };
   return step.kind === 'cancelCreate' ? { ...known, create: null } : afterTask(known, step);
 }
@@ -157,8 +159,8 @@ export function prune<M extends VirtualMachineMemory>(
 
 /**
  * No question to a guest that nothing waits for counts any more, no restart that is on record, no create, nor its
- * failure, whose VM is there, and no failure of a VM that is gone. Otherwise what was asked long ago would be taken for
- * the answer to what is asked today.
+ * failure, whose VM is there, no failure of a VM that is gone, and no customization that is noted. Otherwise what was
+ * asked long ago would be taken for the answer to what is asked today.
  */
 export function pruneBy<M extends VirtualMachineMemory>(
   before: M,
@@ -179,6 +181,9 @@ export function pruneBy<M extends VirtualMachineMemory>(
   // What has failed of a VM that is gone is nothing of the next one.
   const isOver = (stage: StageFailure['stage']): boolean =>
     isMade ? stage === 'create' : found.kind === 'none' && stage !== 'create' && stage !== 'delete';
+  const { customized } = memory;
+  const isGone = vm === null ? found.kind === 'none' : vm.moId !== customized?.moId;
+  const isNoted = desired.bootstrapHashes.custom === customized?.noted;
   return {
     ...memory,
     failures: memory.failures.filter(({ stage }) => !isOver(stage)),
@@ -186,6 +191,7 @@ export function pruneBy<M extends VirtualMachineMemory>(
     restart: memory.restart !== null && memory.restart.forMs > lastMs ? memory.restart : null,
     create: isMade ? null : memory.create,
     deletingSinceMs: desired.deleting ? memory.deletingSinceMs : null,
+    customized: isGone || isNoted ? undefined : customized,
   };
 }
 

@@ -347,6 +347,65 @@ const rows: [why: string, given: Given, does: string][] = [
     'patchVirtualMachine',
   ],
   [
+    'bootstrap: one that was asked for, and not noted as the spec changed meanwhile, is noted first',
+    {
+      prerequisites: secrets(null, 'c1'),
+      desired: { bootstrap: sysprep },
+      memory: { customized: { moId: 'vm-1', noted: 'c1' } },
+    },
+    'patchVirtualMachine',
+  ],
+  [
+    'bootstrap: also where the spec asks for another one by now',
+    {
+      vm: off,
+      prerequisites: secrets(null, 'c2'),
+      desired: { bootstrap: { ...sysprep, atNextPowerOn: true } },
+      memory: { customized: { moId: 'vm-1', noted: 'c1' } },
+    },
+    'patchVirtualMachine',
+  ],
+  [
+    'bootstrap: not of another VM',
+    { prerequisites: secrets(null, 'c1'), memory: { customized: { moId: 'vm-0', noted: 'c1' } } },
+    'success',
+  ],
+  [
+    'bootstrap: one that waits for the next start is what the spec asks for at that',
+    {
+      vm: off,
+      prerequisites: secrets(null, 'c1'),
+      desired: {
+        bootstrapHashes: { config: null, custom: 'c1' },
+        bootstrap: { ...sysprep, atNextPowerOn: true },
+      },
+      config: {
+        extraConfig: {
+          'vmservice.namespacedName': 'team/web',
+          'drover.uid': '11111111-1111-4111-8111-111111111111',
+          'tools.deployPkg.fileName': 'imcf',
+        },
+      },
+    },
+    'patchVirtualMachine',
+  ],
+  [
+    'bootstrap: before the first start, one that was noted is not taken for a newer one',
+    {
+      vm: off,
+      prerequisites: secrets(null, 'c2'),
+      desired: { ...beforeFirstStart, bootstrapHashes: { config: null, custom: 'c1' } },
+      config: {
+        extraConfig: {
+          'vmservice.namespacedName': 'team/web',
+          'drover.uid': '11111111-1111-4111-8111-111111111111',
+          'tools.deployPkg.fileName': 'imcf',
+        },
+      },
+    },
+    'success',
+  ],
+  [
     'what failed is not tried again before its time',
     { config: { extraConfig: {} }, memory: { failures: [failureIn('config')] } },
     'requeue VcenterRefused',

@@ -222,8 +222,13 @@ function wantedModule({ desired, observed, vm }: VmContext): string | null {
  * of the cards belong to it: a guest finds its interfaces by them.
  */
 export function planBootstrap(context: VmContext): Outcome {
-  const { desired, observed, vm } = context;
+  const { desired, observed, vm, memory } = context;
   const { bootstrap, bootstrapHashes: done } = desired;
+  // A newer spec has ended the steps between: not noted, it would be applied once more.
+  if (memory.customized?.moId === vm.moId && memory.customized.noted !== done.custom)
+    return patch('config', noteCustomization, {
+      annotations: { [virtualMachineAnnotations.bootstrapCustomHash]: memory.customized.noted },
+    });
   const fetched = observed.prerequisites.bootstrap;
   if (bootstrap.disabled || fetched === null || vm.config === null) return success;
   const isTakenOver = done.config === takenOverHash || done.custom === takenOverHash;
@@ -259,11 +264,12 @@ export function planBootstrap(context: VmContext): Outcome {
   const { moId } = vm;
   const noted = { config: readNoted(done.config), custom: readNoted(done.custom) };
   if (configHash !== null && !isNoted(noted.config, configHash, ofConfig)) {
+    const text = notedText(configHash, ofConfig);
     return execute(
       'config',
       [
         `Write the ${bootstrap.kind ?? 'bootstrap'} data into ${desired.name}`,
-        { kind: 'bootstrap', moId, part: 'config', hash: configHash, cards },
+        { kind: 'bootstrap', moId, part: 'config', hash: configHash, cards, noted: text },
       ],
       [
         'Note which bootstrap data were written',
@@ -272,7 +278,7 @@ export function planBootstrap(context: VmContext): Outcome {
           patches: [
             {
               annotations: {
-                [virtualMachineAnnotations.bootstrapConfigHash]: notedText(configHash, ofConfig),
+                [virtualMachineAnnotations.bootstrapConfigHash]: text,
               },
             },
           ],
@@ -284,15 +290,18 @@ export function planBootstrap(context: VmContext): Outcome {
   if (customHash === null || vm.powerState !== 'poweredOff') return success;
   const isDue = bootstrap.atNextPowerOn ?? !isNoted(noted.custom, customHash, ofCustom);
   if (!isDue) return success;
+  const text = notedText(customHash, ofCustom);
   const latch = bootstrap.atNextPowerOn === true ? latchPatch(bootstrap.kind, false) : {};
   const note: VirtualMachinePatch = {
-    annotations: { [virtualMachineAnnotations.bootstrapCustomHash]: notedText(customHash, ofCustom) },
+    annotations: { [virtualMachineAnnotations.bootstrapCustomHash]: text },
     ...latch,
   };
   // A customization is done by the next start; one that waits for that already is not replaced. Before the first start
-  // it is drover's own, and was not noted.
-  if (isPending)
-    return isNotStarted(desired) ? patch('config', 'Note which customization was asked for', note) : success;
+  // it is drover's own, whatever is noted.
+  if (isPending) {
+    const isAskedFor = noted.custom === null ? isNotStarted(desired) : isNoted(noted.custom, customHash, ofCustom);
+    return isAskedFor ? patch('config', noteCustomization, note) : success;
+  }
   const missing = cards.findIndex((key) => key === null);
   if (missing !== -1)
     return recheck(
@@ -304,11 +313,13 @@ export function planBootstrap(context: VmContext): Outcome {
     'config',
     [
       `Have ${desired.name} customized at its next start`,
-      { kind: 'bootstrap', moId, part: 'custom', hash: customHash, cards },
+      { kind: 'bootstrap', moId, part: 'custom', hash: customHash, cards, noted: text },
     ],
-    ['Note which customization was asked for', { kind: 'patchVirtualMachine', patches: [note] }],
+    [noteCustomization, { kind: 'patchVirtualMachine', patches: [note] }],
   );
 }
+
+const noteCustomization = 'Note which customization was asked for';
 
 /**
  * Secrets are not watched. Many are removed for good once the guest is set up: no run waits for those. The digest that

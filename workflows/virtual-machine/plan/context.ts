@@ -60,9 +60,16 @@ export type VirtualMachineAction =
   | { kind: 'upgradeHardware'; moId: string; version: number }
   /**
    * The activity reads the Secrets; only the hash is known here. `cards`: device keys of those that the spec's
-   * interfaces are, in its order.
+   * interfaces are, in its order. `noted`: what the object notes of it afterwards.
    */
-  | { kind: 'bootstrap'; moId: string; part: 'config' | 'custom'; hash: string; cards: (number | null)[] }
+  | {
+      kind: 'bootstrap';
+      moId: string;
+      part: 'config' | 'custom';
+      hash: string;
+      cards: (number | null)[];
+      noted: string;
+    }
   | { kind: 'attachClusterModule'; moId: string; module: string }
   /** Writes its notes into the object first. `restartForMs`: of a restart, the nextRestartTime that it is for. */
   | { kind: 'power'; moId: string; operation: PowerOperation; restartForMs?: number; notes?: VirtualMachinePatch[] }
