@@ -242,7 +242,7 @@ export const foreignDisks = ({ vmxPath, disks }: { vmxPath: string; disks: reado
   );
 
 /** A folder of that name on another datastore may be another VM's. */
-const isInFolderOf = (vmxPath: string, fileName: string): boolean =>
+export const isInFolderOf = (vmxPath: string, fileName: string): boolean =>
   folderOf(vmxPath) !== '' && directoryOf(fileName) === directoryOf(vmxPath);
 
 const directoryOf = (path: string): string => path.slice(0, path.lastIndexOf('/'));

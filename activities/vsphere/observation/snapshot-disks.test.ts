@@ -35,6 +35,12 @@ test.each<[what: string, read: Record<string, unknown>, disks: VirtualDisk[], he
   ['no snapshot holds anything', layout(own, file(3, volume)), [diskOf(), attached], []],
   ['all were removed', { snapshot: { ...snapshot, rootSnapshotList: [] } }, [diskOf(), attached], []],
   ['its own', { snapshot, ...layout(own, file(4, '[ds] web/web-000001.vmdk')) }, [diskOf()], []],
+  [
+    'one in a folder of that name on another datastore',
+    { snapshot, ...layout(own, file(3, '[other] web/web.vmdk')) },
+    [diskOf()],
+    ['[other] web/web.vmdk'],
+  ],
   ['one that is attached', { snapshot, ...layout(own) }, [diskOf(), attached], [volume]],
   ['one that was detached', { snapshot, ...layout(own, file(3, volume)) }, [diskOf()], [volume]],
   ['a disk that its own is linked to', { snapshot, ...layout(own, file(2, '[ds] cache/base.vmdk')) }, [diskOf()], []],

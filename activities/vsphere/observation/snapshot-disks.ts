@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import type { VirtualMachine } from '../types.ts';
 import { vim } from '../wire/kinds.ts';
-import { folderOf, foreignDisksOf, type MadeDisks } from './devices.ts';
+import { foreignDisksOf, isInFolderOf, type MadeDisks } from './devices.ts';
 import { diskFiles } from './shown-storage.ts';
 
 const snapshotInfo = vim('VirtualMachineSnapshotInfo').optional();
@@ -31,9 +31,8 @@ export function heldBySnapshots(
   const attached = foreignDisksOf(config, made).map(({ fileName, label }) => fileName ?? label);
   // Those that attached disks are made of are judged with them.
   const known = new Set(disks.flatMap(({ chain = [] }) => chain.flatMap(({ fileKey = [] }) => fileKey)));
-  const home = folderOf(config.vmxPath);
   const detached = files.filter(
-    ({ key, name, type }) => diskFiles.has(type) && !known.has(key) && folderOf(name) !== home,
+    ({ key, name, type }) => diskFiles.has(type) && !known.has(key) && !isInFolderOf(config.vmxPath, name),
   );
   return [...new Set([...attached, ...detached.map(({ name }) => name)])];
 }
