@@ -205,8 +205,11 @@ export interface DesiredVirtualMachine {
   zone: string | null;
   /** Annotation: its VM is, or was, being made. */
   creatingSince: string | null;
-  /** Annotation: where files were copied for a VM that is being made. MoIDs. */
-  copiesAt: { datacenter: string; datastore: string } | null;
+  /**
+   * Annotation: where files were copied for a VM that is being made, by MoIDs, and of which. `sources` left out: an
+   * earlier release did not note it.
+   */
+  copiesAt: { datacenter: string; datastore: string; sources?: string } | null;
   /** Annotation: names of the disks that were made with its VM; null: not noted yet. */
   madeDisks: string[] | null;
   /** Annotation: `about.instanceUuid` of the vCenter that its VM is in. */

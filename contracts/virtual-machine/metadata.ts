@@ -57,8 +57,8 @@ export const virtualMachineAnnotations = {
    */
   creating: 'drover.dev/creating',
   /**
-   * `datacenterMoID,datastoreMoID`: where files were copied for a VM that is being made, in a folder of the object's
-   * uid. The deletion removes them if there is no VM yet.
+   * `datacenterMoID,datastoreMoID,sources`: where files were copied for a VM that is being made, in a folder of the
+   * object's uid, and a digest of those that they are copies of. The deletion removes them if there is no VM yet.
    */
   copies: 'drover.dev/copies',
   /**

@@ -50,6 +50,16 @@ const rows: [why: string, object: VirtualMachine, desired: object][] = [
     { madeDisks: ['disk-1', 'disk-2'] },
   ],
   [
+    'where what was copied for it is, and of which files',
+    annotated({ 'drover.dev/copies': 'datacenter-1,datastore-1,9:ab' }),
+    { copiesAt: { datacenter: 'datacenter-1', datastore: 'datastore-1', sources: '9:ab' } },
+  ],
+  [
+    'as an earlier release has noted it',
+    annotated({ 'drover.dev/copies': 'datacenter-1,datastore-1' }),
+    { copiesAt: { datacenter: 'datacenter-1', datastore: 'datastore-1' } },
+  ],
+  [
     'what its guest was asked',
     annotated({ 'drover.dev/guest-asked': '2026-11-26T08:00:00.000Z shutdownGuest boot 1' }),
     { guestAsked: { operation: 'shutdownGuest', askedMs: Date.UTC(2026, 10, 26, 8), bootId: 'boot 1' } },

@@ -142,8 +142,10 @@ function readCard(given: Interface): WantedNetworkCard {
 
 /** Null: there are none, or nonsense. */
 function readCopies(noted: string): DesiredVirtualMachine['copiesAt'] {
-  const [datacenter = '', datastore = ''] = noted.split(',');
-  return datacenter === '' || datastore === '' ? null : { datacenter, datastore };
+  const [datacenter = '', datastore = '', sources] = noted.split(',');
+  return datacenter === '' || datastore === ''
+    ? null
+    : { datacenter, datastore, ...(sources !== undefined && { sources }) };
 }
 
 const readVolumes = ({ volumes = [] }: VirtualMachineSpec): DesiredVirtualMachine['volumes'] =>

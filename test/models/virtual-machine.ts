@@ -345,9 +345,10 @@ function patchObject(
   } = virtualMachineAnnotations;
   if (creating in annotations) desired.creatingSince = annotations[creating] ?? null;
   const copied = annotations[copies];
-  if (copied !== undefined)
-    desired.copiesAt =
-      copied === null ? null : { datacenter: copied.split(',')[0] ?? '', datastore: copied.split(',')[1] ?? '' };
+  if (copied !== undefined) {
+    const [datacenter = '', datastore = '', sources = ''] = copied?.split(',') ?? [];
+    desired.copiesAt = copied === null ? null : { datacenter, datastore, sources };
+  }
   if (typeof annotations[disks] === 'string') desired.madeDisks = annotations[disks].split(',');
   if (managerId in annotations) desired.managerId = annotations[managerId] ?? null;
   if (firstBootDone in annotations) desired.firstBootDone = annotations[firstBootDone] === 'true';

@@ -16,6 +16,7 @@ import type {
 import type { CreateSource } from '../../../contracts/virtual-machine/mutations.ts';
 import type { Outcome, VirtualMachineAction } from './context.ts';
 import { execute, recheck, stop, type Context } from './context.ts';
+import { digestOf } from './no-progress.ts';
 import type { DesiredVirtualMachine } from '../../../contracts/virtual-machine/lifecycle.ts';
 
 /** Fast deploy: a VM of the files that are cached of its image. */
@@ -124,6 +125,10 @@ export const placeOf = (
   { datacenter, datastore }: Pick<FilePlace, 'datacenter' | 'datastore'>,
 ): FilePlace => ({ datacenter, datastore, folder: uid });
 
+/** Of which files a VM has copies: with a newer version of the image, or another mode, they are others. */
+export const sourcesOf = ({ mode, disks, nvram }: CachedSource): string =>
+  digestOf(JSON.stringify([mode, disks, nvram]));
+
 /** What is copied for a VM before it can be made. */
 export function planCopies(
   source: CachedSource,
@@ -153,7 +158,7 @@ export function planCopies(
   ];
 }
 
-/** What was copied for a VM that is not made, or is made elsewhere. */
+/** What was copied for a VM that is not made, or is made elsewhere, or of other files. */
 export const removeCopies = (vmName: string, place: FilePlace): [summary: string, action: VirtualMachineAction][] => [
   [`Remove what was copied for VM ${vmName}`, { kind: 'file', place, operation: { kind: 'removeFolder' } }],
   [

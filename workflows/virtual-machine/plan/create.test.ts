@@ -101,13 +101,22 @@ const rows: [why: string, given: Given, does: string][] = [
     'removeFolder, patchVirtualMachine',
   ],
   [
-    'what was copied there before is gone on with',
+    'what was copied there before, not noted of which files, is gone on with',
     {
       ...fast,
       desired: { copiesAt: { datacenter: 'datacenter-1', datastore: 'datastore-1' } },
       observed: cached(true),
     },
     make,
+  ],
+  [
+    'what was copied of another version of the image goes first: a VM has disks of one',
+    {
+      settings: { fastDeploy: 'direct' },
+      desired: { copiesAt: { datacenter: 'datacenter-1', datastore: 'datastore-1', sources: '1:0' } },
+      observed: cached(true),
+    },
+    'removeFolder, patchVirtualMachine',
   ],
   [
     'a linked disk cannot be larger than its parent',
@@ -417,10 +426,21 @@ test.each(refusals)(
   },
 );
 
+test('what was copied of the same files is gone on with', () => {
+  const given: Given = { vm: null, settings: { fastDeploy: 'direct' }, observed: cached(true) };
+  const outcome = planCreate(contextOf(given));
+  const [note] = outcome.kind === 'execute' ? outcome.steps : [];
+  const copies = note?.kind === 'patchVirtualMachine' ? note.patches[0]?.annotations?.['drover.dev/copies'] : undefined;
+  const [datacenter = '', datastore = '', sources = ''] = copies?.split(',') ?? [];
+  const again = contextOf({ ...given, desired: { copiesAt: { datacenter, datastore, sources } } });
+  expect(inShort(planCreate(again))).toBe('patchVirtualMachine, copyDisk, keepDisk, createVirtualMachine');
+});
+
 test('where files are copied to is noted before any is; each operation names the object’s own folder', () => {
   const outcome = planCreate(contextOf({ vm: null, settings: { fastDeploy: 'direct' }, observed: cached(true) }));
   const [notes, copy] = outcome.kind === 'execute' ? outcome.steps : [];
-  expect(notes).toMatchObject({ patches: [{ annotations: { 'drover.dev/copies': 'datacenter-1,datastore-1' } }] });
+  const noted = expect.stringMatching(/^datacenter-1,datastore-1,\d+:[\da-f]+$/u) as string;
+  expect(notes).toMatchObject({ patches: [{ annotations: { 'drover.dev/copies': noted } }] });
   expect(copy).toMatchObject({
     place: { datacenter: 'datacenter-1', datastore: 'datastore-1', folder: uid },
     operation: { kind: 'copyDisk', from: '[fast] cache/disk-0.vmdk', to: 'disk-0.vmdk' },

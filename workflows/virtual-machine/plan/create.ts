@@ -9,7 +9,7 @@ import { isProfileId } from '../../../contracts/virtual-machine/profile-id.ts';
 import type { Fetched, ObservedImage, PlacedAt } from '../../../contracts/virtual-machine/observation.ts';
 import type { CreateSource, CreateSpec } from '../../../contracts/virtual-machine/mutations.ts';
 import { addPciDevice, hardwareVersionFor } from './class-devices.ts';
-import { placeOf, planCachedFiles, planCopies, removeCopies, type ChosenCache } from './cached-files.ts';
+import { placeOf, planCachedFiles, planCopies, removeCopies, sourcesOf, type ChosenCache } from './cached-files.ts';
 import { isAuto, judgeCache } from './fast-deploy.ts';
 import { diffPolicyTags, judgePolicies, planEvaluation } from './policies.ts';
 import { judgePrerequisites, obstacleOf } from './prerequisites.ts';
@@ -55,7 +55,10 @@ export function planCreate(context: Context): Outcome {
   const { name, uid, copiesAt, firstBootDone, bootstrap, bootstrapHashes } = desired;
   const classFacts = observed.prerequisites.class;
   const applied = classFacts?.kind === 'found' ? classFacts.value : null;
-  if (copiesAt && !(copiesAt.datacenter === at.datacenter && copiesAt.datastore === at.datastore))
+  const sources = source.kind === 'cachedDisks' ? sourcesOf(source) : null;
+  // A disk that is there is not copied again, and those of two versions of an image make no VM.
+  const isOutdated = sources !== null && copiesAt?.sources !== undefined && copiesAt.sources !== sources;
+  if (copiesAt && (isOutdated || copiesAt.datacenter !== at.datacenter || copiesAt.datastore !== at.datastore))
     return execute('create', ...removeCopies(name, placeOf(uid, copiesAt)));
   const copies =
     source.kind === 'cachedDisks' ? planCopies(source, name, placeOf(uid, at), desired.config.provisioning) : [];
@@ -75,8 +78,8 @@ export function planCreate(context: Context): Outcome {
       ...(bootstrapHashes.custom !== null && { [virtualMachineAnnotations.bootstrapCustomHash]: null }),
       ...(stored.isBoundAnew && { [virtualMachineAnnotations.instanceStorageBound]: 'true' }),
       ...(applied !== null && { [virtualMachineAnnotations.lastResizedClass]: describeApplied(applied) }),
-      ...(source.kind === 'cachedDisks' && {
-        [virtualMachineAnnotations.copies]: `${at.datacenter},${at.datastore}`,
+      ...(sources !== null && {
+        [virtualMachineAnnotations.copies]: `${at.datacenter},${at.datastore},${sources}`,
       }),
     },
     ...(bootstrapHashes.custom !== null && bootstrap.atNextPowerOn === false && latchPatch(bootstrap.kind, true)),

@@ -67,8 +67,8 @@ export function unlessFailed<Given extends Context>(
 const digestChange = (step: Change): string =>
   digestOf(JSON.stringify([step.kind, step.moId, step.kind === 'reconfigure' ? step.spec : null]));
 
-/** FNV-1a, 32 bits. One that is the same by chance costs a pause of 10 s. */
-function digestOf(text: string): string {
+/** FNV-1a, 32 bits, and the length. Of a change, one that is the same by chance costs a pause of 10 s. */
+export function digestOf(text: string): string {
   let hash = 0x81_1c_9d_c5;
   for (const character of text) hash = Math.imul(hash ^ (character.codePointAt(0) ?? 0), 0x01_00_01_93);
   return `${text.length}:${(hash >>> 0).toString(16)}`;
