@@ -56,6 +56,8 @@ export interface ObservedAgent {
   phase: VmPhase | null;
   /** Its Machine is there still. Null: it has none, or cannot be found. */
   machine: string | null;
+  /** Of one that is being deleted: the Agent that runs on its VM, while no Machine has that. Left out: there is none. */
+  agent?: { name: string; isBound: boolean };
   /** Its Agent is installed, so that it boots from its disk. */
   isInstalled: boolean;
   vm: AgentVm | null;
@@ -95,8 +97,8 @@ export interface VsphereAgentActivities {
   /** Takes the ISO out of the drive. */
   ejectAgentIso(request: OfAgent): Promise<void>;
   /**
-   * Powers off and destroys, with its disks but for those of others, which are detached first. Heartbeats. Nothing
-   * where no VM has the mark.
+   * Powers off and destroys, with its disks but for those of others, which are detached first, and before that deletes
+   * the Agents that run on it and are not bound. Heartbeats. Nothing more where no VM has the mark.
    */
   destroyAgentVm(request: OfAgent & SlotToRelease): Promise<SlotReleased>;
   publishVsphereAgent(request: OfAgent & { status: VsphereAgentStatus; retryHandled: string | null }): Promise<void>;

@@ -106,6 +106,16 @@ test.each<[rule: string, change: Change, plan: unknown]>([
   ['deleted', { deleting: true }, ['destroy removeFinalizer', 'destroys']],
   ['deleted, and its VM is gone', { deleting: true, observed: { vm: null } }, ['removeFinalizer', null]],
   [
+    '… and left an Agent: that goes first',
+    { deleting: true, observed: { vm: null, agent: { name: 'a-1', isBound: false } } },
+    ['destroy removeFinalizer', null],
+  ],
+  [
+    '… and left an Agent that is bound: it is its provider’s',
+    { deleting: true, observed: { vm: null, agent: { name: 'a-1', isBound: true } } },
+    ['removeFinalizer', null],
+  ],
+  [
     'deleted, and its pool is gone: the VM stays',
     { deleting: true, observed: { pool: null } },
     ['removeFinalizer', null],
@@ -128,6 +138,25 @@ test.each<[rule: string, change: Change, plan: unknown]>([
       'MachinePresent',
       'Machine m-1 to be gone, as its Node runs on worker-1; the annotation drover.dev/force-delete=true has the VM destroyed all the same',
     ),
+  ],
+  [
+    'deleted, and its Agent is bound though its Machine is gone',
+    { deleting: true, observed: { agent: { name: 'a-1', isBound: true } } },
+    wait(
+      'Deleting',
+      'AgentBound',
+      'Agent a-1 to be unbound, as it runs on worker-1; the annotation drover.dev/force-delete=true has the VM destroyed all the same',
+    ),
+  ],
+  [
+    '… by force, all the same',
+    { deleting: true, force: true, observed: { agent: { name: 'a-1', isBound: true } } },
+    ['destroy removeFinalizer', 'destroys'],
+  ],
+  [
+    'deleted, and its Agent is not bound',
+    { deleting: true, observed: { agent: { name: 'a-1', isBound: false } } },
+    ['destroy removeFinalizer', 'destroys'],
   ],
   [
     '… by force',

@@ -84,19 +84,31 @@ const removeFinalizer = (summary: string): AgentStep => ({ kind: 'removeFinalize
 
 /** What cannot be known keeps the VM, and the object with it. */
 function planDeletion({ isHeld, vmName, force }: DesiredAgent, observed: ObservedAgent): AgentPlan {
-  const { pool, problem, vm, machine } = observed;
+  const { pool, problem, vm, machine, agent } = observed;
   if (!isHeld) return done('gone', 'Released', 'It is being deleted, and drover holds nothing of it');
   if (pool === null)
     return execute([removeFinalizer('Keep the VM, as its pool is not there, and remove the finalizer')]);
   if (!pool.deletes)
     return execute([removeFinalizer('Keep the VM, as the pool retains what it has made, and remove the finalizer')]);
   if (problem !== null) return waitForMending(phase, problem);
-  if (vm === null) return execute([removeFinalizer('Remove the finalizer')]);
+  if (vm === null) {
+    const destroy: AgentStep[] =
+      agent?.isBound === false
+        ? [{ kind: 'destroy', phase, summary: `Delete Agent ${agent.name}, its VM is gone` }]
+        : [];
+    return execute([...destroy, removeFinalizer('Remove the finalizer')]);
+  }
   if (machine !== null && !force && !pool.force)
     return wait(
       phase,
       'MachinePresent',
       `Machine ${machine} to be gone, as its Node runs on ${vm.name}; the annotation drover.dev/force-delete=true has the VM destroyed all the same`,
+    );
+  if (agent?.isBound === true && !force && !pool.force)
+    return wait(
+      phase,
+      'AgentBound',
+      `Agent ${agent.name} to be unbound, as it runs on ${vm.name}; the annotation drover.dev/force-delete=true has the VM destroyed all the same`,
     );
   return execute(
     [{ kind: 'destroy', phase, summary: `Destroy VM ${vmName}` }, removeFinalizer('Remove the finalizer')],

@@ -1,7 +1,6 @@
 import { proxyActivities } from '@temporalio/workflow';
 import type {
   AgentVm,
-  ObservedAgent,
   VsphereAgentActivities,
   VsphereAgentObservation,
 } from '../../contracts/agent-pool/vsphere-agent.ts';
@@ -43,7 +42,7 @@ const withSlot = (situation: AgentSituation) => {
 const slotAfter = (isSlotReleased: boolean): Executed<AgentLifecycle> =>
   isSlotReleased ? { isSlotReleased, applyResult: (memory) => ({ ...memory, slot: null }) } : {};
 
-const known = (change: (vm: AgentVm) => ObservedAgent['vm']): Executed<AgentLifecycle> => ({
+const known = (change: (vm: AgentVm) => AgentVm): Executed<AgentLifecycle> => ({
   observation: ({ observed, ...rest }): VsphereAgentObservation => ({
     ...rest,
     observed: { ...observed, vm: observed.vm === null ? null : change(observed.vm) },
@@ -83,7 +82,13 @@ export const reconcileAgent = defineReconciler<AgentLifecycle>(vsphereAgentKind,
     },
     destroy: async (situation, { summary }) => {
       const { isSlotReleased = false } = await tasks(summary).destroyAgentVm(withSlot(situation));
-      return { ...known(() => null), ...slotAfter(isSlotReleased) };
+      return {
+        observation: ({ observed: { agent: _agent, ...observed }, ...rest }): VsphereAgentObservation => ({
+          ...rest,
+          observed: { ...observed, vm: null },
+        }),
+        ...slotAfter(isSlotReleased),
+      };
     },
   },
   status: agentStatus,
@@ -92,11 +97,12 @@ export const reconcileAgent = defineReconciler<AgentLifecycle>(vsphereAgentKind,
     agents('Publish the status of the agent').publishVsphereAgent({ ...agentOf(situation), status, retryHandled }),
   attributes: ({ input: { namespace, name } }) => ({ object: `${namespace}/${name}` }),
   details: (situation, plan) => {
-    const { vm, machine } = situation.observed;
+    const { vm, machine, agent } = situation.observed;
     return [
       describePlan(plan).message,
       ...(vm === null ? [] : ['', `- VM \`${vm.vmId}\`, ${vm.isOn ? 'on' : 'off'}, ISO ${vm.iso ?? 'none'}`]),
       ...(machine === null ? [] : [`- Machine ${machine}`]),
+      ...(agent === undefined ? [] : [`- Agent ${agent.name}, ${agent.isBound ? 'bound' : 'not bound'}`]),
     ].join('\n');
   },
   ...slotHooks<AgentLifecycle>(ofVcenter, (situation, status, retryHandled) => ({

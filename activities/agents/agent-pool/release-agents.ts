@@ -1,9 +1,10 @@
 import type { AgentPoolActivities, ReleasedAgent } from '../../../contracts/agent-pool/agent-pool.ts';
 import { isBound } from '../../../contracts/agent-pool/match-agents.ts';
 import { isFailure } from '../../../runtime/kubernetes/kubernetes-faults.ts';
-import { neighbourResources, resources } from '../../../runtime/kubernetes/resources.ts';
+import { resources } from '../../../runtime/kubernetes/resources.ts';
 import { announce } from '../../kubernetes/lib/write-event.ts';
 import { mutate } from '../../lib/mutate.ts';
+import { deleteAgent } from './delete-agent.ts';
 import type { AgentPoolTools } from './dependencies.ts';
 import { judgeStrays, lookAtVcenter } from './look-at-vcenter.ts';
 import { findPool, readWorld, type World } from './read-world.ts';
@@ -34,7 +35,7 @@ async function release(tools: AgentPoolTools, world: World, released: ReleasedAg
   const { client, scope } = tools;
   const { namespace = '', name: poolName } = world.pool.metadata;
   const { name, uid, cause } = released;
-  if (released.agent !== null && !(await deleteAgent(tools, world, released.agent, cause))) return false;
+  if (released.agent !== null && !(await deleteJudgedAgent(tools, world, released.agent, cause))) return false;
   const mutation = {
     action: 'releaseVsphereAgent',
     cause,
@@ -77,43 +78,20 @@ async function announceLeft(
 }
 
 /** @returns false: it has changed since it was judged */
-async function deleteAgent(
+async function deleteJudgedAgent(
   tools: AgentPoolTools,
   { pool, agents }: World,
   { name, uid }: { name: string; uid: string },
   cause: string,
 ): Promise<boolean> {
-  const { client, scope } = tools;
-  const { namespace = '' } = pool.metadata;
   const judged = agents.find(({ metadata }) => metadata.name === name && metadata.uid === uid);
   if (judged === undefined) return false;
-  if (judged.metadata.deletionTimestamp !== undefined) return true;
-  const { resourceVersion } = judged.metadata;
-  const mutation = {
-    action: 'deleteAgent',
-    cause,
-    object: `assisted-agent/${namespace}/${name}`,
-    before: { uid },
-    after: null,
-  };
   try {
-    await mutate(tools, mutation, () =>
-      client.delete(neighbourResources.Agent, { namespace, name, uid, resourceVersion }, scope.signal),
-    );
+    await deleteAgent(tools, pool, judged, cause);
   } catch (error) {
     if (!isFailure(error, 'ObjectConflict')) throw error;
     return false;
   }
-  await announce(
-    tools,
-    {
-      regarding: { kind: 'VsphereAgentPool', namespace, name: pool.metadata.name, uid: pool.metadata.uid },
-      type: 'Normal',
-      reason: 'AgentDeleted',
-      message: `Agent ${name} is deleted with its VM: ${cause}`,
-    },
-    [uid, 'AgentDeleted'],
-  );
   return true;
 }
 

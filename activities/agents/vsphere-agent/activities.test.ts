@@ -310,6 +310,24 @@ const bound = {
 };
 type World = ReturnType<typeof open>;
 
+const agentOf = (name: string, metadata: object = {}, spec: object = {}): object => ({
+  apiVersion: 'agent-install.openshift.io/v1beta1',
+  kind: 'Agent',
+  metadata: { namespace, name, ...metadata },
+  spec: { approved: true, ...spec },
+});
+/** It says that it runs on the VM of the VsphereAgent. */
+async function runsOnVm(world: World, one: object): Promise<void> {
+  await world.set(one);
+  const { biosUuid } = vmIdentityOf(world.uid());
+  const serialNumber = `VMware-${biosUuid.replaceAll('-', '').replaceAll(/../gu, '$& ').trim()}`;
+  await mergeStatus(world.admin, { ...one, status: { inventory: { systemVendor: { serialNumber } } } });
+}
+const isTaken = { labels: { agentMachineRef: 'am-1' }, annotations: { agentMachineRefNamespace: 'team-hc' } };
+const isInCluster = { clusterDeploymentName: { namespace, name: 'hc' } };
+const force = (world: World): Promise<unknown> =>
+  mergeObject(world.admin, agent({ annotations: { [agentPoolAnnotations.forceDelete]: 'true' } }));
+
 test.each<[string, (world: World) => Promise<unknown>, RegExp | null]>([
   ['it is being deleted', (world) => world.delete(), null],
   ['it is not being deleted', async () => undefined, /is not being deleted/u],
@@ -345,21 +363,8 @@ test.each<[string, (world: World) => Promise<unknown>, RegExp | null]>([
   [
     'its Agent is taken, and its Machine is not recorded',
     async (world) => {
-      const taken = {
-        apiVersion: 'agent-install.openshift.io/v1beta1',
-        kind: 'Agent',
-        metadata: {
-          namespace,
-          name: 'a-1',
-          labels: { agentMachineRef: 'am-1' },
-          annotations: { agentMachineRefNamespace: 'team-hc' },
-        },
-        spec: { approved: true },
-      };
-      await world.set({ ...taken, metadata: { namespace, name: 'a-0' } }, taken);
-      const { biosUuid } = vmIdentityOf(world.uid());
-      const serialNumber = `VMware-${biosUuid.replaceAll('-', '').replaceAll(/../gu, '$& ').trim()}`;
-      await mergeStatus(world.admin, { ...taken, status: { inventory: { systemVendor: { serialNumber } } } });
+      await world.set(agentOf('a-0'));
+      await runsOnVm(world, agentOf('a-1', isTaken));
       await world.delete();
       expect((await world.observe()).observed.machine).toBe('team-hc/am-1');
     },
@@ -370,7 +375,7 @@ test.each<[string, (world: World) => Promise<unknown>, RegExp | null]>([
     async (world) => {
       await world.set(machine);
       await mergeStatus(world.admin, bound);
-      await mergeObject(world.admin, agent({ annotations: { [agentPoolAnnotations.forceDelete]: 'true' } }));
+      await force(world);
       await world.delete();
       expect((await world.observe()).desired?.force).toBe(true);
     },
@@ -382,6 +387,26 @@ test.each<[string, (world: World) => Promise<unknown>, RegExp | null]>([
       await mergeStatus(world.admin, bound);
       await world.delete();
       expect((await world.observe()).observed.machine).toBeNull();
+    },
+    null,
+  ],
+  [
+    'its Machine is gone, and its Agent is bound',
+    async (world) => {
+      await mergeStatus(world.admin, bound);
+      await runsOnVm(world, agentOf('a-1', {}, isInCluster));
+      await world.delete();
+      expect((await world.observe()).observed).toMatchObject({ machine: null, agent: { name: 'a-1', isBound: true } });
+    },
+    /its Agent a-1 is bound/u,
+  ],
+  [
+    'its Agent is bound, and it is forced',
+    async (world) => {
+      await mergeStatus(world.admin, bound);
+      await runsOnVm(world, agentOf('a-1', {}, isInCluster));
+      await force(world);
+      await world.delete();
     },
     null,
   ],
@@ -398,6 +423,67 @@ test.each<[string, (world: World) => Promise<unknown>, RegExp | null]>([
       expect(failure).toMatchObject({ type: 'VirtualMachineConflict', message: expect.stringMatching(stays) });
       expect(await world.vms()).toEqual([`${folder}/${name}`]);
     }
+  });
+});
+
+test.each<[what: string, prepare: (world: World) => Promise<unknown>, left: string[]]>([
+  ['goes with it', (world) => runsOnVm(world, agentOf('a-1')), []],
+  [
+    'goes, however often its host has registered',
+    async (world) => {
+      await runsOnVm(world, agentOf('a-1'));
+      await runsOnVm(world, agentOf('a-2'));
+    },
+    [],
+  ],
+  [
+    'goes though the VM is gone',
+    async (world) => {
+      await runsOnVm(world, agentOf('a-1'));
+      for (const path of await world.vms()) await world.vcenter.witness.destroyVm(path);
+      await world.delete();
+      expect((await world.observe()).observed).toMatchObject({ vm: null, agent: { name: 'a-1', isBound: false } });
+    },
+    [],
+  ],
+  ['of another host stays', (world) => world.set(agentOf('a-1')), ['a-1']],
+  [
+    'that is bound stays, by force',
+    async (world) => {
+      await runsOnVm(world, agentOf('a-1', {}, isInCluster));
+      await force(world);
+    },
+    ['a-1'],
+  ],
+])('the Agent of a VsphereAgent that is deleted %s', async (_, change, left) => {
+  const world = open();
+  await world.run(async () => {
+    await world.prepare();
+    await world.activities.createAgentVm(world.of());
+    await change(world);
+    await world.delete();
+    await world.activities.destroyAgentVm(world.of());
+    expect(await world.vms()).toEqual([]);
+    expect(world.kubernetes.objects('agents').map(({ metadata }) => metadata.name)).toEqual(left);
+    const said = world.kubernetes.objects('events').map((event) => (event as { reason?: string }).reason);
+    expect(said.includes('AgentDeleted')).toBe(left.length === 0);
+  });
+});
+
+test('an Agent that is bound right before it would be deleted keeps its VM', async () => {
+  const world = open({
+    stopGate: () => runsOnVm(world, agentOf('a-1', {}, isInCluster)),
+  });
+  await world.run(async () => {
+    await world.prepare();
+    await mergeStatus(world.admin, bound);
+    await runsOnVm(world, agentOf('a-1'));
+    await world.delete();
+    expect(await failureOf(world.activities.destroyAgentVm(world.of()))).toMatchObject({
+      type: 'VirtualMachineConflict',
+      message: expect.stringContaining('its Agent a-1 is bound'),
+    });
+    expect(world.kubernetes.objects('agents')).toHaveLength(1);
   });
 });
 

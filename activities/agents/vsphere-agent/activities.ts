@@ -7,6 +7,7 @@ import { retryConflicts } from '../../../runtime/kubernetes/retry-conflicts.ts';
 import { patchFinalizer } from '../../kubernetes/lib/patch-finalizer.ts';
 import { contextOf } from '../../lib/context.ts';
 import { whileBeating } from '../../lib/wait.ts';
+import { deleteAgent } from '../agent-pool/delete-agent.ts';
 import {
   attachAgentTags,
   createAgentVm,
@@ -105,9 +106,16 @@ export function createVsphereAgentActivities(dependencies: VsphereAgentDependenc
     powerOnAgentVm: async (request) => void (await onVm(request, 'it is to boot the discovery ISO', powerOnAgentVm)),
     ejectAgentIso: async (request) => void (await onVm(request, 'it is installed', ejectAgentIso)),
     destroyAgentVm: async ({ slot, ...request }) => {
-      const destroy = (vm: VmTools, of: Subject & { cause: string }): Promise<boolean> =>
-        destroyVm(vm, () => findAgentVm(vm, { ...of, isGoing: true }), { owner: ownerOf(of.agent), cause: of.cause });
-      await onVm(request, 'its VsphereAgent is being deleted', destroy, readSubjectToDestroy);
+      const destroy = async (vm: VmTools, of: Subject & { cause: string }): Promise<boolean> => {
+        // Before: one that nothing runs any more may still be taken for a host.
+        for (const agent of of.unbound)
+          await deleteAgent({ ...vm, client: dependencies.client }, of.pool, agent, of.cause);
+        const find = () => findAgentVm(vm, { ...of, isGoing: true });
+        return await destroyVm(vm, find, { owner: ownerOf(of.agent), cause: of.cause });
+      };
+      const cause = 'its VsphereAgent is being deleted';
+      // One that is bound meanwhile is another version.
+      await retryConflicts(() => onVm(request, cause, destroy, readSubjectToDestroy));
       return await released(slot);
     },
     publishVsphereAgent: (request) => retryConflicts(() => publishVsphereAgent(tools(), request)),

@@ -5,6 +5,7 @@ import type {
   VsphereAgentInput,
   VsphereAgentObservation,
 } from '../../../contracts/agent-pool/vsphere-agent.ts';
+import type { Agent } from '../../../contracts/crds/agent.ts';
 import type { VsphereAgentPool } from '../../../contracts/crds/vsphere-agent-pool.ts';
 import type { VsphereAgent } from '../../../contracts/crds/vsphere-agent.ts';
 import { type ErrorCode, errors } from '../../../contracts/errors.ts';
@@ -19,7 +20,7 @@ import { readVsphereAgentInput } from '../../lib/input.ts';
 import { describeAgentVm, findAgentVm } from '../vcenter/agent-vm.ts';
 import { vcenterProblem } from '../vcenter/pool-vcenters.ts';
 import type { VsphereAgentTools } from './dependencies.ts';
-import { findMachine, isForced, readPool, vmNameOf } from './read-subject.ts';
+import { findBound, findUsers, isForced, readPool, vmNameOf } from './read-subject.ts';
 
 const unknown: ObservedAgent = {
   pool: null,
@@ -64,8 +65,8 @@ export async function observeVsphereAgent(
     };
   const pool = await readPool(tools, object);
   const deleting = object.metadata.deletionTimestamp !== undefined;
-  const [machine, isInstalled, atVcenter] = await Promise.all([
-    deleting ? findMachine(tools, object, pool) : null,
+  const [users, isInstalled, atVcenter] = await Promise.all([
+    deleting ? findUsers(tools, object, pool) : null,
     readIsInstalled(tools, object),
     pool === null ? nowhere : observeVm(tools, object, pool),
   ]);
@@ -88,12 +89,20 @@ export async function observeVsphereAgent(
       pool: pool === null ? null : describePool(pool),
       problem: atVcenter.problem,
       phase: vmPhases.find((one) => one === phase) ?? null,
-      machine,
+      machine: users?.machine ?? null,
+      ...agentOf(users?.agents ?? []),
       isInstalled,
       vm: atVcenter.vm,
       recorded: recordedOf(object),
     },
   };
+}
+
+/** One that is bound comes first; one that is being deleted, and is not, needs nothing. */
+function agentOf(agents: readonly Agent[]): Pick<ObservedAgent, 'agent'> {
+  const bound = findBound(agents);
+  const agent = bound ?? agents.find(({ metadata }) => metadata.deletionTimestamp === undefined);
+  return agent === undefined ? {} : { agent: { name: agent.metadata.name, isBound: bound !== undefined } };
 }
 
 const describePool = (pool: VsphereAgentPool): ObservedAgent['pool'] => ({

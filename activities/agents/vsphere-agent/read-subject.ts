@@ -1,5 +1,7 @@
 import { isSameUuid, uuidOf } from '../../../contracts/agent-pool/identity.ts';
+import { isBound } from '../../../contracts/agent-pool/match-agents.ts';
 import { agentPoolAnnotations, neighbours } from '../../../contracts/agent-pool/metadata.ts';
+import { readAgent } from '../../../contracts/agent-pool/pool-facts.ts';
 import { vmIdentityOf } from '../../../contracts/agent-pool/vm-identity.ts';
 import type { Agent } from '../../../contracts/crds/agent.ts';
 import type { VsphereAgentInput } from '../../../contracts/agent-pool/vsphere-agent.ts';
@@ -20,6 +22,8 @@ export interface Subject {
   pool: VsphereAgentPool;
   /** In the datastore of ISOs; null: there is none yet. */
   isoPath: string | null;
+  /** Of a VM that is to be destroyed: Agents that run on it and are not bound. Without it they are no hosts. */
+  unbound: readonly Agent[];
 }
 
 /** What is read of an object before its VM is changed. */
@@ -57,9 +61,13 @@ export async function readSubjectToDestroy(reading: Reading, request: OfAgent): 
   if (object.metadata.deletionTimestamp === undefined) throw stays('it is not being deleted');
   if (pool === null) throw stays('its pool is not there');
   if (pool.spec.cleanupPolicy !== 'Delete') throw stays('its pool retains what it has made');
-  const machine = isForced(object, pool) ? null : await findMachine(reading, object, pool);
-  if (machine !== null) throw stays(`its Machine ${machine} is there`);
-  return subjectOf(request, object, pool);
+  const { machine, agents } = await findUsers(reading, object, pool);
+  const bound = findBound(agents);
+  if (!isForced(object, pool)) {
+    if (machine !== null) throw stays(`its Machine ${machine} is there`);
+    if (bound !== undefined) throw stays(`its Agent ${bound.metadata.name} is bound`);
+  }
+  return { ...subjectOf(request, object, pool), unbound: agents.filter((agent) => !isBound(readAgent(agent))) };
 }
 
 async function readObject({ client, scope }: Reading, { namespace, name, uid }: OfAgent): Promise<VsphereAgent | null> {
@@ -72,6 +80,7 @@ const subjectOf = ({ namespace, name, uid }: OfAgent, object: VsphereAgent, pool
   vmName: vmNameOf(object),
   pool,
   isoPath: pool.status?.iso?.path || null,
+  unbound: [],
 });
 
 export const readPool = (
@@ -101,36 +110,61 @@ export function vmNameOf({ metadata: { name, annotations = {} } }: Pick<VsphereA
   );
 }
 
-/**
- * The Machine of the VM, if it is there still: `namespace/name`. Where none is recorded yet, that of the Agent that
- * runs on it.
- *
- * @throws where it cannot be known, also as the kind is not there
- */
-export async function findMachine(
-  { client, scope }: Reading,
-  { metadata, status }: Pick<VsphereAgent, 'metadata' | 'status'>,
+/** Who uses the VM of a VsphereAgent. */
+export interface VmUsers {
+  /** Its Machine, if it is there still: `namespace/name`. Where none is recorded, that of the Agent that runs on it. */
+  machine: string | null;
+  /** The Agents that run on it; empty while its Machine is there: nothing depends on them then. */
+  agents: Agent[];
+}
+
+/** @throws where it cannot be known, also as a kind is not there */
+export async function findUsers(
+  reading: Reading,
+  object: Pick<VsphereAgent, 'metadata' | 'status'>,
   pool: Pick<VsphereAgentPool, 'spec'> | null,
-): Promise<string | null> {
-  const { kind, name, namespace = pool?.spec.controlPlaneNamespace } = status?.vm?.machineRef ?? {};
-  if (name === undefined || namespace === undefined) {
-    const agents = await client.list(neighbourResources.Agent, { namespace: metadata.namespace }, scope.signal);
-    return agents.map((agent) => machineOf(agent, metadata.uid)).find((one) => one !== null) ?? null;
+): Promise<VmUsers> {
+  const machine = await findMachine(reading, object, pool);
+  if (machine === 'gone' || machine === 'unknown') {
+    const { client, scope } = reading;
+    const { namespace, uid } = object.metadata;
+    const agents = await client.list(neighbourResources.Agent, { namespace }, scope.signal);
+    const its = agents.filter((agent) => isOnVmOf(agent, uid));
+    const bound = findBound(its);
+    return { machine: machine === 'gone' || bound === undefined ? null : takerOf(bound), agents: its };
   }
+  return { machine: machine.name, agents: [] };
+}
+
+/** `unknown`: none is recorded. */
+async function findMachine(
+  { client, scope }: Reading,
+  { status }: Pick<VsphereAgent, 'status'>,
+  pool: Pick<VsphereAgentPool, 'spec'> | null,
+): Promise<{ name: string } | 'gone' | 'unknown'> {
+  const { kind, name, namespace = pool?.spec.controlPlaneNamespace } = status?.vm?.machineRef ?? {};
+  if (name === undefined || namespace === undefined) return 'unknown';
   const resource: Resource =
     kind === 'AgentMachine' ? neighbourResources.AgentMachine : neighbourResources.ClusterMachine;
   // Of a kind that is not served a list fails, and a read says that there is none.
   const machines = await client.list(resource, { namespace, fieldSelector: `metadata.name=${name}` }, scope.signal);
-  return machines.length === 0 ? null : `${namespace}/${name}`;
+  return machines.length === 0 ? 'gone' : { name: `${namespace}/${name}` };
 }
 
-/** What has taken the Agent, if it runs on the VM of a VsphereAgent. Pure. @param uid of the VsphereAgent */
-function machineOf({ metadata, spec, status }: Agent, uid: string): string | null {
+/** Pure. @param uid of the VsphereAgent */
+function isOnVmOf({ status }: Agent, uid: string): boolean {
   const serial = uuidOf(status?.inventory?.systemVendor?.serialNumber);
-  if (serial === null || !isSameUuid(serial, vmIdentityOf(uid).biosUuid)) return null;
+  return serial !== null && isSameUuid(serial, vmIdentityOf(uid).biosUuid);
+}
+
+/** One that is being deleted is bound until it is gone. Pure. */
+export const findBound = (agents: readonly Agent[]): Agent | undefined =>
+  agents.find((agent) => isBound(readAgent(agent)));
+
+/** What has taken an Agent that is bound. Pure. */
+function takerOf({ metadata, spec }: Agent): string {
   const { labels = {}, annotations = {}, namespace = '', name } = metadata;
   const taken = labels[neighbours.agentMachineRef];
   if (taken !== undefined) return `${annotations[neighbours.agentMachineRefNamespace] ?? namespace}/${taken}`;
-  const cluster = spec?.clusterDeploymentName?.name;
-  return cluster === undefined || cluster === '' ? null : `${namespace}/${name} of ${cluster}`;
+  return `${namespace}/${name} of ${spec?.clusterDeploymentName?.name ?? ''}`;
 }

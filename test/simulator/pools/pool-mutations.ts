@@ -42,12 +42,12 @@ export const poolMutations: readonly SourceMutation[] = [
   },
   {
     name: 'machineNotFound',
-    breaks: 'the Machine of a VM is looked up',
+    breaks: 'the Machine of a VM is looked up, and its Agent',
     caughtBy: 'a VsphereAgent is deleted by hand while its VM is a Node',
     activity: {
       file: 'activities/agents/vsphere-agent/read-subject.ts',
-      from: /machines\.length === 0 \? null : /u,
-      to: 'machines.length >= 0 ? null : ',
+      from: /const machine = await findMachine\(reading, object, pool\);/u,
+      to: 'const machine = await findMachine(reading, object, pool);\n  if (true) return { machine: null, agents: [] };',
     },
   },
   {

@@ -94,6 +94,23 @@ test('a VsphereAgent that a user deletes goes when its Machine has gone, or by f
   });
 });
 
+test('a VsphereAgent that a user deletes takes its Agent with it, so that no Machine gets that', async () => {
+  await inPoolWorld({}, async (world) => {
+    await world.scale(2);
+    expect(await world.until(async () => (await world.vms()).length === 2)).toBe(true);
+    await world.scale(0);
+    await world.pass(3 * minute);
+    const [one, two] = namesOf(2) as [string, string];
+    expect(phasesOf(await world.agents())[one]).toBe('Available AgentAvailable');
+    await removeAgent(world, one);
+    expect(await world.until(async () => (await world.vms()).length === 1)).toBe(true);
+    await world.pass(minute);
+    expect(await world.vms()).toEqual([two]);
+    expect(world.deployment.kubernetes.objects('agents')).toHaveLength(1);
+    expect(await world.violations()).toEqual([]);
+  });
+});
+
 test('a Machine that went while drover was down: its VM goes when its Node is gone, and not before', async () => {
   await inPoolWorld({ prepare: giveAccess }, async (world) => {
     await growTo(world, 2);
