@@ -9,6 +9,7 @@ import type { VsphereAgentPool } from '../../../contracts/crds/vsphere-agent-poo
 import type { VsphereAgent } from '../../../contracts/crds/vsphere-agent.ts';
 import { applyObject } from '../../../lab/kubernetes-objects.ts';
 import { type BootedVm, playNeighbours } from '../../../lab/agent-neighbours.ts';
+import { errors } from '../../../contracts/errors.ts';
 import { droverFailure } from '../../../runtime/failure.ts';
 import { refusalFailure } from '../../../runtime/kubernetes/kubernetes-faults.ts';
 import type { Kubernetes } from '../../../runtime/kubernetes/kubernetes.ts';
@@ -52,6 +53,8 @@ async function openWorld({ conditions = 'v1beta2', isMute, ...options }: Options
   const inventory = {
     error: null as Error | null,
     looks: 0,
+    /** It answers nothing, and does not heed the signal. */
+    hangs: false,
     seen: {
       vms: [] as MarkedVm[],
       space: { name: 'pod', freeBytes: 900 * gib, capacityBytes: 1_000 * gib, largestFreeBytes: 500 * gib },
@@ -90,6 +93,7 @@ async function openWorld({ conditions = 'v1beta2', isMute, ...options }: Options
     inventory: {
       look: async () => {
         inventory.looks += 1;
+        if (inventory.hangs) await clock.sleep(24 * 60 * minuteMs);
         if (inventory.error !== null) throw inventory.error;
         return structuredClone(inventory.seen);
       },
@@ -606,6 +610,14 @@ test.each<[string, Options, (world: Awaited<ReturnType<typeof openWorld>>) => Pr
     async ({ inventory }) => (inventory.error = droverFailure('VsphereUnavailable', 'no answer')),
     [{ condition: 'VsphereReady' }],
   ],
+  ...(['VsphereTaskOverdue', 'VsphereTaskNotFound', 'VsphereNotSupported', 'VsphereReplaced'] as const).map(
+    (code): [string, Options, (world: Awaited<ReturnType<typeof openWorld>>) => Promise<unknown>, object[]] => [
+      `a datastore of ISOs that cannot be looked at (${code})`,
+      {},
+      async ({ inventory }) => (inventory.error = droverFailure(code, 'no')),
+      [{ condition: 'VsphereReady', reason: errors[code].reason }],
+    ],
+  ),
   [
     'a limit that is no number',
     { pool: { metadata: { annotations: { [agentPoolAnnotations.maxAgents]: 'many' } } } },
@@ -653,6 +665,25 @@ test('its vCenter is looked at once a minute, whatever happens to Agents', async
     await world.clock.sleep(minuteMs);
     await world.observe();
     expect(world.inventory.looks).toBe(2);
+  });
+});
+
+test('a vCenter that hangs holds an observation up for half a minute, and not each one', async () => {
+  const world = await openWorld();
+  await world.run(async () => {
+    await world.scale(1);
+    await world.neighbours.round(never);
+    world.inventory.hangs = true;
+    const beganMs = world.clock.now();
+    const { problems: said, wanted } = await world.observe();
+    expect(world.clock.now() - beganMs).toBe(30_000);
+    expect(said).toMatchObject([{ condition: 'VsphereReady', reason: 'VsphereUnavailable' }]);
+    expect(wanted).toHaveLength(1);
+    for (let count = 0; count < 10; count += 1) expect((await world.observe()).problems).toEqual(said);
+    expect(world.clock.now() - beganMs).toBe(30_000);
+    world.inventory.hangs = false;
+    await world.clock.sleep(30_000);
+    expect((await world.observe()).problems).toEqual([]);
   });
 });
 

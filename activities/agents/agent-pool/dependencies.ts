@@ -1,4 +1,4 @@
-import type { AgentPoolInput, AgentPoolSettings } from '../../../contracts/agent-pool/agent-pool.ts';
+import type { AgentPoolInput, AgentPoolSettings, PoolProblem } from '../../../contracts/agent-pool/agent-pool.ts';
 import type { VsphereAgentPool } from '../../../contracts/crds/vsphere-agent-pool.ts';
 import type { Kubernetes } from '../../../runtime/kubernetes/kubernetes.ts';
 import type { KubernetesObjects } from '../../../runtime/kubernetes/objects.ts';
@@ -21,6 +21,16 @@ export interface SeenInventory {
   isIsoGone: boolean;
 }
 
+export interface Look {
+  /** Null: it could not be looked at. */
+  seen: SeenInventory | null;
+  /** It is what an observation before this one has seen. */
+  isOld: boolean;
+  problem: PoolProblem | null;
+  /** When it is looked at again. */
+  nextMs: number;
+}
+
 /** What the composition root gives to the activities on VsphereAgentPools. */
 export interface AgentPoolDependencies extends ForActivities<ActivityContext> {
   client: KubernetesObjects;
@@ -38,6 +48,6 @@ export interface AgentPoolDependencies extends ForActivities<ActivityContext> {
 }
 
 /** What a worker remembers of the vCenter of a pool, by the uid of the pool. */
-export type Looks = Map<string, { atMs: number; iso: string; seen: SeenInventory }>;
+export type Looks = Map<string, { atMs: number; iso: string; look: Look }>;
 
 export type AgentPoolTools = Omit<AgentPoolDependencies, 'scope'> & ActivityContext & { looks: Looks };

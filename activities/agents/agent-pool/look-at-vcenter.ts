@@ -1,13 +1,15 @@
-import type { HeldAgent, ObservedPool, PoolProblem } from '../../../contracts/agent-pool/agent-pool.ts';
+import type { HeldAgent, ObservedPool } from '../../../contracts/agent-pool/agent-pool.ts';
 import { agentPoolAnnotations, agentPoolConditions } from '../../../contracts/agent-pool/metadata.ts';
 import { readPool } from '../../../contracts/agent-pool/pool-facts.ts';
 import type { VsphereAgentPool } from '../../../contracts/crds/vsphere-agent-pool.ts';
 import type { VsphereAgent } from '../../../contracts/crds/vsphere-agent.ts';
-import { type ErrorCode, errors } from '../../../contracts/errors.ts';
-import { failureCode } from '../../../runtime/failure.ts';
+import { errors } from '../../../contracts/errors.ts';
+import { withTimeout } from '../../../runtime/clock.ts';
+import { droverFailure, failureCode } from '../../../runtime/failure.ts';
+import { unlessAborted } from '../../../runtime/unless-aborted.ts';
 import { vcenterProblem } from '../vcenter/pool-vcenters.ts';
 import type { MarkedVm } from '../vcenter/marked-vms.ts';
-import type { AgentPoolTools, SeenInventory } from './dependencies.ts';
+import type { AgentPoolTools, Look, SeenInventory } from './dependencies.ts';
 
 /**
  * A pool is observed with each change of an Agent; what its vCenter has of it changes seldom, and each VM is looked at
@@ -16,62 +18,62 @@ import type { AgentPoolTools, SeenInventory } from './dependencies.ts';
 const lookEveryMs = 60_000;
 /** Where it could not be looked at. */
 const againMs = 30_000;
-
-export interface Look {
-  /** Null: it could not be looked at. */
-  seen: SeenInventory | null;
-  /** It is what an observation before this one has seen. */
-  isOld: boolean;
-  problem: PoolProblem | null;
-  /** When it is looked at again. */
-  nextMs: number;
-}
+/** All else that the pool needs waits for it. */
+const longestLookMs = 30_000;
 
 /** @param mayBeOld false: as it is right now */
 export async function lookAtVcenter(tools: AgentPoolTools, pool: VsphereAgentPool, mayBeOld = true): Promise<Look> {
-  const { inventory, looks, clock, scope } = tools;
+  const { looks, clock } = tools;
   const { uid } = pool.metadata;
   // After a refresh it is another one, or there again.
   const iso = JSON.stringify([pool.status?.iso?.path, pool.status?.iso?.checkedAt]);
   const last = looks.get(uid);
   const nowMs = clock.now();
-  const isFresh = last !== undefined && last.iso === iso && nowMs >= last.atMs && nowMs - last.atMs < lookEveryMs;
-  if (isFresh && mayBeOld) return { seen: last.seen, isOld: true, problem: null, nextMs: last.atMs + lookEveryMs };
+  const isFresh = last !== undefined && last.iso === iso && nowMs >= last.atMs && nowMs < last.look.nextMs;
+  if (isFresh && mayBeOld) return { ...last.look, isOld: true };
+  looks.delete(uid);
+  const look = await lookNow(tools, pool);
+  // What fails at once holds nothing up, and may be mended the next moment.
+  if (look.seen !== null || clock.now() - nowMs >= longestLookMs) looks.set(uid, { atMs: nowMs, iso, look });
+  forget(looks, nowMs);
+  return look;
+}
+
+async function lookNow({ inventory, clock, scope }: AgentPoolTools, pool: VsphereAgentPool): Promise<Look> {
+  const nowMs = clock.now();
   try {
-    const seen = await inventory.look(pool, scope.signal);
-    looks.set(uid, { atMs: nowMs, iso, seen });
-    forget(looks, nowMs);
+    const seen = await withTimeout(clock, longestLookMs, async (overdue) => {
+      const signal = AbortSignal.any([scope.signal, overdue]);
+      try {
+        return await unlessAborted(inventory.look(pool, signal), signal);
+      } catch (error) {
+        scope.signal.throwIfAborted();
+        if (!overdue.aborted) throw error;
+        throw droverFailure(
+          'VsphereUnavailable',
+          `The vCenter of the pool, or its datastore of ISOs, has not answered within ${longestLookMs / 1_000} s`,
+        );
+      }
+    });
     return { seen, isOld: false, problem: null, nextMs: nowMs + lookEveryMs };
   } catch (error) {
-    looks.delete(uid);
     const found = vcenterProblem(error) ?? passing(error);
     if (found === null) throw error;
-    return {
-      seen: null,
-      isOld: false,
-      problem: { condition: agentPoolConditions.vsphere, ...found },
-      nextMs: nowMs + againMs,
-    };
+    const problem = { condition: agentPoolConditions.vsphere, ...found };
+    return { seen: null, isOld: false, problem, nextMs: clock.now() + againMs };
   }
 }
 
-/** A vCenter that does not answer holds up what it is needed for, and nothing else. */
-const passingCodes: readonly (string | null)[] = [
-  'VsphereUnavailable',
-  'VsphereBusy',
-  'VsphereFailed',
-  'AnswerMalformed',
-] satisfies ErrorCode[];
-
+/** What its vCenter cannot say now holds up what it is needed for, and nothing else. */
 function passing(error: unknown): { reason: string; message: string } | null {
   const code = failureCode(error);
-  return code === null || !passingCodes.includes(code)
+  return code === null || !(code.startsWith('Vsphere') || code === 'AnswerMalformed')
     ? null
     : { reason: errors[code].reason, message: (error as Error).message };
 }
 
 function forget(looks: AgentPoolTools['looks'], nowMs: number): void {
-  for (const [uid, { atMs }] of looks) if (nowMs - atMs >= lookEveryMs) looks.delete(uid);
+  for (const [uid, { look }] of looks) if (nowMs >= look.nextMs) looks.delete(uid);
 }
 
 /** Younger ones may be of a VsphereAgent that was not there when it was asked. */

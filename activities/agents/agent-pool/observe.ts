@@ -22,8 +22,8 @@ import { modeOf, pendingRetry } from '../../../contracts/kinds/requests.ts';
 import type { Unobserved } from '../../../contracts/runs.ts';
 import { neighbourResources, resources } from '../../../runtime/kubernetes/resources.ts';
 import { readAgentPoolInput } from '../../lib/input.ts';
-import type { AgentPoolTools } from './dependencies.ts';
-import { type JudgedStrays, judgeSpace, judgeStrays, type Look, lookAtVcenter, strayAge } from './look-at-vcenter.ts';
+import type { AgentPoolTools, Look } from './dependencies.ts';
+import { type JudgedStrays, judgeSpace, judgeStrays, lookAtVcenter, strayAge } from './look-at-vcenter.ts';
 import { isListed } from './pool-status.ts';
 import { readWorld } from './read-world.ts';
 
