@@ -23,6 +23,8 @@ export const agentPoolAnnotations = {
   forceIsoRefresh: `${group}/force-iso-refresh`,
   /** On a VsphereAgent: digest of the template that its VM was made of. */
   templateDigest: 'drover.dev/template-digest',
+  /** On a VsphereAgent, `true`: its Agent is installed on its disk, and the ISO is taken out of its drive. */
+  installed: 'drover.dev/installed',
   /** On a pool or a VsphereAgent, `true`: its VMs go though their Machines are there. */
   forceDelete: 'drover.dev/force-delete',
   /**

@@ -35,10 +35,6 @@ export const vsphereAgentSchema = customResource('agent-forge.containeroo.ch/v1a
   status: z
     .object({
       conditions: conditions().optional(),
-      installed: z
-        .boolean()
-        .optional()
-        .describe('Its Agent is installed on its disk, as its pool has seen: the ISO is taken out of its drive.'),
       observedGeneration: int64().optional(),
       vm: ownedVmSchema.optional(),
     })

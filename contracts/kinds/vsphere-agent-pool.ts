@@ -146,7 +146,7 @@ export const vsphereAgentPoolKind = defineKind({
       group,
       resources: ['vsphereagents'],
       verbs: ['get', 'list', 'create', 'patch', 'delete'],
-      why: 'One for each VM that is wanted; it goes when its Machine is gone.',
+      why: 'One for each VM that is wanted; it goes when its Machine is gone. patch: that its Agent is installed.',
     },
     { group, resources: ['vsphereagents/status'], verbs: ['patch'], why: 'Whose Agent and whose Machine the VM is.' },
     read(agentMachine, 'Who waits for an Agent.'),

@@ -11,7 +11,6 @@ import { vsphereAgent, vsphereAgentPool } from './resources.ts';
 interface AnyAgent {
   poolRef?: { name?: unknown } | null;
   vm?: { phase?: unknown } | null;
-  installed?: unknown;
   iso?: { path?: unknown } | null;
 }
 
@@ -51,10 +50,10 @@ export const vsphereAgentKind = defineKind({
   finalizer: vsphereAgentFinalizer,
   predicate: {
     generation: true,
-    annotation: (key) => key === agentPoolAnnotations.forceDelete || key === annotations.mode,
+    // It boots from its disk when it is installed: the ISO goes.
+    annotation: (key) =>
+      key === agentPoolAnnotations.forceDelete || key === agentPoolAnnotations.installed || key === annotations.mode,
     fields: (object) => ({
-      // It boots from its disk when it is installed: the ISO goes.
-      'status.installed': { value: statusOf(object).installed === true },
       // A VM that is held back goes when its Machine has.
       'status.vm.phase': {
         value:

@@ -273,6 +273,18 @@ test.each(['legacy', 'v1beta2'] as const)('from 0 to 5 and back, with conditions
   });
 });
 
+test('a VsphereAgent whose Agent is installed says so, where its definition keeps no more than upstream’s', async () => {
+  const world = await openWorld();
+  await world.run(async () => {
+    await world.scale(1);
+    await world.rounds(20);
+    const [found] = world.agents();
+    expect(found?.metadata.annotations).toMatchObject({ 'drover.dev/installed': 'true' });
+    expect(Object.keys(found?.status ?? {}).toSorted()).toEqual(['conditions', 'vm']);
+    expect((await world.observe()).isListed).toBe(true);
+  });
+});
+
 test('a VM whose Agent never comes is replaced while its AgentMachine waits', async () => {
   let isBroken = true;
   const world = await openWorld({ isMute: () => isBroken });

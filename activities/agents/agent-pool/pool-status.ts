@@ -3,6 +3,7 @@ import type { JudgedVm } from '../../../contracts/agent-pool/judge-vm.ts';
 import type { Named } from '../../../contracts/agent-pool/pool-facts.ts';
 import type { VsphereAgentPool } from '../../../contracts/crds/vsphere-agent-pool.ts';
 import type { VsphereAgent } from '../../../contracts/crds/vsphere-agent.ts';
+import { agentPoolAnnotations } from '../../../contracts/agent-pool/metadata.ts';
 import { agent, agentMachine, clusterMachine } from '../../../contracts/kinds/resources.ts';
 import { apiVersionOf, type Resource } from '../../../contracts/kinds/object.ts';
 import { patchHolds } from '../../kubernetes/lib/merge-patch.ts';
@@ -46,11 +47,10 @@ export function vmPatchOf(judged: JudgedVm, { metadata, spec }: VsphereAgentPool
 
 /**
  * Its run takes the ISO out when it is told that it is installed: it cannot watch an Agent that it does not know yet.
+ * An annotation, as the definition of agent-forge-operator has no field for it.
  */
-const agentPatchOf = (judged: JudgedVm, pool: VsphereAgentPool) => ({
-  vm: vmPatchOf(judged, pool),
-  ...(judged.agent?.isInstalled === true && { installed: true }),
-});
+const metadataPatchOf = ({ agent: found }: JudgedVm) =>
+  found?.isInstalled === true ? { annotations: { [agentPoolAnnotations.installed]: 'true' } } : null;
 
 /** Without what is not known. */
 const known = (fields: object): object =>
@@ -87,20 +87,25 @@ export const listedOf = ({ pool, judged }: Pick<World, 'pool' | 'judged'>) => ({
   ownedVMs: judged.vms.map((one) => ownedVmOf(one, pool)),
 });
 
-/** VsphereAgents that say something else than what was judged. */
+/** VsphereAgents that say something else than what was judged; null: that is said. */
 export const unsaid = ({
   pool,
   judged,
   vsphereAgents,
 }: Pick<World, 'pool' | 'judged' | 'vsphereAgents'>): {
   object: VsphereAgent;
-  status: ReturnType<typeof agentPatchOf>;
+  status: { vm: ReturnType<typeof vmPatchOf> } | null;
+  metadata: ReturnType<typeof metadataPatchOf>;
 }[] =>
   judged.vms.flatMap((one) => {
     const object = vsphereAgents.find(({ metadata }) => metadata.name === one.vm.name);
     if (object === undefined || one.vm.deleting) return [];
-    const status = agentPatchOf(one, pool);
-    return patchHolds(object.status, status) ? [] : [{ object, status }];
+    const status = { vm: vmPatchOf(one, pool) };
+    const metadata = metadataPatchOf(one);
+    const isStatusSaid = patchHolds(object.status, status);
+    const isMetadataSaid = metadata === null || patchHolds(object.metadata, metadata);
+    if (isStatusSaid && isMetadataSaid) return [];
+    return [{ object, status: isStatusSaid ? null : status, metadata: isMetadataSaid ? null : metadata }];
   });
 
 /** Whether counts, VMs and each VsphereAgent say what was judged. */

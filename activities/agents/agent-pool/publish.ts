@@ -43,10 +43,14 @@ export async function publishAgentPool(tools: AgentPoolTools, { status, retryHan
 
 /** Others write other fields of them, so that the version is of no account. */
 async function publishVms({ client, scope }: AgentPoolTools, world: World): Promise<void> {
-  for (const { object, status } of unsaid(world)) {
+  for (const { object, status, metadata } of unsaid(world)) {
     const { namespace, name, uid } = object.metadata;
     try {
-      await client.patchStatus(resources.VsphereAgent, { namespace, name, uid }, status, scope.signal);
+      if (status !== null)
+        await client.patchStatus(resources.VsphereAgent, { namespace, name, uid }, status, scope.signal);
+      // Afterwards: its run reads in the status which Agent is meant.
+      if (metadata !== null)
+        await client.patch(resources.VsphereAgent, { namespace, name, uid }, { metadata }, scope.signal);
     } catch (error) {
       // It is gone, or another one.
       if (!isFailure(error, 'ObjectNotFound') && !isFailure(error, 'ObjectConflict')) throw error;

@@ -98,7 +98,6 @@ export const vsphereAgentPoolFields: FieldRows = {
 export const vsphereAgentFields: FieldRows = {
   'spec.poolRef.name': by(readSubject),
   'status.conditions': by(publishAgent, 'conditions'),
-  'status.installed': by(poolStatus, 'installed'),
   'status.observedGeneration': by(publishAgent),
   'status.vm.agentRef.apiVersion': by(poolStatus, 'reference', 'apiVersion'),
   'status.vm.agentRef.fieldPath': informational('of an ObjectReference; left out'),
