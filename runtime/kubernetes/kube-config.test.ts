@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { loadKubeConfig } from './kube-config.ts';
+import { isKubeconfigMissing } from './kubernetes-faults.ts';
 
 let home: string;
 beforeEach(() => {
@@ -64,7 +65,12 @@ const refused: [why: string, load: () => unknown, words: string][] = [
   [
     'a context without a cluster',
     () => loadKubeConfig({ kubeconfig: write(two), context: 'c' }),
-    'the context `c` names no cluster',
+    'the context `c` names no cluster; it has the contexts: a, b, c',
+  ],
+  [
+    'a current context that it does not have',
+    () => loadKubeConfig({ kubeconfig: write(two.replace('current-context: a', 'current-context: prod')) }),
+    'the context `prod` names no cluster; it has the contexts: a, b, c',
   ],
 ];
 
@@ -72,6 +78,16 @@ test.each(refused)('%s is an error in the settings', (_why, load, words) => {
   expect(load).toThrow(
     expect.objectContaining({ type: 'InvalidConfiguration', message: expect.stringContaining(words) }),
   );
+});
+
+test.each(refused)('%s: whether Kubernetes was meant at all', (why, load) => {
+  let failure: unknown = null;
+  try {
+    load();
+  } catch (error) {
+    failure = error;
+  }
+  expect(isKubeconfigMissing(failure)).toBe(why === 'no kubeconfig at all');
 });
 
 test('what cannot be parsed is not quoted: it holds tokens', () => {

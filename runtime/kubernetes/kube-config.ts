@@ -6,6 +6,7 @@ import { KubeConfig } from '@kubernetes/client-node';
 import type { Dispatcher } from 'undici';
 
 import { droverFailure } from '../failure.ts';
+import { isKubeconfigMissing, noKubeconfig } from './kubernetes-faults.ts';
 
 export interface KubeConfigOptions {
   /** Path of a kubeconfig; null: as `kubectl` finds it. */
@@ -22,7 +23,7 @@ const inClusterToken = '/var/run/secrets/kubernetes.io/serviceaccount/token';
  * The kubeconfig that is named, else $KUBECONFIG, ~/.kube/config, the pod's service account: in kubectl's order, but
  * without its last resort, an unprotected server on localhost.
  *
- * @throws InvalidConfiguration when there is none, it cannot be read, or it has no such context
+ * @throws InvalidConfiguration when there is none (`isKubeconfigMissing`), it cannot be read, or it has no such context
  */
 export function loadKubeConfig(
   { kubeconfig = null, context = null, content }: KubeConfigOptions = {},
@@ -30,8 +31,8 @@ export function loadKubeConfig(
 ): KubeConfig {
   const config = new KubeConfig();
   const from = load(config, { kubeconfig, content }, env);
+  const known = config.getContexts().map(({ name }) => plainText(name));
   if (context !== null) {
-    const known = config.getContexts().map(({ name }) => name);
     if (!known.includes(context))
       throw droverFailure(
         'InvalidConfiguration',
@@ -43,7 +44,7 @@ export function loadKubeConfig(
   if (cluster === null)
     throw droverFailure(
       'InvalidConfiguration',
-      `${from}: the context \`${plainText(config.getCurrentContext())}\` names no cluster`,
+      `${from}: the context \`${plainText(config.getCurrentContext())}\` names no cluster; it has the contexts: ${known.join(', ') || 'none'}`,
     );
   // The client library takes what the file says; a wrong type would show as a defect in the middle of a request.
   if (
@@ -80,8 +81,14 @@ function load(
     else if (named !== '') config.loadFromDefault();
     else if (existsSync(home)) config.loadFromFile(home);
     else if (existsSync(inClusterToken)) config.loadFromCluster();
-    else throw new Error('there is no kubeconfig: set KUBECONFIG, or kubernetes.kubeconfig in drover’s settings');
+    else
+      throw droverFailure(
+        'InvalidConfiguration',
+        'there is no kubeconfig: set KUBECONFIG, or kubernetes.kubeconfig in drover’s settings',
+        { details: noKubeconfig },
+      );
   } catch (error) {
+    if (isKubeconfigMissing(error)) throw error;
     // Further lines of the message quote the file, and with it perhaps a token.
     const [message = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
     throw droverFailure('InvalidConfiguration', named === '' ? message : `kubeconfig ${named}: ${message}`);

@@ -115,6 +115,14 @@ export const isUnknownKind = (error: unknown): boolean =>
   isFailure(error, 'KubernetesUnavailable') &&
   (error.details?.[0] as KubernetesFaultDetails | undefined)?.httpStatus === 404;
 
+/** What a failure to find a kubeconfig carries for programs: no place holds one, so Kubernetes was not meant. */
+export const noKubeconfig = { reason: 'NoKubeconfig' } as const;
+
+/** Whether there is no kubeconfig at all, in contrast to one that is wrong. */
+export const isKubeconfigMissing = (error: unknown): boolean =>
+  isFailure(error, 'InvalidConfiguration') &&
+  (error.details?.[0] as typeof noKubeconfig | undefined)?.reason === noKubeconfig.reason;
+
 /** Whether kube-apiserver refused to create what exists. */
 export const isAlreadyExists = (error: unknown): boolean =>
   isFailure(error, 'ObjectConflict') &&

@@ -1,6 +1,7 @@
 import type { EvictionPhase } from '../../contracts/eviction/eviction.ts';
 import { evictionId, workflowQueue, workflowTypes } from '../../contracts/ids.ts';
 import { kindTable } from '../../contracts/kinds/table.ts';
+import { isKubeconfigMissing } from '../../runtime/kubernetes/kubernetes-faults.ts';
 import { signalWithStart } from '../../runtime/temporal/signal-runs.ts';
 import { CommandError } from '../command/error.ts';
 import { exitCodeOfEnding, exitCodes } from '../command/exit-codes.ts';
@@ -76,6 +77,8 @@ async function readWorld(
   try {
     await kubernetes.open();
   } catch (error) {
+    // A kubeconfig that is wrong says that there is a cluster, in which another Eviction may be in the way.
+    if (!isKubeconfigMissing(error)) throw error;
     terminal.remark(`${explainError(error).message} The run makes the Eviction itself.`);
     return null;
   }
