@@ -2,6 +2,7 @@ import { ScheduleNotFoundError, ServiceError } from '@temporalio/client';
 import { droverFailure } from '../../runtime/failure.ts';
 import { CommandError } from './error.ts';
 import { refuseOtherCluster } from './own-cluster.ts';
+import { paper, sampleContext } from '../../test/fixtures/starters/context.ts';
 import { temporalAccessTo } from '../../test/fixtures/starters/temporal-access.ts';
 
 const own = 'uid-1';
@@ -15,18 +16,21 @@ const forbidden = droverFailure('KubernetesForbidden', 'no');
  * @param holder uid by the claim in Temporal
  * @param uid of the cluster of the kubeconfig; an error: reading it fails so
  */
-const refuse = (holder: string | Error, uid: string | Error): Promise<void> =>
+const refuse = (holder: string | Error, uid: string | Error, terminal = paper()): Promise<void> =>
   refuseOtherCluster(
-    temporalAccessTo({
-      schedule: {
-        getHandle: () => ({
-          describe: () =>
-            holder instanceof Error
-              ? Promise.reject(holder)
-              : Promise.resolve({ action: { workflowId: `held-by/${holder}` } }),
-        }),
-      },
-    }),
+    {
+      ...temporalAccessTo({
+        schedule: {
+          getHandle: () => ({
+            describe: () =>
+              holder instanceof Error
+                ? Promise.reject(holder)
+                : Promise.resolve({ action: { workflowId: `held-by/${holder}` } }),
+          }),
+        },
+      }),
+      context: sampleContext(terminal),
+    },
     {
       open: () =>
         Promise.resolve({
@@ -36,13 +40,15 @@ const refuse = (holder: string | Error, uid: string | Error): Promise<void> =>
     },
   );
 
-test.each<[why: string, holder: string | Error, uid: string | Error]>([
-  ['its own', own, own],
-  ['a name that no cluster has', unclaimed, own],
-  ['a claim that the user may not read', denied, own],
-  ['a cluster that the user may not read', 'uid-2', forbidden],
-])('%s refuses nothing', async (_why, holder, uid) => {
-  await expect(refuse(holder, uid)).resolves.toBeUndefined();
+test.each<[why: string, holder: string | Error, uid: string | Error, remark: RegExp]>([
+  ['its own', own, own, /^$/u],
+  ['a name that no cluster has', unclaimed, own, /^$/u],
+  ['a claim that the user may not read', denied, own, /^Not checked whether .* belong together: .+\n$/u],
+  ['a cluster that the user may not read', 'uid-2', forbidden, /belong together: Namespace kube-system .* no\.\n$/u],
+])('%s refuses nothing, and says what was not checked', async (_why, holder, uid, remark) => {
+  const terminal = paper();
+  await expect(refuse(holder, uid, terminal)).resolves.toBeUndefined();
+  expect(terminal.stderr).toMatch(remark);
 });
 
 test.each<[why: string, holder: string | Error, uid: string | Error, message: RegExp]>([
