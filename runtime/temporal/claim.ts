@@ -85,6 +85,47 @@ export async function readClaim(
   }
 }
 
+/** What a Kubernetes cluster has in this Temporal namespace: its names, and the regions of their hosts. */
+export interface HeldNames {
+  clusters: string[];
+  regions: string[];
+}
+
+/**
+ * The names whose claim is of the cluster with this uid, with their regions.
+ *
+ * @param cluster the name of the settings: it counts although no process has claimed it yet
+ */
+export async function readHeldNames(
+  client: Client,
+  { cluster, clusterUid }: Omit<Claim, 'region'>,
+  { timeoutMs = 5_000, ...limits }: OwnLimits,
+): Promise<HeldNames> {
+  const listed = await limited(client, { timeoutMs, ...limits }, () => listNames(client));
+  const claims = await Promise.all(
+    [...new Set([cluster, ...listed])].map(async (name) => ({
+      name,
+      uid: await readClaim(client, 'cluster', name, { timeoutMs, ...limits }),
+      region: await readClaim(client, 'region', name, { timeoutMs, ...limits }),
+    })),
+  );
+  const own = claims.filter(({ name, uid }) => uid === clusterUid || (uid === null && name === cluster));
+  return {
+    clusters: own.map(({ name }) => name),
+    regions: [...new Set(own.flatMap(({ region }) => region ?? []))],
+  };
+}
+
+/** Of all clusters that have claimed theirs. */
+async function listNames({ schedule }: Client): Promise<string[]> {
+  const unnamed = claimScheduleId('cluster');
+  const names: string[] = [];
+  for await (const { scheduleId } of schedule.list())
+    if (scheduleId === unnamed) names.push('');
+    else if (scheduleId.endsWith(`/${unnamed}`)) names.push(scheduleId.slice(0, -`/${unnamed}`.length));
+  return names;
+}
+
 interface OneClaim {
   claimed: Claimed;
   cluster: string;

@@ -1,13 +1,19 @@
 import { kinds } from '../../contracts/kinds/table.ts';
 import { Option } from 'commander';
 import type { Command } from 'commander';
+import type { Config } from '../../runtime/config/config-schema.ts';
+import { nearest } from '../../runtime/config/suggestion.ts';
+import { readClusterUid } from '../../runtime/kubernetes/cluster-uid.ts';
 import type { Kubernetes } from '../../runtime/kubernetes/kubernetes.ts';
 import type { Stop, StopScope } from '../../runtime/stop.ts';
 import { describeStop, liftStops, readStops, setStop } from '../../runtime/stop.ts';
+import { type HeldNames, readHeldNames } from '../../runtime/temporal/claim.ts';
 import { parseReason } from '../command/arguments.ts';
 import { asOption, describedCommand, jsonOption } from '../command/command.ts';
 import type { CommandContext } from '../command/context.ts';
-import { usageError } from '../command/error.ts';
+import { CommandError, usageError } from '../command/error.ts';
+import { exitCodes } from '../command/exit-codes.ts';
+import { explainError } from '../command/explain-error.ts';
 import { interruptible } from '../command/interruption.ts';
 import { withKubernetes } from '../command/kubernetes-access.ts';
 import { formatTime } from '../render/duration.ts';
@@ -52,9 +58,11 @@ export const stopCommand = (context: CommandContext): Command =>
         const { config } = await context.loadConfig();
         await withKubernetes({ context, config, abort }, async (access) => {
           const namespace = config.kubernetes.systemNamespace;
+          const kubernetes = await access.open();
+          if (request.do === 'stop') await checkScope(request.stop, { context, config, kubernetes, abort });
           await obey(request, {
             context,
-            kubernetes: await access.open(),
+            kubernetes,
             namespace,
             abort,
             json: options.json ?? false,
@@ -84,6 +92,58 @@ export function stopRequest(
       'Say it with --reason, for those who find drover stopped. `--show` and `--lift` need none.',
     );
   return { do: 'stop', stop: { ...(scope ?? { of: 'all', name: '' }), reason, by } };
+}
+
+/**
+ * Refuses a cluster or a region whose workers do not read the stops of this Kubernetes cluster: a stop of a name that is
+ * mistyped holds nothing. Where that cannot be read it stops all the same, as there may be no time to lose.
+ */
+async function checkScope(scope: StopScope, place: Checked): Promise<void> {
+  if (scope.of !== 'cluster' && scope.of !== 'region') return;
+  const held = await readHeld(place).catch((error: unknown) => {
+    place.abort.throwIfAborted();
+    place.context.terminal.remark(
+      `Not checked whether there is a ${scope.of} ${scope.name} to stop: ${explainError(error).message}`,
+    );
+    return null;
+  });
+  if (held !== null) refuseUnknown(scope, held);
+}
+
+type Checked = Pick<Surroundings, 'context' | 'kubernetes' | 'abort'> & { config: Config };
+
+async function readHeld({ context, config, kubernetes, abort }: Checked): Promise<HeldNames> {
+  const limited = AbortSignal.any([abort, AbortSignal.timeout(checkTimeoutMs)]);
+  const clusterUid = await readClusterUid(kubernetes, limited);
+  const { client } = await context.openTemporal(config);
+  try {
+    return await readHeldNames(
+      client,
+      { cluster: config.cluster, clusterUid },
+      { timeoutMs: checkTimeoutMs, clock: context.clock, abort },
+    );
+  } finally {
+    await client.connection.close();
+  }
+}
+
+const checkTimeoutMs = 5_000;
+
+/** @throws CommandError notFound for a cluster or region that is not held, with the one that may have been meant */
+export function refuseUnknown({ of, name }: StopScope, { clusters, regions }: HeldNames): void {
+  if (of !== 'cluster' && of !== 'region') return;
+  const known = (of === 'cluster' ? clusters : regions).filter((one) => one !== '');
+  if (known.includes(name)) return;
+  const candidate = nearest(name, known);
+  const listed =
+    known.length === 0
+      ? `There is none that has a name; \`drover stop\` without --${of} stops everything.`
+      : `Those there are: ${known.join(', ')}.`;
+  throw new CommandError(
+    `This Kubernetes cluster has no workers of the ${of} ${name}. Nothing was stopped.`,
+    exitCodes.notFound,
+    `${candidate === null ? '' : `Did you mean ${candidate}? `}${listed}`,
+  );
 }
 
 interface Surroundings {

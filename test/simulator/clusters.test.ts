@@ -1,6 +1,6 @@
 import { evictionId, kubernetesQueue, workflowQueue, workflowTypes } from '../../contracts/ids.ts';
 import { droverFailure, failureCode } from '../../runtime/failure.ts';
-import { awaitClaim, claim, readClaim } from '../../runtime/temporal/claim.ts';
+import { awaitClaim, claim, readClaim, readHeldNames } from '../../runtime/temporal/claim.ts';
 import { loadWorkflows } from './bundle.ts';
 import { createSimulation } from './simulation.ts';
 
@@ -79,6 +79,29 @@ describe('the name of a cluster', () => {
       await take('one', { region: 'west', cluster: 'west' }),
     ]);
     expect(outcomes).toEqual(['taken', 'taken', 'ClusterClaimed', 'taken', 'taken']);
+    simulation.close();
+  });
+
+  test('is read with the others of its Kubernetes cluster, and their regions', async () => {
+    const { simulation, client, clock, run, take } = await open();
+    const held = (cluster: string, clusterUid: string) => readHeldNames(client, { cluster, clusterUid }, { clock });
+    const found = await run(async () => {
+      const fresh = await held('blue', 'one');
+      await take('one', { cluster: 'blue', region: 'east' });
+      await take('one', { cluster: 'green', region: 'west' });
+      await take('one', { cluster: 'plain' });
+      await take('other', { region: 'north' });
+      return [fresh, await held('blue', 'one'), await held('', 'other'), await held('blue', 'other')];
+    });
+    expect(found.map(({ clusters, regions }) => [clusters.toSorted(), regions.toSorted()])).toEqual([
+      [['blue'], []],
+      [
+        ['blue', 'green', 'plain'],
+        ['east', 'west'],
+      ],
+      [[''], ['north']],
+      [[''], ['north']],
+    ]);
     simulation.close();
   });
 
