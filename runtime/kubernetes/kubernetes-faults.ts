@@ -69,10 +69,10 @@ function readStatus(body: string): z.output<typeof statusSchema> | null {
   }
 }
 
-/** Turns the end of a request without an answer into a row of the table. */
-export function transportFailure(error: unknown, what: string, server: string): ApplicationFailure {
+/** Turns the end of a request without an answer into a row of the table. @param from who gave none */
+export function transportFailure(error: unknown, what: string, from: string): ApplicationFailure {
   const details: KubernetesFaultDetails = { httpStatus: 0, reason: '' };
-  return droverFailure('KubernetesUnavailable', `${what}: no answer from ${server}: ${describe(error)}`, {
+  return droverFailure('KubernetesUnavailable', `${what}: no answer from ${from}: ${describe(error)}`, {
     cause: error,
     details,
   });

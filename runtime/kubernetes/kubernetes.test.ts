@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -153,3 +153,34 @@ test('a stream that does not begin fails', async () => {
     type: 'KubernetesUnavailable',
   });
 });
+
+test.each(['request', 'stream'] as const)(
+  'a plug-in for credentials that hangs ends a %s',
+  async (how) => {
+    const hanging = join(dir, 'hanging');
+    const config = JSON.parse(readFileSync(kubeconfig, 'utf8')) as object;
+    const pidFile = join(dir, `pid-of-${how}`);
+    const plugin = `require('fs').writeFileSync(${JSON.stringify(pidFile)}, String(process.pid)); setInterval(() => {}, 1000)`;
+    const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: process.execPath, args: ['-e', plugin] };
+    writeFileSync(hanging, JSON.stringify({ ...config, users: [{ name: 'u', user: { exec } }] }));
+    const client = connectKubernetes({ kubeconfig: hanging, requestTimeoutMs: 500 });
+    try {
+      await expect(client[how]({ method: 'GET', path: '/api/v1/x' }, signal)).rejects.toMatchObject({
+        type: 'KubernetesUnavailable',
+        message: expect.stringContaining('no answer from the login that the kubeconfig names: it took too long'),
+      });
+    } finally {
+      process.kill(Number(await untilWritten(pidFile)));
+      await client.close();
+    }
+  },
+  20_000,
+);
+
+async function untilWritten(file: string): Promise<string> {
+  for (;;) {
+    const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
+    if (text !== '') return text;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}

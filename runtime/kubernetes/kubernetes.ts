@@ -11,6 +11,7 @@ import { kubernetesVerb } from './kubernetes-verb.ts';
 import type { ObserveCall } from '../telemetry/outside-calls.ts';
 import { observed } from '../telemetry/outside-calls.ts';
 import { forgetSecret, registerSecret } from '../redaction.ts';
+import { unlessAborted } from '../unless-aborted.ts';
 
 /** How a PATCH body is meant. kube-apiserver refuses a patch that does not say. */
 export const patchTypes = {
@@ -43,7 +44,7 @@ export interface Kubernetes {
   readonly server: string;
   /** The parsed answer. @throws the signal's reason when it is aborted */
   request(request: KubernetesRequest, signal: AbortSignal): Promise<unknown>;
-  /** An answer without end, such as a watch: the time-out is for its beginning only. */
+  /** An answer without end, such as a watch: the time-out is for its beginning only, and for the login before it. */
   stream(request: KubernetesRequest, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>;
   /** Cuts the connections. */
   close(): Promise<void>;
@@ -79,9 +80,13 @@ export function connectKubernetes({
     const url = new URL(`${server}${request.path}`);
     for (const [name, value] of Object.entries(request.query ?? {}))
       if (value !== undefined) url.searchParams.set(name, String(value));
+    // What the kubeconfig has run for a credential has no time-out of its own.
+    const login = AbortSignal.any([signal, AbortSignal.timeout(requestTimeoutMs)]);
+    const { headers, dispatcher } = await unlessAborted(authorize(url), login).catch((error: unknown) => {
+      throw transportFailure(error, what, 'the login that the kubeconfig names');
+    });
+    last = dispatcher;
     try {
-      const { headers, dispatcher } = await authorize(url);
-      last = dispatcher;
       return await send(url, {
         method: request.method,
         headers: {
