@@ -1,16 +1,18 @@
 import { z } from 'zod';
 
 import type { AgentPoolRules } from '../../contracts/agent-pool/agent-pool.ts';
-import { count, day, dnsName, hour, minute, ms, optionalText, text } from './setting-types.ts';
+import { count, day, dnsName, hour, minute, ms, optionalText, splitHostPort, text } from './setting-types.ts';
 
 /** The section `agentPools` of drover's settings (docs/agent-pools.md#settings). */
 
 const percent = z.int().min(0).max(100);
 const gibibyte = 1024 ** 3;
 
+const lowerCaseHost = /^(\[[0-9a-f:.]+\]|[a-z0-9]([-a-z0-9.]*[a-z0-9])?)(:\d+)?$/u;
+
 /** A host of URLs, with its port where that is not the scheme's. */
-const host = text.regex(
-  /^(\[[0-9a-f:.]+\]|[a-z0-9]([-a-z0-9.]*[a-z0-9])?)(:\d{1,5})?$/u,
+const host = text.refine(
+  (value) => lowerCaseHost.test(value) && splitHostPort(value) !== null,
   'expected a host in lower case, such as images.example.com or images.example.com:8443',
 );
 

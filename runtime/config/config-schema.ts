@@ -8,7 +8,7 @@ import { dataVolumesConfig } from './data-volumes-config.ts';
 import { hypervisorConfig } from './hypervisor-config.ts';
 import { nodeFailureConfig } from './node-failure-config.ts';
 import { machinesConfig } from './machines-config.ts';
-import { count, dnsName, hour, minute, ms, optionalText, second } from './setting-types.ts';
+import { count, dnsName, hour, minute, ms, optionalText, second, splitHostPort } from './setting-types.ts';
 import { virtualMachineConfig } from './virtual-machine-config.ts';
 import { vsphereConfig } from './vsphere-config.ts';
 
@@ -19,7 +19,7 @@ import { vsphereConfig } from './vsphere-config.ts';
 
 const address = z
   .string()
-  .regex(/^(\[[0-9a-fA-F:]+\]|[^\s:]+):\d{1,5}$/u, 'expected host:port, such as 127.0.0.1:8081');
+  .refine((value) => typeof splitHostPort(value)?.port === 'number', 'expected host:port, such as 127.0.0.1:8081');
 
 const eviction = z
   .strictObject({

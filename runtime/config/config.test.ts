@@ -133,6 +133,16 @@ const refused: [what: string, content: string, message: RegExp][] = [
   ['an unknown mode', 'modes: { Eviction: maybe }', /modes\.Eviction: .*"off"\|"observe"\|"act"/u],
   ['a cluster that cannot be in an id', 'cluster: a/b', /cluster: expected a name/u],
   ['an address without a port', 'worker: { healthAddress: localhost }', /worker\.healthAddress: expected host:port/u],
+  [
+    'a port that no address has',
+    'bridge: { healthAddress: "127.0.0.1:70000" }',
+    /bridge\.healthAddress: expected host:port/u,
+  ],
+  [
+    'such a port of a host of ISOs',
+    'agentPools: { iso: { hosts: ["images.example:99999"] } }',
+    /agentPools\.iso\.hosts\.0: expected a host in lower case/u,
+  ],
   ['a list', '- cluster', /the whole: .*expected object/u],
   ['broken YAML', 'cluster: [a\nb: c: d', /is no valid YAML: .* at line 2/u],
   [

@@ -40,6 +40,7 @@ const wrong: [input: unknown, path: string][] = [
   [{ ceph: { ...ceph, dashboards: [] } }, 'ceph.dashboards'],
   [{ ceph: { ...ceph, dashboards: ['mgr-1'] } }, 'ceph.dashboards.0'],
   [{ libvirt: {}, ceph: { ...ceph, rbd: { monitors: ['mon 1'] } } }, 'ceph.rbd.monitors.0'],
+  [{ libvirt: {}, ceph: { ...ceph, rbd: { monitors: ['mon-1:65536'] } } }, 'ceph.rbd.monitors.0'],
   [{ libvirt: {}, ceph: { ...ceph, rbd: { monitors: ['mon-1'], user: 'client.libvirt' } } }, 'ceph.rbd.user'],
   [
     {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import type { HypervisorCheck, HypervisorSettings } from '../../contracts/hypervisor/hypervisor.ts';
-import { dnsName, hour, minute, ms, optionalText, second, text } from './setting-types.ts';
+import { dnsName, hour, minute, ms, optionalText, second, splitHostPort, text } from './setting-types.ts';
 
 /**
  * The section `hypervisor` of drover's settings. A check of the Testing phase is made where its section is there: what
@@ -37,14 +37,12 @@ const ovs = z.strictObject({
 
 /** `192.0.2.1:6789`, `[2001:db8::1]:6789`, `mon.example:6789`; the port is that of protocol version 1. */
 const monitor = z.string().transform((value, context) => {
-  const [, bracketed, plain, port = '6789'] =
-    /^(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9._-]+))(?::(\d{1,5}))?$/u.exec(value) ?? [];
-  const host = bracketed ?? plain;
-  if (host === undefined || Number(port) > 65_535) {
+  const parts = splitHostPort(value);
+  if (parts === null || !/^[A-Za-z0-9._:-]+$/u.test(parts.host)) {
     context.addIssue({ code: 'custom', message: 'expected a monitor such as 192.0.2.1:6789' });
     return z.NEVER;
   }
-  return { host, port: Number(port) };
+  return { host: parts.host, port: parts.port ?? 6_789 };
 });
 
 const ceph = z.strictObject({

@@ -20,3 +20,13 @@ export const dnsName = z
 export const text = z.string().min(1);
 /** A setting that may be left out; null in the checked settings. */
 export const optionalText = text.nullable().default(null);
+
+const mostPort = 65_535;
+
+/** The parts of `host`, `host:port`, `[IPv6 address]` and `[IPv6 address]:port`; null for anything else. */
+export function splitHostPort(value: string): { host: string; port: number | null } | null {
+  const [, bracketed, plain, port] = /^(?:\[([0-9A-Fa-f:.]+)\]|([^\s:[\]]+))(?::(\d{1,5}))?$/u.exec(value) ?? [];
+  const host = bracketed ?? plain;
+  if (host === undefined || Number(port ?? 0) > mostPort) return null;
+  return { host, port: port === undefined ? null : Number(port) };
+}
