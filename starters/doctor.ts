@@ -8,7 +8,7 @@ import { kindTable } from '../contracts/kinds/table.ts';
 import type { Config } from '../runtime/config/config-schema.ts';
 import { loadOpenStackSettings } from '../runtime/config/openstack-settings.ts';
 import type { OpenStackSettings } from '../runtime/config/openstack-settings.ts';
-import { loadVcenters } from '../runtime/config/vsphere-settings.ts';
+import { loadVcenters, speaksToVcenters } from '../runtime/config/vsphere-settings.ts';
 import type { Kubernetes } from '../runtime/kubernetes/kubernetes.ts';
 import { checkNeighbours, checkPools, judgeIsoHosts } from './checks/agent-pools.ts';
 import { checkClonePolicy, checkSnapshots, judgeCopyImage } from './checks/data-volumes.ts';
@@ -29,7 +29,7 @@ import { checkCredential, checkNova, checkPlacement } from './checks/openstack.t
 import { checkPermissions } from './checks/permissions.ts';
 import { checkApiServerSafety, checkReplacedManager } from './checks/replaced-manager.ts';
 import { checkReplacedOperator, replacedOperators } from './checks/replaced-operator.ts';
-import { checkQueues, checkSearchAttributes, checkTemporal } from './checks/temporal.ts';
+import { checkQueues, checkSearchAttributes, checkTemporal, neededQueues } from './checks/temporal.ts';
 import { checkConversion, checkSwitches } from './checks/virtual-machines.ts';
 import { describedCommand, jsonOption } from './command/command.ts';
 import type { CommandContext } from './command/context.ts';
@@ -118,18 +118,7 @@ async function examineTemporal(
     const further = await Promise.all([
       examine('search attributes', abort, (signal) => checkSearchAttributes(client, namespace, fix, signal)),
       examine('queues', abort, (signal) =>
-        checkQueues(
-          client,
-          namespace,
-          {
-            cluster: config.cluster,
-            region,
-            machines: config.modes.Machine !== 'off',
-            agentPools: hasPools(config),
-            volumes: config.modes.DataVolume !== 'off',
-          },
-          signal,
-        ),
+        checkQueues(client, neededQueues(config, { region, vcenters: vcenterNames(config, context.env) }), signal),
       ),
       withKubernetes({ context, config, abort }, (access) =>
         examine('name of the cluster', abort, async (signal) =>
@@ -150,6 +139,14 @@ async function examineTemporal(
   } finally {
     await client.connection.close();
   }
+}
+
+/** Without the files that describe them, which only a worker needs. */
+function vcenterNames(config: Config, env: NodeJS.ProcessEnv): string[] {
+  const named = Object.keys(config.vsphere.vcenters);
+  return named.length > 0 || !speaksToVcenters(config)
+    ? named
+    : loadVcenters(config.vsphere, env).map(({ name }) => name);
 }
 
 const examineKubernetes = ({ context, config, abort }: Examination): Promise<Finding[]> =>

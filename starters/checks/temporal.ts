@@ -1,13 +1,19 @@
 import type { Client, Connection } from '@temporalio/client';
 import {
   agentsQueue,
+  hostsQueue,
   kubernetesQueue,
   machinesQueue,
   novaQueue,
+  virtualMachinesQueue,
   volumesQueue,
+  vsphereQueue,
   workflowQueue,
 } from '../../contracts/ids.ts';
+import type { Kind } from '../../contracts/kinds/table.ts';
 import { searchAttributes } from '../../contracts/search-attributes.ts';
+import type { Config } from '../../runtime/config/config-schema.ts';
+import { speaksToVcenters } from '../../runtime/config/vsphere-settings.ts';
 import { readPollers } from '../../runtime/temporal/task-queues.ts';
 import type { TaskQueue } from '../../runtime/temporal/task-queues.ts';
 import { unreachable } from '../../runtime/temporal/temporal.ts';
@@ -77,36 +83,36 @@ export function compareSearchAttributes(registered: Readonly<Record<string, numb
 }
 
 /**
- * @param settings.cluster whose queues
- * @param settings.region of Nova; null where the settings name none
- * @param settings.machines whether the kind is switched on
- * @param settings.agentPools whether one of the kinds is switched on, and so are volumes
+ * The queues that the settings need a worker for. Pure.
+ *
+ * @param places.region of Nova; null where the settings name none
+ * @param places.vcenters their names
  */
-export async function checkQueues(
-  client: Client,
-  namespace: string,
-  {
-    cluster,
-    region,
-    machines,
-    agentPools,
-    volumes,
-  }: { cluster: string; region: string | null; machines: boolean; agentPools: boolean; volumes: boolean },
-  signal: AbortSignal,
-): Promise<Finding[]> {
-  const queues: [name: string, type: TaskQueue['of']][] = [
-    [workflowQueue(cluster), 'workflow'],
-    [workflowQueue(cluster), 'activity'],
-    [kubernetesQueue(cluster), 'activity'],
-    ...(region === null ? [] : [[novaQueue(region, cluster), 'activity'] as [string, TaskQueue['of']]]),
-    ...(machines ? [[machinesQueue(cluster), 'activity'] as [string, TaskQueue['of']]] : []),
-    ...(volumes ? [[volumesQueue(cluster), 'activity'] as [string, TaskQueue['of']]] : []),
-    ...(agentPools ? [[agentsQueue(cluster), 'activity'] as [string, TaskQueue['of']]] : []),
+export function neededQueues(
+  { cluster, modes }: Pick<Config, 'cluster' | 'modes'>,
+  { region, vcenters }: { region: string | null; vcenters: readonly string[] },
+): TaskQueue[] {
+  const isOn = (...of: Kind[]): boolean => of.some((kind) => modes[kind] !== 'off');
+  const names = [
+    workflowQueue(cluster),
+    kubernetesQueue(cluster),
+    ...(region === null ? [] : [novaQueue(region, cluster), hostsQueue(cluster)]),
+    ...(isOn('Machine') ? [machinesQueue(cluster)] : []),
+    ...(isOn('DataVolume', 'StorageProfile') ? [volumesQueue(cluster)] : []),
+    ...(isOn('VsphereAgentPool', 'VsphereAgent') ? [agentsQueue(cluster)] : []),
+    ...(isOn('VirtualMachine') ? [virtualMachinesQueue(cluster)] : []),
+    ...(speaksToVcenters({ modes }) ? vcenters.map((name) => vsphereQueue(name, cluster)) : []),
   ];
-  return await Promise.all(queues.map(([name, type]) => checkQueue(client, name, type, signal)));
+  return [
+    { name: workflowQueue(cluster), of: 'workflow' },
+    ...names.map((name) => ({ name, of: 'activity' as const })),
+  ];
 }
 
-async function checkQueue(client: Client, name: string, of: TaskQueue['of'], signal: AbortSignal): Promise<Finding> {
+export const checkQueues = (client: Client, queues: readonly TaskQueue[], signal: AbortSignal): Promise<Finding[]> =>
+  Promise.all(queues.map((queue) => checkQueue(client, queue, signal)));
+
+async function checkQueue(client: Client, { name, of }: TaskQueue, signal: AbortSignal): Promise<Finding> {
   const identities = await client.withAbortSignal(signal, () => readPollers(client, { name, of }));
   const check = `queue ${name} (${of})`;
   if (identities.length === 0)
