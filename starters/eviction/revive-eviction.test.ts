@@ -1,5 +1,9 @@
 import { readEvictionAnnotations } from '../../contracts/eviction/annotations.ts';
-import { consentAnnotations } from './revive-eviction.ts';
+import { paper, sampleContext } from '../../test/fixtures/starters/context.ts';
+import { sampleEviction } from '../../test/fixtures/starters/eviction.ts';
+import { temporalAccessTo } from '../../test/fixtures/starters/temporal-access.ts';
+import { exitCodes } from '../command/exit-codes.ts';
+import { consentAnnotations, tellRevival } from './revive-eviction.ts';
 
 const at = '2026-01-31T12:00:00Z';
 const by = 'alice@ops';
@@ -52,4 +56,25 @@ test.each<
   expect(readEvictionAnnotations({ ...annotations, ...written }).problems).toEqual(
     annotations === before || accept.length > 0 ? [] : expect.any(Array),
   );
+});
+
+test.each<[why: string, annotations: Record<string, string>, exitCode: number]>([
+  ['asks for a plan', { 'drover.dev/mode': 'observe' }, exitCodes.ok],
+  ['asks for the host to be emptied', {}, exitCodes.failed],
+  ['says so', { 'drover.dev/mode': 'act' }, exitCodes.failed],
+])('one that %s is revived, and only observed', async (_why, annotations, exitCode) => {
+  const context = sampleContext(paper());
+  const handle = {
+    describe: async () => ({
+      runId: 'r',
+      status: { name: 'COMPLETED' },
+      startTime: new Date(0),
+      closeTime: new Date(1),
+    }),
+    result: async () => ({ outcome: 'observed', message: 'Nothing was moved', eviction: null }),
+    query: () => Promise.reject(new Error('no worker')),
+  };
+  const temporal = { ...temporalAccessTo({ workflow: { getHandle: () => handle } }), context };
+  await tellRevival(temporal, { evictions: async () => [] } as never, sampleEviction({ annotations }));
+  expect(context.exitCode).toBe(exitCode);
 });

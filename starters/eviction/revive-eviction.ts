@@ -7,7 +7,8 @@ import { exitCodes } from '../command/exit-codes.ts';
 import type { KubernetesAccess } from '../command/kubernetes-access.ts';
 import { refuseOtherCluster } from '../command/own-cluster.ts';
 import { formatTime } from '../render/duration.ts';
-import { signalChange } from './start-eviction.ts';
+import { followSource } from './follow.ts';
+import { signalChange, tellBeginning } from './start-eviction.ts';
 import type { TemporalAccess } from '../command/temporal-access.ts';
 
 /** What a person adds to an Eviction when they try it again. */
@@ -39,6 +40,18 @@ export async function reviveEviction(
   await signalChange(temporal, revived, 'retry', revival.by);
   return revived;
 }
+
+/** Shows how it begins again. */
+export const tellRevival = (
+  temporal: TemporalAccess,
+  kubernetes: KubernetesAccess,
+  { host, annotations: given }: EvictionObject,
+): Promise<void> =>
+  tellBeginning(followSource(temporal, kubernetes, host), temporal, {
+    host,
+    // A plan is the end that was wanted only of an Eviction that asks for no more.
+    observe: readEvictionAnnotations(given).asked.mode === 'observe',
+  });
 
 export async function lastEviction(kubernetes: KubernetesAccess, host: string): Promise<EvictionObject> {
   const eviction = chooseEviction(

@@ -20,9 +20,8 @@ import { type KubernetesAccess, withKubernetes } from '../command/kubernetes-acc
 import { answered, isRunning, type TemporalAccess, withTemporal } from '../command/temporal-access.ts';
 import { whoRuns } from '../command/who.ts';
 import { formatTime } from '../render/duration.ts';
-import { followSource } from './follow.ts';
-import { consentAnnotations, lastEviction, type Revival, reviveEviction } from './revive-eviction.ts';
-import { signalChange, tellBeginning } from './start-eviction.ts';
+import { consentAnnotations, lastEviction, type Revival, reviveEviction, tellRevival } from './revive-eviction.ts';
+import { signalChange } from './start-eviction.ts';
 
 export const pauseCommand = (context: CommandContext): Command =>
   describedCommand(
@@ -181,12 +180,11 @@ async function acceptAll(
 ): Promise<void> {
   if (await isRunning(temporal, evictionId(host, temporal.config.cluster)))
     return await acceptInRun(temporal, kubernetes, host, revival);
-  const { name } = await reviveEviction(temporal, kubernetes, host, revival);
+  const eviction = await reviveEviction(temporal, kubernetes, host, revival);
   temporal.context.terminal.print(
-    `Accepted ${[...revival.accept, ...revival.consent].join(', ')}, by ${revival.by}. Eviction ${name} of ${host} is tried again.`,
+    `Accepted ${[...revival.accept, ...revival.consent].join(', ')}, by ${revival.by}. Eviction ${eviction.name} of ${host} is tried again.`,
   );
-  // One that only observes may do so again.
-  await tellBeginning(followSource(temporal, kubernetes, host), temporal, { host, observe: true });
+  await tellRevival(temporal, kubernetes, eviction);
 }
 
 /** Obstacles are the run's to know, consent is the Eviction's to record. */

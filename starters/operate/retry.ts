@@ -13,7 +13,6 @@ import { chooseEviction } from '../eviction/eviction-description.ts';
 import { exitCodes } from '../command/exit-codes.ts';
 import { explainError } from '../command/explain-error.ts';
 import { commandFailureRun } from '../node-failure/failure-run.ts';
-import { followSource } from '../eviction/follow.ts';
 import { commandRun, giveCommand, updateRun } from '../command/give-command.ts';
 import type { HypervisorObject } from '../hypervisor/hypervisor-objects.ts';
 import { readEvictions } from '../command/kubernetes-access.ts';
@@ -21,10 +20,9 @@ import { describeLifecycle } from '../command/lifecycle-condition.ts';
 import { retryAgentPool, retryVsphereAgent } from '../agent-pool/retry-agent-pool.ts';
 import { retryVolume } from '../data-volume/retry-volume.ts';
 import { retryVirtualMachine } from '../virtual-machine/retry-virtual-machine.ts';
-import { reviveEviction } from '../eviction/revive-eviction.ts';
+import { reviveEviction, tellRevival } from '../eviction/revive-eviction.ts';
 import { retryConflicts } from '../../runtime/kubernetes/retry-conflicts.ts';
 import { arrivalSource, showFirstStatus, signalRun } from '../hypervisor/send-hypervisor.ts';
-import { tellBeginning } from '../eviction/start-eviction.ts';
 import type { TemporalAccess } from '../command/temporal-access.ts';
 import { isRunning } from '../command/temporal-access.ts';
 import { namespaceOption, objectOf } from '../command/object-reference.ts';
@@ -150,7 +148,7 @@ async function retryEviction(
 ): Promise<void> {
   const answer = await retryRun(temporal, host, by);
   if (answer !== null) return terminal.print(answer);
-  const { name } = await reviveEviction(temporal, kubernetes, host, { accept: [], consent: [], by }).catch(
+  const eviction = await reviveEviction(temporal, kubernetes, host, { accept: [], consent: [], by }).catch(
     (error: unknown) => {
       const { exitCode, message } = explainError(error);
       if (exitCode !== exitCodes.notFound || hypervisor === null) throw error;
@@ -162,9 +160,8 @@ async function retryEviction(
       );
     },
   );
-  terminal.print(`Eviction ${name} of ${host} is tried again.`);
-  // One that only observes may do so again.
-  await tellBeginning(followSource(temporal, kubernetes, host), temporal, { host, observe: true });
+  terminal.print(`Eviction ${eviction.name} of ${host} is tried again.`);
+  await tellRevival(temporal, kubernetes, eviction);
 }
 
 /** What the running eviction answers; null when none runs, or it has come to its end and lingers. */
