@@ -288,13 +288,16 @@ export interface DataVolumeActivities {
   ): Promise<{ usedBy: readonly string[] }>;
   /**
    * Takes part in a snapshot of the source that is not cut yet, or was cut after the DataVolume was created; else makes
-   * one, where the interval and the budget of the source allow it, which are waited for too. Waits until it is ready.
+   * one, where the interval and the budget of the source allow it, which are waited for too, and no Pod has come to use
+   * it meanwhile. Waits until it is ready.
    */
   ensureSourceSnapshot(
     request: VolumeWork & {
       source: { namespace: string; name: string; uid: string };
       snapshotClass: string;
       createdMs: number;
+      /** It may be cut while Pods use the source. */
+      allowsUse: boolean;
       /** Acquired when the snapshot is ready, for what comes next. Left out: none, or it is held. */
       acquire?: SlotMessage;
       /** Made from the snapshot as soon as that slot is granted; ensureClaim follows, and makes it where it is not. */
@@ -302,6 +305,8 @@ export interface DataVolumeActivities {
     } & Patience,
   ): Promise<{
     snapshot: SnapshotFacts | null;
+    /** Pods that use the source, where that matters: it is not cut then. Left out: there is a snapshot. */
+    usedBy?: readonly string[];
     /** `unknown`: no answer came. Left out: it was not asked for. */
     slot?: SlotAnswer | 'unknown';
   }>;
@@ -323,7 +328,10 @@ export interface DataVolumeActivities {
   expandClaim(
     request: VolumeWork & { claim: { namespace: string; name: string }; requestBytes: number } & Patience,
   ): Promise<{ claim: ClaimFacts }>;
-  /** A Job that copies one PVC into the other in the namespace of the source. */
+  /**
+   * A Job that copies one PVC into the other in the namespace of the source. `job` null: none is made, as Pods use the
+   * source.
+   */
   ensureCopyJob(
     request: VolumeWork & {
       inNamespace: string;
@@ -332,7 +340,7 @@ export interface DataVolumeActivities {
       volumeMode: 'Filesystem' | 'Block';
       image: string;
     },
-  ): Promise<{ job: JobFacts }>;
+  ): Promise<{ job: JobFacts | null; usedBy?: readonly string[] }>;
   /** Adopts a claim that is there already: it becomes the DataVolume's. */
   adoptClaim(request: VolumeWork): Promise<{ claim: ClaimFacts }>;
   /** Deletes the claim of a DataVolume of this name that is gone. `claim` null: there is none any more. */

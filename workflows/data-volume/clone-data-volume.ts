@@ -26,7 +26,7 @@ import {
   type VolumeSituation,
   type VolumeStep,
 } from './lifecycle.ts';
-import { claimedBy, driverOf } from './plan-clone.ts';
+import { allowsUse, claimedBy, driverOf } from './plan-clone.ts';
 import { awaitingAfter, planVolume } from './plan.ts';
 import { isVolumeSaid, volumeStatus } from './status.ts';
 
@@ -202,12 +202,17 @@ export const cloneDataVolume = defineReconciler<VolumeLifecycle>(dataVolumeKind,
             source: { namespace, name, uid },
             snapshotClass,
             createdMs: context.desired?.createdMs ?? 0,
+            allowsUse: context.desired !== null && allowsUse(context.desired, context.settings),
             ...(acquire !== null && { acquire }),
             ...(restored !== null && { restore: { ...restored, wantedBytes: wantedBytes(context.observed) } }),
             patienceMs,
             known,
           }),
-        ({ snapshot }) => withTemporary({ snapshot }),
+        ({ snapshot, usedBy }) =>
+          (observed) => ({
+            ...withTemporary({ snapshot })(observed),
+            ...(usedBy !== undefined && { source: { ...source, usedBy } }),
+          }),
       );
     },
     claim: makeClaim,
@@ -259,7 +264,11 @@ export const cloneDataVolume = defineReconciler<VolumeLifecycle>(dataVolumeKind,
             volumeMode: context.observed.claimSpec?.volumeMode ?? 'Filesystem',
             image,
           }),
-        ({ job }) => withTemporary({ job }),
+        ({ job, usedBy }) =>
+          (observed) => ({
+            ...withTemporary({ job })(observed),
+            ...(usedBy !== undefined && observed.source?.kind === 'pvc' && { source: { ...observed.source, usedBy } }),
+          }),
       ),
     transfer: (context, { summary, claim }) => {
       const patienceMs = patienceOf(context);

@@ -121,6 +121,12 @@ function planUnreadySnapshot({
   );
 }
 
+/** A source that is in use may be cloned as it is. */
+export const allowsUse = (
+  { crashConsistent }: Pick<DesiredVolume, 'crashConsistent'>,
+  { rules }: VolumeSituation['settings'],
+): boolean => crashConsistent || rules.crashConsistent;
+
 function planSourceInUse(
   situation: VolumeSituation,
   desired: DesiredVolume,
@@ -131,7 +137,7 @@ function planSourceInUse(
   const { observed, settings } = situation;
   // What is cut is not changed by what uses its source.
   if (strategy === 'snapshot' && (observed.temporary.snapshot?.cutMs ?? null) !== null) return null;
-  if (strategy !== 'copy' && (desired.crashConsistent || settings.rules.crashConsistent)) return null;
+  if (strategy !== 'copy' && allowsUse(desired, settings)) return null;
   return (
     onDeadline(situation, desired, 'copy', 'CloneScheduled', describeUse(source)) ??
     execute([
@@ -283,7 +289,7 @@ const modeOf = (source: CloneSource): 'Filesystem' | 'Block' | null =>
 /** Null: the data is in the claim. */
 function planCopy(
   situation: VolumeSituation,
-  { uid }: DesiredVolume,
+  desired: DesiredVolume,
   { source, fallbackReason, isElsewhere }: Clone,
 ): VolumePlan | null {
   const { observed, settings, memory, input } = situation;
@@ -313,13 +319,16 @@ function planCopy(
     );
   const noCopy = whyNoCopy(situation, source, fallbackReason);
   if (noCopy !== null) return done('blocked', 'CopyNotPossible', noCopy);
+  // It was free when its PVC was made.
+  const inUse = planSourceInUse(situation, desired, source, 'copy');
+  if (inUse !== null) return inUse;
   const to = isElsewhere ? (claim?.name ?? '') : input.name;
   return execute([
     {
       kind: 'copy',
       phase: 'CloneInProgress',
       summary: `Copy ${source.name} by a Job`,
-      from: source.kind === 'snapshot' ? temporaryNames.restored(uid) : source.name,
+      from: source.kind === 'snapshot' ? temporaryNames.restored(desired.uid) : source.name,
       to,
       image: settings.rules.copyImage ?? '',
     },

@@ -393,6 +393,12 @@ test.each<[rule: string, change: Change, plan: unknown]>([
   ['csi-clone', { chosen: { strategy: 'csi-clone', fallbackReason: null } }, 'claim from golden, 10 GiB'],
   ['a copy: an empty PVC', copied, 'claim from nothing, 10 GiB'],
   ['… a Job', { ...copied, ...bound }, 'copy golden to disk'],
+  ['… of a source that is in use meanwhile: it is waited for', { ...inUse, ...copied, ...bound }, 'awaitSource'],
+  [
+    '… of one that is used since the Job was made',
+    { ...inUse, ...copied, ...bound, temporary: { job: { state: 'complete', message: '' } } },
+    'complete',
+  ],
   [
     '… a Job whose Pod is the first consumer',
     { ...copied, target: pending, class: { ...fast, waitsForConsumer: true } },

@@ -14,6 +14,13 @@ import { usersOf } from './snapshot-users.ts';
 
 const patience = { patienceMs: 30_000, known: null } as const;
 
+const podOf = (claimName: string): object => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { namespace: 'src', name: 'vm' },
+  spec: { containers: [], volumes: [{ name: 'a', persistentVolumeClaim: { claimName } }] },
+});
+
 /** From the snapshot to what is left of it. */
 async function cloneWhole(world: ReturnType<typeof openVolumes>, namespace: string, name: string) {
   const { activities, goldenSource, ofVolume, begin, volume } = world;
@@ -24,6 +31,7 @@ async function cloneWhole(world: ReturnType<typeof openVolumes>, namespace: stri
     source: goldenSource(),
     snapshotClass: storageNames.snapshotClass,
     createdMs: Date.parse(volume(namespace, name)?.metadata.creationTimestamp ?? ''),
+    allowsUse: false,
     ...patience,
   });
   if (snapshot === null) throw new Error('no snapshot');
@@ -180,6 +188,7 @@ test('a snapshot that the driver refuses is a fact within seconds; one that it i
         source: goldenSource(),
         snapshotClass: storageNames.snapshotClass,
         createdMs: clock.now() - 10_000,
+        allowsUse: false,
         ...patience,
         known,
       });
@@ -296,12 +305,7 @@ test('a claim of another is neither taken nor deleted', () =>
 test('a source in use is waited for', () =>
   openSame({}, async (world) => {
     await world.makeVolume('src', 'copy');
-    await world.set({
-      apiVersion: 'v1',
-      kind: 'Pod',
-      metadata: { namespace: 'src', name: 'vm' },
-      spec: { containers: [], volumes: [{ name: 'a', persistentVolumeClaim: { claimName: 'golden' } }] },
-    });
+    await world.set(podOf('golden'));
     const request = { ...world.ofVolume('src', 'copy'), begin: world.begin(), source: golden };
     expect(await world.activities.awaitFreeSource({ ...request, patienceMs: 1_000, known: null })).toEqual({
       usedBy: ['vm'],
@@ -416,6 +420,55 @@ test('a copy is a Job that mounts both volumes, and goes with its Pods', () =>
     expect(world.all('jobs')).toEqual([]);
   }));
 
+test('no copy is begun of a source that a Pod uses meanwhile; one that is begun goes on', () =>
+  openSame({}, async (world) => {
+    const of = await world.makeVolume('src', 'copy');
+    const request = {
+      ...of,
+      begin: world.begin('copy'),
+      inNamespace: 'src',
+      from: 'golden',
+      to: 'copy',
+      volumeMode: 'Block',
+      image: 'drover:1',
+    } as const;
+    await world.set(podOf('golden'));
+    expect(await world.activities.ensureCopyJob(request)).toEqual({ job: null, usedBy: ['vm'] });
+    expect(world.all('jobs')).toEqual([]);
+    await world.kubernetes.admin.request(
+      { method: 'DELETE', path: '/api/v1/namespaces/src/pods/vm' },
+      new AbortController().signal,
+    );
+    expect(await world.activities.ensureCopyJob(request)).toMatchObject({ job: { state: 'active' } });
+    await world.set(podOf('golden'));
+    expect(await world.activities.ensureCopyJob(request)).toMatchObject({ job: { state: 'active' } });
+  }));
+
+test.each([
+  ['is not cut', false, 0, { snapshot: null, usedBy: ['vm'] }],
+  ['is cut where that is allowed', true, 1, { snapshot: { isReady: true } }],
+] as const)('a source that a Pod uses while its snapshot waits for its time %s', (_what, allowsUse, cuts, answer) =>
+  openSame({ rules: { sourceIntervalMs: 20_000 } }, async (world) => {
+    await world.makeVolume('src', 'a');
+    await cloneWhole(world, 'src', 'a');
+    await world.clock.sleep(2_000);
+    await world.makeVolume('src', 'b');
+    const asked = world.activities.ensureSourceSnapshot({
+      ...world.ofVolume('src', 'b'),
+      begin: world.begin(),
+      source: world.goldenSource(),
+      snapshotClass: storageNames.snapshotClass,
+      createdMs: world.clock.now(),
+      allowsUse,
+      ...patience,
+    });
+    await world.clock.sleep(1_000);
+    await world.set(podOf('golden'));
+    expect(await asked).toMatchObject(answer);
+    expect(world.driver.calls('CreateSnapshot')).toBe(1 + cuts);
+  }),
+);
+
 test('a source that CDI is to import is left to it, and says so once', () =>
   openSame({}, async (world) => {
     const of = await world.makeVolume('src', 'copy', { source: { http: { url: 'https://a.test' } } });
@@ -442,6 +495,7 @@ describe('the PVC is made with its snapshot', () => {
       source: world.goldenSource(),
       snapshotClass: storageNames.snapshotClass,
       createdMs: world.clock.now(),
+      allowsUse: false,
       acquire: slot,
       restore,
       ...patience,

@@ -1,10 +1,11 @@
 import type { DataVolume } from '../../../contracts/crds/data-volume.ts';
-import type { DataVolumeActivities, JobFacts } from '../../../contracts/data-volume/data-volume.ts';
+import type { DataVolumeActivities } from '../../../contracts/data-volume/data-volume.ts';
 import { temporaryNames, volumeAnnotations, volumeLabels } from '../../../contracts/data-volume/metadata.ts';
 import { droverFailure } from '../../../runtime/failure.ts';
 import { type Job, storageResources } from '../../../runtime/kubernetes/storage-resources.ts';
 import { beginWork, liveVolume } from './begin-work.ts';
 import type { VolumeTools } from './dependencies.ts';
+import { readSourceUsers } from './source-users.ts';
 import { jobFacts } from './volume-facts.ts';
 import { createObject } from './write-object.ts';
 
@@ -72,13 +73,23 @@ export function copyJobSpec(
 }
 
 /** Made where there is none. It is not awaited: a copy takes as long as its data are large. */
-export async function ensureCopyJob(tools: VolumeTools, request: Request): Promise<{ job: JobFacts }> {
-  const { begin, namespace, name, uid, inNamespace } = request;
+export async function ensureCopyJob(
+  tools: VolumeTools,
+  request: Request,
+): Promise<Awaited<ReturnType<DataVolumeActivities['ensureCopyJob']>>> {
+  const { begin, namespace, name, uid, inNamespace, from } = request;
   const of = { namespace, name, uid };
   await beginWork(tools, { ...of, begin });
   const key = { namespace: inNamespace, name: temporaryNames.job(uid) };
   const get = (): Promise<Job | null> => tools.client.get(storageResources.Job, key, tools.scope.signal);
-  const found = (await get()) ?? (await make()) ?? (await get());
+  const there = await get();
+  // A snapshot that was restored has no other users.
+  const usedBy =
+    there !== null || from === temporaryNames.restored(uid)
+      ? []
+      : await readSourceUsers(tools, { namespace: inNamespace, name: from });
+  if (usedBy.length > 0) return { job: null, usedBy };
+  const found = there ?? (await make()) ?? (await get());
   if (found === null) throw droverFailure('ObjectConflict', `Job ${key.namespace}/${key.name} comes and goes`);
   return { job: jobFacts(found) };
 

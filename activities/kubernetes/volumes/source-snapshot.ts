@@ -11,10 +11,16 @@ import { makeClaim } from './claims.ts';
 import { type HeldWork, holdWork } from './begin-work.ts';
 import type { OfVolume, VolumeTools } from './dependencies.ts';
 import { cutOf, isDeleting, isRecentEnough, leaveSnapshot, listSnapshots, userKey, usersOf } from './snapshot-users.ts';
+import { readSourceUsers } from './source-users.ts';
 import { snapshotFacts } from './volume-facts.ts';
 import { createObject, identityOf, patchObject } from './write-object.ts';
 
 type Request = Parameters<DataVolumeActivities['ensureSourceSnapshot']>[0];
+
+interface Cutting extends Pick<HeldWork, 'live'> {
+  /** No Pod uses the source, or that does not matter. */
+  isFree: () => Promise<boolean>;
+}
 
 /** A snapshot of the source as it was at or after the DataVolume's creation, ready if patience allows. */
 export async function ensureSourceSnapshot(
@@ -24,8 +30,19 @@ export async function ensureSourceSnapshot(
   const of = { namespace, name, uid };
   const work = await holdWork(tools, { ...of, begin });
   const isShared = tools.settings?.rules.shareSnapshots ?? true;
+  let looks = 0;
+  let usedBy: readonly string[] = [];
+  const cutting: Cutting = {
+    ...work,
+    async isFree() {
+      // At first it was observed a moment ago.
+      if (!request.allowsUse && looks > 1) usedBy = await readSourceUsers(tools, request.source);
+      return usedBy.length === 0;
+    },
+  };
   const look = async (): Promise<Snapshot | null> => {
-    const seen = await (isShared ? shareSnapshot(tools, of, work, request) : ownSnapshot(tools, of, work, request));
+    looks += 1;
+    const seen = await (isShared ? shareSnapshot : ownSnapshot)(tools, of, cutting, request);
     await work.say();
     return seen;
   };
@@ -33,14 +50,17 @@ export async function ensureSourceSnapshot(
     patienceMs: request.patienceMs,
     look,
     isOver: (seen) => {
-      if (seen === null) return false;
+      if (seen === null) return usedBy.length > 0;
       const { isReady, error } = snapshotFacts(seen, null);
       return isReady || isNews(error, request.known);
     },
     watched: (seen) => seen && { resource: storageResources.VolumeSnapshot, version: seen.metadata },
   });
-  const facts = snapshot === null ? null : snapshotFacts(snapshot, null);
-  if (acquire === undefined || facts?.isReady !== true) return { snapshot: facts };
+  // What was observed before the wait is not what the next attempt may go by.
+  if (snapshot === null)
+    return { snapshot, ...(!request.allowsUse && { usedBy: await readSourceUsers(tools, request.source) }) };
+  const facts = snapshotFacts(snapshot, null);
+  if (acquire === undefined || !facts.isReady) return { snapshot: facts };
   const slot = await acquireSlot(tools, acquire);
   if (restore !== undefined && slot !== 'unknown' && slot.allowance > 0)
     await restoreFrom(tools, work, of, facts, restore);
@@ -74,7 +94,7 @@ const acquireSlot = ({ acquireSlot: ask, scope }: VolumeTools, acquire: SlotMess
 async function shareSnapshot(
   tools: VolumeTools,
   of: OfVolume,
-  work: Pick<HeldWork, 'live'>,
+  work: Cutting,
   request: Omit<Request, keyof OfVolume | 'begin'>,
 ): Promise<Snapshot | null> {
   const { source, createdMs } = request;
@@ -144,7 +164,7 @@ async function readAsked({ client, scope }: VolumeTools, source: Request['source
 async function ownSnapshot(
   tools: VolumeTools,
   of: OfVolume,
-  work: Pick<HeldWork, 'live'>,
+  work: Cutting,
   { source, snapshotClass }: Pick<Request, 'source' | 'snapshotClass'>,
 ): Promise<Snapshot | null> {
   const key = { namespace: source.namespace, name: temporaryNames.snapshot(of.uid) };
@@ -153,11 +173,11 @@ async function ownSnapshot(
   return await cut(tools, of, work, { source, snapshotClass, name: key.name, asked: [of.uid] });
 }
 
-/** @returns null: there is one of that name */
+/** @returns null: there is one of that name, or a Pod uses the source */
 async function cut(
   tools: VolumeTools,
   of: OfVolume,
-  work: Pick<HeldWork, 'live'>,
+  work: Cutting,
   {
     source,
     snapshotClass,
@@ -165,6 +185,7 @@ async function cut(
     asked,
   }: Pick<Request, 'source' | 'snapshotClass'> & { name: string; asked: readonly string[] },
 ): Promise<Snapshot | null> {
+  if (!(await work.isFree())) return null;
   await work.live();
   return await createObject(
     tools,
