@@ -51,7 +51,10 @@ export const volumeAnnotations = {
   isDefaultVirtClass: 'storageclass.kubevirt.io/is-default-virt-class',
   isDefaultSnapshotClass: 'snapshot.storage.kubernetes.io/is-default-class',
 
-  /** On a DataVolume, `true`: a source that is in use is cloned as it is after a loss of power. */
+  /**
+   * On a DataVolume, `true`: a source that is in use is cloned as it is after a loss of power. On a snapshot of drover's,
+   * `true`: it was cut for one that allows that, and others do not share it.
+   */
   crashConsistent: 'drover.dev/crash-consistent',
   /** On a DataVolume: an {@link outcomes | outcome}, before the setting. */
   onDeadline: 'drover.dev/on-deadline',

@@ -469,6 +469,34 @@ test.each([
   }),
 );
 
+test('a snapshot that was cut of a source in use is shared by those alone that allow that', () =>
+  openSame({}, async (world) => {
+    const names = ['a', 'b', 'c'];
+    for (const name of names) await world.makeVolume('src', name);
+    const ensure = async (name: string, allowsUse: boolean) => {
+      const { snapshot } = await world.activities.ensureSourceSnapshot({
+        ...world.ofVolume('src', name),
+        begin: world.begin(),
+        source: world.goldenSource(),
+        snapshotClass: storageNames.snapshotClass,
+        createdMs: world.clock.now(),
+        allowsUse,
+        ...patience,
+      });
+      return snapshot?.name;
+    };
+    const first = await ensure('a', true);
+    expect(await ensure('b', true)).toBe(first);
+    const second = await ensure('c', false);
+    expect(second).toBe(temporaryNames.sharedSnapshot(world.goldenSource().uid, 2));
+    // It does not allow that any more.
+    expect(await ensure('b', false)).toBe(second);
+    expect(world.all('volumesnapshots').map((one) => [one.metadata.name, usersOf(one as never).size])).toEqual([
+      [first, 1],
+      [second, 2],
+    ]);
+  }));
+
 test('a source that CDI is to import is left to it, and says so once', () =>
   openSame({}, async (world) => {
     const of = await world.makeVolume('src', 'copy', { source: { http: { url: 'https://a.test' } } });

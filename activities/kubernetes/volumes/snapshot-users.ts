@@ -29,6 +29,10 @@ export const usersOf = ({ metadata: { annotations = {} } }: Pick<Snapshot, 'meta
 export const isDeleting = ({ metadata }: Snapshot): boolean => metadata.deletionTimestamp !== undefined;
 export const cutOf = ({ status }: Snapshot): number | null => timeMs(status?.creationTime);
 
+/** Pods may have used its source when it was cut. */
+export const isCrashConsistent = ({ metadata: { annotations } }: Snapshot): boolean =>
+  annotations?.[volumeAnnotations.crashConsistent] === 'true';
+
 /** DataVolumes that were there when the snapshot was asked for: whatever the clocks say, it was cut after they were. */
 const askedBefore = ({ metadata: { annotations } }: Snapshot): readonly string[] =>
   annotations?.[volumeAnnotations.askedBefore]?.split(',') ?? [];

@@ -10,7 +10,16 @@ import { awaitFact } from './await-fact.ts';
 import { makeClaim } from './claims.ts';
 import { type HeldWork, holdWork } from './begin-work.ts';
 import type { OfVolume, VolumeTools } from './dependencies.ts';
-import { cutOf, isDeleting, isRecentEnough, leaveSnapshot, listSnapshots, userKey, usersOf } from './snapshot-users.ts';
+import {
+  cutOf,
+  isCrashConsistent,
+  isDeleting,
+  isRecentEnough,
+  leaveSnapshot,
+  listSnapshots,
+  userKey,
+  usersOf,
+} from './snapshot-users.ts';
 import { readSourceUsers } from './source-users.ts';
 import { snapshotFacts } from './volume-facts.ts';
 import { createObject, identityOf, patchObject } from './write-object.ts';
@@ -97,13 +106,14 @@ async function shareSnapshot(
   work: Cutting,
   request: Omit<Request, keyof OfVolume | 'begin'>,
 ): Promise<Snapshot | null> {
-  const { source, createdMs } = request;
+  const { source, createdMs, allowsUse } = request;
   const all = await listSnapshots(tools, { namespace: source.namespace, sourceUid: source.uid });
   const asked = { uid: of.uid, createdMs };
+  const isFit = (one: Snapshot): boolean => isRecentEnough(one, asked) && (allowsUse || !isCrashConsistent(one));
   // One that was joined before it was known when it was cut.
-  const stale = all.filter((one) => usersOf(one).has(of.uid) && !isRecentEnough(one, asked));
+  const stale = all.filter((one) => usersOf(one).has(of.uid) && !isFit(one));
   for (const one of stale) await leaveSnapshot(tools, of, one);
-  const recent = all.filter((one) => !isDeleting(one) && isRecentEnough(one, asked));
+  const recent = all.filter((one) => !isDeleting(one) && isFit(one));
   const mine = recent.find((one) => usersOf(one).has(of.uid));
   if (mine !== undefined) return mine;
   const open = recent.find(({ status }) => status?.error === undefined || status.error === null);
@@ -165,12 +175,12 @@ async function ownSnapshot(
   tools: VolumeTools,
   of: OfVolume,
   work: Cutting,
-  { source, snapshotClass }: Pick<Request, 'source' | 'snapshotClass'>,
+  { source, snapshotClass, allowsUse }: Pick<Request, 'source' | 'snapshotClass' | 'allowsUse'>,
 ): Promise<Snapshot | null> {
   const key = { namespace: source.namespace, name: temporaryNames.snapshot(of.uid) };
   const found = await tools.client.get(storageResources.VolumeSnapshot, key, tools.scope.signal);
   if (found !== null) return usersOf(found).has(of.uid) && !isDeleting(found) ? found : null;
-  return await cut(tools, of, work, { source, snapshotClass, name: key.name, asked: [of.uid] });
+  return await cut(tools, of, work, { source, snapshotClass, allowsUse, name: key.name, asked: [of.uid] });
 }
 
 /** @returns null: there is one of that name, or a Pod uses the source */
@@ -181,9 +191,10 @@ async function cut(
   {
     source,
     snapshotClass,
+    allowsUse,
     name,
     asked,
-  }: Pick<Request, 'source' | 'snapshotClass'> & { name: string; asked: readonly string[] },
+  }: Pick<Request, 'source' | 'snapshotClass' | 'allowsUse'> & { name: string; asked: readonly string[] },
 ): Promise<Snapshot | null> {
   if (!(await work.isFree())) return null;
   await work.live();
@@ -198,6 +209,7 @@ async function cut(
         annotations: {
           [userKey(of.uid)]: `${of.namespace}/${of.name}`,
           [volumeAnnotations.askedBefore]: asked.join(','),
+          ...(allowsUse && { [volumeAnnotations.crashConsistent]: 'true' }),
         },
       },
       spec: { volumeSnapshotClassName: snapshotClass, source: { persistentVolumeClaimName: source.name } },
