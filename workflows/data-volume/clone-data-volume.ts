@@ -294,9 +294,16 @@ export const cloneDataVolume = defineReconciler<VolumeLifecycle>(dataVolumeKind,
     beginAnew: async (context, { summary, strategy, fallbackReason }) => {
       const request = { ...begin(context).request, begin: anew(context, strategy, fallbackReason) };
       const { left } = await work(summary, removalMs).removeTemporary({ ...request, withTarget: true });
-      countClone(context, 'begun_anew');
-      // Once for each time that a user asks.
-      return { applyResult: (memory) => ({ ...withLeft(memory, left), isRetried: false }) };
+      const isBegun = left.length === 0;
+      if (isBegun) countClone(context, 'begun_anew');
+      return {
+        applyResult: (memory) => ({
+          ...withLeft(memory, left),
+          // Once for each time that a user asks.
+          isRetried: memory.isRetried && !isBegun,
+          anew: isBegun ? null : { strategy, fallbackReason },
+        }),
+      };
     },
     giveUp: async (context, { summary }) => {
       const { request, isSaid } = begin(context);

@@ -56,13 +56,22 @@ export interface VolumeMemory {
   awaiting: { phase: string; sinceMs: number } | null;
   /** A user asks to try one again that was given up. */
   isRetried: boolean;
+  /** How it is begun anew, where what was made before is not gone yet; null: it is as the DataVolume says. */
+  anew: { strategy: Strategy; fallbackReason: string | null } | null;
   /** What a removal could not take away yet. */
   left: readonly string[];
   /** When it could not; null: nothing is left. */
   leftAtMs: number | null;
 }
 
-export const noVolumeMemory: VolumeMemory = { slot: null, awaiting: null, isRetried: false, left: [], leftAtMs: null };
+export const noVolumeMemory: VolumeMemory = {
+  slot: null,
+  awaiting: null,
+  isRetried: false,
+  anew: null,
+  left: [],
+  leftAtMs: null,
+};
 
 export interface VolumeLifecycle {
   input: DataVolumeInput;

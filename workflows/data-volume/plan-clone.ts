@@ -8,6 +8,7 @@ import type {
   ClaimFacts,
   DesiredVolume,
   ObservedVolume,
+  SnapshotFacts,
 } from '../../contracts/data-volume/data-volume.ts';
 import { type Outcome, type Strategy, temporaryNames, type VolumePhase } from '../../contracts/data-volume/metadata.ts';
 import { restoreBytes, wantedBytes } from '../../contracts/data-volume/size.ts';
@@ -78,6 +79,10 @@ interface Clone {
   isElsewhere: boolean;
 }
 
+/** One that is being deleted is none. */
+const snapshotOf = ({ temporary: { snapshot } }: ObservedVolume): SnapshotFacts | null =>
+  snapshot?.deleting === true ? null : snapshot;
+
 /** What keeps the clone from being begun. Null: nothing. */
 function planHindrance(
   situation: VolumeSituation,
@@ -86,7 +91,7 @@ function planHindrance(
 ): VolumePlan | null {
   const { observed } = situation;
   // What was cut needs its source no more.
-  if (strategy === 'snapshot' && observed.temporary.snapshot?.isReady === true) return null;
+  if (strategy === 'snapshot' && snapshotOf(observed)?.isReady === true) return null;
   const problem = validateClone(desired, observed);
   if (problem !== null) return done('blocked', problem.reason, problem.message);
   const unready = planUnreadySource(source);
@@ -136,7 +141,7 @@ function planSourceInUse(
   if (source.kind !== 'pvc' || source.usedBy.length === 0) return null;
   const { observed, settings } = situation;
   // What is cut is not changed by what uses its source.
-  if (strategy === 'snapshot' && (observed.temporary.snapshot?.cutMs ?? null) !== null) return null;
+  if (strategy === 'snapshot' && (snapshotOf(observed)?.cutMs ?? null) !== null) return null;
   if (strategy !== 'copy' && allowsUse(desired, settings)) return null;
   return (
     onDeadline(situation, desired, 'copy', 'CloneScheduled', describeUse(source)) ??
@@ -192,7 +197,7 @@ function planRestore(
       phase: 'CSICloneInProgress',
       requestBytes: source.claim === null ? wanted : restoreBytes(source.claim, wanted),
     });
-  const { snapshot } = observed.temporary;
+  const snapshot = snapshotOf(observed);
   if (snapshot !== null && snapshot.isReady)
     return restore(situation, desired, strategy, made, {
       ...claim,

@@ -184,6 +184,7 @@ const stepsOf = (plan: Plan<VolumeStep>): unknown =>
 const whenHeld = { own: { isHeld: true } };
 const bound = { target: claim, ...whenHeld };
 const elsewhere = { source: { ...golden, namespace: 'images' }, permission: 'granted' } as const;
+const anew = { strategy: 'copy', fallbackReason: 'it took too long' } as const;
 const inUse = { source: { ...golden, usedBy: ['vm-1'] } };
 const larger = { claimSpec: { ...observed.claimSpec!, requestBytes: 20 * gib } };
 const late = (phase: string): Pick<Change, 'memory'> => ({
@@ -390,6 +391,27 @@ test.each<[rule: string, change: Change, plan: unknown]>([
     { class: { ...fast, waitsForConsumer: true }, target: { ...pending, hasNode: true }, temporary: { snapshot: cut } },
     `claim from ${cut.name}, 10 GiB`,
   ],
+  [
+    'a snapshot that is being deleted is none: another is taken',
+    { temporary: { snapshot: { ...cut, deleting: true } } },
+    'snapshot',
+  ],
+  [
+    '… and a source that is in use is waited for',
+    { ...inUse, temporary: { snapshot: { ...cut, deleting: true } } },
+    'awaitSource',
+  ],
+  [
+    'it is begun anew, and what was made does not go at once',
+    { temporary: { snapshot: cut }, memory: { anew, left: ['PVC disk'], leftAtMs: nowMs - 1_000 } },
+    wait('CloneScheduled', 'TemporaryObjectsRemain', 'PVC disk to be gone', nowMs + 4_000),
+  ],
+  [
+    '… a moment later it is removed again, and the strategy is kept',
+    { temporary: { snapshot: cut }, memory: { anew, left: ['PVC disk'], leftAtMs: nowMs - 5_000 } },
+    'beginAnew by copy',
+  ],
+  ['… also where it was seen gone: the strategy is not fixed yet', { memory: { anew } }, 'beginAnew by copy'],
   ['csi-clone', { chosen: { strategy: 'csi-clone', fallbackReason: null } }, 'claim from golden, 10 GiB'],
   ['a copy: an empty PVC', copied, 'claim from nothing, 10 GiB'],
   ['… a Job', { ...copied, ...bound }, 'copy golden to disk'],

@@ -35,6 +35,7 @@ export function planVolume(situation: VolumeSituation): VolumePlan {
   if (target?.populatedFor === input.name && target.owner !== 'other') return complete(situation, desired);
   if (target !== null && target.owner !== 'volume') return planForeignClaim(situation, desired, target);
   if (desired.prePopulatedBy !== null) return planPrePopulated(situation, desired, target);
+  if (situation.memory.anew) return planAnew(situation, situation.memory.anew);
   if (recorded.phase === 'Failed' && !situation.memory.isRetried) return planGivenUp(situation, desired);
   if (target !== null && (target.isCloned || recorded.phase === 'Succeeded')) return complete(situation, desired);
   if (problem !== null) return done('blocked', problem.reason, problem.message);
@@ -87,6 +88,18 @@ function waitForRemoval({ memory, nowMs }: VolumeSituation, phase: VolumePhase):
   if (memory.left.length === 0 || nowMs >= againMs) return null;
   return wait(phase, 'TemporaryObjectsRemain', `${memory.left.join(', ')} to be gone`, againMs);
 }
+
+/** Until nothing is left of the last attempt, it is not written down how the next one is made. */
+const planAnew = (situation: VolumeSituation, anew: NonNullable<VolumeMemory['anew']>): VolumePlan =>
+  waitForRemoval(situation, 'CloneScheduled') ??
+  execute([
+    {
+      kind: 'beginAnew',
+      phase: 'CloneScheduled',
+      summary: `Begin it anew by ${anew.strategy}, once nothing of the last attempt is left`,
+      ...anew,
+    },
+  ]);
 
 function complete(situation: VolumeSituation, { isHeld }: DesiredVolume): VolumePlan {
   const { observed, input } = situation;

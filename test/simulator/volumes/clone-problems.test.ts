@@ -118,6 +118,28 @@ test('a volume that the driver refuses to make, and the deadline', async () => {
   });
 });
 
+test('a copy after the deadline, where what was made before goes slowly', async () => {
+  const settings = { deadlineMs: 2 * minute, onDeadline: 'copy', copyImage: 'drover:test' };
+  await inVolumeWorld({ settings }, async (world) => {
+    await world.makeSource('golden', 'bytes');
+    world.driver.fail('CreateVolume', { code: 'InvalidArgument', times: 10_000, description: 'not across pools' });
+    world.driver.delay('DeleteSnapshot', 2 * minute);
+    await world.makeVolume('disk', {});
+    const isRemoved = async (): Promise<boolean> =>
+      world.deployment.kubernetes
+        .objects('volumesnapshots')
+        .some(({ metadata }) => metadata.deletionTimestamp !== undefined);
+    expect(await world.until(isRemoved, 5 * minute)).toBe(true);
+    await world.pass(second);
+    world.driver.heal();
+    await world.made('disk', 5 * minute);
+    expect(world.storage.jobs.copied).toBe(1);
+    expect(world.storage.read(home, 'disk')).toBe('bytes');
+    await world.pass(minute);
+    expect(await world.violations()).toEqual([]);
+  });
+});
+
 test('a driver that flattens is waited for, and is no problem', async () => {
   await inVolumeWorld({ driver: { flatten: { hardDepth: 0, ms: 3 * minute } } }, async (world) => {
     await world.makeSource('golden', 'bytes');
