@@ -153,6 +153,13 @@ test.each<[string, FileOperation, Vcenter | undefined, string | null, string[]]>
     'task-1',
     ['DeleteDatastoreFile_Task [fast] u'],
   ],
+  [
+    'with the child of a linked disk',
+    remove,
+    { files: ['disk-0.vmdk', 'disk-0-sesparse.vmdk', 'disk-1-delta.vmdk'] },
+    'task-1',
+    ['DeleteDatastoreFile_Task [fast] u'],
+  ],
   ['not with a VM that is not registered', remove, { files: ['disk-0.vmdk', 'web.vmx'] }, 'VirtualMachineNotOwned', []],
   ['nor with a disk that was not copied', remove, { files: ['web.vmdk'] }, 'VirtualMachineNotOwned', []],
   ['one that is not there is well', remove, { files: null }, null, []],

@@ -81,7 +81,7 @@ async function checkUnused({ gateway, scope: { signal } }: Reading, datastore: s
 const leaveFolder = `Take ${virtualMachineAnnotations.copies} off the object, which leaves the folder as it is`;
 
 /** What `planCopies` puts there, and the extents of the disks. */
-const copiedFile = /^(?:disk-\d+(?:\.part)?(?:-flat)?\.vmdk|.+\.nvram)$/u;
+const copiedFile = /^(?:disk-\d+(?:\.part)?(?:-(?:flat|delta|sesparse))?\.vmdk|.+\.nvram)$/u;
 
 /**
  * Makes sure that there is nothing but copies for a VM that was not made: a VM that no vCenter has registered, or another
