@@ -37,3 +37,29 @@ test('a status that could not be written is written by the next attempt', async 
   await work.say();
   expect(written).toHaveLength(2);
 });
+
+test.each([
+  ['Succeeded', 'before its work begins: what it makes is no complete volume', 1],
+  ['CloneScheduled', 'when its work has begun', 0],
+])('the status of one that says %s is written %s', async (phase, _when, writesBefore) => {
+  let written = 0;
+  const volume = {
+    metadata: { ...of, resourceVersion: '1', finalizers: [dataVolumeFinalizer] },
+    spec: {},
+    status: { phase },
+  };
+  const client = {
+    get: async () => volume,
+    patchStatus: async () => {
+      written += 1;
+      return volume;
+    },
+  };
+  const scope = { signal: new AbortController().signal, scheduledMs: 0 };
+  const tools = { client, scope, clock: systemClock } as unknown as VolumeTools;
+  const status = { phase: 'CloneInProgress', progress: 'N/A', claimName: 'disk', conditions: [], event: null } as const;
+  const work = await holdWork(tools, { ...of, begin: { claimed: null, status } });
+  expect(written).toBe(writesBefore);
+  await work.say();
+  expect(written).toBe(1);
+});

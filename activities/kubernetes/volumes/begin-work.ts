@@ -46,12 +46,12 @@ export interface HeldWork {
   say: () => Promise<void>;
 }
 
-/** As {@link beginWork}, but for the status. */
+/** As {@link beginWork}, but for the status: only one that says that the volume is complete is written first. */
 export async function holdWork(tools: VolumeTools, { begin, ...of }: VolumeWork): Promise<HeldWork> {
   let volume = await beginWork(tools, { ...of, begin: begin && { ...begin, status: null } });
   let status = begin?.status ?? null;
   let isNew = true;
-  return {
+  const work: HeldWork = {
     async live() {
       // Until the work has begun it was read a moment ago.
       if (!isNew) volume = await liveVolume(tools, of);
@@ -72,6 +72,9 @@ export async function holdWork(tools: VolumeTools, { begin, ...of }: VolumeWork)
       status = null;
     },
   };
+  // What is made would be taken for the complete volume where the worker dies before the status is written.
+  if (volume.status?.phase === 'Succeeded') await work.say();
+  return work;
 }
 
 /** The status alone, of one that may be gone or being deleted. */
