@@ -123,11 +123,20 @@ const rows: [rule: string, world: World, released: string[], held?: string[]][] 
   [
     '… but those that a user approves of',
     {
-      pool: pool({ metadata: { annotations: { [agentPoolAnnotations.approvedDeletions]: 'b, c' } } }),
+      pool: pool({ metadata: { annotations: { [agentPoolAnnotations.approvedDeletions]: 'b/uid-b, c/uid-c' } } }),
       vms: [absent('a'), absent('b')],
     },
     ['b MachineAbsent'],
     ['a MachineAbsent ApprovalRequired'],
+  ],
+  [
+    '… and not those of the name that come later',
+    {
+      pool: pool({ metadata: { annotations: { [agentPoolAnnotations.approvedDeletions]: 'b/uid-of-another, a' } } }),
+      vms: [absent('a'), absent('b')],
+    },
+    [],
+    ['a MachineAbsent ApprovalRequired', 'b MachineAbsent ApprovalRequired'],
   ],
   [
     '… not while another one goes',

@@ -1,4 +1,5 @@
 import type { AgentPoolRules, HeldAgent, ReleaseCause, ReleasedAgent } from './agent-pool.ts';
+import { approvalOf } from './approvals.ts';
 import { isSameUuid } from './identity.ts';
 import type { JudgedVm } from './judge-vm.ts';
 import { isBound } from './match-agents.ts';
@@ -156,10 +157,10 @@ export const isReplacing = (pool: PoolFacts, own: readonly JudgedVm[]): boolean 
  */
 function findUnapproved({ pool, own, rules }: ReleaseFacts, live: number, rows: readonly Row[]): Set<string> {
   const absent = rows.flatMap(({ one, verdict }) =>
-    verdict?.cause === 'MachineAbsent' && verdict.waitsFor === undefined ? [one.vm.name] : [],
+    verdict?.cause === 'MachineAbsent' && verdict.waitsFor === undefined ? [one.vm] : [],
   );
   const going = own.filter(({ vm, machineState }) => vm.deleting && machineState === 'absent').length;
   const most = Math.max(rules.approveAbove, Math.floor(((live + going) * rules.approveAbovePercent) / 100));
   if (absent.length + going <= most) return new Set();
-  return new Set(absent.filter((name) => !pool.approved.includes(name)));
+  return new Set(absent.filter((vm) => !pool.approved.includes(approvalOf(vm))).map(({ name }) => name));
 }

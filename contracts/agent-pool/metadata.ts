@@ -28,8 +28,8 @@ export const agentPoolAnnotations = {
   /** On a pool or a VsphereAgent, `true`: its VMs go though their Machines are there. */
   forceDelete: 'drover.dev/force-delete',
   /**
-   * On a pool, joined by commas: names of VsphereAgents that may go though the deletion of their Machines was not
-   * observed, and of VMs that are on and have no VsphereAgent.
+   * On a pool, joined by commas, each `<name>/<uid>`: VsphereAgents that may go though the deletion of their Machines
+   * was not observed, and VMs that are on and have no VsphereAgent, with the uid in their mark.
    */
   approvedDeletions: 'drover.dev/approved-deletions',
   /** On a pool, a number: the most VMs that it may have, and may have under way. Left out: as in drover's settings. */

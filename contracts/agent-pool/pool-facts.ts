@@ -38,7 +38,7 @@ export interface PoolFacts {
   force: boolean;
   /** VMs of another template that are replaced. */
   replaces: 'none' | 'available' | 'all';
-  /** VsphereAgents that a user has approved of. */
+  /** What a user has approved of (approvals.ts). */
   approved: readonly string[];
   digest: string;
 }

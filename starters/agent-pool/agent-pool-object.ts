@@ -23,7 +23,7 @@ export interface AgentPoolObject extends Driven {
   infraEnv: string;
   /** False: `Retain`, nothing is deleted. */
   deletes: boolean;
-  /** Names of VsphereAgents that may go unasked. */
+  /** What may go unasked (contracts/agent-pool/approvals.ts). */
   approved: string[];
   /** Null: nothing was counted yet. */
   counts: ListedCounts | null;

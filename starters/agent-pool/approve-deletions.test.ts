@@ -1,6 +1,6 @@
 import { samplePool } from '../../test/fixtures/starters/agent-pool.ts';
 import { exitCodes } from '../command/exit-codes.ts';
-import { allApproved, chooseApproved } from './approve-deletions.ts';
+import { allApproved, approvalsOf, chooseApproved } from './approve-deletions.ts';
 
 const held = (name: string, waitsFor = 'ApprovalRequired') => ({ name, waitsFor, message: 'x' });
 const pool = samplePool({ held: [held('worker-7'), held('worker-8', 'NodePresent'), held('worker-9')] });
@@ -27,10 +27,23 @@ test('what waits for something else, or nothing, is not approved', () => {
     );
 });
 
+test('an approval is of one VsphereAgent, or of one VM that has none, and not of a name', () => {
+  const message = 'VM worker-7 has no VsphereAgent: annotate VsphereAgentPool gpu with x, a list with worker-7/u-stray';
+  const withStray = samplePool({ held: [{ ...held('worker-7'), message }, held('worker-9'), held('gone')] });
+  const there = [
+    { name: 'worker-7', uid: 'u-7' },
+    { name: 'worker-9', uid: 'u-9' },
+  ];
+  expect(approvalsOf(withStray, ['worker-7', 'worker-9', 'gone'], there)).toEqual(['worker-7/u-stray', 'worker-9/u-9']);
+});
+
 test('earlier approvals stay while their VsphereAgents do', () => {
-  expect(allApproved(['gone', 'worker-1', 'worker-7'], ['worker-7'], ['worker-1', 'worker-7'])).toEqual([
-    'worker-1',
-    'worker-7',
-  ]);
-  expect(allApproved([], ['worker-7'], [])).toEqual(['worker-7']);
+  const there = [
+    { name: 'worker-1', uid: 'u-1' },
+    { name: 'worker-7', uid: 'u-7' },
+  ];
+  expect(
+    allApproved(['gone/u-0', 'worker-1/u-1', 'worker-1/u-before', 'worker-7/u-7'], ['worker-7/u-7'], there),
+  ).toEqual(['worker-1/u-1', 'worker-7/u-7']);
+  expect(allApproved([], ['worker-7/u-7'], [])).toEqual(['worker-7/u-7']);
 });

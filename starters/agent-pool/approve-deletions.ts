@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { approvalIn, approvalOf } from '../../contracts/agent-pool/approvals.ts';
 import { agentPoolAnnotations } from '../../contracts/agent-pool/metadata.ts';
 import { retryConflicts } from '../../runtime/kubernetes/retry-conflicts.ts';
 import { describedCommand } from '../command/command.ts';
@@ -11,7 +12,7 @@ import { whyNothingHappens } from '../command/lifecycle-mode.ts';
 import { fullName, namespaceOption, readReference } from '../command/object-reference.ts';
 import { oneLine } from '../render/table.ts';
 import { agentAccess, agentsOf, poolAccess } from './agent-pool-access.ts';
-import { type AgentPoolObject, waitsForApproval } from './agent-pool-object.ts';
+import { type AgentPoolObject, type VsphereAgentObject, waitsForApproval } from './agent-pool-object.ts';
 
 export const approveCommand = (context: CommandContext): Command =>
   describedCommand(
@@ -35,10 +36,9 @@ export const approveCommand = (context: CommandContext): Command =>
           const { pool, approved } = await retryConflicts(async () => {
             const found = await access.read(reference, 'Nothing was approved.');
             const chosen = chooseApproved(found, agents);
-            const there = (await agentsOf(agentAccess(kubernetes, abort), found)).map(({ name }) => name);
-            await access.annotate(found, {
-              [agentPoolAnnotations.approvedDeletions]: allApproved(found.approved, chosen, there).join(','),
-            });
+            const there = await agentsOf(agentAccess(kubernetes, abort), found);
+            const approvals = allApproved(found.approved, approvalsOf(found, chosen, there), there);
+            await access.annotate(found, { [agentPoolAnnotations.approvedDeletions]: approvals.join(',') });
             return { pool: found, approved: chosen };
           });
           const name = fullName(pool);
@@ -78,9 +78,27 @@ export function chooseApproved(pool: AgentPoolObject, names: readonly string[]):
   return [...new Set(names)];
 }
 
+type Identified = Pick<VsphereAgentObject, 'name' | 'uid'>;
+
+/** Of a VM without a VsphereAgent the pool says which one it means. What is gone meanwhile needs none. Pure. */
+export const approvalsOf = (
+  { held }: Pick<AgentPoolObject, 'held'>,
+  names: readonly string[],
+  there: readonly Identified[],
+): string[] =>
+  held
+    .filter((one) => waitsForApproval(one) && names.includes(one.name))
+    .flatMap(({ name, message }) => {
+      const stray = approvalIn(message, name);
+      return stray === null ? there.filter((one) => one.name === name).map(approvalOf) : [stray];
+    });
+
 /** With those that were approved before and are there still: the list does not grow for ever. Pure. */
 export const allApproved = (
   before: readonly string[],
   chosen: readonly string[],
-  there: readonly string[],
-): string[] => [...new Set([...before.filter((name) => there.includes(name)), ...chosen])];
+  there: readonly Identified[],
+): string[] => {
+  const known = new Set(there.map(approvalOf));
+  return [...new Set([...before.filter((approval) => known.has(approval)), ...chosen])];
+};

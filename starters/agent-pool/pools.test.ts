@@ -48,7 +48,11 @@ async function open() {
     );
   await send('POST', 'vsphereagentpools', {
     ...typeMeta('VsphereAgentPool'),
-    metadata: { name: 'gpu', namespace: 'default', annotations: { 'drover.dev/approved-deletions': 'gone,worker-3' } },
+    metadata: {
+      name: 'gpu',
+      namespace: 'default',
+      annotations: { 'drover.dev/approved-deletions': 'gone/u,worker-3' },
+    },
     spec: poolSpec,
   });
   await send('PATCH', 'vsphereagentpools/gpu/status', { status });
@@ -66,6 +70,9 @@ async function open() {
       const context = { ...sampleContext(terminal), clock: now, openKubernetes: () => Promise.resolve(kubernetes) };
       return { code: await main(args, context), stdout: terminal.stdout, stderr: terminal.stderr };
     },
+    uidOf: async (name: string) =>
+      (await openObjects(admin).get(resources.VsphereAgent, { namespace: 'default', name }, signal))?.metadata.uid ??
+      '',
     annotations: async () => {
       const pool = await openObjects(admin).get(
         resources.VsphereAgentPool,
@@ -90,10 +97,14 @@ test('pools are listed, as lines and as JSON', async () => {
 });
 
 test('an approval is of what waits for one now, and earlier ones stay as long as their VMs', async () => {
-  const { run, annotations } = await open();
+  const { run, annotations, uidOf } = await open();
   const approved = await run('pools', 'approve', 'default/gpu');
   expect(approved).toMatchObject({ code: exitCodes.ok, stdout: 'worker-1 may go.\nworker-2 may go.\n' });
-  expect((await annotations())['drover.dev/approved-deletions']).toBe('worker-3,worker-1,worker-2');
+  expect((await annotations())['drover.dev/approved-deletions']).toBe(
+    `worker-1/${await uidOf('worker-1')},worker-2/${await uidOf('worker-2')}`,
+  );
+  await run('pools', 'approve', 'default/gpu', 'worker-1');
+  expect((await annotations())['drover.dev/approved-deletions']).toContain(`worker-2/${await uidOf('worker-2')}`);
 });
 
 test('what waits for no approval is refused, and nothing is changed', async () => {

@@ -1,3 +1,4 @@
+import { approvalIn, approvalOf } from '../../../contracts/agent-pool/approvals.ts';
 import {
   agentPoolAnnotations,
   agentPoolFinalizer,
@@ -324,7 +325,8 @@ test('Machines that went while drover was down: several VMs go with an approval'
     await world.rounds(3);
     const { held } = await world.observe();
     expect(held.map(({ waitsFor }) => waitsFor)).toEqual(Array.from({ length: 3 }, () => 'ApprovalRequired'));
-    const approval = { [agentPoolAnnotations.approvedDeletions]: held.map(({ name }) => name).join(',') };
+    const approved = world.agents().map(({ metadata }) => approvalOf(metadata));
+    const approval = { [agentPoolAnnotations.approvedDeletions]: approved.join(',') };
     await world.client.patch(resources.VsphereAgentPool, world.of, { metadata: { annotations: approval } }, never);
     await world.rounds(3);
     expect(world.agents()).toEqual([]);
@@ -743,8 +745,15 @@ test('VMs with the mark of this very pool and no VsphereAgent are destroyed, whe
     ];
     expect(await world.activities.destroyStrays({ ...world.of, vms: asked })).toEqual({ destroyed: ['vm-1'] });
     expect(world.inventory.destroyed).toEqual(['vm-1']);
-    const annotations = { [agentPoolAnnotations.approvedDeletions]: 'vm-on' };
-    await world.client.patch(resources.VsphereAgentPool, world.of, { metadata: { annotations } }, never);
+    const approve = (approval: string) => {
+      const annotations = { [agentPoolAnnotations.approvedDeletions]: approval };
+      return world.client.patch(resources.VsphereAgentPool, world.of, { metadata: { annotations } }, never);
+    };
+    for (const other of ['vm-on', 'vm-on/another']) {
+      await approve(other);
+      expect(await world.activities.destroyStrays({ ...world.of, vms: asked })).toEqual({ destroyed: ['vm-1'] });
+    }
+    await approve(approvalIn(held[0]?.message ?? '', 'vm-on') ?? '');
     expect(await world.activities.destroyStrays({ ...world.of, vms: asked })).toEqual({ destroyed: ['vm-1', 'vm-on'] });
   });
 });
@@ -767,7 +776,7 @@ test('a pool that goes sees its VMs as they are, and those that are too young to
       held: [{ name: 'vm-on' }, young],
       nextMs: world.clock.now() + minuteMs,
     });
-    const annotations = { [agentPoolAnnotations.approvedDeletions]: 'vm-on' };
+    const annotations = { [agentPoolAnnotations.approvedDeletions]: 'vm-on/uid-vm-on' };
     await world.client.patch(resources.VsphereAgentPool, world.of, { metadata: { annotations } }, never);
     expect(await world.observe()).toMatchObject({ strays: [{ name: 'vm-on' }], held: [young] });
     await world.clock.sleep(30 * minuteMs);

@@ -1,4 +1,5 @@
 import type { HeldAgent, ObservedPool } from '../../../contracts/agent-pool/agent-pool.ts';
+import { approvalOf } from '../../../contracts/agent-pool/approvals.ts';
 import { agentPoolAnnotations, agentPoolConditions } from '../../../contracts/agent-pool/metadata.ts';
 import { readPool } from '../../../contracts/agent-pool/pool-facts.ts';
 import type { VsphereAgentPool } from '../../../contracts/crds/vsphere-agent-pool.ts';
@@ -122,7 +123,7 @@ export function judgeStrays(
 ): JudgedStrays {
   const { approved, deleting, deletes, force, name } = readPool(around.pool);
   const { old: strays, young } = deletes ? findStrays(vms, vsphereAgents, around) : { old: [], young: [] };
-  const mayGo = (vm: MarkedVm): boolean => !vm.isOn || approved.includes(vm.name) || (deleting && force);
+  const mayGo = (vm: MarkedVm): boolean => !vm.isOn || approved.includes(approvalOf(vm)) || (deleting && force);
   return {
     strays: strays.filter(mayGo),
     held: [
@@ -132,7 +133,7 @@ export function judgeStrays(
           name: vm.name,
           cause: 'Stray' as const,
           waitsFor: 'ApprovalRequired',
-          message: `VM ${vm.name} has the mark of the pool and no VsphereAgent, and it is on: power it off if it is not used, or annotate VsphereAgentPool ${name} with ${agentPoolAnnotations.approvedDeletions}, a list with ${vm.name}`,
+          message: `VM ${vm.name} has the mark of the pool and no VsphereAgent, and it is on: power it off if it is not used, or annotate VsphereAgentPool ${name} with ${agentPoolAnnotations.approvedDeletions}, a list with ${approvalOf(vm)}`,
         })),
       ...(deleting ? young : []).map((vm) => ({
         name: vm.name,

@@ -112,7 +112,7 @@ const agentPool = {
   metadata: {
     ...metadata,
     namespace: 'team',
-    annotations: { 'drover.dev/approved-deletions': 'worker-1,worker-2', 'drover.dev/mode': 'observe' },
+    annotations: { 'drover.dev/approved-deletions': 'worker-1/uid-1,worker-2/uid-2', 'drover.dev/mode': 'observe' },
   },
   spec: poolSpec,
   status: {

@@ -1,3 +1,4 @@
+import { approvalOf } from '../../../contracts/agent-pool/approvals.ts';
 import { agentPoolAnnotations } from '../../../contracts/agent-pool/metadata.ts';
 import { agentFixture, applyPool, listBootedVms, neighboursOf, vmFolder } from '../../../lab/agents.ts';
 import { applyObject } from '../../../lab/kubernetes-objects.ts';
@@ -137,12 +138,14 @@ test('VMs that no VsphereAgent has, as after a restore: one that is off goes, on
     expect(await hasNodes(world, 2)).toBe(true);
     await world.pass(minute);
     const [one, two] = namesOf(2) as [string, string];
+    const known = await world.agents();
     for (const name of [one, two]) await forget(world, name);
     await world.witness.setPower(`${vmFolder}/${two}`, 'off');
     await world.pass(40 * minute);
     expect(await world.vms()).toEqual([one]);
     expect(heldOf(await world.pool())).toEqual({ [one]: 'ApprovalRequired' });
-    await applyPool(world.api, { annotations: { [agentPoolAnnotations.approvedDeletions]: one } });
+    const approved = known.map(({ metadata }) => approvalOf(metadata));
+    await applyPool(world.api, { annotations: { [agentPoolAnnotations.approvedDeletions]: approved.join(', ') } });
     await world.pass(5 * minute);
     expect(await world.vms()).toEqual([]);
   });

@@ -1,3 +1,4 @@
+import { approvalOf } from '../../../contracts/agent-pool/approvals.ts';
 import { agentPoolAnnotations } from '../../../contracts/agent-pool/metadata.ts';
 import { agentFixture, applyPool, deletePool, setIsoUrl } from '../../../lab/agents.ts';
 import type { Kubernetes } from '../../../runtime/kubernetes/kubernetes.ts';
@@ -155,7 +156,10 @@ test('several Machines that went while drover was down: their VMs wait for an ap
       Object.fromEntries([two, three, four].map((name) => [name, 'ApprovalRequired'])),
     );
     expect(await world.vms()).toEqual(namesOf(4));
-    await applyPool(world.api, { annotations: { [agentPoolAnnotations.approvedDeletions]: `${two}, ${three}` } });
+    const approved = (await world.agents())
+      .filter(({ metadata }) => [two, three].includes(metadata.name))
+      .map(({ metadata }) => approvalOf(metadata));
+    await applyPool(world.api, { annotations: { [agentPoolAnnotations.approvedDeletions]: approved.join(', ') } });
     expect(await world.until(async () => (await world.vms()).length < 4)).toBe(true);
     await world.pass(5 * minute);
     expect(await world.vms()).toContain(one);
