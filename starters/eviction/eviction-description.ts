@@ -65,7 +65,7 @@ export function refusingObstacles(eviction: Pick<EvictionObject, 'conditions'> |
   return [...preflight.message.matchAll(/\[([^\]\s]+)\]/g)].map(([, id = '']) => id).filter(isObstacleId);
 }
 
-const isLeftDisabled = ({ conditions }: EvictionObject): boolean =>
+export const isLeftDisabled = ({ conditions }: EvictionObject): boolean =>
   findCondition(conditions, evictionConditions.disabled)?.status === 'True' &&
   findCondition(conditions, evictionConditions.reEnabled)?.status !== 'True';
 

@@ -46,7 +46,7 @@ test('it ends with the end, whatever was away in between', async () => {
     tableError('TemporalUnavailable', 'Temporal is away.'),
     { state: 'running', progress: null },
     { state: 'running', progress: moving(10) },
-    { state: 'ended', ending, endedAt: ago(0), progress: null },
+    { state: 'ended', ending, endedAt: ago(0), leftDisabled: false, progress: null },
   ];
   const view = {
     show: (progress: EvictionProgress) => shown.push(progress.instances[0]?.percent),
@@ -81,7 +81,7 @@ test.each<[why: string, percents: Record<string, number> | Error, percent: numbe
     playing(
       [
         { state: 'running', progress: moving(10) },
-        { state: 'ended', ending, endedAt: ago(0), progress: null },
+        { state: 'ended', ending, endedAt: ago(0), leftDisabled: false, progress: null },
       ],
       percents,
     ),
@@ -98,8 +98,23 @@ test.each<[why: string, before: (Observed | Error)[], endedBefore: string | null
   ['after it ran', [{ state: 'running', progress: null }], null],
 ])('%s: whether it had ended before', async (_why, before, endedBefore) => {
   const view = { show: () => undefined, remark: () => undefined, end: () => undefined };
-  const end: Observed = { state: 'ended', ending, endedAt: ago(60), progress: null };
+  const end: Observed = { state: 'ended', ending, endedAt: ago(60), leftDisabled: false, progress: null };
   await expect(follow(playing([...before, end]), view, options())).resolves.toEqual({ ending, endedBefore });
+});
+
+test.each<[why: string, outcome: Ending['outcome'], endedS: number, leftDisabled: boolean, isBefore: boolean]>([
+  ['it has emptied the host, which is still disabled', 'Succeeded', 5, true, false],
+  ['it has emptied the host, which may be used again', 'Succeeded', 5, false, true],
+  ['it has emptied the host a while ago', 'Succeeded', 60, true, true],
+  ['it was refused', 'Failed', 5, false, false],
+  ['it was refused a while ago', 'Failed', 60, false, true],
+])('one that was too short to be seen: %s', async (_why, outcome, endedS, leftDisabled, isBefore) => {
+  const view = { show: () => undefined, remark: () => undefined, end: () => undefined };
+  const endedAt = ago(endedS);
+  const clock = { ...systemClock, now: () => Date.parse(ago(0)) };
+  const end: Observed = { state: 'ended', ending: { ...ending, outcome }, endedAt, leftDisabled, progress: null };
+  const { endedBefore } = await follow(playing([end]), view, { ...options(), clock });
+  expect(endedBefore).toBe(isBefore ? endedAt : null);
 });
 
 test.each<[why: string, outcome: Ending['outcome'], endedBefore: string | null, exitCode: number]>([
@@ -141,7 +156,17 @@ test('what waits is asked for until kube-apiserver answers', async () => {
     state: 'ended',
     ending: { outcome: 'Succeeded' },
     endedAt: '1970-01-01T00:01:00.000Z',
+    leftDisabled: false,
   });
+  const disabled = {
+    type: 'HypervisorDisabled',
+    status: 'True',
+    reason: '',
+    message: '',
+    lastTransitionTime: ago(60),
+  } as const;
+  const over = () => Promise.resolve([sampleEviction({ reconciled: true, conditions: [disabled] })]);
+  await expect(sourceOf(over).observe()).resolves.toMatchObject({ state: 'ended', leftDisabled: true });
   await expect(sourceOf(() => Promise.resolve([sampleEviction()])).observe()).resolves.toMatchObject({
     state: 'waiting',
   });

@@ -16,7 +16,7 @@ import { formatAge, formatTime } from '../render/duration.ts';
 import { renderEnding } from '../render/progress.ts';
 import { oneLine } from '../render/table.ts';
 import { describeChanges, renderFrame } from '../render/watch.ts';
-import { chooseEviction, withStory } from './eviction-description.ts';
+import { chooseEviction, isLeftDisabled, withStory } from './eviction-description.ts';
 import type { Answer, Ending, EvictionObject } from './eviction-objects.ts';
 
 /** What one observation of an eviction found. */
@@ -24,8 +24,8 @@ export type Observed =
   /** No run has taken it up yet; the sentence says what for. */
   | { state: 'waiting'; message: string }
   | { state: 'running'; progress: Answer }
-  /** `endedAt` is RFC 3339. */
-  | { state: 'ended'; ending: Ending; endedAt: string; progress: Answer };
+  /** `endedAt` is RFC 3339; `leftDisabled`: its Eviction says that Nova places nothing on the host since. */
+  | { state: 'ended'; ending: Ending; endedAt: string; leftDisabled: boolean; progress: Answer };
 
 /** Where changes come from. */
 export interface FollowSource {
@@ -47,7 +47,7 @@ interface FollowView {
 /** The end that was followed. */
 export interface FollowedEnd {
   ending: Ending;
-  /** RFC 3339, where it had ended before it was first observed; null where it was seen to wait or run. */
+  /** RFC 3339, where it had ended before it was first observed; null where it was seen to wait or run, or just had. */
   endedBefore: string | null;
 }
 
@@ -72,7 +72,10 @@ export async function follow(
     });
     if (observed?.state === 'ended') {
       view.end(observed.ending, observed.progress);
-      return { ending: observed.ending, endedBefore: wasUnderWay ? null : observed.endedAt };
+      return {
+        ending: observed.ending,
+        endedBefore: wasUnderWay || isJustOver(observed, clock.now()) ? null : observed.endedAt,
+      };
     }
     wasUnderWay ||= observed !== null;
     if (observed?.state === 'waiting') remark(observed.message);
@@ -87,6 +90,13 @@ export async function follow(
     await clock.sleep(intervalMs, abort);
   }
 }
+
+/** Within this time a script gets from `drover evict` to `drover watch`. */
+const justOverMs = 30_000;
+
+/** It was too short to be seen. That the host is empty is believed only while nothing can have come. */
+const isJustOver = ({ ending, endedAt, leftDisabled }: Extract<Observed, { state: 'ended' }>, nowMs: number): boolean =>
+  Math.abs(nowMs - Date.parse(endedAt)) < justOverMs && (ending.outcome !== 'Succeeded' || leftDisabled);
 
 /** A system that is away comes back; a no stays a no. */
 const mayPass = (error: unknown): boolean => explainError(error).exitCode === exitCodes.unreachable;
@@ -152,10 +162,12 @@ export function followSource(access: TemporalAccess, kubernetes: KubernetesAcces
       };
     if (followed === null) throw notRunning(host);
     const ending = await readEnding(access, { workflowId, runId: followed.runId });
+    const eviction = await evictionOf(ending);
     return {
       state: 'ended',
-      ending: withStory(ending, await evictionOf(ending)),
+      ending: withStory(ending, eviction),
       endedAt: followed.endedAt,
+      leftDisabled: eviction !== null && isLeftDisabled(eviction),
       progress: await finalProgress(access, workflowId, followed.runId),
     };
   }
