@@ -30,7 +30,7 @@ export function parseHost(text: string): string {
 
 export function parseReason(text: string): string {
   const reason = text.trim();
-  if (reason === '') throw new InvalidArgumentError('Say why, for the people who will ask.');
+  if (reason === '') throw new InvalidArgumentError('Say why, for the users who will ask.');
   if (reason.length > 1024) throw new InvalidArgumentError('At most 1024 characters.');
   return reason;
 }

@@ -54,7 +54,7 @@ export const evictCommand = (context: CommandContext): Command =>
     ],
   )
     .addArgument(hostArgument())
-    .requiredOption('--reason <text>', 'why, for people', parseReason)
+    .requiredOption('--reason <text>', 'why, for other users', parseReason)
     .option(
       '--cause <cause>',
       `decides about obstacles and enabling again: ${evictionCauses.join(', ')} (default: admin)`,

@@ -34,7 +34,7 @@ export const pauseCommand = (context: CommandContext): Command =>
     ],
   )
     .addArgument(hostArgument())
-    .option('--reason <text>', 'why, for people', parseReason)
+    .option('--reason <text>', 'why, for other users', parseReason)
     .addOption(asOption())
     .action((host: string, { reason, as }: { reason?: string; as?: string }) =>
       giveCommand(context, host, messages.pause, {
@@ -62,7 +62,7 @@ export const skipCommand = (context: CommandContext): Command =>
   )
     .addArgument(hostArgument())
     .argument('<instance>', 'name or id of the server', parseInstance)
-    .option('--reason <text>', 'why, for people', parseReason)
+    .option('--reason <text>', 'why, for other users', parseReason)
     .addOption(asOption())
     .action((host: string, instance: string, { reason, as }: { reason?: string; as?: string }) =>
       giveCommand(context, host, messages.skipInstance, {

@@ -29,7 +29,7 @@ export const decommissionCommand = (context: CommandContext): Command =>
     ],
   )
     .addArgument(hostArgument())
-    .requiredOption('--reason <text>', 'why, for people', parseReason)
+    .requiredOption('--reason <text>', 'why, for other users', parseReason)
     .option(
       '--consent <what>',
       'delete-allocations: delete allocations that the resource provider still has when the host is empty',

@@ -34,7 +34,7 @@ export const hostsCommand = (context: CommandContext): Command =>
     'Lists hypervisors: the state of each, what it waits for, its instances, the eviction that empties it, its maintenance. Those that need attention come first, marked with "!".',
     [
       ['drover hosts', 'all of them'],
-      ['drover hosts --attention', 'those that rest, wait for a person, or are late'],
+      ['drover hosts --attention', 'those that rest, wait for a user, or are late'],
       ['drover hosts --state maintenance,evicting', 'those in these states'],
       ['drover hosts --adopt', 'what the replaced operator has left on them, and nothing takes away'],
       ['drover hosts --adopt node-1,node-2 --consent', 'take it back, with your name'],

@@ -26,7 +26,7 @@ export const maintainCommand = (context: CommandContext): Command =>
     ],
   )
     .addArgument(hostArgument())
-    .requiredOption('--reason <text>', 'why, for people', parseReason)
+    .requiredOption('--reason <text>', 'why, for other users', parseReason)
     .option(
       '--mode <mode>',
       `${maintainModes.join(', ')}: whether obstacles stop its Eviction (manual) or are carried along (auto), or the host may be down (ha)`,

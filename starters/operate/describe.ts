@@ -35,7 +35,7 @@ export const describeCommand = (context: CommandContext): Command =>
     'describe',
     'Shows everything about a host, a virtual machine, an agent pool or a DataVolume: its state, what it waits for and by when, what is in the way, what to type next. Of a host, that is its eviction and its lifecycle.',
     [
-      ['drover describe node-1', 'a host, for people'],
+      ['drover describe node-1', 'a host'],
       ['drover describe vm team/web', 'a virtual machine'],
       ['drover describe pool team/gpu', 'an agent pool, with its VMs'],
       ['drover describe dv team/disk', 'a DataVolume: what was chosen and why, its snapshot, its Events'],

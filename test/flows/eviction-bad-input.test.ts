@@ -79,7 +79,7 @@ test(
   async () => {
     const bad: [string[], string][] = [
       [['node-1'], "required option '--reason <text>' not specified"],
-      [['node-1', '--reason', ' '], 'Say why, for the people who will ask.'],
+      [['node-1', '--reason', ' '], 'Say why, for the users who will ask.'],
       [['node-1', '--reason', 'x', '--parallelism', '1000'], 'A whole number from 1 to 64.'],
       [['node-1', '--reason', 'x', '--deadline', '2020-01-01T00:00:00Z'], 'a deadline lies ahead'],
       [['node-1', '--reason', 'x', '--cause', 'mood'], 'One of: admin, decommission'],
