@@ -75,6 +75,11 @@ const withLeft = (memory: VolumeMemory, left: readonly string[]): VolumeMemory =
   leftAtMs: left.length === 0 ? null : Date.now(),
 });
 
+const withLaterDeadline = (memory: VolumeMemory, ms: number): VolumeMemory => ({
+  ...memory,
+  awaiting: memory.awaiting && { ...memory.awaiting, sinceMs: memory.awaiting.sinceMs + ms },
+});
+
 /** So long as is left until the deadline of the phase. */
 function patienceOf({ memory: { awaiting }, settings: { rules }, nowMs }: VolumeSituation): number {
   const leftMs = awaiting === null ? rules.deadlineMs : awaiting.sinceMs + rules.deadlineMs - nowMs;
@@ -150,6 +155,11 @@ const inPlace =
   (isTemporary: boolean, claim: ClaimFacts | null): Change =>
   (observed) =>
     isTemporary ? withTemporary({ claim })(observed) : { target: claim };
+
+const { slots } = slotHooks<VolumeLifecycle>(ofDriver, (situation, status, retryHandled) => ({
+  publish: 'publishDataVolume',
+  request: publishRequest(situation, status, retryHandled),
+}));
 
 /**
  * Makes the volume of a DataVolume: the clone of another one, of a snapshot, or an empty one. Started by the bridge, or
@@ -372,10 +382,18 @@ export const cloneDataVolume = defineReconciler<VolumeLifecycle>(dataVolumeKind,
   attributes: ({ input: { namespace, name } }) => ({ object: `${namespace}/${name}` }),
   details: describe,
   progress: (situation) => (situation === null ? {} : { clone: cloneOf(situation) }),
-  ...slotHooks<VolumeLifecycle>(ofDriver, (situation, status, retryHandled) => ({
-    publish: 'publishDataVolume',
-    request: publishRequest(situation, status, retryHandled),
-  })),
+  slots: {
+    ...slots,
+    async acquire(situation, limit, run, queued) {
+      const askedMs = Date.now();
+      try {
+        return await slots.acquire(situation, limit, run, queued);
+      } finally {
+        // The deadline is for the driver's work, not for the queue before it.
+        run.update((memory) => withLaterDeadline(memory, Date.now() - askedMs));
+      }
+    },
+  },
 });
 
 /** What is no clone has no strategy. */

@@ -14,6 +14,7 @@ import { type Outcome, type Strategy, temporaryNames, type VolumePhase } from '.
 import { restoreBytes, wantedBytes } from '../../contracts/data-volume/size.ts';
 import { validateClone } from '../../contracts/data-volume/validate-clone.ts';
 import { done, execute, type SlotRequest, wait } from '../lib/plan.ts';
+import { allowanceOf } from '../limits/membership.ts';
 import type { VolumePlan, VolumeSituation, VolumeStep } from './lifecycle.ts';
 
 /** How a volume is cloned: what the tables of docs/data-volumes.md say, a rule after the other. All of it is pure. */
@@ -233,7 +234,13 @@ const restore = (
   made: ClaimFacts | null,
   claim: NewClaim,
 ): VolumePlan =>
-  onDeadline(situation, desired, strategy, claim.phase, made?.problem ?? null) ?? makeClaim(situation, claim);
+  (claim.from !== null && isQueued(situation)
+    ? null
+    : onDeadline(situation, desired, strategy, claim.phase, made?.problem ?? null)) ?? makeClaim(situation, claim);
+
+/** It waits for the slot that the step needs: the deadline is not that of the driver's other clones. */
+const isQueued = ({ memory: { slot } }: VolumeSituation): boolean =>
+  slot !== null && allowanceOf(slot.membership) === 0;
 
 export function makeClaim({ observed, input }: VolumeSituation, claim: NewClaim): VolumePlan {
   const made = claim.isTemporary ? observed.temporary.claim : observed.target;
@@ -284,7 +291,8 @@ function planRestoreToCopy(
     },
     known,
   };
-  return onDeadline(situation, desired, 'copy', phase, known) ?? execute([step], clones);
+  const late = isQueued(situation) ? null : onDeadline(situation, desired, 'copy', phase, known);
+  return late ?? execute([step], clones);
 }
 
 /** Of its volume; null: nothing says. */

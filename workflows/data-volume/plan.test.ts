@@ -7,6 +7,7 @@ import type {
   VolumeRules,
 } from '../../contracts/data-volume/data-volume.ts';
 import { done, type Plan, wait } from '../lib/plan.ts';
+import { noMembership } from '../limits/membership.ts';
 import { noVolumeMemory, type VolumeMemory, type VolumeSituation, type VolumeStep } from './lifecycle.ts';
 import { awaitingAfter, planVolume } from './plan.ts';
 import { isVolumeSaid, volumeStatus } from './status.ts';
@@ -366,6 +367,16 @@ test.each<[rule: string, change: Change, plan: unknown]>([
     'beginAnew by copy',
   ],
   [
+    '… but the wait for a slot of the driver does not count',
+    {
+      target: pending,
+      temporary: { snapshot: cut },
+      memory: { ...late('SmartClonePVCInProgress').memory, slot: { limit: 'clones', membership: noMembership } },
+      rules: { onDeadline: 'copy' },
+    },
+    `claim from ${cut.name}, 10 GiB`,
+  ],
+  [
     'the expansion takes too long: fail',
     { ...bound, ...larger, ...late('ExpansionInProgress'), rules: { onDeadline: 'fail' } },
     'giveUp, removeFinalizer',
@@ -663,6 +674,8 @@ test('a phase has its deadline from when it was begun, by whatever run', () => {
   const phase = 'SnapshotForSmartCloneInProgress';
   expect(since({})).toEqual({ phase, sinceMs: nowMs });
   expect(since({ recorded: { phase, sinceMs: 7 } })).toEqual({ phase, sinceMs: 7 });
+  const inQueue = { type: 'Running', status: 'False', reason: 'TooManyClones', message: '' } as const;
+  expect(since({ recorded: { phase, sinceMs: 7, conditions: [inQueue] } })).toEqual({ phase, sinceMs: nowMs });
   expect(since({ memory: { awaiting: { phase, sinceMs: 9 } }, recorded: { phase, sinceMs: 7 } })).toEqual({
     phase,
     sinceMs: 9,

@@ -136,6 +136,9 @@ function planDeletion(situation: VolumeSituation, { isHeld }: DesiredVolume): Vo
   );
 }
 
+/** What one in the queue for a slot of its driver says. */
+const queuedReason = 'TooManyClones';
+
 /** Each phase has its own deadline. */
 export function awaitingAfter(
   { memory, observed: { recorded }, nowMs }: VolumeSituation,
@@ -144,6 +147,7 @@ export function awaitingAfter(
   const phase = plan.kind === 'execute' ? plan.steps[0]?.phase : plan.kind === 'wait' ? plan.phase : undefined;
   if (phase === undefined) return null;
   if (memory.awaiting?.phase === phase) return memory.awaiting;
-  // An earlier run may have waited for it.
-  return { phase, sinceMs: (recorded.phase === phase ? recorded.sinceMs : null) ?? nowMs };
+  const wasQueued = recorded.conditions.some(({ reason }) => reason === queuedReason);
+  // An earlier run may have waited for it, but not in the queue.
+  return { phase, sinceMs: (recorded.phase === phase && !wasQueued ? recorded.sinceMs : null) ?? nowMs };
 }

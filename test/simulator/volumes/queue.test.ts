@@ -75,6 +75,16 @@ test('one that is deleted in the queue leaves it, and the next one has its place
   });
 }, 120_000);
 
+test('the deadline of a phase does not run in the queue', async () => {
+  const settings = { concurrentPerDriver: 1, deadlineMs: 2 * minute, onDeadline: 'fail' };
+  await inVolumeWorld({ settings, driver: { latencyMs: minute } }, async (world) => {
+    await world.makeSource('golden', 'bytes');
+    for (const name of named(8)) await world.makeVolume(name, {});
+    for (const name of named(8)) await world.made(name, 20 * minute);
+    expect(await world.violations()).toEqual([]);
+  });
+}, 120_000);
+
 test('the run that allocates the clones is lost: those in the queue ask again by themselves', async () => {
   await inVolumeWorld({ settings: { concurrentPerDriver: 1 }, driver: { latencyMs: 10 * second } }, async (world) => {
     await world.makeSource('golden', 'bytes');
