@@ -7,6 +7,7 @@ import {
 } from '../../test/fakes/openstack/activities.ts';
 import type { Server } from '../../test/fakes/openstack/model.ts';
 import { instanceDetail, migrationRecord } from '../../test/fixtures/activities/nova.ts';
+import { droverFailure } from '../../runtime/failure.ts';
 import type { NetworkCall } from '../../test/simulator/network.ts';
 import { decideEvacuation } from './start-evacuation.ts';
 import type { InstanceDetail } from './types.ts';
@@ -176,14 +177,51 @@ test('an answer that is lost: the record that it led to is the answer', async ()
   });
 });
 
-test('a request that is lost: the failure, to be tried again', async () => {
-  const { activities, fake, request, run } = await open({
+test('a request that is lost is not sent again: it may still be on its way', async () => {
+  const { activities, asked, fake, request, run } = await open({
     onCall: ({ verb }) => (verb === evacuate ? 'failBefore' : 'works'),
   });
-  await run(() =>
-    expect(activities.startEvacuation(request)).rejects.toMatchObject({ type: 'NovaUnavailable', nonRetryable: false }),
-  );
+  expect(await run(() => activities.startEvacuation(request))).toMatchObject({
+    outcome: 'changed',
+    observation: { instance: { host }, migration: null },
+  });
+  expect(asked()).toEqual([claim, evacuate]);
   expect(fake.model.migrations).toEqual([]);
+});
+
+test('a request that Nova takes up after the time-out: its record is awaited', async () => {
+  const { activities, asked, fake, request, run } = await open({
+    onCall: ({ verb }, { fake: { admin }, clock, server }) => {
+      if (verb !== evacuate) return 'works';
+      void clock.sleep(5_000).then(() => act(admin, server.id, { evacuate: {} }));
+      return 'failBefore';
+    },
+  });
+  const start = await run(() => activities.startEvacuation(request));
+  expect(start).toMatchObject({ outcome: 'started', migration: { id: fake.model.migrations[0]?.id ?? 0 } });
+  expect(asked().filter((verb) => verb === evacuate)).toHaveLength(1);
+});
+
+test('after a crash that followed the request nothing is asked again', async () => {
+  const { activities, asked, request, run } = await open({ details: { known: [] } });
+  expect(await run(() => activities.startEvacuation(request))).toMatchObject({
+    outcome: 'changed',
+    observation: { instance: { host }, migration: null },
+  });
+  expect(asked()).toEqual([]);
+});
+
+test('stopped before the request, it leaves no sign of one', async () => {
+  let gates = 0;
+  const { activities, asked, beats, request, run } = await open({
+    stopped: () => {
+      gates += 1;
+      if (gates === 2) throw droverFailure('Stopped', 'drover is stopped');
+    },
+  });
+  await run(() => expect(activities.startEvacuation(request)).rejects.toMatchObject({ type: 'Stopped' }));
+  expect(asked()).toEqual([claim]);
+  expect(beats).toEqual([]);
 });
 
 test('after a crash, the record that was not there before is its own, though it is over', async () => {
@@ -353,12 +391,12 @@ describe('decide evacuation', () => {
       [],
       { do: 'adopt', migration: expect.objectContaining({ id: 2 }) },
     ],
-    ['one whose request was lost', {}, [off(1, 'error')], [1], { do: 'request' }],
+    ['one whose request may still arrive', {}, [off(1, 'error')], [1], { do: 'awaitRecord' }],
     [
       'one that is evacuated off another host',
       { host: 'node-1' },
       [off(1, 'done', { sourceHost: 'node-3' })],
-      [],
+      null,
       { do: 'request' },
     ],
     [

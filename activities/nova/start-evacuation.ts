@@ -15,7 +15,10 @@ import type { StartDecision } from './start-migration.ts';
 
 export type EvacuationTools = Tools & { placement: PlacementClient };
 
-/** How long to wait for the record; it is there with Nova's answer, unless the answer was lost. */
+/**
+ * How long to wait for the record. It is there with Nova's answer; where none came, a Nova that is overloaded may take
+ * up the request later.
+ */
 const recordDeadlineMs = 8_000;
 const recordPollMs = 200;
 
@@ -77,7 +80,6 @@ async function ask(
   const { instanceId, sourceHost, targetHost, incident } = request;
   const known = idsOf(before);
   if (!(await claim(tools, request, consumer))) return awaitRecord(tools, request, known);
-  scope.heartbeat({ known });
   try {
     const mutation = {
       action: 'startEvacuation',
@@ -86,7 +88,10 @@ async function ask(
       before: { host: sourceHost, vmState: before.instance?.vmState ?? null },
       after: { requested: targetHost ?? 'another host, as the scheduler chooses' },
     };
-    await mutate(tools, mutation, () => nova.evacuate(instanceId, { host: targetHost }, scope.signal));
+    await mutate(tools, mutation, () => {
+      scope.heartbeat({ known });
+      return nova.evacuate(instanceId, { host: targetHost }, scope.signal);
+    });
   } catch (error) {
     return afterRefusal(tools, request, known, error);
   }
@@ -140,7 +145,6 @@ async function afterRefusal(
   const decision = decideEvacuation(request.sourceHost, history, known);
   if (decision.do === 'adopt') return { outcome: 'started', migration: decision.migration };
   if (decision.do === 'awaitRecord') return awaitRecord(tools, request, known);
-  if (code === 'NovaUnavailable') throw error;
   return { outcome: 'changed', observation: observationOf(history, tools.clock.now()) };
 }
 
@@ -216,7 +220,9 @@ export function decideEvacuation(
   const { taskState, vmState } = instance;
   // Another migration that never ended died with its host; Nova's own answer says whether it stands in the way.
   const isFree = taskState === null || tasksOfItsHost.includes(taskState);
-  return isFree && evacuable.includes(vmState) ? { do: 'request' } : { do: 'giveBack' };
+  if (!isFree || !evacuable.includes(vmState)) return { do: 'giveBack' };
+  // What got no answer may still arrive, and a second request would start the server twice.
+  return known === null ? { do: 'request' } : { do: 'awaitRecord' };
 }
 
 const isEvacuation = (sourceHost: string, { type, sourceHost: from }: Migration): boolean =>
