@@ -58,29 +58,41 @@ export async function submitDeploy(
     idOf: (made) => ('vmId' in made ? made.vmId : made.taskId),
     submit: async () => {
       // The call is not aborted with this attempt: it continues when the attempt has found the task.
-      const background = new AbortController().signal;
-      const answered = deployItem(rest, itemId, deployBody(create, owner), identity.instanceUuid, background).then(
+      const call = new AbortController();
+      const answered = deployItem(rest, itemId, deployBody(create, owner), identity.instanceUuid, call.signal).then(
         (vmId) => ({ vmId }),
         (failure: unknown) => ({ failure }),
       );
-      const untilMs = clock.now() + patienceMs;
-      for (;;) {
-        const said = await Promise.race([answered, clock.sleep(pollMs, scope.signal).then(() => null)]);
-        if (said !== null && 'vmId' in said) return said;
-        if (said !== null) {
-          // The answer was lost, or another attempt has been faster.
-          const there = await findMade();
-          if (there !== null) return there;
-          throw said.failure;
-        }
-        const taskId = await gateway.findActivated(identity.instanceUuid, scope.signal);
-        if (taskId !== null) return { taskId, purpose };
-        if (clock.now() >= untilMs)
-          throw droverFailure(
-            'VsphereUnavailable',
-            `vCenter ${gateway.vcenter} has not said within ${patienceMs / 1_000} s whether it deploys ${create.name}`,
-          );
+      try {
+        return await answerOrTask(answered);
+      } catch (failure) {
+        // It may still wait for a connection: sent after all, it would make a VM that nothing waits for any more.
+        call.abort();
+        throw failure;
       }
     },
   });
+
+  async function answerOrTask(
+    answered: Promise<{ vmId: string } | { failure: unknown }>,
+  ): Promise<{ vmId: string } | SubmittedTask> {
+    const untilMs = clock.now() + patienceMs;
+    for (;;) {
+      const said = await Promise.race([answered, clock.sleep(pollMs, scope.signal).then(() => null)]);
+      if (said !== null && 'vmId' in said) return said;
+      if (said !== null) {
+        // The answer was lost, or another attempt has been faster.
+        const there = await findMade();
+        if (there !== null) return there;
+        throw said.failure;
+      }
+      const taskId = await gateway.findActivated(identity.instanceUuid, scope.signal);
+      if (taskId !== null) return { taskId, purpose };
+      if (clock.now() >= untilMs)
+        throw droverFailure(
+          'VsphereUnavailable',
+          `vCenter ${gateway.vcenter} has not said within ${patienceMs / 1_000} s whether it deploys ${create.name}`,
+        );
+    }
+  }
 }
