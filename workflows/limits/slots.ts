@@ -22,6 +22,8 @@ import { allowanceOf, applyAnswer, noMembership, report, type Membership } from 
 /** A run's place among those that may do such work at once, or that wait for it. */
 export interface SlotClaim {
   limit: SlotKind;
+  /** Where it was asked for, and is released: an object that is being deleted may not show that any more. */
+  of?: SlotLimit;
   membership: Membership;
 }
 
@@ -73,7 +75,7 @@ export const slotHooks = <L extends SlotLifecycle>(
     async release(situation, limit, run) {
       const claim = run.memory().slot;
       keep(run, null);
-      const shared = limitOf(limit as SlotKind, situation);
+      const shared = claim?.of ?? limitOf(limit as SlotKind, situation);
       await leave(shared, situation.settings.cluster, claim?.membership.acknowledged ?? null);
     },
     ahead: {
@@ -91,7 +93,7 @@ function ask<L extends SlotLifecycle>(limit: SlotKind, shared: SlotLimit, run: R
   const before = run.memory().slot;
   const membership = before?.limit === limit ? before.membership : noMembership;
   const reported = report(membership, { want: 1, using: 0 }, Date.now());
-  keep(run, { limit, membership: reported.membership });
+  keep(run, { limit, of: shared, membership: reported.membership });
   return { limit: shared, request: requestOf(shared, reported.request) };
 }
 
@@ -107,13 +109,14 @@ export const claimAfter = (
   claim: SlotClaim | null,
   limit: SlotKind,
   answer: Pick<SlotAnswer, 'sequence' | 'allowance'>,
-): SlotClaim | null => (claim?.limit === limit ? { limit, membership: applyAnswer(claim.membership, answer) } : claim);
+): SlotClaim | null =>
+  claim?.limit === limit ? { ...claim, membership: applyAnswer(claim.membership, answer) } : claim;
 
 /** What releases the slot that a run holds, for an activity; undefined: it holds none. */
 export function releaseOf<L extends SlotLifecycle>(situation: Situation<L>, limitOf: LimitOf<L>): Along['slot'] {
   const claim = situation.memory.slot;
   if (claim === null) return undefined;
-  const limit = limitOf(claim.limit, situation);
+  const limit = claim.of ?? limitOf(claim.limit, situation);
   return { limit, request: requestOf(limit, { want: 0, using: 0, acknowledged: claim.membership.acknowledged }) };
 }
 

@@ -1,7 +1,9 @@
 import type { WorkflowHandle } from '@temporalio/client';
-import { dataVolumeId } from '../../../contracts/ids.ts';
+import type { AllowanceProgress } from '../../../contracts/allowance.ts';
+import { allowanceId, dataVolumeId } from '../../../contracts/ids.ts';
 import { messages } from '../../../contracts/messages.ts';
 import { budgets } from '../../budgets/budgets.ts';
+import { storageNames } from './storage-classes.ts';
 import { conditionOf, home, inVolumeWorld, minute, second, type VolumeWorld } from './volume-world.ts';
 
 /** Clones that wait for a slot of their driver. */
@@ -70,6 +72,12 @@ test('one that is deleted in the queue leaves it, and the next one has its place
     const [deleted = '', next = ''] = await queued(world, names);
     await world.removeVolume(deleted);
     expect(await world.until(() => world.isGone(deleted), minute)).toBe(true);
+    await world.pass(second);
+    const ledger = allowanceId({ kind: 'clones', driver: storageNames.driver }, '');
+    const { consumers } = (await world.deployment.simulation.client.workflow
+      .getHandle(ledger)
+      .query(messages.progress)) as unknown as AllowanceProgress;
+    expect(consumers.map(({ consumer }) => consumer)).not.toContain(dataVolumeId(home, deleted));
     await world.made(next, 20 * minute);
     expect(await world.violations()).toEqual([]);
   });
