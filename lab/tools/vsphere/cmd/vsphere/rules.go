@@ -44,10 +44,6 @@ func (r *rules) isValidLogin(username string) func(*types.Login) bool {
 // handle gives the fault that is the answer, if one is; or makes another object answer.
 func (r *rules) handle(ctx *simulator.Context, method *simulator.Method) (mo.Reference, types.BaseMethodFault) {
 	switch method.Name {
-	case "RetrieveProperties", "RetrievePropertiesEx":
-		if ctx.Session == nil {
-			return nil, &types.NotAuthenticated{NoPermission: types.NoPermission{Object: &method.This, PrivilegeId: "System.View"}}
-		}
 	case "CreateFilter", "WaitForUpdatesEx":
 		if r.watches.answers(ctx, method) {
 			method.This = r.watches.Self
