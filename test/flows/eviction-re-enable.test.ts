@@ -6,6 +6,7 @@ import { labClock } from '../../lab/clock.ts';
 import { checkInvariants } from '../invariants.ts';
 import { cause, hostOf, messageOf, parallelism, reasonsOf } from './eviction-observations.ts';
 import { openHostPool } from './host-pool.ts';
+import { until } from './until.ts';
 import type { World } from './world.ts';
 import { limitMs, quickSettings } from './world-base.ts';
 import { openWorld } from './world.ts';
@@ -239,6 +240,30 @@ test.concurrent(
       for (const server of servers) expect(await hostOf(world, server)).toBe(host);
       expect(await world.service(host)).toMatchObject({ status: 'enabled', disabled_reason: null });
       expect(await world.mutations(fromMs, { servers, hosts: [host] })).toEqual([]);
+    }),
+  limitMs,
+);
+
+test(
+  'rolling-update: `drover stop` is waited out, visibly, before the host is enabled again',
+  () =>
+    withNode(async (host) => {
+      await world.createEviction(host, { annotations: cause('rolling-update') });
+      await world.untilReason(host, 'WaitingForNode', { type: 'HypervisorReEnabled' });
+      expect(await world.command('stop', '--reason', 'storage is on fire')).toMatchObject({ code: 0 });
+      try {
+        await setNode(host, { bootID: 'after', ready: true });
+        await until('the run to wait for the stop to be lifted', limitMs, async () => {
+          const { waitingFor } = await world.progress(host);
+          return (waitingFor ?? '').includes('storage is on fire') || `it waits for ${waitingFor ?? 'nothing'}`;
+        });
+        expect((await world.service(host)).status).toBe('disabled');
+      } finally {
+        await world.command('stop', '--lift');
+      }
+      await world.untilReason(host, 'Succeeded', { type: 'HypervisorReEnabled' });
+      expect(await resultOf(host)).toMatchObject({ reEnabled: true });
+      expect((await world.service(host)).status).toBe('enabled');
     }),
   limitMs,
 );

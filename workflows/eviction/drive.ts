@@ -152,13 +152,21 @@ async function applyFailure(run: EvictionRun, problem: Problem): Promise<void> {
     return;
   }
   reportProblem(run, problem, 'step');
-  if (problem.code !== 'Stopped') return;
+  if (problem.code === 'Stopped') await awaitStopLifted(run, problem.message);
+}
+
+/**
+ * Waits until `drover stop` is lifted, a user asks this run to stop, or its Eviction has changed.
+ * @returns whether it is lifted
+ */
+export async function awaitStopLifted(run: EvictionRun, message: string): Promise<boolean> {
   // Said before the wait: the run and the Eviction must show why nothing moves.
-  run.waiting = { message: problem.message, untilMs: null };
+  run.waiting = { message, untilMs: null };
   showDetails(run);
   await publishNow(run, { releaseFinalizer: false }).catch((failure: unknown) => void explain(failure));
+  let isLifted: boolean | undefined;
   try {
-    const isLifted = await whileWanted(run, async () => {
+    isLifted = await whileWanted(run, async () => {
       await kubernetesWait('Wait until `drover stop` is lifted', stopWaitMs).awaitStopLifted();
       return true;
     });
@@ -168,6 +176,7 @@ async function applyFailure(run: EvictionRun, problem: Problem): Promise<void> {
     reportProblem(run, explain(failure), 'step');
   }
   run.waiting = null;
+  return isLifted === true;
 }
 
 async function execute(run: EvictionRun, step: EvictionStep): Promise<void> {

@@ -19,7 +19,7 @@ import { readCarried, readInput } from '../lib/input.ts';
 import { readGrant } from '../limits/membership.ts';
 import { applyGrant } from './allowance.ts';
 import { handleCommands } from './commands.ts';
-import { drive, enableService, isFinal } from './drive.ts';
+import { awaitStopLifted, drive, enableService, isFinal } from './drive.ts';
 import { enableSummary, planReEnable } from './plan.ts';
 import {
   addEvent,
@@ -42,7 +42,7 @@ import { describeProgress, describeResult, progressBeforeOpening } from './statu
 /** How long the run waits for its own cancel request to come back before it ends without it. */
 const ownCancelMs = 10_000;
 
-/** How often enabling the host again is tried before an operator has to. */
+/** How often enabling the host again is tried before an operator has to; while drover is stopped nothing is tried. */
 const enableAttempts = 5;
 
 /** The wait ends by its own deadline; Temporal's time-out only catches one that does not. */
@@ -256,10 +256,7 @@ async function isNodeBack(run: EvictionRun): Promise<boolean> {
   run.waiting = { message: `Node ${hypervisor} to come back`, untilMs };
   showDetails(run);
   await publishNow(run, { releaseFinalizer: false }).catch((error: unknown) => void explain(error));
-  const isBack = await awaitReturn(run, untilMs).catch((error: unknown) => {
-    addEvent(run, 'Warning', 'NodeNotWatched', explain(error).message);
-    return false;
-  });
+  const isBack = await awaitReturn(run, untilMs);
   run.waiting = null;
   if (!isBack)
     addEvent(
@@ -271,28 +268,47 @@ async function isNodeBack(run: EvictionRun): Promise<boolean> {
   return isBack;
 }
 
-/** A stop ends the wait, and so does the deletion of the Eviction, which must not hang for hours on a Node. */
+/**
+ * A stop ends the wait, and so does the deletion of the Eviction, which must not hang for hours on a Node. A
+ * kube-apiserver that is away does not: the node that reboots may be the one it runs on.
+ */
 async function awaitReturn(run: EvictionRun, untilMs: number): Promise<boolean> {
   const { hypervisor } = run.state.desired;
+  let failures = 0;
   while (run.state.stop === null && Date.now() < untilMs) {
     if (run.readDueMs !== null && Date.now() >= run.readDueMs) await readEviction(run);
     if (run.state.stop !== null) break;
     const leftMs = (run.readDueMs === null ? untilMs : Math.min(untilMs, run.readDueMs)) - Date.now();
     const wait = kubernetesWait(`Wait until Node ${hypervisor} is back`, leftMs + slackMs);
-    const isBack = await whileWanted(run, () => wait.awaitNodeReturned(hypervisor, run.state.bootId, leftMs));
-    if (isBack === true) return true;
+    try {
+      const isBack = await whileWanted(run, () => wait.awaitNodeReturned(hypervisor, run.state.bootId, leftMs));
+      if (isBack === true) return true;
+      failures = 0;
+    } catch (error) {
+      failures += 1;
+      if (failures === 1) addEvent(run, 'Warning', 'NodeNotWatched', explain(error).message);
+      await backOff(run.inbox, failures, `Try again to watch Node ${hypervisor}`);
+    }
   }
   return false;
 }
 
 async function enable(run: EvictionRun): Promise<boolean> {
   const { state, inbox } = run;
-  for (let attempt = 1; attempt <= enableAttempts; attempt += 1) {
+  for (let attempt = 1; attempt <= enableAttempts;) {
     try {
       return await enableService(run, enableSummary(state));
     } catch (error) {
-      reportProblem(run, explain(error), 'step');
-      await backOff(inbox, attempt, 'Try again to enable the host');
+      const problem = explain(error);
+      reportProblem(run, problem, 'step');
+      if (problem.code !== 'Stopped') {
+        await backOff(inbox, attempt, 'Try again to enable the host');
+        attempt += 1;
+      } else if (!(await awaitStopLifted(run, problem.message))) {
+        if (run.readDueMs !== null && Date.now() >= run.readDueMs) await readEviction(run);
+        if (state.stop !== null) break;
+        await backOff(inbox, attempt, 'Try again to enable the host');
+      }
     }
   }
   const { hypervisor } = state.desired;
