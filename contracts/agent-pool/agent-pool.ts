@@ -229,11 +229,14 @@ export interface AgentPoolActivities {
   /** False: nothing can be made for the object any more. */
   patchAgentPoolFinalizer(request: OfPool & { present: boolean }): Promise<boolean>;
   /**
-   * Names that exist are left as they are. Null: all are there; else the quota or policy that refuses the
-   * others, for people.
+   * Names that exist are left as they are. Null: all are there; else the quota or policy that refuses one, or more, for
+   * people.
    */
   createVsphereAgents(request: OfPool & { agents: WantedAgent[] }): Promise<{ refused: string | null }>;
-  /** Labels, role, hostname and approval, of Agents that are unbound still. */
+  /**
+   * Labels, role, hostname and approval, of Agents that are unbound still.
+   * @throws ObjectRefused when the others are done, as those that follow do
+   */
   prepareAgents(request: OfPool & { agents: UnpreparedAgent[] }): Promise<void>;
   /**
    * Deletes VsphereAgents, each judged once more, and leaves those for which its cause does not hold any more. Their

@@ -458,6 +458,38 @@ test('a failed refresh is remembered and waits longer each time; another failure
   expect(applyPoolFailure(noPoolMemory, { ...step, kind: 'addFinalizer' }, problem, 0)).toBeNull();
 });
 
+const kindsOf = (plan: Plan<PoolStep>): string =>
+  plan.kind === 'execute' ? plan.steps.map(({ kind }) => kind).join(' ') : plan.kind;
+
+test('what kube-apiserver refuses is tried again later, is said meanwhile, and holds up nothing else', () => {
+  const agents = [{ agent: 'g', uid: 'g', vmName: 'v' }];
+  const problem = { code: 'ObjectRefused', reason: 'ObjectRefused', message: 'g is refused' } as const;
+  const { code: _code, ...refusal } = problem;
+  const step = { kind: 'prepare', phase: '', summary: '', agents } as const;
+  const memory = applyPoolFailure(noPoolMemory, step, problem, nowMs) ?? noPoolMemory;
+  const around = { wanted: wanted('a'), unprepared: agents, released: [release('w1')] };
+  const given = situation({ ...around, memory });
+  expect(kindsOf(planPool(given))).toBe('release create');
+  expect(poolStatus(given, planPool(given))?.conditions[0]).toMatchObject({ status: 'False', ...refusal });
+  const waits = situation({ unprepared: agents, memory });
+  expect(planPool(waits)).toEqual(wait('Waiting', refusal.reason, refusal.message, nowMs + minute));
+  expect(kindsOf(planPool({ ...given, nowMs: nowMs + minute }))).toBe('prepare release create');
+  expect(prunePool(memory, waits)).toEqual(memory);
+  expect(prunePool(memory, { observed, nowMs })).toEqual(noPoolMemory);
+  expect(applyPoolFailure(noPoolMemory, step, { ...problem, code: 'KubernetesUnavailable' }, nowMs)).toBeNull();
+});
+
+test('VMs that were to be replaced count, though the release of one was refused', () => {
+  const agents = [release('w1', 'AgentMissing'), release('w2')];
+  const step = { kind: 'release', phase: '', summary: '', agents } as const;
+  expect(
+    applyPoolFailure(noPoolMemory, step, { code: 'ObjectRefused', reason: 'ObjectRefused', message: 'm' }, nowMs),
+  ).toMatchObject({
+    replacedMs: [nowMs],
+    refusals: { release: { message: 'm' } },
+  });
+});
+
 test('what is over is dropped', () => {
   const memory = {
     ...noPoolMemory,

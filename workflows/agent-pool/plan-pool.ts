@@ -42,12 +42,18 @@ export type PoolStep = Step &
     | MachineStep
   );
 
+/** Steps that are done for each of several objects, of which one may be refused. */
+const refusables = ['prepare', 'pin', 'release'] as const;
+type Refusable = (typeof refusables)[number];
+
 /** Times are Unix ms. */
 export interface PoolMemory extends ReplacementMemory {
   /** When VMs were replaced whose Agents did not come. */
   replacedMs: number[];
   /** What refused the last creates, for people; null: nothing did. */
   refused: { message: string; untilMs: number } | null;
+  /** What kube-apiserver refused of a step. Left out: nothing. */
+  refusals?: Partial<Record<Refusable, { message: string; untilMs: number }>>;
   /** Why the ISO could not be refreshed; null: it could. */
   iso: { problem: Problem; failures: number; untilMs: number } | null;
 }
@@ -74,7 +80,7 @@ export function planPool(situation: PoolSituation): PoolPlan {
   const { desired, observed, settings } = situation;
   if (desired === null) return done('gone', 'NotFound', 'There is no such VsphereAgentPool');
   if (desired.deleting) return planDeletion(situation, desired);
-  const steps: PoolStep[] = [
+  const all: PoolStep[] = [
     // Before anything is made: what is deleted in between would be left behind.
     ...(desired.isHeld || settings.mode === 'observe'
       ? []
@@ -87,6 +93,7 @@ export function planPool(situation: PoolSituation): PoolPlan {
     ...machineSteps(situation),
     ...straySteps(observed.strays),
   ];
+  const steps = all.filter((step) => !isRefusedStill(situation, step));
   if (steps.length > 0) return execute(steps);
   const untilMs = nextMs(situation);
   const problem = problemsOf(situation)[0];
@@ -98,12 +105,14 @@ export function planPool(situation: PoolSituation): PoolPlan {
 function planDeletion(situation: PoolSituation, { isHeld, deletes, force }: DesiredPool): PoolPlan {
   const { remaining, held, released, strays, problems, iso } = situation.observed;
   if (!isHeld) return done('gone', 'Released', 'It is being deleted, and drover holds nothing of it');
-  const steps = [...releaseSteps(released), ...straySteps(strays)];
+  const steps = [...releaseSteps(released), ...straySteps(strays)].filter((step) => !isRefusedStill(situation, step));
   if (steps.length > 0) return execute(steps);
   const [first] = held;
   if (remaining > 0) {
     const what = remaining === 1 ? 'its last VsphereAgent' : `${remaining} VsphereAgents`;
-    const message = first === undefined ? '' : `. ${first.name}: ${first.message}`;
+    const refused = openRefusals(situation.memory, situation.observed).release;
+    const why = first === undefined ? refused?.message : `${first.name}: ${first.message}`;
+    const message = why === undefined ? '' : `. ${why}`;
     return wait('Deleting', first?.waitsFor ?? 'AgentsRemaining', `${what} to be gone${message}`, nextMs(situation));
   }
   // No run would look for them any more.
@@ -119,6 +128,24 @@ function planDeletion(situation: PoolSituation, { isHeld, deletes, force }: Desi
     );
   return execute([{ kind: 'removeFinalizer', phase: 'Deleting', summary: 'Remove the finalizer' }]);
 }
+
+/** The others of it are done. */
+const isRefusedStill = ({ memory, nowMs }: PoolSituation, { kind }: PoolStep): boolean =>
+  refusables.some((one) => one === kind && (memory.refusals?.[one]?.untilMs ?? 0) > nowMs);
+
+/** Those of which there is something to do still. */
+const openRefusals = (
+  { refusals = {} }: Pick<PoolMemory, 'refusals'>,
+  { unprepared, unpinned, released }: ObservedPool,
+): NonNullable<PoolMemory['refusals']> => {
+  const asked = { prepare: unprepared, pin: unpinned, release: released };
+  return Object.fromEntries(
+    refusables.flatMap((kind) => {
+      const refusal = refusals[kind];
+      return refusal === undefined || asked[kind].length === 0 ? [] : [[kind, refusal]];
+    }),
+  );
+};
 
 /** Beside the others: it may take long, and a pool with an ISO goes on meanwhile. */
 function isoSteps({ observed: { iso }, inFlight, memory, nowMs }: PoolSituation): PoolStep[] {
@@ -230,6 +257,7 @@ function nextMs({ observed, memory, nowMs }: PoolSituation): number | null {
     isoDueMs(observed.iso.dueMs, memory),
     memory.refused?.untilMs ?? null,
     memory.forbidden?.untilMs ?? null,
+    ...Object.values(openRefusals(memory, observed)).map(({ untilMs }) => untilMs),
   ].filter((atMs): atMs is number => atMs !== null && atMs > nowMs);
   return times.length === 0 ? null : Math.min(...times);
 }
@@ -271,7 +299,12 @@ function problemsOf({ observed, memory, nowMs }: PoolSituation): PoolProblem[] {
   // While it is tried again it is said still: else each try would be an Event.
   const fails = iso !== null && (iso.untilMs > nowMs || (dueMs !== null && dueMs <= nowMs));
   const ofIso = fails ? [{ condition: types.iso, reason: iso.problem.reason, message: iso.problem.message }] : [];
-  return [...observed.problems, ...ofIso];
+  const ofRefusals = Object.values(openRefusals(memory, observed)).map(({ message }) => ({
+    condition: types.ready,
+    reason: 'ObjectRefused',
+    message,
+  }));
+  return [...observed.problems, ...ofIso, ...ofRefusals];
 }
 
 /** What the object is to say of a plan; null: nothing. */
@@ -362,23 +395,42 @@ export const isPoolSaid = ({ conditions, saidHeld, isListed }: ObservedPool, sta
     );
   });
 
-/** A failure of the ISO is the condition’s: what there is serves on. */
+/** What was refused is tried again after this. */
+const refusedMs = 60_000;
+
+/** A failure of the ISO is the condition’s: what there is serves on. So it is with one object that is refused. */
 export function applyPoolFailure(
   memory: PoolMemory,
   step: PoolStep,
   problem: Problem,
   nowMs: number,
 ): PoolMemory | null {
+  const refused = refusables.find((one) => one === step.kind);
+  if (refused !== undefined && problem.code === 'ObjectRefused') {
+    // Which of them have gone is not known.
+    const replaced = step.kind === 'release' ? step.agents.filter(isReplaced) : [];
+    return {
+      ...memory,
+      replacedMs: [...memory.replacedMs, ...replaced.map(() => nowMs)],
+      refusals: { ...memory.refusals, [refused]: { message: problem.message, untilMs: nowMs + refusedMs } },
+    };
+  }
   if (step.kind !== 'refreshIso') return null;
   const failures = (memory.iso?.failures ?? 0) + 1;
   return { ...memory, iso: { problem, failures, untilMs: nowMs + retryAfterMs(failures) } };
 }
 
+function pruneRefusals(memory: Pick<PoolMemory, 'refusals'>, observed: ObservedPool): Pick<PoolMemory, 'refusals'> {
+  const refusals = openRefusals(memory, observed);
+  return Object.keys(refusals).length === 0 ? {} : { refusals };
+}
+
 export const prunePool = (
-  { replacing, forbidden, ...memory }: PoolMemory,
+  { replacing, forbidden, refusals, ...memory }: PoolMemory,
   situation: Pick<PoolSituation, 'observed' | 'nowMs'>,
 ): PoolMemory => ({
   ...memory,
+  ...pruneRefusals({ ...(refusals && { refusals }) }, situation.observed),
   ...pruneReplacement({ ...(replacing && { replacing }), ...(forbidden && { forbidden }) }, situation),
   replacedMs: memory.replacedMs.filter((atMs) => atMs > situation.nowMs - hourMs),
   refused: memory.refused !== null && memory.refused.untilMs > situation.nowMs ? memory.refused : null,

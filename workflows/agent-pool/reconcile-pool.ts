@@ -105,7 +105,7 @@ export const reconcileAgentPool = defineReconciler<PoolLifecycle>(vsphereAgentPo
   },
   applyFailure: applyPoolFailure,
   // What a user has tried again need not wait for Machines that are not wanted any more, either.
-  resetFailures: ({ replacing: _replacing, forbidden: _forbidden, ...memory }) => ({
+  resetFailures: ({ replacing: _replacing, forbidden: _forbidden, refusals: _refusals, ...memory }) => ({
     ...memory,
     refused: null,
     iso: null,

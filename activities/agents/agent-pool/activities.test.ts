@@ -534,6 +534,94 @@ test.each<[string, string | null]>([
   });
 });
 
+/** kube-apiserver refuses what is written of one. */
+const refusing = (isRefused: (kind: string, name: string) => boolean) => (client: KubernetesObjects) => {
+  const check = (kind: string, name: string): void => {
+    if (isRefused(kind, name)) throw refusalFailure(422, status(`${name} is invalid`), 'PATCH');
+  };
+  return {
+    ...client,
+    create: async (resource, object, signal) => {
+      check(resource.kind, (object as { metadata: { name: string } }).metadata.name);
+      return await client.create(resource, object, signal);
+    },
+    patch: async (resource, version, change, signal) => {
+      check(resource.kind, version.name);
+      return await client.patch(resource, version, change, signal);
+    },
+    patchStatus: async (resource, version, change, signal) => {
+      check(`${resource.kind} status`, version.name);
+      return await client.patchStatus(resource, version, change, signal);
+    },
+    delete: async (resource, key, signal) => {
+      check(`${resource.kind} delete`, key.name);
+      await client.delete(resource, key, signal);
+    },
+  } satisfies KubernetesObjects as KubernetesObjects;
+};
+
+test('one that is refused does not hold the others up: creates', async () => {
+  const world = await openWorld({
+    client: refusing((kind, name) => kind === 'VsphereAgent' && name === 'demo-001'),
+  });
+  await world.run(async () => {
+    await world.scale(3);
+    await world.neighbours.round(never);
+    const { wanted } = await world.observe();
+    const { refused } = await world.activities.createVsphereAgents({ ...world.of, agents: wanted });
+    expect(refused).toContain('demo-001 is invalid');
+    expect(world.agents().map(({ metadata }) => metadata.name)).toEqual(['demo-002', 'demo-003']);
+  });
+});
+
+test('… Agents that are prepared, and VsphereAgents whose status is written', async () => {
+  let refused: string[] = [];
+  const world = await openWorld({
+    client: refusing((kind, name) => refused.includes(`${kind} ${name}`)),
+  });
+  await world.run(async () => {
+    await world.scale(2);
+    await world.rounds(3);
+    await world.neighbours.round(never);
+    const { unprepared } = await world.observe();
+    const [one, two] = unprepared.map(({ agent }) => agent);
+    refused = [`Agent ${one}`];
+    await expect(world.activities.prepareAgents({ ...world.of, agents: unprepared })).rejects.toMatchObject({
+      type: 'ObjectRefused',
+      message: expect.stringContaining(`${one} is invalid`),
+    });
+    expect((await world.observe()).unprepared.map(({ agent }) => agent)).toEqual([one]);
+    expect(two).toBeDefined();
+    refused = [];
+    await world.drivePool();
+    const [before] = world.phases();
+    await world.neighbours.round(never);
+    refused = ['VsphereAgent status demo-001'];
+    await world.publish();
+    expect(world.phases()).toEqual([before, 'Bound/AgentBound']);
+    expect(world.pool().status?.ownedVMs).toMatchObject([{ phase: 'Bound' }, { phase: 'Bound' }]);
+    expect(world.events()).toContain('ObjectRefused');
+  });
+});
+
+test('… and VsphereAgents that are released', async () => {
+  const world = await openWorld({
+    isMute: () => true,
+    client: refusing((kind, name) => kind === 'VsphereAgent delete' && name === 'demo-001'),
+  });
+  await world.run(async () => {
+    await world.scale(2);
+    await world.rounds(3);
+    await world.clock.sleep(31 * minuteMs);
+    const { released } = await world.observe();
+    expect(released).toHaveLength(2);
+    await expect(world.activities.releaseVsphereAgents({ ...world.of, agents: released })).rejects.toMatchObject({
+      type: 'ObjectRefused',
+    });
+    expect(world.agents().map(({ metadata }) => metadata.deletionTimestamp !== undefined)).toEqual([false, true]);
+  });
+});
+
 test('a pool that goes keeps the VMs that are Nodes, until a user says otherwise', async () => {
   const world = await openWorld();
   await world.run(async () => {

@@ -1,5 +1,3 @@
-import type { ApplicationFailure } from '@temporalio/common';
-
 import type { AgentPoolActivities, WantedAgent } from '../../../contracts/agent-pool/agent-pool.ts';
 import {
   agentPoolAnnotations,
@@ -10,17 +8,14 @@ import {
 import { labelValue, templateDigest } from '../../../contracts/agent-pool/name-agents.ts';
 import type { VsphereAgentPool } from '../../../contracts/crds/vsphere-agent-pool.ts';
 import { failureDetail } from '../../../runtime/failure.ts';
-import { isFailure } from '../../../runtime/kubernetes/kubernetes-faults.ts';
 import { resources } from '../../../runtime/kubernetes/resources.ts';
 import { announce } from '../../kubernetes/lib/write-event.ts';
 import { mutate } from '../../lib/mutate.ts';
 import type { AgentPoolTools } from './dependencies.ts';
 import { findPool } from './read-world.ts';
+import { firstRefusal } from './refusals.ts';
 
-/**
- * One after another, as the first that is refused says why the others would be. The Event is written here: before the
- * status says what is planned, it is done.
- */
+/** The Event is written here: before the status says what is planned, it is done. */
 export async function createVsphereAgents(
   tools: AgentPoolTools,
   { agents, ...of }: Parameters<AgentPoolActivities['createVsphereAgents']>[0],
@@ -28,14 +23,12 @@ export async function createVsphereAgents(
   const pool = await findPool(tools, of);
   if (pool === null || pool.metadata.deletionTimestamp !== undefined) return { refused: null };
   const made: string[] = [];
-  let refused: string | null = null;
-  for (const wanted of agents) {
-    refused = await create(tools, pool, wanted);
-    if (refused !== null) break;
+  const refusal = await firstRefusal(agents, async (wanted) => {
+    await create(tools, pool, wanted);
     made.push(wanted.name);
-  }
+  });
   if (made.length > 0) await announceMade(tools, pool, made);
-  return { refused };
+  return { refused: refusal === null ? null : failureDetail(refusal).slice(0, 1_000) };
 }
 
 const fewNames = 20;
@@ -55,7 +48,7 @@ async function announceMade(tools: AgentPoolTools, { metadata }: VsphereAgentPoo
   );
 }
 
-async function create(tools: AgentPoolTools, pool: VsphereAgentPool, wanted: WantedAgent): Promise<string | null> {
+async function create(tools: AgentPoolTools, pool: VsphereAgentPool, wanted: WantedAgent): Promise<void> {
   const { namespace = '', name } = pool.metadata;
   const object = newAgent(pool, wanted);
   const mutation = {
@@ -68,19 +61,7 @@ async function create(tools: AgentPoolTools, pool: VsphereAgentPool, wanted: Wan
     before: null,
     after: { pool: `${namespace}/${name}`, vmName: wanted.vmName },
   };
-  try {
-    await mutate(tools, mutation, () => tools.client.create(resources.VsphereAgent, object, tools.scope.signal));
-    return null;
-  } catch (error) {
-    if (!isRefused(error)) throw error;
-    return failureDetail(error).slice(0, 1_000);
-  }
-}
-
-/** By a quota, or by an admission webhook or policy; what drover lacks is a failure of the run. */
-function isRefused(error: unknown): error is ApplicationFailure {
-  if (isFailure(error, 'ObjectRefused')) return true;
-  return isFailure(error, 'KubernetesForbidden') && !/cannot create resource/u.test(error.message);
+  await mutate(tools, mutation, () => tools.client.create(resources.VsphereAgent, object, tools.scope.signal));
 }
 
 /** Whole at once: one that is only half there could lose its VM. */

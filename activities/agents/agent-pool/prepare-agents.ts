@@ -10,6 +10,7 @@ import { retryConflicts } from '../../../runtime/kubernetes/retry-conflicts.ts';
 import { mutate } from '../../lib/mutate.ts';
 import type { AgentPoolTools } from './dependencies.ts';
 import { findPool, type OfPool, readWorld, type World } from './read-world.ts';
+import { firstRefusal } from './refusals.ts';
 
 /** As it is now; null: nothing is to be done for it any more. */
 async function readLive(tools: AgentPoolTools, of: OfPool): Promise<World | null> {
@@ -28,7 +29,8 @@ export async function prepareAgents(
   const asked = world.judged.unprepared.filter((one) =>
     agents.some(({ agent, uid, vmName }) => agent === one.agent && uid === one.uid && vmName === one.vmName),
   );
-  for (const one of asked) await retryConflicts(() => prepare(tools, world.pool, one));
+  const refusal = await firstRefusal(asked, (one) => retryConflicts(() => prepare(tools, world.pool, one)));
+  if (refusal !== null) throw refusal;
 }
 
 /** On the version that was read: one that is bound meanwhile is left alone. */
@@ -71,7 +73,8 @@ export async function pinAgentMachines(
   const world = await readLive(tools, of);
   if (world === null) return;
   const asked = world.judged.unpinned.filter(({ agentMachine }) => agentMachines.includes(agentMachine));
-  for (const one of asked) await retryConflicts(() => pin(tools, world.pool, one));
+  const refusal = await firstRefusal(asked, (one) => retryConflicts(() => pin(tools, world.pool, one)));
+  if (refusal !== null) throw refusal;
 }
 
 async function pin(

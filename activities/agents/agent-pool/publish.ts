@@ -1,8 +1,12 @@
+import type { ApplicationFailure } from '@temporalio/common';
+
 import type { AgentPoolActivities, AgentPoolStatus } from '../../../contracts/agent-pool/agent-pool.ts';
 import { agentPoolConditions } from '../../../contracts/agent-pool/metadata.ts';
 import { findCondition, setConditions } from '../../../contracts/conditions.ts';
 import type { VsphereAgentPool } from '../../../contracts/crds/vsphere-agent-pool.ts';
+import { errors } from '../../../contracts/errors.ts';
 import { retryHandledAnnotation } from '../../../contracts/eviction/annotations.ts';
+import { failureDetail } from '../../../runtime/failure.ts';
 import { isFailure } from '../../../runtime/kubernetes/kubernetes-faults.ts';
 import { resources } from '../../../runtime/kubernetes/resources.ts';
 import { conditionMessageLimit, cut } from '../../kubernetes/lib/cut-text.ts';
@@ -11,6 +15,7 @@ import { announce, type NewEvent } from '../../kubernetes/lib/write-event.ts';
 import type { AgentPoolTools } from './dependencies.ts';
 import { listedOf, unsaid } from './pool-status.ts';
 import { findPool, readWorld, type World } from './read-world.ts';
+import { firstRefusal } from './refusals.ts';
 
 type Request = Parameters<AgentPoolActivities['publishAgentPool']>[0];
 
@@ -23,7 +28,7 @@ export async function publishAgentPool(tools: AgentPoolTools, { status, retryHan
   const pool = await findPool(tools, of);
   if (pool === null || settings === null) return;
   const world = await readWorld(tools, pool, settings.rules);
-  await publishVms(tools, world);
+  const refusal = await publishVms(tools, world);
   try {
     const written = await writeStatus(tools, world, status);
     if (retryHandled !== null && written.metadata.annotations?.[retryHandledAnnotation] !== retryHandled)
@@ -37,13 +42,15 @@ export async function publishAgentPool(tools: AgentPoolTools, { status, retryHan
     if (!isFailure(error, 'ObjectNotFound')) throw error;
     return;
   }
+  // As a failure it would hold up all else that the pool is to do.
+  if (refusal !== null) await announceRefusal(tools, pool, failureDetail(refusal));
   for (const { event, identity } of eventsOf(pool, status))
     await announce(tools, event, [pool.metadata.uid, String(scope.scheduledMs), ...identity]);
 }
 
 /** Others write other fields of them, so that the version is of no account. */
-async function publishVms({ client, scope }: AgentPoolTools, world: World): Promise<void> {
-  for (const { object, status, metadata } of unsaid(world)) {
+function publishVms({ client, scope }: AgentPoolTools, world: World): Promise<ApplicationFailure | null> {
+  return firstRefusal(unsaid(world), async ({ object, status, metadata }) => {
     const { namespace, name, uid } = object.metadata;
     try {
       if (status !== null)
@@ -55,7 +62,7 @@ async function publishVms({ client, scope }: AgentPoolTools, world: World): Prom
       // It is gone, or another one.
       if (!isFailure(error, 'ObjectNotFound') && !isFailure(error, 'ObjectConflict')) throw error;
     }
-  }
+  });
 }
 
 /** @returns the object then */
@@ -77,6 +84,13 @@ async function writeStatus(
   if (patchHolds(pool.status, change)) return pool;
   return await client.patchStatus(resources.VsphereAgentPool, metadata, change, scope.signal);
 }
+
+const announceRefusal = (tools: AgentPoolTools, { metadata }: VsphereAgentPool, message: string): Promise<void> => {
+  const { namespace = '', name, uid } = metadata;
+  const regarding = { kind: 'VsphereAgentPool', namespace, name, uid } as const;
+  const event = { regarding, type: 'Warning', reason: errors.ObjectRefused.reason, message } as const;
+  return announce(tools, event, [uid, event.reason, message]);
+};
 
 /** Those of agent-forge-operator, when they begin. */
 function eventsOf(

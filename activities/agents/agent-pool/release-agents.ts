@@ -8,6 +8,7 @@ import { deleteAgent } from './delete-agent.ts';
 import type { AgentPoolTools } from './dependencies.ts';
 import { judgeStrays, lookAtVcenter } from './look-at-vcenter.ts';
 import { findPool, readWorld, type World } from './read-world.ts';
+import { firstRefusal } from './refusals.ts';
 
 type Release = AgentPoolActivities['releaseVsphereAgents'];
 
@@ -23,11 +24,12 @@ export async function releaseVsphereAgents(
   const world = pool === null || tools.settings === null ? null : await readWorld(tools, pool, tools.settings.rules);
   const released: string[] = [];
   const kept: string[] = [];
-  for (const { name, uid, cause } of agents) {
+  const refusal = await firstRefusal(agents, async ({ name, uid, cause }) => {
     const again = world?.judged.released.find((one) => one.name === name && one.uid === uid && one.cause === cause);
     const isGone = world !== null && again !== undefined && (await release(tools, world, again));
     (isGone ? released : kept).push(name);
-  }
+  });
+  if (refusal !== null) throw refusal;
   return { released, kept };
 }
 
