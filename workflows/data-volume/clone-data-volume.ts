@@ -143,10 +143,6 @@ const changeTarget = (
 ): Promise<Result> =>
   awaited(context, call, ({ claim }) => () => ({ target: claim }));
 
-/** What is only waited for is no problem. */
-const transferProblem = ({ transfer }: ObservedVolume['temporary']): string | null =>
-  transfer?.phase === 'Error' ? transfer.message : null;
-
 const withTemporary =
   (part: Partial<ObservedVolume['temporary']>): Change =>
   ({ temporary }) => ({ temporary: { ...temporary, ...part } });
@@ -280,7 +276,7 @@ export const cloneDataVolume = defineReconciler<VolumeLifecycle>(dataVolumeKind,
             ...(usedBy !== undefined && observed.source?.kind === 'pvc' && { source: { ...observed.source, usedBy } }),
           }),
       ),
-    transfer: (context, { summary, claim }) => {
+    transfer: (context, { summary, claim, known }) => {
       const patienceMs = patienceOf(context);
       return awaited(
         context,
@@ -289,7 +285,7 @@ export const cloneDataVolume = defineReconciler<VolumeLifecycle>(dataVolumeKind,
             ...request,
             from: { namespace: namespaceOfSource(context), name: claim },
             patienceMs,
-            known: transferProblem(context.observed.temporary),
+            known,
           }),
         (answer) => (observed) => ({
           target: answer.claim,

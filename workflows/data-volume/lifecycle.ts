@@ -45,7 +45,7 @@ export type VolumeStep = Step & { phase: VolumePhase } & (
       }
     | { kind: 'expand'; claim: string; requestBytes: number; known: string | null }
     | { kind: 'copy'; from: string; to: string; image: string }
-    | { kind: 'transfer'; claim: string }
+    | { kind: 'transfer'; claim: string; known: string | null }
     | { kind: 'beginAnew'; strategy: Strategy; fallbackReason: string | null }
     | { kind: 'giveUp'; reason: string; message: string }
   );

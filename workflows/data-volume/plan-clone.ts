@@ -9,6 +9,7 @@ import type {
   DesiredVolume,
   ObservedVolume,
   SnapshotFacts,
+  TransferFacts,
 } from '../../contracts/data-volume/data-volume.ts';
 import { type Outcome, type Strategy, temporaryNames, type VolumePhase } from '../../contracts/data-volume/metadata.ts';
 import { restoreBytes, wantedBytes } from '../../contracts/data-volume/size.ts';
@@ -29,7 +30,7 @@ export function planClone(situation: VolumeSituation, desired: DesiredVolume, so
   const isElsewhere = source.namespace !== input.namespace;
   // Half-way the PV is bound to no claim: nothing else is looked at before that is over, or its target is gone with it.
   if (temporary.transfer !== null && (temporary.transfer.phase !== 'Complete' || target === null))
-    return transfer(situation, desired, temporary.transfer.phase === 'Complete' ? '' : temporary.transfer.message);
+    return transfer(situation, desired, temporary.transfer.phase === 'Complete' ? null : temporary.transfer);
   if (isElsewhere && observed.permission === 'unknown')
     return done(
       'blocked',
@@ -70,7 +71,7 @@ export function planClone(situation: VolumeSituation, desired: DesiredVolume, so
         },
       ])
     );
-  return isElsewhere && target === null ? transfer(situation, desired, '') : null;
+  return isElsewhere && target === null ? transfer(situation, desired, null) : null;
 }
 
 interface Clone {
@@ -364,16 +365,25 @@ function whyNoCopy(
   return `${would}, and no StorageClass is of its driver ${driver}, to restore it by: create one`;
 }
 
-function transfer({ input }: VolumeSituation, { uid }: DesiredVolume, message: string): VolumePlan {
-  return execute([
-    {
-      kind: 'transfer',
-      phase: 'NamespaceTransferInProgress',
-      summary: `Transfer the volume to namespace ${input.namespace}${because(message === '' ? null : message)}`,
-      // It may be gone by now.
-      claim: temporaryNames.claim(uid),
-    },
-  ]);
+/** @param way how far it has come; null: it has not begun, or is over */
+function transfer(situation: VolumeSituation, desired: DesiredVolume, way: TransferFacts | null): VolumePlan {
+  const phase = 'NamespaceTransferInProgress';
+  const message = way?.message ?? '';
+  // The volume has its data: a copy would not come further.
+  return (
+    onDeadline(situation, desired, 'copy', phase, message) ??
+    execute([
+      {
+        kind: 'transfer',
+        phase,
+        summary: `Transfer the volume to namespace ${situation.input.namespace}${because(message)}`,
+        // It may be gone by now.
+        claim: temporaryNames.claim(desired.uid),
+        // What is only waited for is no problem.
+        known: way?.phase === 'Error' ? way.message : null,
+      },
+    ])
+  );
 }
 
 /** Null: there is time left, or the wait is to go on. */

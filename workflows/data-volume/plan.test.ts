@@ -186,6 +186,10 @@ const whenHeld = { own: { isHeld: true } };
 const bound = { target: claim, ...whenHeld };
 const elsewhere = { source: { ...golden, namespace: 'images' }, permission: 'granted' } as const;
 const anew = { strategy: 'copy', fallbackReason: 'it took too long' } as const;
+const broken = {
+  ...elsewhere,
+  temporary: { transfer: { phase: 'Error', message: 'PV bound to wrong PVC' } },
+} as const;
 const inUse = { source: { ...golden, usedBy: ['vm-1'] } };
 const larger = { claimSpec: { ...observed.claimSpec!, requestBytes: 20 * gib } };
 const late = (phase: string): Pick<Change, 'memory'> => ({
@@ -599,6 +603,16 @@ test.each<[rule: string, change: Change, plan: unknown]>([
     'transfer cdi-tmp-u',
   ],
   [
+    '… which takes too long, and is to be copied, which does not help',
+    { ...broken, ...late('NamespaceTransferInProgress'), rules: { onDeadline: 'copy' } },
+    'transfer cdi-tmp-u',
+  ],
+  [
+    '… and it is to fail',
+    { ...broken, ...late('NamespaceTransferInProgress'), rules: { onDeadline: 'fail' } },
+    'giveUp, removeFinalizer',
+  ],
+  [
     '… which goes on, whatever else is the matter',
     { ...elsewhere, permission: 'unknown', temporary: { transfer: { phase: 'Running', message: '' } } },
     'transfer cdi-tmp-u',
@@ -700,6 +714,14 @@ test.each<[rule: string, change: Change, phase: string, running: string, event: 
     'SnapshotForSmartCloneInProgress',
     'False SnapshotFailing',
     'SnapshotFailing',
+  ],
+  ['its volume cannot be moved', broken, 'NamespaceTransferInProgress', 'False VolumeFailing', 'VolumeFailing'],
+  [
+    '… and is on its way',
+    { ...elsewhere, temporary: { transfer: { phase: 'Running', message: 'Pods using PVC' } } },
+    'NamespaceTransferInProgress',
+    'True Populator is running',
+    'NamespaceTransferInProgress',
   ],
   ['the source is in use', inUse, 'CloneScheduled', 'False CloneSourceInUse', 'CloneSourceInUse'],
   [
