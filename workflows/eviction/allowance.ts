@@ -15,7 +15,6 @@ import {
   reportDueMs,
 } from '../limits/membership.ts';
 import { needOf } from './plan.ts';
-import { unended } from './state.ts';
 import { type EvictionRun, reportProblem, wake } from './run.ts';
 
 /** Applies what the region grants. */
@@ -106,8 +105,8 @@ export function allowanceReporter(run: EvictionRun): {
     async leave() {
       await current;
       if (run.membership.reported === null) return;
-      // A migration that does not end goes on counting as this run's: closed, it is let go when Nova shows none of it.
-      const held = run.state.end === null ? 0 : unended(run.state).length;
+      // What is in flight goes on counting as this run's: closed, it is let go when Nova shows none of it.
+      const held = run.state.end === null ? 0 : needOf(run.state).using;
       // A holder that is closed is noticed within half a minute anyway, so a failure here is not worth holding the run.
       await send({ want: held, using: held }).catch((error: unknown) => void explain(error));
     },

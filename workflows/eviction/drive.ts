@@ -65,6 +65,12 @@ const lasting: ReadonlySet<string> = new Set(['HostDown', 'TriedAgain', 'SlotsHe
 export const isFinal = ({ code }: Problem): boolean => code !== null && finalCodes.has(code);
 
 /**
+ * Whether a step that failed ends the run. Not while servers move, which the end would cancel: the step is tried again
+ * when they have arrived.
+ */
+export const endsRun = (problem: Problem, inFlight: number): boolean => inFlight === 0 && isFinal(problem);
+
+/**
  * Interprets the plan until the eviction has ended, or the run is to continue as new and nothing is in flight. It is a
  * loop of its own, as most plans are made from what the run knows, without an observation, and one timer serves the
  * plan, the reports to the allowance and the status, which are made beside the steps.
@@ -147,7 +153,7 @@ async function attempt(run: EvictionRun, step: EvictionStep): Promise<void> {
 }
 
 async function applyFailure(run: EvictionRun, problem: Problem): Promise<void> {
-  if (isFinal(problem)) {
+  if (endsRun(problem, run.moves.size)) {
     run.state.end = { phase: 'Failed', reason: problem.reason, message: problem.message };
     return;
   }
