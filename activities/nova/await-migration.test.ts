@@ -144,6 +144,31 @@ test('a request that Nova took and never made a record of gives the server back'
   });
 });
 
+test('a cold migration whose record comes late is found by the next attempt, which knows that it is its own', async () => {
+  let taskState: string | null = null;
+  const beats: unknown[] = [];
+  const records: Migration[] = [];
+  const nova: Partial<NovaClient> = {
+    server: async () => server({ host: 'node-1', vmState: 'stopped', taskState }),
+    migrationsOf: async () => records,
+    coldMigrate: async () => {
+      taskState = 'resize_prep';
+      return { requestId: 'req-1' };
+    },
+  };
+  const first = openTools(nova, testScope({ heartbeat: (beat) => void beats.push(beat) }));
+  await expect(startMigration(first, 'cold', { ...subject, perTarget: 2 })).rejects.toMatchObject({
+    type: 'NovaUnavailable',
+    nonRetryable: false,
+  });
+  records.push(migrationRecord({ id: 8, type: 'migration', status: 'pre-migrating', sourceHost: 'node-1' }));
+  const second = openTools(nova, testScope({ heartbeatDetails: beats.at(-1) }));
+  await expect(startMigration(second, 'cold', { ...subject, perTarget: 2 })).resolves.toMatchObject({
+    outcome: 'started',
+    migration: { id: 8 },
+  });
+});
+
 test('a migration that another client cancels is told as that', async () => {
   const tools = openTools({
     migration: async () => migrationRecord({ status: 'cancelled' }),

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
-import type { Migration } from '../../contracts/eviction/instance.ts';
+import type { Instance, Migration } from '../../contracts/eviction/instance.ts';
 import type { MigrationStart, MigrationSubject } from '../../contracts/eviction/migrate-instance.ts';
-import { failureCode } from '../../runtime/failure.ts';
+import { droverFailure, failureCode } from '../../runtime/failure.ts';
 import { mutate } from '../lib/mutate.ts';
 import { wordsOf } from '../openstack/faults.ts';
 import type { InstanceDependencies, Tools } from './dependencies.ts';
@@ -141,6 +141,9 @@ async function afterRefusal(
 /**
  * Waits for the record that Nova makes after its answer. Without one in time the server is observed and returned
  * as it is.
+ *
+ * @throws NovaUnavailable a cold migration has begun and has no record yet: only the next attempt still knows that it
+ * is drover's own to confirm
  */
 async function awaitRecord(
   tools: StartTools,
@@ -157,8 +160,15 @@ async function awaitRecord(
     pauseMs = Math.min(pauseMs * recordPollMs.factor, recordPollMs.most);
     migration = newRecord(kind, sourceHost, await nova.migrationsOf(instanceId, scope.signal), known);
   } while (migration === undefined && clock.now() < untilMs);
-  if (migration === undefined)
-    return { outcome: 'changed', observation: await observeInstance(tools, instanceId, scope.signal) };
+  if (migration === undefined) {
+    const observation = await observeInstance(tools, instanceId, scope.signal);
+    if (isBeginning(kind, sourceHost, observation.instance))
+      throw droverFailure(
+        'NovaUnavailable',
+        `Nova has taken the cold migration of server ${instanceId}, and has made no record of it within ${recordDeadlineMs / 1_000} s`,
+      );
+    return { outcome: 'changed', observation };
+  }
   region.started(migration);
   return { outcome: 'started', migration };
 }
@@ -180,6 +190,13 @@ const movable: Record<MoveKind, readonly string[]> = { live: ['active', 'paused'
 const recordType: Record<MoveKind, string> = { live: 'live-migration', cold: 'migration' };
 /** The tasks that Nova sets on the server before there is a record. */
 const firstTask: Record<MoveKind, readonly string[]> = { live: ['migrating'], cold: ['resize_prep'] };
+
+/** Whether Nova is about to make the record of a cold migration. */
+const isBeginning = (kind: MoveKind, sourceHost: string, instance: Instance | null): boolean =>
+  kind === 'cold' &&
+  instance?.host === sourceHost &&
+  instance.taskState !== null &&
+  firstTask.cold.includes(instance.taskState);
 
 /**
  * Decides what becomes of a start. Pure; each branch is a row of the table test. Nova refuses a second request for a
