@@ -535,30 +535,32 @@ test.each<[string, string | null]>([
 });
 
 /** kube-apiserver refuses what is written of one. */
-const refusing = (isRefused: (kind: string, name: string) => boolean) => (client: KubernetesObjects) => {
-  const check = (kind: string, name: string): void => {
-    if (isRefused(kind, name)) throw refusalFailure(422, status(`${name} is invalid`), 'PATCH');
+const refusing =
+  (isRefused: (kind: string, name: string) => boolean) =>
+  (client: KubernetesObjects): KubernetesObjects => {
+    const check = (kind: string, name: string): void => {
+      if (isRefused(kind, name)) throw refusalFailure(422, status(`${name} is invalid`), 'PATCH');
+    };
+    return {
+      ...client,
+      create: async (resource, object, signal) => {
+        check(resource.kind, (object as { metadata: { name: string } }).metadata.name);
+        return await client.create(resource, object, signal);
+      },
+      patch: async (resource, version, change, signal) => {
+        check(resource.kind, version.name);
+        return await client.patch(resource, version, change, signal);
+      },
+      patchStatus: async (resource, version, change, signal) => {
+        check(`${resource.kind} status`, version.name);
+        return await client.patchStatus(resource, version, change, signal);
+      },
+      delete: async (resource, key, signal) => {
+        check(`${resource.kind} delete`, key.name);
+        await client.delete(resource, key, signal);
+      },
+    };
   };
-  return {
-    ...client,
-    create: async (resource, object, signal) => {
-      check(resource.kind, (object as { metadata: { name: string } }).metadata.name);
-      return await client.create(resource, object, signal);
-    },
-    patch: async (resource, version, change, signal) => {
-      check(resource.kind, version.name);
-      return await client.patch(resource, version, change, signal);
-    },
-    patchStatus: async (resource, version, change, signal) => {
-      check(`${resource.kind} status`, version.name);
-      return await client.patchStatus(resource, version, change, signal);
-    },
-    delete: async (resource, key, signal) => {
-      check(`${resource.kind} delete`, key.name);
-      await client.delete(resource, key, signal);
-    },
-  } satisfies KubernetesObjects as KubernetesObjects;
-};
 
 test('one that is refused does not hold the others up: creates', async () => {
   const world = await openWorld({
