@@ -131,6 +131,16 @@ test.each<[rule: string, change: Change, plan: unknown]>([
     wait('Deleting', problem.reason, `another try: ${problem.message}`),
   ],
   [
+    '… by force of its pool',
+    { deleting: true, observed: { vm: null, problem, pool: { ...pool, force: true } } },
+    wait('Deleting', problem.reason, `another try: ${problem.message}`),
+  ],
+  [
+    '… that is being deleted: the VM stays, and the pool goes',
+    { deleting: true, observed: { vm: null, problem, pool: { ...pool, force: true, deleting: true } } },
+    ['removeFinalizer', null],
+  ],
+  [
     'deleted, and its Machine is there',
     { deleting: true, observed: { machine: 'm-1' } },
     wait(

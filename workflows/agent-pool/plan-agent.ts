@@ -90,6 +90,8 @@ function planDeletion({ isHeld, vmName, force }: DesiredAgent, observed: Observe
     return execute([removeFinalizer('Keep the VM, as its pool is not there, and remove the finalizer')]);
   if (!pool.deletes)
     return execute([removeFinalizer('Keep the VM, as the pool retains what it has made, and remove the finalizer')]);
+  if (problem !== null && pool.deleting && pool.force)
+    return execute([removeFinalizer('Keep the VM, as its vCenter cannot be asked, and its pool goes by force')]);
   if (problem !== null) return waitForMending(phase, problem);
   if (vm === null) {
     const destroy: AgentStep[] =

@@ -4,11 +4,10 @@ import { agentPoolAnnotations, agentPoolConditions } from '../../../contracts/ag
 import { readPool } from '../../../contracts/agent-pool/pool-facts.ts';
 import type { VsphereAgentPool } from '../../../contracts/crds/vsphere-agent-pool.ts';
 import type { VsphereAgent } from '../../../contracts/crds/vsphere-agent.ts';
-import { errors } from '../../../contracts/errors.ts';
 import { withTimeout } from '../../../runtime/clock.ts';
-import { droverFailure, failureCode } from '../../../runtime/failure.ts';
+import { droverFailure } from '../../../runtime/failure.ts';
 import { unlessAborted } from '../../../runtime/unless-aborted.ts';
-import { vcenterProblem } from '../vcenter/pool-vcenters.ts';
+import { passingProblem, vcenterProblem } from '../vcenter/pool-vcenters.ts';
 import type { MarkedVm } from '../vcenter/marked-vms.ts';
 import type { AgentPoolTools, Look, SeenInventory } from './dependencies.ts';
 
@@ -58,19 +57,12 @@ async function lookNow({ inventory, clock, scope }: AgentPoolTools, pool: Vspher
     });
     return { seen, isOld: false, problem: null, nextMs: nowMs + lookEveryMs };
   } catch (error) {
-    const found = vcenterProblem(error) ?? passing(error);
+    // What its vCenter cannot say now holds up what it is needed for, and nothing else.
+    const found = vcenterProblem(error) ?? passingProblem(error);
     if (found === null) throw error;
     const problem = { condition: agentPoolConditions.vsphere, ...found };
     return { seen: null, isOld: false, problem, nextMs: clock.now() + againMs };
   }
-}
-
-/** What its vCenter cannot say now holds up what it is needed for, and nothing else. */
-function passing(error: unknown): { reason: string; message: string } | null {
-  const code = failureCode(error);
-  return code === null || !(code.startsWith('Vsphere') || code === 'AnswerMalformed')
-    ? null
-    : { reason: errors[code].reason, message: (error as Error).message };
 }
 
 function forget(looks: AgentPoolTools['looks'], nowMs: number): void {

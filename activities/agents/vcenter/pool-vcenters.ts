@@ -174,3 +174,11 @@ export function vcenterProblem(error: unknown): { reason: string; message: strin
     ? null
     : { reason: errors[code].reason, message: (error as Error).message };
 }
+
+/** The same, of a vCenter that does not answer, or not as it should. */
+export function passingProblem(error: unknown): { reason: string; message: string } | null {
+  const code = failureCode(error);
+  return code === null || !(code.startsWith('Vsphere') || code === 'AnswerMalformed')
+    ? null
+    : { reason: errors[code].reason, message: (error as Error).message };
+}

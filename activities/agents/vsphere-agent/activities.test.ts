@@ -288,6 +288,25 @@ test('a vCenter that does not answer is a failure, and no problem of the object'
   });
 });
 
+test('… unless it is being deleted for a while, with a pool that goes by force', async () => {
+  const force = { annotations: { [agentPoolAnnotations.forceDelete]: 'true' }, finalizers: ['test/held'] };
+  const { run, prepare, observe, vcenter, admin, clock, delete: remove } = open();
+  await run(async () => {
+    await prepare(pool({}, force));
+    const path = `/apis/${agentForge}/namespaces/${namespace}/vsphereagentpools/pool-a`;
+    await admin.request({ method: 'DELETE', path }, new AbortController().signal);
+    await remove();
+    await vcenter.control.inject({ method: 'FindAllByUuid', does: 'status', status: 503 });
+    expect(await failureOf(observe())).toMatchObject({ type: 'VsphereUnavailable' });
+    await clock.sleep(11 * 60_000);
+    await vcenter.control.inject({ method: 'FindAllByUuid', does: 'status', status: 503 });
+    expect((await observe()).observed).toMatchObject({
+      pool: { force: true, deleting: true },
+      problem: { reason: 'VsphereUnavailable' },
+    });
+  });
+});
+
 test('without an ISO nothing is made', async () => {
   const { run, prepare, admin, activities, of, vms } = open();
   await run(async () => {

@@ -18,7 +18,7 @@ import { failureCode } from '../../../runtime/failure.ts';
 import { neighbourResources, resources } from '../../../runtime/kubernetes/resources.ts';
 import { readVsphereAgentInput } from '../../lib/input.ts';
 import { describeAgentVm, findAgentVm } from '../vcenter/agent-vm.ts';
-import { vcenterProblem } from '../vcenter/pool-vcenters.ts';
+import { passingProblem, vcenterProblem } from '../vcenter/pool-vcenters.ts';
 import type { VsphereAgentTools } from './dependencies.ts';
 import { findBound, findUsers, isForced, readPool, vmNameOf } from './read-subject.ts';
 
@@ -145,6 +145,19 @@ function othersProblem(error: unknown): ObservedAgent['problem'] {
     : { reason: errors[code].reason, message: (error as Error).message };
 }
 
+/** What passes by itself is waited for so long, though the pool goes by force: afterwards nobody looks for the VM. */
+const giveUpAfterMs = 10 * 60_000;
+
+function isGivenUp(
+  { clock }: Pick<VsphereAgentTools, 'clock'>,
+  { metadata }: Pick<VsphereAgent, 'metadata'>,
+  pool: VsphereAgentPool,
+): boolean {
+  const sinceMs = Date.parse(metadata.deletionTimestamp ?? '');
+  const isLeft = pool.metadata.deletionTimestamp !== undefined && isForced(pool, null);
+  return isLeft && clock.now() - sinceMs >= giveUpAfterMs;
+}
+
 interface AtVcenter {
   /** As drover's settings call it; empty: the pool names none of them. */
   vcenter: string;
@@ -173,7 +186,8 @@ async function observeVm(tools: VsphereAgentTools, object: VsphereAgent, pool: V
       return { ...at, vm: vm === null ? null : await describeAgentVm(vmTools, vm, pool) };
     });
   } catch (error) {
-    const problem = vcenterProblem(error) ?? othersProblem(error);
+    const problem =
+      vcenterProblem(error) ?? othersProblem(error) ?? (isGivenUp(tools, object, pool) ? passingProblem(error) : null);
     if (problem === null) throw error;
     return { ...at, problem };
   }
