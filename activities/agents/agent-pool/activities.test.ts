@@ -826,12 +826,16 @@ test('VMs with the mark of this very pool and no VsphereAgent are destroyed, whe
     ];
     const { strays, held } = await world.observe();
     expect(strays.map(({ vmId }) => vmId)).toEqual(['vm-1']);
-    expect(held).toMatchObject([{ name: 'vm-on', cause: 'Stray', waitsFor: 'ApprovalRequired' }]);
-    expect(await world.observe()).toMatchObject({ strays: [], held: [{ name: 'vm-on' }] });
+    expect(held).toMatchObject([
+      { name: 'vm-on', cause: 'Stray', waitsFor: 'ApprovalRequired', message: expect.stringContaining('it is on') },
+      { name: 'vm-unknown', cause: 'Stray', waitsFor: 'ApprovalRequired', message: expect.stringContaining('how old') },
+    ]);
+    expect(await world.observe()).toMatchObject({ strays: [], held: [{ name: 'vm-on' }, { name: 'vm-unknown' }] });
     const asked = [
       ...strays,
       { vmId: 'vm-owned', name: '', uid: world.agents()[0]?.metadata.uid ?? '' },
       { vmId: 'vm-on', name: 'vm-on', uid: 'uid-vm-on' },
+      { vmId: 'vm-unknown', name: 'vm-unknown', uid: 'uid-vm-unknown' },
     ];
     expect(await world.activities.destroyStrays({ ...world.of, vms: asked })).toEqual({ destroyed: ['vm-1'] });
     expect(world.inventory.destroyed).toEqual(['vm-1']);
@@ -843,8 +847,10 @@ test('VMs with the mark of this very pool and no VsphereAgent are destroyed, whe
       await approve(other);
       expect(await world.activities.destroyStrays({ ...world.of, vms: asked })).toEqual({ destroyed: ['vm-1'] });
     }
-    await approve(approvalIn(held[0]?.message ?? '', 'vm-on') ?? '');
-    expect(await world.activities.destroyStrays({ ...world.of, vms: asked })).toEqual({ destroyed: ['vm-1', 'vm-on'] });
+    await approve(held.map(({ name, message }) => approvalIn(message, name)).join(', '));
+    expect(await world.activities.destroyStrays({ ...world.of, vms: asked })).toEqual({
+      destroyed: ['vm-1', 'vm-on', 'vm-unknown'],
+    });
   });
 });
 

@@ -75,7 +75,7 @@ const strayAfterMs = 30 * 60_000;
 export const strayAge = 'StrayAge';
 
 /**
- * VMs with the mark of this very pool, and no VsphereAgent. One whose age or pool is not known is no stray.
+ * VMs with the mark of this very pool, and no VsphereAgent. One whose pool is not known is no stray.
  *
  * @param vsphereAgents read after the VMs
  */
@@ -86,15 +86,10 @@ function findStrays(
 ): { old: MarkedVm[]; young: MarkedVm[] } {
   const uids = new Set(vsphereAgents.map(({ metadata }) => metadata.uid.toLowerCase()));
   const found = vms
-    .filter(
-      (vm) =>
-        vm.poolUid === pool.metadata.uid &&
-        vm.cluster === cluster &&
-        !uids.has(vm.uid.toLowerCase()) &&
-        vm.createdMs !== null,
-    )
+    .filter((vm) => vm.poolUid === pool.metadata.uid && vm.cluster === cluster && !uids.has(vm.uid.toLowerCase()))
     .toSorted((one, other) => (one.vmId < other.vmId ? -1 : 1));
-  const isOld = ({ createdMs }: MarkedVm): boolean => createdMs !== null && nowMs - createdMs >= strayAfterMs;
+  // One whose age is not known waits for a user, who need not wait for it to be old.
+  const isOld = ({ createdMs }: MarkedVm): boolean => createdMs === null || nowMs - createdMs >= strayAfterMs;
   return { old: found.filter(isOld), young: found.filter((vm) => !isOld(vm)) };
 }
 
@@ -106,7 +101,8 @@ export interface JudgedStrays {
 
 /**
  * Strays of a pool that deletes. After an older state of the cluster was restored, VMs that are in use look like
- * strays: one that is on waits for a user. A pool that is being deleted waits until the young ones can be judged, too.
+ * strays: one that is on waits for a user, and so does one whose age vCenter does not know. A pool that is being deleted
+ * waits until the young ones can be judged, too.
  */
 export function judgeStrays(
   vms: readonly MarkedVm[],
@@ -115,7 +111,8 @@ export function judgeStrays(
 ): JudgedStrays {
   const { approved, deleting, deletes, force, name } = readPool(around.pool);
   const { old: strays, young } = deletes ? findStrays(vms, vsphereAgents, around) : { old: [], young: [] };
-  const mayGo = (vm: MarkedVm): boolean => !vm.isOn || approved.includes(approvalOf(vm)) || (deleting && force);
+  const mayGo = (vm: MarkedVm): boolean =>
+    (!vm.isOn && vm.createdMs !== null) || approved.includes(approvalOf(vm)) || (deleting && force);
   return {
     strays: strays.filter(mayGo),
     held: [
@@ -125,7 +122,7 @@ export function judgeStrays(
           name: vm.name,
           cause: 'Stray' as const,
           waitsFor: 'ApprovalRequired',
-          message: `VM ${vm.name} has the mark of the pool and no VsphereAgent, and it is on: power it off if it is not used, or annotate VsphereAgentPool ${name} with ${agentPoolAnnotations.approvedDeletions}, a list with ${approvalOf(vm)}`,
+          message: `VM ${vm.name} has the mark of the pool and no VsphereAgent, and ${vm.isOn ? 'it is on: power it off' : 'vCenter does not know how old it is: destroy it'} if it is not used, or annotate VsphereAgentPool ${name} with ${agentPoolAnnotations.approvedDeletions}, a list with ${approvalOf(vm)}`,
         })),
       ...(deleting ? young : []).map((vm) => ({
         name: vm.name,

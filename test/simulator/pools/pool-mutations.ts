@@ -106,8 +106,8 @@ export const poolMutations: readonly SourceMutation[] = [
     caughtBy: 'a VsphereAgent is lost while its VM is a Node',
     activity: {
       file: 'activities/agents/agent-pool/look-at-vcenter.ts',
-      from: /=> !vm\.isOn \|\| approved/u,
-      to: '=> true || approved',
+      from: /\(!vm\.isOn && vm\.createdMs !== null\) \|\| approved/u,
+      to: 'true || approved',
     },
   },
 ];
