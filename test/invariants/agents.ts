@@ -79,7 +79,8 @@ function underWay(world: Pick<Snapshot, 'agents' | 'audit'>): AgentFact[] {
 const strayAfterMs = 35 * 60_000;
 
 /**
- * 27: a VM with the mark of a pool that deletes has its VsphereAgent; else it goes, or the pool says that it is held.
+ * 27: a VM with the mark of a pool that deletes, also of one that is gone, has its VsphereAgent; else it goes, or the pool
+ * says that it is held.
  */
 export const noVmIsLost: Check = ({ agents, agentVms, agentPools, atMs, isQuiet }) => {
   const there = new Set(agents.filter(({ untilMs }) => untilMs === null).map(({ uid }) => uid));

@@ -44,11 +44,14 @@ export async function readAgents({ changes, pools, witness, below }: ObservedAge
   const vms = await Promise.all(paths.map((path) => witness.describeVm(path)));
   return {
     agents: agentFacts(changes),
-    agentPools: pools.map(({ metadata: { uid }, spec, status }) => ({
-      uid,
-      deletes: spec.cleanupPolicy === 'Delete',
-      held: (status?.plannedActions ?? []).flatMap((action) => readHeld(action)?.name ?? []),
-    })),
+    agentPools: [
+      ...pools.map(({ metadata: { uid }, spec, status }) => ({
+        uid,
+        deletes: spec.cleanupPolicy === 'Delete',
+        held: (status?.plannedActions ?? []).flatMap((action) => readHeld(action)?.name ?? []),
+      })),
+      ...gonePools(changes),
+    ],
     agentVms: vms.flatMap((vm) => {
       if (vm === null) return [];
       const markOf = (key: string): string => vm.config.extraConfig.find((one) => one.key === key)?.value ?? '';
@@ -83,6 +86,15 @@ const isForced = (object: ReadAgentObject | undefined): boolean =>
   object?.metadata.annotations?.[agentPoolAnnotations.forceDelete] === 'true';
 
 type Live = Omit<AgentFact, 'fromMs' | 'untilMs'>;
+
+/** No pool is gone before its VMs are, unless a user has it go by force. Pure. */
+export const gonePools = (changes: readonly AgentChange[]): OfAgents['agentPools'] =>
+  changes.flatMap(({ type, object }) =>
+    type !== 'DELETED' || object.kind !== 'VsphereAgentPool' || isForced(object)
+      ? []
+      : // The default of the kind is written where it is created.
+        [{ uid: object.metadata.uid, deletes: object.spec?.cleanupPolicy === 'Delete', held: [] }],
+  );
 
 /** What each VsphereAgent was, from when until when. Pure. @param changes of all three kinds, in order */
 export function agentFacts(changes: readonly AgentChange[]): AgentFact[] {

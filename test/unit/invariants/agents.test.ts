@@ -1,4 +1,10 @@
-import { agentFacts, type AgentChange, notLaterThan, type ReadAgentObject } from '../../invariants/read-agents.ts';
+import {
+  agentFacts,
+  type AgentChange,
+  gonePools,
+  notLaterThan,
+  type ReadAgentObject,
+} from '../../invariants/read-agents.ts';
 import type { AgentFact, AuditLine, Snapshot } from '../../invariants/snapshot.ts';
 import { violations } from '../../invariants/violations.ts';
 import { good, t0 } from './sample.ts';
@@ -96,6 +102,26 @@ test.each<[string, Partial<Snapshot>, RegExp | null]>([
   const lines = found(change);
   if (expected === null) expect(lines).toEqual([]);
   else expect(lines.join('\n')).toMatch(expected);
+});
+
+test('a pool that is gone is one whose VMs had to go, unless it went by force', () => {
+  const pool = (uid: string, cleanupPolicy: string, annotations = {}): ReadAgentObject => ({
+    kind: 'VsphereAgentPool',
+    metadata: { namespace: 'team', name: uid, uid, annotations },
+    spec: { cleanupPolicy },
+  });
+  const gone = (object: ReadAgentObject): AgentChange => ({ atMs: 1, type: 'DELETED', object });
+  const pools = gonePools([
+    gone(pool('p1', 'Delete')),
+    gone(pool('p2', 'Retain')),
+    gone(pool('p3', 'Delete', { 'drover.dev/force-delete': 'true' })),
+    { ...gone(pool('p4', 'Delete')), type: 'MODIFIED' },
+  ]);
+  expect(pools).toEqual([
+    { uid: 'p1', deletes: true, held: [] },
+    { uid: 'p2', deletes: false, held: [] },
+  ]);
+  expect(found({ agentPools: pools, agentVms: [vm] }).join()).toMatch(/invariant 27: VM w-1/u);
 });
 
 test('what a VsphereAgent was, and when', () => {
