@@ -277,7 +277,7 @@ async function awaitReturn(run: EvictionRun, untilMs: number): Promise<boolean> 
   let failures = 0;
   while (run.state.stop === null && Date.now() < untilMs) {
     if (run.readDueMs !== null && Date.now() >= run.readDueMs) await readEviction(run);
-    if (run.state.stop !== null) break;
+    if (run.state.stop !== null || Date.now() >= untilMs) break;
     const leftMs = (run.readDueMs === null ? untilMs : Math.min(untilMs, run.readDueMs)) - Date.now();
     const wait = kubernetesWait(`Wait until Node ${hypervisor} is back`, leftMs + slackMs);
     try {
@@ -288,6 +288,9 @@ async function awaitReturn(run: EvictionRun, untilMs: number): Promise<boolean> 
       failures += 1;
       if (failures === 1) addEvent(run, 'Warning', 'NodeNotWatched', explain(error).message);
       await backOff(run.inbox, failures, `Try again to watch Node ${hypervisor}`);
+      // Said when kube-apiserver is back, and not at the end.
+      if (run.unpublished)
+        await publishNow(run, { releaseFinalizer: false }).catch((failure: unknown) => void explain(failure));
     }
   }
   return false;

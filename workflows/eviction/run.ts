@@ -86,22 +86,28 @@ export function reportProblem(run: EvictionRun, problem: Problem, kind: Eviction
 }
 
 /**
- * Waits for `activity`, but no longer than until the run is asked to stop or its Eviction has changed (which may ask
- * for that too): then the activity is cancelled and the answer is undefined.
+ * Waits for `activity`, but no longer than until the run is asked to stop, its Eviction has changed (which may ask for
+ * that too), or is to be read: then the activity is cancelled and the answer is undefined.
  */
 export async function whileWanted<Result>(
   run: EvictionRun,
   activity: () => Promise<Result>,
 ): Promise<Result | undefined> {
+  const dueMs = run.readDueMs;
+  const isUnwanted = (): boolean => run.state.stop !== null || run.readDueMs !== dueMs;
+  // A read that failed is due later: until then it is no reason not to wait.
+  const leftMs = dueMs === null ? null : dueMs - Date.now();
+  if (run.state.stop !== null || (leftMs !== null && leftMs <= 0)) return undefined;
   const scope = new CancellationScope();
   const result = scope.run(activity);
-  const isUnwanted = condition(() => run.state.stop !== null || run.readDueMs !== null).then(() => undefined);
+  const end = scope.run<unknown>(() => (leftMs === null ? condition(isUnwanted) : condition(isUnwanted, leftMs)));
   try {
-    return await Promise.race([result, isUnwanted]);
+    return await Promise.race([result, end.then(() => undefined)]);
   } finally {
     scope.cancel();
-    // Cancelled because nothing waits for it any more.
+    // Cancelled because nothing waits for them any more.
     result.catch(() => undefined);
+    end.catch(() => undefined);
   }
 }
 

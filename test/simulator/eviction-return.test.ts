@@ -1,0 +1,70 @@
+import { findCondition } from '../../contracts/conditions.ts';
+import type { Eviction } from '../../contracts/crds/eviction.ts';
+import { annotations, evictionId } from '../../contracts/ids.ts';
+import { messages, unseenChange } from '../../contracts/messages.ts';
+import { withClock } from '../../lab/clock.ts';
+import { applyHypervisors } from '../../lab/hypervisors.ts';
+import { applyObject, mergeStatus } from '../../lab/kubernetes-objects.ts';
+import { findService } from '../../lab/openstack/hosts.ts';
+import { createInstances } from '../../lab/openstack/seed.ts';
+import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
+import { until } from '../flows/until.ts';
+import { hosts } from '../flows/world-base.ts';
+import { loadWorkflows } from './bundle.ts';
+import { deploy } from './deployment.ts';
+
+const host = 'node-1';
+const minuteMs = 60_000;
+const path = resourcePath('kvm.cloud.sap/v1', 'evictions', { name: host });
+
+test('kube-apiserver is away while a Node is awaited, and the Eviction was to be read: the host is enabled again', async () => {
+  const deployment = deploy({
+    bundle: await loadWorkflows(),
+    seed: 1,
+    parts: ['openstack'],
+    settings: {},
+    bridge: true,
+  });
+  const { simulation, kubernetes, openstack } = deployment;
+  const { admin } = kubernetes;
+  const { clock, network, client } = simulation;
+  if (openstack === null) throw new Error('there is no OpenStack');
+
+  const setNode = async (bootID: string): Promise<void> => {
+    const lastTransitionTime = new Date(clock.now()).toISOString();
+    const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: host } };
+    await applyObject(admin, node);
+    const ready = { type: 'Ready', status: 'True', reason: 'Test', message: 'test', lastTransitionTime };
+    await mergeStatus(admin, { ...node, status: { conditions: [ready], nodeInfo: { bootID } } });
+  };
+  const untilReason = (reason: string): Promise<unknown> =>
+    until(`the reason ${reason}`, 30 * minuteMs, async () => {
+      const eviction = (await admin.request({ method: 'GET', path }, new AbortController().signal)) as Eviction;
+      const found = findCondition(eviction.status?.conditions, 'HypervisorReEnabled');
+      return found?.reason === reason || `${found?.reason}: ${found?.message}`;
+    });
+
+  const evict = async (): Promise<void> => {
+    await applyObject(admin, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'monsoon3' } });
+    await applyHypervisors(admin, Object.fromEntries(hosts.map((name) => [name, {}])));
+    for (const name of hosts) await openstack.fleet.change(name, {});
+    await createInstances(openstack.admin, [{ name: 'guest', host, seconds: 1 }]);
+    await setNode('before');
+    await applyObject(admin, {
+      apiVersion: 'kvm.cloud.sap/v1',
+      kind: 'Eviction',
+      metadata: { name: host, annotations: { [annotations.cause]: 'rolling-update' } },
+      spec: { hypervisor: host, reason: 'test' },
+    });
+    await untilReason('WaitingForNode');
+    network.setAway('kubernetes', true);
+    await client.workflow.getHandle(evictionId(host)).signal(messages.objectChanged, unseenChange('spec'));
+    await clock.sleep(10 * minuteMs);
+    await setNode('after');
+    network.setAway('kubernetes', false);
+    await untilReason('Succeeded');
+    expect(await findService(openstack.admin, host)).toMatchObject({ status: 'enabled' });
+  };
+  await simulation.run(withClock(clock, evict), 120 * minuteMs);
+  deployment.close();
+});
