@@ -258,6 +258,11 @@ test(
           return (waitingFor ?? '').includes('storage is on fire') || `it waits for ${waitingFor ?? 'nothing'}`;
         });
         expect((await world.service(host)).status).toBe('disabled');
+        const stopped = await world.untilReason(host, 'Stopped', { type: 'HypervisorReEnabled' });
+        expect(reEnabled(stopped)).toMatchObject({
+          status: 'Unknown',
+          message: expect.stringContaining('storage is on fire'),
+        });
       } finally {
         await world.command('stop', '--lift');
       }

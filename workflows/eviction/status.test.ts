@@ -202,6 +202,17 @@ const rows: Row[] = [
     { status: 'Unknown', reason: 'WaitingForNode' },
   ],
   [
+    'that drover is stopped then, too',
+    state((s) => {
+      s.phase = 'ReEnabling';
+      s.end = end('Succeeded');
+      s.problem = { reason: 'Stopped', message: 'drover is stopped', failures: 1, retryAtMs: 0, kind: 'step' };
+    }),
+    'drover to be started',
+    'HypervisorReEnabled',
+    { status: 'Unknown', reason: 'Stopped', message: 'Waiting for drover to be started' },
+  ],
+  [
     'left disabled',
     state((s) => ((s.reEnabled = false), (s.end = end('Succeeded')))),
     null,
@@ -252,5 +263,8 @@ test('the details put the sentence that matters first, then what needs a person'
   expect(lines[2]).toBe('Waiting for an allowance · 0 of 1 slots in use');
   its.notes = ['what is not known'];
   expect(describeDetails(describeProgress(its, null, 2_000), null)).toMatch(/\n\n- what is not known\n\n\| instance/u);
+  expect(describeDetails(describeProgress(its, { message: 'a Node', untilMs: null }, 2_000), 'It is empty')).toMatch(
+    /^\*\*It is empty\*\*\n\nWaiting for a Node · /u,
+  );
   expect(lines[6]).toBe('| vm-b | blocked |  |  |  | a \\| b |');
 });

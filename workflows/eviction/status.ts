@@ -1,4 +1,5 @@
 import type { ConditionUpdate } from '../../contracts/conditions.ts';
+import { errors } from '../../contracts/errors.ts';
 import { evictingReasons, evictionConditions, onTimeReasons } from '../../contracts/eviction/conditions.ts';
 import type {
   EvictionProgress,
@@ -43,7 +44,7 @@ export function describeConditions(state: EvictionState, waitingFor: string | nu
     hypervisorDisabled(state),
     migratingInstance(state),
     onTime(state, nowMs),
-    hypervisorReEnabled(state),
+    hypervisorReEnabled(state, waitingFor),
   ];
   return updates.filter((update) => update !== null).map((update) => ({ ...update, observedGeneration: generation }));
 }
@@ -145,8 +146,13 @@ const nameOf = ({ instance }: TrackedInstance): string => `${instance.name} (${i
 
 const describeBlocked = (one: TrackedInstance): string => `${nameOf(one)}: ${one.message ?? 'did not move'}`;
 
-function hypervisorReEnabled({ end, phase, desired, reEnabled }: EvictionState): ConditionUpdate | null {
+function hypervisorReEnabled(
+  { end, phase, desired, reEnabled, problem }: EvictionState,
+  waitingFor: string | null,
+): ConditionUpdate | null {
   const type = evictionConditions.reEnabled;
+  if (end !== null && reEnabled === null && waitingFor !== null && problem?.reason === errors.Stopped.reason)
+    return { type, status: 'Unknown', reason: problem.reason, message: `Waiting for ${waitingFor}` };
   if (phase === 'ReEnabling' && reEnabled === null) {
     return {
       type,
@@ -250,7 +256,7 @@ export function describeDetails(progress: EvictionProgress, endMessage: string |
   const { counts, phase, waitingFor, window } = progress;
   const headline = endMessage ?? `${phase}: ${counts.done} of ${counts.total} servers have left ${progress.hypervisor}`;
   const properties = [
-    waitingFor === null || endMessage !== null ? null : `Waiting for ${waitingFor}`,
+    waitingFor === null ? null : `Waiting for ${waitingFor}`,
     progress.onTime?.message ?? (progress.deadline === null ? null : `Deadline ${progress.deadline}`),
     progress.paused === null ? null : `Paused ${progress.paused}`,
     `${window.using} of ${Math.min(window.parallelism, window.allowance)} slots in use`,
