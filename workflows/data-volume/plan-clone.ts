@@ -369,9 +369,12 @@ function whyNoCopy(
 function transfer(situation: VolumeSituation, desired: DesiredVolume, way: TransferFacts | null): VolumePlan {
   const phase = 'NamespaceTransferInProgress';
   const message = way?.message ?? '';
+  // Of one that goes on, the next attempt may find that it has arrived; one that is bound may be in use. Giving it up
+  // would delete its data.
+  const isStuck = way?.phase === 'Error' && situation.observed.target?.phase !== 'Bound';
   // The volume has its data: a copy would not come further.
   return (
-    onDeadline(situation, desired, 'copy', phase, message) ??
+    (isStuck ? onDeadline(situation, desired, 'copy', phase, message) : null) ??
     execute([
       {
         kind: 'transfer',

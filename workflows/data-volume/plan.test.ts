@@ -613,6 +613,22 @@ test.each<[rule: string, change: Change, plan: unknown]>([
     'giveUp, removeFinalizer',
   ],
   [
+    '… which no deadline ends while it goes on',
+    {
+      ...elsewhere,
+      target: pending,
+      temporary: { transfer: { phase: 'Running', message: 'Waiting for target to be bound' } },
+      ...late('NamespaceTransferInProgress'),
+      rules: { onDeadline: 'fail' },
+    },
+    'transfer cdi-tmp-u',
+  ],
+  [
+    '… nor when its PVC is bound, and may be in use',
+    { ...broken, target: claim, ...late('NamespaceTransferInProgress'), rules: { onDeadline: 'fail' } },
+    'transfer cdi-tmp-u',
+  ],
+  [
     '… which goes on, whatever else is the matter',
     { ...elsewhere, permission: 'unknown', temporary: { transfer: { phase: 'Running', message: '' } } },
     'transfer cdi-tmp-u',
