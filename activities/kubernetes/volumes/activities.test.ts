@@ -469,6 +469,27 @@ test.each([
   }),
 );
 
+test.each([
+  ['an attempt that follows a dead worker', { waitedMs: 1_000 }],
+  ['an attempt that no worker took for a while', { scheduledMs: Date.UTC(2026, 0, 31, 11) }],
+])('a source that a Pod uses since it was observed is not cut by %s', (_what, scope) =>
+  openSame({}, async (world) => {
+    await world.makeVolume('src', 'copy');
+    await world.set(podOf('golden'));
+    const asked = world.worker(undefined, scope).ensureSourceSnapshot({
+      ...world.ofVolume('src', 'copy'),
+      begin: world.begin(),
+      source: world.goldenSource(),
+      snapshotClass: storageNames.snapshotClass,
+      createdMs: world.clock.now(),
+      allowsUse: false,
+      ...patience,
+    });
+    expect(await asked).toEqual({ snapshot: null, usedBy: ['vm'] });
+    expect(world.driver.calls('CreateSnapshot')).toBe(0);
+  }),
+);
+
 test('a snapshot that was cut of a source in use is shared by those alone that allow that', () =>
   openSame({}, async (world) => {
     const names = ['a', 'b', 'c'];

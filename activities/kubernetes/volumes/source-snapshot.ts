@@ -31,6 +31,9 @@ interface Cutting extends Pick<HeldWork, 'live'> {
   isFree: () => Promise<boolean>;
 }
 
+/** So long the Pods that the run observed before it asked for the activity count as those that use the source. */
+const observedForMs = 10_000;
+
 /** A snapshot of the source as it was at or after the DataVolume's creation, ready if patience allows. */
 export async function ensureSourceSnapshot(
   tools: VolumeTools,
@@ -39,13 +42,14 @@ export async function ensureSourceSnapshot(
   const of = { namespace, name, uid };
   const work = await holdWork(tools, { ...of, begin });
   const isShared = tools.settings?.rules.shareSnapshots ?? true;
+  const { scope, clock } = tools;
   let looks = 0;
   let usedBy: readonly string[] = [];
   const cutting: Cutting = {
     ...work,
     async isFree() {
-      // At first it was observed a moment ago.
-      if (!request.allowsUse && looks > 1) usedBy = await readSourceUsers(tools, request.source);
+      const isObserved = looks === 1 && scope.waitedMs === 0 && clock.now() < scope.scheduledMs + observedForMs;
+      if (!request.allowsUse && !isObserved) usedBy = await readSourceUsers(tools, request.source);
       return usedBy.length === 0;
     },
   };
