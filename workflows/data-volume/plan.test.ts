@@ -393,6 +393,16 @@ test.each<[rule: string, change: Change, plan: unknown]>([
   ['… and drover holds it', { recorded: { phase: 'Failed' }, ...whenHeld }, 'remove, removeFinalizer'],
   ['… and a user tries it again', { recorded: { phase: 'Failed' }, memory: { isRetried: true } }, 'snapshot'],
   [
+    '… and its PVC goes no sooner than the Pod that uses it: it stays given up, and says why',
+    { target: { ...claim, deleting: true }, recorded: { phase: 'Failed', conditions: [given] } },
+    done('blocked', 'DeadlineExceeded', 'it took too long'),
+  ],
+  [
+    '… until a user tries it again',
+    { target: { ...claim, deleting: true }, recorded: { phase: 'Failed' }, memory: { isRetried: true } },
+    wait('Pending', 'ErrResourceMarkedForDeletion', 'PVC disk to be gone: it is being deleted'),
+  ],
+  [
     'a class that waits for a consumer',
     { class: { ...fast, waitsForConsumer: true }, target: pending, temporary: { snapshot: cut } },
     wait(

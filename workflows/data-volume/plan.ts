@@ -19,8 +19,12 @@ export function planVolume(situation: VolumeSituation): VolumePlan {
   if (desired.deleting) return planDeletion(situation, desired);
   if (desired.foreignSource !== '') return leaveToCdi(desired);
   const { target, problem, recorded } = observed;
+  const isGivenUp = recorded.phase === 'Failed' && !situation.memory.isRetried;
   if (target?.deleting === true)
-    return wait('Pending', 'ErrResourceMarkedForDeletion', `PVC ${input.name} to be gone: it is being deleted`);
+    // A wait would be said in its place, and the clone would begin again when the PVC is gone.
+    return isGivenUp
+      ? planGivenUp(situation, desired)
+      : wait('Pending', 'ErrResourceMarkedForDeletion', `PVC ${input.name} to be gone: it is being deleted`);
   if (target?.owner === 'predecessor')
     return execute([
       {
@@ -36,7 +40,7 @@ export function planVolume(situation: VolumeSituation): VolumePlan {
   if (target !== null && target.owner !== 'volume') return planForeignClaim(situation, desired, target);
   if (desired.prePopulatedBy !== null) return planPrePopulated(situation, desired, target);
   if (situation.memory.anew) return planAnew(situation, situation.memory.anew);
-  if (recorded.phase === 'Failed' && !situation.memory.isRetried) return planGivenUp(situation, desired);
+  if (isGivenUp) return planGivenUp(situation, desired);
   if (target !== null && (target.isCloned || recorded.phase === 'Succeeded')) return complete(situation, desired);
   if (problem !== null) return done('blocked', problem.reason, problem.message);
   const { source, claimSpec } = observed;
