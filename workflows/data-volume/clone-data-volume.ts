@@ -27,7 +27,7 @@ import {
   type VolumeStep,
 } from './lifecycle.ts';
 import { allowsUse, claimedBy, driverOf } from './plan-clone.ts';
-import { awaitingAfter, planVolume } from './plan.ts';
+import { awaitingAfter, awaitingAfterQueue, planVolume } from './plan.ts';
 import { isVolumeSaid, volumeStatus } from './status.ts';
 
 const volumes = (summary: string) =>
@@ -73,11 +73,6 @@ const withLeft = (memory: VolumeMemory, left: readonly string[]): VolumeMemory =
   ...memory,
   left,
   leftAtMs: left.length === 0 ? null : Date.now(),
-});
-
-const withLaterDeadline = (memory: VolumeMemory, ms: number): VolumeMemory => ({
-  ...memory,
-  awaiting: memory.awaiting && { ...memory.awaiting, sinceMs: memory.awaiting.sinceMs + ms },
 });
 
 /** So long as is left until the deadline of the phase. */
@@ -381,12 +376,11 @@ export const cloneDataVolume = defineReconciler<VolumeLifecycle>(dataVolumeKind,
   slots: {
     ...slots,
     async acquire(situation, limit, run, queued) {
-      const askedMs = Date.now();
+      const asked = { phase: situation.memory.awaiting?.phase ?? null, atMs: Date.now() };
       try {
         return await slots.acquire(situation, limit, run, queued);
       } finally {
-        // The deadline is for the driver's work, not for the queue before it.
-        run.update((memory) => withLaterDeadline(memory, Date.now() - askedMs));
+        run.update((memory) => ({ ...memory, awaiting: awaitingAfterQueue(memory.awaiting, asked, Date.now()) }));
       }
     },
   },

@@ -9,7 +9,7 @@ import type {
 import { done, type Plan, wait } from '../lib/plan.ts';
 import { noMembership } from '../limits/membership.ts';
 import { noVolumeMemory, type VolumeMemory, type VolumeSituation, type VolumeStep } from './lifecycle.ts';
-import { awaitingAfter, planVolume } from './plan.ts';
+import { awaitingAfter, awaitingAfterQueue, planVolume } from './plan.ts';
 import { isVolumeSaid, volumeStatus } from './status.ts';
 
 const gib = 1024 ** 3;
@@ -724,6 +724,32 @@ test('a phase has its deadline from when it was begun, by whatever run', () => {
     phase: 'SmartClonePVCInProgress',
     sinceMs: nowMs,
   });
+});
+
+test.each<[rule: string, since: VolumeMemory['awaiting'], after: VolumeMemory['awaiting']]>([
+  [
+    'counts not',
+    { phase: 'SmartClonePVCInProgress', sinceMs: 100 },
+    { phase: 'SmartClonePVCInProgress', sinceMs: 700 },
+  ],
+  [
+    'counts not from when the wait began anew',
+    { phase: 'SmartClonePVCInProgress', sinceMs: 400 },
+    { phase: 'SmartClonePVCInProgress', sinceMs: 900 },
+  ],
+  [
+    'does not put off what began by a clock that is ahead',
+    { phase: 'SmartClonePVCInProgress', sinceMs: 1_000 },
+    { phase: 'SmartClonePVCInProgress', sinceMs: 1_000 },
+  ],
+  [
+    'puts off no other phase, which needs no slot',
+    { phase: 'CloneScheduled', sinceMs: 400 },
+    { phase: 'CloneScheduled', sinceMs: 400 },
+  ],
+  ['puts off nothing where nothing is waited for', null, null],
+])('the time in the queue for a slot %s', (_rule, since, after) => {
+  expect(awaitingAfterQueue(since, { phase: 'SmartClonePVCInProgress', atMs: 300 }, 900)).toEqual(after);
 });
 
 test.each<[rule: string, change: Change, phase: string, running: string, event: string | null]>([

@@ -155,3 +155,17 @@ export function awaitingAfter(
   // An earlier run may have waited for it, but not in the queue.
   return { phase, sinceMs: (recorded.phase === phase && !wasQueued ? recorded.sinceMs : null) ?? nowMs };
 }
+
+/**
+ * The deadline is for the driver's work, not for the queue before it: of the phase that a slot was asked for. What is
+ * awaited by the time that the run leaves the queue may be another one, or may have begun since.
+ */
+export function awaitingAfterQueue(
+  awaiting: VolumeMemory['awaiting'],
+  asked: { phase: string | null; atMs: number },
+  nowMs: number,
+): VolumeMemory['awaiting'] {
+  if (awaiting === null || awaiting.phase !== asked.phase) return awaiting;
+  const queuedMs = nowMs - Math.max(asked.atMs, awaiting.sinceMs);
+  return { ...awaiting, sinceMs: awaiting.sinceMs + Math.max(0, queuedMs) };
+}
