@@ -44,6 +44,16 @@ export interface AgentVm {
   missingTags: string[];
 }
 
+export interface AgentProblem {
+  reason: string;
+  message: string;
+  /**
+   * Of one whose pool is deleted by force: whether its vCenter cannot be asked at all, or has not given an answer that
+   * says where the VM is. Left out: it has answered, or is busy.
+   */
+  vcenter?: 'notAsked' | 'noAnswer';
+}
+
 export interface ObservedAgent {
   /** Null: there is none. */
   pool: { uid: string; deleting: boolean; deletes: boolean; force: boolean; isoPath: string | null } | null;
@@ -51,7 +61,7 @@ export interface ObservedAgent {
    * Why nothing can be created, such as a VM of another owner in its place; of one that is being deleted, why its
    * vCenter could not be asked: for the condition Ready. Null: nothing stands in the way.
    */
-  problem: { reason: string; message: string } | null;
+  problem: AgentProblem | null;
   /** As the pool's run has recorded it; null: not yet. */
   phase: VmPhase | null;
   /** Its Machine is there still. Null: it has none, or cannot be found. */

@@ -1,6 +1,6 @@
 import type { AgentVm, DesiredAgent, ObservedAgent } from '../../contracts/agent-pool/vsphere-agent.ts';
 import { done, execute, type Plan, wait } from '../lib/plan.ts';
-import { type AgentSituation, agentStatus, type AgentStep, isAgentSaid, planAgent } from './plan-agent.ts';
+import { type AgentSituation, agentStatus, type AgentStep, isAgentSaid, planAgent, pruneAgent } from './plan-agent.ts';
 
 const desired: DesiredAgent = {
   uid: 'u1',
@@ -20,6 +20,7 @@ const vm: AgentVm = {
   missingTags: [],
 };
 const pool = { uid: 'p1', deleting: false, deletes: true, force: false, isoPath: 'agent-forge/a.iso' };
+const forced = { ...pool, force: true, deleting: true };
 const observed: ObservedAgent = {
   pool,
   problem: null,
@@ -29,6 +30,7 @@ const observed: ObservedAgent = {
   vm,
   recorded: { name: null, biosUUID: null, macAddress: null, conditions: [] },
 };
+const nowMs = 3_600_000;
 const settings = {
   mode: 'act',
   recheckMs: 1,
@@ -39,16 +41,21 @@ const settings = {
   slotRenewMs: 1,
 } as const;
 
-type Change = Partial<DesiredAgent> & { observed?: Partial<ObservedAgent>; mode?: 'act' | 'observe'; none?: true };
-const situation = ({ observed: seen, mode = 'act', none, ...own }: Change = {}): AgentSituation => ({
+type Change = Partial<DesiredAgent> & {
+  observed?: Partial<ObservedAgent>;
+  mode?: 'act' | 'observe';
+  none?: true;
+  noAnswerSinceMs?: number;
+};
+const situation = ({ observed: seen, mode = 'act', none, noAnswerSinceMs, ...own }: Change = {}): AgentSituation => ({
   input: { namespace: 'pools', name: 'worker-1' },
   desired: none === true ? null : { ...desired, ...own },
   observed: { ...observed, ...seen },
   settings: { ...settings, mode },
-  memory: { slot: null },
+  memory: { slot: null, ...(noAnswerSinceMs !== undefined && { noAnswerSinceMs }) },
   inFlight: new Set(),
   askedMs: 0,
-  nowMs: 0,
+  nowMs,
 });
 /** Kinds of the steps, and the slot. */
 const kindsOf = (plan: Plan<AgentStep>): unknown =>
@@ -136,9 +143,32 @@ test.each<[rule: string, change: Change, plan: unknown]>([
     wait('Deleting', problem.reason, `another try: ${problem.message}`),
   ],
   [
-    '… that is being deleted: the VM stays, and the pool goes',
-    { deleting: true, observed: { vm: null, problem, pool: { ...pool, force: true, deleting: true } } },
+    '… that is being deleted, and its vCenter cannot be asked: the VM stays, and the pool goes',
+    { deleting: true, observed: { vm: null, problem: { ...problem, vcenter: 'notAsked' }, pool: forced } },
     ['removeFinalizer', null],
+  ],
+  [
+    '… and that does not answer for less than ten minutes',
+    {
+      deleting: true,
+      noAnswerSinceMs: nowMs - 599_999,
+      observed: { vm: null, problem: { ...problem, vcenter: 'noAnswer' }, pool: forced },
+    },
+    wait('Deleting', problem.reason, `another try: ${problem.message}`, nowMs + 60_000),
+  ],
+  [
+    '… for ten minutes',
+    {
+      deleting: true,
+      noAnswerSinceMs: nowMs - 600_000,
+      observed: { vm: null, problem: { ...problem, vcenter: 'noAnswer' }, pool: forced },
+    },
+    ['removeFinalizer', null],
+  ],
+  [
+    '… and that answers, with a problem',
+    { deleting: true, noAnswerSinceMs: 0, observed: { vm: null, problem, pool: forced } },
+    wait('Deleting', problem.reason, `another try: ${problem.message}`, nowMs + 60_000),
   ],
   [
     'deleted, and its Machine is there',
@@ -214,4 +244,13 @@ test.each<[rule: string, recorded: ObservedAgent['recorded'], isSaid: boolean]>(
   ['another generation', { ...said, conditions: [{ type: 'Ready', ...ready, observedGeneration: 1 }] }, false],
 ])('the object says %s', (_rule, recorded, isSaid) => {
   expect(isAgentSaid({ ...observed, recorded }, { vm: said, ready })).toBe(isSaid);
+});
+
+test('a vCenter has not answered since the first time of those in a row', () => {
+  const silent = { ...observed, problem: { ...problem, vcenter: 'noAnswer' as const } };
+  const first = pruneAgent({ slot: null }, { observed: silent, nowMs });
+  expect(first).toEqual({ slot: null, noAnswerSinceMs: nowMs });
+  expect(pruneAgent(first, { observed: silent, nowMs: nowMs + 60_000 })).toEqual(first);
+  expect(pruneAgent(first, { observed: { ...observed, problem }, nowMs })).toEqual({ slot: null });
+  expect(pruneAgent(first, { observed, nowMs })).toEqual({ slot: null });
 });

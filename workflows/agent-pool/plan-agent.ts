@@ -1,5 +1,6 @@
 import { agentPoolConditions, isoNotReady } from '../../contracts/agent-pool/metadata.ts';
 import type {
+  AgentProblem,
   AgentVm,
   DesiredAgent,
   ObservedAgent,
@@ -18,12 +19,18 @@ export type AgentStep = Step & {
   kind: 'addFinalizer' | 'removeFinalizer' | 'create' | 'attachTags' | 'powerOn' | 'ejectIso' | 'destroy';
 };
 
+export interface AgentMemory {
+  slot: SlotClaim | null;
+  /** When its vCenter first gave no answer, and has given none since. Unix ms. Left out: it has, or is not waited for. */
+  noAnswerSinceMs?: number;
+}
+
 export interface AgentLifecycle {
   input: VsphereAgentInput;
   desired: DesiredAgent;
   observed: ObservedAgent;
   settings: VsphereAgentSettings;
-  memory: { slot: SlotClaim | null };
+  memory: AgentMemory;
   step: AgentStep;
   status: VsphereAgentStatus;
 }
@@ -34,9 +41,10 @@ type AgentPlan = Plan<AgentStep>;
 const creates: SlotRequest = { limit: 'creates' };
 const destroys: SlotRequest = { limit: 'destroys' };
 
-export function planAgent({ desired, observed, settings }: AgentSituation): AgentPlan {
+export function planAgent(situation: AgentSituation): AgentPlan {
+  const { desired, observed, settings } = situation;
   if (desired === null) return done('gone', 'NotFound', 'There is no such VsphereAgent');
-  if (desired.deleting) return planDeletion(desired, observed);
+  if (desired.deleting) return planDeletion(situation, desired);
   const { pool, problem, vm, phase, isInstalled } = observed;
   if (pool === null)
     return done('blocked', 'PoolNotFound', 'Its pool is not there: create the pool again, or delete this VsphereAgent');
@@ -61,8 +69,8 @@ export function planAgent({ desired, observed, settings }: AgentSituation): Agen
 }
 
 /** What is put right at the vCenter sends no signal: the run looks again by itself. */
-const waitForMending = (during: string, { reason, message }: NonNullable<ObservedAgent['problem']>): AgentPlan =>
-  wait(during, reason, `another try: ${message}`);
+const waitForMending = (during: string, { reason, message }: AgentProblem, untilMs: number | null = null): AgentPlan =>
+  wait(during, reason, `another try: ${message}`, untilMs);
 
 /** Of a VM that is there. One that has been an Agent is a user's to power off. */
 function missingOf(vm: AgentVm, phase: ObservedAgent['phase'], isInstalled: boolean): AgentStep[] {
@@ -83,15 +91,14 @@ const phase = 'Deleting';
 const removeFinalizer = (summary: string): AgentStep => ({ kind: 'removeFinalizer', phase, summary });
 
 /** What cannot be known keeps the VM, and the object with it. */
-function planDeletion({ isHeld, vmName, force }: DesiredAgent, observed: ObservedAgent): AgentPlan {
-  const { pool, problem, vm, machine, agent } = observed;
+function planDeletion(situation: AgentSituation, { isHeld, vmName, force }: DesiredAgent): AgentPlan {
+  const { pool, problem, vm, machine, agent } = situation.observed;
   if (!isHeld) return done('gone', 'Released', 'It is being deleted, and drover holds nothing of it');
   if (pool === null)
     return execute([removeFinalizer('Keep the VM, as its pool is not there, and remove the finalizer')]);
   if (!pool.deletes)
     return execute([removeFinalizer('Keep the VM, as the pool retains what it has made, and remove the finalizer')]);
-  if (problem !== null && pool.deleting && pool.force)
-    return execute([removeFinalizer('Keep the VM, as its vCenter cannot be asked, and its pool goes by force')]);
+  if (problem !== null && pool.deleting && pool.force) return planUnseen(situation, problem);
   if (problem !== null) return waitForMending(phase, problem);
   if (vm === null) {
     const destroy: AgentStep[] =
@@ -117,6 +124,26 @@ function planDeletion({ isHeld, vmName, force }: DesiredAgent, observed: Observe
     destroys,
   );
 }
+
+/** A vCenter that does not answer is waited for so long, though the pool goes by force: nobody looks for the VM later. */
+const giveUpAfterMs = 10 * 60_000;
+const againMs = 60_000;
+
+/** Of one whose pool goes by force. */
+function planUnseen({ memory, nowMs }: AgentSituation, problem: AgentProblem): AgentPlan {
+  const { noAnswerSinceMs = nowMs } = memory;
+  const isGivenUp =
+    problem.vcenter === 'notAsked' || (problem.vcenter === 'noAnswer' && nowMs - noAnswerSinceMs >= giveUpAfterMs);
+  return isGivenUp
+    ? execute([removeFinalizer('Keep the VM, as its vCenter cannot be asked, and its pool goes by force')])
+    : waitForMending(phase, problem, nowMs + againMs);
+}
+
+export const pruneAgent = (
+  { noAnswerSinceMs, ...memory }: AgentMemory,
+  { observed, nowMs }: Pick<AgentSituation, 'observed' | 'nowMs'>,
+): AgentMemory =>
+  observed.problem?.vcenter === 'noAnswer' ? { ...memory, noAnswerSinceMs: noAnswerSinceMs ?? nowMs } : memory;
 
 /** What the object is to say of a plan; null: nothing. */
 export function agentStatus({ desired, observed }: AgentSituation, plan: AgentPlan): VsphereAgentStatus | null {

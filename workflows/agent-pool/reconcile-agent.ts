@@ -19,6 +19,7 @@ import {
   type AgentStep,
   isAgentSaid,
   planAgent,
+  pruneAgent,
 } from './plan-agent.ts';
 
 const agents = (summary: string) =>
@@ -91,6 +92,7 @@ export const reconcileAgent = defineReconciler<AgentLifecycle>(vsphereAgentKind,
       };
     },
   },
+  prune: pruneAgent,
   status: agentStatus,
   isSaid: isAgentSaid,
   publish: (situation, status, retryHandled) =>

@@ -2,7 +2,9 @@ import { agentPoolAnnotations, vsphereAgentFinalizer } from '../../../contracts/
 import { vmIdentityOf } from '../../../contracts/agent-pool/vm-identity.ts';
 import type { VsphereAgentObservation } from '../../../contracts/agent-pool/vsphere-agent.ts';
 import { applyObject, mergeObject, mergeStatus } from '../../../lab/kubernetes-objects.ts';
+import { errors, type ErrorCode } from '../../../contracts/errors.ts';
 import { inventory } from '../../../lab/vsphere/handle.ts';
+import { droverFailure } from '../../../runtime/failure.ts';
 import { openObjects } from '../../../runtime/kubernetes/objects.ts';
 import type { AuditEntry } from '../../../runtime/telemetry/audit.ts';
 import { openVirtual } from '../../../test/contracts/hosts/subject.ts';
@@ -288,21 +290,31 @@ test('a vCenter that does not answer is a failure, and no problem of the object'
   });
 });
 
-test('… unless it is being deleted for a while, with a pool that goes by force', async () => {
+test.each<[code: ErrorCode, vcenter: 'notAsked' | 'noAnswer' | undefined]>([
+  ['VsphereUnavailable', 'noAnswer'],
+  ['AnswerMalformed', 'noAnswer'],
+  ['VsphereObjectNotFound', 'noAnswer'],
+  ['VsphereNotPermitted', 'noAnswer'],
+  ['InvalidObject', 'notAsked'],
+  ['VsphereCredentialRefused', 'notAsked'],
+  ['VsphereBusy', undefined],
+  ['VirtualMachineAmbiguous', undefined],
+])('… unless it is being deleted with a pool that goes by force: %s', async (code, vcenter) => {
   const force = { annotations: { [agentPoolAnnotations.forceDelete]: 'true' }, finalizers: ['test/held'] };
-  const { run, prepare, observe, vcenter, admin, clock, delete: remove } = open();
+  const vcenters = { use: () => Promise.reject(droverFailure(code, 'not now')), close: async () => undefined };
+  const { run, prepare, observe, admin, clock, delete: remove } = open({ vcenters });
   await run(async () => {
     await prepare(pool({}, force));
     const path = `/apis/${agentForge}/namespaces/${namespace}/vsphereagentpools/pool-a`;
     await admin.request({ method: 'DELETE', path }, new AbortController().signal);
     await remove();
-    await vcenter.control.inject({ method: 'FindAllByUuid', does: 'status', status: 503 });
-    expect(await failureOf(observe())).toMatchObject({ type: 'VsphereUnavailable' });
+    // Of how long its vCenter has not answered, the time since its deletion says nothing.
     await clock.sleep(11 * 60_000);
-    await vcenter.control.inject({ method: 'FindAllByUuid', does: 'status', status: 503 });
-    expect((await observe()).observed).toMatchObject({
-      pool: { force: true, deleting: true },
-      problem: { reason: 'VsphereUnavailable' },
+    const { problem } = (await observe()).observed;
+    expect(problem).toEqual({
+      reason: errors[code].reason,
+      message: expect.stringContaining('not now'),
+      ...(vcenter && { vcenter }),
     });
   });
 });

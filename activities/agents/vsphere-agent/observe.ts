@@ -145,17 +145,26 @@ function othersProblem(error: unknown): ObservedAgent['problem'] {
     : { reason: errors[code].reason, message: (error as Error).message };
 }
 
-/** What passes by itself is waited for so long, though the pool goes by force: afterwards nobody looks for the VM. */
-const giveUpAfterMs = 10 * 60_000;
+/** What no attempt asks a vCenter, until a user has put it right. */
+const notAsked: readonly (string | null)[] = [
+  'InvalidObject',
+  'InvalidConfiguration',
+  'KubernetesForbidden',
+  'VsphereCredentialRefused',
+] satisfies ErrorCode[];
 
-function isGivenUp(
-  { clock }: Pick<VsphereAgentTools, 'clock'>,
-  { metadata }: Pick<VsphereAgent, 'metadata'>,
-  pool: VsphereAgentPool,
-): boolean {
-  const sinceMs = Date.parse(metadata.deletionTimestamp ?? '');
+/** While its pool goes by force, also what passes by itself is a problem: how long it lasts, the run knows. */
+function problemOf(error: unknown, { metadata }: VsphereAgent, pool: VsphereAgentPool): ObservedAgent['problem'] {
+  const others = othersProblem(error);
+  if (others !== null) return others;
+  const problem = vcenterProblem(error);
   const isLeft = pool.metadata.deletionTimestamp !== undefined && isForced(pool, null);
-  return isLeft && clock.now() - sinceMs >= giveUpAfterMs;
+  if (!isLeft || metadata.deletionTimestamp === undefined) return problem;
+  const unseen = problem ?? passingProblem(error);
+  const code = failureCode(error);
+  // One that is busy is there: its turn comes.
+  if (unseen === null || code === 'VsphereBusy') return unseen;
+  return { ...unseen, vcenter: notAsked.includes(code) ? 'notAsked' : 'noAnswer' };
 }
 
 interface AtVcenter {
@@ -186,8 +195,7 @@ async function observeVm(tools: VsphereAgentTools, object: VsphereAgent, pool: V
       return { ...at, vm: vm === null ? null : await describeAgentVm(vmTools, vm, pool) };
     });
   } catch (error) {
-    const problem =
-      vcenterProblem(error) ?? othersProblem(error) ?? (isGivenUp(tools, object, pool) ? passingProblem(error) : null);
+    const problem = problemOf(error, object, pool);
     if (problem === null) throw error;
     return { ...at, problem };
   }
