@@ -240,9 +240,12 @@ export interface AgentPoolActivities {
   prepareAgents(request: OfPool & { agents: UnpreparedAgent[] }): Promise<void>;
   /**
    * Deletes VsphereAgents, each judged once more, and leaves those for which its cause does not hold any more. Their
-   * own runs destroy the VMs.
+   * own runs destroy the VMs. `refused`: what kube-apiserver says of the first that it refuses, for people; null: it
+   * refuses none.
    */
-  releaseVsphereAgents(request: OfPool & { agents: ReleasedAgent[] }): Promise<{ released: string[]; kept: string[] }>;
+  releaseVsphereAgents(
+    request: OfPool & { agents: ReleasedAgent[] },
+  ): Promise<{ released: string[]; kept: string[]; refused: string | null }>;
   /**
    * Deletes Machines whose VMs are of another template, judged once more. Cluster API drains their Nodes, and makes
    * others in their place. `deleted`: those that are being deleted, or gone. `forbidden`: why drover may not, for

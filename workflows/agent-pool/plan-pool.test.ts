@@ -10,6 +10,7 @@ import { done, execute, type Plan, wait } from '../lib/plan.ts';
 import {
   allowed,
   applyPoolFailure,
+  applyRelease,
   isPoolSaid,
   noPoolMemory,
   planPool,
@@ -479,15 +480,28 @@ test('what kube-apiserver refuses is tried again later, is said meanwhile, and h
   expect(applyPoolFailure(noPoolMemory, step, { ...problem, code: 'KubernetesUnavailable' }, nowMs)).toBeNull();
 });
 
-test('VMs that were to be replaced count, though the release of one was refused', () => {
-  const agents = [release('w1', 'AgentMissing'), release('w2')];
-  const step = { kind: 'release', phase: '', summary: '', agents } as const;
-  expect(
-    applyPoolFailure(noPoolMemory, step, { code: 'ObjectRefused', reason: 'ObjectRefused', message: 'm' }, nowMs),
-  ).toMatchObject({
-    replacedMs: [nowMs],
-    refusals: { release: { message: 'm' } },
+test('of VMs that were to be replaced only those count that have gone, where the release of one is refused', () => {
+  const agents = [release('w1', 'AgentMissing'), release('w2', 'AgentMissing'), release('w3')];
+  const refusals = { release: { message: 'm', untilMs: nowMs + minute } };
+  const memory = applyRelease(noPoolMemory, agents, { released: ['w2', 'w3'], refused: 'm' }, nowMs);
+  expect(memory).toEqual({ ...noPoolMemory, replacedMs: [nowMs], refusals });
+  const again = applyRelease(memory, agents, { released: [], refused: 'm' }, nowMs + minute);
+  expect(again.replacedMs).toEqual([nowMs]);
+  expect(applyRelease(again, agents, { released: ['w1'], refused: null }, nowMs + minute)).toEqual({
+    ...noPoolMemory,
+    replacedMs: [nowMs, nowMs + minute],
   });
+});
+
+test('a release that is refused uses up no replacement, and the pool says what refuses it', () => {
+  const released = [release('w1', 'AgentMissing')];
+  const memory = [0, 1, 2, 3].reduce(
+    (before, at) => applyRelease(before, released, { released: [], refused: 'm' }, nowMs - at * minute),
+    noPoolMemory,
+  );
+  const given = situation({ released, memory });
+  expect(allowed(given)).toEqual({ released, held: [] });
+  expect(poolStatus(given, planPool(given))?.conditions[0]).toMatchObject({ reason: 'ObjectRefused', message: 'm' });
 });
 
 test('what is over is dropped', () => {

@@ -195,7 +195,7 @@ const straySteps = (vms: ObservedPool['strays']): PoolStep[] =>
       ];
 
 /** Its Agent did not come, or has gone before it was taken. */
-export const isReplaced = ({ cause }: Pick<ReleasedAgent, 'cause'>): boolean =>
+const isReplaced = ({ cause }: Pick<ReleasedAgent, 'cause'>): boolean =>
   cause === 'AgentDiscoveryExpired' || cause === 'AgentMissing';
 
 /**
@@ -407,17 +407,31 @@ export function applyPoolFailure(
 ): PoolMemory | null {
   const refused = refusables.find((one) => one === step.kind);
   if (refused !== undefined && problem.code === 'ObjectRefused') {
-    // Which of them have gone is not known.
-    const replaced = step.kind === 'release' ? step.agents.filter(isReplaced) : [];
     return {
       ...memory,
-      replacedMs: [...memory.replacedMs, ...replaced.map(() => nowMs)],
       refusals: { ...memory.refusals, [refused]: { message: problem.message, untilMs: nowMs + refusedMs } },
     };
   }
   if (step.kind !== 'refreshIso') return null;
   const failures = (memory.iso?.failures ?? 0) + 1;
   return { ...memory, iso: { problem, failures, untilMs: nowMs + retryAfterMs(failures) } };
+}
+
+/** Only those that have gone count as replaced. */
+export function applyRelease(
+  { refusals: { release: _before, ...others } = {}, ...memory }: PoolMemory,
+  agents: readonly Pick<ReleasedAgent, 'name' | 'cause'>[],
+  { released, refused = null }: { released: readonly string[]; refused?: string | null },
+  nowMs: number,
+): PoolMemory {
+  const replaced = agents.filter((agent) => isReplaced(agent) && released.includes(agent.name));
+  const release = refused === null ? null : { message: refused, untilMs: nowMs + refusedMs };
+  const refusals = { ...others, ...(release && { release }) };
+  return {
+    ...memory,
+    replacedMs: [...memory.replacedMs, ...replaced.map(() => nowMs)],
+    ...(Object.keys(refusals).length > 0 && { refusals }),
+  };
 }
 
 function pruneRefusals(memory: Pick<PoolMemory, 'refusals'>, observed: ObservedPool): Pick<PoolMemory, 'refusals'> {

@@ -10,8 +10,8 @@ import { defineReconciler } from '../lib/reconciler.ts';
 import {
   allowed,
   applyPoolFailure,
+  applyRelease,
   isPoolSaid,
-  isReplaced,
   noPoolMemory,
   planPool,
   type PoolLifecycle,
@@ -49,14 +49,8 @@ const create: Executing<'create'> = async (situation, { agents, summary }) => {
 };
 
 const release: Executing<'release'> = async (situation, { agents, summary }) => {
-  const { released } = await pools(summary).releaseVsphereAgents({ ...poolOf(situation), agents });
-  const replaced = agents.filter((agent) => isReplaced(agent) && released.includes(agent.name));
-  return {
-    applyResult: (memory) => ({
-      ...memory,
-      replacedMs: [...memory.replacedMs, ...replaced.map(() => Date.now())],
-    }),
-  };
+  const result = await pools(summary).releaseVsphereAgents({ ...poolOf(situation), agents });
+  return { applyResult: (memory) => applyRelease(memory, agents, result, Date.now()) };
 };
 
 /** A permission that is missing is asked for again after this. */

@@ -1,5 +1,6 @@
 import type { AgentPoolActivities, ReleasedAgent } from '../../../contracts/agent-pool/agent-pool.ts';
 import { isBound } from '../../../contracts/agent-pool/match-agents.ts';
+import { failureDetail } from '../../../runtime/failure.ts';
 import { isFailure } from '../../../runtime/kubernetes/kubernetes-faults.ts';
 import { resources } from '../../../runtime/kubernetes/resources.ts';
 import { announce } from '../../kubernetes/lib/write-event.ts';
@@ -29,8 +30,7 @@ export async function releaseVsphereAgents(
     const isGone = world !== null && again !== undefined && (await release(tools, world, again));
     (isGone ? released : kept).push(name);
   });
-  if (refusal !== null) throw refusal;
-  return { released, kept };
+  return { released, kept, refused: refusal === null ? null : failureDetail(refusal).slice(0, 1_000) };
 }
 
 async function release(tools: AgentPoolTools, world: World, released: ReleasedAgent): Promise<boolean> {
